@@ -1,0 +1,13 @@
+//! What every part of the engine shares: time, rates, packets, random streams.
+
+mod packet;
+mod random;
+mod rate;
+mod ring;
+mod time;
+
+pub use packet::{Packet, PacketKind};
+pub use random::RandomStream;
+pub use rate::Rate;
+pub use ring::Ring;
+pub use time::Time;

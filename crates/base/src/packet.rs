@@ -1,0 +1,30 @@
+use crate::Time;
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PacketKind {
+    /// A data segment.
+    #[default]
+    Data,
+    /// A cumulative acknowledgment.
+    Ack,
+}
+
+/// A packet, as a small plain value. TCP counts in packets, so a sequence number is a packet's number.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Packet {
+    /// Data: its number, from 0. ACK: the number that the receiver expects next.
+    pub sequence: u64,
+    /// Data: when it was sent. ACK: the stamp of the segment that it answers (RFC 7323).
+    pub stamp: Time,
+    /// Where it is on its route: an index into the network's table of hops.
+    pub hop: u32,
+    /// Its length on every link, headers included.
+    pub bytes: u16,
+    /// Data or ACK.
+    pub kind: PacketKind,
+    /// Data only: not the first time that this number is sent.
+    pub retransmission: bool,
+    /// Data only: the sender was in slow start when it sent this.
+    pub slow_start: bool,
+}

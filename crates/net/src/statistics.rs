@@ -1,0 +1,71 @@
+use base::Time;
+
+/// The two parts of a run, as indices of the counters: the warm-up, and what is measured after it.
+#[derive(Clone, Copy, Debug)]
+pub struct Phase {
+    /// Where the measurement begins.
+    pub warmup: Time,
+    /// The end of the run; what lies later never happens.
+    pub end: Time,
+}
+
+impl Phase {
+    /// 0 in the warm-up, 1 in the measurement.
+    #[inline(always)]
+    pub fn index(&self, now: Time) -> usize {
+        usize::from(now >= self.warmup)
+    }
+}
+
+/// What a link counts, always. Pairs: in the warm-up, and in the measurement.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinkStatistics {
+    /// Packets that came to the link.
+    pub arrived: [u64; 2],
+    /// Packets that were thrown away.
+    pub dropped: [u64; 2],
+    /// Packets that were transmitted to their last bit.
+    pub departed: [u64; 2],
+    /// Their bytes.
+    pub departed_bytes: [u64; 2],
+    /// Time spent transmitting, in the measurement.
+    pub busy: Time,
+    /// Integral over the measurement of the packets in the link, the one in transmission included: packets times picoseconds.
+    pub queue_area: u128,
+    /// The most packets in the link at once, in the measurement.
+    pub queue_max: u64,
+}
+
+impl LinkStatistics {
+    /// A packet that came at `arrival` and starts its transmission at `start` leaves at `departure`.
+    #[inline(always)]
+    pub fn passed(&mut self, arrival: Time, start: Time, departure: Time, bytes: u16, phase: &Phase) {
+        self.in_link(arrival, departure, phase);
+        self.transmitted(start, departure, bytes, phase);
+    }
+
+    /// A packet was in the link, waiting or in transmission.
+    #[inline(always)]
+    pub fn in_link(&mut self, from: Time, until: Time, phase: &Phase) {
+        self.queue_area += u128::from(from.overlap(until, phase.warmup, phase.end).picoseconds());
+    }
+
+    /// A packet was transmitted.
+    #[inline(always)]
+    pub fn transmitted(&mut self, start: Time, departure: Time, bytes: u16, phase: &Phase) {
+        self.busy += start.overlap(departure, phase.warmup, phase.end);
+        if departure <= phase.end {
+            let index = phase.index(departure);
+            self.departed[index] += 1;
+            self.departed_bytes[index] += u64::from(bytes);
+        }
+    }
+
+    /// So many packets are in the link now.
+    #[inline(always)]
+    pub fn observe_queue(&mut self, packets: u64, now: Time, phase: &Phase) {
+        if now >= phase.warmup {
+            self.queue_max = self.queue_max.max(packets);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+use std::collections::BTreeSet;
+
+use tcp::Estimator;
+
+use crate::scenario::{BufferConfig, FlowConfig, LinkConfig, QueueConfig, Scenario};
+
+/// The form that this engine reads.
+const FORMAT: u32 = 1;
+/// Longest run and delay \[s\]: `u64` picoseconds hold 1.8e7 s.
+const LONGEST_S: f64 = 1e7;
+const LONGEST_DELAY_S: f64 = 1e5;
+const RATES_BPS: (f64, f64) = (1.0, 1e15);
+const LARGEST_WINDOW: f64 = 1e9;
+const MOST_HOPS: usize = u32::MAX as usize / 4;
+
+/// All faults of a resolved scenario, one a line: `place: what is wrong; given ...; allowed ...`. Empty: it can run.
+pub fn check(scenario: &Scenario) -> Vec<String> {
+    let mut faults = Faults::default();
+    faults.number("format", f64::from(scenario.format), f64::from(FORMAT), f64::from(FORMAT));
+    let run = &scenario.run;
+    faults.number("run.duration_s", run.duration_s, 1e-12, LONGEST_S);
+    faults.number("run.warmup_s", run.warmup_s, 0.0, run.duration_s);
+    for (index, link) in scenario.links.iter().enumerate() {
+        faults.link(&format!("links[{index}]"), link);
+    }
+    let hops: usize = scenario.flows.iter().map(|flow| flow.path.len() + flow.return_path.len() + 4).sum();
+    faults.number("flows", hops as f64, 0.0, MOST_HOPS as f64);
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        faults.flow(&format!("flows[{index}]"), flow, scenario.links.len());
+    }
+    if let Some(interval) = scenario.trace.overview_interval_s {
+        faults.number("trace.overview_interval_s", interval, 1e-9, LONGEST_S);
+    }
+    faults.0
+}
+
+#[derive(Default)]
+struct Faults(Vec<String>);
+
+impl Faults {
+    fn number(&mut self, place: &str, value: f64, low: f64, high: f64) {
+        // A comparison with not-a-number fails too.
+        if !(low..=high).contains(&value) {
+            self.0.push(format!("{place}: out of range; given {value}; allowed {low} to {high}"));
+        }
+    }
+
+    fn link(&mut self, place: &str, link: &LinkConfig) {
+        if let Some(rate) = link.rate_bps {
+            self.number(&format!("{place}.rate_bps"), rate, RATES_BPS.0, RATES_BPS.1);
+        }
+        self.number(&format!("{place}.delay_s"), link.delay_s, 0.0, LONGEST_DELAY_S);
+        if let Some(BufferConfig::Packets(limit) | BufferConfig::Bytes(limit)) = link.buffer {
+            self.number(&format!("{place}.buffer"), limit as f64, 1.0, 1e15);
+        }
+        self.queue(&format!("{place}.queue"), &link.queue);
+    }
+
+    fn queue(&mut self, place: &str, queue: &QueueConfig) {
+        if let QueueConfig::Red { min_threshold_packets: min, max_threshold_packets: max, .. } = *queue {
+            self.number(&format!("{place}.max_threshold_packets"), max, f64::MIN_POSITIVE, 1e15);
+            self.number(&format!("{place}.min_threshold_packets"), min, 0.0, max);
+            if min >= max {
+                self.0.push(format!("{place}.min_threshold_packets: not below the maximum threshold; given {min}"));
+            }
+        }
+        if let QueueConfig::Red { weight, max_probability, mean_packet_bytes, .. } = *queue {
+            self.number(&format!("{place}.weight"), weight, f64::MIN_POSITIVE, 1.0);
+            self.number(&format!("{place}.max_probability"), max_probability, 0.0, 1.0);
+            self.number(&format!("{place}.mean_packet_bytes"), f64::from(mean_packet_bytes), 1.0, 65535.0);
+        }
+    }
+
+    fn flow(&mut self, place: &str, flow: &FlowConfig, links: usize) {
+        self.path(place, flow, links);
+        for (field, value) in [("forward_delay_s", flow.forward_delay_s), ("return_delay_s", flow.return_delay_s)] {
+            self.number(&format!("{place}.{field}"), value, 0.0, LONGEST_DELAY_S);
+        }
+        self.number(&format!("{place}.start_s"), flow.start_s, 0.0, LONGEST_S);
+        self.number(&format!("{place}.start_spread_s"), flow.start_spread_s, 0.0, LONGEST_S);
+        self.number(&format!("{place}.packet_bytes"), f64::from(flow.packet_bytes), 1.0, 65535.0);
+        self.number(&format!("{place}.ack_bytes"), f64::from(flow.ack_bytes), 1.0, 65535.0);
+        if let Some(size) = flow.size_packets {
+            self.number(&format!("{place}.size_packets"), size as f64, 1.0, 1e15);
+        }
+        self.endpoints(place, flow);
+    }
+
+    fn path(&mut self, place: &str, flow: &FlowConfig, links: usize) {
+        let mut seen = BTreeSet::new();
+        if flow.path.is_empty() {
+            self.0.push(format!("{place}.path: empty; given []; allowed at least one link"));
+        }
+        for &link in flow.path.iter().chain(&flow.return_path) {
+            if link >= links {
+                self.0.push(format!(
+                    "{place}.path: no such link; given {link}; allowed 0 to {}",
+                    links.saturating_sub(1)
+                ));
+            } else if !seen.insert(link) {
+                self.0.push(format!("{place}.path: crosses a link twice; given {link}; allowed once, there and back"));
+            }
+        }
+    }
+
+    fn endpoints(&mut self, place: &str, flow: &FlowConfig) {
+        let (sender, rto) = (&flow.sender, &flow.sender.rto);
+        self.number(&format!("{place}.sender.initial_window"), sender.initial_window, 1.0, LARGEST_WINDOW);
+        for (field, value) in [("initial_ssthresh", sender.initial_ssthresh), ("max_window", sender.max_window)] {
+            if let Some(value) = value {
+                self.number(&format!("{place}.sender.{field}"), value, 1.0, LARGEST_WINDOW);
+            }
+        }
+        if let Some(threshold) = sender.dupack_threshold {
+            self.number(&format!("{place}.sender.dupack_threshold"), f64::from(threshold), 1.0, 1e9);
+        }
+        let least_tick = if rto.estimator == Estimator::Ticks { 1e-12 } else { 0.0 };
+        for (field, value, low) in [
+            ("granularity_s", rto.granularity_s, least_tick),
+            ("min_s", rto.min_s, 0.0),
+            ("max_s", rto.max_s, 1e-6),
+            ("initial_s", rto.initial_s, 1e-6),
+            ("clock_offset_s", rto.clock_offset_s, 0.0),
+        ] {
+            self.number(&format!("{place}.sender.rto.{field}"), value, low, LONGEST_DELAY_S);
+        }
+        self.number(&format!("{place}.sender.rto.k"), f64::from(rto.k), 1.0, 1000.0);
+        self.number(&format!("{place}.sender.rto.max_backoff"), f64::from(rto.max_backoff), 1.0, 1e9);
+        let receiver = &flow.receiver;
+        self.number(&format!("{place}.receiver.ack_every"), f64::from(receiver.ack_every), 1.0, 1e9);
+        self.number(&format!("{place}.receiver.ack_delay_s"), receiver.ack_delay_s, 0.0, LONGEST_DELAY_S);
+    }
+}

@@ -1,0 +1,21 @@
+//! The composition root: a resolved scenario becomes a network, the loop runs it, and columns come out.
+
+mod check;
+mod engine;
+mod job;
+mod network;
+mod observe;
+mod outcome;
+mod route;
+pub mod scenario;
+mod statistics;
+mod tournament;
+
+pub use check::check;
+pub use engine::{Engine, Progress};
+pub use job::Job;
+pub use observe::{
+    CwndRow, DropRow, Kind, LossRow, OverviewRow, QueueDistributionRow, QueueRow, RttRow, SequenceRow, Traces,
+};
+pub use outcome::{FlowOutcome, LinkOutcome, Outcome};
+pub use scenario::Scenario;

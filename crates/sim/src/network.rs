@@ -1,0 +1,366 @@
+use base::{Packet, PacketKind, RandomStream, Rate, Ring, Time};
+use net::{Buffer, Counting, Limit, Link, LinkStatistics, Phase, QueuedLink, Red, RedConfig, Victim};
+use tcp::{Acknowledgment, Receiver};
+
+use crate::observe::Observers;
+use crate::route::{routes, Element, Hop, Place, Routes};
+use crate::scenario::{BufferConfig, CountingConfig, LinkConfig, QueueConfig, Scenario, VictimConfig};
+use crate::statistics::FlowStatistics;
+use crate::tournament::Tournament;
+
+/// A packet and its instant.
+#[derive(Clone, Copy, Debug, Default)]
+struct Scheduled {
+    time: Time,
+    packet: Packet,
+}
+
+/// An ACK on its last way to the sender.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ArrivingAck {
+    pub(crate) time: Time,
+    pub(crate) next: u64,
+    pub(crate) echo: Time,
+}
+
+#[derive(Clone, Debug)]
+struct ReceiverSlot {
+    receiver: Receiver,
+    ack_bytes: u16,
+    /// Where its ACKs start, and their delay before.
+    acks: u32,
+    delay: Time,
+}
+
+/// All between the senders: links, the streams that join there, receivers, and the ACKs that come back.
+///
+/// Elements in the order in which events at the same instant happen: departures from links, arrivals where streams join,
+/// receivers' timers, senders (ACK before timer).
+#[derive(Debug)]
+pub(crate) struct Network {
+    pub(crate) phase: Phase,
+    pub(crate) events: Tournament,
+    pub(crate) flows: Vec<FlowStatistics>,
+    pub(crate) acks: Vec<Ring<ArrivingAck>>,
+    pub(crate) observers: Option<Box<Observers>>,
+    pub(crate) data: Vec<u32>,
+    hops: Vec<Hop>,
+    links: Vec<Link>,
+    queues: Vec<QueuedLink>,
+    places: Vec<Place>,
+    /// The scenario's link of each table entry.
+    link_names: Vec<u32>,
+    queue_names: Vec<u32>,
+    streams: Vec<Ring<Scheduled>>,
+    receivers: Vec<ReceiverSlot>,
+    pub(crate) first_stream: u32,
+    pub(crate) first_receiver: u32,
+    pub(crate) first_sender: u32,
+}
+
+impl Network {
+    pub(crate) fn new(scenario: &Scenario, replication: u64, phase: Phase) -> Network {
+        let Routes { hops, data, acks, places, streams } = routes(scenario);
+        let (mut links, mut queues) = (Vec::new(), Vec::new());
+        let (mut link_names, mut queue_names) = (Vec::new(), Vec::new());
+        for (index, (config, place)) in scenario.links.iter().zip(&places).enumerate() {
+            let random = RandomStream::named(scenario.run.seed, replication, &format!("link/{}", config.name));
+            match place {
+                Place::Link(_) => {
+                    links.push(link(config, random));
+                    link_names.push(index as u32);
+                }
+                Place::Queue(_) => {
+                    queues.push(queued_link(config, random));
+                    queue_names.push(index as u32);
+                }
+            }
+        }
+        let receiver = |(flow, &acks): (&crate::scenario::FlowConfig, &u32)| ReceiverSlot {
+            receiver: Receiver::new(&flow.receiver),
+            ack_bytes: flow.ack_bytes,
+            acks,
+            delay: Time::from_seconds(flow.return_delay_s),
+        };
+        let first_stream = queues.len() as u32;
+        let first_receiver = first_stream + streams as u32;
+        let first_sender = first_receiver + scenario.flows.len() as u32;
+        Network {
+            phase,
+            events: Tournament::new(first_sender as usize + scenario.flows.len()),
+            flows: vec![FlowStatistics::default(); scenario.flows.len()],
+            acks: vec![Ring::default(); scenario.flows.len()],
+            observers: Observers::new(scenario, phase),
+            receivers: scenario.flows.iter().zip(&acks).map(receiver).collect(),
+            data,
+            hops,
+            links,
+            queues,
+            places,
+            link_names,
+            queue_names,
+            streams: vec![Ring::default(); streams],
+            first_stream,
+            first_receiver,
+            first_sender,
+        }
+    }
+
+    /// A packet comes to its hop at `time`, and goes on as far as its way is known.
+    #[inline]
+    pub(crate) fn forward(&mut self, mut time: Time, mut packet: Packet) {
+        // What lies past the end never happens: the packet is on its way when the run ends.
+        while time <= self.phase.end {
+            let hop = self.hops[packet.hop as usize];
+            match hop.element {
+                Element::Link(index) => {
+                    let Some(departure) = self.cross(index, time, &packet) else { return };
+                    time = departure + hop.delay;
+                    packet.hop += 1;
+                }
+                Element::Receiver(flow) => {
+                    let Some(acknowledgment) = self.receive(flow, time, &packet) else { return };
+                    (time, packet) = self.answer(flow, time, acknowledgment);
+                }
+                Element::Sender(flow) => return self.come_back(flow, time, &packet),
+                Element::Merge(stream) => return self.wait_at_merge(stream, time, packet),
+                Element::Queue(index) => return self.join_queue(index, time, packet),
+            }
+        }
+    }
+
+    /// The first packet of a stream has its turn.
+    #[inline]
+    pub(crate) fn on_arrival(&mut self, stream: u32, now: Time) {
+        let ring = &mut self.streams[stream as usize];
+        let Some(Scheduled { mut packet, .. }) = ring.pop() else { return };
+        let next = ring.front().map_or(Time::NEVER, |first| first.time);
+        self.events.set(self.first_stream + stream, next);
+        packet.hop += 1;
+        self.forward(now, packet);
+    }
+
+    /// A packet leaves a link whose departures are events.
+    pub(crate) fn on_departure(&mut self, index: u32, now: Time) {
+        let queue = &mut self.queues[index as usize];
+        let Some(mut packet) = queue.depart(now, &self.phase) else { return };
+        let (packets, next) = (queue.packets(), queue.next_departure());
+        self.events.set(index, next);
+        if let Some(observers) = &mut self.observers {
+            observers.queue(self.queue_names[index as usize], now, packets);
+            observers.left(now, self.queue_names[index as usize], &packet);
+        }
+        let delay = self.hops[packet.hop as usize].delay;
+        packet.hop += 1;
+        self.forward(now + delay, packet);
+    }
+
+    /// A receiver's timer is due, unless what it held back has gone.
+    pub(crate) fn on_receiver_timer(&mut self, flow: u32, now: Time) {
+        let slot = &mut self.receivers[flow as usize];
+        let deadline = slot.receiver.deadline();
+        self.events.set(self.first_receiver + flow, if deadline > now { deadline } else { Time::NEVER });
+        if deadline <= now {
+            let acknowledgment = slot.receiver.on_timer();
+            let (time, packet) = self.answer(flow, now, acknowledgment);
+            self.forward(time, packet);
+        }
+    }
+
+    /// What the links counted, in the order of the scenario; with the run's end applied.
+    pub(crate) fn link_statistics(&mut self) -> Vec<LinkStatistics> {
+        for queue in &mut self.queues {
+            queue.close(&self.phase);
+        }
+        let statistics = |place: &Place| match *place {
+            Place::Link(index) => *self.links[index as usize].statistics(),
+            Place::Queue(index) => *self.queues[index as usize].statistics(),
+        };
+        self.places.iter().map(statistics).collect()
+    }
+
+    /// Tells the observers of the departures that are known but not yet told.
+    pub(crate) fn tell_last_departures(&mut self) {
+        for index in 0..self.links.len() {
+            self.tell_departures(index, self.phase.end);
+        }
+    }
+
+    #[inline(always)]
+    fn cross(&mut self, index: u32, time: Time, packet: &Packet) -> Option<Time> {
+        if self.observers.is_some() {
+            self.tell_departures(index as usize, time);
+            let name = self.link_names[index as usize];
+            self.observers.iter_mut().for_each(|observers| observers.arrival(name, time));
+        }
+        let link = &mut self.links[index as usize];
+        let fate = link.arrive(time, packet, &self.phase).ok();
+        if self.observers.is_some() {
+            self.tell_fate(index as usize, time, packet, fate);
+        }
+        fate
+    }
+
+    #[cold]
+    fn tell_departures(&mut self, index: usize, until: Time) {
+        let Some(observers) = &mut self.observers else { return };
+        if observers.follows_queues() {
+            let (link, name) = (&self.links[index], self.link_names[index]);
+            let departures = link.departures().take_while(|&departure| departure <= until);
+            for (gone, departure) in departures.enumerate() {
+                observers.queue(name, departure, link.packets() - gone as u64 - 1);
+            }
+        }
+    }
+
+    #[cold]
+    fn tell_fate(&mut self, index: usize, time: Time, packet: &Packet, fate: Option<Time>) {
+        let flow = self.flow_of(packet);
+        let Some(observers) = &mut self.observers else { return };
+        let name = self.link_names[index];
+        match fate {
+            Some(departure) => {
+                observers.queue(name, time, self.links[index].packets());
+                observers.left(departure, name, packet);
+            }
+            None => observers.dropped(time, name, flow, packet),
+        }
+    }
+
+    fn join_queue(&mut self, index: u32, now: Time, packet: Packet) {
+        let name = self.queue_names[index as usize];
+        if let Some(observers) = &mut self.observers {
+            observers.arrival(name, now);
+        }
+        let queue = &mut self.queues[index as usize];
+        let thrown = queue.arrive(now, packet, &self.phase);
+        let (packets, departure) = (queue.packets(), queue.next_departure());
+        self.events.advance(index, departure);
+        let flow = thrown.map(|thrown| self.flow_of(&thrown));
+        if let Some(observers) = &mut self.observers {
+            observers.queue(name, now, packets);
+            if let (Some(thrown), Some(flow)) = (thrown, flow) {
+                observers.dropped(now, name, flow, &thrown);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn wait_at_merge(&mut self, stream: u32, time: Time, packet: Packet) {
+        let ring = &mut self.streams[stream as usize];
+        if ring.is_empty() {
+            self.events.set(self.first_stream + stream, time);
+        }
+        ring.push(Scheduled { time, packet });
+    }
+
+    #[inline(always)]
+    fn receive(&mut self, flow: u32, time: Time, packet: &Packet) -> Option<Acknowledgment> {
+        let slot = &mut self.receivers[flow as usize];
+        if slot.receiver.deadline() <= time {
+            self.send_held_ack(flow);
+        }
+        let slot = &mut self.receivers[flow as usize];
+        let before = slot.receiver.next();
+        let acknowledgment = slot.receiver.on_data(time, packet.sequence, packet.stamp);
+        let index = self.phase.index(time);
+        let statistics = &mut self.flows[flow as usize];
+        statistics.received[index] += 1;
+        statistics.delivered[index] += slot.receiver.next() - before;
+        if slot.receiver.deadline() < self.events.time(self.first_receiver + flow) {
+            self.events.advance(self.first_receiver + flow, slot.receiver.deadline());
+        }
+        acknowledgment
+    }
+
+    /// Data that the clock has not reached yet are told ahead; an ACK that is due before them goes first.
+    #[cold]
+    fn send_held_ack(&mut self, flow: u32) {
+        let slot = &mut self.receivers[flow as usize];
+        let due = slot.receiver.deadline();
+        let acknowledgment = slot.receiver.on_timer();
+        let (time, packet) = self.answer(flow, due, acknowledgment);
+        self.forward(time, packet);
+    }
+
+    #[inline(always)]
+    fn answer(&self, flow: u32, time: Time, acknowledgment: Acknowledgment) -> (Time, Packet) {
+        let slot = &self.receivers[flow as usize];
+        let packet = Packet {
+            sequence: acknowledgment.next,
+            stamp: acknowledgment.echo,
+            hop: slot.acks,
+            bytes: slot.ack_bytes,
+            kind: PacketKind::Ack,
+            retransmission: false,
+            slow_start: false,
+        };
+        (time + slot.delay, packet)
+    }
+
+    #[inline(always)]
+    fn come_back(&mut self, flow: u32, time: Time, packet: &Packet) {
+        let ring = &mut self.acks[flow as usize];
+        if ring.is_empty() {
+            self.events.advance(self.first_sender + flow, time);
+        }
+        ring.push(ArrivingAck { time, next: packet.sequence, echo: packet.stamp });
+    }
+
+    /// The flow of a packet: its way ends at that flow's receiver or sender.
+    fn flow_of(&self, packet: &Packet) -> u32 {
+        let rest = &self.hops[packet.hop as usize..];
+        let end = rest.iter().find_map(|hop| match hop.element {
+            Element::Receiver(flow) | Element::Sender(flow) => Some(flow),
+            _ => None,
+        });
+        end.unwrap_or_default()
+    }
+}
+
+fn rate(config: &LinkConfig) -> Rate {
+    config.rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_second)
+}
+
+fn buffer(config: &LinkConfig) -> Buffer {
+    let limit = match config.buffer {
+        None => Limit::Unlimited,
+        Some(BufferConfig::Packets(packets)) => Limit::Packets(packets),
+        Some(BufferConfig::Bytes(bytes)) => Limit::Bytes(bytes),
+    };
+    let counting = match config.counting {
+        CountingConfig::WithService => Counting::WithService,
+        CountingConfig::Waiting => Counting::Waiting,
+    };
+    Buffer { limit, counting }
+}
+
+fn red(config: &LinkConfig, random: RandomStream) -> Option<Red> {
+    let QueueConfig::Red {
+        min_threshold_packets: min_threshold,
+        max_threshold_packets: max_threshold,
+        weight,
+        max_probability,
+        gentle,
+        mean_packet_bytes,
+        ..
+    } = config.queue
+    else {
+        return None;
+    };
+    let red = RedConfig { min_threshold, max_threshold, weight, max_probability, gentle, mean_packet_bytes };
+    Some(Red::new(red, rate(config), random))
+}
+
+fn link(config: &LinkConfig, random: RandomStream) -> Link {
+    Link::new(rate(config), buffer(config), red(config, random))
+}
+
+fn queued_link(config: &LinkConfig, random: RandomStream) -> QueuedLink {
+    let victim = match config.queue {
+        QueueConfig::RandomDrop {} => Victim::Random(random.clone()),
+        QueueConfig::Red { victim: VictimConfig::Random, .. } => Victim::Random(random.branch("victim")),
+        _ => Victim::Front,
+    };
+    QueuedLink::new(rate(config), buffer(config), victim, red(config, random))
+}

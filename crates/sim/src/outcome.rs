@@ -1,0 +1,78 @@
+use base::Time;
+use net::{LinkStatistics, Phase};
+
+use crate::observe::Traces;
+use crate::statistics::FlowStatistics;
+
+/// What one replication gave.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Which one.
+    pub replication: u64,
+    /// The measured part of the run.
+    pub phase: Phase,
+    /// Events handled.
+    pub events: u64,
+    /// CPU time of the loop \[s\].
+    pub cpu_s: f64,
+    /// Counters of the flows, in the order of the scenario.
+    pub flows: Vec<FlowStatistics>,
+    /// Counters of the links, in the order of the scenario.
+    pub links: Vec<LinkStatistics>,
+    /// Recorded rows.
+    pub traces: Traces,
+}
+
+/// A named column of the flows' table.
+pub type FlowOutcome = (&'static str, fn(&FlowStatistics) -> f64);
+/// A named column of the links' table.
+pub type LinkOutcome = (&'static str, fn(&LinkStatistics) -> f64);
+
+fn total(pair: [u64; 2]) -> f64 {
+    (pair[0] + pair[1]) as f64
+}
+
+fn seconds(picoseconds: f64) -> f64 {
+    picoseconds / Time::PER_SECOND
+}
+
+impl Outcome {
+    /// The columns of the flows' table: what was measured after the warm-up, and totals over the whole run.
+    pub const FLOW_COLUMNS: &'static [FlowOutcome] = &[
+        ("sent_packets", |flow| flow.sent[1] as f64),
+        ("retransmitted_packets", |flow| flow.retransmitted[1] as f64),
+        ("received_packets", |flow| flow.received[1] as f64),
+        ("delivered_packets", |flow| flow.delivered[1] as f64),
+        ("acked_packets", |flow| flow.acked[1] as f64),
+        ("duplicate_acks", |flow| flow.duplicate_acks[1] as f64),
+        ("timeouts", |flow| flow.timeouts[1] as f64),
+        ("fast_retransmits", |flow| flow.fast_retransmits[1] as f64),
+        ("rtt_sum_s", |flow| seconds(flow.rtt_sum as f64)),
+        ("rtt_samples", |flow| flow.rtt_samples as f64),
+        ("cwnd_max", |flow| flow.cwnd_max),
+        ("cwnd_area", |flow| seconds(flow.cwnd_area)),
+        ("finish_s", |flow| if flow.finish == Time::NEVER { f64::NAN } else { flow.finish.seconds() }),
+        ("sent_total", |flow| total(flow.sent)),
+        ("received_total", |flow| total(flow.received)),
+        ("delivered_total", |flow| total(flow.delivered)),
+    ];
+
+    /// The columns of the links' table, likewise.
+    pub const LINK_COLUMNS: &'static [LinkOutcome] = &[
+        ("arrived_packets", |link| link.arrived[1] as f64),
+        ("dropped_packets", |link| link.dropped[1] as f64),
+        ("departed_packets", |link| link.departed[1] as f64),
+        ("departed_bytes", |link| link.departed_bytes[1] as f64),
+        ("busy_s", |link| link.busy.seconds()),
+        ("queue_area_packet_s", |link| seconds(link.queue_area as f64)),
+        ("queue_max_packets", |link| link.queue_max as f64),
+        ("arrived_total", |link| total(link.arrived)),
+        ("dropped_total", |link| total(link.dropped)),
+        ("departed_total", |link| total(link.departed)),
+    ];
+
+    /// Data packets delivered in order to all applications over the whole run.
+    pub fn packets(&self) -> u64 {
+        self.flows.iter().map(|flow| flow.delivered[0] + flow.delivered[1]).sum()
+    }
+}

@@ -1,0 +1,169 @@
+//! From paths to hops: where a packet's way is known on arrival, and where it must wait for its turn in time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::Time;
+
+use crate::scenario::{FlowConfig, LinkConfig, QueueConfig, Scenario, VictimConfig};
+
+/// One step of a packet's way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hop {
+    pub(crate) element: Element,
+    /// Propagation after it.
+    pub(crate) delay: Time,
+}
+
+/// What a hop leads to; the number is an index into the network's table of that kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Element {
+    /// A link whose departures are known on arrival.
+    Link(u32),
+    /// A link whose departures are events.
+    Queue(u32),
+    /// The end of an ordered stream that others join: the packet waits there until its instant.
+    Merge(u32),
+    /// The receiver of a flow.
+    Receiver(u32),
+    /// The sender of a flow.
+    Sender(u32),
+}
+
+/// Which table a link of the scenario stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Link(u32),
+    Queue(u32),
+}
+
+/// Where packets come from, in order of time. Senders are none: they send at the clock's own instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Feeder {
+    Link(usize),
+    Receiver(usize),
+}
+
+#[derive(Clone, Debug, Default)]
+struct Feeders {
+    streams: BTreeSet<Feeder>,
+    senders: bool,
+}
+
+/// All routes.
+#[derive(Clone, Debug)]
+pub(crate) struct Routes {
+    pub(crate) hops: Vec<Hop>,
+    /// Where each flow's data start.
+    pub(crate) data: Vec<u32>,
+    /// Where each flow's ACKs start.
+    pub(crate) acks: Vec<u32>,
+    pub(crate) places: Vec<Place>,
+    /// How many streams wait at merges.
+    pub(crate) streams: usize,
+}
+
+/// A discipline that may throw out a packet that waits makes departures events.
+fn needs_events(link: &LinkConfig) -> bool {
+    match link.queue {
+        QueueConfig::DropTail {} => false,
+        QueueConfig::Red { victim, .. } => victim == VictimConfig::Random,
+        QueueConfig::DropFromFront {} | QueueConfig::RandomDrop {} => true,
+    }
+}
+
+fn places(links: &[LinkConfig]) -> Vec<Place> {
+    let (mut plain, mut queued) = (0, 0);
+    let mut place = |link: &LinkConfig| {
+        let (place, counter): (fn(u32) -> Place, _) =
+            if needs_events(link) { (Place::Queue, &mut queued) } else { (Place::Link, &mut plain) };
+        *counter += 1;
+        place(*counter - 1)
+    };
+    links.iter().map(&mut place).collect()
+}
+
+fn feeders(scenario: &Scenario) -> Vec<Feeders> {
+    let mut feeders = vec![Feeders::default(); scenario.links.len()];
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        feeders[flow.path[0]].senders = true;
+        if let Some(&first) = flow.return_path.first() {
+            feeders[first].streams.insert(Feeder::Receiver(index));
+        }
+        for way in [&flow.path, &flow.return_path] {
+            for pair in way.windows(2) {
+                feeders[pair[1]].streams.insert(Feeder::Link(pair[0]));
+            }
+        }
+    }
+    feeders
+}
+
+/// Lays out the hops of all flows.
+pub(crate) fn routes(scenario: &Scenario) -> Routes {
+    let mut layout = Layout {
+        places: places(&scenario.links),
+        feeders: feeders(scenario),
+        streams: BTreeMap::new(),
+        hops: Vec::new(),
+        links: &scenario.links,
+    };
+    let (data, acks) = scenario.flows.iter().enumerate().map(|(index, flow)| layout.flow(index, flow)).unzip();
+    Routes { hops: layout.hops, data, acks, places: layout.places, streams: layout.streams.len() }
+}
+
+struct Layout<'a> {
+    places: Vec<Place>,
+    feeders: Vec<Feeders>,
+    streams: BTreeMap<(usize, Feeder), u32>,
+    hops: Vec<Hop>,
+    links: &'a [LinkConfig],
+}
+
+impl Layout<'_> {
+    fn flow(&mut self, index: usize, flow: &FlowConfig) -> (u32, u32) {
+        let data = self.hops.len() as u32;
+        self.way(&flow.path, None);
+        self.add_delay(flow.forward_delay_s);
+        self.push(Element::Receiver(index as u32), flow.return_delay_s);
+        let acks = self.hops.len() as u32;
+        self.way(&flow.return_path, Some(Feeder::Receiver(index)));
+        self.push(Element::Sender(index as u32), 0.0);
+        (data, acks)
+    }
+
+    fn way(&mut self, links: &[usize], mut feeder: Option<Feeder>) {
+        for &link in links {
+            if let Some(stream) = feeder.and_then(|feeder| self.stream(link, feeder)) {
+                self.push(Element::Merge(stream), 0.0);
+            }
+            let element = match self.places[link] {
+                Place::Link(index) => Element::Link(index),
+                Place::Queue(index) => Element::Queue(index),
+            };
+            self.push(element, self.links[link].delay_s);
+            feeder = Some(Feeder::Link(link));
+        }
+    }
+
+    /// The stream from `feeder` into `link`; none where the link needs no order from elsewhere: it has one feeder alone,
+    /// and its departures are known on arrival.
+    fn stream(&mut self, link: usize, feeder: Feeder) -> Option<u32> {
+        let Feeders { streams, senders } = &self.feeders[link];
+        let alone = streams.len() == 1 && !senders;
+        if alone && matches!(self.places[link], Place::Link(_)) {
+            return None;
+        }
+        let next = self.streams.len() as u32;
+        Some(*self.streams.entry((link, feeder)).or_insert(next))
+    }
+
+    fn push(&mut self, element: Element, delay_s: f64) {
+        self.hops.push(Hop { element, delay: Time::from_seconds(delay_s) });
+    }
+
+    fn add_delay(&mut self, delay_s: f64) {
+        if let Some(hop) = self.hops.last_mut() {
+            hop.delay += Time::from_seconds(delay_s);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The resolved scenario: SI numbers, nothing implicit. Its JSON form is the contract with the Python side.
+
+use serde::{Deserialize, Serialize};
+use tcp::{ReceiverConfig, SenderConfig};
+
+/// A whole scenario.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Version of this form.
+    pub format: u32,
+    /// For people.
+    pub title: String,
+    /// How long, how often.
+    pub run: Run,
+    /// Simplex links.
+    pub links: Vec<LinkConfig>,
+    /// Connections.
+    pub flows: Vec<FlowConfig>,
+    /// What to record.
+    pub trace: TraceConfig,
+}
+
+/// How long, how often, from which seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// End of the run \[s\].
+    pub duration_s: f64,
+    /// Where the measurement begins \[s\].
+    pub warmup_s: f64,
+    /// How many replications.
+    pub replications: u64,
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Confidence level of the intervals (the engine does not use it).
+    pub confidence: f64,
+}
+
+/// A simplex link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkConfig {
+    /// Its name; the random stream of its discipline goes by it.
+    pub name: String,
+    /// Rate \[bit/s\]; none: infinitely fast.
+    pub rate_bps: Option<f64>,
+    /// Propagation delay \[s\].
+    pub delay_s: f64,
+    /// Buffer; none: unlimited.
+    pub buffer: Option<BufferConfig>,
+    /// Whether the limit counts the packet in transmission.
+    pub counting: CountingConfig,
+    /// Discipline.
+    pub queue: QueueConfig,
+}
+
+/// How much a buffer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum BufferConfig {
+    /// Packets.
+    Packets(u64),
+    /// Bytes.
+    Bytes(u64),
+}
+
+/// Whether a buffer's limit counts the packet in transmission.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CountingConfig {
+    /// It does.
+    WithService,
+    /// It does not.
+    Waiting,
+}
+
+/// Who is dropped when.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "discipline", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum QueueConfig {
+    /// The arriving packet, where the buffer is full.
+    DropTail {},
+    /// The packet that has waited longest.
+    DropFromFront {},
+    /// One drawn among all that wait and the arriving one.
+    RandomDrop {},
+    /// Random Early Detection.
+    Red {
+        /// Minimum threshold \[packets\].
+        min_threshold_packets: f64,
+        /// Maximum threshold \[packets\].
+        max_threshold_packets: f64,
+        /// Weight of the newest sample.
+        weight: f64,
+        /// Drop probability at the maximum threshold.
+        max_probability: f64,
+        /// Rise to 1 at twice the maximum threshold.
+        gentle: bool,
+        /// Who is dropped.
+        victim: VictimConfig,
+        /// Typical packet \[bytes\].
+        mean_packet_bytes: u16,
+    },
+}
+
+/// Whom RED drops.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VictimConfig {
+    /// The arriving packet.
+    Arriving,
+    /// One drawn among all that wait and the arriving one.
+    Random,
+}
+
+/// A TCP connection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowConfig {
+    /// Its name; its random start goes by it.
+    pub name: String,
+    /// The links that its data cross, in order.
+    pub path: Vec<usize>,
+    /// The links that its ACKs cross, in order.
+    pub return_path: Vec<usize>,
+    /// Its own propagation after the last link \[s\].
+    pub forward_delay_s: f64,
+    /// Its ACKs' own propagation before the first link \[s\].
+    pub return_delay_s: f64,
+    /// Length of a data packet \[bytes\].
+    pub packet_bytes: u16,
+    /// Length of an ACK \[bytes\].
+    pub ack_bytes: u16,
+    /// When it starts \[s\].
+    pub start_s: f64,
+    /// Uniform random addition to the start \[s\].
+    pub start_spread_s: f64,
+    /// Packets to transfer; none: without end.
+    pub size_packets: Option<u64>,
+    /// The sender's axes.
+    pub sender: SenderConfig,
+    /// The receiver's axes.
+    pub receiver: ReceiverConfig,
+}
+
+/// What to record.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TraceConfig {
+    /// cwnd, ssthresh, flight, RTO at each change.
+    pub cwnd: bool,
+    /// The round trip of each ACK of new data.
+    pub rtt: bool,
+    /// Packets sent and ACKs received.
+    pub sequence: bool,
+    /// Queue lengths at each change.
+    pub queue: bool,
+    /// Time at each queue length, and what arrivals see.
+    pub queue_distribution: bool,
+    /// Each packet dropped.
+    pub drops: bool,
+    /// Each loss that a sender found.
+    pub losses: bool,
+    /// Smallest and largest cwnd and queue of each interval \[s\].
+    pub overview_interval_s: Option<f64>,
+    /// Links to capture, by name; `X` stands for `X` and `X.reverse`.
+    pub capture: Option<Vec<String>>,
+}

@@ -1,0 +1,123 @@
+//! How a sender reacts to losses: duplicate ACKs, partial ACKs, timeouts.
+
+use base::Time;
+
+use crate::sender::{Ack, Actions, LossCause, Phase, Sender};
+use crate::{Dialect, PartialAckTimer, Recovery};
+
+/// ns-2 `NewRenoTcpAgent::recv`: two packets at most for an ACK in recovery.
+const NS2_RECOVERY_BURST: u64 = 2;
+
+impl Sender {
+    /// RFC 6582 section 3.2 step 3: some, but not all, of what was outstanding when the loss was found.
+    #[inline(always)]
+    pub(crate) fn is_partial(&self, next: u64) -> bool {
+        self.phase == Phase::FastRecovery && self.recovery == Recovery::Newreno && next < self.recover
+    }
+
+    pub(crate) fn on_duplicate_ack(&mut self, now: Time, actions: &mut impl Actions) {
+        self.dupacks = self.dupacks.saturating_add(1);
+        if self.dupacks < self.threshold {
+            if self.limited_transmit {
+                self.send_limited(now, actions);
+            }
+            return;
+        }
+        if self.dupacks == self.threshold {
+            if self.may_fast_retransmit() {
+                self.fast_retransmit(now, actions);
+            }
+        } else if self.phase == Phase::FastRecovery {
+            // RFC 5681 section 3.2 step 4.
+            self.window.inflation += 1;
+        }
+        self.send_allowed(now, self.recovery_burst(), actions);
+    }
+
+    fn recovery_burst(&self) -> u64 {
+        match (self.dialect, self.recovery) {
+            (Dialect::Ns2, Recovery::Newreno) => NS2_RECOVERY_BURST,
+            _ => u64::MAX,
+        }
+    }
+
+    /// One fast retransmit a window: RFC 6582 section 3.2 step 1, ns-2's `bugFix_`. RFC 5681 alone has no such rule.
+    fn may_fast_retransmit(&self) -> bool {
+        match (self.dialect, self.recovery) {
+            (_, Recovery::OldTahoe) => false,
+            (Dialect::Rfc, Recovery::Reno) => true,
+            // Nothing was lost before: the first packet of all can be repaired too.
+            (Dialect::Rfc, _) => self.una > self.recover || self.recover == 0,
+            // ns-2's `bugfix_ss_`: always where only the first packet is acknowledged.
+            (Dialect::Ns2, _) => self.una > self.recover || self.una == 1,
+        }
+    }
+
+    fn fast_retransmit(&mut self, now: Time, actions: &mut impl Actions) {
+        self.report_loss(LossCause::FastRetransmit, actions);
+        self.recover = self.max;
+        self.stop_timing();
+        // RFC 5681 section 3.2 step 2: what limited transmit sent does not count.
+        let half = self.window.half(self.flight_size() - self.limited.min(self.flight_size()));
+        self.window.cut(half);
+        if self.dialect == Dialect::Ns2 || self.recovery == Recovery::Tahoe {
+            self.restart_timer(now);
+        }
+        if self.recovery == Recovery::Tahoe {
+            self.window.restart();
+            self.nxt = self.una;
+        } else {
+            self.phase = Phase::FastRecovery;
+            self.partial_acks = false;
+            self.window.enter_recovery(half, self.threshold);
+            self.transmit(now, self.una, actions);
+        }
+    }
+
+    /// RFC 6582 section 3.2 step 3, "Partial acknowledgments".
+    pub(crate) fn on_partial_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
+        if self.partial_ack_timer == PartialAckTimer::SlowButSteady || !self.partial_acks {
+            self.restart_timer(now);
+        }
+        self.partial_acks = true;
+        self.window.deflate(ack.next - self.una);
+        self.acknowledge(ack.next);
+        self.forget_covered_sample();
+        self.transmit(now, self.una, actions);
+        self.send_allowed(now, self.recovery_burst(), actions);
+    }
+
+    /// The ACK that ends fast recovery: RFC 5681 section 3.2 step 6, RFC 6582 section 3.2 step 3, "Full acknowledgments".
+    pub(crate) fn leave_recovery(&mut self) {
+        self.window.inflation = 0;
+        self.phase = Phase::Open;
+        if self.dialect == Dialect::Ns2 {
+            self.window.open();
+            return;
+        }
+        self.window.cwnd = match self.recovery {
+            Recovery::Newreno => self.window.ssthresh.min((self.max - self.una).max(1) as f64 + 1.0),
+            _ => self.window.ssthresh,
+        };
+    }
+
+    pub(crate) fn react_to_timeout(&mut self) {
+        let repeated = self.timed_out == Some(self.una);
+        self.window.inflation = 0;
+        // RFC 5681 section 3.1: a second timeout of the same packet keeps ssthresh.
+        if self.dialect == Dialect::Ns2 || !repeated {
+            self.window.cut(self.window.half(self.flight_size()));
+        }
+        self.window.restart();
+        if self.dialect == Dialect::Rfc || matches!(self.recovery, Recovery::Reno | Recovery::Newreno) {
+            self.dupacks = 0;
+        }
+        self.limited = 0;
+        self.timed_out = Some(self.una);
+        self.recover = self.max;
+        self.phase = Phase::LossRecovery;
+        self.partial_acks = false;
+        self.stop_timing();
+        self.nxt = self.una;
+    }
+}

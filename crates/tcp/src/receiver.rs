@@ -1,0 +1,107 @@
+use base::Time;
+
+use crate::reassembly::Reassembly;
+use crate::ReceiverConfig;
+
+/// A TCP receiver: cumulative ACKs, at once or delayed. RFC 5681 section 4.2, RFC 1122 section 4.2.3.2.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    next: u64,
+    beyond: Reassembly,
+    /// Packets in order since the last ACK.
+    unacknowledged: u32,
+    /// The stamp that the next ACK echoes: of the earliest packet in order that it answers (RFC 7323 section 4.3).
+    echo: Time,
+    deadline: Time,
+    ack_every: u32,
+    ack_delay: Time,
+}
+
+/// What a data packet leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Acknowledgment {
+    /// The number expected next.
+    pub next: u64,
+    /// The echoed stamp.
+    pub echo: Time,
+}
+
+impl Receiver {
+    /// A receiver that has seen nothing.
+    pub fn new(config: &ReceiverConfig) -> Receiver {
+        Receiver {
+            next: 0,
+            beyond: Reassembly::default(),
+            unacknowledged: 0,
+            echo: Time::ZERO,
+            deadline: Time::NEVER,
+            ack_every: config.ack_every.max(1),
+            ack_delay: Time::from_seconds(config.ack_delay_s),
+        }
+    }
+
+    /// The number expected next: how many packets the application has got.
+    #[inline(always)]
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// When an ACK that is held back is due; [`Time::NEVER`] where none is.
+    #[inline(always)]
+    pub fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// A data packet arrives; the ACK that leaves at once, if any.
+    #[inline(always)]
+    pub fn on_data(&mut self, now: Time, sequence: u64, stamp: Time) -> Option<Acknowledgment> {
+        if sequence == self.next && self.beyond.is_empty() {
+            self.next += 1;
+            return self.in_order(now, stamp);
+        }
+        self.out_of_order(sequence, stamp)
+    }
+
+    /// The delay of a held ACK is over.
+    pub fn on_timer(&mut self) -> Acknowledgment {
+        self.acknowledge()
+    }
+
+    #[inline(always)]
+    fn in_order(&mut self, now: Time, stamp: Time) -> Option<Acknowledgment> {
+        if self.unacknowledged == 0 {
+            self.echo = stamp;
+        }
+        self.unacknowledged += 1;
+        if self.unacknowledged >= self.ack_every {
+            return Some(self.acknowledge());
+        }
+        if self.unacknowledged == 1 {
+            self.deadline = now + self.ack_delay;
+        }
+        None
+    }
+
+    /// RFC 5681 section 4.2: an ACK at once for a packet out of order, and for one that fills a gap or part of one.
+    fn out_of_order(&mut self, sequence: u64, stamp: Time) -> Option<Acknowledgment> {
+        if sequence <= self.next && self.unacknowledged == 0 {
+            self.echo = stamp;
+        }
+        if sequence == self.next {
+            self.next += 1;
+            while self.beyond.remove(self.next) {
+                self.next += 1;
+            }
+        } else if sequence > self.next {
+            self.beyond.insert(self.next, sequence);
+        }
+        Some(self.acknowledge())
+    }
+
+    #[inline(always)]
+    fn acknowledge(&mut self) -> Acknowledgment {
+        self.unacknowledged = 0;
+        self.deadline = Time::NEVER;
+        Acknowledgment { next: self.next, echo: self.echo }
+    }
+}

@@ -1,0 +1,143 @@
+use base::Time;
+
+use crate::{Estimator, RtoConfig};
+
+/// The retransmission timeout: RFC 6298, or ns-2's integer arithmetic on a coarse clock.
+#[derive(Clone, Debug)]
+pub struct Rto {
+    estimate: Estimate,
+    k: u32,
+    granularity: Time,
+    min: Time,
+    max: Time,
+    max_backoff: u32,
+    backoff: u32,
+    /// Timeout before the limits and the backoff.
+    base: Time,
+    /// The timeout in force.
+    current: Time,
+}
+
+#[derive(Clone, Debug)]
+enum Estimate {
+    /// srtt in eighths, rttvar in quarters of a tick (4.3BSD; ns-2's T_SRTT_BITS, T_RTTVAR_BITS); 0: none yet.
+    Ticks { srtt: i64, rttvar: i64, clock_offset: Time },
+    /// None before the first sample.
+    Rfc6298 { srtt: Option<Time>, rttvar: Time },
+}
+
+impl Rto {
+    /// Before any sample.
+    pub fn new(config: &RtoConfig) -> Rto {
+        let estimate = match config.estimator {
+            Estimator::Ticks => {
+                Estimate::Ticks { srtt: 0, rttvar: 0, clock_offset: Time::from_seconds(config.clock_offset_s) }
+            }
+            Estimator::Rfc6298 => Estimate::Rfc6298 { srtt: None, rttvar: Time::ZERO },
+        };
+        let granularity = Time::from_seconds(config.granularity_s);
+        // ns-2 `TcpAgent::rtt_timeout`: never below two ticks.
+        let least = if config.estimator == Estimator::Ticks { granularity.times(2) } else { Time::ZERO };
+        let mut rto = Rto {
+            estimate,
+            k: config.k,
+            granularity,
+            min: Time::from_seconds(config.min_s).max(least),
+            max: Time::from_seconds(config.max_s),
+            max_backoff: config.max_backoff,
+            backoff: 1,
+            base: Time::from_seconds(config.initial_s),
+            current: Time::ZERO,
+        };
+        rto.update();
+        rto
+    }
+
+    /// The timeout in force.
+    #[inline(always)]
+    pub fn timeout(&self) -> Time {
+        self.current
+    }
+
+    /// A timed segment that was sent once, at `sent`, is acknowledged.
+    pub fn sample_round(&mut self, sent: Time, now: Time) {
+        match &self.estimate {
+            Estimate::Ticks { clock_offset, .. } => {
+                let ticks = |t: Time| (t + *clock_offset).picoseconds() / self.granularity.picoseconds();
+                self.sample_ticks(ticks(now) - ticks(sent));
+            }
+            Estimate::Rfc6298 { .. } => self.sample_exact(now - sent),
+        }
+    }
+
+    /// An ACK echoes a timestamp (RFC 7323).
+    pub fn sample_timestamp(&mut self, sent: Time, now: Time) {
+        match &self.estimate {
+            Estimate::Ticks { .. } => {
+                let tick = self.granularity.picoseconds();
+                self.sample_ticks(((now - sent).picoseconds() + tick / 2) / tick);
+            }
+            Estimate::Rfc6298 { .. } => self.sample_exact(now - sent),
+        }
+    }
+
+    /// RFC 6298 (5.5): the timer expired.
+    pub fn back_off(&mut self) {
+        self.backoff = self.backoff.saturating_mul(2).min(self.max_backoff);
+        if let Estimate::Ticks { srtt, rttvar, .. } = &mut self.estimate {
+            // ns-2 `TcpAgent::rtt_backoff`, after 4.3BSD: this far off, start the estimate anew.
+            if self.backoff > 8 {
+                *rttvar += *srtt >> 3;
+                *srtt = 0;
+            }
+        }
+        self.update();
+    }
+
+    /// RFC 6298 section 5, last paragraph, and Karn: a valid sample ends the backoff.
+    pub fn end_backoff(&mut self) {
+        if self.backoff != 1 {
+            self.backoff = 1;
+            self.update();
+        }
+    }
+
+    /// 4.3BSD, ns-2 `TcpAgent::rtt_update`.
+    fn sample_ticks(&mut self, ticks: u64) {
+        let Estimate::Ticks { srtt, rttvar, .. } = &mut self.estimate else { return };
+        let ticks = (ticks as i64).max(1);
+        if *srtt != 0 {
+            let error = ticks - (*srtt >> 3);
+            *srtt = (*srtt + error).max(1);
+            *rttvar = (*rttvar + error.abs() - (*rttvar >> 2)).max(1);
+        } else {
+            *srtt = ticks << 3;
+            *rttvar = ticks << 1;
+        }
+        let base_ticks = (i64::from(self.k) * 2 * *rttvar + *srtt) >> 3;
+        self.base = self.granularity.times(base_ticks as u64);
+        self.update();
+    }
+
+    /// RFC 6298 (2.2), (2.3).
+    fn sample_exact(&mut self, rtt: Time) {
+        let Estimate::Rfc6298 { srtt, rttvar } = &mut self.estimate else { return };
+        let r = rtt.picoseconds();
+        let (smoothed, variation) = match srtt {
+            None => (r, r / 2),
+            Some(srtt) => {
+                let error = srtt.picoseconds().abs_diff(r);
+                (srtt.picoseconds() - srtt.picoseconds() / 8 + r / 8, rttvar.picoseconds() / 4 * 3 + error / 4)
+            }
+        };
+        *srtt = Some(Time::from_picoseconds(smoothed));
+        *rttvar = Time::from_picoseconds(variation);
+        self.base = Time::from_picoseconds(smoothed) + self.granularity.max(rttvar.times(u64::from(self.k)));
+        self.update();
+    }
+
+    /// RFC 6298 (2.4), (2.5), (5.5).
+    fn update(&mut self) {
+        self.current = self.base.max(self.min).times(u64::from(self.backoff)).min(self.max.max(self.min));
+    }
+}

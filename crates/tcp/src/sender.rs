@@ -1,0 +1,311 @@
+use base::Time;
+
+use crate::window::Window;
+use crate::{Dialect, PartialAckTimer, Recovery, Rto, RttSample, SenderConfig};
+
+/// An ACK as the sender sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// The number that the receiver expects next.
+    pub next: u64,
+    /// The stamp of the segment that it answers.
+    pub echo: Time,
+}
+
+/// A segment that the sender puts on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Its number.
+    pub sequence: u64,
+    /// It was sent before.
+    pub retransmission: bool,
+    /// The sender is in slow start.
+    pub slow_start: bool,
+}
+
+/// How a loss was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossCause {
+    /// The retransmission timer expired.
+    Timeout,
+    /// Duplicate ACKs.
+    FastRetransmit,
+}
+
+/// A loss that the sender found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// The first packet without an ACK.
+    pub sequence: u64,
+    /// How it was found.
+    pub cause: LossCause,
+    /// The sender was in slow start.
+    pub slow_start: bool,
+    /// The packet had been sent more than once already.
+    pub retransmission: bool,
+}
+
+/// What a sender does to the world.
+pub trait Actions {
+    /// Puts a segment on the wire.
+    fn transmit(&mut self, segment: Segment);
+    /// A loss was found; the reaction follows.
+    fn loss(&mut self, loss: Loss);
+}
+
+/// Where the sender stands with respect to its last loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// No loss under repair.
+    Open,
+    /// Fast recovery.
+    FastRecovery,
+    /// After a timeout.
+    LossRecovery,
+}
+
+/// A TCP sender: RFC 5681, 6582, 6298, 3042, or ns-2's rules. One state, each axis in its own place.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    pub(crate) window: Window,
+    pub(crate) rto: Rto,
+    /// SND.UNA: the first packet without an ACK.
+    pub(crate) una: u64,
+    /// SND.NXT: the next packet to send; behind `max` after a timeout (go-back-N).
+    pub(crate) nxt: u64,
+    /// One past the highest packet ever sent.
+    pub(crate) max: u64,
+    /// One past the last packet of the transfer.
+    end: u64,
+    /// RFC 6582's `recover`, as one past the highest packet sent when the last loss was found.
+    pub(crate) recover: u64,
+    /// One past the highest packet ever sent twice; all from `una` up to it were.
+    resent: u64,
+    /// The packet that the last timeout repeated.
+    pub(crate) timed_out: Option<u64>,
+    /// The segment being timed, and when it was sent.
+    timed: Option<(u64, Time)>,
+    /// When the retransmission timer expires.
+    pub(crate) deadline: Time,
+    pub(crate) dupacks: u32,
+    /// Packets that limited transmit added to the flight.
+    pub(crate) limited: u64,
+    pub(crate) threshold: u32,
+    pub(crate) phase: Phase,
+    pub(crate) partial_acks: bool,
+    pub(crate) dialect: Dialect,
+    pub(crate) recovery: Recovery,
+    pub(crate) limited_transmit: bool,
+    pub(crate) partial_ack_timer: PartialAckTimer,
+    sample: RttSample,
+}
+
+impl Sender {
+    /// A sender of `size` packets (none: without end) that has sent nothing yet.
+    pub fn new(config: &SenderConfig, size: Option<u64>) -> Sender {
+        let never = config.recovery == Recovery::OldTahoe;
+        Sender {
+            window: Window::new(config),
+            rto: Rto::new(&config.rto),
+            una: 0,
+            nxt: 0,
+            max: 0,
+            end: size.unwrap_or(u64::MAX),
+            recover: 0,
+            resent: 0,
+            timed_out: None,
+            timed: None,
+            deadline: Time::NEVER,
+            dupacks: 0,
+            limited: 0,
+            threshold: config.dupack_threshold.filter(|_| !never).unwrap_or(u32::MAX),
+            phase: Phase::Open,
+            partial_acks: false,
+            dialect: config.dialect,
+            recovery: config.recovery,
+            limited_transmit: config.limited_transmit,
+            partial_ack_timer: config.partial_ack_timer,
+            sample: config.rto.sample,
+        }
+    }
+
+    /// The congestion window \[packets\], without fast recovery's inflation.
+    #[inline(always)]
+    pub fn cwnd(&self) -> f64 {
+        self.window.cwnd
+    }
+
+    /// The slow start threshold \[packets\].
+    pub fn ssthresh(&self) -> f64 {
+        self.window.ssthresh
+    }
+
+    /// Packets sent and not acknowledged; after a timeout those sent before it count as lost.
+    pub fn flight_size(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    /// The first packet without an ACK.
+    #[inline(always)]
+    pub fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// The timeout in force.
+    pub fn rto(&self) -> Time {
+        self.rto.timeout()
+    }
+
+    /// When [`Sender::on_timer`] is due; [`Time::NEVER`] while the timer is off.
+    #[inline(always)]
+    pub fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// All of the transfer is acknowledged.
+    pub fn finished(&self) -> bool {
+        self.una >= self.end
+    }
+
+    /// Whether it is in slow start: below ssthresh and not in fast recovery.
+    #[inline(always)]
+    pub fn in_slow_start(&self) -> bool {
+        self.phase != Phase::FastRecovery && self.window.in_slow_start()
+    }
+
+    /// The connection opens (without a handshake).
+    pub fn on_start(&mut self, now: Time, actions: &mut impl Actions) {
+        self.send_allowed(now, u64::MAX, actions);
+    }
+
+    /// An ACK arrives.
+    #[inline]
+    pub fn on_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
+        if ack.next > self.una {
+            if self.is_partial(ack.next) {
+                self.on_partial_ack(now, ack, actions);
+            } else {
+                self.on_new_ack(now, ack, actions);
+            }
+        } else if ack.next == self.una && self.una < self.max {
+            self.on_duplicate_ack(now, actions);
+        }
+    }
+
+    /// The retransmission timer expires: RFC 6298 (5.4) to (5.6), RFC 5681 section 3.1.
+    pub fn on_timer(&mut self, now: Time, actions: &mut impl Actions) {
+        self.report_loss(LossCause::Timeout, actions);
+        self.react_to_timeout();
+        self.rto.back_off();
+        self.restart_timer(now);
+        self.send_allowed(now, u64::MAX, actions);
+    }
+
+    #[inline(always)]
+    fn on_new_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
+        let ends_recovery = self.phase == Phase::FastRecovery;
+        self.acknowledge(ack.next);
+        self.dupacks = 0;
+        self.limited = 0;
+        self.measure(now, ack);
+        self.restart_timer(now);
+        if ends_recovery {
+            self.leave_recovery();
+        } else {
+            self.window.open();
+        }
+        self.send_allowed(now, u64::MAX, actions);
+    }
+
+    #[inline(always)]
+    pub(crate) fn acknowledge(&mut self, next: u64) {
+        self.una = next;
+        self.nxt = self.nxt.max(next);
+    }
+
+    /// RFC 6298 section 3 (Karn's algorithm); RFC 7323 section 4.
+    #[inline(always)]
+    fn measure(&mut self, now: Time, ack: Ack) {
+        if self.sample == RttSample::PerAck {
+            self.rto.sample_timestamp(ack.echo, now);
+            if self.dialect == Dialect::Rfc {
+                self.rto.end_backoff();
+            }
+        }
+        if let Some((sequence, sent)) = self.timed {
+            if ack.next > sequence {
+                self.timed = None;
+                self.rto.end_backoff();
+                if self.sample == RttSample::PerRound {
+                    self.rto.sample_round(sent, now);
+                }
+            }
+        }
+    }
+
+    /// A partial ACK covers the timed segment: the sample is lost, the backoff ends (ns-2 `partialnewack`).
+    pub(crate) fn forget_covered_sample(&mut self) {
+        if self.timed.is_some_and(|(sequence, _)| self.una > sequence) {
+            self.timed = None;
+            self.rto.end_backoff();
+        }
+    }
+
+    pub(crate) fn stop_timing(&mut self) {
+        self.timed = None;
+    }
+
+    /// RFC 6298 (5.2), (5.3).
+    #[inline(always)]
+    pub(crate) fn restart_timer(&mut self, now: Time) {
+        self.deadline = if self.una < self.max { now + self.rto.timeout() } else { Time::NEVER };
+    }
+
+    /// Sends what the window allows, `burst` packets at most.
+    #[inline(always)]
+    pub(crate) fn send_allowed(&mut self, now: Time, burst: u64, actions: &mut impl Actions) {
+        let edge = (self.una + self.window.usable()).min(self.end).min(self.nxt.saturating_add(burst));
+        while self.nxt < edge {
+            self.transmit(now, self.nxt, actions);
+            self.nxt += 1;
+        }
+    }
+
+    /// RFC 3042: a duplicate ACK below the threshold lets one new packet out.
+    pub(crate) fn send_limited(&mut self, now: Time, actions: &mut impl Actions) {
+        let outstanding = self.nxt - self.una;
+        let allowed = self.window.cwnd + f64::from(self.dupacks) - 1.0;
+        if outstanding < self.window.limit() && self.nxt < self.end && outstanding as f64 <= allowed {
+            self.transmit(now, self.nxt, actions);
+            self.nxt += 1;
+            self.limited += 1;
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn transmit(&mut self, now: Time, sequence: u64, actions: &mut impl Actions) {
+        let retransmission = sequence < self.max;
+        if self.deadline == Time::NEVER || self.una == self.max {
+            // RFC 6298 (5.1).
+            self.deadline = now + self.rto.timeout();
+        }
+        if retransmission {
+            self.resent = self.resent.max(sequence + 1);
+        } else {
+            self.max = sequence + 1;
+            if self.timed.is_none() {
+                self.timed = Some((sequence, now));
+            }
+        }
+        actions.transmit(Segment { sequence, retransmission, slow_start: self.in_slow_start() });
+    }
+
+    pub(crate) fn report_loss(&self, cause: LossCause, actions: &mut impl Actions) {
+        actions.loss(Loss {
+            sequence: self.una,
+            cause,
+            slow_start: self.in_slow_start(),
+            retransmission: self.una < self.resent,
+        });
+    }
+}

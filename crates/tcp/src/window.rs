@@ -1,0 +1,132 @@
+//! The congestion window: how it grows and how it is halved. RFC 5681 section 3.1.
+
+use crate::{Dialect, Increase, SenderConfig, SlowStartWhile};
+
+/// cwnd, ssthresh and the rules by which they move, in packets.
+#[derive(Clone, Debug)]
+pub(crate) struct Window {
+    pub(crate) cwnd: f64,
+    pub(crate) ssthresh: f64,
+    /// Fast recovery's artificial inflation (RFC 5681 section 3.2 step 4); kept apart, so that cwnd is the window proper.
+    pub(crate) inflation: i64,
+    /// W_R in whole packets.
+    limit_packets: u64,
+    counted_acks: f64,
+    slow_start_while: SlowStartWhile,
+    increase: Increase,
+    dialect: Dialect,
+}
+
+impl Window {
+    pub(crate) fn new(config: &SenderConfig) -> Window {
+        let limit = config.max_window.unwrap_or(f64::INFINITY);
+        Window {
+            cwnd: config.initial_window,
+            ssthresh: config.initial_ssthresh.unwrap_or(limit),
+            inflation: 0,
+            limit_packets: limit as u64,
+            counted_acks: 0.0,
+            slow_start_while: config.slow_start_while,
+            increase: config.increase,
+            dialect: config.dialect,
+        }
+    }
+
+    /// Whole packets that may be outstanding.
+    #[inline(always)]
+    pub(crate) fn usable(&self) -> u64 {
+        let inflated = self.cwnd as i64 + self.inflation;
+        (inflated.max(1) as u64).min(self.limit_packets)
+    }
+
+    /// W_R in whole packets.
+    pub(crate) fn limit(&self) -> u64 {
+        self.limit_packets
+    }
+
+    #[inline(always)]
+    pub(crate) fn in_slow_start(&self) -> bool {
+        match self.slow_start_while {
+            SlowStartWhile::Below => self.cwnd < self.ssthresh,
+            SlowStartWhile::AtOrBelow => self.cwnd <= self.ssthresh,
+        }
+    }
+
+    /// An ACK of new data.
+    #[inline(always)]
+    pub(crate) fn open(&mut self) {
+        if self.in_slow_start() {
+            // RFC 5681 (2), for an ACK of at least one packet.
+            self.cwnd += 1.0;
+        } else {
+            self.avoid();
+        }
+    }
+
+    #[inline(always)]
+    fn avoid(&mut self) {
+        match self.increase {
+            // RFC 5681 (3).
+            Increase::Reciprocal => self.cwnd += 1.0 / self.cwnd,
+            Increase::ReciprocalFloor => {
+                self.cwnd += 1.0 / self.cwnd.floor();
+                // floor(W) times 1/floor(W) is one packet, whatever the rounding of the sum.
+                if (self.cwnd - self.cwnd.round()).abs() < 1e-9 {
+                    self.cwnd = self.cwnd.round();
+                }
+            }
+            Increase::Counted => {
+                self.counted_acks += 1.0;
+                if self.counted_acks >= self.cwnd {
+                    self.counted_acks = 0.0;
+                    self.cwnd += 1.0;
+                }
+            }
+        }
+    }
+
+    /// Half of what was in use, before the limits of [`Window::cut`].
+    pub(crate) fn half(&self, flight_size: u64) -> f64 {
+        match self.dialect {
+            // ns-2 `TcpAgent::slowdown` without `precisionReduce_`: whole packets.
+            Dialect::Ns2 => (self.usable() / 2) as f64,
+            // RFC 5681 (4).
+            Dialect::Rfc => flight_size as f64 / 2.0,
+        }
+    }
+
+    /// Lowers ssthresh to `half`, but not below two packets (RFC 5681 (4)).
+    pub(crate) fn cut(&mut self, half: f64) {
+        self.ssthresh = half.max(2.0);
+        self.counted_acks = 0.0;
+    }
+
+    /// cwnd on entering fast recovery, after [`Window::cut`] with the same half.
+    pub(crate) fn enter_recovery(&mut self, half: f64, dupacks: u32) {
+        self.cwnd = match self.dialect {
+            // Deviation: ns-2 lets cwnd fall below one packet here, and then sends nothing until the timer expires.
+            Dialect::Ns2 => half.max(1.0),
+            Dialect::Rfc => self.ssthresh,
+        };
+        self.inflation = i64::from(dupacks);
+    }
+
+    /// RFC 6582 section 3.2 step 3: a partial ACK takes what it acknowledged out of the window and adds one packet back;
+    /// first out of the inflation, of which one packet stays (ns-2 `partialnewack`).
+    pub(crate) fn deflate(&mut self, acknowledged: u64) {
+        let acknowledged = acknowledged as i64;
+        if self.inflation > acknowledged {
+            self.inflation -= acknowledged - 1;
+        } else {
+            self.cwnd = (self.cwnd - (acknowledged - self.inflation) as f64).max(1.0);
+            self.inflation = 1;
+        }
+    }
+
+    /// RFC 5681 section 3.1: the loss window.
+    pub(crate) fn restart(&mut self) {
+        self.cwnd = 1.0;
+        self.inflation = 0;
+        self.counted_acks = 0.0;
+    }
+}
