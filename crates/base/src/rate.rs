@@ -16,10 +16,21 @@ impl Rate {
         Rate { bits_per_second, ..Rate::UNLIMITED }
     }
 
+    /// The size whose service time was asked for last, and that time.
+    pub fn at_hand(&self) -> (u16, Time) {
+        self.known[0]
+    }
+
+    /// Whether it is this size.
+    #[inline(always)]
+    pub fn is_at_hand(&self, bytes: u16) -> bool {
+        self.known[0].0 == bytes
+    }
+
     /// Time to transmit `bytes`, to the nearest picosecond.
     #[inline(always)]
     pub fn service_time(&mut self, bytes: u16) -> Time {
-        if self.known[0].0 == bytes {
+        if self.is_at_hand(bytes) {
             return self.known[0].1;
         }
         self.other_service_time(bytes)

@@ -11,7 +11,7 @@ mod red;
 mod statistics;
 
 pub use buffer::{Buffer, Counting, Limit};
-pub use link::{Link, Refusal};
+pub use link::Link;
 pub use queued::{QueuedLink, Victim};
 pub use red::{Red, RedConfig, RedVerdict};
 pub use statistics::{LinkStatistics, Phase};

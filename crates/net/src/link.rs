@@ -1,17 +1,8 @@
-use base::{Packet, Rate, Ring, Time};
+use base::{Rate, Ring, Time};
 
 use crate::buffer::{Buffer, Load};
 use crate::red::{Red, RedVerdict};
 use crate::statistics::{LinkStatistics, Phase};
-
-/// Why a packet was not taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// The buffer is full.
-    Overflow,
-    /// RED dropped it early.
-    Early,
-}
 
 /// A link whose packets' departures are known on arrival: first in, first out, and whoever is in stays in.
 ///
@@ -19,13 +10,17 @@ pub enum Refusal {
 /// Arrivals must be told in order of time; they may lie ahead of the simulation's clock.
 #[derive(Clone, Debug)]
 pub struct Link {
+    /// Departure of the last packet let in, and its length.
+    last: Inside,
+    /// The packets in the link before the last one, the one in transmission first.
+    before_last: Ring<Inside>,
+    bytes_before_last: u64,
     rate: Rate,
     buffer: Buffer,
     red: Option<Box<Red>>,
-    last_departure: Time,
-    /// Packets in the link, the one in transmission first.
-    inside: Ring<Inside>,
-    bytes_inside: u64,
+    /// Packets that came and left within the measurement, by the size that the rate knows at hand.
+    passed: u64,
+    passed_area: u128,
     statistics: LinkStatistics,
 }
 
@@ -39,86 +34,131 @@ impl Link {
     /// An empty link; with `red`, arriving packets may be dropped early.
     pub fn new(rate: Rate, buffer: Buffer, red: Option<Red>) -> Link {
         Link {
+            last: Inside::default(),
+            before_last: Ring::default(),
+            bytes_before_last: 0,
             rate,
             buffer,
             red: red.map(Box::new),
-            last_departure: Time::ZERO,
-            inside: Ring::default(),
-            bytes_inside: 0,
+            passed: 0,
+            passed_area: 0,
             statistics: LinkStatistics::default(),
         }
     }
 
     /// What it counted.
-    pub fn statistics(&self) -> &LinkStatistics {
-        &self.statistics
+    pub fn statistics(&self) -> LinkStatistics {
+        let mut statistics = self.statistics;
+        let (bytes, service) = self.rate.at_hand();
+        statistics.arrived[1] += self.passed;
+        statistics.departed[1] += self.passed;
+        statistics.departed_bytes[1] += self.passed * u64::from(bytes);
+        statistics.busy += service.times(self.passed);
+        statistics.queue_area += self.passed_area;
+        statistics.queue_max = statistics.queue_max.max(u64::from(self.passed > 0));
+        statistics
     }
 
     /// Packets in the link after the last arrival.
-    #[inline(always)]
     pub fn packets(&self) -> u64 {
-        self.inside.len() as u64
+        self.before_last.len() as u64 + u64::from(self.last.departure > Time::ZERO)
     }
 
     /// The departures still ahead after the last arrival, in order.
     pub fn departures(&self) -> impl Iterator<Item = Time> + '_ {
-        self.inside.iter().map(|inside| inside.departure)
+        let last = Some(self.last.departure).filter(|&departure| departure > Time::ZERO);
+        self.before_last.iter().map(|inside| inside.departure).chain(last)
     }
 
-    /// A packet arrives: when its last bit leaves.
-    ///
-    /// # Errors
-    /// The packet is dropped, and why.
+    /// A packet of `bytes` arrives: when its last bit leaves; none where it is dropped.
     #[inline(always)]
-    pub fn arrive(&mut self, now: Time, packet: &Packet, phase: &Phase) -> Result<Time, Refusal> {
-        let index = phase.index(now);
-        self.statistics.arrived[index] += 1;
-        self.forget_departed(now);
-        if let Some(refusal) = self.refusal(now, packet.bytes) {
-            self.statistics.dropped[index] += 1;
-            return Err(refusal);
+    pub fn arrive(&mut self, now: Time, bytes: u16, phase: &Phase) -> Option<Time> {
+        let mut start = now;
+        if self.last.departure > now {
+            self.forget_departed(now);
+            let load = self.load();
+            if self.red.is_some() && self.drops_early(now, &load) {
+                return self.refuse(now, phase);
+            }
+            if !self.buffer.admits(&load, bytes) {
+                return self.refuse(now, phase);
+            }
+            self.statistics.observe_queue(load.packets + 1, now, phase);
+            self.before_last.push(self.last);
+            self.bytes_before_last += u64::from(self.last.bytes);
+            start = self.last.departure;
+        } else {
+            self.before_last.clear();
+            self.bytes_before_last = 0;
+            if self.red.is_some() && self.drops_early(now, &Load::default()) {
+                return self.refuse(now, phase);
+            }
         }
-        let start = now.max(self.last_departure);
-        let departure = start + self.rate.service_time(packet.bytes);
-        self.last_departure = departure;
-        self.inside.push(Inside { departure, bytes: packet.bytes });
-        self.bytes_inside += u64::from(packet.bytes);
-        self.statistics.observe_queue(self.packets(), now, phase);
-        self.statistics.passed(now, start, departure, packet.bytes, phase);
-        Ok(departure)
+        if !self.rate.is_at_hand(bytes) {
+            self.settle();
+        }
+        let departure = start + self.rate.service_time(bytes);
+        self.last = Inside { departure, bytes: bytes };
+        if now >= phase.warmup && departure <= phase.end {
+            self.passed += 1;
+            self.passed_area += u128::from((departure - now).picoseconds());
+        } else {
+            self.count_at_the_edge(now, start, phase);
+        }
+        Some(departure)
+    }
+
+    /// Another size comes: what passed so far is counted with the size that was at hand.
+    #[cold]
+    fn settle(&mut self) {
+        self.statistics = self.statistics();
+        (self.passed, self.passed_area) = (0, 0);
+    }
+
+    /// The packet just let in comes or leaves outside the measurement.
+    #[cold]
+    fn count_at_the_edge(&mut self, now: Time, start: Time, phase: &Phase) {
+        let Inside { departure, bytes } = self.last;
+        self.statistics.arrived[phase.index(now)] += 1;
+        self.statistics.in_link(now, departure, phase);
+        self.statistics.transmitted(start, departure, bytes, phase);
+        self.statistics.observe_queue(1, now, phase);
+    }
+
+    #[cold]
+    fn refuse(&mut self, now: Time, phase: &Phase) -> Option<Time> {
+        self.statistics.arrived[phase.index(now)] += 1;
+        self.statistics.dropped[phase.index(now)] += 1;
+        None
     }
 
     /// A departure goes before an arrival at the same instant.
     #[inline(always)]
-    pub fn forget_departed(&mut self, now: Time) {
-        if self.last_departure <= now {
-            self.inside.clear();
-            self.bytes_inside = 0;
-            return;
-        }
-        while let Some(first) = self.inside.front() {
+    fn forget_departed(&mut self, now: Time) {
+        while let Some(first) = self.before_last.front() {
             if first.departure > now {
                 break;
             }
-            self.bytes_inside -= u64::from(first.bytes);
-            self.inside.pop();
+            self.bytes_before_last -= u64::from(first.bytes);
+            self.before_last.pop();
         }
     }
 
+    /// What a busy link holds.
     #[inline(always)]
-    fn refusal(&mut self, now: Time, bytes: u16) -> Option<Refusal> {
-        let load = Load {
-            packets: self.packets(),
-            bytes: self.bytes_inside,
-            bytes_in_service: self.inside.front().map_or(0, |first| u64::from(first.bytes)),
-        };
-        if let Some(red) = &mut self.red {
-            let idle = (load.packets == 0).then(|| now - self.last_departure);
-            if red.on_arrival(self.buffer.counted_packets(&load), idle) == RedVerdict::Drop {
-                return Some(Refusal::Early);
-            }
+    fn load(&self) -> Load {
+        let first = self.before_last.front().unwrap_or(&self.last);
+        Load {
+            packets: self.before_last.len() as u64 + 1,
+            bytes: self.bytes_before_last + u64::from(self.last.bytes),
+            bytes_in_service: u64::from(first.bytes),
         }
-        (!self.buffer.admits(&load, bytes)).then_some(Refusal::Overflow)
+    }
+
+    fn drops_early(&mut self, now: Time, load: &Load) -> bool {
+        let idle = (load.packets == 0).then(|| now - self.last.departure);
+        let queue = self.buffer.counted_packets(load);
+        self.red.as_mut().is_some_and(|red| red.on_arrival(queue, idle) == RedVerdict::Drop)
     }
 }
 
@@ -135,9 +175,8 @@ mod tests {
     }
 
     fn arrive(link: &mut Link, milliseconds: f64) -> Option<f64> {
-        let packet = Packet { bytes: 1000, ..Packet::default() };
         let now = Time::from_seconds(milliseconds / 1e3);
-        link.arrive(now, &packet, &PHASE).ok().map(|departure| departure.seconds() * 1e3)
+        link.arrive(now, 1000, &PHASE).map(|departure| departure.seconds() * 1e3)
     }
 
     #[test]
@@ -166,9 +205,8 @@ mod tests {
         let t = |milliseconds: f64| Time::from_seconds(milliseconds / 1e3);
         let phase = Phase { warmup: t(1.5), end: t(3.5) };
         let mut link = link(Limit::Unlimited);
-        let packet = Packet { bytes: 1000, ..Packet::default() };
         for now in [0.0, 0.0, 2.0, 3.0] {
-            link.arrive(t(now), &packet, &phase).unwrap();
+            link.arrive(t(now), 1000, &phase).unwrap();
         }
         // Busy from 0 to 4; departures at 1, 2, 3, 4.
         let seen = link.statistics();

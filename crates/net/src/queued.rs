@@ -137,7 +137,8 @@ impl QueuedLink {
         let Some(Waiting { packet, since }) = self.waiting.pop_front() else { return };
         self.bytes_waiting -= u64::from(packet.bytes);
         let departure = now + self.rate.service_time(packet.bytes);
-        self.statistics.passed(since, now, departure, packet.bytes, phase);
+        self.statistics.in_link(since, departure, phase);
+        self.statistics.transmitted(now, departure, packet.bytes, phase);
         self.in_service = Some(InService { packet, departure });
     }
 }

@@ -18,7 +18,7 @@ impl Phase {
 }
 
 /// What a link counts, always. Pairs: in the warm-up, and in the measurement.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStatistics {
     /// Packets that came to the link.
     pub arrived: [u64; 2],
@@ -37,21 +37,12 @@ pub struct LinkStatistics {
 }
 
 impl LinkStatistics {
-    /// A packet that came at `arrival` and starts its transmission at `start` leaves at `departure`.
-    #[inline(always)]
-    pub fn passed(&mut self, arrival: Time, start: Time, departure: Time, bytes: u16, phase: &Phase) {
-        self.in_link(arrival, departure, phase);
-        self.transmitted(start, departure, bytes, phase);
-    }
-
-    /// A packet was in the link, waiting or in transmission.
-    #[inline(always)]
+    /// A packet is in the link, waiting or in transmission.
     pub fn in_link(&mut self, from: Time, until: Time, phase: &Phase) {
         self.queue_area += u128::from(from.overlap(until, phase.warmup, phase.end).picoseconds());
     }
 
-    /// A packet was transmitted.
-    #[inline(always)]
+    /// A packet is transmitted.
     pub fn transmitted(&mut self, start: Time, departure: Time, bytes: u16, phase: &Phase) {
         self.busy += start.overlap(departure, phase.warmup, phase.end);
         if departure <= phase.end {
@@ -64,8 +55,8 @@ impl LinkStatistics {
     /// So many packets are in the link now.
     #[inline(always)]
     pub fn observe_queue(&mut self, packets: u64, now: Time, phase: &Phase) {
-        if now >= phase.warmup {
-            self.queue_max = self.queue_max.max(packets);
+        if packets > self.queue_max && now >= phase.warmup {
+            self.queue_max = packets;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use base::Time;
+use base::{PacketKind, Time};
 use numpy::{Element, IntoPyArray};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -154,9 +154,9 @@ fn drops<'py>(py: Python<'py>, rows: &[sim::DropRow]) -> PyResult<Bound<'py, PyD
     column(&table, "link", rows, |row| row.link)?;
     column(&table, "flow", rows, |row| row.flow)?;
     column(&table, "sequence", rows, |row| row.packet.sequence)?;
-    column(&table, "retransmission", rows, |row| row.packet.retransmission)?;
+    column(&table, "retransmission", rows, |row| row.packet.kind == PacketKind::Retransmission)?;
     column(&table, "slow_start", rows, |row| row.packet.slow_start)?;
-    column(&table, "ack", rows, |row| row.packet.kind == base::PacketKind::Ack)?;
+    column(&table, "ack", rows, |row| row.packet.kind == PacketKind::Ack)?;
     Ok(table)
 }
 

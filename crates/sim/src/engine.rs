@@ -2,7 +2,7 @@ use base::{Packet, PacketKind, RandomStream, Time};
 use net::Phase;
 use tcp::{Ack, Actions, Loss, LossCause, Segment, Sender};
 
-use crate::network::{ArrivingAck, Network};
+use crate::network::{ArrivingAck, FlowSlot, Network};
 use crate::outcome::Outcome;
 use crate::scenario::{FlowConfig, Scenario};
 
@@ -117,7 +117,7 @@ impl Engine {
             phase: self.network.phase,
             events: self.events,
             cpu_s,
-            flows: self.network.flows,
+            flows: self.network.flows.iter().map(|flow| flow.statistics).collect(),
             links,
             traces,
         }
@@ -134,44 +134,51 @@ impl Engine {
     }
 
     /// An ACK, the timer, or the start: in this order at the same instant.
-    #[inline]
+    #[inline(always)]
     fn on_sender(&mut self, flow: u32, now: Time) {
-        let due = self.network.acks[flow as usize].front().is_some_and(|ack| ack.time <= now);
-        if due {
-            if let Some(ack) = self.network.acks[flow as usize].pop() {
+        let acks = &mut self.network.flows[flow as usize].acks;
+        match acks.front() {
+            Some(&ack) if ack.time <= now => {
+                acks.pop();
                 self.on_ack(flow, now, ack);
             }
-        } else {
-            let slot = &mut self.senders[flow as usize];
-            let mut outbox = Outbox { network: &mut self.network, flow, now, packet_bytes: slot.packet_bytes };
-            if slot.sender.deadline() <= now {
-                slot.sender.on_timer(now, &mut outbox);
-            } else if slot.start <= now {
-                slot.start = Time::NEVER;
-                slot.sender.on_start(now, &mut outbox);
-                if let Some(observers) = &mut self.network.observers {
-                    observers.cwnd(flow, now, &slot.sender);
-                }
-            }
+            _ => self.on_timer_or_start(flow, now),
         }
         self.follow_cwnd(flow, now);
         let slot = &self.senders[flow as usize];
-        let ack = self.network.acks[flow as usize].front().map_or(Time::NEVER, |ack| ack.time);
+        let ack = self.network.flows[flow as usize].acks.front().map_or(Time::NEVER, |ack| ack.time);
         let next = ack.min(slot.sender.deadline()).min(slot.start);
         self.network.events.set(self.network.first_sender + flow, next);
+    }
+
+    #[cold]
+    fn on_timer_or_start(&mut self, flow: u32, now: Time) {
+        let slot = &mut self.senders[flow as usize];
+        let mut outbox = Outbox { network: &mut self.network, flow, now, packet_bytes: slot.packet_bytes };
+        if slot.sender.deadline() <= now {
+            slot.sender.on_timer(now, &mut outbox);
+        } else if slot.start <= now {
+            slot.start = Time::NEVER;
+            slot.sender.on_start(now, &mut outbox);
+            if let Some(observers) = &mut self.network.observers {
+                observers.cwnd(flow, now, &slot.sender);
+            }
+        }
     }
 
     #[inline(always)]
     fn on_ack(&mut self, flow: u32, now: Time, ack: ArrivingAck) {
         let slot = &mut self.senders[flow as usize];
         let index = self.network.phase.index(now);
-        let statistics = &mut self.network.flows[flow as usize];
+        let statistics = &mut self.network.flows[flow as usize].statistics;
         let una = slot.sender.una();
         let fresh = ack.next > una;
         if fresh {
             statistics.acked[index] += ack.next - una;
-            statistics.rtt_sum += u128::from((now - ack.echo).picoseconds()) * index as u128;
-            statistics.rtt_samples += index as u64;
+            if index == 1 {
+                statistics.rtt_sum += u128::from((now - ack.echo).picoseconds());
+                statistics.rtt_samples += 1;
+            }
         } else if ack.next == una && slot.sender.flight_size() > 0 {
             statistics.duplicate_acks[index] += 1;
         }
@@ -181,7 +188,7 @@ impl Engine {
         let mut outbox = Outbox { network: &mut self.network, flow, now, packet_bytes: slot.packet_bytes };
         slot.sender.on_ack(now, Ack { next: ack.next, echo: ack.echo }, &mut outbox);
         if fresh && slot.sender.finished() {
-            self.network.flows[flow as usize].finish = now;
+            self.network.flows[flow as usize].statistics.finish = now;
         }
     }
 
@@ -200,10 +207,10 @@ impl Engine {
     #[inline(always)]
     fn account_cwnd(&mut self, flow: usize, now: Time) {
         let (slot, phase) = (&mut self.senders[flow], &self.network.phase);
-        let statistics = &mut self.network.flows[flow];
+        let statistics = &mut self.network.flows[flow].statistics;
         if now >= phase.warmup {
             let span = slot.since.overlap(now, phase.warmup, phase.end);
-            statistics.cwnd_area += slot.cwnd * span.picoseconds() as f64;
+            statistics.cwnd_area += slot.cwnd * span.picoseconds() as i64 as f64;
             // The window that stood when the measurement began counts too.
             statistics.cwnd_max = statistics.cwnd_max.max(slot.sender.cwnd()).max(slot.cwnd);
         }
@@ -224,19 +231,19 @@ impl Actions for Outbox<'_> {
     #[inline(always)]
     fn transmit(&mut self, segment: Segment) {
         let index = self.network.phase.index(self.now);
-        let statistics = &mut self.network.flows[self.flow as usize];
+        let FlowSlot { statistics, data: hop, .. } = &mut self.network.flows[self.flow as usize];
         statistics.sent[index] += 1;
         statistics.retransmitted[index] += u64::from(segment.retransmission);
+        let hop = *hop;
         if let Some(observers) = &mut self.network.observers {
             observers.sent(self.flow, self.now, &segment);
         }
         let packet = Packet {
             sequence: segment.sequence,
             stamp: self.now,
-            hop: self.network.data[self.flow as usize],
+            hop,
             bytes: self.packet_bytes,
-            kind: PacketKind::Data,
-            retransmission: segment.retransmission,
+            kind: if segment.retransmission { PacketKind::Retransmission } else { PacketKind::Data },
             slow_start: segment.slow_start,
         };
         self.network.forward(self.now, packet);
@@ -244,7 +251,7 @@ impl Actions for Outbox<'_> {
 
     fn loss(&mut self, loss: Loss) {
         let index = self.network.phase.index(self.now);
-        let statistics = &mut self.network.flows[self.flow as usize];
+        let statistics = &mut self.network.flows[self.flow as usize].statistics;
         match loss.cause {
             LossCause::Timeout => statistics.timeouts[index] += 1,
             LossCause::FastRetransmit => statistics.fast_retransmits[index] += 1,

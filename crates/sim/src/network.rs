@@ -30,6 +30,18 @@ struct ReceiverSlot {
     /// Where its ACKs start, and their delay before.
     acks: u32,
     delay: Time,
+    /// Its element in the event queue, where it may hold ACKs back.
+    timer: u32,
+}
+
+/// What the network keeps of a flow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FlowSlot {
+    /// ACKs on their last way to the sender.
+    pub(crate) acks: Ring<ArrivingAck>,
+    pub(crate) statistics: FlowStatistics,
+    /// The first hop of its data.
+    pub(crate) data: u32,
 }
 
 /// All between the senders: links, the streams that join there, receivers, and the ACKs that come back.
@@ -40,10 +52,8 @@ struct ReceiverSlot {
 pub(crate) struct Network {
     pub(crate) phase: Phase,
     pub(crate) events: Tournament,
-    pub(crate) flows: Vec<FlowStatistics>,
-    pub(crate) acks: Vec<Ring<ArrivingAck>>,
+    pub(crate) flows: Vec<FlowSlot>,
     pub(crate) observers: Option<Box<Observers>>,
-    pub(crate) data: Vec<u32>,
     hops: Vec<Hop>,
     links: Vec<Link>,
     queues: Vec<QueuedLink>,
@@ -53,6 +63,8 @@ pub(crate) struct Network {
     queue_names: Vec<u32>,
     streams: Vec<Ring<Scheduled>>,
     receivers: Vec<ReceiverSlot>,
+    /// The flows whose receivers may hold ACKs back.
+    delaying: Vec<u32>,
     pub(crate) first_stream: u32,
     pub(crate) first_receiver: u32,
     pub(crate) first_sender: u32,
@@ -76,23 +88,29 @@ impl Network {
                 }
             }
         }
-        let receiver = |(flow, &acks): (&crate::scenario::FlowConfig, &u32)| ReceiverSlot {
-            receiver: Receiver::new(&flow.receiver),
-            ack_bytes: flow.ack_bytes,
-            acks,
-            delay: Time::from_seconds(flow.return_delay_s),
-        };
         let first_stream = queues.len() as u32;
         let first_receiver = first_stream + streams as u32;
-        let first_sender = first_receiver + scenario.flows.len() as u32;
+        let mut delaying = Vec::new();
+        let mut receivers = Vec::new();
+        for (index, (flow, &acks)) in scenario.flows.iter().zip(&acks).enumerate() {
+            receivers.push(ReceiverSlot {
+                receiver: Receiver::new(&flow.receiver),
+                ack_bytes: flow.ack_bytes,
+                acks,
+                delay: Time::from_seconds(flow.return_delay_s),
+                timer: first_receiver + delaying.len() as u32,
+            });
+            if flow.receiver.ack_every > 1 {
+                delaying.push(index as u32);
+            }
+        }
+        let first_sender = first_receiver + delaying.len() as u32;
         Network {
             phase,
             events: Tournament::new(first_sender as usize + scenario.flows.len()),
-            flows: vec![FlowStatistics::default(); scenario.flows.len()],
-            acks: vec![Ring::default(); scenario.flows.len()],
+            flows: data.iter().map(|&data| FlowSlot { data, ..FlowSlot::default() }).collect(),
             observers: Observers::new(scenario, phase),
-            receivers: scenario.flows.iter().zip(&acks).map(receiver).collect(),
-            data,
+            receivers,
             hops,
             links,
             queues,
@@ -100,6 +118,7 @@ impl Network {
             link_names,
             queue_names,
             streams: vec![Ring::default(); streams],
+            delaying,
             first_stream,
             first_receiver,
             first_sender,
@@ -107,26 +126,59 @@ impl Network {
     }
 
     /// A packet comes to its hop at `time`, and goes on as far as its way is known.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn forward(&mut self, mut time: Time, mut packet: Packet) {
-        // What lies past the end never happens: the packet is on its way when the run ends.
-        while time <= self.phase.end {
-            let hop = self.hops[packet.hop as usize];
-            match hop.element {
-                Element::Link(index) => {
-                    let Some(departure) = self.cross(index, time, &packet) else { return };
-                    time = departure + hop.delay;
-                    packet.hop += 1;
-                }
+        loop {
+            let crossed = match self.observers {
+                None => self.cross_links(time, &mut packet),
+                Some(_) => self.cross_observed_links(time, &mut packet),
+            };
+            let Some(arrival) = crossed else { return };
+            match self.hops[packet.hop as usize].element {
                 Element::Receiver(flow) => {
-                    let Some(acknowledgment) = self.receive(flow, time, &packet) else { return };
-                    (time, packet) = self.answer(flow, time, acknowledgment);
+                    let Some(acknowledgment) = self.receive(flow, arrival, &packet) else { return };
+                    (time, packet) = self.answer(flow, arrival, acknowledgment);
                 }
-                Element::Sender(flow) => return self.come_back(flow, time, &packet),
-                Element::Merge(stream) => return self.wait_at_merge(stream, time, packet),
-                Element::Queue(index) => return self.join_queue(index, time, packet),
+                Element::Sender(flow) => return self.come_back(flow, arrival, &packet),
+                Element::Merge(stream) => return self.wait_at_merge(stream, arrival, packet),
+                Element::Queue(index) => return self.join_queue(index, arrival, packet),
+                Element::Link(_) => time = arrival,
             }
         }
+    }
+
+    /// Crosses the links ahead whose departures are known on arrival: when the packet comes to the next hop of another kind.
+    /// None where it is dropped, or still on its way when the run ends: what lies past the end never happens.
+    #[inline(always)]
+    fn cross_links(&mut self, mut time: Time, packet: &mut Packet) -> Option<Time> {
+        let mut place = packet.hop as usize;
+        while time <= self.phase.end {
+            let Hop { element: Element::Link(index), delay } = self.hops[place] else {
+                packet.hop = place as u32;
+                return Some(time);
+            };
+            time = self.links[index as usize].arrive(time, packet.bytes, &self.phase)? + delay;
+            place += 1;
+        }
+        None
+    }
+
+    /// As [`Network::cross_links`], and tells the observers.
+    #[cold]
+    fn cross_observed_links(&mut self, mut time: Time, packet: &mut Packet) -> Option<Time> {
+        while time <= self.phase.end {
+            let Hop { element: Element::Link(index), delay } = self.hops[packet.hop as usize] else {
+                return Some(time);
+            };
+            self.tell_departures(index as usize, time);
+            let name = self.link_names[index as usize];
+            self.observers.iter_mut().for_each(|observers| observers.arrival(name, time));
+            let fate = self.links[index as usize].arrive(time, packet.bytes, &self.phase);
+            self.tell_fate(index as usize, time, packet, fate);
+            time = fate? + delay;
+            packet.hop += 1;
+        }
+        None
     }
 
     /// The first packet of a stream has its turn.
@@ -156,10 +208,11 @@ impl Network {
     }
 
     /// A receiver's timer is due, unless what it held back has gone.
-    pub(crate) fn on_receiver_timer(&mut self, flow: u32, now: Time) {
+    pub(crate) fn on_receiver_timer(&mut self, delaying: u32, now: Time) {
+        let flow = self.delaying[delaying as usize];
         let slot = &mut self.receivers[flow as usize];
         let deadline = slot.receiver.deadline();
-        self.events.set(self.first_receiver + flow, if deadline > now { deadline } else { Time::NEVER });
+        self.events.set(slot.timer, if deadline > now { deadline } else { Time::NEVER });
         if deadline <= now {
             let acknowledgment = slot.receiver.on_timer();
             let (time, packet) = self.answer(flow, now, acknowledgment);
@@ -173,7 +226,7 @@ impl Network {
             queue.close(&self.phase);
         }
         let statistics = |place: &Place| match *place {
-            Place::Link(index) => *self.links[index as usize].statistics(),
+            Place::Link(index) => self.links[index as usize].statistics(),
             Place::Queue(index) => *self.queues[index as usize].statistics(),
         };
         self.places.iter().map(statistics).collect()
@@ -186,22 +239,6 @@ impl Network {
         }
     }
 
-    #[inline(always)]
-    fn cross(&mut self, index: u32, time: Time, packet: &Packet) -> Option<Time> {
-        if self.observers.is_some() {
-            self.tell_departures(index as usize, time);
-            let name = self.link_names[index as usize];
-            self.observers.iter_mut().for_each(|observers| observers.arrival(name, time));
-        }
-        let link = &mut self.links[index as usize];
-        let fate = link.arrive(time, packet, &self.phase).ok();
-        if self.observers.is_some() {
-            self.tell_fate(index as usize, time, packet, fate);
-        }
-        fate
-    }
-
-    #[cold]
     fn tell_departures(&mut self, index: usize, until: Time) {
         let Some(observers) = &mut self.observers else { return };
         if observers.follows_queues() {
@@ -213,7 +250,6 @@ impl Network {
         }
     }
 
-    #[cold]
     fn tell_fate(&mut self, index: usize, time: Time, packet: &Packet, fate: Option<Time>) {
         let flow = self.flow_of(packet);
         let Some(observers) = &mut self.observers else { return };
@@ -249,7 +285,7 @@ impl Network {
     fn wait_at_merge(&mut self, stream: u32, time: Time, packet: Packet) {
         let ring = &mut self.streams[stream as usize];
         if ring.is_empty() {
-            self.events.set(self.first_stream + stream, time);
+            self.events.advance(self.first_stream + stream, time);
         }
         ring.push(Scheduled { time, packet });
     }
@@ -264,11 +300,11 @@ impl Network {
         let before = slot.receiver.next();
         let acknowledgment = slot.receiver.on_data(time, packet.sequence, packet.stamp);
         let index = self.phase.index(time);
-        let statistics = &mut self.flows[flow as usize];
+        let statistics = &mut self.flows[flow as usize].statistics;
         statistics.received[index] += 1;
         statistics.delivered[index] += slot.receiver.next() - before;
-        if slot.receiver.deadline() < self.events.time(self.first_receiver + flow) {
-            self.events.advance(self.first_receiver + flow, slot.receiver.deadline());
+        if slot.receiver.deadline() != Time::NEVER {
+            self.events.advance(slot.timer, slot.receiver.deadline());
         }
         acknowledgment
     }
@@ -292,7 +328,6 @@ impl Network {
             hop: slot.acks,
             bytes: slot.ack_bytes,
             kind: PacketKind::Ack,
-            retransmission: false,
             slow_start: false,
         };
         (time + slot.delay, packet)
@@ -300,7 +335,7 @@ impl Network {
 
     #[inline(always)]
     fn come_back(&mut self, flow: u32, time: Time, packet: &Packet) {
-        let ring = &mut self.acks[flow as usize];
+        let ring = &mut self.flows[flow as usize].acks;
         if ring.is_empty() {
             self.events.advance(self.first_sender + flow, time);
         }
