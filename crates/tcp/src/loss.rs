@@ -102,11 +102,16 @@ impl Sender {
     }
 
     pub(crate) fn react_to_timeout(&mut self) {
-        let repeated = self.timed_out == Some(self.una);
         self.window.inflation = 0;
-        // RFC 5681 section 3.1: a second timeout of the same packet keeps ssthresh.
-        if self.dialect == Dialect::Ns2 || !repeated {
-            self.window.cut(self.window.half(self.flight_size()));
+        let half = self.window.half(self.flight_size());
+        match self.dialect {
+            Dialect::Ns2 => self.window.cut(half),
+            // RFC 5681 section 3.1: a second timeout of the same packet keeps ssthresh.
+            Dialect::Rfc if self.timed_out == Some(self.una) => {}
+            // RFC 5681 (4) is an upper bound. What recovery sent for duplicate ACKs counts in FlightSize, though those ACKs
+            // say that as much has left the network: the reduction made for this loss already stands.
+            Dialect::Rfc if self.phase == Phase::FastRecovery => self.window.cut(half.min(self.window.ssthresh)),
+            Dialect::Rfc => self.window.cut(half),
         }
         self.window.restart();
         if self.dialect == Dialect::Rfc || matches!(self.recovery, Recovery::Reno | Recovery::Newreno) {

@@ -1,0 +1,99 @@
+"""The exception types of the library, and the fault that most of them carry."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong, in the order in which a user asks about it.
+
+    Parameters
+    ----------
+    place : str
+        Where it is: table, field, line.
+    problem : str
+        What is wrong there.
+    given : str, optional
+        What was found, as it would be written in TOML.
+    allowed : str, optional
+        What may stand there instead, with an example.
+    hint : str, optional
+        What was probably meant.
+    line : int, optional
+        Line of the TOML file, from 1; also part of `place`.
+    """
+
+    place: str
+    problem: str
+    given: str | None = None
+    allowed: str | None = None
+    hint: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        parts = [f"{self.place}: {self.problem}"]
+        if self.given is not None:
+            parts.append(f"given {self.given}")
+        if self.allowed is not None:
+            parts.append(f"allowed {self.allowed}")
+        if self.hint is not None:
+            parts.append(self.hint)
+        return "; ".join(parts)
+
+
+class AckclockError(Exception):
+    """What every exception that ackclock raises on purpose derives from."""
+
+
+class UnitError(AckclockError, ValueError):
+    """A text that is no quantity.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong with the text.
+    hint : str, optional
+        What was probably meant.
+    unknown_unit : str, optional
+        The unit that is unknown, where that is the problem.
+    """
+
+    def __init__(self, problem: str, hint: str | None = None, unknown_unit: str | None = None) -> None:
+        super().__init__(problem, hint, unknown_unit)
+        self.problem = problem
+        self.hint = hint
+        self.unknown_unit = unknown_unit
+
+    def __str__(self) -> str:
+        return self.problem if self.hint is None else f"{self.problem}; {self.hint}"
+
+
+class ScenarioError(AckclockError, ValueError):
+    """A scenario that cannot be run, with all that is wrong with it.
+
+    Parameters
+    ----------
+    faults : iterable of Fault
+        All faults, in the order of the scenario's text.
+    source : str
+        The file or other origin of the scenario.
+    """
+
+    def __init__(self, faults: Iterable[Fault], source: str = "scenario") -> None:
+        self.faults: tuple[Fault, ...] = tuple(faults)
+        self.source = source
+        super().__init__(self.faults, source)
+
+    def __str__(self) -> str:
+        number = len(self.faults)
+        head = f"{self.source}: {number} fault{'' if number == 1 else 's'}"
+        return "\n".join([head, *(f"  {fault}" for fault in self.faults)])
+
+
+class EngineError(AckclockError, RuntimeError):
+    """The engine refused a resolved scenario, or failed while it ran."""
+
+
+class ResultError(AckclockError, ValueError):
+    """A stored result that cannot be read."""

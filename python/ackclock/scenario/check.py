@@ -1,0 +1,239 @@
+"""What no field shows alone: names that must be known, times and sizes that must fit together."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ackclock.errors import Fault
+from ackclock.scenario.check_tcp import tcp_faults
+from ackclock.scenario.fields import FieldError, LinkNames
+from ackclock.scenario.network import REVERSE, Direction, Network, Route, flow_names, mirrored, network_of
+from ackclock.scenario.places import Places, ordinal
+from ackclock.scenario.read import Draft
+from ackclock.scenario.resolved import ByteBuffer
+from ackclock.scenario.schema import (
+    LONGEST_RUN_S,
+    MOST_BUFFER_BYTES,
+    MOST_CROSSINGS,
+    MOST_FLOWS,
+    MOST_LINKS,
+    Flow,
+    Queue,
+)
+from ackclock.scenario.source import Location
+from ackclock.scenario.suggestions import did_you_mean
+from ackclock.scenario.tcp import completed
+from ackclock.units import show
+
+_RED_FIELDS = tuple(name for name in Queue.model_fields if name != "discipline")
+_ROUNDING_S = 1e-12
+
+
+@dataclass
+class Checker:
+    """Finds the faults of a draft that lie between its fields."""
+
+    draft: Draft
+    places: Places
+    network: Network
+    all_named: bool
+
+    def faults(self) -> Iterator[Fault]:
+        """Give all faults."""
+        yield from self._double_names()
+        yield from self._numbers()
+        for way in self.network.directions:
+            if way is not None:
+                yield from self._link(way)
+        for position, flow in enumerate(self.draft.flows):
+            yield from self._paths(("flow", position))
+            if flow is not None:
+                yield from self._flow(("flow", position), flow)
+        yield from self._run()
+        yield from self._capture()
+
+    def _double_names(self) -> Iterator[Fault]:
+        flows = [_name(self.places, "flow", position) for position in range(len(self.draft.flows))]
+        links = [_name(self.places, "link", position) for position in range(len(self.draft.links))]
+        for kind, names in (("link", links), ("flow", flow_names(flows))):
+            first: dict[str | None, int] = {None: -1}
+            for position, name in enumerate(names):
+                if name is not None and first.setdefault(name, position) < position:
+                    taken = f'the name "{name}" is taken by the {ordinal(first[name] + 1)} [[{kind}]]'
+                    yield self.places.fault(
+                        (kind, position, "name"), taken, hint=f"each {kind} needs a name of its own"
+                    )
+
+    def _numbers(self) -> Iterator[Fault]:
+        if 2 * len(self.draft.links) > MOST_LINKS:
+            number = len(self.draft.links)
+            yield self.places.fault(
+                (), "has too many links", given=f"{number} [[link]]", allowed=f"{MOST_LINKS // 2} at most"
+            )
+        flows = [flow for flow in self.draft.flows if flow is not None]
+        crossings = sum(flow.count * (len(flow.path) + len(flow.return_path or flow.path)) for flow in flows)
+        if crossings > MOST_CROSSINGS:
+            given = f"{crossings} links on the ways of all flows"
+            yield self.places.fault((), "is too large", given=given, allowed=f"{MOST_CROSSINGS} at most")
+        total = sum(flow.count for flow in flows)
+        if total > MOST_FLOWS:
+            yield self.places.fault(
+                (), "has too many flows", given=f"{total} with all counts", allowed=f"{MOST_FLOWS} at most"
+            )
+
+    def _link(self, way: Direction) -> Iterator[Fault]:
+        buffer = (*way.location, "buffer")
+        if way.buffer is not None and way.buffer.unit == "s":
+            if way.rate_bps is None:
+                hint = "give the buffer in pkt or bytes, or the link a rate"
+                yield self.places.fault(buffer, "is a time, but the link has no rate to drain it", hint=hint)
+            elif way.limit == ByteBuffer(0):
+                yield self.places.fault(buffer, f"is less than a byte at {show(way.rate_bps, 'bit/s')}")
+            elif isinstance(way.limit, ByteBuffer) and way.limit.bytes > MOST_BUFFER_BYTES:
+                yield self.places.fault(buffer, f"is more than 1e15 B at {show(way.rate_bps, 'bit/s')}")
+        yield from self._queue((*way.location, "queue"), way.queue)
+
+    def _queue(self, location: Location, queue: Queue) -> Iterator[Fault]:
+        if queue.discipline != "red":
+            for name in _RED_FIELDS:
+                if queue.gives(name):
+                    problem = f'belongs to the discipline "red", not to "{queue.discipline}"'
+                    yield self.places.fault((*location, name), problem)
+        elif queue.min_threshold >= queue.max_threshold:
+            yield self.places.fault(
+                (*location, "min_threshold" if queue.gives("min_threshold") else "max_threshold"),
+                "min_threshold is not below max_threshold",
+                given=f"{show(queue.min_threshold, 'pkt')} and {show(queue.max_threshold, 'pkt')}",
+            )
+
+    def _flow(self, location: Location, flow: Flow) -> Iterator[Fault]:
+        if flow.rtt is not None and flow.propagation is not None:
+            hint = "rtt includes the service times, propagation does not"
+            yield self.places.fault(
+                (*location, "propagation"), "stands beside rtt", allowed="one of rtt and propagation", hint=hint
+            )
+        run = self.draft.run
+        if run is not None and flow.start >= run.duration:
+            allowed = f"less than the duration, {show(run.duration, 's')}"
+            yield self.places.fault((*location, "start"), "is not before the end of the run", allowed=allowed)
+        yield from tcp_faults(self.places, (*location, "tcp"), flow)
+        route = self.network.route(flow)
+        if route is not None:
+            yield from self._route(location, flow, route)
+
+    def _paths(self, location: Location) -> Iterator[Fault]:
+        """Check the paths of a flow, whatever is wrong with its other fields."""
+        there, back = (self._link_names((*location, field)) for field in ("path", "return_path"))
+        unknown = [
+            *self._unknown_links((*location, "path"), there),
+            *self._unknown_links((*location, "return_path"), back),
+        ]
+        yield from unknown
+        if not unknown:
+            yield from self._crossed_twice(location, there, back)
+
+    def _is_unknown(self, name: str) -> bool:
+        """Whether no link has the name, and none is without a name and so may be the one meant."""
+        return self.all_named and name not in self.network.index
+
+    def _link_names(self, location: Location) -> tuple[str, ...]:
+        try:
+            return LinkNames("").read(self.places.value(location))
+        except FieldError:
+            return ()
+
+    def _unknown_links(self, location: Location, names: tuple[str, ...]) -> Iterator[Fault]:
+        known = list(self.network.index)
+        for name in dict.fromkeys(names):
+            if self._is_unknown(name):
+                links = ", ".join(f'"{link}"' for link in known[:10:2]) + (", ..." if len(known) > 10 else "")
+                allowed = f'{links} or one of these with "{REVERSE}"'
+                problem = f'there is no link "{name[:60]}"'
+                yield self.places.fault(location, problem, allowed=allowed, hint=did_you_mean(name, known))
+
+    def _crossed_twice(self, location: Location, there: tuple[str, ...], back: tuple[str, ...]) -> Iterator[Fault]:
+        again = back or mirrored(there)
+        double = next((name for name, times in Counter((*there, *again)).items() if times > 1), None)
+        if double is not None:
+            shared = double in there and double in again
+            way = "data and ACKs both cross" if shared else "crosses"
+            problem = f'{way} the link "{double}"{"" if shared else " twice"}'
+            hint = f'the other direction is "{mirrored([double])[0]}"'
+            field = "return_path" if double in back else "path"
+            yield self.places.fault((*location, field), problem, allowed="each direction of a link once", hint=hint)
+
+    def _route(self, location: Location, flow: Flow, route: Route) -> Iterator[Fault]:
+        if route.private_s(flow) < -_ROUNDING_S * max(1.0, route.needed_s):
+            yield self._too_short(location, flow, route)
+        if route.round_trip_s(flow) > LONGEST_RUN_S:
+            yield self.places.fault(
+                (*location, "path"),
+                f"one round trip takes {show(route.round_trip_s(flow), 's')}",
+                allowed="at most 1e7 s",
+            )
+        yield from self._too_large_for_buffers(location, flow, route)
+        ways = [way for link in route.forward + route.back if (way := self.network.directions[link]) is not None]
+        if all(way.rate_bps is None for way in ways):
+            yield from self._nothing_limits(location, flow, route)
+
+    def _too_short(self, location: Location, flow: Flow, route: Route) -> Fault:
+        propagation = show(route.propagation_s, "s", 9)
+        if flow.rtt is None:
+            problem = f"is less than the propagation of the links alone: {propagation} there and back"
+            return self.places.fault((*location, "propagation"), problem, allowed=f"{propagation} or more")
+        data, ack = show(route.data_service_s, "s", 9), show(route.ack_service_s, "s", 9)
+        problem = (
+            f"is less than the links alone need: {propagation} of propagation, {data} to transmit a packet of "
+            f"{flow.packet} B, {ack} to transmit an ACK of {flow.ack} B"
+        )
+        least = math.ceil(route.needed_s * 1e12 - 1e-3) / 1e12
+        return self.places.fault((*location, "rtt"), problem, allowed=f"{show(least, 's', 12)} or more")
+
+    def _too_large_for_buffers(self, location: Location, flow: Flow, route: Route) -> Iterator[Fault]:
+        for field, links, size in (("packet", route.forward, flow.packet), ("ack", route.back, flow.ack)):
+            for link in links:
+                way = self.network.directions[link]
+                limit = None if way is None or way.rate_bps is None else way.limit
+                if way and isinstance(limit, ByteBuffer) and way.counting == "with-service" and 0 < limit.bytes < size:
+                    yield self.places.fault(
+                        (*location, field),
+                        f'is larger than the whole buffer of the link "{way.name}", so none would get through',
+                        given=f"{size} B",
+                        allowed=f"at most {limit.bytes} B",
+                        hint='enlarge the buffer, or count only what waits: counting = "waiting"',
+                    )
+
+    def _nothing_limits(self, location: Location, flow: Flow, route: Route) -> Iterator[Fault]:
+        if route.round_trip_s(flow) == 0:
+            problem = "all links are infinitely fast and without delay: a round trip takes no time"
+            yield self.places.fault((*location, "path"), problem, hint="give a link a rate, or the flow an rtt")
+        elif flow.size is None and completed(flow.tcp).max_window is None:
+            problem = "nothing limits the flow: all links are infinitely fast, its window and size unlimited"
+            hint = "give a link a rate, or the flow a max_window or a size"
+            yield self.places.fault((*location, "path"), problem, hint=hint)
+
+    def _run(self) -> Iterator[Fault]:
+        run = self.draft.run
+        if run is not None and run.warmup >= run.duration:
+            allowed = f"less than the duration, {show(run.duration, 's')}"
+            yield self.places.fault(("run", "warmup"), "leaves no time to measure", allowed=allowed)
+
+    def _capture(self) -> Iterator[Fault]:
+        captured = self.draft.trace and self.draft.trace.capture
+        for name in dict.fromkeys(captured or ()):
+            if self._is_unknown(name):
+                hint = did_you_mean(name, self.network.index)
+                yield self.places.fault(("trace", "capture"), f'there is no link "{name[:60]}"', hint=hint)
+        if captured and len(set(captured)) < len(captured):
+            yield self.places.fault(("trace", "capture"), "names a link twice")
+
+
+def checker_of(draft: Draft, places: Places) -> Checker:
+    """Lay out the network of a draft for checking."""
+    names = [_name(places, "link", position) for position in range(len(draft.links))]
+    return Checker(draft, places, network_of(draft.links, names), all_named=bool(names) and all(names))
+
+
+def _name(places: Places, kind: str, position: int) -> str | None:
+    return places.name((kind, position))

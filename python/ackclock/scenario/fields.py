@@ -1,0 +1,320 @@
+"""What a field of a scenario may hold: reading, allowed values in words, and JSON Schema, in one place a kind.
+
+The kinds annotate the fields of the schema's models; pydantic calls them for each value. Quantities are in `amounts`.
+"""
+
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+from ackclock.scenario.suggestions import did_you_mean
+from ackclock.units import NUMBER_PATTERN
+
+JsonDict = dict[str, Any]
+
+
+class FieldError(ValueError):
+    """A value that its field does not take; pydantic collects these."""
+
+    def __init__(self, problem: str, hint: str | None = None, allowed: str | None = None) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.hint = hint
+        self.allowed = allowed
+
+
+def toml_type(value: object) -> str:
+    """Name the TOML type of a value, with its article."""
+    names: tuple[tuple[type | tuple[type, ...], str], ...] = (
+        (bool, "a boolean"),
+        (int, "an integer"),
+        (float, "a float"),
+        (str, "a string"),
+        (Mapping, "a table"),
+        ((list, tuple), "an array"),
+    )
+    return next((name for kind, name in names if isinstance(value, kind)), "a date or time")
+
+
+class Kind(ABC):
+    """One kind of value: an annotation that pydantic, the fault messages and the documentation read."""
+
+    @property
+    @abstractmethod
+    def allowed(self) -> str:
+        """What is allowed, in words."""
+
+    @abstractmethod
+    def read(self, value: object) -> object:
+        """Turn a TOML value into the model's value, or raise `FieldError`."""
+
+    @abstractmethod
+    def json(self) -> JsonDict:
+        """JSON Schema of the TOML value."""
+
+    @property
+    @abstractmethod
+    def sample(self) -> str:
+        """An example as it stands in TOML."""
+
+    @property
+    def unit(self) -> str:
+        """SI unit that the value is resolved into, empty where it has none."""
+        return ""
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Let pydantic read the value with `read` alone."""
+        del source, handler
+        return core_schema.no_info_plain_validator_function(self.read)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonDict:
+        """Give pydantic the JSON Schema of the kind."""
+        del schema, handler
+        return self.json()
+
+
+@dataclass(frozen=True)
+class Count(Kind):
+    """A whole number in a range, or the word for none."""
+
+    low: int
+    high: int
+    example: int
+    words: tuple[str, ...] = ()
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words."""
+        return f"a whole number from {self.low} to {self.high}" + "".join(f', or "{word}"' for word in self.words)
+
+    @property
+    def sample(self) -> str:
+        """An example as it stands in TOML."""
+        return str(self.example)
+
+    def read(self, value: object) -> int | None:
+        """Read an integer."""
+        if isinstance(value, str):
+            if value in self.words:
+                return None
+            hint = f"write {value.strip()} without quotes" if re.fullmatch(r"\s*[0-9]{1,15}\s*", value) else None
+            raise FieldError("is a string where a whole number is due", hint or did_you_mean(value, self.words))
+        if isinstance(value, bool) or not isinstance(value, int):
+            whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
+            hint = f"write {int(value)}" if isinstance(value, float) and whole else None
+            raise FieldError(f"is {toml_type(value)} where a whole number is due", hint)
+        if not self.low <= value <= self.high:
+            raise FieldError("is negative" if value < 0 else "is too small" if value < self.low else "is too large")
+        return value
+
+    def json(self) -> JsonDict:
+        """JSON Schema: an integer, or one of the words."""
+        number: JsonDict = {"type": "integer", "minimum": self.low, "maximum": self.high}
+        return {"anyOf": [number, {"enum": list(self.words)}]} if self.words else number
+
+
+@dataclass(frozen=True)
+class Number(Kind):
+    """A dimensionless number between two bounds; `closed` lets the upper bound itself in, `from_low` the lower one."""
+
+    low: float
+    high: float
+    example: float
+    closed: bool = False
+    from_low: bool = False
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words."""
+        high = f"{self.high:g}".replace("e+0", "e")
+        low = f"{'from' if self.from_low else 'above'} {self.low:g}"
+        return f"a number {low} and {'at most' if self.closed else 'below'} {high}"
+
+    @property
+    def sample(self) -> str:
+        """An example as it stands in TOML."""
+        return str(self.example)
+
+    def read(self, value: object) -> float:
+        """Read a number."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            quoted = isinstance(value, str) and re.fullmatch(NUMBER_PATTERN, value.strip()) is not None
+            hint = f"write {str(value).strip()[:20]} without quotes" if quoted else None
+            raise FieldError(f"is {toml_type(value)} where a number is due", hint)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise FieldError("is not finite")
+        if value < self.low or (value == self.low and not self.from_low):
+            raise FieldError("is negative" if value < 0 else "is zero" if value == 0 else "is too small")
+        if value > self.high or (value == self.high and not self.closed):
+            raise FieldError("is too large")
+        return float(value)
+
+    def json(self) -> JsonDict:
+        """JSON Schema: a number between the bounds."""
+        return {
+            "type": "number",
+            ("minimum" if self.from_low else "exclusiveMinimum"): self.low,
+            ("maximum" if self.closed else "exclusiveMaximum"): self.high,
+        }
+
+
+@dataclass(frozen=True)
+class Flag(Kind):
+    """A boolean."""
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words."""
+        return "true or false"
+
+    @property
+    def sample(self) -> str:
+        """An example as it stands in TOML."""
+        return "true"
+
+    def read(self, value: object) -> bool:
+        """Read a boolean."""
+        if isinstance(value, bool):
+            return value
+        words = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
+        meant = words.get(value.casefold()) if isinstance(value, str) else None
+        raise FieldError(f"is {toml_type(value)} where a boolean is due", meant and f"write {meant} without quotes")
+
+    def json(self) -> JsonDict:
+        """JSON Schema: a boolean."""
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True)
+class Choice(Kind):
+    """One of some words; `what` is their kind in messages."""
+
+    what: str
+    names: Sequence[str]
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words."""
+        return " | ".join(f'"{name}"' for name in self.names)
+
+    @property
+    def sample(self) -> str:
+        """An example as it stands in TOML."""
+        return f'"{self.names[-1]}"'
+
+    def read(self, value: object) -> str:
+        """Read one of the words."""
+        if not isinstance(value, str):
+            raise FieldError(f"is {toml_type(value)} where a string is due")
+        if value not in self.names:
+            raise FieldError(f"is no known {self.what}", did_you_mean(value, self.names))
+        return value
+
+    def json(self) -> JsonDict:
+        """JSON Schema: an enumeration."""
+        return {"type": "string", "enum": list(self.names)}
+
+
+@dataclass(frozen=True)
+class Text(Kind):
+    """A string of a limited length, in a pattern if one is given."""
+
+    longest: int
+    example: str
+    pattern: str = ""
+    text: str = "a text"
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words."""
+        return f"{self.text} of at most {self.longest} characters"
+
+    @property
+    def sample(self) -> str:
+        """An example as it stands in TOML."""
+        return f'"{self.example}"'
+
+    def read(self, value: object) -> str:
+        """Read a string."""
+        if not isinstance(value, str):
+            raise FieldError(f"is {toml_type(value)} where a string is due")
+        if len(value) > self.longest:
+            raise FieldError("is too long")
+        if self.pattern and not re.fullmatch(self.pattern, value):
+            raise FieldError("has characters that a name may not have" if value else "is empty")
+        return value
+
+    def json(self) -> JsonDict:
+        """JSON Schema: a string."""
+        pattern = {"pattern": f"^{self.pattern}$"} if self.pattern else {}
+        return {"type": "string", "maxLength": self.longest, **pattern}
+
+
+@dataclass(frozen=True)
+class LinkNames(Kind):
+    """A list of link names; whether the links exist is checked when all of them are known."""
+
+    example: str
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words."""
+        return f'a list of link names, such as {self.sample} ("access.reverse" is the other direction)'
+
+    @property
+    def sample(self) -> str:
+        """An example as it stands in TOML."""
+        return self.example
+
+    def read(self, value: object) -> tuple[str, ...]:
+        """Read a list of strings."""
+        if isinstance(value, str):
+            raise FieldError("is a string where a list of link names is due", f'write ["{value[:60]}"]')
+        if not isinstance(value, list | tuple):
+            raise FieldError(f"is {toml_type(value)} where a list of link names is due")
+        if not value:
+            raise FieldError("is empty")
+        odd = next((entry for entry in value if not isinstance(entry, str)), None)
+        if odd is not None:
+            raise FieldError(f"holds {toml_type(odd)} where a link name is due")
+        return tuple(value)
+
+    def json(self) -> JsonDict:
+        """JSON Schema: a list of strings."""
+        return {"type": "array", "minItems": 1, "items": {"type": "string"}}
+
+
+@dataclass(frozen=True)
+class Shorthand:
+    """A table that a single word may stand for; `names` are the words, `key` is the field that each of them fills."""
+
+    what: str
+    key: str
+    names: Callable[[], Sequence[str]] = field(repr=False)
+
+    def expand(self, value: object) -> object:
+        """Write the table out."""
+        if isinstance(value, Mapping):
+            return value
+        choice = Choice(self.what, self.names())
+        allowed = f"{choice.allowed}, or a table with one of them as {self.key}"
+        if not isinstance(value, str):
+            raise FieldError(f"is {toml_type(value)} where a string or a table is due", allowed=allowed)
+        try:
+            return {self.key: choice.read(value)}
+        except FieldError as error:
+            raise FieldError(error.problem, error.hint, allowed) from None
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Expand the word before pydantic validates the table."""
+        return core_schema.no_info_before_validator_function(self.expand, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonDict:
+        """Either the word or the table."""
+        return {"anyOf": [{"type": "string", "enum": list(self.names())}, handler(schema)]}

@@ -1,0 +1,180 @@
+"""The network that a scenario's links and flows make: directions of links, routes, least round trips."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ackclock.scenario.resolved import ByteBuffer, PacketBuffer
+from ackclock.scenario.schema import CountingName, Flow, Link, Queue
+from ackclock.scenario.source import Location
+from ackclock.units import Quantity
+
+REVERSE = ".reverse"
+_WHOLE_PICOSECONDS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """One direction of a link, with the place of its table."""
+
+    name: str
+    location: Location
+    rate_bps: float | None
+    delay_s: float
+    buffer: Quantity | None
+    counting: CountingName
+    queue: Queue
+
+    @property
+    def limit(self) -> PacketBuffer | ByteBuffer | None:
+        """The buffer in whole packets or bytes; a time is what the link drains in it."""
+        if self.buffer is None:
+            return None
+        if self.buffer.unit == "pkt":
+            return PacketBuffer(int(self.buffer.value))
+        if self.buffer.unit == "B":
+            return ByteBuffer(int(self.buffer.value))
+        drained_bits = (self.rate_bps or math.inf) * self.buffer.value
+        return ByteBuffer(math.floor(drained_bits / 8 + 1e-6)) if math.isfinite(drained_bits) else None
+
+    def service_s(self, size_bytes: int) -> float:
+        """Time to transmit a packet [s]."""
+        return 0.0 if self.rate_bps is None else 8 * size_bytes / self.rate_bps
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The way of a flow's data and ACKs, and what it takes of a round trip [s]."""
+
+    forward: tuple[int, ...]
+    back: tuple[int, ...]
+    propagation_s: float
+    data_service_s: float
+    ack_service_s: float
+
+    @property
+    def needed_s(self) -> float:
+        """Least round trip over the links alone [s]."""
+        return self.propagation_s + self.data_service_s + self.ack_service_s
+
+    def private_s(self, flow: Flow) -> float:
+        """Propagation of the flow beside its links [s], to whole picoseconds; negative if it asks for too little."""
+        if flow.rtt is not None:
+            rest = flow.rtt - self.needed_s
+        elif flow.propagation is not None:
+            rest = flow.propagation - self.propagation_s
+        else:
+            return 0.0
+        return round(rest, _WHOLE_PICOSECONDS) + 0.0
+
+    def round_trip_s(self, flow: Flow) -> float:
+        """Least round trip of the flow [s]."""
+        return self.needed_s + max(0.0, self.private_s(flow))
+
+
+@dataclass
+class Network:
+    """The directions of all links in the order of the resolved scenario, None where a link is faulty."""
+
+    directions: list[Direction | None] = field(default_factory=list)
+    index: dict[str, int] = field(default_factory=dict)
+
+    def route(self, flow: Flow) -> Route | None:
+        """Find the route of a flow; None if it names a link that is unknown or faulty."""
+        forward = self._links(flow.path)
+        back = self._links(flow.return_path or mirrored(flow.path))
+        if forward is None or back is None:
+            return None
+        there = [self.directions[link] for link in forward]
+        again = [self.directions[link] for link in back]
+        ways = [way for way in (*there, *again) if way is not None]
+        if len(ways) < len(forward) + len(back):
+            return None
+        return Route(
+            forward,
+            back,
+            propagation_s=math.fsum(way.delay_s for way in ways),
+            data_service_s=math.fsum(way.service_s(flow.packet) for way in ways[: len(forward)]),
+            ack_service_s=math.fsum(way.service_s(flow.ack) for way in ways[len(forward) :]),
+        )
+
+    def _links(self, names: Sequence[str]) -> tuple[int, ...] | None:
+        links = [self.index.get(name) for name in names]
+        known = tuple(link for link in links if link is not None)
+        return known if len(known) == len(names) else None
+
+
+def network_of(links: Sequence[Link | None], names: Sequence[str | None]) -> Network:
+    """Lay out the network.
+
+    Parameters
+    ----------
+    links : sequence of Link
+        The links, None where one is faulty.
+    names : sequence of str
+        Their names, known for a faulty link too if its name is right.
+
+    Returns
+    -------
+    Network
+        Link i has the directions 2 i and 2 i + 1; the first link of a name keeps it.
+    """
+    network = Network()
+    for position, (link, name) in enumerate(zip(links, names, strict=True)):
+        if name:
+            network.index.setdefault(name, 2 * position)
+            network.index.setdefault(name + REVERSE, 2 * position + 1)
+        network.directions += [None, None] if link is None else _both_directions(link, position)
+    return network
+
+
+def _both_directions(link: Link, position: int) -> list[Direction | None]:
+    reverse = link.reverse
+    there = Direction(link.name, ("link", position), link.rate, link.delay, link.buffer, link.counting, link.queue)
+    again = Direction(
+        link.name + REVERSE,
+        ("link", position, "reverse"),
+        reverse.rate if reverse.gives("rate") else link.rate,
+        reverse.delay if reverse.gives("delay") else link.delay,
+        reverse.buffer,
+        reverse.counting,
+        reverse.queue,
+    )
+    return [there, again]
+
+
+def largest_packets(flows: Iterable[Flow | None], network: Network) -> dict[int, int]:
+    """Find the largest packet or ACK that crosses each link [B]; links that no flow crosses are left out."""
+    largest: dict[int, int] = {}
+    for flow in flows:
+        route = flow and network.route(flow)
+        if not (flow and route):
+            continue
+        for links, size in ((route.forward, flow.packet), (route.back, flow.ack)):
+            for link in links:
+                largest[link] = max(size, largest.get(link, 0))
+    return largest
+
+
+def mirrored(path: Sequence[str]) -> tuple[str, ...]:
+    """Turn a path round: the same links backwards, each in its other direction.
+
+    Examples
+    --------
+    >>> mirrored(["access", "satellite.reverse"])
+    ('satellite', 'access.reverse')
+    """
+    return tuple(name.removesuffix(REVERSE) if name.endswith(REVERSE) else name + REVERSE for name in reversed(path))
+
+
+def flow_names(names: Sequence[str | None]) -> list[str]:
+    """Name the flows that have no name of their own.
+
+    Examples
+    --------
+    >>> flow_names([None]), flow_names([None, "web", None])
+    (['flow'], ['flow1', 'web', 'flow3'])
+    """
+    if len(names) == 1:
+        return [names[0] or "flow"]
+    return [name or f"flow{position + 1}" for position, name in enumerate(names)]

@@ -1,0 +1,91 @@
+"""Changing single fields of a scenario by their dotted path."""
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from ackclock.errors import Fault, ScenarioError
+from ackclock.scenario.network import flow_names
+from ackclock.scenario.places import Places, as_toml
+from ackclock.scenario.source import Location, Source
+from ackclock.scenario.suggestions import did_you_mean
+
+_HEADS = ("link", "flow", "run", "trace", "title")
+_SHORTHANDS = {"queue": "discipline", "tcp": "preset"}
+
+
+def overridden(source: Source, overrides: Mapping[str, Any]) -> Source:
+    """Replace fields of the document.
+
+    Parameters
+    ----------
+    source : Source
+        A scenario without faults; it stays as it is.
+    overrides : mapping of str to object
+        Values by dotted path.
+
+    Returns
+    -------
+    Source
+        The changed scenario, unchecked.
+
+    Raises
+    ------
+    ScenarioError
+        If a path leads nowhere.
+    """
+    document = copy.deepcopy(source.document)
+    places = dict(source.overrides)
+    faults: list[Fault] = []
+    for key, value in overrides.items():
+        location = _location(key, source, faults)
+        if location is not None:
+            _put(document, location, copy.deepcopy(value))
+            places[location] = key
+    if faults:
+        raise ScenarioError(faults, source.name)
+    return Source(source.name, document, source.text, places)
+
+
+def _location(key: str, source: Source, faults: list[Fault]) -> Location | None:
+    head, *rest = key.split(".")
+    place = f'override "{key}"'
+    if head not in _HEADS:
+        allowed = "link.NAME.FIELD, flow.NAME.FIELD, run.FIELD, trace.FIELD or title"
+        faults.append(Fault(place, f"begins with {as_toml(head)}", allowed=allowed, hint=did_you_mean(head, _HEADS)))
+    elif head == "title" or (head in {"run", "trace"} and rest):
+        return (head, *rest)
+    elif head in {"run", "trace"} or len(rest) < 2:
+        shape = f"{head}.FIELD" if head in {"run", "trace"} else f"{head}.NAME.FIELD"
+        faults.append(Fault(place, "names no field", allowed=f"a path such as {shape}"))
+    else:
+        return _in_table(head, rest, place, source, faults)
+    return None
+
+
+def _in_table(head: str, rest: list[str], place: str, source: Source, faults: list[Fault]) -> Location | None:
+    tables = Places(source)
+    given = [tables.name((head, position)) for position in range(len(source.document[head]))]
+    names = flow_names(given) if head == "flow" else [name or "" for name in given]
+    name, *fields = rest
+    if name in names:
+        return (head, names.index(name), *fields)
+    listed = ", ".join(f'"{known}"' for known in names[:5]) + (", ..." if len(names) > 5 else "")
+    faults.append(Fault(place, f'there is no {head} "{name}"', allowed=listed, hint=did_you_mean(name, names)))
+    return None
+
+
+def _put(document: dict[str, Any], location: Location, value: object) -> None:
+    """Set a value; a word that stands for a table is written out where the path goes on into it."""
+    table: Any = document
+    for step, key in enumerate(location[:-1]):
+        if isinstance(key, int):
+            table = table[key]
+            continue
+        if isinstance(table.get(key), str):
+            table[key] = {_SHORTHANDS.get(key, key): table[key]}
+        inner = table.setdefault(key, {})
+        if not isinstance(inner, dict | list) or (isinstance(inner, list) and not isinstance(location[step + 1], int)):
+            table[key] = inner = {}
+        table = inner
+    table[location[-1]] = value

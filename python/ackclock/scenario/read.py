@@ -1,0 +1,138 @@
+"""From the document to the schema's models: all that pydantic finds wrong, as faults."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast, get_args
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from ackclock.errors import Fault
+from ackclock.scenario.fields import FieldError, Kind, toml_type
+from ackclock.scenario.places import Places
+from ackclock.scenario.schema import Flow, Form, Link, Run, Table, Trace, kind_of
+from ackclock.scenario.source import Location
+from ackclock.scenario.suggestions import did_you_mean
+
+T = TypeVar("T", bound=Table)
+
+_TABLES = {"link": "[[link]]", "flow": "[[flow]]", "run": "[run]", "trace": "[trace]"}
+_FIRST_FIELDS = {
+    "link": 'one table for each link, with at least name = "satellite" and rate = "1.5 Mbit/s"',
+    "flow": 'one table for each flow, with at least path = ["satellite"]',
+    "run": 'a table with at least duration = "2000 s"',
+    "trace": "a table such as [trace] with cwnd = true",
+}
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The tables of a scenario that are right in themselves; None for those that are not."""
+
+    links: tuple[Link | None, ...]
+    flows: tuple[Flow | None, ...]
+    run: Run | None
+    trace: Trace | None
+    title: str = ""
+
+
+def read_form(places: Places) -> tuple[Draft, list[Fault]]:
+    """Validate all tables; return those that are right, and what is wrong with the others."""
+    document = places.source.document
+    try:
+        form = Form.model_validate(document)
+    except ValidationError as error:
+        faults = [_fault(places, detail) for detail in error.errors(include_url=False)]
+        return _draft(document), _without_doubles(faults)
+    faults = [_empty(places, name) for name in ("link", "flow") if not getattr(form, name)]
+    return Draft(tuple(form.link), tuple(form.flow), form.run, form.trace, form.title), faults
+
+
+def _draft(document: Mapping[str, Any]) -> Draft:
+    return Draft(
+        links=tuple(_model(Link, table) for table in _tables(document.get("link"))),
+        flows=tuple(_model(Flow, table) for table in _tables(document.get("flow"))),
+        run=_model(Run, document.get("run")),
+        trace=_model(Trace, document.get("trace", {})),
+    )
+
+
+def _tables(value: object) -> list[object]:
+    return list(value) if isinstance(value, list) else []
+
+
+def _model(model: type[T], table: object) -> T | None:
+    try:
+        return model.model_validate(table)
+    except ValidationError:
+        return None
+
+
+def _without_doubles(faults: list[Fault]) -> list[Fault]:
+    return list({str(fault): fault for fault in faults}.values())
+
+
+def _empty(places: Places, name: str) -> Fault:
+    return places.fault((), f"{_TABLES[name]} is missing", hint=f"write {_FIRST_FIELDS[name]}", given=None)
+
+
+def _fault(places: Places, detail: ErrorDetails) -> Fault:
+    location: Location = detail["loc"]
+    match detail["type"]:
+        case "missing":
+            return _missing(places, location)
+        case "extra_forbidden":
+            return _unknown(places, location)
+        case "value_error":
+            return _refused(places, location, detail["ctx"]["error"])
+        case "list_type":
+            name = str(location[-1])
+            problem = f"is {toml_type(detail['input'])} where an array of tables is due"
+            hint = f"write {_TABLES[name]} with double brackets" if isinstance(detail["input"], Mapping) else None
+            return places.fault(location, problem, allowed=_FIRST_FIELDS[name], hint=hint)
+        case _:
+            return _no_table(places, location, detail["input"])
+
+
+def _no_table(places: Places, location: Location, value: object) -> Fault:
+    name = str(location[0])
+    hint = f"write [{name}] with single brackets" if len(location) == 1 and isinstance(value, list) else None
+    problem = f"is {toml_type(value)} where a table is due"
+    return places.fault(location, problem, allowed=_FIRST_FIELDS.get(name), hint=hint)
+
+
+def _missing(places: Places, location: Location) -> Fault:
+    name = str(location[-1])
+    if len(location) == 1:
+        return _empty(places, name)
+    kind = _kind(location)
+    hint = f"write {name} = {kind.sample}" if isinstance(kind, Kind) else None
+    allowed = kind.allowed if isinstance(kind, Kind) else None
+    return places.fault(location[:-1], f'field "{name}" is missing', allowed=allowed, hint=hint, given=None)
+
+
+def _unknown(places: Places, location: Location) -> Fault:
+    fields = list(_model_at(location[:-1]).model_fields)
+    name = str(location[-1])
+    what = "unknown field" if len(location) > 1 else "unknown table or field"
+    return places.fault(location, what, allowed=", ".join(fields), hint=did_you_mean(name, fields))
+
+
+def _refused(places: Places, location: Location, error: FieldError) -> Fault:
+    kind = _kind(location)
+    allowed = error.allowed or (kind.allowed if isinstance(kind, Kind) else None)
+    return places.fault(location, error.problem, allowed=allowed, hint=error.hint)
+
+
+def _kind(location: Location) -> object:
+    return kind_of(_model_at(location[:-1]), str(location[-1]))
+
+
+def _model_at(location: Location) -> type[Table]:
+    """Find the model of the table at a place."""
+    model: type[Table] = Form
+    for key in location:
+        if isinstance(key, str):
+            annotation = model.model_fields[key].annotation
+            model = cast("type[Table]", next(iter(get_args(annotation)), annotation))
+    return model

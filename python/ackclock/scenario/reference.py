@@ -1,0 +1,109 @@
+"""The tables of docs/scenario.md, made from the schema.
+
+``python -m ackclock.scenario.reference docs/scenario.md`` writes them anew, each between its two marks; the text around
+them stays. A test compares.
+"""
+
+import re
+import sys
+import typing
+from pathlib import Path
+
+from ackclock.scenario.amounts import Amount
+from ackclock.scenario.fields import Choice, Count, Flag, Kind, LinkNames, Number, Shorthand, Text
+from ackclock.scenario.places import as_toml
+from ackclock.scenario.presets import preset_names, preset_tables
+from ackclock.scenario.schema import Flow, Form, Link, Queue, Reverse, Rto, Run, Table, Tcp, Trace, kind_of
+
+_MODELS: dict[str, type[Table]] = {
+    model.__name__.lower(): model for model in (Form, Link, Reverse, Queue, Flow, Tcp, Rto, Run, Trace)
+}
+_TYPES: dict[type[Kind], str] = {
+    Amount: "quantity",
+    Count: "integer",
+    Number: "number",
+    Flag: "boolean",
+    Choice: "string",
+    Text: "string",
+    LinkNames: "array of strings",
+}
+_BLOCK = re.compile(r"(<!-- generated: ([a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def updated(text: str) -> str:
+    """Write the generated tables of a Markdown text anew.
+
+    Parameters
+    ----------
+    text : str
+        Markdown with marks such as ``<!-- generated: link -->`` and ``<!-- end -->``.
+
+    Returns
+    -------
+    str
+        The same text with the tables as the schema has them now.
+    """
+    return _BLOCK.sub(lambda match: f"{match[1]}{_generated(match[2])}{match[3]}", text)
+
+
+def _generated(name: str) -> str:
+    if name == "presets":
+        return _presets()
+    if name == "summaries":
+        return "".join(f"- `{preset}`: {table['summary']}\n" for preset, table in preset_tables().items())
+    return _fields(_MODELS[name])
+
+
+def _fields(model: type[Table]) -> str:
+    rows = [_row(model, name) for name in model.model_fields]
+    return _table(("field", "type", "allowed", "unit", "default", "example", "meaning"), rows)
+
+
+def _row(model: type[Table], name: str) -> tuple[str, ...]:
+    info = model.model_fields[name]
+    kind = kind_of(model, name)
+    form, allowed, unit, example = _described(kind) if kind else ("table", "see below", "", "")
+    if typing.get_origin(info.annotation) is list:
+        form, allowed = "array of tables", "at least one"
+    return (f"`{name}`", form, allowed, unit, _default(model, name), example, info.description or "")
+
+
+def _described(kind: Kind | Shorthand) -> tuple[str, str, str, str]:
+    """Give the type, what is allowed, the unit it is resolved into, and an example."""
+    if isinstance(kind, Shorthand):
+        return "string or table", f"the name of a {kind.what}, or a table: see below", "", f'`"{kind.names()[0]}"`'
+    allowed = kind.allowed.replace(f", such as {kind.sample}", "")
+    return _TYPES[type(kind)], allowed, kind.unit, f"`{kind.sample}`"
+
+
+def _default(model: type[Table], name: str) -> str:
+    info = model.model_fields[name]
+    extra = info.json_schema_extra
+    if info.is_required() or not isinstance(extra, dict):
+        return "required"
+    words = extra.get("words")
+    return str(words) if words else f"`{as_toml(extra['default'])}`"
+
+
+def _presets() -> str:
+    presets = [dict(preset_tables()[name]) for name in preset_names()]
+    timers = [preset.pop("rto") for preset in presets]
+    axes = [axis for axis in presets[0] if axis != "summary"]
+    rows = [(f"`{axis}`", *(f"`{as_toml(preset[axis])}`" for preset in presets)) for axis in axes]
+    rows += [(f"`rto.{axis}`", *(f"`{as_toml(timer[axis])}`" for timer in timers)) for axis in timers[0]]
+    return _table(("axis", *(f"`{name}`" for name in preset_names())), rows)
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+
+
+def main(path: str) -> None:
+    """Write the tables of a file anew."""
+    file = Path(path)
+    file.write_text(updated(file.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,308 @@
+"""The resolved scenario: SI numbers, nothing implicit. It is what the engine runs and what a result keeps."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, Final, Literal, cast
+
+from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, ValidationError
+from pydantic_core import to_json
+
+from ackclock.errors import Fault, ScenarioError
+from ackclock.scenario.places import as_toml
+from ackclock.scenario.schema import (
+    MOST_BUFFER_BYTES,
+    MOST_FLOWS,
+    MOST_LINKS,
+    CountingName,
+    DialectName,
+    EstimatorName,
+    IncreaseName,
+    PartialAckTimerName,
+    RecoveryName,
+    SampleName,
+    SlowStartName,
+    VictimName,
+)
+
+_CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+Seconds = Annotated[float, Field(ge=0, le=1e7)]
+Packets = Annotated[int, Field(ge=1, le=10**12)]
+Bytes = Annotated[int, Field(ge=1, le=65535)]
+Probability = Annotated[float, Field(gt=0, le=1)]
+LinkIndices = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """How long, how often, from which seed."""
+
+    __pydantic_config__ = _CONFIG
+    duration_s: Annotated[float, Field(gt=0, le=1e7)]
+    warmup_s: Seconds
+    replications: Annotated[int, Field(ge=1)]
+    seed: Annotated[int, Field(ge=0, lt=2**63)]
+    confidence: Annotated[float, Field(gt=0, lt=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class PacketBuffer:
+    """A buffer that counts packets."""
+
+    __pydantic_config__ = _CONFIG
+    packets: Packets
+
+
+@dataclass(frozen=True, slots=True)
+class ByteBuffer:
+    """A buffer that counts bytes."""
+
+    __pydantic_config__ = _CONFIG
+    bytes: Annotated[int, Field(ge=1, le=MOST_BUFFER_BYTES)]
+
+
+def _unit(buffer: object) -> str:
+    """Tell by which unit a buffer, or its JSON, counts."""
+    return (
+        "packets" if isinstance(buffer, PacketBuffer) or (isinstance(buffer, dict) and "packets" in buffer) else "bytes"
+    )
+
+
+_Buffer = Annotated[
+    Annotated[PacketBuffer, Tag("packets")] | Annotated[ByteBuffer, Tag("bytes")],
+    Discriminator(_unit),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class PlainQueue:
+    """A discipline without parameters."""
+
+    __pydantic_config__ = _CONFIG
+    discipline: Literal["drop-tail", "drop-from-front", "random-drop"]
+
+
+@dataclass(frozen=True, slots=True)
+class RedQueue:
+    """Random early detection (Floyd, Jacobson 1993)."""
+
+    __pydantic_config__ = _CONFIG
+    discipline: Literal["red"]
+    min_threshold_packets: Annotated[float, Field(gt=0)]
+    max_threshold_packets: Annotated[float, Field(gt=0)]
+    weight: Probability
+    max_probability: Probability
+    gentle: bool
+    victim: VictimName
+    mean_packet_bytes: Bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SimplexLink:
+    """One direction of a link."""
+
+    __pydantic_config__ = _CONFIG
+    name: str
+    rate_bps: Annotated[float, Field(ge=1, le=1e15)] | None
+    delay_s: Seconds
+    buffer: _Buffer | None
+    counting: CountingName
+    queue: Annotated[PlainQueue | RedQueue, Field(discriminator="discipline")]
+
+
+@dataclass(frozen=True, slots=True)
+class RtoSettings:
+    """Retransmission timer."""
+
+    __pydantic_config__ = _CONFIG
+    estimator: EstimatorName
+    sample: SampleName
+    k: Annotated[int, Field(ge=1, le=1000)]
+    granularity_s: Annotated[float, Field(gt=0, le=1e5)]
+    min_s: Seconds
+    max_s: Annotated[float, Field(ge=1e-6, le=1e5)]
+    initial_s: Annotated[float, Field(ge=1e-6, le=1e5)]
+    max_backoff: Annotated[int, Field(ge=1, le=10**9)]
+    clock_offset_s: Seconds
+
+
+@dataclass(frozen=True, slots=True)
+class SenderSettings:
+    """TCP sender, one choice an axis; null is "max_window" for `initial_ssthresh`, else unlimited or infinite."""
+
+    __pydantic_config__ = _CONFIG
+    dialect: DialectName
+    recovery: RecoveryName
+    initial_window: Annotated[float, Field(ge=1, le=1e9)]
+    initial_ssthresh: Annotated[float, Field(ge=1, le=1e9)] | None
+    max_window: Packets | None
+    slow_start_while: SlowStartName
+    increase: IncreaseName
+    dupack_threshold: Annotated[int, Field(ge=1, le=10**9)] | None
+    limited_transmit: bool
+    partial_ack_timer: PartialAckTimerName
+    rto: RtoSettings
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiverSettings:
+    """TCP receiver."""
+
+    __pydantic_config__ = _CONFIG
+    ack_every: Annotated[int, Field(ge=1, le=10**9)]
+    ack_delay_s: Seconds
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedFlow:
+    """One TCP connection; its paths are indices of links."""
+
+    __pydantic_config__ = _CONFIG
+    name: str
+    path: LinkIndices
+    return_path: LinkIndices
+    forward_delay_s: Seconds
+    return_delay_s: Seconds
+    packet_bytes: Bytes
+    ack_bytes: Bytes
+    start_s: Seconds
+    start_spread_s: Seconds
+    size_packets: Annotated[int, Field(ge=1, le=10**15)] | None
+    sender: SenderSettings
+    receiver: ReceiverSettings
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSettings:
+    """What is recorded."""
+
+    __pydantic_config__ = _CONFIG
+    cwnd: bool
+    rtt: bool
+    sequence: bool
+    queue: bool
+    queue_distribution: bool
+    drops: bool
+    losses: bool
+    overview_interval_s: Annotated[float, Field(ge=1e-9)] | None
+    capture: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A scenario in SI numbers with nothing implicit.
+
+    Notes
+    -----
+    The fields and their order are those of the JSON form; names carry their unit. `from_dict` checks all that it reads,
+    the constructor nothing.
+    """
+
+    __pydantic_config__ = _CONFIG
+    format: Literal[1]
+    title: str
+    run: RunSettings
+    links: Annotated[tuple[SimplexLink, ...], Field(min_length=1, max_length=MOST_LINKS)]
+    flows: Annotated[tuple[ResolvedFlow, ...], Field(min_length=1, max_length=MOST_FLOWS)]
+    trace: TraceSettings
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the JSON form as dicts and lists.
+
+        Returns
+        -------
+        dict
+            The fields in their fixed order.
+        """
+        return cast("dict[str, Any]", _adapter().dump_python(self, mode="json"))
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Give the JSON form as text, the same for the same scenario.
+
+        Parameters
+        ----------
+        indent : int, optional
+            Spaces of indentation; without it all is on one line.
+
+        Returns
+        -------
+        str
+            JSON.
+        """
+        return to_json(self, indent=indent).decode()
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Resolved":
+        """Read the JSON form again, and check it.
+
+        Parameters
+        ----------
+        data : mapping
+            What `to_dict` gave.
+
+        Returns
+        -------
+        Resolved
+            The same scenario.
+
+        Raises
+        ------
+        ScenarioError
+            With all that is wrong.
+        """
+        try:
+            resolved = _adapter().validate_json(json.dumps(data, allow_nan=True))
+        except ValidationError as error:
+            raise ScenarioError(_faults(error), "resolved scenario") from None
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ScenarioError([Fault("resolved scenario", f"is no JSON: {error}")], "resolved scenario") from None
+        faults = _cross_faults(resolved)
+        if faults:
+            raise ScenarioError(faults, "resolved scenario")
+        return resolved
+
+
+@lru_cache(maxsize=1)
+def _adapter() -> TypeAdapter[Resolved]:
+    return TypeAdapter(Resolved)
+
+
+def _faults(error: ValidationError) -> list[Fault]:
+    return [
+        Fault(
+            f"resolved scenario, field {_path(detail['loc'])}",
+            detail["msg"][:1].lower() + detail["msg"][1:],
+            given=None if detail["type"] == "missing" else as_toml(detail["input"]),
+        )
+        for detail in error.errors(include_url=False)
+        if not (detail["type"] == "too_short" and detail["input"])  # follows from a fault within
+    ]
+
+
+def _path(location: tuple[str | int, ...]) -> str:
+    if location[2:3] in {("buffer",), ("queue",)}:  # what follows tells the kinds of the union apart
+        location = (*location[:3], *location[4:])
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in location).lstrip(".") or "(all)"
+
+
+def _cross_faults(resolved: Resolved) -> list[Fault]:
+    faults = []
+
+    def fault(field: str, problem: str, given: object) -> None:
+        faults.append(Fault(f"resolved scenario, field {field}", problem, given=as_toml(given)))
+
+    if resolved.run.warmup_s >= resolved.run.duration_s:
+        fault("run.warmup_s", "is not shorter than the duration", resolved.run.warmup_s)
+    for index, flow in enumerate(resolved.flows):
+        crossed = flow.path + flow.return_path
+        if max(crossed) >= len(resolved.links):
+            fault(f"flows[{index}].path", f"names a link beyond the last, {len(resolved.links) - 1}", crossed)
+        if len(set(crossed)) < len(crossed):
+            fault(f"flows[{index}].path", "crosses a link twice", crossed)
+    known = {link.name for link in resolved.links}
+    for name in resolved.trace.capture or ():
+        if name not in known:
+            fault("trace.capture", "names an unknown link", name)
+    return faults

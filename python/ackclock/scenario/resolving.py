@@ -1,0 +1,141 @@
+"""From the user's form to the resolved one."""
+
+import math
+
+from ackclock.scenario.network import Direction, Network, flow_names, largest_packets, network_of
+from ackclock.scenario.resolved import (
+    PlainQueue,
+    RedQueue,
+    Resolved,
+    ResolvedFlow,
+    RunSettings,
+    SimplexLink,
+    TraceSettings,
+)
+from ackclock.scenario.scenario import Scenario
+from ackclock.scenario.schema import Flow, Queue
+from ackclock.scenario.tcp import receiver_settings, sender_settings
+
+_USUAL_PACKET_BYTES = 1500
+
+
+def resolve(scenario: Scenario) -> Resolved:
+    """Turn a scenario into SI numbers with nothing implicit.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What `load` gave.
+
+    Returns
+    -------
+    Resolved
+        What the engine runs.
+
+    Examples
+    --------
+    >>> from ackclock.scenario import load
+    >>> text = '''
+    ... [[link]]
+    ... name = "satellite"
+    ... rate = "1.5 Mbit/s"
+    ... buffer = "18 pkt"
+    ... [[flow]]
+    ... path = ["satellite"]
+    ... propagation = "560 ms"
+    ... [run]
+    ... duration = "200 s"
+    ... '''
+    >>> resolved = resolve(load(text))
+    >>> resolved.links[0].rate_bps, resolved.flows[0].forward_delay_s
+    (1500000.0, 0.28)
+    """
+    network = network_of(scenario.links, [link.name for link in scenario.links])
+    names = flow_names([flow.name for flow in scenario.flows])
+    flows = [
+        resolved for flow, name in zip(scenario.flows, names, strict=True) for resolved in _flows(flow, name, network)
+    ]
+    largest = largest_packets(scenario.flows, network)
+    links = [
+        _link(way, largest.get(position, _USUAL_PACKET_BYTES))
+        for position, way in enumerate(network.directions)
+        if way is not None
+    ]
+    run, trace = scenario.run, scenario.trace
+    return Resolved(
+        format=1,
+        title=scenario.title,
+        run=RunSettings(run.duration, run.warmup, run.replications, run.seed, run.confidence),
+        links=tuple(links),
+        flows=tuple(flows),
+        trace=TraceSettings(
+            cwnd=trace.cwnd,
+            rtt=trace.rtt,
+            sequence=trace.sequence,
+            queue=trace.queue,
+            queue_distribution=trace.queue_distribution,
+            drops=trace.drops,
+            losses=trace.losses,
+            overview_interval_s=trace.overview_interval,
+            capture=trace.capture,
+        ),
+    )
+
+
+def _flows(flow: Flow, name: str, network: Network) -> list[ResolvedFlow]:
+    route = network.route(flow)
+    if route is None:
+        raise AssertionError("a scenario that was checked has a route for each flow")
+    private_s = max(0.0, route.private_s(flow))
+    forward_s = round(private_s / 2, 12)
+    sender, receiver = sender_settings(flow.tcp, flow.packet), receiver_settings(flow.tcp)
+    names = [name] if flow.count == 1 else [f"{name}[{number}]" for number in range(flow.count)]
+    return [
+        ResolvedFlow(
+            name=each,
+            path=route.forward,
+            return_path=route.back,
+            forward_delay_s=forward_s,
+            return_delay_s=round(private_s - forward_s, 12),
+            packet_bytes=flow.packet,
+            ack_bytes=flow.ack,
+            start_s=flow.start,
+            start_spread_s=flow.start_spread,
+            size_packets=_size_packets(flow),
+            sender=sender,
+            receiver=receiver,
+        )
+        for each in names
+    ]
+
+
+def _size_packets(flow: Flow) -> int | None:
+    if flow.size is None:
+        return None
+    return int(flow.size.value) if flow.size.unit == "pkt" else math.ceil(flow.size.value / flow.packet)
+
+
+def _link(way: Direction, largest_packet_bytes: int) -> SimplexLink:
+    return SimplexLink(
+        name=way.name,
+        rate_bps=way.rate_bps,
+        delay_s=way.delay_s,
+        buffer=way.limit,
+        counting=way.counting,
+        queue=_queue(way.queue, largest_packet_bytes),
+    )
+
+
+def _queue(queue: Queue, largest_packet_bytes: int) -> PlainQueue | RedQueue:
+    if queue.discipline != "red":
+        return PlainQueue(queue.discipline)
+    return RedQueue(
+        discipline="red",
+        min_threshold_packets=queue.min_threshold,
+        max_threshold_packets=queue.max_threshold,
+        weight=queue.weight,
+        max_probability=queue.max_probability,
+        gentle=queue.gentle,
+        victim=queue.victim,
+        mean_packet_bytes=queue.mean_packet or largest_packet_bytes,
+    )

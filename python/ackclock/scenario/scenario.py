@@ -1,0 +1,114 @@
+"""The user's form of a scenario, read and checked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ackclock.errors import ScenarioError
+from ackclock.scenario.check import checker_of
+from ackclock.scenario.override import overridden
+from ackclock.scenario.places import Places
+from ackclock.scenario.read import read_form
+from ackclock.scenario.schema import Flow, Link, Run, Trace
+from ackclock.scenario.source import Source, read_source
+from ackclock.scenario.warn import Warner, Warning_
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario without faults, as the user gave it.
+
+    Parameters
+    ----------
+    title : str
+        What it shows.
+    links, flows : tuple
+        Its tables, quantities in SI units.
+    run, trace : Run, Trace
+        How it is run, what is recorded.
+    warnings : tuple of Warning_
+        What to check before trusting the results.
+    source : Source
+        Where it comes from.
+    """
+
+    title: str
+    links: tuple[Link, ...]
+    flows: tuple[Flow, ...]
+    run: Run
+    trace: Trace
+    warnings: tuple[Warning_, ...]
+    source: Source = field(repr=False, compare=False)
+
+
+def load(origin: str | Path | Mapping[str, Any]) -> Scenario:
+    """Read a scenario and check it.
+
+    Parameters
+    ----------
+    origin : str, Path or mapping
+        The path of a TOML file, TOML text (a string with a line break), or tables like those that TOML gives.
+
+    Returns
+    -------
+    Scenario
+        The scenario, with its warnings.
+
+    Raises
+    ------
+    ScenarioError
+        With all faults at once, in the order of the text.
+
+    Examples
+    --------
+    >>> load({"link": [], "flow": [], "run": {"duration": "10 s"}})
+    Traceback (most recent call last):
+    ...
+    ackclock.errors.ScenarioError: scenario: 2 faults
+      scenario: [[link]] is missing; write one table for each link, with at least name = "satellite" ...
+      scenario: [[flow]] is missing; write one table for each flow, with at least path = ["satellite"]
+    """
+    return _checked(read_source(origin))
+
+
+def with_overrides(scenario: Scenario, overrides: Mapping[str, Any]) -> Scenario:
+    """Change single fields of a scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario; it stays as it is.
+    overrides : mapping of str to object
+        For each dotted path of names, such as ``"link.satellite.buffer"``, ``"flow.web.tcp.rto.min"`` or
+        ``"run.duration"``, the value as it would stand in the TOML.
+
+    Returns
+    -------
+    Scenario
+        The changed scenario, checked like the first.
+
+    Raises
+    ------
+    ScenarioError
+        With all faults at once; the place names the override.
+
+    Examples
+    --------
+    >>> with_overrides(scenario, {"link.satellite.buffer": "20 pkt"})  # doctest: +SKIP
+    """
+    return _checked(overridden(scenario.source, overrides))
+
+
+def _checked(source: Source) -> Scenario:
+    places = Places(source)
+    draft, faults = read_form(places)
+    checker = checker_of(draft, places)
+    faults += checker.faults()
+    links = tuple(link for link in draft.links if link is not None)
+    flows = tuple(flow for flow in draft.flows if flow is not None)
+    if faults or draft.run is None or draft.trace is None:
+        faults.sort(key=lambda fault: (fault.line is None, fault.line or 0))
+        raise ScenarioError(faults, source.name)
+    warnings = Warner(links, flows, draft.run, places, checker.network).warnings()
+    return Scenario(draft.title, links, flows, draft.run, draft.trace, tuple(warnings), source)

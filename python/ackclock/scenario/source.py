@@ -1,0 +1,203 @@
+"""Where a scenario comes from: a TOML file, TOML text or a mapping, and on which line each of its fields stands."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ackclock.errors import Fault, ScenarioError
+
+Location = tuple[str | int, ...]
+"""Keys and list positions that lead to a value of the document."""
+
+_TOKEN = re.compile(
+    r'''"""(?:\\.|[^\\])*?"""(?:"{0,2})|\'\'\'.*?\'\'\'(?:'{0,2})|"(?:\\.|[^"\\])*"|'[^']*'|\#[^\n]*|[\[\]{}=\n]|[^"'\#\[\]{}=\n]+''',
+    re.DOTALL,
+)
+_TOML_PLACE = re.compile(
+    r"(?P<problem>.*?) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL
+)
+_BARE_QUANTITY = re.compile(r"=\s*([+-]?[0-9.]+\s*[A-Za-zµ][A-Za-z/]*)\s*(?:#.*)?$")
+_LARGEST_FILE = 100_000_000
+
+
+@dataclass(frozen=True)
+class Source:
+    """A scenario as the user gave it.
+
+    Parameters
+    ----------
+    name : str
+        Path of the file, or another name for messages.
+    document : dict
+        The parsed tables.
+    text : str, optional
+        The TOML text, where there is one.
+    overrides : mapping of Location to str
+        Fields that were replaced, and the key that the user gave for each.
+    """
+
+    name: str
+    document: dict[str, Any]
+    text: str | None = None
+    overrides: Mapping[Location, str] = field(default_factory=dict)
+
+    @cached_property
+    def lines(self) -> dict[Location, int]:
+        """Line of each table and field, from 1."""
+        return {} if self.text is None else line_index(self.text)
+
+
+def read_source(origin: str | Path | Mapping[str, Any]) -> Source:
+    """Read a file, a text (a string with a line break) or a mapping.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no such file, or it is no TOML.
+    """
+    if isinstance(origin, Mapping):
+        return Source("scenario", dict(origin))
+    if isinstance(origin, str) and "\n" in origin:
+        return _parsed("scenario", origin)
+    return _parsed(str(origin), _file_text(Path(origin)))
+
+
+def _file_text(path: Path) -> str:
+    try:
+        if path.is_file() and path.stat().st_size > _LARGEST_FILE:
+            raise _refused(path, "the file is larger than 100 MB")
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        hint = "the ready ones are in scenarios/; a string is taken as TOML text only if it has a line break"
+        raise _refused(path, "there is no such file", hint) from None
+    except IsADirectoryError:
+        raise _refused(path, "is a directory", "give the path of a .toml file") from None
+    except UnicodeDecodeError as error:
+        raise _refused(path, f"is not UTF-8 text (byte {error.start})", "TOML files are UTF-8") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise _refused(path, f"cannot be read: {reason}") from None
+
+
+def _refused(path: Path, problem: str, hint: str | None = None) -> ScenarioError:
+    return ScenarioError([Fault(str(path), problem, hint=hint)], str(path))
+
+
+def _parsed(name: str, text: str) -> Source:
+    try:
+        return Source(name, tomllib.loads(text), text)
+    except RecursionError:
+        raise ScenarioError([Fault("scenario", "is nested too deeply to be read")], name) from None
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError([_syntax_fault(str(error), text)], name) from None
+    except ValueError:  # of int(), which has a limit
+        raise ScenarioError([Fault("scenario", "holds a number of too many digits")], name) from None
+
+
+def _syntax_fault(message: str, text: str) -> Fault:
+    match = _TOML_PLACE.fullmatch(message)
+    if match is None:
+        return Fault("scenario", f"is not valid TOML: {_lower(message)}")
+    lines = text.split("\n")
+    line = int(match["line"] or len(lines))
+    column = int(match["column"] or len(lines[-1]) + 1)
+    bare = _BARE_QUANTITY.search(lines[line - 1].rstrip("\r")) if line <= len(lines) else None
+    hint = f'a quantity stands in quotes: "{bare[1].strip()}"' if bare else None
+    if "illegal character '\\n'" in message.lower():
+        hint = "a closing quote is missing"
+    return Fault(
+        f"line {line}, column {column}", f"is not valid TOML: {_lower(match['problem'])}", hint=hint, line=line
+    )
+
+
+def _lower(message: str) -> str:
+    return message[:1].lower() + message[1:]
+
+
+def line_index(text: str) -> dict[Location, int]:
+    r"""Find the line of each table and field of a valid TOML text.
+
+    Parameters
+    ----------
+    text : str
+        TOML that `tomllib` accepts.
+
+    Returns
+    -------
+    dict of Location to int
+        Lines from 1; the fields of an inline table are on their table's line and not listed.
+
+    Notes
+    -----
+    `tomllib` keeps no positions. Headers and keys are found as the statements that begin outside of all strings and
+    brackets; `tomllib` itself then reads each key, so that quoting and dots need no second reading of the standard.
+
+    Examples
+    --------
+    >>> line_index('[run]\nduration = "1 s"\n')
+    {('run',): 1, ('run', 'duration'): 2}
+    """
+    index: dict[Location, int] = {}
+    arrays: dict[Location, int] = {}
+    table: Location = ()
+    for line, statement in _statements(text):
+        if statement.startswith("["):
+            table = _header(statement, arrays)
+            index.setdefault(table, line)
+        else:
+            location = table
+            for key in _keys(f"{statement}= 0"):
+                location = (*location, key)
+                index.setdefault(location, line)
+    return index
+
+
+def _statements(text: str) -> list[tuple[int, str]]:
+    """Give each table header, and the text before the first "=" of each assignment, with its line."""
+    found: list[tuple[int, str]] = []
+    line, depth, first_line, statement, assigned = 1, 0, 0, "", False
+    for match in _TOKEN.finditer(text):
+        piece = match[0]
+        if not statement:
+            first_line = line
+        line += piece.count("\n")
+        if piece == "\n" and depth == 0:
+            if statement.strip():
+                found.append((first_line, statement.strip()))
+            statement, assigned = "", False
+        elif piece == "=":
+            assigned = True
+        elif piece in "[]{}":
+            depth += 1 if piece in "[{" else -1
+        if not (assigned or piece == "\n" or piece.startswith("#")):
+            statement += piece.lstrip() if not statement else piece
+    return [*found, (first_line, statement.strip())] if statement.strip() else found
+
+
+def _header(statement: str, arrays: dict[Location, int]) -> Location:
+    keys = _keys(statement)
+    location: Location = ()
+    for key in keys:
+        location = (*location, key)
+        if statement.startswith("[[") and len(location) - sum(isinstance(part, int) for part in location) == len(keys):
+            arrays[location] = arrays.get(location, -1) + 1
+        if location in arrays:
+            location = (*location, arrays[location])
+    return location
+
+
+def _keys(statement: str) -> list[str]:
+    """Read the keys of a header or assignment."""
+    keys: list[str] = []
+    value: object = tomllib.loads(statement)
+    while isinstance(value, dict | list) and value:
+        if isinstance(value, list):
+            value = value[0]
+        else:
+            key, value = next(iter(value.items()))
+            keys.append(key)
+    return keys

@@ -1,0 +1,135 @@
+"""What is legal but should be looked at before the numbers are trusted."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ackclock.scenario.network import Direction, Network, flow_names, largest_packets
+from ackclock.scenario.places import Places
+from ackclock.scenario.resolved import ByteBuffer, PacketBuffer
+from ackclock.scenario.schema import Flow, Link, Run
+from ackclock.scenario.source import Location
+from ackclock.scenario.tcp import completed
+from ackclock.units import show
+
+_WARMUP_ROUND_TRIPS = 10
+_DURATION_ROUND_TRIPS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Warning_:  # noqa: N801 (Warning is a built-in exception)
+    """Something to check before trusting the results.
+
+    Parameters
+    ----------
+    place : str
+        Table and field.
+    text : str
+        What to check.
+    """
+
+    place: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.text}"
+
+
+@dataclass
+class Warner:
+    """Finds what to look at in a scenario without faults."""
+
+    links: tuple[Link, ...]
+    flows: tuple[Flow, ...]
+    run: Run
+    places: Places
+    network: Network
+
+    def warnings(self) -> Iterator[Warning_]:
+        """Give all warnings."""
+        largest = largest_packets(self.flows, self.network)
+        for position in range(len(self.links)):
+            if 2 * position not in largest and 2 * position + 1 not in largest:
+                yield self._warning(("link", position), "no flow crosses the link")
+        for position, way in enumerate(self.network.directions):
+            if way is not None:
+                yield from self._link(way, largest.get(position))
+        for position, flow in enumerate(self.flows):
+            yield from self._flow(("flow", position), flow)
+        yield from self._times()
+
+    def _warning(self, location: Location, text: str) -> Warning_:
+        return Warning_(self.places.short(location), text)
+
+    def _link(self, way: Direction, largest: int | None) -> Iterator[Warning_]:
+        buffer, queue = (*way.location, "buffer"), (*way.location, "queue")
+        discipline = way.queue.discipline
+        if way.rate_bps is None:
+            if way.buffer is not None or discipline != "drop-tail":
+                field = buffer if way.buffer is not None else queue
+                yield self._warning(field, "has no effect: at an unlimited rate no packet waits")
+        elif way.limit is None:
+            if discipline in {"drop-from-front", "random-drop"}:
+                yield self._warning(queue, f"{discipline} never drops from an unlimited buffer")
+        else:
+            yield from self._limited(way, way.limit, largest)
+
+    def _limited(self, way: Direction, limit: PacketBuffer | ByteBuffer, largest: int | None) -> Iterator[Warning_]:
+        packets = limit.packets if isinstance(limit, PacketBuffer) else limit.bytes / (largest or 1)
+        if packets < 2 and way.counting == "with-service" and largest is not None:
+            text = 'holds no packet beside the one in transmission; counting = "waiting" counts those that wait only'
+            yield self._warning((*way.location, "buffer"), text)
+        if way.queue.discipline == "red" and way.queue.max_threshold > packets and largest is not None:
+            yield self._warning(
+                (*way.location, "queue"),
+                f"the buffer of {packets:.6g} pkt is full before the mean queue can reach max_threshold, "
+                f"{show(way.queue.max_threshold, 'pkt')}",
+            )
+
+    def _flow(self, location: Location, flow: Flow) -> Iterator[Warning_]:
+        tcp = completed(flow.tcp)
+        if flow.start_spread and flow.start + flow.start_spread > self.run.duration:
+            yield self._warning((*location, "start_spread"), "some starts can come after the end of the run")
+        if flow.size is None and tcp.max_window is None and not self._drops(flow):
+            text = "no buffer on the path is limited, nor the window: the queue grows as long as the run lasts"
+            yield self._warning((*location, "path"), text)
+        without_effect = {
+            "dupack_threshold": tcp.recovery == "old-tahoe",
+            "limited_transmit": tcp.recovery == "old-tahoe" and bool(tcp.limited_transmit),
+            "partial_ack_timer": tcp.recovery != "newreno",
+            "ack_delay": tcp.ack_every == 1,
+        }
+        for name, idle in without_effect.items():
+            if idle and flow.tcp.gives(name):
+                reason = "ack_every = 1" if name == "ack_delay" else f'recovery = "{tcp.recovery}"'
+                yield self._warning((*location, "tcp", name), f"has no effect with {reason}")
+        if flow.tcp.rto.gives("clock_phase") and tcp.rto.estimator != "ticks":
+            text = f'has no effect with estimator = "{tcp.rto.estimator}"'
+            yield self._warning((*location, "tcp", "rto", "clock_phase"), text)
+
+    def _drops(self, flow: Flow) -> bool:
+        route = self.network.route(flow)
+        ways = [self.network.directions[link] for link in route.forward + route.back] if route else []
+        return any(
+            way is not None and way.rate_bps is not None and (way.limit is not None or way.queue.discipline == "red")
+            for way in ways
+        )
+
+    def _times(self) -> Iterator[Warning_]:
+        names = flow_names([flow.name for flow in self.flows])
+        round_trips = [
+            (route.round_trip_s(flow), name)
+            for flow, name in zip(self.flows, names, strict=True)
+            if (route := self.network.route(flow)) is not None
+        ]
+        longest, name = max(round_trips)
+        if self.run.duration < _DURATION_ROUND_TRIPS * longest:
+            needed = show(_DURATION_ROUND_TRIPS * longest, "s")
+            text = f'is shorter than {_DURATION_ROUND_TRIPS} round trips of the flow "{name}" ({needed})'
+            yield self._warning(("run", "duration"), text)
+        if self.run.replications > 1 and self.run.warmup < _WARMUP_ROUND_TRIPS * longest:
+            needed = show(_WARMUP_ROUND_TRIPS * longest, "s")
+            text = (
+                f'is shorter than {_WARMUP_ROUND_TRIPS} round trips of the flow "{name}" ({needed}): '
+                "each replication measures its own start too"
+            )
+            yield self._warning(("run", "warmup"), text)

@@ -1,0 +1,107 @@
+import pytest
+
+from ackclock.scenario import Scenario, ScenarioError, load, resolve, with_overrides
+
+TEXT = """\
+title = "base"
+[[link]]
+name = "satellite"
+rate = "1.5 Mbit/s"
+buffer = "18 pkt"
+queue = "red"
+[[flow]]
+path = ["satellite"]
+rtt = "560 ms"
+tcp = "tahoe-ns2"
+[[flow]]
+name = "web"
+path = ["satellite.reverse"]
+tcp = { preset = "reno-ns2", ack_every = 3 }
+[run]
+duration = "100 s"
+"""
+
+
+@pytest.fixture(name="base")
+def make_base() -> Scenario:
+    return load(TEXT)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "line"),
+    [
+        ("title", "other", 'title = "other"'),
+        ("link.satellite.buffer", "20 pkt", 'buffer = "20 pkt"'),
+        ("link.satellite.queue", {"discipline": "red", "weight": 0.1}, 'queue = { discipline = "red", weight = 0.1 }'),
+        ("link.satellite.queue.weight", 0.1, 'queue = { discipline = "red", weight = 0.1 }'),
+        ("flow.flow1.rtt", "600 ms", 'rtt = "600 ms"'),
+        ("flow.flow1.tcp", "reno-ns2", 'tcp = "reno-ns2"'),
+        ("flow.flow1.tcp.ack_every", 2, 'tcp = { preset = "tahoe-ns2", ack_every = 2 }'),
+        ("flow.flow1.tcp.rto.min", "1 s", 'tcp = { preset = "tahoe-ns2", rto = { min = "1 s" } }'),
+        ("flow.web.tcp.preset", "tahoe-ns2", 'tcp = { preset = "tahoe-ns2", ack_every = 3 }'),
+        ("run.duration", "50 s", 'duration = "50 s"'),
+    ],
+)
+def test_an_override_is_like_another_text(base: Scenario, key: str, value: object, line: str) -> None:
+    field = line.split(" = ", maxsplit=1)[0]
+    lines = TEXT.split("\n")
+    positions = [number for number, old in enumerate(lines) if old.startswith(f"{field} =")]
+    position = positions[-1] if key.startswith("flow.web") else positions[0]
+    text = "\n".join([*lines[:position], line, *lines[position + 1 :]])
+    assert resolve(with_overrides(base, {key: value})) == resolve(load(text))
+
+
+def test_fields_that_were_not_given_can_be_overridden(base: Scenario) -> None:
+    changed = with_overrides(base, {"link.satellite.reverse.rate": "9 Mbit/s", "trace.cwnd": True, "run.seed": 5})
+    resolved = resolve(changed)
+    assert (resolved.links[1].rate_bps, resolved.trace.cwnd, resolved.run.seed) == (9e6, True, 5)
+
+
+def test_the_base_stays_as_it_is(base: Scenario) -> None:
+    before = resolve(base)
+    with_overrides(base, {"link.satellite.queue.weight": 0.1, "flow.web.tcp.rto.min": "1 s"})
+    assert resolve(base) == before == resolve(load(TEXT))
+
+
+def test_overrides_add_up(base: Scenario) -> None:
+    first = with_overrides(base, {"link.satellite.buffer": "20 pkt"})
+    both = with_overrides(first, {"run.duration": "50 s"})
+    assert resolve(both) == resolve(with_overrides(base, {"link.satellite.buffer": "20 pkt", "run.duration": "50 s"}))
+
+
+def test_faults_name_the_override_or_else_the_line(base: Scenario) -> None:
+    changes = {
+        "link.satellite.buffer": 20,
+        "link.satellite.colour": "red",
+        "flow.web.tcp.rto": {"min": "1 kB"},
+        "run.duration": "200 ms",
+        "flow.flow1.rtt": "1 ms",
+    }
+    with pytest.raises(ScenarioError) as caught:
+        with_overrides(base, changes)
+    places = [fault.place for fault in caught.value.faults]
+    assert places == [
+        'link "satellite" (1st [[link]]), field buffer, override "link.satellite.buffer"',
+        'link "satellite" (1st [[link]]), field colour, override "link.satellite.colour"',
+        'flow "web" (2nd [[flow]]), field tcp.rto.min, override "flow.web.tcp.rto"',
+    ]
+    with pytest.raises(ScenarioError) as caught:
+        with_overrides(base, {"link.satellite.rate": "1.5 kbit/s"})
+    assert [fault.place for fault in caught.value.faults] == ["1st [[flow]], field rtt, line 9"]
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("link.satelite.buffer", 'there is no link "satelite"; allowed "satellite"; did you mean "satellite"?'),
+        ("flow.flow.rtt", 'there is no flow "flow"; allowed "flow1", "web"; did you mean "flow1"?'),
+        ("links.satellite.buffer", 'begins with "links"; allowed link.NAME.FIELD, flow.NAME.FIELD, run.FIELD, '
+         'trace.FIELD or title; did you mean "link"?'),
+        ("link.satellite", "names no field; allowed a path such as link.NAME.FIELD"),
+        ("run", "names no field; allowed a path such as run.FIELD"),
+    ],
+)  # fmt: skip
+def test_paths_that_lead_nowhere_are_explained(base: Scenario, key: str, message: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        with_overrides(base, {key: 1})
+    assert str(caught.value.faults[0]) == f'override "{key}": {message}'

@@ -1,0 +1,255 @@
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ackclock.scenario import Resolved, ScenarioError, load, resolve
+from ackclock.scenario.resolved import ByteBuffer, PacketBuffer, RedQueue, ResolvedFlow, SimplexLink
+
+SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
+RUN = {"duration": "100 s"}
+
+
+def link(name: str = "a", rate: str = "1 Mbit/s", **fields: Any) -> dict[str, Any]:
+    return {"name": name, "rate": rate, **fields}
+
+
+def resolved(*links: dict[str, Any], **flow: Any) -> Resolved:
+    path = {"path": [entry["name"] for entry in links]}
+    return resolve(load({"link": list(links), "flow": [{**path, **flow}], "run": RUN}))
+
+
+def only_link(**fields: Any) -> SimplexLink:
+    return resolved(link(**fields)).links[0]
+
+
+def only_flow(**fields: Any) -> ResolvedFlow:
+    return resolved(link(), **fields).flows[0]
+
+
+def test_defaults_are_all_written_out() -> None:
+    text = '[[link]]\nname = "a"\nrate = "1 Mbit/s"\n[[flow]]\npath = ["a"]\n[run]\nduration = "100 s"\n'
+    direction = {
+        "rate_bps": 1e6,
+        "delay_s": 0.0,
+        "buffer": None,
+        "counting": "with-service",
+        "queue": {"discipline": "drop-tail"},
+    }
+    sender = {
+        "dialect": "rfc",
+        "recovery": "newreno",
+        "initial_window": 3.0,
+        "initial_ssthresh": None,
+        "max_window": None,
+        "slow_start_while": "below",
+        "increase": "reciprocal",
+        "dupack_threshold": 3,
+        "limited_transmit": True,
+        "partial_ack_timer": "impatient",
+        "rto": {
+            "estimator": "rfc6298",
+            "sample": "per-ack",
+            "k": 4,
+            "granularity_s": 0.001,
+            "min_s": 1.0,
+            "max_s": 60.0,
+            "initial_s": 1.0,
+            "max_backoff": 64,
+            "clock_offset_s": 0.0,
+        },
+    }
+    flow = {
+        "name": "flow",
+        "path": [0],
+        "return_path": [1],
+        "forward_delay_s": 0.0,
+        "return_delay_s": 0.0,
+        "packet_bytes": 1500,
+        "ack_bytes": 40,
+        "start_s": 0.0,
+        "start_spread_s": 0.0,
+        "size_packets": None,
+        "sender": sender,
+        "receiver": {"ack_every": 2, "ack_delay_s": 0.2},
+    }
+    trace = ("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses")
+    expected = {
+        "format": 1,
+        "title": "untitled",
+        "run": {"duration_s": 100.0, "warmup_s": 0.0, "replications": 1, "seed": 1, "confidence": 0.95},
+        "links": [{"name": "a", **direction}, {"name": "a.reverse", **direction}],
+        "flows": [flow],
+        "trace": {**dict.fromkeys(trace, False), "overview_interval_s": None, "capture": None},
+    }
+    given = resolve(load(text)).to_dict()
+    assert given == expected
+    assert str(given) == str(expected)  # the order of the fields too
+
+
+@pytest.mark.parametrize(("feeder", "one_way_s"), [("1.5", 0.277033920), ("1.6", 0.277125920), ("2", 0.277401920)])
+def test_rtt_includes_the_service_times(feeder: str, one_way_s: float) -> None:
+    """One-way delays of the ns-2 runs of figure 2 with T as the least round trip."""
+    links = [link("access", "100 Mbit/s"), link("feeder", f"{feeder} Mbit/s"), link("satellite", "1.5 Mbit/s")]
+    flow = resolved(*links, rtt="560 ms", packet="512 B").flows[0]
+    assert flow.forward_delay_s == pytest.approx(one_way_s, abs=1e-12)
+    assert flow.return_delay_s == pytest.approx(one_way_s, abs=1e-12)
+
+
+def test_propagation_excludes_the_service_times() -> None:
+    flow = resolved(link(delay="10 ms", reverse={"delay": "20 ms"}), propagation="560 ms").flows[0]
+    assert (flow.forward_delay_s, flow.return_delay_s) == (0.265, 0.265)
+
+
+def test_the_least_rtt_that_an_error_names_is_accepted() -> None:
+    links = link(rate="3 Mbit/s", delay="7.1 ms"), link("b", rate="7 Mbit/s", delay="1.3 ms")
+    with pytest.raises(ScenarioError) as caught:
+        resolved(*links, rtt="10 ms")
+    allowed = caught.value.faults[0].allowed
+    assert allowed is not None
+    flow = resolved(*links, rtt=allowed.removesuffix(" or more")).flows[0]
+    assert 0 <= flow.forward_delay_s < 1e-9
+
+
+def test_the_acks_come_back_mirrored() -> None:
+    flow = resolved(link("a"), link("b"), path=["b.reverse", "a"]).flows[0]
+    assert flow.path == (3, 0)
+    assert flow.return_path == (1, 2)
+
+
+def test_the_acks_may_take_another_way() -> None:
+    flow = resolved(link("a"), link("b"), path=["a"], return_path=["b"]).flows[0]
+    assert (flow.path, flow.return_path) == ((0,), (2,))
+
+
+def test_reverse_takes_rate_and_delay_of_forward_but_not_its_queue() -> None:
+    links = resolved(link(delay="5 ms", buffer="9 pkt", queue="red", counting="waiting")).links
+    assert (links[1].rate_bps, links[1].delay_s, links[1].buffer) == (1e6, 0.005, None)
+    assert (links[1].queue.discipline, links[1].counting) == ("drop-tail", "with-service")
+
+
+def test_reverse_has_fields_of_its_own() -> None:
+    other = {"rate": "unlimited", "delay": "1 ms", "buffer": "4 pkt", "queue": "random-drop", "counting": "waiting"}
+    reverse = resolved(link(delay="5 ms", reverse=other)).links[1]
+    assert (reverse.rate_bps, reverse.delay_s, reverse.buffer) == (None, 0.001, PacketBuffer(4))
+    assert (reverse.queue.discipline, reverse.counting) == ("random-drop", "waiting")
+
+
+@pytest.mark.parametrize(
+    ("buffer", "expected"),
+    [
+        ("unlimited", None),
+        ("18 pkt", PacketBuffer(18)),
+        ("64 kB", ByteBuffer(64000)),
+        ("200 ms", ByteBuffer(25000)),
+        ("12.0001 ms", ByteBuffer(1500)),
+    ],
+)
+def test_buffers_count_packets_or_bytes(buffer: str, expected: object) -> None:
+    assert only_link(buffer=buffer).buffer == expected
+
+
+def test_red_has_all_parameters() -> None:
+    assert only_link(queue="red").queue == RedQueue(
+        "red", 5.0, 15.0, 0.002, 0.1, gentle=True, victim="arriving", mean_packet_bytes=1500
+    )
+
+
+def test_the_mean_packet_of_red_is_the_largest_that_crosses() -> None:
+    queue = resolved(link(reverse={"queue": "red"}), packet="512 B", ack="60 B").links[1].queue
+    assert isinstance(queue, RedQueue)
+    assert queue.mean_packet_bytes == 60
+
+
+@pytest.mark.parametrize(
+    ("size", "packets"),
+    [("unlimited", None), ("7 pkt", 7), ("3000 B", 2), ("3001 B", 3), ("1 B", 1), ("10 MB", 6667)],
+)
+def test_transfers_are_whole_packets(size: str, packets: int | None) -> None:
+    assert only_flow(size=size).size_packets == packets
+
+
+@pytest.mark.parametrize(("window", "packets"), [("20 pkt", 20), ("64 KiB", 43), ("1500 B", 1), ("2.5 pkt", 2)])
+def test_receiver_windows_are_whole_packets(window: str, packets: int) -> None:
+    max_window = only_flow(tcp={"max_window": window}).sender.max_window
+    assert (max_window, type(max_window)) == (packets, int)
+
+
+def test_single_axes_override_the_preset() -> None:
+    own = {"preset": "tahoe-ns2", "dupack_threshold": "infinite", "ack_every": 2, "rto": {"min": "1 s"}}
+    flow = only_flow(tcp={**own, "initial_window": "2.5 pkt", "initial_ssthresh": "20 pkt"})
+    assert (flow.sender.recovery, flow.sender.dupack_threshold) == ("tahoe", None)
+    assert (flow.sender.initial_window, flow.sender.initial_ssthresh) == (2.5, 20.0)
+    assert (flow.sender.rto.min_s, flow.sender.rto.granularity_s) == (1.0, 0.1)
+    assert (flow.receiver.ack_every, flow.receiver.ack_delay_s) == (2, 0.1)
+
+
+def test_flows_without_a_name_are_numbered_where_there_are_several() -> None:
+    flows = [{"path": ["a"]}, {"path": ["a"], "name": "web", "count": 2}, {"path": ["a"]}]
+    scenario = load({"link": [link()], "flow": flows, "run": RUN})
+    assert [flow.name for flow in resolve(scenario).flows] == ["flow1", "web[0]", "web[1]", "flow3"]
+
+
+def test_a_count_of_10000_resolves_within_a_second() -> None:
+    scenario = load({"link": [link(buffer="9 pkt")], "flow": [{"path": ["a"], "count": 10_000}], "run": RUN})
+    start = time.perf_counter()
+    text = resolve(scenario).to_json()
+    assert time.perf_counter() - start < 1
+    assert text.count('"flow[') == 10_000
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_ready_scenarios_resolve_and_are_read_again(path: Path) -> None:
+    given = resolve(load(path))
+    assert Resolved.from_dict(given.to_dict()) == given
+    assert load(path.read_text(encoding="utf-8")) == load(path)
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in SCENARIOS if path.stem.startswith("geo-")], ids=lambda path: path.stem
+)
+def test_the_papers_scenarios_read_t_as_propagation(path: Path) -> None:
+    given = resolve(load(path))
+    flow = given.flows[0]
+    assert flow.forward_delay_s + flow.return_delay_s == 0.56
+    assert (flow.packet_bytes, flow.ack_bytes, flow.sender.recovery, flow.sender.dialect) == (512, 40, "tahoe", "ns2")
+
+
+def test_the_resolved_form_reports_all_that_is_wrong_with_it() -> None:
+    data = resolved(link(buffer="3 pkt", queue="red")).to_dict()
+    data["flows"][0]["path"] = [True, -1]
+    data["links"][0]["buffer"] = {"packets": 0}
+    data["links"][0]["queue"]["weight"] = float("nan")
+    data["links"][1]["queue"]["colour"] = "red"
+    del data["run"]["seed"]
+    with pytest.raises(ScenarioError) as caught:
+        Resolved.from_dict(data)
+    assert [str(fault).removeprefix("resolved scenario, field ") for fault in caught.value.faults] == [
+        "run.seed: field required",
+        "links[0].buffer.packets: input should be greater than or equal to 1; given 0",
+        "links[0].queue.weight: input should be a finite number; given nan",
+        'links[1].queue.colour: unexpected keyword argument; given "red"',
+        "flows[0].path[0]: input should be a valid integer; given true",
+        "flows[0].path[1]: input should be greater than or equal to 0; given -1",
+    ]
+
+
+def test_the_resolved_form_checks_what_lies_between_its_fields() -> None:
+    data = resolved(link()).to_dict()
+    data["run"]["warmup_s"] = 100.0
+    data["flows"][0]["path"] = [0, 1, 2]
+    data["trace"]["capture"] = ["b"]
+    with pytest.raises(ScenarioError) as caught:
+        Resolved.from_dict(data)
+    assert [str(fault).removeprefix("resolved scenario, field ") for fault in caught.value.faults] == [
+        "run.warmup_s: is not shorter than the duration; given 100.0",
+        "flows[0].path: names a link beyond the last, 1; given [0, 1, 2, 1]",
+        "flows[0].path: crosses a link twice; given [0, 1, 2, 1]",
+        'trace.capture: names an unknown link; given "b"',
+    ]
+
+
+def test_what_is_no_json_is_refused() -> None:
+    with pytest.raises(ScenarioError, match="is no JSON"):
+        Resolved.from_dict({"format": object()})

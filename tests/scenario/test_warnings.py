@@ -1,0 +1,129 @@
+"""Each warning in the scenario that deserves it, and no other."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ackclock.scenario import load
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+
+
+Table = dict[str, Any]
+
+
+def warnings(
+    *, link: Table | None = None, flow: Table | None = None, run: Table | None = None, more: Sequence[Table] = ()
+) -> list[str]:
+    document = {
+        "link": [{"name": "a", "rate": "1 Mbit/s", "buffer": "20 pkt", **(link or {})}, *more],
+        "flow": [{"path": ["a"], "rtt": "100 ms", **(flow or {})}],
+        "run": {"duration": "100 s", **(run or {})},
+    }
+    return [str(warning) for warning in load(document).warnings]
+
+
+def test_a_plain_scenario_has_none() -> None:
+    assert warnings() == []
+    assert warnings(run={"warmup": "1 s", "replications": 5}) == []
+
+
+CASES: dict[str, tuple[dict[str, Any], str]] = {
+    "short run": (
+        {"run": {"duration": "1.9 s"}},
+        '[run], field duration: is shorter than 20 round trips of the flow "flow" (2 s)',
+    ),
+    "short warm-up": (
+        {"run": {"warmup": "0.9 s", "replications": 2}},
+        '[run], field warmup: is shorter than 10 round trips of the flow "flow" (1 s): each replication measures its '
+        "own start too",
+    ),
+    "link without flow": (
+        {"more": [{"name": "b", "rate": "1 Mbit/s"}]},
+        'link "b": no flow crosses the link',
+    ),
+    "buffer of one packet": (
+        {"link": {"buffer": "1 pkt"}},
+        'link "a", field buffer: holds no packet beside the one in transmission; counting = "waiting" counts those '
+        "that wait only",
+    ),
+    "buffer of less than two packets in bytes": (
+        {"link": {"buffer": "2999 B"}},
+        'link "a", field buffer: holds no packet beside the one in transmission; counting = "waiting" counts those '
+        "that wait only",
+    ),
+    "red above the buffer": (
+        {"link": {"buffer": "10 pkt", "queue": "red"}},
+        'link "a", field queue: the buffer of 10 pkt is full before the mean queue can reach max_threshold, 15 pkt',
+    ),
+    "buffer at an unlimited rate": (
+        {"link": {"reverse": {"rate": "unlimited", "buffer": "3 pkt"}}},
+        'link "a", field reverse.buffer: has no effect: at an unlimited rate no packet waits',
+    ),
+    "queue at an unlimited rate": (
+        {"link": {"reverse": {"rate": "unlimited", "queue": "red"}}},
+        'link "a", field reverse.queue: has no effect: at an unlimited rate no packet waits',
+    ),
+    "random drop from an unlimited buffer": (
+        {"link": {"reverse": {"queue": "random-drop"}}},
+        'link "a", field reverse.queue: random-drop never drops from an unlimited buffer',
+    ),
+    "nothing bounds the queue": (
+        {"link": {"buffer": "unlimited"}},
+        "1st [[flow]], field path: no buffer on the path is limited, nor the window: the queue grows as long as the "
+        "run lasts",
+    ),
+    "late starts": (
+        {"flow": {"name": "web", "start": "90 s", "start_spread": "20 s"}},
+        'flow "web", field start_spread: some starts can come after the end of the run',
+    ),
+    "dupack threshold of old tahoe": (
+        {"flow": {"tcp": {"preset": "oldtahoe-ns2", "dupack_threshold": 5}}},
+        '1st [[flow]], field tcp.dupack_threshold: has no effect with recovery = "old-tahoe"',
+    ),
+    "partial ACKs of reno": (
+        {"flow": {"tcp": {"preset": "reno-ns2", "partial_ack_timer": "impatient"}}},
+        '1st [[flow]], field tcp.partial_ack_timer: has no effect with recovery = "reno"',
+    ),
+    "delay without delayed ACKs": (
+        {"flow": {"tcp": {"ack_every": 1, "ack_delay": "50 ms"}}},
+        "1st [[flow]], field tcp.ack_delay: has no effect with ack_every = 1",
+    ),
+    "clock of rfc6298": (
+        {"flow": {"tcp": {"rto": {"clock_phase": 0.5}}}},
+        '1st [[flow]], field tcp.rto.clock_phase: has no effect with estimator = "rfc6298"',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_should_be_looked_at_is_said_once(case: str) -> None:
+    changes, expected = CASES[case]
+    assert warnings(**changes) == [expected]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"run": {"duration": "2 s"}},
+        {"run": {"warmup": "1 s", "replications": 2}},
+        {"run": {"warmup": "0 s", "replications": 1}},
+        {"link": {"buffer": "2 pkt"}},
+        {"link": {"buffer": "1 pkt", "counting": "waiting"}},
+        {"link": {"buffer": "15 pkt", "queue": "red"}},
+        {"link": {"buffer": "unlimited", "queue": "red"}},
+        {"link": {"buffer": "unlimited"}, "flow": {"size": "9 pkt"}},
+        {"link": {"buffer": "unlimited"}, "flow": {"tcp": {"max_window": "9 pkt"}}},
+        {"flow": {"start": "80 s", "start_spread": "20 s"}},
+    ],
+)
+def test_what_is_just_enough_is_not_warned_of(changes: dict[str, Any]) -> None:
+    assert warnings(**changes) == []
+
+
+def test_ready_scenarios_warn_of_nothing_but_the_papers_missing_warmup() -> None:
+    warned = {path.stem: [warning.place for warning in load(path).warnings] for path in SCENARIOS.glob("*.toml")}
+    assert warned.pop("geo-random-drop") == ["[run], field warmup"]
+    assert set(map(tuple, warned.values())) == {()}
