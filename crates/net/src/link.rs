@@ -98,7 +98,7 @@ impl Link {
             self.settle();
         }
         let departure = start + self.rate.service_time(bytes);
-        self.last = Inside { departure, bytes: bytes };
+        self.last = Inside { departure, bytes };
         if now >= phase.warmup && departure <= phase.end {
             self.passed += 1;
             self.passed_area += u128::from((departure - now).picoseconds());

@@ -157,7 +157,12 @@ impl Network {
                 packet.hop = place as u32;
                 return Some(time);
             };
-            time = self.links[index as usize].arrive(time, packet.bytes, &self.phase)? + delay;
+            let Some(departure) = self.links[index as usize].arrive(time, packet.bytes, &self.phase) else {
+                packet.hop = place as u32;
+                self.count_drop(time, packet);
+                return None;
+            };
+            time = departure + delay;
             place += 1;
         }
         None
@@ -175,7 +180,11 @@ impl Network {
             self.observers.iter_mut().for_each(|observers| observers.arrival(name, time));
             let fate = self.links[index as usize].arrive(time, packet.bytes, &self.phase);
             self.tell_fate(index as usize, time, packet, fate);
-            time = fate? + delay;
+            let Some(departure) = fate else {
+                self.count_drop(time, packet);
+                return None;
+            };
+            time = departure + delay;
             packet.hop += 1;
         }
         None
@@ -263,6 +272,14 @@ impl Network {
         }
     }
 
+    #[cold]
+    fn count_drop(&mut self, time: Time, packet: &Packet) {
+        if packet.kind != PacketKind::Ack {
+            let flow = self.flow_of(packet);
+            self.flows[flow as usize].statistics.dropped[self.phase.index(time)] += 1;
+        }
+    }
+
     fn join_queue(&mut self, index: u32, now: Time, packet: Packet) {
         let name = self.queue_names[index as usize];
         if let Some(observers) = &mut self.observers {
@@ -272,6 +289,7 @@ impl Network {
         let thrown = queue.arrive(now, packet, &self.phase);
         let (packets, departure) = (queue.packets(), queue.next_departure());
         self.events.advance(index, departure);
+        thrown.iter().for_each(|thrown| self.count_drop(now, thrown));
         let flow = thrown.map(|thrown| self.flow_of(&thrown));
         if let Some(observers) = &mut self.observers {
             observers.queue(name, now, packets);

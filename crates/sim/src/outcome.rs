@@ -42,6 +42,7 @@ impl Outcome {
         ("sent_packets", |flow| flow.sent[1] as f64),
         ("retransmitted_packets", |flow| flow.retransmitted[1] as f64),
         ("received_packets", |flow| flow.received[1] as f64),
+        ("dropped_packets", |flow| flow.dropped[1] as f64),
         ("delivered_packets", |flow| flow.delivered[1] as f64),
         ("acked_packets", |flow| flow.acked[1] as f64),
         ("duplicate_acks", |flow| flow.duplicate_acks[1] as f64),
@@ -54,6 +55,7 @@ impl Outcome {
         ("finish_s", |flow| if flow.finish == Time::NEVER { f64::NAN } else { flow.finish.seconds() }),
         ("sent_total", |flow| total(flow.sent)),
         ("received_total", |flow| total(flow.received)),
+        ("dropped_total", |flow| total(flow.dropped)),
         ("delivered_total", |flow| total(flow.delivered)),
     ];
 

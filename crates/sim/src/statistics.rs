@@ -9,6 +9,8 @@ pub struct FlowStatistics {
     pub retransmitted: [u64; 2],
     /// Data packets that reached the receiver.
     pub received: [u64; 2],
+    /// Data packets that a link dropped.
+    pub dropped: [u64; 2],
     /// Packets delivered in order to the application.
     pub delivered: [u64; 2],
     /// Packets acknowledged.
@@ -37,6 +39,7 @@ impl Default for FlowStatistics {
             sent: [0; 2],
             retransmitted: [0; 2],
             received: [0; 2],
+            dropped: [0; 2],
             delivered: [0; 2],
             acked: [0; 2],
             duplicate_acks: [0; 2],

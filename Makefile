@@ -1,0 +1,83 @@
+# One way in, for people and for CI. Every verb sets up what it needs, once; the second time it starts at once.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SUFFIXES:
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+
+PYTHON ?= $(shell for p in python3 python3.{11..16}; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+  2>/dev/null && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+CARGO ?= cargo
+SCENARIO ?= scenarios/geo-retransmission-loss.toml
+OUT ?= results/$(basename $(notdir $(SCENARIO)))
+TOOLS := $(VENV)/.tools-installed
+ENGINE := $(VENV)/.engine-built
+RUST := Cargo.toml $(wildcard Cargo.lock rust-toolchain.toml) $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
+say = @printf '\033[1m==> %s\033[0m\n' "$(1)"
+
+.PHONY: help run test check bench crosscheck golden build lock clean
+
+help: ## show this text
+	@printf 'ackclock: a TCP performance laboratory\n\n'
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@printf '\nNeeds Python 3.11 or later (with venv), cargo, a C compiler and make. All else goes into %s/.\n' '$(VENV)'
+
+run: build ## simulate a ready scenario, show its table and picture (SCENARIO=..., OUT=...)
+	$(call say,simulating $(SCENARIO))
+	$(BIN)/ackclock run $(SCENARIO) --out $(OUT)
+
+test: build ## run all tests, Rust and Python
+	$(call say,testing the Rust crates)
+	$(CARGO) test --workspace --locked --quiet
+	$(call say,testing the Python package)
+	$(BIN)/pytest --quiet -n auto
+
+check: $(TOOLS) ## format, lint, types, and who may import whom
+	$(call say,Python: format; lint; types; imports)
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy
+	$(BIN)/pytest --quiet tests/test_import_contract.py
+	$(call say,Rust: format; lint)
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
+
+bench: build ## measure the cost of a packet, leave bench.json
+	$(call say,measuring)
+	$(BIN)/python -m benches.run_bench
+
+crosscheck: build ## compare every window with ns-2's, where ns is installed
+	$(call say,comparing with ns-2)
+	$(BIN)/python -m crosscheck
+
+golden: build ## write the golden traces anew (look at the diff before you commit it)
+	$(call say,writing the golden traces)
+	ACKCLOCK_BLESS=1 $(CARGO) test --locked --quiet -p sim golden
+	$(BIN)/pytest --quiet --bless -m golden
+	-git --no-pager diff --stat -- '*golden*'
+
+build: $(ENGINE) ## build the engine into .venv
+
+lock: $(TOOLS) ## pin all Python dependencies anew in requirements.lock
+	$(call say,resolving the dependencies)
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --no-header --quiet -o requirements.lock
+
+clean: ## remove all that the verbs have built
+	rm -rf $(VENV) target results bench.json
+
+$(TOOLS): requirements.lock
+	$(call say,setting up $(VENV) from requirements.lock)
+	@test -n "$(PYTHON)" || { echo 'ackclock needs Python 3.11 or later: no such python3 on the PATH' >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+$(ENGINE): $(TOOLS) $(RUST) pyproject.toml
+	$(call say,building the engine)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@

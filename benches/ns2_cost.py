@@ -1,0 +1,59 @@
+"""What the same scenario costs in ns-2."""
+
+import resource
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from crosscheck import ns2, ns2_script
+
+TRACE = "    $tcp($flow) trace cwnd_ $tracer\n"
+
+
+def missing() -> str | None:
+    """Say why ns-2 cannot be measured here, None where it can."""
+    return None if ns2.find_ns() else ns2.INSTALL_HINT
+
+
+def ns_per_packet(resolved: dict[str, Any]) -> float:
+    """Measure ns-2's CPU time per delivered data packet [ns], its cwnd trace off.
+
+    Parameters
+    ----------
+    resolved : dict
+        The resolved scenario; flows that start at random start evenly spread instead.
+    """
+    text = ns2_script.script(_evenly_started(resolved))
+    if TRACE not in text:
+        message = "crosscheck.ns2_script traces cwnd by another line than benches.ns2_cost takes out"
+        raise AssertionError(message)
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        before = _children_cpu_s()
+        ns2.run_script(text.replace(TRACE, ""), Path(folder))
+        cpu_s = _children_cpu_s() - before
+        packets = _delivered(Path(folder) / ns2_script.COUNTS_FILE)
+    return 1e9 * cpu_s / packets
+
+
+def _evenly_started(resolved: dict[str, Any]) -> dict[str, Any]:
+    count = len(resolved["flows"])
+    flows = [
+        {**flow, "start_s": flow["start_s"] + flow["start_spread_s"] * number / count, "start_spread_s": 0.0}
+        for number, flow in enumerate(resolved["flows"])
+    ]
+    return {**resolved, "flows": flows}
+
+
+def _children_cpu_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _delivered(counts: Path) -> int:
+    """Count the packets acknowledged at the end: the first number of a flow's last row is ns-2's ack_, from 0."""
+    acked: dict[str, int] = {}
+    for line in counts.read_text(encoding="utf-8").splitlines():
+        kind, name, *values = line.split()
+        if kind == "flow":
+            acked[name] = int(values[0]) + 1
+    return sum(acked.values())

@@ -1,0 +1,28 @@
+"""Run one resolved scenario, read from standard input, and print what it cost.
+
+A process of its own for each run, so that its peak of memory is the run's: `python -m benches.one_run < resolved.json`.
+"""
+
+import json
+import resource
+import sys
+
+from ackclock.engine import run_resolved
+
+
+def peak_rss_bytes() -> int:
+    """Give the largest resident set of this process so far [B]."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def main() -> None:
+    """Run and print."""
+    resolved = json.load(sys.stdin)
+    (replication,) = run_resolved(resolved, threads=1)
+    cost = {key: replication[key] for key in ("packets", "events", "cpu_s")}
+    json.dump(cost | {"peak_rss_bytes": peak_rss_bytes()}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

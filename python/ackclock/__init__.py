@@ -1,0 +1,48 @@
+"""ackclock, a TCP performance laboratory.
+
+>>> import ackclock
+>>> result = ackclock.run("scenarios/geo-retransmission-loss.toml")  # doctest: +SKIP
+>>> result.flows.goodput_bps  # doctest: +SKIP
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ackclock import scenario as scenario
+    from ackclock.api import run as run
+    from ackclock.errors import AckclockError as AckclockError
+    from ackclock.errors import EngineError as EngineError
+    from ackclock.errors import ResultError as ResultError
+    from ackclock.errors import ScenarioError as ScenarioError
+    from ackclock.result import Result as Result
+
+_HOMES = {
+    "run": "ackclock.api",
+    "Result": "ackclock.result",
+    "AckclockError": "ackclock.errors",
+    "EngineError": "ackclock.errors",
+    "ResultError": "ackclock.errors",
+    "ScenarioError": "ackclock.errors",
+}
+
+__all__ = ["AckclockError", "EngineError", "Result", "ResultError", "ScenarioError", "run", "scenario"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that `import ackclock` and the command line start at once."""
+    from importlib import import_module  # noqa: PLC0415
+
+    if name == "__version__":
+        from importlib.metadata import version  # noqa: PLC0415
+
+        return version("ackclock")
+    if name == "scenario":
+        return import_module("ackclock.scenario")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__, "__version__"]

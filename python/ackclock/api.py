@@ -1,0 +1,125 @@
+"""From a scenario to its result, in one call."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import ackclock
+from ackclock import scenario as scenarios
+from ackclock.engine import OnProgress, run_resolved
+from ackclock.replication import ResolvedDict
+from ackclock.result import Result
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def run(
+    scenario: "str | Path | Mapping[str, Any] | scenarios.Scenario | scenarios.Resolved",
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    threads: int | None = None,
+    picture: bool = True,
+    on_progress: OnProgress | None = None,
+    **run_fields: Any,
+) -> Result:
+    """Simulate a scenario.
+
+    Parameters
+    ----------
+    scenario : str, Path, mapping, Scenario or Resolved
+        Path of a TOML file, TOML text, its tables, or what `ackclock.scenario` made of them.
+    overrides : mapping of str to object, optional
+        Fields to change, by dotted path: ``{"link.satellite.buffer": "20 pkt"}``.
+    threads : int, optional
+        Replications at a time, all cores by default. The result does not depend on it.
+    picture : bool
+        Record what `Result.plot` draws.
+    on_progress : callable, optional
+        Told the fraction done and the replications finished, about ten times a second.
+    **run_fields
+        Fields of [run] to change: ``seed=2``, ``replications=20``, ``duration="500 s"``.
+
+    Returns
+    -------
+    Result
+        Where Ctrl-C ended the run, of the replications that had finished; `Result.interrupted` then says so.
+
+    Raises
+    ------
+    ScenarioError
+        With all that is wrong with the scenario.
+    EngineError
+        If the engine refuses it.
+    KeyboardInterrupt
+        If Ctrl-C came before a replication had finished.
+
+    Examples
+    --------
+    >>> import ackclock
+    >>> result = ackclock.run("scenarios/geo-retransmission-loss.toml", seed=2)  # doctest: +SKIP
+    >>> result.flows.goodput_bps  # doctest: +SKIP
+    """
+    changes = {**(overrides or {}), **{f"run.{name}": value for name, value in run_fields.items()}}
+    resolved, warnings = resolve(scenario, changes)
+    return simulate(resolved, warnings, threads=threads, picture=picture, on_progress=on_progress)
+
+
+def resolve(
+    scenario: "str | Path | Mapping[str, Any] | scenarios.Scenario | scenarios.Resolved",
+    overrides: Mapping[str, Any] | None = None,
+) -> tuple[dict[str, Any], list[str]]:
+    """Make a scenario explicit.
+
+    Parameters
+    ----------
+    scenario : str, Path, mapping, Scenario or Resolved
+        As `run` takes it.
+    overrides : mapping of str to object, optional
+        Fields to change, by dotted path; a resolved scenario takes none.
+
+    Returns
+    -------
+    tuple of dict and list of str
+        The resolved scenario as plain data, and its warnings.
+    """
+    if isinstance(scenario, scenarios.Resolved):
+        if overrides:
+            fault = scenarios.Fault(
+                "resolved scenario", "takes no overrides", hint="change its fields, or the scenario"
+            )
+            raise scenarios.ScenarioError([fault], "resolved scenario")
+        return scenario.to_dict(), []
+    loaded = scenario if isinstance(scenario, scenarios.Scenario) else scenarios.load(scenario)
+    if overrides:
+        loaded = scenarios.with_overrides(loaded, overrides)
+    return scenarios.resolve(loaded).to_dict(), [str(warning) for warning in loaded.warnings]
+
+
+def simulate(
+    resolved: ResolvedDict,
+    warnings: Sequence[str] = (),
+    *,
+    threads: int | None = None,
+    picture: bool = True,
+    on_progress: OnProgress | None = None,
+) -> Result:
+    """Simulate a resolved scenario; parameters, result and exceptions are those of `run`.
+
+    Parameters
+    ----------
+    resolved : mapping
+        The resolved scenario as plain data.
+    warnings : sequence of str
+        What the result's reader must check before trusting it.
+    threads, picture, on_progress
+        As for `run`.
+
+    Returns
+    -------
+    Result
+        Of the replications that finished.
+    """
+    outcome = run_resolved(resolved, threads=threads, overview=picture, on_progress=on_progress)
+    if not outcome.replications:
+        raise KeyboardInterrupt
+    return Result.from_replications(resolved, outcome, version=ackclock.__version__, warnings=warnings)

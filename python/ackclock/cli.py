@@ -1,0 +1,222 @@
+"""The command line: `ackclock --help`. Imports what a command needs when it runs, so that help comes at once."""
+
+import json
+import sys
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+import ackclock
+from ackclock.errors import AckclockError
+
+if TYPE_CHECKING:
+    from ackclock.result import Result
+
+FAILED = 1
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+app = typer.Typer(
+    help="TCP performance laboratory: simulates a path and its traffic from one TOML file.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+ScenarioPath = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A TOML file.", show_default=False)]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="FIELD=VALUE", help='Change a field: link.satellite.buffer="20 pkt". May be repeated.'
+    ),
+]
+
+
+def main() -> None:
+    """Run the command line."""
+    with _faults_as_text():
+        app()
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
+    if wanted:
+        typer.echo(f"ackclock {ackclock.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(short_help="Simulate a scenario: tables, a verdict, a picture.")
+def run(  # noqa: PLR0913  one argument an option
+    scenario: ScenarioPath,
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Keep result.json, traces (Parquet), captures and the picture in this folder."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary alone, as JSON.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Seed of all random streams (run.seed).")] = None,
+    replications: Annotated[int | None, typer.Option(help="Independent runs (run.replications).")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Replications at a time; all cores by default.")] = None,
+    overrides: Overrides = None,
+    picture: Annotated[
+        bool, typer.Option("--picture/--no-picture", help="Draw cwnd and queues. Default: unless --json without --out.")
+    ] = True,
+) -> None:
+    """Simulate SCENARIO; print its flows, links and a verdict, and draw cwnd and queues.
+
+    The picture goes to DIR with --out, else to SCENARIO's name with .png in the current folder.
+    Ctrl-C keeps the replications that are finished. Exit status: 0, 2 for bad input, 130 after Ctrl-C.
+    """
+    from ackclock import api, storage  # noqa: PLC0415
+
+    picture = picture and (out is not None or not as_json)
+    resolved, warnings = api.resolve(scenario, _changes(overrides, seed, replications))
+    if out is not None or picture:
+        storage.prepare_folder(Path() if out is None else out)
+    result = _simulate(resolved, warnings, threads, picture=picture)
+    _print(result, as_json=as_json)
+    _keep(result, out, Path(f"{scenario.stem}.png") if picture else None, as_json=as_json)
+    if result.interrupted:
+        typer.echo(
+            f"Interrupted: {result.summary['replications']} of {resolved['run']['replications']} "
+            "replications had finished; the numbers are theirs",
+            err=True,
+        )
+        raise typer.Exit(INTERRUPTED)
+
+
+def _simulate(resolved: dict[str, Any], warnings: list[str], threads: int | None, *, picture: bool) -> "Result":
+    from ackclock import api  # noqa: PLC0415
+    from ackclock.progress import ProgressBar  # noqa: PLC0415
+
+    try:
+        with ProgressBar() as bar:
+            return api.simulate(resolved, warnings, threads=threads, picture=picture, on_progress=bar)
+    except KeyboardInterrupt:
+        typer.echo("Interrupted before a replication had finished: there is nothing to keep", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _keep(result: "Result", out: Path | None, picture: Path | None, *, as_json: bool) -> None:
+    """Save the result's folder, or its picture alone; with --json, standard output is not for this."""
+    if out is not None:
+        result.save(out, picture=picture is not None)
+        typer.echo(f"Result: {out}", err=as_json)
+        picture = picture and out / "picture.png"
+    elif picture is not None:
+        result.save_picture(picture)
+    if picture is not None:
+        typer.echo(f"Picture: {picture}", err=as_json)
+
+
+@app.command("resolve", short_help="Print a scenario in SI units, nothing implicit (JSON).")
+def print_resolved(scenario: ScenarioPath, overrides: Overrides = None) -> None:
+    """Print SCENARIO as the engine gets it: JSON in SI units, nothing implicit."""
+    from ackclock import api  # noqa: PLC0415
+
+    typer.echo(_json(api.resolve(scenario, _changes(overrides))[0]))
+
+
+@app.command("check", short_help="Say what is wrong with a scenario; run nothing.")
+def check(scenario: ScenarioPath, overrides: Overrides = None) -> None:
+    """Say what is wrong with SCENARIO, without running it."""
+    from ackclock import api  # noqa: PLC0415
+
+    _, warnings = api.resolve(scenario, _changes(overrides))
+    for warning in warnings:
+        typer.echo(f"Warning: {warning}")
+    typer.echo(f"{scenario}: no faults")
+
+
+@app.command("schema")
+def print_schema() -> None:
+    """Print the JSON Schema of scenarios, for editors."""
+    from ackclock.scenario import json_schema  # noqa: PLC0415
+
+    typer.echo(_json(json_schema()))
+
+
+@app.command("presets")
+def print_presets() -> None:
+    """List the TCP presets."""
+    from ackclock.scenario.presets import preset_tables  # noqa: PLC0415
+
+    tables = preset_tables()
+    width = max(map(len, tables))
+    for name, table in tables.items():
+        typer.echo(f"{name:{width}}  {table['summary']}")
+
+
+def _changes(overrides: list[str] | None, seed: int | None = None, replications: int | None = None) -> dict[str, Any]:
+    """Collect what options change in the scenario, by dotted path."""
+    changes = dict(_assignment(text) for text in overrides or [])
+    if seed is not None:
+        changes["run.seed"] = seed
+    if replications is not None:
+        changes["run.replications"] = replications
+    return changes
+
+
+def _assignment(text: str) -> tuple[str, Any]:
+    """Read FIELD=VALUE; the value as TOML where it is that, else as text, for shells take its quotes."""
+    field, equals, value = text.partition("=")
+    if not (equals and field.strip()):
+        message = f'{text!r} is no FIELD=VALUE, such as link.satellite.buffer="20 pkt"'
+        raise typer.BadParameter(message, param_hint="--set")
+    try:
+        return field.strip(), tomllib.loads(f"value = {value}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return field.strip(), value.strip()
+
+
+def _print(result: "Result", *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(_json(result.summary))
+        return
+    from rich.console import Console  # noqa: PLC0415
+
+    from ackclock.report import print_summary  # noqa: PLC0415
+
+    print_summary(result.summary, result.resolved["run"]["confidence"], Console(highlight=False, soft_wrap=False))
+
+
+def _json(content: Any) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+@contextmanager
+def _faults_as_text() -> Iterator[None]:
+    """Turn what a user can cause into a message and an exit status."""
+    try:
+        yield
+        sys.stdout.flush()
+    except AckclockError as error:
+        _end(str(error), BAD_INPUT)
+    except KeyboardInterrupt:
+        _end("Interrupted", INTERRUPTED)
+    except OSError as error:
+        _end(f"{error.filename or 'standard output'}: {error.strerror or error}", FAILED)
+    except MemoryError:
+        _end("out of memory: record fewer traces, or run fewer replications at a time (--threads)", FAILED)
+
+
+def _end(message: str, status: int) -> NoReturn:
+    typer.echo(message, err=True)
+    sys.exit(status)

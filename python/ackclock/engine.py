@@ -1,0 +1,195 @@
+"""Runs resolved scenarios: the only caller of the compiled engine."""
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+from ackclock.errors import EngineError
+from ackclock.replication import Replication, ResolvedDict, is_deterministic, overview_interval_s
+
+if TYPE_CHECKING:
+    from ackclock._engine import Job
+
+OnProgress = Callable[[float, int], None]
+"""Told the fraction done (0 to 1) and the number of replications finished."""
+
+POLL_S = 0.1
+
+
+@dataclass(frozen=True)
+class RunOutcome(Sequence[Replication]):
+    """What a run left: the finished replications, and how it ended.
+
+    Parameters
+    ----------
+    resolved : mapping
+        The scenario that was run.
+    replications : list of Replication
+        Those that finished, in order.
+    requested : int
+        How many were to be run: one where nothing is random.
+    interrupted : bool
+        Whether Ctrl-C ended the run early.
+    """
+
+    resolved: ResolvedDict
+    replications: list[Replication]
+    requested: int
+    interrupted: bool
+
+    @overload
+    def __getitem__(self, index: int) -> Replication: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Replication]: ...
+    def __getitem__(self, index: int | slice) -> Replication | list[Replication]:
+        return self.replications[index]
+
+    def __len__(self) -> int:
+        return len(self.replications)
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Replications that record the same traces."""
+
+    resolved: ResolvedDict
+    replications: list[int]
+
+
+def run_resolved(
+    resolved: ResolvedDict,
+    *,
+    threads: int | None = None,
+    overview: bool = False,
+    on_progress: OnProgress | None = None,
+) -> RunOutcome:
+    """Simulate all replications of a resolved scenario.
+
+    Parameters
+    ----------
+    resolved : mapping
+        The resolved scenario as plain data.
+    threads : int, optional
+        Replications at a time; all cores where None. The result does not depend on it.
+    overview : bool
+        Record in replication 0 what the picture needs.
+    on_progress : callable, optional
+        Called about ten times a second.
+
+    Returns
+    -------
+    RunOutcome
+        The finished replications. Ctrl-C keeps them and sets `interrupted`; a second one is not caught.
+
+    Raises
+    ------
+    EngineError
+        The engine refuses the scenario, or fails while it runs; the message holds one fault a line.
+    """
+    threads = usable_cores() if threads is None else threads
+    if threads < 1:
+        message = f"threads: must be at least 1; got {threads}"
+        raise EngineError(message)
+    count = 1 if is_deterministic(resolved) else int(resolved["run"]["replications"])
+    batches = _batches(resolved, count, overview=overview)
+    runner = _Runner(count, on_progress)
+    at_once = [batches] if threads > 1 else [[batch] for batch in batches]
+    for together in at_once:
+        if not runner.interrupted:
+            runner.run(together, threads)
+    return RunOutcome(resolved, runner.finished(), count, runner.interrupted)
+
+
+def usable_cores() -> int:
+    """Count the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _batches(resolved: ResolvedDict, count: int, *, overview: bool) -> list[_Batch]:
+    """Split off replication 0, which alone records the picture and the captures."""
+    first = _with_trace(resolved, **_overview_probes(resolved)) if overview else resolved
+    rest = _with_trace(resolved, capture=None, overview_interval_s=None)
+    if first == rest or count == 1:
+        return [_Batch(first, list(range(count)))]
+    return [_Batch(first, [0]), _Batch(rest, list(range(1, count)))]
+
+
+def _overview_probes(resolved: ResolvedDict) -> dict[str, Any]:
+    return {"overview_interval_s": overview_interval_s(resolved), "drops": True}
+
+
+def _with_trace(resolved: ResolvedDict, **probes: Any) -> dict[str, Any]:
+    trace: Mapping[str, Any] = resolved["trace"]
+    return {**resolved, "trace": {**trace, **probes}}
+
+
+class _Runner:
+    """Runs batches, several jobs at a time, until all are done or Ctrl-C."""
+
+    def __init__(self, count: int, on_progress: OnProgress | None) -> None:
+        self.interrupted = False
+        self._count = count
+        self._on_progress = on_progress
+        self._jobs: list[tuple[Job, int]] = []
+
+    def run(self, batches: list[_Batch], threads: int) -> None:
+        started = len(self._jobs)
+        try:
+            for batch, share in zip(batches, _shares(batches, threads), strict=True):
+                self._start(batch, share)
+            for job, _ in self._jobs[started:]:
+                while not job.wait(POLL_S):
+                    self._report()
+            self._report()
+        except KeyboardInterrupt:
+            self.interrupted = True
+            self._stop()
+        except BaseException:
+            self._stop()
+            raise
+
+    def finished(self) -> list[Replication]:
+        try:
+            found = [replication for job, _ in self._jobs for replication in job.results()]
+        except RuntimeError as error:
+            raise EngineError(str(error)) from error
+        return sorted(found, key=lambda replication: replication["replication"])
+
+    def _start(self, batch: _Batch, threads: int) -> None:
+        from ackclock._engine import Job  # noqa: PLC0415  compiled; only a run needs it
+
+        text = json.dumps(batch.resolved, allow_nan=False)
+        try:
+            job = Job(text, batch.replications, threads)
+        except ValueError as error:
+            raise EngineError(str(error)) from error
+        self._jobs.append((job, len(batch.replications)))
+
+    def _stop(self) -> None:
+        for job, _ in self._jobs:
+            job.cancel()
+        for job, _ in self._jobs:
+            while not job.wait(POLL_S):
+                pass
+
+    def _report(self) -> None:
+        if self._on_progress is None:
+            return
+        progress = [(*job.progress(), size) for job, size in self._jobs]
+        fraction = sum(done * size for done, _, size in progress) / self._count
+        self._on_progress(min(fraction, 1.0), sum(finished for _, finished, _ in progress))
+
+
+def _shares(batches: list[_Batch], threads: int) -> list[int]:
+    """Give each job its threads.
+
+    Where there are more replications than threads, the job of replication 0 gets one on top: it ends early, and no
+    core waits for it.
+    """
+    total = sum(len(batch.replications) for batch in batches)
+    spare = 0 if len(batches) == 1 or threads < total else len(batches) - 1
+    return [max(1, min(threads - spare, len(batch.replications))) for batch in batches]

@@ -1,0 +1,231 @@
+"""A summary as tables for people: on a terminal and in a notebook."""
+
+import html
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ackclock.summary import Summary
+from ackclock.wording import bit_rate, bit_rate_scale, number, plural, seconds
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+Row = Mapping[str, Any]
+
+MOST_ROWS = 12
+MOST_DECIMALS = 6
+
+
+@dataclass(frozen=True)
+class Column:
+    """How one quantity stands in a table.
+
+    Parameters
+    ----------
+    key : str
+        The summary's key.
+    title : str
+        What the reader calls it, and its unit on a line of its own.
+    scale : float
+        What to divide by for that unit.
+    digits : str
+        How to write the number.
+    additive : bool
+        Whether a sum over flows means something.
+    """
+
+    key: str
+    title: str
+    scale: float = 1.0
+    digits: str = ".4g"
+    additive: bool = False
+
+    def text(self, value: float) -> str:
+        """Write one value."""
+        scaled = value / self.scale
+        if scaled == 0.0 or self.digits == "count":
+            return number(scaled)
+        return f"{scaled:#{self.digits}}".rstrip(".")
+
+    def interval(self, value: float, half_width: float) -> str:
+        """Write a value over half its interval, both to the interval's second digit."""
+        decimals = max(0, 1 - math.floor(math.log10(half_width / self.scale)))
+        if decimals > MOST_DECIMALS:
+            return self.text(value)
+        return f"{value / self.scale:,.{decimals}f}\n±{half_width / self.scale:,.{decimals}f}"
+
+
+@dataclass(frozen=True)
+class TableText:
+    """A table's words: a header a column, and rows of cells; the first column is the name."""
+
+    headers: list[str]
+    rows: list[list[str]]
+    note: str = ""
+
+
+def flow_table(summary: Summary) -> TableText:
+    """Lay out the flows; many of them as their sum, their lowest, median and highest."""
+    flows = summary["flows"]
+    columns = _flow_columns(flows)
+    headers = ["flow", *(column.title for column in columns)]
+    if len(flows) <= MOST_ROWS:
+        return TableText(
+            headers, [[flow["name"], *(_cell(flow[column.key], column) for column in columns)] for flow in flows]
+        )
+    rows = [_sum_row(flows, columns)]
+    kinds: tuple[tuple[str, Callable[[list[float]], float]], ...] = (
+        ("lowest", min),
+        ("median", statistics.median),
+        ("highest", max),
+    )
+    rows += [[name, *(_over_flows(flows, column, pick) for column in columns)] for name, pick in kinds]
+    return TableText(headers, rows, f"Each column of {len(flows)} flows by itself; --json has every flow.")
+
+
+def link_table(summary: Summary) -> TableText:
+    """Lay out the links that matter: those with a rate, no reverse ones where nothing waited; of many the busiest."""
+    shown = [link for link in summary["links"] if link["rate_bps"] is not None and not _idle_reverse(link)]
+    if len(shown) > MOST_ROWS:
+        busiest = sorted(shown, key=lambda link: _mean(link["utilisation_fraction"]), reverse=True)[:MOST_ROWS]
+        shown = [link for link in shown if link in busiest]
+    columns = _link_columns(shown)
+    rows = [
+        [link["name"], bit_rate(link["rate_bps"]), *(_cell(link[column.key], column) for column in columns)]
+        for link in shown
+    ]
+    hidden = len(summary["links"]) - len(shown)
+    note = f"{plural(hidden, 'link')} without a queue, or less busy, left out; --json has all." if hidden else ""
+    return TableText(["link", "rate", *(column.title for column in columns)], rows, note)
+
+
+def heading(summary: Summary, confidence: float) -> str:
+    """Say what was run, for how long and how often."""
+    measured = f"measured from {seconds(summary['warmup_s'])} to {seconds(summary['duration_s'])}"
+    if summary["deterministic"]:
+        return f"{measured}; nothing is random: one run is exact"
+    runs = plural(summary["replications"], "replication")
+    intervals = f", ± are {100 * confidence:g}% intervals" if summary["replications"] > 1 else ""
+    return f"{measured}; {runs}, seed {summary['seed']}{intervals}"
+
+
+def print_summary(summary: Summary, confidence: float, console: "Console") -> None:
+    """Print title, tables, verdict and warnings.
+
+    Parameters
+    ----------
+    summary : Summary
+        What to print.
+    confidence : float
+        The intervals' probability [1].
+    console : rich.console.Console
+        Where to.
+    """
+    from rich.text import Text  # noqa: PLC0415  the library itself does without rich
+
+    console.print(Text(summary["title"], style="bold"))
+    console.print(Text(heading(summary, confidence), style="dim"))
+    for table in (flow_table(summary), link_table(summary)):
+        console.print()
+        console.print(_rich_table(table))
+        if table.note:
+            console.print(Text(table.note, style="dim"))
+    console.print()
+    console.print(Text("Verdict: ", style="bold").append(Text(summary["verdict"], style="not bold")))
+    for warning in summary["warnings"]:
+        console.print(Text("Warning: ", style="yellow").append(Text(warning, style="not bold default")))
+
+
+def as_html(summary: Summary, confidence: float) -> str:
+    """Write title, tables, verdict and warnings as HTML."""
+    parts = [f"<h4>{html.escape(summary['title'])}</h4><p>{html.escape(heading(summary, confidence))}</p>"]
+    parts += [_html_table(table) for table in (flow_table(summary), link_table(summary))]
+    parts.append(f"<p><b>Verdict:</b> {html.escape(summary['verdict'])}</p>")
+    parts += [f"<p><b>Warning:</b> {html.escape(warning)}</p>" for warning in summary["warnings"]]
+    return "".join(parts)
+
+
+def _idle_reverse(link: Row) -> bool:
+    waited = _mean(link["queue_max_packets"]) > 1.0 or _mean(link["dropped_packets"]) > 0.0
+    return str(link["name"]).endswith(".reverse") and not waited
+
+
+def _flow_columns(flows: Sequence[Row]) -> list[Column]:
+    scale, prefix = bit_rate_scale(max((_mean(flow["throughput_bps"]) for flow in flows), default=0.0))
+    columns = [
+        Column("throughput_bps", f"throughput\n{prefix}bit/s", scale, additive=True),
+        Column("goodput_bps", f"goodput\n{prefix}bit/s", scale, additive=True),
+        Column("loss_fraction", "loss\n%", 0.01, ".3g"),
+        Column("timeouts", "time-\nouts", digits="count", additive=True),
+        Column("fast_retransmits", "fast\nrexmits", digits="count", additive=True),
+        Column("cwnd_mean_packets", "cwnd\nmean", digits="count"),
+        Column("cwnd_max_packets", "cwnd\nmax", digits="count"),
+        Column("rtt_mean_s", "RTT\nms", 1e-3),
+    ]
+    if any(flow["finish_s"] is not None for flow in flows):
+        columns.append(Column("finish_s", "finish\ns"))
+    return columns
+
+
+def _link_columns(links: Sequence[Row]) -> list[Column]:
+    scale, prefix = bit_rate_scale(max((_mean(link["throughput_bps"]) for link in links), default=0.0))
+    return [
+        Column("utilisation_fraction", "used\n%", 0.01, ".3g"),
+        Column("throughput_bps", f"throughput\n{prefix}bit/s", scale),
+        Column("loss_fraction", "loss\n%", 0.01, ".3g"),
+        Column("dropped_packets", "dropped\npackets", digits="count"),
+        Column("queue_mean_packets", "queue\nmean", digits="count"),
+        Column("queue_max_packets", "queue\nmax", digits="count"),
+    ]
+
+
+def _mean(found: Mapping[str, Any] | None) -> float:
+    return 0.0 if found is None or found["mean"] is None else float(found["mean"])
+
+
+def _cell(found: Mapping[str, Any] | None, column: Column) -> str:
+    if found is None or found["mean"] is None:
+        return "-"
+    half = 0.0 if found["low"] is None else (found["high"] - found["low"]) / 2.0
+    return column.interval(found["mean"], half) if half > 0.0 else column.text(found["mean"])
+
+
+def _sum_row(flows: Sequence[Row], columns: Sequence[Column]) -> list[str]:
+    sums = (
+        column.text(sum(_mean(flow[column.key]) for flow in flows)) if column.additive else "" for column in columns
+    )
+    return ["sum", *sums]
+
+
+def _over_flows(flows: Sequence[Row], column: Column, pick: Callable[[list[float]], float]) -> str:
+    means = [flow[column.key]["mean"] for flow in flows if flow[column.key] is not None]
+    known = [mean for mean in means if mean is not None]
+    return column.text(pick(known)) if known else "-"
+
+
+def _rich_table(table: TableText) -> "RenderableType":
+    from rich import box  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    rich_table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for number_of, header in enumerate(table.headers):
+        first = number_of == 0
+        rich_table.add_column(Text(header), justify="left" if first else "right", no_wrap=not first, overflow="fold")
+    for row in table.rows:
+        rich_table.add_row(*(Text(cell) for cell in row))
+    return rich_table
+
+
+def _html_table(table: TableText) -> str:
+    def line(tag: str, cells: Sequence[str]) -> str:
+        return (
+            "<tr>" + "".join(f"<{tag}>{html.escape(cell).replace(chr(10), '<br>')}</{tag}>" for cell in cells) + "</tr>"
+        )
+
+    rows = "".join(line("td", row) for row in table.rows)
+    note = f"<p>{html.escape(table.note)}</p>" if table.note else ""
+    return f"<table><thead>{line('th', table.headers)}</thead><tbody>{rows}</tbody></table>{note}"

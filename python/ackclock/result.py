@@ -1,0 +1,213 @@
+"""A run's result: its summary, its traces, and what it takes to run it again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ackclock import storage
+from ackclock.errors import ResultError
+from ackclock.replication import is_deterministic
+from ackclock.summary import FLOW_QUANTITIES, LINK_QUANTITIES, Summary, flow_rows, link_rows
+from ackclock.traces import OVERVIEW, captures, trace_frames
+from ackclock.verdict import run_warnings, verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.figure import Figure
+
+    from ackclock.replication import Replication, ResolvedDict
+
+
+class Result:
+    """What one scenario gave.
+
+    Parameters
+    ----------
+    summary : Summary
+        Quantities of flows and links, warnings and the verdict, as `--json` prints them.
+    resolved : mapping
+        The scenario that was run, as plain data; running it again gives the same summary, bit for bit.
+    version : str
+        The version of ackclock that ran it.
+    traces : mapping of str to DataFrame, optional
+        A data frame by trace name; flows and links stand there by name.
+    captures : mapping of str to bytes, optional
+        A pcapng file by link name.
+    """
+
+    def __init__(
+        self,
+        summary: Summary,
+        resolved: ResolvedDict,
+        version: str,
+        traces: Mapping[str, pd.DataFrame] | None = None,
+        captures: Mapping[str, bytes] | None = None,
+    ) -> None:
+        self.summary = summary
+        self.resolved = dict(resolved)
+        self.version = version
+        self.traces: Mapping[str, pd.DataFrame] = {} if traces is None else traces
+        self.captures: Mapping[str, bytes] = {} if captures is None else captures
+
+    @classmethod
+    def from_replications(
+        cls,
+        resolved: ResolvedDict,
+        replications: Sequence[Replication],
+        *,
+        version: str,
+        warnings: Sequence[str] = (),
+    ) -> Result:
+        """Summarise finished replications.
+
+        Parameters
+        ----------
+        resolved : mapping
+            The scenario that was run.
+        replications : sequence of Replication
+            The finished replications, at least one.
+        version : str
+            The version of ackclock.
+        warnings : sequence of str
+            What the reader must check before trusting the numbers.
+        """
+        flows, links = flow_rows(resolved, replications), link_rows(resolved, replications)
+        run = resolved["run"]
+        summary = Summary(
+            title=resolved["title"],
+            duration_s=run["duration_s"],
+            warmup_s=run["warmup_s"],
+            replications=len(replications),
+            seed=run["seed"],
+            deterministic=is_deterministic(resolved),
+            flows=flows,
+            links=links,
+            warnings=[*warnings, *run_warnings(resolved, flows, links, len(replications))],
+            verdict=verdict(resolved, flows, links),
+            version=version,
+        )
+        return cls(summary, resolved, version, trace_frames(resolved, replications), captures(replications))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Result:
+        """Read a result that `save` wrote; its traces are read when they are asked for.
+
+        Raises
+        ------
+        ResultError
+            The folder holds no result.
+        """
+        folder = Path(folder)
+        content = storage.read_result(folder)
+        traces = storage.StoredTraces(folder)
+        names = storage.capture_names(content["resolved"]["trace"]["capture"] or [])
+        found = {link: storage.read_capture(folder, name) for link, name in names.items()}
+        return cls(content["summary"], content["resolved"], content["version"], traces, found)
+
+    @property
+    def seed(self) -> int:
+        """The seed of all random streams."""
+        return int(self.resolved["run"]["seed"])
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the run ended before all replications had finished."""
+        asked = int(self.resolved["run"]["replications"])
+        return not self.summary["deterministic"] and self.summary["replications"] < asked
+
+    @property
+    def flows(self) -> pd.DataFrame:
+        """The flows' quantities: a row a flow; columns hold the mean and, with `_low` and `_high`, its interval."""
+        return _frame(self.summary["flows"], FLOW_QUANTITIES)
+
+    @property
+    def links(self) -> pd.DataFrame:
+        """The links' quantities: a row a link; columns hold the mean and, with `_low` and `_high`, its interval."""
+        return _frame(self.summary["links"], LINK_QUANTITIES)
+
+    def plot(self) -> Figure:
+        """Draw cwnd and queues against one time axis.
+
+        Raises
+        ------
+        ResultError
+            The run recorded no overview to draw.
+        """
+        from ackclock.plots import overview_picture  # noqa: PLC0415  half a second that other uses need not pay
+
+        if OVERVIEW not in self.traces:
+            message = "picture: nothing to draw; the run recorded no overview; run it again with picture=True"
+            raise ResultError(message)
+        return overview_picture(self.resolved, self.traces[OVERVIEW])
+
+    def save(self, folder: str | Path, *, picture: bool = True) -> None:
+        """Write result.json, traces/*.parquet, captures/*.pcapng and the picture (png, svg).
+
+        Parameters
+        ----------
+        folder : str or Path
+            Where to; created where it is missing. An earlier result there is replaced once all is written.
+        picture : bool
+            Whether to draw the picture, where an overview was recorded.
+
+        Raises
+        ------
+        ResultError
+            Something cannot be written; what the folder held before is still there.
+        """
+        folder = Path(folder)
+        writers: dict[str, storage.Writer] = {
+            f"{storage.TRACE_FOLDER}/{name}.parquet": storage.trace_writer(frame) for name, frame in self.traces.items()
+        }
+        for link, name in storage.capture_names(list(self.captures)).items():
+            writers[f"{storage.CAPTURE_FOLDER}/{name}"] = storage.capture_writer(self.captures[link])
+        if picture and OVERVIEW in self.traces:
+            figure = self.plot()
+            writers |= {name: lambda path: _save_figure(figure, path) for name in storage.PICTURES}
+        content = {"summary": self.summary, "resolved": self.resolved, "seed": self.seed, "version": self.version}
+        writers[storage.RESULT] = storage.json_writer(content)
+        storage.write_files(folder, writers)
+        storage.remove_stale(folder, set(writers))
+
+    def save_picture(self, path: str | Path) -> None:
+        """Draw the picture into one file, in the format of its ending (png, svg, pdf).
+
+        Raises
+        ------
+        ResultError
+            The run recorded no overview to draw, or the file cannot be written.
+        """
+        path, figure = Path(path), self.plot()
+        storage.write_files(path.parent, {path.name: lambda file: _save_figure(figure, file)})
+
+    def __repr__(self) -> str:
+        return f"<Result {self.summary['title']!r}: {self.summary['verdict']}>"
+
+    def _repr_html_(self) -> str:
+        from ackclock.report import as_html  # noqa: PLC0415  only notebooks need it
+
+        return as_html(self.summary, self.resolved["run"]["confidence"])
+
+
+def _save_figure(figure: Figure, path: Path) -> None:
+    from ackclock.plots import save_picture  # noqa: PLC0415  half a second that other uses need not pay
+
+    save_picture(figure, path)
+
+
+def _frame(rows: Sequence[Mapping[str, Any]], quantities: Sequence[str]) -> pd.DataFrame:
+    columns: dict[str, list[Any]] = {}
+    if rows and "rate_bps" in rows[0]:
+        columns["rate_bps"] = [float("inf") if row["rate_bps"] is None else row["rate_bps"] for row in rows]
+    for key in quantities:
+        for suffix, part in (("", "mean"), ("_low", "low"), ("_high", "high")):
+            columns[key + suffix] = [float("nan") if row[key] is None else _number(row[key][part]) for row in rows]
+    return pd.DataFrame(columns, index=pd.Index([row["name"] for row in rows], name="name"))
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else float(value)

@@ -1,0 +1,115 @@
+"""Means over replications and their confidence intervals."""
+
+import math
+from collections.abc import Iterable
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Estimate(TypedDict):
+    """A quantity's mean over replications, the ends of its confidence interval, the number of values.
+
+    `low` and `high` are None where one value gives no interval; all three are None where there is no value.
+    """
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+def estimate(values: Iterable[float], confidence: float, *, exact: bool = False) -> Estimate:
+    """Compute the mean of independent replications with its Student t interval.
+
+    Parameters
+    ----------
+    values : iterable of float
+        One value a replication; those that are not finite (nothing was measured) are left out.
+    confidence : float
+        Probability that the interval holds the true mean [1], between 0 and 1.
+    exact : bool
+        The values come from a deterministic scenario: the interval is a point.
+
+    Returns
+    -------
+    Estimate
+        Mean, low, high and n.
+
+    Notes
+    -----
+    Assumes that the replications' values are about normal, as averages over a long run are.
+
+    Examples
+    --------
+    >>> e = estimate([9.0, 10.0, 11.0], confidence=0.95)
+    >>> print(f"{e['mean']:.1f} in [{e['low']:.3f}, {e['high']:.3f}], n = {e['n']}")
+    10.0 in [7.516, 12.484], n = 3
+    """
+    return estimates(np.array([list(values)], dtype=float).T, confidence, exact=exact)[0]
+
+
+def estimates(values: NDArray[np.float64], confidence: float, *, exact: bool = False) -> list[Estimate]:
+    """Compute `estimate` of each column of a table with a row a replication.
+
+    Parameters
+    ----------
+    values : array of float
+        Replications by quantities.
+    confidence, exact
+        As for `estimate`.
+
+    Returns
+    -------
+    list of Estimate
+        One a column.
+    """
+    known = np.isfinite(values)
+    counts = known.sum(axis=0)
+    means = np.where(known, values, 0.0).sum(axis=0) / np.maximum(counts, 1)
+    squares = (np.where(known, values - means, 0.0) ** 2).sum(axis=0)
+    halves = np.zeros(len(counts)) if exact else _half_widths(squares, counts, confidence)
+    columns = zip(means.tolist(), halves.tolist(), counts.tolist(), strict=True)
+    return [_estimate(mean, half, n) for mean, half, n in columns]
+
+
+def _half_widths(squares: NDArray[np.float64], counts: NDArray[np.int64], confidence: float) -> NDArray[np.float64]:
+    """Compute the intervals' half widths from the sums of squared deviations; nan for a single value."""
+    quantiles = {int(n): student_t(confidence, int(n) - 1) if n > 1 else np.nan for n in np.unique(counts)}
+    factors = np.array([quantiles[n] for n in counts.tolist()])
+    return np.asarray(factors * np.sqrt(squares / np.maximum(counts - 1, 1) / np.maximum(counts, 1)))
+
+
+def _estimate(mean: float, half: float, n: int) -> Estimate:
+    if n == 0:
+        return Estimate(mean=None, low=None, high=None, n=0)
+    if math.isnan(half):
+        return Estimate(mean=mean, low=None, high=None, n=n)
+    return Estimate(mean=mean, low=mean - half, high=mean + half, n=n)
+
+
+def student_t(confidence: float, degrees_of_freedom: int) -> float:
+    """Compute the two-sided quantile of Student's t distribution.
+
+    Examples
+    --------
+    >>> round(student_t(0.95, 9), 3)
+    2.262
+    """
+    from scipy.special import stdtrit  # noqa: PLC0415  a third of a second that short commands need not pay
+
+    return float(stdtrit(degrees_of_freedom, 0.5 + confidence / 2.0))
+
+
+def jain_index(shares: Iterable[float]) -> float:
+    """Compute Jain's fairness index [1]: 1 where all shares are equal, 1/n where one has all.
+
+    Examples
+    --------
+    >>> jain_index([1.0, 1.0, 0.0, 0.0])
+    0.5
+    """
+    array = np.fromiter(shares, dtype=float)
+    squares = float(np.sum(array**2))
+    return float(np.sum(array)) ** 2 / (len(array) * squares) if squares > 0.0 else math.nan

@@ -1,0 +1,127 @@
+"""The summary of a run: flows and links with their quantities over replications."""
+
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ackclock.replication import Columns, Replication, ResolvedDict, is_deterministic
+from ackclock.stats import estimates
+
+FLOW_QUANTITIES = (
+    "throughput_bps",
+    "goodput_bps",
+    "loss_fraction",
+    "retransmitted_fraction",
+    "timeouts",
+    "fast_retransmits",
+    "cwnd_mean_packets",
+    "cwnd_max_packets",
+    "rtt_mean_s",
+    "finish_s",
+)
+LINK_QUANTITIES = (
+    "utilisation_fraction",
+    "loss_fraction",
+    "dropped_packets",
+    "throughput_bps",
+    "queue_mean_packets",
+    "queue_max_packets",
+)
+
+Values = NDArray[np.float64]
+
+
+class Summary(TypedDict):
+    """What `--json` prints. Each flow and link is its name and its quantities; keys carry their unit.
+
+    Throughput counts the bits of all data packets that reached the receiver, headers and duplicates included; goodput
+    those handed to the application in order, headers included. Both are per second from warm-up to the end.
+    """
+
+    title: str
+    duration_s: float
+    warmup_s: float
+    replications: int
+    seed: int
+    deterministic: bool
+    flows: list[dict[str, Any]]
+    links: list[dict[str, Any]]
+    warnings: list[str]
+    verdict: str
+    version: str
+
+
+def flow_rows(resolved: ResolvedDict, replications: Sequence[Replication]) -> list[dict[str, Any]]:
+    """Compute the quantities of each flow over the replications."""
+    packet_bits = np.array([flow["packet_bytes"] * 8.0 for flow in resolved["flows"]])
+    time_s = measured_s(resolved)
+    tables = [_flow_values(one["flows"], packet_bits, time_s) for one in replications]
+    rows = _rows(resolved, resolved["flows"], tables)
+    for flow, row in zip(resolved["flows"], rows, strict=True):
+        if flow["size_packets"] is None:
+            row["finish_s"] = None
+    return rows
+
+
+def link_rows(resolved: ResolvedDict, replications: Sequence[Replication]) -> list[dict[str, Any]]:
+    """Compute the quantities of each link over the replications."""
+    time_s = measured_s(resolved)
+    tables = [_link_values(one["links"], time_s) for one in replications]
+    rows = _rows(resolved, resolved["links"], tables)
+    return [
+        {"name": row.pop("name"), "rate_bps": link["rate_bps"], **row}
+        for link, row in zip(resolved["links"], rows, strict=True)
+    ]
+
+
+def measured_s(resolved: ResolvedDict) -> float:
+    """Compute the time that the counters cover [s]: from warm-up to the end."""
+    return float(resolved["run"]["duration_s"]) - float(resolved["run"]["warmup_s"])
+
+
+def _rows(
+    resolved: ResolvedDict, elements: Sequence[dict[str, Any]], tables: Sequence[dict[str, Values]]
+) -> list[dict[str, Any]]:
+    confidence = float(resolved["run"]["confidence"])
+    exact = is_deterministic(resolved)
+    columns = [estimates(np.stack([table[key] for table in tables]), confidence, exact=exact) for key in tables[0]]
+    return [
+        {"name": element["name"], **dict(zip(tables[0], row, strict=True))}
+        for element, row in zip(elements, zip(*columns, strict=True), strict=True)
+    ]
+
+
+def _flow_values(flows: Columns, packet_bits: Values, time_s: float) -> dict[str, Values]:
+    sent = flows["sent_packets"].astype(float)
+    return {
+        "throughput_bps": flows["received_packets"] * packet_bits / time_s,
+        "goodput_bps": flows["delivered_packets"] * packet_bits / time_s,
+        "loss_fraction": _ratio(flows.get("dropped_packets", np.full(len(sent), np.nan)), sent),
+        "retransmitted_fraction": _ratio(flows["retransmitted_packets"], sent),
+        "timeouts": flows["timeouts"].astype(float),
+        "fast_retransmits": flows["fast_retransmits"].astype(float),
+        "cwnd_mean_packets": flows["cwnd_area"] / time_s,
+        "cwnd_max_packets": flows["cwnd_max"].astype(float),
+        "rtt_mean_s": _ratio(flows["rtt_sum_s"], flows["rtt_samples"]),
+        "finish_s": flows["finish_s"].astype(float),
+    }
+
+
+def _link_values(links: Columns, time_s: float) -> dict[str, Values]:
+    return {
+        "utilisation_fraction": links["busy_s"] / time_s,
+        "loss_fraction": _ratio(links["dropped_packets"], links["arrived_packets"]),
+        "dropped_packets": links["dropped_packets"].astype(float),
+        "throughput_bps": links["departed_bytes"] * 8.0 / time_s,
+        "queue_mean_packets": links["queue_area_packet_s"] / time_s,
+        "queue_max_packets": links["queue_max_packets"].astype(float),
+    }
+
+
+def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> Values:
+    """Divide, with nan where there is nothing to divide by."""
+    result = np.full(len(whole), np.nan)
+    np.divide(part, whole, out=result, where=np.asarray(whole) > 0)
+    return result

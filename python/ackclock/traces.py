@@ -1,0 +1,115 @@
+"""The engine's trace columns as data frames, with names where the engine counts."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ackclock.replication import Columns, Replication, ResolvedDict, overview_interval_s
+
+TRACES = ("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses")
+OVERVIEW = "overview"
+OVERVIEW_KINDS = ("cwnd", "queue", "drop")
+CODES = {
+    ("sequence", "kind"): ("sent", "retransmitted", "acknowledged"),
+    ("losses", "cause"): ("timeout", "fast-retransmit"),
+}
+
+
+def trace_frames(resolved: ResolvedDict, replications: Sequence[Replication]) -> dict[str, pd.DataFrame]:
+    """Collect the traces that the scenario asked for, and the picture's overview of replication 0.
+
+    Parameters
+    ----------
+    resolved : mapping
+        The scenario that was run.
+    replications : sequence of Replication
+        Finished replications.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        A frame by trace name, in order of replication and time. Flows and links stand there by name.
+    """
+    frames = {
+        name: _trace_frame(resolved, name, replications)
+        for name in TRACES
+        if resolved["trace"][name] and any(name in replication["traces"] for replication in replications)
+    }
+    for replication in replications:
+        if OVERVIEW in replication["traces"]:
+            frames[OVERVIEW] = _overview_frame(resolved, replication)
+    return frames
+
+
+def captures(replications: Sequence[Replication]) -> dict[str, bytes]:
+    """Collect the captures: one pcapng file by link name, of the first replication that has it."""
+    found: dict[str, bytes] = {}
+    for replication in replications:
+        for link, content in (replication["traces"].get("capture") or {}).items():
+            found.setdefault(link, bytes(content))
+    return found
+
+
+def _trace_frame(resolved: ResolvedDict, name: str, replications: Sequence[Replication]) -> pd.DataFrame:
+    parts = [(one["replication"], one["traces"][name]) for one in replications if name in one["traces"]]
+    lengths = [len(next(iter(columns.values()))) for _, columns in parts]
+    index = np.repeat([number for number, _ in parts], lengths).astype(np.uint32)
+    frame: dict[str, Any] = {"replication": index}
+    for column in parts[0][1]:
+        frame[column] = _named(resolved, name, column, np.concatenate([columns[column] for _, columns in parts]))
+    return pd.DataFrame(frame)
+
+
+def _named(resolved: ResolvedDict, trace: str, column: str, values: NDArray[Any]) -> Any:
+    if column == "flow":
+        return pd.Categorical.from_codes(values.astype(np.int64), categories=_names(resolved["flows"]))
+    if column == "link":
+        return pd.Categorical.from_codes(values.astype(np.int64), categories=_names(resolved["links"]))
+    if (trace, column) in CODES:
+        return pd.Categorical.from_codes(values.astype(np.int64), categories=pd.Index(CODES[trace, column]))
+    return values
+
+
+def _names(elements: Iterable[dict[str, Any]]) -> "pd.Index[str]":
+    return pd.Index([str(element["name"]) for element in elements])
+
+
+def _overview_frame(resolved: ResolvedDict, replication: Replication) -> pd.DataFrame:
+    columns = replication["traces"][OVERVIEW]
+    drops = replication["traces"].get("drops")
+    parts = [columns] if drops is None else [columns, _thinned_drops(resolved, columns, drops)]
+    kind, index, time, value = (
+        np.concatenate([part[column] for part in parts]) for column in ("kind", "index", "time_s", "value")
+    )
+    flows, links = (
+        np.array([element["name"] for element in resolved[key]], dtype=object) for key in ("flows", "links")
+    )
+    names = np.empty(len(kind), dtype=object)
+    names[kind == 0] = flows[index[kind == 0]]
+    names[kind != 0] = links[index[kind != 0]]
+    return pd.DataFrame(
+        {
+            "kind": pd.Categorical.from_codes(kind.astype(np.int64), categories=pd.Index(OVERVIEW_KINDS)),
+            "name": pd.Categorical(names, categories=pd.unique(np.concatenate([flows, links]))),
+            "time_s": time.astype(float),
+            "value": value.astype(float),
+        }
+    )
+
+
+def _thinned_drops(resolved: ResolvedDict, overview: Columns, drops: Columns) -> Columns:
+    """Keep one row a link and picture interval: when the first drop was and how many there were."""
+    step = overview_interval_s(resolved)
+    cells = np.stack([drops["link"].astype(np.int64), (drops["time_s"] / step).astype(np.int64)], axis=1)
+    _, first, count = np.unique(cells, axis=0, return_index=True, return_counts=True)
+    order = np.argsort(drops["time_s"][first], kind="stable")
+    first, count = first[order], count[order]
+    return {
+        "kind": np.full(len(first), OVERVIEW_KINDS.index("drop"), dtype=overview["kind"].dtype),
+        "index": drops["link"][first],
+        "time_s": drops["time_s"][first],
+        "value": count.astype(float),
+    }

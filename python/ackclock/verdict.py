@@ -1,0 +1,226 @@
+"""One line in words on what a run showed, by rules over its summary."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ackclock.replication import ResolvedDict, is_deterministic
+from ackclock.stats import jain_index
+from ackclock.wording import bit_rate, number, plural, seconds
+
+Row = Mapping[str, Any]
+
+FULL = 0.98
+BOTTLENECK = 0.5
+UNEQUAL = 0.9
+STANDING_QUEUE = 2.0
+"""Round trips this many times the empty path's mean that the buffer is larger than TCP needs."""
+MANY_TIMEOUTS = 0.5
+WINDOW_REACHED = 0.99
+WIDE_INTERVAL = 0.05
+"""Relative half width of an interval from which a run counts as too short."""
+
+
+def verdict(resolved: ResolvedDict, flows: Sequence[Row], links: Sequence[Row]) -> str:
+    """Say where the bottleneck is, what was lost and what the losses cost.
+
+    Parameters
+    ----------
+    resolved : mapping
+        The scenario that was run.
+    flows, links : sequence of mapping
+        The summary's rows.
+
+    Returns
+    -------
+    str
+        One line.
+    """
+    if not any(mean(flow, "goodput_bps") > 0.0 for flow in flows):
+        return "Nothing was delivered in the time measured: check the flows' start, the warm-up and the buffers"
+    busiest = max((link for link in links if link["rate_bps"] is not None), key=_use, default=None)
+    sentences = [
+        *_bottleneck(busiest, links),
+        *_losses(resolved, links, busiest),
+        *_recovery(resolved, flows),
+        *_window_limit(resolved, flows, links),
+        *_standing_queue(resolved, flows, busiest),
+        *_transfers(flows),
+        *_fairness(flows),
+    ]
+    return "; ".join(sentences) + _averaged(links)
+
+
+def run_warnings(resolved: ResolvedDict, flows: Sequence[Row], links: Sequence[Row], finished: int) -> list[str]:
+    """Say what to check before trusting the numbers.
+
+    Parameters
+    ----------
+    resolved : mapping
+        The scenario that was run.
+    flows, links : sequence of mapping
+        The summary's rows.
+    finished : int
+        How many replications the rows stand for.
+    """
+    wide = [link for link in links if _relative_half_width(link["utilisation_fraction"]) > WIDE_INTERVAL]
+    return [*_few_replications(resolved, finished), *map(_too_wide, wide), *_unfinished(flows)]
+
+
+def mean(row: Row, key: str) -> float:
+    """Take a quantity's mean, 0 where nothing was measured."""
+    found = row[key]
+    return 0.0 if found is None or found["mean"] is None else float(found["mean"])
+
+
+def empty_round_trip_s(resolved: ResolvedDict, flow: Mapping[str, Any]) -> float:
+    """Compute the round trip [s] over empty queues: propagation, and one data packet's and one ACK's service times."""
+    links = resolved["links"]
+    time = float(flow["forward_delay_s"]) + float(flow["return_delay_s"])
+    for path, size in ((flow["path"], flow["packet_bytes"]), (flow["return_path"], flow["ack_bytes"])):
+        for link in (links[index] for index in path):
+            time += float(link["delay_s"]) + (size * 8.0 / link["rate_bps"] if link["rate_bps"] else 0.0)
+    return time
+
+
+def _few_replications(resolved: ResolvedDict, finished: int) -> Iterator[str]:
+    if is_deterministic(resolved):
+        return
+    asked = resolved["run"]["replications"]
+    if finished < asked:
+        yield f"interrupted: {finished} of {plural(asked, 'replication')} finished"
+    if finished == 1:
+        yield "one replication gives no confidence interval; raise run.replications"
+
+
+def _relative_half_width(found: Mapping[str, Any]) -> float:
+    if found["low"] is None or not found["mean"]:
+        return 0.0
+    return float(found["high"] - found["low"]) / 2.0 / float(found["mean"])
+
+
+def _too_wide(link: Row) -> str:
+    half = 100 * _relative_half_width(link["utilisation_fraction"])
+    return f"the use of {link['name']} is known to ±{half:.2g}% only; raise run.duration or run.replications"
+
+
+def _unfinished(flows: Sequence[Row]) -> Iterator[str]:
+    late = [flow["name"] for flow in flows if flow["finish_s"] is not None and flow["finish_s"]["n"] == 0]
+    if late:
+        names = ", ".join(late[:3]) + (", ..." if len(late) > 3 else "")
+        yield f"{plural(len(late), 'transfer')} did not finish within run.duration: {names}"
+
+
+def _use(link: Row) -> float:
+    return mean(link, "utilisation_fraction")
+
+
+def _averaged(links: Sequence[Row]) -> str:
+    count = max((link["utilisation_fraction"]["n"] for link in links), default=1)
+    return f" (means of {count} runs)" if count > 1 else ""
+
+
+def _bottleneck(busiest: Row | None, links: Sequence[Row]) -> Iterator[str]:
+    if busiest is None:
+        return
+    use = f"{100 * _use(busiest):.3g}% used"
+    if _use(busiest) >= FULL:
+        yield f"{busiest['name']} is the bottleneck and full: {use}"
+    elif _use(busiest) >= BOTTLENECK:
+        yield f"{busiest['name']} is the bottleneck: {use}"
+    elif any(_drops(link) > 0.0 for link in links):
+        yield f"losses leave even the busiest link, {busiest['name']}, idle most of the time: {use}"
+    else:
+        yield f"no link is a bottleneck: the busiest, {busiest['name']}, is {use}"
+
+
+def _losses(resolved: ResolvedDict, links: Sequence[Row], busiest: Row | None) -> Iterator[str]:
+    dropping = sorted((link for link in links if mean(link, "dropped_packets") > 0.0), key=_drops, reverse=True)
+    if not dropping:
+        yield "no packet was dropped"
+        return
+    by_name = {link["name"]: link for link in resolved["links"]}
+    for place, link in enumerate(dropping[:2]):
+        whose = "its" if place == 0 and link is busiest else f"{link['name']}'s"
+        yield f"{whose} {_buffer(by_name[link['name']])} dropped {plural(_drops(link), 'packet')}"
+    if len(dropping) > 2:
+        yield f"{plural(len(dropping) - 2, 'other link')} dropped {plural(sum(map(_drops, dropping[2:])), 'packet')}"
+
+
+def _drops(link: Row) -> float:
+    return mean(link, "dropped_packets")
+
+
+def _buffer(link: Mapping[str, Any]) -> str:
+    kind = "RED queue" if link["queue"]["discipline"] == "red" else "buffer"
+    limit = link["buffer"]
+    if limit is None:
+        return kind
+    return f"{limit['packets']}-packet {kind}" if "packets" in limit else f"{limit['bytes']}-byte {kind}"
+
+
+def _recovery(resolved: ResolvedDict, flows: Sequence[Row]) -> Iterator[str]:
+    timeouts = sum(mean(flow, "timeouts") for flow in flows)
+    fast = sum(mean(flow, "fast_retransmits") for flow in flows)
+    if timeouts + fast == 0.0:
+        return
+    if timeouts == 0.0:
+        yield f"fast retransmit began all {plural(fast, 'recovery', 'recoveries')}, none needed a timeout"
+    elif all(_never_fast(flow["sender"]) for flow in resolved["flows"]):
+        yield f"{plural(timeouts, 'timeout')}: this TCP has no fast retransmit"
+    elif timeouts >= MANY_TIMEOUTS * fast:
+        yield (
+            f"{plural(timeouts, 'timeout')} beside {plural(fast, 'fast retransmit')}: many recoveries fail "
+            "(retransmissions lost too, too many losses in a window, or too few duplicate ACKs)"
+        )
+    else:
+        yield f"{plural(timeouts, 'timeout')} beside {plural(fast, 'fast retransmit')}"
+
+
+def _never_fast(sender: Mapping[str, Any]) -> bool:
+    return sender["recovery"] == "old-tahoe" or sender["dupack_threshold"] is None
+
+
+def _window_limit(resolved: ResolvedDict, flows: Sequence[Row], links: Sequence[Row]) -> Iterator[str]:
+    if any(mean(link, "dropped_packets") > 0.0 or _use(link) >= FULL for link in links):
+        return
+    limited = [
+        flow["sender"]["max_window"]
+        for flow, row in zip(resolved["flows"], flows, strict=True)
+        if flow["sender"]["max_window"] is not None
+        and mean(row, "cwnd_max_packets") >= WINDOW_REACHED * flow["sender"]["max_window"]
+    ]
+    if limited:
+        yield f"the receiver's window of {number(max(limited))} packets limits {plural(len(limited), 'flow')}"
+
+
+def _standing_queue(resolved: ResolvedDict, flows: Sequence[Row], busiest: Row | None) -> Iterator[str]:
+    if busiest is None or _use(busiest) < BOTTLENECK:
+        return
+    rows = [
+        (mean(row, "rtt_mean_s"), empty_round_trip_s(resolved, flow))
+        for flow, row in zip(resolved["flows"], flows, strict=True)
+    ]
+    measured, empty = max(rows, key=lambda pair: pair[0] / pair[1] if pair[1] > 0.0 else 0.0)
+    if empty > 0.0 and measured >= STANDING_QUEUE * empty:
+        yield f"queues make round trips {seconds(measured)} on a path of {seconds(empty)}: more buffer than TCP needs"
+
+
+def _transfers(flows: Sequence[Row]) -> Iterator[str]:
+    finishes = [flow["finish_s"] for flow in flows if flow["finish_s"] is not None]
+    if not finishes:
+        return
+    done = [finish["mean"] for finish in finishes if finish["mean"] is not None]
+    if len(done) == len(finishes):
+        which = "the transfer" if len(done) == 1 else f"all {len(done)} transfers"
+        yield f"{which} finished, {'' if len(done) == 1 else 'the last '}at {seconds(max(done))}"
+    else:
+        yield f"{len(done)} of {plural(len(finishes), 'transfer')} finished"
+
+
+def _fairness(flows: Sequence[Row]) -> Iterator[str]:
+    shares = [mean(flow, "goodput_bps") for flow in flows if flow["finish_s"] is None]
+    if len(shares) > 1 and jain_index(shares) < UNEQUAL:
+        yield (
+            f"shares are unequal, {bit_rate(min(shares))} to {bit_rate(max(shares))} "
+            f"(Jain's index {jain_index(shares):.2f})"
+        )

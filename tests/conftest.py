@@ -1,0 +1,42 @@
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import ackclock
+from fakes import FakeJob
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--bless", action="store_true", help="write the golden texts anew")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare a text with the one kept under its name; with --bless, keep it."""
+
+    def compare(name: str, text: str) -> None:
+        path = GOLDEN / name
+        if request.config.getoption("--bless"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert text == path.read_text(encoding="utf-8")
+
+    return compare
+
+
+@pytest.fixture
+def fake_engine(monkeypatch: pytest.MonkeyPatch) -> type[FakeJob]:
+    """Put the fake in the engine's place."""
+    module = ModuleType("ackclock._engine")
+    module.Job = FakeJob  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "ackclock._engine", module)
+    monkeypatch.setattr(FakeJob, "started", [])
+    monkeypatch.setattr(FakeJob, "interrupt_after", None)
+    monkeypatch.setattr(FakeJob, "polls", 0)
+    monkeypatch.setattr(ackclock, "__version__", "0.0", raising=False)
+    return FakeJob

@@ -1,0 +1,244 @@
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+from typer.testing import CliRunner, Result
+
+from ackclock.cli import app, main
+from fakes import FakeJob
+
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent / "python")}
+SCENARIO = """\
+title = "GEO satellite path"
+
+[[link]]
+name = "satellite"
+rate = "1.5 Mbit/s"
+buffer = "18 pkt"
+
+[[flow]]
+path = ["satellite"]
+rtt = "560 ms"
+packet = "512 B"
+start_spread = "1 s"
+tcp = "reno-ns2"
+
+[run]
+duration = "100 s"
+warmup = "20 s"
+replications = 4
+"""
+
+Fake = type[FakeJob]
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(fake_engine: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run the command line in an empty folder that holds the scenario; the engine is the fake."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    Path("geo.toml").write_text(SCENARIO)
+    return lambda *arguments: CliRunner().invoke(app, arguments, catch_exceptions=False)
+
+
+def shell(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command line as a user does."""
+    command = [sys.executable, "-m", "ackclock", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=ENVIRONMENT, timeout=60, check=False)
+
+
+def assert_refused(done: subprocess.CompletedProcess[str], *expected: str) -> None:
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    for text in expected:
+        assert text in done.stderr
+
+
+def files() -> set[str]:
+    return {str(path) for path in Path().rglob("*") if path.is_file()}
+
+
+def test_a_run_prints_tables_and_verdict_and_leaves_the_picture(run: Run) -> None:
+    done = run("run", "geo.toml")
+    assert done.exit_code == 0
+    assert "± are 95% intervals" in done.stdout
+    assert "Verdict: satellite is the bottleneck" in done.stdout
+    assert done.stdout.endswith("Picture: geo.png\n")
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert files() == {"geo.toml", "geo.png"}
+
+
+@pytest.mark.golden
+def test_the_printed_page(run: Run, golden: Callable[[str, str], None]) -> None:
+    lines = run("run", "geo.toml").stdout.splitlines()
+    golden("run.txt", "".join(f"{line.rstrip()}\n" for line in lines))
+
+
+def test_out_keeps_everything_in_its_folder(run: Run) -> None:
+    done = run("run", "geo.toml", "--out", "results/one", "--set", "trace.cwnd=true")
+    assert done.stdout.endswith("Result: results/one\nPicture: results/one/picture.png\n")
+    names = ("result.json", "picture.png", "picture.svg", "traces/cwnd.parquet", "traces/overview.parquet")
+    assert files() == {"geo.toml", *(f"results/one/{name}" for name in names)}
+
+
+def test_json_prints_the_summary_alone_and_leaves_no_file(run: Run) -> None:
+    done = run("run", "geo.toml", "--json")
+    assert json.loads(done.stdout)["flows"][0]["name"] == "flow"
+    assert done.stderr == ""
+    assert files() == {"geo.toml"}
+
+
+def test_json_with_out_does_both(run: Run) -> None:
+    done = run("run", "geo.toml", "--json", "--out", "kept")
+    assert json.loads(done.stdout) == json.loads(Path("kept/result.json").read_text())["summary"]
+    assert Path("kept/picture.png").exists()
+
+
+def test_no_picture_draws_none(run: Run) -> None:
+    run("run", "geo.toml", "--no-picture")
+    run("run", "geo.toml", "--no-picture", "--out", "kept")
+    assert files() == {"geo.toml", "kept/result.json"}
+
+
+def test_options_change_the_scenario(run: Run, fake_engine: Fake) -> None:
+    options = (
+        "--seed",
+        "7",
+        "--replications",
+        "2",
+        "--set",
+        "link.satellite.buffer=20 pkt",
+        "--set",
+        'run.duration="50 s"',
+    )
+    assert run("run", "geo.toml", "--json", *options).exit_code == 0
+    resolved = fake_engine.started[0].resolved
+    assert (resolved["run"]["seed"], resolved["run"]["replications"], resolved["run"]["duration_s"]) == (7, 2, 50.0)
+    assert resolved["links"][0]["buffer"] == {"packets": 20}
+
+
+@pytest.mark.parametrize(
+    ("poll", "message"), [(3, "Interrupted: 2 of 4 replications"), (1, "there is nothing to keep")]
+)
+def test_ctrl_c_keeps_what_is_finished_and_says_so(run: Run, fake_engine: Fake, poll: int, message: str) -> None:
+    fake_engine.interrupt_after = poll
+    done = run("run", "geo.toml", "--threads", "1", "--out", "kept")
+    assert done.exit_code == 130
+    assert message in done.stderr
+    assert Path("kept/result.json").exists() == (poll == 3)
+
+
+def test_the_engine_s_refusal_is_a_message(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("geo.toml").write_text(SCENARIO.replace("GEO satellite path", "refused"))
+    monkeypatch.setattr(sys, "argv", ["ackclock", "run", "geo.toml"])
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    assert capsys.readouterr().err == "links[0].rate_bps: must be positive; got 0\nflows[0].path: is empty\n"
+
+
+@pytest.mark.parametrize("command", ["run", "check", "resolve"])
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (None, "there is no such file"),
+        (b"title = ", "is not valid TOML"),
+        (bytes(range(256)), "is not UTF-8"),
+        (b"", "[[link]] is missing"),
+        (b"[[link]]\nname = 1\n[[flow]]\nptah = []\n", 'did you mean "path"?'),
+    ],
+)
+def test_a_bad_scenario_is_a_message(tmp_path: Path, command: str, content: bytes | None, expected: str) -> None:
+    if content is not None:
+        (tmp_path / "bad.toml").write_bytes(content)
+    assert_refused(shell(command, "bad.toml", cwd=tmp_path), "bad.toml", expected)
+    assert set(tmp_path.iterdir()) <= {tmp_path / "bad.toml"}
+
+
+def test_a_folder_is_no_scenario(tmp_path: Path) -> None:
+    assert_refused(shell("run", str(tmp_path)), "is a directory")
+
+
+def test_all_faults_come_at_once(tmp_path: Path) -> None:
+    (tmp_path / "bad.toml").write_text(SCENARIO.replace("1.5 Mbit/s", "1.5").replace('"100 s"', "100"))
+    done = shell("check", "bad.toml", cwd=tmp_path)
+    assert_refused(done, "2 faults", 'link "satellite"', "[run], field duration")
+
+
+@pytest.mark.parametrize("out", ["file", "file/below", "/proc/nowhere"])
+def test_a_folder_that_cannot_be_written_is_known_before_the_run(tmp_path: Path, out: str) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "geo.toml").write_text(SCENARIO.replace('"100 s"', '"1e7 s"'))
+    started = time.monotonic()
+    assert_refused(shell("run", "geo.toml", "--out", out, cwd=tmp_path), Path(out).name, "cannot write here")
+    assert time.monotonic() - started < 30.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--set", "run.duration"), "is no FIELD=VALUE"),
+        (("--set", "=3"), "is no FIELD=VALUE"),
+        (("--set", "run.durtion=3"), "unknown field"),
+        (("--set", "link.sattelite.buffer=3"), "satellite"),
+        (("--set", "run.duration=5"), 'override "run.duration"'),
+        (("--replications", "0"), "replications"),
+        (("--replications", "many"), "--replications"),
+        (("--threads", "0"), "threads"),
+    ],
+)
+def test_a_bad_option_is_a_message(tmp_path: Path, arguments: tuple[str, ...], expected: str) -> None:
+    (tmp_path / "geo.toml").write_text(SCENARIO)
+    assert_refused(shell("run", "geo.toml", *arguments, cwd=tmp_path), expected)
+
+
+def test_a_good_scenario_has_no_faults(run: Run) -> None:
+    done = run("check", "geo.toml")
+    assert done.exit_code == 0
+    assert done.stdout.endswith("geo.toml: no faults\n")
+
+
+def test_resolve_prints_what_the_engine_gets(run: Run) -> None:
+    resolved = json.loads(run("resolve", "geo.toml", "--set", "run.seed=9").stdout)
+    assert (resolved["format"], resolved["run"]["seed"], resolved["links"][0]["rate_bps"]) == (1, 9, 1.5e6)
+
+
+def test_schema_is_one_that_the_scenario_obeys(run: Run) -> None:
+    jsonschema.validate(tomllib.loads(SCENARIO), json.loads(run("schema").stdout))
+
+
+def test_presets_are_listed(run: Run) -> None:
+    names = [line.split()[0] for line in run("presets").stdout.splitlines()]
+    assert {"tahoe-ns2", "reno-ns2", "newreno-ns2", "reno-rfc5681", "newreno-rfc6582"} <= set(names)
+
+
+@pytest.mark.parametrize("arguments", [("resolve", "geo.toml"), ("schema",), ("presets",)])
+def test_a_full_disk_behind_standard_output_is_a_message(run: Run, arguments: tuple[str, ...]) -> None:
+    command = shlex.join([sys.executable, "-m", "ackclock", *arguments])
+    done = subprocess.run(
+        ["sh", "-c", f"{command} > /dev/full"], capture_output=True, text=True, env=ENVIRONMENT, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr == "standard output: No space left on device\n"
+
+
+def test_help_comes_at_once(record_property: Callable[[str, object], None]) -> None:
+    """Measured for the record (the budget is 0.3 s); what is asserted is that nothing heavy is imported."""
+    started = time.perf_counter()
+    assert "presets" in shell("--help").stdout
+    record_property("seconds", time.perf_counter() - started)
+    heavy = ("numpy", "pandas", "pydantic", "matplotlib", "rich.table")
+    probe = f"import sys, ackclock.cli; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, env=ENVIRONMENT, check=True)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,90 @@
+import json
+import math
+from typing import Any
+
+import pytest
+
+from ackclock.result import Result
+from fakes import make_flow, make_replication, make_resolved
+
+
+def summarise(resolved: dict[str, Any], *changes: dict[str, Any]) -> Any:
+    replications = [make_replication(resolved, number, **change) for number, change in enumerate(changes)]
+    return Result.from_replications(resolved, replications, version="0.0").summary
+
+
+def test_rates_count_from_warm_up_on() -> None:
+    flow = summarise(make_resolved(), {"flows": {"received_packets": 900, "delivered_packets": 800}})["flows"][0]
+    assert flow["throughput_bps"]["mean"] == pytest.approx(900 * 512 * 8 / 80.0)
+    assert flow["goodput_bps"]["mean"] == pytest.approx(800 * 512 * 8 / 80.0)
+
+
+def test_fractions_are_of_what_was_sent_or_arrived() -> None:
+    summary = summarise(
+        make_resolved(),
+        {
+            "flows": {"sent_packets": 1000, "dropped_packets": 20, "retransmitted_packets": 30},
+            "links": {"arrived_packets": 500, "dropped_packets": 5, "busy_s": 40.0},
+        },
+    )
+    assert summary["flows"][0]["loss_fraction"]["mean"] == pytest.approx(0.02)
+    assert summary["flows"][0]["retransmitted_fraction"]["mean"] == pytest.approx(0.03)
+    assert summary["links"][0]["loss_fraction"]["mean"] == pytest.approx(0.01)
+    assert summary["links"][0]["utilisation_fraction"]["mean"] == pytest.approx(0.5)
+
+
+def test_time_averages_divide_by_the_time_measured() -> None:
+    summary = summarise(
+        make_resolved(),
+        {"flows": {"cwnd_area": 800.0, "rtt_sum_s": 30.0, "rtt_samples": 60}, "links": {"queue_area_packet_s": 160.0}},
+    )
+    assert summary["flows"][0]["cwnd_mean_packets"]["mean"] == pytest.approx(10.0)
+    assert summary["flows"][0]["rtt_mean_s"]["mean"] == pytest.approx(0.5)
+    assert summary["links"][0]["queue_mean_packets"]["mean"] == pytest.approx(2.0)
+
+
+def test_what_was_never_measured_is_null() -> None:
+    flow = summarise(make_resolved(), {"flows": {"sent_packets": 0, "rtt_samples": 0}})["flows"][0]
+    nothing = {"mean": None, "low": None, "high": None, "n": 0}
+    assert flow["loss_fraction"] == nothing
+    assert flow["rtt_mean_s"] == nothing
+
+
+def test_intervals_come_from_the_replications() -> None:
+    timeouts = summarise(make_resolved(), *({"flows": {"timeouts": count}} for count in (9, 10, 11)))["flows"][0][
+        "timeouts"
+    ]
+    assert timeouts["n"] == 3
+    assert timeouts["high"] - timeouts["mean"] == pytest.approx(4.3027 / math.sqrt(3), rel=1e-4)
+
+
+def test_a_bulk_flow_never_finishes_and_a_transfer_may() -> None:
+    resolved = make_resolved([make_flow("bulk", start_spread_s=1.0), make_flow("transfer", size_packets=10)])
+    summary = summarise(
+        resolved, {"flows": {"finish_s": [math.nan, 2.0]}}, {"flows": {"finish_s": [math.nan, math.nan]}}
+    )
+    bulk, transfer = summary["flows"]
+    assert bulk["finish_s"] is None
+    assert (transfer["finish_s"]["mean"], transfer["finish_s"]["n"]) == (2.0, 1)
+
+
+def test_a_deterministic_scenario_is_exact() -> None:
+    summary = summarise(make_resolved([make_flow("flow")], replications=10), {})
+    assert summary["deterministic"]
+    assert summary["replications"] == 1
+    found = summary["flows"][0]["goodput_bps"]
+    assert found["low"] == found["mean"] == found["high"]
+    assert summary["warnings"] == []
+
+
+def test_the_summary_is_json_with_the_agreed_keys() -> None:
+    summary = summarise(make_resolved(), {"flows": {"rtt_samples": 0}})
+    text = json.dumps(summary, allow_nan=False)
+    assert list(json.loads(text)) == [
+        *("title", "duration_s", "warmup_s", "replications", "seed", "deterministic"),
+        *("flows", "links", "warnings", "verdict", "version"),
+    ]
+    assert list(summary["links"][0]) == [
+        *("name", "rate_bps", "utilisation_fraction", "loss_fraction", "dropped_packets"),
+        *("throughput_bps", "queue_mean_packets", "queue_max_packets"),
+    ]

@@ -1,0 +1,128 @@
+from typing import Any
+
+import pytest
+
+from ackclock.result import Result
+from ackclock.verdict import empty_round_trip_s
+from fakes import make_flow, make_link, make_replication, make_resolved
+
+NO_DROPS = {"dropped_packets": 0}
+
+
+def result(
+    resolved: dict[str, Any], flows: dict[str, Any] | None = None, links: dict[str, Any] | None = None, n: int = 1
+) -> Result:
+    replications = [make_replication(resolved, number, flows, links) for number in range(n)]
+    return Result.from_replications(resolved, replications, version="0.0")
+
+
+def verdict(resolved: dict[str, Any], **columns: Any) -> str:
+    return result(resolved, **columns).summary["verdict"]
+
+
+def test_it_names_the_bottleneck_and_what_its_buffer_dropped() -> None:
+    assert verdict(make_resolved()).startswith(
+        "satellite is the bottleneck: 91% used; its 18-packet buffer dropped 100 packets"
+    )
+
+
+def test_it_names_the_link_that_dropped_where_that_is_another() -> None:
+    links = [make_link("satellite"), make_link("feeder", buffer={"bytes": 3000})]
+    text = verdict(make_resolved(links=links), links={"dropped_packets": [0, 7]})
+    assert "feeder's 3000-byte buffer dropped 7 packets" in text
+    text = verdict(make_resolved(links=links), links={"dropped_packets": [6, 7]})
+    assert "feeder's 3000-byte buffer dropped 7 packets; satellite's 18-packet buffer dropped 6 packets" in text
+
+
+@pytest.mark.parametrize(
+    ("use", "expected"),
+    [
+        (0.999, "satellite is the bottleneck and full: 99.9% used"),
+        (0.3, "losses leave even the busiest link, satellite, idle most of the time: 30% used"),
+    ],
+)
+def test_the_use_decides_what_a_bottleneck_is(use: float, expected: str) -> None:
+    assert verdict(make_resolved(), links={"busy_s": [use * 80.0, 1.0]}).startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("timeouts", "fast", "expected"),
+    [
+        (0, 40, "fast retransmit began all 40 recoveries, none needed a timeout"),
+        (60, 61, "60 timeouts beside 61 fast retransmits: many recoveries fail"),
+        (1, 40, "1 timeout beside 40 fast retransmits"),
+    ],
+)
+def test_it_says_what_losses_cost(timeouts: int, fast: int, expected: str) -> None:
+    assert expected in verdict(make_resolved(), flows={"timeouts": timeouts, "fast_retransmits": fast})
+
+
+def test_old_tahoe_s_timeouts_are_by_design() -> None:
+    resolved = make_resolved([make_flow("flow", sender={"recovery": "old-tahoe"})])
+    assert "5 timeouts: this TCP has no fast retransmit" in verdict(
+        resolved, flows={"timeouts": 5, "fast_retransmits": 0}
+    )
+
+
+def test_a_small_receiver_window_is_found() -> None:
+    resolved = make_resolved([make_flow("flow", sender={"max_window": 20})])
+    text = verdict(resolved, flows={"cwnd_max": 20.0}, links=NO_DROPS | {"busy_s": [20.0, 1.0]})
+    assert "no packet was dropped; " in text
+    assert "the receiver's window of 20 packets limits 1 flow" in text
+
+
+def test_a_standing_queue_is_found() -> None:
+    text = verdict(make_resolved(), flows={"rtt_sum_s": 2.0 * 100, "rtt_samples": 100})
+    assert "queues make round trips 2 s on a path of 562.9 ms: more buffer than TCP needs" in text
+
+
+def test_the_empty_path_counts_propagation_and_service() -> None:
+    links = [make_link("a", delay_s=0.01), make_link("a.reverse", rate_bps=None, delay_s=0.02)]
+    resolved = make_resolved(links=links)
+    expected = 0.28 + 0.28 + 0.01 + 512 * 8 / 1.5e6 + 0.02
+    assert empty_round_trip_s(resolved, resolved["flows"][0]) == pytest.approx(expected)
+
+
+def test_transfers_finish_or_warn() -> None:
+    resolved = make_resolved([make_flow("a", size_packets=5), make_flow("b", size_packets=5)])
+    assert "all 2 transfers finished, the last at 3 s" in verdict(resolved, flows={"finish_s": [2.0, 3.0]})
+    late = result(resolved, flows={"finish_s": [2.0, float("nan")]})
+    assert "1 of 2 transfers finished" in late.summary["verdict"]
+    assert late.summary["warnings"] == ["1 transfer did not finish within run.duration: b"]
+
+
+def test_unequal_shares_are_found() -> None:
+    resolved = make_resolved([make_flow("a"), make_flow("b")])
+    assert "shares are unequal" in verdict(resolved, flows={"delivered_packets": [100, 20_000]})
+    assert "shares" not in verdict(resolved, flows={"delivered_packets": [19_000, 20_000]})
+
+
+def test_nothing_delivered_is_said_and_nothing_else() -> None:
+    assert verdict(make_resolved(), flows={"delivered_packets": 0}).startswith("Nothing was delivered")
+
+
+def test_without_drops_an_idle_link_is_no_bottleneck() -> None:
+    text = verdict(make_resolved(), links=NO_DROPS | {"busy_s": [24.0, 1.0]})
+    assert text.startswith("no link is a bottleneck: the busiest, satellite, is 30% used; no packet was dropped")
+
+
+def test_infinitely_fast_links_are_no_bottleneck() -> None:
+    links = [make_link("a", rate_bps=None), make_link("b", rate_bps=None)]
+    assert verdict(make_resolved(links=links), links=NO_DROPS).startswith("no packet was dropped")
+
+
+def test_means_are_called_so() -> None:
+    assert result(make_resolved(), n=4).summary["verdict"].endswith(" (means of 4 runs)")
+
+
+def test_too_few_and_too_short_runs_warn() -> None:
+    few = result(make_resolved(replications=4), n=1).summary["warnings"]
+    assert few == [
+        "interrupted: 1 of 4 replications finished",
+        "one replication gives no confidence interval; raise run.replications",
+    ]
+    resolved = make_resolved(replications=2)
+    short = [make_replication(resolved, i, links={"busy_s": [busy, 1.0]}) for i, busy in enumerate((40.0, 60.0))]
+    warnings = Result.from_replications(resolved, short, version="0.0").summary["warnings"]
+    assert len(warnings) == 1
+    assert warnings[0].startswith("the use of satellite is known to ±")
