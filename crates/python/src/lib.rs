@@ -6,7 +6,7 @@ use base::{PacketKind, Time};
 use numpy::{Element, IntoPyArray};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 use sim::{Outcome, Scenario, Traces};
 
 /// Replications of a resolved scenario on their way.
@@ -43,12 +43,13 @@ impl Job {
     /// The finished replications, in order. RuntimeError where one could not go on.
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let outcomes = self.0.outcomes().map_err(|failures| PyRuntimeError::new_err(failures.join("\n")))?;
-        let results = outcomes.iter().map(|outcome| replication(py, outcome)).collect::<PyResult<Vec<_>>>()?;
+        let results =
+            outcomes.iter().map(|outcome| replication(py, self.0.scenario(), outcome)).collect::<PyResult<Vec<_>>>()?;
         PyList::new(py, results)
     }
 }
 
-fn replication<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+fn replication<'py>(py: Python<'py>, scenario: &Scenario, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
     let result = PyDict::new(py);
     result.set_item("replication", outcome.replication)?;
     result.set_item("packets", outcome.packets())?;
@@ -56,7 +57,11 @@ fn replication<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, P
     result.set_item("cpu_s", outcome.cpu_s)?;
     result.set_item("flows", table(py, &outcome.flows, Outcome::FLOW_COLUMNS)?)?;
     result.set_item("links", table(py, &outcome.links, Outcome::LINK_COLUMNS)?)?;
-    result.set_item("traces", traces(py, &outcome.traces)?)?;
+    let traces = traces(py, &outcome.traces)?;
+    if outcome.traces.capture.is_some() {
+        traces.set_item("capture", captures(py, scenario, outcome)?)?;
+    }
+    result.set_item("traces", traces)?;
     Ok(result)
 }
 
@@ -178,6 +183,15 @@ fn overview<'py>(py: Python<'py>, rows: &[sim::OverviewRow]) -> PyResult<Bound<'
     column(&table, "time_s", rows, |row| seconds(row.time))?;
     column(&table, "value", rows, |row| row.value)?;
     Ok(table)
+}
+
+fn captures<'py>(py: Python<'py>, scenario: &Scenario, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let files = PyDict::new(py);
+    for link in sim::captured_links(scenario) {
+        let file = py.detach(|| sim::pcapng(scenario, outcome, link)).map_err(PyRuntimeError::new_err)?;
+        files.set_item(link, PyBytes::new(py, &file))?;
+    }
+    Ok(files)
 }
 
 /// The engine of ackclock.

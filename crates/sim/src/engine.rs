@@ -79,6 +79,9 @@ impl Engine {
 
     /// Handles so many events at most.
     pub fn advance(&mut self, events: u64) -> Progress {
+        if let Some(why) = self.network.observers.as_ref().and_then(|observers| observers.failure(self.now)) {
+            return Progress::Failed(why);
+        }
         for _ in 0..events {
             let (time, element) = self.network.events.first();
             if time > self.network.phase.end {

@@ -67,6 +67,11 @@ impl Job {
         Ok(Job { threads: (0..threads).map(spawn).collect(), shared })
     }
 
+    /// What it runs.
+    pub fn scenario(&self) -> &Scenario {
+        &self.shared.scenario
+    }
+
     /// Share of all work done, 0 to 1, and replications finished.
     pub fn progress(&self) -> (f64, usize) {
         let done: u64 = self.shared.done.iter().map(|done| done.load(Ordering::Relaxed)).sum();

@@ -1,5 +1,6 @@
 //! The composition root: a resolved scenario becomes a network, the loop runs it, and columns come out.
 
+mod capture;
 mod check;
 mod engine;
 mod job;
@@ -11,6 +12,7 @@ pub mod scenario;
 mod statistics;
 mod tournament;
 
+pub use capture::{captured_links, pcapng};
 pub use check::check;
 pub use engine::{Engine, Progress};
 pub use job::Job;

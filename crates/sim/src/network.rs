@@ -151,13 +151,14 @@ impl Network {
     /// None where it is dropped, or still on its way when the run ends: what lies past the end never happens.
     #[inline(always)]
     fn cross_links(&mut self, mut time: Time, packet: &mut Packet) -> Option<Time> {
-        let mut place = packet.hop as usize;
-        while time <= self.phase.end {
-            let Hop { element: Element::Link(index), delay } = self.hops[place] else {
+        let (phase, hops, links) = (self.phase, self.hops.as_slice(), self.links.as_mut_slice());
+        let (bytes, mut place) = (packet.bytes, packet.hop as usize);
+        while time <= phase.end {
+            let Hop { element: Element::Link(index), delay } = hops[place] else {
                 packet.hop = place as u32;
                 return Some(time);
             };
-            let Some(departure) = self.links[index as usize].arrive(time, packet.bytes, &self.phase) else {
+            let Some(departure) = links[index as usize].arrive(time, bytes, &phase) else {
                 packet.hop = place as u32;
                 self.count_drop(time, packet);
                 return None;

@@ -4,6 +4,7 @@ use base::{Packet, Time};
 use net::Phase;
 use tcp::{Loss, Segment, Sender};
 
+use crate::capture::{self, duplex};
 use crate::scenario::Scenario;
 
 /// The recorded rows, each kind in order of time.
@@ -194,6 +195,7 @@ pub(crate) struct Observers {
     followers: Vec<QueueFollower>,
     windows: Vec<Thinner>,
     captured: Vec<bool>,
+    captured_bytes: u64,
 }
 
 fn wanted<T>(wanted: bool) -> Option<Vec<T>> {
@@ -205,8 +207,7 @@ impl Observers {
     pub(crate) fn new(scenario: &Scenario, phase: Phase) -> Option<Box<Observers>> {
         let asked = &scenario.trace;
         let captured = asked.capture.as_ref().map_or(Vec::new(), |names| {
-            let base = |name: &str| name.strip_suffix(".reverse").unwrap_or(name).to_owned();
-            scenario.links.iter().map(|link| names.iter().any(|name| base(name) == base(&link.name))).collect()
+            scenario.links.iter().map(|link| names.iter().any(|name| duplex(name) == duplex(&link.name))).collect()
         });
         let follows = asked.queue || asked.queue_distribution || asked.overview_interval_s.is_some();
         let traces = Traces {
@@ -231,6 +232,7 @@ impl Observers {
                 followers: if follows { vec![QueueFollower::default(); scenario.links.len()] } else { Vec::new() },
                 windows: vec![Thinner::default(); scenario.flows.len()],
                 captured,
+                captured_bytes: 0,
             })
         })
     }
@@ -286,11 +288,18 @@ impl Observers {
         }
     }
 
+    /// Why the run should not go on until its end, where it should not.
+    pub(crate) fn failure(&self, now: Time) -> Option<String> {
+        let too_large = self.captured_bytes > capture::MOST_BYTES;
+        too_large.then(|| capture::too_large(self.captured_bytes, now))
+    }
+
     /// A packet's last bit leaves the link.
     pub(crate) fn left(&mut self, time: Time, link: u32, packet: &Packet) {
         if time <= self.phase.end && self.captured.get(link as usize) == Some(&true) {
             if let Some(rows) = &mut self.traces.capture {
                 rows.push((time, link, *packet));
+                self.captured_bytes += capture::block_bytes(packet);
             }
         }
     }

@@ -56,10 +56,11 @@ impl Tournament {
         self.times[element as usize] = time;
         let mut winner = self.key(element, time);
         let mut place = self.leaves + element as usize;
+        let matches = self.matches.as_mut_slice();
         while place > 1 {
             let side = place & 1;
             place >>= 1;
-            let rivals = &mut self.matches[place];
+            let rivals = &mut matches[place];
             rivals[side] = winner;
             let rival = rivals[side ^ 1];
             // Who wins cannot be predicted: no branch.

@@ -1,0 +1,216 @@
+//! Captures as pcapng files, for tshark and its kin: what left a duplex link, dressed as Ethernet, IPv4 and TCP.
+//!
+//! The engine knows packets by number, flow and length; all else is made up here, the same way each time.
+//! - Instants are those at which the last bit leaves the link, to the nearest nanosecond (tshark 4.0 cannot count in
+//!   picoseconds); time zero is the Unix epoch.
+//! - Flow `i` (from 0) goes from 10.0.x.y to 10.1.x.y, where x.y is `i mod 65535 + 1`, from port `49152 + i / 65535`
+//!   to port 9 (discard, RFC 863), so no two flows share addresses and ports.
+//! - A packet's length is that of its IP datagram. Data carry 40 bytes of headers and zeros; packet `n` has the sequence
+//!   number `1 + n * payload` modulo 2^32, as after a SYN with number 0. There is no handshake and no FIN.
+//! - An ACK carries no payload: one longer than 40 bytes is filled with up to 40 bytes of TCP options (End of Option
+//!   List, RFC 9293 section 3.1), then with an Ethernet trailer.
+//! - Shorter packets than headers allow are written longer: ACKs with 40 bytes, data with 42 (a single byte of payload
+//!   that is sent again would pass for a keep-alive).
+//! - All segments announce the same window, 65535, whatever the sender was told: a window that moves would make
+//!   readers of the file see window updates where there are duplicate ACKs.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use base::{Packet, PacketKind, Time};
+use etherparse::PacketBuilder;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::DataLink;
+
+use crate::outcome::Outcome;
+use crate::route::routes;
+use crate::scenario::{FlowConfig, LinkConfig, Scenario};
+
+/// What all captures of a run may take together \[bytes\]: they are made in memory.
+pub(crate) const MOST_BYTES: u64 = 1 << 30;
+
+const REVERSE: &str = ".reverse";
+const ETHERNET: usize = 14;
+/// IPv4 and TCP without options.
+const HEADERS: u16 = 40;
+const MOST_OPTIONS: u16 = 40;
+const LEAST_PAYLOAD: u16 = 2;
+const HOSTS: usize = u16::MAX as usize;
+const FIRST_SENDER_PORT: u16 = 49152;
+const RECEIVER_PORT: u16 = 9;
+const HOPS: u8 = 64;
+const WINDOW: u16 = u16::MAX;
+/// The number of the first byte of data, and of the first byte that a receiver would send.
+const FIRST_BYTE: u32 = 1;
+/// pcapng, section 4.2: if_tsresol, a negative power of ten.
+const NANOSECONDS: u8 = 9;
+/// pcapng, section 4.3: epb_flags, bits 0 and 1.
+const INBOUND: u32 = 1;
+const OUTBOUND: u32 = 2;
+/// An Enhanced Packet Block without its data: 32 bytes, its flags 8, the end of its options 4.
+const BLOCK: u64 = 44;
+
+static ZEROS: [u8; u16::MAX as usize] = [0; u16::MAX as usize];
+
+/// The duplex link of a simplex one.
+pub(crate) fn duplex(link: &str) -> &str {
+    link.strip_suffix(REVERSE).unwrap_or(link)
+}
+
+/// The duplex links that a scenario captures, in its order.
+pub fn captured_links(scenario: &Scenario) -> Vec<&str> {
+    let mut links: Vec<&str> = Vec::new();
+    for name in scenario.trace.capture.iter().flatten() {
+        if !links.contains(&duplex(name)) {
+            links.push(duplex(name));
+        }
+    }
+    links
+}
+
+/// What a packet adds to a file \[bytes\].
+pub(crate) fn block_bytes(packet: &Packet) -> u64 {
+    let frame = ETHERNET + usize::from(packet.bytes.max(HEADERS + LEAST_PAYLOAD));
+    BLOCK + frame.next_multiple_of(4) as u64
+}
+
+/// The captures grow too large.
+pub(crate) fn too_large(bytes: u64, until: Time) -> String {
+    format!(
+        "trace.capture: too many packets for a capture in memory; given {bytes} bytes until {:.6} s; allowed \
+         {MOST_BYTES}; capture fewer links, or end the run sooner",
+        until.seconds()
+    )
+}
+
+/// One duplex link's capture as a pcapng file: its one interface, "outbound" what left the link that bears the name,
+/// "inbound" what left the reverse one.
+///
+/// # Errors
+/// The captures of this run are too large.
+pub fn pcapng(scenario: &Scenario, outcome: &Outcome, link: &str) -> Result<Vec<u8>, String> {
+    let rows = outcome.traces.capture.as_deref().unwrap_or_default();
+    let bytes = rows.iter().map(|(_, _, packet)| block_bytes(packet)).sum();
+    if bytes > MOST_BYTES {
+        return Err(too_large(bytes, outcome.phase.end));
+    }
+    write(scenario, outcome.replication, rows, link).map_err(|why| format!("trace.capture: {why}"))
+}
+
+type Failure = Box<dyn std::error::Error>;
+
+fn write(scenario: &Scenario, replication: u64, rows: &[(Time, u32, Packet)], link: &str) -> Result<Vec<u8>, Failure> {
+    let directions: Vec<Option<u32>> = scenario.links.iter().map(|simplex| direction(simplex, link)).collect();
+    let first_hops = routes(scenario).data;
+    let mut writer = PcapNgWriter::with_section_header(Vec::new(), section(scenario, replication, link))?;
+    writer.write_pcapng_block(interface(scenario, link))?;
+    for (time, index, packet) in rows {
+        let Some(flags) = directions[*index as usize] else { continue };
+        let flow = first_hops.partition_point(|&first| first <= packet.hop).saturating_sub(1);
+        let frame = frame(flow, &scenario.flows[flow], packet)?;
+        writer.write_pcapng_block(EnhancedPacketBlock {
+            interface_id: 0,
+            timestamp: Duration::from_nanos(time.picoseconds().saturating_add(500) / 1000),
+            original_len: frame.len() as u32,
+            data: Cow::Owned(frame),
+            options: vec![EnhancedPacketOption::Flags(flags)],
+        })?;
+    }
+    Ok(writer.into_inner())
+}
+
+fn direction(simplex: &LinkConfig, link: &str) -> Option<u32> {
+    (duplex(&simplex.name) == link).then(|| if simplex.name == link { OUTBOUND } else { INBOUND })
+}
+
+fn section(scenario: &Scenario, replication: u64, link: &str) -> SectionHeaderBlock<'static> {
+    let application = format!("ackclock {}", env!("CARGO_PKG_VERSION"));
+    let comment = format!(
+        "simulated by {application}; scenario: {}; seed {}, replication {replication}; link {link}",
+        scenario.title, scenario.run.seed
+    );
+    let options =
+        vec![SectionHeaderOption::Comment(text(comment)), SectionHeaderOption::UserApplication(text(application))];
+    SectionHeaderBlock { options, ..SectionHeaderBlock::default() }
+}
+
+fn interface(scenario: &Scenario, link: &str) -> InterfaceDescriptionBlock<'static> {
+    let rate = scenario.links.iter().find(|simplex| simplex.name == link).and_then(|simplex| simplex.rate_bps);
+    let description =
+        format!("simulated link {link}: outbound what leaves {link}, inbound what leaves {link}{REVERSE}");
+    let mut options = vec![
+        InterfaceDescriptionOption::IfName(text(link.to_owned())),
+        InterfaceDescriptionOption::IfDescription(text(description)),
+        InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+    ];
+    options.extend(rate.map(|rate| InterfaceDescriptionOption::IfSpeed(rate.round() as u64)));
+    InterfaceDescriptionBlock { linktype: DataLink::ETHERNET, snaplen: 0, options }
+}
+
+/// A pcapng option holds 65535 bytes at most.
+fn text(mut content: String) -> Cow<'static, str> {
+    let mut end = content.len().min(60_000);
+    while !content.is_char_boundary(end) {
+        end -= 1;
+    }
+    content.truncate(end);
+    Cow::Owned(content)
+}
+
+/// One end of a flow.
+struct End {
+    mac: [u8; 6],
+    address: [u8; 4],
+    port: u16,
+}
+
+impl End {
+    fn new(side: u8, flow: usize, port: u16) -> End {
+        let [x, y] = ((flow % HOSTS + 1) as u16).to_be_bytes();
+        // A locally administered MAC address.
+        End { mac: [2, 0, 10, side, x, y], address: [10, side, x, y], port }
+    }
+
+    fn sender(flow: usize) -> End {
+        End::new(0, flow, FIRST_SENDER_PORT + (flow / HOSTS) as u16)
+    }
+
+    fn receiver(flow: usize) -> End {
+        End::new(1, flow, RECEIVER_PORT)
+    }
+}
+
+fn frame(flow: usize, config: &FlowConfig, packet: &Packet) -> Result<Vec<u8>, Failure> {
+    let payload = config.packet_bytes.saturating_sub(HEADERS).max(LEAST_PAYLOAD);
+    let byte = FIRST_BYTE.wrapping_add(packet.sequence.wrapping_mul(u64::from(payload)) as u32);
+    let length = ETHERNET + usize::from(packet.bytes.max(HEADERS));
+    if packet.kind == PacketKind::Ack {
+        let options = packet.bytes.saturating_sub(HEADERS).min(MOST_OPTIONS) & !3;
+        let ends = (End::receiver(flow), End::sender(flow));
+        segment(ends, FIRST_BYTE, byte, (options, 0), length)
+    } else {
+        segment((End::sender(flow), End::receiver(flow)), byte, FIRST_BYTE, (0, payload), length)
+    }
+}
+
+/// A frame from the first end to the second, with so many bytes of options and payload, of `length` bytes or more.
+fn segment(
+    (from, to): (End, End),
+    sequence: u32,
+    acknowledgment: u32,
+    (options, payload): (u16, u16),
+    length: usize,
+) -> Result<Vec<u8>, Failure> {
+    let mut frame = Vec::with_capacity(length);
+    PacketBuilder::ethernet2(from.mac, to.mac)
+        .ipv4(from.address, to.address, HOPS)
+        .tcp(from.port, to.port, sequence, WINDOW)
+        .ack(acknowledgment)
+        .options_raw(&ZEROS[..usize::from(options)])?
+        .write(&mut frame, &ZEROS[..usize::from(payload)])?;
+    frame.resize(frame.len().max(length), 0);
+    Ok(frame)
+}
