@@ -160,11 +160,12 @@ def _traces(resolved: dict[str, Any], number: int) -> dict[str, dict[str, Any]]:
 def _overview(resolved: dict[str, Any], times: np.ndarray[Any, Any]) -> dict[str, Any]:
     flows, points = len(resolved["flows"]), len(times)
     cwnd = np.concatenate([np.array([1.0, 200.0, 100.0, 180.0]) + i for i in range(flows)])
+    drops = np.array([10.0, 50.0])
     return {
-        "kind": np.concatenate([np.zeros(flows * points), np.ones(points)]).astype(np.uint8),
-        "index": np.concatenate([np.repeat(np.arange(flows), points), np.zeros(points)]).astype(np.uint32),
-        "time_s": np.tile(times, flows + 1),
-        "value": np.concatenate([cwnd, np.array([1.0, 18.0, 3.0, 12.0])]),
+        "kind": np.concatenate([np.zeros(flows * points), np.ones(points), np.full(2, 2)]).astype(np.uint8),
+        "index": np.concatenate([np.repeat(np.arange(flows), points), np.zeros(points + 2)]).astype(np.uint32),
+        "time_s": np.concatenate([np.tile(times, flows + 1), drops]),
+        "value": np.concatenate([cwnd, np.array([1.0, 18.0, 3.0, 12.0]), np.array([2.0, 1.0])]),
     }
 
 

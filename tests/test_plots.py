@@ -10,7 +10,7 @@ from ackclock.plots import save_picture
 from ackclock.result import Result
 from fakes import make_flow, make_link, make_replication, make_resolved
 
-TRACE = {"overview_interval_s": 1.0, "drops": True}
+TRACE = {"overview_interval_s": 1.0}
 
 
 def draw(**parts: Any) -> Figure:

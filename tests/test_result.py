@@ -42,10 +42,9 @@ def test_traces_carry_names_and_the_replication() -> None:
     assert make_result().traces["losses"]["cause"].to_list() == ["timeout", "fast-retransmit"] * 2
 
 
-def test_drops_for_the_picture_are_no_trace_of_their_own() -> None:
+def test_the_overview_counts_drops() -> None:
     resolved = make_resolved(trace={"overview_interval_s": 1.0})
-    recorded = make_resolved(trace={"overview_interval_s": 1.0, "drops": True})
-    result = Result.from_replications(resolved, [make_replication(recorded)], version="0.0")
+    result = Result.from_replications(resolved, [make_replication(resolved)], version="0.0")
     assert list(result.traces) == ["overview"]
     drops = result.traces["overview"].query("kind == 'drop'")
     assert drops[["name", "time_s", "value"]].to_numpy().tolist() == [

@@ -119,7 +119,7 @@ def _batches(resolved: ResolvedDict, count: int, *, overview: bool) -> list[_Bat
 
 
 def _overview_probes(resolved: ResolvedDict) -> dict[str, Any]:
-    return {"overview_interval_s": overview_interval_s(resolved), "drops": True}
+    return {"overview_interval_s": overview_interval_s(resolved)}
 
 
 def _with_trace(resolved: ResolvedDict, **probes: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from ackclock import storage
 from ackclock.errors import ResultError
 from ackclock.replication import is_deterministic
 from ackclock.summary import FLOW_QUANTITIES, LINK_QUANTITIES, Summary, flow_rows, link_rows
-from ackclock.traces import OVERVIEW, captures, trace_frames
+from ackclock.traces import OVERVIEW, captured_links, captures, trace_frames
 from ackclock.verdict import run_warnings, verdict
 
 if TYPE_CHECKING:
@@ -104,8 +104,7 @@ class Result:
         folder = Path(folder)
         content = storage.read_result(folder)
         traces = storage.StoredTraces(folder)
-        names = storage.capture_names(content["resolved"]["trace"]["capture"] or [])
-        found = {link: storage.read_capture(folder, name) for link, name in names.items()}
+        found = storage.read_captures(folder, captured_links(content["resolved"]))
         return cls(content["summary"], content["resolved"], content["version"], traces, found)
 
     @property

@@ -150,11 +150,11 @@ class StoredTraces(Mapping[str, pd.DataFrame]):
         return len(self._paths)
 
 
-def read_capture(folder: Path, name: str) -> bytes:
-    """Read one capture of a saved result."""
-    path = folder / CAPTURE_FOLDER / name
-    with _as_result_error(path, "cannot read the capture"):
-        return path.read_bytes()
+def read_captures(folder: Path, links: list[str]) -> dict[str, bytes]:
+    """Read the captures of a saved result by link name; a run that was interrupted may have left none."""
+    paths = {link: folder / CAPTURE_FOLDER / name for link, name in capture_names(links).items()}
+    with _as_result_error(folder / CAPTURE_FOLDER, "cannot read the capture"):
+        return {link: path.read_bytes() for link, path in paths.items() if path.exists()}
 
 
 def _numbered(stem: str) -> Iterator[str]:

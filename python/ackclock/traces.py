@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ackclock.replication import Columns, Replication, ResolvedDict, overview_interval_s
+from ackclock.replication import Replication, ResolvedDict
 
 TRACES = ("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses")
 OVERVIEW = "overview"
@@ -53,6 +53,11 @@ def captures(replications: Sequence[Replication]) -> dict[str, bytes]:
     return found
 
 
+def captured_links(resolved: ResolvedDict) -> list[str]:
+    """Name the duplex links that a scenario captures, in its order: one file each, for both directions."""
+    return list(dict.fromkeys(name.removesuffix(".reverse") for name in resolved["trace"]["capture"] or ()))
+
+
 def _trace_frame(resolved: ResolvedDict, name: str, replications: Sequence[Replication]) -> pd.DataFrame:
     parts = [(one["replication"], one["traces"][name]) for one in replications if name in one["traces"]]
     lengths = [len(next(iter(columns.values()))) for _, columns in parts]
@@ -79,11 +84,7 @@ def _names(elements: Iterable[dict[str, Any]]) -> "pd.Index[str]":
 
 def _overview_frame(resolved: ResolvedDict, replication: Replication) -> pd.DataFrame:
     columns = replication["traces"][OVERVIEW]
-    drops = replication["traces"].get("drops")
-    parts = [columns] if drops is None else [columns, _thinned_drops(resolved, columns, drops)]
-    kind, index, time, value = (
-        np.concatenate([part[column] for part in parts]) for column in ("kind", "index", "time_s", "value")
-    )
+    kind, index = columns["kind"], columns["index"]
     flows, links = (
         np.array([element["name"] for element in resolved[key]], dtype=object) for key in ("flows", "links")
     )
@@ -94,22 +95,7 @@ def _overview_frame(resolved: ResolvedDict, replication: Replication) -> pd.Data
         {
             "kind": pd.Categorical.from_codes(kind.astype(np.int64), categories=pd.Index(OVERVIEW_KINDS)),
             "name": pd.Categorical(names, categories=pd.unique(np.concatenate([flows, links]))),
-            "time_s": time.astype(float),
-            "value": value.astype(float),
+            "time_s": columns["time_s"],
+            "value": columns["value"],
         }
     )
-
-
-def _thinned_drops(resolved: ResolvedDict, overview: Columns, drops: Columns) -> Columns:
-    """Keep one row a link and picture interval: when the first drop was and how many there were."""
-    step = overview_interval_s(resolved)
-    cells = np.stack([drops["link"].astype(np.int64), (drops["time_s"] / step).astype(np.int64)], axis=1)
-    _, first, count = np.unique(cells, axis=0, return_index=True, return_counts=True)
-    order = np.argsort(drops["time_s"][first], kind="stable")
-    first, count = first[order], count[order]
-    return {
-        "kind": np.full(len(first), OVERVIEW_KINDS.index("drop"), dtype=overview["kind"].dtype),
-        "index": drops["link"][first],
-        "time_s": drops["time_s"][first],
-        "value": count.astype(float),
-    }

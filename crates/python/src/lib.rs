@@ -178,7 +178,7 @@ fn losses<'py>(py: Python<'py>, rows: &[sim::LossRow]) -> PyResult<Bound<'py, Py
 
 fn overview<'py>(py: Python<'py>, rows: &[sim::OverviewRow]) -> PyResult<Bound<'py, PyDict>> {
     let table = PyDict::new(py);
-    column(&table, "kind", rows, |row| u8::from(row.queue))?;
+    column(&table, "kind", rows, |row| row.kind as u8)?;
     column(&table, "index", rows, |row| row.index)?;
     column(&table, "time_s", rows, |row| seconds(row.time))?;
     column(&table, "value", rows, |row| row.value)?;

@@ -27,7 +27,7 @@ use pcap_file::DataLink;
 
 use crate::outcome::Outcome;
 use crate::route::routes;
-use crate::scenario::{FlowConfig, LinkConfig, Scenario};
+use crate::scenario::{LinkConfig, Scenario};
 
 /// What all captures of a run may take together \[bytes\]: they are made in memory.
 pub(crate) const MOST_BYTES: u64 = 1 << 30;
@@ -110,16 +110,20 @@ fn write(scenario: &Scenario, replication: u64, rows: &[(Time, u32, Packet)], li
     for (time, index, packet) in rows {
         let Some(flags) = directions[*index as usize] else { continue };
         let flow = first_hops.partition_point(|&first| first <= packet.hop).saturating_sub(1);
-        let frame = frame(flow, &scenario.flows[flow], packet)?;
-        writer.write_pcapng_block(EnhancedPacketBlock {
-            interface_id: 0,
-            timestamp: Duration::from_nanos(time.picoseconds().saturating_add(500) / 1000),
-            original_len: frame.len() as u32,
-            data: Cow::Owned(frame),
-            options: vec![EnhancedPacketOption::Flags(flags)],
-        })?;
+        let frame = frame(flow, scenario.flows[flow].packet_bytes, packet)?;
+        writer.write_pcapng_block(block(*time, flags, frame))?;
     }
     Ok(writer.into_inner())
+}
+
+fn block(time: Time, flags: u32, frame: Vec<u8>) -> EnhancedPacketBlock<'static> {
+    EnhancedPacketBlock {
+        interface_id: 0,
+        timestamp: Duration::from_nanos(time.picoseconds().saturating_add(500) / 1000),
+        original_len: frame.len() as u32,
+        data: Cow::Owned(frame),
+        options: vec![EnhancedPacketOption::Flags(flags)],
+    }
 }
 
 fn direction(simplex: &LinkConfig, link: &str) -> Option<u32> {
@@ -183,8 +187,9 @@ impl End {
     }
 }
 
-fn frame(flow: usize, config: &FlowConfig, packet: &Packet) -> Result<Vec<u8>, Failure> {
-    let payload = config.packet_bytes.saturating_sub(HEADERS).max(LEAST_PAYLOAD);
+/// The frame of a packet of a flow whose data packets have so many bytes.
+fn frame(flow: usize, data_bytes: u16, packet: &Packet) -> Result<Vec<u8>, Failure> {
+    let payload = data_bytes.saturating_sub(HEADERS).max(LEAST_PAYLOAD);
     let byte = FIRST_BYTE.wrapping_add(packet.sequence.wrapping_mul(u64::from(payload)) as u32);
     let length = ETHERNET + usize::from(packet.bytes.max(HEADERS));
     if packet.kind == PacketKind::Ack {
@@ -213,4 +218,102 @@ fn segment(
         .write(&mut frame, &ZEROS[..usize::from(payload)])?;
     frame.resize(frame.len().max(length), 0);
     Ok(frame)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use etherparse::{NetSlice, SlicedPacket, TcpSlice, TransportSlice};
+
+    fn packet(kind: PacketKind, sequence: u64, bytes: u16) -> Packet {
+        Packet { kind, sequence, bytes, ..Packet::default() }
+    }
+
+    /// Length of the IP datagram, the TCP segment; both checksums verified.
+    fn read(frame: &[u8], check: impl Fn(&TcpSlice)) -> (u16, usize) {
+        let sliced = SlicedPacket::from_ethernet(frame).unwrap();
+        let (Some(NetSlice::Ipv4(ip)), Some(TransportSlice::Tcp(tcp))) = (sliced.net, sliced.transport) else {
+            panic!("not TCP over IPv4")
+        };
+        assert_eq!(ip.header().header_checksum(), ip.header().to_header().calc_header_checksum());
+        let (from, to) = (ip.header().source(), ip.header().destination());
+        assert_eq!(tcp.checksum(), tcp.calc_checksum_ipv4(from, to).unwrap());
+        check(&tcp);
+        (ip.header().total_len(), tcp.payload().len())
+    }
+
+    #[test]
+    fn a_frame_is_as_long_as_its_packet_and_its_link_header() {
+        for bytes in [42, 43, 512, 1500, 65535] {
+            let frame = frame(0, bytes, &packet(PacketKind::Data, 3, bytes)).unwrap();
+            assert_eq!(frame.len(), 14 + usize::from(bytes));
+            assert_eq!(read(&frame, |_| ()), (bytes, usize::from(bytes) - 40));
+        }
+    }
+
+    #[test]
+    fn an_ack_has_no_payload_however_long_it_is() {
+        for (bytes, datagram) in [(40, 40), (43, 40), (52, 52), (80, 80), (84, 80), (1500, 80)] {
+            let frame = frame(0, 512, &packet(PacketKind::Ack, 3, bytes)).unwrap();
+            assert_eq!(frame.len(), 14 + usize::from(bytes));
+            let length = read(&frame, |tcp| assert_eq!(tcp.acknowledgment_number(), 1 + 3 * 472));
+            assert_eq!(length, (datagram, 0));
+        }
+    }
+
+    #[test]
+    fn packets_shorter_than_their_headers_are_written_longer() {
+        for bytes in [1, 40, 41] {
+            let data = frame(0, bytes, &packet(PacketKind::Retransmission, 3, bytes)).unwrap();
+            assert_eq!(read(&data, |tcp| assert_eq!(tcp.sequence_number(), 1 + 3 * 2)), (42, 2));
+        }
+        assert_eq!(frame(0, 1, &packet(PacketKind::Ack, 3, 1)).unwrap().len(), 54);
+    }
+
+    #[test]
+    fn sequence_numbers_wrap_as_in_tcp() {
+        let number = (1_u64 << 32) / 960 + 1;
+        let frame = frame(0, 1000, &packet(PacketKind::Data, number, 1000)).unwrap();
+        read(&frame, |tcp| assert_eq!(u64::from(tcp.sequence_number()), 1 + number * 960 - (1 << 32)));
+    }
+
+    #[test]
+    fn no_two_flows_share_their_ends() {
+        let ends = |flow| {
+            let (sender, receiver) = (End::sender(flow), End::receiver(flow));
+            (sender.mac, sender.address, sender.port, receiver.address, receiver.port)
+        };
+        assert_eq!(ends(0), ([2, 0, 10, 0, 0, 1], [10, 0, 0, 1], 49152, [10, 1, 0, 1], 9));
+        assert_eq!(ends(65534).1, [10, 0, 255, 255]);
+        assert_eq!((ends(65535).1, ends(65535).2), ([10, 0, 0, 1], 49153));
+        let all: std::collections::BTreeSet<_> = (0..200_000).map(ends).collect();
+        assert_eq!(all.len(), 200_000);
+    }
+
+    #[test]
+    fn a_block_is_as_long_as_foretold() {
+        for bytes in [42, 43, 44, 45, 1500] {
+            let mut writer = PcapNgWriter::new(Vec::new()).unwrap();
+            let interface = InterfaceDescriptionBlock { linktype: DataLink::ETHERNET, snaplen: 0, options: Vec::new() };
+            writer.write_pcapng_block(interface).unwrap();
+            let packet = packet(PacketKind::Data, 0, bytes);
+            let frame = frame(0, bytes, &packet).unwrap();
+            let written = writer.write_pcapng_block(block(Time::ZERO, OUTBOUND, frame)).unwrap();
+            assert_eq!(written as u64, block_bytes(&packet));
+        }
+    }
+
+    #[test]
+    fn a_capture_that_does_not_fit_is_refused_in_words() {
+        let why = too_large(MOST_BYTES + 1, Time::from_seconds(2.5));
+        assert!(why.starts_with("trace.capture: too many packets"), "{why}");
+        assert!(why.contains("2.500000 s"), "{why}");
+    }
+
+    #[test]
+    fn long_titles_are_cut_between_characters() {
+        let cut = text("é".repeat(40_000));
+        assert_eq!(cut.len(), 60_000);
+        assert_eq!(text("x".to_owned() + &"é".repeat(40_000)).len(), 59_999);
+    }
 }

@@ -17,7 +17,8 @@ pub use check::check;
 pub use engine::{Engine, Progress};
 pub use job::Job;
 pub use observe::{
-    CwndRow, DropRow, Kind, LossRow, OverviewRow, QueueDistributionRow, QueueRow, RttRow, SequenceRow, Traces,
+    CwndRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow, RttRow, SequenceRow,
+    Traces,
 };
 pub use outcome::{FlowOutcome, LinkOutcome, Outcome};
 pub use scenario::Scenario;

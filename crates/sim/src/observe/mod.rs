@@ -1,180 +1,20 @@
 //! What a run records on request. Observers only look: a run is the same bit for bit with and without them.
 
+mod rows;
+mod thinner;
+
 use base::{Packet, Time};
 use net::Phase;
 use tcp::{Loss, Segment, Sender};
 
+pub use rows::{
+    CwndRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow, RttRow, SequenceRow,
+    Traces,
+};
+use thinner::{DropCounter, Thinner};
+
 use crate::capture::{self, duplex};
 use crate::scenario::Scenario;
-
-/// The recorded rows, each kind in order of time.
-#[derive(Clone, Debug, Default)]
-pub struct Traces {
-    /// cwnd and its companions, at each change.
-    pub cwnd: Option<Vec<CwndRow>>,
-    /// Round trips of the ACKs of new data.
-    pub rtt: Option<Vec<RttRow>>,
-    /// Packets sent, ACKs received.
-    pub sequence: Option<Vec<SequenceRow>>,
-    /// Queue lengths.
-    pub queue: Option<Vec<QueueRow>>,
-    /// Time at each queue length.
-    pub queue_distribution: Option<Vec<QueueDistributionRow>>,
-    /// Packets dropped.
-    pub drops: Option<Vec<DropRow>>,
-    /// Losses found by senders.
-    pub losses: Option<Vec<LossRow>>,
-    /// Thinned cwnd and queues.
-    pub overview: Option<Vec<OverviewRow>>,
-    /// Packets as they leave the captured links, with the link's index.
-    pub capture: Option<Vec<(Time, u32, Packet)>>,
-}
-
-/// A sender's state after a change of cwnd.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CwndRow {
-    /// Flow.
-    pub flow: u32,
-    /// Instant.
-    pub time: Time,
-    /// Congestion window \[packets\].
-    pub cwnd: f64,
-    /// Slow start threshold \[packets\].
-    pub ssthresh: f64,
-    /// Packets in flight.
-    pub flight_size: u64,
-    /// Timeout in force.
-    pub rto: Time,
-}
-
-/// The round trip of an ACK of new data.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RttRow {
-    /// Flow.
-    pub flow: u32,
-    /// Instant of the ACK.
-    pub time: Time,
-    /// Since the segment that it answers was sent.
-    pub rtt: Time,
-}
-
-/// What a row of the sequence plot is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A packet's first sending.
-    Sent = 0,
-    /// A retransmission.
-    Retransmitted = 1,
-    /// An ACK; the sequence is the number expected next.
-    Acked = 2,
-}
-
-/// A point of the sequence plot.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SequenceRow {
-    /// Flow.
-    pub flow: u32,
-    /// Instant.
-    pub time: Time,
-    /// Sent or acknowledged.
-    pub kind: Kind,
-    /// Number.
-    pub sequence: u64,
-}
-
-/// A queue's length after a change.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct QueueRow {
-    /// Link.
-    pub link: u32,
-    /// Instant.
-    pub time: Time,
-    /// Packets in the link, the one in transmission included.
-    pub packets: u64,
-}
-
-/// How long a link held so many packets, and how many arrivals found so many.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct QueueDistributionRow {
-    /// Link.
-    pub link: u32,
-    /// Packets, the one in transmission included.
-    pub packets: u64,
-    /// Time in the measurement.
-    pub time: Time,
-    /// Arrivals in the measurement.
-    pub arrivals: u64,
-}
-
-/// A packet that was thrown away.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DropRow {
-    /// Instant.
-    pub time: Time,
-    /// Link.
-    pub link: u32,
-    /// Flow.
-    pub flow: u32,
-    /// The packet.
-    pub packet: Packet,
-}
-
-/// A loss that a sender found.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LossRow {
-    /// Instant.
-    pub time: Time,
-    /// Flow.
-    pub flow: u32,
-    /// What was found.
-    pub loss: Loss,
-}
-
-/// An extreme of a thinned series.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OverviewRow {
-    /// Whether the series is a queue (or a cwnd).
-    pub queue: bool,
-    /// Link or flow.
-    pub index: u32,
-    /// Instant.
-    pub time: Time,
-    /// Packets.
-    pub value: f64,
-}
-
-/// Keeps the smallest and the largest value of each interval.
-#[derive(Clone, Debug, Default)]
-struct Thinner {
-    interval_end: Time,
-    smallest: Option<(Time, f64)>,
-    largest: Option<(Time, f64)>,
-}
-
-impl Thinner {
-    fn observe(&mut self, time: Time, value: f64, interval: Time, mut emit: impl FnMut(Time, f64)) {
-        if time >= self.interval_end {
-            self.flush(&mut emit);
-            let index = time.picoseconds() / interval.picoseconds();
-            self.interval_end = interval.times(index + 1);
-        }
-        if self.smallest.is_none_or(|(_, least)| value < least) {
-            self.smallest = Some((time, value));
-        }
-        if self.largest.is_none_or(|(_, most)| value > most) {
-            self.largest = Some((time, value));
-        }
-    }
-
-    fn flush(&mut self, mut emit: impl FnMut(Time, f64)) {
-        let (Some(a), Some(b)) = (self.smallest.take(), self.largest.take()) else { return };
-        let (first, second) = if a.0 <= b.0 { (a, b) } else { (b, a) };
-        emit(first.0, first.1);
-        if second != first {
-            emit(second.0, second.1);
-        }
-    }
-}
 
 /// Follows one link's length.
 #[derive(Clone, Debug, Default)]
@@ -184,6 +24,7 @@ struct QueueFollower {
     time_at: Vec<Time>,
     arrivals_at: Vec<u64>,
     thinner: Thinner,
+    drops: DropCounter,
 }
 
 /// The observers of a run.
@@ -255,7 +96,7 @@ impl Observers {
             });
         }
         if let Some(rows) = &mut self.traces.overview {
-            let emit = |time, value| rows.push(OverviewRow { queue: false, index: flow, time, value });
+            let emit = |time, value| rows.push(OverviewRow { kind: OverviewKind::Cwnd, index: flow, time, value });
             self.windows[flow as usize].observe(time, sender.cwnd(), self.interval, emit);
         }
     }
@@ -285,6 +126,10 @@ impl Observers {
     pub(crate) fn dropped(&mut self, time: Time, link: u32, flow: u32, packet: &Packet) {
         if let Some(rows) = &mut self.traces.drops {
             rows.push(DropRow { time, link, flow, packet: *packet });
+        }
+        if let (Some(rows), Some(follower)) = (&mut self.traces.overview, self.followers.get_mut(link as usize)) {
+            let emit = |time, value| rows.push(OverviewRow { kind: OverviewKind::Drops, index: link, time, value });
+            follower.drops.observe(time, self.interval, emit);
         }
     }
 
@@ -325,7 +170,7 @@ impl Observers {
             rows.push(QueueRow { link, time, packets });
         }
         if let Some(rows) = &mut self.traces.overview {
-            let emit = |time, value| rows.push(OverviewRow { queue: true, index: link, time, value });
+            let emit = |time, value| rows.push(OverviewRow { kind: OverviewKind::Queue, index: link, time, value });
             follower.thinner.observe(time, packets as f64, self.interval, emit);
         }
     }
@@ -350,13 +195,13 @@ impl Observers {
 
     fn flush_thinners(&mut self) {
         let Some(rows) = &mut self.traces.overview else { return };
-        for (queue, thinners) in [
-            (false, &mut self.windows.iter_mut().collect::<Vec<_>>()),
-            (true, &mut self.followers.iter_mut().map(|follower| &mut follower.thinner).collect()),
-        ] {
-            for (index, thinner) in thinners.iter_mut().enumerate() {
-                thinner.flush(|time, value| rows.push(OverviewRow { queue, index: index as u32, time, value }));
-            }
+        let row = |kind, index: usize, time, value| OverviewRow { kind, index: index as u32, time, value };
+        for (flow, thinner) in self.windows.iter_mut().enumerate() {
+            thinner.flush(|time, value| rows.push(row(OverviewKind::Cwnd, flow, time, value)));
+        }
+        for (link, follower) in self.followers.iter_mut().enumerate() {
+            follower.thinner.flush(|time, value| rows.push(row(OverviewKind::Queue, link, time, value)));
+            follower.drops.flush(|time, value| rows.push(row(OverviewKind::Drops, link, time, value)));
         }
     }
 }
