@@ -17,20 +17,15 @@ impl Rate {
     }
 
     /// The size whose service time was asked for last, and that time.
+    #[inline(always)]
     pub fn at_hand(&self) -> (u16, Time) {
         self.known[0]
-    }
-
-    /// Whether it is this size.
-    #[inline(always)]
-    pub fn is_at_hand(&self, bytes: u16) -> bool {
-        self.known[0].0 == bytes
     }
 
     /// Time to transmit `bytes`, to the nearest picosecond.
     #[inline(always)]
     pub fn service_time(&mut self, bytes: u16) -> Time {
-        if self.is_at_hand(bytes) {
+        if self.known[0].0 == bytes {
             return self.known[0].1;
         }
         self.other_service_time(bytes)

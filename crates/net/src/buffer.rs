@@ -21,10 +21,11 @@ pub enum Limit {
 /// A buffer's limit and what it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffer {
-    /// How much it holds.
-    pub limit: Limit,
-    /// Whether the packet in transmission counts.
-    pub counting: Counting,
+    /// Packets in all, the one in transmission included.
+    most_packets: u64,
+    /// Bytes of what counts.
+    most_bytes: u64,
+    counting: Counting,
 }
 
 /// What a link holds at some instant.
@@ -39,21 +40,31 @@ pub struct Load {
 }
 
 impl Buffer {
-    /// Unlimited.
-    pub const UNLIMITED: Buffer = Buffer { limit: Limit::Unlimited, counting: Counting::WithService };
+    /// A buffer of the given limit.
+    pub fn new(limit: Limit, counting: Counting) -> Buffer {
+        let unlimited = Buffer { most_packets: u64::MAX, most_bytes: u64::MAX, counting };
+        match (limit, counting) {
+            (Limit::Unlimited, _) => unlimited,
+            (Limit::Packets(limit), Counting::WithService) => Buffer { most_packets: limit, ..unlimited },
+            (Limit::Packets(limit), Counting::Waiting) => Buffer { most_packets: limit + 1, ..unlimited },
+            (Limit::Bytes(limit), _) => Buffer { most_bytes: limit, ..unlimited },
+        }
+    }
 
     /// Whether a packet of `bytes` finds room. One that finds the link idle always does.
     #[inline(always)]
     pub fn admits(&self, load: &Load, bytes: u16) -> bool {
-        if load.packets == 0 {
-            return true;
-        }
-        match (self.limit, self.counting) {
-            (Limit::Unlimited, _) => true,
-            (Limit::Packets(limit), Counting::WithService) => load.packets < limit,
-            (Limit::Packets(limit), Counting::Waiting) => load.packets <= limit,
-            (Limit::Bytes(limit), Counting::WithService) => load.bytes + u64::from(bytes) <= limit,
-            (Limit::Bytes(limit), Counting::Waiting) => load.bytes - load.bytes_in_service + u64::from(bytes) <= limit,
+        load.packets == 0 || (load.packets < self.most_packets && self.has_bytes_for(load, bytes))
+    }
+
+    #[inline(always)]
+    fn has_bytes_for(&self, load: &Load, bytes: u16) -> bool {
+        self.most_bytes == u64::MAX || {
+            let counted = match self.counting {
+                Counting::WithService => load.bytes,
+                Counting::Waiting => load.bytes - load.bytes_in_service,
+            };
+            counted + u64::from(bytes) <= self.most_bytes
         }
     }
 
@@ -76,7 +87,7 @@ mod tests {
     }
 
     fn holds(limit: Limit, counting: Counting) -> u64 {
-        let buffer = Buffer { limit, counting };
+        let buffer = Buffer::new(limit, counting);
         (0..).find(|&packets| !buffer.admits(&load(packets), 500)).unwrap()
     }
 
@@ -95,7 +106,7 @@ mod tests {
 
     #[test]
     fn an_idle_link_admits_what_its_buffer_could_not_hold() {
-        let buffer = Buffer { limit: Limit::Bytes(100), counting: Counting::WithService };
+        let buffer = Buffer::new(Limit::Bytes(100), Counting::WithService);
         assert!(buffer.admits(&load(0), 1500));
         assert!(!buffer.admits(&load(1), 1500));
     }

@@ -94,10 +94,11 @@ impl Link {
                 return self.refuse(now, phase);
             }
         }
-        if !self.rate.is_at_hand(bytes) {
-            self.settle();
+        let (bytes_at_hand, mut service) = self.rate.at_hand();
+        if bytes != bytes_at_hand {
+            service = self.settle(bytes);
         }
-        let departure = start + self.rate.service_time(bytes);
+        let departure = start + service;
         self.last = Inside { departure, bytes };
         if now >= phase.warmup && departure <= phase.end {
             self.passed += 1;
@@ -108,11 +109,12 @@ impl Link {
         Some(departure)
     }
 
-    /// Another size comes: what passed so far is counted with the size that was at hand.
+    /// Another size comes: what passed so far is counted with the size that was at hand. Its service time.
     #[cold]
-    fn settle(&mut self) {
+    fn settle(&mut self, bytes: u16) -> Time {
         self.statistics = self.statistics();
         (self.passed, self.passed_area) = (0, 0);
+        self.rate.service_time(bytes)
     }
 
     /// The packet just let in comes or leaves outside the measurement.
@@ -171,7 +173,7 @@ mod tests {
 
     fn link(limit: Limit) -> Link {
         // 1000 bytes take 1 ms.
-        Link::new(Rate::from_bits_per_second(8e6), Buffer { limit, counting: Counting::WithService }, None)
+        Link::new(Rate::from_bits_per_second(8e6), Buffer::new(limit, Counting::WithService), None)
     }
 
     fn arrive(link: &mut Link, milliseconds: f64) -> Option<f64> {

@@ -151,7 +151,7 @@ mod tests {
     const PHASE: Phase = Phase { warmup: Time::ZERO, end: Time::NEVER };
 
     fn link(limit: u64, victim: Victim) -> QueuedLink {
-        let buffer = Buffer { limit: Limit::Packets(limit), counting: Counting::WithService };
+        let buffer = Buffer::new(Limit::Packets(limit), Counting::WithService);
         QueuedLink::new(Rate::from_bits_per_second(8e6), buffer, victim, None)
     }
 

@@ -212,10 +212,14 @@ impl Engine {
         let (slot, phase) = (&mut self.senders[flow], &self.network.phase);
         let statistics = &mut self.network.flows[flow].statistics;
         if now >= phase.warmup {
-            let span = slot.since.overlap(now, phase.warmup, phase.end);
-            statistics.cwnd_area += slot.cwnd * span.picoseconds() as i64 as f64;
             // The window that stood when the measurement began counts too.
-            statistics.cwnd_max = statistics.cwnd_max.max(slot.sender.cwnd()).max(slot.cwnd);
+            let span = now - slot.since.max(phase.warmup);
+            statistics.cwnd_area += slot.cwnd * span.picoseconds() as i64 as f64;
+            for cwnd in [slot.cwnd, slot.sender.cwnd()] {
+                if cwnd > statistics.cwnd_max {
+                    statistics.cwnd_max = cwnd;
+                }
+            }
         }
         slot.cwnd = slot.sender.cwnd();
         slot.since = now;

@@ -386,7 +386,7 @@ fn buffer(config: &LinkConfig) -> Buffer {
         CountingConfig::WithService => Counting::WithService,
         CountingConfig::Waiting => Counting::Waiting,
     };
-    Buffer { limit, counting }
+    Buffer::new(limit, counting)
 }
 
 fn red(config: &LinkConfig, random: RandomStream) -> Option<Red> {

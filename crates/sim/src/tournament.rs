@@ -4,7 +4,7 @@ use base::Time;
 
 /// The event queue: one pending instant for each element, and the earliest of them on top.
 ///
-/// A complete binary tree of matches. An element's instant is replaced in place, so nothing is ever cancelled and the
+/// A complete tree of matches between four. An element's instant is replaced in place, so nothing is ever cancelled and the
 /// queue holds one entry an element, however many packets are in flight. At equal instants the lower index wins:
 /// that, and the order of the elements (see `network`), is the total order of events.
 ///
@@ -12,8 +12,8 @@ use base::Time;
 /// number waits there until nothing nearer is left; then `base` moves on.
 #[derive(Clone, Debug)]
 pub struct Tournament {
-    /// The two rivals of each match: of match `n`, the winners of matches `2n` and `2n + 1`, or two elements.
-    matches: Vec<[u64; 2]>,
+    /// The rivals of each match: of match `n`, the winners of matches `4n` to `4n + 3`, or four elements.
+    matches: Vec<[u64; 4]>,
     winner: u64,
     leaves: usize,
     /// Bits of a key that name the element.
@@ -26,9 +26,12 @@ pub struct Tournament {
 impl Tournament {
     /// For so many elements, none of which has anything pending.
     pub fn new(elements: usize) -> Tournament {
-        let leaves = elements.next_power_of_two().max(2);
+        let mut leaves = 4;
+        while leaves < elements {
+            leaves *= 4;
+        }
         let mut tournament = Tournament {
-            matches: vec![[u64::MAX; 2]; leaves],
+            matches: vec![[u64::MAX; 4]; leaves / 2],
             winner: u64::MAX,
             leaves,
             bits: leaves.trailing_zeros(),
@@ -58,13 +61,12 @@ impl Tournament {
         let mut place = self.leaves + element as usize;
         let matches = self.matches.as_mut_slice();
         while place > 1 {
-            let side = place & 1;
-            place >>= 1;
+            let side = place & 3;
+            place >>= 2;
             let rivals = &mut matches[place];
             rivals[side] = winner;
-            let rival = rivals[side ^ 1];
-            // Who wins cannot be predicted: no branch.
-            winner = select_unpredictable(rival < winner, rival, winner);
+            let rival = earlier(rivals[side ^ 1], earlier(rivals[side ^ 2], rivals[side ^ 3]));
+            winner = earlier(rival, winner);
         }
         self.winner = winner;
     }
@@ -76,18 +78,18 @@ impl Tournament {
             return;
         }
         self.times[element as usize] = time;
-        let earlier = self.key(element, time);
+        let key = self.key(element, time);
         let mut place = self.leaves + element as usize;
         while place > 1 {
-            let side = place & 1;
-            place >>= 1;
+            let side = place & 3;
+            place >>= 2;
             let rivals = &mut self.matches[place];
-            rivals[side] = earlier;
-            if rivals[side ^ 1] < earlier {
+            rivals[side] = key;
+            if rivals.iter().any(|&rival| rival < key) {
                 return;
             }
         }
-        self.winner = earlier;
+        self.winner = key;
     }
 
     /// The largest time since `base` that a key holds.
@@ -106,16 +108,29 @@ impl Tournament {
     fn rebase(&mut self) {
         let earliest = self.times.iter().copied().min().filter(|&time| time != Time::NEVER);
         self.base = earliest.unwrap_or(self.base);
-        let keys: Vec<u64> = (0..).zip(&self.times).map(|(element, &time)| self.key(element, time)).collect();
-        for (rivals, pair) in self.matches[self.leaves / 2..].iter_mut().zip(keys.chunks_exact(2)) {
-            rivals.copy_from_slice(pair);
+        for element in 0..self.leaves {
+            let place = self.leaves + element;
+            self.matches[place >> 2][place & 3] = self.key(element as u32, self.times[element]);
         }
-        for place in (1..self.leaves / 2).rev() {
-            self.matches[place] =
-                [2 * place, 2 * place + 1].map(|below| self.matches[below][0].min(self.matches[below][1]));
+        let mut level = self.leaves / 4;
+        while level > 1 {
+            for place in level..2 * level {
+                self.matches[place >> 2][place & 3] = best(&self.matches[place]);
+            }
+            level /= 4;
         }
-        self.winner = self.matches[1][0].min(self.matches[1][1]);
+        self.winner = best(&self.matches[1]);
     }
+}
+
+/// The smaller key. Which it is cannot be predicted: no branch.
+#[inline(always)]
+fn earlier(a: u64, b: u64) -> u64 {
+    select_unpredictable(a < b, a, b)
+}
+
+fn best(rivals: &[u64; 4]) -> u64 {
+    rivals.iter().copied().fold(u64::MAX, u64::min)
 }
 
 #[cfg(test)]

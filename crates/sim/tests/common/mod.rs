@@ -1,0 +1,125 @@
+//! Scenarios from few words, and runs of them.
+// Each test binary uses its part of this.
+#![allow(dead_code)]
+
+use sim::scenario::{BufferConfig, CountingConfig, FlowConfig, LinkConfig, QueueConfig, Run, TraceConfig};
+use sim::{Engine, Outcome, Progress, Scenario};
+use tcp::{
+    Dialect, Estimator, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig,
+    SlowStartWhile,
+};
+
+/// A drop-tail link that counts the packet in transmission, without propagation.
+pub fn link(name: &str, rate_bps: f64, buffer_packets: Option<u64>) -> LinkConfig {
+    LinkConfig {
+        name: name.to_owned(),
+        rate_bps: Some(rate_bps),
+        delay_s: 0.0,
+        buffer: buffer_packets.map(BufferConfig::Packets),
+        counting: CountingConfig::WithService,
+        queue: QueueConfig::DropTail {},
+    }
+}
+
+/// ns-2's sender with the settings of the papers' time.
+pub fn ns2(recovery: Recovery) -> SenderConfig {
+    SenderConfig {
+        dialect: Dialect::Ns2,
+        recovery,
+        initial_window: 1.0,
+        initial_ssthresh: None,
+        max_window: None,
+        slow_start_while: SlowStartWhile::Below,
+        increase: Increase::Reciprocal,
+        dupack_threshold: Some(3),
+        limited_transmit: false,
+        partial_ack_timer: PartialAckTimer::Impatient,
+        rto: RtoConfig {
+            estimator: Estimator::Ticks,
+            sample: RttSample::PerRound,
+            k: 4,
+            granularity_s: 0.1,
+            min_s: 0.2,
+            max_s: 60.0,
+            initial_s: 3.0,
+            max_backoff: 64,
+            clock_offset_s: 0.0,
+        },
+    }
+}
+
+/// A sender by RFC 5681, 6582 and 6298, without limited transmit.
+pub fn rfc(recovery: Recovery) -> SenderConfig {
+    SenderConfig {
+        dialect: Dialect::Rfc,
+        initial_window: 3.0,
+        rto: RtoConfig {
+            estimator: Estimator::Rfc6298,
+            sample: RttSample::PerAck,
+            granularity_s: 0.001,
+            min_s: 1.0,
+            initial_s: 1.0,
+            ..ns2(recovery).rto
+        },
+        ..ns2(recovery)
+    }
+}
+
+/// A bulk flow of 512-byte packets and 40-byte ACKs, from the start, with an ACK for each packet.
+pub fn flow(name: &str, path: &[usize], return_path: &[usize], sender: SenderConfig) -> FlowConfig {
+    FlowConfig {
+        name: name.to_owned(),
+        path: path.to_vec(),
+        return_path: return_path.to_vec(),
+        forward_delay_s: 0.0,
+        return_delay_s: 0.0,
+        packet_bytes: 512,
+        ack_bytes: 40,
+        start_s: 0.0,
+        start_spread_s: 0.0,
+        size_packets: None,
+        sender,
+        receiver: ReceiverConfig { ack_every: 1, ack_delay_s: 0.1 },
+    }
+}
+
+/// A scenario with seed 1, measured from its start, without traces.
+pub fn scenario(title: &str, duration_s: f64, links: Vec<LinkConfig>, flows: Vec<FlowConfig>) -> Scenario {
+    Scenario {
+        format: 1,
+        title: title.to_owned(),
+        run: Run { duration_s, warmup_s: 0.0, replications: 1, seed: 1, confidence: 0.95 },
+        links,
+        flows,
+        trace: TraceConfig::default(),
+    }
+}
+
+/// Everything recorded, but for captures.
+pub fn all_traces() -> TraceConfig {
+    TraceConfig {
+        cwnd: true,
+        rtt: true,
+        sequence: true,
+        queue: true,
+        queue_distribution: true,
+        drops: true,
+        losses: true,
+        overview_interval_s: Some(0.5),
+        capture: None,
+    }
+}
+
+/// Replication 0.
+pub fn run(scenario: &Scenario) -> Outcome {
+    let faults = sim::check(scenario);
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    let mut engine = Engine::new(scenario, 0);
+    loop {
+        match engine.advance(1_000_000) {
+            Progress::Running => {}
+            Progress::Finished => return engine.finish(0.0),
+            Progress::Failed(why) => panic!("{why}"),
+        }
+    }
+}
