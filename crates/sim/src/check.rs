@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use base::{Rate, Time};
 use tcp::Estimator;
 
 use crate::scenario::{BufferConfig, FlowConfig, LinkConfig, QueueConfig, Scenario};
@@ -11,6 +12,10 @@ const LONGEST_S: f64 = 1e7;
 const LONGEST_DELAY_S: f64 = 1e5;
 const RATES_BPS: (f64, f64) = (1.0, 1e15);
 const LARGEST_WINDOW: f64 = 1e9;
+/// All of it leaves in one event.
+const LARGEST_INITIAL_WINDOW: f64 = 1e6;
+/// The shortest tick \[s\] for which no round trip overflows the integer arithmetic of the coarse clock.
+const SHORTEST_TICK_S: f64 = 1e-6;
 const MOST_HOPS: usize = u32::MAX as usize / 4;
 
 /// All faults of a resolved scenario, one a line: `place: what is wrong; given ...; allowed ...`. Empty: it can run.
@@ -26,7 +31,7 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
     let hops: usize = scenario.flows.iter().map(|flow| flow.path.len() + flow.return_path.len() + 4).sum();
     faults.number("flows", hops as f64, 0.0, MOST_HOPS as f64);
     for (index, flow) in scenario.flows.iter().enumerate() {
-        faults.flow(&format!("flows[{index}]"), flow, scenario.links.len());
+        faults.flow(&format!("flows[{index}]"), flow, &scenario.links);
     }
     if let Some(interval) = scenario.trace.overview_interval_s {
         faults.number("trace.overview_interval_s", interval, 1e-9, LONGEST_S);
@@ -37,6 +42,20 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
         }
     }
     faults.0
+}
+
+/// The shortest round trip, in the engine's arithmetic: at zero the clock would stand still.
+fn round_trip(flow: &FlowConfig, links: &[LinkConfig]) -> Time {
+    let way = |path: &[usize], bytes: u16| {
+        let crossed = path.iter().filter_map(|&link| links.get(link));
+        let span = |link: &LinkConfig| {
+            let mut rate = link.rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_second);
+            Time::from_seconds(link.delay_s) + rate.service_time(bytes)
+        };
+        crossed.map(span).fold(Time::ZERO, |sum, span| sum + span)
+    };
+    let private = Time::from_seconds(flow.forward_delay_s) + Time::from_seconds(flow.return_delay_s);
+    private + way(&flow.path, flow.packet_bytes) + way(&flow.return_path, flow.ack_bytes)
 }
 
 #[derive(Default)]
@@ -76,8 +95,13 @@ impl Faults {
         }
     }
 
-    fn flow(&mut self, place: &str, flow: &FlowConfig, links: usize) {
-        self.path(place, flow, links);
+    fn flow(&mut self, place: &str, flow: &FlowConfig, links: &[LinkConfig]) {
+        self.path(place, flow, links.len());
+        if !flow.path.is_empty() && round_trip(flow, links) == Time::ZERO {
+            self.0.push(format!(
+                "{place}.path: a round trip takes no time; given no delay and no service time; allowed 1 ps and more"
+            ));
+        }
         for (field, value) in [("forward_delay_s", flow.forward_delay_s), ("return_delay_s", flow.return_delay_s)] {
             self.number(&format!("{place}.{field}"), value, 0.0, LONGEST_DELAY_S);
         }
@@ -110,7 +134,7 @@ impl Faults {
 
     fn endpoints(&mut self, place: &str, flow: &FlowConfig) {
         let (sender, rto) = (&flow.sender, &flow.sender.rto);
-        self.number(&format!("{place}.sender.initial_window"), sender.initial_window, 1.0, LARGEST_WINDOW);
+        self.number(&format!("{place}.sender.initial_window"), sender.initial_window, 1.0, LARGEST_INITIAL_WINDOW);
         for (field, value) in [("initial_ssthresh", sender.initial_ssthresh), ("max_window", sender.max_window)] {
             if let Some(value) = value {
                 self.number(&format!("{place}.sender.{field}"), value, 1.0, LARGEST_WINDOW);
@@ -119,7 +143,7 @@ impl Faults {
         if let Some(threshold) = sender.dupack_threshold {
             self.number(&format!("{place}.sender.dupack_threshold"), f64::from(threshold), 1.0, 1e9);
         }
-        let least_tick = if rto.estimator == Estimator::Ticks { 1e-12 } else { 0.0 };
+        let least_tick = if rto.estimator == Estimator::Ticks { SHORTEST_TICK_S } else { 0.0 };
         for (field, value, low) in [
             ("granularity_s", rto.granularity_s, least_tick),
             ("min_s", rto.min_s, 0.0),

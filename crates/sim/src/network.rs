@@ -94,7 +94,7 @@ impl Network {
         let mut receivers = Vec::new();
         for (index, (flow, &acks)) in scenario.flows.iter().zip(&acks).enumerate() {
             receivers.push(ReceiverSlot {
-                receiver: Receiver::new(&flow.receiver),
+                receiver: Receiver::new(&flow.receiver, flow.sender.dialect),
                 ack_bytes: flow.ack_bytes,
                 acks,
                 delay: Time::from_seconds(flow.return_delay_s),

@@ -1,15 +1,87 @@
-fn main() {}
+//! Random legal scenarios: they never fail, packets are conserved, probes and threads change nothing.
+
 mod common;
-use common::*;
-#[test]
-fn zero() {
-    let mut l = link("a", 1e6, None);
-    l.rate_bps = None;
-    let mut f = flow("f", &[0], &[], ns2(tcp::Recovery::Tahoe));
-    f.sender.max_window = Some(5.0);
-    let s = scenario("t", 1.0, vec![l], vec![f]);
-    assert!(sim::check(&s).is_empty());
-    let mut e = sim::Engine::new(&s, 0);
-    eprintln!("{:?}", e.advance(10_000_000));
-    eprintln!("{}", e.fraction());
+#[path = "common/laws.rs"]
+mod laws;
+#[path = "common/random.rs"]
+mod random;
+
+use std::time::Duration;
+
+use base::Time;
+use common::{all_traces, run};
+use laws::{check_laws, dropped_data};
+use proptest::prelude::*;
+use sim::scenario::TraceConfig;
+use sim::{Job, Outcome, Scenario};
+
+proptest! {
+    #![proptest_config(random::config(1500))]
+
+    #[test]
+    fn packets_are_conserved_and_probes_change_nothing(scenario in random::scenario(), probes in random::probes()) {
+        let with = |trace: TraceConfig| run(&Scenario { trace, ..scenario.clone() });
+        let followed = with(all_traces());
+        check_laws(&scenario, &followed);
+        prop_assert_eq!(counters(&followed), counters(&with(TraceConfig::default())));
+        prop_assert_eq!(counters(&followed), counters(&with(probes)));
+    }
+}
+
+proptest! {
+    #![proptest_config(random::config(300))]
+
+    #[test]
+    fn what_was_sent_is_received_or_dropped_once_all_is_over(mut scenario in random::scenario(), size in 1_u64..200) {
+        for flow in &mut scenario.flows {
+            flow.size_packets = Some(flow.size_packets.unwrap_or(size));
+        }
+        scenario.run.duration_s = 3000.0;
+        scenario.run.warmup_s = 0.0;
+        scenario.trace = all_traces();
+        let outcome = run(&scenario);
+        check_laws(&scenario, &outcome);
+        check_rest(&outcome);
+    }
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_bits(scenario in random::scenario(), probes in random::probes()) {
+        let scenario = Scenario { trace: probes, ..scenario };
+        let alone = replicate(&scenario, 1);
+        prop_assert_eq!(&alone[0], &bits(run(&scenario)));
+        prop_assert_eq!(&alone, &replicate(&scenario, 2));
+        prop_assert_eq!(&alone, &replicate(&scenario, 4));
+    }
+}
+
+/// Transfers that ended long ago have nothing left on their way.
+fn check_rest(outcome: &Outcome) {
+    let rest = Time::from_seconds(1000.0);
+    if outcome.flows.iter().any(|flow| flow.finish + rest > outcome.phase.end) {
+        return;
+    }
+    for (index, flow) in outcome.flows.iter().enumerate() {
+        let gone = flow.received[1] + dropped_data(outcome, index);
+        assert_eq!(flow.sent[1], gone, "flow {index}: sent, received or dropped");
+        assert_eq!(flow.delivered[1], flow.acked[1]);
+    }
+    for (index, link) in outcome.links.iter().enumerate() {
+        assert_eq!(link.arrived[1], link.departed[1] + link.dropped[1], "link {index} is empty");
+    }
+}
+
+/// All counters, as text that is equal where all bits are.
+fn counters(outcome: &Outcome) -> String {
+    format!("{} {:?} {:?}", outcome.events, outcome.flows, outcome.links)
+}
+
+/// All of an outcome but the time that it took.
+fn bits(outcome: Outcome) -> String {
+    format!("{:?}", Outcome { cpu_s: 0.0, ..outcome })
+}
+
+fn replicate(scenario: &Scenario, threads: usize) -> Vec<String> {
+    let job = Job::start(scenario.clone(), vec![0, 1, 2, 3, 4], threads).unwrap();
+    while !job.wait(Duration::from_secs(1)) {}
+    job.outcomes().unwrap().into_iter().map(bits).collect()
 }

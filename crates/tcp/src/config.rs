@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 /// | a second fast retransmit in one window | never (`bugFix_`) | Reno: yes; else RFC 6582's `recover` |
 /// | bursts in NewReno's recovery | two packets for an ACK at most | what the window allows |
 /// | timer at a fast retransmit | restarted | left running, RFC 6298 section 5 |
+/// | ACK for a repetition of the last packet in order | delayed, where ACKs are | at once, RFC 9293 section 3.10.7.4 |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {

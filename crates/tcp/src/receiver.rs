@@ -1,7 +1,7 @@
 use base::Time;
 
 use crate::reassembly::Reassembly;
-use crate::ReceiverConfig;
+use crate::{Dialect, ReceiverConfig};
 
 /// A TCP receiver: cumulative ACKs, at once or delayed. RFC 5681 section 4.2, RFC 1122 section 4.2.3.2.
 #[derive(Clone, Debug)]
@@ -15,6 +15,7 @@ pub struct Receiver {
     deadline: Time,
     ack_every: u32,
     ack_delay: Time,
+    dialect: Dialect,
 }
 
 /// What a data packet leads to.
@@ -28,7 +29,7 @@ pub struct Acknowledgment {
 
 impl Receiver {
     /// A receiver that has seen nothing.
-    pub fn new(config: &ReceiverConfig) -> Receiver {
+    pub fn new(config: &ReceiverConfig, dialect: Dialect) -> Receiver {
         Receiver {
             next: 0,
             beyond: Reassembly::default(),
@@ -37,6 +38,7 @@ impl Receiver {
             deadline: Time::NEVER,
             ack_every: config.ack_every.max(1),
             ack_delay: Time::from_seconds(config.ack_delay_s),
+            dialect,
         }
     }
 
@@ -57,6 +59,9 @@ impl Receiver {
     pub fn on_data(&mut self, now: Time, sequence: u64, stamp: Time) -> Option<Acknowledgment> {
         if sequence == self.next && self.beyond.is_empty() {
             self.next += 1;
+            return self.in_order(now, stamp);
+        }
+        if self.is_held_by_ns2(sequence) {
             return self.in_order(now, stamp);
         }
         self.out_of_order(sequence, stamp)
@@ -80,6 +85,12 @@ impl Receiver {
             self.deadline = now + self.ack_delay;
         }
         None
+    }
+
+    /// ns-2 `DelAckSink::recv` takes a repetition of the last packet in order for one in order, and holds its ACK back.
+    fn is_held_by_ns2(&self, sequence: u64) -> bool {
+        let repeats_last = sequence + 1 == self.next && self.beyond.is_empty();
+        self.dialect == Dialect::Ns2 && repeats_last && self.unacknowledged == 0
     }
 
     /// RFC 5681 section 4.2: an ACK at once for a packet out of order, and for one that fills a gap or part of one.

@@ -271,8 +271,12 @@ impl Sender {
         }
     }
 
-    /// RFC 3042: a duplicate ACK below the threshold lets one new packet out.
+    /// RFC 3042: each of the first two duplicate ACKs lets one new packet out.
     pub(crate) fn send_limited(&mut self, now: Time, actions: &mut impl Actions) {
+        // ns-2 `TcpAgent::send_one`: each duplicate ACK below the threshold, and after a timeout what is next in turn.
+        if self.dialect == Dialect::Rfc && (self.dupacks > 2 || self.nxt < self.max) {
+            return;
+        }
         let outstanding = self.nxt - self.una;
         let allowed = self.window.cwnd + f64::from(self.dupacks) - 1.0;
         if outstanding < self.window.limit() && self.nxt < self.end && outstanding as f64 <= allowed {

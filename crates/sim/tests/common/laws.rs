@@ -1,0 +1,158 @@
+//! What every outcome with all traces obeys: conservation, order, and that counters and traces tell the same.
+
+use base::Time;
+use sim::scenario::{BufferConfig, CountingConfig};
+use sim::{Kind, Outcome, Scenario};
+use tcp::LossCause;
+
+/// Panics where a law is broken.
+pub fn check_laws(scenario: &Scenario, outcome: &Outcome) {
+    check_order(outcome);
+    for flow in 0..scenario.flows.len() {
+        check_packets(scenario, outcome, flow);
+        check_events(outcome, flow);
+        check_window(scenario, outcome, flow);
+    }
+    for link in 0..scenario.links.len() {
+        check_link(scenario, outcome, link);
+        check_queue(scenario, outcome, link);
+        check_distribution(outcome, link);
+    }
+}
+
+fn total(pair: [u64; 2]) -> u64 {
+    pair[0] + pair[1]
+}
+
+fn rows<T>(rows: &Option<Vec<T>>) -> &[T] {
+    rows.as_deref().expect("all traces are on")
+}
+
+fn count<T>(rows: &[T], of: impl Fn(&T) -> bool) -> u64 {
+    rows.iter().filter(|row| of(row)).count() as u64
+}
+
+/// Data packets of a flow that links threw away.
+pub fn dropped_data(outcome: &Outcome, flow: usize) -> u64 {
+    let data = |row: &sim::DropRow| row.flow as usize == flow && row.packet.kind != base::PacketKind::Ack;
+    count(rows(&outcome.traces.drops), data)
+}
+
+fn check_order(outcome: &Outcome) {
+    let traces = &outcome.traces;
+    let ordered = |times: Vec<Time>| {
+        assert!(times.is_sorted(), "time goes backwards in a trace");
+        assert!(times.last().is_none_or(|&last| last <= outcome.phase.end), "a row after the end");
+    };
+    ordered(rows(&traces.cwnd).iter().map(|row| row.time).collect());
+    ordered(rows(&traces.rtt).iter().map(|row| row.time).collect());
+    ordered(rows(&traces.sequence).iter().map(|row| row.time).collect());
+    ordered(rows(&traces.queue).iter().map(|row| row.time).collect());
+    ordered(rows(&traces.drops).iter().map(|row| row.time).collect());
+    ordered(rows(&traces.losses).iter().map(|row| row.time).collect());
+    ordered(rows(&traces.overview).iter().map(|row| row.time).collect());
+}
+
+/// Each packet that was sent has arrived, was dropped, or is on its way.
+fn check_packets(scenario: &Scenario, outcome: &Outcome, flow: usize) {
+    let counted = &outcome.flows[flow];
+    let [sent, received, delivered] = [counted.sent, counted.received, counted.delivered].map(total);
+    let gone = received + dropped_data(outcome, flow);
+    assert!(gone <= sent, "flow {flow}: {sent} packets sent, {gone} received or dropped");
+    assert!(delivered <= received && total(counted.acked) <= delivered);
+    let size = scenario.flows[flow].size_packets.unwrap_or(u64::MAX);
+    assert!(delivered <= size);
+    assert_eq!(counted.finish < Time::NEVER, total(counted.acked) == size);
+    assert!(counted.sent[1] >= counted.retransmitted[1]);
+}
+
+/// Counters and traces tell the same of a flow.
+fn check_events(outcome: &Outcome, flow: usize) {
+    let (counted, traces, warmup) = (&outcome.flows[flow], &outcome.traces, outcome.phase.warmup);
+    let sequence = |kind| count(rows(&traces.sequence), |row| row.flow as usize == flow && row.kind == kind);
+    assert_eq!(total(counted.sent), sequence(Kind::Sent) + sequence(Kind::Retransmitted));
+    assert_eq!(total(counted.retransmitted), sequence(Kind::Retransmitted));
+    let losses = |cause| count(rows(&traces.losses), |row| row.flow as usize == flow && row.loss.cause == cause);
+    assert_eq!(total(counted.timeouts), losses(LossCause::Timeout));
+    assert_eq!(total(counted.fast_retransmits), losses(LossCause::FastRetransmit));
+    let samples = rows(&traces.rtt).iter().filter(|row| row.flow as usize == flow && row.time >= warmup);
+    let (samples, sum) = samples.fold((0, 0), |(n, sum), row| (n + 1, sum + u128::from(row.rtt.picoseconds())));
+    assert_eq!((counted.rtt_samples, counted.rtt_sum), (samples, sum));
+}
+
+/// The window's mean and maximum are those of its trace.
+fn check_window(scenario: &Scenario, outcome: &Outcome, flow: usize) {
+    let phase = &outcome.phase;
+    let (mut cwnd, mut since) = (scenario.flows[flow].sender.initial_window, Time::ZERO);
+    let (mut area, mut largest) = (0.0, f64::NEG_INFINITY);
+    let end = [(phase.end, cwnd)];
+    let changes = rows(&outcome.traces.cwnd).iter().filter(|row| row.flow as usize == flow);
+    for (time, next) in changes.map(|row| (row.time, row.cwnd)).chain(end) {
+        if time >= phase.warmup {
+            area += cwnd * since.overlap(time, phase.warmup, phase.end).picoseconds() as f64;
+            largest = cwnd.max(largest);
+        }
+        (cwnd, since) = (next, time);
+        assert!(cwnd >= 1.0);
+    }
+    let counted = &outcome.flows[flow];
+    assert!((counted.cwnd_area - area).abs() <= 1e-9 * area.max(1.0), "{} but {area}", counted.cwnd_area);
+    // A change at the very end counts too.
+    assert!(counted.cwnd_max >= largest, "{} but {largest}", counted.cwnd_max);
+}
+
+/// Each packet that came to a link has left it, was dropped, or is inside.
+fn check_link(scenario: &Scenario, outcome: &Outcome, link: usize) {
+    let (counted, phase) = (&outcome.links[link], &outcome.phase);
+    let here = rows(&outcome.traces.queue).iter().filter(|row| row.link as usize == link);
+    let inside = here.last().map_or(0, |row| row.packets);
+    let [arrived, departed, dropped] = [counted.arrived, counted.departed, counted.dropped].map(total);
+    assert_eq!(arrived, departed + dropped + inside, "link {link}");
+    assert_eq!(dropped, count(rows(&outcome.traces.drops), |row| row.link as usize == link));
+    let span = phase.end - phase.warmup;
+    assert!(counted.busy <= span, "link {link} is busy for longer than the run");
+    let Some(rate) = scenario.links[link].rate_bps else { return };
+    // A packet in transmission at either end counts where its last bit leaves.
+    let edge = 2.0 * 9180.0;
+    let (carried, worked) = (counted.departed_bytes[1] as f64, counted.busy.seconds() * rate / 8.0);
+    assert!((carried - worked).abs() <= edge + 1e-6 * carried, "link {link}: {carried} bytes left, {worked} served");
+}
+
+/// The queue keeps to its limit, and its counters are those of its trace.
+fn check_queue(scenario: &Scenario, outcome: &Outcome, link: usize) {
+    let (config, counted, phase) = (&scenario.links[link], &outcome.links[link], &outcome.phase);
+    let limit = match (config.buffer, config.counting) {
+        (Some(BufferConfig::Packets(limit)), CountingConfig::WithService) => limit,
+        (Some(BufferConfig::Packets(limit)), CountingConfig::Waiting) => limit + 1,
+        // No packet is shorter than 40 bytes, and one more is in transmission.
+        (Some(BufferConfig::Bytes(limit)), _) => limit / 40 + 1,
+        (None, _) => u64::MAX,
+    };
+    let (mut packets, mut since, mut area, mut largest) = (0, Time::ZERO, 0, 0);
+    for row in rows(&outcome.traces.queue).iter().filter(|row| row.link as usize == link) {
+        area += u128::from(packets) * u128::from(since.overlap(row.time, phase.warmup, phase.end).picoseconds());
+        // What stood there when the measurement began counts too.
+        if since < phase.warmup && row.time > phase.warmup {
+            largest = packets;
+        }
+        (packets, since) = (row.packets, row.time);
+        assert!(packets <= limit, "link {link} holds {packets} packets");
+        if since >= phase.warmup {
+            largest = largest.max(packets);
+        }
+    }
+    area += u128::from(packets) * u128::from(since.overlap(phase.end, phase.warmup, phase.end).picoseconds());
+    assert_eq!(counted.queue_area, area, "link {link}");
+    assert_eq!(counted.queue_max, largest.max(packets), "link {link}");
+}
+
+/// The distribution spans the measurement, and its mean is that of the counters.
+fn check_distribution(outcome: &Outcome, link: usize) {
+    let (counted, phase) = (&outcome.links[link], &outcome.phase);
+    let here = || rows(&outcome.traces.queue_distribution).iter().filter(|row| row.link as usize == link);
+    let span = here().fold(Time::ZERO, |span, row| span + row.time);
+    assert_eq!(span, phase.end - phase.warmup, "link {link}");
+    let area: u128 = here().map(|row| u128::from(row.packets) * u128::from(row.time.picoseconds())).sum();
+    assert_eq!(counted.queue_area, area, "link {link}");
+    assert_eq!(counted.arrived[1], here().map(|row| row.arrivals).sum::<u64>(), "link {link}");
+}

@@ -1,0 +1,98 @@
+"""``python -m crosscheck``: compare our engine with ns-2."""
+
+import argparse
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from crosscheck import engine, ns2, reference, subset, ties
+from crosscheck.check import Mark, Report, check
+from crosscheck.draw import DEFAULT_COUNT, DEFAULT_SEED, draw
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command and give its exit status."""
+    options = _parser().parse_args(arguments)
+    needs_ns2 = options.command != "reference" or options.by == "ns2"
+    if needs_ns2 and ns2.find_ns() is None:
+        _say(f"skipped: {ns2.INSTALL_HINT}")
+        return 0
+    if options.command == "reference":
+        return _reference(options.folder, options.by, options.jobs)
+    return _drawn(options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m crosscheck", description="Compare our engine with ns-2.")
+    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="chooses the scenarios (default %(default)s)")
+    parser.add_argument("--count", type=int, default=DEFAULT_COUNT, help="how many scenarios (default %(default)s)")
+    parser.add_argument("--only", metavar="NAME", default="", help="only scenarios whose name contains NAME")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="scenarios at a time (default: cores)")
+    parser.add_argument("--ties", action="store_true", help="compare ns-2 with itself, delays shaken by picoseconds")
+    commands = parser.add_subparsers(dest="command")
+    figures = commands.add_parser("reference", help="compare with measured rows of ns-2")
+    figures.add_argument("folder", type=Path, metavar="DIR", help="folder with fig2.csv and the cuts_*.csv")
+    figures.add_argument("--by", choices=["ackclock", "ns2"], default="ackclock", help="who runs (default %(default)s)")
+    return parser
+
+
+def _drawn(options: argparse.Namespace) -> int:
+    scenarios = [drawn for drawn in draw(options.seed, options.count) if options.only in drawn["title"]]
+    marks: Counter[Mark] = Counter()
+
+    def play(scenario: subset.Scenario) -> Report:
+        if options.ties:
+            return check(scenario, lambda same: ns2.run(same, shake=ties.SHAKES[0]))
+        return check(scenario)
+
+    for report in _each(play, scenarios, options.jobs):
+        _say(report.line())
+        marks[report.mark] += 1
+    others = [f", {marks[mark]} {mark.value.lower()}" for mark in (Mark.TIE, Mark.EXCLUDED) if marks[mark]]
+    _say(f"{marks[Mark.PASS]} passed, {marks[Mark.FAIL]} failed{''.join(others)}")
+    return int(marks[Mark.FAIL] > 0)
+
+
+def _reference(folder: Path, by: str, jobs: int) -> int:
+    runner = engine.run if by == "ackclock" else ns2.run
+    rows = list(reference.rows(folder))
+
+    def play(row: reference.Row) -> list[str]:
+        resolved = reference.scenario(row)
+        outcome = runner(resolved)
+        cuts = reference.cuts_file(folder, row)
+        found = reference.differences(row, reference.figures(resolved, outcome))
+        return found + (reference.cut_differences(cuts, outcome) if cuts else [])
+
+    failed = 0
+    for row, differences in zip(rows, _each(play, rows, jobs), strict=True):
+        _say(
+            "\n".join(
+                [f"{'FAIL' if differences else 'PASS'} {reference.title(row)}", *(f"    {d}" for d in differences)]
+            )
+        )
+        failed += bool(differences)
+    _say(f"{len(rows) - failed} passed, {failed} failed")
+    return int(failed > 0)
+
+
+def _each(play: Callable[[Item], Result], items: list[Item], jobs: int) -> Iterable[Result]:
+    """Do all items, some at a time, and give the results in their order."""
+    with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
+        yield from pool.map(play, items)
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

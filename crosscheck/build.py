@@ -1,0 +1,117 @@
+"""Resolved scenarios from few arguments; what is not said is what ns-2's presets say."""
+
+from collections.abc import Sequence
+
+from crosscheck.mrg32k3a import boot_fraction
+from crosscheck.subset import Scenario
+
+ACK_BYTES = 40
+
+
+def link(name: str, rate_bps: float, *, delay_s: float = 0.0, buffer_packets: int | None = None) -> Scenario:
+    """Describe a drop-tail link; a buffer counts the packet in transmission, as in ns-2."""
+    return {
+        "name": name,
+        "rate_bps": rate_bps,
+        "delay_s": delay_s,
+        "buffer": None if buffer_packets is None else {"packets": buffer_packets},
+        "counting": "with-service",
+        "queue": {"discipline": "drop-tail"},
+    }
+
+
+def rto(*, granularity_s: float = 0.1, min_s: float = 0.2, clock_fraction: float | None = None) -> Scenario:
+    """Describe ns-2's retransmission timer; the phase of its clock, in ticks, is ns-2's for its only agent if None."""
+    fraction = boot_fraction() if clock_fraction is None else clock_fraction
+    return {
+        "estimator": "ticks",
+        "sample": "per-round",
+        "k": 4,
+        "granularity_s": granularity_s,
+        "min_s": min_s,
+        "max_s": 60.0,
+        "initial_s": 3.0,
+        "max_backoff": 64,
+        "clock_offset_s": fraction * granularity_s,
+    }
+
+
+def sender(recovery: str, **changes: object) -> Scenario:
+    """Describe a sender of ns-2's dialect; `changes` replace single fields."""
+    plain: Scenario = {
+        "dialect": "ns2",
+        "recovery": recovery,
+        "initial_window": 1.0,
+        "initial_ssthresh": None,
+        "max_window": None,
+        "slow_start_while": "below",
+        "increase": "reciprocal",
+        "dupack_threshold": 3,
+        "limited_transmit": False,
+        "partial_ack_timer": "impatient",
+        "rto": rto(),
+    }
+    unknown = changes.keys() - plain.keys()
+    if unknown:
+        raise ValueError(f"sender: no such field; given {sorted(unknown)}; allowed {sorted(plain)}")
+    return plain | changes
+
+
+def flow(  # noqa: PLR0913 - one argument a field
+    name: str,
+    path: Sequence[int],
+    return_path: Sequence[int],
+    sender: Scenario,
+    *,
+    packet_bytes: int = 512,
+    forward_delay_s: float = 0.0,
+    return_delay_s: float = 0.0,
+    start_s: float = 0.0,
+    ack_every: int = 1,
+    ack_delay_s: float = 0.1,
+) -> Scenario:
+    """Describe a bulk flow over the numbered links."""
+    return {
+        "name": name,
+        "path": list(path),
+        "return_path": list(return_path),
+        "forward_delay_s": forward_delay_s,
+        "return_delay_s": return_delay_s,
+        "packet_bytes": packet_bytes,
+        "ack_bytes": ACK_BYTES,
+        "start_s": start_s,
+        "start_spread_s": 0.0,
+        "size_packets": None,
+        "sender": sender,
+        "receiver": {"ack_every": ack_every, "ack_delay_s": ack_delay_s},
+    }
+
+
+def scenario(
+    title: str, links: list[Scenario], flows: list[Scenario], *, duration_s: float, warmup_s: float = 0.0
+) -> Scenario:
+    """Put a scenario together; it traces cwnd and runs once."""
+    return {
+        "format": 1,
+        "title": title,
+        "run": {
+            "duration_s": duration_s,
+            "warmup_s": warmup_s,
+            "replications": 1,
+            "seed": 1,
+            "confidence": 0.95,
+        },
+        "links": links,
+        "flows": flows,
+        "trace": {
+            "cwnd": True,
+            "rtt": False,
+            "sequence": False,
+            "queue": False,
+            "queue_distribution": False,
+            "drops": False,
+            "losses": False,
+            "overview_interval_s": None,
+            "capture": None,
+        },
+    }

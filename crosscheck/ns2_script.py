@@ -1,0 +1,261 @@
+"""The Tcl script that plays a resolved scenario in ns-2."""
+
+import math
+
+from crosscheck.mrg32k3a import Mrg32k3a
+from crosscheck.subset import Scenario, check
+
+CHANGES_FILE = "changes.txt"
+COUNTS_FILE = "counts.txt"
+
+SETTINGS = {
+    "Agent/TCP": {
+        "syn_": "false",
+        "delay_growth_": "false",
+        "useHeaders_": "false",
+        "precisionReduce_": "false",
+        "windowThresh_": "1.0",
+        "rttvar_init_": "0",
+    },
+    "Agent/TCP/Newreno": {"partial_window_deflation_": "1"},
+    "Agent/TCPSink/DelAck": {"SYN_immediate_ack_": "false"},
+}
+"""Class-wide settings other than ns-2.35's defaults; README.md gives the reason of each."""
+
+AGENTS = {
+    "old-tahoe": "Agent/TCP",
+    "tahoe": "Agent/TCP",
+    "reno": "Agent/TCP/Reno",
+    "newreno": "Agent/TCP/Newreno",
+}
+
+UNLIMITED = 1_000_000_000
+"""Stands for no limit: buffer, window and duplicate-ACK threshold [packets]."""
+
+INFINITE_RATE_BPS = 1e18
+"""Stands for an infinitely fast link: a packet takes less than the clock's resolution [bit/s]."""
+
+CLOCK_SEED = 12345
+
+SHAKE_S = 1e-11
+SHAKE_INTERVAL_S = 0.02
+SHAKE = """\
+expr {{srand({seed})}}
+proc shake {{}} {{
+    global ns line delay receiver hold
+    foreach name [array names line] {{
+        $line($name) set delay_ [expr {{$delay($name) + {step!r} * rand()}}]
+    }}
+    foreach flow [array names hold] {{
+        $receiver($flow) set interval_ [expr {{$hold($flow) + 10 * {step!r} * (rand() - 0.5)}}]
+    }}
+    $ns at [expr {{[$ns now] + {interval!r}}}] shake
+}}
+foreach name [array names line] {{ set delay($name) [$line($name) set delay_] }}
+array set hold [list {holds}]
+shake
+"""
+
+PROCEDURES = """\
+set ns [new Simulator]
+set clock [$ns set scheduler_]
+set changes [open {changes} w]
+set counts [open {counts} w]
+set bin [new Agent/Null]
+
+proc add_link {{name rate delay limit}} {{
+    global queue line monitor bin
+    set queue($name) [new Queue/DropTail]
+    $queue($name) set limit_ $limit
+    set line($name) [new DelayLink]
+    $line($name) set bandwidth_ $rate
+    $line($name) set delay_ $delay
+    $queue($name) target $line($name)
+    set monitor($name) [new QueueMonitor]
+    set counter [new SnoopQueue/Drop]
+    $counter set-monitor $monitor($name)
+    $counter target $bin
+    $queue($name) drop-target $counter
+}}
+
+# routes: the number of a flow and where its packets go after the link, and so on
+proc route_link {{name routes}} {{
+    global line
+    if {{[llength $routes] == 2}} {{
+        $line($name) target [lindex $routes 1]
+        return
+    }}
+    set fork [new Classifier/Hash/Fid 32]
+    foreach {{flow next}} $routes {{
+        $fork install $flow $next
+        $fork set-hash 0 0 0 $flow $flow
+    }}
+    $line($name) target $fork
+}}
+
+proc add_flow {{flow agent sink settings sink_settings}} {{
+    global tcp receiver
+    set tcp($flow) [new $agent]
+    $tcp($flow) set fid_ $flow
+    foreach {{name value}} $settings {{ $tcp($flow) set $name $value }}
+    set receiver($flow) [new $sink]
+    foreach {{name value}} $sink_settings {{ $receiver($flow) set $name $value }}
+}}
+
+# reset draws boot_time_ = uniform * tcpTick_; draw_tick makes it the wanted phase
+proc begin {{flow tick draw_tick threshold}} {{
+    global tcp
+    ns-random {seed}
+    $tcp($flow) set tcpTick_ $draw_tick
+    $tcp($flow) reset
+    $tcp($flow) set tcpTick_ $tick
+    if {{$threshold ne "none"}} {{ $tcp($flow) set ssthresh_ $threshold }}
+    set tracer [new Trace/Var]
+    $tracer set callback_ 1
+    $tracer proc handle line "record $flow"
+    $tcp($flow) trace cwnd_ $tracer
+    $tcp($flow) send -1
+}}
+
+proc record {{flow}} {{
+    global clock changes tcp
+    set agent $tcp($flow)
+    puts $changes "$flow [$clock now] [$agent set cwnd_] [$agent set awnd_] [$agent set ssthresh_]"
+}}
+
+proc count {{}} {{
+    global counts tcp receiver monitor
+    foreach flow [lsort -integer [array names tcp]] {{
+        set agent $tcp($flow)
+        puts $counts "flow $flow [$agent set ack_] [$agent set ndatapack_] [$agent set nrexmitpack_]\\
+            [$agent set nrexmit_] [$agent set ncwndcuts_] [$receiver($flow) set bytes_]"
+    }}
+    foreach name [lsort -dictionary [array names monitor]] {{
+        puts $counts "link $name [$monitor($name) set pdrops_]"
+    }}
+}}
+
+proc finish {{}} {{
+    global changes counts
+    count
+    close $changes
+    close $counts
+    exit 0
+}}
+"""
+
+
+def script(scenario: Scenario, shake: int | None = None) -> str:
+    """Write the Tcl script that plays a resolved scenario in ns-2.
+
+    Parameters
+    ----------
+    scenario : dict
+        Resolved scenario, within what `crosscheck.subset` allows.
+    shake : int, optional
+        Seed of random changes of each link's delay and of the delay of ACKs, by some `SHAKE_S` and every
+        `SHAKE_INTERVAL_S`, which part events that fall on one instant.
+
+    Returns
+    -------
+    str
+        The script. It writes every change of cwnd to changes.txt, and the counters at the end of the warm-up and of the
+        run to counts.txt.
+    """
+    check(scenario)
+    run = scenario["run"]
+    lines = [PROCEDURES.format(changes=CHANGES_FILE, counts=COUNTS_FILE, seed=CLOCK_SEED)]
+    lines += [f"{cls} set {name} {value}" for cls, values in SETTINGS.items() for name, value in values.items()]
+    lines += ["", *map(_add_link, range(len(scenario["links"])), scenario["links"])]
+    for number, flow in enumerate(scenario["flows"]):
+        lines += ["", *_private_links(number, flow), _add_flow(number, flow)]
+    lines += ["", *_routes(scenario), ""]
+    if shake is not None:
+        lines.append(_shake(scenario, shake))
+    lines.append(f"$ns at {run['warmup_s']!r} count")
+    lines += map(_begin, range(len(scenario["flows"])), scenario["flows"])
+    lines += [f"$ns at {run['duration_s']!r} finish", "$ns run", ""]
+    return "\n".join(lines)
+
+
+def _add_link(number: int, link: Scenario) -> str:
+    limit = UNLIMITED if link["buffer"] is None else link["buffer"]["packets"] + (link["counting"] == "waiting")
+    rate = INFINITE_RATE_BPS if link["rate_bps"] is None else float(link["rate_bps"])
+    return f"add_link {number} {rate!r} {float(link['delay_s'])!r} {limit}"
+
+
+def _private_delays(number: int, flow: Scenario) -> dict[str, float]:
+    delays = {f"data{number}": float(flow["forward_delay_s"]), f"acks{number}": float(flow["return_delay_s"])}
+    return {name: delay for name, delay in delays.items() if delay > 0.0}
+
+
+def _private_links(number: int, flow: Scenario) -> list[str]:
+    delays = _private_delays(number, flow).items()
+    return [f"add_link {name} {INFINITE_RATE_BPS!r} {delay!r} {UNLIMITED}" for name, delay in delays]
+
+
+def _add_flow(number: int, flow: Scenario) -> str:
+    sender, receiver = flow["sender"], flow["receiver"]
+    delayed = receiver["ack_every"] == 2
+    sink = "Agent/TCPSink/DelAck" if delayed else "Agent/TCPSink"
+    sink_settings = {"packetSize_": flow["ack_bytes"]}
+    if delayed:
+        sink_settings["interval_"] = receiver["ack_delay_s"]
+    settings = _tcl_list(_sender_settings(flow["packet_bytes"], sender))
+    return f"add_flow {number} {AGENTS[sender['recovery']]} {sink} {{{settings}}} {{{_tcl_list(sink_settings)}}}"
+
+
+def _sender_settings(packet_bytes: int, sender: Scenario) -> dict[str, object]:
+    rto = sender["rto"]
+    never = sender["recovery"] == "old-tahoe" or sender["dupack_threshold"] is None
+    settings: dict[str, object] = {
+        "packetSize_": packet_bytes,
+        "window_": sender["max_window"] or UNLIMITED,
+        "windowInit_": sender["initial_window"],
+        "windowOption_": 1 if sender["increase"] == "reciprocal" else 0,
+        "numdupacks_": UNLIMITED if never else sender["dupack_threshold"],
+        "singledup_": int(sender["limited_transmit"]),
+        "minrto_": rto["min_s"],
+        "maxrto_": rto["max_s"],
+        "rtxcur_init_": rto["initial_s"],
+        "rttvar_exp_": int(math.log2(rto["k"])),
+    }
+    if sender["recovery"] == "newreno":
+        settings["newreno_changes1_"] = int(sender["partial_ack_timer"] == "impatient")
+    return settings
+
+
+def _tcl_list(settings: dict[str, object]) -> str:
+    return " ".join(f"{name} {value}" for name, value in settings.items())
+
+
+def _begin(number: int, flow: Scenario) -> str:
+    sender = flow["sender"]
+    tick = float(sender["rto"]["granularity_s"])
+    offset = max(float(sender["rto"]["clock_offset_s"]), 1e-30)
+    threshold = "none" if sender["initial_ssthresh"] is None else int(sender["initial_ssthresh"])
+    draw_tick = offset / Mrg32k3a(CLOCK_SEED).uniform()
+    return f'$ns at {float(flow["start_s"])!r} "begin {number} {tick!r} {draw_tick!r} {threshold}"'
+
+
+def _shake(scenario: Scenario, seed: int) -> str:
+    receivers = enumerate(flow["receiver"] for flow in scenario["flows"])
+    holds = " ".join(f"{number} {to['ack_delay_s']!r}" for number, to in receivers if to["ack_every"] == 2)
+    return SHAKE.format(seed=seed, step=SHAKE_S, interval=SHAKE_INTERVAL_S, holds=holds)
+
+
+def _routes(scenario: Scenario) -> list[str]:
+    """Connect the agents and the links; a shared link forks by the flow's number."""
+    routes: dict[str, list[str]] = {}
+    first: list[str] = []
+    for number, flow in enumerate(scenario["flows"]):
+        private = _private_delays(number, flow)
+        data = [*map(str, flow["path"]), *(name for name in private if name.startswith("data"))]
+        acks = [*(name for name in private if name.startswith("acks")), *map(str, flow["return_path"])]
+        sender, receiver = f"$tcp({number})", f"$receiver({number})"
+        for agent, names, end in ((sender, data, receiver), (receiver, acks, sender)):
+            hops = [*(f"$queue({name})" for name in names), end]
+            first.append(f"{agent} target {hops[0]}")
+            for name, following in zip(names, hops[1:], strict=True):
+                routes.setdefault(name, []).append(f"{number} {following}")
+    return first + [f"route_link {name} [list {' '.join(pairs)}]" for name, pairs in routes.items()]

@@ -1,0 +1,249 @@
+//! A legal scenario in a few bytes, so that the fuzzer spends its time in the engine.
+
+use arbitrary::Arbitrary;
+use sim::scenario::{
+    BufferConfig, CountingConfig, FlowConfig, LinkConfig, QueueConfig, Run, Scenario, TraceConfig, VictimConfig,
+};
+use tcp::{
+    Dialect, Estimator, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig,
+    SlowStartWhile,
+};
+
+const MOST_LINKS: usize = 5;
+const MOST_FLOWS: usize = 5;
+
+/// What the fuzzer chooses; any choice is a legal scenario.
+#[derive(Arbitrary, Debug)]
+pub struct Description {
+    links: Vec<(Link, Link)>,
+    flows: Vec<Flow>,
+    duration: u8,
+    warmup: u8,
+    seed: u8,
+    trace: u8,
+    overview: u8,
+}
+
+/// A choice of `N`, as evenly as a byte allows.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+struct Choice(u8);
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+struct Link {
+    rate: u8,
+    delay: u8,
+    buffer: u8,
+    counting: bool,
+    queue: Choice,
+    red: [u8; 4],
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+struct Flow {
+    first: u8,
+    hops: u8,
+    backward: bool,
+    no_return: bool,
+    delays: [u8; 2],
+    packet: u8,
+    ack: u8,
+    start: [u8; 2],
+    size: u8,
+    sender: Sender,
+    rto: Rto,
+    ack_every: u8,
+    ack_delay: u8,
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+struct Sender {
+    ns2: bool,
+    recovery: Choice,
+    windows: [u8; 3],
+    below: bool,
+    increase: Choice,
+    threshold: u8,
+    limited_transmit: bool,
+    impatient: bool,
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+struct Rto {
+    ticks: bool,
+    per_ack: bool,
+    k: u8,
+    times: [u8; 5],
+    max_backoff: u8,
+}
+
+impl Choice {
+    fn of<T: Copy, const N: usize>(self, values: [T; N]) -> T {
+        values[usize::from(self.0) % N]
+    }
+}
+
+/// From `least` to `most` in equal factors.
+fn scaled(byte: u8, least: f64, most: f64) -> f64 {
+    (least * (most / least).powf(f64::from(byte) / 255.0)).clamp(least, most)
+}
+
+/// Zero for a byte of zero, else as [`scaled`].
+fn scaled_or_zero(byte: u8, least: f64, most: f64) -> f64 {
+    if byte == 0 {
+        0.0
+    } else {
+        scaled(byte, least, most)
+    }
+}
+
+fn some<T>(byte: u8, value: T) -> Option<T> {
+    (byte != 0).then_some(value)
+}
+
+impl Description {
+    /// The scenario.
+    pub fn scenario(&self) -> Scenario {
+        let pairs = self.links.iter().take(MOST_LINKS).enumerate();
+        let mut links: Vec<LinkConfig> = pairs
+            .flat_map(|(n, (there, back))| [there.config(format!("link{n}")), back.config(format!("link{n}.reverse"))])
+            .collect();
+        if links.is_empty() {
+            links = ["link0", "link0.reverse"].map(|name| plain_link(name.to_owned())).to_vec();
+        }
+        let duration_s = scaled(self.duration, 0.01, 1000.0);
+        let flows = self.flows.iter().take(MOST_FLOWS).enumerate();
+        Scenario {
+            format: 1,
+            title: "fuzz".to_owned(),
+            run: Run {
+                duration_s,
+                warmup_s: duration_s * f64::from(self.warmup) / 255.0,
+                replications: 1,
+                seed: self.seed.into(),
+                confidence: 0.95,
+            },
+            flows: flows.map(|(n, flow)| flow.config(n, links.len() / 2, duration_s)).collect(),
+            trace: self.trace(&links),
+            links,
+        }
+    }
+
+    fn trace(&self, links: &[LinkConfig]) -> TraceConfig {
+        let asked = |bit: u8| self.trace >> bit & 1 == 1;
+        TraceConfig {
+            cwnd: asked(0),
+            rtt: asked(1),
+            sequence: asked(2),
+            queue: asked(3),
+            queue_distribution: asked(4),
+            drops: asked(5),
+            losses: asked(6),
+            overview_interval_s: some(self.overview, scaled(self.overview, 1e-6, 100.0)),
+            capture: asked(7).then(|| links.iter().map(|link| link.name.clone()).collect()),
+        }
+    }
+}
+
+fn plain_link(name: String) -> LinkConfig {
+    let (rate_bps, queue) = (Some(1e6), QueueConfig::DropTail {});
+    LinkConfig { name, rate_bps, delay_s: 0.01, buffer: None, counting: CountingConfig::WithService, queue }
+}
+
+impl Link {
+    fn config(&self, name: String) -> LinkConfig {
+        let limit = u64::from(self.buffer);
+        LinkConfig {
+            name,
+            rate_bps: some(self.rate, scaled(self.rate, 1.0, 1e15)),
+            delay_s: scaled_or_zero(self.delay, 1e-12, 10.0),
+            buffer: match self.buffer {
+                0 => None,
+                1..=127 => Some(BufferConfig::Packets(limit)),
+                128.. => Some(BufferConfig::Bytes((limit - 127) * 500)),
+            },
+            counting: if self.counting { CountingConfig::WithService } else { CountingConfig::Waiting },
+            queue: self.queue(),
+        }
+    }
+
+    fn queue(&self) -> QueueConfig {
+        let [threshold, weight, probability, options] = self.red;
+        let min_threshold_packets = f64::from(threshold) / 4.0;
+        let red = QueueConfig::Red {
+            min_threshold_packets,
+            max_threshold_packets: min_threshold_packets * 3.0 + 0.5,
+            weight: scaled(weight, 1e-6, 1.0),
+            max_probability: f64::from(probability) / 255.0,
+            gentle: options & 1 == 1,
+            victim: if options & 2 == 2 { VictimConfig::Random } else { VictimConfig::Arriving },
+            mean_packet_bytes: 1 + u16::from(options) * 8,
+        };
+        let plain = QueueConfig::DropTail {};
+        self.queue.of([plain, QueueConfig::DropFromFront {}, QueueConfig::RandomDrop {}, red])
+    }
+}
+
+impl Flow {
+    /// Crosses some links in a row, there and back.
+    fn config(&self, number: usize, pairs: usize, duration_s: f64) -> FlowConfig {
+        let first = usize::from(self.first) % pairs;
+        let hops = 1 + usize::from(self.hops) % (pairs - first);
+        let there: Vec<usize> = (first..first + hops).map(|pair| 2 * pair).collect();
+        let back: Vec<usize> = (first..first + hops).rev().map(|pair| 2 * pair + 1).collect();
+        let (path, return_path) = if self.backward { (back, there) } else { (there, back) };
+        FlowConfig {
+            name: format!("flow{number}"),
+            path,
+            return_path: if self.no_return { Vec::new() } else { return_path },
+            // A round trip that takes no time is not legal.
+            forward_delay_s: scaled(self.delays[0], 1e-12, 10.0),
+            return_delay_s: scaled_or_zero(self.delays[1], 1e-12, 10.0),
+            packet_bytes: scaled(self.packet, 1.0, 65535.0) as u16,
+            ack_bytes: scaled(self.ack, 1.0, 2000.0) as u16,
+            start_s: duration_s * f64::from(self.start[0]) / 200.0,
+            start_spread_s: duration_s * f64::from(self.start[1]) / 200.0,
+            size_packets: some(self.size, scaled(self.size, 1.0, 10_000.0) as u64),
+            sender: self.sender.config(self.rto.config()),
+            receiver: ReceiverConfig {
+                ack_every: scaled(self.ack_every, 1.0, 100.0) as u32,
+                ack_delay_s: scaled_or_zero(self.ack_delay, 1e-9, 10.0),
+            },
+        }
+    }
+}
+
+impl Sender {
+    fn config(&self, rto: RtoConfig) -> SenderConfig {
+        let [initial, ssthresh, limit] = self.windows;
+        SenderConfig {
+            dialect: if self.ns2 { Dialect::Ns2 } else { Dialect::Rfc },
+            recovery: self.recovery.of([Recovery::OldTahoe, Recovery::Tahoe, Recovery::Reno, Recovery::Newreno]),
+            initial_window: scaled(initial, 1.0, 100.0),
+            initial_ssthresh: some(ssthresh, scaled(ssthresh, 1.0, 1000.0)),
+            max_window: Some(scaled(limit, 1.0, 300.0)),
+            slow_start_while: if self.below { SlowStartWhile::Below } else { SlowStartWhile::AtOrBelow },
+            increase: self.increase.of([Increase::Reciprocal, Increase::ReciprocalFloor, Increase::Counted]),
+            dupack_threshold: some(self.threshold, u32::from(self.threshold)),
+            limited_transmit: self.limited_transmit,
+            partial_ack_timer: if self.impatient { PartialAckTimer::Impatient } else { PartialAckTimer::SlowButSteady },
+            rto,
+        }
+    }
+}
+
+impl Rto {
+    fn config(&self) -> RtoConfig {
+        let [granularity, min, max, initial, offset] = self.times;
+        RtoConfig {
+            estimator: if self.ticks { Estimator::Ticks } else { Estimator::Rfc6298 },
+            sample: if self.per_ack { RttSample::PerAck } else { RttSample::PerRound },
+            k: 1 + u32::from(self.k),
+            granularity_s: scaled(granularity, 1e-6, 10.0),
+            min_s: scaled_or_zero(min, 1e-9, 100.0),
+            max_s: scaled(max, 1e-6, 1e5),
+            initial_s: scaled(initial, 1e-6, 1e5),
+            max_backoff: scaled(self.max_backoff, 1.0, 1e9) as u32,
+            clock_offset_s: scaled_or_zero(offset, 1e-12, 10.0),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What holds after any run of any scenario.
+
+use base::Time;
+use net::LinkStatistics;
+use sim::scenario::{BufferConfig, CountingConfig, FlowConfig, LinkConfig};
+use sim::{FlowOutcome, LinkOutcome, Outcome, Scenario, Traces};
+
+use crate::Run;
+
+/// Writing packets is slow, and all are written alike.
+const MOST_CAPTURED: usize = 1000;
+
+/// Packets are conserved, time and ACKs go forward, windows are at least one packet, and a capture can be written.
+pub fn check_outcome(scenario: &Scenario, run: &Run) {
+    let outcome = &run.outcome;
+    for (link, config) in scenario.links.iter().enumerate() {
+        check_link(config, &outcome.links[link], run.finished);
+    }
+    for (flow, config) in scenario.flows.iter().enumerate() {
+        check_flow(config, &Flow { outcome, flow });
+    }
+    check_first_links(scenario, outcome);
+    check_traces(scenario, &outcome.traces);
+    if outcome.traces.capture.as_ref().is_some_and(|rows| rows.len() <= MOST_CAPTURED) {
+        for link in sim::captured_links(scenario) {
+            sim::pcapng(scenario, outcome, link).expect("a small capture");
+        }
+    }
+}
+
+/// Two runs gave the same numbers, bit for bit.
+pub fn check_same(one: &Run, other: &Run) {
+    assert_eq!(one.finished, other.finished);
+    assert_eq!(one.outcome.events, other.outcome.events);
+    check_same_table(&one.outcome.flows, &other.outcome.flows, Outcome::FLOW_COLUMNS);
+    check_same_table(&one.outcome.links, &other.outcome.links, Outcome::LINK_COLUMNS);
+}
+
+fn check_same_table<Row>(one: &[Row], other: &[Row], columns: &[(&'static str, fn(&Row) -> f64)]) {
+    for (index, (one, other)) in one.iter().zip(other).enumerate() {
+        for (name, column) in columns {
+            assert_eq!(column(one).to_bits(), column(other).to_bits(), "{name}[{index}]");
+        }
+    }
+}
+
+fn total(pair: [u64; 2]) -> u64 {
+    pair[0] + pair[1]
+}
+
+fn check_link(config: &LinkConfig, link: &LinkStatistics, finished: bool) {
+    let (arrived, dropped, departed) = (total(link.arrived), total(link.dropped), total(link.departed));
+    assert!(arrived >= dropped + departed, "{}: {arrived} < {dropped} + {departed}", config.name);
+    let inside = arrived - dropped - departed;
+    if let (Some(BufferConfig::Packets(limit)), true) = (config.buffer, finished) {
+        let in_service = u64::from(config.counting == CountingConfig::Waiting);
+        assert!(inside <= limit + in_service, "{}: {inside} inside, {limit} allowed", config.name);
+    }
+    if config.buffer.is_none() && config.queue == (sim::scenario::QueueConfig::DropTail {}) {
+        assert_eq!(dropped, 0, "{}", config.name);
+    }
+}
+
+/// A flow's columns by name.
+struct Flow<'a> {
+    outcome: &'a Outcome,
+    flow: usize,
+}
+
+impl Flow<'_> {
+    fn column(&self, wanted: &str) -> f64 {
+        let find = |(name, value): &FlowOutcome| (*name == wanted).then(|| value(&self.outcome.flows[self.flow]));
+        Outcome::FLOW_COLUMNS.iter().find_map(find).expect("a known column")
+    }
+}
+
+fn check_flow(config: &FlowConfig, flow: &Flow) {
+    let counts = &flow.outcome.flows[flow.flow];
+    let (sent, retransmitted) = (total(counts.sent), total(counts.retransmitted));
+    let (received, delivered, acked) = (total(counts.received), total(counts.delivered), total(counts.acked));
+    assert!(retransmitted <= sent);
+    assert!(received <= sent, "{received} of {sent} received");
+    assert!(delivered <= received);
+    assert!(delivered <= sent - retransmitted, "each packet is sent for the first time once");
+    assert!(acked <= delivered);
+    if let Some(size) = config.size_packets {
+        assert!(sent - retransmitted <= size);
+        assert_eq!(counts.finish != Time::NEVER, acked == size);
+    }
+    assert!(flow.column("cwnd_area") >= 0.0);
+    assert!(flow.column("rtt_sum_s") >= 0.0);
+}
+
+/// A link that only senders feed gets all that they send.
+fn check_first_links(scenario: &Scenario, outcome: &Outcome) {
+    let column = |wanted: &str, link: usize| {
+        let find = |(name, value): &LinkOutcome| (*name == wanted).then(|| value(&outcome.links[link]));
+        Outcome::LINK_COLUMNS.iter().find_map(find).expect("a known column")
+    };
+    for link in 0..scenario.links.len() {
+        let later = |flow: &FlowConfig| flow.path[1..].iter().chain(&flow.return_path).any(|&crossed| crossed == link);
+        if !scenario.flows.iter().any(later) {
+            let sends = |(flow, _): &(usize, &FlowConfig)| scenario.flows[*flow].path[0] == link;
+            let from = scenario.flows.iter().enumerate().filter(sends);
+            let sent: u64 = from.map(|(flow, _)| total(outcome.flows[flow].sent)).sum();
+            assert_eq!(column("arrived_total", link), sent as f64, "{}", scenario.links[link].name);
+        }
+    }
+}
+
+fn check_traces(scenario: &Scenario, traces: &Traces) {
+    check_order(traces.cwnd.as_deref(), |row| row.time);
+    check_order(traces.rtt.as_deref(), |row| row.time);
+    check_order(traces.sequence.as_deref(), |row| row.time);
+    check_order(traces.queue.as_deref(), |row| row.time);
+    check_order(traces.drops.as_deref(), |row| row.time);
+    check_order(traces.losses.as_deref(), |row| row.time);
+    check_order(traces.capture.as_deref(), |row| row.0);
+    for row in traces.cwnd.iter().flatten() {
+        assert!(row.cwnd >= 1.0 && row.cwnd.is_finite(), "{row:?}");
+        assert!(row.ssthresh >= 1.0, "{row:?}");
+    }
+    let mut acknowledged = vec![0; scenario.flows.len()];
+    for row in traces.sequence.iter().flatten().filter(|row| row.kind == sim::Kind::Acked) {
+        let before = &mut acknowledged[row.flow as usize];
+        assert!(row.sequence >= *before, "{row:?} after {before}");
+        *before = row.sequence;
+    }
+}
+
+fn check_order<Row: std::fmt::Debug>(rows: Option<&[Row]>, time: impl Fn(&Row) -> Time) {
+    for pair in rows.unwrap_or_default().windows(2) {
+        assert!(time(&pair[0]) <= time(&pair[1]), "{pair:?}");
+    }
+}

@@ -1,0 +1,65 @@
+"""What the compiled engine refuses in a resolved scenario, whoever wrote it."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ackclock import _engine, api
+
+PLAIN = """\
+[[link]]
+name = "only"
+rate = "1 Mbit/s"
+[[flow]]
+path = ["only"]
+rtt = "100 ms"
+tcp = "reno-ns2"
+[run]
+duration = "1 s"
+"""
+
+
+def no_round_trip(resolved: dict[str, Any]) -> None:
+    for link in resolved["links"]:
+        link["rate_bps"] = None
+    for flow in resolved["flows"]:
+        flow["forward_delay_s"] = flow["return_delay_s"] = 0.0
+
+
+def service_times_that_round_to_zero(resolved: dict[str, Any]) -> None:
+    no_round_trip(resolved)
+    for link in resolved["links"]:
+        link["rate_bps"] = 1e15
+    resolved["flows"][0]["packet_bytes"] = 40
+
+
+def fine_tick(resolved: dict[str, Any]) -> None:
+    resolved["flows"][0]["sender"]["rto"]["granularity_s"] = 1e-9
+
+
+def flood(resolved: dict[str, Any]) -> None:
+    resolved["flows"][0]["sender"]["initial_window"] = 1e9
+
+
+def unknown_link_captured(resolved: dict[str, Any]) -> None:
+    resolved["trace"]["capture"] = ["only", "none"]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (no_round_trip, r"flows\[0\]\.path: a round trip takes no time"),
+        (service_times_that_round_to_zero, r"flows\[0\]\.path: a round trip takes no time"),
+        (fine_tick, r"flows\[0\]\.sender\.rto\.granularity_s: out of range; given 0\.000000001; allowed 0\.000001"),
+        (flood, r"flows\[0\]\.sender\.initial_window: out of range; given 1000000000; allowed 1 to 1000000"),
+        (unknown_link_captured, r'trace\.capture\[1\]: no such link; given "none"'),
+    ],
+)
+def test_the_engine_refuses_in_words(spoil: Callable[[dict[str, Any]], None], message: str) -> None:
+    resolved, _ = api.resolve(PLAIN)
+    resolved = json.loads(json.dumps(resolved))
+    spoil(resolved)
+    with pytest.raises(ValueError, match=message):
+        _engine.Job(json.dumps(resolved), [0], 1)
