@@ -6,7 +6,7 @@ from crosscheck import build
 from crosscheck.mrg32k3a import M2, Mrg32k3a
 from crosscheck.subset import Scenario
 
-DEFAULT_SEED = 7
+DEFAULT_SEED = 2
 DEFAULT_COUNT = 28
 
 RECOVERIES = ("old-tahoe", "tahoe", "reno", "newreno")

@@ -16,8 +16,6 @@ from ackclock import api
 from ackclock.engine import run_resolved
 from ackclock.errors import EngineError
 
-pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
-
 # The link "host" takes no time: what is captured there is what the sender does and sees.
 PATH = """\
 [[link]]
@@ -85,6 +83,8 @@ class Frame:
 
 
 def read(capture: bytes, folder: Path) -> list[Frame]:
+    if shutil.which("tshark") is None:
+        pytest.skip("tshark is not installed")
     file = folder / "capture.pcapng"
     file.write_bytes(capture)
     options = ["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-T", "fields", "-E", "separator=|"]
@@ -256,7 +256,17 @@ def test_where_the_first_packet_is_lost_the_handshake_is_missing(tmp_path: Path)
     assert number(frames, "duplicate_ack_num") == counted(replication, 1, "duplicate_acks") - 1
 
 
-def test_more_flows_than_hosts_of_a_network_keep_apart(tmp_path: Path) -> None:
+def test_after_the_end_of_a_transfer_tshark_goes_on_counting(tmp_path: Path) -> None:
+    """A repeated ACK is a duplicate to the sender only while data are outstanding (RFC 5681, section 2)."""
+    replication = simulate(with_tcp(preset='"oldtahoe-ns2"') + 'size = "54 pkt"\n' + PATH)
+    trace = replication["traces"]["sequence"]
+    repeated = (trace["kind"] == 2) & (trace["time_s"] > replication["flows"]["finish_s"][0])
+    assert sum(repeated) > 0
+    frames = read(replication["traces"]["capture"]["host"], tmp_path)
+    assert number(frames, "duplicate_ack_num") == counted(replication, 0, "duplicate_acks") + sum(repeated)
+
+
+def test_many_flows_keep_apart(tmp_path: Path) -> None:
     flows = 300
     toml = f"[[flow]]\ncount = {flows}\n" + FLOW.removeprefix("[[flow]]\n").replace("reno-ns2", "tahoe-rfc")
     frames = read(simulate(toml + PATH.replace("20 s", "1 s"))["traces"]["capture"]["host"], tmp_path)

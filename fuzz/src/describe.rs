@@ -154,7 +154,7 @@ impl Link {
         let limit = u64::from(self.buffer);
         LinkConfig {
             name,
-            rate_bps: some(self.rate, scaled(self.rate, 1.0, 1e15)),
+            rate_bps: some(self.rate, scaled(self.rate, 1.0, 1e13)),
             delay_s: scaled_or_zero(self.delay, 1e-12, 10.0),
             buffer: match self.buffer {
                 0 => None,

@@ -3,7 +3,7 @@
 use base::Time;
 use net::LinkStatistics;
 use sim::scenario::{BufferConfig, CountingConfig, FlowConfig, LinkConfig};
-use sim::{FlowOutcome, LinkOutcome, Outcome, Scenario, Traces};
+use sim::{Column, FlowStatistics, Outcome, Scenario, Traces};
 
 use crate::Run;
 
@@ -17,7 +17,7 @@ pub fn check_outcome(scenario: &Scenario, run: &Run) {
         check_link(config, &outcome.links[link], run.finished);
     }
     for (flow, config) in scenario.flows.iter().enumerate() {
-        check_flow(config, &Flow { outcome, flow });
+        check_flow(config, &outcome.flows[flow]);
     }
     check_first_links(scenario, outcome);
     check_traces(scenario, &outcome.traces);
@@ -36,7 +36,7 @@ pub fn check_same(one: &Run, other: &Run) {
     check_same_table(&one.outcome.links, &other.outcome.links, Outcome::LINK_COLUMNS);
 }
 
-fn check_same_table<Row>(one: &[Row], other: &[Row], columns: &[(&'static str, fn(&Row) -> f64)]) {
+fn check_same_table<Row>(one: &[Row], other: &[Row], columns: &[Column<Row>]) {
     for (index, (one, other)) in one.iter().zip(other).enumerate() {
         for (name, column) in columns {
             assert_eq!(column(one).to_bits(), column(other).to_bits(), "{name}[{index}]");
@@ -61,23 +61,9 @@ fn check_link(config: &LinkConfig, link: &LinkStatistics, finished: bool) {
     }
 }
 
-/// A flow's columns by name.
-struct Flow<'a> {
-    outcome: &'a Outcome,
-    flow: usize,
-}
-
-impl Flow<'_> {
-    fn column(&self, wanted: &str) -> f64 {
-        let find = |(name, value): &FlowOutcome| (*name == wanted).then(|| value(&self.outcome.flows[self.flow]));
-        Outcome::FLOW_COLUMNS.iter().find_map(find).expect("a known column")
-    }
-}
-
-fn check_flow(config: &FlowConfig, flow: &Flow) {
-    let counts = &flow.outcome.flows[flow.flow];
-    let (sent, retransmitted) = (total(counts.sent), total(counts.retransmitted));
-    let (received, delivered, acked) = (total(counts.received), total(counts.delivered), total(counts.acked));
+fn check_flow(config: &FlowConfig, flow: &FlowStatistics) {
+    let (sent, retransmitted) = (total(flow.sent), total(flow.retransmitted));
+    let (received, delivered, acked) = (total(flow.received), total(flow.delivered), total(flow.acked));
     assert!(retransmitted <= sent);
     assert!(received <= sent, "{received} of {sent} received");
     assert!(delivered <= received);
@@ -85,25 +71,19 @@ fn check_flow(config: &FlowConfig, flow: &Flow) {
     assert!(acked <= delivered);
     if let Some(size) = config.size_packets {
         assert!(sent - retransmitted <= size);
-        assert_eq!(counts.finish != Time::NEVER, acked == size);
+        assert_eq!(flow.finish != Time::NEVER, acked == size);
     }
-    assert!(flow.column("cwnd_area") >= 0.0);
-    assert!(flow.column("rtt_sum_s") >= 0.0);
+    assert!(flow.cwnd_area >= 0.0);
 }
 
 /// A link that only senders feed gets all that they send.
 fn check_first_links(scenario: &Scenario, outcome: &Outcome) {
-    let column = |wanted: &str, link: usize| {
-        let find = |(name, value): &LinkOutcome| (*name == wanted).then(|| value(&outcome.links[link]));
-        Outcome::LINK_COLUMNS.iter().find_map(find).expect("a known column")
-    };
-    for link in 0..scenario.links.len() {
+    for (link, config) in scenario.links.iter().enumerate() {
         let later = |flow: &FlowConfig| flow.path[1..].iter().chain(&flow.return_path).any(|&crossed| crossed == link);
         if !scenario.flows.iter().any(later) {
-            let sends = |(flow, _): &(usize, &FlowConfig)| scenario.flows[*flow].path[0] == link;
-            let from = scenario.flows.iter().enumerate().filter(sends);
-            let sent: u64 = from.map(|(flow, _)| total(outcome.flows[flow].sent)).sum();
-            assert_eq!(column("arrived_total", link), sent as f64, "{}", scenario.links[link].name);
+            let from = scenario.flows.iter().zip(&outcome.flows).filter(|(flow, _)| flow.path[0] == link);
+            let sent: u64 = from.map(|(_, flow)| total(flow.sent)).sum();
+            assert_eq!(total(outcome.links[link].arrived), sent, "{}", config.name);
         }
     }
 }

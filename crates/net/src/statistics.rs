@@ -34,12 +34,18 @@ pub struct LinkStatistics {
     pub queue_area: u128,
     /// The most packets in the link at once, in the measurement.
     pub queue_max: u64,
+    /// Packets that stand in the link when the measurement begins.
+    standing: u64,
 }
 
 impl LinkStatistics {
     /// A packet is in the link, waiting or in transmission.
     pub fn in_link(&mut self, from: Time, until: Time, phase: &Phase) {
         self.queue_area += u128::from(from.overlap(until, phase.warmup, phase.end).picoseconds());
+        if from < phase.warmup && until > phase.warmup {
+            self.standing += 1;
+            self.queue_max = self.queue_max.max(self.standing);
+        }
     }
 
     /// A packet is transmitted.

@@ -7,7 +7,7 @@ use numpy::{Element, IntoPyArray};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use sim::{Outcome, Scenario, Traces};
+use sim::{Column, Outcome, Scenario, Traces};
 
 /// Replications of a resolved scenario on their way.
 #[pyclass]
@@ -65,11 +65,7 @@ fn replication<'py>(py: Python<'py>, scenario: &Scenario, outcome: &Outcome) -> 
     Ok(result)
 }
 
-fn table<'py, Row>(
-    py: Python<'py>,
-    rows: &[Row],
-    columns: &[(&'static str, fn(&Row) -> f64)],
-) -> PyResult<Bound<'py, PyDict>> {
+fn table<'py, Row>(py: Python<'py>, rows: &[Row], columns: &[Column<Row>]) -> PyResult<Bound<'py, PyDict>> {
     let table = PyDict::new(py);
     for (name, value) in columns {
         column(&table, name, rows, value)?;

@@ -10,7 +10,8 @@ const FORMAT: u32 = 1;
 /// Longest run and delay \[s\]: `u64` picoseconds hold 1.8e7 s.
 const LONGEST_S: f64 = 1e7;
 const LONGEST_DELAY_S: f64 = 1e5;
-const RATES_BPS: (f64, f64) = (1.0, 1e15);
+/// At the fastest a packet of a byte takes a picosecond.
+const RATES_BPS: (f64, f64) = (1.0, 1e13);
 const LARGEST_WINDOW: f64 = 1e9;
 /// All of it leaves in one event.
 const LARGEST_INITIAL_WINDOW: f64 = 1e6;

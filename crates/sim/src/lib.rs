@@ -20,5 +20,6 @@ pub use observe::{
     CwndRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow, RttRow, SequenceRow,
     Traces,
 };
-pub use outcome::{FlowOutcome, LinkOutcome, Outcome};
+pub use outcome::{Column, Outcome};
 pub use scenario::Scenario;
+pub use statistics::FlowStatistics;

@@ -23,10 +23,8 @@ pub struct Outcome {
     pub traces: Traces,
 }
 
-/// A named column of the flows' table.
-pub type FlowOutcome = (&'static str, fn(&FlowStatistics) -> f64);
-/// A named column of the links' table.
-pub type LinkOutcome = (&'static str, fn(&LinkStatistics) -> f64);
+/// A named column of a table of flows or links.
+pub type Column<Row> = (&'static str, fn(&Row) -> f64);
 
 fn total(pair: [u64; 2]) -> f64 {
     (pair[0] + pair[1]) as f64
@@ -38,7 +36,7 @@ fn seconds(picoseconds: f64) -> f64 {
 
 impl Outcome {
     /// The columns of the flows' table: what was measured after the warm-up, and totals over the whole run.
-    pub const FLOW_COLUMNS: &'static [FlowOutcome] = &[
+    pub const FLOW_COLUMNS: &'static [Column<FlowStatistics>] = &[
         ("sent_packets", |flow| flow.sent[1] as f64),
         ("retransmitted_packets", |flow| flow.retransmitted[1] as f64),
         ("received_packets", |flow| flow.received[1] as f64),
@@ -60,7 +58,7 @@ impl Outcome {
     ];
 
     /// The columns of the links' table, likewise.
-    pub const LINK_COLUMNS: &'static [LinkOutcome] = &[
+    pub const LINK_COLUMNS: &'static [Column<LinkStatistics>] = &[
         ("arrived_packets", |link| link.arrived[1] as f64),
         ("dropped_packets", |link| link.dropped[1] as f64),
         ("departed_packets", |link| link.departed[1] as f64),

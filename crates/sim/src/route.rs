@@ -64,11 +64,13 @@ pub(crate) struct Routes {
 
 /// A discipline that may throw out a packet that waits makes departures events.
 fn needs_events(link: &LinkConfig) -> bool {
-    match link.queue {
-        QueueConfig::DropTail {} => false,
-        QueueConfig::Red { victim, .. } => victim == VictimConfig::Random,
-        QueueConfig::DropFromFront {} | QueueConfig::RandomDrop {} => true,
-    }
+    // An infinitely fast link has no queue to throw out of.
+    link.rate_bps.is_some()
+        && match link.queue {
+            QueueConfig::DropTail {} => false,
+            QueueConfig::Red { victim, .. } => victim == VictimConfig::Random,
+            QueueConfig::DropFromFront {} | QueueConfig::RandomDrop {} => true,
+        }
 }
 
 fn places(links: &[LinkConfig]) -> Vec<Place> {

@@ -9,6 +9,9 @@ from ackclock.scenario.source import Location
 from ackclock.scenario.tcp import completed, window_packets
 from ackclock.units import show
 
+MOST_PACKETS = {"initial_window": 1e6, "initial_ssthresh": 1e9, "max_window": 1e9}
+"""Largest windows; the initial one leaves in one burst."""
+
 
 def tcp_faults(places: Places, location: Location, flow: Flow) -> Iterator[Fault]:
     """Give all faults between the axes.
@@ -27,13 +30,14 @@ def tcp_faults(places: Places, location: Location, flow: Flow) -> Iterator[Fault
     Fault
         What does not fit.
     """
-    for name in ("initial_window", "initial_ssthresh", "max_window"):
+    for name in MOST_PACKETS:
         window = getattr(flow.tcp, name)
         if window is not None and window_packets(window, flow.packet) < 1:
             problem = f"is less than one packet of {flow.packet} B"
             yield places.fault((*location, name), problem, allowed=f"{flow.packet} B or more")
-        elif window is not None and window_packets(window, flow.packet) > 1e9:
-            yield places.fault((*location, name), f"is too many packets of {flow.packet} B", allowed="at most 1e9 pkt")
+        elif window is not None and window_packets(window, flow.packet) > MOST_PACKETS[name]:
+            problem, allowed = f"is too many packets of {flow.packet} B", f"at most {MOST_PACKETS[name]:g} pkt"
+            yield places.fault((*location, name), problem, allowed=allowed.replace("e+0", "e"))
     yield from _timer_faults(places, (*location, "rto"), flow.tcp.rto, completed(flow.tcp).rto)
 
 

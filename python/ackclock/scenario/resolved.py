@@ -105,7 +105,7 @@ class SimplexLink:
 
     __pydantic_config__ = _CONFIG
     name: str
-    rate_bps: Annotated[float, Field(ge=1, le=1e15)] | None
+    rate_bps: Annotated[float, Field(ge=1, le=1e13)] | None
     delay_s: Seconds
     buffer: _Buffer | None
     counting: CountingName
@@ -135,7 +135,7 @@ class SenderSettings:
     __pydantic_config__ = _CONFIG
     dialect: DialectName
     recovery: RecoveryName
-    initial_window: Annotated[float, Field(ge=1, le=1e9)]
+    initial_window: Annotated[float, Field(ge=1, le=1e6)]
     initial_ssthresh: Annotated[float, Field(ge=1, le=1e9)] | None
     max_window: Packets | None
     slow_start_while: SlowStartName

@@ -40,9 +40,10 @@ DISCIPLINES: tuple[str, ...] = get_args(DisciplineName)
 _SOME_PACKETS = Span("pkt", 1, 1e9, "1 to 1e9 pkt", whole=True)
 _SOME_BYTES = Span("B", 1, MOST_BUFFER_BYTES, "1 to 1e15 B", whole=True)
 _TIME = Span("s", 0, 1e5, "0 to 1e5 s")
-_TICK = Span("s", 1e-12, 1e5, "1 ps to 1e5 s")
+_TICK = Span("s", 1e-6, 1e5, "1 us to 1e5 s")
 _TIMEOUT = Span("s", 1e-6, 1e5, "1 us to 1e5 s")
 _WINDOW = (Span("pkt", 1, 1e9, "1 to 1e9 pkt"), Span("B", 1, 1e15, "1 to 1e15 B"))
+_BURST = (Span("pkt", 1, 1e6, "1 to 1e6 pkt"), Span("B", 1, 1e11, "1 to 1e11 B"))
 _THRESHOLD = Span("pkt", 1e-9, 1e9, "1e-9 to 1e9 pkt")
 _PACKET = Span("B", 1, 65535, "1 to 65535 B", whole=True)
 
@@ -50,7 +51,7 @@ _PATH = LinkNames('["access", "satellite"]')
 _RETURN_PATH = LinkNames('["satellite.reverse", "access.reverse"]')
 Switch = Annotated[bool, Flag()]
 Rate = Annotated[
-    float | None, Amount("1.5 Mbit/s", (Span("bit/s", 1, 1e15, "a rate from 1 bit/s to 1e15 bit/s"),), ("unlimited",))
+    float | None, Amount("1.5 Mbit/s", (Span("bit/s", 1, 1e13, "a rate from 1 bit/s to 1e13 bit/s"),), ("unlimited",))
 ]
 Delay = Annotated[float, Amount("10 ms", (_TIME,))]
 Buffer = Annotated[
@@ -63,7 +64,7 @@ Buffer = Annotated[
 ]
 RunTime = Annotated[float, Amount("200 s", (Span("s", 0, LONGEST_RUN_S, "0 to 1e7 s"),))]
 _PACKET_SIZE = Amount("512 B", (_PACKET,))
-Window = Annotated[Quantity | None, Amount("4 pkt", _WINDOW)]
+Window = Annotated[Quantity | None, Amount("4 pkt", _BURST)]
 WindowLimit = Annotated[Quantity | None, Amount("64 KiB", _WINDOW, ("unlimited",))]
 WindowThreshold = Annotated[Quantity | None, Amount("20 pkt", _WINDOW, ("max-window",))]
 

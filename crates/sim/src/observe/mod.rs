@@ -62,10 +62,8 @@ impl Observers {
             overview: wanted(asked.overview_interval_s.is_some()),
             capture: wanted(asked.capture.is_some()),
         };
-        let nothing = !follows
-            && !(asked.cwnd || asked.rtt || asked.sequence || asked.drops || asked.losses)
-            && asked.capture.is_none();
-        (!nothing).then(|| {
+        let rows = asked.cwnd || asked.rtt || asked.sequence || asked.drops || asked.losses;
+        (follows || rows || asked.capture.is_some()).then(|| {
             Box::new(Observers {
                 traces,
                 phase,
