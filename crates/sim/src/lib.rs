@@ -4,6 +4,7 @@ mod capture;
 mod check;
 mod engine;
 mod job;
+mod links;
 mod network;
 mod observe;
 mod outcome;

@@ -1,10 +1,11 @@
-use base::{Packet, PacketKind, RandomStream, Rate, Ring, Time};
-use net::{Buffer, Counting, Limit, Link, LinkStatistics, Phase, QueuedLink, Red, RedConfig, Victim};
+use base::{Packet, PacketKind, RandomStream, Ring, Time};
+use net::{Link, LinkStatistics, Phase, QueuedLink};
 use tcp::{Acknowledgment, Receiver};
 
+use crate::links::{link, queued_link};
 use crate::observe::Observers;
 use crate::route::{routes, Element, Hop, Place, Routes};
-use crate::scenario::{BufferConfig, CountingConfig, LinkConfig, QueueConfig, Scenario, VictimConfig};
+use crate::scenario::Scenario;
 use crate::statistics::FlowStatistics;
 use crate::tournament::Tournament;
 
@@ -370,51 +371,4 @@ impl Network {
         });
         end.unwrap_or_default()
     }
-}
-
-fn rate(config: &LinkConfig) -> Rate {
-    config.rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_second)
-}
-
-fn buffer(config: &LinkConfig) -> Buffer {
-    let limit = match config.buffer {
-        None => Limit::Unlimited,
-        Some(BufferConfig::Packets(packets)) => Limit::Packets(packets),
-        Some(BufferConfig::Bytes(bytes)) => Limit::Bytes(bytes),
-    };
-    let counting = match config.counting {
-        CountingConfig::WithService => Counting::WithService,
-        CountingConfig::Waiting => Counting::Waiting,
-    };
-    Buffer::new(limit, counting)
-}
-
-fn red(config: &LinkConfig, random: RandomStream) -> Option<Red> {
-    let QueueConfig::Red {
-        min_threshold_packets: min_threshold,
-        max_threshold_packets: max_threshold,
-        weight,
-        max_probability,
-        gentle,
-        mean_packet_bytes,
-        ..
-    } = config.queue
-    else {
-        return None;
-    };
-    let red = RedConfig { min_threshold, max_threshold, weight, max_probability, gentle, mean_packet_bytes };
-    Some(Red::new(red, rate(config), random))
-}
-
-fn link(config: &LinkConfig, random: RandomStream) -> Link {
-    Link::new(rate(config), buffer(config), red(config, random))
-}
-
-fn queued_link(config: &LinkConfig, random: RandomStream) -> QueuedLink {
-    let victim = match config.queue {
-        QueueConfig::RandomDrop {} => Victim::Random(random.clone()),
-        QueueConfig::Red { victim: VictimConfig::Random, .. } => Victim::Random(random.branch("victim")),
-        _ => Victim::Front,
-    };
-    QueuedLink::new(rate(config), buffer(config), victim, red(config, random))
 }
