@@ -15,6 +15,7 @@ MAY_IMPORT = {
     "errors": set[str](),
     "units": {"errors"},
     "scenario": {"errors", "units"},
+    "models": {"errors", "units"},
     "replication": set[str](),
     "stats": set[str](),
     "wording": {"units"},

@@ -91,6 +91,23 @@ class ScenarioError(AckclockError, ValueError):
         return "\n".join([head, *(f"  {fault}" for fault in self.faults)])
 
 
+class ModelError(AckclockError, ValueError):
+    """Arguments for which a model has no value.
+
+    Parameters
+    ----------
+    fault : Fault
+        Its place is the argument's name.
+    """
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault)
+        self.fault = fault
+
+    def __str__(self) -> str:
+        return str(self.fault)
+
+
 class EngineError(AckclockError, RuntimeError):
     """The engine refused a resolved scenario, or failed while it ran."""
 

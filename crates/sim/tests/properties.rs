@@ -20,11 +20,7 @@ proptest! {
 
     #[test]
     fn packets_are_conserved_and_probes_change_nothing(scenario in random::scenario(), probes in random::probes()) {
-        std::fs::write("/tmp/last.json", serde_json::to_string(&scenario).unwrap()).unwrap();
-        let t = std::time::Instant::now();
         let with = |trace: TraceConfig| run(&Scenario { trace, ..scenario.clone() });
-        let plain = with(TraceConfig::default());
-        if t.elapsed().as_secs_f64() > 0.3 { eprintln!("SLOW {} {} {}", t.elapsed().as_secs_f64(), plain.events, serde_json::to_string(&scenario).unwrap()); }
         let followed = with(all_traces());
         check_laws(&scenario, &followed);
         prop_assert_eq!(counters(&followed), counters(&with(TraceConfig::default())));

@@ -134,7 +134,11 @@ impl Stage {
     fn run_timers(&mut self, due: impl Fn(Time) -> bool) {
         let Some(party) = self.party.as_mut() else { return };
         while due(party.deadline()) {
-            party.on_timer(party.deadline(), &mut self.said);
+            let (deadline, before) = (party.deadline(), self.said.len());
+            party.on_timer(deadline, &mut self.said);
+            if self.said.len() == before {
+                self.said.push_back((deadline, "a timer that expires for nothing".into()));
+            }
         }
     }
 

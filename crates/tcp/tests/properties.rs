@@ -217,6 +217,7 @@ impl World {
         assert!((self.una..self.size).contains(&sequence), "packet {sequence} is none of the transfer's open ones");
         assert_eq!(segment.retransmission, sequence < self.highest, "packet {sequence}");
         assert!(sequence <= self.highest, "packet {sequence} before {}", self.highest);
+        assert!(!segment.slow_start || self.recover.is_none(), "slow start in fast recovery");
         self.highest = self.highest.max(sequence + 1);
         // RFC 5681 section 2: the minimum of cwnd, inflated by duplicates, and rwnd.
         let window = self.sender.cwnd() as u64 + self.duplicates;

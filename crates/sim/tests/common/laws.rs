@@ -104,8 +104,8 @@ fn check_window(scenario: &Scenario, outcome: &Outcome, flow: usize) {
 /// Each packet that came to a link has left it, was dropped, or is inside.
 fn check_link(scenario: &Scenario, outcome: &Outcome, link: usize) {
     let (counted, phase) = (&outcome.links[link], &outcome.phase);
-    let here = rows(&outcome.traces.queue).iter().filter(|row| row.link as usize == link);
-    let inside = here.last().map_or(0, |row| row.packets);
+    let mut here = rows(&outcome.traces.queue).iter().filter(|row| row.link as usize == link);
+    let inside = here.next_back().map_or(0, |row| row.packets);
     let [arrived, departed, dropped] = [counted.arrived, counted.departed, counted.dropped].map(total);
     assert_eq!(arrived, departed + dropped + inside, "link {link}");
     assert_eq!(dropped, count(rows(&outcome.traces.drops), |row| row.link as usize == link));

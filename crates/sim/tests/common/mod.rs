@@ -21,7 +21,7 @@ pub fn link(name: &str, rate_bps: f64, buffer_packets: Option<u64>) -> LinkConfi
     }
 }
 
-/// ns-2's sender with the settings of the papers' time.
+/// ns-2's sender with the settings of the papers' time; the phase of its clock is that of ns-2's only agent.
 pub fn ns2(recovery: Recovery) -> SenderConfig {
     SenderConfig {
         dialect: Dialect::Ns2,
@@ -42,8 +42,8 @@ pub fn ns2(recovery: Recovery) -> SenderConfig {
             min_s: 0.2,
             max_s: 60.0,
             initial_s: 3.0,
-            max_backoff: 64,
-            clock_offset_s: 0.0,
+            max_backoff: 65536,
+            clock_offset_s: 0.055_588_071_598_279_97,
         },
     }
 }
@@ -59,6 +59,8 @@ pub fn rfc(recovery: Recovery) -> SenderConfig {
             granularity_s: 0.001,
             min_s: 1.0,
             initial_s: 1.0,
+            max_backoff: 64,
+            clock_offset_s: 0.0,
             ..ns2(recovery).rto
         },
         ..ns2(recovery)
@@ -81,6 +83,17 @@ pub fn flow(name: &str, path: &[usize], return_path: &[usize], sender: SenderCon
         sender,
         receiver: ReceiverConfig { ack_every: 1, ack_delay_s: 0.1 },
     }
+}
+
+/// The path of [bottlenecks] over a GEO satellite: propagation of 560 ms there and back, three links in a row, given as
+/// (rate, buffer), and the same three back with room for all ACKs; one Tahoe flow of ns-2.
+pub fn geo(title: &str, duration_s: f64, links: [(f64, Option<u64>); 3]) -> Scenario {
+    let names = ["access", "feeder", "satellite"];
+    let there = names.iter().zip(links).map(|(name, (rate, buffer))| link(name, rate, buffer));
+    let back = names.iter().zip(links).map(|(name, (rate, _))| link(&format!("{name}.reverse"), rate, None));
+    let mut flow = flow("flow", &[0, 1, 2], &[5, 4, 3], ns2(Recovery::Tahoe));
+    (flow.forward_delay_s, flow.return_delay_s) = (0.28, 0.28);
+    scenario(title, duration_s, there.chain(back).collect(), vec![flow])
 }
 
 /// A scenario with seed 1, measured from its start, without traces.

@@ -60,8 +60,7 @@ fn assemble(
     for (index, flow) in flows.iter_mut().enumerate() {
         flow.name = format!("flow {index}");
         // Something must limit a flow, and its round trip must take time.
-        let mut crossed = flow.path.iter().chain(&flow.return_path);
-        if crossed.all(|&link| links[link].rate_bps.is_none()) {
+        if flow.path.iter().all(|&link| links[link].rate_bps.is_none()) {
             flow.sender.max_window = Some(flow.sender.max_window.unwrap_or(30.0));
             flow.forward_delay_s = flow.forward_delay_s.max(0.02);
         }

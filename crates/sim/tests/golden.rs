@@ -1,0 +1,209 @@
+//! Window traces in packets as text, for a reviewer to read in the diff. `make golden` writes them anew.
+
+mod common;
+#[path = "common/story.rs"]
+mod story;
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use common::{all_traces, flow, geo, link, ns2, rfc, run, scenario};
+use sim::scenario::{FlowConfig, QueueConfig, VictimConfig};
+use sim::Scenario;
+use story::tell;
+use tcp::{Recovery, SenderConfig};
+
+const RECOVERIES: [(&str, Recovery); 4] = [
+    ("OldTahoe", Recovery::OldTahoe),
+    ("Tahoe", Recovery::Tahoe),
+    ("Reno", Recovery::Reno),
+    ("NewReno", Recovery::Newreno),
+];
+
+/// Compares with the file of that name, or writes it if ACKCLOCK_BLESS is set.
+fn check_golden(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"));
+    if std::env::var_os("ACKCLOCK_BLESS").is_some() {
+        std::fs::write(&path, text).unwrap();
+        return;
+    }
+    let golden = std::fs::read_to_string(&path).unwrap_or_default();
+    let pairs = golden.lines().zip(text.lines()).position(|(old, new)| old != new);
+    let place = pairs.unwrap_or(golden.lines().count().min(text.lines().count()));
+    let from = |text: &str| text.lines().skip(place.saturating_sub(2)).take(6).collect::<Vec<_>>().join("\n");
+    assert!(
+        golden == text,
+        "{} is different from line {} on; was:\n{}\nis:\n{}\n`make golden` writes it anew; look at the diff",
+        path.display(),
+        place + 1,
+        from(&golden),
+        from(text)
+    );
+}
+
+/// A description and the stories of some scenarios, every so-many-th round told.
+fn chronicle(description: &str, every: usize, scenarios: impl IntoIterator<Item = Scenario>) -> String {
+    let mut text = String::new();
+    for line in description.lines() {
+        let _ = writeln!(text, "# {}", line.trim());
+    }
+    if every > 1 {
+        let _ = writeln!(text, "# A row every {every} round trips, and at each event.");
+    }
+    for mut scenario in scenarios {
+        scenario.trace = all_traces();
+        let _ = write!(text, "\n{}\n\n{}", scenario.title, tell(&scenario, &run(&scenario), every));
+    }
+    text
+}
+
+/// One flow over a bottleneck of 10 packets' bandwidth-delay product with room for 8.
+fn pipe(title: &str, duration_s: f64, sender: SenderConfig) -> Scenario {
+    let mut bottleneck = link("bottleneck", 409_600.0, Some(8));
+    bottleneck.delay_s = 0.045;
+    let mut back = link("back", 10e6, None);
+    back.delay_s = 0.045;
+    scenario(title, duration_s, vec![bottleneck, back], vec![flow("flow", &[0], &[1], sender)])
+}
+
+fn each_recovery(duration_s: f64, change: impl Fn(&mut Scenario)) -> impl Iterator<Item = Scenario> {
+    RECOVERIES.into_iter().map(move |(name, recovery)| {
+        let mut scenario = pipe(name, duration_s, rfc(recovery));
+        change(&mut scenario);
+        scenario
+    })
+}
+
+#[test]
+fn golden_slow_start_overflow() {
+    let description = "The first slow start overflows the bottleneck: many packets of one window are lost.
+        A bottleneck of 100 packets/s, 10 packets of bandwidth-delay product and room for 8; RFC rules.";
+    check_golden("slow_start_overflow", &chronicle(description, 1, each_recovery(4.0, |_| {})));
+}
+
+#[test]
+fn golden_avoidance_overflow() {
+    let description = "Congestion avoidance overflows the bottleneck by one packet.
+        A bottleneck of 100 packets/s, 10 packets of bandwidth-delay product and room for 8; RFC rules, first ssthresh 12.";
+    let scenarios = each_recovery(4.0, |scenario| scenario.flows[0].sender.initial_ssthresh = Some(12.0));
+    check_golden("avoidance_overflow", &chronicle(description, 1, scenarios));
+}
+
+/// Another flow's packets, all at once, over `path`.
+fn burst(start_s: f64, packets: u64, path: &[usize]) -> FlowConfig {
+    let sender = SenderConfig { initial_window: packets as f64, ..rfc(Recovery::Newreno) };
+    FlowConfig { start_s, size_packets: Some(packets), ..flow("burst", path, &[1], sender) }
+}
+
+#[test]
+fn golden_burst_loss() {
+    let description = "At 0.9 s a burst of 14 packets of another flow, 200 packets/s, fills the bottleneck: several packets of one window
+        are lost. A bottleneck of 100 packets/s, 10 packets of bandwidth-delay product and room for 8; RFC rules, first ssthresh 12.";
+    let scenarios = each_recovery(3.0, |scenario| {
+        scenario.flows[0].sender.initial_ssthresh = Some(12.0);
+        // The burst comes between a departure and the packet that the departure leads to a round trip later.
+        scenario.links[1].delay_s = 0.051;
+        scenario.links.push(link("side", 819_200.0, None));
+        scenario.flows.push(burst(0.9, 14, &[2, 0]));
+    });
+    check_golden("burst_loss", &chronicle(description, 1, scenarios));
+}
+
+#[test]
+fn golden_delayed_acks() {
+    let description = "An ACK for every second packet, or after 200 ms: slow start and avoidance open at half the pace.
+        A bottleneck of 100 packets/s, 10 packets of bandwidth-delay product and room for 8; NewReno by the RFCs.";
+    let scenarios =
+        [("an ACK for every packet", 1), ("an ACK for every second packet", 2)].map(|(title, ack_every)| {
+            let mut scenario = pipe(title, 6.0, rfc(Recovery::Newreno));
+            scenario.flows[0].receiver.ack_every = ack_every;
+            scenario.flows[0].receiver.ack_delay_s = 0.2;
+            scenario
+        });
+    check_golden("delayed_acks", &chronicle(description, 1, scenarios));
+}
+
+#[test]
+fn golden_limited_transmit() {
+    let description = "The first of few packets in flight meets a full buffer: two duplicates at most, so a timeout. Limited transmit (RFC
+        3042) sends what brings the third. A bottleneck of 100 packets/s with room for 8, which a burst of 8 packets fills at 0.095 s;
+        a transfer of 30 packets by NewReno, from a window of 3 in avoidance.";
+    let scenarios = [("without", false), ("with limited transmit", true)].map(|(title, limited_transmit)| {
+        let sender = SenderConfig { limited_transmit, initial_ssthresh: Some(2.0), ..rfc(Recovery::Newreno) };
+        let mut scenario = pipe(title, 4.0, sender);
+        scenario.flows[0].size_packets = Some(30);
+        scenario.flows.push(burst(0.095, 8, &[0]));
+        scenario
+    });
+    check_golden("limited_transmit", &chronicle(description, 1, scenarios));
+}
+
+#[test]
+fn golden_figure_2() {
+    let description =
+        "[bottlenecks], figure 2: two nodes, 100 and 50 packets; propagation 560 ms, Tahoe with ns-2's rules.
+        ns-2 cuts the window at 5.64 s (from 455) and 72.78 s (from 308), at 5.68 s (469) and 29.78 s (258).";
+    let scenarios = [1.5e6, 1.6e6].map(|rate| {
+        let title = format!("feeder of {} Mbit/s", rate / 1e6);
+        geo(&title, 150.0, [(100e6, None), (rate, Some(100)), (1.5e6, Some(50))])
+    });
+    check_golden("figure_2", &chronicle(description, 4, scenarios));
+}
+
+#[test]
+fn golden_figure_9() {
+    let description =
+        "[bottlenecks], figure 9, B = 18, drop-tail: the retransmission is lost in each cycle, a timeout follows.";
+    let scenario = geo("drop-tail", 150.0, [(2.7e6, None), (2.2e6, Some(15)), (1.5e6, Some(18))]);
+    check_golden("figure_9", &chronicle(description, 3, [scenario]));
+}
+
+fn with_queue(mut scenario: Scenario, queue: QueueConfig) -> Scenario {
+    for link in scenario.links.iter_mut().filter(|link| link.buffer.is_some()) {
+        link.queue = queue;
+    }
+    scenario
+}
+
+#[test]
+fn golden_random_drop() {
+    let description = "[bottlenecks], figure 10, B = 18, random drop, seed 1: the retransmission gets through, other than in figure 9.";
+    let scenario = geo("random drop", 150.0, [(2.7e6, None), (2.2e6, Some(15)), (1.5e6, Some(18))]);
+    let scenario = with_queue(scenario, QueueConfig::RandomDrop {});
+    check_golden("random_drop", &chronicle(description, 4, [scenario]));
+}
+
+#[test]
+fn golden_red() {
+    let description = "RED, seed 1: single drops before the buffer is full.
+        A bottleneck of 100 packets/s, 10 packets of bandwidth-delay product; thresholds 5 and 15 packets, w_q = 0.02, max_p = 0.1,
+        gentle; Reno by the RFCs, first ssthresh 12. The victim: the arriving packet, or one drawn among all.";
+    let scenarios = [VictimConfig::Arriving, VictimConfig::Random].map(|victim| {
+        let sender = SenderConfig { initial_ssthresh: Some(12.0), ..rfc(Recovery::Reno) };
+        let mut scenario = pipe(&format!("victim: {victim:?}").to_lowercase(), 12.0, sender);
+        scenario.links[0].buffer = Some(sim::scenario::BufferConfig::Packets(40));
+        let red = QueueConfig::Red {
+            min_threshold_packets: 5.0,
+            max_threshold_packets: 15.0,
+            weight: 0.02,
+            max_probability: 0.1,
+            gentle: true,
+            victim,
+            mean_packet_bytes: 512,
+        };
+        with_queue(scenario, red)
+    });
+    check_golden("red", &chronicle(description, 2, scenarios));
+}
+
+#[test]
+fn golden_two_way() {
+    let description = "Two flows in opposite directions: data and ACKs share both queues, so ACKs come in bunches.
+        100 packets/s each way, 90 ms of propagation, room for 8; Reno with ns-2's rules, first ssthresh 12, the second from 0.5 s.";
+    let sender = SenderConfig { initial_ssthresh: Some(12.0), ..ns2(Recovery::Reno) };
+    let mut two_way = pipe("two-way", 6.0, sender);
+    two_way.links[1] = sim::scenario::LinkConfig { name: "back".to_owned(), ..two_way.links[0].clone() };
+    two_way.flows[0].name = "there".to_owned();
+    two_way.flows.push(FlowConfig { start_s: 0.5, ..flow("back", &[1], &[0], sender) });
+    check_golden("two_way", &chronicle(description, 1, [two_way]));
+}

@@ -1,0 +1,31 @@
+"""The closed forms of the papers, one module a paper: numbers in, numbers out.
+
+A model knows no scenario, no engine and no result. Arguments broadcast like numpy's, units stand in the docstrings,
+and what a model needs in order to be trusted is data (`ackclock.models.domain`).
+
+>>> from ackclock.models import bottlenecks
+>>> float(bottlenecks.slow_start_threshold(bottleneck_rate=100.0, round_trip_time=0.5, buffer=20.0))
+35.0
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ackclock.models import bottlenecks as bottlenecks
+    from ackclock.models import classics as classics
+
+__all__ = ["bottlenecks", "classics"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a model when it is first used: numpy need not be there for those that use none."""
+    if name in __all__:
+        from importlib import import_module  # noqa: PLC0415
+
+        return import_module(f"{__name__}.{name}")
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -1,0 +1,312 @@
+"""The loss of the retransmission, after which there is no second slow start ([bottlenecks, section 7])."""
+
+from math import inf
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ackclock.models.bottlenecks.path import BURST, RATE, UNBOUNDED_WINDOW, Path, path, smallest
+from ackclock.models.bottlenecks.slow_start import (
+    burst_sizes_of,
+    check_intermediate_rate,
+    overflow_mini_cycle,
+    two_node_bursts,
+)
+from ackclock.models.domain import BoolArray, FloatArray, IntArray, Limits, checked
+
+_DUPLICATE_ACKS: Final = 3
+_RATIO: Final = Limits(1.0, 2.0, low_included=True, high_included=True, reason="mu'/mu of a node that matters")
+
+
+class RetransmissionLoss(NamedTuple):
+    """Whether, and where, the retransmission after a loss in slow start may be lost."""
+
+    possible: BoolArray
+    """For each node, on the last axis: the necessary condition (5) holds there."""
+    node: IntArray
+    """The node closest to the source among them, where the loss would be; -1 where there is none."""
+    detection_time: FloatArray
+    """D [s]: from the start of mini-cycle n_B + 1 to the detection of the loss; infinite without an overflow."""
+    packets: FloatArray
+    """Q [pkt]: sent in that time; nan where no buffer can overflow."""
+
+
+def loss_detection_time(
+    burst_size: ArrayLike, bottleneck_rate: ArrayLike, duplicate_acks: ArrayLike = _DUPLICATE_ACKS
+) -> FloatArray:
+    """Compute the time to the detection of a loss in slow start, ``D = (S_B + 3) / mu`` [bottlenecks, section 7].
+
+    Parameters
+    ----------
+    burst_size : array_like
+        S_B [pkt], > 0, may be infinite.
+    bottleneck_rate : array_like
+        mu [pkt/s], > 0.
+    duplicate_acks : array_like, optional
+        Duplicate ACKs that show a loss [1], >= 0.
+
+    Returns
+    -------
+    array of float
+        D [s], from the start of mini-cycle n_B + 1.
+
+    Examples
+    --------
+    >>> float(loss_detection_time(burst_size=37, bottleneck_rate=400))
+    0.1
+    """
+    size, mu, threshold = checked(
+        burst_size=(burst_size, BURST),
+        bottleneck_rate=(bottleneck_rate, RATE),
+        duplicate_acks=(duplicate_acks, Limits(0.0, low_included=True)),
+    )
+    return (size + threshold) / mu
+
+
+def packets_before_detection(threshold: ArrayLike, burst_size: ArrayLike) -> FloatArray:
+    """Compute the packets sent before the loss shows, ``Q = 2 S_B + min(0, W_th - 2 W_B)`` [bottlenecks, section 7].
+
+    Parameters
+    ----------
+    threshold : array_like
+        Slow-start threshold W_th [pkt], > 0, may be infinite.
+    burst_size : array_like
+        S_B [pkt], > 0, may be infinite; gives W_B.
+
+    Returns
+    -------
+    array of float
+        Q [pkt]; nan for an infinite S_B.
+
+    Notes
+    -----
+    Means something where slow start overflows, ``W_th > W_B``.
+
+    Examples
+    --------
+    S_B = 40, W_B = 52: beyond W_th = 104 the source stays in slow start up to the detection.
+
+    >>> packets_before_detection([90, 104, 120], burst_size=40).tolist()
+    [66.0, 80.0, 80.0]
+    """
+    w_th, size = checked(threshold=(threshold, UNBOUNDED_WINDOW), burst_size=(burst_size, BURST))
+    finite = np.where(np.isfinite(size), size, np.nan)
+    # 2 W_B = 2^n_B + S_B
+    doubled = np.exp2(np.where(np.isfinite(size), overflow_mini_cycle(size), np.nan)) + finite
+    return np.asarray(2.0 * finite + np.minimum(0.0, w_th - doubled))[()]
+
+
+def retransmission_loss(
+    rates: ArrayLike, buffers: ArrayLike, threshold: ArrayLike, access_rate: ArrayLike = inf
+) -> RetransmissionLoss:
+    """Check the necessary condition for the loss of the retransmission at each node [bottlenecks, eq. 5].
+
+    ``S_i < D mu_(i-1) < Q``; it never holds at a node that the source feeds directly at 2 mu or more.
+
+    Parameters
+    ----------
+    rates : array_like
+        Available rate of each node [pkt/s], > 0, nodes on the last axis in path order.
+    buffers : array_like
+        Buffer of each node [pkt], > 0, may be infinite; with rates' axis of nodes.
+    threshold : array_like
+        Slow-start threshold W_th [pkt], > 0, may be infinite; has no axis of nodes.
+    access_rate : array_like, optional
+        Rate mu_A of the source's own link [pkt/s], at least mu; has no axis of nodes. Below 2 mu the loss is possible
+        at the first node too.
+
+    Returns
+    -------
+    RetransmissionLoss
+        possible, node, detection_time, packets.
+
+    Notes
+    -----
+    For drop-tail, Tahoe and three duplicate ACKs. Necessary only: whether the loss happens depends on the phase, a
+    packet more or less in a buffer. Without an overflow (W_th <= W_B) the condition never holds.
+
+    Examples
+    --------
+    Figure 9, rates in Mbit/s but for a scale: B' = 15, B = 18, an access link of 2.7. The bottleneck loses it.
+
+    >>> scale = 1e6 / 4096
+    >>> found = retransmission_loss([2.2 * scale, 1.5 * scale], [15, 18], threshold=111.5, access_rate=2.7 * scale)
+    >>> found.possible.tolist(), int(found.node)
+    ([False, True], 1)
+    """
+    nodes = path(rates, buffers, access_rate)
+    (w_th,) = checked(threshold=(threshold, UNBOUNDED_WINDOW))
+    checked(rates=(nodes.rates, RATE), threshold=(w_th[..., np.newaxis], UNBOUNDED_WINDOW))
+    return retransmission_loss_of(nodes, burst_sizes_of(nodes), w_th)
+
+
+def retransmission_loss_of(nodes: Path, sizes: FloatArray, w_th: FloatArray) -> RetransmissionLoss:
+    """Check condition (5)."""
+    size = smallest(sizes)
+    time = loss_detection_time(size, nodes.bottleneck_rate)
+    packets = packets_before_detection(w_th, size)
+    fed = time[..., np.newaxis] * nodes.burst_rates
+    # A node that is fed directly, at 2 mu, needs no exception: Q <= 2 S_B there, and D 2 mu = 2 S_B + 6.
+    possible = (sizes < fed) & (fed < np.asarray(packets)[..., np.newaxis])
+    node = np.asarray(np.where(possible.any(axis=-1), possible.argmax(axis=-1), -1))[()]
+    return RetransmissionLoss(possible, node, time, packets)
+
+
+def retransmission_loss_two_nodes(
+    bottleneck_rate: ArrayLike,
+    intermediate_rate: ArrayLike,
+    buffer: ArrayLike,
+    intermediate_buffer: ArrayLike,
+    threshold: ArrayLike,
+) -> BoolArray:
+    """Check it in the simplified model, where it is possible at the bottleneck alone [bottlenecks, section 7].
+
+    ``S < D mu' < 2 S_B + min(0, W_th - 2 W_B)``
+
+    Parameters
+    ----------
+    bottleneck_rate : array_like
+        mu [pkt/s], > 0.
+    intermediate_rate : array_like
+        mu' [pkt/s], from mu to 2 mu.
+    buffer, intermediate_buffer : array_like
+        B and B' [pkt], > 0, may be infinite.
+    threshold : array_like
+        Slow-start threshold W_th [pkt], > 0, may be infinite.
+
+    Returns
+    -------
+    array of bool
+
+    Notes
+    -----
+    For a source whose own link is faster than 2 mu.
+
+    Examples
+    --------
+    >>> retransmission_loss_two_nodes(366, [550, 720], buffer=18, intermediate_buffer=40, threshold=111.5).tolist()
+    [True, False]
+    """
+    size, size_before = two_node_bursts(bottleneck_rate, intermediate_rate, buffer, intermediate_buffer)
+    mu, middle = checked(bottleneck_rate=(bottleneck_rate, RATE), intermediate_rate=(intermediate_rate, RATE))
+    smallest = np.minimum(size, size_before)
+    fed = loss_detection_time(smallest, mu) * middle
+    return np.asarray((size < fed) & (fed < packets_before_detection(threshold, smallest)))[()]
+
+
+def retransmission_loss_behind_access_link(
+    bottleneck_rate: ArrayLike, access_rate: ArrayLike, buffer: ArrayLike, threshold: ArrayLike
+) -> BoolArray:
+    """Check it for one bottleneck behind a slow access link [bottlenecks, section 7].
+
+    ``(S + 3) mu'/mu < 2 S + min(0, W_th - 2 W_B)`` with ``S = mu'/(mu' - mu) B``, mu' the access link's rate.
+
+    Parameters
+    ----------
+    bottleneck_rate : array_like
+        mu [pkt/s], > 0.
+    access_rate : array_like
+        mu' [pkt/s], from mu to 2 mu.
+    buffer : array_like
+        B [pkt], > 0.
+    threshold : array_like
+        Slow-start threshold W_th [pkt], > 0, may be infinite.
+
+    Returns
+    -------
+    array of bool
+
+    Notes
+    -----
+    Never near mu' = 2 mu: the left side then exceeds 2 S. At 2 mu itself the link is no slow one, and it is False.
+
+    Examples
+    --------
+    >>> retransmission_loss_behind_access_link(100, [130, 150, 195], buffer=20, threshold=150).tolist()
+    [False, True, False]
+    """
+    mu, access = checked(bottleneck_rate=(bottleneck_rate, RATE), access_rate=(access_rate, RATE))
+    check_intermediate_rate(mu, access)
+    size = two_node_bursts(mu, access, buffer, inf).bottleneck
+    left = loss_detection_time(size, mu) * access
+    return np.asarray(left < packets_before_detection(threshold, size))[()]
+
+
+# The printed step from W_th > S mu'/mu to beta < 1/(4 mu'/mu - 1) puts S = 2 B, the value of (3) at mu' = 2 mu, which
+# section 6 takes "for most of the cases". With (3) itself it is `retransmission_loss_beta_with_burst`.
+def retransmission_loss_beta(rate_ratio: ArrayLike) -> FloatArray:
+    """Compute the beta below which it is possible behind a slow access link, ``1 / (4 mu'/mu - 1)`` [bottlenecks, 7].
+
+    Parameters
+    ----------
+    rate_ratio : array_like
+        mu'/mu [1], from 1 to 2.
+
+    Returns
+    -------
+    array of float
+        The limit of ``beta = B / (mu T)`` [1].
+
+    Notes
+    -----
+    Takes S = 2 B and W_B = S, and leaves out the 3 packets of the detection; so not near ``mu' = 2 mu``.
+
+    Examples
+    --------
+    >>> retransmission_loss_beta([1.0, 1.5]).round(4).tolist()
+    [0.3333, 0.2]
+    """
+    (ratio,) = checked(rate_ratio=(rate_ratio, _RATIO))
+    return 1.0 / (4.0 * ratio - 1.0)
+
+
+def retransmission_loss_beta_with_burst(rate_ratio: ArrayLike) -> FloatArray:
+    """Compute the same limit with S of equation (3), ``(r - 1) / (2 r^2 - r + 1)`` where r = mu'/mu.
+
+    From ``W_th > S mu'/mu`` [bottlenecks, section 7] with ``S = r / (r - 1) B`` instead of 2 B.
+
+    Parameters
+    ----------
+    rate_ratio : array_like
+        mu'/mu [1], from 1 to 2.
+
+    Returns
+    -------
+    array of float
+        The limit of ``beta = B / (mu T)`` [1]; it meets `retransmission_loss_beta` at r = 2, and is 0 at r = 1.
+
+    Examples
+    --------
+    >>> retransmission_loss_beta_with_burst([1.0, 1.5]).tolist()
+    [0.0, 0.125]
+    """
+    (r,) = checked(rate_ratio=(rate_ratio, _RATIO))
+    return (r - 1.0) / (2.0 * r**2 - r + 1.0)
+
+
+def cost_of_lost_retransmission(start_window: ArrayLike, end_window: ArrayLike) -> FloatArray:
+    """Compute the part of the throughput that it costs, ``1 - W_max / (W'_th + W_max)`` [bottlenecks, section 7].
+
+    Parameters
+    ----------
+    start_window : array_like
+        W'_th [pkt], > 0: where congestion avoidance would start.
+    end_window : array_like
+        W_max [pkt], > 0.
+
+    Returns
+    -------
+    array of float
+        The part lost [1].
+
+    Examples
+    --------
+    At most 20%, where W'_th = W_max / 4:
+
+    >>> round(float(cost_of_lost_retransmission(1, 4)), 12)
+    0.2
+    """
+    limits = Limits(0.0, unit="pkt")
+    start, end = checked(start_window=(start_window, limits), end_window=(end_window, limits))
+    return 1.0 - end / (start + end)

@@ -1,0 +1,125 @@
+"""A path's whole TCP cycle in one call: what a prediction shows."""
+
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ackclock.models.bottlenecks.avoidance import avoidance_node
+from ackclock.models.bottlenecks.path import node_value, path
+from ackclock.models.bottlenecks.retransmission import RetransmissionLoss, retransmission_loss_of
+from ackclock.models.bottlenecks.slow_start import SlowStartOverflow, burst_sizes_of, first_overflow
+from ackclock.models.bottlenecks.windows import (
+    DOMAIN,
+    Throughput,
+    average_throughput,
+    avoidance_start,
+    maximum_window,
+    throughput_with_lost_retransmission,
+)
+from ackclock.models.domain import BoolArray, FloatArray, IntArray
+
+
+class Cycle(NamedTuple):
+    """The steady TCP cycle of one connection on a path."""
+
+    avoidance_node: IntArray
+    """The node whose queue builds in congestion avoidance."""
+    maximum_window: FloatArray
+    """W_max [pkt]."""
+    threshold: FloatArray
+    """W_th [pkt]."""
+    overflow: SlowStartOverflow
+    """S_B, its node, n_B, W_B."""
+    double_slow_start: BoolArray
+    """Whether slow start overflows a buffer."""
+    loss_window: FloatArray
+    """W_D [pkt]; nan without that overflow."""
+    avoidance_window: FloatArray
+    """W_S [pkt]."""
+    throughput: Throughput
+    """[pkt/s], where the retransmission is not lost."""
+    retransmission_loss: RetransmissionLoss
+    """Whether it may be lost, and where."""
+    throughput_with_lost_retransmission: Throughput
+    """[pkt/s], where it is lost in each cycle."""
+    warnings: tuple[str, ...]
+    """What lies outside the model's domain."""
+
+
+def cycle(
+    rates: ArrayLike,
+    buffers: ArrayLike,
+    round_trip_time: ArrayLike,
+    access_rate: ArrayLike = inf,
+    drop_factor: ArrayLike = 1.0,
+) -> Cycle:
+    """Compute all that the paper says of one connection on a path [bottlenecks, sections 3 to 7].
+
+    Parameters
+    ----------
+    rates : array_like
+        Available rate of each node [pkt/s], > 0, nodes on the last axis in path order.
+    buffers : array_like
+        Buffer of each node [pkt], > 0, infinite at most where it is not the bottleneck; with rates' axis of nodes.
+    round_trip_time : array_like
+        Minimum round trip T [s], > 0, service times included; has no axis of nodes.
+    access_rate : array_like, optional
+        Rate mu_A of the source's own link [pkt/s], at least mu; has no axis of nodes.
+    drop_factor : array_like, optional
+        alpha [1], from 0 to 1, see `avoidance_start`; has no axis of nodes.
+
+    Returns
+    -------
+    Cycle
+        With the warnings of the domain.
+
+    Notes
+    -----
+    Tahoe with fast retransmit, an ACK for each packet, a return path without congestion, a window that the receiver
+    does not limit; from the second cycle on.
+
+    Examples
+    --------
+    Figure 4, the double slow start disappears at n = 4 (the propagation delays add up to 560 ms):
+
+    >>> from ackclock.models.bottlenecks import minimum_round_trip_time, uniformly_spread_rates
+    >>> for n in (3, 4):
+    ...     rates = uniformly_spread_rates(1.5e6 / 4096, n)
+    ...     found = cycle(rates, n * [17] + [20], minimum_round_trip_time(0.56, rates))
+    ...     print(n, bool(found.double_slow_start), round(4096 * float(found.throughput.printed) / 1e3))
+    3 True 1028
+    4 False 1233
+    """
+    nodes = path(rates, buffers, access_rate)
+    sizes = burst_sizes_of(nodes)
+    shared = avoidance_node(rates)
+    buffer = node_value(nodes.buffers, shared)
+    largest = maximum_window(nodes.bottleneck_rate, round_trip_time, buffer)
+    overflow = first_overflow(sizes)
+    start = avoidance_start(largest / 2.0, overflow.burst_size, drop_factor)
+    return Cycle(
+        avoidance_node=shared,
+        maximum_window=largest,
+        threshold=largest / 2.0,
+        overflow=overflow,
+        double_slow_start=start.double_slow_start,
+        loss_window=start.loss_window,
+        avoidance_window=start.window,
+        throughput=average_throughput(start.window, largest, round_trip_time, nodes.bottleneck_rate),
+        retransmission_loss=retransmission_loss_of(nodes, sizes, largest / 2.0),
+        throughput_with_lost_retransmission=throughput_with_lost_retransmission(
+            nodes.bottleneck_rate, round_trip_time, buffer
+        ),
+        warnings=_warnings(buffer / (largest - buffer), nodes.buffers, largest),
+    )
+
+
+def _warnings(beta: FloatArray, buffers: FloatArray, largest: FloatArray) -> tuple[str, ...]:
+    found = (
+        DOMAIN["throughput"]["beta"].warning("beta = B / (mu T)", beta),
+        DOMAIN["overflow"]["buffer"].warning("buffers", buffers),
+        DOMAIN["avoidance"]["window"].warning("W_max", np.asarray(largest)),
+    )
+    return tuple(warning for warning in found if warning is not None)

@@ -1,0 +1,122 @@
+from typing import Any
+
+import pytest
+
+from crosscheck import build, engine, ns2
+from crosscheck.__main__ import main
+from crosscheck.check import Mark, check
+from crosscheck.compare import Change
+from crosscheck.outcome import FlowCounts, Outcome
+
+COUNTS = FlowCounts(10, 10, 12, 2, 1, 1)
+
+
+def scenario() -> dict[str, Any]:
+    links = [build.link("there", 1_000_003.0, delay_s=0.05, buffer_packets=20), build.link("back", 2_000_003.0)]
+    return build.scenario("plain", links, [build.flow("flow", [0], [1], build.sender("tahoe"))], duration_s=10.0)
+
+
+def outcome(*values: float) -> Outcome:
+    return Outcome([[Change(1.0 + number, value) for number, value in enumerate(values)]], [COUNTS], [0, 0])
+
+
+@pytest.fixture
+def plays(monkeypatch: pytest.MonkeyPatch) -> dict[int | None, Outcome]:
+    """Let ns-2 say what the test puts here, by the seed of the shaking."""
+    said: dict[int | None, Outcome] = {None: outcome(2.0, 3.0, 4.0)}
+
+    def run(_: dict[str, Any], *, shake: int | None = None) -> Outcome:
+        return said.get(shake, said[None])
+
+    monkeypatch.setattr(ns2, "run", run)
+    monkeypatch.setattr(ns2, "find_ns", lambda: "ns")
+    return said
+
+
+@pytest.mark.usefixtures("plays")
+def test_the_same_changes_pass() -> None:
+    report = check(scenario(), lambda _: outcome(2.0, 3.0, 4.0))
+    assert (report.mark, report.compared, report.worst_time_s) == (Mark.PASS, 3, 0.0)
+
+
+@pytest.mark.usefixtures("plays")
+def test_another_change_fails_with_the_first_difference() -> None:
+    report = check(scenario(), lambda _: outcome(2.0, 5.0, 4.0))
+    assert (report.mark, report.compared) == (Mark.FAIL, 1)
+    assert report.detail.startswith("flow: first difference at change 2 ")
+
+
+def test_a_difference_where_ns2_parts_from_itself_is_a_tie(plays: dict[int | None, Outcome]) -> None:
+    plays[5] = outcome(2.0, 6.0, 7.0)
+    report = check(scenario(), lambda _: outcome(2.0, 5.0, 4.0))
+    assert report.mark is Mark.TIE
+    assert "simultaneous events" in report.detail
+
+
+def test_a_difference_before_ns2_parts_from_itself_fails(plays: dict[int | None, Outcome]) -> None:
+    plays[5] = outcome(2.0, 3.0, 7.0)
+    assert check(scenario(), lambda _: outcome(2.0, 5.0, 4.0)).mark is Mark.FAIL
+
+
+@pytest.mark.usefixtures("plays")
+def test_an_engine_that_gives_up_fails_with_its_message() -> None:
+    def refuse(_: dict[str, Any]) -> Outcome:
+        raise ValueError("links.0.rate_bps: too slow")
+
+    report = check(scenario(), refuse)
+    assert report.mark is Mark.FAIL
+    assert report.detail == "ackclock: ValueError: links.0.rate_bps: too slow"
+
+
+def test_a_buffer_of_one_packet_is_excluded_before_anything_runs() -> None:
+    small = scenario()
+    small["links"][0]["buffer"] = {"packets": 1}
+    report = check(small, lambda _: outcome())
+    assert report.mark is Mark.EXCLUDED
+    assert report.detail.startswith("buffer-of-one-packet: ")
+
+
+@pytest.mark.usefixtures("needs_ns2")
+def test_another_threshold_is_found_and_is_no_tie() -> None:
+    lossy = scenario()
+    lossy["run"]["duration_s"] = 60.0
+    other = {**lossy, "flows": [{**lossy["flows"][0], "sender": build.sender("tahoe", dupack_threshold=4)}]}
+    said = ns2.run(other)
+    assert check(lossy, lambda _: ns2.run(lossy)).mark is Mark.PASS
+    assert check(lossy, lambda _: said).mark is Mark.FAIL
+
+
+def test_without_ns2_the_command_says_so_and_succeeds(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ns2, "find_ns", lambda: None)
+    assert main(["--count", "1"]) == 0
+    assert capsys.readouterr().out == "skipped: ns-2 is not installed (Debian: apt-get install ns2)\n"
+
+
+@pytest.mark.usefixtures("plays")
+def test_the_command_tells_each_scenario_and_counts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = iter([outcome(2.0, 3.0, 4.0), outcome(2.0, 3.0, 9.0)])
+    monkeypatch.setattr("crosscheck.__main__.draw", lambda _, count: [scenario() for _ in range(count)])
+    monkeypatch.setattr("crosscheck.__main__.check", lambda drawn: check(drawn, lambda _: next(answers)))
+    assert main(["--count", "2", "--jobs", "1"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["PASS", "plain", "3", "changes", "0.0e+00", "s"]
+    assert lines[1].split()[:2] == ["FAIL", "plain"]
+    assert lines[-1] == "1 passed, 1 failed"
+
+
+def test_the_engines_columns_are_split_by_flow() -> None:
+    class Column(list[float]):
+        def tolist(self) -> list[float]:
+            return list(self)
+
+    trace = {
+        "flow": Column([0, 1, 0]),
+        "time_s": Column([1, 2, 3]),
+        "cwnd": Column([2, 2, 3]),
+        "ssthresh": Column([9, 8, 9]),
+    }
+    assert engine.read_changes(trace, 2) == [[Change(1, 2, 9), Change(3, 3, 9)], [Change(2, 2, 8)]]

@@ -1,0 +1,93 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crosscheck import build
+from crosscheck.ns2_script import SETTINGS, UNLIMITED, script
+from crosscheck.subset import ExcludedError, UnsupportedError
+
+
+def two_flows() -> dict[str, Any]:
+    links = [
+        build.link("access", 1_234_567.0),
+        build.link("bottleneck", 1_000_003.0, delay_s=0.05, buffer_packets=20),
+        build.link("back", 2_000_003.0, delay_s=0.05),
+    ]
+    reno = build.sender("reno", initial_window=2.0, initial_ssthresh=16, dupack_threshold=4, limited_transmit=True)
+    old = build.sender("old-tahoe", max_window=30, increase="counted", rto=build.rto(clock_fraction=0.0))
+    flows = [
+        build.flow("long", [0, 1], [2], reno, forward_delay_s=0.1, return_delay_s=0.1),
+        build.flow("short", [1], [2], old, packet_bytes=1000, start_s=1.5, ack_every=2, ack_delay_s=0.2),
+    ]
+    return build.scenario("two flows", links, flows, duration_s=200.0, warmup_s=20.0)
+
+
+@pytest.mark.golden
+def test_the_script_of_two_flows(golden: Callable[[str, str], None]) -> None:
+    golden("../crosscheck/golden/two_flows.tcl", script(two_flows()))
+
+
+def test_the_limit_that_counts_the_waiting_holds_one_more() -> None:
+    scenario = two_flows()
+    scenario["links"][1]["counting"] = "waiting"
+    assert "add_link 1 1000003.0 0.05 21\n" in script(scenario)
+
+
+def test_no_limits_and_no_rate_are_written_as_large_numbers() -> None:
+    scenario = two_flows()
+    scenario["links"][2]["rate_bps"] = None
+    assert f"add_link 2 1e+18 0.05 {UNLIMITED}\n" in script(scenario)
+
+
+def test_the_phase_of_the_clock_is_drawn_by_a_tick_that_makes_it_so() -> None:
+    scenario = two_flows()
+    scenario["flows"][0]["sender"]["rto"]["clock_offset_s"] = 0.05
+    draw_tick = float(next(line for line in script(scenario).splitlines() if '"begin 0 ' in line).split()[6])
+    assert draw_tick * 0.12701112204657714 == pytest.approx(0.05, rel=1e-15)
+
+
+def test_shaking_adds_to_the_script_and_changes_nothing_else() -> None:
+    plain, shaken = script(two_flows()), script(two_flows(), shake=3)
+    added = shaken.index("expr {srand(3)}")
+    rest = len(plain) - added
+    assert plain[:added] == shaken[:added]
+    assert plain[added:] == shaken[-rest:]
+
+
+def test_a_buffer_of_one_packet_is_excluded_by_name() -> None:
+    scenario = two_flows()
+    scenario["links"][1]["buffer"] = {"packets": 1}
+    with pytest.raises(ExcludedError, match="buffer-of-one-packet: ns-2's DropTail with limit 1 drops every packet"):
+        script(scenario)
+
+
+def test_all_that_ns2_cannot_play_is_told_at_once() -> None:
+    scenario = two_flows()
+    scenario["links"][1]["queue"]["discipline"] = "random-drop"
+    scenario["links"][1]["buffer"] = {"bytes": 5000}
+    scenario["flows"][0]["size_packets"] = 100
+    scenario["flows"][0]["receiver"]["ack_every"] = 3
+    scenario["flows"][1]["sender"]["dialect"] = "rfc"
+    scenario["flows"][1]["sender"]["rto"]["sample"] = "per-ack"
+    with pytest.raises(UnsupportedError) as refused:
+        script(scenario)
+    assert str(refused.value).splitlines() == [
+        "links.1.queue.discipline: not in ns-2; given 'random-drop'; allowed 'drop-tail'",
+        "links.1.buffer: not in ns-2; given ['bytes']; allowed ['packets']",
+        "flows.0.size_packets: not in ns-2; given 100; allowed None",
+        "flows.0.receiver.ack_every: not in ns-2; given 3; allowed 1, 2",
+        "flows.1.sender.dialect: not in ns-2; given 'rfc'; allowed 'ns2'",
+        "flows.1.sender.rto.sample: not in ns-2; given 'per-ack'; allowed 'per-round'",
+    ]
+
+
+def test_the_readme_gives_a_reason_for_every_setting() -> None:
+    readme = (Path(__file__).parents[2] / "crosscheck" / "README.md").read_text(encoding="utf-8")
+    names = [name for values in SETTINGS.values() for name in values]
+    names += [word for word in script(two_flows()).replace("{", " ").split() if word.endswith("_")]
+    own = {"limit_", "bandwidth_", "delay_", "callback_", "fid_", "boot_time_", "scheduler_"}
+    counters = {"cwnd_", "awnd_", "ack_", "ndatapack_", "nrexmitpack_", "nrexmit_", "ncwndcuts_", "bytes_", "pdrops_"}
+    missing = {name for name in names if f"`{name}`" not in readme} - own - counters
+    assert not missing
