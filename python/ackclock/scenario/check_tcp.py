@@ -30,13 +30,13 @@ def tcp_faults(places: Places, location: Location, flow: Flow) -> Iterator[Fault
     Fault
         What does not fit.
     """
-    for name in MOST_PACKETS:
+    for name, most in MOST_PACKETS.items():
         window = getattr(flow.tcp, name)
         if window is not None and window_packets(window, flow.packet) < 1:
             problem = f"is less than one packet of {flow.packet} B"
             yield places.fault((*location, name), problem, allowed=f"{flow.packet} B or more")
-        elif window is not None and window_packets(window, flow.packet) > MOST_PACKETS[name]:
-            problem, allowed = f"is too many packets of {flow.packet} B", f"at most {MOST_PACKETS[name]:g} pkt"
+        elif window is not None and window_packets(window, flow.packet) > most:
+            problem, allowed = f"is too many packets of {flow.packet} B", f"at most {most:g} pkt"
             yield places.fault((*location, name), problem, allowed=allowed.replace("e+0", "e"))
     yield from _timer_faults(places, (*location, "rto"), flow.tcp.rto, completed(flow.tcp).rto)
 

@@ -1,7 +1,7 @@
 //! What every outcome with all traces obeys: conservation, order, and that counters and traces tell the same.
 
 use base::Time;
-use sim::scenario::{BufferConfig, CountingConfig};
+use sim::scenario::{BufferConfig, CountingConfig, LinkConfig, QueueConfig};
 use sim::{Kind, Outcome, Scenario};
 use tcp::LossCause;
 
@@ -16,6 +16,7 @@ pub fn check_laws(scenario: &Scenario, outcome: &Outcome) {
     for link in 0..scenario.links.len() {
         check_link(scenario, outcome, link);
         check_queue(scenario, outcome, link);
+        check_drops(scenario, outcome, link);
         check_distribution(outcome, link);
     }
 }
@@ -73,6 +74,7 @@ fn check_events(outcome: &Outcome, flow: usize) {
     assert_eq!(total(counted.sent), sequence(Kind::Sent) + sequence(Kind::Retransmitted));
     assert_eq!(total(counted.retransmitted), sequence(Kind::Retransmitted));
     let losses = |cause| count(rows(&traces.losses), |row| row.flow as usize == flow && row.loss.cause == cause);
+    assert_eq!(total(counted.dropped), dropped_data(outcome, flow));
     assert_eq!(total(counted.timeouts), losses(LossCause::Timeout));
     assert_eq!(total(counted.fast_retransmits), losses(LossCause::FastRetransmit));
     let samples = rows(&traces.rtt).iter().filter(|row| row.flow as usize == flow && row.time >= warmup);
@@ -118,15 +120,42 @@ fn check_link(scenario: &Scenario, outcome: &Outcome, link: usize) {
     assert!((carried - worked).abs() <= edge + 1e-6 * carried, "link {link}: {carried} bytes left, {worked} served");
 }
 
+/// Packets that a link holds where its limit counts packets.
+fn capacity(config: &LinkConfig) -> Option<u64> {
+    match (config.buffer, config.counting) {
+        (Some(BufferConfig::Packets(limit)), CountingConfig::WithService) => Some(limit),
+        (Some(BufferConfig::Packets(limit)), CountingConfig::Waiting) => Some(limit + 1),
+        _ => None,
+    }
+}
+
+/// Only a full buffer drops, but for RED; and a link that takes no time is never full.
+fn check_drops(scenario: &Scenario, outcome: &Outcome, link: usize) {
+    let config = &scenario.links[link];
+    if matches!(config.queue, QueueConfig::Red { .. }) {
+        return;
+    }
+    let queue: Vec<_> = rows(&outcome.traces.queue).iter().filter(|row| row.link as usize == link).collect();
+    for drop in rows(&outcome.traces.drops).iter().filter(|row| row.link as usize == link) {
+        assert_ne!(config.rate_bps, None, "link {link} takes no time, yet drops");
+        let before = queue.partition_point(|row| row.time <= drop.time);
+        let packets = before.checked_sub(1).map_or(0, |last| queue[last].packets);
+        match (capacity(config), config.buffer) {
+            (Some(capacity), _) => assert_eq!(packets, capacity, "link {link} drops at {:?}", drop.time),
+            // No packet is longer than 9180 bytes.
+            (None, Some(BufferConfig::Bytes(limit))) => assert!((packets + 1) * 9180 > limit, "link {link} has room"),
+            _ => panic!("link {link} has room for all, yet drops"),
+        }
+    }
+}
+
 /// The queue keeps to its limit, and its counters are those of its trace.
 fn check_queue(scenario: &Scenario, outcome: &Outcome, link: usize) {
     let (config, counted, phase) = (&scenario.links[link], &outcome.links[link], &outcome.phase);
-    let limit = match (config.buffer, config.counting) {
-        (Some(BufferConfig::Packets(limit)), CountingConfig::WithService) => limit,
-        (Some(BufferConfig::Packets(limit)), CountingConfig::Waiting) => limit + 1,
+    let limit = match config.buffer {
         // No packet is shorter than 40 bytes, and one more is in transmission.
-        (Some(BufferConfig::Bytes(limit)), _) => limit / 40 + 1,
-        (None, _) => u64::MAX,
+        Some(BufferConfig::Bytes(limit)) => limit / 40 + 1,
+        _ => capacity(config).unwrap_or(u64::MAX),
     };
     let (mut packets, mut since, mut area, mut largest) = (0, Time::ZERO, 0, 0);
     for row in rows(&outcome.traces.queue).iter().filter(|row| row.link as usize == link) {
