@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 /// | cwnd in Reno's and NewReno's recovery | floor(min(cwnd, W_R) / 2), perhaps below ssthresh | ssthresh |
 /// | the ACK that ends recovery | also opens cwnd | sets cwnd = ssthresh, RFC 5681 section 3.2 |
 /// | a second fast retransmit in one window | never (`bugFix_`) | Reno: yes; else RFC 6582's `recover` |
+/// | a partial ACK | gives no sample of the round trip | gives one, RFC 7323 section 4.1 |
 /// | bursts in NewReno's recovery | two packets for an ACK at most | what the window allows |
 /// | timer at a fast retransmit | restarted | left running, RFC 6298 section 5 |
 /// | ACK for a repetition of the last packet in order | delayed, where ACKs are | at once, RFC 9293 section 3.10.7.4 |

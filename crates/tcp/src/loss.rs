@@ -76,6 +76,10 @@ impl Sender {
 
     /// RFC 6582 section 3.2 step 3, "Partial acknowledgments".
     pub(crate) fn on_partial_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
+        if self.dialect == Dialect::Rfc {
+            // RFC 7323 section 4.1: each ACK that advances SND.UNA.
+            self.measure(now, ack);
+        }
         if self.partial_ack_timer == PartialAckTimer::SlowButSteady || !self.partial_acks {
             self.restart_timer(now);
         }

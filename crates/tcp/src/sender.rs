@@ -225,7 +225,7 @@ impl Sender {
 
     /// RFC 6298 section 3 (Karn's algorithm); RFC 7323 section 4.
     #[inline(always)]
-    fn measure(&mut self, now: Time, ack: Ack) {
+    pub(crate) fn measure(&mut self, now: Time, ack: Ack) {
         if self.sample == RttSample::PerAck {
             self.rto.sample_timestamp(ack.echo, now);
             if self.dialect == Dialect::Rfc {
