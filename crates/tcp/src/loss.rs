@@ -15,6 +15,7 @@ impl Sender {
         self.phase == Phase::FastRecovery && self.recovery == Recovery::Newreno && next < self.recover
     }
 
+    #[inline(never)]
     pub(crate) fn on_duplicate_ack(&mut self, now: Time, actions: &mut impl Actions) {
         self.dupacks = self.dupacks.saturating_add(1);
         if self.dupacks < self.threshold {
@@ -75,6 +76,7 @@ impl Sender {
     }
 
     /// RFC 6582 section 3.2 step 3, "Partial acknowledgments".
+    #[inline(never)]
     pub(crate) fn on_partial_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
         if self.dialect == Dialect::Rfc {
             // RFC 7323 section 4.1: each ACK that advances SND.UNA.

@@ -61,6 +61,11 @@ impl Receiver {
             self.next += 1;
             return self.in_order(now, stamp);
         }
+        self.not_next(now, sequence, stamp)
+    }
+
+    #[inline(never)]
+    fn not_next(&mut self, now: Time, sequence: u64, stamp: Time) -> Option<Acknowledgment> {
         if self.is_held_by_ns2(sequence) {
             return self.in_order(now, stamp);
         }

@@ -60,6 +60,7 @@ impl Rto {
     }
 
     /// A timed segment that was sent once, at `sent`, is acknowledged.
+    #[inline(never)]
     pub fn sample_round(&mut self, sent: Time, now: Time) {
         match &self.estimate {
             Estimate::Ticks { clock_offset, .. } => {
@@ -71,6 +72,7 @@ impl Rto {
     }
 
     /// An ACK echoes a timestamp (RFC 7323).
+    #[inline(never)]
     pub fn sample_timestamp(&mut self, sent: Time, now: Time) {
         match &self.estimate {
             Estimate::Ticks { .. } => {
