@@ -31,7 +31,7 @@ def rto(*, granularity_s: float = 0.1, min_s: float = 0.2, clock_fraction: float
         "min_s": min_s,
         "max_s": 60.0,
         "initial_s": 3.0,
-        "max_backoff": 64,
+        "max_backoff": 65536,
         "clock_offset_s": fraction * granularity_s,
     }
 

@@ -113,5 +113,5 @@ def _flow_faults(place: str, flow: Scenario) -> list[str]:
         *_one_of(f"{place}.sender.rto.estimator", rto["estimator"], "ticks"),
         *_one_of(f"{place}.sender.rto.sample", rto["sample"], "per-round"),
         *_one_of(f"{place}.sender.rto.k", rto["k"], 1, 2, 4, 8),
-        *_one_of(f"{place}.sender.rto.max_backoff", rto["max_backoff"], 64),
+        *_one_of(f"{place}.sender.rto.max_backoff", rto["max_backoff"], 65536),
     ]
