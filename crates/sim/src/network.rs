@@ -193,7 +193,7 @@ impl Network {
     }
 
     /// The first packet of a stream has its turn.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn on_arrival(&mut self, stream: u32, now: Time) {
         let ring = &mut self.streams[stream as usize];
         let Some(Scheduled { mut packet, .. }) = ring.pop() else { return };
@@ -204,6 +204,7 @@ impl Network {
     }
 
     /// A packet leaves a link whose departures are events.
+    #[inline(never)]
     pub(crate) fn on_departure(&mut self, index: u32, now: Time) {
         let queue = &mut self.queues[index as usize];
         let Some(mut packet) = queue.depart(now, &self.phase) else { return };
@@ -219,6 +220,7 @@ impl Network {
     }
 
     /// A receiver's timer is due, unless what it held back has gone.
+    #[inline(never)]
     pub(crate) fn on_receiver_timer(&mut self, delaying: u32, now: Time) {
         let flow = self.delaying[delaying as usize];
         let slot = &mut self.receivers[flow as usize];
