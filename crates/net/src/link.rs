@@ -18,7 +18,7 @@ pub struct Link {
     rate: Rate,
     buffer: Buffer,
     red: Option<Box<Red>>,
-    /// Packets that came and left within the measurement, by the size that the rate knows at hand.
+    /// Packets of the size at hand that came and left within the measurement, and what they add to the area.
     passed: u64,
     passed_area: u128,
     statistics: LinkStatistics,

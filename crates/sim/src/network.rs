@@ -60,8 +60,8 @@ pub(crate) struct Network {
     queues: Vec<QueuedLink>,
     places: Vec<Place>,
     /// The scenario's link of each table entry.
-    link_names: Vec<u32>,
-    queue_names: Vec<u32>,
+    link_indices: Vec<u32>,
+    queue_indices: Vec<u32>,
     streams: Vec<Ring<Scheduled>>,
     receivers: Vec<ReceiverSlot>,
     /// The flows whose receivers may hold ACKs back.
@@ -75,17 +75,17 @@ impl Network {
     pub(crate) fn new(scenario: &Scenario, replication: u64, phase: Phase) -> Network {
         let Routes { hops, data, acks, places, streams } = routes(scenario);
         let (mut links, mut queues) = (Vec::new(), Vec::new());
-        let (mut link_names, mut queue_names) = (Vec::new(), Vec::new());
+        let (mut link_indices, mut queue_indices) = (Vec::new(), Vec::new());
         for (index, (config, place)) in scenario.links.iter().zip(&places).enumerate() {
             let random = RandomStream::named(scenario.run.seed, replication, &format!("link/{}", config.name));
             match place {
                 Place::Link(_) => {
                     links.push(link(config, random));
-                    link_names.push(index as u32);
+                    link_indices.push(index as u32);
                 }
                 Place::Queue(_) => {
                     queues.push(queued_link(config, random));
-                    queue_names.push(index as u32);
+                    queue_indices.push(index as u32);
                 }
             }
         }
@@ -116,8 +116,8 @@ impl Network {
             links,
             queues,
             places,
-            link_names,
-            queue_names,
+            link_indices,
+            queue_indices,
             streams: vec![Ring::default(); streams],
             delaying,
             first_stream,
@@ -178,7 +178,7 @@ impl Network {
                 return Some(time);
             };
             self.tell_departures(index as usize, time);
-            let name = self.link_names[index as usize];
+            let name = self.link_indices[index as usize];
             self.observers.iter_mut().for_each(|observers| observers.arrival(name, time));
             let fate = self.links[index as usize].arrive(time, packet.bytes, &self.phase);
             self.tell_fate(index as usize, time, packet, fate);
@@ -211,8 +211,8 @@ impl Network {
         let (packets, next) = (queue.packets(), queue.next_departure());
         self.events.set(index, next);
         if let Some(observers) = &mut self.observers {
-            observers.queue(self.queue_names[index as usize], now, packets);
-            observers.left(now, self.queue_names[index as usize], &packet);
+            observers.queue(self.queue_indices[index as usize], now, packets);
+            observers.left(now, self.queue_indices[index as usize], &packet);
         }
         let delay = self.hops[packet.hop as usize].delay;
         packet.hop += 1;
@@ -255,7 +255,7 @@ impl Network {
     fn tell_departures(&mut self, index: usize, until: Time) {
         let Some(observers) = &mut self.observers else { return };
         if observers.follows_queues() {
-            let (link, name) = (&self.links[index], self.link_names[index]);
+            let (link, name) = (&self.links[index], self.link_indices[index]);
             let departures = link.departures().take_while(|&departure| departure <= until);
             for (gone, departure) in departures.enumerate() {
                 observers.queue(name, departure, link.packets() - gone as u64 - 1);
@@ -266,7 +266,7 @@ impl Network {
     fn tell_fate(&mut self, index: usize, time: Time, packet: &Packet, fate: Option<Time>) {
         let flow = self.flow_of(packet);
         let Some(observers) = &mut self.observers else { return };
-        let name = self.link_names[index];
+        let name = self.link_indices[index];
         match fate {
             Some(departure) => {
                 observers.queue(name, time, self.links[index].packets());
@@ -285,7 +285,7 @@ impl Network {
     }
 
     fn join_queue(&mut self, index: u32, now: Time, packet: Packet) {
-        let name = self.queue_names[index as usize];
+        let name = self.queue_indices[index as usize];
         if let Some(observers) = &mut self.observers {
             observers.arrival(name, now);
         }

@@ -64,6 +64,7 @@ impl Receiver {
         self.not_next(now, sequence, stamp)
     }
 
+    /// Out of line: the common case keeps its registers.
     #[inline(never)]
     fn not_next(&mut self, now: Time, sequence: u64, stamp: Time) -> Option<Acknowledgment> {
         if self.is_held_by_ns2(sequence) {
