@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
+from ackclock.paths import empty_round_trip_s
 from ackclock.result import Result
-from ackclock.verdict import empty_round_trip_s
 from fakes import make_flow, make_link, make_replication, make_resolved
 
 NO_DROPS = {"dropped_packets": 0}

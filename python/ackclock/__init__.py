@@ -9,23 +9,40 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ackclock import scenario as scenario
+    from ackclock.api import predict as predict
     from ackclock.api import run as run
+    from ackclock.compare import compare as compare
     from ackclock.errors import AckclockError as AckclockError
     from ackclock.errors import EngineError as EngineError
+    from ackclock.errors import ModelError as ModelError
     from ackclock.errors import ResultError as ResultError
     from ackclock.errors import ScenarioError as ScenarioError
     from ackclock.result import Result as Result
 
 _HOMES = {
+    "compare": "ackclock.compare",
+    "predict": "ackclock.api",
     "run": "ackclock.api",
     "Result": "ackclock.result",
     "AckclockError": "ackclock.errors",
     "EngineError": "ackclock.errors",
+    "ModelError": "ackclock.errors",
     "ResultError": "ackclock.errors",
     "ScenarioError": "ackclock.errors",
 }
 
-__all__ = ["AckclockError", "EngineError", "Result", "ResultError", "ScenarioError", "run", "scenario"]
+__all__ = [
+    "AckclockError",
+    "EngineError",
+    "ModelError",
+    "Result",
+    "ResultError",
+    "ScenarioError",
+    "compare",
+    "predict",
+    "run",
+    "scenario",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -12,6 +12,8 @@ from ackclock.result import Result
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ackclock.prediction import Prediction
+
 
 def run(
     scenario: "str | Path | Mapping[str, Any] | scenarios.Scenario | scenarios.Resolved",
@@ -62,6 +64,40 @@ def run(
     changes = {**(overrides or {}), **{f"run.{name}": value for name, value in run_fields.items()}}
     resolved, warnings = resolve(scenario, changes)
     return simulate(resolved, warnings, threads=threads, picture=picture, on_progress=on_progress)
+
+
+def predict(
+    scenario: "str | Path | Mapping[str, Any] | scenarios.Scenario | scenarios.Resolved",
+    *,
+    overrides: Mapping[str, Any] | None = None,
+) -> "Prediction":
+    """Ask the models what they say of a scenario; nothing is simulated.
+
+    Parameters
+    ----------
+    scenario : str, Path, mapping, Scenario or Resolved
+        As `run` takes it.
+    overrides : mapping of str to object, optional
+        Fields to change, by dotted path.
+
+    Returns
+    -------
+    Prediction
+        The models that apply, with their numbers (`table`), and those that do not, with their reasons.
+
+    Raises
+    ------
+    ScenarioError
+        With all that is wrong with the scenario.
+
+    Examples
+    --------
+    >>> import ackclock
+    >>> ackclock.predict("scenarios/geo-two-nodes.toml").table  # doctest: +SKIP
+    """
+    from ackclock.prediction import predict_resolved  # noqa: PLC0415  half a second that a run need not pay at once
+
+    return predict_resolved(resolve(scenario, overrides)[0])
 
 
 def resolve(

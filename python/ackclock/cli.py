@@ -14,6 +14,9 @@ import ackclock
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ackclock.compare import Comparison
     from ackclock.result import Result
 
 FAILED = 1
@@ -79,20 +82,22 @@ def run(  # noqa: PLR0913  one argument an option
         bool, typer.Option("--picture/--no-picture", help="Draw cwnd and queues. Default: unless --json without --out.")
     ] = True,
 ) -> None:
-    """Simulate SCENARIO; print its flows, links and a verdict, and draw cwnd and queues.
+    """Simulate SCENARIO; print its flows, links, a verdict and the theory beside it, and draw cwnd and queues.
 
     The picture goes to DIR with --out, else to SCENARIO's name with .png in the current folder.
     Ctrl-C keeps the replications that are finished. Exit status: 0, 2 for bad input, 130 after Ctrl-C.
     """
     from ackclock import api, storage  # noqa: PLC0415
+    from ackclock.compare import compare  # noqa: PLC0415
 
     picture = picture and (out is not None or not as_json)
     resolved, warnings = api.resolve(scenario, _changes(overrides, seed, replications))
     if out is not None or picture:
         storage.prepare_folder(Path() if out is None else out)
     result = _simulate(resolved, warnings, threads, picture=picture)
-    _print(result, as_json=as_json)
-    _keep(result, out, Path(f"{scenario.stem}.png") if picture else None, as_json=as_json)
+    comparison = compare(result)
+    _print(comparison, as_json=as_json)
+    _keep(comparison, out, Path(f"{scenario.stem}.png") if picture else None, as_json=as_json)
     if result.interrupted:
         typer.echo(
             f"Interrupted: {result.summary['replications']} of {resolved['run']['replications']} "
@@ -114,16 +119,35 @@ def _simulate(resolved: dict[str, Any], warnings: list[str], threads: int | None
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _keep(result: "Result", out: Path | None, picture: Path | None, *, as_json: bool) -> None:
+def _keep(comparison: "Comparison", out: Path | None, picture: Path | None, *, as_json: bool) -> None:
     """Save the result's folder, or its picture alone; with --json, standard output is not for this."""
+    result = comparison.result
     if out is not None:
-        result.save(out, picture=picture is not None)
+        result.save(out, picture=picture is not None, levels=comparison.levels)
         typer.echo(f"Result: {out}", err=as_json)
         picture = picture and out / "picture.png"
     elif picture is not None:
-        result.save_picture(picture)
+        result.save_picture(picture, comparison.levels)
     if picture is not None:
         typer.echo(f"Picture: {picture}", err=as_json)
+
+
+@app.command("predict", short_help="Say what the models predict of a scenario; simulate nothing.")
+def predict(
+    scenario: ScenarioPath,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the prediction as JSON.")] = False,
+    overrides: Overrides = None,
+) -> None:
+    """Say which models speak of SCENARIO and what they predict, and why the others do not."""
+    from ackclock import api  # noqa: PLC0415
+    from ackclock.prediction.tables import print_prediction  # noqa: PLC0415
+
+    prediction = api.predict(scenario, overrides=_changes(overrides))
+    if as_json:
+        typer.echo(_json(prediction.to_dict()))
+    else:
+        print_prediction(prediction, _console())
 
 
 @app.command("resolve", short_help="Print a scenario in SI units, nothing implicit (JSON).")
@@ -186,15 +210,23 @@ def _assignment(text: str) -> tuple[str, Any]:
         return field.strip(), value.strip()
 
 
-def _print(result: "Result", *, as_json: bool) -> None:
+def _print(comparison: "Comparison", *, as_json: bool) -> None:
+    result = comparison.result
     if as_json:
-        typer.echo(_json(result.summary))
+        typer.echo(_json({**result.summary, "theory": comparison.to_dict()}))
         return
-    from rich.console import Console  # noqa: PLC0415
-
+    from ackclock.compare import print_comparison  # noqa: PLC0415
     from ackclock.report import print_summary  # noqa: PLC0415
 
-    print_summary(result.summary, result.resolved["run"]["confidence"], Console(highlight=False, soft_wrap=False))
+    console = _console()
+    print_summary(result.summary, result.resolved["run"]["confidence"], console)
+    print_comparison(comparison, console)
+
+
+def _console() -> "Console":
+    from rich.console import Console  # noqa: PLC0415
+
+    return Console(highlight=False, soft_wrap=False)
 
 
 def _json(content: Any) -> str:

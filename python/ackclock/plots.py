@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -15,15 +15,22 @@ from numpy.typing import NDArray
 
 from ackclock.replication import ResolvedDict
 
+if TYPE_CHECKING:
+    from ackclock.compare import Pair
+    from ackclock.prediction import Level
+
 # Okabe and Ito's colours, told apart by colour-blind readers too; yellow is left out, it fades on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 MOST_LINES = len(COLOURS)
 BAND_POINTS = 1000
 LEGEND_COLUMNS = 7
+LABEL_DISTANCE = 0.055
+"""Least distance of the names of two levels, as a part of the axis."""
+LABEL_SIZE = 10.0
 SIZE_INCHES = (12.0, 8.0)
 
 
-def overview_picture(resolved: ResolvedDict, overview: pd.DataFrame) -> Figure:
+def overview_picture(resolved: ResolvedDict, overview: pd.DataFrame, levels: "Sequence[Level]" = ()) -> Figure:
     """Draw each flow's cwnd and the queues of the links that queued, against one time axis.
 
     Parameters
@@ -32,6 +39,8 @@ def overview_picture(resolved: ResolvedDict, overview: pd.DataFrame) -> Figure:
         The scenario that was run.
     overview : DataFrame
         The overview trace: kind ("cwnd", "queue", "drop"), name, time_s, value, in order of time.
+    levels : sequence of Level, optional
+        What the theory says of windows and queues: a dashed line each, named at the right.
 
     Returns
     -------
@@ -48,6 +57,46 @@ def overview_picture(resolved: ResolvedDict, overview: pd.DataFrame) -> Figure:
             _draw_queues(axes[1], resolved, overview, queues)
         _draw_drops(axes[-1], overview[overview["kind"] == "drop"], queues)
         _finish(figure, axes, resolved)
+        _draw_levels(axes[0], [level for level in levels if level.kind == "cwnd"])
+        if queues:
+            _draw_levels(axes[1], [level for level in levels if level.kind == "queue" and level.name in queues])
+    return figure
+
+
+def comparison_picture(title: str, pairs: "Sequence[Pair]") -> Figure:
+    """Draw predictions as parts of what was simulated: 100% is agreement.
+
+    Parameters
+    ----------
+    title : str
+        The scenario's.
+    pairs : sequence of Pair
+        Those with both numbers.
+
+    Returns
+    -------
+    Figure
+        A dot a number, with the simulation's interval; one model a colour.
+    """
+    with _style():
+        figure = Figure(figsize=(12.0, 1.8 + 0.45 * max(len(pairs), 1)), dpi=100, layout="constrained")
+        axes = figure.subplots()
+        axes.axvline(100.0, color="0.3", linewidth=1.0)
+        models = list(dict.fromkeys(pair.title for pair in pairs))
+        for row, pair in enumerate(pairs):
+            colour = COLOURS[models.index(pair.title) % len(COLOURS)]
+            ratio = 100.0 * (1.0 + pair.difference)
+            low, high = (100.0 * (1.0 + end) for end in pair.difference_interval)
+            axes.plot([low, high], [row, row], color=colour, linewidth=2.5, alpha=0.5)
+            axes.plot(ratio, row, "o", color=colour)
+            axes.annotate(f"{ratio:.4g}%", (ratio, row), xytext=(0, 6), textcoords="offset points", ha="center")
+        for model, colour in zip(models, COLOURS, strict=False):
+            axes.plot([], [], "o", color=colour, label=model)
+        axes.set_yticks(range(len(pairs)), [f"{pair.text}\n{pair.subject}" for pair in pairs], fontsize=10.0)
+        axes.set_ylim(len(pairs) - 0.3, -0.7)
+        axes.set_xlabel("theory as a part of the simulation [%]")
+        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), frameon=False, fontsize=10.0)
+        figure.suptitle(title, wrap=True)
     return figure
 
 
@@ -159,6 +208,27 @@ def _draw_drops(axes: Axes, dropped: pd.DataFrame, names: Sequence[str]) -> None
         axes.plot(rows["time_s"], height, transform=axes.get_xaxis_transform(), clip_on=False, color=colour, **mark)
     if not dropped.empty:
         axes.plot([], [], color="0.4", label="drop", **mark)
+
+
+def _draw_levels(axes: Axes, levels: "Sequence[Level]") -> None:
+    """Draw a dashed line a level; its name stands at the right, moved apart where two would cover each other."""
+    if not levels:
+        return
+    top = max(axes.get_ylim()[1], 1.05 * max(level.value for level in levels))
+    axes.set_ylim(top=top)
+    place = -LABEL_DISTANCE * top
+    for level in sorted(levels, key=lambda level: level.value):
+        place = max(level.value, place + LABEL_DISTANCE * top)
+        axes.axhline(level.value, color="0.35", linestyle="--", linewidth=0.9)
+        axes.text(
+            1.005,
+            place,
+            f"{level.label} = {level.value:.4g}",
+            transform=axes.get_yaxis_transform(),
+            va="center",
+            fontsize=LABEL_SIZE,
+            color="0.25",
+        )
 
 
 def _finish(figure: Figure, axes: NDArray[Any], resolved: ResolvedDict) -> None:

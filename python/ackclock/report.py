@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ackclock.summary import Summary
+from ackclock.tables import TableText, html_table, rich_table
 from ackclock.wording import bit_rate, bit_rate_scale, number, plural, seconds
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console
 
 Row = Mapping[str, Any]
 
@@ -56,15 +57,6 @@ class Column:
         if decimals > MOST_DECIMALS:
             return self.text(value)
         return f"{value / self.scale:,.{decimals}f}\n±{half_width / self.scale:,.{decimals}f}"
-
-
-@dataclass(frozen=True)
-class TableText:
-    """A table's words: a header a column, and rows of cells; the first column is the name."""
-
-    headers: list[str]
-    rows: list[list[str]]
-    note: str = ""
 
 
 def flow_table(summary: Summary) -> TableText:
@@ -130,7 +122,7 @@ def print_summary(summary: Summary, confidence: float, console: "Console") -> No
     console.print(Text(heading(summary, confidence), style="dim"))
     for table in (flow_table(summary), link_table(summary)):
         console.print()
-        console.print(_rich_table(table))
+        console.print(rich_table(table))
         if table.note:
             console.print(Text(table.note, style="dim"))
     console.print()
@@ -142,7 +134,7 @@ def print_summary(summary: Summary, confidence: float, console: "Console") -> No
 def as_html(summary: Summary, confidence: float) -> str:
     """Write title, tables, verdict and warnings as HTML."""
     parts = [f"<h4>{html.escape(summary['title'])}</h4><p>{html.escape(heading(summary, confidence))}</p>"]
-    parts += [_html_table(table) for table in (flow_table(summary), link_table(summary))]
+    parts += [html_table(table) for table in (flow_table(summary), link_table(summary))]
     parts.append(f"<p><b>Verdict:</b> {html.escape(summary['verdict'])}</p>")
     parts += [f"<p><b>Warning:</b> {html.escape(warning)}</p>" for warning in summary["warnings"]]
     return "".join(parts)
@@ -204,28 +196,3 @@ def _over_flows(flows: Sequence[Row], column: Column, pick: Callable[[list[float
     means = [flow[column.key]["mean"] for flow in flows if flow[column.key] is not None]
     known = [mean for mean in means if mean is not None]
     return column.text(pick(known)) if known else "-"
-
-
-def _rich_table(table: TableText) -> "RenderableType":
-    from rich import box  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    rich_table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    for number_of, header in enumerate(table.headers):
-        first = number_of == 0
-        rich_table.add_column(Text(header), justify="left" if first else "right", no_wrap=not first, overflow="fold")
-    for row in table.rows:
-        rich_table.add_row(*(Text(cell) for cell in row))
-    return rich_table
-
-
-def _html_table(table: TableText) -> str:
-    def line(tag: str, cells: Sequence[str]) -> str:
-        return (
-            "<tr>" + "".join(f"<{tag}>{html.escape(cell).replace(chr(10), '<br>')}</{tag}>" for cell in cells) + "</tr>"
-        )
-
-    rows = "".join(line("td", row) for row in table.rows)
-    note = f"<p>{html.escape(table.note)}</p>" if table.note else ""
-    return f"<table><thead>{line('th', table.headers)}</thead><tbody>{rows}</tbody></table>{note}"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from ackclock.prediction import Level
     from ackclock.replication import Replication, ResolvedDict
 
 
@@ -128,8 +129,13 @@ class Result:
         """The links' quantities: a row a link; columns hold the mean and, with `_low` and `_high`, its interval."""
         return _frame(self.summary["links"], LINK_QUANTITIES)
 
-    def plot(self) -> Figure:
+    def plot(self, levels: Sequence[Level] = ()) -> Figure:
         """Draw cwnd and queues against one time axis.
+
+        Parameters
+        ----------
+        levels : sequence of Level, optional
+            Lines of the theory, such as `ackclock.compare(result).levels`.
 
         Raises
         ------
@@ -141,9 +147,9 @@ class Result:
         if OVERVIEW not in self.traces:
             message = "picture: nothing to draw; the run recorded no overview; run it again with picture=True"
             raise ResultError(message)
-        return overview_picture(self.resolved, self.traces[OVERVIEW])
+        return overview_picture(self.resolved, self.traces[OVERVIEW], levels)
 
-    def save(self, folder: str | Path, *, picture: bool = True) -> None:
+    def save(self, folder: str | Path, *, picture: bool = True, levels: Sequence[Level] = ()) -> None:
         """Write result.json, traces/*.parquet, captures/*.pcapng and the picture (png, svg).
 
         Parameters
@@ -152,6 +158,8 @@ class Result:
             Where to; created where it is missing. An earlier result there is replaced once all is written.
         picture : bool
             Whether to draw the picture, where an overview was recorded.
+        levels : sequence of Level, optional
+            Lines of the theory in the picture.
 
         Raises
         ------
@@ -165,22 +173,29 @@ class Result:
         for link, name in storage.capture_names(list(self.captures)).items():
             writers[f"{storage.CAPTURE_FOLDER}/{name}"] = storage.capture_writer(self.captures[link])
         if picture and OVERVIEW in self.traces:
-            figure = self.plot()
+            figure = self.plot(levels)
             writers |= {name: lambda path: _save_figure(figure, path) for name in storage.PICTURES}
         content = {"summary": self.summary, "resolved": self.resolved, "seed": self.seed, "version": self.version}
         writers[storage.RESULT] = storage.json_writer(content)
         storage.write_files(folder, writers)
         storage.remove_stale(folder, set(writers))
 
-    def save_picture(self, path: str | Path) -> None:
+    def save_picture(self, path: str | Path, levels: Sequence[Level] = ()) -> None:
         """Draw the picture into one file, in the format of its ending (png, svg, pdf).
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        levels : sequence of Level, optional
+            Lines of the theory in the picture.
 
         Raises
         ------
         ResultError
             The run recorded no overview to draw, or the file cannot be written.
         """
-        path, figure = Path(path), self.plot()
+        path, figure = Path(path), self.plot(levels)
         storage.write_files(path.parent, {path.name: lambda file: _save_figure(figure, file)})
 
     def __repr__(self) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ackclock.paths import empty_round_trip_s
 from ackclock.replication import ResolvedDict, is_deterministic
 from ackclock.stats import jain_index
 from ackclock.wording import bit_rate, number, plural, seconds
@@ -70,16 +71,6 @@ def mean(row: Row, key: str) -> float:
     """Take a quantity's mean, 0 where nothing was measured."""
     found = row[key]
     return 0.0 if found is None or found["mean"] is None else float(found["mean"])
-
-
-def empty_round_trip_s(resolved: ResolvedDict, flow: Mapping[str, Any]) -> float:
-    """Compute the round trip [s] over empty queues: propagation, and one data packet's and one ACK's service times."""
-    links = resolved["links"]
-    time = float(flow["forward_delay_s"]) + float(flow["return_delay_s"])
-    for path, size in ((flow["path"], flow["packet_bytes"]), (flow["return_path"], flow["ack_bytes"])):
-        for link in (links[index] for index in path):
-            time += float(link["delay_s"]) + (size * 8.0 / link["rate_bps"] if link["rate_bps"] else 0.0)
-    return time
 
 
 def _few_replications(resolved: ResolvedDict, finished: int) -> Iterator[str]:

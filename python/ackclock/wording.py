@@ -1,5 +1,7 @@
 """Numbers as people read them: with a prefix, a unit and as many digits as mean something."""
 
+import math
+
 from ackclock.units import show
 
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
@@ -55,3 +57,23 @@ def seconds(value: float) -> str:
     ('560.4 ms', '2000 s')
     """
     return show(float(f"{value:.4g}"), "s")
+
+
+def amount(value: float, unit: str) -> str:
+    """Write a quantity in its unit; fractions as percent.
+
+    Examples
+    --------
+    >>> amount(0.6512, "1"), amount(60.29, "pkt"), amount(1.25e6, "bit/s"), amount(float("nan"), "s")
+    ('65.1%', '60.3 packets', '1.25 Mbit/s', '-')
+    """
+    if not math.isfinite(value):
+        return "-"
+    writers = {
+        "bit/s": bit_rate,
+        "s": seconds,
+        "pkt": lambda count: plural(count, "packet"),
+        "pkt/s": lambda rate: f"{rate:.4g} packets/s",
+        "1": lambda part: f"{100.0 * part:.3g}%",
+    }
+    return writers[unit](value)

@@ -1,0 +1,243 @@
+"""Prediction beside simulation: each number of theory with what the run measured of it."""
+
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import isfinite, nan
+from typing import TYPE_CHECKING, Any
+
+from ackclock.prediction import (
+    Inapplicable,
+    Level,
+    Measured,
+    ModelPrediction,
+    Number,
+    predict_from_measured,
+    predict_resolved,
+)
+from ackclock.result import Result
+from ackclock.tables import TableText, html_table, rich_table
+from ackclock.wording import amount
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+    from rich.console import Console
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A predicted number and what was measured of it.
+
+    Parameters
+    ----------
+    model, title, subject : str
+        Who predicts, of what.
+    key, text, unit : str
+        What.
+    predicted : float
+        By the model.
+    simulated : float
+        The mean over replications; nan where the run measures no such thing.
+    low, high : float
+        The interval of that mean; nan where one replication gives none, or where it is a sum over flows.
+    """
+
+    model: str
+    title: str
+    subject: str
+    key: str
+    text: str
+    unit: str
+    predicted: float
+    simulated: float = nan
+    low: float = nan
+    high: float = nan
+
+    @property
+    def difference(self) -> float:
+        """How much the prediction exceeds the simulation, as a part of the latter."""
+        return self.predicted / self.simulated - 1.0 if self.simulated else nan
+
+    @property
+    def difference_interval(self) -> tuple[float, float]:
+        """The interval of the difference, from the simulation's."""
+        if not (self.low > 0.0 and self.high > 0.0):
+            return nan, nan
+        return self.predicted / self.high - 1.0, self.predicted / self.low - 1.0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Prediction beside simulation.
+
+    Parameters
+    ----------
+    result : Result
+        The run.
+    predictions : tuple of ModelPrediction
+        The models that speak of its scenario, those that need its measured losses included.
+    inapplicable : tuple of Inapplicable
+        The others.
+    """
+
+    result: Result
+    predictions: tuple[ModelPrediction, ...]
+    inapplicable: tuple[Inapplicable, ...]
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Every predicted number, with what was measured of it where something was."""
+        return [_pair(self.result, model, number) for model in self.predictions for number in model.numbers]
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The lines that the theory draws into the picture."""
+        return tuple(level for model in self.predictions for level in model.levels)
+
+    @property
+    def table(self) -> "pd.DataFrame":
+        """The pairs: a row each, with the relative difference and its interval."""
+        import pandas as pd  # noqa: PLC0415  half a second that printing does not need
+
+        rows = []
+        for pair in self.pairs:
+            low, high = pair.difference_interval
+            rows.append(
+                {
+                    **{key: value for key, value in asdict(pair).items() if key != "title"},
+                    "difference": pair.difference,
+                    "difference_low": low,
+                    "difference_high": high,
+                }
+            )
+        return pd.DataFrame(rows)
+
+    def plot(self) -> "Figure":
+        """Draw each prediction that a run can measure, as a part of what was simulated."""
+        from ackclock.plots import comparison_picture  # noqa: PLC0415  half a second that other uses need not pay
+
+        return comparison_picture(self.result.summary["title"], [pair for pair in self.pairs if _both(pair)])
+
+    def picture(self) -> "Figure":
+        """Draw the run's windows and queues with the theory's lines."""
+        return self.result.plot(self.levels)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give plain data for JSON; what has no value is None."""
+        models = [
+            {
+                "model": model.model,
+                "title": model.title,
+                "subject": model.subject,
+                "numbers": [_plain(_pair(self.result, model, number)) for number in model.numbers],
+                "sentences": list(model.sentences),
+                "warnings": list(model.warnings),
+            }
+            for model in self.predictions
+        ]
+        return {"models": models, "inapplicable": [asdict(other) for other in self.inapplicable]}
+
+    def _repr_html_(self) -> str:
+        parts = []
+        for title, subject, table in _tables(self):
+            parts += [f"<p><b>{html.escape(title)}</b>, {html.escape(subject)}</p>", html_table(table)]
+        return "".join(parts)
+
+
+def compare(result: Result) -> Comparison:
+    """Set what the models say of a run's scenario beside what the run measured.
+
+    Parameters
+    ----------
+    result : Result
+        The run.
+
+    Returns
+    -------
+    Comparison
+        A row a number in `table`; a picture in `plot`.
+
+    Examples
+    --------
+    >>> import ackclock
+    >>> result = ackclock.run("scenarios/geo-two-nodes.toml")  # doctest: +SKIP
+    >>> ackclock.compare(result).table[["text", "predicted", "simulated", "difference"]]  # doctest: +SKIP
+    """
+    prediction = predict_resolved(result.resolved)
+    extra = predict_from_measured(result.resolved, result.summary["flows"])
+    return Comparison(
+        result,
+        (*prediction.applicable, *(one for one in extra if isinstance(one, ModelPrediction))),
+        (*prediction.inapplicable, *(one for one in extra if isinstance(one, Inapplicable))),
+    )
+
+
+def print_comparison(comparison: Comparison, console: "Console") -> None:
+    """Print theory beside simulation, model by model, with what each says and its warnings.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What to print.
+    console : rich.console.Console
+        Where to.
+    """
+    from rich.text import Text  # noqa: PLC0415  the library itself does without rich
+
+    for model, (title, _, table) in zip(comparison.predictions, _tables(comparison), strict=True):
+        console.print()
+        console.print(Text("Theory: ", style="bold").append(Text(title, style="not bold")))
+        console.print(rich_table(table))
+        for sentence in model.sentences:
+            console.print(Text(f"{sentence[0].upper()}{sentence[1:]}.", style="dim"))
+        for warning in model.warnings:
+            console.print(Text("Warning: ", style="yellow").append(Text(warning, style="not bold default")))
+    if not comparison.predictions:
+        console.print(Text("\nTheory: no model speaks of this scenario; ackclock predict says why", style="dim"))
+
+
+def _tables(comparison: Comparison) -> Iterator[tuple[str, str, TableText]]:
+    for model in comparison.predictions:
+        pairs = [_pair(comparison.result, model, number) for number in model.numbers]
+        rows = [[pair.text, amount(pair.predicted, pair.unit), _simulated(pair), _difference(pair)] for pair in pairs]
+        yield model.title, model.subject, TableText([model.subject, "theory", "simulated", "difference"], rows)
+
+
+def _pair(result: Result, model: ModelPrediction, number: Number) -> Pair:
+    pair = (model.model, model.title, model.subject, number.key, number.text, number.unit, number.value)
+    return Pair(*pair, *(() if number.measured is None else _measured(result, number.measured)))
+
+
+def _measured(result: Result, what: Measured) -> tuple[float, float, float]:
+    rows: Sequence[Mapping[str, Any]] = result.summary[what.table]
+    found = [row[what.key] for row in rows if row["name"] in what.names]
+    means = [nan if one is None or one["mean"] is None else float(one["mean"]) for one in found]
+    if len(found) != 1 or found[0] is None or found[0]["low"] is None:
+        return sum(means) if means else nan, nan, nan
+    return means[0], float(found[0]["low"]), float(found[0]["high"])
+
+
+def _both(pair: Pair) -> bool:
+    return isfinite(pair.predicted) and isfinite(pair.simulated) and pair.simulated > 0.0
+
+
+def _simulated(pair: Pair) -> str:
+    text = amount(pair.simulated, pair.unit)
+    half = (pair.high - pair.low) / 2.0
+    return f"{text}\n±{100.0 * half / pair.simulated:.2g}%" if half > 0.0 and pair.simulated else text
+
+
+def _difference(pair: Pair) -> str:
+    if not isfinite(pair.difference):
+        return "-"
+    low, high = pair.difference_interval
+    text = f"{100.0 * pair.difference:+.3g}%"
+    return f"{text}\n{100.0 * low:+.3g} to {100.0 * high:+.3g}" if high > low else text
+
+
+def _plain(pair: Pair) -> dict[str, Any]:
+    content = {**asdict(pair), "difference": pair.difference}
+    for key in ("model", "title", "subject"):
+        del content[key]
+    return {key: None if isinstance(one, float) and not isfinite(one) else one for key, one in content.items()}

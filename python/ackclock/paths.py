@@ -1,0 +1,62 @@
+"""What a resolved scenario says of its paths."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from ackclock.replication import ResolvedDict
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A link with a rate on a flow's way, counted in the flow's packets.
+
+    Parameters
+    ----------
+    name : str
+        The link's.
+    rate_bps : float
+        [bit/s]
+    packet_rate : float
+        [pkt/s]
+    buffer : float
+        Packets that it holds in all, the one in transmission included; infinite where it is unlimited.
+    discipline : str
+        Who is dropped.
+    """
+
+    name: str
+    rate_bps: float
+    packet_rate: float
+    buffer: float
+    discipline: str
+
+
+def empty_round_trip_s(resolved: ResolvedDict, flow: Mapping[str, Any]) -> float:
+    """Compute the round trip [s] over empty queues: propagation, and one data packet's and one ACK's service times."""
+    time = float(flow["forward_delay_s"]) + float(flow["return_delay_s"])
+    for path, size in ((flow["path"], flow["packet_bytes"]), (flow["return_path"], flow["ack_bytes"])):
+        for link in _links(resolved, path):
+            time += float(link["delay_s"]) + (size * 8.0 / link["rate_bps"] if link["rate_bps"] else 0.0)
+    return time
+
+
+def nodes(resolved: ResolvedDict, path: Sequence[int], packet_bytes: float) -> list[Node]:
+    """List the links with a rate on a way, in order, for packets of a size."""
+    return [_node(link, packet_bytes) for link in _links(resolved, path) if link["rate_bps"] is not None]
+
+
+def _links(resolved: ResolvedDict, path: Sequence[int]) -> Iterator[Mapping[str, Any]]:
+    return (resolved["links"][index] for index in path)
+
+
+def _node(link: Mapping[str, Any], packet_bytes: float) -> Node:
+    limit = link["buffer"]
+    if limit is None:
+        buffer = inf
+    else:
+        buffer = float(limit["packets"]) if "packets" in limit else float(limit["bytes"] // packet_bytes)
+        buffer += 1.0 if link["counting"] == "waiting" else 0.0
+    rate = float(link["rate_bps"])
+    return Node(link["name"], rate, rate / (8.0 * packet_bytes), buffer, link["queue"]["discipline"])

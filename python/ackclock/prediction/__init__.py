@@ -1,0 +1,46 @@
+"""Which models speak of a scenario, and what they say.
+
+A model is asked through one function, which gives its prediction or the reasons why it has none. The models know no
+scenario, and nothing here knows a result, except `predict_from_measured`, which is given a summary's flows.
+"""
+
+from ackclock.prediction.losses import predict_from_measured
+from ackclock.prediction.many_flows import predict_many_flows
+from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPrediction, Number, Prediction
+from ackclock.prediction.short_flow import predict_short_flow
+from ackclock.prediction.single_flow import predict_single_flow
+from ackclock.replication import ResolvedDict
+
+__all__ = [
+    "Inapplicable",
+    "Level",
+    "Measured",
+    "ModelPrediction",
+    "Number",
+    "Prediction",
+    "predict_from_measured",
+    "predict_resolved",
+]
+
+_QUESTIONS = (predict_single_flow, predict_many_flows, predict_short_flow)
+
+
+def predict_resolved(resolved: ResolvedDict) -> Prediction:
+    """Ask every model about a resolved scenario.
+
+    Parameters
+    ----------
+    resolved : mapping
+        The scenario as plain data.
+
+    Returns
+    -------
+    Prediction
+        What applies, with its numbers, and what does not, with its reasons.
+    """
+    answers = [answer for question in _QUESTIONS for answer in question(resolved)]
+    return Prediction(
+        resolved["title"],
+        tuple(answer for answer in answers if isinstance(answer, ModelPrediction)),
+        tuple(answer for answer in answers if isinstance(answer, Inapplicable)),
+    )

@@ -1,0 +1,71 @@
+"""Several connections without end that share a bottleneck: the buffer for many flows."""
+
+from math import inf
+
+from ackclock.models import classics
+from ackclock.paths import Node
+from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
+from ackclock.prediction.scene import Scene
+from ackclock.replication import ResolvedDict
+from ackclock.wording import number, plural
+
+MANY_FLOWS = ("many-flows", "A bottleneck that many flows share (Appenzeller, Keslassy, McKeown 2004)")
+
+
+def predict_many_flows(resolved: ResolvedDict) -> list[ModelPrediction | Inapplicable]:
+    """Ask how busy many flows keep their bottleneck."""
+    scenes = [Scene(resolved, flow) for flow in resolved["flows"]]
+    bottlenecks = {scene.bottleneck.name: scene.bottleneck for scene in scenes if scene.bottleneck is not None}
+    reasons = _reasons(scenes, bottlenecks)
+    if reasons:
+        return [Inapplicable(*MANY_FLOWS, tuple(reasons))]
+    (bottleneck,) = bottlenecks.values()
+    return [_prediction(scenes, bottleneck)]
+
+
+def _reasons(scenes: list[Scene], bottlenecks: dict[str, Node]) -> list[str]:
+    if len(scenes) == 1:
+        return ["one flow runs; the model is of many"]
+    if len(bottlenecks) != 1:
+        return ["the flows have no bottleneck in common"]
+    (bottleneck,) = bottlenecks.values()
+    reasons = []
+    if any(scene.flow["size_packets"] is not None for scene in scenes):
+        reasons.append("transfers end; the model is of flows without end")
+    if bottleneck.buffer == inf:
+        reasons.append(f"the buffer of {bottleneck.name} is unlimited")
+    if any(scene.max_window * len(scenes) <= _pipe(scenes, bottleneck) + bottleneck.buffer for scene in scenes):
+        reasons.append("the receivers' windows together never fill the buffer")
+    return reasons
+
+
+def _pipe(scenes: list[Scene], bottleneck: Node) -> float:
+    """Mean bandwidth-delay product [pkt]."""
+    return bottleneck.packet_rate * sum(scene.round_trip_s for scene in scenes) / len(scenes)
+
+
+def _prediction(scenes: list[Scene], bottleneck: Node) -> ModelPrediction:
+    flows, pipe = len(scenes), _pipe(scenes, bottleneck)
+    round_trip = pipe / bottleneck.packet_rate
+    used = float(classics.many_flows_utilisation(bottleneck.buffer, bottleneck.packet_rate, round_trip, flows))
+    rule = float(classics.many_flows_buffer(bottleneck.packet_rate, round_trip, flows))
+    enough = "enough" if bottleneck.buffer >= rule else "too few"
+    return ModelPrediction(
+        *MANY_FLOWS,
+        subject=f"{plural(flows, 'flow')} over {bottleneck.name}",
+        numbers=(
+            Number(
+                "utilisation_fraction",
+                f"{bottleneck.name} is busy",
+                used,
+                "1",
+                Measured("links", (bottleneck.name,), "utilisation_fraction"),
+            ),
+            Number("rule_buffer_packets", "buffer by the rule mu T / sqrt(n)", rule, "pkt"),
+        ),
+        sentences=(
+            f"the rule for many flows wants {number(round(rule))} packets of buffer at {bottleneck.name}; its "
+            f"{number(bottleneck.buffer)} are {enough}",
+        ),
+        warnings=classics.MODELS["many_flows_utilisation"].warnings(flows=flows),
+    )

@@ -1,0 +1,172 @@
+"""What a model says of a scenario: numbers, sentences, lines for the picture; or why it says nothing."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Unit = Literal["bit/s", "pkt", "pkt/s", "s", "1", "%"]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Where a run's summary has what was measured of a predicted number.
+
+    Parameters
+    ----------
+    table : str
+        "flows" or "links".
+    names : tuple of str
+        The rows, whose values add up.
+    key : str
+        The quantity.
+    """
+
+    table: Literal["flows", "links"]
+    names: tuple[str, ...]
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A predicted number.
+
+    Parameters
+    ----------
+    key : str
+        Its name for programs; ends in the unit.
+    text : str
+        Its name for people, with the paper's letter.
+    value : float
+        In `unit`; not finite where the model has no value.
+    unit : str
+        "bit/s", "pkt", "pkt/s", "s", "1" or "%".
+    measured : Measured, optional
+        What a run measures of it.
+    """
+
+    key: str
+    text: str
+    value: float
+    unit: Unit
+    measured: Measured | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A line that the theory draws into the picture of a run.
+
+    Parameters
+    ----------
+    kind : str
+        "cwnd" or "queue": which axes.
+    name : str
+        The flow or link.
+    value : float
+        Its height [pkt].
+    label : str
+        What it is.
+    """
+
+    kind: Literal["cwnd", "queue"]
+    name: str
+    value: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPrediction:
+    """What one model says of a scenario.
+
+    Parameters
+    ----------
+    model : str
+        Its name for programs.
+    title : str
+        Its name for people, with the source.
+    subject : str
+        The flows or links that it speaks of.
+    numbers : tuple of Number
+        What it computes.
+    sentences : tuple of str
+        What that means.
+    warnings : tuple of str
+        Why the numbers should not be trusted, where they should not.
+    levels : tuple of Level
+        Lines for the picture.
+    """
+
+    model: str
+    title: str
+    subject: str
+    numbers: tuple[Number, ...]
+    sentences: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    levels: tuple[Level, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Inapplicable:
+    """A model that says nothing of a scenario, and why."""
+
+    model: str
+    title: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What the models say of a scenario.
+
+    Parameters
+    ----------
+    title : str
+        The scenario's.
+    applicable : tuple of ModelPrediction
+        The models that speak of it.
+    inapplicable : tuple of Inapplicable
+        The others.
+    """
+
+    title: str
+    applicable: tuple[ModelPrediction, ...]
+    inapplicable: tuple[Inapplicable, ...]
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The lines for the picture, of all models; one that several models draw is drawn once."""
+        found = {(level.kind, level.name, level.label): level for model in self.applicable for level in model.levels}
+        return tuple(found.values())
+
+    @property
+    def table(self) -> "pd.DataFrame":
+        """The numbers: a row each, with model, subject, key, text, value and unit."""
+        import pandas as pd  # noqa: PLC0415  half a second that printing does not need
+
+        rows = [
+            (model.model, model.subject, number.key, number.text, number.value, number.unit)
+            for model in self.applicable
+            for number in model.numbers
+        ]
+        return pd.DataFrame(rows, columns=["model", "subject", "key", "text", "value", "unit"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give plain data for JSON; a number without a value is None."""
+        content: dict[str, Any] = _finite(asdict(self))
+        return content
+
+    def _repr_html_(self) -> str:
+        from ackclock.prediction.tables import prediction_html  # noqa: PLC0415  only notebooks need it
+
+        return prediction_html(self)
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, Mapping):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    return None if isinstance(content, float) and not isfinite(content) else content

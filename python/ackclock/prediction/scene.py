@@ -1,0 +1,93 @@
+"""A resolved scenario as the models ask about it, and the ways to say that it does not fit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from ackclock.paths import Node, empty_round_trip_s, nodes
+from ackclock.replication import ResolvedDict
+from ackclock.wording import plural
+
+LOSSY_DISCIPLINES: Mapping[str, float] = {"drop-tail": 1.0, "drop-from-front": 0.0, "random-drop": 0.5}
+"""The disciplines that drop at a full buffer alone, with the drop factor alpha of each; random drop's is its mean."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A flow, or flows alike, on its path.
+
+    Parameters
+    ----------
+    resolved : mapping
+        The scenario.
+    flow : mapping
+        The flow, or the first of them.
+    """
+
+    resolved: ResolvedDict
+    flow: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The flow's."""
+        return str(self.flow["name"])
+
+    @property
+    def packet_bits(self) -> float:
+        """Bits of a data packet, headers included."""
+        return 8.0 * float(self.flow["packet_bytes"])
+
+    @property
+    def forward(self) -> list[Node]:
+        """The links with a rate on the way of the data."""
+        return nodes(self.resolved, self.flow["path"], self.flow["packet_bytes"])
+
+    @property
+    def back(self) -> list[Node]:
+        """The links with a rate on the way of the ACKs, counted in ACKs."""
+        return nodes(self.resolved, self.flow["return_path"], self.flow["ack_bytes"])
+
+    @property
+    def bottleneck(self) -> Node | None:
+        """The slowest link of the data's way; of equals the first."""
+        return min(self.forward, key=lambda node: node.packet_rate, default=None)
+
+    @property
+    def round_trip_s(self) -> float:
+        """The round trip over empty queues [s], service times included."""
+        return empty_round_trip_s(self.resolved, self.flow)
+
+    @property
+    def max_window(self) -> float:
+        """The receiver's window [pkt]."""
+        window = self.flow["sender"]["max_window"]
+        return inf if window is None else float(window)
+
+    @property
+    def tahoe(self) -> bool:
+        """Whether each loss is followed by a slow start."""
+        return str(self.flow["sender"]["recovery"]) == "tahoe"
+
+    def slow_acks(self) -> list[str]:
+        """Say whether ACKs queue on their way back."""
+        bottleneck = self.bottleneck
+        if bottleneck is None:
+            return []
+        pace = bottleneck.packet_rate / float(self.flow["receiver"]["ack_every"])
+        return [
+            f"the ACKs wait at {node.name}, which is slower for them than {bottleneck.name} is for the data"
+            for node in self.back
+            if node.packet_rate < pace
+        ][:1]
+
+
+def lone_flow(resolved: ResolvedDict) -> tuple[Scene | None, list[str]]:
+    """Give the scenario's only flow where it is one TCP connection without end; else the reasons why not."""
+    flows = resolved["flows"]
+    scene = Scene(resolved, flows[0])
+    if len(flows) > 1:
+        return None, [f"{plural(len(flows), 'flow')} run; the model is of one alone"]
+    if scene.flow["size_packets"] is not None:
+        return None, ["the transfer ends; the model is of one without end"]
+    return scene, []

@@ -1,0 +1,62 @@
+"""One transfer of a given size over an empty path: Cardwell's latency of short flows."""
+
+from math import inf
+
+from ackclock.models import classics
+from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
+from ackclock.prediction.scene import Scene
+from ackclock.replication import ResolvedDict
+from ackclock.wording import number, plural
+
+SHORT_FLOW = ("short-flow", "The latency of a short transfer (Cardwell, Savage, Anderson 2000)")
+LARGE_WINDOW = 1e9
+
+
+def predict_short_flow(resolved: ResolvedDict) -> list[ModelPrediction | Inapplicable]:
+    """Ask how long a transfer takes."""
+    flows = resolved["flows"]
+    scene = Scene(resolved, flows[0])
+    reasons = []
+    if len(flows) > 1:
+        reasons.append(f"{plural(len(flows), 'flow')} run; the model is of one alone")
+    if scene.flow["size_packets"] is None:
+        reasons.append("the flow has no end; the model is of a transfer of a given size")
+    return [Inapplicable(*SHORT_FLOW, tuple(reasons)) if reasons else _prediction(scene)]
+
+
+def _prediction(scene: Scene) -> ModelPrediction:
+    packets, bottleneck = int(scene.flow["size_packets"]), scene.bottleneck
+    sender, receiver = scene.flow["sender"], scene.flow["receiver"]
+    pipe = inf if bottleneck is None else bottleneck.packet_rate * scene.round_trip_s
+    # A window beyond the pipe is no faster: the rest of it waits at the bottleneck.
+    window = min(scene.max_window, max(pipe, sender["initial_window"]), LARGE_WINDOW)
+    found = classics.short_flow_latency(
+        packets,
+        scene.round_trip_s,
+        0.0,
+        sender["rto"]["initial_s"],
+        window,
+        initial_window=sender["initial_window"],
+        packets_per_ack=receiver["ack_every"],
+    )
+    finish = scene.flow["start_s"] + scene.flow["start_spread_s"] / 2.0 + float(found.transfer)
+    return ModelPrediction(
+        *SHORT_FLOW,
+        subject=scene.name,
+        numbers=(
+            Number("finish_s", "transfer finished at", finish, "s", Measured("flows", (scene.name,), "finish_s")),
+            Number("transfer_s", "time of the transfer", float(found.transfer), "s"),
+        ),
+        sentences=(
+            f"{plural(packets, 'packet')} over an empty path, without set-up or loss, from a first window of "
+            f"{number(sender['initial_window'])}",
+        ),
+        warnings=_warnings(scene, packets, window),
+    )
+
+
+def _warnings(scene: Scene, packets: int, window: float) -> tuple[str, ...]:
+    bottleneck = scene.bottleneck
+    if bottleneck is None or bottleneck.buffer == inf or packets / 2.0 <= window + bottleneck.buffer:
+        return ()
+    return (f"slow start may overflow {bottleneck.name}'s {number(bottleneck.buffer)} packets; the model has no loss",)

@@ -1,0 +1,242 @@
+"""One connection without end on a path: the cycle of Tahoe, the sawtooth of the others, the receiver's window."""
+
+from math import inf, isfinite
+
+from ackclock.errors import ModelError
+from ackclock.models import bottlenecks
+from ackclock.paths import Node
+from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPrediction, Number
+from ackclock.prediction.scene import LOSSY_DISCIPLINES, Scene, lone_flow
+from ackclock.replication import ResolvedDict
+from ackclock.wording import number, seconds
+
+CYCLE = ("bottlenecks", "The TCP cycle on a path of several bottlenecks (Barakat, Altman 1999)")
+SAWTOOTH = ("sawtooth", "Congestion avoidance between half the largest window and all of it (Barakat, Altman 1999)")
+WINDOW = ("window", "The receiver's window a round trip (RFC 7323, section 1.1)")
+
+
+def predict_single_flow(resolved: ResolvedDict) -> list[ModelPrediction | Inapplicable]:
+    """Ask the models of one connection."""
+    scene, reasons = lone_flow(resolved)
+    if scene is None:
+        return [Inapplicable(*model, tuple(reasons)) for model in (CYCLE, SAWTOOTH, WINDOW)]
+    largest = _largest_window(scene)
+    return [_cycle(scene, largest), _sawtooth(scene, largest), _window(scene, largest)]
+
+
+def _largest_window(scene: Scene) -> float:
+    """W_max [pkt] of the buffers alone; infinite where no buffer ever drops."""
+    found = scene.forward
+    if not found:
+        return inf
+    held = found[int(bottlenecks.avoidance_node([node.packet_rate for node in found]))]
+    bottleneck = min(node.packet_rate for node in found)
+    return inf if held.buffer == inf else bottleneck * scene.round_trip_s + held.buffer
+
+
+def _common_reasons(scene: Scene, largest: float) -> list[str]:
+    reasons = scene.slow_acks()
+    if largest == inf:
+        reasons.append("no buffer on the path is ever full, so there is no loss")
+    elif scene.max_window <= largest:
+        reasons.append(
+            f"the receiver's window of {number(scene.max_window)} packets never fills the buffer "
+            f"({number(round(largest))} packets would): there is no loss in congestion avoidance"
+        )
+    reasons += [
+        f"{node.name} drops before its buffer is full ({node.discipline})"
+        for node in scene.forward
+        if node.discipline not in LOSSY_DISCIPLINES and node.buffer < inf
+    ]
+    return reasons
+
+
+def _cycle(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
+    reasons = _common_reasons(scene, largest)
+    if not scene.tahoe:
+        reasons.append(
+            f"the model is of Tahoe, with a slow start in each cycle; this is {scene.flow['sender']['recovery']}"
+        )
+    if scene.flow["receiver"]["ack_every"] > 1:
+        reasons.append("the receiver delays ACKs; the model has one for each packet")
+    access, nodes = _access_and_nodes(scene)
+    disciplines = {node.discipline for node in nodes if node.buffer < inf}
+    if len(disciplines) > 1:
+        reasons.append(
+            f"the buffers drop differently ({', '.join(sorted(disciplines))}); the model has one drop factor"
+        )
+    if reasons:
+        return Inapplicable(*CYCLE, tuple(reasons))
+    try:
+        found = bottlenecks.cycle(
+            [node.packet_rate for node in nodes],
+            [node.buffer for node in nodes],
+            scene.round_trip_s,
+            access,
+            LOSSY_DISCIPLINES[disciplines.pop()],
+        )
+    except ModelError as error:
+        return Inapplicable(*CYCLE, (str(error),))
+    names = [node.name for node in nodes]
+    return ModelPrediction(
+        *CYCLE,
+        subject=scene.name,
+        numbers=_cycle_numbers(scene, found),
+        sentences=_cycle_sentences(scene, found, names),
+        warnings=(*found.warnings, *_averaged_from_start(scene)),
+        levels=_cycle_levels(scene, found),
+    )
+
+
+def _access_and_nodes(scene: Scene) -> tuple[float, list[Node]]:
+    """Take a first link without a limit as the source's own access link; the others are the paper's nodes."""
+    found = scene.forward
+    if len(found) > 1 and found[0].buffer == inf:
+        return found[0].packet_rate, found[1:]
+    return inf, found
+
+
+def _cycle_numbers(scene: Scene, found: bottlenecks.Cycle) -> tuple[Number, ...]:
+    rate = Measured("flows", (scene.name,), "throughput_bps")
+    largest = Measured("flows", (scene.name,), "cwnd_max_packets")
+    numbers = [Number("throughput_bps", "throughput", _capped(scene, found.throughput), "bit/s", rate)]
+    if found.retransmission_loss.node >= 0:
+        lost = _capped(scene, found.throughput_with_lost_retransmission)
+        text = "throughput if the retransmission is lost"
+        numbers.append(Number("throughput_with_lost_retransmission_bps", text, lost, "bit/s", rate))
+    numbers += [
+        Number("maximum_window_packets", "largest window W_max", float(found.maximum_window), "pkt", largest),
+        Number("threshold_packets", "slow-start threshold W_th", float(found.threshold), "pkt"),
+        Number("overflow_window_packets", "slow start overflows at W_B", float(found.overflow.window), "pkt"),
+        Number("loss_window_packets", "window when that shows W_D", float(found.loss_window), "pkt"),
+        Number("avoidance_window_packets", "avoidance starts at W_S", float(found.avoidance_window), "pkt"),
+    ]
+    return tuple(number for number in numbers if isfinite(number.value))
+
+
+def _capped(scene: Scene, found: bottlenecks.Throughput) -> float:
+    return float(found.capped) * scene.packet_bits
+
+
+def _cycle_sentences(scene: Scene, found: bottlenecks.Cycle, names: list[str]) -> tuple[str, ...]:
+    sentences = [f"in congestion avoidance the queue builds at {names[int(found.avoidance_node)]}"]
+    threshold, start = number(round(float(found.threshold))), number(round(float(found.avoidance_window)))
+    if found.double_slow_start:
+        sentences.append(
+            f"slow start overflows {names[int(found.overflow.node)]} at a window of "
+            f"{number(round(float(found.overflow.window)))} packets, before its threshold of {threshold}: "
+            f"each cycle has two slow starts, and avoidance starts at {start} packets instead of {threshold}"
+        )
+    else:
+        sentences.append(f"slow start reaches its threshold of {threshold} packets before any buffer overflows")
+    if found.retransmission_loss.node >= 0:
+        sentences.append(
+            f"the retransmission of that loss may be lost too, at {names[int(found.retransmission_loss.node)]}; "
+            "a timeout then follows, and avoidance starts from a very small window"
+        )
+    if any(node.discipline == "random-drop" for node in scene.forward):
+        sentences.append("random drop loses any packet of the queue: the windows are those of one in its middle")
+    return tuple(sentences)
+
+
+def _cycle_levels(scene: Scene, found: bottlenecks.Cycle) -> tuple[Level, ...]:
+    windows = [(found.maximum_window, "W_max, theory"), (found.threshold, "W_th, slow-start threshold")]
+    if found.double_slow_start:
+        windows += [
+            (found.overflow.window, "W_B, slow start overflows"),
+            (found.avoidance_window, "W_S, after the loss"),
+        ]
+    return tuple(Level("cwnd", scene.name, float(window), label) for window, label in windows)
+
+
+def _averaged_from_start(scene: Scene) -> tuple[str, ...]:
+    if scene.resolved["run"]["warmup_s"] > 0.0:
+        return ()
+    return ("run.warmup is 0: the run's averages hold the first slow start; the model is of the cycles after it",)
+
+
+def _sawtooth(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
+    reasons = _common_reasons(scene, largest)
+    recovery = scene.flow["sender"]["recovery"]
+    if recovery not in {"reno", "newreno"}:
+        reasons.append(f"halving the window at a loss is Reno's and NewReno's; this is {recovery}")
+    if reasons:
+        return Inapplicable(*SAWTOOTH, tuple(reasons))
+    bottleneck = min(node.packet_rate for node in scene.forward)
+    found = bottlenecks.average_throughput(largest / 2.0, largest, scene.round_trip_s, bottleneck)
+    levels = [(largest, "W_max, theory"), (largest / 2.0, "W_max / 2, after the loss")]
+    return ModelPrediction(
+        *SAWTOOTH,
+        subject=scene.name,
+        numbers=(
+            Number(
+                "throughput_bps",
+                "throughput",
+                _capped(scene, found),
+                "bit/s",
+                Measured("flows", (scene.name,), "throughput_bps"),
+            ),
+            Number(
+                "maximum_window_packets",
+                "largest window W_max",
+                largest,
+                "pkt",
+                Measured("flows", (scene.name,), "cwnd_max_packets"),
+            ),
+            Number("avoidance_window_packets", "window after a loss W_max / 2", largest / 2.0, "pkt"),
+        ),
+        sentences=_sawtooth_sentences(scene, largest, bottleneck),
+        warnings=(*_sawtooth_warnings(scene, largest, bottleneck), *_averaged_from_start(scene)),
+        levels=tuple(Level("cwnd", scene.name, window, label) for window, label in levels),
+    )
+
+
+def _sawtooth_sentences(scene: Scene, largest: float, bottleneck: float) -> tuple[str, ...]:
+    pipe = bottleneck * scene.round_trip_s
+    if largest >= 2.0 * pipe:
+        return (f"the buffer holds the {number(round(pipe))} packets of the path: the link stays busy after a loss",)
+    idle = f"half of {number(round(largest))} packets does not fill the path, which holds {number(round(pipe))}"
+    return (f"{idle}: the link idles for a while after each loss",)
+
+
+def _sawtooth_warnings(scene: Scene, largest: float, bottleneck: float) -> tuple[str, ...]:
+    beta = largest / (bottleneck * scene.round_trip_s) - 1.0
+    if beta >= 1.0:  # the formula is then cut at the link's rate, which it reaches
+        return ()
+    limits = bottlenecks.DOMAIN["throughput"]["beta"]
+    found = limits.warning("beta = B / (mu T)", beta)
+    return () if found is None else (found,)
+
+
+def _window(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
+    if scene.max_window == inf:
+        return Inapplicable(*WINDOW, ("the receiver's window is unlimited",))
+    if scene.max_window > largest:
+        reason = f"the buffer is full before the receiver's window of {number(scene.max_window)} packets is"
+        return Inapplicable(*WINDOW, (reason,))
+    bottleneck = scene.bottleneck
+    limit = inf if bottleneck is None else bottleneck.rate_bps
+    alone = scene.max_window * scene.packet_bits / scene.round_trip_s
+    numbers = [
+        Number(
+            "throughput_bps",
+            "throughput",
+            min(alone, limit),
+            "bit/s",
+            Measured("flows", (scene.name,), "throughput_bps"),
+        )
+    ]
+    sentence = f"{number(scene.max_window)} packets each {seconds(scene.round_trip_s)} "
+    if bottleneck is not None and alone >= limit:
+        sentence += f"are more than {bottleneck.name} carries: what is too much waits there, and nothing is lost"
+        queue = scene.max_window - bottleneck.packet_rate * scene.round_trip_s
+        numbers.append(Number("standing_queue_packets", "packets that wait on the path", queue, "pkt"))
+    else:
+        sentence += "are less than the path carries"
+    return ModelPrediction(
+        *WINDOW,
+        subject=scene.name,
+        numbers=tuple(numbers),
+        sentences=(sentence,),
+        levels=(Level("cwnd", scene.name, scene.max_window, "receiver's window"),),
+    )

@@ -1,0 +1,150 @@
+"""Which models speak of a scenario, with which numbers, and why the others do not."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ackclock
+from ackclock.models import bottlenecks, classics
+from ackclock.prediction import ModelPrediction, Prediction, predict_from_measured, predict_resolved
+from fakes import make_flow, make_link, make_resolved
+
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
+PAIR = [make_link("satellite"), make_link("satellite.reverse", buffer=None)]
+
+
+def one_flow(links: list[dict[str, Any]] | None = None, **fields: Any) -> Prediction:
+    sender = {"recovery": "tahoe", "initial_window": 1.0, "rto": {"initial_s": 3.0, "min_s": 1.0}}
+    flow = make_flow("flow", **{**fields, "sender": {**sender, **fields.get("sender", {})}})
+    flow["receiver"] = {"ack_every": 1, "ack_delay_s": 0.1, **fields.get("receiver", {})}
+    return predict_resolved(make_resolved(flows=[flow], links=links or PAIR))
+
+
+def model(prediction: Prediction, name: str) -> ModelPrediction:
+    return next(one for one in prediction.applicable if one.model == name)
+
+
+def numbers(prediction: Prediction, name: str) -> dict[str, float]:
+    return {number.key: number.value for number in model(prediction, name).numbers}
+
+
+def reasons(prediction: Prediction, name: str) -> str:
+    return "; ".join(next(one for one in prediction.inapplicable if one.model == name).reasons)
+
+
+def test_the_cycle_of_the_satellite_path_is_the_papers() -> None:
+    found = ackclock.predict(SCENARIOS / "geo-retransmission-loss.toml")
+    rates = [2.2e6 / 4096, 1.5e6 / 4096]
+    round_trip = 0.56 + sum((4096 + 320) / rate for rate in (2.7e6, 2.2e6, 1.5e6))
+    expected = bottlenecks.cycle(rates, [15, 18], round_trip, access_rate=2.7e6 / 4096)
+    cycle = numbers(found, "bottlenecks")
+    assert cycle["throughput_bps"] == pytest.approx(4096 * float(expected.throughput.capped))
+    assert cycle["maximum_window_packets"] == pytest.approx(float(expected.maximum_window))
+    assert cycle["overflow_window_packets"] == pytest.approx(float(expected.overflow.window))
+    assert "the retransmission of that loss may be lost too, at satellite" in "; ".join(
+        model(found, "bottlenecks").sentences
+    )
+
+
+def test_the_theory_marks_the_windows_of_the_cycle() -> None:
+    found = ackclock.predict(SCENARIOS / "geo-retransmission-loss.toml")
+    heights = {level.label.split(",")[0]: level.value for level in found.levels}
+    assert set(heights) == {"W_max", "W_th", "W_B", "W_S"}
+    assert heights["W_max"] == 2.0 * heights["W_th"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "links", "name", "reason"),
+    [
+        ({"sender": {"recovery": "reno"}}, PAIR, "bottlenecks", "the model is of Tahoe"),
+        ({"receiver": {"ack_every": 2}}, PAIR, "bottlenecks", "the receiver delays ACKs"),
+        (
+            {"sender": {"max_window": 100}},
+            PAIR,
+            "bottlenecks",
+            "100 packets never fills the buffer (224 packets would)",
+        ),
+        ({"size_packets": 10}, PAIR, "bottlenecks", "the transfer ends"),
+        (
+            {},
+            [make_link("a", buffer=None), make_link("a.reverse")],
+            "bottlenecks",
+            "no buffer on the path is ever full",
+        ),
+        ({}, [make_link("a"), make_link("a.reverse", rate_bps=5e4)], "bottlenecks", "the ACKs wait at a.reverse"),
+        ({}, [make_link("a", queue={"discipline": "red"}), make_link("a.reverse")], "bottlenecks", "(red)"),
+        ({}, PAIR, "sawtooth", "halving the window at a loss is Reno's and NewReno's; this is tahoe"),
+        ({}, PAIR, "window", "the receiver's window is unlimited"),
+        ({"sender": {"max_window": 400}}, PAIR, "window", "full before the receiver's window of 400 packets"),
+        ({}, PAIR, "many-flows", "one flow runs"),
+        ({}, PAIR, "short-flow", "the flow has no end"),
+    ],
+)
+def test_a_model_says_why_it_does_not_apply(
+    fields: dict[str, Any], links: list[dict[str, Any]], name: str, reason: str
+) -> None:
+    assert reason in reasons(one_flow(links, **fields), name)
+
+
+def test_a_small_window_is_a_window_a_round_trip() -> None:
+    found = one_flow(sender={"max_window": 100})
+    round_trip = 0.56 + (4096 + 320) / 1.5e6
+    assert numbers(found, "window")["throughput_bps"] == pytest.approx(100 * 4096 / round_trip)
+
+
+def test_what_a_window_holds_beyond_the_pipe_waits() -> None:
+    found = one_flow(sender={"max_window": 215})
+    pipe = 0.56 * 1.5e6 / 4096 + 1.0 + 320 / 4096
+    assert numbers(found, "window")["standing_queue_packets"] == pytest.approx(215 - pipe)
+    assert numbers(found, "window")["throughput_bps"] == 1.5e6
+
+
+def test_a_buffer_of_a_pipe_keeps_the_link_of_reno_busy() -> None:
+    links = [make_link("satellite", buffer={"packets": 210}), PAIR[1]]
+    found = one_flow(links, sender={"recovery": "reno"})
+    assert numbers(found, "sawtooth")["throughput_bps"] == 1.5e6
+    assert not model(found, "sawtooth").warnings
+
+
+def test_bytes_and_waiting_packets_make_the_same_buffer() -> None:
+    by_bytes = [make_link("satellite", buffer={"bytes": 17 * 512 + 511}, counting="waiting"), PAIR[1]]
+    assert numbers(one_flow(by_bytes), "bottlenecks") == numbers(one_flow(PAIR), "bottlenecks")
+
+
+def test_many_flows_need_a_small_buffer() -> None:
+    flows = [make_flow(f"flow[{index}]") for index in range(100)]
+    found = predict_resolved(make_resolved(flows=flows, links=PAIR))
+    rate, round_trip = 1.5e6 / 4096, 0.56 + (4096 + 320) / 1.5e6
+    expected = classics.many_flows_utilisation(18, rate, round_trip, 100)
+    assert numbers(found, "many-flows")["utilisation_fraction"] == pytest.approx(float(expected))
+    assert any("fewer flows may halve their windows in step" in one for one in model(found, "many-flows").warnings)
+
+
+def test_seven_packets_take_three_round_trips() -> None:
+    found = one_flow(size_packets=7)
+    assert numbers(found, "short-flow")["transfer_s"] == pytest.approx(3.0 * (0.56 + (4096 + 320) / 1.5e6))
+
+
+def test_the_square_root_takes_loss_indications_not_dropped_packets() -> None:
+    flow = make_flow("flow", sender={"max_window": None, "rto": {"min_s": 1.0}})
+    resolved = make_resolved(flows=[flow])
+    sent = 20_000.0
+    row = {
+        "throughput_bps": {"mean": 0.9 * sent * 4096 / 80.0},
+        "loss_fraction": {"mean": 0.1},
+        "rtt_mean_s": {"mean": 0.6},
+        "timeouts": {"mean": 1.0},
+        "fast_retransmits": {"mean": 19.0},
+    }
+    (found,) = predict_from_measured(resolved, [row])
+    assert isinstance(found, ModelPrediction)
+    expected = 4096 * float(classics.square_root_rate(0.6, 20.0 / sent))
+    assert found.numbers[0].value == pytest.approx(expected)
+
+
+def test_a_prediction_is_a_table_and_plain_data() -> None:
+    found = one_flow()
+    assert found.table.set_index("key").loc["maximum_window_packets", "unit"] == "pkt"
+    assert found.to_dict()["applicable"][0]["model"] == "bottlenecks"
+    assert "<table>" in found._repr_html_()
