@@ -23,6 +23,10 @@ MAY_IMPORT = {
     "paths": {"replication"},
     "tables": set[str](),
     "prediction": {"errors", "models", "paths", "replication", "tables", "wording"},
+    "advice": {
+        *{"api", "errors", "models", "paths", "prediction", "replication", "result", "scenario", "stats", "tables"},
+        "wording",
+    },
     "compare": {"plots", "prediction", "result", "tables", "wording"},
     "verdict": {"paths", "replication", "stats", "wording"},
     "traces": {"replication"},
@@ -34,7 +38,7 @@ MAY_IMPORT = {
     "api": {"engine", "prediction", "replication", "result", "scenario"},
     "progress": set[str](),
     "__main__": {"cli"},
-    "cli": {"api", "compare", "errors", "prediction", "progress", "report", "scenario", "storage"},
+    "cli": {"advice", "api", "compare", "errors", "prediction", "progress", "report", "scenario", "storage"},
 }
 # Other people's packages that one module alone may import.
 ONLY_IMPORTER = {"matplotlib": "plots", "typer": "cli", "pint": "units"}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ackclock import scenario as scenario
+    from ackclock.advice import advise as advise
     from ackclock.api import predict as predict
     from ackclock.api import run as run
     from ackclock.compare import compare as compare
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ackclock.result import Result as Result
 
 _HOMES = {
+    "advise": "ackclock.advice",
     "compare": "ackclock.compare",
     "predict": "ackclock.api",
     "run": "ackclock.api",
@@ -38,6 +40,7 @@ __all__ = [
     "Result",
     "ResultError",
     "ScenarioError",
+    "advise",
     "compare",
     "predict",
     "run",

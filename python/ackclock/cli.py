@@ -150,6 +150,38 @@ def predict(
         print_prediction(prediction, _console())
 
 
+@app.command("advise", short_help="Say what to change, by which rule, and what a simulation makes of it.")
+def advise(
+    scenario: ScenarioPath,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the advice as JSON.")] = False,
+    simulate: Annotated[
+        bool, typer.Option("--simulate/--no-simulate", help="Try each recommendation by a simulation: before, after.")
+    ] = True,
+    threads: Annotated[int | None, typer.Option(min=1, help="Replications at a time; all cores by default.")] = None,
+    overrides: Overrides = None,
+) -> None:
+    """Say what to change on SCENARIO's path, by which rule, and try it by a simulation of before and after."""
+    from ackclock.advice import advise as ask  # noqa: PLC0415
+    from ackclock.advice.tables import print_advice  # noqa: PLC0415
+
+    try:
+        advice = ask(scenario, overrides=_changes(overrides), simulate=simulate, threads=threads, on_step=_tell)
+    except KeyboardInterrupt:
+        typer.echo("Interrupted: advice needs all its simulations, there is nothing to keep", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    if as_json:
+        typer.echo(_json(advice.to_dict()))
+    else:
+        print_advice(advice, _console())
+
+
+def _tell(what: str) -> None:
+    """Say what is being done, to people alone."""
+    if sys.stderr.isatty():
+        typer.echo(f"Simulating {what} ...", err=True)
+
+
 @app.command("resolve", short_help="Print a scenario in SI units, nothing implicit (JSON).")
 def print_resolved(scenario: ScenarioPath, overrides: Overrides = None) -> None:
     """Print SCENARIO as the engine gets it: JSON in SI units, nothing implicit."""

@@ -16,6 +16,8 @@ class TableText:
     headers: list[str]
     rows: list[list[str]]
     note: str = ""
+    words: frozenset[int] = frozenset()
+    """The columns besides the first that hold words: they wrap, and stand to the left."""
 
 
 def rich_table(table: TableText) -> "RenderableType":
@@ -26,8 +28,8 @@ def rich_table(table: TableText) -> "RenderableType":
 
     laid_out = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for number_of, header in enumerate(table.headers):
-        first = number_of == 0
-        laid_out.add_column(Text(header), justify="left" if first else "right", no_wrap=not first, overflow="fold")
+        wraps = number_of == 0 or number_of in table.words
+        laid_out.add_column(Text(header), justify="left" if wraps else "right", no_wrap=not wraps, overflow="fold")
     for row in table.rows:
         laid_out.add_row(*(Text(cell) for cell in row))
     return laid_out

@@ -11,10 +11,11 @@ and what a model needs in order to be trusted is data (`ackclock.models.domain`)
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ackclock.models import abrupt_delay as abrupt_delay
     from ackclock.models import bottlenecks as bottlenecks
     from ackclock.models import classics as classics
 
-__all__ = ["bottlenecks", "classics"]
+__all__ = ["abrupt_delay", "bottlenecks", "classics"]
 
 
 def __getattr__(name: str) -> Any:

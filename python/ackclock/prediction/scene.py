@@ -44,6 +44,14 @@ class Scene:
         return nodes(self.resolved, self.flow["path"], self.flow["packet_bytes"])
 
     @property
+    def access_and_nodes(self) -> tuple[float, list[Node]]:
+        """The rate of the source's own link [pkt/s] and the links after it: a first one without a limit is its own."""
+        found = self.forward
+        if len(found) > 1 and found[0].buffer == inf:
+            return found[0].packet_rate, found[1:]
+        return inf, found
+
+    @property
     def back(self) -> list[Node]:
         """The links with a rate on the way of the ACKs, counted in ACKs."""
         return nodes(self.resolved, self.flow["return_path"], self.flow["ack_bytes"])

@@ -4,7 +4,6 @@ from math import inf, isfinite
 
 from ackclock.errors import ModelError
 from ackclock.models import bottlenecks
-from ackclock.paths import Node
 from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPrediction, Number
 from ackclock.prediction.scene import LOSSY_DISCIPLINES, Scene, lone_flow
 from ackclock.replication import ResolvedDict
@@ -59,7 +58,7 @@ def _cycle(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
         )
     if scene.flow["receiver"]["ack_every"] > 1:
         reasons.append("the receiver delays ACKs; the model has one for each packet")
-    access, nodes = _access_and_nodes(scene)
+    access, nodes = scene.access_and_nodes
     disciplines = {node.discipline for node in nodes if node.buffer < inf}
     if len(disciplines) > 1:
         reasons.append(
@@ -86,14 +85,6 @@ def _cycle(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
         warnings=(*found.warnings, *_averaged_from_start(scene)),
         levels=_cycle_levels(scene, found),
     )
-
-
-def _access_and_nodes(scene: Scene) -> tuple[float, list[Node]]:
-    """Take a first link without a limit as the source's own access link; the others are the paper's nodes."""
-    found = scene.forward
-    if len(found) > 1 and found[0].buffer == inf:
-        return found[0].packet_rate, found[1:]
-    return inf, found
 
 
 def _cycle_numbers(scene: Scene, found: bottlenecks.Cycle) -> tuple[Number, ...]:

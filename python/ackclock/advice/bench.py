@@ -1,0 +1,89 @@
+"""The bench on which a recommendation is tried: simulations of a scenario with some fields changed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ackclock import api
+from ackclock.advice.records import BeforeAfter
+from ackclock.replication import ResolvedDict, is_deterministic
+from ackclock.result import Result
+from ackclock.scenario import Scenario
+from ackclock.stats import Estimate, estimate
+
+Measure = Callable[[Result], Estimate]
+"""A quantity of a run."""
+
+REPLICATIONS = 5
+"""Of a scenario with chance in it, where it asks for fewer."""
+
+
+@dataclass
+class Bench:
+    """Runs of one scenario, with changes.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        As the user gave it.
+    overrides : mapping of str to object
+        The user's own changes.
+    told : callable, optional
+        Is told what is being simulated.
+    """
+
+    scenario: Scenario
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    told: Callable[[str], None] = lambda _: None
+    threads: int | None = None
+
+    @property
+    def resolved(self) -> ResolvedDict:
+        """The scenario before any change."""
+        return api.resolve(self.scenario, self.overrides)[0]
+
+    def run(self, changes: Mapping[str, Any], what: str) -> Result:
+        """Simulate with some fields changed."""
+        self.told(what)
+        resolved, warnings = api.resolve(self.scenario, {**self.overrides, **changes})
+        if not is_deterministic(resolved):
+            resolved["run"]["replications"] = max(REPLICATIONS, resolved["run"]["replications"])
+        return api.simulate(resolved, warnings, threads=self.threads, picture=False)
+
+
+def before_after(text: str, unit: str, before: Result, after: Result, measure: Measure) -> BeforeAfter:
+    """Measure a quantity in both runs."""
+    return BeforeAfter(text, unit, measure(before), measure(after))
+
+
+def of_flows(key: str) -> Measure:
+    """Measure a quantity of the only flow, or the sum over several; a sum has no interval."""
+
+    def measure(result: Result) -> Estimate:
+        rows = [row[key] for row in result.summary["flows"]]
+        return rows[0] if len(rows) == 1 else _total(rows)
+
+    return measure
+
+
+def of_link(name: str, key: str) -> Measure:
+    """Measure a quantity of a link."""
+
+    def measure(result: Result) -> Estimate:
+        found: Estimate = next(row[key] for row in result.summary["links"] if row["name"] == name)
+        return found
+
+    return measure
+
+
+def lost_in_slow_start(result: Result) -> Estimate:
+    """Count the packets of slow start that a buffer dropped after the warm-up; needs the trace of drops."""
+    frame, run = result.traces["drops"], result.resolved["run"]
+    frame = frame[frame["slow_start"] & (frame["time_s"] >= run["warmup_s"])]
+    counts = [float((frame["replication"] == number).sum()) for number in range(result.summary["replications"])]
+    return estimate(counts, run["confidence"], exact=is_deterministic(result.resolved))
+
+
+def _total(rows: Sequence[Estimate]) -> Estimate:
+    means = [row["mean"] for row in rows if row["mean"] is not None]
+    return Estimate(mean=sum(means), low=None, high=None, n=max(row["n"] for row in rows))

@@ -1,0 +1,67 @@
+"""TCP under abrupt changes of the round trip: Abouzeid and Roy ("[abrupt-delay]").
+
+Rates are in packets per second, windows in packets, times in seconds: divide a rate in bit/s by the bits of a whole
+packet (1 Mbit/s of 1000-byte packets is 125 packets/s). A round trip includes the service of the packet. Arguments that
+describe states (`round_trip_times`, `mean_holding_times`) have the states on their last axis.
+
+The conditions for a false timeout and a false fast retransmit, which the paper leaves out, are derived for the setting
+in `ackclock.models.abrupt_delay.step`.
+
+>>> round(float(ideal_goodput_of_factor(12, [0.1, 0.3]).printed), 9)           # figures 5 to 7
+60.0
+>>> bool(false_timeout(step_in_round(13, 125, 0.2, step_instant=0.15), 0.3, rto=0.2004).happens)        # figure 2
+True
+>>> bool(false_fast_retransmit(step_in_round(13, 125, 0.2, step_instant=0.03), 0.1).happens)  # figure 4, with w = 13
+True
+"""
+
+from ackclock.models.abrupt_delay.estimator import Estimate, rto_after
+from ackclock.models.abrupt_delay.goodput import (
+    DOMAIN as GOODPUT_DOMAIN,
+)
+from ackclock.models.abrupt_delay.goodput import (
+    IdealGoodput,
+    goodput_warnings,
+    ideal_goodput,
+    ideal_goodput_of_factor,
+)
+from ackclock.models.abrupt_delay.process import (
+    RoundTripProcess,
+    round_trip_process,
+    round_trip_process_of_factor,
+    time_proportions,
+)
+from ackclock.models.abrupt_delay.retransmissions import (
+    FalseFastRetransmit,
+    false_fast_retransmit,
+    fast_retransmit_round_trip_time,
+)
+from ackclock.models.abrupt_delay.step import DOMAIN as STEP_DOMAIN
+from ackclock.models.abrupt_delay.step import Step, step_in_round, step_warnings
+from ackclock.models.abrupt_delay.timeouts import FalseTimeout, false_timeout, timeout_round_trip_time
+
+__all__ = [
+    "DOMAIN",
+    "Estimate",
+    "FalseFastRetransmit",
+    "FalseTimeout",
+    "IdealGoodput",
+    "RoundTripProcess",
+    "Step",
+    "false_fast_retransmit",
+    "false_timeout",
+    "fast_retransmit_round_trip_time",
+    "goodput_warnings",
+    "ideal_goodput",
+    "ideal_goodput_of_factor",
+    "round_trip_process",
+    "round_trip_process_of_factor",
+    "rto_after",
+    "step_in_round",
+    "step_warnings",
+    "time_proportions",
+    "timeout_round_trip_time",
+]
+
+DOMAIN = {"goodput": GOODPUT_DOMAIN, "step": STEP_DOMAIN}
+"""Where the results should be trusted, by part of the model."""

@@ -1,0 +1,78 @@
+"""The RTO that a series of round trips leaves behind ([abrupt-delay, eq. 1])."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ackclock.errors import Fault, ModelError
+from ackclock.models.domain import FloatArray, Limits, checked
+
+_TIME = Limits(0.0, unit="s")
+_NON_NEGATIVE = Limits(0.0, low_included=True, unit="s")
+_FACTOR = Limits(0.0, low_included=True)
+
+
+class Estimate(NamedTuple):
+    """What Jacobson's estimator holds."""
+
+    smoothed_round_trip: FloatArray
+    """SRTT [s]."""
+    variation: FloatArray
+    """SVAR [s]."""
+    rto: FloatArray
+    """``max(SRTT + k SVAR, 2 G)`` [s]."""
+
+
+def rto_after(
+    samples: ArrayLike,
+    k: ArrayLike = 4.0,
+    granularity: ArrayLike = 0.0,
+    start: Estimate | None = None,
+) -> Estimate:
+    """Compute the RTO after a series of samples, ``RTO = SRTT + k SVAR`` [abrupt-delay, eq. 1].
+
+    Parameters
+    ----------
+    samples : array_like
+        Round trips [s], > 0, in order on the last axis.
+    k : array_like, optional
+        Factor of the variation [1], >= 0: 2 first, later 4. Has no axis of samples, as the others below.
+    granularity : array_like, optional
+        G [s], >= 0, for the smallest RTO, 2 G. Samples are not rounded to it.
+    start : Estimate, optional
+        What earlier samples left. Without it the first sample sets SRTT, and half of it SVAR (RFC 6298 section 2
+        (2.2)).
+
+    Returns
+    -------
+    Estimate
+        smoothed_round_trip, variation, rto.
+
+    Notes
+    -----
+    Gains 1/8 and 1/4, the variation first (RFC 6298 section 2 (2.3)). With one sample per ACK, w samples are a round.
+
+    Examples
+    --------
+    A long stay at 0.2 s brings the RTO down to it, one sample of 0.3 s lifts it by a factor of 1.56:
+
+    >>> steady = rto_after([0.2] * 24)
+    >>> round(float(steady.rto), 4)
+    0.2005
+    >>> round(float(rto_after([0.3], start=steady).rto), 4)
+    0.3129
+    """
+    (values,) = checked(samples=(np.atleast_1d(samples), _TIME))
+    factor, tick = checked(k=(k, _FACTOR), granularity=(granularity, _NON_NEGATIVE))
+    if values.shape[-1] == 0:
+        raise ModelError(Fault("samples", "is empty", f"shape {values.shape}", "at least one sample on the last axis"))
+    series = np.moveaxis(values, -1, 0)
+    if start is None:
+        smoothed, variation, series = series[0], series[0] / 2.0, series[1:]
+    else:
+        smoothed, variation, _ = start
+    for sample in series:
+        variation = variation + (np.abs(sample - smoothed) - variation) / 4.0
+        smoothed = smoothed + (sample - smoothed) / 8.0
+    return Estimate(smoothed, variation, np.maximum(smoothed + factor * variation, 2.0 * tick))

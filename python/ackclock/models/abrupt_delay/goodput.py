@@ -1,0 +1,136 @@
+"""The ideal goodput: what a sender would get that no change of the round trip deceives ([abrupt-delay, IV.A])."""
+
+from collections.abc import Mapping
+from math import inf
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ackclock.models.abrupt_delay.process import (
+    HOLDING_TIME_FACTOR,
+    TIME,
+    round_trip_process_of_factor,
+    time_proportions,
+)
+from ackclock.models.domain import FloatArray, Limits, checked
+
+DOMAIN: Final[Mapping[str, Limits]] = {
+    "holding_time_factor": Limits(
+        10.0,
+        inf,
+        low_included=True,
+        high_included=True,
+        reason="about one round in 1 + h straddles a change and gets less than its w_m: no cumulative ACK can avoid it",
+    ),
+}
+"""Where the ideal goodput can nearly be reached by a TCP at all."""
+
+_WINDOW: Final = Limits(0.0, unit="pkt")
+_RATE: Final = Limits(0.0, high_included=True, unit="pkt/s")
+
+
+class IdealGoodput(NamedTuple):
+    """The same goodput twice."""
+
+    printed: FloatArray
+    """The paper's formula, ``w_m / T_i`` in each state [pkt/s]."""
+    capped: FloatArray
+    """At most mu in each state [pkt/s]: where ``w_m > mu T_i`` the link is full and the rest of the window waits."""
+
+
+def ideal_goodput(
+    window: ArrayLike,
+    round_trip_times: ArrayLike,
+    mean_holding_times: ArrayLike,
+    bottleneck_rate: ArrayLike = inf,
+    transitions: ArrayLike | None = None,
+) -> IdealGoodput:
+    """Compute the ideal goodput ``R_I = sum_i p_i w_m / T_i`` [abrupt-delay, eq. 2].
+
+    Parameters
+    ----------
+    window : array_like
+        Largest window w_m [pkt], > 0; has no axis of states.
+    round_trip_times : array_like
+        T_i [s], > 0, service time included; the states on the last axis.
+    mean_holding_times : array_like
+        E[V_i] [s], > 0; as many as `round_trip_times`, or one for all.
+    bottleneck_rate : array_like, optional
+        mu [pkt/s], > 0, may be infinite; has no axis of states.
+    transitions : array_like, optional
+        See `time_proportions`; more than two states are the extension that the conclusion announces.
+
+    Returns
+    -------
+    IdealGoodput
+        printed, capped.
+
+    Notes
+    -----
+    No loss, and a window that stays at w_m through every change.
+
+    Examples
+    --------
+    Figure 5 (12 packets, 1 Mbit/s of 1000-byte packets):
+
+    >>> round(float(ideal_goodput(12, [0.1, 0.3], [0.2, 0.6], bottleneck_rate=125).capped), 9)
+    60.0
+    """
+    w, mu = checked(window=(window, _WINDOW), bottleneck_rate=(bottleneck_rate, _RATE))
+    times, holding = checked(
+        round_trip_times=(np.atleast_1d(round_trip_times), TIME), mean_holding_times=(mean_holding_times, TIME)
+    )
+    proportions = time_proportions(
+        np.broadcast_to(holding, np.broadcast_shapes(holding.shape, times.shape)), transitions
+    )
+    printed, limit = w[..., np.newaxis] / times, mu[..., np.newaxis]
+    return IdealGoodput(
+        np.asarray(np.sum(proportions * printed, axis=-1))[()],
+        np.asarray(np.sum(proportions * np.minimum(printed, limit), axis=-1))[()],
+    )
+
+
+def ideal_goodput_of_factor(
+    window: ArrayLike,
+    round_trip_times: ArrayLike,
+    holding_time_factor: ArrayLike = 1.0,
+    bottleneck_rate: ArrayLike = inf,
+    transitions: ArrayLike | None = None,
+) -> IdealGoodput:
+    """Compute the ideal goodput for ``E[X_i] = h T_i``, two states: ``2 w_m / (T_1 + T_2)`` [abrupt-delay, eq. 3].
+
+    Parameters
+    ----------
+    window, round_trip_times, bottleneck_rate, transitions : array_like
+        As for `ideal_goodput`.
+    holding_time_factor : array_like, optional
+        h [1], > 0. Does not alter the result, but tells whether it can be reached (`goodput_warnings`).
+
+    Returns
+    -------
+    IdealGoodput
+        printed, capped.
+
+    Examples
+    --------
+    Figures 5 to 7 (mu = 1 Mbit/s) and figure 8 (2 Mbit/s):
+
+    >>> ideal_goodput_of_factor([12, 24], [0.1, 0.3], 10, bottleneck_rate=[125, 250]).capped.round(9).tolist()
+    [60.0, 120.0]
+    """
+    process = round_trip_process_of_factor(round_trip_times, holding_time_factor, transitions)
+    return ideal_goodput(window, round_trip_times, process.mean_holding_times, bottleneck_rate, transitions)
+
+
+def goodput_warnings(holding_time_factor: ArrayLike) -> tuple[str, ...]:
+    """Say for which holding time factors the ideal goodput is out of reach.
+
+    Examples
+    --------
+    >>> len(goodput_warnings(0.1)), len(goodput_warnings(100))
+    (1, 0)
+    """
+    (factor,) = checked(holding_time_factor=(holding_time_factor, HOLDING_TIME_FACTOR))
+    warning = DOMAIN["holding_time_factor"].warning("holding_time_factor", factor)
+    return () if warning is None else (warning,)

@@ -1,0 +1,112 @@
+"""Advice: what to change, by which rule, and what a simulation makes of it."""
+
+import json
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import ackclock
+from ackclock.advice import Advice, BeforeAfter, Recommendation
+from ackclock.cli import app
+from ackclock.models import bottlenecks
+
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
+SATELLITE = SCENARIOS / "geo-retransmission-loss.toml"
+ACCESS = SCENARIOS / "access-bufferbloat.toml"
+
+
+def topic(advice: Advice, name: str) -> Recommendation:
+    return next(one for one in advice.recommendations if one.topic == name)
+
+
+def row(recommendation: Recommendation, text: str) -> BeforeAfter:
+    return next(one for one in recommendation.check if one.text == text)
+
+
+def mean(estimate: Any) -> float:
+    return float(estimate["mean"])
+
+
+@pytest.fixture(scope="module")
+def satellite() -> Recommendation:
+    return topic(ackclock.advise(SATELLITE), "slow-start-buffers")
+
+
+def test_the_satellite_path_loses_its_double_slow_start(satellite: Recommendation) -> None:
+    lost = row(satellite, "packets lost in slow start")
+    assert mean(lost.before) > 100.0
+    assert mean(lost.after) == 0.0
+    assert mean(row(satellite, "timeouts").after) == 0.0
+    throughput = row(satellite, "throughput")
+    assert mean(throughput.after) > 1.5 * mean(throughput.before)
+
+
+def test_the_changes_run_as_they_stand(satellite: Recommendation) -> None:
+    assert set(satellite.changes) == {"link.feeder.buffer", "link.satellite.buffer"}
+    resolved = ackclock.run(SATELLITE, overrides=satellite.changes, duration="1 s").resolved
+    assert resolved["links"][4]["buffer"] == {"packets": int(satellite.changes["link.satellite.buffer"].split()[0])}
+
+
+def test_the_formula_s_buffers_are_the_least_without_an_overflow() -> None:
+    found = topic(ackclock.advise(SATELLITE, simulate=False), "slow-start-buffers")
+    feeder, satellite = (int(one.value) for one in found.rules if one.chosen)
+    rates = [2.2e6 / 4096, 1.5e6 / 4096]
+    round_trip = 0.56 + sum((4096 + 320) / rate for rate in (2.7e6, 2.2e6, 1.5e6))
+
+    def overflows(*buffers: int) -> bool:
+        return bool(bottlenecks.cycle(rates, buffers, round_trip, 2.7e6 / 4096).double_slow_start)
+
+    assert not overflows(feeder, satellite)
+    assert overflows(feeder - 1, satellite)
+    assert overflows(feeder, satellite - 1)
+
+
+def test_without_a_simulation_there_is_no_check() -> None:
+    found = topic(ackclock.advise(SATELLITE, simulate=False), "slow-start-buffers")
+    assert found.changes
+    assert not found.check
+
+
+def test_large_buffers_are_left_alone() -> None:
+    found = topic(ackclock.advise(SCENARIOS / "geo-two-nodes.toml"), "slow-start-buffers")
+    assert not found.changes
+    assert found.answer.startswith("The ones that are there")
+
+
+def test_a_bloated_buffer_shrinks_to_the_pipe_at_the_same_throughput() -> None:
+    found = topic(ackclock.advise(ACCESS), "bottleneck-buffer")
+    assert found.changes == {"link.access.buffer": f"{50e6 * 0.030 / (8 * 1500):g} pkt"}
+    throughput, round_trip = row(found, "throughput"), row(found, "round trip")
+    assert mean(throughput.after) > 0.99 * mean(throughput.before)
+    assert mean(round_trip.after) < 0.5 * mean(round_trip.before)
+
+
+def test_a_small_buffer_grows_until_the_link_stays_busy() -> None:
+    found = topic(ackclock.advise(ACCESS, overrides={"link.access.buffer": "10 pkt"}), "bottleneck-buffer")
+    busy = row(found, "access is busy")
+    assert mean(busy.before) < 0.9
+    assert mean(busy.after) > 0.99
+
+
+def test_many_flows_get_the_rule_for_many() -> None:
+    many = {"flow.download.count": 600}
+    found = topic(ackclock.advise(ACCESS, overrides=many, simulate=False), "bottleneck-buffer")
+    (chosen,) = (rule for rule in found.rules if rule.chosen)
+    assert chosen.name == "mu T / sqrt(n)"
+    assert chosen.value == ceil(50e6 * 0.030 / 12000 / 600**0.5)
+
+
+def test_the_command_prints_answer_check_and_rules() -> None:
+    done = CliRunner().invoke(app, ["advise", str(SATELLITE)])
+    assert done.exit_code == 0
+    assert "Which buffers let slow start reach its threshold" in done.stdout
+    assert "decided" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_the_command_gives_json() -> None:
+    done = CliRunner().invoke(app, ["advise", str(SATELLITE), "--no-simulate", "--json"])
+    assert json.loads(done.stdout)["recommendations"][0]["topic"] == "slow-start-buffers"
