@@ -110,3 +110,20 @@ def test_the_command_prints_answer_check_and_rules() -> None:
 def test_the_command_gives_json() -> None:
     done = CliRunner().invoke(app, ["advise", str(SATELLITE), "--no-simulate", "--json"])
     assert json.loads(done.stdout)["recommendations"][0]["topic"] == "slow-start-buffers"
+
+
+def test_two_way_traffic_wants_larger_windows() -> None:
+    found = topic(ackclock.advise(SCENARIOS / "two-way-symmetric.toml"), "two-way")
+    assert found.answer.startswith("30.2% of what there could have alone")
+    assert set(found.changes) == {"flow.there.tcp.max_window", "flow.back.tcp.max_window"}
+    for name in ("there", "back"):
+        throughput = row(found, f"throughput, {name}")
+        assert mean(throughput.before) == pytest.approx(0.651 * 131e6, rel=0.003)
+        assert mean(throughput.after) == pytest.approx(0.9 * 131e6, rel=0.02)
+
+
+def test_unequal_rates_get_windows_of_the_same_duration() -> None:
+    slow = {"link.line.reverse.rate": "30 Mbit/s"}
+    found = topic(ackclock.advise(SCENARIOS / "two-way-symmetric.toml", overrides=slow, simulate=False), "two-way")
+    there, back = (int(found.changes[f"flow.{name}.tcp.max_window"].split()[0]) for name in ("there", "back"))
+    assert there / back == pytest.approx(131 / 30, rel=0.03)

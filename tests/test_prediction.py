@@ -148,3 +148,17 @@ def test_a_prediction_is_a_table_and_plain_data() -> None:
     assert found.table.set_index("key").loc["maximum_window_packets", "unit"] == "pkt"
     assert found.to_dict()["applicable"][0]["model"] == "bottlenecks"
     assert "<table>" in found._repr_html_()
+
+
+def test_two_windows_that_meet_get_two_thirds() -> None:
+    found = ackclock.predict(SCENARIOS / "two-way-symmetric.toml")
+    length = 131e6 / (8 * 9180) * 8.41e-3
+    shares = [one.value for one in model(found, "two-way").numbers if one.key == "efficiency_fraction"]
+    assert shares == pytest.approx([28 / (28 + length)] * 2, rel=1e-6)
+    assert "flows that meet each other's ACKs" in reasons(one_flow(), "two-way")
+
+
+def test_the_model_of_two_ways_is_the_simulation() -> None:
+    found = ackclock.compare(ackclock.run(SCENARIOS / "two-way-symmetric.toml", duration="20 s"))
+    pairs = [one for one in found.pairs if (one.model, one.key) == ("two-way", "throughput_bps")]
+    assert [one.difference for one in pairs] == pytest.approx([0.0, 0.0], abs=0.003)

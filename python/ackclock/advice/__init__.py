@@ -13,10 +13,11 @@ from ackclock.advice.bench import Bench
 from ackclock.advice.records import Advice, BeforeAfter, Recommendation, Rule
 from ackclock.advice.slow_start import advise_slow_start
 from ackclock.advice.standing import advise_standing
+from ackclock.advice.two_way import advise_two_way
 
 __all__ = ["Advice", "BeforeAfter", "Recommendation", "Rule", "advise"]
 
-_TOPICS = (advise_slow_start, advise_standing)
+_TOPICS = (advise_slow_start, advise_standing, advise_two_way)
 
 
 def advise(

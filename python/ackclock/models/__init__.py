@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from ackclock.models import abrupt_delay as abrupt_delay
     from ackclock.models import bottlenecks as bottlenecks
     from ackclock.models import classics as classics
+    from ackclock.models import engset as engset
+    from ackclock.models import two_way as two_way
 
-__all__ = ["abrupt_delay", "bottlenecks", "classics"]
+__all__ = ["abrupt_delay", "bottlenecks", "classics", "engset", "two_way"]
 
 
 def __getattr__(name: str) -> Any:

@@ -9,6 +9,7 @@ from ackclock.prediction.many_flows import predict_many_flows
 from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPrediction, Number, Prediction
 from ackclock.prediction.short_flow import predict_short_flow
 from ackclock.prediction.single_flow import predict_single_flow
+from ackclock.prediction.two_way import predict_two_way
 from ackclock.replication import ResolvedDict
 
 __all__ = [
@@ -22,7 +23,7 @@ __all__ = [
     "predict_resolved",
 ]
 
-_QUESTIONS = (predict_single_flow, predict_many_flows, predict_short_flow)
+_QUESTIONS = (predict_single_flow, predict_many_flows, predict_short_flow, predict_two_way)
 
 
 def predict_resolved(resolved: ResolvedDict) -> Prediction:
