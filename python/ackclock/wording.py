@@ -1,6 +1,7 @@
 """Numbers as people read them: with a prefix, a unit and as many digits as mean something."""
 
 import math
+from collections.abc import Callable
 
 from ackclock.units import show
 
@@ -69,7 +70,7 @@ def amount(value: float, unit: str) -> str:
     """
     if not math.isfinite(value):
         return "-"
-    writers = {
+    writers: dict[str, Callable[[float], str]] = {
         "bit/s": bit_rate,
         "s": seconds,
         "pkt": lambda count: plural(count, "packet"),
