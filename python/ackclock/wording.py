@@ -1,9 +1,12 @@
 """Numbers as people read them: with a prefix, a unit and as many digits as mean something."""
 
 import math
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ackclock.units import show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
