@@ -4,13 +4,17 @@ import copy
 import datetime as dt
 import json
 from collections.abc import Callable, Iterator
+from io import StringIO
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from rich.console import Console
 
+from ackclock.prediction import predict_resolved
+from ackclock.prediction.tables import print_prediction
 from ackclock.scenario import Resolved, ScenarioError, json_schema, load, preset_names, resolve, with_overrides
 
 VALIDATOR = Draft202012Validator(json_schema())
@@ -128,6 +132,17 @@ def documents(draw: st.DrawFn) -> Document:
             {"path": [f"{name}.reverse" for name in reversed(names)] if backwards else names, **length, **flow}
         )
     return {"title": draw(st.text(max_size=20)), "link": links, "flow": flows, "run": draw(RUN), "trace": draw(TRACE)}
+
+
+@given(documents())
+@settings(max_examples=200, deadline=None)
+def test_every_legal_scenario_gets_a_prediction_or_reasons(document: Document) -> None:
+    found = predict_resolved(resolve(load(document)).to_dict())
+    assert found.applicable or found.inapplicable
+    assert all(model.reasons and all(model.reasons) for model in found.inapplicable)
+    assert all(number.value >= 0.0 for model in found.applicable for number in model.numbers)
+    json.dumps(found.to_dict(), allow_nan=False)
+    print_prediction(found, Console(file=StringIO()))
 
 
 @given(documents())
