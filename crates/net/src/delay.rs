@@ -183,7 +183,8 @@ mod tests {
 
     #[test]
     fn several_changes_between_two_packets_are_all_made() {
-        let law = DelayLaw::Alternating { states: states(&[(0.1, 0.2, 1.0), (0.3, 0.5, 2.0)]), start: 1, transitions: None };
+        let law =
+            DelayLaw::Alternating { states: states(&[(0.1, 0.2, 1.0), (0.3, 0.5, 2.0)]), start: 1, transitions: None };
         let (mut seldom, mut often) = (process(law.clone()), process(law));
         assert_eq!(seldom.at(Time::ZERO), t(0.3));
         for step in 1..2000 {
@@ -198,7 +199,8 @@ mod tests {
     fn the_alternating_process_spends_its_time_by_the_mean_stays() {
         // [abrupt-delay, section IV.A]: E[V_i] / (E[V_1] + E[V_2]), here 0.3 and 0.9 s: a quarter. Half a million changes; the
         // share's standard deviation, from the variances 0.04 and 0.36 of the stays, is about 4e-4: four are 1.6e-3.
-        let law = DelayLaw::Alternating { states: states(&[(0.1, 0.1, 0.2), (0.3, 0.3, 0.6)]), start: 0, transitions: None };
+        let law =
+            DelayLaw::Alternating { states: states(&[(0.1, 0.1, 0.2), (0.3, 0.3, 0.6)]), start: 0, transitions: None };
         let (shares, changes) = proportions(process(law), &[0.1, 0.3], t(300_000.0));
         assert!((shares[0] - 0.25).abs() < 1.6e-3, "{shares:?}");
         assert!(changes[0][0] == 0 && changes[1][1] == 0);
