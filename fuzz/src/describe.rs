@@ -175,6 +175,7 @@ impl Link {
             counting: if self.counting { CountingConfig::WithService } else { CountingConfig::Waiting },
             queue: self.queue(),
             delay_process: self.delay_law().map(|law| DelayProcessConfig {
+                stream: "shared".to_owned(),
                 order: if self.changes[3] & 1 == 1 { OrderConfig::Keep } else { OrderConfig::Overtake },
                 law,
             }),

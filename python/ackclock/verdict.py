@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ackclock.replication import ResolvedDict, is_deterministic
+from ackclock.replication import ResolvedDict, is_deterministic, least_delay_s
 from ackclock.stats import jain_index
 from ackclock.wording import bit_rate, number, plural, seconds
 
@@ -73,12 +73,12 @@ def mean(row: Row, key: str) -> float:
 
 
 def empty_round_trip_s(resolved: ResolvedDict, flow: Mapping[str, Any]) -> float:
-    """Compute the round trip [s] over empty queues: propagation, and one data packet's and one ACK's service times."""
+    """Compute the least round trip [s]: over empty queues, with the service times of one data packet and one ACK."""
     links = resolved["links"]
     time = float(flow["forward_delay_s"]) + float(flow["return_delay_s"])
     for path, size in ((flow["path"], flow["packet_bytes"]), (flow["return_path"], flow["ack_bytes"])):
         for link in (links[index] for index in path):
-            time += float(link["delay_s"]) + (size * 8.0 / link["rate_bps"] if link["rate_bps"] else 0.0)
+            time += least_delay_s(link) + (size * 8.0 / link["rate_bps"] if link["rate_bps"] else 0.0)
     return time
 
 

@@ -29,13 +29,8 @@ fn law(config: &DelayLawConfig) -> DelayLaw {
 }
 
 /// A link's delay as a function of time in one replication.
-pub(crate) fn delay_process(
-    link: &LinkConfig,
-    process: &DelayProcessConfig,
-    seed: u64,
-    replication: u64,
-) -> DelayProcess {
-    let random = RandomStream::named(seed, replication, &format!("delay/{}", link.name));
+pub(crate) fn delay_process(process: &DelayProcessConfig, seed: u64, replication: u64) -> DelayProcess {
+    let random = RandomStream::named(seed, replication, &format!("delay/{}", process.stream));
     DelayProcess::new(law(&process.law), random)
 }
 
@@ -43,7 +38,7 @@ pub(crate) fn delay_process(
 pub(crate) fn pipes(scenario: &Scenario, replication: u64) -> Vec<Pipe> {
     let pipe = |link: &LinkConfig| {
         let config = link.delay_process.as_ref()?;
-        let process = delay_process(link, config, scenario.run.seed, replication);
+        let process = delay_process(config, scenario.run.seed, replication);
         Some(Pipe::new(process, Time::from_seconds(link.delay_s), config.order == OrderConfig::Keep))
     };
     scenario.links.iter().filter_map(pipe).collect()

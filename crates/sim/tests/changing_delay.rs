@@ -12,7 +12,7 @@ use tcp::{Recovery, RtoConfig, SenderConfig};
 const MU: f64 = 125.0;
 
 fn process(order: OrderConfig, law: DelayLawConfig) -> Option<DelayProcessConfig> {
-    Some(DelayProcessConfig { order, law })
+    Some(DelayProcessConfig { stream: "link".to_owned(), order, law })
 }
 
 fn steps(steps_s: &[(f64, f64)]) -> DelayLawConfig {
@@ -162,7 +162,8 @@ fn a_delay_is_the_same_whatever_else_the_scenario_has() {
     let law = DelayLawConfig::Handover { low_s: 0.02, high_s: 0.1, period_s: 1.5 };
     let alone = abrupt(100.0, 20.0, Recovery::Reno, process(OrderConfig::Overtake, law.clone()));
     let mut with_others = alone.clone();
-    with_others.links[1].delay_process = process(OrderConfig::Keep, law);
+    let alike = process(OrderConfig::Keep, law);
+    with_others.links[1].delay_process = alike.map(|process| DelayProcessConfig { stream: "back".to_owned(), ..process });
     with_others.flows[0].size_packets = Some(100);
     let rows = |scenario: &Scenario| run(scenario).traces.delay.unwrap();
     let (alone, with_others) = (rows(&alone), rows(&with_others));

@@ -45,7 +45,7 @@ fn delay_rows(scenario: &Scenario, replication: u64, end: Time) -> Vec<DelayRow>
     let mut rows = Vec::new();
     for (index, link) in scenario.links.iter().enumerate() {
         let Some(config) = &link.delay_process else { continue };
-        let mut process = delay_process(link, config, scenario.run.seed, replication);
+        let mut process = delay_process(config, scenario.run.seed, replication);
         let constant = Time::from_seconds(link.delay_s);
         let mut time = Time::ZERO;
         while time <= end {

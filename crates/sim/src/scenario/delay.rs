@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DelayProcessConfig {
+    /// Name of its random stream: of the same law and stream, the two directions of a link change alike.
+    pub stream: String,
     /// What becomes of the order of packets when the delay drops.
     pub order: OrderConfig,
     /// How it changes.

@@ -60,6 +60,7 @@ fn assemble(
 ) -> Scenario {
     for (index, link) in links.iter_mut().enumerate() {
         link.name = format!("link {index}");
+        link.delay_process.iter_mut().for_each(|process| process.stream = format!("link {index}"));
     }
     for (index, flow) in flows.iter_mut().enumerate() {
         flow.name = format!("flow {index}");
@@ -97,7 +98,7 @@ fn link() -> impl Strategy<Value = LinkConfig> {
 
 fn delay_process() -> impl Strategy<Value = DelayProcessConfig> {
     let order = prop_oneof![2 => Just(OrderConfig::Overtake), 1 => Just(OrderConfig::Keep)];
-    (order, delay_law()).prop_map(|(order, law)| DelayProcessConfig { order, law })
+    (order, delay_law()).prop_map(|(order, law)| DelayProcessConfig { stream: String::new(), order, law })
 }
 
 fn delay_law() -> impl Strategy<Value = DelayLawConfig> {
