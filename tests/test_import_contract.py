@@ -27,7 +27,7 @@ MAY_IMPORT = {
         *{"api", "errors", "models", "paths", "prediction", "replication", "result", "scenario", "stats", "tables"},
         "wording",
     },
-    "compare": {"plots", "prediction", "result", "tables", "wording"},
+    "comparison": {"plots", "prediction", "result", "tables", "wording"},
     "verdict": {"paths", "replication", "stats", "wording"},
     "traces": {"replication"},
     "plots": {"replication"},
@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "api": {"engine", "prediction", "replication", "result", "scenario"},
     "progress": set[str](),
     "__main__": {"cli"},
-    "cli": {"advice", "api", "compare", "errors", "prediction", "progress", "report", "scenario", "storage"},
+    "cli": {"advice", "api", "comparison", "errors", "prediction", "progress", "report", "scenario", "storage"},
 }
 # Other people's packages that one module alone may import.
 ONLY_IMPORTER = {"matplotlib": "plots", "typer": "cli", "pint": "units"}

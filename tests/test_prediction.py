@@ -162,3 +162,36 @@ def test_the_model_of_two_ways_is_the_simulation() -> None:
     found = ackclock.compare(ackclock.run(SCENARIOS / "two-way-symmetric.toml", duration="20 s"))
     pairs = [one for one in found.pairs if (one.model, one.key) == ("two-way", "throughput_bps")]
     assert [one.difference for one in pairs] == pytest.approx([0.0, 0.0], abs=0.003)
+
+
+def jump(**changes: str) -> Prediction:
+    steps = SCENARIOS / "mobile-delay-steps.toml"
+    return ackclock.predict(steps, overrides={f"flow.transfer.tcp.{key}": value for key, value in changes.items()})
+
+
+def test_a_jump_in_the_idle_part_of_a_round_lets_the_timer_expire() -> None:
+    found = numbers(jump(), "delay-jump")
+    assert found["timeouts_fraction"] == pytest.approx(1.0 - 12 / 25, abs=1 / 200)
+    assert found["timeout_round_trip_s"] == pytest.approx(0.2 + 12 / 125)
+
+
+def test_a_full_pipe_is_not_deceived() -> None:
+    assert "never taken for a loss" in model(jump(max_window="26 pkt"), "delay-jump").sentences[0]
+
+
+def test_a_path_that_alternates_has_an_ideal_goodput() -> None:
+    states = [
+        {"delay": "92 ms", "least_stay": "100 ms", "mean_extra": "1 s"},
+        {"delay": "292 ms", "least_stay": "300 ms", "mean_extra": "3 s"},
+    ]
+    process = {"kind": "alternating", "states": states, "order": "overtake"}
+    found = ackclock.predict(
+        SCENARIOS / "mobile-delay-steps.toml",
+        overrides={"link.radio.delay_process": process, "flow.transfer.tcp.max_window": "12 pkt"},
+    )
+    assert numbers(found, "ideal-goodput")["ideal_goodput_bps"] == pytest.approx(60 * 8000)
+
+
+def test_models_of_a_constant_delay_say_that_it_changes() -> None:
+    assert "the delay changes" in reasons(jump(), "window")
+    assert "the delay does not change" in reasons(one_flow(), "ideal-goodput")

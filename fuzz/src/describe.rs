@@ -2,7 +2,8 @@
 
 use arbitrary::Arbitrary;
 use sim::scenario::{
-    BufferConfig, CountingConfig, FlowConfig, LinkConfig, QueueConfig, Run, Scenario, TraceConfig, VictimConfig,
+    BufferConfig, CountingConfig, DelayLawConfig, DelayProcessConfig, DelayStateConfig, FlowConfig, LinkConfig,
+    OrderConfig, QueueConfig, Run, Scenario, TraceConfig, VictimConfig,
 };
 use tcp::{
     Dialect, Estimator, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig,
@@ -36,6 +37,8 @@ struct Link {
     counting: bool,
     queue: Choice,
     red: [u8; 4],
+    process: Choice,
+    changes: [u8; 4],
 }
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -138,6 +141,7 @@ impl Description {
             queue_distribution: asked(4),
             drops: asked(5),
             losses: asked(6),
+            delay: asked(6),
             overview_interval_s: some(self.overview, scaled(self.overview, 1e-6, 100.0)),
             capture: asked(7).then(|| links.iter().map(|link| link.name.clone()).collect()),
         }
@@ -145,8 +149,15 @@ impl Description {
 }
 
 fn plain_link(name: String) -> LinkConfig {
-    let (rate_bps, queue) = (Some(1e6), QueueConfig::DropTail {});
-    LinkConfig { name, rate_bps, delay_s: 0.01, buffer: None, counting: CountingConfig::WithService, queue }
+    LinkConfig {
+        name,
+        rate_bps: Some(1e6),
+        delay_s: 0.01,
+        buffer: None,
+        counting: CountingConfig::WithService,
+        queue: QueueConfig::DropTail {},
+        delay_process: None,
+    }
 }
 
 impl Link {
@@ -163,6 +174,34 @@ impl Link {
             },
             counting: if self.counting { CountingConfig::WithService } else { CountingConfig::Waiting },
             queue: self.queue(),
+            delay_process: self.delay_law().map(|law| DelayProcessConfig {
+                stream: "shared".to_owned(),
+                order: if self.changes[3] & 1 == 1 { OrderConfig::Keep } else { OrderConfig::Overtake },
+                law,
+            }),
+        }
+    }
+
+    /// Three links in six keep their delay.
+    fn delay_law(&self) -> Option<DelayLawConfig> {
+        let [low, high, stay, options] = self.changes;
+        let low_s = scaled_or_zero(low, 1e-12, 10.0);
+        let (high_s, stay_s) = (low_s + scaled_or_zero(high, 1e-12, 10.0), scaled(stay, 1e-3, 100.0));
+        let state = |delay_s| DelayStateConfig {
+            delay_s,
+            least_stay_s: if options & 2 == 2 { stay_s } else { 0.0 },
+            mean_extra_s: stay_s,
+        };
+        let alternating = DelayLawConfig::Alternating {
+            states: vec![state(low_s), state(high_s)],
+            start: usize::from(options & 4 == 4),
+            transitions: (options & 8 == 8).then(|| vec![vec![0.5, 0.5], vec![1.0, 0.0]]),
+        };
+        match self.process.of([0, 1, 2, 3, 4, 5]) {
+            0 => Some(DelayLawConfig::Steps { steps_s: vec![(0.0, low_s), (stay_s, high_s), (2.0 * stay_s, low_s)] }),
+            1 => Some(alternating),
+            2 => Some(DelayLawConfig::Handover { low_s, high_s, period_s: stay_s }),
+            _ => None,
         }
     }
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ackclock.advice import advise as advise
     from ackclock.api import predict as predict
     from ackclock.api import run as run
-    from ackclock.compare import compare as compare
+    from ackclock.comparison import compare as compare
     from ackclock.errors import AckclockError as AckclockError
     from ackclock.errors import EngineError as EngineError
     from ackclock.errors import ModelError as ModelError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "advise": "ackclock.advice",
-    "compare": "ackclock.compare",
+    "compare": "ackclock.comparison",
     "predict": "ackclock.api",
     "run": "ackclock.api",
     "Result": "ackclock.result",

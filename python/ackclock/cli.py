@@ -16,7 +16,7 @@ from ackclock.errors import AckclockError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ackclock.compare import Comparison
+    from ackclock.comparison import Comparison
     from ackclock.result import Result
 
 FAILED = 1
@@ -88,7 +88,7 @@ def run(  # noqa: PLR0913  one argument an option
     Ctrl-C keeps the replications that are finished. Exit status: 0, 2 for bad input, 130 after Ctrl-C.
     """
     from ackclock import api, storage  # noqa: PLC0415
-    from ackclock.compare import compare  # noqa: PLC0415
+    from ackclock.comparison import compare  # noqa: PLC0415
 
     picture = picture and (out is not None or not as_json)
     resolved, warnings = api.resolve(scenario, _changes(overrides, seed, replications))
@@ -247,7 +247,7 @@ def _print(comparison: "Comparison", *, as_json: bool) -> None:
     if as_json:
         typer.echo(_json({**result.summary, "theory": comparison.to_dict()}))
         return
-    from ackclock.compare import print_comparison  # noqa: PLC0415
+    from ackclock.comparison import print_comparison  # noqa: PLC0415
     from ackclock.report import print_summary  # noqa: PLC0415
 
     console = _console()

@@ -34,12 +34,33 @@ class Node:
 
 
 def empty_round_trip_s(resolved: ResolvedDict, flow: Mapping[str, Any]) -> float:
-    """Compute the round trip [s] over empty queues: propagation, and one data packet's and one ACK's service times."""
+    """Compute the least round trip [s]: over empty queues, with the service times of one data packet and one ACK."""
     time = float(flow["forward_delay_s"]) + float(flow["return_delay_s"])
     for path, size in ((flow["path"], flow["packet_bytes"]), (flow["return_path"], flow["ack_bytes"])):
         for link in _links(resolved, path):
-            time += float(link["delay_s"]) + (size * 8.0 / link["rate_bps"] if link["rate_bps"] else 0.0)
+            time += least_delay_s(link) + (size * 8.0 / link["rate_bps"] if link["rate_bps"] else 0.0)
     return time
+
+
+def least_delay_s(link: Mapping[str, Any]) -> float:
+    """Give the least propagation delay of a link [s]."""
+    law: Mapping[str, Any] = (link.get("delay_process") or {"law": {"kind": "constant"}})["law"]
+    match law["kind"]:
+        case "steps":
+            changing = min(delay for _, delay in law["steps_s"])
+        case "alternating":
+            changing = min(state["delay_s"] for state in law["states"])
+        case "handover":
+            changing = law["low_s"]
+        case _:
+            changing = 0.0
+    return float(link["delay_s"]) + float(changing)
+
+
+def delay_processes(resolved: ResolvedDict, flow: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """List the changing delays on a flow's way, there and back."""
+    found = (link.get("delay_process") for link in _links(resolved, (*flow["path"], *flow["return_path"])))
+    return [process for process in found if process is not None]
 
 
 def nodes(resolved: ResolvedDict, path: Sequence[int], packet_bytes: float) -> list[Node]:

@@ -35,6 +35,7 @@ def test_defaults_are_all_written_out() -> None:
         "buffer": None,
         "counting": "with-service",
         "queue": {"discipline": "drop-tail"},
+        "delay_process": None,
     }
     sender = {
         "dialect": "rfc",
@@ -75,12 +76,12 @@ def test_defaults_are_all_written_out() -> None:
     }
     trace = ("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses")
     expected = {
-        "format": 1,
+        "format": 2,
         "title": "untitled",
         "run": {"duration_s": 100.0, "warmup_s": 0.0, "replications": 1, "seed": 1, "confidence": 0.95},
         "links": [{"name": "a", **direction}, {"name": "a.reverse", **direction}],
         "flows": [flow],
-        "trace": {**dict.fromkeys(trace, False), "overview_interval_s": None, "capture": None},
+        "trace": {**dict.fromkeys(trace, False), "overview_interval_s": None, "capture": None, "delay": False},
     }
     given = resolve(load(text)).to_dict()
     assert given == expected

@@ -3,14 +3,17 @@
 //! A link is a server with a buffer, then a propagation delay. Two kinds, by when a packet's fate is known:
 //! [`Link`], where it is known on arrival (drop-tail, RED that drops the arriving packet), and [`QueuedLink`],
 //! whose discipline may still throw out a packet that waits (drop-from-front, random drop, RED with a random victim).
+//! A [`Pipe`] is a propagation delay that changes.
 
 mod buffer;
+mod delay;
 mod link;
 mod queued;
 mod red;
 mod statistics;
 
 pub use buffer::{Buffer, Counting, Limit};
+pub use delay::{DelayLaw, DelayProcess, DelayState, Pipe};
 pub use link::Link;
 pub use queued::{QueuedLink, Victim};
 pub use red::{Red, RedConfig, RedVerdict};

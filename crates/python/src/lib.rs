@@ -100,6 +100,7 @@ fn traces<'py>(py: Python<'py>, traces: &Traces) -> PyResult<Bound<'py, PyDict>>
     add("queue_distribution", traces.queue_distribution.as_ref().map(|rows| distribution(py, rows)).transpose()?)?;
     add("drops", traces.drops.as_ref().map(|rows| drops(py, rows)).transpose()?)?;
     add("losses", traces.losses.as_ref().map(|rows| losses(py, rows)).transpose()?)?;
+    add("delay", traces.delay.as_ref().map(|rows| delay(py, rows)).transpose()?)?;
     add("overview", traces.overview.as_ref().map(|rows| overview(py, rows)).transpose()?)?;
     Ok(all)
 }
@@ -169,6 +170,14 @@ fn losses<'py>(py: Python<'py>, rows: &[sim::LossRow]) -> PyResult<Bound<'py, Py
     column(&table, "cause", rows, |row| row.loss.cause as u8)?;
     column(&table, "slow_start", rows, |row| row.loss.slow_start)?;
     column(&table, "retransmission", rows, |row| row.loss.retransmission)?;
+    Ok(table)
+}
+
+fn delay<'py>(py: Python<'py>, rows: &[sim::DelayRow]) -> PyResult<Bound<'py, PyDict>> {
+    let table = PyDict::new(py);
+    column(&table, "link", rows, |row| row.link)?;
+    column(&table, "time_s", rows, |row| seconds(row.time))?;
+    column(&table, "delay_s", rows, |row| seconds(row.delay))?;
     Ok(table)
 }
 

@@ -1,3 +1,5 @@
+mod delay;
+
 use std::collections::BTreeSet;
 
 use base::{Rate, Time};
@@ -5,8 +7,8 @@ use tcp::Estimator;
 
 use crate::scenario::{BufferConfig, FlowConfig, LinkConfig, QueueConfig, Scenario};
 
-/// The form that this engine reads.
-const FORMAT: u32 = 1;
+/// The forms that this engine reads. What the second one added has defaults that leave the first one's meaning.
+const FORMATS: (u32, u32) = (1, 2);
 /// Longest run and delay \[s\]: `u64` picoseconds hold 1.8e7 s.
 const LONGEST_S: f64 = 1e7;
 const LONGEST_DELAY_S: f64 = 1e5;
@@ -22,12 +24,15 @@ const MOST_HOPS: usize = u32::MAX as usize / 4;
 /// All faults of a resolved scenario, one a line: `place: what is wrong; given ...; allowed ...`. Empty: it can run.
 pub fn check(scenario: &Scenario) -> Vec<String> {
     let mut faults = Faults::default();
-    faults.number("format", f64::from(scenario.format), f64::from(FORMAT), f64::from(FORMAT));
+    faults.number("format", f64::from(scenario.format), f64::from(FORMATS.0), f64::from(FORMATS.1));
     let run = &scenario.run;
     faults.number("run.duration_s", run.duration_s, 1e-12, LONGEST_S);
     faults.number("run.warmup_s", run.warmup_s, 0.0, run.duration_s);
     for (index, link) in scenario.links.iter().enumerate() {
         faults.link(&format!("links[{index}]"), link);
+        if let Some(process) = &link.delay_process {
+            faults.delay_law(&format!("links[{index}].delay_process.law"), &process.law, run.duration_s);
+        }
     }
     let hops: usize = scenario.flows.iter().map(|flow| flow.path.len() + flow.return_path.len() + 4).sum();
     faults.number("flows", hops as f64, 0.0, MOST_HOPS as f64);
@@ -51,7 +56,7 @@ fn round_trip(flow: &FlowConfig, links: &[LinkConfig]) -> Time {
         let crossed = path.iter().filter_map(|&link| links.get(link));
         let span = |link: &LinkConfig| {
             let mut rate = link.rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_second);
-            Time::from_seconds(link.delay_s) + rate.service_time(bytes)
+            Time::from_seconds(link.least_delay_s()) + rate.service_time(bytes)
         };
         crossed.map(span).fold(Time::ZERO, |sum, span| sum + span)
     };

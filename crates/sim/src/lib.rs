@@ -8,6 +8,7 @@ mod links;
 mod network;
 mod observe;
 mod outcome;
+mod pipes;
 mod route;
 pub mod scenario;
 mod statistics;
@@ -18,8 +19,8 @@ pub use check::check;
 pub use engine::{Engine, Progress};
 pub use job::Job;
 pub use observe::{
-    CwndRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow, RttRow, SequenceRow,
-    Traces,
+    CwndRow, DelayRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow, RttRow,
+    SequenceRow, Traces,
 };
 pub use outcome::{Column, Outcome};
 pub use scenario::Scenario;

@@ -1,9 +1,10 @@
 use base::{Packet, PacketKind, RandomStream, Ring, Time};
-use net::{Link, LinkStatistics, Phase, QueuedLink};
+use net::{Link, LinkStatistics, Phase, Pipe, QueuedLink};
 use tcp::{Acknowledgment, Receiver};
 
 use crate::links::{link, queued_link};
 use crate::observe::Observers;
+use crate::pipes::{pipes, Crowd};
 use crate::route::{routes, Element, Hop, Place, Routes};
 use crate::scenario::Scenario;
 use crate::statistics::FlowStatistics;
@@ -48,7 +49,7 @@ pub(crate) struct FlowSlot {
 /// All between the senders: links, the streams that join there, receivers, and the ACKs that come back.
 ///
 /// Elements in the order in which events at the same instant happen: departures from links, arrivals where streams join,
-/// receivers' timers, senders (ACK before timer).
+/// arrivals from pipes in which packets overtake, receivers' timers, senders (ACK before timer).
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) phase: Phase,
@@ -63,6 +64,9 @@ pub(crate) struct Network {
     link_indices: Vec<u32>,
     queue_indices: Vec<u32>,
     streams: Vec<Ring<Scheduled>>,
+    pipes: Vec<Pipe>,
+    /// Who is in each pipe, where packets overtake.
+    crowds: Vec<Crowd>,
     receivers: Vec<ReceiverSlot>,
     /// The flows whose receivers may hold ACKs back.
     delaying: Vec<u32>,
@@ -90,7 +94,8 @@ impl Network {
             }
         }
         let first_stream = queues.len() as u32;
-        let first_receiver = first_stream + streams as u32;
+        let pipes = pipes(scenario, replication);
+        let first_receiver = first_stream + (streams + pipes.len()) as u32;
         let mut delaying = Vec::new();
         let mut receivers = Vec::new();
         for (index, (flow, &acks)) in scenario.flows.iter().zip(&acks).enumerate() {
@@ -110,7 +115,9 @@ impl Network {
             phase,
             events: Tournament::new(first_sender as usize + scenario.flows.len()),
             flows: data.iter().map(|&data| FlowSlot { data, ..FlowSlot::default() }).collect(),
-            observers: Observers::new(scenario, phase),
+            observers: Observers::new(scenario, replication, phase),
+            crowds: vec![Crowd::default(); pipes.len()],
+            pipes,
             receivers,
             hops,
             links,
@@ -144,6 +151,11 @@ impl Network {
                 Element::Merge(stream) => return self.wait_at_merge(stream, arrival, packet),
                 Element::Queue(index) => return self.join_queue(index, arrival, packet),
                 Element::Link(_) => time = arrival,
+                Element::Pipe(index) => {
+                    time = self.cross_pipe(index, arrival, packet.hop);
+                    packet.hop += 1;
+                }
+                Element::Crowd(index) => return self.join_crowd(index, arrival, packet),
             }
         }
     }
@@ -195,10 +207,23 @@ impl Network {
     /// The first packet of a stream has its turn.
     #[inline(never)]
     pub(crate) fn on_arrival(&mut self, stream: u32, now: Time) {
-        let ring = &mut self.streams[stream as usize];
+        let Some(ring) = self.streams.get_mut(stream as usize) else {
+            return self.on_arrival_from_pipe(stream - self.streams.len() as u32, now);
+        };
         let Some(Scheduled { mut packet, .. }) = ring.pop() else { return };
         let next = ring.front().map_or(Time::NEVER, |first| first.time);
         self.events.set(self.first_stream + stream, next);
+        packet.hop += 1;
+        self.forward(now, packet);
+    }
+
+    /// The first packet in a pipe has its turn.
+    #[cold]
+    fn on_arrival_from_pipe(&mut self, pipe: u32, now: Time) {
+        let crowd = &mut self.crowds[pipe as usize];
+        let Some(mut packet) = crowd.pop() else { return };
+        let next = crowd.next_arrival();
+        self.events.set(self.first_stream + self.streams.len() as u32 + pipe, next);
         packet.hop += 1;
         self.forward(now, packet);
     }
@@ -300,6 +325,21 @@ impl Network {
             if let (Some(thrown), Some(flow)) = (thrown, flow) {
                 observers.dropped(now, name, flow, &thrown);
             }
+        }
+    }
+
+    /// When the packet that departs now comes to the next hop; the flow's own delay, which stands at the hop, included.
+    #[inline(never)]
+    fn cross_pipe(&mut self, pipe: u32, departure: Time, hop: u32) -> Time {
+        self.pipes[pipe as usize].arrival(departure) + self.hops[hop as usize].delay
+    }
+
+    #[inline(never)]
+    fn join_crowd(&mut self, pipe: u32, departure: Time, packet: Packet) {
+        let arrival = self.cross_pipe(pipe, departure, packet.hop);
+        if arrival <= self.phase.end {
+            self.events.advance(self.first_stream + self.streams.len() as u32 + pipe, arrival);
+            self.crowds[pipe as usize].push(arrival, packet);
         }
     }
 

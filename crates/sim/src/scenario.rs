@@ -1,7 +1,11 @@
 //! The resolved scenario: SI numbers, nothing implicit. Its JSON form is the contract with the Python side.
 
+mod delay;
+
 use serde::{Deserialize, Serialize};
 use tcp::{ReceiverConfig, SenderConfig};
+
+pub use delay::{DelayLawConfig, DelayProcessConfig, DelayStateConfig, OrderConfig};
 
 /// A whole scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,6 +57,16 @@ pub struct LinkConfig {
     pub counting: CountingConfig,
     /// Discipline.
     pub queue: QueueConfig,
+    /// A delay that changes, on top of the constant one; none: it does not change.
+    #[serde(default)]
+    pub delay_process: Option<DelayProcessConfig>,
+}
+
+impl LinkConfig {
+    /// The least propagation delay \[s\].
+    pub fn least_delay_s(&self) -> f64 {
+        self.delay_s + self.delay_process.as_ref().map_or(0.0, |process| process.law.least_s())
+    }
 }
 
 /// How much a buffer holds.
@@ -162,6 +176,9 @@ pub struct TraceConfig {
     pub drops: bool,
     /// Each loss that a sender found.
     pub losses: bool,
+    /// Propagation delays that change, at each change.
+    #[serde(default)]
+    pub delay: bool,
     /// Smallest and largest cwnd and queue of each interval \[s\].
     pub overview_interval_s: Option<f64>,
     /// Links to capture, by name; `X` stands for `X` and `X.reverse`.

@@ -4,6 +4,7 @@ A model is asked through one function, which gives its prediction or the reasons
 scenario, and nothing here knows a result, except `predict_from_measured`, which is given a summary's flows.
 """
 
+from ackclock.prediction.changing_delay import predict_changing_delay
 from ackclock.prediction.losses import predict_from_measured
 from ackclock.prediction.many_flows import predict_many_flows
 from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPrediction, Number, Prediction
@@ -23,7 +24,13 @@ __all__ = [
     "predict_resolved",
 ]
 
-_QUESTIONS = (predict_single_flow, predict_many_flows, predict_short_flow, predict_two_way)
+_QUESTIONS = (
+    predict_single_flow,
+    predict_many_flows,
+    predict_short_flow,
+    predict_two_way,
+    predict_changing_delay,
+)
 
 
 def predict_resolved(resolved: ResolvedDict) -> Prediction:

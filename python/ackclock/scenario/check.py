@@ -7,8 +7,18 @@ from dataclasses import dataclass
 
 from ackclock.errors import Fault
 from ackclock.scenario.check_tcp import tcp_faults
+from ackclock.scenario.delays import MOST_CHANGES, shortest_stay_s
 from ackclock.scenario.fields import FieldError, LinkNames
-from ackclock.scenario.network import REVERSE, Direction, Network, Route, flow_names, mirrored, network_of
+from ackclock.scenario.network import (
+    REVERSE,
+    ChangingDelay,
+    Direction,
+    Network,
+    Route,
+    flow_names,
+    mirrored,
+    network_of,
+)
 from ackclock.scenario.places import Places, ordinal
 from ackclock.scenario.read import Draft
 from ackclock.scenario.resolved import ByteBuffer
@@ -93,6 +103,19 @@ class Checker:
             elif isinstance(way.limit, ByteBuffer) and way.limit.bytes > MOST_BUFFER_BYTES:
                 yield self.places.fault(buffer, f"is more than 1e15 B at {show(way.rate_bps, 'bit/s')}")
         yield from self._queue((*way.location, "queue"), way.queue)
+        if way.changing is not None and way.changing.location[: len(way.location)] == way.location:
+            yield from self._changing(way.changing)
+
+    def _changing(self, changing: ChangingDelay) -> Iterator[Fault]:
+        at_fault = changing.fault
+        if at_fault is not None:
+            location = (*changing.location, at_fault.field)
+            yield self.places.fault(location, at_fault.problem, allowed=at_fault.allowed, hint=at_fault.hint)
+        stay_s = changing.law and shortest_stay_s(changing.law)
+        run = self.draft.run
+        if stay_s and run is not None and run.duration / stay_s > MOST_CHANGES:
+            problem = f"changes more than {MOST_CHANGES:.0e} times in a run: {show(stay_s, 's')} between two changes"
+            yield self.places.fault(changing.location, problem.replace("e+0", "e"), given=None)
 
     def _queue(self, location: Location, queue: Queue) -> Iterator[Fault]:
         if queue.discipline != "red":
@@ -232,7 +255,9 @@ class Checker:
 def checker_of(draft: Draft, places: Places) -> Checker:
     """Lay out the network of a draft for checking."""
     names = [_name(places, "link", position) for position in range(len(draft.links))]
-    return Checker(draft, places, network_of(draft.links, names), all_named=bool(names) and all(names))
+    return Checker(
+        draft, places, network_of(draft.links, names, places.source.folder), all_named=bool(names) and all(names)
+    )
 
 
 def _name(places: Places, kind: str, position: int) -> str | None:

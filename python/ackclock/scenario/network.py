@@ -3,14 +3,28 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from ackclock.scenario.delays import DelayError, delay_law
 from ackclock.scenario.resolved import ByteBuffer, PacketBuffer
-from ackclock.scenario.schema import CountingName, Flow, Link, Queue
+from ackclock.scenario.resolved_links import DelayLaw
+from ackclock.scenario.schema import CountingName, DelayProcess, Flow, Link, Queue
 from ackclock.scenario.source import Location
 from ackclock.units import Quantity
 
 REVERSE = ".reverse"
 _WHOLE_PICOSECONDS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ChangingDelay:
+    """How a delay changes, by which table and random stream; no law, but why, where its fields are at fault."""
+
+    process: DelayProcess
+    location: Location
+    stream: str
+    law: DelayLaw | None
+    fault: DelayError | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +38,13 @@ class Direction:
     buffer: Quantity | None
     counting: CountingName
     queue: Queue
+    changing: "ChangingDelay | None" = None
+
+    @property
+    def least_delay_s(self) -> float:
+        """Least propagation delay [s]."""
+        law = self.changing and self.changing.law
+        return self.delay_s + (law.least_s if law else 0.0)
 
     @property
     def limit(self) -> PacketBuffer | ByteBuffer | None:
@@ -93,7 +114,7 @@ class Network:
         return Route(
             forward,
             back,
-            propagation_s=math.fsum(way.delay_s for way in ways),
+            propagation_s=math.fsum(way.least_delay_s for way in ways),
             data_service_s=math.fsum(way.service_s(flow.packet) for way in ways[: len(forward)]),
             ack_service_s=math.fsum(way.service_s(flow.ack) for way in ways[len(forward) :]),
         )
@@ -104,7 +125,7 @@ class Network:
         return known if len(known) == len(names) else None
 
 
-def network_of(links: Sequence[Link | None], names: Sequence[str | None]) -> Network:
+def network_of(links: Sequence[Link | None], names: Sequence[str | None], folder: Path | None = None) -> Network:
     """Lay out the network.
 
     Parameters
@@ -113,6 +134,8 @@ def network_of(links: Sequence[Link | None], names: Sequence[str | None]) -> Net
         The links, None where one is faulty.
     names : sequence of str
         Their names, known for a faulty link too if its name is right.
+    folder : Path, optional
+        Where the scenario's file is.
 
     Returns
     -------
@@ -124,13 +147,16 @@ def network_of(links: Sequence[Link | None], names: Sequence[str | None]) -> Net
         if name:
             network.index.setdefault(name, 2 * position)
             network.index.setdefault(name + REVERSE, 2 * position + 1)
-        network.directions += [None, None] if link is None else _both_directions(link, position)
+        network.directions += [None, None] if link is None else _both_directions(link, position, folder)
     return network
 
 
-def _both_directions(link: Link, position: int) -> list[Direction | None]:
+def _both_directions(link: Link, position: int, folder: Path | None) -> list[Direction | None]:
     reverse = link.reverse
-    there = Direction(link.name, ("link", position), link.rate, link.delay, link.buffer, link.counting, link.queue)
+    changing = _changing(link.delay_process, link.name, ("link", position, "delay_process"), folder)
+    there = Direction(
+        link.name, ("link", position), link.rate, link.delay, link.buffer, link.counting, link.queue, changing
+    )
     again = Direction(
         link.name + REVERSE,
         ("link", position, "reverse"),
@@ -139,8 +165,21 @@ def _both_directions(link: Link, position: int) -> list[Direction | None]:
         reverse.buffer,
         reverse.counting,
         reverse.queue,
+        _changing(reverse.delay_process, link.name + REVERSE, ("link", position, "reverse", "delay_process"), folder)
+        or (changing if changing and changing.process.both_ways else None),
     )
     return [there, again]
+
+
+def _changing(
+    process: DelayProcess | None, stream: str, location: Location, folder: Path | None
+) -> ChangingDelay | None:
+    if process is None:
+        return None
+    try:
+        return ChangingDelay(process, location, stream, delay_law(process, folder), None)
+    except DelayError as fault:
+        return ChangingDelay(process, location, stream, None, fault)
 
 
 def largest_packets(flows: Iterable[Flow | None], network: Network) -> dict[int, int]:

@@ -11,6 +11,7 @@ from pydantic_core import to_json
 
 from ackclock.errors import Fault, ScenarioError
 from ackclock.scenario.places import as_toml
+from ackclock.scenario.resolved_links import DelayProcessSettings
 from ackclock.scenario.schema import (
     MOST_BUFFER_BYTES,
     MOST_FLOWS,
@@ -110,6 +111,7 @@ class SimplexLink:
     buffer: _Buffer | None
     counting: CountingName
     queue: Annotated[PlainQueue | RedQueue, Field(discriminator="discipline")]
+    delay_process: DelayProcessSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +190,7 @@ class TraceSettings:
     losses: bool
     overview_interval_s: Annotated[float, Field(ge=1e-9)] | None
     capture: tuple[str, ...] | None
+    delay: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +204,7 @@ class Resolved:
     """
 
     __pydantic_config__ = _CONFIG
-    format: Literal[1]
+    format: Literal[1, 2]
     title: str
     run: RunSettings
     links: Annotated[tuple[SimplexLink, ...], Field(min_length=1, max_length=MOST_LINKS)]

@@ -2,7 +2,8 @@
 
 import math
 
-from ackclock.scenario.network import Direction, Network, flow_names, largest_packets, network_of
+from ackclock.errors import Fault, ScenarioError
+from ackclock.scenario.network import ChangingDelay, Direction, Network, flow_names, largest_packets, network_of
 from ackclock.scenario.resolved import (
     PlainQueue,
     RedQueue,
@@ -12,6 +13,7 @@ from ackclock.scenario.resolved import (
     SimplexLink,
     TraceSettings,
 )
+from ackclock.scenario.resolved_links import DelayProcessSettings
 from ackclock.scenario.scenario import Scenario
 from ackclock.scenario.schema import Flow, Queue
 from ackclock.scenario.tcp import receiver_settings, sender_settings
@@ -50,7 +52,7 @@ def resolve(scenario: Scenario) -> Resolved:
     >>> resolved.links[0].rate_bps, resolved.flows[0].forward_delay_s
     (1500000.0, 0.28)
     """
-    network = network_of(scenario.links, [link.name for link in scenario.links])
+    network = network_of(scenario.links, [link.name for link in scenario.links], scenario.source.folder)
     names = flow_names([flow.name for flow in scenario.flows])
     flows = [
         resolved for flow, name in zip(scenario.flows, names, strict=True) for resolved in _flows(flow, name, network)
@@ -63,7 +65,7 @@ def resolve(scenario: Scenario) -> Resolved:
     ]
     run, trace = scenario.run, scenario.trace
     return Resolved(
-        format=1,
+        format=2,
         title=scenario.title,
         run=RunSettings(run.duration, run.warmup, run.replications, run.seed, run.confidence),
         links=tuple(links),
@@ -78,6 +80,7 @@ def resolve(scenario: Scenario) -> Resolved:
             losses=trace.losses,
             overview_interval_s=trace.overview_interval,
             capture=trace.capture,
+            delay=trace.delay,
         ),
     )
 
@@ -123,7 +126,16 @@ def _link(way: Direction, largest_packet_bytes: int) -> SimplexLink:
         buffer=way.limit,
         counting=way.counting,
         queue=_queue(way.queue, largest_packet_bytes),
+        delay_process=_delay_process(way.changing),
     )
+
+
+def _delay_process(changing: ChangingDelay | None) -> DelayProcessSettings | None:
+    if changing is None:
+        return None
+    if changing.law is None:
+        raise ScenarioError([Fault("scenario", f"a file of delays has changed: {changing.fault}")], "scenario")
+    return DelayProcessSettings(changing.stream, changing.process.order, changing.law)
 
 
 def _queue(queue: Queue, largest_packet_bytes: int) -> PlainQueue | RedQueue:

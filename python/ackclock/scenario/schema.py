@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ackclock.scenario.amounts import Amount, Span
 from ackclock.scenario.fields import Choice, Count, Flag, Kind, LinkNames, Number, Shorthand, Text
+from ackclock.scenario.lists import ListOf, Pair
 from ackclock.scenario.presets import preset_names
 from ackclock.units import Quantity
 
@@ -18,6 +19,8 @@ MOST_LINKS = 100_000
 MOST_CROSSINGS = 100_000_000
 """Links on the ways of all flows at most, each counted as often as flows cross it."""
 MOST_BUFFER_BYTES = 10**15
+MOST_STEPS = 1_000_000
+"""Changes of a delay that are given one by one."""
 MOST_FLOWS = 1_000_000
 """Flows of a scenario at most, counted ones included."""
 LONGEST_RUN_S = 1e7
@@ -25,6 +28,8 @@ LONGEST_RUN_S = 1e7
 DEFAULT_PRESET = "newreno-rfc6582"
 
 DisciplineName = Literal["drop-tail", "drop-from-front", "random-drop", "red"]
+DelayKindName = Literal["steps", "alternating", "trace", "handover"]
+OrderName = Literal["overtake", "keep"]
 CountingName = Literal["with-service", "waiting"]
 VictimName = Literal["arriving", "random"]
 DialectName = Literal["ns2", "rfc"]
@@ -136,6 +141,69 @@ class Queue(Table):
     )
 
 
+class DelayState(Table):
+    """A state of an alternating delay."""
+
+    delay: Annotated[float, Amount("92 ms", (_TIME,))] = _entry("delay in this state")
+    least_stay: Annotated[float, Amount("100 ms", (Span("s", 0, LONGEST_RUN_S, "0 to 1e7 s"),))] = _entry(
+        "least time in the state", 0.0, toml="0 s"
+    )
+    mean_extra: Annotated[float, Amount("2 s", (Span("s", 0, LONGEST_RUN_S, "0 to 1e7 s"),))] = _entry(
+        "mean of the exponential time that is added to it", 0.0, toml="0 s"
+    )
+
+
+_STEP = Pair(Amount("6 s", (Span("s", 0, LONGEST_RUN_S, "0 to 1e7 s"),)), Amount("292 ms", (_TIME,)))
+_STEPS = ListOf(
+    _STEP, "pairs of an instant and a delay", '[["0 s", "192 ms"], ["6 s", "292 ms"]]', MOST_STEPS, rising=True
+)
+_SHARES = ListOf(Number(0, 1, 0.5, closed=True, from_low=True), "probabilities", "[0.5, 0.5]", 1000)
+DELAY_FIELDS: dict[DelayKindName, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "steps": (("steps",), ()),
+    "alternating": (("states",), ("transitions", "start_state")),
+    "trace": (("file",), ()),
+    "handover": (("low", "high"), ("period",)),
+}
+"""The fields that each kind of a changing delay needs, and those that it may have."""
+
+
+class DelayProcess(Table):
+    """A delay that changes with time, on top of the link's constant one."""
+
+    kind: Annotated[DelayKindName, _choice("kind", DelayKindName)] = _entry(
+        "how it changes: at given instants (steps), by a semi-Markov process (alternating), as in a file (trace), or "
+        "to a new random value each period (handover)"
+    )
+    order: Annotated[OrderName, _choice("order", OrderName)] = _entry(
+        "when the delay drops, later packets overtake earlier ones, or arrive with the one before them at the "
+        "earliest (keep)",
+        "overtake",
+    )
+    both_ways: Switch = _entry("the reverse direction has the same delay at each instant", default=False)
+    steps: Annotated[tuple[tuple[float, float], ...] | None, _STEPS] = _entry(
+        "steps: from each instant on its delay; the first at 0 s", None, words="none"
+    )
+    states: list[DelayState] = _entry("alternating: the states", [], words="none")
+    transitions: Annotated[
+        tuple[tuple[float, ...], ...] | None, ListOf(_SHARES, "rows of probabilities", "[[0, 1], [1, 0]]", 1000)
+    ] = _entry(
+        "alternating: a row for each state with the probabilities of the one that follows",
+        None,
+        words="to the next state, from the last to the first",
+    )
+    start_state: Annotated[int, Count(1, 1000, 2)] = _entry("alternating: the state at time zero, counted from 1", 1)
+    file: Annotated[str | None, Text(200, "delays.csv", text="a path in the scenario's folder")] = _entry(
+        "trace: CSV file, relative to the scenario's, with a row for each change: time in s, delay in s",
+        None,
+        words="none",
+    )
+    low: Annotated[float | None, Amount("20 ms", (_TIME,))] = _entry("handover: least delay", None, words="none")
+    high: Annotated[float | None, Amount("60 ms", (_TIME,))] = _entry("handover: largest delay", None, words="none")
+    period: Annotated[float, Amount("15 s", (Span("s", 1e-6, LONGEST_RUN_S, "1 us to 1e7 s"),))] = _entry(
+        "handover: time between two changes", 15.0, toml="15 s"
+    )
+
+
 QueueField = Annotated[Queue, Shorthand("discipline", "discipline", lambda: DISCIPLINES)]
 CountingField = Annotated[CountingName, _choice("way of counting", CountingName)]
 DROP_TAIL = Queue(discipline="drop-tail")
@@ -149,6 +217,11 @@ class Reverse(Table):
     buffer: Buffer = _entry("buffer of the reverse direction", None, toml="unlimited")
     queue: QueueField = _entry("queueing discipline of the reverse direction", DROP_TAIL, toml="drop-tail")
     counting: CountingField = _entry("how the reverse buffer is counted", "with-service")
+    delay_process: DelayProcess | None = _entry(
+        "how the delay of the reverse direction changes",
+        None,
+        words="not at all, unless the forward one is `both_ways`",
+    )
 
 
 class Link(Table):
@@ -165,6 +238,7 @@ class Link(Table):
         "whether the buffer holds the packet in transmission too (with-service, as in ns-2) or those waiting only",
         "with-service",
     )
+    delay_process: DelayProcess | None = _entry("how the delay changes, on top of `delay`", None, words="not at all")
     reverse: Reverse = _entry(
         "what is different in the reverse direction", Reverse(), words="as forward, unlimited drop-tail"
     )
@@ -280,6 +354,7 @@ class Trace(Table):
     queue_distribution: Switch = _entry("time at each queue length, and arrivals that saw it", default=False)
     drops: Switch = _entry("each drop", default=False)
     losses: Switch = _entry("each detection of a loss", default=False)
+    delay: Switch = _entry("propagation delays that change, at each change", default=False)
     overview_interval: Annotated[float | None, Amount("1 s", (Span("s", 1e-9, LONGEST_RUN_S, "1 ns to 1e7 s"),))] = (
         _entry("cwnd and queues, their least and largest value in each interval, for the picture", None, words="none")
     )

@@ -8,12 +8,13 @@ use net::Phase;
 use tcp::{Loss, Segment, Sender};
 
 pub use rows::{
-    CwndRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow, RttRow, SequenceRow,
-    Traces,
+    CwndRow, DelayRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow, RttRow,
+    SequenceRow, Traces,
 };
 use thinner::{DropCounter, Thinner};
 
 use crate::capture::{self, duplex};
+use crate::pipes::delay_process;
 use crate::scenario::Scenario;
 
 /// Follows one link's length.
@@ -39,13 +40,30 @@ pub(crate) struct Observers {
     captured_bytes: u64,
 }
 
+/// The delays that change, in order of time. They depend on nothing that happens in the run.
+fn delay_rows(scenario: &Scenario, replication: u64, end: Time) -> Vec<DelayRow> {
+    let mut rows = Vec::new();
+    for (index, link) in scenario.links.iter().enumerate() {
+        let Some(config) = &link.delay_process else { continue };
+        let mut process = delay_process(config, scenario.run.seed, replication);
+        let constant = Time::from_seconds(link.delay_s);
+        let mut time = Time::ZERO;
+        while time <= end {
+            rows.push(DelayRow { link: index as u32, time, delay: constant + process.at(time) });
+            time = process.until();
+        }
+    }
+    rows.sort_by_key(|row| row.time);
+    rows
+}
+
 fn wanted<T>(wanted: bool) -> Option<Vec<T>> {
     wanted.then(Vec::new)
 }
 
 impl Observers {
     /// None where nothing is asked for.
-    pub(crate) fn new(scenario: &Scenario, phase: Phase) -> Option<Box<Observers>> {
+    pub(crate) fn new(scenario: &Scenario, replication: u64, phase: Phase) -> Option<Box<Observers>> {
         let asked = &scenario.trace;
         let captured = asked.capture.as_ref().map_or(Vec::new(), |names| {
             scenario.links.iter().map(|link| names.iter().any(|name| duplex(name) == duplex(&link.name))).collect()
@@ -60,9 +78,10 @@ impl Observers {
             drops: wanted(asked.drops),
             losses: wanted(asked.losses),
             overview: wanted(asked.overview_interval_s.is_some()),
+            delay: asked.delay.then(|| delay_rows(scenario, replication, phase.end)),
             capture: wanted(asked.capture.is_some()),
         };
-        let rows = asked.cwnd || asked.rtt || asked.sequence || asked.drops || asked.losses;
+        let rows = asked.cwnd || asked.rtt || asked.sequence || asked.drops || asked.losses || asked.delay;
         (follows || rows || asked.capture.is_some()).then(|| {
             Box::new(Observers {
                 traces,

@@ -20,6 +20,8 @@ pub struct Traces {
     pub drops: Option<Vec<DropRow>>,
     /// Losses found by senders.
     pub losses: Option<Vec<LossRow>>,
+    /// Propagation delays that change.
+    pub delay: Option<Vec<DelayRow>>,
     /// Thinned cwnd and queues.
     pub overview: Option<Vec<OverviewRow>>,
     /// Packets as they leave the captured links, with the link's index.
@@ -124,6 +126,17 @@ pub struct LossRow {
     pub flow: u32,
     /// What was found.
     pub loss: Loss,
+}
+
+/// A link's propagation delay from an instant on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DelayRow {
+    /// Link.
+    pub link: u32,
+    /// Instant.
+    pub time: Time,
+    /// Delay from then on.
+    pub delay: Time,
 }
 
 /// Which series a row of the overview belongs to.

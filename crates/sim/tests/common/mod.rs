@@ -18,6 +18,7 @@ pub fn link(name: &str, rate_bps: f64, buffer_packets: Option<u64>) -> LinkConfi
         buffer: buffer_packets.map(BufferConfig::Packets),
         counting: CountingConfig::WithService,
         queue: QueueConfig::DropTail {},
+        delay_process: None,
     }
 }
 
@@ -118,6 +119,7 @@ pub fn all_traces() -> TraceConfig {
         queue_distribution: true,
         drops: true,
         losses: true,
+        delay: true,
         overview_interval_s: Some(0.5),
         capture: None,
     }

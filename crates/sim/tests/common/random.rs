@@ -6,7 +6,8 @@ mod axes;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
 use sim::scenario::{
-    BufferConfig, CountingConfig, FlowConfig, LinkConfig, QueueConfig, Run, TraceConfig, VictimConfig,
+    BufferConfig, CountingConfig, DelayLawConfig, DelayProcessConfig, DelayStateConfig, FlowConfig, LinkConfig,
+    OrderConfig, QueueConfig, Run, TraceConfig, VictimConfig,
 };
 use sim::Scenario;
 
@@ -32,17 +33,20 @@ pub fn scenario() -> impl Strategy<Value = Scenario> {
 
 /// Any set of probes.
 pub fn probes() -> impl Strategy<Value = TraceConfig> {
-    (any::<[bool; 7]>(), prop::option::of(0.01..5.0_f64), any::<bool>()).prop_map(
-        |([cwnd, rtt, sequence, queue, queue_distribution, drops, losses], overview_interval_s, capture)| TraceConfig {
-            cwnd,
-            rtt,
-            sequence,
-            queue,
-            queue_distribution,
-            drops,
-            losses,
-            overview_interval_s,
-            capture: capture.then(|| vec!["link 0".to_owned()]),
+    (any::<[bool; 8]>(), prop::option::of(0.01..5.0_f64), any::<bool>()).prop_map(
+        |([cwnd, rtt, sequence, queue, queue_distribution, drops, losses, delay], overview_interval_s, capture)| {
+            TraceConfig {
+                cwnd,
+                rtt,
+                sequence,
+                queue,
+                queue_distribution,
+                drops,
+                losses,
+                delay,
+                overview_interval_s,
+                capture: capture.then(|| vec!["link 0".to_owned()]),
+            }
         },
     )
 }
@@ -56,6 +60,7 @@ fn assemble(
 ) -> Scenario {
     for (index, link) in links.iter_mut().enumerate() {
         link.name = format!("link {index}");
+        link.delay_process.iter_mut().for_each(|process| process.stream = format!("link {index}"));
     }
     for (index, flow) in flows.iter_mut().enumerate() {
         flow.name = format!("flow {index}");
@@ -77,14 +82,42 @@ fn link() -> impl Strategy<Value = LinkConfig> {
         (1_u64..40).prop_map(|packets| Some(BufferConfig::Packets(packets))),
         (1_u64..40_000).prop_map(|bytes| Some(BufferConfig::Bytes(bytes))),
     ];
-    (rate, delay, buffer, any::<bool>(), queue()).prop_map(|(rate_bps, delay_s, buffer, waiting, queue)| LinkConfig {
-        name: String::new(),
-        rate_bps,
-        delay_s,
-        buffer,
-        counting: if waiting { CountingConfig::Waiting } else { CountingConfig::WithService },
-        queue,
-    })
+    let process = prop::option::weighted(0.2, delay_process());
+    (rate, delay, buffer, any::<bool>(), queue(), process).prop_map(
+        |(rate_bps, delay_s, buffer, waiting, queue, delay_process)| LinkConfig {
+            name: String::new(),
+            rate_bps,
+            delay_s,
+            buffer,
+            counting: if waiting { CountingConfig::Waiting } else { CountingConfig::WithService },
+            queue,
+            delay_process,
+        },
+    )
+}
+
+fn delay_process() -> impl Strategy<Value = DelayProcessConfig> {
+    let order = prop_oneof![2 => Just(OrderConfig::Overtake), 1 => Just(OrderConfig::Keep)];
+    (order, delay_law()).prop_map(|(order, law)| DelayProcessConfig { stream: String::new(), order, law })
+}
+
+fn delay_law() -> impl Strategy<Value = DelayLawConfig> {
+    let step = (0.001..5.0_f64, 0.0..0.3_f64);
+    let steps = prop::collection::vec(step, 1..6).prop_map(|steps| {
+        let until_then = |index: usize| steps[..index].iter().map(|step| step.0).sum();
+        let steps_s = steps.iter().enumerate().map(|(index, step)| (until_then(index), step.1)).collect();
+        DelayLawConfig::Steps { steps_s }
+    });
+    let state = (0.0..0.3_f64, 0.0..0.5_f64, 0.001..1.0_f64)
+        .prop_map(|(delay_s, least_stay_s, mean_extra_s)| DelayStateConfig { delay_s, least_stay_s, mean_extra_s });
+    let alternating = (prop::collection::vec(state, 1..4), any::<bool>()).prop_map(|(states, drawn)| {
+        let row = vec![1.0 / states.len() as f64; states.len()];
+        let transitions = drawn.then(|| vec![row; states.len()]);
+        DelayLawConfig::Alternating { start: states.len() - 1, states, transitions }
+    });
+    let handover = (0.0..0.1_f64, 0.0..0.2_f64, 0.1..15.0_f64)
+        .prop_map(|(low_s, span, period_s)| DelayLawConfig::Handover { low_s, high_s: low_s + span, period_s });
+    prop_oneof![steps, alternating, handover]
 }
 
 fn queue() -> impl Strategy<Value = QueueConfig> {
