@@ -47,7 +47,9 @@ def test_the_satellite_path_loses_its_double_slow_start(satellite: Recommendatio
 def test_the_changes_run_as_they_stand(satellite: Recommendation) -> None:
     assert set(satellite.changes) == {"link.feeder.buffer", "link.satellite.buffer"}
     resolved = ackclock.run(SATELLITE, overrides=satellite.changes, duration="1 s").resolved
-    assert resolved["links"][4]["buffer"] == {"packets": int(satellite.changes["link.satellite.buffer"].split()[0])}
+    assert resolved["links"][4]["buffer"] == {
+        "packets": int(str(satellite.changes["link.satellite.buffer"]).split()[0])
+    }
 
 
 def test_the_formula_s_buffers_are_the_least_without_an_overflow() -> None:
@@ -125,5 +127,28 @@ def test_two_way_traffic_wants_larger_windows() -> None:
 def test_unequal_rates_get_windows_of_the_same_duration() -> None:
     slow = {"link.line.reverse.rate": "30 Mbit/s"}
     found = topic(ackclock.advise(SCENARIOS / "two-way-symmetric.toml", overrides=slow, simulate=False), "two-way")
-    there, back = (int(found.changes[f"flow.{name}.tcp.max_window"].split()[0]) for name in ("there", "back"))
+    there, back = (int(str(found.changes[f"flow.{name}.tcp.max_window"]).split()[0]) for name in ("there", "back"))
     assert there / back == pytest.approx(131 / 30, rel=0.03)
+
+
+def test_a_floor_of_the_timer_ends_false_timeouts() -> None:
+    found = topic(ackclock.advise(SCENARIOS / "mobile-delay-steps.toml"), "false-alarms")
+    assert set(found.changes) == {"flow.transfer.tcp.rto.min"}
+    assert mean(row(found, "timeouts").before) == 1.0
+    assert mean(row(found, "timeouts").after) == 0.0
+    goodput = row(found, "goodput")
+    assert mean(goodput.after) > 1.05 * mean(goodput.before)
+
+
+def test_overtaking_wants_more_duplicate_acks() -> None:
+    states = [{"delay": f"{d} ms", "least_stay": f"{d + 8} ms", "mean_extra": f"{d / 5} ms"} for d in (92, 292)]
+    process = {"kind": "alternating", "states": states, "order": "overtake"}
+    changes = {"link.radio.delay_process": process, "flow.transfer.tcp.max_window": "12 pkt", "run.duration": "100 s"}
+    found = topic(ackclock.advise(SCENARIOS / "mobile-delay-steps.toml", overrides=changes), "false-alarms")
+    assert found.changes["flow.transfer.tcp.dupack_threshold"] in {6, 8, 12, "infinite"}
+    goodput = row(found, "goodput")
+    assert mean(goodput.after) > 1.2 * mean(goodput.before)
+
+
+def test_a_constant_delay_raises_no_question_of_alarms() -> None:
+    assert all(one.topic != "false-alarms" for one in ackclock.advise(ACCESS, simulate=False).recommendations)

@@ -13,11 +13,12 @@ from ackclock.advice.bench import Bench
 from ackclock.advice.records import Advice, BeforeAfter, Recommendation, Rule
 from ackclock.advice.slow_start import advise_slow_start
 from ackclock.advice.standing import advise_standing
+from ackclock.advice.timers import advise_timers
 from ackclock.advice.two_way import advise_two_way
 
 __all__ = ["Advice", "BeforeAfter", "Recommendation", "Rule", "advise"]
 
-_TOPICS = (advise_slow_start, advise_standing, advise_two_way)
+_TOPICS = (advise_slow_start, advise_standing, advise_two_way, advise_timers)
 
 
 def advise(
