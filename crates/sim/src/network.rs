@@ -3,6 +3,7 @@ use net::{Link, LinkStatistics, Phase, Pipe, QueuedLink};
 use tcp::{Acknowledgment, Receiver};
 
 use crate::links::{link, queued_link};
+use crate::losses::{losses, LossSlot};
 use crate::observe::Observers;
 use crate::pipes::{pipes, Crowd};
 use crate::route::{routes, Element, Hop, Place, Routes};
@@ -64,6 +65,7 @@ pub(crate) struct Network {
     link_indices: Vec<u32>,
     queue_indices: Vec<u32>,
     streams: Vec<Ring<Scheduled>>,
+    losses: Vec<LossSlot>,
     pipes: Vec<Pipe>,
     /// Who is in each pipe, where packets overtake.
     crowds: Vec<Crowd>,
@@ -118,6 +120,7 @@ impl Network {
             observers: Observers::new(scenario, replication, phase),
             crowds: vec![Crowd::default(); pipes.len()],
             pipes,
+            losses: losses(scenario, replication),
             receivers,
             hops,
             links,
@@ -151,6 +154,13 @@ impl Network {
                 Element::Merge(stream) => return self.wait_at_merge(stream, arrival, packet),
                 Element::Queue(index) => return self.join_queue(index, arrival, packet),
                 Element::Link(_) => time = arrival,
+                Element::Loss(index) => {
+                    if self.loses(index, arrival, packet) {
+                        return;
+                    }
+                    time = arrival;
+                    packet.hop += 1;
+                }
                 Element::Pipe(index) => {
                     time = self.cross_pipe(index, arrival, packet.hop);
                     packet.hop += 1;
@@ -267,7 +277,13 @@ impl Network {
             Place::Link(index) => self.links[index as usize].statistics(),
             Place::Queue(index) => *self.queues[index as usize].statistics(),
         };
-        self.places.iter().map(statistics).collect()
+        let mut links: Vec<LinkStatistics> = self.places.iter().map(statistics).collect();
+        for LossSlot { link, lost, .. } in &self.losses {
+            let counted = &mut links[*link as usize];
+            counted.lost = *lost;
+            (counted.arrived[0], counted.arrived[1]) = (counted.arrived[0] + lost[0], counted.arrived[1] + lost[1]);
+        }
+        links
     }
 
     /// Tells the observers of the departures that are known but not yet told.
@@ -297,7 +313,7 @@ impl Network {
                 observers.queue(name, time, self.links[index].packets());
                 observers.left(departure, name, packet);
             }
-            None => observers.dropped(time, name, flow, packet),
+            None => observers.dropped(time, name, flow, packet, false),
         }
     }
 
@@ -323,9 +339,29 @@ impl Network {
         if let Some(observers) = &mut self.observers {
             observers.queue(name, now, packets);
             if let (Some(thrown), Some(flow)) = (thrown, flow) {
-                observers.dropped(now, name, flow, &thrown);
+                observers.dropped(now, name, flow, &thrown, false);
             }
         }
+    }
+
+    /// Whether the packet is lost before the link that it comes to.
+    #[inline(never)]
+    fn loses(&mut self, index: u32, now: Time, packet: Packet) -> bool {
+        let slot = &mut self.losses[index as usize];
+        let lost = slot.loss.loses(now, &packet);
+        if lost {
+            let phase = self.phase.index(now);
+            slot.lost[phase] += 1;
+            let link = slot.link;
+            let flow = self.flow_of(&packet);
+            if packet.kind != PacketKind::Ack {
+                self.flows[flow as usize].statistics.lost[phase] += 1;
+            }
+            if let Some(observers) = &mut self.observers {
+                observers.dropped(now, link, flow, &packet, true);
+            }
+        }
+        lost
     }
 
     /// When the packet that departs now comes to the next hop; the flow's own delay, which stands at the hop, included.
