@@ -154,18 +154,11 @@ impl Network {
                 Element::Merge(stream) => return self.wait_at_merge(stream, arrival, packet),
                 Element::Queue(index) => return self.join_queue(index, arrival, packet),
                 Element::Link(_) => time = arrival,
-                Element::Loss(index) => {
-                    if self.loses(index, arrival, packet) {
-                        return;
-                    }
-                    time = arrival;
+                rare => {
+                    let Some(onward) = self.cross(rare, arrival, packet) else { return };
+                    time = onward;
                     packet.hop += 1;
                 }
-                Element::Pipe(index) => {
-                    time = self.cross_pipe(index, arrival, packet.hop);
-                    packet.hop += 1;
-                }
-                Element::Crowd(index) => return self.join_crowd(index, arrival, packet),
             }
         }
     }
@@ -344,8 +337,23 @@ impl Network {
         }
     }
 
-    /// Whether the packet is lost before the link that it comes to.
+    /// Crosses an element that few scenarios have, out of the way of all others: when the packet comes to the next hop.
+    /// None where it does not come, or waits for its instant.
+    #[cold]
     #[inline(never)]
+    fn cross(&mut self, element: Element, arrival: Time, packet: Packet) -> Option<Time> {
+        match element {
+            Element::Loss(index) if self.loses(index, arrival, packet) => None,
+            Element::Pipe(index) => Some(self.cross_pipe(index, arrival, packet.hop)),
+            Element::Crowd(index) => {
+                self.join_crowd(index, arrival, packet);
+                None
+            }
+            _ => Some(arrival),
+        }
+    }
+
+    /// Whether the packet is lost before the link that it comes to.
     fn loses(&mut self, index: u32, now: Time, packet: Packet) -> bool {
         let slot = &mut self.losses[index as usize];
         let lost = slot.loss.loses(now, &packet);
@@ -365,12 +373,10 @@ impl Network {
     }
 
     /// When the packet that departs now comes to the next hop; the flow's own delay, which stands at the hop, included.
-    #[inline(never)]
     fn cross_pipe(&mut self, pipe: u32, departure: Time, hop: u32) -> Time {
         self.pipes[pipe as usize].arrival(departure) + self.hops[hop as usize].delay
     }
 
-    #[inline(never)]
     fn join_crowd(&mut self, pipe: u32, departure: Time, packet: Packet) {
         let arrival = self.cross_pipe(pipe, departure, packet.hop);
         if arrival <= self.phase.end {
