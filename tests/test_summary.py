@@ -86,5 +86,5 @@ def test_the_summary_is_json_with_the_agreed_keys() -> None:
     ]
     assert list(summary["links"][0]) == [
         *("name", "rate_bps", "utilisation_fraction", "loss_fraction", "dropped_packets"),
-        *("throughput_bps", "queue_mean_packets", "queue_max_packets"),
+        *("lost_packets", "throughput_bps", "queue_mean_packets", "queue_max_packets"),
     ]

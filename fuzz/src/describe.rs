@@ -2,8 +2,8 @@
 
 use arbitrary::Arbitrary;
 use sim::scenario::{
-    BufferConfig, CountingConfig, DelayLawConfig, DelayProcessConfig, DelayStateConfig, FlowConfig, LinkConfig,
-    OrderConfig, QueueConfig, Run, Scenario, TraceConfig, VictimConfig,
+    BufferConfig, CountingConfig, CrossingConfig, DelayLawConfig, DelayProcessConfig, DelayStateConfig, FlowConfig,
+    LinkConfig, LossConfig, LossLawConfig, OrderConfig, QueueConfig, Run, Scenario, TraceConfig, VictimConfig,
 };
 use tcp::{
     Dialect, Estimator, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig,
@@ -39,6 +39,8 @@ struct Link {
     red: [u8; 4],
     process: Choice,
     changes: [u8; 4],
+    loss: Choice,
+    losing: [u8; 4],
 }
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -157,6 +159,7 @@ fn plain_link(name: String) -> LinkConfig {
         counting: CountingConfig::WithService,
         queue: QueueConfig::DropTail {},
         delay_process: None,
+        loss: None,
     }
 }
 
@@ -179,7 +182,28 @@ impl Link {
                 order: if self.changes[3] & 1 == 1 { OrderConfig::Keep } else { OrderConfig::Overtake },
                 law,
             }),
+            loss: self.loss(),
         }
+    }
+
+    /// Three links in eight lose nothing.
+    fn loss(&self) -> Option<LossConfig> {
+        let [a, b, c, d] = self.losing.map(|byte| f64::from(byte) / 255.0);
+        let law = match self.loss.of([0, 1, 2, 3, 4, 5, 6, 7]) {
+            0 => LossLawConfig::Bernoulli { probability: a },
+            1 => LossLawConfig::Poisson {
+                mean_interval_s: scaled(self.losing[0], 1e-3, 100.0),
+                void_after_s: scaled_or_zero(self.losing[1], 1e-6, 10.0),
+            },
+            2 => LossLawConfig::GilbertElliott { to_bad: a, to_good: b, loss_in_good: c, loss_in_bad: d },
+            3 => LossLawConfig::Packets {
+                numbers: (0..4).map(|n| 1 + u64::from(self.losing[0]) * (n + 1) + n).collect(),
+            },
+            4 => LossLawConfig::Times { times_s: vec![a, a + 0.1, a + b + 0.2] },
+            _ => return None,
+        };
+        let crossing = [CrossingConfig::All, CrossingConfig::Data, CrossingConfig::Acks];
+        Some(LossConfig { applies_to: crossing[usize::from(self.losing[3]) % 3], law })
     }
 
     /// Three links in six keep their delay.

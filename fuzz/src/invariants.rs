@@ -50,8 +50,9 @@ fn total(pair: [u64; 2]) -> u64 {
 
 fn check_link(config: &LinkConfig, link: &LinkStatistics, finished: bool) {
     let (arrived, dropped, departed) = (total(link.arrived), total(link.dropped), total(link.departed));
-    assert!(arrived >= dropped + departed, "{}: {arrived} < {dropped} + {departed}", config.name);
-    let inside = arrived - dropped - departed;
+    let lost = total(link.lost);
+    assert!(arrived >= dropped + departed + lost, "{}: {arrived} < {dropped} + {departed} + {lost}", config.name);
+    let inside = arrived - dropped - departed - lost;
     if let (Some(BufferConfig::Packets(limit)), true) = (config.buffer, finished) {
         let in_service = u64::from(config.counting == CountingConfig::Waiting);
         assert!(inside <= limit + in_service, "{}: {inside} inside, {limit} allowed", config.name);

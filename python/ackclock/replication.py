@@ -15,6 +15,7 @@ OVERVIEW_INTERVALS = 2000
 OVERVIEW_CELLS = 2_000_000
 """Most (interval, flow or link) pairs that a picture may cost; each holds a minimum and a maximum."""
 RANDOM_DISCIPLINES = frozenset({"random-drop", "red"})
+RANDOM_LOSSES = frozenset({"bernoulli", "poisson", "gilbert-elliott"})
 RANDOM_DELAYS = frozenset({"alternating", "handover"})
 
 
@@ -43,9 +44,11 @@ def is_deterministic(resolved: ResolvedDict) -> bool:
 
 
 def _is_random(link: dict[str, Any]) -> bool:
-    process = link.get("delay_process")
-    return link["queue"]["discipline"] in RANDOM_DISCIPLINES or (
-        process is not None and process["law"]["kind"] in RANDOM_DELAYS
+    process, loss = link.get("delay_process"), link.get("loss")
+    return (
+        link["queue"]["discipline"] in RANDOM_DISCIPLINES
+        or (process is not None and process["law"]["kind"] in RANDOM_DELAYS)
+        or (loss is not None and loss["law"]["model"] in RANDOM_LOSSES)
     )
 
 

@@ -25,6 +25,7 @@ LINK_QUANTITIES = (
     "utilisation_fraction",
     "loss_fraction",
     "dropped_packets",
+    "lost_packets",
     "throughput_bps",
     "queue_mean_packets",
     "queue_max_packets",
@@ -98,7 +99,9 @@ def _flow_values(flows: Columns, packet_bits: Values, time_s: float) -> dict[str
     return {
         "throughput_bps": flows["received_packets"] * packet_bits / time_s,
         "goodput_bps": flows["delivered_packets"] * packet_bits / time_s,
-        "loss_fraction": _ratio(flows.get("dropped_packets", np.full(len(sent), np.nan)), sent),
+        "loss_fraction": _ratio(
+            flows.get("dropped_packets", np.full(len(sent), np.nan)) + _lost(flows, len(sent)), sent
+        ),
         "retransmitted_fraction": _ratio(flows["retransmitted_packets"], sent),
         "timeouts": flows["timeouts"].astype(float),
         "fast_retransmits": flows["fast_retransmits"].astype(float),
@@ -109,11 +112,18 @@ def _flow_values(flows: Columns, packet_bits: Values, time_s: float) -> dict[str
     }
 
 
+def _lost(table: Columns, length: int) -> Values:
+    """Take what was lost before queues; older results have no such column."""
+    return table.get("lost_packets", np.zeros(length)).astype(float)
+
+
 def _link_values(links: Columns, time_s: float) -> dict[str, Values]:
+    lost = _lost(links, len(links["arrived_packets"]))
     return {
         "utilisation_fraction": links["busy_s"] / time_s,
-        "loss_fraction": _ratio(links["dropped_packets"], links["arrived_packets"]),
+        "loss_fraction": _ratio(links["dropped_packets"] + lost, links["arrived_packets"]),
         "dropped_packets": links["dropped_packets"].astype(float),
+        "lost_packets": lost,
         "throughput_bps": links["departed_bytes"] * 8.0 / time_s,
         "queue_mean_packets": links["queue_area_packet_s"] / time_s,
         "queue_max_packets": links["queue_max_packets"].astype(float),

@@ -118,7 +118,7 @@ def _bottleneck(busiest: Row | None, links: Sequence[Row]) -> Iterator[str]:
         yield f"{busiest['name']} is the bottleneck and full: {use}"
     elif _use(busiest) >= BOTTLENECK:
         yield f"{busiest['name']} is the bottleneck: {use}"
-    elif any(_drops(link) > 0.0 for link in links):
+    elif any(_gone(link) > 0.0 for link in links):
         yield f"losses leave even the busiest link, {busiest['name']}, idle most of the time: {use}"
     else:
         yield f"no link is a bottleneck: the busiest, {busiest['name']}, is {use}"
@@ -126,8 +126,12 @@ def _bottleneck(busiest: Row | None, links: Sequence[Row]) -> Iterator[str]:
 
 def _losses(resolved: ResolvedDict, links: Sequence[Row], busiest: Row | None) -> Iterator[str]:
     dropping = sorted((link for link in links if mean(link, "dropped_packets") > 0.0), key=_drops, reverse=True)
+    losing = [link for link in links if mean(link, "lost_packets") > 0.0]
+    if losing:
+        lost = plural(sum(mean(link, "lost_packets") for link in losing), "packet")
+        yield f"{losing[0]['name'] if len(losing) == 1 else plural(len(losing), 'link')} lost {lost} before the queue"
     if not dropping:
-        yield "no packet was dropped"
+        yield "no buffer dropped any" if losing else "no packet was dropped"
         return
     by_name = {link["name"]: link for link in resolved["links"]}
     for place, link in enumerate(dropping[:2]):
@@ -139,6 +143,10 @@ def _losses(resolved: ResolvedDict, links: Sequence[Row], busiest: Row | None) -
 
 def _drops(link: Row) -> float:
     return mean(link, "dropped_packets")
+
+
+def _gone(link: Row) -> float:
+    return _drops(link) + mean(link, "lost_packets")
 
 
 def _buffer(link: Mapping[str, Any]) -> str:
@@ -172,7 +180,7 @@ def _never_fast(sender: Mapping[str, Any]) -> bool:
 
 
 def _window_limit(resolved: ResolvedDict, flows: Sequence[Row], links: Sequence[Row]) -> Iterator[str]:
-    if any(mean(link, "dropped_packets") > 0.0 or _use(link) >= FULL for link in links):
+    if any(_gone(link) > 0.0 or _use(link) >= FULL for link in links):
         return
     limited = [
         flow["sender"]["max_window"]

@@ -36,6 +36,7 @@ def test_defaults_are_all_written_out() -> None:
         "counting": "with-service",
         "queue": {"discipline": "drop-tail"},
         "delay_process": None,
+        "loss": None,
     }
     sender = {
         "dialect": "rfc",

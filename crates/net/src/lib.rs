@@ -3,11 +3,12 @@
 //! A link is a server with a buffer, then a propagation delay. Two kinds, by when a packet's fate is known:
 //! [`Link`], where it is known on arrival (drop-tail, RED that drops the arriving packet), and [`QueuedLink`],
 //! whose discipline may still throw out a packet that waits (drop-from-front, random drop, RED with a random victim).
-//! A [`Pipe`] is a propagation delay that changes.
+//! A [`Pipe`] is a propagation delay that changes; [`Loss`] loses packets as they come to a link.
 
 mod buffer;
 mod delay;
 mod link;
+mod loss;
 mod queued;
 mod red;
 mod statistics;
@@ -15,6 +16,7 @@ mod statistics;
 pub use buffer::{Buffer, Counting, Limit};
 pub use delay::{DelayLaw, DelayProcess, DelayState, Pipe};
 pub use link::Link;
+pub use loss::{Crossing, Loss, LossLaw};
 pub use queued::{QueuedLink, Victim};
 pub use red::{Red, RedConfig, RedVerdict};
 pub use statistics::{LinkStatistics, Phase};

@@ -159,6 +159,7 @@ fn drops<'py>(py: Python<'py>, rows: &[sim::DropRow]) -> PyResult<Bound<'py, PyD
     column(&table, "retransmission", rows, |row| row.packet.kind == PacketKind::Retransmission)?;
     column(&table, "slow_start", rows, |row| row.packet.slow_start)?;
     column(&table, "ack", rows, |row| row.packet.kind == PacketKind::Ack)?;
+    column(&table, "lost", rows, |row| row.lost)?;
     Ok(table)
 }
 

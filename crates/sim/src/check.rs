@@ -1,4 +1,5 @@
 mod delay;
+mod loss;
 
 use std::collections::BTreeSet;
 
@@ -32,6 +33,9 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
         faults.link(&format!("links[{index}]"), link);
         if let Some(process) = &link.delay_process {
             faults.delay_law(&format!("links[{index}].delay_process.law"), &process.law, run.duration_s);
+        }
+        if let Some(loss) = &link.loss {
+            faults.loss_law(&format!("links[{index}].loss.law"), &loss.law, run.duration_s);
         }
     }
     let hops: usize = scenario.flows.iter().map(|flow| flow.path.len() + flow.return_path.len() + 4).sum();

@@ -5,6 +5,7 @@ mod check;
 mod engine;
 mod job;
 mod links;
+mod losses;
 mod network;
 mod observe;
 mod outcome;

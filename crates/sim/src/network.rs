@@ -3,6 +3,7 @@ use net::{Link, LinkStatistics, Phase, Pipe, QueuedLink};
 use tcp::{Acknowledgment, Receiver};
 
 use crate::links::{link, queued_link};
+use crate::losses::{losses, LossSlot};
 use crate::observe::Observers;
 use crate::pipes::{pipes, Crowd};
 use crate::route::{routes, Element, Hop, Place, Routes};
@@ -64,6 +65,7 @@ pub(crate) struct Network {
     link_indices: Vec<u32>,
     queue_indices: Vec<u32>,
     streams: Vec<Ring<Scheduled>>,
+    losses: Vec<LossSlot>,
     pipes: Vec<Pipe>,
     /// Who is in each pipe, where packets overtake.
     crowds: Vec<Crowd>,
@@ -118,6 +120,7 @@ impl Network {
             observers: Observers::new(scenario, replication, phase),
             crowds: vec![Crowd::default(); pipes.len()],
             pipes,
+            losses: losses(scenario, replication),
             receivers,
             hops,
             links,
@@ -151,11 +154,11 @@ impl Network {
                 Element::Merge(stream) => return self.wait_at_merge(stream, arrival, packet),
                 Element::Queue(index) => return self.join_queue(index, arrival, packet),
                 Element::Link(_) => time = arrival,
-                Element::Pipe(index) => {
-                    time = self.cross_pipe(index, arrival, packet.hop);
+                rare => {
+                    let Some(onward) = self.cross(rare, arrival, packet) else { return };
+                    time = onward;
                     packet.hop += 1;
                 }
-                Element::Crowd(index) => return self.join_crowd(index, arrival, packet),
             }
         }
     }
@@ -267,7 +270,13 @@ impl Network {
             Place::Link(index) => self.links[index as usize].statistics(),
             Place::Queue(index) => *self.queues[index as usize].statistics(),
         };
-        self.places.iter().map(statistics).collect()
+        let mut links: Vec<LinkStatistics> = self.places.iter().map(statistics).collect();
+        for LossSlot { link, lost, .. } in &self.losses {
+            let counted = &mut links[*link as usize];
+            counted.lost = *lost;
+            (counted.arrived[0], counted.arrived[1]) = (counted.arrived[0] + lost[0], counted.arrived[1] + lost[1]);
+        }
+        links
     }
 
     /// Tells the observers of the departures that are known but not yet told.
@@ -297,7 +306,7 @@ impl Network {
                 observers.queue(name, time, self.links[index].packets());
                 observers.left(departure, name, packet);
             }
-            None => observers.dropped(time, name, flow, packet),
+            None => observers.dropped(time, name, flow, packet, false),
         }
     }
 
@@ -323,18 +332,51 @@ impl Network {
         if let Some(observers) = &mut self.observers {
             observers.queue(name, now, packets);
             if let (Some(thrown), Some(flow)) = (thrown, flow) {
-                observers.dropped(now, name, flow, &thrown);
+                observers.dropped(now, name, flow, &thrown, false);
             }
         }
     }
 
-    /// When the packet that departs now comes to the next hop; the flow's own delay, which stands at the hop, included.
+    /// Crosses an element that few scenarios have, out of the way of all others: when the packet comes to the next hop.
+    /// None where it does not come, or waits for its instant.
+    #[cold]
     #[inline(never)]
+    fn cross(&mut self, element: Element, arrival: Time, packet: Packet) -> Option<Time> {
+        match element {
+            Element::Loss(index) if self.loses(index, arrival, packet) => None,
+            Element::Pipe(index) => Some(self.cross_pipe(index, arrival, packet.hop)),
+            Element::Crowd(index) => {
+                self.join_crowd(index, arrival, packet);
+                None
+            }
+            _ => Some(arrival),
+        }
+    }
+
+    /// Whether the packet is lost before the link that it comes to.
+    fn loses(&mut self, index: u32, now: Time, packet: Packet) -> bool {
+        let slot = &mut self.losses[index as usize];
+        let lost = slot.loss.loses(now, &packet);
+        if lost {
+            let phase = self.phase.index(now);
+            slot.lost[phase] += 1;
+            let link = slot.link;
+            let flow = self.flow_of(&packet);
+            if packet.kind != PacketKind::Ack {
+                self.flows[flow as usize].statistics.lost[phase] += 1;
+            }
+            if let Some(observers) = &mut self.observers {
+                observers.dropped(now, link, flow, &packet, true);
+            }
+        }
+        lost
+    }
+
+    /// When the packet that departs now comes to the next hop; the flow's own delay, which stands at the hop, included.
     fn cross_pipe(&mut self, pipe: u32, departure: Time, hop: u32) -> Time {
         self.pipes[pipe as usize].arrival(departure) + self.hops[hop as usize].delay
     }
 
-    #[inline(never)]
     fn join_crowd(&mut self, pipe: u32, departure: Time, packet: Packet) {
         let arrival = self.cross_pipe(pipe, departure, packet.hop);
         if arrival <= self.phase.end {

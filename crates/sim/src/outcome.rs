@@ -41,6 +41,7 @@ impl Outcome {
         ("retransmitted_packets", |flow| flow.retransmitted[1] as f64),
         ("received_packets", |flow| flow.received[1] as f64),
         ("dropped_packets", |flow| flow.dropped[1] as f64),
+        ("lost_packets", |flow| flow.lost[1] as f64),
         ("delivered_packets", |flow| flow.delivered[1] as f64),
         ("acked_packets", |flow| flow.acked[1] as f64),
         ("duplicate_acks", |flow| flow.duplicate_acks[1] as f64),
@@ -54,6 +55,7 @@ impl Outcome {
         ("sent_total", |flow| total(flow.sent)),
         ("received_total", |flow| total(flow.received)),
         ("dropped_total", |flow| total(flow.dropped)),
+        ("lost_total", |flow| total(flow.lost)),
         ("delivered_total", |flow| total(flow.delivered)),
     ];
 
@@ -61,6 +63,7 @@ impl Outcome {
     pub const LINK_COLUMNS: &'static [Column<LinkStatistics>] = &[
         ("arrived_packets", |link| link.arrived[1] as f64),
         ("dropped_packets", |link| link.dropped[1] as f64),
+        ("lost_packets", |link| link.lost[1] as f64),
         ("departed_packets", |link| link.departed[1] as f64),
         ("departed_bytes", |link| link.departed_bytes[1] as f64),
         ("busy_s", |link| link.busy.seconds()),
@@ -68,6 +71,7 @@ impl Outcome {
         ("queue_max_packets", |link| link.queue_max as f64),
         ("arrived_total", |link| total(link.arrived)),
         ("dropped_total", |link| total(link.dropped)),
+        ("lost_total", |link| total(link.lost)),
         ("departed_total", |link| total(link.departed)),
     ];
 

@@ -23,6 +23,8 @@ pub(crate) enum Element {
     Queue(u32),
     /// The end of an ordered stream that others join: the packet waits there until its instant.
     Merge(u32),
+    /// What loses packets before a link.
+    Loss(u32),
     /// A pipe whose delay changes, behind a link: packets keep their order, and it is known at once when they arrive.
     Pipe(u32),
     /// A pipe in which they overtake one another: the packet waits there until its instant.
@@ -105,6 +107,17 @@ fn pipes(links: &[LinkConfig]) -> Vec<Option<Element>> {
     links.iter().map(&mut pipe).collect()
 }
 
+/// What loses packets before each link, where something does.
+fn losses(links: &[LinkConfig]) -> Vec<Option<Element>> {
+    let mut next = 0;
+    let mut loss = |link: &LinkConfig| {
+        link.loss.as_ref()?;
+        next += 1;
+        Some(Element::Loss(next - 1))
+    };
+    links.iter().map(&mut loss).collect()
+}
+
 fn feeders(scenario: &Scenario) -> Vec<Feeders> {
     let mut feeders = vec![Feeders::default(); scenario.links.len()];
     for (index, flow) in scenario.flows.iter().enumerate() {
@@ -130,6 +143,7 @@ pub(crate) fn routes(scenario: &Scenario) -> Routes {
     let mut layout = Layout {
         places: places(&scenario.links),
         pipes: pipes(&scenario.links),
+        losses: losses(&scenario.links),
         feeders: feeders(scenario),
         streams: BTreeMap::new(),
         hops: Vec::new(),
@@ -142,6 +156,7 @@ pub(crate) fn routes(scenario: &Scenario) -> Routes {
 struct Layout<'a> {
     places: Vec<Place>,
     pipes: Vec<Option<Element>>,
+    losses: Vec<Option<Element>>,
     feeders: Vec<Feeders>,
     streams: BTreeMap<(usize, Feeder), u32>,
     hops: Vec<Hop>,
@@ -164,6 +179,9 @@ impl Layout<'_> {
         for &link in links {
             if let Some(stream) = feeder.and_then(|feeder| self.stream(link, feeder)) {
                 self.push(Element::Merge(stream), 0.0);
+            }
+            if let Some(loss) = self.losses[link] {
+                self.push(loss, 0.0);
             }
             let element = match self.places[link] {
                 Place::Link(index) => Element::Link(index),

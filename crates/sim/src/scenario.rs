@@ -1,11 +1,13 @@
 //! The resolved scenario: SI numbers, nothing implicit. Its JSON form is the contract with the Python side.
 
 mod delay;
+mod loss;
 
 use serde::{Deserialize, Serialize};
 use tcp::{ReceiverConfig, SenderConfig};
 
 pub use delay::{DelayLawConfig, DelayProcessConfig, DelayStateConfig, OrderConfig};
+pub use loss::{CrossingConfig, LossConfig, LossLawConfig};
 
 /// A whole scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,6 +62,9 @@ pub struct LinkConfig {
     /// A delay that changes, on top of the constant one; none: it does not change.
     #[serde(default)]
     pub delay_process: Option<DelayProcessConfig>,
+    /// What loses packets before the queue; none: nothing does.
+    #[serde(default)]
+    pub loss: Option<LossConfig>,
 }
 
 impl LinkConfig {

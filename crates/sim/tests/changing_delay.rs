@@ -163,7 +163,8 @@ fn a_delay_is_the_same_whatever_else_the_scenario_has() {
     let alone = abrupt(100.0, 20.0, Recovery::Reno, process(OrderConfig::Overtake, law.clone()));
     let mut with_others = alone.clone();
     let alike = process(OrderConfig::Keep, law);
-    with_others.links[1].delay_process = alike.map(|process| DelayProcessConfig { stream: "back".to_owned(), ..process });
+    with_others.links[1].delay_process =
+        alike.map(|process| DelayProcessConfig { stream: "back".to_owned(), ..process });
     with_others.flows[0].size_packets = Some(100);
     let rows = |scenario: &Scenario| run(scenario).traces.delay.unwrap();
     let (alone, with_others) = (rows(&alone), rows(&with_others));

@@ -79,7 +79,7 @@ fn check_rest(outcome: &Outcome) {
         assert_eq!(flow.delivered[1], flow.acked[1]);
     }
     for (index, link) in outcome.links.iter().enumerate() {
-        assert_eq!(link.arrived[1], link.departed[1] + link.dropped[1], "link {index} is empty");
+        assert_eq!(link.arrived[1], link.departed[1] + link.dropped[1] + link.lost[1], "link {index} is empty");
     }
 }
 

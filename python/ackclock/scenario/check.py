@@ -13,6 +13,7 @@ from ackclock.scenario.network import (
     REVERSE,
     ChangingDelay,
     Direction,
+    Losing,
     Network,
     Route,
     flow_names,
@@ -105,17 +106,28 @@ class Checker:
         yield from self._queue((*way.location, "queue"), way.queue)
         if way.changing is not None and way.changing.location[: len(way.location)] == way.location:
             yield from self._changing(way.changing)
+        if way.losing is not None:
+            yield from self._losing(way.losing)
 
     def _changing(self, changing: ChangingDelay) -> Iterator[Fault]:
-        at_fault = changing.fault
-        if at_fault is not None:
-            location = (*changing.location, at_fault.field)
-            yield self.places.fault(location, at_fault.problem, allowed=at_fault.allowed, hint=at_fault.hint)
-        stay_s = changing.law and shortest_stay_s(changing.law)
+        yield from self._at_fault(changing)
+        yield from self._too_often(changing.location, shortest_stay_s(changing.law) if changing.law else None)
+
+    def _losing(self, losing: Losing) -> Iterator[Fault]:
+        yield from self._at_fault(losing)
+        yield from self._too_often(losing.location, losing.loss.mean_interval)
+
+    def _at_fault(self, part: ChangingDelay | Losing) -> Iterator[Fault]:
+        fault = part.fault
+        if fault is not None:
+            location = (*part.location, fault.field)
+            yield self.places.fault(location, fault.problem, allowed=fault.allowed, hint=fault.hint)
+
+    def _too_often(self, location: Location, interval_s: float | None) -> Iterator[Fault]:
         run = self.draft.run
-        if stay_s and run is not None and run.duration / stay_s > MOST_CHANGES:
-            problem = f"changes more than {MOST_CHANGES:.0e} times in a run: {show(stay_s, 's')} between two changes"
-            yield self.places.fault(changing.location, problem.replace("e+0", "e"), given=None)
+        if interval_s and run is not None and run.duration / interval_s > MOST_CHANGES:
+            problem = f"happens more than 1e7 times in a run: {show(interval_s, 's')} from one time to the next"
+            yield self.places.fault(location, problem, given=None)
 
     def _queue(self, location: Location, queue: Queue) -> Iterator[Fault]:
         if queue.discipline != "red":

@@ -4,10 +4,10 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from ackclock.scenario.fields import FieldError
 from ackclock.scenario.places import as_toml
 from ackclock.scenario.resolved_links import AlternatingLaw, DelayLaw, DelayStateSettings, HandoverLaw, StepsLaw
 from ackclock.scenario.schema import DELAY_FIELDS, LONGEST_RUN_S, MOST_STEPS, DelayProcess
+from ackclock.scenario.tables import TableError, check_fields
 
 MOST_TRACE_BYTES = 32_000_000
 """Of a file of delays."""
@@ -15,14 +15,6 @@ MOST_CHANGES = 1e7
 """Of a delay in one run, on average."""
 _LONGEST_DELAY_S = 1e5
 _ROUNDING = 1e-9
-
-
-class DelayError(FieldError):
-    """What is wrong with the table, and in which of its fields."""
-
-    def __init__(self, field: str, problem: str, hint: str | None = None, allowed: str | None = None) -> None:
-        super().__init__(problem, hint, allowed)
-        self.field = field
 
 
 def delay_law(process: DelayProcess, folder: Path | None) -> DelayLaw:
@@ -42,10 +34,10 @@ def delay_law(process: DelayProcess, folder: Path | None) -> DelayLaw:
 
     Raises
     ------
-    DelayError
+    TableError
         If its fields do not fit together, or a trace cannot be read.
     """
-    _check_fields(process)
+    check_fields(process, "kind", process.kind, DELAY_FIELDS)
     match process.kind:
         case "steps":
             return _steps(process)
@@ -57,35 +49,24 @@ def delay_law(process: DelayProcess, folder: Path | None) -> DelayLaw:
             return _handover(process)
 
 
-def _check_fields(process: DelayProcess) -> None:
-    needed, possible = DELAY_FIELDS[process.kind]
-    for kind, (their_needed, their_possible) in DELAY_FIELDS.items():
-        for name in (*their_needed, *their_possible):
-            if process.gives(name) and name not in (*needed, *possible):
-                raise DelayError(name, f'belongs to the kind "{kind}", not to "{process.kind}"')
-    for name in needed:
-        if not process.gives(name):
-            raise DelayError("kind", f'needs the field "{name}"')
-
-
 def _steps(process: DelayProcess) -> StepsLaw:
     steps = process.steps or ()
     if steps[0][0] != 0.0:
-        raise DelayError("steps", "does not begin at 0 s", 'the first step is the delay at the start: ["0 s", ...]')
+        raise TableError("steps", "does not begin at 0 s", 'the first step is the delay at the start: ["0 s", ...]')
     return StepsLaw("steps", steps)
 
 
 def _alternating(process: DelayProcess) -> AlternatingLaw:
     states = process.states
     if not states:
-        raise DelayError("states", "is empty")
+        raise TableError("states", "is empty")
     if len(states) > 1000:
-        raise DelayError("states", f"has {len(states)} states, more than 1000")
+        raise TableError("states", f"has {len(states)} states, more than 1000")
     for number, state in enumerate(states, 1):
         if state.least_stay + state.mean_extra < 1e-6:
-            raise DelayError("states", f"has a state, number {number}, that lasts for less than 1 us", "see mean_extra")
+            raise TableError("states", f"has a state, number {number}, that lasts for less than 1 us", "see mean_extra")
     if process.start_state > len(states):
-        raise DelayError("start_state", f"is beyond the last state, {len(states)}")
+        raise TableError("start_state", f"is beyond the last state, {len(states)}")
     if process.transitions is not None:
         _check_transitions(process.transitions, len(states))
     settings = tuple(DelayStateSettings(state.delay, state.least_stay, state.mean_extra) for state in states)
@@ -94,16 +75,16 @@ def _alternating(process: DelayProcess) -> AlternatingLaw:
 
 def _check_transitions(rows: tuple[tuple[float, ...], ...], states: int) -> None:
     if len(rows) != states or any(len(row) != states for row in rows):
-        raise DelayError("transitions", f"has not a row and a column for each of the {states} states")
+        raise TableError("transitions", f"has not a row and a column for each of the {states} states")
     for number, row in enumerate(rows, 1):
         if abs(sum(row) - 1.0) > _ROUNDING:
-            raise DelayError("transitions", f"has a row, number {number}, whose sum is {sum(row):.9g}, not 1")
+            raise TableError("transitions", f"has a row, number {number}, whose sum is {sum(row):.9g}, not 1")
 
 
 def _handover(process: DelayProcess) -> HandoverLaw:
     low, high = process.low or 0.0, process.high or 0.0
     if low > high:
-        raise DelayError("low", "is above high")
+        raise TableError("low", "is above high")
     return HandoverLaw("handover", low, high, process.period)
 
 
@@ -124,29 +105,29 @@ def _trace(name: str, folder: Path | None) -> list[tuple[float, float]]:
     for line, row in _rows(_path(name, folder)):
         time, delay = _numbers(line, row)
         if steps and time <= steps[-1][0]:
-            raise DelayError("file", f"goes back in time in line {line}: {as_toml(', '.join(row))}")
+            raise TableError("file", f"goes back in time in line {line}: {as_toml(', '.join(row))}")
         steps.append((time, delay))
         if len(steps) > MOST_STEPS:
-            raise DelayError("file", f"has more than {MOST_STEPS} rows")
+            raise TableError("file", f"has more than {MOST_STEPS} rows")
     if not steps:
-        raise DelayError("file", "has no rows", allowed="a row for each change: time in s, delay in s")
+        raise TableError("file", "has no rows", allowed="a row for each change: time in s, delay in s")
     return [(0.0, steps[0][1]), *steps[1:]]
 
 
 def _path(name: str, folder: Path | None) -> Path:
     if folder is None:
-        raise DelayError("file", "is looked for beside the scenario's file, and there is none")
+        raise TableError("file", "is looked for beside the scenario's file, and there is none")
     root = folder.resolve()
     try:
         path = (root / name).resolve()
     except (OSError, ValueError, RuntimeError):
-        raise DelayError("file", "is no path") from None
+        raise TableError("file", "is no path") from None
     if not path.is_relative_to(root):
-        raise DelayError("file", "leads out of the scenario's folder", allowed="a file in it, or in a folder within")
+        raise TableError("file", "leads out of the scenario's folder", allowed="a file in it, or in a folder within")
     if not path.is_file():
-        raise DelayError("file", "names no file", "it is looked for beside the scenario's file")
+        raise TableError("file", "names no file", "it is looked for beside the scenario's file")
     if path.stat().st_size > MOST_TRACE_BYTES:
-        raise DelayError("file", f"is larger than {MOST_TRACE_BYTES // 1_000_000} MB")
+        raise TableError("file", f"is larger than {MOST_TRACE_BYTES // 1_000_000} MB")
     return path
 
 
@@ -155,7 +136,7 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):
-        raise DelayError("file", "cannot be read as text") from None
+        raise TableError("file", "cannot be read as text") from None
     first = True
     for line, content in enumerate(text.splitlines(), 1):
         row = next(csv.reader([content.partition("#")[0]]), [])
@@ -176,9 +157,9 @@ def _is_number(cell: str) -> bool:
 def _numbers(line: int, row: list[str]) -> tuple[float, float]:
     allowed = "two numbers in each row, a comma between them: time in s, delay in s"
     if len(row) != 2 or not all(_is_number(cell) for cell in row):
-        raise DelayError("file", f"has no pair of numbers in line {line}: {as_toml(', '.join(row))}", allowed=allowed)
+        raise TableError("file", f"has no pair of numbers in line {line}: {as_toml(', '.join(row))}", allowed=allowed)
     time, delay = float(row[0]), float(row[1])
     if not (0.0 <= time <= LONGEST_RUN_S and 0.0 <= delay <= _LONGEST_DELAY_S):
         allowed = "times from 0 to 1e7 s, delays from 0 to 1e5 s"
-        raise DelayError("file", f"is out of range in line {line}: {as_toml(', '.join(row))}", allowed=allowed)
+        raise TableError("file", f"is out of range in line {line}: {as_toml(', '.join(row))}", allowed=allowed)
     return time, delay

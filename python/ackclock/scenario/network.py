@@ -5,11 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ackclock.scenario.delays import DelayError, delay_law
+from ackclock.scenario.delays import delay_law
+from ackclock.scenario.losses import loss_law
 from ackclock.scenario.resolved import ByteBuffer, PacketBuffer
-from ackclock.scenario.resolved_links import DelayLaw
-from ackclock.scenario.schema import CountingName, DelayProcess, Flow, Link, Queue
+from ackclock.scenario.resolved_links import DelayLaw, LossLaw
+from ackclock.scenario.schema import CountingName, DelayProcess, Flow, Link, Loss, Queue
 from ackclock.scenario.source import Location
+from ackclock.scenario.tables import TableError
 from ackclock.units import Quantity
 
 REVERSE = ".reverse"
@@ -24,7 +26,17 @@ class ChangingDelay:
     location: Location
     stream: str
     law: DelayLaw | None
-    fault: DelayError | None
+    fault: TableError | None
+
+
+@dataclass(frozen=True, slots=True)
+class Losing:
+    """What loses packets, by which table; no law, but why, where its fields are at fault."""
+
+    loss: Loss
+    location: Location
+    law: LossLaw | None
+    fault: TableError | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +51,7 @@ class Direction:
     counting: CountingName
     queue: Queue
     changing: "ChangingDelay | None" = None
+    losing: "Losing | None" = None
 
     @property
     def least_delay_s(self) -> float:
@@ -152,23 +165,41 @@ def network_of(links: Sequence[Link | None], names: Sequence[str | None], folder
 
 
 def _both_directions(link: Link, position: int, folder: Path | None) -> list[Direction | None]:
-    reverse = link.reverse
-    changing = _changing(link.delay_process, link.name, ("link", position, "delay_process"), folder)
+    reverse, place = link.reverse, ("link", position)
+    changing = _changing(link.delay_process, link.name, (*place, "delay_process"), folder)
     there = Direction(
-        link.name, ("link", position), link.rate, link.delay, link.buffer, link.counting, link.queue, changing
+        link.name,
+        place,
+        link.rate,
+        link.delay,
+        link.buffer,
+        link.counting,
+        link.queue,
+        changing,
+        _losing(link.loss, (*place, "loss")),
     )
+    back = _changing(reverse.delay_process, link.name + REVERSE, (*place, "reverse", "delay_process"), folder)
     again = Direction(
         link.name + REVERSE,
-        ("link", position, "reverse"),
+        (*place, "reverse"),
         reverse.rate if reverse.gives("rate") else link.rate,
         reverse.delay if reverse.gives("delay") else link.delay,
         reverse.buffer,
         reverse.counting,
         reverse.queue,
-        _changing(reverse.delay_process, link.name + REVERSE, ("link", position, "reverse", "delay_process"), folder)
-        or (changing if changing and changing.process.both_ways else None),
+        back or (changing if changing and changing.process.both_ways else None),
+        _losing(reverse.loss, (*place, "reverse", "loss")),
     )
     return [there, again]
+
+
+def _losing(loss: Loss | None, location: Location) -> Losing | None:
+    if loss is None:
+        return None
+    try:
+        return Losing(loss, location, loss_law(loss), None)
+    except TableError as fault:
+        return Losing(loss, location, None, fault)
 
 
 def _changing(
@@ -178,7 +209,7 @@ def _changing(
         return None
     try:
         return ChangingDelay(process, location, stream, delay_law(process, folder), None)
-    except DelayError as fault:
+    except TableError as fault:
         return ChangingDelay(process, location, stream, None, fault)
 
 

@@ -20,6 +20,7 @@ from ackclock.scenario.schema import (
     Flow,
     Form,
     Link,
+    Loss,
     Queue,
     Reverse,
     Rto,
@@ -32,7 +33,7 @@ from ackclock.scenario.schema import (
 
 _MODELS: dict[str, type[Table]] = {
     model.__name__.lower(): model
-    for model in (Form, Link, Reverse, Queue, DelayProcess, DelayState, Flow, Tcp, Rto, Run, Trace)
+    for model in (Form, Link, Reverse, Queue, DelayProcess, DelayState, Loss, Flow, Tcp, Rto, Run, Trace)
 }
 _TYPES: dict[type[Kind], str] = {
     Amount: "quantity",

@@ -11,7 +11,7 @@ from pydantic_core import to_json
 
 from ackclock.errors import Fault, ScenarioError
 from ackclock.scenario.places import as_toml
-from ackclock.scenario.resolved_links import DelayProcessSettings
+from ackclock.scenario.resolved_links import DelayProcessSettings, LossSettings
 from ackclock.scenario.schema import (
     MOST_BUFFER_BYTES,
     MOST_FLOWS,
@@ -112,6 +112,7 @@ class SimplexLink:
     counting: CountingName
     queue: Annotated[PlainQueue | RedQueue, Field(discriminator="discipline")]
     delay_process: DelayProcessSettings | None = None
+    loss: LossSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The resolved form of what may stand on a link beside its queue: delays that change."""
+"""The resolved form of what may stand on a link beside its queue: delays that change, packets that are lost."""
 
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
@@ -80,3 +80,64 @@ class DelayProcessSettings:
     stream: str
     order: Literal["overtake", "keep"]
     law: Annotated[DelayLaw, Field(discriminator="kind")]
+
+
+@dataclass(frozen=True, slots=True)
+class BernoulliLoss:
+    """Each packet with a probability."""
+
+    __pydantic_config__ = CONFIG
+    model: Literal["bernoulli"]
+    probability: Share
+
+
+@dataclass(frozen=True, slots=True)
+class PoissonLoss:
+    """The next packet after each instant of a Poisson process."""
+
+    __pydantic_config__ = CONFIG
+    model: Literal["poisson"]
+    mean_interval_s: Stay
+    void_after_s: Seconds
+
+
+@dataclass(frozen=True, slots=True)
+class GilbertElliottLoss:
+    """By a chain of two states that takes a step after each packet."""
+
+    __pydantic_config__ = CONFIG
+    model: Literal["gilbert-elliott"]
+    to_bad: Share
+    to_good: Share
+    loss_in_good: Share
+    loss_in_bad: Share
+
+
+@dataclass(frozen=True, slots=True)
+class PacketsLoss:
+    """Those with the given numbers, counted from 1, in rising order."""
+
+    __pydantic_config__ = CONFIG
+    model: Literal["packets"]
+    numbers: Annotated[tuple[Annotated[int, Field(ge=1, le=10**15)], ...], Field(min_length=1, max_length=1_000_000)]
+
+
+@dataclass(frozen=True, slots=True)
+class TimesLoss:
+    """The next packet after each given instant, in rising order."""
+
+    __pydantic_config__ = CONFIG
+    model: Literal["times"]
+    times_s: Annotated[tuple[Seconds, ...], Field(min_length=1, max_length=1_000_000)]
+
+
+LossLaw = BernoulliLoss | PoissonLoss | GilbertElliottLoss | PacketsLoss | TimesLoss
+
+
+@dataclass(frozen=True, slots=True)
+class LossSettings:
+    """What loses packets as they come to a link."""
+
+    __pydantic_config__ = CONFIG
+    applies_to: Literal["all", "data", "acks"]
+    law: Annotated[LossLaw, Field(discriminator="model")]

@@ -3,7 +3,7 @@
 import math
 
 from ackclock.errors import Fault, ScenarioError
-from ackclock.scenario.network import ChangingDelay, Direction, Network, flow_names, largest_packets, network_of
+from ackclock.scenario.network import ChangingDelay, Direction, Losing, Network, flow_names, largest_packets, network_of
 from ackclock.scenario.resolved import (
     PlainQueue,
     RedQueue,
@@ -13,7 +13,7 @@ from ackclock.scenario.resolved import (
     SimplexLink,
     TraceSettings,
 )
-from ackclock.scenario.resolved_links import DelayProcessSettings
+from ackclock.scenario.resolved_links import DelayProcessSettings, LossSettings
 from ackclock.scenario.scenario import Scenario
 from ackclock.scenario.schema import Flow, Queue
 from ackclock.scenario.tcp import receiver_settings, sender_settings
@@ -127,7 +127,16 @@ def _link(way: Direction, largest_packet_bytes: int) -> SimplexLink:
         counting=way.counting,
         queue=_queue(way.queue, largest_packet_bytes),
         delay_process=_delay_process(way.changing),
+        loss=_loss(way.losing),
     )
+
+
+def _loss(losing: Losing | None) -> LossSettings | None:
+    if losing is None:
+        return None
+    if losing.law is None:
+        raise AssertionError("a scenario that was checked has a law for each loss")
+    return LossSettings(losing.loss.applies_to, losing.law)
 
 
 def _delay_process(changing: ChangingDelay | None) -> DelayProcessSettings | None:

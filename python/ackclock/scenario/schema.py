@@ -28,6 +28,8 @@ LONGEST_RUN_S = 1e7
 DEFAULT_PRESET = "newreno-rfc6582"
 
 DisciplineName = Literal["drop-tail", "drop-from-front", "random-drop", "red"]
+LossModelName = Literal["bernoulli", "poisson", "gilbert-elliott", "packets", "times"]
+CrossingName = Literal["all", "data", "acks"]
 DelayKindName = Literal["steps", "alternating", "trace", "handover"]
 OrderName = Literal["overtake", "keep"]
 CountingName = Literal["with-service", "waiting"]
@@ -158,7 +160,7 @@ _STEPS = ListOf(
     _STEP, "pairs of an instant and a delay", '[["0 s", "192 ms"], ["6 s", "292 ms"]]', MOST_STEPS, rising=True
 )
 _SHARES = ListOf(Number(0, 1, 0.5, closed=True, from_low=True), "probabilities", "[0.5, 0.5]", 1000)
-DELAY_FIELDS: dict[DelayKindName, tuple[tuple[str, ...], tuple[str, ...]]] = {
+DELAY_FIELDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "steps": (("steps",), ()),
     "alternating": (("states",), ("transitions", "start_state")),
     "trace": (("file",), ()),
@@ -204,6 +206,53 @@ class DelayProcess(Table):
     )
 
 
+_PROBABILITY = Number(0, 1, 0.01, closed=True, from_low=True)
+_INSTANT = Amount("3 s", (Span("s", 0, LONGEST_RUN_S, "0 to 1e7 s"),))
+LOSS_FIELDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "bernoulli": (("probability",), ()),
+    "poisson": (("mean_interval",), ("void_after",)),
+    "gilbert-elliott": (("to_bad", "to_good"), ("loss_in_good", "loss_in_bad")),
+    "packets": (("packets",), ()),
+    "times": (("times",), ()),
+}
+"""The fields that each model of loss needs, and those that it may have."""
+
+
+class Loss(Table):
+    """Packets that are lost as they come to the link, before its queue."""
+
+    model: Annotated[LossModelName, _choice("model", LossModelName)] = _entry(
+        "which packets: each with a probability (bernoulli), the next one after each instant of a random process "
+        "(poisson), in bursts (gilbert-elliott), or those given by number (packets) or instant (times)"
+    )
+    applies_to: Annotated[CrossingName, _choice("kind of packets", CrossingName)] = _entry(
+        "which packets can be lost and are counted", "all"
+    )
+    probability: Annotated[float | None, _PROBABILITY] = _entry("bernoulli: loss probability", None, words="none")
+    mean_interval: Annotated[float | None, Amount("10 s", (Span("s", 1e-6, LONGEST_RUN_S, "1 us to 1e7 s"),))] = _entry(
+        "poisson: mean time between two instants; the next packet after each is lost", None, words="none"
+    )
+    void_after: Annotated[float, Amount("1 s", (Span("s", 0, LONGEST_RUN_S, "0 to 1e7 s"),))] = _entry(
+        "poisson: an instant that finds no packet for so long is void", 0.5, toml="500 ms"
+    )
+    to_bad: Annotated[float | None, _PROBABILITY] = _entry(
+        "gilbert-elliott: probability of a step to the bad state, after each packet in the good one", None, words="none"
+    )
+    to_good: Annotated[float | None, _PROBABILITY] = _entry(
+        "gilbert-elliott: and back; bursts are of 1/`to_good` packets on average", None, words="none"
+    )
+    loss_in_good: Annotated[float, _PROBABILITY] = _entry(
+        "gilbert-elliott: loss probability in the good state, where it begins", 0.0
+    )
+    loss_in_bad: Annotated[float, _PROBABILITY] = _entry("gilbert-elliott: loss probability in the bad state", 1.0)
+    packets: Annotated[
+        tuple[int, ...] | None, ListOf(Count(1, 10**12, 5), "packet numbers", "[5, 9]", MOST_STEPS, rising=True)
+    ] = _entry("packets: those with the given numbers, counted on this link from 1", None, words="none")
+    times: Annotated[
+        tuple[float, ...] | None, ListOf(_INSTANT, "instants", '["3 s", "7 s"]', MOST_STEPS, rising=True)
+    ] = _entry("times: the next packet after each of these instants", None, words="none")
+
+
 QueueField = Annotated[Queue, Shorthand("discipline", "discipline", lambda: DISCIPLINES)]
 CountingField = Annotated[CountingName, _choice("way of counting", CountingName)]
 DROP_TAIL = Queue(discipline="drop-tail")
@@ -222,6 +271,7 @@ class Reverse(Table):
         None,
         words="not at all, unless the forward one is `both_ways`",
     )
+    loss: Loss | None = _entry("packets that are lost in the reverse direction", None, words="none")
 
 
 class Link(Table):
@@ -239,6 +289,7 @@ class Link(Table):
         "with-service",
     )
     delay_process: DelayProcess | None = _entry("how the delay changes, on top of `delay`", None, words="not at all")
+    loss: Loss | None = _entry("packets that are lost before the queue", None, words="none")
     reverse: Reverse = _entry(
         "what is different in the reverse direction", Reverse(), words="as forward, unlimited drop-tail"
     )

@@ -110,7 +110,11 @@ class Warner:
         route = self.network.route(flow)
         ways = [self.network.directions[link] for link in route.forward + route.back] if route else []
         return any(
-            way is not None and way.rate_bps is not None and (way.limit is not None or way.queue.discipline == "red")
+            way is not None
+            and (
+                way.losing is not None
+                or (way.rate_bps is not None and (way.limit is not None or way.queue.discipline == "red"))
+            )
             for way in ways
         )
 

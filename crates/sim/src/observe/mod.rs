@@ -140,9 +140,10 @@ impl Observers {
         }
     }
 
-    pub(crate) fn dropped(&mut self, time: Time, link: u32, flow: u32, packet: &Packet) {
+    /// The queue threw the packet away, or it was lost before.
+    pub(crate) fn dropped(&mut self, time: Time, link: u32, flow: u32, packet: &Packet, lost: bool) {
         if let Some(rows) = &mut self.traces.drops {
-            rows.push(DropRow { time, link, flow, packet: *packet });
+            rows.push(DropRow { time, link, flow, packet: *packet, lost });
         }
         if let (Some(rows), Some(follower)) = (&mut self.traces.overview, self.followers.get_mut(link as usize)) {
             let emit = |time, value| rows.push(OverviewRow { kind: OverviewKind::Drops, index: link, time, value });

@@ -115,6 +115,8 @@ pub struct DropRow {
     pub flow: u32,
     /// The packet.
     pub packet: Packet,
+    /// It was lost before the queue, rather than thrown away by it.
+    pub lost: bool,
 }
 
 /// A loss that a sender found.

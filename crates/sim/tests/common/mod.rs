@@ -19,6 +19,7 @@ pub fn link(name: &str, rate_bps: f64, buffer_packets: Option<u64>) -> LinkConfi
         counting: CountingConfig::WithService,
         queue: QueueConfig::DropTail {},
         delay_process: None,
+        loss: None,
     }
 }
 

@@ -6,8 +6,8 @@ mod axes;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
 use sim::scenario::{
-    BufferConfig, CountingConfig, DelayLawConfig, DelayProcessConfig, DelayStateConfig, FlowConfig, LinkConfig,
-    OrderConfig, QueueConfig, Run, TraceConfig, VictimConfig,
+    BufferConfig, CountingConfig, CrossingConfig, DelayLawConfig, DelayProcessConfig, DelayStateConfig, FlowConfig,
+    LinkConfig, LossConfig, LossLawConfig, OrderConfig, QueueConfig, Run, TraceConfig, VictimConfig,
 };
 use sim::Scenario;
 
@@ -83,8 +83,9 @@ fn link() -> impl Strategy<Value = LinkConfig> {
         (1_u64..40_000).prop_map(|bytes| Some(BufferConfig::Bytes(bytes))),
     ];
     let process = prop::option::weighted(0.2, delay_process());
-    (rate, delay, buffer, any::<bool>(), queue(), process).prop_map(
-        |(rate_bps, delay_s, buffer, waiting, queue, delay_process)| LinkConfig {
+    let loss = prop::option::weighted(0.2, loss());
+    (rate, delay, buffer, any::<bool>(), queue(), process, loss).prop_map(
+        |(rate_bps, delay_s, buffer, waiting, queue, delay_process, loss)| LinkConfig {
             name: String::new(),
             rate_bps,
             delay_s,
@@ -92,8 +93,28 @@ fn link() -> impl Strategy<Value = LinkConfig> {
             counting: if waiting { CountingConfig::Waiting } else { CountingConfig::WithService },
             queue,
             delay_process,
+            loss,
         },
     )
+}
+
+fn loss() -> impl Strategy<Value = LossConfig> {
+    let share = || prop_oneof![0.0..0.1_f64, 0.0..0.5_f64];
+    let law = prop_oneof![
+        share().prop_map(|probability| LossLawConfig::Bernoulli { probability }),
+        (0.01..5.0_f64, 0.0..1.0_f64)
+            .prop_map(|(mean_interval_s, void_after_s)| LossLawConfig::Poisson { mean_interval_s, void_after_s }),
+        (share(), 0.05..1.0_f64, share(), share()).prop_map(|(to_bad, to_good, loss_in_good, loss_in_bad)| {
+            LossLawConfig::GilbertElliott { to_bad, to_good, loss_in_good, loss_in_bad }
+        }),
+        prop::collection::btree_set(1_u64..300, 1..20)
+            .prop_map(|numbers| LossLawConfig::Packets { numbers: numbers.into_iter().collect() }),
+        prop::collection::btree_set(0_u32..20_000, 1..20).prop_map(|times| LossLawConfig::Times {
+            times_s: times.into_iter().map(|time| f64::from(time) / 1000.0).collect()
+        }),
+    ];
+    let applies_to = prop::sample::select(vec![CrossingConfig::All, CrossingConfig::Data, CrossingConfig::Acks]);
+    (applies_to, law).prop_map(|(applies_to, law)| LossConfig { applies_to, law })
 }
 
 fn delay_process() -> impl Strategy<Value = DelayProcessConfig> {
