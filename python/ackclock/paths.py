@@ -60,7 +60,17 @@ def least_delay_s(link: Mapping[str, Any]) -> float:
 def delay_processes(resolved: ResolvedDict, flow: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """List the changing delays on a flow's way, there and back."""
     found = (link.get("delay_process") for link in _links(resolved, (*flow["path"], *flow["return_path"])))
-    return [process for process in found if process is not None]
+    return [process for process in found if process is not None and not _stands_still(process["law"])]
+
+
+def _stands_still(law: Mapping[str, Any]) -> bool:
+    return bool(law["kind"] == "steps" and len(law["steps_s"]) == 1)
+
+
+def losses(resolved: ResolvedDict, flow: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """List the laws by which links on a flow's way lose its data."""
+    found = (link.get("loss") for link in _links(resolved, flow["path"]))
+    return [loss["law"] for loss in found if loss is not None and loss["applies_to"] != "acks"]
 
 
 def nodes(resolved: ResolvedDict, path: Sequence[int], packet_bytes: float) -> list[Node]:

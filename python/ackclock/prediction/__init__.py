@@ -7,6 +7,7 @@ scenario, and nothing here knows a result, except `predict_from_measured`, which
 from ackclock.prediction.changing_delay import predict_changing_delay
 from ackclock.prediction.losses import predict_from_measured
 from ackclock.prediction.many_flows import predict_many_flows
+from ackclock.prediction.random_loss import predict_random_loss
 from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPrediction, Number, Prediction
 from ackclock.prediction.short_flow import predict_short_flow
 from ackclock.prediction.single_flow import predict_single_flow
@@ -30,6 +31,7 @@ _QUESTIONS = (
     predict_short_flow,
     predict_two_way,
     predict_changing_delay,
+    predict_random_loss,
 )
 
 

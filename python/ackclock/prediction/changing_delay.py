@@ -63,6 +63,14 @@ def alternating_states(scene: Scene, law: Mapping[str, Any]) -> States | None:
     )
 
 
+def next_states(states: States) -> Sequence[Sequence[float]]:
+    """Give the probabilities of the next state; by default they follow one another in a circle."""
+    count = len(states.stays_s)
+    if states.transitions is not None:
+        return states.transitions
+    return [[float(other == (state + 1) % count) for other in range(count)] for state in range(count)]
+
+
 def _reasons(scene: Scene) -> list[str]:
     found = delay_processes(scene.resolved, scene.flow)
     if not found:
@@ -77,7 +85,9 @@ def _ideal(scene: Scene, law: Mapping[str, Any]) -> ModelPrediction | Inapplicab
     if states is None:
         return Inapplicable(*IDEAL, (f"the delay changes by {law['kind']}; the model alternates between states",))
     rate = inf if scene.bottleneck is None else scene.bottleneck.packet_rate
-    found = abrupt_delay.ideal_goodput(scene.max_window, states.round_trips_s, states.stays_s, rate, _matrix(states))
+    found = abrupt_delay.ideal_goodput(
+        scene.max_window, states.round_trips_s, states.stays_s, rate, next_states(states)
+    )
     goodput = Measured("flows", (scene.name,), "goodput_bps")
     return ModelPrediction(
         *IDEAL,
@@ -89,14 +99,6 @@ def _ideal(scene: Scene, law: Mapping[str, Any]) -> ModelPrediction | Inapplicab
             "what the simulation falls short of it is the price of jumps that are taken for losses, and of losses",
         ),
     )
-
-
-def _matrix(states: States) -> Sequence[Sequence[float]] | None:
-    """Give the transitions that the model wants for more than two states."""
-    count = len(states.stays_s)
-    if states.transitions is not None or count <= 2:
-        return states.transitions
-    return [[float(other == (state + 1) % count) for other in range(count)] for state in range(count)]
 
 
 def _jump(scene: Scene, process: Mapping[str, Any]) -> ModelPrediction | Inapplicable:
