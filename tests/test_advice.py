@@ -152,3 +152,24 @@ def test_overtaking_wants_more_duplicate_acks() -> None:
 
 def test_a_constant_delay_raises_no_question_of_alarms() -> None:
     assert all(one.topic != "false-alarms" for one in ackclock.advise(ACCESS, simulate=False).recommendations)
+
+
+def test_a_delay_that_varies_is_worth_what_the_chain_says() -> None:
+    states = [{"delay": f"{delay} ms", "least_stay": f"{delay} ms", "mean_extra": "40 s"} for delay in (100, 500)]
+    changes = {
+        "link.radio.rate": "100 Mbit/s",
+        "link.radio.loss": {"model": "poisson", "mean_interval": "4 s"},
+        "link.radio.delay_process": {"kind": "alternating", "states": states, "order": "keep"},
+        "flow.transfer.tcp": {"preset": "newreno-rfc6582", "ack_every": 1, "max_window": "unlimited"},
+        "run.duration": "5000 s",
+    }
+    scenario = SCENARIOS / "mobile-delay-steps.toml"
+    found = topic(ackclock.advise(scenario, overrides=changes, topics=["variable-delay"]), "variable-delay")
+    assert found.answer.startswith("It raises it by 31.7%")
+    throughput = row(found, "throughput")
+    assert mean(throughput.after) > 1.1 * mean(throughput.before)
+
+
+def test_an_unknown_topic_names_those_there_are() -> None:
+    done = CliRunner().invoke(app, ["advise", str(ACCESS), "--topic", "routing"])
+    assert "topic: is unknown; given routing; allowed slow-start-buffers, bottleneck-buffer" in str(done.exception)

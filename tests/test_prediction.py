@@ -220,7 +220,7 @@ def test_poisson_losses_on_a_constant_delay_have_one_prediction() -> None:
     found = numbers(lossy(delay_process={"kind": "steps", "steps": [["0 s", "200 ms"]]}), "variable-delay")
     round_trip = 0.2 + 8000 / 100e6
     expected = 1.0 / (0.5 * round_trip * (1.0 - math.exp(-round_trip / 4.0))) - 0.5 / round_trip
-    assert set(found) == {"markov_bps", "window_packets"}
+    assert set(found) == {"markov_bps", "mean_round_trip_s", "window_packets"}
     assert found["markov_bps"] == pytest.approx(8000 * expected)
 
 

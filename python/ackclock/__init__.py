@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ackclock.api import run as run
     from ackclock.comparison import compare as compare
     from ackclock.errors import AckclockError as AckclockError
+    from ackclock.errors import AdviceError as AdviceError
     from ackclock.errors import EngineError as EngineError
     from ackclock.errors import ModelError as ModelError
     from ackclock.errors import ResultError as ResultError
@@ -27,6 +28,7 @@ _HOMES = {
     "run": "ackclock.api",
     "Result": "ackclock.result",
     "AckclockError": "ackclock.errors",
+    "AdviceError": "ackclock.errors",
     "EngineError": "ackclock.errors",
     "ModelError": "ackclock.errors",
     "ResultError": "ackclock.errors",
@@ -35,6 +37,7 @@ _HOMES = {
 
 __all__ = [
     "AckclockError",
+    "AdviceError",
     "EngineError",
     "ModelError",
     "Result",

@@ -44,17 +44,19 @@ def empty_round_trip_s(resolved: ResolvedDict, flow: Mapping[str, Any]) -> float
 
 def least_delay_s(link: Mapping[str, Any]) -> float:
     """Give the least propagation delay of a link [s]."""
-    law: Mapping[str, Any] = (link.get("delay_process") or {"law": {"kind": "constant"}})["law"]
+    process = link.get("delay_process")
+    return float(link["delay_s"]) + (0.0 if process is None else least_of_law_s(process["law"]))
+
+
+def least_of_law_s(law: Mapping[str, Any]) -> float:
+    """Give the least delay that a law of change gives [s]."""
     match law["kind"]:
         case "steps":
-            changing = min(delay for _, delay in law["steps_s"])
+            return float(min(delay for _, delay in law["steps_s"]))
         case "alternating":
-            changing = min(state["delay_s"] for state in law["states"])
-        case "handover":
-            changing = law["low_s"]
+            return float(min(state["delay_s"] for state in law["states"]))
         case _:
-            changing = 0.0
-    return float(link["delay_s"]) + float(changing)
+            return float(law["low_s"])
 
 
 def delay_processes(resolved: ResolvedDict, flow: Mapping[str, Any]) -> list[Mapping[str, Any]]:
