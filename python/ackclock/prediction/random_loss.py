@@ -40,6 +40,8 @@ def predict_random_loss(resolved: ResolvedDict) -> list[ModelPrediction | Inappl
 def _by_packet(scene: Scene, law: Mapping[str, Any]) -> ModelPrediction | Inapplicable:
     if law["model"] != "bernoulli":
         return Inapplicable(*BY_PACKET, ("packets are not lost independently, each with the same probability",))
+    if law["probability"] == 0.0:
+        return Inapplicable(*BY_PACKET, ("the probability of a loss is 0",))
     if delay_processes(scene.resolved, scene.flow):
         return Inapplicable(*BY_PACKET, ("the delay changes; the formulas have a constant round trip",))
     probability, b = law["probability"], float(scene.flow["receiver"]["ack_every"])
