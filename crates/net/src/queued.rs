@@ -32,6 +32,9 @@ pub struct QueuedLink {
     in_service: Option<InService>,
     /// Highest level first.
     waiting: VecDeque<Waiting>,
+    /// The level of each, where there are several.
+    levels: VecDeque<u8>,
+    by_level: bool,
     bytes_waiting: u64,
     idle_since: Time,
     statistics: LinkStatistics,
@@ -47,13 +50,15 @@ struct InService {
 struct Waiting {
     packet: Packet,
     since: Time,
-    level: u8,
 }
 
 impl QueuedLink {
     /// An empty link; with `red`, packets may be dropped early.
     pub fn new(rate: Rate, buffer: Buffer, victim: Victim, red: Option<Red>) -> QueuedLink {
+        let by_level = matches!(victim, Victim::Arriving | Victim::Lowest);
         QueuedLink {
+            levels: VecDeque::new(),
+            by_level,
             rate,
             buffer,
             victim,
@@ -123,17 +128,24 @@ impl QueuedLink {
         self.red.as_mut().is_some_and(|red| red.on_arrival(queue, idle) == RedVerdict::Drop)
     }
 
+    #[inline(always)]
     fn wait(&mut self, now: Time, packet: Packet, level: u8) -> Option<Packet> {
         self.bytes_waiting += u64::from(packet.bytes);
-        let waiting = Waiting { packet, since: now, level };
-        match self.waiting.back() {
-            Some(last) if last.level > level => {
-                let place = self.waiting.partition_point(|other| other.level <= level);
-                self.waiting.insert(place, waiting);
-            }
-            _ => self.waiting.push_back(waiting),
+        let waiting = Waiting { packet, since: now };
+        if self.by_level {
+            self.wait_at(level, waiting);
+        } else {
+            self.waiting.push_back(waiting);
         }
         None
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_at(&mut self, level: u8, waiting: Waiting) {
+        let place = self.levels.partition_point(|&other| other <= level);
+        self.levels.insert(place, level);
+        self.waiting.insert(place, waiting);
     }
 
     fn throw_out(&mut self, now: Time, arriving: Packet, level: u8, phase: &Phase) -> Option<Packet> {
@@ -147,6 +159,9 @@ impl QueuedLink {
             },
         };
         let Some(thrown) = self.waiting.remove(place) else { return Some(arriving) };
+        if self.by_level {
+            self.levels.remove(place);
+        }
         self.bytes_waiting -= u64::from(thrown.packet.bytes);
         self.statistics.in_link(thrown.since, now, phase);
         self.wait(now, arriving, level);
@@ -155,7 +170,10 @@ impl QueuedLink {
 
     /// The last packet that waits, if it is of a lower level and its place is large enough for the arriving one.
     fn lower_last(&self, arriving: &Packet, level: u8) -> Option<usize> {
-        let last = self.waiting.back().filter(|last| last.level > level)?;
+        let last = self.waiting.back()?;
+        if *self.levels.back()? <= level {
+            return None;
+        }
         let mut load = self.load();
         load.packets -= 1;
         load.bytes -= u64::from(last.packet.bytes);
@@ -166,7 +184,10 @@ impl QueuedLink {
         if self.in_service.is_some() {
             return;
         }
-        let Some(Waiting { packet, since, .. }) = self.waiting.pop_front() else { return };
+        let Some(Waiting { packet, since }) = self.waiting.pop_front() else { return };
+        if self.by_level {
+            self.levels.pop_front();
+        }
         self.bytes_waiting -= u64::from(packet.bytes);
         let departure = now + self.rate.service_time(packet.bytes);
         self.statistics.in_link(since, departure, phase);
