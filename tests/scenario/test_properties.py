@@ -26,6 +26,11 @@ def table(required: dict[str, Any], optional: dict[str, Any]) -> st.SearchStrate
     return st.fixed_dictionaries(required, optional=optional)
 
 
+def anew(value: list[Any]) -> st.SearchStrategy[list[Any]]:
+    """Draw a list that nobody else holds: tests write into it."""
+    return st.builds(copy.deepcopy, st.just(value))
+
+
 RATE = st.one_of(amount(0.1, 1000, "Mbit/s"), amount(0.1, 10, "Gbps"), amount(20, 900, "kB/s"))
 TIME = st.one_of(amount(0, 200, "ms"), amount(0, 1, "s"), amount(1, 900, "us"))
 BUFFER = st.one_of(
@@ -57,7 +62,7 @@ COUNTING = st.sampled_from(["with-service", "waiting"])
 ORDER = st.sampled_from(["overtake", "keep"])
 DELAY_PROCESS = st.one_of(
     table(
-        {"kind": st.just("steps"), "steps": st.just([["0 s", "10 ms"], ["2 s", "30 ms"], ["2.5 s", "0 s"]])},
+        {"kind": st.just("steps"), "steps": anew([["0 s", "10 ms"], ["2 s", "30 ms"], ["2.5 s", "0 s"]])},
         {"order": ORDER, "both_ways": st.booleans()},
     ),
     table(
@@ -65,7 +70,7 @@ DELAY_PROCESS = st.one_of(
             "kind": st.just("alternating"),
             "states": st.lists(table({"delay": TIME, "mean_extra": amount(0.1, 9, "s")}, {}), min_size=2, max_size=2),
         },
-        {"order": ORDER, "transitions": st.just([[0, 1], [0.25, 0.75]]), "start_state": st.integers(1, 2)},
+        {"order": ORDER, "transitions": anew([[0, 1], [0.25, 0.75]]), "start_state": st.integers(1, 2)},
     ),
     table(
         {"kind": st.just("handover"), "low": amount(0, 9, "ms"), "high": amount(10, 90, "ms")},
@@ -83,7 +88,7 @@ LOSS = st.one_of(
         {"loss_in_good": SHARE, "loss_in_bad": SHARE},
     ),
     table({"model": st.just("packets"), "packets": st.sets(st.integers(1, 999), min_size=1).map(sorted)}, {}),
-    table({"model": st.just("times"), "times": st.just(["0 s", "10 ms", "3 s"])}, {}),
+    table({"model": st.just("times"), "times": anew(["0 s", "10 ms", "3 s"])}, {}),
 )
 DIRECTION = {
     "delay": TIME,
