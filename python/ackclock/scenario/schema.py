@@ -27,13 +27,13 @@ DEFAULT_PRESET = "newreno-rfc6582"
 DisciplineName = Literal["drop-tail", "drop-from-front", "random-drop", "red"]
 CountingName = Literal["with-service", "waiting"]
 VictimName = Literal["arriving", "random"]
-DialectName = Literal["ns2", "rfc"]
+DialectName = Literal["ns2", "rfc", "engset"]
 RecoveryName = Literal["old-tahoe", "tahoe", "reno", "newreno"]
 SlowStartName = Literal["below", "at-or-below"]
 IncreaseName = Literal["reciprocal", "reciprocal-floor", "counted"]
 PartialAckTimerName = Literal["slow-but-steady", "impatient"]
 EstimatorName = Literal["ticks", "rfc6298"]
-SampleName = Literal["per-round", "per-ack"]
+SampleName = Literal["per-round", "per-ack", "per-ack-karn"]
 
 DISCIPLINES: tuple[str, ...] = get_args(DisciplineName)
 
@@ -177,11 +177,14 @@ class Rto(Table):
         "integer arithmetic on a coarse clock (ticks, as in ns-2 and BSD) or RFC 6298"
     )
     sample: Annotated[SampleName | None, _choice("way of sampling", SampleName)] = _preset(
-        "round-trip times measured: one a round, or one for each ACK (time stamps)"
+        "round-trip times measured: one a round; or, by time stamps, one for each ACK (per-ack), or for each but those of "
+        "packets sent again (per-ack-karn)"
     )
     k: Annotated[int | None, Count(1, 1000, 4)] = _preset("weight of the variation: RTO = SRTT + k RTTVAR")
     granularity: Annotated[float | None, Amount("100 ms", (_TICK,))] = _preset("tick of the clock")
-    min: Annotated[float | None, Amount("200 ms", (_TIME,))] = _preset("least timeout")
+    min: Annotated[float | None, Amount("200 ms", (_TIME,))] = _preset(
+        'least timeout; with estimator = "ticks" it is never below two ticks, so "0 s" means twice the granularity'
+    )
     max: Annotated[float | None, Amount("60 s", (_TIMEOUT,))] = _preset("largest timeout")
     initial: Annotated[float | None, Amount("3 s", (_TIMEOUT,))] = _preset(
         "timeout before the first round-trip time is known"
@@ -197,7 +200,8 @@ class Tcp(Table):
 
     preset: Annotated[str, Choice("preset", preset_names())] = _entry("the combination to start from", DEFAULT_PRESET)
     dialect: Annotated[DialectName | None, _choice("dialect", DialectName)] = _preset(
-        "whose rules hold where the axes leave room: ns-2's, or the RFCs' to the letter"
+        "whose rules hold where the axes leave room: ns-2's, the RFCs' to the letter, or the RFCs' with the choices of the "
+        "paper on the TCP-modified Engset model, section 3.1"
     )
     recovery: Annotated[RecoveryName | None, _choice("recovery", RecoveryName)] = _preset(
         "what follows a detected loss; old-tahoe has timeouts only"
