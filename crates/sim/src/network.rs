@@ -1,9 +1,10 @@
 use base::{Packet, PacketKind, RandomStream, Ring, Time};
 use net::{Link, LinkStatistics, Phase, QueuedLink};
-use tcp::{Acknowledgment, Receiver};
+use tcp::{Acknowledgment, Loss, LossCause, Receiver};
 
 use crate::links::{link, queued_link};
 use crate::observe::Observers;
+use crate::recovery::{LossLog, RecoveryStatistics};
 use crate::route::{routes, Element, Hop, Place, Routes};
 use crate::scenario::Scenario;
 use crate::statistics::FlowStatistics;
@@ -43,6 +44,8 @@ pub(crate) struct FlowSlot {
     pub(crate) statistics: FlowStatistics,
     /// The first hop of its data.
     pub(crate) data: u32,
+    /// When it last sent.
+    pub(crate) last_sent: Time,
 }
 
 /// All between the senders: links, the streams that join there, receivers, and the ACKs that come back.
@@ -55,6 +58,8 @@ pub(crate) struct Network {
     pub(crate) events: Tournament,
     pub(crate) flows: Vec<FlowSlot>,
     pub(crate) observers: Option<Box<Observers>>,
+    /// The flows' losses; none where there was none.
+    losses: Vec<Option<Box<LossLog>>>,
     hops: Vec<Hop>,
     links: Vec<Link>,
     queues: Vec<QueuedLink>,
@@ -111,6 +116,7 @@ impl Network {
             events: Tournament::new(first_sender as usize + scenario.flows.len()),
             flows: data.iter().map(|&data| FlowSlot { data, ..FlowSlot::default() }).collect(),
             observers: Observers::new(scenario, phase),
+            losses: vec![None; data.len()],
             receivers,
             hops,
             links,
@@ -281,7 +287,41 @@ impl Network {
         if packet.kind != PacketKind::Ack {
             let flow = self.flow_of(packet);
             self.flows[flow as usize].statistics.dropped[self.phase.index(time)] += 1;
+            self.loss_log(flow).on_drop(packet.sequence, packet.stamp, time);
         }
+    }
+
+    pub(crate) fn loss_log(&mut self, flow: u32) -> &mut LossLog {
+        self.losses[flow as usize].get_or_insert_with(Box::default)
+    }
+
+    /// The sender takes a packet for lost.
+    pub(crate) fn on_loss(&mut self, flow: u32, now: Time, loss: Loss) {
+        let measured = self.phase.index(now) == 1;
+        let (statistics, last_sent) = (self.flows[flow as usize].statistics, self.flows[flow as usize].last_sent);
+        let log = self.loss_log(flow);
+        let spurious = log.on_loss(now, loss, &statistics, measured);
+        let repair =
+            (loss.cause == LossCause::Timeout).then(|| log.on_timeout(now, loss, spurious, last_sent, measured));
+        if let Some(observers) = &mut self.observers {
+            observers.loss(flow, now, loss, spurious);
+            repair.iter().for_each(|repair| observers.repair(flow, now, *repair));
+        }
+    }
+
+    /// A fast recovery has succeeded; its last ACK let so many packets out.
+    pub(crate) fn on_recovered(&mut self, flow: u32, now: Time, sent_on_end: u64) {
+        let measured = self.phase.index(now) == 1;
+        let statistics = self.flows[flow as usize].statistics;
+        let repair = self.loss_log(flow).on_recovered(now, sent_on_end, &statistics, measured);
+        if let (Some(observers), Some(repair)) = (&mut self.observers, repair) {
+            observers.repair(flow, now, repair);
+        }
+    }
+
+    /// What the flows counted of their losses, in their order.
+    pub(crate) fn recovery_statistics(&self) -> Vec<RecoveryStatistics> {
+        self.losses.iter().map(|log| log.as_ref().map_or_else(Default::default, |log| log.statistics)).collect()
     }
 
     fn join_queue(&mut self, index: u32, now: Time, packet: Packet) {

@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 /// | ssthresh at a timeout of a packet that was sent again before | held, also where a fast retransmit sent it |
 /// | the third duplicate ACK | sends no new data, even where the window allows it |
 /// | timer at a fast retransmit | restarted: it is set for each retransmission |
+/// | timer at an ACK of new data that lets no packet out | left running: it is set for packets sent |
 /// | a partial ACK | gives no sample of the round trip; nor does what recovery sends |
 /// | the ACK that ends recovery | sets cwnd = ssthresh and opens it, as any ACK |
 /// | `recover` after a repeated timeout of the same packet | forgotten: a fast retransmit may follow |

@@ -61,8 +61,8 @@ pub trait Actions {
     fn transmit(&mut self, segment: Segment);
     /// A loss was found; the reaction follows.
     fn loss(&mut self, loss: Loss);
-    /// The next segment was sent before.
-    fn retransmitting(&mut self, _sequence: u64) {}
+    /// The next segment was sent before; all below `una` is acknowledged.
+    fn retransmitting(&mut self, _sequence: u64, _una: u64) {}
     /// Fast recovery has succeeded; the ACK that ended it let so many packets out.
     fn recovered(&mut self, _sent: u64) {}
 }
@@ -239,6 +239,26 @@ impl Sender {
 
     #[inline(always)]
     fn on_new_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
+        if self.dialect == Dialect::Engset {
+            self.on_new_ack_timed_by_sending(now, ack, actions);
+        } else {
+            self.take_new_ack(now, ack, actions);
+        }
+    }
+
+    /// [engset, section 3.1]: "the timer must be set on each packet sent". An ACK that lets none out leaves it running, other than
+    /// in RFC 6298 (5.3); so the last packets of a transfer may time out while their ACKs come in [engset, section 4.2].
+    #[inline(never)]
+    fn on_new_ack_timed_by_sending(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
+        let (deadline, nxt) = (self.deadline, self.nxt.max(ack.next));
+        self.take_new_ack(now, ack, actions);
+        if self.nxt == nxt && self.una < self.max {
+            self.deadline = deadline;
+        }
+    }
+
+    #[inline(always)]
+    fn take_new_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
         let first = self.una;
         self.acknowledge(ack.next);
         self.dupacks = 0;
@@ -332,7 +352,7 @@ impl Sender {
         }
         if retransmission {
             self.resent = self.resent.max(sequence + 1);
-            actions.retransmitting(sequence);
+            actions.retransmitting(sequence, self.una);
         } else {
             self.max = sequence + 1;
             if self.timed.is_none() {

@@ -2,6 +2,7 @@
 
 import math
 
+from ackclock.scenario.check_precision import precision_settings
 from ackclock.scenario.network import Direction, Network, flow_names, largest_packets, network_of
 from ackclock.scenario.resolved import (
     PlainQueue,
@@ -65,7 +66,9 @@ def resolve(scenario: Scenario) -> Resolved:
     return Resolved(
         format=1,
         title=scenario.title,
-        run=RunSettings(run.duration, run.warmup, run.replications, run.seed, run.confidence),
+        run=RunSettings(
+            run.duration, run.warmup, run.replications, run.seed, run.confidence, precision_settings(run.precision)
+        ),
         links=tuple(links),
         flows=tuple(flows),
         trace=TraceSettings(
@@ -78,6 +81,8 @@ def resolve(scenario: Scenario) -> Resolved:
             losses=trace.losses,
             overview_interval_s=trace.overview_interval,
             capture=trace.capture,
+            recovery=trace.recovery,
+            rounds=trace.rounds,
         ),
     )
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ackclock.scenario.amounts import Amount, Span
 from ackclock.scenario.fields import Choice, Count, Flag, Kind, LinkNames, Number, Shorthand, Text
+from ackclock.scenario.percent import Percent
 from ackclock.scenario.presets import preset_names
 from ackclock.units import Quantity
 
@@ -177,8 +178,8 @@ class Rto(Table):
         "integer arithmetic on a coarse clock (ticks, as in ns-2 and BSD) or RFC 6298"
     )
     sample: Annotated[SampleName | None, _choice("way of sampling", SampleName)] = _preset(
-        "round-trip times measured: one a round; or, by time stamps, one for each ACK (per-ack), or for each but those of "
-        "packets sent again (per-ack-karn)"
+        "round-trip times measured: one a round; or, by time stamps, one for each ACK (per-ack), or for each but those "
+        "of packets sent again (per-ack-karn)"
     )
     k: Annotated[int | None, Count(1, 1000, 4)] = _preset("weight of the variation: RTO = SRTT + k RTTVAR")
     granularity: Annotated[float | None, Amount("100 ms", (_TICK,))] = _preset("tick of the clock")
@@ -200,8 +201,8 @@ class Tcp(Table):
 
     preset: Annotated[str, Choice("preset", preset_names())] = _entry("the combination to start from", DEFAULT_PRESET)
     dialect: Annotated[DialectName | None, _choice("dialect", DialectName)] = _preset(
-        "whose rules hold where the axes leave room: ns-2's, the RFCs' to the letter, or the RFCs' with the choices of the "
-        "paper on the TCP-modified Engset model, section 3.1"
+        "whose rules hold where the axes leave room: ns-2's, the RFCs' to the letter, or the RFCs' with the choices of "
+        "the paper on the TCP-modified Engset model, section 3.1"
     )
     recovery: Annotated[RecoveryName | None, _choice("recovery", RecoveryName)] = _preset(
         "what follows a detected loss; old-tahoe has timeouts only"
@@ -260,6 +261,22 @@ class Flow(Table):
     )
 
 
+class Precision(Table):
+    """Run until the interval of a quantity over replications is narrow enough."""
+
+    quantity: Annotated[str, Text(200, "flow.web.goodput")] = _entry(
+        "what is to be known: flow.NAME or link.NAME and a quantity of the result, with its unit or without; the name "
+        "of counted flows stands for their mean"
+    )
+    within: Annotated[float, Percent("2%")] = _entry("half the interval, as a part of the mean, that is narrow enough")
+    most: Annotated[int, Count(2, 1_000_000, 100)] = _entry("replications at most", 1000)
+    batch: Annotated[int, Count(2, 100_000, 8)] = _entry(
+        "replications that are added at a time, whatever the number of threads; the first time it is `replications`, "
+        "where that is more",
+        10,
+    )
+
+
 class Run(Table):
     """How long, how often, from which seed."""
 
@@ -272,6 +289,9 @@ class Run(Table):
     confidence: Annotated[float, Number(0, 1, 0.99)] = _entry(
         "confidence level of the intervals over replications", 0.95
     )
+    precision: Precision | None = _entry(
+        "replications are added until the interval of a quantity is narrow enough", None, words="`replications` are run"
+    )
 
 
 class Trace(Table):
@@ -283,7 +303,18 @@ class Trace(Table):
     queue: Switch = _entry("queue length at each change", default=False)
     queue_distribution: Switch = _entry("time at each queue length, and arrivals that saw it", default=False)
     drops: Switch = _entry("each drop", default=False)
-    losses: Switch = _entry("each detection of a loss", default=False)
+    losses: Switch = _entry(
+        "each detection of a loss, and whether it was false: whether the packet's last copy had not been dropped",
+        default=False,
+    )
+    recovery: Switch = _entry(
+        "each timeout by its kind, with the time stalled, and each fast recovery that succeeds, with what it sent",
+        default=False,
+    )
+    rounds: Switch = _entry(
+        "round trips that tile the time axis: a round ends when all that was outstanding at its start is acknowledged",
+        default=False,
+    )
     overview_interval: Annotated[float | None, Amount("1 s", (Span("s", 1e-9, LONGEST_RUN_S, "1 ns to 1e7 s"),))] = (
         _entry("cwnd and queues, their least and largest value in each interval, for the picture", None, words="none")
     )

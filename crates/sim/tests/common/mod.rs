@@ -101,7 +101,7 @@ pub fn scenario(title: &str, duration_s: f64, links: Vec<LinkConfig>, flows: Vec
     Scenario {
         format: 1,
         title: title.to_owned(),
-        run: Run { duration_s, warmup_s: 0.0, replications: 1, seed: 1, confidence: 0.95 },
+        run: Run { duration_s, warmup_s: 0.0, replications: 1, seed: 1, confidence: 0.95, precision: None },
         links,
         flows,
         trace: TraceConfig::default(),
@@ -118,6 +118,8 @@ pub fn all_traces() -> TraceConfig {
         queue_distribution: true,
         drops: true,
         losses: true,
+        recovery: true,
+        rounds: true,
         overview_interval_s: Some(0.5),
         capture: None,
     }
