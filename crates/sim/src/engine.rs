@@ -274,7 +274,7 @@ impl Actions for Outbox<'_> {
     }
 
     #[inline(never)]
-    fn recovered(&mut self, sent: u64) {
-        self.network.on_recovered(self.flow, self.now, sent);
+    fn recovered(&mut self, sent: u64, resent: u64) {
+        self.network.on_recovered(self.flow, self.now, sent, resent);
     }
 }

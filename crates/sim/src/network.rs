@@ -309,11 +309,11 @@ impl Network {
         }
     }
 
-    /// A fast recovery has succeeded; its last ACK let so many packets out.
-    pub(crate) fn on_recovered(&mut self, flow: u32, now: Time, sent_on_end: u64) {
+    /// A fast recovery has succeeded; its last ACK let so many packets out, `resent` of them not for the first time.
+    pub(crate) fn on_recovered(&mut self, flow: u32, now: Time, sent: u64, resent: u64) {
         let measured = self.phase.index(now) == 1;
         let statistics = self.flows[flow as usize].statistics;
-        let repair = self.loss_log(flow).on_recovered(now, sent_on_end, &statistics, measured);
+        let repair = self.loss_log(flow).on_recovered(now, (sent, resent), &statistics, measured);
         if let (Some(observers), Some(repair)) = (&mut self.observers, repair) {
             observers.repair(flow, now, repair);
         }

@@ -191,11 +191,12 @@ impl LossLog {
         Repair { loss, spurious, time: stalled, retransmissions: 0, sent: 0, sent_on_end: 0 }
     }
 
-    /// A fast recovery succeeded, and its last ACK has let `sent_on_end` packets out; none where it was not seen to begin.
+    /// A fast recovery succeeded, and its last ACK has let so many packets out, so many of them not for the first time; none where
+    /// no recovery was seen to begin.
     pub(crate) fn on_recovered(
         &mut self,
         now: Time,
-        sent_on_end: u64,
+        (sent_on_end, resent_on_end): (u64, u64),
         flow: &FlowStatistics,
         measured: bool,
     ) -> Option<Repair> {
@@ -204,7 +205,7 @@ impl LossLog {
             loss: entry.loss,
             spurious: entry.spurious,
             time: now - entry.time,
-            retransmissions: total(flow.retransmitted) - entry.retransmitted,
+            retransmissions: total(flow.retransmitted) - entry.retransmitted - resent_on_end,
             sent: total(flow.sent) - entry.sent - sent_on_end,
             sent_on_end,
         };
@@ -311,10 +312,10 @@ mod tests {
         let mut flow = FlowStatistics { sent: [10, 20], retransmitted: [1, 2], ..FlowStatistics::default() };
         log.on_loss(seconds(1.0), loss(5, LossCause::FastRetransmit), &flow, true);
         (flow.sent[1], flow.retransmitted[1]) = (31, 5);
-        let repair = log.on_recovered(seconds(1.5), 2, &flow, true).expect("one was under way");
-        assert_eq!((repair.sent, repair.sent_on_end, repair.retransmissions), (9, 2, 3));
+        let repair = log.on_recovered(seconds(1.5), (2, 1), &flow, true).expect("one was under way");
+        assert_eq!((repair.sent, repair.sent_on_end, repair.retransmissions), (9, 2, 2));
         assert_eq!((log.statistics.recoveries, log.statistics.time), (1, seconds(0.5)));
-        assert_eq!(log.on_recovered(seconds(2.0), 0, &flow, true), None, "it is over");
+        assert_eq!(log.on_recovered(seconds(2.0), (0, 0), &flow, true), None, "it is over");
     }
 
     #[test]
@@ -323,6 +324,6 @@ mod tests {
         let flow = FlowStatistics::default();
         log.on_loss(seconds(1.0), loss(5, LossCause::FastRetransmit), &flow, true);
         log.on_loss(seconds(2.0), Loss { in_recovery: true, ..timeout(5) }, &flow, true);
-        assert_eq!(log.on_recovered(seconds(3.0), 1, &flow, true), None);
+        assert_eq!(log.on_recovered(seconds(3.0), (1, 0), &flow, true), None);
     }
 }

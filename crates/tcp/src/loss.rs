@@ -101,9 +101,9 @@ impl Sender {
     #[inline(never)]
     pub(crate) fn finish_recovery(&mut self, now: Time, actions: &mut impl Actions) {
         self.leave_recovery();
-        let before = self.nxt;
+        let (before, max) = (self.nxt, self.max);
         self.send_allowed(now, u64::MAX, actions);
-        actions.recovered(self.nxt - before);
+        actions.recovered(self.nxt - before, self.nxt.min(max).saturating_sub(before));
     }
 
     /// The ACK that ends fast recovery: RFC 5681 section 3.2 step 6, RFC 6582 section 3.2 step 3, "Full acknowledgments".

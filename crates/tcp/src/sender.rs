@@ -63,8 +63,8 @@ pub trait Actions {
     fn loss(&mut self, loss: Loss);
     /// The next segment was sent before; all below `una` is acknowledged.
     fn retransmitting(&mut self, _sequence: u64, _una: u64) {}
-    /// Fast recovery has succeeded; the ACK that ended it let so many packets out.
-    fn recovered(&mut self, _sent: u64) {}
+    /// Fast recovery has succeeded; the ACK that ended it let so many packets out, `resent` of them not for the first time.
+    fn recovered(&mut self, _sent: u64, _resent: u64) {}
 }
 
 /// Where the sender stands with respect to its last loss.

@@ -45,20 +45,29 @@ fn check_repairs(outcome: &Outcome, flow: usize) {
     assert_eq!(counted.sent, recovered().map(|repair| repair.sent).sum::<u64>());
     assert_eq!(counted.sent_on_end, recovered().map(|repair| repair.sent_on_end).sum::<u64>());
     for repair in recovered() {
-        assert!(1 <= repair.retransmissions && repair.retransmissions <= repair.sent, "flow {flow}");
+        assert!(1 <= repair.retransmissions && repair.retransmissions <= repair.sent, "flow {flow}: {repair:?}");
     }
 }
 
 /// Rounds tile the time from the first packet on, and in each one all that was outstanding at its start is acknowledged.
 fn check_rounds(outcome: &Outcome, flow: usize) {
-    let sequence: Vec<_> = rows(&outcome.traces.sequence).iter().filter(|row| row.flow as usize == flow).collect();
-    let mut start = sequence.first().map_or(Time::ZERO, |row| row.time);
+    let mut sequence = rows(&outcome.traces.sequence).iter().filter(|row| row.flow as usize == flow).peekable();
+    let mut start = sequence.peek().map_or(Time::ZERO, |row| row.time);
+    let (mut sent, mut acknowledged) = (0, 0);
+    let mut follow = |until: Time| {
+        while let Some(row) = sequence.next_if(|row| row.time <= until) {
+            match row.kind {
+                Kind::Acked => acknowledged = acknowledged.max(row.sequence),
+                Kind::Sent | Kind::Retransmitted => sent = sent.max(row.sequence + 1),
+            }
+        }
+        (sent, acknowledged)
+    };
+    let mut outstanding = follow(start).0;
     for row in rows(&outcome.traces.rounds).iter().filter(|row| row.flow as usize == flow) {
         assert_eq!(row.time - row.rtt, start, "flow {flow}: a gap between rounds");
-        let until = |end: Time| sequence.iter().take_while(move |row| row.time <= end);
-        let sent = until(start).filter(|row| row.kind != Kind::Acked).map(|row| row.sequence + 1).max();
-        let acknowledged = until(row.time).filter(|row| row.kind == Kind::Acked).map(|row| row.sequence).max();
-        assert!(acknowledged >= sent, "flow {flow}: {acknowledged:?} acknowledged of {sent:?}");
-        start = row.time;
+        let (sent, acknowledged) = follow(row.time);
+        assert!(acknowledged >= outstanding, "flow {flow}: {acknowledged} acknowledged of {outstanding}");
+        (start, outstanding) = (row.time, sent);
     }
 }
