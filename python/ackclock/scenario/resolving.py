@@ -3,6 +3,7 @@
 import math
 
 from ackclock.errors import Fault, ScenarioError
+from ackclock.scenario.check_precision import precision_settings
 from ackclock.scenario.network import ChangingDelay, Direction, Losing, Network, flow_names, largest_packets, network_of
 from ackclock.scenario.resolved import (
     PlainQueue,
@@ -68,7 +69,9 @@ def resolve(scenario: Scenario) -> Resolved:
     return Resolved(
         format=2,
         title=scenario.title,
-        run=RunSettings(run.duration, run.warmup, run.replications, run.seed, run.confidence),
+        run=RunSettings(
+            run.duration, run.warmup, run.replications, run.seed, run.confidence, precision_settings(run.precision)
+        ),
         links=tuple(links),
         flows=tuple(flows),
         trace=TraceSettings(
@@ -82,6 +85,8 @@ def resolve(scenario: Scenario) -> Resolved:
             overview_interval_s=trace.overview_interval,
             capture=trace.capture,
             delay=trace.delay,
+            recovery=trace.recovery,
+            rounds=trace.rounds,
         ),
     )
 
