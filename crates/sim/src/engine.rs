@@ -268,11 +268,13 @@ impl Actions for Outbox<'_> {
         self.network.on_loss(self.flow, self.now, loss);
     }
 
+    #[cold]
     #[inline(never)]
     fn retransmitting(&mut self, sequence: u64, una: u64) {
         self.network.loss_log(self.flow).on_retransmission(sequence, una, self.now);
     }
 
+    #[cold]
     #[inline(never)]
     fn recovered(&mut self, sent: u64, resent: u64) {
         self.network.on_recovered(self.flow, self.now, sent, resent);

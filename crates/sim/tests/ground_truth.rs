@@ -34,6 +34,7 @@ proptest! {
         }
         for link in &mut scenario.links {
             link.delay_process = None;
+            link.loss = None; // a process in time has too many instants in so long a run
         }
         (scenario.run.duration_s, scenario.run.warmup_s) = (5e6, 0.0);
         let outcome = run(&scenario);

@@ -248,6 +248,7 @@ impl Sender {
 
     /// [engset, section 3.1]: "the timer must be set on each packet sent". An ACK that lets none out leaves it running, other than
     /// in RFC 6298 (5.3); so the last packets of a transfer may time out while their ACKs come in [engset, section 4.2].
+    #[cold]
     #[inline(never)]
     fn on_new_ack_timed_by_sending(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
         let (deadline, nxt) = (self.deadline, self.nxt.max(ack.next));
