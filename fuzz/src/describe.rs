@@ -113,7 +113,7 @@ impl Description {
         let duration_s = scaled(self.duration, 0.01, 1000.0);
         let flows = self.flows.iter().take(MOST_FLOWS).enumerate();
         Scenario {
-            format: 1,
+            format: 2,
             title: "fuzz".to_owned(),
             run: Run {
                 duration_s,
@@ -146,7 +146,7 @@ impl Description {
 
 fn plain_link(name: String) -> LinkConfig {
     let (rate_bps, queue) = (Some(1e6), QueueConfig::DropTail {});
-    LinkConfig { name, rate_bps, delay_s: 0.01, buffer: None, counting: CountingConfig::WithService, queue }
+    LinkConfig { name, rate_bps, delay_s: 0.01, buffer: None, counting: CountingConfig::WithService, queue, private: false }
 }
 
 impl Link {
@@ -163,6 +163,7 @@ impl Link {
             },
             counting: if self.counting { CountingConfig::WithService } else { CountingConfig::Waiting },
             queue: self.queue(),
+            private: false,
         }
     }
 
@@ -203,6 +204,8 @@ impl Flow {
             start_s: duration_s * f64::from(self.start[0]) / 200.0,
             start_spread_s: duration_s * f64::from(self.start[1]) / 200.0,
             size_packets: some(self.size, scaled(self.size, 1.0, 10_000.0) as u64),
+            count: 1,
+            traffic: None,
             sender: self.sender.config(self.rto.config()),
             receiver: ReceiverConfig {
                 ack_every: scaled(self.ack_every, 1.0, 100.0) as u32,

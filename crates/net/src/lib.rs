@@ -6,12 +6,14 @@
 
 mod buffer;
 mod link;
+mod private;
 mod queued;
 mod red;
 mod statistics;
 
 pub use buffer::{Buffer, Counting, Limit};
 pub use link::Link;
+pub use private::PrivateLinks;
 pub use queued::{QueuedLink, Victim};
 pub use red::{Red, RedConfig, RedVerdict};
 pub use statistics::{LinkStatistics, Phase};

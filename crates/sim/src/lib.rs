@@ -2,6 +2,7 @@
 
 mod capture;
 mod check;
+mod check_traffic;
 mod engine;
 mod job;
 mod links;
@@ -12,6 +13,7 @@ mod route;
 pub mod scenario;
 mod statistics;
 mod tournament;
+mod traffic;
 
 pub use capture::{captured_links, pcapng};
 pub use check::check;
@@ -24,3 +26,4 @@ pub use observe::{
 pub use outcome::{Column, Outcome};
 pub use scenario::Scenario;
 pub use statistics::FlowStatistics;
+pub use traffic::{SizeClass, State, TransferStatistics};

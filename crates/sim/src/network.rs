@@ -1,13 +1,14 @@
 use base::{Packet, PacketKind, RandomStream, Ring, Time};
-use net::{Link, LinkStatistics, Phase, QueuedLink};
+use net::{Link, LinkStatistics, Phase, PrivateLinks, QueuedLink};
 use tcp::{Acknowledgment, Receiver};
 
-use crate::links::{link, queued_link};
+use crate::links::{link, private_links, queued_link};
 use crate::observe::Observers;
 use crate::route::{routes, Element, Hop, Place, Routes};
 use crate::scenario::Scenario;
 use crate::statistics::FlowStatistics;
 use crate::tournament::Tournament;
+use crate::traffic::Transfers;
 
 /// A packet and its instant.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,6 +44,29 @@ pub(crate) struct FlowSlot {
     pub(crate) statistics: FlowStatistics,
     /// The first hop of its data.
     pub(crate) data: u32,
+    pub(crate) traffic: Traffic,
+    /// When it last sent.
+    pub(crate) last_sent: Time,
+}
+
+/// What starts a flow, and goes on starting it; the number is an index into the table of that kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Traffic {
+    /// Its start, once.
+    #[default]
+    Once,
+    /// Transfers and silences in turn.
+    Transfers(u32),
+    /// Packets that nobody answers.
+    Datagrams(u32),
+}
+
+/// A flow's own copy of a link.
+#[derive(Clone, Copy, Debug)]
+struct PrivateLink {
+    /// Departure of its last packet.
+    last: Time,
+    group: u32,
 }
 
 /// All between the senders: links, the streams that join there, receivers, and the ACKs that come back.
@@ -58,6 +82,10 @@ pub(crate) struct Network {
     hops: Vec<Hop>,
     links: Vec<Link>,
     queues: Vec<QueuedLink>,
+    private: Vec<PrivateLink>,
+    /// What the copies of a link for the flows of an entry share, and the link.
+    private_groups: Vec<(PrivateLinks, u32)>,
+    pub(crate) transfers: Transfers,
     places: Vec<Place>,
     /// The scenario's link of each table entry.
     link_indices: Vec<u32>,
@@ -73,7 +101,7 @@ pub(crate) struct Network {
 
 impl Network {
     pub(crate) fn new(scenario: &Scenario, replication: u64, phase: Phase) -> Network {
-        let Routes { hops, data, acks, places, streams } = routes(scenario);
+        let Routes { hops, data, acks, places, streams, private_groups, private_links: private } = routes(scenario);
         let (mut links, mut queues) = (Vec::new(), Vec::new());
         let (mut link_indices, mut queue_indices) = (Vec::new(), Vec::new());
         for (index, (config, place)) in scenario.links.iter().zip(&places).enumerate() {
@@ -87,13 +115,15 @@ impl Network {
                     queues.push(queued_link(config, random));
                     queue_indices.push(index as u32);
                 }
+                Place::Private => {}
             }
         }
         let first_stream = queues.len() as u32;
         let first_receiver = first_stream + streams as u32;
         let mut delaying = Vec::new();
         let mut receivers = Vec::new();
-        for (index, (flow, &acks)) in scenario.flows.iter().zip(&acks).enumerate() {
+        for (index, ((entry, _), &acks)) in scenario.members().zip(&acks).enumerate() {
+            let flow = &scenario.flows[entry];
             receivers.push(ReceiverSlot {
                 receiver: Receiver::new(&flow.receiver, flow.sender.dialect),
                 ack_bytes: flow.ack_bytes,
@@ -108,13 +138,19 @@ impl Network {
         let first_sender = first_receiver + delaying.len() as u32;
         Network {
             phase,
-            events: Tournament::new(first_sender as usize + scenario.flows.len()),
+            events: Tournament::new(first_sender as usize + data.len()),
             flows: data.iter().map(|&data| FlowSlot { data, ..FlowSlot::default() }).collect(),
             observers: Observers::new(scenario, phase),
             receivers,
             hops,
             links,
             queues,
+            private: private.into_iter().map(|group| PrivateLink { last: Time::ZERO, group }).collect(),
+            private_groups: private_groups
+                .iter()
+                .map(|group| (private_links(&scenario.links[group.link], group.bytes), group.link as u32))
+                .collect(),
+            transfers: Transfers::default(),
             places,
             link_indices,
             queue_indices,
@@ -144,6 +180,9 @@ impl Network {
                 Element::Merge(stream) => return self.wait_at_merge(stream, arrival, packet),
                 Element::Queue(index) => return self.join_queue(index, arrival, packet),
                 Element::Link(_) => time = arrival,
+                // Out of line: the common ways keep their registers.
+                Element::Private(index) => return self.cross_private(index, arrival, packet),
+                Element::Sink(flow) => return self.take_in(flow, arrival),
             }
         }
     }
@@ -192,6 +231,49 @@ impl Network {
         None
     }
 
+    /// Crosses a link that the flow has for itself, and goes on.
+    #[inline(never)]
+    fn cross_private(&mut self, index: u32, now: Time, mut packet: Packet) {
+        let PrivateLink { last, group } = &mut self.private[index as usize];
+        let (links, name) = &mut self.private_groups[*group as usize];
+        let fate = links.arrive(last, now, &self.phase);
+        if let Some(observers) = &mut self.observers {
+            if let Some(departure) = fate {
+                observers.left(departure, *name, &packet);
+            }
+        }
+        let Some(departure) = fate else {
+            let name = *name;
+            return self.drop_at_private(name, now, &packet);
+        };
+        let delay = self.hops[packet.hop as usize].delay;
+        packet.hop += 1;
+        self.forward(departure + delay, packet);
+    }
+
+    #[cold]
+    fn drop_at_private(&mut self, link: u32, now: Time, packet: &Packet) {
+        self.count_drop(now, packet);
+        let flow = self.flow_of(packet);
+        if let Some(observers) = &mut self.observers {
+            observers.dropped(now, link, flow, packet);
+        }
+    }
+
+    /// A packet that nobody answers has arrived.
+    #[inline(never)]
+    fn take_in(&mut self, flow: u32, time: Time) {
+        let index = self.phase.index(time);
+        let statistics = &mut self.flows[flow as usize].statistics;
+        statistics.received[index] += 1;
+        statistics.delivered[index] += 1;
+    }
+
+    /// The receiver of a flow is ready for its next transfer.
+    pub(crate) fn begin_next_transfer(&mut self, flow: u32, now: Time) {
+        self.receivers[flow as usize].receiver.begin_next_transfer(now);
+    }
+
     /// The first packet of a stream has its turn.
     #[inline(never)]
     pub(crate) fn on_arrival(&mut self, stream: u32, now: Time) {
@@ -238,11 +320,20 @@ impl Network {
         for queue in &mut self.queues {
             queue.close(&self.phase);
         }
-        let statistics = |place: &Place| match *place {
+        let statistics = |(link, place): (usize, &Place)| match *place {
             Place::Link(index) => self.links[index as usize].statistics(),
             Place::Queue(index) => *self.queues[index as usize].statistics(),
+            Place::Private => self.private_statistics(link),
         };
-        self.places.iter().map(statistics).collect()
+        self.places.iter().enumerate().map(statistics).collect()
+    }
+
+    /// Of all copies of a link: sums, and the longest queue of any.
+    fn private_statistics(&self, link: usize) -> LinkStatistics {
+        let groups = self.private_groups.iter().filter(|(_, of)| *of as usize == link);
+        let mut all = LinkStatistics::default();
+        groups.for_each(|(copies, _)| all.add(&copies.statistics()));
+        all
     }
 
     /// Tells the observers of the departures that are known but not yet told.
@@ -280,7 +371,11 @@ impl Network {
     fn count_drop(&mut self, time: Time, packet: &Packet) {
         if packet.kind != PacketKind::Ack {
             let flow = self.flow_of(packet);
-            self.flows[flow as usize].statistics.dropped[self.phase.index(time)] += 1;
+            let index = self.phase.index(time);
+            self.flows[flow as usize].statistics.dropped[index] += 1;
+            if let (Traffic::Transfers(source), 1) = (self.flows[flow as usize].traffic, index) {
+                self.transfers.drop(source, packet.sequence);
+            }
         }
     }
 
@@ -368,7 +463,7 @@ impl Network {
     fn flow_of(&self, packet: &Packet) -> u32 {
         let rest = &self.hops[packet.hop as usize..];
         let end = rest.iter().find_map(|hop| match hop.element {
-            Element::Receiver(flow) | Element::Sender(flow) => Some(flow),
+            Element::Receiver(flow) | Element::Sender(flow) | Element::Sink(flow) => Some(flow),
             _ => None,
         });
         end.unwrap_or_default()

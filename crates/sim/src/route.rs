@@ -21,12 +21,16 @@ pub(crate) enum Element {
     Link(u32),
     /// A link whose departures are events.
     Queue(u32),
+    /// A flow's own copy of a link.
+    Private(u32),
     /// The end of an ordered stream that others join: the packet waits there until its instant.
     Merge(u32),
     /// The receiver of a flow.
     Receiver(u32),
     /// The sender of a flow.
     Sender(u32),
+    /// The end of a flow whose packets nobody answers.
+    Sink(u32),
 }
 
 /// Which table a link of the scenario stands in.
@@ -34,12 +38,24 @@ pub(crate) enum Element {
 pub(crate) enum Place {
     Link(u32),
     Queue(u32),
+    /// As many copies as flows cross it, in groups of flows alike.
+    Private,
+}
+
+/// Copies of a link for the flows of one entry, which carry packets of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PrivateGroup {
+    pub(crate) link: usize,
+    entry: usize,
+    pub(crate) bytes: u16,
 }
 
 /// Where packets come from, in order of time. Senders are none: they send at the clock's own instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Feeder {
     Link(usize),
+    /// A flow's copy of a link.
+    Private(usize, usize),
     Receiver(usize),
 }
 
@@ -60,6 +76,9 @@ pub(crate) struct Routes {
     pub(crate) places: Vec<Place>,
     /// How many streams wait at merges.
     pub(crate) streams: usize,
+    pub(crate) private_groups: Vec<PrivateGroup>,
+    /// The group of each private link.
+    pub(crate) private_links: Vec<u32>,
 }
 
 /// A discipline that may throw out a packet that waits makes departures events.
@@ -76,6 +95,9 @@ fn needs_events(link: &LinkConfig) -> bool {
 fn places(links: &[LinkConfig]) -> Vec<Place> {
     let (mut plain, mut queued) = (0, 0);
     let mut place = |link: &LinkConfig| {
+        if link.private {
+            return Place::Private;
+        }
         let (place, counter): (fn(u32) -> Place, _) =
             if needs_events(link) { (Place::Queue, &mut queued) } else { (Place::Link, &mut plain) };
         *counter += 1;
@@ -86,18 +108,34 @@ fn places(links: &[LinkConfig]) -> Vec<Place> {
 
 fn feeders(scenario: &Scenario) -> Vec<Feeders> {
     let mut feeders = vec![Feeders::default(); scenario.links.len()];
-    for (index, flow) in scenario.flows.iter().enumerate() {
+    for (index, (entry, _)) in scenario.members().enumerate() {
+        let flow = &scenario.flows[entry];
         feeders[flow.path[0]].senders = true;
-        if let Some(&first) = flow.return_path.first() {
-            feeders[first].streams.insert(Feeder::Receiver(index));
-        }
-        for way in [&flow.path, &flow.return_path] {
-            for pair in way.windows(2) {
-                feeders[pair[1]].streams.insert(Feeder::Link(pair[0]));
+        for (way, start) in ways(flow, index) {
+            let mut feeder = start;
+            for &link in way {
+                if let Some(feeder) = feeder.filter(|_| !scenario.links[link].private) {
+                    feeders[link].streams.insert(feeder);
+                }
+                feeder = Some(feeder_of(&scenario.links[link], link, index));
             }
         }
     }
     feeders
+}
+
+/// The ways of a flow's data and of its ACKs, and what feeds each one's first link, but for the sender.
+fn ways(flow: &FlowConfig, index: usize) -> impl Iterator<Item = (&[usize], Option<Feeder>)> {
+    let back = flow.is_tcp().then_some((flow.return_path.as_slice(), Some(Feeder::Receiver(index))));
+    [(flow.path.as_slice(), None)].into_iter().chain(back)
+}
+
+fn feeder_of(config: &LinkConfig, link: usize, flow: usize) -> Feeder {
+    if config.private {
+        Feeder::Private(flow, link)
+    } else {
+        Feeder::Link(link)
+    }
 }
 
 /// Lays out the hops of all flows.
@@ -108,9 +146,23 @@ pub(crate) fn routes(scenario: &Scenario) -> Routes {
         streams: BTreeMap::new(),
         hops: Vec::new(),
         links: &scenario.links,
+        private_groups: BTreeMap::new(),
+        private_links: Vec::new(),
     };
-    let (data, acks) = scenario.flows.iter().enumerate().map(|(index, flow)| layout.flow(index, flow)).unzip();
-    Routes { hops: layout.hops, data, acks, places: layout.places, streams: layout.streams.len() }
+    let members = scenario.members().enumerate();
+    let (data, acks) = members.map(|(index, (entry, _))| layout.flow(index, entry, &scenario.flows[entry])).unzip();
+    let mut private_groups: Vec<(u32, PrivateGroup)> =
+        layout.private_groups.into_iter().map(|(group, number)| (number, group)).collect();
+    private_groups.sort_unstable();
+    Routes {
+        hops: layout.hops,
+        data,
+        acks,
+        places: layout.places,
+        streams: layout.streams.len(),
+        private_groups: private_groups.into_iter().map(|(_, group)| group).collect(),
+        private_links: layout.private_links,
+    }
 }
 
 struct Layout<'a> {
@@ -119,21 +171,27 @@ struct Layout<'a> {
     streams: BTreeMap<(usize, Feeder), u32>,
     hops: Vec<Hop>,
     links: &'a [LinkConfig],
+    private_groups: BTreeMap<PrivateGroup, u32>,
+    private_links: Vec<u32>,
 }
 
 impl Layout<'_> {
-    fn flow(&mut self, index: usize, flow: &FlowConfig) -> (u32, u32) {
+    fn flow(&mut self, index: usize, entry: usize, flow: &FlowConfig) -> (u32, u32) {
         let data = self.hops.len() as u32;
-        self.way(&flow.path, None);
+        self.way(&flow.path, None, (index, entry, flow.packet_bytes));
         self.add_delay(flow.forward_delay_s);
+        if !flow.is_tcp() {
+            self.push(Element::Sink(index as u32), 0.0);
+            return (data, data);
+        }
         self.push(Element::Receiver(index as u32), flow.return_delay_s);
         let acks = self.hops.len() as u32;
-        self.way(&flow.return_path, Some(Feeder::Receiver(index)));
+        self.way(&flow.return_path, Some(Feeder::Receiver(index)), (index, entry, flow.ack_bytes));
         self.push(Element::Sender(index as u32), 0.0);
         (data, acks)
     }
 
-    fn way(&mut self, links: &[usize], mut feeder: Option<Feeder>) {
+    fn way(&mut self, links: &[usize], mut feeder: Option<Feeder>, (flow, entry, bytes): (usize, usize, u16)) {
         for &link in links {
             if let Some(stream) = feeder.and_then(|feeder| self.stream(link, feeder)) {
                 self.push(Element::Merge(stream), 0.0);
@@ -141,15 +199,25 @@ impl Layout<'_> {
             let element = match self.places[link] {
                 Place::Link(index) => Element::Link(index),
                 Place::Queue(index) => Element::Queue(index),
+                Place::Private => self.private(PrivateGroup { link, entry, bytes }),
             };
             self.push(element, self.links[link].delay_s);
-            feeder = Some(Feeder::Link(link));
+            feeder = Some(feeder_of(&self.links[link], link, flow));
         }
+    }
+
+    fn private(&mut self, group: PrivateGroup) -> Element {
+        let next = self.private_groups.len() as u32;
+        self.private_links.push(*self.private_groups.entry(group).or_insert(next));
+        Element::Private(self.private_links.len() as u32 - 1)
     }
 
     /// The stream from `feeder` into `link`; none where the link needs no order from elsewhere: it has one feeder alone,
     /// and its departures are known on arrival.
     fn stream(&mut self, link: usize, feeder: Feeder) -> Option<u32> {
+        if self.places[link] == Place::Private {
+            return None;
+        }
         let Feeders { streams, senders } = &self.feeders[link];
         let alone = streams.len() == 1 && !senders;
         if alone && matches!(self.places[link], Place::Link(_)) {

@@ -15,6 +15,17 @@ use serde::{Deserialize, Serialize};
 /// | bursts in NewReno's recovery | two packets for an ACK at most | what the window allows |
 /// | timer at a fast retransmit | restarted | left running, RFC 6298 section 5 |
 /// | ACK for a repetition of the last packet in order | delayed, where ACKs are | at once, RFC 9293 section 3.10.7.4 |
+///
+/// `Engset` is `Rfc`, but for what [engset, section 3.1] says of its own TCP:
+///
+/// | point | `Engset` |
+/// |---|---|
+/// | ssthresh after a loss | max(floor(FlightSize / 2), 2), in whole packets |
+/// | the third duplicate ACK | sends no new data, even where the window allows it |
+/// | timer at a fast retransmit | restarted: it is set for each retransmission |
+/// | a partial ACK | gives no sample of the round trip; nor does what recovery sends |
+/// | the ACK that ends recovery | sets cwnd = ssthresh and opens it, as any ACK |
+/// | `recover` after a repeated timeout of the same packet | forgotten: a fast retransmit may follow |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
@@ -22,6 +33,8 @@ pub enum Dialect {
     Ns2,
     /// RFC 5681, 6582, 6298.
     Rfc,
+    /// The RFCs with the choices of [engset, section 3.1].
+    Engset,
 }
 
 /// What a loss found by duplicate ACKs leads to.

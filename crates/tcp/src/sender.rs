@@ -75,9 +75,12 @@ pub struct Sender {
     pub(crate) nxt: u64,
     /// One past the highest packet ever sent.
     pub(crate) max: u64,
-    /// One past the last packet of the transfer.
+    /// The first packet of the transfer, and one past its last.
+    pub(crate) first: u64,
     end: u64,
-    /// RFC 6582's `recover`, as one past the highest packet sent when the last loss was found.
+    /// When the transfer began: what was sent before it belongs to another.
+    opened: Time,
+    /// RFC 6582's `recover`, as one past the highest packet sent when the last loss was found; `first` where none was.
     pub(crate) recover: u64,
     /// One past the highest packet ever sent twice; all from `una` up to it were.
     resent: u64,
@@ -110,7 +113,9 @@ impl Sender {
             una: 0,
             nxt: 0,
             max: 0,
+            first: 0,
             end: size.unwrap_or(u64::MAX),
+            opened: Time::ZERO,
             recover: 0,
             resent: 0,
             timed_out: None,
@@ -127,6 +132,23 @@ impl Sender {
             partial_ack_timer: config.partial_ack_timer,
             sample: config.rto.sample,
         }
+    }
+
+    /// A sender like this one, which has sent nothing, for a transfer of `size` packets that begins `now`. Its packets are
+    /// numbered from `first` on, where the transfer before ended: so no packet, and no ACK, of that one is taken for its own.
+    pub fn open_at(&self, first: u64, size: u64, now: Time) -> Sender {
+        let mut sender = self.clone();
+        (sender.una, sender.nxt, sender.max, sender.first) = (first, first, first, first);
+        (sender.recover, sender.resent) = (first, first);
+        sender.end = first.saturating_add(size);
+        sender.opened = now;
+        sender
+    }
+
+    /// When the transfer began; an ACK that answers an older packet is not its own.
+    #[inline(always)]
+    pub fn opened(&self) -> Time {
+        self.opened
     }
 
     /// The congestion window \[packets\], without fast recovery's inflation.
@@ -187,7 +209,7 @@ impl Sender {
             } else {
                 self.on_new_ack(now, ack, actions);
             }
-        } else if ack.next == self.una && self.una < self.max {
+        } else if ack.next == self.una && self.una < self.max && ack.echo >= self.opened {
             self.on_duplicate_ack(now, actions);
         }
     }
@@ -228,7 +250,7 @@ impl Sender {
     pub(crate) fn measure(&mut self, now: Time, ack: Ack) {
         if self.sample == RttSample::PerAck {
             self.rto.sample_timestamp(ack.echo, now);
-            if self.dialect == Dialect::Rfc {
+            if self.dialect != Dialect::Ns2 {
                 self.rto.end_backoff();
             }
         }
@@ -274,7 +296,7 @@ impl Sender {
     /// RFC 3042: each of the first two duplicate ACKs lets one new packet out.
     pub(crate) fn send_limited(&mut self, now: Time, actions: &mut impl Actions) {
         // ns-2 `TcpAgent::send_one`: each duplicate ACK below the threshold, and after a timeout what is next in turn.
-        if self.dialect == Dialect::Rfc && (self.dupacks > 2 || self.nxt < self.max) {
+        if self.dialect != Dialect::Ns2 && (self.dupacks > 2 || self.nxt < self.max) {
             return;
         }
         let outstanding = self.nxt - self.una;
