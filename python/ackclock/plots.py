@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from ackclock.replication import ResolvedDict
+from ackclock.replication import ResolvedDict, flow_names
 
 # Okabe and Ito's colours, told apart by colour-blind readers too; yellow is left out, it fades on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
@@ -74,7 +74,7 @@ def _style() -> AbstractContextManager[None]:
 
 
 def _draw_windows(axes: Axes, resolved: ResolvedDict, overview: pd.DataFrame) -> None:
-    names = [flow["name"] for flow in resolved["flows"]]
+    names = flow_names(resolved)
     windows = overview[overview["kind"] == "cwnd"]
     end = float(resolved["run"]["duration_s"])
     if len(names) > MOST_LINES:

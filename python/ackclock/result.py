@@ -12,6 +12,7 @@ from ackclock.errors import ResultError
 from ackclock.replication import is_deterministic
 from ackclock.summary import FLOW_QUANTITIES, LINK_QUANTITIES, Summary, flow_rows, link_rows
 from ackclock.traces import OVERVIEW, captured_links, captures, trace_frames
+from ackclock.transfers import ACTIVE, SEQUENCE_DROPS, TRANSFERS, source_rows, transfer_frames
 from ackclock.verdict import run_warnings, verdict
 
 if TYPE_CHECKING:
@@ -90,7 +91,11 @@ class Result:
             verdict=verdict(resolved, flows, links),
             version=version,
         )
-        return cls(summary, resolved, version, trace_frames(resolved, replications), captures(replications))
+        sources = source_rows(resolved, replications)
+        if sources:
+            summary["sources"] = sources
+        frames = trace_frames(resolved, replications) | transfer_frames(resolved, replications)
+        return cls(summary, resolved, version, frames, captures(replications))
 
     @classmethod
     def load(cls, folder: str | Path) -> Result:
@@ -127,6 +132,27 @@ class Result:
     def links(self) -> pd.DataFrame:
         """The links' quantities: a row a link; columns hold the mean and, with `_low` and `_high`, its interval."""
         return _frame(self.summary["links"], LINK_QUANTITIES)
+
+    @property
+    def transfers(self) -> pd.DataFrame:
+        """What web sources measured of their transfers, by size: a row a class of sizes, [[flow]] and replication."""
+        return self._measured(TRANSFERS)
+
+    @property
+    def active(self) -> pd.DataFrame:
+        """How long so many web sources were active: a row a number of active ones, [[flow]] and replication."""
+        return self._measured(ACTIVE)
+
+    @property
+    def sequence_drops(self) -> pd.DataFrame:
+        """Drops of web sources' packets by their number within the transfer, from 1 on."""
+        return self._measured(SEQUENCE_DROPS)
+
+    def _measured(self, name: str) -> pd.DataFrame:
+        if name not in self.traces:
+            message = f"{name}: nothing was measured; no flow of the scenario has traffic of the kind web"
+            raise ResultError(message)
+        return self.traces[name]
 
     def plot(self) -> Figure:
         """Draw cwnd and queues against one time axis.

@@ -1,12 +1,12 @@
 """The summary of a run: flows and links with their quantities over replications."""
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ackclock.replication import Columns, Replication, ResolvedDict, is_deterministic
+from ackclock.replication import Columns, Replication, ResolvedDict, is_deterministic, row_flows
 from ackclock.stats import estimates
 
 FLOW_QUANTITIES = (
@@ -37,7 +37,10 @@ class Summary(TypedDict):
     """What `--json` prints. Each flow and link is its name and its quantities; keys carry their unit.
 
     Throughput counts the bits of all data packets that reached the receiver, headers and duplicates included; goodput
-    those handed to the application in order, headers included. Both are per second from warm-up to the end.
+    those handed to the application in order, headers included. Both are per second from warm-up to the end. `sources`
+    holds a row for each [[flow]] that transfers in turn with silences. A [[flow]] of more than 1000 flows is one row:
+    sums of rates and counts, means of windows and round trips. A private link is one row for all its copies: sums of
+    drops and rates, means of utilisation and queue, the longest queue of any.
     """
 
     title: str
@@ -48,6 +51,7 @@ class Summary(TypedDict):
     deterministic: bool
     flows: list[dict[str, Any]]
     links: list[dict[str, Any]]
+    sources: NotRequired[list[dict[str, Any]]]
     warnings: list[str]
     verdict: str
     version: str
@@ -55,25 +59,52 @@ class Summary(TypedDict):
 
 def flow_rows(resolved: ResolvedDict, replications: Sequence[Replication]) -> list[dict[str, Any]]:
     """Compute the quantities of each flow over the replications."""
-    packet_bits = np.array([flow["packet_bytes"] * 8.0 for flow in resolved["flows"]])
+    flows = row_flows(resolved)
+    packet_bits = np.array([flow["packet_bytes"] * 8.0 for flow in flows])
+    counts = np.array([flow.get("count", 1) for flow in flows])
     time_s = measured_s(resolved)
-    tables = [_flow_values(one["flows"], packet_bits, time_s) for one in replications]
-    rows = _rows(resolved, resolved["flows"], tables)
-    for flow, row in zip(resolved["flows"], rows, strict=True):
+    tables = [_flow_values(_grouped(one["flows"], counts), packet_bits, time_s * counts) for one in replications]
+    for table in tables:
+        for rate in ("throughput_bps", "goodput_bps"):
+            table[rate] *= counts
+    rows = _rows(resolved, flows, tables)
+    for flow, row in zip(flows, rows, strict=True):
         if flow["size_packets"] is None:
             row["finish_s"] = None
+        if flow.get("traffic") is not None and flow["traffic"]["kind"] != "web":
+            row.update(dict.fromkeys(("cwnd_mean_packets", "cwnd_max_packets", "rtt_mean_s")))
     return rows
+
+
+def _grouped(flows: Columns, counts: NDArray[np.int64]) -> Columns:
+    """Put the flows of each row together: sums, the largest window and the last finish."""
+    if len(counts) == counts.sum():
+        return flows
+    first = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    largest = {"cwnd_max", "finish_s"}
+    return {name: (np.maximum if name in largest else np.add).reduceat(column, first) for name, column in flows.items()}
 
 
 def link_rows(resolved: ResolvedDict, replications: Sequence[Replication]) -> list[dict[str, Any]]:
     """Compute the quantities of each link over the replications."""
     time_s = measured_s(resolved)
-    tables = [_link_values(one["links"], time_s) for one in replications]
+    copies = np.array([_copies(resolved, index) for index in range(len(resolved["links"]))])
+    tables = [_link_values(one["links"], time_s * copies) for one in replications]
+    for table in tables:
+        table["throughput_bps"] *= copies
     rows = _rows(resolved, resolved["links"], tables)
     return [
         {"name": row.pop("name"), "rate_bps": link["rate_bps"], **row}
         for link, row in zip(resolved["links"], rows, strict=True)
     ]
+
+
+def _copies(resolved: ResolvedDict, link: int) -> int:
+    """Count the copies of a link: one for each flow that crosses it, where it is private."""
+    if not resolved["links"][link].get("private", False):
+        return 1
+    crossing = (flow for flow in resolved["flows"] if link in (*flow["path"], *flow["return_path"]))
+    return max(1, sum(int(flow.get("count", 1)) for flow in crossing))
 
 
 def measured_s(resolved: ResolvedDict) -> float:
@@ -93,7 +124,7 @@ def _rows(
     ]
 
 
-def _flow_values(flows: Columns, packet_bits: Values, time_s: float) -> dict[str, Values]:
+def _flow_values(flows: Columns, packet_bits: Values, time_s: Values) -> dict[str, Values]:
     sent = flows["sent_packets"].astype(float)
     return {
         "throughput_bps": flows["received_packets"] * packet_bits / time_s,
@@ -109,7 +140,7 @@ def _flow_values(flows: Columns, packet_bits: Values, time_s: float) -> dict[str
     }
 
 
-def _link_values(links: Columns, time_s: float) -> dict[str, Values]:
+def _link_values(links: Columns, time_s: Values) -> dict[str, Values]:
     return {
         "utilisation_fraction": links["busy_s"] / time_s,
         "loss_fraction": _ratio(links["dropped_packets"], links["arrived_packets"]),

@@ -164,7 +164,19 @@ impl Network {
 
     /// A packet comes to its hop at `time`, and goes on as far as its way is known.
     #[inline(always)]
-    pub(crate) fn forward(&mut self, mut time: Time, mut packet: Packet) {
+    pub(crate) fn forward(&mut self, time: Time, packet: Packet) {
+        self.carry::<false>(time, packet);
+    }
+
+    /// As [`Network::forward`], from a link on that the flow has for itself. Out of line: ways without such links keep
+    /// their registers.
+    #[inline(never)]
+    fn forward_over_private(&mut self, time: Time, packet: Packet) {
+        self.carry::<true>(time, packet);
+    }
+
+    #[inline(always)]
+    fn carry<const OVER_PRIVATE: bool>(&mut self, mut time: Time, mut packet: Packet) {
         loop {
             let crossed = match self.observers {
                 None => self.cross_links(time, &mut packet),
@@ -180,8 +192,12 @@ impl Network {
                 Element::Merge(stream) => return self.wait_at_merge(stream, arrival, packet),
                 Element::Queue(index) => return self.join_queue(index, arrival, packet),
                 Element::Link(_) => time = arrival,
-                // Out of line: the common ways keep their registers.
-                Element::Private(index) => return self.cross_private(index, arrival, packet),
+                Element::Private(index) if OVER_PRIVATE => {
+                    let Some(departure) = self.cross_private(index, arrival, &packet) else { return };
+                    time = departure + self.hops[packet.hop as usize].delay;
+                    packet.hop += 1;
+                }
+                Element::Private(_) => return self.forward_over_private(arrival, packet),
                 Element::Sink(flow) => return self.take_in(flow, arrival),
             }
         }
@@ -231,32 +247,29 @@ impl Network {
         None
     }
 
-    /// Crosses a link that the flow has for itself, and goes on.
-    #[inline(never)]
-    fn cross_private(&mut self, index: u32, now: Time, mut packet: Packet) {
+    /// Crosses a link that the flow has for itself: when the packet leaves it.
+    #[inline(always)]
+    fn cross_private(&mut self, index: u32, now: Time, packet: &Packet) -> Option<Time> {
         let PrivateLink { last, group } = &mut self.private[index as usize];
-        let (links, name) = &mut self.private_groups[*group as usize];
-        let fate = links.arrive(last, now, &self.phase);
-        if let Some(observers) = &mut self.observers {
-            if let Some(departure) = fate {
-                observers.left(departure, *name, &packet);
-            }
+        let group = *group as usize;
+        let fate = self.private_groups[group].0.arrive(last, now, &self.phase);
+        if fate.is_none() || self.observers.is_some() {
+            self.tell_private_fate(group, now, packet, fate);
         }
-        let Some(departure) = fate else {
-            let name = *name;
-            return self.drop_at_private(name, now, &packet);
-        };
-        let delay = self.hops[packet.hop as usize].delay;
-        packet.hop += 1;
-        self.forward(departure + delay, packet);
+        fate
     }
 
     #[cold]
-    fn drop_at_private(&mut self, link: u32, now: Time, packet: &Packet) {
-        self.count_drop(now, packet);
+    fn tell_private_fate(&mut self, group: usize, now: Time, packet: &Packet, fate: Option<Time>) {
+        let link = self.private_groups[group].1;
         let flow = self.flow_of(packet);
-        if let Some(observers) = &mut self.observers {
-            observers.dropped(now, link, flow, packet);
+        if fate.is_none() {
+            self.count_drop(now, packet);
+        }
+        let Some(observers) = &mut self.observers else { return };
+        match fate {
+            Some(departure) => observers.left(departure, link, packet),
+            None => observers.dropped(now, link, flow, packet),
         }
     }
 

@@ -24,6 +24,7 @@ from ackclock.scenario.schema import (
 from ackclock.scenario.source import Location
 from ackclock.scenario.suggestions import did_you_mean
 from ackclock.scenario.tcp import completed
+from ackclock.scenario.traffic import is_tcp, traffic_faults
 from ackclock.units import show
 
 _RED_FIELDS = tuple(name for name in Queue.model_fields if name != "discipline")
@@ -93,6 +94,11 @@ class Checker:
             elif isinstance(way.limit, ByteBuffer) and way.limit.bytes > MOST_BUFFER_BYTES:
                 yield self.places.fault(buffer, f"is more than 1e15 B at {show(way.rate_bps, 'bit/s')}")
         yield from self._queue((*way.location, "queue"), way.queue)
+        if way.private and way.queue.discipline != "drop-tail":
+            hint = "a link that is not private takes any discipline"
+            yield self.places.fault(
+                (*way.location, "queue"), "belongs to a private link", allowed='"drop-tail"', hint=hint
+            )
 
     def _queue(self, location: Location, queue: Queue) -> Iterator[Fault]:
         if queue.discipline != "red":
@@ -118,6 +124,7 @@ class Checker:
             allowed = f"less than the duration, {show(run.duration, 's')}"
             yield self.places.fault((*location, "start"), "is not before the end of the run", allowed=allowed)
         yield from tcp_faults(self.places, (*location, "tcp"), flow)
+        yield from traffic_faults(self.places, location, flow)
         route = self.network.route(flow)
         if route is not None:
             yield from self._route(location, flow, route)
@@ -205,10 +212,12 @@ class Checker:
                     )
 
     def _nothing_limits(self, location: Location, flow: Flow, route: Route) -> Iterator[Fault]:
+        if not is_tcp(flow):
+            return
         if route.round_trip_s(flow) == 0:
             problem = "all links are infinitely fast and without delay: a round trip takes no time"
             yield self.places.fault((*location, "path"), problem, hint="give a link a rate, or the flow an rtt")
-        elif flow.size is None and completed(flow.tcp).max_window is None:
+        elif flow.size is None and flow.traffic is None and completed(flow.tcp).max_window is None:
             problem = "nothing limits the flow: all links are infinitely fast, its window and size unlimited"
             hint = "give a link a rate, or the flow a max_window or a size"
             yield self.places.fault((*location, "path"), problem, hint=hint)

@@ -24,6 +24,7 @@ class Direction:
     buffer: Quantity | None
     counting: CountingName
     queue: Queue
+    private: bool = False
 
     @property
     def limit(self) -> PacketBuffer | ByteBuffer | None:
@@ -130,7 +131,9 @@ def network_of(links: Sequence[Link | None], names: Sequence[str | None]) -> Net
 
 def _both_directions(link: Link, position: int) -> list[Direction | None]:
     reverse = link.reverse
-    there = Direction(link.name, ("link", position), link.rate, link.delay, link.buffer, link.counting, link.queue)
+    there = Direction(
+        link.name, ("link", position), link.rate, link.delay, link.buffer, link.counting, link.queue, link.private
+    )
     again = Direction(
         link.name + REVERSE,
         ("link", position, "reverse"),
@@ -139,6 +142,7 @@ def _both_directions(link: Link, position: int) -> list[Direction | None]:
         reverse.buffer,
         reverse.counting,
         reverse.queue,
+        link.private,
     )
     return [there, again]
 

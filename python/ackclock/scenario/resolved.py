@@ -11,6 +11,7 @@ from pydantic_core import to_json
 
 from ackclock.errors import Fault, ScenarioError
 from ackclock.scenario.places import as_toml
+from ackclock.scenario.resolved_traffic import ResolvedTraffic, WebTraffic
 from ackclock.scenario.schema import (
     MOST_BUFFER_BYTES,
     MOST_FLOWS,
@@ -110,6 +111,7 @@ class SimplexLink:
     buffer: _Buffer | None
     counting: CountingName
     queue: Annotated[PlainQueue | RedQueue, Field(discriminator="discipline")]
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ class RtoSettings:
     estimator: EstimatorName
     sample: SampleName
     k: Annotated[int, Field(ge=1, le=1000)]
-    granularity_s: Annotated[float, Field(gt=0, le=1e5)]
+    granularity_s: Annotated[float, Field(ge=0, le=1e5)]
     min_s: Seconds
     max_s: Annotated[float, Field(ge=1e-6, le=1e5)]
     initial_s: Annotated[float, Field(ge=1e-6, le=1e5)]
@@ -157,12 +159,12 @@ class ReceiverSettings:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedFlow:
-    """One TCP connection; its paths are indices of links."""
+    """A flow, or `count` flows alike, called name[0], name[1], ...; the paths are indices of links."""
 
     __pydantic_config__ = _CONFIG
     name: str
     path: LinkIndices
-    return_path: LinkIndices
+    return_path: tuple[Annotated[int, Field(ge=0)], ...]
     forward_delay_s: Seconds
     return_delay_s: Seconds
     packet_bytes: Bytes
@@ -172,6 +174,8 @@ class ResolvedFlow:
     size_packets: Annotated[int, Field(ge=1, le=10**15)] | None
     sender: SenderSettings
     receiver: ReceiverSettings
+    count: Annotated[int, Field(ge=1, le=MOST_FLOWS)] = 1
+    traffic: Annotated[ResolvedTraffic, Field(discriminator="kind")] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +205,7 @@ class Resolved:
     """
 
     __pydantic_config__ = _CONFIG
-    format: Literal[1]
+    format: Literal[1, 2]
     title: str
     run: RunSettings
     links: Annotated[tuple[SimplexLink, ...], Field(min_length=1, max_length=MOST_LINKS)]
@@ -282,27 +286,40 @@ def _faults(error: ValidationError) -> list[Fault]:
 
 
 def _path(location: tuple[str | int, ...]) -> str:
-    if location[2:3] in {("buffer",), ("queue",)}:  # what follows tells the kinds of the union apart
+    if location[2:3] in {("buffer",), ("queue",), ("traffic",)}:  # what follows tells the kinds of the union apart
         location = (*location[:3], *location[4:])
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in location).lstrip(".") or "(all)"
 
 
 def _cross_faults(resolved: Resolved) -> list[Fault]:
     faults = []
-
-    def fault(field: str, problem: str, given: object) -> None:
-        faults.append(Fault(f"resolved scenario, field {field}", problem, given=as_toml(given)))
-
     if resolved.run.warmup_s >= resolved.run.duration_s:
-        fault("run.warmup_s", "is not shorter than the duration", resolved.run.warmup_s)
+        faults.append(_cross_fault("run.warmup_s", "is not shorter than the duration", resolved.run.warmup_s))
     for index, flow in enumerate(resolved.flows):
-        crossed = flow.path + flow.return_path
-        if max(crossed) >= len(resolved.links):
-            fault(f"flows[{index}].path", f"names a link beyond the last, {len(resolved.links) - 1}", crossed)
-        if len(set(crossed)) < len(crossed):
-            fault(f"flows[{index}].path", "crosses a link twice", crossed)
+        faults += _flow_faults(f"flows[{index}]", flow, len(resolved.links))
+    for index, link in enumerate(resolved.links):
+        if link.private and link.queue.discipline != "drop-tail":
+            problem = "belongs to a private link, which takes drop-tail"
+            faults.append(_cross_fault(f"links[{index}].queue", problem, link.queue.discipline))
     known = {link.name for link in resolved.links}
-    for name in resolved.trace.capture or ():
-        if name not in known:
-            fault("trace.capture", "names an unknown link", name)
+    captured = resolved.trace.capture or ()
+    unknown = [name for name in captured if name not in known]
+    return [*faults, *(_cross_fault("trace.capture", "names an unknown link", name) for name in unknown)]
+
+
+def _cross_fault(field: str, problem: str, given: object) -> Fault:
+    return Fault(f"resolved scenario, field {field}", problem, given=as_toml(given))
+
+
+def _flow_faults(place: str, flow: ResolvedFlow, links: int) -> list[Fault]:
+    faults = []
+    crossed = flow.path + flow.return_path
+    if max(crossed) >= links:
+        faults.append(_cross_fault(f"{place}.path", f"names a link beyond the last, {links - 1}", crossed))
+    if len(set(crossed)) < len(crossed):
+        faults.append(_cross_fault(f"{place}.path", "crosses a link twice", crossed))
+    if flow.traffic is not None and flow.size_packets is not None:
+        faults.append(_cross_fault(f"{place}.size_packets", "stands beside traffic", flow.size_packets))
+    if isinstance(flow.traffic, WebTraffic) and list(flow.traffic.classes) != sorted(set(flow.traffic.classes)):
+        faults.append(_cross_fault(f"{place}.traffic.classes", "is not in rising order", flow.traffic.classes))
     return faults

@@ -9,8 +9,9 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from ackclock.scenario.amounts import Amount, Span
-from ackclock.scenario.fields import Choice, Count, Flag, Kind, LinkNames, Number, Shorthand, Text
+from ackclock.scenario.fields import AmountShorthand, Choice, Count, Flag, Kind, LinkNames, Number, Shorthand, Text
 from ackclock.scenario.presets import preset_names
+from ackclock.scenario.schema_traffic import Traffic
 from ackclock.units import Quantity
 
 MOST_LINKS = 100_000
@@ -27,7 +28,7 @@ DEFAULT_PRESET = "newreno-rfc6582"
 DisciplineName = Literal["drop-tail", "drop-from-front", "random-drop", "red"]
 CountingName = Literal["with-service", "waiting"]
 VictimName = Literal["arriving", "random"]
-DialectName = Literal["ns2", "rfc"]
+DialectName = Literal["ns2", "rfc", "engset"]
 RecoveryName = Literal["old-tahoe", "tahoe", "reno", "newreno"]
 SlowStartName = Literal["below", "at-or-below"]
 IncreaseName = Literal["reciprocal", "reciprocal-floor", "counted"]
@@ -40,7 +41,7 @@ DISCIPLINES: tuple[str, ...] = get_args(DisciplineName)
 _SOME_PACKETS = Span("pkt", 1, 1e9, "1 to 1e9 pkt", whole=True)
 _SOME_BYTES = Span("B", 1, MOST_BUFFER_BYTES, "1 to 1e15 B", whole=True)
 _TIME = Span("s", 0, 1e5, "0 to 1e5 s")
-_TICK = Span("s", 1e-6, 1e5, "1 us to 1e5 s")
+_TICK = Span("s", 0, 1e5, "0 to 1e5 s")
 _TIMEOUT = Span("s", 1e-6, 1e5, "1 us to 1e5 s")
 _WINDOW = (Span("pkt", 1, 1e9, "1 to 1e9 pkt"), Span("B", 1, 1e15, "1 to 1e15 B"))
 _BURST = (Span("pkt", 1, 1e6, "1 to 1e6 pkt"), Span("B", 1, 1e11, "1 to 1e11 B"))
@@ -165,6 +166,9 @@ class Link(Table):
         "whether the buffer holds the packet in transmission too (with-service, as in ns-2) or those waiting only",
         "with-service",
     )
+    private: Switch = _entry(
+        "each flow that crosses the link has a copy of it for itself, in both directions", default=False
+    )
     reverse: Reverse = _entry(
         "what is different in the reverse direction", Reverse(), words="as forward, unlimited drop-tail"
     )
@@ -180,7 +184,7 @@ class Rto(Table):
         "round-trip times measured: one a round, or one for each ACK (time stamps)"
     )
     k: Annotated[int | None, Count(1, 1000, 4)] = _preset("weight of the variation: RTO = SRTT + k RTTVAR")
-    granularity: Annotated[float | None, Amount("100 ms", (_TICK,))] = _preset("tick of the clock")
+    granularity: Annotated[float | None, Amount("100 ms", (_TICK,))] = _preset("tick of the clock; 0 is an exact one")
     min: Annotated[float | None, Amount("200 ms", (_TIME,))] = _preset("least timeout")
     max: Annotated[float | None, Amount("60 s", (_TIMEOUT,))] = _preset("largest timeout")
     initial: Annotated[float | None, Amount("3 s", (_TIMEOUT,))] = _preset(
@@ -197,7 +201,7 @@ class Tcp(Table):
 
     preset: Annotated[str, Choice("preset", preset_names())] = _entry("the combination to start from", DEFAULT_PRESET)
     dialect: Annotated[DialectName | None, _choice("dialect", DialectName)] = _preset(
-        "whose rules hold where the axes leave room: ns-2's, or the RFCs' to the letter"
+        "whose rules hold where the axes leave room: ns-2's, the RFCs' to the letter, or [engset]'s reading of them"
     )
     recovery: Annotated[RecoveryName | None, _choice("recovery", RecoveryName)] = _preset(
         "what follows a detected loss; old-tahoe has timeouts only"
@@ -224,7 +228,7 @@ class Tcp(Table):
 
 
 class Flow(Table):
-    """One TCP connection that sends data over a path, or several alike."""
+    """One TCP connection, or one source of other traffic, that sends data over a path; or several alike."""
 
     name: Annotated[str | None, _name("download")] = _entry(
         "name of the flow", None, words="flow; numbered flow1, flow2, ... if there are several"
@@ -251,6 +255,9 @@ class Flow(Table):
         Quantity | None,
         Amount("10 MB", (Span("pkt", 1, 1e12, "1 to 1e12 pkt", whole=True), _SOME_BYTES), ("unlimited",)),
     ] = _entry("data to transfer; bytes are rounded up to whole packets", None, toml="unlimited")
+    traffic: Traffic | None = _entry(
+        "what the flow sends and when", None, words="all of `size` at once, as fast as TCP lets it go"
+    )
     tcp: Annotated[Tcp, Shorthand("preset", "preset", preset_names)] = _entry(
         "TCP, by the name of a preset or as a table", Tcp(), toml=DEFAULT_PRESET
     )
@@ -300,7 +307,7 @@ class Form(Table):
     trace: Trace = _entry("what is recorded", Trace(), words="nothing is recorded")
 
 
-def kind_of(model: type[Table], name: str) -> Kind | Shorthand | None:
+def kind_of(model: type[BaseModel], name: str) -> Kind | Shorthand | AmountShorthand | None:
     """Give the kind of a field's value; None for the tables in a scenario."""
     metadata = model.model_fields[name].metadata
-    return next((entry for entry in metadata if isinstance(entry, Kind | Shorthand)), None)
+    return next((entry for entry in metadata if isinstance(entry, Kind | Shorthand | AmountShorthand)), None)
