@@ -16,8 +16,8 @@ pub fn check_outcome(scenario: &Scenario, run: &Run) {
     for (link, config) in scenario.links.iter().enumerate() {
         check_link(config, &outcome.links[link], run.finished);
     }
-    for (flow, config) in scenario.flows.iter().enumerate() {
-        check_flow(config, &outcome.flows[flow]);
+    for (flow, (entry, _)) in scenario.members().enumerate() {
+        check_flow(&scenario.flows[entry], &outcome.flows[flow]);
     }
     check_first_links(scenario, outcome);
     check_traces(scenario, &outcome.traces);
@@ -52,7 +52,7 @@ fn check_link(config: &LinkConfig, link: &LinkStatistics, finished: bool) {
     let (arrived, dropped, departed) = (total(link.arrived), total(link.dropped), total(link.departed));
     assert!(arrived >= dropped + departed, "{}: {arrived} < {dropped} + {departed}", config.name);
     let inside = arrived - dropped - departed;
-    if let (Some(BufferConfig::Packets(limit)), true) = (config.buffer, finished) {
+    if let (Some(BufferConfig::Packets(limit)), true, false) = (config.buffer, finished, config.private) {
         let in_service = u64::from(config.counting == CountingConfig::Waiting);
         assert!(inside <= limit + in_service, "{}: {inside} inside, {limit} allowed", config.name);
     }
@@ -81,7 +81,8 @@ fn check_first_links(scenario: &Scenario, outcome: &Outcome) {
     for (link, config) in scenario.links.iter().enumerate() {
         let later = |flow: &FlowConfig| flow.path[1..].iter().chain(&flow.return_path).any(|&crossed| crossed == link);
         if !scenario.flows.iter().any(later) {
-            let from = scenario.flows.iter().zip(&outcome.flows).filter(|(flow, _)| flow.path[0] == link);
+            let members = scenario.members().map(|(entry, _)| &scenario.flows[entry]);
+            let from = members.zip(&outcome.flows).filter(|(flow, _)| flow.path[0] == link);
             let sent: u64 = from.map(|(_, flow)| total(flow.sent)).sum();
             assert_eq!(total(outcome.links[link].arrived), sent, "{}", config.name);
         }
@@ -100,7 +101,7 @@ fn check_traces(scenario: &Scenario, traces: &Traces) {
         assert!(row.cwnd >= 1.0 && row.cwnd.is_finite(), "{row:?}");
         assert!(row.ssthresh >= 1.0, "{row:?}");
     }
-    let mut acknowledged = vec![0; scenario.flows.len()];
+    let mut acknowledged = vec![0; scenario.flow_count()];
     for row in traces.sequence.iter().flatten().filter(|row| row.kind == sim::Kind::Acked) {
         let before = &mut acknowledged[row.flow as usize];
         assert!(row.sequence >= *before, "{row:?} after {before}");

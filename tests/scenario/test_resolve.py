@@ -36,6 +36,7 @@ def test_defaults_are_all_written_out() -> None:
         "buffer": None,
         "counting": "with-service",
         "queue": {"discipline": "drop-tail"},
+        "private": False,
     }
     sender = {
         "dialect": "rfc",

@@ -122,6 +122,10 @@ impl Engine {
                 }
             } else if element >= self.network.first_receiver {
                 self.network.on_receiver_timer(element - self.network.first_receiver, time);
+            } else if element >= self.network.first_crowd {
+                if let Some((flow, ack)) = self.network.on_crowd(element - self.network.first_crowd, time) {
+                    self.on_crowded_ack(flow, time, ack);
+                }
             } else if element >= self.network.first_stream {
                 self.network.on_arrival(element - self.network.first_stream, time);
             } else {
@@ -136,6 +140,8 @@ impl Engine {
         for flow in 0..self.senders.len() {
             self.account_cwnd(flow, self.network.phase.end);
         }
+        // What is no longer needed makes room for what is kept.
+        self.senders = Vec::new();
         self.network.tell_last_departures();
         let links = self.network.link_statistics();
         let traces = self.network.observers.take().map(|observers| observers.finish()).unwrap_or_default();
@@ -187,6 +193,17 @@ impl Engine {
         let ack = self.network.flows[flow as usize].acks.front().map_or(Time::NEVER, |ack| ack.time);
         let next = ack.min(slot.sender.deadline()).min(slot.start);
         self.network.events.set(self.network.first_sender + flow, next);
+    }
+
+    /// As [`Engine::on_sender`], where ACKs wait elsewhere. The timer's event stays where it is while the timer moves on;
+    /// one that comes too early finds nothing to do but to be set anew.
+    #[inline(never)]
+    fn on_crowded_ack(&mut self, flow: u32, now: Time, ack: ArrivingAck) {
+        self.on_ack(flow, now, ack);
+        self.follow_cwnd(flow, now);
+        let slot = &self.senders[flow as usize];
+        let next = slot.sender.deadline().min(slot.start);
+        self.network.events.advance(self.network.first_sender + flow, next);
     }
 
     #[cold]

@@ -3,6 +3,7 @@
 mod capture;
 mod check;
 mod check_traffic;
+mod crowd;
 mod engine;
 mod job;
 mod links;

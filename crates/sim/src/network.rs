@@ -2,6 +2,7 @@ use base::{Packet, PacketKind, RandomStream, Ring, Time};
 use net::{Link, LinkStatistics, Phase, PrivateLinks, QueuedLink};
 use tcp::{Acknowledgment, Receiver};
 
+use crate::crowd::Crowd;
 use crate::links::{link, private_links, queued_link};
 use crate::observe::Observers;
 use crate::route::{routes, Element, Hop, Place, Routes};
@@ -91,17 +92,21 @@ pub(crate) struct Network {
     link_indices: Vec<u32>,
     queue_indices: Vec<u32>,
     streams: Vec<Ring<Scheduled>>,
+    /// The last one is that of the senders.
+    crowds: Vec<Crowd>,
     receivers: Vec<ReceiverSlot>,
     /// The flows whose receivers may hold ACKs back.
     delaying: Vec<u32>,
     pub(crate) first_stream: u32,
+    pub(crate) first_crowd: u32,
     pub(crate) first_receiver: u32,
     pub(crate) first_sender: u32,
 }
 
 impl Network {
     pub(crate) fn new(scenario: &Scenario, replication: u64, phase: Phase) -> Network {
-        let Routes { hops, data, acks, places, streams, private_groups, private_links: private } = routes(scenario);
+        let Routes { hops, data, acks, places, streams, crowds, private_groups, private_links: private } =
+            routes(scenario);
         let (mut links, mut queues) = (Vec::new(), Vec::new());
         let (mut link_indices, mut queue_indices) = (Vec::new(), Vec::new());
         for (index, (config, place)) in scenario.links.iter().zip(&places).enumerate() {
@@ -119,7 +124,8 @@ impl Network {
             }
         }
         let first_stream = queues.len() as u32;
-        let first_receiver = first_stream + streams as u32;
+        let first_crowd = first_stream + streams as u32;
+        let first_receiver = first_crowd + crowds as u32 + 1;
         let mut delaying = Vec::new();
         let mut receivers = Vec::new();
         for (index, ((entry, _), &acks)) in scenario.members().zip(&acks).enumerate() {
@@ -155,8 +161,10 @@ impl Network {
             link_indices,
             queue_indices,
             streams: vec![Ring::default(); streams],
+            crowds: vec![Crowd::default(); crowds + 1],
             delaying,
             first_stream,
+            first_crowd,
             first_receiver,
             first_sender,
         }
@@ -198,6 +206,8 @@ impl Network {
                     packet.hop += 1;
                 }
                 Element::Private(_) => return self.forward_over_private(arrival, packet),
+                Element::Crowd(crowd) => return self.join_crowd(crowd, arrival, packet),
+                Element::CrowdedSender(_) => return self.join_crowd(self.senders_crowd(), arrival, packet),
                 Element::Sink(flow) => return self.take_in(flow, arrival),
             }
         }
@@ -296,6 +306,31 @@ impl Network {
         self.events.set(self.first_stream + stream, next);
         packet.hop += 1;
         self.forward(now, packet);
+    }
+
+    /// The first packet of a crowd has its turn; at a sender, where it is an ACK for one.
+    #[inline(never)]
+    pub(crate) fn on_crowd(&mut self, crowd: u32, now: Time) -> Option<(u32, ArrivingAck)> {
+        let waiting = &mut self.crowds[crowd as usize];
+        let mut packet = waiting.pop()?;
+        let next = waiting.first();
+        self.events.set(self.first_crowd + crowd, next);
+        if let Element::CrowdedSender(flow) = self.hops[packet.hop as usize].element {
+            return Some((flow, ArrivingAck { time: now, next: packet.sequence, echo: packet.stamp }));
+        }
+        packet.hop += 1;
+        self.forward(now, packet);
+        None
+    }
+
+    fn senders_crowd(&self) -> u32 {
+        self.crowds.len() as u32 - 1
+    }
+
+    #[inline(always)]
+    fn join_crowd(&mut self, crowd: u32, time: Time, packet: Packet) {
+        self.crowds[crowd as usize].push(time, packet);
+        self.events.advance(self.first_crowd + crowd, time);
     }
 
     /// A packet leaves a link whose departures are events.
@@ -476,7 +511,9 @@ impl Network {
     fn flow_of(&self, packet: &Packet) -> u32 {
         let rest = &self.hops[packet.hop as usize..];
         let end = rest.iter().find_map(|hop| match hop.element {
-            Element::Receiver(flow) | Element::Sender(flow) | Element::Sink(flow) => Some(flow),
+            Element::Receiver(flow) | Element::Sender(flow) | Element::CrowdedSender(flow) | Element::Sink(flow) => {
+                Some(flow)
+            }
             _ => None,
         });
         end.unwrap_or_default()

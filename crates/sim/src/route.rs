@@ -25,10 +25,14 @@ pub(crate) enum Element {
     Private(u32),
     /// The end of an ordered stream that others join: the packet waits there until its instant.
     Merge(u32),
+    /// As `Merge`, for what comes from links that flows have for themselves: one for all such streams.
+    Crowd(u32),
     /// The receiver of a flow.
     Receiver(u32),
     /// The sender of a flow.
     Sender(u32),
+    /// The sender of a flow, whose ACKs wait in the crowd of all such senders.
+    CrowdedSender(u32),
     /// The end of a flow whose packets nobody answers.
     Sink(u32),
 }
@@ -76,6 +80,8 @@ pub(crate) struct Routes {
     pub(crate) places: Vec<Place>,
     /// How many streams wait at merges.
     pub(crate) streams: usize,
+    /// How many crowds wait at merges; one more waits for senders.
+    pub(crate) crowds: usize,
     pub(crate) private_groups: Vec<PrivateGroup>,
     /// The group of each private link.
     pub(crate) private_links: Vec<u32>,
@@ -114,7 +120,8 @@ fn feeders(scenario: &Scenario) -> Vec<Feeders> {
         for (way, start) in ways(flow, index) {
             let mut feeder = start;
             for &link in way {
-                if let Some(feeder) = feeder.filter(|_| !scenario.links[link].private) {
+                // It matters only whether there are several.
+                if let Some(feeder) = feeder.filter(|_| feeders[link].streams.len() < 2) {
                     feeders[link].streams.insert(feeder);
                 }
                 feeder = Some(feeder_of(&scenario.links[link], link, index));
@@ -144,6 +151,7 @@ pub(crate) fn routes(scenario: &Scenario) -> Routes {
         places: places(&scenario.links),
         feeders: feeders(scenario),
         streams: BTreeMap::new(),
+        crowds: BTreeMap::new(),
         hops: Vec::new(),
         links: &scenario.links,
         private_groups: BTreeMap::new(),
@@ -160,6 +168,7 @@ pub(crate) fn routes(scenario: &Scenario) -> Routes {
         acks,
         places: layout.places,
         streams: layout.streams.len(),
+        crowds: layout.crowds.len(),
         private_groups: private_groups.into_iter().map(|(_, group)| group).collect(),
         private_links: layout.private_links,
     }
@@ -169,6 +178,8 @@ struct Layout<'a> {
     places: Vec<Place>,
     feeders: Vec<Feeders>,
     streams: BTreeMap<(usize, Feeder), u32>,
+    /// By the link that they wait for.
+    crowds: BTreeMap<usize, u32>,
     hops: Vec<Hop>,
     links: &'a [LinkConfig],
     private_groups: BTreeMap<PrivateGroup, u32>,
@@ -187,14 +198,16 @@ impl Layout<'_> {
         self.push(Element::Receiver(index as u32), flow.return_delay_s);
         let acks = self.hops.len() as u32;
         self.way(&flow.return_path, Some(Feeder::Receiver(index)), (index, entry, flow.ack_bytes));
-        self.push(Element::Sender(index as u32), 0.0);
+        let crowded = flow.return_path.last().is_some_and(|&last| self.places[last] == Place::Private);
+        let sender = if crowded { Element::CrowdedSender } else { Element::Sender };
+        self.push(sender(index as u32), 0.0);
         (data, acks)
     }
 
     fn way(&mut self, links: &[usize], mut feeder: Option<Feeder>, (flow, entry, bytes): (usize, usize, u16)) {
         for &link in links {
-            if let Some(stream) = feeder.and_then(|feeder| self.stream(link, feeder)) {
-                self.push(Element::Merge(stream), 0.0);
+            if let Some(merge) = feeder.and_then(|feeder| self.merge(link, feeder)) {
+                self.push(merge, 0.0);
             }
             let element = match self.places[link] {
                 Place::Link(index) => Element::Link(index),
@@ -212,9 +225,9 @@ impl Layout<'_> {
         Element::Private(self.private_links.len() as u32 - 1)
     }
 
-    /// The stream from `feeder` into `link`; none where the link needs no order from elsewhere: it has one feeder alone,
+    /// Where what comes from `feeder` waits for `link`; none where the link needs no order from elsewhere: it has one feeder alone,
     /// and its departures are known on arrival.
-    fn stream(&mut self, link: usize, feeder: Feeder) -> Option<u32> {
+    fn merge(&mut self, link: usize, feeder: Feeder) -> Option<Element> {
         if self.places[link] == Place::Private {
             return None;
         }
@@ -223,8 +236,12 @@ impl Layout<'_> {
         if alone && matches!(self.places[link], Place::Link(_)) {
             return None;
         }
+        if matches!(feeder, Feeder::Private(..)) {
+            let next = self.crowds.len() as u32;
+            return Some(Element::Crowd(*self.crowds.entry(link).or_insert(next)));
+        }
         let next = self.streams.len() as u32;
-        Some(*self.streams.entry((link, feeder)).or_insert(next))
+        Some(Element::Merge(*self.streams.entry((link, feeder)).or_insert(next)))
     }
 
     fn push(&mut self, element: Element, delay_s: f64) {

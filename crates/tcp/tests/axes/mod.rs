@@ -37,7 +37,7 @@ pub fn sender() -> impl Strategy<Value = SenderConfig> {
 
 fn axes() -> impl Strategy<Value = (Dialect, Recovery, Increase)> {
     (
-        prop::sample::select(vec![Dialect::Ns2, Dialect::Rfc]),
+        prop::sample::select(vec![Dialect::Ns2, Dialect::Rfc, Dialect::Engset]),
         prop::sample::select(vec![Recovery::OldTahoe, Recovery::Tahoe, Recovery::Reno, Recovery::Newreno]),
         prop::sample::select(vec![Increase::Reciprocal, Increase::ReciprocalFloor, Increase::Counted]),
     )
