@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from ackclock.replication import single_flows
 from crosscheck import ns2, ns2_script
 
 TRACE = "    $tcp($flow) trace cwnd_ $tracer\n"
@@ -36,10 +37,11 @@ def ns_per_packet(resolved: dict[str, Any]) -> float:
 
 
 def _evenly_started(resolved: dict[str, Any]) -> dict[str, Any]:
-    count = len(resolved["flows"])
+    singles = list(single_flows(resolved))
+    count = len(singles)
     flows = [
         {**flow, "start_s": flow["start_s"] + flow["start_spread_s"] * number / count, "start_spread_s": 0.0}
-        for number, flow in enumerate(resolved["flows"])
+        for number, flow in enumerate(singles)
     ]
     return {**resolved, "flows": flows}
 

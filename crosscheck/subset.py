@@ -96,6 +96,7 @@ def _link_faults(place: str, link: Scenario) -> list[str]:
     return [
         *_one_of(f"{place}.queue.discipline", link["queue"]["discipline"], "drop-tail"),
         *_one_of(f"{place}.buffer", list(buffer or {"packets": 0}), ["packets"]),
+        *_one_of(f"{place}.private", bool(link.get("private")), *(False,)),
     ]
 
 
@@ -103,6 +104,8 @@ def _flow_faults(place: str, flow: Scenario) -> list[str]:
     sender, receiver = flow["sender"], flow["receiver"]
     rto = sender["rto"]
     return [
+        *_one_of(f"{place}.count", flow.get("count", 1), 1),
+        *_one_of(f"{place}.traffic", flow.get("traffic"), None),
         *_one_of(f"{place}.start_spread_s", flow["start_spread_s"], 0.0),
         *_one_of(f"{place}.size_packets", flow["size_packets"], None),
         *_one_of(f"{place}.receiver.ack_every", receiver["ack_every"], 1, 2),

@@ -120,7 +120,7 @@ impl Description {
         let duration_s = scaled(self.duration, 0.01, 1000.0);
         let flows = self.flows.iter().take(MOST_FLOWS).enumerate();
         Scenario {
-            format: 1,
+            format: 2,
             title: "fuzz".to_owned(),
             run: Run {
                 duration_s,
@@ -165,6 +165,7 @@ fn plain_link(name: String) -> LinkConfig {
         queue: QueueConfig::DropTail {},
         delay_process: None,
         loss: None,
+        private: false,
     }
 }
 
@@ -188,6 +189,7 @@ impl Link {
                 law,
             }),
             loss: self.loss(),
+            private: false,
         }
     }
 
@@ -273,6 +275,8 @@ impl Flow {
             start_s: duration_s * f64::from(self.start[0]) / 200.0,
             start_spread_s: duration_s * f64::from(self.start[1]) / 200.0,
             size_packets: some(self.size, scaled(self.size, 1.0, 10_000.0) as u64),
+            count: 1,
+            traffic: None,
             sender: self.sender.config(self.rto.config()),
             receiver: ReceiverConfig {
                 ack_every: scaled(self.ack_every, 1.0, 100.0) as u32,

@@ -16,8 +16,8 @@ pub fn check_outcome(scenario: &Scenario, run: &Run) {
     for (link, config) in scenario.links.iter().enumerate() {
         check_link(config, &outcome.links[link], run.finished);
     }
-    for (flow, config) in scenario.flows.iter().enumerate() {
-        check_flow(config, &outcome.flows[flow]);
+    for (flow, (entry, _)) in scenario.members().enumerate() {
+        check_flow(&scenario.flows[entry], &outcome.flows[flow]);
     }
     check_first_links(scenario, outcome);
     check_traces(scenario, &outcome.traces);
@@ -53,7 +53,7 @@ fn check_link(config: &LinkConfig, link: &LinkStatistics, finished: bool) {
     let lost = total(link.lost);
     assert!(arrived >= dropped + departed + lost, "{}: {arrived} < {dropped} + {departed} + {lost}", config.name);
     let inside = arrived - dropped - departed - lost;
-    if let (Some(BufferConfig::Packets(limit)), true) = (config.buffer, finished) {
+    if let (Some(BufferConfig::Packets(limit)), true, false) = (config.buffer, finished, config.private) {
         let in_service = u64::from(config.counting == CountingConfig::Waiting);
         assert!(inside <= limit + in_service, "{}: {inside} inside, {limit} allowed", config.name);
     }
@@ -82,7 +82,8 @@ fn check_first_links(scenario: &Scenario, outcome: &Outcome) {
     for (link, config) in scenario.links.iter().enumerate() {
         let later = |flow: &FlowConfig| flow.path[1..].iter().chain(&flow.return_path).any(|&crossed| crossed == link);
         if !scenario.flows.iter().any(later) {
-            let from = scenario.flows.iter().zip(&outcome.flows).filter(|(flow, _)| flow.path[0] == link);
+            let members = scenario.members().map(|(entry, _)| &scenario.flows[entry]);
+            let from = members.zip(&outcome.flows).filter(|(flow, _)| flow.path[0] == link);
             let sent: u64 = from.map(|(_, flow)| total(flow.sent)).sum();
             assert_eq!(total(outcome.links[link].arrived), sent, "{}", config.name);
         }
@@ -107,7 +108,7 @@ fn check_traces(scenario: &Scenario, traces: &Traces) {
     if scenario.links.iter().any(overtakes) {
         return;
     }
-    let mut acknowledged = vec![0; scenario.flows.len()];
+    let mut acknowledged = vec![0; scenario.flow_count()];
     for row in traces.sequence.iter().flatten().filter(|row| row.kind == sim::Kind::Acked) {
         let before = &mut acknowledged[row.flow as usize];
         assert!(row.sequence >= *before, "{row:?} after {before}");

@@ -28,7 +28,7 @@ pub struct Run {
 /// Whether a run of bounded events is bounded work.
 pub fn is_small(scenario: &Scenario) -> bool {
     let windows = scenario.flows.iter().all(|flow| flow.sender.initial_window <= LARGEST_WINDOW);
-    windows && scenario.links.len() <= MOST_LINKS && scenario.flows.len() <= MOST_FLOWS
+    windows && scenario.links.len() <= MOST_LINKS && scenario.flow_count() <= MOST_FLOWS
 }
 
 /// Runs so many events at most; none where the engine refused to go on, in words.

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from ackclock.replication import ResolvedDict
+from ackclock.replication import ResolvedDict, flow_names
 
 if TYPE_CHECKING:
     from ackclock.comparison import Pair
@@ -123,7 +123,7 @@ def _style() -> AbstractContextManager[None]:
 
 
 def _draw_windows(axes: Axes, resolved: ResolvedDict, overview: pd.DataFrame) -> None:
-    names = [flow["name"] for flow in resolved["flows"]]
+    names = flow_names(resolved)
     windows = overview[overview["kind"] == "cwnd"]
     end = float(resolved["run"]["duration_s"])
     if len(names) > MOST_LINES:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ackclock.replication import Columns, Replication, ResolvedDict, is_deterministic
+from ackclock.replication import Columns, Replication, ResolvedDict, grouped, is_deterministic, row_flows
 from ackclock.stats import estimates
 
 COUNTS = (
@@ -50,17 +50,19 @@ def recovery_rows(resolved: ResolvedDict, replications: Sequence[Replication]) -
     Returns
     -------
     list of dict
-        Name and quantities, one a flow, then the sum. Empty where nothing was taken for lost.
+        Name and quantities, one a flow (a large group is one), then the sum. Empty where nothing was taken for lost.
     """
-    losses = sum(one["flows"]["timeouts"] + one["flows"]["fast_retransmits"] for one in replications)
+    rows = row_flows(resolved)
+    counted = [grouped({key: one["flows"][key] for key in COUNTS}, rows) for one in replications]
+    losses = sum(table["timeouts"] + table["fast_retransmits"] for table in counted)
     flows = np.flatnonzero(np.asarray(losses) > 0)
     if len(flows) == 0:
         return []
-    bits = np.array([resolved["flows"][flow]["packet_bytes"] * 8.0 for flow in flows.tolist()])
-    tables = [_values({key: one["flows"][key][flows].astype(float) for key in COUNTS}, bits) for one in replications]
+    bits = np.array([rows[flow]["packet_bytes"] * 8.0 for flow in flows.tolist()])
+    tables = [_values({key: table[key][flows].astype(float) for key in COUNTS}, bits) for table in counted]
     confidence, exact = float(resolved["run"]["confidence"]), is_deterministic(resolved)
     columns = [estimates(np.stack([table[key] for table in tables]), confidence, exact=exact) for key in tables[0]]
-    names = [*(resolved["flows"][flow]["name"] for flow in flows.tolist()), ALL_FLOWS]
+    names = [*(rows[flow]["name"] for flow in flows.tolist()), ALL_FLOWS]
     return [
         {"name": name, **dict(zip(tables[0], row, strict=True))}
         for name, row in zip(names, zip(*columns, strict=True), strict=True)

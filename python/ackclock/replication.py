@@ -1,8 +1,9 @@
 """What the engine records for one replication, and when replications differ at all."""
 
-from collections.abc import Mapping
-from typing import Any, TypedDict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
 
+import numpy as np
 from numpy.typing import NDArray
 
 Columns = dict[str, NDArray[Any]]
@@ -19,6 +20,21 @@ RANDOM_LOSSES = frozenset({"bernoulli", "poisson", "gilbert-elliott"})
 RANDOM_DELAYS = frozenset({"alternating", "handover"})
 
 
+MOST_ROWS_OF_A_GROUP = 1000
+"""A [[flow]] of more flows than this stands as one row in a summary."""
+
+
+class SourceTables(TypedDict):
+    """What the sources of one [[flow]] measured of their transfers: by size, by the number of active ones."""
+
+    entry: int
+    started: int
+    completed: int
+    classes: Columns
+    states: Columns
+    sequence_drops: NDArray[Any]
+
+
 class Replication(TypedDict):
     """One finished replication.
 
@@ -33,12 +49,13 @@ class Replication(TypedDict):
     flows: Columns
     links: Columns
     traces: dict[str, dict[str, Any]]
+    transfers: NotRequired[list[SourceTables]]
 
 
 def is_deterministic(resolved: ResolvedDict) -> bool:
     """Tell whether nothing is drawn at random, so that all replications are the same."""
     return not (
-        any(flow["start_spread_s"] > 0.0 for flow in resolved["flows"])
+        any(flow["start_spread_s"] > 0.0 or _draws(flow.get("traffic")) for flow in resolved["flows"])
         or any(_is_random(link) for link in resolved["links"])
     )
 
@@ -52,11 +69,57 @@ def _is_random(link: dict[str, Any]) -> bool:
     )
 
 
+def _draws(traffic: Mapping[str, Any] | None) -> bool:
+    """Whether a flow's traffic is random."""
+    if traffic is None:
+        return False
+    laws = [traffic[part] for part in ("size", "on", "off") if part in traffic]
+    return "poisson" in traffic["kind"] or any(law["law"] != "fixed" for law in laws)
+
+
+def flow_names(resolved: ResolvedDict) -> list[str]:
+    """Name all flows, in the order of the engine's columns: those of a [[flow]] with a count by their number."""
+    return [name for flow in resolved["flows"] for name in _names(flow)]
+
+
+def _names(flow: Mapping[str, Any]) -> list[str]:
+    name, count = str(flow["name"]), int(flow.get("count", 1))
+    return [name] if count == 1 else [f"{name}[{number}]" for number in range(count)]
+
+
+def single_flows(resolved: ResolvedDict) -> Iterator[dict[str, Any]]:
+    """Give each flow as an entry of its own."""
+    for flow in resolved["flows"]:
+        for name in _names(flow):
+            yield {**flow, "name": name, "count": 1}
+
+
+def row_flows(resolved: ResolvedDict) -> list[dict[str, Any]]:
+    """Give what the rows of a summary stand for: single flows, but a large group as one."""
+    rows: list[dict[str, Any]] = []
+    for flow in resolved["flows"]:
+        large = flow.get("count", 1) > MOST_ROWS_OF_A_GROUP
+        rows += [dict(flow)] if large else list(single_flows({"flows": [flow]}))
+    return rows
+
+
+def grouped(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> Columns:
+    """Put the flows of each of `row_flows` together: sums, the largest window and the last finish."""
+    counts = np.array([row.get("count", 1) for row in rows])
+    if len(counts) == counts.sum():
+        return columns
+    first = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    largest = {"cwnd_max", "finish_s"}
+    return {
+        name: (np.maximum if name in largest else np.add).reduceat(column, first) for name, column in columns.items()
+    }
+
+
 def overview_interval_s(resolved: ResolvedDict) -> float:
     """Choose the picture's time step [s]: the scenario's, else one coarser where there are many flows and links."""
     asked = resolved["trace"]["overview_interval_s"]
     if asked is not None:
         return float(asked)
-    elements = len(resolved["flows"]) + len(resolved["links"])
+    elements = len(flow_names(resolved)) + len(resolved["links"])
     intervals = max(20, min(OVERVIEW_INTERVALS, OVERVIEW_CELLS // elements))
     return float(resolved["run"]["duration_s"]) / intervals

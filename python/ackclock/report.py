@@ -78,6 +78,29 @@ def flow_table(summary: Summary) -> TableText:
     return TableText(headers, rows, f"Each column of {len(flows)} flows by itself; --json has every flow.")
 
 
+def source_table(summary: Summary) -> TableText:
+    """Lay out the sources of transfers."""
+    sources = summary.get("sources", [])
+    scale, prefix = bit_rate_scale(max((_mean(row["rate_bps"]) for row in sources), default=0.0))
+    columns = [
+        Column("transfers", "transfers", digits="count"),
+        Column("size_mean_packets", "size\npackets"),
+        Column("rate_bps", f"mean rate h\n{prefix}bit/s", scale),
+        Column("on_mean_s", "ON time\nms", 1e-3),
+        Column("stalled_fraction", "in time-\nouts %", 0.01, ".3g"),
+        Column("active_mean", "active\nmean"),
+    ]
+    rows = [
+        [row["name"], str(row["sources"]), *(_cell(row[column.key], column) for column in columns)] for row in sources
+    ]
+    return TableText(["web sources", "how\nmany", *(column.title for column in columns)], rows)
+
+
+def _tables(summary: Summary) -> list[TableText]:
+    sources = [source_table(summary)] if summary.get("sources") else []
+    return [flow_table(summary), *sources, link_table(summary)]
+
+
 def link_table(summary: Summary) -> TableText:
     """Lay out the links that matter: those with a rate, no reverse ones where nothing waited; of many the busiest."""
     shown = [link for link in summary["links"] if link["rate_bps"] is not None and not _idle_reverse(link)]
@@ -120,7 +143,7 @@ def print_summary(summary: Summary, confidence: float, console: "Console") -> No
 
     console.print(Text(summary["title"], style="bold"))
     console.print(Text(heading(summary, confidence), style="dim"))
-    for table in (flow_table(summary), link_table(summary)):
+    for table in _tables(summary):
         console.print()
         console.print(rich_table(table))
         if table.note:
@@ -134,7 +157,7 @@ def print_summary(summary: Summary, confidence: float, console: "Console") -> No
 def as_html(summary: Summary, confidence: float) -> str:
     """Write title, tables, verdict and warnings as HTML."""
     parts = [f"<h4>{html.escape(summary['title'])}</h4><p>{html.escape(heading(summary, confidence))}</p>"]
-    parts += [html_table(table) for table in (flow_table(summary), link_table(summary))]
+    parts += [html_table(table) for table in _tables(summary)]
     parts.append(f"<p><b>Verdict:</b> {html.escape(summary['verdict'])}</p>")
     parts += [f"<p><b>Warning:</b> {html.escape(warning)}</p>" for warning in summary["warnings"]]
     return "".join(parts)

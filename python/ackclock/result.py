@@ -15,6 +15,7 @@ from ackclock.recoveries import RECOVERY_QUANTITIES, recovery_rows
 from ackclock.replication import is_deterministic
 from ackclock.summary import Summary, flow_rows, link_rows
 from ackclock.traces import OVERVIEW, captured_links, captures, trace_frames
+from ackclock.transfers import ACTIVE, SEQUENCE_DROPS, TRANSFERS, source_rows, transfer_frames
 from ackclock.verdict import run_warnings, verdict
 
 if TYPE_CHECKING:
@@ -100,7 +101,11 @@ class Result:
             verdict=verdict(resolved, flows, links),
             version=version,
         )
-        return cls(summary, resolved, version, trace_frames(resolved, replications), captures(replications))
+        sources = source_rows(resolved, replications)
+        if sources:
+            summary["sources"] = sources
+        frames = trace_frames(resolved, replications) | transfer_frames(resolved, replications)
+        return cls(summary, resolved, version, frames, captures(replications))
 
     @classmethod
     def load(cls, folder: str | Path) -> Result:
@@ -156,6 +161,27 @@ class Result:
         where the packet's last copy was not dropped.
         """
         return _frame(self.summary.get("recoveries", []), RECOVERY_QUANTITIES)
+
+    @property
+    def transfers(self) -> pd.DataFrame:
+        """What web sources measured of their transfers, by size: a row a class of sizes, [[flow]] and replication."""
+        return self._measured(TRANSFERS)
+
+    @property
+    def active(self) -> pd.DataFrame:
+        """How long so many web sources were active: a row a number of active ones, [[flow]] and replication."""
+        return self._measured(ACTIVE)
+
+    @property
+    def sequence_drops(self) -> pd.DataFrame:
+        """Drops of web sources' packets by their number within the transfer, from 1 on."""
+        return self._measured(SEQUENCE_DROPS)
+
+    def _measured(self, name: str) -> pd.DataFrame:
+        if name not in self.traces:
+            message = f"{name}: nothing was measured; no flow of the scenario has traffic of the kind web"
+            raise ResultError(message)
+        return self.traces[name]
 
     def plot(self, levels: Sequence[Level] = ()) -> Figure:
         """Draw cwnd and queues against one time axis.

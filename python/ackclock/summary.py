@@ -1,12 +1,12 @@
 """The summary of a run: flows and links with their quantities over replications."""
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ackclock.replication import Columns, Replication, ResolvedDict, is_deterministic
+from ackclock.replication import Columns, Replication, ResolvedDict, grouped, is_deterministic, row_flows
 from ackclock.stats import estimates
 
 Values = NDArray[np.float64]
@@ -16,7 +16,10 @@ class Summary(TypedDict):
     """What `--json` prints. Each flow and link is its name and its quantities; keys carry their unit.
 
     Throughput counts the bits of all data packets that reached the receiver, headers and duplicates included; goodput
-    those handed to the application in order, headers included. Both are per second from warm-up to the end.
+    those handed to the application in order, headers included. Both are per second from warm-up to the end. `sources`
+    holds a row for each [[flow]] that transfers in turn with silences. A [[flow]] of more than 1000 flows is one row:
+    sums of rates and counts, means of windows and round trips. A private link is one row for all its copies: sums of
+    drops and rates, means of utilisation and queue, the longest queue of any.
     """
 
     title: str
@@ -29,6 +32,7 @@ class Summary(TypedDict):
     flows: list[dict[str, Any]]
     links: list[dict[str, Any]]
     recoveries: list[dict[str, Any]]
+    sources: NotRequired[list[dict[str, Any]]]
     warnings: list[str]
     verdict: str
     version: str
@@ -36,25 +40,39 @@ class Summary(TypedDict):
 
 def flow_rows(resolved: ResolvedDict, replications: Sequence[Replication]) -> list[dict[str, Any]]:
     """Compute the quantities of each flow over the replications."""
-    packet_bits = np.array([flow["packet_bytes"] * 8.0 for flow in resolved["flows"]])
-    time_s = measured_s(resolved)
-    tables = [_flow_values(one["flows"], packet_bits, time_s) for one in replications]
-    rows = _rows(resolved, resolved["flows"], tables)
-    for flow, row in zip(resolved["flows"], rows, strict=True):
+    flows = row_flows(resolved)
+    rows = _rows(resolved, flows, [_flow_table(resolved, flows, one["flows"]) for one in replications])
+    for flow, row in zip(flows, rows, strict=True):
         if flow["size_packets"] is None:
             row["finish_s"] = None
+        if flow.get("traffic") is not None and flow["traffic"]["kind"] != "web":
+            row.update(dict.fromkeys(("cwnd_mean_packets", "cwnd_max_packets", "rtt_mean_s")))
     return rows
+
+
+def _flow_table(resolved: ResolvedDict, flows: Sequence[dict[str, Any]], columns: Columns) -> dict[str, Values]:
+    packet_bits = np.array([flow["packet_bytes"] * 8.0 for flow in flows])
+    counts = np.array([flow.get("count", 1) for flow in flows])
+    table = _flow_values(grouped(columns, flows), packet_bits, measured_s(resolved) * counts)
+    for rate in ("throughput_bps", "goodput_bps"):
+        table[rate] *= counts
+    return table
 
 
 def link_rows(resolved: ResolvedDict, replications: Sequence[Replication]) -> list[dict[str, Any]]:
     """Compute the quantities of each link over the replications."""
-    time_s = measured_s(resolved)
-    tables = [_link_values(one["links"], time_s) for one in replications]
-    rows = _rows(resolved, resolved["links"], tables)
+    rows = _rows(resolved, resolved["links"], [_link_table(resolved, one["links"]) for one in replications])
     return [
         {"name": row.pop("name"), "rate_bps": link["rate_bps"], **row}
         for link, row in zip(resolved["links"], rows, strict=True)
     ]
+
+
+def _link_table(resolved: ResolvedDict, columns: Columns) -> dict[str, Values]:
+    copies = np.array([_copies(resolved, index) for index in range(len(resolved["links"]))])
+    table = _link_values(columns, measured_s(resolved) * copies)
+    table["throughput_bps"] *= copies
+    return table
 
 
 def quantity_values(resolved: ResolvedDict, replication: Replication, element: str, name: str, quantity: str) -> Values:
@@ -73,15 +91,23 @@ def quantity_values(resolved: ResolvedDict, replication: Replication, element: s
     quantity : str
         One of `ackclock.quantities`.
     """
-    time_s = measured_s(resolved)
     if element == "link":
-        table = _link_values(replication["links"], time_s)
+        names = [one["name"] for one in resolved["links"]]
+        table = _link_table(resolved, replication["links"])
     else:
-        packet_bits = np.array([flow["packet_bytes"] * 8.0 for flow in resolved["flows"]])
-        table = _flow_values(replication["flows"], packet_bits, time_s)
-    names = [one["name"] for one in resolved[f"{element}s"]]
+        flows = row_flows(resolved)
+        names = [one["name"] for one in flows]
+        table = _flow_table(resolved, flows, replication["flows"])
     places = [place for place, own in enumerate(names) if own == name or own.startswith(f"{name}[")]
     return table[quantity][places]
+
+
+def _copies(resolved: ResolvedDict, link: int) -> int:
+    """Count the copies of a link: one for each flow that crosses it, where it is private."""
+    if not resolved["links"][link].get("private", False):
+        return 1
+    crossing = (flow for flow in resolved["flows"] if link in (*flow["path"], *flow["return_path"]))
+    return max(1, sum(int(flow.get("count", 1)) for flow in crossing))
 
 
 def measured_s(resolved: ResolvedDict) -> float:
@@ -101,7 +127,7 @@ def _rows(
     ]
 
 
-def _flow_values(flows: Columns, packet_bits: Values, time_s: float) -> dict[str, Values]:
+def _flow_values(flows: Columns, packet_bits: Values, time_s: Values) -> dict[str, Values]:
     sent = flows["sent_packets"].astype(float)
     return {
         "throughput_bps": flows["received_packets"] * packet_bits / time_s,
@@ -126,7 +152,7 @@ def _lost(table: Columns, length: int) -> Values:
     return table.get("lost_packets", np.zeros(length)).astype(float)
 
 
-def _link_values(links: Columns, time_s: float) -> dict[str, Values]:
+def _link_values(links: Columns, time_s: Values) -> dict[str, Values]:
     lost = _lost(links, len(links["arrived_packets"]))
     return {
         "utilisation_fraction": links["busy_s"] / time_s,

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ackclock.replication import Replication, ResolvedDict
+from ackclock.replication import Replication, ResolvedDict, flow_names
 
 TRACES = (
     *("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses", "delay", "recovery", "rounds"),
@@ -80,7 +80,7 @@ def _trace_frame(resolved: ResolvedDict, name: str, replications: Sequence[Repli
 
 def _named(resolved: ResolvedDict, trace: str, column: str, values: NDArray[Any]) -> Any:
     if column == "flow":
-        return pd.Categorical.from_codes(values.astype(np.int64), categories=_names(resolved["flows"]))
+        return pd.Categorical.from_codes(values.astype(np.int64), categories=pd.Index(flow_names(resolved)))
     if column == "link":
         return pd.Categorical.from_codes(values.astype(np.int64), categories=_names(resolved["links"]))
     if (trace, column) in CODES:
@@ -95,9 +95,8 @@ def _names(elements: Iterable[dict[str, Any]]) -> "pd.Index[str]":
 def _overview_frame(resolved: ResolvedDict, replication: Replication) -> pd.DataFrame:
     columns = replication["traces"][OVERVIEW]
     kind, index = columns["kind"], columns["index"]
-    flows, links = (
-        np.array([element["name"] for element in resolved[key]], dtype=object) for key in ("flows", "links")
-    )
+    flows = np.array(flow_names(resolved), dtype=object)
+    links = np.array([link["name"] for link in resolved["links"]], dtype=object)
     names = np.empty(len(kind), dtype=object)
     names[kind == 0] = flows[index[kind == 0]]
     names[kind != 0] = links[index[kind != 0]]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ackclock.paths import empty_round_trip_s
-from ackclock.replication import ResolvedDict, is_deterministic
+from ackclock.replication import ResolvedDict, is_deterministic, row_flows
 from ackclock.stats import jain_index
 from ackclock.wording import bit_rate, number, plural, seconds
 
@@ -197,7 +197,7 @@ def _window_limit(resolved: ResolvedDict, flows: Sequence[Row], links: Sequence[
         return
     limited = [
         flow["sender"]["max_window"]
-        for flow, row in zip(resolved["flows"], flows, strict=True)
+        for flow, row in zip(row_flows(resolved), flows, strict=True)
         if flow["sender"]["max_window"] is not None
         and mean(row, "cwnd_max_packets") >= WINDOW_REACHED * flow["sender"]["max_window"]
     ]
@@ -210,7 +210,7 @@ def _standing_queue(resolved: ResolvedDict, flows: Sequence[Row], busiest: Row |
         return
     rows = [
         (mean(row, "rtt_mean_s"), empty_round_trip_s(resolved, flow))
-        for flow, row in zip(resolved["flows"], flows, strict=True)
+        for flow, row in zip(row_flows(resolved), flows, strict=True)
     ]
     measured, empty = max(rows, key=lambda pair: pair[0] / pair[1] if pair[1] > 0.0 else 0.0)
     if empty > 0.0 and measured >= STANDING_QUEUE * empty:

@@ -21,5 +21,5 @@ def test_preset_of_the_engset_paper_has_the_specifics_of_its_section_3_1() -> No
     assert (sender.dialect, sender.recovery, sender.initial_window) == ("engset", "newreno", 2.0)
     assert (sender.slow_start_while, sender.increase) == ("at-or-below", "counted")
     assert (sender.limited_transmit, sender.partial_ack_timer) == (False, "slow-but-steady")
-    assert sender.rto == RtoSettings("rfc6298", "per-round", 4, 1e-6, 1.0, 64.0, 1.0, 64, 0.0)
+    assert sender.rto == RtoSettings("rfc6298", "per-round", 4, 0.0, 1.0, 64.0, 1.0, 64, 0.0)
     assert receiver_settings(preset("newreno-engset")).ack_every == 1

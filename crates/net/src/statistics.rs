@@ -41,6 +41,19 @@ pub struct LinkStatistics {
 }
 
 impl LinkStatistics {
+    /// Takes in what another link counted: sums, and the longer queue.
+    pub fn add(&mut self, other: &LinkStatistics) {
+        for index in 0..2 {
+            self.arrived[index] += other.arrived[index];
+            self.dropped[index] += other.dropped[index];
+            self.departed[index] += other.departed[index];
+            self.departed_bytes[index] += other.departed_bytes[index];
+        }
+        self.busy += other.busy;
+        self.queue_area += other.queue_area;
+        self.queue_max = self.queue_max.max(other.queue_max);
+    }
+
     /// A packet is in the link, waiting or in transmission.
     pub fn in_link(&mut self, from: Time, until: Time, phase: &Phase) {
         self.queue_area += u128::from(from.overlap(until, phase.warmup, phase.end).picoseconds());

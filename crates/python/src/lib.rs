@@ -7,7 +7,7 @@ use numpy::{Element, IntoPyArray};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use sim::{Column, Outcome, Scenario, Traces};
+use sim::{Column, Outcome, Scenario, Traces, TransferStatistics};
 
 /// Replications of a resolved scenario on their way.
 #[pyclass]
@@ -59,6 +59,8 @@ fn replication<'py>(py: Python<'py>, scenario: &Scenario, outcome: &Outcome) -> 
     flows.update(table(py, &outcome.recoveries, Outcome::RECOVERY_COLUMNS)?.as_mapping())?;
     result.set_item("flows", flows)?;
     result.set_item("links", table(py, &outcome.links, Outcome::LINK_COLUMNS)?)?;
+    let transfers = outcome.transfers.iter().map(|sources| source_tables(py, sources)).collect::<PyResult<Vec<_>>>()?;
+    result.set_item("transfers", PyList::new(py, transfers)?)?;
     let traces = traces(py, &outcome.traces)?;
     if outcome.traces.capture.is_some() {
         traces.set_item("capture", captures(py, scenario, outcome)?)?;
@@ -73,6 +75,17 @@ fn table<'py, Row>(py: Python<'py>, rows: &[Row], columns: &[Column<Row>]) -> Py
         column(&table, name, rows, value)?;
     }
     Ok(table)
+}
+
+fn source_tables<'py>(py: Python<'py>, sources: &TransferStatistics) -> PyResult<Bound<'py, PyDict>> {
+    let tables = PyDict::new(py);
+    tables.set_item("entry", sources.entry)?;
+    tables.set_item("started", sources.started)?;
+    tables.set_item("completed", sources.completed)?;
+    tables.set_item("classes", table(py, &sources.classes, Outcome::CLASS_COLUMNS)?)?;
+    tables.set_item("states", table(py, &sources.states, Outcome::STATE_COLUMNS)?)?;
+    column(&tables, "sequence_drops", &sources.sequence_drops, |&drops| drops as f64)?;
+    Ok(tables)
 }
 
 fn column<Row, T: Element>(

@@ -105,12 +105,13 @@ type Failure = Box<dyn std::error::Error>;
 fn write(scenario: &Scenario, replication: u64, rows: &[(Time, u32, Packet)], link: &str) -> Result<Vec<u8>, Failure> {
     let directions: Vec<Option<u32>> = scenario.links.iter().map(|simplex| direction(simplex, link)).collect();
     let first_hops = routes(scenario).data;
+    let packet_bytes: Vec<u16> = scenario.members().map(|(entry, _)| scenario.flows[entry].packet_bytes).collect();
     let mut writer = PcapNgWriter::with_section_header(Vec::new(), section(scenario, replication, link))?;
     writer.write_pcapng_block(interface(scenario, link))?;
     for (time, index, packet) in rows {
         let Some(flags) = directions[*index as usize] else { continue };
         let flow = first_hops.partition_point(|&first| first <= packet.hop).saturating_sub(1);
-        let frame = frame(flow, scenario.flows[flow].packet_bytes, packet)?;
+        let frame = frame(flow, packet_bytes[flow], packet)?;
         writer.write_pcapng_block(block(*time, flags, frame))?;
     }
     Ok(writer.into_inner())

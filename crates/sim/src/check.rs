@@ -12,6 +12,8 @@ use crate::scenario::{BufferConfig, FlowConfig, LinkConfig, QueueConfig, Scenari
 const FORMATS: (u32, u32) = (1, 2);
 /// Longest run and delay \[s\]: `u64` picoseconds hold 1.8e7 s.
 const LONGEST_S: f64 = 1e7;
+/// Flows of an entry.
+const MOST_FLOWS: f64 = 1e7;
 const LONGEST_DELAY_S: f64 = 1e5;
 /// At the fastest a packet of a byte takes a picosecond.
 const RATES_BPS: (f64, f64) = (1.0, 1e13);
@@ -21,7 +23,7 @@ const LARGEST_INITIAL_WINDOW: f64 = 1e6;
 /// The shortest tick \[s\] for which no round trip overflows the integer arithmetic of the coarse clock.
 const SHORTEST_TICK_S: f64 = 1e-6;
 const MOST_LEVELS: u8 = 8;
-const MOST_HOPS: usize = u32::MAX as usize / 4;
+const MOST_HOPS: f64 = u32::MAX as f64 / 4.0;
 
 /// All faults of a resolved scenario, one a line: `place: what is wrong; given ...; allowed ...`. Empty: it can run.
 pub fn check(scenario: &Scenario) -> Vec<String> {
@@ -39,8 +41,9 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
             faults.loss_law(&format!("links[{index}].loss.law"), &loss.law, run.duration_s);
         }
     }
-    let hops: usize = scenario.flows.iter().map(|flow| flow.path.len() + flow.return_path.len() + 4).sum();
-    faults.number("flows", hops as f64, 0.0, MOST_HOPS as f64);
+    let way = |flow: &FlowConfig| flow.path.len() + flow.return_path.len() + 4;
+    let hops: f64 = scenario.flows.iter().map(|flow| flow.count as f64 * way(flow) as f64).sum();
+    faults.number("flows", hops, 0.0, MOST_HOPS);
     for (index, flow) in scenario.flows.iter().enumerate() {
         faults.flow(&format!("flows[{index}]"), flow, &scenario.links);
     }
@@ -70,10 +73,19 @@ fn round_trip(flow: &FlowConfig, links: &[LinkConfig]) -> Time {
 }
 
 #[derive(Default)]
-struct Faults(Vec<String>);
+pub(crate) struct Faults(Vec<String>);
 
 impl Faults {
-    fn number(&mut self, place: &str, value: f64, low: f64, high: f64) {
+    pub(crate) fn say(&mut self, fault: String) {
+        self.0.push(fault);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn into_inner(self) -> Vec<String> {
+        self.0
+    }
+
+    pub(crate) fn number(&mut self, place: &str, value: f64, low: f64, high: f64) {
         // A comparison with not-a-number fails too.
         if !(low..=high).contains(&value) {
             self.0.push(format!("{place}: out of range; given {value}; allowed {low} to {high}"));
@@ -91,6 +103,12 @@ impl Faults {
         self.queue(&format!("{place}.queue"), &link.queue);
         if let QueueConfig::Priority { levels, .. } = link.queue {
             self.number(&format!("{place}.queue.levels"), f64::from(levels), 1.0, f64::from(MOST_LEVELS));
+        }
+        if link.private && link.queue != (QueueConfig::DropTail {}) {
+            self.0.push(format!("{place}.queue: of a private link; given {:?}; allowed drop-tail", link.queue));
+        }
+        if link.private && (link.delay_process.is_some() || link.loss.is_some()) {
+            self.0.push(format!("{place}: a private link with a delay that changes or with losses; allowed neither"));
         }
     }
 
@@ -121,7 +139,7 @@ impl Faults {
 
     fn flow(&mut self, place: &str, flow: &FlowConfig, links: &[LinkConfig]) {
         self.path(place, flow, links.len());
-        if !flow.path.is_empty() && round_trip(flow, links) == Time::ZERO {
+        if flow.is_tcp() && !flow.path.is_empty() && round_trip(flow, links) == Time::ZERO {
             self.0.push(format!(
                 "{place}.path: a round trip takes no time; given no delay and no service time; allowed 1 ps and more"
             ));
@@ -138,6 +156,8 @@ impl Faults {
         }
         self.levels(&format!("{place}.priority"), flow.priority, &flow.path, links);
         self.levels(&format!("{place}.ack_priority"), flow.ack_priority, &flow.return_path, links);
+        self.number(&format!("{place}.count"), flow.count as f64, 1.0, MOST_FLOWS);
+        self.traffic(place, flow);
         self.endpoints(place, flow);
     }
 

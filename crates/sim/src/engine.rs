@@ -2,9 +2,10 @@ use base::{Packet, PacketKind, RandomStream, Time};
 use net::Phase;
 use tcp::{Ack, Actions, Loss, LossCause, Segment, Sender};
 
-use crate::network::{ArrivingAck, FlowSlot, Network};
+use crate::network::{ArrivingAck, FlowSlot, Network, Traffic};
 use crate::outcome::Outcome;
-use crate::scenario::{FlowConfig, Scenario};
+use crate::scenario::{Scenario, TrafficConfig};
+use crate::traffic::{Counters, Datagrams};
 
 /// More packets of one flow in flight than this, and nothing limits it.
 const MOST_IN_FLIGHT: u64 = 20_000_000;
@@ -35,7 +36,9 @@ struct SenderSlot {
 pub struct Engine {
     network: Network,
     senders: Vec<SenderSlot>,
-    names: Vec<String>,
+    datagrams: Vec<Datagrams>,
+    /// The name of each entry of the scenario, and how many flows it stands for.
+    entries: Vec<(String, usize)>,
     now: Time,
     events: u64,
     replication: u64,
@@ -49,22 +52,43 @@ impl Engine {
             end: Time::from_seconds(scenario.run.duration_s),
         };
         let mut network = Network::new(scenario, replication, phase);
-        let slot = |flow: &FlowConfig| {
-            let mut random = RandomStream::named(scenario.run.seed, replication, &format!("flow/{}", flow.name));
-            SenderSlot {
-                sender: Sender::new(&flow.sender, flow.size_packets),
-                start: Time::from_seconds(flow.start_s + random.uniform() * flow.start_spread_s),
-                packet_bytes: flow.packet_bytes,
-                cwnd: flow.sender.initial_window,
-                since: Time::ZERO,
+        let stream = |name: &str| RandomStream::named(scenario.run.seed, replication, name);
+        let (mut senders, mut datagrams) = (Vec::with_capacity(scenario.flow_count()), Vec::new());
+        for (entry, flow) in scenario.flows.iter().enumerate() {
+            let own = |number: usize| stream(&format!("flow/{}/traffic", flow.member_name(number)));
+            let first_source = network.transfers.add(entry, flow, (0..flow.count).map(own));
+            for number in 0..flow.count {
+                let mut random = stream(&format!("flow/{}", flow.member_name(number)));
+                let mut start = Time::from_seconds(flow.start_s + random.uniform() * flow.start_spread_s);
+                let traffic = match &flow.traffic {
+                    None => Traffic::Once,
+                    Some(TrafficConfig::Web { .. }) => {
+                        let source = first_source + number as u32;
+                        start += network.transfers.draw_silence(source);
+                        Traffic::Transfers(source)
+                    }
+                    Some(config) => {
+                        let (source, first) = Datagrams::new(config, flow.packet_bytes, start, own(number));
+                        start = first;
+                        datagrams.push(source);
+                        Traffic::Datagrams(datagrams.len() as u32 - 1)
+                    }
+                };
+                network.flows[senders.len()].traffic = traffic;
+                senders.push(SenderSlot {
+                    sender: Sender::new(&flow.sender, flow.size_packets.filter(|_| flow.traffic.is_none())),
+                    start,
+                    packet_bytes: flow.packet_bytes,
+                    cwnd: flow.sender.initial_window,
+                    since: Time::ZERO,
+                });
             }
-        };
-        let senders: Vec<SenderSlot> = scenario.flows.iter().map(slot).collect();
+        }
         for (flow, slot) in senders.iter().enumerate() {
             network.events.set(network.first_sender + flow as u32, slot.start);
         }
-        let names = scenario.flows.iter().map(|flow| flow.name.clone()).collect();
-        Engine { network, senders, names, now: Time::ZERO, events: 0, replication }
+        let entries = scenario.flows.iter().map(|flow| (flow.name.clone(), flow.count)).collect();
+        Engine { network, senders, datagrams, entries, now: Time::ZERO, events: 0, replication }
     }
 
     /// Share of the run that lies behind, 0 to 1.
@@ -98,6 +122,10 @@ impl Engine {
                 }
             } else if element >= self.network.first_receiver {
                 self.network.on_receiver_timer(element - self.network.first_receiver, time);
+            } else if element >= self.network.first_crowd {
+                if let Some((flow, ack)) = self.network.on_crowd(element - self.network.first_crowd, time) {
+                    self.on_crowded_ack(flow, time, ack);
+                }
             } else if element >= self.network.first_stream {
                 self.network.on_arrival(element - self.network.first_stream, time);
             } else {
@@ -112,9 +140,12 @@ impl Engine {
         for flow in 0..self.senders.len() {
             self.account_cwnd(flow, self.network.phase.end);
         }
+        // What is no longer needed makes room for what is kept.
+        self.senders = Vec::new();
         self.network.tell_last_departures();
         let links = self.network.link_statistics();
         let traces = self.network.observers.take().map(|observers| observers.finish()).unwrap_or_default();
+        let transfers = std::mem::take(&mut self.network.transfers).finish(&self.network.phase);
         Outcome {
             replication: self.replication,
             phase: self.network.phase,
@@ -123,16 +154,26 @@ impl Engine {
             flows: self.network.flows.iter().map(|flow| flow.statistics).collect(),
             recoveries: self.network.recovery_statistics(),
             links,
+            transfers,
             traces,
         }
     }
 
     #[cold]
     fn flood(&self, flow: u32) -> String {
+        let mut number = flow as usize;
+        let entry = self.entries.iter().find(|(_, count)| {
+            let here = number < *count;
+            number -= if here { 0 } else { *count };
+            here
+        });
+        let name = entry.map_or(String::new(), |(name, count)| match count {
+            1 => name.clone(),
+            _ => format!("{name}[{number}]"),
+        });
         format!(
-            "flow \"{}\": {MOST_IN_FLIGHT} packets in flight after {:.6} s; nothing on its path limits it: \
+            "flow \"{name}\": {MOST_IN_FLIGHT} packets in flight after {:.6} s; nothing on its path limits it: \
              give a link a buffer, or the flow a receiver's window",
-            self.names[flow as usize],
             self.now.seconds()
         )
     }
@@ -155,19 +196,74 @@ impl Engine {
         self.network.events.set(self.network.first_sender + flow, next);
     }
 
+    /// As [`Engine::on_sender`], where ACKs wait elsewhere. The timer's event stays where it is while the timer moves on;
+    /// one that comes too early finds nothing to do but to be set anew.
+    #[inline(never)]
+    fn on_crowded_ack(&mut self, flow: u32, now: Time, ack: ArrivingAck) {
+        self.on_ack(flow, now, ack);
+        self.follow_cwnd(flow, now);
+        let slot = &self.senders[flow as usize];
+        let next = slot.sender.deadline().min(slot.start);
+        self.network.events.advance(self.network.first_sender + flow, next);
+    }
+
     #[cold]
     fn on_timer_or_start(&mut self, flow: u32, now: Time) {
         let slot = &mut self.senders[flow as usize];
-        let mut outbox = Outbox { network: &mut self.network, flow, now, packet_bytes: slot.packet_bytes };
         if slot.sender.deadline() <= now {
+            let mut outbox = Outbox { network: &mut self.network, flow, now, packet_bytes: slot.packet_bytes };
             slot.sender.on_timer(now, &mut outbox);
         } else if slot.start <= now {
             slot.start = Time::NEVER;
-            slot.sender.on_start(now, &mut outbox);
-            if let Some(observers) = &mut self.network.observers {
-                observers.cwnd(flow, now, &slot.sender);
+            match self.network.flows[flow as usize].traffic {
+                Traffic::Once => self.open(flow, now),
+                Traffic::Transfers(source) => self.begin_transfer(flow, source, now),
+                Traffic::Datagrams(source) => self.send_datagram(flow, source, now),
             }
         }
+    }
+
+    fn open(&mut self, flow: u32, now: Time) {
+        let slot = &mut self.senders[flow as usize];
+        let mut outbox = Outbox { network: &mut self.network, flow, now, packet_bytes: slot.packet_bytes };
+        slot.sender.on_start(now, &mut outbox);
+        if let Some(observers) = &mut self.network.observers {
+            observers.cwnd(flow, now, &slot.sender);
+        }
+    }
+
+    /// Both ends begin anew. Packet numbers go on, so that nothing of the last transfer is taken for the new one's.
+    #[inline(never)]
+    fn begin_transfer(&mut self, flow: u32, source: u32, now: Time) {
+        let slot = &mut self.senders[flow as usize];
+        let network = &mut self.network;
+        let before = Counters::of(&network.flows[flow as usize].statistics);
+        slot.sender = network.transfers.begin(source, now, slot.sender.una(), before, &network.phase);
+        network.begin_next_transfer(flow, now);
+        self.open(flow, now);
+    }
+
+    #[inline(never)]
+    fn on_finished(&mut self, flow: u32, now: Time) {
+        let FlowSlot { statistics, traffic, .. } = &mut self.network.flows[flow as usize];
+        let Traffic::Transfers(source) = *traffic else {
+            statistics.finish = now;
+            return;
+        };
+        let (slot, after) = (&mut self.senders[flow as usize], Counters::of(statistics));
+        let transfers = &mut self.network.transfers;
+        transfers.end(source, now, slot.sender.una(), after, &self.network.phase);
+        slot.start = now + transfers.draw_silence(source);
+    }
+
+    #[inline(never)]
+    fn send_datagram(&mut self, flow: u32, source: u32, now: Time) {
+        let source = &mut self.datagrams[source as usize];
+        let segment = Segment { sequence: source.sent, retransmission: false, slow_start: false };
+        source.sent += 1;
+        let slot = &mut self.senders[flow as usize];
+        slot.start = source.next(now);
+        Outbox { network: &mut self.network, flow, now, packet_bytes: slot.packet_bytes }.transmit(segment);
     }
 
     #[inline(always)]
@@ -183,7 +279,7 @@ impl Engine {
                 statistics.rtt_sum += u128::from((now - ack.echo).picoseconds());
                 statistics.rtt_samples += 1;
             }
-        } else if ack.next == una && slot.sender.flight_size() > 0 {
+        } else if ack.next == una && slot.sender.flight_size() > 0 && ack.echo >= slot.sender.opened() {
             statistics.duplicate_acks[index] += 1;
         }
         if let Some(observers) = &mut self.network.observers {
@@ -192,7 +288,7 @@ impl Engine {
         let mut outbox = Outbox { network: &mut self.network, flow, now, packet_bytes: slot.packet_bytes };
         slot.sender.on_ack(now, Ack { next: ack.next, echo: ack.echo }, &mut outbox);
         if fresh && slot.sender.finished() {
-            self.network.flows[flow as usize].statistics.finish = now;
+            self.on_finished(flow, now);
         }
     }
 
@@ -260,7 +356,10 @@ impl Actions for Outbox<'_> {
 
     fn loss(&mut self, loss: Loss) {
         let index = self.network.phase.index(self.now);
-        let statistics = &mut self.network.flows[self.flow as usize].statistics;
+        let FlowSlot { statistics, traffic, last_sent, .. } = &mut self.network.flows[self.flow as usize];
+        if let (Traffic::Transfers(source), LossCause::Timeout) = (*traffic, loss.cause) {
+            self.network.transfers.stall(source, self.now, *last_sent);
+        }
         match loss.cause {
             LossCause::Timeout => statistics.timeouts[index] += 1,
             LossCause::FastRetransmit => statistics.fast_retransmits[index] += 1,

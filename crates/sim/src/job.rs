@@ -34,7 +34,8 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct Finished {
-    outcomes: Vec<Outcome>,
+    /// Shared, as those of many flows are large.
+    outcomes: Vec<Arc<Outcome>>,
     failures: Vec<String>,
     running: usize,
 }
@@ -95,7 +96,7 @@ impl Job {
     ///
     /// # Errors
     /// Why a replication could not go on.
-    pub fn outcomes(&self) -> Result<Vec<Outcome>, Vec<String>> {
+    pub fn outcomes(&self) -> Result<Vec<Arc<Outcome>>, Vec<String>> {
         let finished = self.shared.lock();
         if !finished.failures.is_empty() {
             return Err(finished.failures.clone());
@@ -129,7 +130,7 @@ impl Shared {
                 break;
             }
             match self.replicate(place) {
-                Ok(Some(outcome)) => self.lock().outcomes.push(outcome),
+                Ok(Some(outcome)) => self.lock().outcomes.push(Arc::new(outcome)),
                 Ok(None) => break,
                 Err(failure) => {
                     self.lock().failures.push(failure);

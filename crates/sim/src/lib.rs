@@ -2,6 +2,8 @@
 
 mod capture;
 mod check;
+mod check_traffic;
+mod crowd;
 mod engine;
 mod job;
 mod links;
@@ -15,6 +17,7 @@ mod route;
 pub mod scenario;
 mod statistics;
 mod tournament;
+mod traffic;
 
 pub use capture::{captured_links, pcapng};
 pub use check::check;
@@ -28,3 +31,4 @@ pub use outcome::{Column, Outcome};
 pub use recovery::{RecoveryStatistics, Repair, TimeoutKind};
 pub use scenario::Scenario;
 pub use statistics::FlowStatistics;
+pub use traffic::{SizeClass, State, TransferStatistics};

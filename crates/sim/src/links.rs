@@ -1,7 +1,7 @@
 //! From a link's settings to the link.
 
 use base::{RandomStream, Rate};
-use net::{Buffer, Counting, Limit, Link, QueuedLink, Red, RedConfig, Victim};
+use net::{Buffer, Counting, Limit, Link, PrivateLinks, QueuedLink, Red, RedConfig, Victim};
 
 use crate::scenario::{BufferConfig, CountingConfig, LinkConfig, PriorityVictimConfig, QueueConfig, VictimConfig};
 
@@ -41,6 +41,11 @@ fn red(config: &LinkConfig, random: RandomStream) -> Option<Red> {
 
 pub(crate) fn link(config: &LinkConfig, random: RandomStream) -> Link {
     Link::new(rate(config), buffer(config), red(config, random))
+}
+
+/// Copies of a link for flows that send packets of `bytes` over it.
+pub(crate) fn private_links(config: &LinkConfig, bytes: u16) -> PrivateLinks {
+    PrivateLinks::new(rate(config), buffer(config), bytes)
 }
 
 pub(crate) fn queued_link(config: &LinkConfig, random: RandomStream) -> QueuedLink {

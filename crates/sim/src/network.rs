@@ -1,16 +1,18 @@
 use base::{Packet, PacketKind, RandomStream, Ring, Time};
-use net::{Link, LinkStatistics, Phase, Pipe, QueuedLink};
+use net::{Link, LinkStatistics, Phase, Pipe, PrivateLinks, QueuedLink};
 use tcp::{Acknowledgment, Loss, LossCause, Receiver};
 
-use crate::links::{link, queued_link};
+use crate::crowd::Crowd;
+use crate::links::{link, private_links, queued_link};
 use crate::losses::{losses, LossSlot};
 use crate::observe::Observers;
-use crate::pipes::{pipes, Crowd};
+use crate::pipes::pipes;
 use crate::recovery::{LossLog, RecoveryStatistics};
 use crate::route::{routes, Element, Hop, Place, Routes};
 use crate::scenario::Scenario;
 use crate::statistics::FlowStatistics;
 use crate::tournament::Tournament;
+use crate::traffic::Transfers;
 
 /// A packet and its instant.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,8 +48,29 @@ pub(crate) struct FlowSlot {
     pub(crate) statistics: FlowStatistics,
     /// The first hop of its data.
     pub(crate) data: u32,
+    pub(crate) traffic: Traffic,
     /// When it last sent.
     pub(crate) last_sent: Time,
+}
+
+/// What starts a flow, and goes on starting it; the number is an index into the table of that kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Traffic {
+    /// Its start, once.
+    #[default]
+    Once,
+    /// Transfers and silences in turn.
+    Transfers(u32),
+    /// Packets that nobody answers.
+    Datagrams(u32),
+}
+
+/// A flow's own copy of a link.
+#[derive(Clone, Copy, Debug)]
+struct PrivateLink {
+    /// Departure of its last packet.
+    last: Time,
+    group: u32,
 }
 
 /// All between the senders: links, the streams that join there, receivers, and the ACKs that come back.
@@ -65,6 +88,10 @@ pub(crate) struct Network {
     hops: Vec<Hop>,
     links: Vec<Link>,
     queues: Vec<QueuedLink>,
+    private: Vec<PrivateLink>,
+    /// What the copies of a link for the flows of an entry share, and the link.
+    private_groups: Vec<(PrivateLinks, u32)>,
+    pub(crate) transfers: Transfers,
     places: Vec<Place>,
     /// The scenario's link of each table entry.
     link_indices: Vec<u32>,
@@ -73,18 +100,22 @@ pub(crate) struct Network {
     losses: Vec<LossSlot>,
     pipes: Vec<Pipe>,
     /// Who is in each pipe, where packets overtake.
+    overtaking: Vec<Crowd>,
+    /// The last one is that of the senders.
     crowds: Vec<Crowd>,
     receivers: Vec<ReceiverSlot>,
     /// The flows whose receivers may hold ACKs back.
     delaying: Vec<u32>,
     pub(crate) first_stream: u32,
+    pub(crate) first_crowd: u32,
     pub(crate) first_receiver: u32,
     pub(crate) first_sender: u32,
 }
 
 impl Network {
     pub(crate) fn new(scenario: &Scenario, replication: u64, phase: Phase) -> Network {
-        let Routes { hops, data, acks, places, streams } = routes(scenario);
+        let Routes { hops, data, acks, places, streams, crowds, private_groups, private_links: private } =
+            routes(scenario);
         let (mut links, mut queues) = (Vec::new(), Vec::new());
         let (mut link_indices, mut queue_indices) = (Vec::new(), Vec::new());
         for (index, (config, place)) in scenario.links.iter().zip(&places).enumerate() {
@@ -98,14 +129,17 @@ impl Network {
                     queues.push(queued_link(config, random));
                     queue_indices.push(index as u32);
                 }
+                Place::Private => {}
             }
         }
         let first_stream = queues.len() as u32;
         let pipes = pipes(scenario, replication);
-        let first_receiver = first_stream + (streams + pipes.len()) as u32;
+        let first_crowd = first_stream + (streams + pipes.len()) as u32;
+        let first_receiver = first_crowd + crowds as u32 + 1;
         let mut delaying = Vec::new();
         let mut receivers = Vec::new();
-        for (index, (flow, &acks)) in scenario.flows.iter().zip(&acks).enumerate() {
+        for (index, ((entry, _), &acks)) in scenario.members().zip(&acks).enumerate() {
+            let flow = &scenario.flows[entry];
             receivers.push(ReceiverSlot {
                 receiver: Receiver::new(&flow.receiver, flow.sender.dialect),
                 ack_bytes: flow.ack_bytes,
@@ -120,10 +154,10 @@ impl Network {
         let first_sender = first_receiver + delaying.len() as u32;
         Network {
             phase,
-            events: Tournament::new(first_sender as usize + scenario.flows.len()),
+            events: Tournament::new(first_sender as usize + data.len()),
             flows: data.iter().map(|&data| FlowSlot { data, ..FlowSlot::default() }).collect(),
             observers: Observers::new(scenario, replication, phase),
-            crowds: vec![Crowd::default(); pipes.len()],
+            overtaking: vec![Crowd::default(); pipes.len()],
             pipes,
             losses: losses(scenario, replication),
             loss_logs: vec![None; data.len()],
@@ -131,12 +165,20 @@ impl Network {
             hops,
             links,
             queues,
+            private: private.into_iter().map(|group| PrivateLink { last: Time::ZERO, group }).collect(),
+            private_groups: private_groups
+                .iter()
+                .map(|group| (private_links(&scenario.links[group.link], group.bytes), group.link as u32))
+                .collect(),
+            transfers: Transfers::default(),
             places,
             link_indices,
             queue_indices,
             streams: vec![Ring::default(); streams],
+            crowds: vec![Crowd::default(); crowds + 1],
             delaying,
             first_stream,
+            first_crowd,
             first_receiver,
             first_sender,
         }
@@ -144,7 +186,19 @@ impl Network {
 
     /// A packet comes to its hop at `time`, and goes on as far as its way is known.
     #[inline(always)]
-    pub(crate) fn forward(&mut self, mut time: Time, mut packet: Packet) {
+    pub(crate) fn forward(&mut self, time: Time, packet: Packet) {
+        self.carry::<false>(time, packet);
+    }
+
+    /// As [`Network::forward`], from a link on that the flow has for itself. Out of line: ways without such links keep
+    /// their registers.
+    #[inline(never)]
+    fn forward_over_private(&mut self, time: Time, packet: Packet) {
+        self.carry::<true>(time, packet);
+    }
+
+    #[inline(always)]
+    fn carry<const OVER_PRIVATE: bool>(&mut self, mut time: Time, mut packet: Packet) {
         loop {
             let crossed = match self.observers {
                 None => self.cross_links(time, &mut packet),
@@ -160,6 +214,15 @@ impl Network {
                 Element::Merge(stream) => return self.wait_at_merge(stream, arrival, packet),
                 Element::Queue(index) => return self.join_queue(index, arrival, packet, 0),
                 Element::Link(_) => time = arrival,
+                Element::Private(index) if OVER_PRIVATE => {
+                    let Some(departure) = self.cross_private(index, arrival, &packet) else { return };
+                    time = departure + self.hops[packet.hop as usize].delay;
+                    packet.hop += 1;
+                }
+                Element::Private(_) => return self.forward_over_private(arrival, packet),
+                Element::Crowd(crowd) => return self.join_crowd(crowd, arrival, packet),
+                Element::CrowdedSender(_) => return self.join_crowd(self.senders_crowd(), arrival, packet),
+                Element::Sink(flow) => return self.take_in(flow, arrival),
                 rare => {
                     let Some(onward) = self.cross(rare, arrival, packet) else { return };
                     time = onward;
@@ -213,6 +276,46 @@ impl Network {
         None
     }
 
+    /// Crosses a link that the flow has for itself: when the packet leaves it.
+    #[inline(always)]
+    fn cross_private(&mut self, index: u32, now: Time, packet: &Packet) -> Option<Time> {
+        let PrivateLink { last, group } = &mut self.private[index as usize];
+        let group = *group as usize;
+        let fate = self.private_groups[group].0.arrive(last, now, &self.phase);
+        if fate.is_none() || self.observers.is_some() {
+            self.tell_private_fate(group, now, packet, fate);
+        }
+        fate
+    }
+
+    #[cold]
+    fn tell_private_fate(&mut self, group: usize, now: Time, packet: &Packet, fate: Option<Time>) {
+        let link = self.private_groups[group].1;
+        let flow = self.flow_of(packet);
+        if fate.is_none() {
+            self.count_drop(now, packet);
+        }
+        let Some(observers) = &mut self.observers else { return };
+        match fate {
+            Some(departure) => observers.left(departure, link, packet),
+            None => observers.dropped(now, link, flow, packet, false),
+        }
+    }
+
+    /// A packet that nobody answers has arrived.
+    #[inline(never)]
+    fn take_in(&mut self, flow: u32, time: Time) {
+        let index = self.phase.index(time);
+        let statistics = &mut self.flows[flow as usize].statistics;
+        statistics.received[index] += 1;
+        statistics.delivered[index] += 1;
+    }
+
+    /// The receiver of a flow is ready for its next transfer.
+    pub(crate) fn begin_next_transfer(&mut self, flow: u32, now: Time) {
+        self.receivers[flow as usize].receiver.begin_next_transfer(now);
+    }
+
     /// The first packet of a stream has its turn.
     #[inline(never)]
     pub(crate) fn on_arrival(&mut self, stream: u32, now: Time) {
@@ -229,12 +332,37 @@ impl Network {
     /// The first packet in a pipe has its turn.
     #[cold]
     fn on_arrival_from_pipe(&mut self, pipe: u32, now: Time) {
-        let crowd = &mut self.crowds[pipe as usize];
-        let Some(mut packet) = crowd.pop() else { return };
-        let next = crowd.next_arrival();
+        let inside = &mut self.overtaking[pipe as usize];
+        let Some(mut packet) = inside.pop() else { return };
+        let next = inside.first();
         self.events.set(self.first_stream + self.streams.len() as u32 + pipe, next);
         packet.hop += 1;
         self.forward(now, packet);
+    }
+
+    /// The first packet of a crowd has its turn; at a sender, where it is an ACK for one.
+    #[inline(never)]
+    pub(crate) fn on_crowd(&mut self, crowd: u32, now: Time) -> Option<(u32, ArrivingAck)> {
+        let waiting = &mut self.crowds[crowd as usize];
+        let mut packet = waiting.pop()?;
+        let next = waiting.first();
+        self.events.set(self.first_crowd + crowd, next);
+        if let Element::CrowdedSender(flow) = self.hops[packet.hop as usize].element {
+            return Some((flow, ArrivingAck { time: now, next: packet.sequence, echo: packet.stamp }));
+        }
+        packet.hop += 1;
+        self.forward(now, packet);
+        None
+    }
+
+    fn senders_crowd(&self) -> u32 {
+        self.crowds.len() as u32 - 1
+    }
+
+    #[inline(always)]
+    fn join_crowd(&mut self, crowd: u32, time: Time, packet: Packet) {
+        self.crowds[crowd as usize].push(time, packet);
+        self.events.advance(self.first_crowd + crowd, time);
     }
 
     /// A packet leaves a link whose departures are events.
@@ -272,17 +400,26 @@ impl Network {
         for queue in &mut self.queues {
             queue.close(&self.phase);
         }
-        let statistics = |place: &Place| match *place {
+        let statistics = |(link, place): (usize, &Place)| match *place {
             Place::Link(index) => self.links[index as usize].statistics(),
             Place::Queue(index) => *self.queues[index as usize].statistics(),
+            Place::Private => self.private_statistics(link),
         };
-        let mut links: Vec<LinkStatistics> = self.places.iter().map(statistics).collect();
+        let mut links: Vec<LinkStatistics> = self.places.iter().enumerate().map(statistics).collect();
         for LossSlot { link, lost, .. } in &self.losses {
             let counted = &mut links[*link as usize];
             counted.lost = *lost;
             (counted.arrived[0], counted.arrived[1]) = (counted.arrived[0] + lost[0], counted.arrived[1] + lost[1]);
         }
         links
+    }
+
+    /// Of all copies of a link: sums, and the longest queue of any.
+    fn private_statistics(&self, link: usize) -> LinkStatistics {
+        let groups = self.private_groups.iter().filter(|(_, of)| *of as usize == link);
+        let mut all = LinkStatistics::default();
+        groups.for_each(|(copies, _)| all.add(&copies.statistics()));
+        all
     }
 
     /// Tells the observers of the departures that are known but not yet told.
@@ -320,7 +457,11 @@ impl Network {
     fn count_drop(&mut self, time: Time, packet: &Packet) {
         if packet.kind != PacketKind::Ack {
             let flow = self.flow_of(packet);
-            self.flows[flow as usize].statistics.dropped[self.phase.index(time)] += 1;
+            let index = self.phase.index(time);
+            self.flows[flow as usize].statistics.dropped[index] += 1;
+            if let (Traffic::Transfers(source), 1) = (self.flows[flow as usize].traffic, index) {
+                self.transfers.drop(source, packet.sequence);
+            }
             self.loss_log(flow).on_drop(packet.sequence, packet.stamp, time);
         }
     }
@@ -385,8 +526,8 @@ impl Network {
         match element {
             Element::Loss(index) if self.loses(index, arrival, packet) => None,
             Element::Pipe(index) => Some(self.cross_pipe(index, arrival, packet.hop)),
-            Element::Crowd(index) => {
-                self.join_crowd(index, arrival, packet);
+            Element::Overtaking(index) => {
+                self.join_pipe(index, arrival, packet);
                 None
             }
             Element::Level { queue, level } => {
@@ -422,11 +563,11 @@ impl Network {
         self.pipes[pipe as usize].arrival(departure) + self.hops[hop as usize].delay
     }
 
-    fn join_crowd(&mut self, pipe: u32, departure: Time, packet: Packet) {
+    fn join_pipe(&mut self, pipe: u32, departure: Time, packet: Packet) {
         let arrival = self.cross_pipe(pipe, departure, packet.hop);
         if arrival <= self.phase.end {
             self.events.advance(self.first_stream + self.streams.len() as u32 + pipe, arrival);
-            self.crowds[pipe as usize].push(arrival, packet);
+            self.overtaking[pipe as usize].push(arrival, packet);
         }
     }
 
@@ -495,7 +636,9 @@ impl Network {
     fn flow_of(&self, packet: &Packet) -> u32 {
         let rest = &self.hops[packet.hop as usize..];
         let end = rest.iter().find_map(|hop| match hop.element {
-            Element::Receiver(flow) | Element::Sender(flow) => Some(flow),
+            Element::Receiver(flow) | Element::Sender(flow) | Element::CrowdedSender(flow) | Element::Sink(flow) => {
+                Some(flow)
+            }
             _ => None,
         });
         end.unwrap_or_default()

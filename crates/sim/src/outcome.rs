@@ -4,6 +4,7 @@ use net::{LinkStatistics, Phase};
 use crate::observe::Traces;
 use crate::recovery::{RecoveryStatistics, TimeoutKind};
 use crate::statistics::FlowStatistics;
+use crate::traffic::{SizeClass, State, TransferStatistics};
 
 /// What one replication gave.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct Outcome {
     pub recoveries: Vec<RecoveryStatistics>,
     /// Counters of the links, in the order of the scenario.
     pub links: Vec<LinkStatistics>,
+    /// What sources of transfers counted, a group of flows each, in the order of the scenario.
+    pub transfers: Vec<TransferStatistics>,
     /// Recorded rows.
     pub traces: Traces,
 }
@@ -94,6 +97,30 @@ impl Outcome {
         ("dropped_total", |link| total(link.dropped)),
         ("lost_total", |link| total(link.lost)),
         ("departed_total", |link| total(link.departed)),
+    ];
+
+    /// The columns of a group's transfers by size, in the measurement.
+    pub const CLASS_COLUMNS: &'static [Column<SizeClass>] = &[
+        ("from_packets", |class| class.from as f64),
+        ("to_packets", |class| class.to.map_or(f64::INFINITY, |to| to as f64)),
+        ("transfers", |class| class.transfers as f64),
+        ("packets", |class| class.packets as f64),
+        ("on_s", |class| seconds(class.on as f64)),
+        ("rate_sum_packets_per_s", |class| class.rates),
+        ("stalled_s", |class| seconds(class.stalled as f64)),
+        ("sent_packets", |class| class.sent as f64),
+        ("retransmitted_packets", |class| class.retransmitted as f64),
+        ("dropped_packets", |class| class.dropped as f64),
+        ("timeouts", |class| class.timeouts as f64),
+        ("fast_retransmits", |class| class.fast_retransmits as f64),
+    ];
+
+    /// The columns of a group's states, by the number of active sources from none on, likewise.
+    pub const STATE_COLUMNS: &'static [Column<State>] = &[
+        ("time_s", |state| state.time.seconds()),
+        ("transfers", |state| state.transfers as f64),
+        ("packets", |state| state.packets as f64),
+        ("on_s", |state| seconds(state.on as f64)),
     ];
 
     /// Data packets delivered in order to all applications over the whole run.

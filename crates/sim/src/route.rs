@@ -23,18 +23,26 @@ pub(crate) enum Element {
     Queue(u32),
     /// Such a link with levels of priority, of which this is the way at one.
     Level { queue: u32, level: u8 },
+    /// A flow's own copy of a link.
+    Private(u32),
     /// The end of an ordered stream that others join: the packet waits there until its instant.
     Merge(u32),
+    /// As `Merge`, for what comes from links that flows have for themselves: one for all such streams.
+    Crowd(u32),
     /// What loses packets before a link.
     Loss(u32),
     /// A pipe whose delay changes, behind a link: packets keep their order, and it is known at once when they arrive.
     Pipe(u32),
     /// A pipe in which they overtake one another: the packet waits there until its instant.
-    Crowd(u32),
+    Overtaking(u32),
     /// The receiver of a flow.
     Receiver(u32),
     /// The sender of a flow.
     Sender(u32),
+    /// The sender of a flow, whose ACKs wait in the crowd of all such senders.
+    CrowdedSender(u32),
+    /// The end of a flow whose packets nobody answers.
+    Sink(u32),
 }
 
 // A hop fills a quarter of a cache line.
@@ -45,6 +53,16 @@ const _: () = assert!(size_of::<Hop>() == 16);
 pub(crate) enum Place {
     Link(u32),
     Queue(u32),
+    /// As many copies as flows cross it, in groups of flows alike.
+    Private,
+}
+
+/// Copies of a link for the flows of one entry, which carry packets of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PrivateGroup {
+    pub(crate) link: usize,
+    entry: usize,
+    pub(crate) bytes: u16,
 }
 
 /// Where packets come from, in order of time. Senders are none: they send at the clock's own instant. Nor are pipes in which
@@ -52,6 +70,8 @@ pub(crate) enum Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Feeder {
     Link(usize),
+    /// A flow's copy of a link.
+    Private(usize, usize),
     Receiver(usize),
 }
 
@@ -73,6 +93,11 @@ pub(crate) struct Routes {
     pub(crate) places: Vec<Place>,
     /// How many streams wait at merges.
     pub(crate) streams: usize,
+    /// How many crowds wait at merges; one more waits for senders.
+    pub(crate) crowds: usize,
+    pub(crate) private_groups: Vec<PrivateGroup>,
+    /// The group of each private link.
+    pub(crate) private_links: Vec<u32>,
 }
 
 /// A discipline that may throw out a packet that waits, or let others go first, makes departures events.
@@ -89,6 +114,9 @@ fn needs_events(link: &LinkConfig) -> bool {
 fn places(links: &[LinkConfig]) -> Vec<Place> {
     let (mut plain, mut queued) = (0, 0);
     let mut place = |link: &LinkConfig| {
+        if link.private {
+            return Place::Private;
+        }
         let (place, counter): (fn(u32) -> Place, _) =
             if needs_events(link) { (Place::Queue, &mut queued) } else { (Place::Link, &mut plain) };
         *counter += 1;
@@ -107,7 +135,7 @@ fn pipes(links: &[LinkConfig]) -> Vec<Option<Element>> {
     let mut pipe = |link: &LinkConfig| {
         link.delay_process.as_ref()?;
         next += 1;
-        Some(if overtakes(link) { Element::Crowd(next - 1) } else { Element::Pipe(next - 1) })
+        Some(if overtakes(link) { Element::Overtaking(next - 1) } else { Element::Pipe(next - 1) })
     };
     links.iter().map(&mut pipe).collect()
 }
@@ -125,22 +153,39 @@ fn losses(links: &[LinkConfig]) -> Vec<Option<Element>> {
 
 fn feeders(scenario: &Scenario) -> Vec<Feeders> {
     let mut feeders = vec![Feeders::default(); scenario.links.len()];
-    for (index, flow) in scenario.flows.iter().enumerate() {
-        feeders[flow.path[0]].clock = true;
-        if let Some(&first) = flow.return_path.first() {
-            feeders[first].streams.insert(Feeder::Receiver(index));
-        }
-        for way in [&flow.path, &flow.return_path] {
-            for pair in way.windows(2) {
-                if overtakes(&scenario.links[pair[0]]) {
-                    feeders[pair[1]].clock = true;
-                } else {
-                    feeders[pair[1]].streams.insert(Feeder::Link(pair[0]));
+    for (index, (entry, _)) in scenario.members().enumerate() {
+        let flow = &scenario.flows[entry];
+        for (way, start) in ways(flow, index) {
+            let mut feeder = start;
+            for &link in way {
+                match feeder {
+                    None => feeders[link].clock = true,
+                    // It matters only whether there are several.
+                    Some(feeder) if feeders[link].streams.len() < 2 => {
+                        feeders[link].streams.insert(feeder);
+                    }
+                    Some(_) => {}
                 }
+                feeder = feeder_of(&scenario.links[link], link, index);
             }
         }
     }
     feeders
+}
+
+/// The ways of a flow's data and of its ACKs, and what feeds each one's first link; none: the clock.
+fn ways(flow: &FlowConfig, index: usize) -> impl Iterator<Item = (&[usize], Option<Feeder>)> {
+    let back = flow.is_tcp().then_some((flow.return_path.as_slice(), Some(Feeder::Receiver(index))));
+    [(flow.path.as_slice(), None)].into_iter().chain(back)
+}
+
+/// What a link feeds the next one by; none where its packets wait for the clock, because they overtake.
+fn feeder_of(config: &LinkConfig, link: usize, flow: usize) -> Option<Feeder> {
+    if config.private {
+        Some(Feeder::Private(flow, link))
+    } else {
+        (!overtakes(config)).then_some(Feeder::Link(link))
+    }
 }
 
 /// Lays out the hops of all flows.
@@ -151,11 +196,27 @@ pub(crate) fn routes(scenario: &Scenario) -> Routes {
         losses: losses(&scenario.links),
         feeders: feeders(scenario),
         streams: BTreeMap::new(),
+        crowds: BTreeMap::new(),
         hops: Vec::new(),
         links: &scenario.links,
+        private_groups: BTreeMap::new(),
+        private_links: Vec::new(),
     };
-    let (data, acks) = scenario.flows.iter().enumerate().map(|(index, flow)| layout.flow(index, flow)).unzip();
-    Routes { hops: layout.hops, data, acks, places: layout.places, streams: layout.streams.len() }
+    let members = scenario.members().enumerate();
+    let (data, acks) = members.map(|(index, (entry, _))| layout.flow(index, entry, &scenario.flows[entry])).unzip();
+    let mut private_groups: Vec<(u32, PrivateGroup)> =
+        layout.private_groups.into_iter().map(|(group, number)| (number, group)).collect();
+    private_groups.sort_unstable();
+    Routes {
+        hops: layout.hops,
+        data,
+        acks,
+        places: layout.places,
+        streams: layout.streams.len(),
+        crowds: layout.crowds.len(),
+        private_groups: private_groups.into_iter().map(|(_, group)| group).collect(),
+        private_links: layout.private_links,
+    }
 }
 
 struct Layout<'a> {
@@ -164,57 +225,93 @@ struct Layout<'a> {
     losses: Vec<Option<Element>>,
     feeders: Vec<Feeders>,
     streams: BTreeMap<(usize, Feeder), u32>,
+    /// By the link that they wait for.
+    crowds: BTreeMap<usize, u32>,
     hops: Vec<Hop>,
     links: &'a [LinkConfig],
+    private_groups: BTreeMap<PrivateGroup, u32>,
+    private_links: Vec<u32>,
+}
+
+/// Whose way is laid out.
+#[derive(Clone, Copy)]
+struct Traveller {
+    flow: usize,
+    entry: usize,
+    bytes: u16,
+    level: u8,
 }
 
 impl Layout<'_> {
-    fn flow(&mut self, index: usize, flow: &FlowConfig) -> (u32, u32) {
+    fn flow(&mut self, index: usize, entry: usize, flow: &FlowConfig) -> (u32, u32) {
         let data = self.hops.len() as u32;
-        self.way(&flow.path, None, flow.priority);
+        let traveller = Traveller { flow: index, entry, bytes: flow.packet_bytes, level: flow.priority };
+        self.way(&flow.path, None, traveller);
         self.add_delay(flow.forward_delay_s);
+        if !flow.is_tcp() {
+            self.push(Element::Sink(index as u32), 0.0);
+            return (data, data);
+        }
         self.push(Element::Receiver(index as u32), flow.return_delay_s);
         let acks = self.hops.len() as u32;
-        self.way(&flow.return_path, Some(Feeder::Receiver(index)), flow.ack_priority);
-        self.push(Element::Sender(index as u32), 0.0);
+        let traveller = Traveller { bytes: flow.ack_bytes, level: flow.ack_priority, ..traveller };
+        self.way(&flow.return_path, Some(Feeder::Receiver(index)), traveller);
+        let crowded = flow.return_path.last().is_some_and(|&last| self.places[last] == Place::Private);
+        let sender = if crowded { Element::CrowdedSender } else { Element::Sender };
+        self.push(sender(index as u32), 0.0);
         (data, acks)
     }
 
-    fn way(&mut self, links: &[usize], mut feeder: Option<Feeder>, level: u8) {
+    fn way(&mut self, links: &[usize], mut feeder: Option<Feeder>, traveller: Traveller) {
         for &link in links {
-            if let Some(stream) = feeder.and_then(|feeder| self.stream(link, feeder)) {
-                self.push(Element::Merge(stream), 0.0);
+            if let Some(merge) = feeder.and_then(|feeder| self.merge(link, feeder)) {
+                self.push(merge, 0.0);
             }
             if let Some(loss) = self.losses[link] {
                 self.push(loss, 0.0);
             }
             let element = match (self.places[link], self.links[link].queue) {
                 (Place::Link(index), _) => Element::Link(index),
-                (Place::Queue(queue), QueueConfig::Priority { .. }) => Element::Level { queue, level },
+                (Place::Queue(queue), QueueConfig::Priority { .. }) => Element::Level { queue, level: traveller.level },
                 (Place::Queue(index), _) => Element::Queue(index),
+                (Place::Private, _) => {
+                    self.private(PrivateGroup { link, entry: traveller.entry, bytes: traveller.bytes })
+                }
             };
-            feeder = Some(Feeder::Link(link));
+            feeder = feeder_of(&self.links[link], link, traveller.flow);
             match self.pipes[link] {
                 None => self.push(element, self.links[link].delay_s),
                 Some(pipe) => {
                     self.push(element, 0.0);
                     self.push(pipe, 0.0);
-                    feeder = feeder.filter(|_| matches!(pipe, Element::Pipe(_)));
                 }
             }
         }
     }
 
-    /// The stream from `feeder` into `link`; none where the link needs no order from elsewhere: it has one feeder alone,
+    fn private(&mut self, group: PrivateGroup) -> Element {
+        let next = self.private_groups.len() as u32;
+        self.private_links.push(*self.private_groups.entry(group).or_insert(next));
+        Element::Private(self.private_links.len() as u32 - 1)
+    }
+
+    /// Where what comes from `feeder` waits for `link`; none where the link needs no order from elsewhere: it has one feeder alone,
     /// and its departures are known on arrival.
-    fn stream(&mut self, link: usize, feeder: Feeder) -> Option<u32> {
+    fn merge(&mut self, link: usize, feeder: Feeder) -> Option<Element> {
+        if self.places[link] == Place::Private {
+            return None;
+        }
         let Feeders { streams, clock } = &self.feeders[link];
         let alone = streams.len() == 1 && !clock;
         if alone && matches!(self.places[link], Place::Link(_)) {
             return None;
         }
+        if matches!(feeder, Feeder::Private(..)) {
+            let next = self.crowds.len() as u32;
+            return Some(Element::Crowd(*self.crowds.entry(link).or_insert(next)));
+        }
         let next = self.streams.len() as u32;
-        Some(*self.streams.entry((link, feeder)).or_insert(next))
+        Some(Element::Merge(*self.streams.entry((link, feeder)).or_insert(next)))
     }
 
     fn push(&mut self, element: Element, delay_s: f64) {

@@ -6,6 +6,7 @@ mod loss;
 use serde::{Deserialize, Serialize};
 use tcp::{ReceiverConfig, SenderConfig};
 
+pub use crate::traffic::{SizeLaw, TimeLaw, TrafficConfig};
 pub use delay::{DelayLawConfig, DelayProcessConfig, DelayStateConfig, OrderConfig};
 pub use loss::{CrossingConfig, LossConfig, LossLawConfig};
 
@@ -21,7 +22,7 @@ pub struct Scenario {
     pub run: Run,
     /// Simplex links.
     pub links: Vec<LinkConfig>,
-    /// Connections.
+    /// Flows, by groups of flows alike.
     pub flows: Vec<FlowConfig>,
     /// What to record.
     pub trace: TraceConfig,
@@ -86,6 +87,9 @@ pub struct LinkConfig {
     /// What loses packets before the queue; none: nothing does.
     #[serde(default)]
     pub loss: Option<LossConfig>,
+    /// Each flow that crosses it has a copy for itself.
+    #[serde(default)]
+    pub private: bool,
 }
 
 impl LinkConfig {
@@ -172,6 +176,11 @@ pub enum PriorityVictimConfig {
 }
 
 /// A TCP connection.
+fn one() -> usize {
+    1
+}
+
+/// A flow, or several alike: a TCP connection, a source of transfers over TCP, or a source without congestion control.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowConfig {
@@ -195,6 +204,12 @@ pub struct FlowConfig {
     pub start_spread_s: f64,
     /// Packets to transfer; none: without end.
     pub size_packets: Option<u64>,
+    /// So many flows alike; where there are several they are called `name[0]`, `name[1]`, ...
+    #[serde(default = "one")]
+    pub count: usize,
+    /// What it sends and when; none: its packets at once, as fast as TCP lets them go.
+    #[serde(default)]
+    pub traffic: Option<TrafficConfig>,
     /// The sender's axes.
     pub sender: SenderConfig,
     /// The receiver's axes.
@@ -205,6 +220,35 @@ pub struct FlowConfig {
     /// Level of its ACKs there.
     #[serde(default)]
     pub ack_priority: u8,
+}
+
+impl FlowConfig {
+    /// The name of one of its flows.
+    pub fn member_name(&self, number: usize) -> String {
+        if self.count == 1 {
+            self.name.clone()
+        } else {
+            format!("{}[{number}]", self.name)
+        }
+    }
+
+    /// Its packets are answered by ACKs.
+    pub fn is_tcp(&self) -> bool {
+        self.traffic.as_ref().is_none_or(|traffic| matches!(traffic, TrafficConfig::Web { .. }))
+    }
+}
+
+impl Scenario {
+    /// All flows in their order: the entry that each belongs to, and its number there.
+    pub fn members(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let entries = self.flows.iter().enumerate();
+        entries.flat_map(|(entry, flow)| (0..flow.count).map(move |number| (entry, number)))
+    }
+
+    /// Flows in all.
+    pub fn flow_count(&self) -> usize {
+        self.flows.iter().map(|flow| flow.count).sum()
+    }
 }
 
 /// What to record.

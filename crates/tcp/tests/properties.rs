@@ -182,7 +182,7 @@ impl World {
         assert_eq!(self.sender.cwnd(), 1.0, "the loss window is one packet");
         self.recover = None;
         let plain = matches!(self.config.recovery, Recovery::OldTahoe | Recovery::Tahoe);
-        if self.config.dialect == Dialect::Rfc || !plain {
+        if self.config.dialect != Dialect::Ns2 || !plain {
             self.duplicates = 0;
         }
         self.check_sender(deeds);

@@ -6,7 +6,7 @@ from ackclock.advice.bench import Bench, before_after, of_flows, of_link
 from ackclock.advice.records import BeforeAfter, Recommendation, Rule
 from ackclock.models import bottlenecks, classics
 from ackclock.paths import Node
-from ackclock.prediction.scene import Scene
+from ackclock.prediction.scene import Scene, other_than_bulk
 from ackclock.replication import ResolvedDict
 from ackclock.wording import number, plural, seconds
 
@@ -27,10 +27,10 @@ def advise_standing(bench: Bench, *, simulate: bool) -> Recommendation | None:
     if found is None:
         return None
     scenes, node = found
-    round_trip = sum(scene.round_trip_s for scene in scenes) / len(scenes)
+    round_trip = sum(scene.count * scene.round_trip_s for scene in scenes) / flow_count(scenes)
     pipe = float(bottlenecks.full_utilization_buffer(node.packet_rate, round_trip))
-    many = float(classics.many_flows_buffer(node.packet_rate, round_trip, len(scenes)))
-    wanted = float(max(2, _whole(many if len(scenes) >= MANY else pipe)))
+    many = float(classics.many_flows_buffer(node.packet_rate, round_trip, flow_count(scenes)))
+    wanted = float(max(2, _whole(many if flow_count(scenes) >= MANY else pipe)))
     rules = _rules(scenes, node, round_trip, pipe, many)
     if node.buffer < inf and abs(node.buffer - wanted) <= NEAR * wanted:
         answer = f"About the {number(node.buffer)} packets that {node.name} has"
@@ -46,26 +46,32 @@ def advise_standing(bench: Bench, *, simulate: bool) -> Recommendation | None:
         before_after("queue, mean", "pkt", before, after, of_link(node.name, "queue_mean_packets")),
         before_after("packets lost at it", "1", before, after, of_link(node.name, "loss_fraction")),
     )
-    if len(scenes) == 1:
+    if flow_count(scenes) == 1:
         check = (*check, before_after("round trip", "s", before, after, of_flows("rtt_mean_s")))
     return Recommendation(TOPIC, QUESTION, answer, changes, rules, check)
 
 
 def _shared_bottleneck(resolved: ResolvedDict) -> tuple[list[Scene], Node] | None:
     """Give the TCP flows without end, and the one link that is the slowest for all of them and where they queue."""
+    if other_than_bulk(resolved):
+        return None
     scenes = [Scene(resolved, flow) for flow in resolved["flows"]]
     slowest = {scene.bottleneck.name: scene.bottleneck for scene in scenes if scene.bottleneck is not None}
     if len(slowest) != 1 or any(scene.flow["size_packets"] is not None or scene.tahoe for scene in scenes):
         return None
     (node,) = slowest.values()
     pipe = node.packet_rate * max(scene.round_trip_s for scene in scenes)
-    if sum(scene.max_window for scene in scenes) <= pipe or node.discipline == "red" or scenes[0].slow_acks():
+    if (
+        sum(scene.count * scene.max_window for scene in scenes) <= pipe
+        or node.discipline == "red"
+        or scenes[0].slow_acks()
+    ):
         return None
     return scenes, node
 
 
 def _rules(scenes: list[Scene], node: Node, round_trip: float, pipe: float, many: float) -> tuple[Rule, ...]:
-    flows = len(scenes)
+    flows = flow_count(scenes)
     few = flows < MANY
     rules = [
         Rule(
@@ -104,6 +110,11 @@ def _rules(scenes: list[Scene], node: Node, round_trip: float, pipe: float, many
         ),
     ]
     return tuple(rule for rule in rules if flows > 1 or "sqrt" not in rule.name)
+
+
+def flow_count(scenes: list[Scene]) -> int:
+    """Count the flows, groups with all their members."""
+    return sum(scene.count for scene in scenes)
 
 
 def _whole(packets: float) -> int:

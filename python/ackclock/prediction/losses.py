@@ -11,7 +11,7 @@ from ackclock.models import classics
 from ackclock.paths import losses
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
 from ackclock.prediction.scene import Scene
-from ackclock.replication import ResolvedDict
+from ackclock.replication import ResolvedDict, row_flows
 
 LOSSES = ("losses", "Throughput by the measured losses and round trips (Mathis 1997; Padhye 1998)")
 MOST_FLOWS = 6
@@ -32,8 +32,12 @@ def predict_from_measured(
     flows : sequence of mapping
         The flows of its summary.
     """
-    pairs = [(Scene(resolved, flow), row) for flow, row in zip(resolved["flows"], flows, strict=True)]
-    known = [(scene, row) for scene, row in pairs if scene.flow["size_packets"] is None and _loss(scene, row) > 0.0]
+    pairs = [(Scene(resolved, flow), row) for flow, row in zip(row_flows(resolved), flows, strict=True)]
+    known = [
+        (scene, row)
+        for scene, row in pairs
+        if scene.flow["size_packets"] is None and scene.flow.get("traffic") is None and _loss(scene, row) > 0.0
+    ]
     if not known:
         return [Inapplicable(*LOSSES, ("no flow without end found a loss",))]
     if len(known) > MOST_FLOWS:

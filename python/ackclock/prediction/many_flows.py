@@ -5,7 +5,7 @@ from math import inf
 from ackclock.models import classics
 from ackclock.paths import Node
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import Scene
+from ackclock.prediction.scene import Scene, other_than_bulk
 from ackclock.replication import ResolvedDict
 from ackclock.wording import number, plural
 
@@ -15,6 +15,8 @@ MANY_FLOWS = ("many-flows", "A bottleneck that many flows share (Appenzeller, Ke
 def predict_many_flows(resolved: ResolvedDict) -> list[ModelPrediction | Inapplicable]:
     """Ask how busy many flows keep their bottleneck."""
     scenes = [Scene(resolved, flow) for flow in resolved["flows"]]
+    if other_than_bulk(resolved):
+        return [Inapplicable(*MANY_FLOWS, tuple(other_than_bulk(resolved)))]
     bottlenecks = {scene.bottleneck.name: scene.bottleneck for scene in scenes if scene.bottleneck is not None}
     reasons = _reasons(scenes, bottlenecks)
     if reasons:
@@ -24,7 +26,7 @@ def predict_many_flows(resolved: ResolvedDict) -> list[ModelPrediction | Inappli
 
 
 def _reasons(scenes: list[Scene], bottlenecks: dict[str, Node]) -> list[str]:
-    if len(scenes) == 1:
+    if _count(scenes) == 1:
         return ["one flow runs; the model is of many"]
     if len(bottlenecks) != 1:
         return ["the flows have no bottleneck in common"]
@@ -34,18 +36,22 @@ def _reasons(scenes: list[Scene], bottlenecks: dict[str, Node]) -> list[str]:
         reasons.append("transfers end; the model is of flows without end")
     if bottleneck.buffer == inf:
         reasons.append(f"the buffer of {bottleneck.name} is unlimited")
-    if any(scene.max_window * len(scenes) <= _pipe(scenes, bottleneck) + bottleneck.buffer for scene in scenes):
+    if any(scene.max_window * _count(scenes) <= _pipe(scenes, bottleneck) + bottleneck.buffer for scene in scenes):
         reasons.append("the receivers' windows together never fill the buffer")
     return reasons
 
 
 def _pipe(scenes: list[Scene], bottleneck: Node) -> float:
     """Mean bandwidth-delay product [pkt]."""
-    return bottleneck.packet_rate * sum(scene.round_trip_s for scene in scenes) / len(scenes)
+    return bottleneck.packet_rate * sum(scene.count * scene.round_trip_s for scene in scenes) / _count(scenes)
+
+
+def _count(scenes: list[Scene]) -> int:
+    return sum(scene.count for scene in scenes)
 
 
 def _prediction(scenes: list[Scene], bottleneck: Node) -> ModelPrediction:
-    flows, pipe = len(scenes), _pipe(scenes, bottleneck)
+    flows, pipe = _count(scenes), _pipe(scenes, bottleneck)
     round_trip = pipe / bottleneck.packet_rate
     used = float(classics.many_flows_utilisation(bottleneck.buffer, bottleneck.packet_rate, round_trip, flows))
     rule = float(classics.many_flows_buffer(bottleneck.packet_rate, round_trip, flows))

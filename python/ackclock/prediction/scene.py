@@ -34,6 +34,11 @@ class Scene:
         return str(self.flow["name"])
 
     @property
+    def count(self) -> int:
+        """How many flows alike it stands for."""
+        return int(self.flow.get("count", 1))
+
+    @property
     def packet_bits(self) -> float:
         """Bits of a data packet, headers included."""
         return 8.0 * float(self.flow["packet_bytes"])
@@ -92,10 +97,28 @@ class Scene:
 
 def lone_flow(resolved: ResolvedDict) -> tuple[Scene | None, list[str]]:
     """Give the scenario's only flow where it is one TCP connection without end; else the reasons why not."""
-    flows = resolved["flows"]
-    scene = Scene(resolved, flows[0])
-    if len(flows) > 1:
-        return None, [f"{plural(len(flows), 'flow')} run; the model is of one alone"]
+    scene = Scene(resolved, resolved["flows"][0])
+    several = other_than_one(resolved)
+    if several:
+        return None, several
     if scene.flow["size_packets"] is not None:
         return None, ["the transfer ends; the model is of one without end"]
     return scene, []
+
+
+def other_than_one(resolved: ResolvedDict) -> list[str]:
+    """Say why a model of one TCP connection does not speak of the flows, where it does not."""
+    flows = sum(int(flow.get("count", 1)) for flow in resolved["flows"])
+    if flows > 1:
+        return [f"{plural(flows, 'flow')} run; the model is of one alone"]
+    return other_than_bulk(resolved)
+
+
+def other_than_bulk(resolved: ResolvedDict) -> list[str]:
+    """Say why a model of plain TCP connections does not speak of the flows, where it does not."""
+    traffic = next((flow["traffic"] for flow in resolved["flows"] if flow.get("traffic") is not None), None)
+    if traffic is None:
+        return []
+    if traffic["kind"] == "web":
+        return ["web sources transfer and fall silent in turn; the model is of a connection that always has data"]
+    return ["a source without congestion control sends; the model has none"]

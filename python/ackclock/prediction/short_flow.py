@@ -4,7 +4,7 @@ from math import inf
 
 from ackclock.models import classics
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import Scene
+from ackclock.prediction.scene import Scene, other_than_one
 from ackclock.replication import ResolvedDict
 from ackclock.wording import number, plural
 
@@ -14,12 +14,9 @@ LARGE_WINDOW = 1e9
 
 def predict_short_flow(resolved: ResolvedDict) -> list[ModelPrediction | Inapplicable]:
     """Ask how long a transfer takes."""
-    flows = resolved["flows"]
-    scene = Scene(resolved, flows[0])
-    reasons = []
-    if len(flows) > 1:
-        reasons.append(f"{plural(len(flows), 'flow')} run; the model is of one alone")
-    if scene.flow["size_packets"] is None:
+    scene = Scene(resolved, resolved["flows"][0])
+    reasons = other_than_one(resolved)
+    if not reasons and scene.flow["size_packets"] is None:
         reasons.append("the flow has no end; the model is of a transfer of a given size")
     return [Inapplicable(*SHORT_FLOW, tuple(reasons)) if reasons else _prediction(scene)]
 

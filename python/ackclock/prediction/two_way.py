@@ -1,5 +1,6 @@
 """Connections in opposite directions over the same links: ACK compression (Kalampoukas, Varma, Ramakrishnan 1997)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, isclose
 
@@ -8,8 +9,8 @@ import numpy as np
 from ackclock.models import two_way
 from ackclock.paths import Node
 from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import Scene
-from ackclock.replication import ResolvedDict
+from ackclock.prediction.scene import Scene, other_than_bulk
+from ackclock.replication import ResolvedDict, row_flows
 from ackclock.wording import amount, number
 
 TWO_WAY = ("two-way", "Two-way traffic that shares its queues with ACKs (Kalampoukas, Varma, Ramakrishnan 1997)")
@@ -55,22 +56,35 @@ def predict_two_way(resolved: ResolvedDict) -> list[ModelPrediction | Inapplicab
 
 def sides(resolved: ResolvedDict) -> tuple[Side, Side] | str:
     """Sort the flows by direction, or say why they are not the model's."""
-    scenes = [Scene(resolved, flow) for flow in resolved["flows"]]
+    others = other_than_bulk(resolved)
+    if others:
+        return others[0]
+    scenes = [Scene(resolved, flow) for flow in row_flows(resolved)]
     first = scenes[0].flow
     there = [scene for scene in scenes if scene.flow["path"] == first["path"]]
     back = [scene for scene in scenes if scene.flow["path"] == first["return_path"]]
     if not back or len(there) + len(back) != len(scenes):
         return "no two directions over the same links; the model is of flows that meet each other's ACKs"
-    if any(scene.max_window == inf for scene in scenes):
-        return "a receiver's window is unlimited; the model is of windows that stand still, without a loss"
-    if any(scene.flow["size_packets"] is not None for scene in scenes):
-        return "transfers end; the model is of flows without end"
-    if any(scene.flow["receiver"]["ack_every"] > 1 for scene in scenes):
-        return "the receivers delay ACKs; the model has one for each packet"
+    unlike = next((reason for scene in scenes for reason in _unlike(scene)), None)
+    if unlike is not None:
+        return unlike
     one, other = _side(there), _side(back)
     if one is None or other is None:
         return "a direction has no link with a rate, or its flows differ in packet size or delay"
     return one, other
+
+
+def _unlike(scene: Scene) -> Iterator[str]:
+    if scene.max_window == inf:
+        yield "a receiver's window is unlimited; the model is of windows that stand still, without a loss"
+    if scene.flow["size_packets"] is not None:
+        yield "transfers end; the model is of flows without end"
+    if scene.flow["receiver"]["ack_every"] > 1:
+        yield "the receivers delay ACKs; the model has one for each packet"
+    if scene.count > 1:
+        yield "more than a thousand flows are alike; the model is of few"
+    if any(node.discipline == "priority" for node in scene.forward):
+        yield "a link has levels of priority; the model has one queue for data and ACKs"
 
 
 def _side(scenes: list[Scene]) -> Side | None:

@@ -39,6 +39,7 @@ from ackclock.scenario.schema import (
 from ackclock.scenario.source import Location
 from ackclock.scenario.suggestions import did_you_mean
 from ackclock.scenario.tcp import completed
+from ackclock.scenario.traffic import is_tcp, traffic_faults
 from ackclock.units import show
 
 _QUEUE_FIELDS: dict[str, tuple[str, ...]] = {
@@ -117,6 +118,20 @@ class Checker:
             yield from self._changing(way.changing)
         if way.losing is not None:
             yield from self._losing(way.losing)
+        if way.private:
+            yield from self._private(way)
+
+    def _private(self, way: Direction) -> Iterator[Fault]:
+        """Look for what a link that each flow has for itself cannot have."""
+        if way.queue.discipline != "drop-tail":
+            hint = "a link that is not private takes any discipline"
+            yield self.places.fault(
+                (*way.location, "queue"), "belongs to a private link", allowed='"drop-tail"', hint=hint
+            )
+        for field, part in (("delay_process", way.changing), ("loss", way.losing)):
+            if part is not None:
+                hint = "put it on a link that the flows share"
+                yield self.places.fault((*part.location,), f"is the {field} of a private link", hint=hint, given=None)
 
     def _changing(self, changing: ChangingDelay) -> Iterator[Fault]:
         yield from self._at_fault(changing)
@@ -169,6 +184,7 @@ class Checker:
             allowed = f"less than the duration, {show(run.duration, 's')}"
             yield self.places.fault((*location, "start"), "is not before the end of the run", allowed=allowed)
         yield from tcp_faults(self.places, (*location, "tcp"), flow)
+        yield from traffic_faults(self.places, location, flow)
         route = self.network.route(flow)
         if route is not None:
             yield from self._route(location, flow, route)
@@ -271,10 +287,12 @@ class Checker:
                     yield self.places.fault((*location, field), problem, allowed=allowed, hint=hint)
 
     def _nothing_limits(self, location: Location, flow: Flow, route: Route) -> Iterator[Fault]:
+        if not is_tcp(flow):
+            return
         if route.round_trip_s(flow) == 0:
             problem = "all links are infinitely fast and without delay: a round trip takes no time"
             yield self.places.fault((*location, "path"), problem, hint="give a link a rate, or the flow an rtt")
-        elif flow.size is None and completed(flow.tcp).max_window is None:
+        elif flow.size is None and flow.traffic is None and completed(flow.tcp).max_window is None:
             problem = "nothing limits the flow: all links are infinitely fast, its window and size unlimited"
             hint = "give a link a rate, or the flow a max_window or a size"
             yield self.places.fault((*location, "path"), problem, hint=hint)

@@ -9,6 +9,7 @@ from ackclock.scenario.source import Location
 from ackclock.scenario.tcp import completed, window_packets
 from ackclock.units import show
 
+SHORTEST_TICK_S = 1e-6
 MOST_PACKETS = {"initial_window": 1e6, "initial_ssthresh": 1e9, "max_window": 1e9}
 """Largest windows; the initial one leaves in one burst."""
 
@@ -38,6 +39,15 @@ def tcp_faults(places: Places, location: Location, flow: Flow) -> Iterator[Fault
         elif window is not None and window_packets(window, flow.packet) > most:
             problem, allowed = f"is too many packets of {flow.packet} B", f"at most {most:g} pkt"
             yield places.fault((*location, name), problem, allowed=allowed.replace("e+0", "e"))
+    rto = completed(flow.tcp).rto
+    if rto.estimator == "ticks" and (rto.granularity or 0.0) < SHORTEST_TICK_S:
+        field = "granularity" if flow.tcp.rto.gives("granularity") else "estimator"
+        yield places.fault(
+            (*location, "rto", field),
+            "a coarse clock needs a tick",
+            given=show(rto.granularity or 0.0, "s"),
+            allowed="1 us or more",
+        )
     yield from _timer_faults(places, (*location, "rto"), flow.tcp.rto, completed(flow.tcp).rto)
 
 

@@ -318,3 +318,35 @@ class Shorthand:
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonDict:
         """Either the word or the table."""
         return {"anyOf": [{"type": "string", "enum": list(self.names())}, handler(schema)]}
+
+
+@dataclass(frozen=True)
+class AmountShorthand:
+    """A table that a single amount may stand for; `key` is the field that it fills, `rest` the others."""
+
+    key: str
+    kind: Kind
+    rest: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words."""
+        return f"{self.kind.allowed}, or a table"
+
+    def expand(self, value: object) -> object:
+        """Write the table out."""
+        if isinstance(value, Mapping):
+            return value
+        try:
+            self.kind.read(value)
+        except FieldError as error:
+            raise FieldError(error.problem, error.hint, self.allowed) from None
+        return {**self.rest, self.key: value}
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Expand the amount before pydantic validates the table."""
+        return core_schema.no_info_before_validator_function(self.expand, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonDict:
+        """Either the amount or the table."""
+        return {"anyOf": [self.kind.json(), handler(schema)]}

@@ -52,6 +52,7 @@ class Direction:
     queue: Queue
     changing: "ChangingDelay | None" = None
     losing: "Losing | None" = None
+    private: bool = False
 
     @property
     def least_delay_s(self) -> float:
@@ -177,6 +178,7 @@ def _both_directions(link: Link, position: int, folder: Path | None) -> list[Dir
         link.queue,
         changing,
         _losing(link.loss, (*place, "loss")),
+        link.private,
     )
     back = _changing(reverse.delay_process, link.name + REVERSE, (*place, "reverse", "delay_process"), folder)
     again = Direction(
@@ -189,6 +191,7 @@ def _both_directions(link: Link, position: int, folder: Path | None) -> list[Dir
         reverse.queue,
         back or (changing if changing and changing.process.both_ways else None),
         _losing(reverse.loss, (*place, "reverse", "loss")),
+        link.private,
     )
     return [there, again]
 

@@ -11,7 +11,7 @@ from ackclock.scenario.source import Location, Source
 from ackclock.scenario.suggestions import did_you_mean
 
 _HEADS = ("link", "flow", "run", "trace", "title")
-_SHORTHANDS = {"queue": "discipline", "tcp": "preset"}
+_SHORTHANDS = {"queue": "discipline", "tcp": "preset", "size": "mean", "on": "mean", "off": "mean"}
 
 
 def overridden(source: Source, overrides: Mapping[str, Any]) -> Source:

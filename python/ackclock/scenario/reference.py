@@ -9,8 +9,10 @@ import sys
 import typing
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from ackclock.scenario.amounts import Amount
-from ackclock.scenario.fields import Choice, Count, Flag, Kind, LinkNames, Number, Shorthand, Text
+from ackclock.scenario.fields import AmountShorthand, Choice, Count, Flag, Kind, LinkNames, Number, Shorthand, Text
 from ackclock.scenario.lists import ListOf
 from ackclock.scenario.percent import Percent
 from ackclock.scenario.places import as_toml
@@ -27,15 +29,32 @@ from ackclock.scenario.schema import (
     Reverse,
     Rto,
     Run,
-    Table,
     Tcp,
     Trace,
     kind_of,
 )
+from ackclock.scenario.schema_traffic import Period, Size, Traffic
 
-_MODELS: dict[str, type[Table]] = {
+_MODELS: dict[str, type[BaseModel]] = {
     model.__name__.lower(): model
-    for model in (Form, Link, Reverse, Queue, DelayProcess, DelayState, Loss, Flow, Tcp, Rto, Run, Precision, Trace)
+    for model in (
+        Form,
+        Link,
+        Reverse,
+        Queue,
+        DelayProcess,
+        DelayState,
+        Loss,
+        Flow,
+        Traffic,
+        Size,
+        Period,
+        Tcp,
+        Rto,
+        Run,
+        Precision,
+        Trace,
+    )
 }
 _TYPES: dict[type[Kind], str] = {
     Amount: "quantity",
@@ -75,12 +94,12 @@ def _generated(name: str) -> str:
     return _fields(_MODELS[name])
 
 
-def _fields(model: type[Table]) -> str:
+def _fields(model: type[BaseModel]) -> str:
     rows = [_row(model, name) for name in model.model_fields]
     return _table(("field", "type", "allowed", "unit", "default", "example", "meaning"), rows)
 
 
-def _row(model: type[Table], name: str) -> tuple[str, ...]:
+def _row(model: type[BaseModel], name: str) -> tuple[str, ...]:
     info = model.model_fields[name]
     kind = kind_of(model, name)
     form, allowed, unit, example = _described(kind) if kind else ("table", "see below", "", "")
@@ -89,15 +108,26 @@ def _row(model: type[Table], name: str) -> tuple[str, ...]:
     return (f"`{name}`", form, allowed, unit, _default(model, name), example, info.description or "")
 
 
-def _described(kind: Kind | Shorthand) -> tuple[str, str, str, str]:
+def _described(kind: Kind | Shorthand | AmountShorthand) -> tuple[str, str, str, str]:
     """Give the type, what is allowed, the unit it is resolved into, and an example."""
     if isinstance(kind, Shorthand):
         return "string or table", f"the name of a {kind.what}, or a table: see below", "", f'`"{kind.names()[0]}"`'
-    allowed = kind.allowed.replace(f", such as {kind.sample}", "")
-    return _TYPES[type(kind)], allowed, kind.unit, f"`{kind.sample}`"
+    if isinstance(kind, AmountShorthand):
+        return (
+            "quantity or table",
+            f"{_allowed(kind.kind)}, or a table: see below",
+            kind.kind.unit,
+            f"`{kind.kind.sample}`",
+        )
+    return _TYPES[type(kind)], _allowed(kind), kind.unit, f"`{kind.sample}`"
 
 
-def _default(model: type[Table], name: str) -> str:
+def _allowed(kind: Kind) -> str:
+    """Say what is allowed without the example, which has a column of its own."""
+    return kind.allowed.replace(f", such as {kind.sample}", "")
+
+
+def _default(model: type[BaseModel], name: str) -> str:
     info = model.model_fields[name]
     extra = info.json_schema_extra
     if info.is_required() or not isinstance(extra, dict):

@@ -13,6 +13,7 @@ from ackclock.errors import Fault, ScenarioError
 from ackclock.quantities import QUANTITIES
 from ackclock.scenario.places import as_toml
 from ackclock.scenario.resolved_links import DelayProcessSettings, LossSettings
+from ackclock.scenario.resolved_traffic import ResolvedTraffic, WebTraffic
 from ackclock.scenario.schema import (
     MOST_BUFFER_BYTES,
     MOST_FLOWS,
@@ -140,6 +141,7 @@ class SimplexLink:
     queue: Annotated[PlainQueue | RedQueue | PriorityQueue, Field(discriminator="discipline")]
     delay_process: DelayProcessSettings | None = None
     loss: LossSettings | None = None
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,7 @@ class RtoSettings:
     estimator: EstimatorName
     sample: SampleName
     k: Annotated[int, Field(ge=1, le=1000)]
-    granularity_s: Annotated[float, Field(gt=0, le=1e5)]
+    granularity_s: Annotated[float, Field(ge=0, le=1e5)]
     min_s: Seconds
     max_s: Annotated[float, Field(ge=1e-6, le=1e5)]
     initial_s: Annotated[float, Field(ge=1e-6, le=1e5)]
@@ -187,12 +189,12 @@ class ReceiverSettings:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedFlow:
-    """One TCP connection; its paths are indices of links."""
+    """A flow, or `count` flows alike, called name[0], name[1], ...; the paths are indices of links."""
 
     __pydantic_config__ = _CONFIG
     name: str
     path: LinkIndices
-    return_path: LinkIndices
+    return_path: tuple[Annotated[int, Field(ge=0)], ...]
     forward_delay_s: Seconds
     return_delay_s: Seconds
     packet_bytes: Bytes
@@ -204,6 +206,8 @@ class ResolvedFlow:
     receiver: ReceiverSettings
     priority: Annotated[int, Field(ge=0, lt=MOST_LEVELS)] = 0
     ack_priority: Annotated[int, Field(ge=0, lt=MOST_LEVELS)] = 0
+    count: Annotated[int, Field(ge=1, le=MOST_FLOWS)] = 1
+    traffic: Annotated[ResolvedTraffic, Field(discriminator="kind")] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,30 +321,51 @@ def _faults(error: ValidationError) -> list[Fault]:
 
 
 def _path(location: tuple[str | int, ...]) -> str:
-    if location[2:3] in {("buffer",), ("queue",)}:  # what follows tells the kinds of the union apart
+    if location[2:3] in {("buffer",), ("queue",), ("traffic",)}:  # what follows tells the kinds of the union apart
         location = (*location[:3], *location[4:])
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in location).lstrip(".") or "(all)"
 
 
 def _cross_faults(resolved: Resolved) -> list[Fault]:
     faults = []
-
-    def fault(field: str, problem: str, given: object) -> None:
-        faults.append(Fault(f"resolved scenario, field {field}", problem, given=as_toml(given)))
-
     if resolved.run.warmup_s >= resolved.run.duration_s:
-        fault("run.warmup_s", "is not shorter than the duration", resolved.run.warmup_s)
+        faults.append(_cross_fault("run.warmup_s", "is not shorter than the duration", resolved.run.warmup_s))
     for index, flow in enumerate(resolved.flows):
-        crossed = flow.path + flow.return_path
-        if max(crossed) >= len(resolved.links):
-            fault(f"flows[{index}].path", f"names a link beyond the last, {len(resolved.links) - 1}", crossed)
-        if len(set(crossed)) < len(crossed):
-            fault(f"flows[{index}].path", "crosses a link twice", crossed)
+        faults += _flow_faults(f"flows[{index}]", flow, len(resolved.links))
+    for index, link in enumerate(resolved.links):
+        if link.private and link.queue.discipline != "drop-tail":
+            problem = "belongs to a private link, which takes drop-tail"
+            faults.append(_cross_fault(f"links[{index}].queue", problem, link.queue.discipline))
     known = {link.name for link in resolved.links}
-    for name in resolved.trace.capture or ():
-        if name not in known:
-            fault("trace.capture", "names an unknown link", name)
+    captured = resolved.trace.capture or ()
+    unknown = [name for name in captured if name not in known]
+    faults += [_cross_fault("trace.capture", "names an unknown link", name) for name in unknown]
     return [*faults, *_precision_faults(resolved)]
+
+
+def _cross_fault(field: str, problem: str, given: object) -> Fault:
+    return Fault(f"resolved scenario, field {field}", problem, given=as_toml(given))
+
+
+def _flow_faults(place: str, flow: ResolvedFlow, links: int) -> list[Fault]:
+    faults = []
+    crossed = flow.path + flow.return_path
+    if max(crossed) >= links:
+        faults.append(_cross_fault(f"{place}.path", f"names a link beyond the last, {links - 1}", crossed))
+    if len(set(crossed)) < len(crossed):
+        faults.append(_cross_fault(f"{place}.path", "crosses a link twice", crossed))
+    if flow.traffic is not None and flow.size_packets is not None:
+        faults.append(_cross_fault(f"{place}.size_packets", "stands beside traffic", flow.size_packets))
+    if isinstance(flow.traffic, WebTraffic) and list(flow.traffic.classes) != sorted(set(flow.traffic.classes)):
+        faults.append(_cross_fault(f"{place}.traffic.classes", "is not in rising order", flow.traffic.classes))
+    return faults
+
+
+def _names(element: SimplexLink | ResolvedFlow) -> set[str]:
+    """Give the names by which an element, or one of several flows alike, may be meant."""
+    if isinstance(element, SimplexLink) or element.count == 1:
+        return {element.name}
+    return {element.name, *(f"{element.name}[{number}]" for number in range(element.count))}
 
 
 def _precision_faults(resolved: Resolved) -> Iterator[Fault]:
@@ -351,5 +376,5 @@ def _precision_faults(resolved: Resolved) -> Iterator[Fault]:
     elements: tuple[SimplexLink | ResolvedFlow, ...] = resolved.links if precision.element == "link" else resolved.flows
     if precision.quantity not in QUANTITIES[precision.element]:
         yield Fault(f"{place}.quantity", "is none of a result's", given=as_toml(precision.quantity))
-    if not any(each.name == precision.name or each.name.startswith(f"{precision.name}[") for each in elements):
+    if not any(precision.name in _names(each) for each in elements):
         yield Fault(f"{place}.name", f"names an unknown {precision.element}", given=as_toml(precision.name))

@@ -18,7 +18,9 @@ from ackclock.scenario.resolved import (
 from ackclock.scenario.resolved_links import DelayProcessSettings, LossSettings
 from ackclock.scenario.scenario import Scenario
 from ackclock.scenario.schema import Flow, Queue
+from ackclock.scenario.source import Source
 from ackclock.scenario.tcp import receiver_settings, sender_settings
+from ackclock.scenario.traffic import is_tcp, resolved_traffic
 
 _USUAL_PACKET_BYTES = 1500
 
@@ -56,9 +58,7 @@ def resolve(scenario: Scenario) -> Resolved:
     """
     network = network_of(scenario.links, [link.name for link in scenario.links], scenario.source.folder)
     names = flow_names([flow.name for flow in scenario.flows])
-    flows = [
-        resolved for flow, name in zip(scenario.flows, names, strict=True) for resolved in _flows(flow, name, network)
-    ]
+    flows = [_flow(flow, name, network, scenario.source) for flow, name in zip(scenario.flows, names, strict=True)]
     largest = largest_packets(scenario.flows, network)
     links = [
         _link(way, largest.get(position, _USUAL_PACKET_BYTES))
@@ -91,33 +91,31 @@ def resolve(scenario: Scenario) -> Resolved:
     )
 
 
-def _flows(flow: Flow, name: str, network: Network) -> list[ResolvedFlow]:
+def _flow(flow: Flow, name: str, network: Network, source: Source) -> ResolvedFlow:
     route = network.route(flow)
     if route is None:
         raise AssertionError("a scenario that was checked has a route for each flow")
     private_s = max(0.0, route.private_s(flow))
     forward_s = round(private_s / 2, 12)
     sender, receiver = sender_settings(flow.tcp, flow.packet), receiver_settings(flow.tcp)
-    names = [name] if flow.count == 1 else [f"{name}[{number}]" for number in range(flow.count)]
-    return [
-        ResolvedFlow(
-            name=each,
-            path=route.forward,
-            return_path=route.back,
-            forward_delay_s=forward_s,
-            return_delay_s=round(private_s - forward_s, 12),
-            packet_bytes=flow.packet,
-            ack_bytes=flow.ack,
-            start_s=flow.start,
-            start_spread_s=flow.start_spread,
-            size_packets=_size_packets(flow),
-            sender=sender,
-            receiver=receiver,
-            priority=flow.priority,
-            ack_priority=flow.ack_level,
-        )
-        for each in names
-    ]
+    return ResolvedFlow(
+        name=name,
+        path=route.forward,
+        return_path=route.back if is_tcp(flow) else (),
+        forward_delay_s=forward_s,
+        return_delay_s=round(private_s - forward_s, 12),
+        packet_bytes=flow.packet,
+        ack_bytes=flow.ack,
+        start_s=flow.start,
+        start_spread_s=flow.start_spread,
+        size_packets=_size_packets(flow),
+        sender=sender,
+        receiver=receiver,
+        priority=flow.priority,
+        ack_priority=flow.ack_level,
+        count=flow.count,
+        traffic=resolved_traffic(flow.traffic, source),
+    )
 
 
 def _size_packets(flow: Flow) -> int | None:
@@ -136,6 +134,7 @@ def _link(way: Direction, largest_packet_bytes: int) -> SimplexLink:
         queue=_queue(way.queue, largest_packet_bytes),
         delay_process=_delay_process(way.changing),
         loss=_loss(way.losing),
+        private=way.private,
     )
 
 

@@ -9,10 +9,11 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from ackclock.scenario.amounts import Amount, Span
-from ackclock.scenario.fields import Choice, Count, Flag, Kind, LinkNames, Number, Shorthand, Text
+from ackclock.scenario.fields import AmountShorthand, Choice, Count, Flag, Kind, LinkNames, Number, Shorthand, Text
 from ackclock.scenario.lists import ListOf, Pair
 from ackclock.scenario.percent import Percent
 from ackclock.scenario.presets import preset_names
+from ackclock.scenario.schema_traffic import Traffic
 from ackclock.units import Quantity
 
 MOST_LINKS = 100_000
@@ -52,7 +53,7 @@ DISCIPLINES: tuple[str, ...] = get_args(DisciplineName)
 _SOME_PACKETS = Span("pkt", 1, 1e9, "1 to 1e9 pkt", whole=True)
 _SOME_BYTES = Span("B", 1, MOST_BUFFER_BYTES, "1 to 1e15 B", whole=True)
 _TIME = Span("s", 0, 1e5, "0 to 1e5 s")
-_TICK = Span("s", 1e-6, 1e5, "1 us to 1e5 s")
+_TICK = Span("s", 0, 1e5, "0 to 1e5 s")
 _TIMEOUT = Span("s", 1e-6, 1e5, "1 us to 1e5 s")
 _WINDOW = (Span("pkt", 1, 1e9, "1 to 1e9 pkt"), Span("B", 1, 1e15, "1 to 1e15 B"))
 _BURST = (Span("pkt", 1, 1e6, "1 to 1e6 pkt"), Span("B", 1, 1e11, "1 to 1e11 B"))
@@ -299,6 +300,9 @@ class Link(Table):
     )
     delay_process: DelayProcess | None = _entry("how the delay changes, on top of `delay`", None, words="not at all")
     loss: Loss | None = _entry("packets that are lost before the queue", None, words="none")
+    private: Switch = _entry(
+        "each flow that crosses the link has a copy of it for itself, in both directions", default=False
+    )
     reverse: Reverse = _entry(
         "what is different in the reverse direction", Reverse(), words="as forward, unlimited drop-tail"
     )
@@ -315,7 +319,7 @@ class Rto(Table):
         "of packets sent again (per-ack-karn)"
     )
     k: Annotated[int | None, Count(1, 1000, 4)] = _preset("weight of the variation: RTO = SRTT + k RTTVAR")
-    granularity: Annotated[float | None, Amount("100 ms", (_TICK,))] = _preset("tick of the clock")
+    granularity: Annotated[float | None, Amount("100 ms", (_TICK,))] = _preset("tick of the clock; 0 is an exact one")
     min: Annotated[float | None, Amount("200 ms", (_TIME,))] = _preset(
         'least timeout; with estimator = "ticks" it is never below two ticks, so "0 s" means twice the granularity'
     )
@@ -362,7 +366,7 @@ class Tcp(Table):
 
 
 class Flow(Table):
-    """One TCP connection that sends data over a path, or several alike."""
+    """One TCP connection, or one source of other traffic, that sends data over a path; or several alike."""
 
     name: Annotated[str | None, _name("download")] = _entry(
         "name of the flow", None, words="flow; numbered flow1, flow2, ... if there are several"
@@ -394,6 +398,9 @@ class Flow(Table):
     )
     ack_priority: Annotated[int | None, Count(0, MOST_LEVELS - 1, 0)] = _entry(
         "level of the ACKs there", None, words="as `priority`"
+    )
+    traffic: Traffic | None = _entry(
+        "what the flow sends and when", None, words="all of `size` at once, as fast as TCP lets it go"
     )
     tcp: Annotated[Tcp, Shorthand("preset", "preset", preset_names)] = _entry(
         "TCP, by the name of a preset or as a table", Tcp(), toml=DEFAULT_PRESET
@@ -480,7 +487,7 @@ class Form(Table):
     trace: Trace = _entry("what is recorded", Trace(), words="nothing is recorded")
 
 
-def kind_of(model: type[Table], name: str) -> Kind | Shorthand | None:
+def kind_of(model: type[BaseModel], name: str) -> Kind | Shorthand | AmountShorthand | None:
     """Give the kind of a field's value; None for the tables in a scenario."""
     metadata = model.model_fields[name].metadata
-    return next((entry for entry in metadata if isinstance(entry, Kind | Shorthand)), None)
+    return next((entry for entry in metadata if isinstance(entry, Kind | Shorthand | AmountShorthand)), None)

@@ -7,8 +7,10 @@ from ackclock.scenario.network import Direction, Network, flow_names, largest_pa
 from ackclock.scenario.places import Places
 from ackclock.scenario.resolved import ByteBuffer, PacketBuffer
 from ackclock.scenario.schema import Flow, Link, Run
+from ackclock.scenario.schema_traffic import Traffic
 from ackclock.scenario.source import Location
 from ackclock.scenario.tcp import completed
+from ackclock.scenario.traffic import is_tcp, mean_rate_bps
 from ackclock.units import show
 
 _WARMUP_ROUND_TRIPS = 10
@@ -89,7 +91,10 @@ class Warner:
         tcp = completed(flow.tcp)
         if flow.start_spread and flow.start + flow.start_spread > self.run.duration:
             yield self._warning((*location, "start_spread"), "some starts can come after the end of the run")
-        if flow.size is None and tcp.max_window is None and not self._drops(flow):
+        if flow.traffic is not None and not is_tcp(flow):
+            yield from self._offered(location, flow, flow.traffic)
+            return
+        if flow.size is None and flow.traffic is None and tcp.max_window is None and not self._drops(flow):
             text = "no buffer on the path is limited, nor the window: the queue grows as long as the run lasts"
             yield self._warning((*location, "path"), text)
         without_effect = {
@@ -113,6 +118,19 @@ class Warner:
             ways = [self.network.directions[link] for link in links]
             if flow.gives(field) and not any(way and way.queue.discipline == "priority" for way in ways):
                 yield self._warning((*location, field), "has no effect: no link on the way has the discipline priority")
+
+    def _offered(self, location: Location, flow: Flow, traffic: Traffic) -> Iterator[Warning_]:
+        """Look for a link that holds all that comes from a source that nothing slows down."""
+        route = self.network.route(flow)
+        for link in route.forward if route else ():
+            way = self.network.directions[link]
+            flows = 1 if way is None or way.private else flow.count
+            if way and way.rate_bps and way.limit is None and flows * mean_rate_bps(traffic) > way.rate_bps:
+                text = (
+                    f'{show(flows * mean_rate_bps(traffic), "bit/s")} are more than the link "{way.name}" carries, and '
+                    "its buffer is unlimited: the queue grows as long as the run lasts"
+                )
+                yield self._warning((*location, "traffic", "rate"), text)
 
     def _drops(self, flow: Flow) -> bool:
         route = self.network.route(flow)

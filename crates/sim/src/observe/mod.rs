@@ -95,8 +95,8 @@ impl Observers {
                 phase,
                 interval: Time::from_seconds(asked.overview_interval_s.unwrap_or(0.0)).max(Time::from_picoseconds(1)),
                 followers: if follows { vec![QueueFollower::default(); scenario.links.len()] } else { Vec::new() },
-                windows: vec![Thinner::default(); scenario.flows.len()],
-                rounds: if asked.rounds { vec![RoundFollower::default(); scenario.flows.len()] } else { Vec::new() },
+                windows: vec![Thinner::default(); scenario.flow_count()],
+                rounds: if asked.rounds { vec![RoundFollower::default(); scenario.flow_count()] } else { Vec::new() },
                 captured,
                 captured_bytes: 0,
             })

@@ -20,6 +20,7 @@ pub fn link(name: &str, rate_bps: f64, buffer_packets: Option<u64>) -> LinkConfi
         queue: QueueConfig::DropTail {},
         delay_process: None,
         loss: None,
+        private: false,
     }
 }
 
@@ -82,6 +83,8 @@ pub fn flow(name: &str, path: &[usize], return_path: &[usize], sender: SenderCon
         start_s: 0.0,
         start_spread_s: 0.0,
         size_packets: None,
+        count: 1,
+        traffic: None,
         sender,
         receiver: ReceiverConfig { ack_every: 1, ack_delay_s: 0.1 },
         priority: 0,
@@ -103,7 +106,7 @@ pub fn geo(title: &str, duration_s: f64, links: [(f64, Option<u64>); 3]) -> Scen
 /// A scenario with seed 1, measured from its start, without traces.
 pub fn scenario(title: &str, duration_s: f64, links: Vec<LinkConfig>, flows: Vec<FlowConfig>) -> Scenario {
     Scenario {
-        format: 1,
+        format: 2,
         title: title.to_owned(),
         run: Run { duration_s, warmup_s: 0.0, replications: 1, seed: 1, confidence: 0.95, precision: None },
         links,

@@ -77,7 +77,7 @@ fn assemble(
     }
     let run =
         Run { duration_s, warmup_s: warmup * duration_s, replications: 1, seed, confidence: 0.95, precision: None };
-    Scenario { format: 1, title: "random".to_owned(), run, links, flows, trace: TraceConfig::default() }
+    Scenario { format: 2, title: "random".to_owned(), run, links, flows, trace: TraceConfig::default() }
 }
 
 fn link() -> impl Strategy<Value = LinkConfig> {
@@ -100,6 +100,7 @@ fn link() -> impl Strategy<Value = LinkConfig> {
             queue,
             delay_process,
             loss,
+            private: false,
         },
     )
 }
@@ -195,6 +196,8 @@ fn flow(links: usize, duration_s: f64) -> impl Strategy<Value = FlowConfig> {
                 start_s: start.0,
                 start_spread_s: start.1,
                 size_packets,
+                count: 1,
+                traffic: None,
                 sender,
                 receiver,
                 priority: levels.0,

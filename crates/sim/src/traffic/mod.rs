@@ -1,0 +1,12 @@
+//! What sources send and when: transfers over TCP, or packets that nobody answers.
+
+mod config;
+mod datagrams;
+mod laws;
+mod transfers;
+
+pub use config::{SizeLaw, TimeLaw, TrafficConfig};
+pub(crate) use datagrams::{gap, Datagrams};
+pub(crate) use laws::Sizes;
+pub(crate) use transfers::{Counters, Transfers};
+pub use transfers::{SizeClass, State, TransferStatistics};

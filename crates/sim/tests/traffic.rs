@@ -1,0 +1,211 @@
+//! Sources of transfers, private links and sources without TCP, against theory, with intervals that were chosen before the run.
+
+mod common;
+
+use common::{flow, link, rfc, run, scenario};
+use sim::scenario::{FlowConfig, LinkConfig, SizeLaw, TimeLaw, TrafficConfig};
+use sim::{Outcome, Scenario};
+use tcp::{Dialect, Increase, PartialAckTimer, Recovery, RttSample, SenderConfig, SlowStartWhile};
+
+/// [engset, section 3.1].
+fn engset() -> SenderConfig {
+    let base = rfc(Recovery::Newreno);
+    SenderConfig {
+        dialect: Dialect::Engset,
+        initial_window: 2.0,
+        max_window: Some(44.0),
+        slow_start_while: SlowStartWhile::AtOrBelow,
+        increase: Increase::Counted,
+        partial_ack_timer: PartialAckTimer::SlowButSteady,
+        rto: tcp::RtoConfig { sample: RttSample::PerRound, granularity_s: 0.0, max_s: 64.0, ..base.rto },
+        ..base
+    }
+}
+
+fn private(name: &str, rate_bps: f64) -> LinkConfig {
+    LinkConfig { private: true, ..link(name, rate_bps, None) }
+}
+
+fn web(size: SizeLaw, off: TimeLaw) -> Option<TrafficConfig> {
+    Some(TrafficConfig::Web { size, off, classes: vec![6, 14, 30, 62] })
+}
+
+/// (100M, rate, 2M, R50) of [engset, table 2]: the round trip of a packet of 1500 bytes and an ACK of 40 is 50 ms in all.
+fn paper(
+    count: usize,
+    rate_bps: f64,
+    buffer: Option<u64>,
+    traffic: Option<TrafficConfig>,
+    duration_s: f64,
+) -> Scenario {
+    let links = vec![
+        private("ingress", 100e6),
+        private("ingress.reverse", 100e6),
+        link("shared", rate_bps, buffer),
+        link("shared.reverse", rate_bps, None),
+        private("egress", 2e6),
+        private("egress.reverse", 2e6),
+    ];
+    let services = 1540.0 * 8.0 * (1.0 / 100e6 + 1.0 / rate_bps + 1.0 / 2e6);
+    let flow = FlowConfig {
+        packet_bytes: 1500,
+        forward_delay_s: (0.05 - services) / 2.0,
+        return_delay_s: (0.05 - services) / 2.0,
+        count,
+        traffic,
+        ..flow("web", &[0, 2, 4], &[5, 3, 1], engset())
+    };
+    scenario("web", duration_s, links, vec![flow])
+}
+
+/// Transfers, packets and time of them all.
+fn totals(outcome: &Outcome) -> (u64, u64, f64) {
+    let classes = &outcome.transfers[0].classes;
+    let on: u128 = classes.iter().map(|class| class.on).sum();
+    let count = |of: fn(&sim::SizeClass) -> u64| classes.iter().map(of).sum();
+    (count(|class| class.transfers), count(|class| class.packets), on as f64 / 1e12)
+}
+
+#[test]
+fn a_transfer_alone_takes_what_engset_table_3_says() {
+    // (m, n) = (2, 2), (3, 5), (4, 7): m round trips of 50 ms and n service times of 6 ms.
+    for (packets, milliseconds) in [(5, 112.0), (12, 180.0), (22, 242.0)] {
+        let traffic = web(SizeLaw::Fixed { packets }, TimeLaw::Fixed { mean_s: 1.0 });
+        let outcome = run(&paper(1, 10e6, Some(200), traffic, 20.0));
+        let (transfers, _, on) = totals(&outcome);
+        assert_eq!(transfers, (20.0 / (1.0 + milliseconds / 1e3)) as u64);
+        let mean = 1e3 * on / transfers as f64;
+        assert!((mean - milliseconds).abs() < 1e-6, "F = {packets}: {mean} ms");
+    }
+}
+
+#[test]
+fn lightly_loaded_sources_are_engsets() {
+    // 10 sources on a link that is never a bottleneck are independent: each active for ON / (ON + OFF) of the time,
+    // whatever the law of ON.
+    let law = SizeLaw::Exponential { mean_packets: 12.0, min_packets: 3.0 };
+    let outcome = run(&paper(10, 1e9, None, web(law, TimeLaw::Exponential { mean_s: 1.0 }), 20_000.0));
+    let (transfers, packets, on) = totals(&outcome);
+    // Four standard errors of 9 packets.
+    assert!((packets as f64 / transfers as f64 - 12.0).abs() < 4.0 * 9.0 / (transfers as f64).sqrt());
+    let active = on / transfers as f64 / (on / transfers as f64 + 1.0);
+    let mut binomial = (1.0 - active).powi(10);
+    for (j, state) in outcome.transfers[0].states.iter().enumerate() {
+        let share = state.time.seconds() / 20_000.0;
+        // Four standard errors, with a state that changes some three times a second.
+        let error = 4.0 * (binomial * (1.0 - binomial) / 20_000.0).sqrt() + 1e-4;
+        assert!((share - binomial).abs() < error, "P_{j} = {share}, {binomial} in theory");
+        binomial *= (10 - j) as f64 / (j + 1) as f64 * active / (1.0 - active);
+    }
+}
+
+#[test]
+fn a_loaded_link_gives_the_rates_and_losses_of_engset_table_6() {
+    let law = SizeLaw::Exponential { mean_packets: 12.0, min_packets: 3.0 };
+    for (count, h_kbps, loss_percent) in [(82, 563.1, (0.0, 0.0)), (134, 154.7, (2.35, 2.75))] {
+        let off = TimeLaw::Exponential { mean_s: 1.0 };
+        let outcome = run(&paper(count, 10e6, Some(200), web(law.clone(), off), 3000.0));
+        let (_, packets, on) = totals(&outcome);
+        let h = packets as f64 * 12.0 / on;
+        assert!((h / h_kbps - 1.0).abs() < 0.015, "N = {count}: h = {h} kbit/s, {h_kbps} in the paper");
+        let shared = &outcome.links[2];
+        let loss = 100.0 * shared.dropped[1] as f64 / shared.arrived[1] as f64;
+        assert!((loss_percent.0..=loss_percent.1).contains(&loss), "N = {count}: L = {loss} %");
+    }
+}
+
+#[test]
+fn transfers_that_follow_at_once_lose_no_packet_and_take_none_of_another() {
+    // A buffer of 5 packets and no silence: repetitions of a transfer are still under way in the next one.
+    for off in [0.0, 0.001, 0.03] {
+        let traffic = web(SizeLaw::Fixed { packets: 9 }, TimeLaw::Fixed { mean_s: off });
+        let mut scenario = paper(20, 1e6, Some(5), traffic, 400.0);
+        scenario.flows[0].start_spread_s = 1.0;
+        let outcome = run(&scenario);
+        let sources = &outcome.transfers[0];
+        let (transfers, packets, _) = totals(&outcome);
+        assert_eq!((sources.completed, packets), (transfers, 9 * transfers));
+        assert!(sources.started - sources.completed <= 20 && transfers > 1000);
+        let [acked, delivered, dropped] = [
+            outcome.flows.iter().map(|flow| flow.acked[1]).sum::<u64>(),
+            outcome.flows.iter().map(|flow| flow.delivered[1]).sum::<u64>(),
+            outcome.flows.iter().map(|flow| flow.dropped[1]).sum::<u64>(),
+        ];
+        assert!((packets..packets + 20 * 9).contains(&acked) && (acked..acked + 20 * 9).contains(&delivered));
+        assert!(sources.sequence_drops.len() <= 9, "{:?}", sources.sequence_drops);
+        assert!(sources.sequence_drops.iter().sum::<u64>() <= dropped);
+        let time: f64 = sources.states.iter().map(|state| state.time.seconds()).sum();
+        assert!((time - 400.0).abs() < 1e-6);
+        assert_eq!(sources.states.iter().map(|state| state.transfers).sum::<u64>(), transfers);
+    }
+}
+
+#[test]
+fn private_links_are_links_of_ones_own() {
+    let law = SizeLaw::Exponential { mean_packets: 30.0, min_packets: 3.0 };
+    let traffic = web(law, TimeLaw::Exponential { mean_s: 0.1 });
+    // Rates without a common measure, and a seed with which no two packets come at the same instant: their order is that of
+    // telling in a crowd, and that of the links elsewhere.
+    let mut together = paper(3, 4.137e6, Some(10), traffic, 200.0);
+    together.run.seed = 2;
+    together.links[4].buffer = Some(sim::scenario::BufferConfig::Packets(20));
+    let mut apart = together.clone();
+    let (shared, own): (Vec<_>, Vec<_>) = together.links.iter().cloned().partition(|link| !link.private);
+    apart.links = shared;
+    apart.flows.clear();
+    for number in 0..3 {
+        let first = apart.links.len();
+        let copies = own.iter().map(|link| LinkConfig {
+            name: format!("{}{number}", link.name),
+            private: false,
+            ..link.clone()
+        });
+        apart.links.extend(copies);
+        let mut flow = FlowConfig { name: format!("web[{number}]"), count: 1, ..together.flows[0].clone() };
+        (flow.path, flow.return_path) = (vec![first, 0, first + 2], vec![first + 3, 1, first + 1]);
+        apart.flows.push(flow);
+    }
+    let (together, apart) = (run(&together), run(&apart));
+    assert_eq!(format!("{:?}", together.flows), format!("{:?}", apart.flows));
+    assert!(together.flows.iter().all(|flow| flow.dropped[1] > 0));
+    // The row of the egress links: sums, and the longest queue.
+    let copies = [2 + 2, 2 + 6, 2 + 10].map(|link| &apart.links[link]);
+    let egress = &together.links[4];
+    assert_eq!(egress.departed[1], copies.iter().map(|link| link.departed[1]).sum::<u64>());
+    assert_eq!(egress.queue_area, copies.iter().map(|link| link.queue_area).sum::<u128>());
+    assert_eq!(Some(egress.queue_max), copies.iter().map(|link| link.queue_max).max());
+}
+
+#[test]
+fn poisson_packets_wait_as_in_m_d_1() {
+    let traffic = Some(TrafficConfig::Poisson { rate_bps: 0.5e6 });
+    let source = FlowConfig { packet_bytes: 1250, traffic, ..flow("source", &[0], &[], rfc(Recovery::Reno)) };
+    // 100 packets a second of the link, 50 of the source.
+    let mut scenario = scenario("M/D/1", 20_100.0, vec![link("server", 1e6, None)], vec![source]);
+    scenario.run.warmup_s = 100.0;
+    let outcome = run(&scenario);
+    let server = &outcome.links[0];
+    let mean = server.queue_area as f64 / 1e12 / 20_000.0;
+    // rho + rho^2 / (2 (1 - rho)) = 0.75; of a million packets in some 500,000 busy periods.
+    assert!((mean - 0.75).abs() < 0.01, "{mean}");
+    assert!((server.busy.seconds() / 20_000.0 - 0.5).abs() < 4.0 / 1000.0);
+    let flow = &outcome.flows[0];
+    assert_eq!((flow.acked, flow.dropped, flow.timeouts), ([0; 2], [0; 2], [0; 2]));
+    assert!(flow.sent[1].abs_diff(flow.delivered[1]) < 20);
+}
+
+#[test]
+fn datagrams_beyond_the_buffer_are_dropped_and_all_are_accounted_for() {
+    let law = |mean_s| TimeLaw::Exponential { mean_s };
+    let traffic = Some(TrafficConfig::PoissonOnOff { rate_bps: 2e6, on: law(2.0), off: law(2.0) });
+    let source = FlowConfig { count: 2, traffic, ..flow("source", &[0], &[], rfc(Recovery::Reno)) };
+    let outcome = run(&scenario("on-off", 2000.0, vec![link("link", 1.5e6, Some(10))], vec![source]));
+    let link = &outcome.links[0];
+    let sent: u64 = outcome.flows.iter().map(|flow| flow.sent[1]).sum();
+    let gone: u64 = outcome.flows.iter().map(|flow| flow.received[1] + flow.dropped[1]).sum();
+    assert_eq!(link.arrived[1], sent);
+    assert!(link.dropped[1] > 0 && (gone..gone + 11).contains(&sent));
+    // Half of 2 Mbit/s each; 500 cycles a source vary by 1 / sqrt(500) of their on-time twice over.
+    let rate = sent as f64 * 512.0 * 8.0 / 2000.0;
+    assert!((rate / 2e6 - 1.0).abs() < 4.0 / (1000.0_f64).sqrt(), "{rate} bit/s");
+}
