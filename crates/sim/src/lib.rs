@@ -13,7 +13,6 @@ mod pipes;
 mod route;
 pub mod scenario;
 mod statistics;
-mod tournament;
 
 pub use capture::{captured_links, pcapng};
 pub use check::check;

@@ -1,4 +1,4 @@
-use base::{Packet, PacketKind, RandomStream, Ring, Time};
+use base::{Packet, PacketKind, RandomStream, Ring, Time, Tournament};
 use net::{Link, LinkStatistics, Phase, Pipe, QueuedLink};
 use tcp::{Acknowledgment, Receiver};
 
@@ -9,7 +9,6 @@ use crate::pipes::{pipes, Crowd};
 use crate::route::{routes, Element, Hop, Place, Routes};
 use crate::scenario::Scenario;
 use crate::statistics::FlowStatistics;
-use crate::tournament::Tournament;
 
 /// A packet and its instant.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,12 +1,12 @@
 use std::hint::select_unpredictable;
 
-use base::Time;
+use crate::Time;
 
 /// The event queue: one pending instant for each element, and the earliest of them on top.
 ///
 /// A complete tree of matches between four. An element's instant is replaced in place, so nothing is ever cancelled and the
 /// queue holds one entry an element, however many packets are in flight. At equal instants the lower index wins:
-/// that, and the order of the elements (see `network`), is the total order of events.
+/// that, and the order in which the owner numbers its elements, is the total order of events.
 ///
 /// A match compares one number: the time since `base` above, the element below. What lies beyond the horizon of that
 /// number waits there until nothing nearer is left; then `base` moves on.
