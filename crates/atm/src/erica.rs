@@ -31,6 +31,8 @@ pub struct Erica {
 struct Channel {
     current_rate: f64,
     active: bool,
+    /// What it was told in this interval: later cells of the interval are told the same.
+    told: Option<f64>,
 }
 
 impl Erica {
@@ -75,9 +77,10 @@ impl Erica {
 
     /// A backward RM cell of a channel takes the rate with it.
     pub fn stamp(&mut self, channel: u32, cell: &mut RmCell) {
-        let share = self.channels[channel as usize].current_rate / self.overload;
+        let channel = &mut self.channels[channel as usize];
+        let share = channel.current_rate / self.overload;
         let level = if self.overload > 1.0 + DELTA { 0.0 } else { self.most_told };
-        let told = self.fair_share.max(share).max(level).min(self.target);
+        let told = *channel.told.get_or_insert(self.fair_share.max(share).max(level).min(self.target));
         self.telling = self.telling.max(told);
         cell.explicit_rate = cell.explicit_rate.min(told);
     }
@@ -91,6 +94,6 @@ impl Erica {
         }
         (self.most_told, self.telling) = (self.telling, self.fair_share);
         (self.cells, self.active, self.since) = (0, 0, now);
-        self.channels.iter_mut().for_each(|channel| channel.active = false);
+        self.channels.iter_mut().for_each(|channel| (channel.active, channel.told) = (false, None));
     }
 }

@@ -25,8 +25,9 @@ pub fn max_min(capacities: &[f64], claims: &[Claim]) -> Vec<f64> {
             |claim: usize| claims[claim].ports.iter().map(|&port| fair[port]).fold(claims[claim].most, f64::min);
         let level = open.iter().map(|&claim| limit(claim)).fold(f64::INFINITY, f64::min);
         // Those that can rise no further, with a tolerance for the rounding of equal limits.
-        let (stopped, rising) = open.iter().partition(|&&claim| limit(claim) <= level * (1.0 + 1e-12));
-        for claim in Vec::<usize>::from(stopped) {
+        let (stopped, rising): (Vec<usize>, Vec<usize>) =
+            open.iter().partition(|&&claim| limit(claim) <= level * (1.0 + 1e-12));
+        for claim in stopped {
             shares[claim] = level;
             claims[claim].ports.iter().for_each(|&port| left[port] -= level);
         }

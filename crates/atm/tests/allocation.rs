@@ -3,7 +3,7 @@
 mod common;
 
 use atm::{AbrParameters, AllocationConfig, AtmConfig, AtmNetwork, CrossConfig};
-use common::{gfc2, greedy, run_until, Line, BY_CCR, ERICA, TWO_PASS};
+use common::{gfc2, greedy, run_until, Line, BY_CCR, TWO_PASS};
 use proptest::prelude::*;
 
 /// A run watched: each end's rate against its share, each port's load against its rate.
@@ -66,18 +66,32 @@ fn run_gfc2(allocation: AllocationConfig, trunk_delay: f64, abr: AbrParameters) 
     watched
 }
 
-/// [notes on two-way]: "two passes within 24 to 66 ms, by CCR within 104 to 291 ms with overloads of up to 1.8".
+/// [notes on two-way]: "two passes within 24 to 66 ms, by CCR within 104 to 291 ms with overloads of up to 1.8 times".
 #[test]
 fn gfc2_comes_to_its_shares() {
-    let plain = AbrParameters::two_way(150e6);
-    for abr in [plain, AbrParameters { rif: 1.0, ..plain }] {
-        for trunk_delay in [0.0002, 0.001, 0.003] {
-            let two_pass = run_gfc2(TWO_PASS, trunk_delay, abr);
-            assert!(two_pass.off < 1e-6);
-            let by_ccr = run_gfc2(BY_CCR, trunk_delay, abr);
-            assert!(by_ccr.off < 1e-6);
-            run_gfc2(ERICA, trunk_delay, abr);
-        }
+    for trunk_delay in [0.0002, 0.001, 0.003] {
+        let two_pass = run_gfc2(TWO_PASS, trunk_delay, AbrParameters::two_way(150e6));
+        assert!(two_pass.off < 1e-6 && two_pass.converged < 100.0 && two_pass.overload < 1.5);
+        let by_ccr = run_gfc2(BY_CCR, trunk_delay, AbrParameters::two_way(150e6));
+        assert!(by_ccr.off < 1e-6 && by_ccr.converged < 400.0 && by_ccr.overload < 2.0);
+    }
+}
+
+/// Sources that take at once what they are told overload the trunks more, and come to the same shares.
+#[test]
+fn gfc2_comes_to_its_shares_in_one_step_of_the_sources() {
+    for allocation in [TWO_PASS, BY_CCR] {
+        let watched = run_gfc2(allocation, 0.001, AbrParameters { rif: 1.0, ..AbrParameters::two_way(150e6) });
+        assert!(watched.off < 1e-6);
+    }
+}
+
+/// ERICA aims at 0.95 of the rate and holds while the load is within a tenth above; so it comes near the shares, not to them.
+#[test]
+fn erica_comes_near_the_shares_of_gfc2() {
+    for interval_s in [0.001, 0.005] {
+        let erica = AllocationConfig::Erica { utilization: 0.95, interval_s };
+        assert!(run_gfc2(erica, 0.001, AbrParameters::two_way(150e6)).off < 0.15);
     }
 }
 
@@ -144,17 +158,17 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn two_passes_end_at_the_oracles_shares((line, peak) in lines()) {
+    fn every_run_ends_at_the_oracles_shares((line, peak) in lines(), two_passes in any::<bool>()) {
         // The first channel wants no more than a peak rate of its own.
-        let mut config = line.config(TWO_PASS, AbrParameters::two_way(155.52e6));
+        let mut config = line.config(if two_passes { TWO_PASS } else { BY_CCR }, AbrParameters::two_way(155.52e6));
         config.channels[0].near.abr = AbrParameters::standard(f64::from(peak) * 1e6);
         prop_assert_eq!(atm::check(&config), Vec::<String>::new());
         let shares = line.shares(&config);
         let ends: Vec<usize> = (0..shares.len()).step_by(2).collect();
-        let watched = watch(&config, &shares, &ends, 400);
+        let watched = watch(&config, &shares, &ends, 600);
         prop_assert!(watched.off < 1e-6, "{:?} {:?} {:?}", line.channels, watched.rates, shares);
     }
 }

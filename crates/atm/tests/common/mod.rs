@@ -8,7 +8,6 @@ use base::{Packet, PacketKind, Time};
 
 pub const TWO_PASS: AllocationConfig = AllocationConfig::TwoPass { utilization: 1.0 };
 pub const BY_CCR: AllocationConfig = AllocationConfig::ByCcr { utilization: 1.0 };
-pub const ERICA: AllocationConfig = AllocationConfig::Erica { utilization: 0.95, interval_s: 0.005 };
 
 pub fn port(name: &str, rate_bps: f64, delay_s: f64, allocation: AllocationConfig) -> PortConfig {
     PortConfig { name: name.to_owned(), rate_bps, delay_s, buffer_cells: None, efci_cells: None, allocation }
