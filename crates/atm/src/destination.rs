@@ -9,6 +9,8 @@ pub struct Transit {
     pub number: u32,
     /// Its cells.
     pub cells: u32,
+    /// When it entered, when its first data cell went, and its last.
+    pub history: [base::Time; 3],
 }
 
 /// The destination's side of an end: it turns RM cells around, and puts packets together.

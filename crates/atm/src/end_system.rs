@@ -7,10 +7,12 @@ use crate::destination::{Destination, Transit};
 use crate::source::{AbrSource, InRate};
 use crate::statistics::EndStatistics;
 
-/// A packet and when the IP queue has served it.
+/// A packet in a queue.
 #[derive(Clone, Copy, Debug, Default)]
-struct Served {
-    time: Time,
+struct Waiting {
+    entered: Time,
+    /// When the IP queue has served it, where it does so at a rate of its own.
+    served: Time,
     packet: Packet,
 }
 
@@ -27,13 +29,14 @@ pub(crate) struct EndSystem {
     /// When the IP queue has served all.
     free: Time,
     /// Packets that the IP queue serves at a rate of its own.
-    at_ip: Ring<Served>,
+    at_ip: Ring<Waiting>,
     /// Packets that wait for the channel, the one in segmentation first.
-    waiting: Ring<Packet>,
+    waiting: Ring<Waiting>,
     /// Cells of the first of them that have not gone.
     cells_left: u32,
-    /// Its number.
+    /// Its number, and when its first cell went.
     number: u32,
+    started: Time,
     /// Packets whose last cell has gone but not arrived.
     in_transit: Ring<Transit>,
     data_packets: u32,
@@ -57,6 +60,7 @@ impl EndSystem {
             waiting: Ring::default(),
             cells_left: 0,
             number: 0,
+            started: Time::ZERO,
             in_transit: Ring::default(),
             data_packets: 0,
         }
@@ -69,11 +73,11 @@ impl EndSystem {
         let served = match self.service {
             IpService::RateBps(_) => {
                 self.free = self.free.max(now) + self.rate.service_time(packet.bytes);
-                self.at_ip.push(Served { time: self.free, packet });
+                self.at_ip.push(Waiting { entered: now, served: self.free, packet });
                 Some(self.free)
             }
             IpService::ChannelRate | IpService::Immediate => {
-                self.waiting.push(packet);
+                self.waiting.push(Waiting { entered: now, served: now, packet });
                 None
             }
         };
@@ -85,11 +89,11 @@ impl EndSystem {
 
     /// The IP queue has served a packet: when it will have served the next one.
     pub(crate) fn pass_on(&mut self) -> Time {
-        if let Some(Served { packet, .. }) = self.at_ip.pop() {
-            self.data_packets -= u32::from(packet.kind != PacketKind::Ack);
-            self.waiting.push(packet);
+        if let Some(waiting) = self.at_ip.pop() {
+            self.data_packets -= u32::from(waiting.packet.kind != PacketKind::Ack);
+            self.waiting.push(waiting);
         }
-        self.at_ip.front().map_or(Time::NEVER, |served| served.time)
+        self.at_ip.front().map_or(Time::NEVER, |first| first.served)
     }
 
     /// Data packets in the IP queue (where it hands them on at once, at the ATM layer); all in the IP queue; all at the ATM layer.
@@ -120,7 +124,7 @@ impl EndSystem {
             return None;
         }
         match self.source.send(now, data, backward) {
-            InRate::Data => Some(self.segment()),
+            InRate::Data => Some(self.segment(now)),
             InRate::Forward(cell) => {
                 self.statistics.forward_sent += 1;
                 Some((Load::Forward(cell), false))
@@ -133,26 +137,28 @@ impl EndSystem {
     }
 
     #[inline(always)]
-    fn segment(&mut self) -> (Load, bool) {
+    fn segment(&mut self, now: Time) -> (Load, bool) {
         self.statistics.data_sent += 1;
         if self.cells_left == 0 {
-            self.cells_left = self.waiting.front().map_or(1, |packet| cells(packet.bytes));
+            self.cells_left = self.waiting.front().map_or(1, |first| cells(first.packet.bytes));
+            self.started = now;
         }
         self.cells_left -= 1;
         let (packet, last) = (self.number, self.cells_left == 0);
         if last {
-            self.packet_has_gone();
+            self.packet_has_gone(now);
         }
         (Load::Data { packet, last, congested: false }, last)
     }
 
     #[inline(never)]
-    fn packet_has_gone(&mut self) {
-        let Some(packet) = self.waiting.pop() else { return };
+    fn packet_has_gone(&mut self, now: Time) {
+        let Some(Waiting { entered, packet, .. }) = self.waiting.pop() else { return };
         if !matches!(self.service, IpService::RateBps(_)) {
             self.data_packets -= u32::from(packet.kind != PacketKind::Ack);
         }
-        self.in_transit.push(Transit { packet, number: self.number, cells: cells(packet.bytes) });
+        let history = [entered, self.started, now];
+        self.in_transit.push(Transit { packet, number: self.number, cells: cells(packet.bytes), history });
         self.number = self.number.wrapping_add(1);
     }
 

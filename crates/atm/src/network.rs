@@ -3,6 +3,7 @@ use base::{Packet, Time, Tournament};
 use crate::aal5::cell_time;
 use crate::cell::{Cell, Load};
 use crate::config::{AtmConfig, CrossConfig};
+use crate::destination::Transit;
 use crate::end_system::EndSystem;
 use crate::port::{InFlight, Port};
 use crate::statistics::{EndStatistics, PortStatistics};
@@ -22,6 +23,14 @@ pub struct Arrival {
     pub packet: Packet,
     /// Whether all its cells came; where not, the packet is lost, and this is when that shows.
     pub intact: bool,
+    /// When it entered at the other end, when its first data cell went from there, and its last.
+    pub history: [Time; 3],
+}
+
+impl Arrival {
+    fn of(time: Time, end: u32, transit: Transit, intact: bool) -> Arrival {
+        Arrival { time, end, packet: transit.packet, intact, history: transit.history }
+    }
 }
 
 /// One step of a cell's way.
@@ -168,6 +177,12 @@ impl AtmNetwork {
         self.ends[end as usize].source.acr()
     }
 
+    /// Packets in the queues of an end.
+    pub fn packets_waiting(&self, end: u32) -> u32 {
+        let [_, ip, atm] = self.ends[end as usize].queues();
+        ip + atm
+    }
+
     /// What an end counted so far.
     pub fn end_statistics(&self, end: u32) -> EndStatistics {
         let system = &self.ends[end as usize];
@@ -288,14 +303,14 @@ impl AtmNetwork {
         while self.ends[sender].next_transit().is_some_and(|transit| transit.number != packet) {
             let transit = self.ends[sender].take_transit()?;
             self.ends[receiver].statistics.lost += 1;
-            self.lost.push(Arrival { time: now, end, packet: transit.packet, intact: false });
+            self.lost.push(Arrival::of(now, end, transit, false));
         }
         let transit = self.ends[sender].take_transit()?;
         let receiver = &mut self.ends[receiver];
         let intact = receiver.destination.complete(&transit);
         receiver.statistics.delivered += u64::from(intact);
         receiver.statistics.lost += u64::from(!intact);
-        let arrival = Arrival { time: now, end, packet: transit.packet, intact };
+        let arrival = Arrival::of(now, end, transit, intact);
         if self.lost.is_empty() {
             return Some(arrival);
         }

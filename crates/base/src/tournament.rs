@@ -92,6 +92,20 @@ impl Tournament {
         self.winner = key;
     }
 
+    /// The earliest instant among all other elements, and whose it is: exactly where it is near, else an instant before it.
+    pub fn first_but(&self, element: u32) -> (Time, u32) {
+        let mut place = self.leaves + element as usize;
+        let mut winner = u64::MAX;
+        while place > 1 {
+            let side = place & 3;
+            place >>= 2;
+            let rivals = &self.matches[place];
+            winner = [1, 2, 3].iter().map(|other| rivals[side ^ other]).fold(winner, u64::min);
+        }
+        let since = Time::from_picoseconds(winner >> self.bits);
+        (self.base + since, (winner & (self.leaves as u64 - 1)) as u32)
+    }
+
     /// The largest time since `base` that a key holds.
     #[inline(always)]
     fn horizon(&self) -> u64 {
@@ -157,6 +171,16 @@ mod tests {
                 } else {
                     tree.set(element as u32, time);
                     times[element] = time;
+                }
+                let others = times.iter().enumerate().filter(|&(index, _)| index != element);
+                if let Some((index, &earliest)) = others.min_by_key(|&(index, &time)| (time, index)) {
+                    let (told, whose) = tree.first_but(element as u32);
+                    prop_assert!(told <= earliest);
+                    if told == earliest {
+                        prop_assert_eq!(whose as usize, index);
+                    } else {
+                        prop_assert_eq!(told, tree.base + Time::from_picoseconds(tree.horizon()));
+                    }
                 }
                 let first = times.iter().enumerate().min_by_key(|&(index, &time)| (time, index)).unwrap();
                 prop_assert_eq!(tree.first().0, *first.1);

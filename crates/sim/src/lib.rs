@@ -1,6 +1,7 @@
 //! The composition root: a resolved scenario becomes a network, the loop runs it, and columns come out.
 
 mod capture;
+mod channels;
 mod check;
 mod engine;
 mod job;

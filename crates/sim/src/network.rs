@@ -2,6 +2,7 @@ use base::{Packet, PacketKind, RandomStream, Ring, Time, Tournament};
 use net::{Link, LinkStatistics, Phase, Pipe, QueuedLink};
 use tcp::{Acknowledgment, Receiver};
 
+use crate::channels::Channels;
 use crate::links::{link, queued_link};
 use crate::losses::{losses, LossSlot};
 use crate::observe::Observers;
@@ -48,7 +49,7 @@ pub(crate) struct FlowSlot {
 
 /// All between the senders: links, the streams that join there, receivers, and the ACKs that come back.
 ///
-/// Elements in the order in which events at the same instant happen: departures from links, arrivals where streams join,
+/// Elements in the order in which events at the same instant happen: departures from links, the ATM network, arrivals where streams join,
 /// arrivals from pipes in which packets overtake, receivers' timers, senders (ACK before timer).
 #[derive(Debug)]
 pub(crate) struct Network {
@@ -68,6 +69,7 @@ pub(crate) struct Network {
     pipes: Vec<Pipe>,
     /// Who is in each pipe, where packets overtake.
     crowds: Vec<Crowd>,
+    pub(crate) channels: Option<Box<Channels>>,
     receivers: Vec<ReceiverSlot>,
     /// The flows whose receivers may hold ACKs back.
     delaying: Vec<u32>,
@@ -92,9 +94,11 @@ impl Network {
                     queues.push(queued_link(config, random));
                     queue_indices.push(index as u32);
                 }
+                Place::Channel(_) => {}
             }
         }
-        let first_stream = queues.len() as u32;
+        let channels = Channels::new(scenario, queues.len() as u32);
+        let first_stream = queues.len() as u32 + u32::from(channels.is_some());
         let pipes = pipes(scenario, replication);
         let first_receiver = first_stream + (streams + pipes.len()) as u32;
         let mut delaying = Vec::new();
@@ -120,6 +124,7 @@ impl Network {
             crowds: vec![Crowd::default(); pipes.len()],
             pipes,
             losses: losses(scenario, replication),
+            channels,
             receivers,
             hops,
             links,
@@ -233,7 +238,7 @@ impl Network {
     /// A packet leaves a link whose departures are events.
     #[inline(never)]
     pub(crate) fn on_departure(&mut self, index: u32, now: Time) {
-        let queue = &mut self.queues[index as usize];
+        let Some(queue) = self.queues.get_mut(index as usize) else { return self.on_channels(now) };
         let Some(mut packet) = queue.depart(now, &self.phase) else { return };
         let (packets, next) = (queue.packets(), queue.next_departure());
         self.events.set(index, next);
@@ -268,6 +273,9 @@ impl Network {
         let statistics = |place: &Place| match *place {
             Place::Link(index) => self.links[index as usize].statistics(),
             Place::Queue(index) => *self.queues[index as usize].statistics(),
+            Place::Channel(end) => {
+                self.channels.as_ref().map_or_else(LinkStatistics::default, |all| all.statistics(end))
+            }
         };
         let mut links: Vec<LinkStatistics> = self.places.iter().map(statistics).collect();
         for LossSlot { link, lost, .. } in &self.losses {
@@ -310,7 +318,7 @@ impl Network {
     }
 
     #[cold]
-    fn count_drop(&mut self, time: Time, packet: &Packet) {
+    pub(crate) fn count_drop(&mut self, time: Time, packet: &Packet) {
         if packet.kind != PacketKind::Ack {
             let flow = self.flow_of(packet);
             self.flows[flow as usize].statistics.dropped[self.phase.index(time)] += 1;
@@ -348,6 +356,10 @@ impl Network {
                 self.join_crowd(index, arrival, packet);
                 None
             }
+            Element::Channel(end) => {
+                self.join_channel(end, arrival, packet);
+                None
+            }
             _ => Some(arrival),
         }
     }
@@ -382,6 +394,11 @@ impl Network {
             self.events.advance(self.first_stream + self.streams.len() as u32 + pipe, arrival);
             self.crowds[pipe as usize].push(arrival, packet);
         }
+    }
+
+    /// Propagation after the packet's hop.
+    pub(crate) fn delay_after(&self, packet: &Packet) -> Time {
+        self.hops[packet.hop as usize].delay
     }
 
     #[inline(always)]
@@ -446,7 +463,7 @@ impl Network {
     }
 
     /// The flow of a packet: its way ends at that flow's receiver or sender.
-    fn flow_of(&self, packet: &Packet) -> u32 {
+    pub(crate) fn flow_of(&self, packet: &Packet) -> u32 {
         let rest = &self.hops[packet.hop as usize..];
         let end = rest.iter().find_map(|hop| match hop.element {
             Element::Receiver(flow) | Element::Sender(flow) => Some(flow),

@@ -29,6 +29,8 @@ pub(crate) enum Element {
     Pipe(u32),
     /// A pipe in which they overtake one another: the packet waits there until its instant.
     Crowd(u32),
+    /// One direction of a channel: the packet waits at its end for the clock.
+    Channel(u32),
     /// The receiver of a flow.
     Receiver(u32),
     /// The sender of a flow.
@@ -40,6 +42,7 @@ pub(crate) enum Element {
 pub(crate) enum Place {
     Link(u32),
     Queue(u32),
+    Channel(u32),
 }
 
 /// Where packets come from, in order of time. Senders are none: they send at the clock's own instant. Nor are pipes in which
@@ -81,15 +84,22 @@ fn needs_events(link: &LinkConfig) -> bool {
         }
 }
 
-fn places(links: &[LinkConfig]) -> Vec<Place> {
+fn places(scenario: &Scenario) -> Vec<Place> {
     let (mut plain, mut queued) = (0, 0);
-    let mut place = |link: &LinkConfig| {
+    let mut channels = BTreeMap::new();
+    if let Some(config) = &scenario.atm {
+        channels.extend(config.links.iter().enumerate().map(|(end, &link)| (link, end as u32)));
+    }
+    let mut place = |(index, link): (usize, &LinkConfig)| {
+        if let Some(&end) = channels.get(&index) {
+            return Place::Channel(end);
+        }
         let (place, counter): (fn(u32) -> Place, _) =
             if needs_events(link) { (Place::Queue, &mut queued) } else { (Place::Link, &mut plain) };
         *counter += 1;
         place(*counter - 1)
     };
-    links.iter().map(&mut place).collect()
+    scenario.links.iter().enumerate().map(&mut place).collect()
 }
 
 fn overtakes(link: &LinkConfig) -> bool {
@@ -141,7 +151,7 @@ fn feeders(scenario: &Scenario) -> Vec<Feeders> {
 /// Lays out the hops of all flows.
 pub(crate) fn routes(scenario: &Scenario) -> Routes {
     let mut layout = Layout {
-        places: places(&scenario.links),
+        places: places(scenario),
         pipes: pipes(&scenario.links),
         losses: losses(&scenario.links),
         feeders: feeders(scenario),
@@ -186,10 +196,13 @@ impl Layout<'_> {
             let element = match self.places[link] {
                 Place::Link(index) => Element::Link(index),
                 Place::Queue(index) => Element::Queue(index),
+                // The propagation is the network's.
+                Place::Channel(end) => Element::Channel(end),
             };
+            let delay_s = if matches!(element, Element::Channel(_)) { 0.0 } else { self.links[link].delay_s };
             feeder = Some(Feeder::Link(link));
             match self.pipes[link] {
-                None => self.push(element, self.links[link].delay_s),
+                None => self.push(element, delay_s),
                 Some(pipe) => {
                     self.push(element, 0.0);
                     self.push(pipe, 0.0);
