@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ackclock.errors import Fault
+from ackclock.scenario.atm import add_channels
+from ackclock.scenario.check_atm import atm_faults
 from ackclock.scenario.check_tcp import tcp_faults
 from ackclock.scenario.delays import MOST_CHANGES, shortest_stay_s
 from ackclock.scenario.fields import FieldError, LinkNames
@@ -54,6 +56,7 @@ class Checker:
         """Give all faults."""
         yield from self._double_names()
         yield from self._numbers()
+        yield from atm_faults(self.places, self.draft.atm)
         for way in self.network.directions:
             if way is not None:
                 yield from self._link(way)
@@ -267,9 +270,10 @@ class Checker:
 def checker_of(draft: Draft, places: Places) -> Checker:
     """Lay out the network of a draft for checking."""
     names = [_name(places, "link", position) for position in range(len(draft.links))]
-    return Checker(
-        draft, places, network_of(draft.links, names, places.source.folder), all_named=bool(names) and all(names)
-    )
+    network = network_of(draft.links, names, places.source.folder)
+    add_channels(network, draft.atm)
+    crossed = names + [_name(places, "channel", position) for position in range(len(draft.atm.channels))]
+    return Checker(draft, places, network, all_named=bool(crossed) and all(crossed))
 
 
 def _name(places: Places, kind: str, position: int) -> str | None:

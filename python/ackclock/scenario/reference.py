@@ -10,6 +10,7 @@ import typing
 from pathlib import Path
 
 from ackclock.scenario.amounts import Amount
+from ackclock.scenario.entries import Table
 from ackclock.scenario.fields import Choice, Count, Flag, Kind, LinkNames, Number, Shorthand, Text
 from ackclock.scenario.lists import ListOf
 from ackclock.scenario.places import as_toml
@@ -25,15 +26,18 @@ from ackclock.scenario.schema import (
     Reverse,
     Rto,
     Run,
-    Table,
     Tcp,
     Trace,
     kind_of,
 )
+from ackclock.scenario.schema_atm import Abr, AtmLink, Channel, CrossTraffic
 
 _MODELS: dict[str, type[Table]] = {
     model.__name__.lower(): model
-    for model in (Form, Link, Reverse, Queue, DelayProcess, DelayState, Loss, Flow, Tcp, Rto, Run, Trace)
+    for model in (
+        *(Form, Link, Reverse, Queue, DelayProcess, DelayState, Loss, Flow, Tcp, Rto, Run, Trace),
+        *(AtmLink, Channel, Abr, CrossTraffic),
+    )
 }
 _TYPES: dict[type[Kind], str] = {
     Amount: "quantity",

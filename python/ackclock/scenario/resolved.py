@@ -11,6 +11,7 @@ from pydantic_core import to_json
 
 from ackclock.errors import Fault, ScenarioError
 from ackclock.scenario.places import as_toml
+from ackclock.scenario.resolved_atm import ChannelsSettings
 from ackclock.scenario.resolved_links import DelayProcessSettings, LossSettings
 from ackclock.scenario.schema import (
     MOST_BUFFER_BYTES,
@@ -211,6 +212,7 @@ class Resolved:
     links: Annotated[tuple[SimplexLink, ...], Field(min_length=1, max_length=MOST_LINKS)]
     flows: Annotated[tuple[ResolvedFlow, ...], Field(min_length=1, max_length=MOST_FLOWS)]
     trace: TraceSettings
+    atm: ChannelsSettings | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form as dicts and lists.
@@ -305,8 +307,9 @@ def _cross_faults(resolved: Resolved) -> list[Fault]:
             fault(f"flows[{index}].path", f"names a link beyond the last, {len(resolved.links) - 1}", crossed)
         if len(set(crossed)) < len(crossed):
             fault(f"flows[{index}].path", "crosses a link twice", crossed)
+    if resolved.atm and max(resolved.atm.links, default=0) >= len(resolved.links):
+        fault("atm.links", f"names a link beyond the last, {len(resolved.links) - 1}", resolved.atm.links)
     known = {link.name for link in resolved.links}
-    for name in resolved.trace.capture or ():
-        if name not in known:
-            fault("trace.capture", "names an unknown link", name)
+    for name in [name for name in resolved.trace.capture or () if name not in known]:
+        fault("trace.capture", "names an unknown link", name)
     return faults

@@ -3,6 +3,7 @@
 import math
 
 from ackclock.errors import Fault, ScenarioError
+from ackclock.scenario.atm import add_channels, resolved_channels
 from ackclock.scenario.network import ChangingDelay, Direction, Losing, Network, flow_names, largest_packets, network_of
 from ackclock.scenario.resolved import (
     PlainQueue,
@@ -53,6 +54,7 @@ def resolve(scenario: Scenario) -> Resolved:
     (1500000.0, 0.28)
     """
     network = network_of(scenario.links, [link.name for link in scenario.links], scenario.source.folder)
+    add_channels(network, scenario.atm)
     names = flow_names([flow.name for flow in scenario.flows])
     flows = [
         resolved for flow, name in zip(scenario.flows, names, strict=True) for resolved in _flows(flow, name, network)
@@ -82,6 +84,7 @@ def resolve(scenario: Scenario) -> Resolved:
             capture=trace.capture,
             delay=trace.delay,
         ),
+        atm=resolved_channels(scenario.atm, 2 * len(scenario.links), trace),
     )
 
 
