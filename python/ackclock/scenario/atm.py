@@ -65,7 +65,7 @@ class AtmTables:
         return tuple(ports[name] for name in path), tuple(ports[name] for name in mirrored(path))
 
 
-def add_channels(network: Network, tables: AtmTables) -> None:
+def add_channels(network: Network, tables: AtmTables, names: Sequence[str | None]) -> None:
     """Let the channels stand behind the links of a network, two directions each.
 
     Parameters
@@ -74,24 +74,33 @@ def add_channels(network: Network, tables: AtmTables) -> None:
         The network of the links.
     tables : AtmTables
         The ATM network.
+    names : sequence of str
+        The names of its channels, known for a faulty one too if its name is right.
     """
     shares = _shares(tables)
-    for position, channel in enumerate(tables.channels):
+    for position, (channel, name) in enumerate(zip(tables.channels, names, strict=True)):
         first = len(network.directions)
         ways = tables.ways(channel.path) if channel else None
         if channel is None or ways is None:
             network.directions += [None, None]
         else:
             for side, ports in enumerate(ways):
-                name = channel.name + (REVERSE if side else "")
                 delay = math.fsum(tables.delay_s(port) for port in ports)
                 share = shares[2 * position + side] * _USER_SHARE
                 network.directions.append(
-                    Direction(name, ("channel", position), share, delay, None, "with-service", DROP_TAIL)
+                    Direction(
+                        channel.name + (REVERSE if side else ""),
+                        ("channel", position),
+                        share,
+                        delay,
+                        None,
+                        "with-service",
+                        DROP_TAIL,
+                    )
                 )
-        if channel is not None:
-            network.index.setdefault(channel.name, first)
-            network.index.setdefault(channel.name + REVERSE, first + 1)
+        if name:
+            network.index.setdefault(name, first)
+            network.index.setdefault(name + REVERSE, first + 1)
 
 
 def _shares(tables: AtmTables) -> list[float]:

@@ -271,8 +271,9 @@ def checker_of(draft: Draft, places: Places) -> Checker:
     """Lay out the network of a draft for checking."""
     names = [_name(places, "link", position) for position in range(len(draft.links))]
     network = network_of(draft.links, names, places.source.folder)
-    add_channels(network, draft.atm)
-    crossed = names + [_name(places, "channel", position) for position in range(len(draft.atm.channels))]
+    channels = [_name(places, "channel", position) for position in range(len(draft.atm.channels))]
+    add_channels(network, draft.atm, channels)
+    crossed = names + channels
     return Checker(draft, places, network, all_named=bool(crossed) and all(crossed))
 
 

@@ -59,7 +59,7 @@ def read_form(places: Places) -> tuple[Draft, list[Fault]]:
     except ValidationError as error:
         faults = [_fault(places, detail) for detail in error.errors(include_url=False)]
         if not ("link" in document or "channel" in document):
-            faults.append(_empty(places, "link"))
+            faults.insert(0, _empty(places, "link"))
         return _draft(document), _without_doubles(faults)
     faults = [_empty(places, "link")] if not (form.link or form.channel) else []
     faults += [_empty(places, "flow")] if not form.flow else []

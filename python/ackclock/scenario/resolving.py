@@ -54,7 +54,7 @@ def resolve(scenario: Scenario) -> Resolved:
     (1500000.0, 0.28)
     """
     network = network_of(scenario.links, [link.name for link in scenario.links], scenario.source.folder)
-    add_channels(network, scenario.atm)
+    add_channels(network, scenario.atm, [channel.name if channel else None for channel in scenario.atm.channels])
     names = flow_names([flow.name for flow in scenario.flows])
     flows = [
         resolved for flow, name in zip(scenario.flows, names, strict=True) for resolved in _flows(flow, name, network)
