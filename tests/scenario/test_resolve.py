@@ -83,6 +83,7 @@ def test_defaults_are_all_written_out() -> None:
         "links": [{"name": "a", **direction}, {"name": "a.reverse", **direction}],
         "flows": [flow],
         "trace": {**dict.fromkeys(trace, False), "overview_interval_s": None, "capture": None, "delay": False},
+        "atm": None,
     }
     given = resolve(load(text)).to_dict()
     assert given == expected

@@ -1,8 +1,11 @@
+use crate::aal5::CELL_BITS;
 use crate::config::{AbrParameters, AllocationConfig, AtmConfig, ChannelConfig, EndConfig, IpService};
 
 /// At the fastest a bit takes a picosecond.
 const RATES_BPS: (f64, f64) = (1.0, 1e12);
 const LONGEST_S: f64 = 1e5;
+/// More cells than this on a link at once are more than a machine holds.
+const MOST_CELLS_ON_A_LINK: f64 = 2e7;
 
 /// All faults of a network, one a line: `place: what is wrong; given ...; allowed ...`. Empty: it can run.
 pub fn check(config: &AtmConfig) -> Vec<String> {
@@ -12,6 +15,12 @@ pub fn check(config: &AtmConfig) -> Vec<String> {
         let place = format!("ports[{index}]");
         faults.rate(&format!("{place}.rate_bps"), port.rate_bps);
         faults.number(&format!("{place}.delay_s"), port.delay_s, 0.0, LONGEST_S);
+        faults.number(
+            &format!("{place}.delay_s (cells on the link)"),
+            port.rate_bps * port.delay_s / CELL_BITS,
+            0.0,
+            MOST_CELLS_ON_A_LINK,
+        );
         if let Some(cells) = port.buffer_cells {
             faults.number(&format!("{place}.buffer_cells"), cells as f64, 1.0, 1e12);
         }
@@ -27,6 +36,16 @@ pub fn check(config: &AtmConfig) -> Vec<String> {
         faults.number(&format!("{place}.start_s"), cross.start_s, 0.0, LONGEST_S);
         if let Some(stop) = cross.stop_s {
             faults.number(&format!("{place}.stop_s"), stop, cross.start_s, LONGEST_S);
+        }
+    }
+    for (index, port) in config.ports.iter().enumerate() {
+        let crossing = config.cross.iter().filter(|cross| cross.path.contains(&index));
+        let taken: f64 = crossing.map(|cross| cross.rate_bps).sum();
+        if taken >= port.rate_bps {
+            faults.0.push(format!(
+                "ports[{index}].rate_bps: all of it is taken by cross-traffic; given {}; allowed more than {taken}",
+                port.rate_bps
+            ));
         }
     }
     faults.0

@@ -144,10 +144,15 @@ impl AtmNetwork {
 
     /// Goes on to the next packet that arrives, but not past `until`; none where nothing arrives until then.
     pub fn advance(&mut self, until: Time) -> Option<Arrival> {
+        self.advance_some(until, u64::MAX)
+    }
+
+    /// As [`AtmNetwork::advance`], and stops after so many events at most.
+    pub fn advance_some(&mut self, until: Time, events: u64) -> Option<Arrival> {
         if let Some(arrival) = self.lost.pop() {
             return Some(arrival);
         }
-        loop {
+        for _ in 0..events {
             let (now, element) = self.events.first();
             if now > until || now == Time::NEVER {
                 return None;
@@ -165,6 +170,7 @@ impl AtmNetwork {
                 self.on_cross(element - self.first_cross, now);
             }
         }
+        None
     }
 
     /// Events handled so far.

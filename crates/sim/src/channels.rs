@@ -8,8 +8,8 @@ use crate::network::Network;
 use crate::observe::Observers;
 use crate::scenario::{ChannelsConfig, Scenario};
 
-/// Without anything else to do the network goes on for so long before the engine looks up again: 10 ms.
-const LONGEST_STRETCH: Time = Time::from_picoseconds(10_000_000_000);
+/// After so many events in the network the engine looks up again, even if nothing else happens.
+const LONGEST_STRETCH: u64 = 10_000;
 
 /// The channels of a run. Their next event is one element of the engine's event queue.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ impl Channels {
         self.statistics[end as usize]
     }
 
-    /// Cells handled and the like.
+    /// Events in the network.
     pub(crate) fn events(&self) -> u64 {
         self.atm.events_handled()
     }
@@ -94,8 +94,8 @@ impl Network {
         let (other, whose) = self.events.first_but(element);
         // At the same instant the lower element goes first.
         let until = if whose > element { other } else { other - Time::from_picoseconds(1) };
-        let until = until.min(now + LONGEST_STRETCH).min(self.phase.end).max(now);
-        let arrival = channels.atm.advance(until);
+        let until = until.min(self.phase.end).max(now);
+        let arrival = channels.atm.advance_some(until, LONGEST_STRETCH);
         self.events.set(element, channels.atm.next_event());
         let Some(arrival) = arrival else { return };
         channels.count(&arrival, &self.phase);

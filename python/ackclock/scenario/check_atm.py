@@ -1,7 +1,7 @@
 """What must fit together in an ATM network."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from ackclock.errors import Fault
@@ -41,17 +41,22 @@ def atm_faults(places: Places, tables: AtmTables) -> Iterator[Fault]:
     for position, channel in enumerate(tables.channels):
         if channel is not None and tables.ways(channel.path) is not None:
             yield from _rates(places, ("channel", position, "abr"), channel, tables)
+    taken: dict[int, float] = defaultdict(float)
     for position, cross in enumerate(tables.cross):
         if cross is not None:
-            yield from _cross(places, ("cross_traffic", position), cross, tables)
+            yield from _cross(places, ("cross_traffic", position), cross, tables, taken)
 
 
-def _cross(places: Places, location: Location, cross: CrossTraffic, tables: AtmTables) -> Iterator[Fault]:
-    ways = tables.ways(cross.path)
-    least = min(tables.rate_bps(port) for port in ways[0]) if ways else math.inf
-    if cross.rate >= least:
-        allowed = f"less than the slowest of its links, {show(least, 'bit/s')}"
-        yield places.fault((*location, "rate"), "leaves nothing for others", allowed=allowed)
+def _cross(
+    places: Places, location: Location, cross: CrossTraffic, tables: AtmTables, taken: dict[int, float]
+) -> Iterator[Fault]:
+    ports = (tables.ways(cross.path) or ((), ()))[0]
+    for port in ports:
+        taken[port] += cross.rate
+    left = min((tables.rate_bps(port) - taken[port] for port in ports), default=math.inf)
+    if left <= 0:
+        allowed = f"less than {show(left + cross.rate, 'bit/s')}"
+        yield places.fault((*location, "rate"), "leaves nothing of a link for the channels", allowed=allowed)
     if cross.stop is not None and cross.stop <= cross.start:
         yield places.fault((*location, "stop"), "is not after the start")
 
