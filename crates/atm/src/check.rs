@@ -15,12 +15,10 @@ pub fn check(config: &AtmConfig) -> Vec<String> {
         let place = format!("ports[{index}]");
         faults.rate(&format!("{place}.rate_bps"), port.rate_bps);
         faults.number(&format!("{place}.delay_s"), port.delay_s, 0.0, LONGEST_S);
-        faults.number(
-            &format!("{place}.delay_s (cells on the link)"),
-            port.rate_bps * port.delay_s / CELL_BITS,
-            0.0,
-            MOST_CELLS_ON_A_LINK,
-        );
+        let cells = port.rate_bps * port.delay_s / CELL_BITS;
+        if cells > MOST_CELLS_ON_A_LINK {
+            faults.number(&format!("{place}.delay_s (cells on the link)"), cells, 0.0, MOST_CELLS_ON_A_LINK);
+        }
         if let Some(cells) = port.buffer_cells {
             faults.number(&format!("{place}.buffer_cells"), cells as f64, 1.0, 1e12);
         }

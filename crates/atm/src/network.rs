@@ -453,3 +453,19 @@ impl Layout {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backward_cell_meets_the_port_that_leaves_its_node_the_other_way() {
+        // host -0-> switch -1-> switch -2-> host, and back -3-> -4-> -5->.
+        let mut layout = Layout { steps: Vec::new(), slots: vec![0; 6] };
+        let starts = layout.channel(6, &[0, 1, 2], &[3, 4, 5]);
+        assert_eq!(starts, [0, 4]);
+        let opposites: Vec<Option<u32>> = layout.steps.iter().map(|step| step.opposite.map(|(port, _)| port)).collect();
+        assert_eq!(opposites, [None, Some(5), Some(4), Some(3), None, Some(2), Some(1), Some(0)]);
+        assert!(matches!((layout.steps[3].place, layout.steps[7].place), (Place::End(7), Place::End(6))));
+    }
+}

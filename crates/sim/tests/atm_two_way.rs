@@ -5,6 +5,7 @@ mod common;
 use atm::{AbrParameters, AllocationConfig, AtmConfig, ChannelConfig, EndConfig, IpService, PortConfig};
 use base::Time;
 use common::{flow, link, ns2, run, scenario};
+use proptest::prelude::*;
 use sim::scenario::{ChannelsConfig, FlowConfig};
 use sim::{Outcome, Scenario};
 use tcp::{Recovery, SenderConfig};
@@ -248,4 +249,79 @@ fn faults_of_the_network_name_their_place() {
             "atm.links[1]: no such link; given 5; allowed 0 to 1",
         ]
     );
+}
+
+fn allocations() -> impl Strategy<Value = AllocationConfig> {
+    prop_oneof![
+        Just(AllocationConfig::None {}),
+        Just(AllocationConfig::TwoPass { utilization: 1.0 }),
+        Just(AllocationConfig::ByCcr { utilization: 0.9 }),
+        Just(AllocationConfig::Erica { utilization: 0.95, interval_s: 0.002 }),
+    ]
+}
+
+prop_compose! {
+    /// Two channels over a trunk, the second one's far end on it; plain links before them; TCP both ways.
+    fn random()(
+        rates in prop::collection::vec(2e6..200e6_f64, 6),
+        delays in prop::collection::vec(0.0..5e-3_f64, 6),
+        buffer in prop::option::of(1_u64..2000),
+        efci in prop::option::of(1_u64..500),
+        allocation in allocations(),
+        service in prop_oneof![Just(IpService::ChannelRate), Just(IpService::Immediate), (1e6..100e6_f64).prop_map(IpService::RateBps)],
+        cross in prop::option::of(1e5..1.9e6_f64),
+        windows in prop::collection::vec(1.0..60.0_f64, 4),
+        bytes in 40_u16..9220,
+        ack_every in 1_u32..3,
+    ) -> Scenario {
+        let mut network = AtmConfig::default();
+        for (&rate_bps, &delay_s) in rates.iter().zip(&delays) {
+            network.ports.push(PortConfig {
+                buffer_cells: buffer, efci_cells: efci, allocation, ..port(rate_bps, delay_s)
+            });
+        }
+        network.channels = vec![channel(vec![0, 1], vec![2, 3], service), channel(vec![4, 1], vec![2, 5], service)];
+        network.cross = cross.into_iter().map(|rate_bps| atm::CrossConfig {
+            name: "cross".to_owned(), path: vec![1], rate_bps, start_s: 0.05, stop_s: Some(0.2),
+        }).collect();
+        let names = ["there", "back", "way 0", "way 1", "way 2", "way 3"];
+        let links = names.iter().map(|name| link(name, 50e6, None)).collect();
+        let ways: [(&[usize], &[usize]); 4] = [(&[0, 2], &[3, 1]), (&[3, 1], &[2]), (&[4], &[5]), (&[5, 2], &[3, 4])];
+        let flows = ways.iter().zip(&windows).enumerate().map(|(index, ((path, back), &window))| {
+            let sender = SenderConfig { max_window: Some(window), ..ns2(Recovery::Newreno) };
+            let mut flow = flow(&format!("flow {index}"), path, back, sender);
+            (flow.packet_bytes, flow.receiver.ack_every) = (bytes, ack_every);
+            flow
+        }).collect();
+        let mut scenario = scenario("random", 0.4, links, flows);
+        scenario.run.warmup_s = 0.1;
+        scenario.atm = Some(ChannelsConfig { network, links: vec![2, 3, 4, 5] });
+        scenario
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn packets_are_conserved_over_any_channels(scenario in random()) {
+        prop_assert_eq!(sim::check(&scenario), Vec::<String>::new());
+        let outcome = run(&scenario);
+        let total = |pair: [u64; 2]| pair[0] + pair[1];
+        for link in &outcome.links[2..] {
+            prop_assert!(total(link.departed) + total(link.dropped) <= total(link.arrived));
+            prop_assert!(link.busy <= Time::from_seconds(0.3));
+        }
+        for (index, flow) in outcome.flows.iter().enumerate() {
+            let window = scenario.flows[index].sender.max_window.unwrap_or(0.0);
+            let gone = total(flow.received) + total(flow.dropped);
+            prop_assert!(gone <= total(flow.sent) && total(flow.delivered) <= total(flow.received));
+            prop_assert!(total(flow.delivered) as f64 <= total(flow.acked) as f64 + window + 1.0);
+        }
+        let mut observed = scenario.clone();
+        observed.trace.queue_distribution = true;
+        observed.trace.capture = Some(vec!["way 0".to_owned()]);
+        let seen = |outcome: &Outcome| format!("{:?} {:?}", outcome.flows, outcome.links);
+        prop_assert_eq!(seen(&run(&observed)), seen(&outcome));
+    }
 }

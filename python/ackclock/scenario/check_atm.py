@@ -13,6 +13,8 @@ from ackclock.scenario.source import Location
 from ackclock.scenario.suggestions import did_you_mean
 from ackclock.units import show
 
+_MOST_BITS_ON_A_LINK = 2e7 * 53 * 8
+
 
 def atm_faults(places: Places, tables: AtmTables) -> Iterator[Fault]:
     """Give the faults that lie between the fields of an ATM network.
@@ -29,22 +31,28 @@ def atm_faults(places: Places, tables: AtmTables) -> Iterator[Fault]:
     Fault
         Each fault.
     """
-    yield from _double_names(places, "atm_link", len(tables.links), ())
-    links = places.value(("link",))
-    plain = [places.name(("link", position)) for position in range(len(links) if isinstance(links, list) else 0)]
-    yield from _double_names(places, "channel", len(tables.channels), plain)
-    yield from _double_names(places, "cross_traffic", len(tables.cross), ())
-    for kind, entries in (("channel", tables.channels), ("cross_traffic", tables.cross)):
-        for position, entry in enumerate(entries):
-            if entry is not None:
-                yield from _path(places, (kind, position, "path"), entry.path, tables)
+    yield from _names(places, tables)
+    for position, link in enumerate(tables.links):
+        if link is not None and max(link.rate, link.reverse_rate or 0.0) * link.delay > _MOST_BITS_ON_A_LINK:
+            problem = "holds more than 2e7 cells at once: too much for a run cell by cell"
+            yield places.fault(("atm_link", position, "delay"), problem)
     for position, channel in enumerate(tables.channels):
-        if channel is not None and tables.ways(channel.path) is not None:
+        if channel is not None:
+            yield from _path(places, ("channel", position, "path"), channel.path, tables)
             yield from _rates(places, ("channel", position, "abr"), channel, tables)
     taken: dict[int, float] = defaultdict(float)
     for position, cross in enumerate(tables.cross):
         if cross is not None:
+            yield from _path(places, ("cross_traffic", position, "path"), cross.path, tables)
             yield from _cross(places, ("cross_traffic", position), cross, tables, taken)
+
+
+def _names(places: Places, tables: AtmTables) -> Iterator[Fault]:
+    links = places.value(("link",))
+    plain = [places.name(("link", position)) for position in range(len(links) if isinstance(links, list) else 0)]
+    yield from _double_names(places, "atm_link", len(tables.links), ())
+    yield from _double_names(places, "channel", len(tables.channels), plain)
+    yield from _double_names(places, "cross_traffic", len(tables.cross), ())
 
 
 def _cross(
@@ -84,7 +92,9 @@ def _path(places: Places, location: Location, path: Sequence[str], tables: AtmTa
 
 
 def _rates(places: Places, location: Location, channel: Channel, tables: AtmTables) -> Iterator[Fault]:
-    ways = tables.ways(channel.path) or ()
+    ways = tables.ways(channel.path)
+    if ways is None:
+        return
     peaks = [channel.abr.pcr or tables.rate_bps(ports[0]) for ports in ways]
     icr, mcr = channel.abr.icr, channel.abr.mcr
     if icr is not None and icr > min(peaks):
