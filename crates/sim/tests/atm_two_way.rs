@@ -74,8 +74,8 @@ fn reaches(outcome: &Outcome, end: u32, rate: f64) -> f64 {
 }
 
 fn last_rate(outcome: &Outcome, end: u32) -> f64 {
-    let rows = outcome.traces.atm.iter().flat_map(|traces| &traces.acr);
-    rows.filter(|row| row.index == end).next_back().map_or(f64::NAN, |row| row.value)
+    let mut rows = outcome.traces.atm.iter().flat_map(|traces| &traces.acr);
+    rows.rfind(|row| row.index == end).map_or(f64::NAN, |row| row.value)
 }
 
 /// [two-way, figures 5.2 to 5.4]: ACR comes to its maximum in about 110 ms, in steps; the IP queue has peaks of 13 segments (14 with
