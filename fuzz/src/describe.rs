@@ -3,7 +3,8 @@
 use arbitrary::Arbitrary;
 use sim::scenario::{
     BufferConfig, CountingConfig, CrossingConfig, DelayLawConfig, DelayProcessConfig, DelayStateConfig, FlowConfig,
-    LinkConfig, LossConfig, LossLawConfig, OrderConfig, QueueConfig, Run, Scenario, TraceConfig, VictimConfig,
+    LinkConfig, LossConfig, LossLawConfig, OrderConfig, PriorityVictimConfig, QueueConfig, Run, Scenario, TraceConfig,
+    VictimConfig,
 };
 use tcp::{
     Dialect, Estimator, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig,
@@ -58,6 +59,7 @@ struct Flow {
     rto: Rto,
     ack_every: u8,
     ack_delay: u8,
+    levels: u8,
 }
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -243,7 +245,9 @@ impl Link {
             mean_packet_bytes: 1 + u16::from(options) * 8,
         };
         let plain = QueueConfig::DropTail {};
-        self.queue.of([plain, QueueConfig::DropFromFront {}, QueueConfig::RandomDrop {}, red])
+        let victim = if options & 1 == 1 { PriorityVictimConfig::Lowest } else { PriorityVictimConfig::Arriving };
+        let priority = QueueConfig::Priority { levels: 8, victim };
+        self.queue.of([plain, QueueConfig::DropFromFront {}, QueueConfig::RandomDrop {}, red, priority])
     }
 }
 
@@ -272,6 +276,8 @@ impl Flow {
                 ack_every: scaled(self.ack_every, 1.0, 100.0) as u32,
                 ack_delay_s: scaled_or_zero(self.ack_delay, 1e-9, 10.0),
             },
+            priority: self.levels & 7,
+            ack_priority: self.levels >> 3 & 7,
         }
     }
 }

@@ -74,6 +74,8 @@ def test_defaults_are_all_written_out() -> None:
         "size_packets": None,
         "sender": sender,
         "receiver": {"ack_every": 2, "ack_delay_s": 0.2},
+        "priority": 0,
+        "ack_priority": 0,
     }
     trace = ("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses")
     expected = {

@@ -2,7 +2,7 @@
 //!
 //! A link is a server with a buffer, then a propagation delay. Two kinds, by when a packet's fate is known:
 //! [`Link`], where it is known on arrival (drop-tail, RED that drops the arriving packet), and [`QueuedLink`],
-//! whose discipline may still throw out a packet that waits (drop-from-front, random drop, RED with a random victim).
+//! whose discipline may still throw out a packet that waits, or let others go first (drop-from-front, random drop, RED with a random victim, priority).
 //! A [`Pipe`] is a propagation delay that changes; [`Loss`] loses packets as they come to a link.
 
 mod buffer;

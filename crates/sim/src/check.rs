@@ -21,6 +21,7 @@ const LARGEST_WINDOW: f64 = 1e9;
 const LARGEST_INITIAL_WINDOW: f64 = 1e6;
 /// The shortest tick \[s\] for which no round trip overflows the integer arithmetic of the coarse clock.
 const SHORTEST_TICK_S: f64 = 1e-6;
+const MOST_LEVELS: u8 = 8;
 const MOST_HOPS: usize = u32::MAX as usize / 4;
 
 /// All faults of a resolved scenario, one a line: `place: what is wrong; given ...; allowed ...`. Empty: it can run.
@@ -92,6 +93,19 @@ impl Faults {
             self.number(&format!("{place}.buffer"), limit as f64, 1.0, 1e15);
         }
         self.queue(&format!("{place}.queue"), &link.queue);
+        if let QueueConfig::Priority { levels, .. } = link.queue {
+            self.number(&format!("{place}.queue.levels"), f64::from(levels), 1.0, f64::from(MOST_LEVELS));
+        }
+    }
+
+    /// Levels that the links with priority on a way have.
+    fn levels(&mut self, place: &str, level: u8, way: &[usize], links: &[LinkConfig]) {
+        let levels = way.iter().filter_map(|&link| match links.get(link)?.queue {
+            QueueConfig::Priority { levels, .. } => Some(levels),
+            _ => None,
+        });
+        let most = levels.min().unwrap_or(MOST_LEVELS).max(1) - 1;
+        self.number(place, f64::from(level), 0.0, f64::from(most));
     }
 
     fn queue(&mut self, place: &str, queue: &QueueConfig) {
@@ -126,6 +140,8 @@ impl Faults {
         if let Some(size) = flow.size_packets {
             self.number(&format!("{place}.size_packets"), size as f64, 1.0, 1e15);
         }
+        self.levels(&format!("{place}.priority"), flow.priority, &flow.path, links);
+        self.levels(&format!("{place}.ack_priority"), flow.ack_priority, &flow.return_path, links);
         self.endpoints(place, flow);
     }
 

@@ -156,7 +156,7 @@ impl Network {
                 }
                 Element::Sender(flow) => return self.come_back(flow, arrival, &packet),
                 Element::Merge(stream) => return self.wait_at_merge(stream, arrival, packet),
-                Element::Queue(index) => return self.join_queue(index, arrival, packet),
+                Element::Queue(index) => return self.join_queue(index, arrival, packet, 0),
                 Element::Link(_) => time = arrival,
                 rare => {
                     let Some(onward) = self.cross(rare, arrival, packet) else { return };
@@ -325,13 +325,13 @@ impl Network {
         }
     }
 
-    fn join_queue(&mut self, index: u32, now: Time, packet: Packet) {
+    fn join_queue(&mut self, index: u32, now: Time, packet: Packet, level: u8) {
         let name = self.queue_indices[index as usize];
         if let Some(observers) = &mut self.observers {
             observers.arrival(name, now);
         }
         let queue = &mut self.queues[index as usize];
-        let thrown = queue.arrive(now, packet, &self.phase);
+        let thrown = queue.arrive(now, packet, level, &self.phase);
         let (packets, departure) = (queue.packets(), queue.next_departure());
         self.events.advance(index, departure);
         thrown.iter().for_each(|thrown| self.count_drop(now, thrown));
@@ -358,6 +358,10 @@ impl Network {
             }
             Element::Channel(end) => {
                 self.join_channel(end, arrival, packet);
+                None
+            }
+            Element::Level { queue, level } => {
+                self.join_queue(queue, arrival, packet, level);
                 None
             }
             _ => Some(arrival),

@@ -21,6 +21,8 @@ pub(crate) enum Element {
     Link(u32),
     /// A link whose departures are events.
     Queue(u32),
+    /// Such a link with levels of priority, of which this is the way at one.
+    Level { queue: u32, level: u8 },
     /// The end of an ordered stream that others join: the packet waits there until its instant.
     Merge(u32),
     /// What loses packets before a link.
@@ -36,6 +38,9 @@ pub(crate) enum Element {
     /// The sender of a flow.
     Sender(u32),
 }
+
+// A hop fills a quarter of a cache line.
+const _: () = assert!(size_of::<Hop>() == 16);
 
 /// Which table a link of the scenario stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,14 +78,14 @@ pub(crate) struct Routes {
     pub(crate) streams: usize,
 }
 
-/// A discipline that may throw out a packet that waits makes departures events.
+/// A discipline that may throw out a packet that waits, or let others go first, makes departures events.
 fn needs_events(link: &LinkConfig) -> bool {
     // An infinitely fast link has no queue to throw out of.
     link.rate_bps.is_some()
         && match link.queue {
             QueueConfig::DropTail {} => false,
             QueueConfig::Red { victim, .. } => victim == VictimConfig::Random,
-            QueueConfig::DropFromFront {} | QueueConfig::RandomDrop {} => true,
+            QueueConfig::DropFromFront {} | QueueConfig::RandomDrop {} | QueueConfig::Priority { .. } => true,
         }
 }
 
@@ -176,16 +181,16 @@ struct Layout<'a> {
 impl Layout<'_> {
     fn flow(&mut self, index: usize, flow: &FlowConfig) -> (u32, u32) {
         let data = self.hops.len() as u32;
-        self.way(&flow.path, None);
+        self.way(&flow.path, None, flow.priority);
         self.add_delay(flow.forward_delay_s);
         self.push(Element::Receiver(index as u32), flow.return_delay_s);
         let acks = self.hops.len() as u32;
-        self.way(&flow.return_path, Some(Feeder::Receiver(index)));
+        self.way(&flow.return_path, Some(Feeder::Receiver(index)), flow.ack_priority);
         self.push(Element::Sender(index as u32), 0.0);
         (data, acks)
     }
 
-    fn way(&mut self, links: &[usize], mut feeder: Option<Feeder>) {
+    fn way(&mut self, links: &[usize], mut feeder: Option<Feeder>, level: u8) {
         for &link in links {
             if let Some(stream) = feeder.and_then(|feeder| self.stream(link, feeder)) {
                 self.push(Element::Merge(stream), 0.0);
@@ -193,11 +198,12 @@ impl Layout<'_> {
             if let Some(loss) = self.losses[link] {
                 self.push(loss, 0.0);
             }
-            let element = match self.places[link] {
-                Place::Link(index) => Element::Link(index),
-                Place::Queue(index) => Element::Queue(index),
+            let element = match (self.places[link], self.links[link].queue) {
+                (Place::Link(index), _) => Element::Link(index),
+                (Place::Queue(queue), QueueConfig::Priority { .. }) => Element::Level { queue, level },
+                (Place::Queue(index), _) => Element::Queue(index),
                 // The propagation is the network's.
-                Place::Channel(end) => Element::Channel(end),
+                (Place::Channel(end), _) => Element::Channel(end),
             };
             let delay_s = if matches!(element, Element::Channel(_)) { 0.0 } else { self.links[link].delay_s };
             feeder = Some(Feeder::Link(link));

@@ -118,6 +118,13 @@ pub enum QueueConfig {
     DropFromFront {},
     /// One drawn among all that wait and the arriving one.
     RandomDrop {},
+    /// Strict priority by the flows' levels, without interruption; the buffer is shared.
+    Priority {
+        /// How many; flows' levels are below.
+        levels: u8,
+        /// Who is dropped, where the buffer is full.
+        victim: PriorityVictimConfig,
+    },
     /// Random Early Detection.
     Red {
         /// Minimum threshold \[packets\].
@@ -145,6 +152,16 @@ pub enum VictimConfig {
     Arriving,
     /// One drawn among all that wait and the arriving one.
     Random,
+}
+
+/// Whom a full priority queue drops.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PriorityVictimConfig {
+    /// The arriving packet.
+    Arriving,
+    /// The last one of the lowest level, where the arriving one is of a higher level.
+    Lowest,
 }
 
 /// A TCP connection.
@@ -175,6 +192,12 @@ pub struct FlowConfig {
     pub sender: SenderConfig,
     /// The receiver's axes.
     pub receiver: ReceiverConfig,
+    /// Level of its data at links with priority, 0 the highest.
+    #[serde(default)]
+    pub priority: u8,
+    /// Level of its ACKs there.
+    #[serde(default)]
+    pub ack_priority: u8,
 }
 
 /// What to record.

@@ -144,6 +144,7 @@ fn an_alternating_delay_is_seen_in_the_round_trips_by_the_time_in_each_state() {
     // A full link: 100 packets in a pipe of at most 37.5 leave one each service time, whatever the delay.
     let mut scenario = abrupt(20_000.0, 100.0, Recovery::OldTahoe, process(OrderConfig::Keep, law));
     scenario.trace = TraceConfig { delay: true, ..TraceConfig::default() };
+    scenario.links[0].delay_s = 0.004;
     scenario.run.warmup_s = 10.0;
     let outcome = run(&scenario);
     // Kept in order: never idle for long, so the throughput is the link's.
@@ -152,7 +153,7 @@ fn an_alternating_delay_is_seen_in_the_round_trips_by_the_time_in_each_state() {
     // The trace of the delay spends a quarter of its time in the first state; four standard deviations are 0.0064.
     let rows = outcome.traces.delay.as_deref().unwrap();
     let ends = rows.iter().skip(1).map(|row| row.time).chain([outcome.phase.end]);
-    let first = rows.iter().zip(ends).filter(|(row, _)| row.delay == Time::from_seconds(0.092));
+    let first = rows.iter().zip(ends).filter(|(row, _)| row.delay == Time::from_seconds(0.096));
     let share = first.map(|(row, end)| (end - row.time).seconds()).sum::<f64>() / 20_000.0;
     assert!((share - 0.25).abs() < 0.0064, "{share}");
 }

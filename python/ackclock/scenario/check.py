@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import get_args
 
 from ackclock.errors import Fault
 from ackclock.scenario.atm import add_channels
@@ -32,14 +33,21 @@ from ackclock.scenario.schema import (
     MOST_FLOWS,
     MOST_LINKS,
     Flow,
+    PriorityVictimName,
     Queue,
+    RedVictimName,
 )
 from ackclock.scenario.source import Location
 from ackclock.scenario.suggestions import did_you_mean
 from ackclock.scenario.tcp import completed
 from ackclock.units import show
 
-_RED_FIELDS = tuple(name for name in Queue.model_fields if name != "discipline")
+_QUEUE_FIELDS: dict[str, tuple[str, ...]] = {
+    **{name: ("red",) for name in Queue.model_fields if name != "discipline"},
+    "victim": ("red", "priority"),
+    "levels": ("priority",),
+}
+_VICTIMS: dict[str, tuple[str, ...]] = {"red": get_args(RedVictimName), "priority": get_args(PriorityVictimName)}
 _ROUNDING_S = 1e-12
 
 
@@ -133,12 +141,19 @@ class Checker:
             yield self.places.fault(location, problem, given=None)
 
     def _queue(self, location: Location, queue: Queue) -> Iterator[Fault]:
-        if queue.discipline != "red":
-            for name in _RED_FIELDS:
-                if queue.gives(name):
-                    problem = f'belongs to the discipline "red", not to "{queue.discipline}"'
-                    yield self.places.fault((*location, name), problem)
-        elif queue.min_threshold >= queue.max_threshold:
+        for name, disciplines in _QUEUE_FIELDS.items():
+            if queue.gives(name) and queue.discipline not in disciplines:
+                theirs = " and ".join(f'"{discipline}"' for discipline in disciplines)
+                kind = "discipline" if len(disciplines) == 1 else "disciplines"
+                yield self.places.fault(
+                    (*location, name), f'belongs to the {kind} {theirs}, not to "{queue.discipline}"'
+                )
+        victims = _VICTIMS.get(queue.discipline, (queue.victim,))
+        if queue.victim not in victims:
+            allowed = " | ".join(f'"{victim}"' for victim in victims)
+            problem = f'is no victim of the discipline "{queue.discipline}"'
+            yield self.places.fault((*location, "victim"), problem, allowed=allowed)
+        if queue.discipline == "red" and queue.min_threshold >= queue.max_threshold:
             yield self.places.fault(
                 (*location, "min_threshold" if queue.gives("min_threshold") else "max_threshold"),
                 "min_threshold is not below max_threshold",
@@ -211,6 +226,7 @@ class Checker:
                 allowed="at most 1e7 s",
             )
         yield from self._too_large_for_buffers(location, flow, route)
+        yield from self._levels(location, flow, route)
         ways = [way for link in route.forward + route.back if (way := self.network.directions[link]) is not None]
         if all(way.rate_bps is None for way in ways):
             yield from self._nothing_limits(location, flow, route)
@@ -241,6 +257,20 @@ class Checker:
                         allowed=f"at most {limit.bytes} B",
                         hint='enlarge the buffer, or count only what waits: counting = "waiting"',
                     )
+
+    def _levels(self, location: Location, flow: Flow, route: Route) -> Iterator[Fault]:
+        given = "ack_priority" if flow.gives("ack_priority") else "priority"
+        for field, level, links in (
+            ("priority", flow.priority, route.forward),
+            (given, flow.ack_level, route.back),
+        ):
+            for link in links:
+                way = self.network.directions[link]
+                if way and way.queue.discipline == "priority" and level >= way.queue.levels:
+                    problem = f'is no level of the link "{way.name}", which has {way.queue.levels}'
+                    allowed = f"0 to {way.queue.levels - 1}"
+                    hint = "0 is the highest; the queue's field levels says how many there are"
+                    yield self.places.fault((*location, field), problem, allowed=allowed, hint=hint)
 
     def _nothing_limits(self, location: Location, flow: Flow, route: Route) -> Iterator[Fault]:
         if route.round_trip_s(flow) == 0:

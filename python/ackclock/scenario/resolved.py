@@ -16,16 +16,18 @@ from ackclock.scenario.resolved_links import DelayProcessSettings, LossSettings
 from ackclock.scenario.schema import (
     MOST_BUFFER_BYTES,
     MOST_FLOWS,
+    MOST_LEVELS,
     MOST_LINKS,
     CountingName,
     DialectName,
     EstimatorName,
     IncreaseName,
     PartialAckTimerName,
+    PriorityVictimName,
     RecoveryName,
+    RedVictimName,
     SampleName,
     SlowStartName,
-    VictimName,
 )
 
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
@@ -97,8 +99,18 @@ class RedQueue:
     weight: Probability
     max_probability: Probability
     gentle: bool
-    victim: VictimName
+    victim: RedVictimName
     mean_packet_bytes: Bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityQueue:
+    """Strict priority by the flows' levels, without interruption; the buffer is shared."""
+
+    __pydantic_config__ = _CONFIG
+    discipline: Literal["priority"]
+    levels: Annotated[int, Field(ge=1, le=MOST_LEVELS)]
+    victim: PriorityVictimName
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +123,7 @@ class SimplexLink:
     delay_s: Seconds
     buffer: _Buffer | None
     counting: CountingName
-    queue: Annotated[PlainQueue | RedQueue, Field(discriminator="discipline")]
+    queue: Annotated[PlainQueue | RedQueue | PriorityQueue, Field(discriminator="discipline")]
     delay_process: DelayProcessSettings | None = None
     loss: LossSettings | None = None
 
@@ -176,6 +188,8 @@ class ResolvedFlow:
     size_packets: Annotated[int, Field(ge=1, le=10**15)] | None
     sender: SenderSettings
     receiver: ReceiverSettings
+    priority: Annotated[int, Field(ge=0, lt=MOST_LEVELS)] = 0
+    ack_priority: Annotated[int, Field(ge=0, lt=MOST_LEVELS)] = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from ackclock.scenario.atm import add_channels, resolved_channels
 from ackclock.scenario.network import ChangingDelay, Direction, Losing, Network, flow_names, largest_packets, network_of
 from ackclock.scenario.resolved import (
     PlainQueue,
+    PriorityQueue,
     RedQueue,
     Resolved,
     ResolvedFlow,
@@ -110,6 +111,8 @@ def _flows(flow: Flow, name: str, network: Network) -> list[ResolvedFlow]:
             size_packets=_size_packets(flow),
             sender=sender,
             receiver=receiver,
+            priority=flow.priority,
+            ack_priority=flow.ack_level,
         )
         for each in names
     ]
@@ -150,7 +153,9 @@ def _delay_process(changing: ChangingDelay | None) -> DelayProcessSettings | Non
     return DelayProcessSettings(changing.stream, changing.process.order, changing.law)
 
 
-def _queue(queue: Queue, largest_packet_bytes: int) -> PlainQueue | RedQueue:
+def _queue(queue: Queue, largest_packet_bytes: int) -> PlainQueue | RedQueue | PriorityQueue:
+    if queue.discipline == "priority":
+        return PriorityQueue("priority", queue.levels, "lowest" if queue.victim == "lowest" else "arriving")
     if queue.discipline != "red":
         return PlainQueue(queue.discipline)
     return RedQueue(
@@ -160,6 +165,6 @@ def _queue(queue: Queue, largest_packet_bytes: int) -> PlainQueue | RedQueue:
         weight=queue.weight,
         max_probability=queue.max_probability,
         gentle=queue.gentle,
-        victim=queue.victim,
+        victim="random" if queue.victim == "random" else "arriving",
         mean_packet_bytes=queue.mean_packet or largest_packet_bytes,
     )

@@ -20,6 +20,8 @@ MOST_LINKS = 100_000
 MOST_CROSSINGS = 100_000_000
 """Links on the ways of all flows at most, each counted as often as flows cross it."""
 MOST_BUFFER_BYTES = 10**15
+MOST_LEVELS = 8
+"""Of a priority queue."""
 MOST_STEPS = 1_000_000
 """Changes of a delay that are given one by one."""
 MOST_FLOWS = 1_000_000
@@ -28,13 +30,15 @@ LONGEST_RUN_S = 1e7
 """No run, and no round trip, is longer [s]."""
 DEFAULT_PRESET = "newreno-rfc6582"
 
-DisciplineName = Literal["drop-tail", "drop-from-front", "random-drop", "red"]
+DisciplineName = Literal["drop-tail", "drop-from-front", "random-drop", "red", "priority"]
 LossModelName = Literal["bernoulli", "poisson", "gilbert-elliott", "packets", "times"]
 CrossingName = Literal["all", "data", "acks"]
 DelayKindName = Literal["steps", "alternating", "trace", "handover"]
 OrderName = Literal["overtake", "keep"]
 CountingName = Literal["with-service", "waiting"]
-VictimName = Literal["arriving", "random"]
+VictimName = Literal["arriving", "random", "lowest"]
+RedVictimName = Literal["arriving", "random"]
+PriorityVictimName = Literal["arriving", "lowest"]
 DialectName = Literal["ns2", "rfc"]
 RecoveryName = Literal["old-tahoe", "tahoe", "reno", "newreno"]
 SlowStartName = Literal["below", "at-or-below"]
@@ -97,7 +101,8 @@ class Queue(Table):
 
     discipline: Annotated[DisciplineName, _choice("discipline", DisciplineName)] = _entry(
         "which packet is dropped: at a full buffer the newcomer (drop-tail), the one at the front (drop-from-front) "
-        "or one drawn among all that wait and the newcomer (random-drop); early, by the mean queue (red)"
+        "or one drawn among all that wait and the newcomer (random-drop); early, by the mean queue (red). With "
+        "priority the flows' levels decide who goes first"
     )
     min_threshold: Annotated[float, Amount("5 pkt", (_THRESHOLD,))] = _entry(
         "red: mean queue from which packets are dropped", 5.0, toml="5 pkt"
@@ -115,8 +120,11 @@ class Queue(Table):
         "red: raise the probability to 1 at twice `max_threshold` rather than at once", default=True
     )
     victim: Annotated[VictimName, _choice("victim", VictimName)] = _entry(
-        "red: which packet is dropped early: the arriving one, or one drawn among all", "arriving"
+        "red: which packet is dropped early, the arriving one, or one drawn among all (random); priority: which one at "
+        "a full buffer, the arriving one, or the last one of the lowest level where that is lower (lowest)",
+        "arriving",
     )
+    levels: Annotated[int, Count(1, MOST_LEVELS, 3)] = _entry("priority: number of levels", 2)
     mean_packet: Annotated[int | None, _PACKET_SIZE] = _entry(
         "red: packet size by which the mean decays while the link is idle",
         None,
@@ -357,9 +365,20 @@ class Flow(Table):
         Quantity | None,
         Amount("10 MB", (Span("pkt", 1, 1e12, "1 to 1e12 pkt", whole=True), _SOME_BYTES), ("unlimited",)),
     ] = _entry("data to transfer; bytes are rounded up to whole packets", None, toml="unlimited")
+    priority: Annotated[int, Count(0, MOST_LEVELS - 1, 1)] = _entry(
+        "level of the data at links with the discipline priority; 0 is the highest", 0
+    )
+    ack_priority: Annotated[int | None, Count(0, MOST_LEVELS - 1, 0)] = _entry(
+        "level of the ACKs there", None, words="as `priority`"
+    )
     tcp: Annotated[Tcp, Shorthand("preset", "preset", preset_names)] = _entry(
         "TCP, by the name of a preset or as a table", Tcp(), toml=DEFAULT_PRESET
     )
+
+    @property
+    def ack_level(self) -> int:
+        """Level of the ACKs at links with priority."""
+        return self.priority if self.ack_priority is None else self.ack_priority
 
 
 class Run(Table):

@@ -84,6 +84,8 @@ pub fn flow(name: &str, path: &[usize], return_path: &[usize], sender: SenderCon
         size_packets: None,
         sender,
         receiver: ReceiverConfig { ack_every: 1, ack_delay_s: 0.1 },
+        priority: 0,
+        ack_priority: 0,
     }
 }
 

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
 use sim::scenario::{
     BufferConfig, CountingConfig, CrossingConfig, DelayLawConfig, DelayProcessConfig, DelayStateConfig, FlowConfig,
-    LinkConfig, LossConfig, LossLawConfig, OrderConfig, QueueConfig, Run, TraceConfig, VictimConfig,
+    LinkConfig, LossConfig, LossLawConfig, OrderConfig, PriorityVictimConfig, QueueConfig, Run, TraceConfig,
+    VictimConfig,
 };
 use sim::Scenario;
 
@@ -146,6 +147,8 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
         3 => Just(QueueConfig::DropTail {}),
         1 => Just(QueueConfig::DropFromFront {}),
         1 => Just(QueueConfig::RandomDrop {}),
+        1 => (3_u8..=8).prop_map(|levels| QueueConfig::Priority { levels, victim: PriorityVictimConfig::Arriving }),
+        1 => (3_u8..=8).prop_map(|levels| QueueConfig::Priority { levels, victim: PriorityVictimConfig::Lowest }),
         2 => red(),
     ]
 }
@@ -171,8 +174,10 @@ fn flow(links: usize, duration_s: f64) -> impl Strategy<Value = FlowConfig> {
         (prop::sample::select(vec![40_u16, 512, 1000, 1500, 9180]), prop::sample::select(vec![40_u16, 52, 512]));
     let start = prop_oneof![Just((0.0, 0.0)), (0.0..duration_s, 0.0..duration_s)];
     let size = prop::option::of(1_u64..300);
-    (way, delays, bytes, start, size, axes::sender(), axes::receiver()).prop_map(
-        |((order, there, back), delays, bytes, start, size_packets, sender, receiver)| {
+    // Links with priority have three levels or more.
+    let levels = (0_u8..3, 0_u8..3);
+    (way, delays, bytes, start, size, axes::sender(), axes::receiver(), levels).prop_map(
+        |((order, there, back), delays, bytes, start, size_packets, sender, receiver, levels)| {
             let (path, rest) = order.split_at(there);
             FlowConfig {
                 name: String::new(),
@@ -187,6 +192,8 @@ fn flow(links: usize, duration_s: f64) -> impl Strategy<Value = FlowConfig> {
                 size_packets,
                 sender,
                 receiver,
+                priority: levels.0,
+                ack_priority: levels.1,
             }
         },
     )
