@@ -1,8 +1,13 @@
 """ATM channels: from the tables to ports and ends, and what a run over them records."""
 
+from typing import Any
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import ackclock
+from ackclock.prediction import predict_resolved
 from ackclock.scenario import Resolved, load, resolve
 from ackclock.scenario.atm import max_min
 from ackclock.scenario.resolved_atm import AbrSettings, ChannelsSettings, NoAllocation, ShareAllocation
@@ -119,3 +124,64 @@ def test_a_run_records_rates_and_queues_by_link_and_port() -> None:
     # The ports that the flow's cells cross, and their RM cells.
     assert set(result.traces["cell_queue"]["port"].unique()) == {"server", "server.reverse", "client", "client.reverse"}
     assert result.traces["queue"].query("link == 'far'")["packets"].max() == 3
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw a legal scenario: ATM links in a row, channels over parts of it, a flow each way over each."""
+    rate = st.floats(5, 200).map(lambda value: f"{value:.6g} Mbit/s")
+    time = st.floats(0, 5).map(lambda value: f"{value:.6g} ms")
+    link = st.fixed_dictionaries(
+        {"rate": rate},
+        optional={
+            "reverse_rate": rate,
+            "delay": time,
+            "buffer": st.integers(1, 3000),
+            "efci": st.integers(1, 300),
+            "allocation": st.sampled_from(["two-pass", "by-ccr", "erica", "none"]),
+            "utilization": st.floats(0.5, 1.0),
+            "interval": st.just("2 ms"),
+        },
+    )
+    abr = st.fixed_dictionaries(
+        {},
+        optional={
+            "icr": st.just("3 Mbit/s"),
+            "mcr": st.just("1 Mbit/s"),
+            "rif": st.floats(0, 1),
+            "nrm": st.integers(2, 256),
+        },
+    )
+    service = st.fixed_dictionaries(
+        {}, optional={"ip_service": st.sampled_from(["channel-rate", "immediate"]), "ip_rate": rate, "abr": abr}
+    )
+    links = [
+        {"name": f"l{number}", **entry} for number, entry in enumerate(draw(st.lists(link, min_size=1, max_size=3)))
+    ]
+    channels, flows = [], []
+    for number, entry in enumerate(draw(st.lists(service, min_size=1, max_size=3))):
+        first = draw(st.integers(0, len(links) - 1))
+        last = draw(st.integers(first, len(links) - 1))
+        channels.append({"name": f"vc{number}", "path": [f"l{one}" for one in range(first, last + 1)], **entry})
+        window = {"max_window": f"{draw(st.integers(1, 40))} pkt"}
+        flows += [{"path": [f"vc{number}{way}"], "tcp": window} for way in ("", ".reverse")]
+    cross = [{"name": "cross", "path": ["l0"], "rate": "4 Mbit/s", "stop": "50 ms"}] if draw(st.booleans()) else []
+    return {
+        "atm_link": links,
+        "channel": channels,
+        "cross_traffic": cross,
+        "flow": flows,
+        "run": {"duration": "100 ms"},
+        "trace": {"acr": draw(st.booleans()), "queue": draw(st.booleans())},
+    }
+
+
+@given(documents())
+@settings(max_examples=40, deadline=None)
+def test_every_legal_network_resolves_runs_and_gets_a_prediction_or_reasons(document: dict[str, Any]) -> None:
+    scenario = resolve(load(document))
+    assert Resolved.from_dict(scenario.to_dict()) == scenario
+    found = predict_resolved(scenario.to_dict())
+    assert found.applicable or found.inapplicable
+    result = ackclock.run(scenario, picture=False)
+    assert ("acr" in result.traces) == document["trace"]["acr"]
