@@ -128,6 +128,7 @@ impl Description {
                 replications: 1,
                 seed: self.seed.into(),
                 confidence: 0.95,
+                precision: None,
             },
             flows: flows.map(|(n, flow)| flow.config(n, links.len() / 2, duration_s)).collect(),
             trace: self.trace(&links),
@@ -147,6 +148,8 @@ impl Description {
             drops: asked(5),
             losses: asked(6),
             delay: asked(6),
+            recovery: asked(4),
+            rounds: asked(1),
             overview_interval_s: some(self.overview, scaled(self.overview, 1e-6, 100.0)),
             capture: asked(7).then(|| links.iter().map(|link| link.name.clone()).collect()),
         }

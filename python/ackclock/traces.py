@@ -10,23 +10,22 @@ from numpy.typing import NDArray
 from ackclock.replication import Replication, ResolvedDict
 
 TRACES = (
-    "cwnd",
-    "rtt",
-    "sequence",
-    "queue",
-    "queue_distribution",
-    "drops",
-    "losses",
-    "delay",
-    "acr",
-    "ip_queue",
-    "cell_queue",
+    *("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses", "delay", "recovery", "rounds"),
+    *("acr", "ip_queue", "cell_queue"),
 )
 OVERVIEW = "overview"
 OVERVIEW_KINDS = ("cwnd", "queue", "drop")
 CODES = {
     ("sequence", "kind"): ("sent", "retransmitted", "acknowledged"),
     ("losses", "cause"): ("timeout", "fast-retransmit"),
+    ("recovery", "event"): (
+        "timeout-repeated",
+        "timeout-in-recovery",
+        "timeout-at-beginning",
+        "timeout-at-end",
+        "timeout-other",
+        "recovery",
+    ),
 }
 
 

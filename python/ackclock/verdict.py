@@ -43,6 +43,7 @@ def verdict(resolved: ResolvedDict, flows: Sequence[Row], links: Sequence[Row]) 
         *_bottleneck(busiest, links),
         *_losses(resolved, links, busiest),
         *_recovery(resolved, flows),
+        *_false_alarms(flows),
         *_window_limit(resolved, flows, links),
         *_standing_queue(resolved, flows, busiest),
         *_transfers(flows),
@@ -77,7 +78,7 @@ def _few_replications(resolved: ResolvedDict, finished: int) -> Iterator[str]:
     if is_deterministic(resolved):
         return
     asked = resolved["run"]["replications"]
-    if finished < asked:
+    if finished < asked and resolved["run"].get("precision") is None:
         yield f"interrupted: {finished} of {plural(asked, 'replication')} finished"
     if finished == 1:
         yield "one replication gives no confidence interval; raise run.replications"
@@ -173,6 +174,18 @@ def _recovery(resolved: ResolvedDict, flows: Sequence[Row]) -> Iterator[str]:
         )
     else:
         yield f"{plural(timeouts, 'timeout')} beside {plural(fast, 'fast retransmit')}"
+
+
+def _false_alarms(flows: Sequence[Row]) -> Iterator[str]:
+    found, total = [], 0.0
+    for kind, what in (("timeouts", "timeout"), ("fast_retransmits", "fast retransmit")):
+        false, all_of = (sum(mean(flow, key) for flow in flows) for key in (f"spurious_{kind}", kind))
+        if false > 0.0:
+            found.append(f"{number(false)} of {plural(all_of, what)}")
+            total += false
+    if found:
+        what = "was false: the packet" if total == 1.0 else "were false: the packets"
+        yield f"{' and '.join(found)} {what} had not been dropped"
 
 
 def _never_fast(sender: Mapping[str, Any]) -> bool:

@@ -81,10 +81,24 @@ def test_defaults_are_all_written_out() -> None:
     expected = {
         "format": 2,
         "title": "untitled",
-        "run": {"duration_s": 100.0, "warmup_s": 0.0, "replications": 1, "seed": 1, "confidence": 0.95},
+        "run": {
+            "duration_s": 100.0,
+            "warmup_s": 0.0,
+            "replications": 1,
+            "seed": 1,
+            "confidence": 0.95,
+            "precision": None,
+        },
         "links": [{"name": "a", **direction}, {"name": "a.reverse", **direction}],
         "flows": [flow],
-        "trace": {**dict.fromkeys(trace, False), "overview_interval_s": None, "capture": None, "delay": False},
+        "trace": {
+            **dict.fromkeys(trace, False),
+            "overview_interval_s": None,
+            "capture": None,
+            "delay": False,
+            "recovery": False,
+            "rounds": False,
+        },
         "atm": None,
     }
     given = resolve(load(text)).to_dict()

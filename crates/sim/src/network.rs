@@ -1,12 +1,13 @@
 use base::{Packet, PacketKind, RandomStream, Ring, Time, Tournament};
 use net::{Link, LinkStatistics, Phase, Pipe, QueuedLink};
-use tcp::{Acknowledgment, Receiver};
+use tcp::{Acknowledgment, Loss, LossCause, Receiver};
 
 use crate::channels::Channels;
 use crate::links::{link, queued_link};
 use crate::losses::{losses, LossSlot};
 use crate::observe::Observers;
 use crate::pipes::{pipes, Crowd};
+use crate::recovery::{LossLog, RecoveryStatistics};
 use crate::route::{routes, Element, Hop, Place, Routes};
 use crate::scenario::Scenario;
 use crate::statistics::FlowStatistics;
@@ -45,6 +46,8 @@ pub(crate) struct FlowSlot {
     pub(crate) statistics: FlowStatistics,
     /// The first hop of its data.
     pub(crate) data: u32,
+    /// When it last sent.
+    pub(crate) last_sent: Time,
 }
 
 /// All between the senders: links, the streams that join there, receivers, and the ACKs that come back.
@@ -57,6 +60,8 @@ pub(crate) struct Network {
     pub(crate) events: Tournament,
     pub(crate) flows: Vec<FlowSlot>,
     pub(crate) observers: Option<Box<Observers>>,
+    /// The flows' losses; none where there was none.
+    loss_logs: Vec<Option<Box<LossLog>>>,
     hops: Vec<Hop>,
     links: Vec<Link>,
     queues: Vec<QueuedLink>,
@@ -125,6 +130,7 @@ impl Network {
             pipes,
             losses: losses(scenario, replication),
             channels,
+            loss_logs: vec![None; data.len()],
             receivers,
             hops,
             links,
@@ -322,7 +328,41 @@ impl Network {
         if packet.kind != PacketKind::Ack {
             let flow = self.flow_of(packet);
             self.flows[flow as usize].statistics.dropped[self.phase.index(time)] += 1;
+            self.loss_log(flow).on_drop(packet.sequence, packet.stamp, time);
         }
+    }
+
+    pub(crate) fn loss_log(&mut self, flow: u32) -> &mut LossLog {
+        self.loss_logs[flow as usize].get_or_insert_with(Box::default)
+    }
+
+    /// The sender takes a packet for lost.
+    pub(crate) fn on_loss(&mut self, flow: u32, now: Time, loss: Loss) {
+        let measured = self.phase.index(now) == 1;
+        let (statistics, last_sent) = (self.flows[flow as usize].statistics, self.flows[flow as usize].last_sent);
+        let log = self.loss_log(flow);
+        let spurious = log.on_loss(now, loss, &statistics, measured);
+        let repair =
+            (loss.cause == LossCause::Timeout).then(|| log.on_timeout(now, loss, spurious, last_sent, measured));
+        if let Some(observers) = &mut self.observers {
+            observers.loss(flow, now, loss, spurious);
+            repair.iter().for_each(|repair| observers.repair(flow, now, *repair));
+        }
+    }
+
+    /// A fast recovery has succeeded; its last ACK let so many packets out, `resent` of them not for the first time.
+    pub(crate) fn on_recovered(&mut self, flow: u32, now: Time, sent: u64, resent: u64) {
+        let measured = self.phase.index(now) == 1;
+        let statistics = self.flows[flow as usize].statistics;
+        let repair = self.loss_log(flow).on_recovered(now, (sent, resent), &statistics, measured);
+        if let (Some(observers), Some(repair)) = (&mut self.observers, repair) {
+            observers.repair(flow, now, repair);
+        }
+    }
+
+    /// What the flows counted of their losses, in their order.
+    pub(crate) fn recovery_statistics(&self) -> Vec<RecoveryStatistics> {
+        self.loss_logs.iter().map(|log| log.as_ref().map_or_else(Default::default, |log| log.statistics)).collect()
     }
 
     fn join_queue(&mut self, index: u32, now: Time, packet: Packet, level: u8) {
@@ -379,6 +419,7 @@ impl Network {
             let flow = self.flow_of(&packet);
             if packet.kind != PacketKind::Ack {
                 self.flows[flow as usize].statistics.lost[phase] += 1;
+                self.loss_log(flow).on_drop(packet.sequence, packet.stamp, now);
             }
             if let Some(observers) = &mut self.observers {
                 observers.dropped(now, link, flow, &packet, true);

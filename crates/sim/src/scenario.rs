@@ -55,6 +55,27 @@ pub struct Run {
     pub seed: u64,
     /// Confidence level of the intervals (the engine does not use it).
     pub confidence: f64,
+    /// Until when replications are added (the engine does not use it).
+    #[serde(default)]
+    pub precision: Option<PrecisionConfig>,
+}
+
+/// The quantity whose interval ends a series of replications, and how narrow it must be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrecisionConfig {
+    /// `flow` or `link`.
+    pub element: String,
+    /// Its name.
+    pub name: String,
+    /// Which of its quantities.
+    pub quantity: String,
+    /// Half the interval, as a part of the mean.
+    pub within: f64,
+    /// Replications at most.
+    pub most: u64,
+    /// Replications added at a time.
+    pub batch: u64,
 }
 
 /// A simplex link.
@@ -221,6 +242,12 @@ pub struct TraceConfig {
     /// Propagation delays that change, at each change.
     #[serde(default)]
     pub delay: bool,
+    /// Each timeout, and each fast recovery that succeeds.
+    #[serde(default)]
+    pub recovery: bool,
+    /// Round trips that tile the time axis, one a round.
+    #[serde(default)]
+    pub rounds: bool,
     /// Smallest and largest cwnd and queue of each interval \[s\].
     pub overview_interval_s: Option<f64>,
     /// Links to capture, by name; `X` stands for `X` and `X.reverse`.

@@ -9,6 +9,7 @@ from typing import get_args
 from ackclock.errors import Fault
 from ackclock.scenario.atm import add_channels
 from ackclock.scenario.check_atm import atm_faults
+from ackclock.scenario.check_precision import precision_faults
 from ackclock.scenario.check_tcp import tcp_faults
 from ackclock.scenario.delays import MOST_CHANGES, shortest_stay_s
 from ackclock.scenario.fields import FieldError, LinkNames
@@ -286,6 +287,19 @@ class Checker:
         if run is not None and run.warmup >= run.duration:
             allowed = f"less than the duration, {show(run.duration, 's')}"
             yield self.places.fault(("run", "warmup"), "leaves no time to measure", allowed=allowed)
+        if run is not None and run.precision is not None:
+            yield from precision_faults(self.places, run.precision, self._flow_names(), list(self.network.index))
+
+    def _flow_names(self) -> list[str]:
+        names = flow_names([_name(self.places, "flow", position) for position in range(len(self.draft.flows))])
+        counts = [1 if flow is None else flow.count for flow in self.draft.flows]
+        members = [
+            f"{name}[{number}]"
+            for name, count in zip(names, counts, strict=True)
+            if count > 1
+            for number in range(count)
+        ]
+        return [*names, *members]
 
     def _capture(self) -> Iterator[Fault]:
         captured = self.draft.trace and self.draft.trace.capture

@@ -123,8 +123,8 @@ def _no_table(places: Places, location: Location, value: object) -> Fault:
     name = str(location[0])
     hint = f"write [{name}] with single brackets" if len(location) == 1 and isinstance(value, list) else None
     problem = f"is {toml_type(value)} where a table is due"
-    allowed = _FIRST_FIELDS.get(name) if len(location) <= 2 else None
-    return places.fault(location, problem, allowed=allowed, hint=hint)
+    whole = len(location) == 1 or isinstance(location[-1], int)
+    return places.fault(location, problem, allowed=_FIRST_FIELDS.get(name) if whole else None, hint=hint)
 
 
 def _missing(places: Places, location: Location) -> Fault:

@@ -13,6 +13,7 @@ from ackclock.scenario.amounts import Amount
 from ackclock.scenario.entries import Table
 from ackclock.scenario.fields import Choice, Count, Flag, Kind, LinkNames, Number, Shorthand, Text
 from ackclock.scenario.lists import ListOf
+from ackclock.scenario.percent import Percent
 from ackclock.scenario.places import as_toml
 from ackclock.scenario.presets import preset_names, preset_tables
 from ackclock.scenario.schema import (
@@ -22,6 +23,7 @@ from ackclock.scenario.schema import (
     Form,
     Link,
     Loss,
+    Precision,
     Queue,
     Reverse,
     Rto,
@@ -35,7 +37,7 @@ from ackclock.scenario.schema_atm import Abr, AtmLink, Channel, CrossTraffic
 _MODELS: dict[str, type[Table]] = {
     model.__name__.lower(): model
     for model in (
-        *(Form, Link, Reverse, Queue, DelayProcess, DelayState, Loss, Flow, Tcp, Rto, Run, Trace),
+        *(Form, Link, Reverse, Queue, DelayProcess, DelayState, Loss, Flow, Tcp, Rto, Run, Precision, Trace),
         *(AtmLink, Channel, Abr, CrossTraffic),
     )
 }
@@ -48,6 +50,7 @@ _TYPES: dict[type[Kind], str] = {
     Text: "string",
     LinkNames: "array of strings",
     ListOf: "array",
+    Percent: "percentage",
 }
 _BLOCK = re.compile(r"(<!-- generated: ([a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 

@@ -1,7 +1,7 @@
 """The resolved scenario: SI numbers, nothing implicit. It is what the engine runs and what a result keeps."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, cast
@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, Validat
 from pydantic_core import to_json
 
 from ackclock.errors import Fault, ScenarioError
+from ackclock.quantities import QUANTITIES
 from ackclock.scenario.places import as_toml
 from ackclock.scenario.resolved_atm import ChannelsSettings
 from ackclock.scenario.resolved_links import DelayProcessSettings, LossSettings
@@ -40,6 +41,19 @@ LinkIndices = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_lengt
 
 
 @dataclass(frozen=True, slots=True)
+class PrecisionSettings:
+    """The quantity whose interval ends the run, and how narrow it must be."""
+
+    __pydantic_config__ = _CONFIG
+    element: Literal["flow", "link"]
+    name: str
+    quantity: str
+    within: Probability
+    most: Annotated[int, Field(ge=2, le=10**6)]
+    batch: Annotated[int, Field(ge=2, le=10**6)]
+
+
+@dataclass(frozen=True, slots=True)
 class RunSettings:
     """How long, how often, from which seed."""
 
@@ -49,6 +63,7 @@ class RunSettings:
     replications: Annotated[int, Field(ge=1)]
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     confidence: Annotated[float, Field(gt=0, lt=1)]
+    precision: PrecisionSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +222,8 @@ class TraceSettings:
     overview_interval_s: Annotated[float, Field(ge=1e-9)] | None
     capture: tuple[str, ...] | None
     delay: bool = False
+    recovery: bool = False
+    rounds: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,4 +343,16 @@ def _cross_faults(resolved: Resolved) -> list[Fault]:
     known = {link.name for link in resolved.links}
     for name in [name for name in resolved.trace.capture or () if name not in known]:
         fault("trace.capture", "names an unknown link", name)
-    return faults
+    return [*faults, *_precision_faults(resolved)]
+
+
+def _precision_faults(resolved: Resolved) -> Iterator[Fault]:
+    precision = resolved.run.precision
+    if precision is None:
+        return
+    place = "resolved scenario, field run.precision"
+    elements: tuple[SimplexLink | ResolvedFlow, ...] = resolved.links if precision.element == "link" else resolved.flows
+    if precision.quantity not in QUANTITIES[precision.element]:
+        yield Fault(f"{place}.quantity", "is none of a result's", given=as_toml(precision.quantity))
+    if not any(each.name == precision.name or each.name.startswith(f"{precision.name}[") for each in elements):
+        yield Fault(f"{place}.name", f"names an unknown {precision.element}", given=as_toml(precision.name))

@@ -4,6 +4,7 @@ import math
 
 from ackclock.errors import Fault, ScenarioError
 from ackclock.scenario.atm import add_channels, resolved_channels
+from ackclock.scenario.check_precision import precision_settings
 from ackclock.scenario.network import ChangingDelay, Direction, Losing, Network, flow_names, largest_packets, network_of
 from ackclock.scenario.resolved import (
     PlainQueue,
@@ -70,7 +71,9 @@ def resolve(scenario: Scenario) -> Resolved:
     return Resolved(
         format=2,
         title=scenario.title,
-        run=RunSettings(run.duration, run.warmup, run.replications, run.seed, run.confidence),
+        run=RunSettings(
+            run.duration, run.warmup, run.replications, run.seed, run.confidence, precision_settings(run.precision)
+        ),
         links=tuple(links),
         flows=tuple(flows),
         trace=TraceSettings(
@@ -84,6 +87,8 @@ def resolve(scenario: Scenario) -> Resolved:
             overview_interval_s=trace.overview_interval,
             capture=trace.capture,
             delay=trace.delay,
+            recovery=trace.recovery,
+            rounds=trace.rounds,
         ),
         atm=resolved_channels(scenario.atm, 2 * len(scenario.links), trace),
     )

@@ -11,6 +11,7 @@ from ackclock.scenario.entries import Table
 from ackclock.scenario.entries import entry as _entry
 from ackclock.scenario.fields import Choice, Count, Flag, Kind, LinkNames, Number, Shorthand, Text
 from ackclock.scenario.lists import ListOf, Pair
+from ackclock.scenario.percent import Percent
 from ackclock.scenario.presets import preset_names
 from ackclock.scenario.schema_atm import AtmLink, Channel, CrossTraffic
 from ackclock.units import Quantity
@@ -39,13 +40,13 @@ CountingName = Literal["with-service", "waiting"]
 VictimName = Literal["arriving", "random", "lowest"]
 RedVictimName = Literal["arriving", "random"]
 PriorityVictimName = Literal["arriving", "lowest"]
-DialectName = Literal["ns2", "rfc"]
+DialectName = Literal["ns2", "rfc", "engset"]
 RecoveryName = Literal["old-tahoe", "tahoe", "reno", "newreno"]
 SlowStartName = Literal["below", "at-or-below"]
 IncreaseName = Literal["reciprocal", "reciprocal-floor", "counted"]
 PartialAckTimerName = Literal["slow-but-steady", "impatient"]
 EstimatorName = Literal["ticks", "rfc6298"]
-SampleName = Literal["per-round", "per-ack"]
+SampleName = Literal["per-round", "per-ack", "per-ack-karn"]
 
 DISCIPLINES: tuple[str, ...] = get_args(DisciplineName)
 
@@ -291,11 +292,14 @@ class Rto(Table):
         "integer arithmetic on a coarse clock (ticks, as in ns-2 and BSD) or RFC 6298"
     )
     sample: Annotated[SampleName | None, _choice("way of sampling", SampleName)] = _preset(
-        "round-trip times measured: one a round, or one for each ACK (time stamps)"
+        "round-trip times measured: one a round; or, by time stamps, one for each ACK (per-ack), or for each but those "
+        "of packets sent again (per-ack-karn)"
     )
     k: Annotated[int | None, Count(1, 1000, 4)] = _preset("weight of the variation: RTO = SRTT + k RTTVAR")
     granularity: Annotated[float | None, Amount("100 ms", (_TICK,))] = _preset("tick of the clock")
-    min: Annotated[float | None, Amount("200 ms", (_TIME,))] = _preset("least timeout")
+    min: Annotated[float | None, Amount("200 ms", (_TIME,))] = _preset(
+        'least timeout; with estimator = "ticks" it is never below two ticks, so "0 s" means twice the granularity'
+    )
     max: Annotated[float | None, Amount("60 s", (_TIMEOUT,))] = _preset("largest timeout")
     initial: Annotated[float | None, Amount("3 s", (_TIMEOUT,))] = _preset(
         "timeout before the first round-trip time is known"
@@ -311,7 +315,8 @@ class Tcp(Table):
 
     preset: Annotated[str, Choice("preset", preset_names())] = _entry("the combination to start from", DEFAULT_PRESET)
     dialect: Annotated[DialectName | None, _choice("dialect", DialectName)] = _preset(
-        "whose rules hold where the axes leave room: ns-2's, or the RFCs' to the letter"
+        "whose rules hold where the axes leave room: ns-2's, the RFCs' to the letter, or the RFCs' with the choices of "
+        "the paper on the TCP-modified Engset model, section 3.1"
     )
     recovery: Annotated[RecoveryName | None, _choice("recovery", RecoveryName)] = _preset(
         "what follows a detected loss; old-tahoe has timeouts only"
@@ -381,6 +386,22 @@ class Flow(Table):
         return self.priority if self.ack_priority is None else self.ack_priority
 
 
+class Precision(Table):
+    """Run until the interval of a quantity over replications is narrow enough."""
+
+    quantity: Annotated[str, Text(200, "flow.web.goodput")] = _entry(
+        "what is to be known: flow.NAME or link.NAME and a quantity of the result, with its unit or without; the name "
+        "of counted flows stands for their mean"
+    )
+    within: Annotated[float, Percent("2%")] = _entry("half the interval, as a part of the mean, that is narrow enough")
+    most: Annotated[int, Count(2, 1_000_000, 100)] = _entry("replications at most", 1000)
+    batch: Annotated[int, Count(2, 100_000, 8)] = _entry(
+        "replications that are added at a time, whatever the number of threads; the first time it is `replications`, "
+        "where that is more",
+        10,
+    )
+
+
 class Run(Table):
     """How long, how often, from which seed."""
 
@@ -393,6 +414,9 @@ class Run(Table):
     confidence: Annotated[float, Number(0, 1, 0.99)] = _entry(
         "confidence level of the intervals over replications", 0.95
     )
+    precision: Precision | None = _entry(
+        "replications are added until the interval of a quantity is narrow enough", None, words="`replications` are run"
+    )
 
 
 class Trace(Table):
@@ -404,7 +428,6 @@ class Trace(Table):
     queue: Switch = _entry("queue length at each change", default=False)
     queue_distribution: Switch = _entry("time at each queue length, and arrivals that saw it", default=False)
     drops: Switch = _entry("each drop", default=False)
-    losses: Switch = _entry("each detection of a loss", default=False)
     delay: Switch = _entry("propagation delays that change, at each change", default=False)
     acr: Switch = _entry("allowed cell rate of each end of a channel, at each change", default=False)
     ip_queue: Switch = _entry(
@@ -412,6 +435,18 @@ class Trace(Table):
     )
     cell_queue: Switch = _entry(
         "cells in each port of the ATM network, as each arriving cell finds them", default=False
+    )
+    losses: Switch = _entry(
+        "each detection of a loss, and whether it was false: whether the packet's last copy had not been dropped",
+        default=False,
+    )
+    recovery: Switch = _entry(
+        "each timeout by its kind, with the time stalled, and each fast recovery that succeeds, with what it sent",
+        default=False,
+    )
+    rounds: Switch = _entry(
+        "round trips that tile the time axis: a round ends when all that was outstanding at its start is acknowledged",
+        default=False,
     )
     overview_interval: Annotated[float | None, Amount("1 s", (Span("s", 1e-9, LONGEST_RUN_S, "1 ns to 1e7 s"),))] = (
         _entry("cwnd and queues, their least and largest value in each interval, for the picture", None, words="none")

@@ -1,5 +1,6 @@
 //! What a run records on request. Observers only look: a run is the same bit for bit with and without them.
 
+mod rounds;
 mod rows;
 mod thinner;
 
@@ -7,14 +8,16 @@ use base::{Packet, Time};
 use net::Phase;
 use tcp::{Loss, Segment, Sender};
 
+use rounds::RoundFollower;
 pub use rows::{
-    CwndRow, DelayRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow, RttRow,
-    SequenceRow, Traces,
+    CwndRow, DelayRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow, RepairRow,
+    RoundRow, RttRow, SequenceRow, Traces,
 };
 use thinner::{DropCounter, Thinner};
 
 use crate::capture::{self, duplex};
 use crate::pipes::delay_process;
+use crate::recovery::Repair;
 use crate::scenario::Scenario;
 
 /// Follows one link's length.
@@ -36,6 +39,7 @@ pub(crate) struct Observers {
     interval: Time,
     followers: Vec<QueueFollower>,
     windows: Vec<Thinner>,
+    rounds: Vec<RoundFollower>,
     captured: Vec<bool>,
     captured_bytes: u64,
 }
@@ -77,13 +81,16 @@ impl Observers {
             queue_distribution: wanted(asked.queue_distribution),
             drops: wanted(asked.drops),
             losses: wanted(asked.losses),
+            recovery: wanted(asked.recovery),
+            rounds: wanted(asked.rounds),
             overview: wanted(asked.overview_interval_s.is_some()),
             delay: asked.delay.then(|| delay_rows(scenario, replication, phase.end)),
             capture: wanted(asked.capture.is_some()),
             atm: None,
         };
         let atm = scenario.atm.as_ref().is_some_and(|atm| atm.network.trace != atm::TraceConfig::default());
-        let rows = asked.cwnd || asked.rtt || asked.sequence || asked.drops || asked.losses || asked.delay || atm;
+        let rows = asked.cwnd || asked.rtt || asked.sequence || asked.drops || asked.losses;
+        let rows = rows || asked.recovery || asked.rounds || asked.delay || atm;
         (follows || rows || asked.capture.is_some()).then(|| {
             Box::new(Observers {
                 traces,
@@ -91,6 +98,7 @@ impl Observers {
                 interval: Time::from_seconds(asked.overview_interval_s.unwrap_or(0.0)).max(Time::from_picoseconds(1)),
                 followers: if follows { vec![QueueFollower::default(); scenario.links.len()] } else { Vec::new() },
                 windows: vec![Thinner::default(); scenario.flows.len()],
+                rounds: if asked.rounds { vec![RoundFollower::default(); scenario.flows.len()] } else { Vec::new() },
                 captured,
                 captured_bytes: 0,
             })
@@ -120,7 +128,12 @@ impl Observers {
         }
     }
 
-    pub(crate) fn ack(&mut self, flow: u32, time: Time, next: u64, rtt: Option<Time>) {
+    pub(crate) fn ack(&mut self, flow: u32, time: Time, next: u64, rtt: Option<Time>, sender: &Sender) {
+        if let (Some(rows), Some(follower)) = (&mut self.traces.rounds, self.rounds.get_mut(flow as usize)) {
+            if let Some(rtt) = follower.acknowledged(time, next) {
+                rows.push(RoundRow { flow, time, rtt, window: sender.cwnd() });
+            }
+        }
         if let Some(rows) = &mut self.traces.sequence {
             rows.push(SequenceRow { flow, time, kind: Kind::Acked, sequence: next });
         }
@@ -134,11 +147,21 @@ impl Observers {
             let kind = if segment.retransmission { Kind::Retransmitted } else { Kind::Sent };
             rows.push(SequenceRow { flow, time, kind, sequence: segment.sequence });
         }
+        if let Some(follower) = self.rounds.get_mut(flow as usize) {
+            follower.sent(time, segment.sequence);
+        }
     }
 
-    pub(crate) fn loss(&mut self, flow: u32, time: Time, loss: Loss) {
+    pub(crate) fn loss(&mut self, flow: u32, time: Time, loss: Loss, spurious: bool) {
         if let Some(rows) = &mut self.traces.losses {
-            rows.push(LossRow { time, flow, loss });
+            rows.push(LossRow { time, flow, loss, spurious });
+        }
+    }
+
+    /// A timeout, or a fast recovery that has succeeded.
+    pub(crate) fn repair(&mut self, flow: u32, time: Time, repair: Repair) {
+        if let Some(rows) = &mut self.traces.recovery {
+            rows.push(RepairRow { time, flow, repair });
         }
     }
 

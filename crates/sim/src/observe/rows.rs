@@ -3,6 +3,8 @@
 use base::{Packet, Time};
 use tcp::Loss;
 
+use crate::recovery::Repair;
+
 /// The recorded rows, each kind in order of time.
 #[derive(Clone, Debug, Default)]
 pub struct Traces {
@@ -22,6 +24,10 @@ pub struct Traces {
     pub losses: Option<Vec<LossRow>>,
     /// Propagation delays that change.
     pub delay: Option<Vec<DelayRow>>,
+    /// Timeouts, and fast recoveries that succeeded.
+    pub recovery: Option<Vec<RepairRow>>,
+    /// Round trips that tile the time axis.
+    pub rounds: Option<Vec<RoundRow>>,
     /// Thinned cwnd and queues.
     pub overview: Option<Vec<OverviewRow>>,
     /// Packets as they leave the captured links, with the link's index.
@@ -130,6 +136,32 @@ pub struct LossRow {
     pub flow: u32,
     /// What was found.
     pub loss: Loss,
+    /// The last copy of the packet had not been dropped.
+    pub spurious: bool,
+}
+
+/// A timeout, or the end of a fast recovery that succeeded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RepairRow {
+    /// Instant.
+    pub time: Time,
+    /// Flow.
+    pub flow: u32,
+    /// What it was.
+    pub repair: Repair,
+}
+
+/// A round: from an instant until all that was outstanding then is acknowledged, where the next one begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RoundRow {
+    /// Flow.
+    pub flow: u32,
+    /// Its end.
+    pub time: Time,
+    /// Its length.
+    pub rtt: Time,
+    /// cwnd before the ACK that ends it \[packets\].
+    pub window: f64,
 }
 
 /// A link's propagation delay from an instant on.

@@ -51,6 +51,8 @@ fn check_order(outcome: &Outcome) {
     ordered(rows(&traces.queue).iter().map(|row| row.time).collect());
     ordered(rows(&traces.drops).iter().map(|row| row.time).collect());
     ordered(rows(&traces.losses).iter().map(|row| row.time).collect());
+    ordered(rows(&traces.recovery).iter().map(|row| row.time).collect());
+    ordered(rows(&traces.rounds).iter().map(|row| row.time).collect());
     ordered(rows(&traces.overview).iter().map(|row| row.time).collect());
 }
 

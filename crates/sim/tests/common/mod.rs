@@ -105,7 +105,7 @@ pub fn scenario(title: &str, duration_s: f64, links: Vec<LinkConfig>, flows: Vec
     Scenario {
         format: 1,
         title: title.to_owned(),
-        run: Run { duration_s, warmup_s: 0.0, replications: 1, seed: 1, confidence: 0.95 },
+        run: Run { duration_s, warmup_s: 0.0, replications: 1, seed: 1, confidence: 0.95, precision: None },
         links,
         flows,
         trace: TraceConfig::default(),
@@ -124,6 +124,8 @@ pub fn all_traces() -> TraceConfig {
         drops: true,
         losses: true,
         delay: true,
+        recovery: true,
+        rounds: true,
         overview_interval_s: Some(0.5),
         capture: None,
     }

@@ -34,20 +34,24 @@ pub fn scenario() -> impl Strategy<Value = Scenario> {
 
 /// Any set of probes.
 pub fn probes() -> impl Strategy<Value = TraceConfig> {
-    (any::<[bool; 8]>(), prop::option::of(0.01..5.0_f64), any::<bool>()).prop_map(
-        |([cwnd, rtt, sequence, queue, queue_distribution, drops, losses, delay], overview_interval_s, capture)| {
-            TraceConfig {
-                cwnd,
-                rtt,
-                sequence,
-                queue,
-                queue_distribution,
-                drops,
-                losses,
-                delay,
-                overview_interval_s,
-                capture: capture.then(|| vec!["link 0".to_owned()]),
-            }
+    (any::<[bool; 10]>(), prop::option::of(0.01..5.0_f64), any::<bool>()).prop_map(
+        |(
+            [cwnd, rtt, sequence, queue, queue_distribution, drops, losses, delay, recovery, rounds],
+            overview_interval_s,
+            capture,
+        )| TraceConfig {
+            cwnd,
+            rtt,
+            sequence,
+            queue,
+            queue_distribution,
+            drops,
+            losses,
+            delay,
+            recovery,
+            rounds,
+            overview_interval_s,
+            capture: capture.then(|| vec!["link 0".to_owned()]),
         },
     )
 }
@@ -71,7 +75,8 @@ fn assemble(
             flow.forward_delay_s = flow.forward_delay_s.max(0.02);
         }
     }
-    let run = Run { duration_s, warmup_s: warmup * duration_s, replications: 1, seed, confidence: 0.95 };
+    let run =
+        Run { duration_s, warmup_s: warmup * duration_s, replications: 1, seed, confidence: 0.95, precision: None };
     Scenario { format: 1, title: "random".to_owned(), run, links, flows, trace: TraceConfig::default(), atm: None }
 }
 
