@@ -133,6 +133,7 @@ impl Description {
             flows: flows.map(|(n, flow)| flow.config(n, links.len() / 2, duration_s)).collect(),
             trace: self.trace(&links),
             links,
+            atm: None,
         }
     }
 

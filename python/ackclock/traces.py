@@ -11,6 +11,7 @@ from ackclock.replication import Replication, ResolvedDict, flow_names
 
 TRACES = (
     *("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses", "delay", "recovery", "rounds"),
+    *("acr", "ip_queue", "cell_queue"),
 )
 OVERVIEW = "overview"
 OVERVIEW_KINDS = ("cwnd", "queue", "drop")
@@ -46,12 +47,17 @@ def trace_frames(resolved: ResolvedDict, replications: Sequence[Replication]) ->
     frames = {
         name: _trace_frame(resolved, name, replications)
         for name in TRACES
-        if resolved["trace"].get(name) and any(name in replication["traces"] for replication in replications)
+        if _asked(resolved, name) and any(name in replication["traces"] for replication in replications)
     }
     for replication in replications:
         if OVERVIEW in replication["traces"]:
             frames[OVERVIEW] = _overview_frame(resolved, replication)
     return frames
+
+
+def _asked(resolved: ResolvedDict, name: str) -> bool:
+    atm = resolved.get("atm") or {"network": {"trace": {}}}
+    return bool(resolved["trace"].get(name) or atm["network"]["trace"].get(name))
 
 
 def captures(replications: Sequence[Replication]) -> dict[str, bytes]:
@@ -83,6 +89,9 @@ def _named(resolved: ResolvedDict, trace: str, column: str, values: NDArray[Any]
         return pd.Categorical.from_codes(values.astype(np.int64), categories=pd.Index(flow_names(resolved)))
     if column == "link":
         return pd.Categorical.from_codes(values.astype(np.int64), categories=_names(resolved["links"]))
+    if column == "port":
+        ports = resolved["atm"]["network"]["ports"]
+        return pd.Categorical.from_codes(values.astype(np.int64), categories=_names(ports))
     if (trace, column) in CODES:
         return pd.Categorical.from_codes(values.astype(np.int64), categories=pd.Index(CODES[trace, column]))
     return values

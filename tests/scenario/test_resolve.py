@@ -103,6 +103,7 @@ def test_defaults_are_all_written_out() -> None:
             "recovery": False,
             "rounds": False,
         },
+        "atm": None,
     }
     given = resolve(load(text)).to_dict()
     assert given == expected

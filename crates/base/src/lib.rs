@@ -5,9 +5,11 @@ mod random;
 mod rate;
 mod ring;
 mod time;
+mod tournament;
 
 pub use packet::{Packet, PacketKind};
 pub use random::RandomStream;
 pub use rate::Rate;
 pub use ring::Ring;
 pub use time::Time;
+pub use tournament::Tournament;

@@ -62,6 +62,9 @@ fn replication<'py>(py: Python<'py>, scenario: &Scenario, outcome: &Outcome) -> 
     let transfers = outcome.transfers.iter().map(|sources| source_tables(py, sources)).collect::<PyResult<Vec<_>>>()?;
     result.set_item("transfers", PyList::new(py, transfers)?)?;
     let traces = traces(py, &outcome.traces)?;
+    if let (Some(rows), Some(config)) = (&outcome.traces.atm, &scenario.atm) {
+        atm_traces(&traces, rows, config)?;
+    }
     if outcome.traces.capture.is_some() {
         traces.set_item("capture", captures(py, scenario, outcome)?)?;
     }
@@ -232,6 +235,34 @@ fn overview<'py>(py: Python<'py>, rows: &[sim::OverviewRow]) -> PyResult<Bound<'
     column(&table, "time_s", rows, |row| seconds(row.time))?;
     column(&table, "value", rows, |row| row.value)?;
     Ok(table)
+}
+
+/// What an ATM network recorded: its ends by the links that stand for their ways.
+fn atm_traces(all: &Bound<'_, PyDict>, rows: &atm::Traces, config: &sim::scenario::ChannelsConfig) -> PyResult<()> {
+    let (py, asked) = (all.py(), config.network.trace);
+    let table = |rows: &[atm::Row], whose: &str, of: &dyn Fn(u32) -> u32, what: &str| -> PyResult<_> {
+        let table = PyDict::new(py);
+        column(&table, whose, rows, |row| of(row.index))?;
+        column(&table, "time_s", rows, |row| seconds(row.time))?;
+        column(&table, what, rows, |row| row.value)?;
+        Ok(table)
+    };
+    let link = |end: u32| config.links[end as usize] as u32;
+    if asked.acr {
+        all.set_item("acr", table(&rows.acr, "link", &link, "rate_bps")?)?;
+    }
+    if asked.ip_queue {
+        let queues = table(&rows.ip_queue_data, "link", &link, "data_packets")?;
+        let both: Vec<(f64, f64)> =
+            rows.ip_queue.iter().zip(&rows.atm_queue).map(|(ip, atm)| (ip.value, atm.value)).collect();
+        column(&queues, "ip_packets", &both, |row| row.0)?;
+        column(&queues, "atm_packets", &both, |row| row.1)?;
+        all.set_item("ip_queue", queues)?;
+    }
+    if asked.cell_queue {
+        all.set_item("cell_queue", table(&rows.cell_queue, "port", &|port| port, "cells")?)?;
+    }
+    Ok(())
 }
 
 fn captures<'py>(py: Python<'py>, scenario: &Scenario, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {

@@ -1,3 +1,4 @@
+mod atm_network;
 mod delay;
 mod loss;
 
@@ -46,6 +47,9 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
     faults.number("flows", hops, 0.0, MOST_HOPS);
     for (index, flow) in scenario.flows.iter().enumerate() {
         faults.flow(&format!("flows[{index}]"), flow, &scenario.links);
+    }
+    if let Some(channels) = &scenario.atm {
+        faults.channels(channels, &scenario.links);
     }
     if let Some(interval) = scenario.trace.overview_interval_s {
         faults.number("trace.overview_interval_s", interval, 1e-9, LONGEST_S);

@@ -144,12 +144,16 @@ impl Engine {
         self.senders = Vec::new();
         self.network.tell_last_departures();
         let links = self.network.link_statistics();
-        let traces = self.network.observers.take().map(|observers| observers.finish()).unwrap_or_default();
+        let cells = self.network.channels.as_ref().map_or(0, |channels| channels.events());
+        let mut observers = self.network.observers.take();
+        let channels = self.network.channels.take();
+        let atm = channels.and_then(|channels| observers.as_mut().map(|observers| channels.finish(observers)));
+        let traces = observers.map(|observers| observers.finish(atm)).unwrap_or_default();
         let transfers = std::mem::take(&mut self.network.transfers).finish(&self.network.phase);
         Outcome {
             replication: self.replication,
             phase: self.network.phase,
-            events: self.events,
+            events: self.events + cells,
             cpu_s,
             flows: self.network.flows.iter().map(|flow| flow.statistics).collect(),
             recoveries: self.network.recovery_statistics(),

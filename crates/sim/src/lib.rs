@@ -1,6 +1,7 @@
 //! The composition root: a resolved scenario becomes a network, the loop runs it, and columns come out.
 
 mod capture;
+mod channels;
 mod check;
 mod check_traffic;
 mod crowd;
@@ -16,7 +17,6 @@ mod recovery;
 mod route;
 pub mod scenario;
 mod statistics;
-mod tournament;
 mod traffic;
 
 pub use capture::{captured_links, pcapng};

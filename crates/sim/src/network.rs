@@ -1,7 +1,8 @@
-use base::{Packet, PacketKind, RandomStream, Ring, Time};
+use base::{Packet, PacketKind, RandomStream, Ring, Time, Tournament};
 use net::{Link, LinkStatistics, Phase, Pipe, PrivateLinks, QueuedLink};
 use tcp::{Acknowledgment, Loss, LossCause, Receiver};
 
+use crate::channels::Channels;
 use crate::crowd::Crowd;
 use crate::links::{link, private_links, queued_link};
 use crate::losses::{losses, LossSlot};
@@ -11,7 +12,6 @@ use crate::recovery::{LossLog, RecoveryStatistics};
 use crate::route::{routes, Element, Hop, Place, Routes};
 use crate::scenario::Scenario;
 use crate::statistics::FlowStatistics;
-use crate::tournament::Tournament;
 use crate::traffic::Transfers;
 
 /// A packet and its instant.
@@ -75,7 +75,7 @@ struct PrivateLink {
 
 /// All between the senders: links, the streams that join there, receivers, and the ACKs that come back.
 ///
-/// Elements in the order in which events at the same instant happen: departures from links, arrivals where streams join,
+/// Elements in the order in which events at the same instant happen: departures from links, the ATM network, arrivals where streams join,
 /// arrivals from pipes in which packets overtake, receivers' timers, senders (ACK before timer).
 #[derive(Debug)]
 pub(crate) struct Network {
@@ -103,6 +103,7 @@ pub(crate) struct Network {
     overtaking: Vec<Crowd>,
     /// The last one is that of the senders.
     crowds: Vec<Crowd>,
+    pub(crate) channels: Option<Box<Channels>>,
     receivers: Vec<ReceiverSlot>,
     /// The flows whose receivers may hold ACKs back.
     delaying: Vec<u32>,
@@ -129,10 +130,11 @@ impl Network {
                     queues.push(queued_link(config, random));
                     queue_indices.push(index as u32);
                 }
-                Place::Private => {}
+                Place::Private | Place::Channel(_) => {}
             }
         }
-        let first_stream = queues.len() as u32;
+        let channels = Channels::new(scenario, queues.len() as u32);
+        let first_stream = queues.len() as u32 + u32::from(channels.is_some());
         let pipes = pipes(scenario, replication);
         let first_crowd = first_stream + (streams + pipes.len()) as u32;
         let first_receiver = first_crowd + crowds as u32 + 1;
@@ -160,6 +162,7 @@ impl Network {
             overtaking: vec![Crowd::default(); pipes.len()],
             pipes,
             losses: losses(scenario, replication),
+            channels,
             loss_logs: vec![None; data.len()],
             receivers,
             hops,
@@ -368,7 +371,7 @@ impl Network {
     /// A packet leaves a link whose departures are events.
     #[inline(never)]
     pub(crate) fn on_departure(&mut self, index: u32, now: Time) {
-        let queue = &mut self.queues[index as usize];
+        let Some(queue) = self.queues.get_mut(index as usize) else { return self.on_channels(now) };
         let Some(mut packet) = queue.depart(now, &self.phase) else { return };
         let (packets, next) = (queue.packets(), queue.next_departure());
         self.events.set(index, next);
@@ -404,6 +407,9 @@ impl Network {
             Place::Link(index) => self.links[index as usize].statistics(),
             Place::Queue(index) => *self.queues[index as usize].statistics(),
             Place::Private => self.private_statistics(link),
+            Place::Channel(end) => {
+                self.channels.as_ref().map_or_else(LinkStatistics::default, |all| all.statistics(end))
+            }
         };
         let mut links: Vec<LinkStatistics> = self.places.iter().enumerate().map(statistics).collect();
         for LossSlot { link, lost, .. } in &self.losses {
@@ -454,7 +460,7 @@ impl Network {
     }
 
     #[cold]
-    fn count_drop(&mut self, time: Time, packet: &Packet) {
+    pub(crate) fn count_drop(&mut self, time: Time, packet: &Packet) {
         if packet.kind != PacketKind::Ack {
             let flow = self.flow_of(packet);
             let index = self.phase.index(time);
@@ -530,6 +536,10 @@ impl Network {
                 self.join_pipe(index, arrival, packet);
                 None
             }
+            Element::Channel(end) => {
+                self.join_channel(end, arrival, packet);
+                None
+            }
             Element::Level { queue, level } => {
                 self.join_queue(queue, arrival, packet, level);
                 None
@@ -569,6 +579,11 @@ impl Network {
             self.events.advance(self.first_stream + self.streams.len() as u32 + pipe, arrival);
             self.overtaking[pipe as usize].push(arrival, packet);
         }
+    }
+
+    /// Propagation after the packet's hop.
+    pub(crate) fn delay_after(&self, packet: &Packet) -> Time {
+        self.hops[packet.hop as usize].delay
     }
 
     #[inline(always)]
@@ -633,7 +648,7 @@ impl Network {
     }
 
     /// The flow of a packet: its way ends at that flow's receiver or sender.
-    fn flow_of(&self, packet: &Packet) -> u32 {
+    pub(crate) fn flow_of(&self, packet: &Packet) -> u32 {
         let rest = &self.hops[packet.hop as usize..];
         let end = rest.iter().find_map(|hop| match hop.element {
             Element::Receiver(flow) | Element::Sender(flow) | Element::CrowdedSender(flow) | Element::Sink(flow) => {

@@ -35,6 +35,8 @@ pub(crate) enum Element {
     Pipe(u32),
     /// A pipe in which they overtake one another: the packet waits there until its instant.
     Overtaking(u32),
+    /// One direction of a channel: the packet waits at its end for the clock.
+    Channel(u32),
     /// The receiver of a flow.
     Receiver(u32),
     /// The sender of a flow.
@@ -55,6 +57,8 @@ pub(crate) enum Place {
     Queue(u32),
     /// As many copies as flows cross it, in groups of flows alike.
     Private,
+    /// One direction of a channel of the ATM network, by its end.
+    Channel(u32),
 }
 
 /// Copies of a link for the flows of one entry, which carry packets of one size.
@@ -111,9 +115,16 @@ fn needs_events(link: &LinkConfig) -> bool {
         }
 }
 
-fn places(links: &[LinkConfig]) -> Vec<Place> {
+fn places(scenario: &Scenario) -> Vec<Place> {
     let (mut plain, mut queued) = (0, 0);
-    let mut place = |link: &LinkConfig| {
+    let mut channels = BTreeMap::new();
+    if let Some(config) = &scenario.atm {
+        channels.extend(config.links.iter().enumerate().map(|(end, &link)| (link, end as u32)));
+    }
+    let mut place = |(index, link): (usize, &LinkConfig)| {
+        if let Some(&end) = channels.get(&index) {
+            return Place::Channel(end);
+        }
         if link.private {
             return Place::Private;
         }
@@ -122,7 +133,7 @@ fn places(links: &[LinkConfig]) -> Vec<Place> {
         *counter += 1;
         place(*counter - 1)
     };
-    links.iter().map(&mut place).collect()
+    scenario.links.iter().enumerate().map(&mut place).collect()
 }
 
 fn overtakes(link: &LinkConfig) -> bool {
@@ -191,7 +202,7 @@ fn feeder_of(config: &LinkConfig, link: usize, flow: usize) -> Option<Feeder> {
 /// Lays out the hops of all flows.
 pub(crate) fn routes(scenario: &Scenario) -> Routes {
     let mut layout = Layout {
-        places: places(&scenario.links),
+        places: places(scenario),
         pipes: pipes(&scenario.links),
         losses: losses(&scenario.links),
         feeders: feeders(scenario),
@@ -277,10 +288,13 @@ impl Layout<'_> {
                 (Place::Private, _) => {
                     self.private(PrivateGroup { link, entry: traveller.entry, bytes: traveller.bytes })
                 }
+                // The propagation is the network's.
+                (Place::Channel(end), _) => Element::Channel(end),
             };
+            let delay_s = if matches!(element, Element::Channel(_)) { 0.0 } else { self.links[link].delay_s };
             feeder = feeder_of(&self.links[link], link, traveller.flow);
             match self.pipes[link] {
-                None => self.push(element, self.links[link].delay_s),
+                None => self.push(element, delay_s),
                 Some(pipe) => {
                     self.push(element, 0.0);
                     self.push(pipe, 0.0);

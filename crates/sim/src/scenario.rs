@@ -26,6 +26,20 @@ pub struct Scenario {
     pub flows: Vec<FlowConfig>,
     /// What to record.
     pub trace: TraceConfig,
+    /// The ATM network whose channels stand among the links; none: there is none.
+    #[serde(default)]
+    pub atm: Option<ChannelsConfig>,
+}
+
+/// An ATM network, and the links that stand for its channels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChannelsConfig {
+    /// The network.
+    pub network: atm::AtmConfig,
+    /// The link that stands for the way from each end: of the first channel's near end, its far end, the second's near end, and
+    /// so on. What such a link says of its rate and delay is for people; the network decides.
+    pub links: Vec<usize>,
 }
 
 /// How long, how often, from which seed.

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import get_args
 
 from ackclock.errors import Fault
+from ackclock.scenario.atm import add_channels
+from ackclock.scenario.check_atm import atm_faults
 from ackclock.scenario.check_precision import precision_faults
 from ackclock.scenario.check_tcp import tcp_faults
 from ackclock.scenario.delays import MOST_CHANGES, shortest_stay_s
@@ -64,6 +66,7 @@ class Checker:
         """Give all faults."""
         yield from self._double_names()
         yield from self._numbers()
+        yield from atm_faults(self.places, self.draft.atm)
         for way in self.network.directions:
             if way is not None:
                 yield from self._link(way)
@@ -329,9 +332,11 @@ class Checker:
 def checker_of(draft: Draft, places: Places) -> Checker:
     """Lay out the network of a draft for checking."""
     names = [_name(places, "link", position) for position in range(len(draft.links))]
-    return Checker(
-        draft, places, network_of(draft.links, names, places.source.folder), all_named=bool(names) and all(names)
-    )
+    network = network_of(draft.links, names, places.source.folder)
+    channels = [_name(places, "channel", position) for position in range(len(draft.atm.channels))]
+    add_channels(network, draft.atm, channels)
+    crossed = names + channels
+    return Checker(draft, places, network, all_named=bool(crossed) and all(crossed))
 
 
 def _name(places: Places, kind: str, position: int) -> str | None:

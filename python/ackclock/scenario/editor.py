@@ -17,7 +17,7 @@ def json_schema() -> dict[str, Any]:
     Examples
     --------
     >>> json_schema()["required"]
-    ['link', 'flow', 'run']
+    ['flow', 'run']
     """
     schema = Form.model_json_schema()
     tables = [*schema.pop("$defs").items()]

@@ -10,7 +10,7 @@ from ackclock.scenario.places import Places, as_toml
 from ackclock.scenario.source import Location, Source
 from ackclock.scenario.suggestions import did_you_mean
 
-_HEADS = ("link", "flow", "run", "trace", "title")
+_HEADS = ("link", "flow", "run", "trace", "title", "atm_link", "channel", "cross_traffic")
 _SHORTHANDS = {"queue": "discipline", "tcp": "preset", "size": "mean", "on": "mean", "off": "mean"}
 
 
@@ -65,7 +65,7 @@ def _location(key: str, source: Source, faults: list[Fault]) -> Location | None:
 
 def _in_table(head: str, rest: list[str], place: str, source: Source, faults: list[Fault]) -> Location | None:
     tables = Places(source)
-    given = [tables.name((head, position)) for position in range(len(source.document[head]))]
+    given = [tables.name((head, position)) for position in range(len(source.document.get(head, ())))]
     names = flow_names(given) if head == "flow" else [name or "" for name in given]
     name, *fields = rest
     if name in names:

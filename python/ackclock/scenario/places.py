@@ -10,6 +10,7 @@ from ackclock.errors import Fault
 from ackclock.scenario.source import Location, Source
 
 _LONGEST_GIVEN = 60
+_NAMED = ("link", "flow", "atm_link", "channel", "cross_traffic")
 
 
 class Places:
@@ -107,7 +108,7 @@ class Places:
 
     def _table(self, location: Location) -> str:
         match location:
-            case ("link" | "flow" as kind, int(position), *_):
+            case (str(kind), int(position), *_) if kind in _NAMED:
                 header = f"{ordinal(position + 1)} [[{kind}]]"
                 name = self.name(location)
                 return header if name is None else f'{kind} "{name[:_LONGEST_GIVEN]}" ({header})'
@@ -118,7 +119,7 @@ class Places:
 
 
 def _field(location: Location) -> str:
-    start = 2 if location[:1] in {("link",), ("flow",)} and len(location) > 1 and isinstance(location[1], int) else 1
+    start = 2 if location[:1] in {(kind,) for kind in _NAMED} and location[1:] and isinstance(location[1], int) else 1
     if len(location) == 1 and location[0] not in {"run", "trace"}:
         start = 0
     keys = location[start:]

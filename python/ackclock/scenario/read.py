@@ -1,27 +1,41 @@
 """From the document to the schema's models: all that pydantic finds wrong, as faults."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast, get_args
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from ackclock.errors import Fault
+from ackclock.scenario.atm import AtmTables
+from ackclock.scenario.entries import Table
 from ackclock.scenario.fields import FieldError, Kind, toml_type
 from ackclock.scenario.places import Places
-from ackclock.scenario.schema import Flow, Form, Link, Run, Table, Trace, kind_of
+from ackclock.scenario.schema import Flow, Form, Link, Run, Trace, kind_of
+from ackclock.scenario.schema_atm import AtmLink, Channel, CrossTraffic
 from ackclock.scenario.source import Location
 from ackclock.scenario.suggestions import did_you_mean
 
 T = TypeVar("T", bound=Table)
 
-_TABLES = {"link": "[[link]]", "flow": "[[flow]]", "run": "[run]", "trace": "[trace]"}
+_TABLES = {
+    "link": "[[link]]",
+    "flow": "[[flow]]",
+    "run": "[run]",
+    "trace": "[trace]",
+    "atm_link": "[[atm_link]]",
+    "channel": "[[channel]]",
+    "cross_traffic": "[[cross_traffic]]",
+}
 _FIRST_FIELDS = {
     "link": 'one table for each link, with at least name = "satellite" and rate = "1.5 Mbit/s"',
     "flow": 'one table for each flow, with at least path = ["satellite"]',
     "run": 'a table with at least duration = "2000 s"',
     "trace": "a table such as [trace] with cwnd = true",
+    "atm_link": 'one table for each ATM link, with at least name = "trunk" and rate = "155.52 Mbit/s"',
+    "channel": 'one table for each channel, with at least name = "vc" and path = ["trunk"]',
+    "cross_traffic": 'one table for each source, with at least name, path = ["trunk"] and rate = "40 Mbit/s"',
 }
 
 
@@ -34,6 +48,7 @@ class Draft:
     run: Run | None
     trace: Trace | None
     title: str = ""
+    atm: AtmTables = field(default_factory=AtmTables)
 
 
 def read_form(places: Places) -> tuple[Draft, list[Fault]]:
@@ -43,9 +58,13 @@ def read_form(places: Places) -> tuple[Draft, list[Fault]]:
         form = Form.model_validate(document)
     except ValidationError as error:
         faults = [_fault(places, detail) for detail in error.errors(include_url=False)]
+        if not ("link" in document or "channel" in document):
+            faults.insert(0, _empty(places, "link"))
         return _draft(document), _without_doubles(faults)
-    faults = [_empty(places, name) for name in ("link", "flow") if not getattr(form, name)]
-    return Draft(tuple(form.link), tuple(form.flow), form.run, form.trace, form.title), faults
+    faults = [_empty(places, "link")] if not (form.link or form.channel) else []
+    faults += [_empty(places, "flow")] if not form.flow else []
+    atm = AtmTables(tuple(form.atm_link), tuple(form.channel), tuple(form.cross_traffic))
+    return Draft(tuple(form.link), tuple(form.flow), form.run, form.trace, form.title, atm), faults
 
 
 def _draft(document: Mapping[str, Any]) -> Draft:
@@ -54,6 +73,11 @@ def _draft(document: Mapping[str, Any]) -> Draft:
         flows=tuple(_model(Flow, table) for table in _tables(document.get("flow"))),
         run=_model(Run, document.get("run")),
         trace=_model(Trace, document.get("trace", {})),
+        atm=AtmTables(
+            tuple(_model(AtmLink, table) for table in _tables(document.get("atm_link"))),
+            tuple(_model(Channel, table) for table in _tables(document.get("channel"))),
+            tuple(_model(CrossTraffic, table) for table in _tables(document.get("cross_traffic"))),
+        ),
     )
 
 

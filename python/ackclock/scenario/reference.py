@@ -9,9 +9,8 @@ import sys
 import typing
 from pathlib import Path
 
-from pydantic import BaseModel
-
 from ackclock.scenario.amounts import Amount
+from ackclock.scenario.entries import Table
 from ackclock.scenario.fields import AmountShorthand, Choice, Count, Flag, Kind, LinkNames, Number, Shorthand, Text
 from ackclock.scenario.lists import ListOf
 from ackclock.scenario.percent import Percent
@@ -33,27 +32,14 @@ from ackclock.scenario.schema import (
     Trace,
     kind_of,
 )
+from ackclock.scenario.schema_atm import Abr, AtmLink, Channel, CrossTraffic
 from ackclock.scenario.schema_traffic import Period, Size, Traffic
 
-_MODELS: dict[str, type[BaseModel]] = {
+_MODELS: dict[str, type[Table]] = {
     model.__name__.lower(): model
     for model in (
-        Form,
-        Link,
-        Reverse,
-        Queue,
-        DelayProcess,
-        DelayState,
-        Loss,
-        Flow,
-        Traffic,
-        Size,
-        Period,
-        Tcp,
-        Rto,
-        Run,
-        Precision,
-        Trace,
+        *(Form, Link, Reverse, Queue, DelayProcess, DelayState, Loss, Flow, Traffic, Size, Period, Tcp, Rto, Run),
+        *(Precision, Trace, AtmLink, Channel, Abr, CrossTraffic),
     )
 }
 _TYPES: dict[type[Kind], str] = {
@@ -94,12 +80,12 @@ def _generated(name: str) -> str:
     return _fields(_MODELS[name])
 
 
-def _fields(model: type[BaseModel]) -> str:
+def _fields(model: type[Table]) -> str:
     rows = [_row(model, name) for name in model.model_fields]
     return _table(("field", "type", "allowed", "unit", "default", "example", "meaning"), rows)
 
 
-def _row(model: type[BaseModel], name: str) -> tuple[str, ...]:
+def _row(model: type[Table], name: str) -> tuple[str, ...]:
     info = model.model_fields[name]
     kind = kind_of(model, name)
     form, allowed, unit, example = _described(kind) if kind else ("table", "see below", "", "")
@@ -127,7 +113,7 @@ def _allowed(kind: Kind) -> str:
     return kind.allowed.replace(f", such as {kind.sample}", "")
 
 
-def _default(model: type[BaseModel], name: str) -> str:
+def _default(model: type[Table], name: str) -> str:
     info = model.model_fields[name]
     extra = info.json_schema_extra
     if info.is_required() or not isinstance(extra, dict):

@@ -12,6 +12,7 @@ from pydantic_core import to_json
 from ackclock.errors import Fault, ScenarioError
 from ackclock.quantities import QUANTITIES
 from ackclock.scenario.places import as_toml
+from ackclock.scenario.resolved_atm import ChannelsSettings
 from ackclock.scenario.resolved_links import DelayProcessSettings, LossSettings
 from ackclock.scenario.resolved_traffic import ResolvedTraffic, WebTraffic
 from ackclock.scenario.schema import (
@@ -246,6 +247,7 @@ class Resolved:
     links: Annotated[tuple[SimplexLink, ...], Field(min_length=1, max_length=MOST_LINKS)]
     flows: Annotated[tuple[ResolvedFlow, ...], Field(min_length=1, max_length=MOST_FLOWS)]
     trace: TraceSettings
+    atm: ChannelsSettings | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form as dicts and lists.
@@ -340,6 +342,9 @@ def _cross_faults(resolved: Resolved) -> list[Fault]:
     captured = resolved.trace.capture or ()
     unknown = [name for name in captured if name not in known]
     faults += [_cross_fault("trace.capture", "names an unknown link", name) for name in unknown]
+    if resolved.atm and max(resolved.atm.links, default=0) >= len(resolved.links):
+        problem = f"names a link beyond the last, {len(resolved.links) - 1}"
+        faults.append(_cross_fault("atm.links", problem, resolved.atm.links))
     return [*faults, *_precision_faults(resolved)]
 
 

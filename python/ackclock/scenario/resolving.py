@@ -3,6 +3,7 @@
 import math
 
 from ackclock.errors import Fault, ScenarioError
+from ackclock.scenario.atm import add_channels, resolved_channels
 from ackclock.scenario.check_precision import precision_settings
 from ackclock.scenario.network import ChangingDelay, Direction, Losing, Network, flow_names, largest_packets, network_of
 from ackclock.scenario.resolved import (
@@ -57,6 +58,7 @@ def resolve(scenario: Scenario) -> Resolved:
     (1500000.0, 0.28)
     """
     network = network_of(scenario.links, [link.name for link in scenario.links], scenario.source.folder)
+    add_channels(network, scenario.atm, [channel.name if channel else None for channel in scenario.atm.channels])
     names = flow_names([flow.name for flow in scenario.flows])
     flows = [_flow(flow, name, network, scenario.source) for flow, name in zip(scenario.flows, names, strict=True)]
     largest = largest_packets(scenario.flows, network)
@@ -88,6 +90,7 @@ def resolve(scenario: Scenario) -> Resolved:
             recovery=trace.recovery,
             rounds=trace.rounds,
         ),
+        atm=resolved_channels(scenario.atm, 2 * len(scenario.links), trace),
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.errors import ScenarioError
+from ackclock.scenario.atm import AtmTables
 from ackclock.scenario.check import checker_of
 from ackclock.scenario.override import overridden
 from ackclock.scenario.places import Places
@@ -31,6 +32,8 @@ class Scenario:
         What to check before trusting the results.
     source : Source
         Where it comes from.
+    atm : AtmTables
+        The tables of its ATM network.
     """
 
     title: str
@@ -40,6 +43,7 @@ class Scenario:
     trace: Trace
     warnings: tuple[Warning_, ...]
     source: Source = field(repr=False, compare=False)
+    atm: AtmTables = field(default_factory=AtmTables)
 
 
 def load(origin: str | Path | Mapping[str, Any]) -> Scenario:
@@ -111,4 +115,4 @@ def _checked(source: Source) -> Scenario:
         faults.sort(key=lambda fault: (fault.line is None, fault.line or 0))
         raise ScenarioError(faults, source.name)
     warnings = Warner(links, flows, draft.run, places, checker.network).warnings()
-    return Scenario(draft.title, links, flows, draft.run, draft.trace, tuple(warnings), source)
+    return Scenario(draft.title, links, flows, draft.run, draft.trace, tuple(warnings), source, draft.atm)

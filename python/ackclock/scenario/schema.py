@@ -4,15 +4,16 @@ This module is the only place that knows a default. The messages of faults, the 
 made from it.
 """
 
-from typing import Annotated, Any, Literal, Self, get_args
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Annotated, Any, Literal, get_args
 
 from ackclock.scenario.amounts import Amount, Span
+from ackclock.scenario.entries import Table
+from ackclock.scenario.entries import entry as _entry
 from ackclock.scenario.fields import AmountShorthand, Choice, Count, Flag, Kind, LinkNames, Number, Shorthand, Text
 from ackclock.scenario.lists import ListOf, Pair
 from ackclock.scenario.percent import Percent
 from ackclock.scenario.presets import preset_names
+from ackclock.scenario.schema_atm import AtmLink, Channel, CrossTraffic
 from ackclock.scenario.schema_traffic import Traffic
 from ackclock.units import Quantity
 
@@ -90,26 +91,6 @@ def _name(example: str) -> Text:
 def _choice(what: str, names: object) -> Choice:
     """Allow the words of a Literal."""
     return Choice(what, get_args(names))
-
-
-class Table(BaseModel):
-    """A table of the TOML file: nothing but the known fields, each of the right type."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    def gives(self, name: str) -> bool:
-        """Whether the user gave the field."""
-        return name in self.model_fields_set
-
-    def override(self, other: Self) -> Self:
-        """Replace the fields that another table of the kind gives."""
-        return self.model_copy(update={name: getattr(other, name) for name in other.model_fields_set})
-
-
-def _entry(text: str, default: object = ..., *, toml: object = None, words: str = "") -> Any:
-    """Describe a field; its default as TOML, or in words, where that is not the value itself."""
-    extra: dict[str, Any] = {"default": default if toml is None else toml, "words": words}
-    return Field(default=default, description=text, json_schema_extra=None if default is ... else extra)
 
 
 def _preset(text: str) -> Any:
@@ -455,6 +436,13 @@ class Trace(Table):
     queue_distribution: Switch = _entry("time at each queue length, and arrivals that saw it", default=False)
     drops: Switch = _entry("each drop", default=False)
     delay: Switch = _entry("propagation delays that change, at each change", default=False)
+    acr: Switch = _entry("allowed cell rate of each end of a channel, at each change", default=False)
+    ip_queue: Switch = _entry(
+        "packets at each end of a channel, at each change: data packets, and all with ACKs", default=False
+    )
+    cell_queue: Switch = _entry(
+        "cells in each port of the ATM network, as each arriving cell finds them", default=False
+    )
     losses: Switch = _entry(
         "each detection of a loss, and whether it was false: whether the packet's last copy had not been dropped",
         default=False,
@@ -481,13 +469,16 @@ class Form(Table):
     title: Annotated[str, Text(200, "GEO satellite path")] = _entry(
         "what the scenario shows, in a few words", "untitled"
     )
-    link: list[Link] = _entry("the links")
+    link: list[Link] = _entry("the links", [], words="none, if there are channels")
     flow: list[Flow] = _entry("the flows")
     run: Run = _entry("how long, how often, from which seed")
     trace: Trace = _entry("what is recorded", Trace(), words="nothing is recorded")
+    atm_link: list[AtmLink] = _entry("links of the ATM network", [], words="none")
+    channel: list[Channel] = _entry("channels of the ATM network, which flows cross like links", [], words="none")
+    cross_traffic: list[CrossTraffic] = _entry("cells that cross the ATM network beside the channels", [], words="none")
 
 
-def kind_of(model: type[BaseModel], name: str) -> Kind | Shorthand | AmountShorthand | None:
+def kind_of(model: type[Table], name: str) -> Kind | Shorthand | AmountShorthand | None:
     """Give the kind of a field's value; None for the tables in a scenario."""
     metadata = model.model_fields[name].metadata
     return next((entry for entry in metadata if isinstance(entry, Kind | Shorthand | AmountShorthand)), None)

@@ -2,9 +2,10 @@
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from ackclock.scenario.amounts import Amount, Span
+from ackclock.scenario.entries import Table
 from ackclock.scenario.fields import AmountShorthand, Choice, Number, Text
 
 TrafficName = Literal["web", "constant", "poisson", "on-off", "poisson-on-off"]
@@ -24,17 +25,7 @@ def _entry(text: str, default: object = None, words: str = "") -> Any:
     return Field(default=default, description=text, json_schema_extra=extra)
 
 
-class TrafficTable(BaseModel):
-    """A table of the TOML file, as the schema's others."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    def gives(self, name: str) -> bool:
-        """Whether the user gave the field."""
-        return name in self.model_fields_set
-
-
-class Period(TrafficTable):
+class Period(Table):
     """How long a source sends, or is silent."""
 
     mean: Annotated[float, Amount("1 s", (_PERIOD,))] = Field(description="its mean")
@@ -43,7 +34,7 @@ class Period(TrafficTable):
     )
 
 
-class Size(TrafficTable):
+class Size(Table):
     """How much each transfer carries; what is drawn is rounded to the nearest packet."""
 
     law: Annotated[SizeLawName, Choice("law", get_args(SizeLawName))] = Field(
@@ -69,7 +60,7 @@ class Size(TrafficTable):
 PeriodField = Annotated[Period | None, AmountShorthand("mean", Amount("1 s", (_PERIOD,)))]
 
 
-class Traffic(TrafficTable):
+class Traffic(Table):
     """What a flow sends and when: transfers over TCP with silences between them, or packets that nobody answers."""
 
     kind: Annotated[TrafficName, Choice("kind of traffic", get_args(TrafficName))] = Field(

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from ackclock.scenario.entries import Table
 from ackclock.scenario.fields import FieldError
-from ackclock.scenario.schema import Table
 
 
 class TableError(FieldError):

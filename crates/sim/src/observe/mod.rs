@@ -86,9 +86,11 @@ impl Observers {
             overview: wanted(asked.overview_interval_s.is_some()),
             delay: asked.delay.then(|| delay_rows(scenario, replication, phase.end)),
             capture: wanted(asked.capture.is_some()),
+            atm: None,
         };
+        let atm = scenario.atm.as_ref().is_some_and(|atm| atm.network.trace != atm::TraceConfig::default());
         let rows = asked.cwnd || asked.rtt || asked.sequence || asked.drops || asked.losses;
-        let rows = rows || asked.recovery || asked.rounds || asked.delay;
+        let rows = rows || asked.recovery || asked.rounds || asked.delay || atm;
         (follows || rows || asked.capture.is_some()).then(|| {
             Box::new(Observers {
                 traces,
@@ -217,7 +219,8 @@ impl Observers {
     }
 
     /// The rows, once the run is over.
-    pub(crate) fn finish(mut self) -> Traces {
+    pub(crate) fn finish(mut self, atm: Option<atm::Traces>) -> Traces {
+        self.traces.atm = atm;
         self.flush_thinners();
         if let Some(rows) = &mut self.traces.queue_distribution {
             for (link, follower) in self.followers.iter_mut().enumerate() {

@@ -32,6 +32,8 @@ pub struct Traces {
     pub overview: Option<Vec<OverviewRow>>,
     /// Packets as they leave the captured links, with the link's index.
     pub capture: Option<Vec<(Time, u32, Packet)>>,
+    /// What was recorded of the ATM network; ends and ports by their indices there.
+    pub atm: Option<atm::Traces>,
 }
 
 /// A sender's state after a change of cwnd.

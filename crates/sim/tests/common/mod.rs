@@ -112,6 +112,7 @@ pub fn scenario(title: &str, duration_s: f64, links: Vec<LinkConfig>, flows: Vec
         links,
         flows,
         trace: TraceConfig::default(),
+        atm: None,
     }
 }
 

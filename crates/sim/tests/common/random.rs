@@ -77,7 +77,7 @@ fn assemble(
     }
     let run =
         Run { duration_s, warmup_s: warmup * duration_s, replications: 1, seed, confidence: 0.95, precision: None };
-    Scenario { format: 2, title: "random".to_owned(), run, links, flows, trace: TraceConfig::default() }
+    Scenario { format: 2, title: "random".to_owned(), run, links, flows, trace: TraceConfig::default(), atm: None }
 }
 
 fn link() -> impl Strategy<Value = LinkConfig> {

@@ -1,12 +1,12 @@
 use std::hint::select_unpredictable;
 
-use base::Time;
+use crate::Time;
 
 /// The event queue: one pending instant for each element, and the earliest of them on top.
 ///
 /// A complete tree of matches between four. An element's instant is replaced in place, so nothing is ever cancelled and the
 /// queue holds one entry an element, however many packets are in flight. At equal instants the lower index wins:
-/// that, and the order of the elements (see `network`), is the total order of events.
+/// that, and the order in which the owner numbers its elements, is the total order of events.
 ///
 /// A match compares one number: the time since `base` above, the element below. What lies beyond the horizon of that
 /// number waits there until nothing nearer is left; then `base` moves on.
@@ -92,6 +92,20 @@ impl Tournament {
         self.winner = key;
     }
 
+    /// The earliest instant among all other elements, and whose it is: exactly where it is near, else an instant before it.
+    pub fn first_but(&self, element: u32) -> (Time, u32) {
+        let mut place = self.leaves + element as usize;
+        let mut winner = u64::MAX;
+        while place > 1 {
+            let side = place & 3;
+            place >>= 2;
+            let rivals = &self.matches[place];
+            winner = [1, 2, 3].iter().map(|other| rivals[side ^ other]).fold(winner, u64::min);
+        }
+        let since = Time::from_picoseconds(winner >> self.bits);
+        (self.base + since, (winner & (self.leaves as u64 - 1)) as u32)
+    }
+
     /// The largest time since `base` that a key holds.
     #[inline(always)]
     fn horizon(&self) -> u64 {
@@ -157,6 +171,16 @@ mod tests {
                 } else {
                     tree.set(element as u32, time);
                     times[element] = time;
+                }
+                let others = times.iter().enumerate().filter(|&(index, _)| index != element);
+                if let Some((index, &earliest)) = others.min_by_key(|&(index, &time)| (time, index)) {
+                    let (told, whose) = tree.first_but(element as u32);
+                    prop_assert!(told <= earliest);
+                    if told == earliest {
+                        prop_assert_eq!(whose as usize, index);
+                    } else {
+                        prop_assert_eq!(told, tree.base + Time::from_picoseconds(tree.horizon()));
+                    }
                 }
                 let first = times.iter().enumerate().min_by_key(|&(index, &time)| (time, index)).unwrap();
                 prop_assert_eq!(tree.first().0, *first.1);

@@ -1,0 +1,46 @@
+//! ATM adaptation layer 5 (ITU-T I.363.5): payload, padding and an eight-byte trailer fill a multiple of 48 bytes.
+
+use base::Time;
+
+/// Bits of a cell on the wire.
+pub const CELL_BITS: f64 = 53.0 * 8.0;
+const CELL_PAYLOAD: u32 = 48;
+const TRAILER: u32 = 8;
+
+/// Cells of an IP packet of so many bytes, headers included.
+///
+/// ```
+/// // A segment of 9180 bytes with its headers [two-way, section 5.1], and an acknowledgment.
+/// assert_eq!(atm::cells(9220), 193);
+/// assert_eq!(atm::cells(40), 1);
+/// ```
+pub fn cells(bytes: u16) -> u32 {
+    (u32::from(bytes) + TRAILER).div_ceil(CELL_PAYLOAD)
+}
+
+/// How long a cell lasts at a rate \[bit/s\].
+pub fn cell_time(rate_bps: f64) -> Time {
+    Time::from_seconds(CELL_BITS / rate_bps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_of_9180_bytes_is_193_cells_of_10229_bytes() {
+        assert_eq!(cells(9180 + 40), 193);
+        assert_eq!(cells(9180 + 40) * 53, 10_229);
+    }
+
+    #[test]
+    fn padding_starts_where_the_trailer_no_longer_fits() {
+        assert_eq!([cells(1), cells(40), cells(41), cells(88), cells(89)], [1, 1, 2, 2, 3]);
+        assert_eq!(cells(u16::MAX), 1366);
+    }
+
+    #[test]
+    fn a_cell_lasts_2726_ns_at_155_52_mbit_s() {
+        assert_eq!(cell_time(155.52e6).picoseconds(), 2_726_337);
+    }
+}

@@ -1,0 +1,143 @@
+"""The resolved form of an ATM network among the links."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from ackclock.scenario.resolved_links import CONFIG
+
+Rate = Annotated[float, Field(ge=1, le=1e12)]
+Seconds = Annotated[float, Field(ge=0, le=1e5)]
+Factor = Annotated[float, Field(ge=0, le=1)]
+Cells = Annotated[int, Field(ge=1)]
+Indices = tuple[Annotated[int, Field(ge=0)], ...]
+Path = Annotated[Indices, Field(min_length=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class NoAllocation:
+    """A port that tells no explicit rate."""
+
+    __pydantic_config__ = CONFIG
+    algorithm: Literal["none"]
+
+
+@dataclass(frozen=True, slots=True)
+class ShareAllocation:
+    """A port that tells max-min shares."""
+
+    __pydantic_config__ = CONFIG
+    algorithm: Literal["two-pass", "by-ccr"]
+    utilization: Factor
+
+
+@dataclass(frozen=True, slots=True)
+class EricaAllocation:
+    """A port with ERICA."""
+
+    __pydantic_config__ = CONFIG
+    algorithm: Literal["erica"]
+    utilization: Factor
+    interval_s: Seconds
+
+
+Allocation = NoAllocation | ShareAllocation | EricaAllocation
+
+
+@dataclass(frozen=True, slots=True)
+class PortSettings:
+    """An output port and the simplex link behind it."""
+
+    __pydantic_config__ = CONFIG
+    name: str
+    rate_bps: Rate
+    delay_s: Seconds
+    buffer_cells: Cells | None
+    efci_cells: Cells | None
+    allocation: Annotated[Allocation, Field(discriminator="algorithm")]
+
+
+@dataclass(frozen=True, slots=True)
+class AbrSettings:
+    """Parameters of an ABR source."""
+
+    __pydantic_config__ = CONFIG
+    pcr_bps: Rate
+    mcr_bps: Annotated[float, Field(ge=0, le=1e12)]
+    icr_bps: Rate
+    nrm: Annotated[int, Field(ge=2, le=256)]
+    mrm: Annotated[int, Field(ge=1, le=256)]
+    trm_s: Seconds
+    rif: Factor
+    rdf: Factor
+    cdf: Factor
+    adtf_s: Seconds
+    tbe_cells: Annotated[int, Field(ge=0)]
+
+
+IpService = Literal["channel-rate", "immediate"] | dict[Literal["rate-bps"], Rate]
+
+
+@dataclass(frozen=True, slots=True)
+class EndSettings:
+    """One end of a channel."""
+
+    __pydantic_config__ = CONFIG
+    abr: AbrSettings
+    ip_service: IpService
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelSettings:
+    """A duplex channel: the ports of both ways."""
+
+    __pydantic_config__ = CONFIG
+    name: str
+    forward: Path
+    backward: Path
+    near: EndSettings
+    far: EndSettings
+
+
+@dataclass(frozen=True, slots=True)
+class CrossSettings:
+    """Cross-traffic."""
+
+    __pydantic_config__ = CONFIG
+    name: str
+    path: Path
+    rate_bps: Rate
+    start_s: Seconds
+    stop_s: Seconds | None
+
+
+@dataclass(frozen=True, slots=True)
+class AtmTraceSettings:
+    """What is recorded of the ATM network."""
+
+    __pydantic_config__ = CONFIG
+    acr: bool
+    ip_queue: bool
+    cell_queue: bool
+    drops: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AtmSettings:
+    """A network: ports, channels, cross-traffic."""
+
+    __pydantic_config__ = CONFIG
+    ports: tuple[PortSettings, ...]
+    channels: tuple[ChannelSettings, ...]
+    cross: tuple[CrossSettings, ...]
+    trace: AtmTraceSettings
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelsSettings:
+    """A network, and the link that stands for the way from each end: near and far end of each channel in turn."""
+
+    __pydantic_config__ = CONFIG
+    network: AtmSettings
+    links: Indices
