@@ -30,18 +30,31 @@ MAY_IMPORT = {
     "compare": {"plots", "prediction", "result", "tables", "wording"},
     "verdict": {"paths", "replication", "stats", "wording"},
     "traces": {"replication"},
-    "plots": {"replication"},
+    "charts": set[str](),
+    "plots": {"charts", "replication"},
     "report": {"summary", "tables", "wording"},
     "storage": {"errors", "traces"},
     "result": {"errors", "plots", "replication", "report", "storage", "summary", "traces", "verdict"},
     "engine": {"errors", "replication"},
     "api": {"engine", "prediction", "replication", "result", "scenario"},
+    "sweeps": {
+        "charts",
+        "engine",
+        "errors",
+        "plots",
+        "prediction",
+        "replication",
+        "scenario",
+        "storage",
+        "summary",
+        "units",
+    },
     "progress": set[str](),
     "__main__": {"cli"},
-    "cli": {"advice", "api", "compare", "errors", "prediction", "progress", "report", "scenario", "storage"},
+    "cli": {"advice", "api", "compare", "errors", "prediction", "progress", "report", "scenario", "storage", "sweeps"},
 }
 # Other people's packages that one module alone may import.
-ONLY_IMPORTER = {"matplotlib": "plots", "typer": "cli", "pint": "units"}
+ONLY_IMPORTER = {"matplotlib": "plots", "typer": "cli", "pint": "units", "xarray": "sweeps", "distributed": "sweeps"}
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from ackclock.errors import ModelError as ModelError
     from ackclock.errors import ResultError as ResultError
     from ackclock.errors import ScenarioError as ScenarioError
+    from ackclock.errors import SweepError as SweepError
     from ackclock.result import Result as Result
+    from ackclock.sweeps import sweep as sweep
 
 _HOMES = {
     "advise": "ackclock.advice",
@@ -31,6 +33,8 @@ _HOMES = {
     "ModelError": "ackclock.errors",
     "ResultError": "ackclock.errors",
     "ScenarioError": "ackclock.errors",
+    "SweepError": "ackclock.errors",
+    "sweep": "ackclock.sweeps",
 }
 
 __all__ = [
@@ -40,11 +44,13 @@ __all__ = [
     "Result",
     "ResultError",
     "ScenarioError",
+    "SweepError",
     "advise",
     "compare",
     "predict",
     "run",
     "scenario",
+    "sweep",
 ]
 
 

@@ -176,6 +176,54 @@ def advise(
         print_advice(advice, _console())
 
 
+@app.command("sweep", short_help="Simulate a scenario at each point of some axes.")
+def sweep(  # noqa: PLR0913  one argument an option
+    scenario: ScenarioPath,
+    *,
+    vary: Annotated[
+        list[str],
+        typer.Option(
+            metavar="FIELD=VALUES",
+            help='An axis: link.satellite.buffer="10:60:2 pkt" (start, stop, step) or ="10,20,40 pkt". '
+            'Several: their product. "FIELD=VALUES & FIELD=VALUES" change in step.',
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Keep data, tables, picture and each finished point in this folder.")
+    ],
+    jobs: Annotated[int | None, typer.Option(min=1, help="Points at a time; all cores by default.")] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run the points on this dask.distributed scheduler's workers.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of all random streams (run.seed).")] = None,
+    replications: Annotated[int | None, typer.Option(help="Independent runs a point (run.replications).")] = None,
+    overrides: Overrides = None,
+) -> None:
+    """Simulate SCENARIO at each point of the axes; write labelled data (NetCDF), tables (CSV) and a picture to DIR.
+
+    A bare number has the unit with which the scenario writes the field. Each finished point is kept at once: the same
+    command goes on where an earlier one was interrupted or killed. Exit status: 0, 2 for bad input, 130 after Ctrl-C.
+    """
+    from ackclock import sweeps  # noqa: PLC0415
+    from ackclock.progress import ProgressBar  # noqa: PLC0415
+
+    axes = [sweeps.parse_axis(text) for text in vary]
+    planned = sweeps.planned_sweep(
+        scenario, {axis.fields: axis.rows for axis in axes}, _changes(overrides, seed, replications)
+    )
+    store = sweeps.open_store(out)
+    try:
+        with ProgressBar(f"{len(planned.points)} points") as bar:
+            ran = sweeps.run_planned(planned, store, jobs, cluster, bar)
+    except KeyboardInterrupt:
+        typer.echo(f"Interrupted: the finished points are kept in {out}; the same command goes on", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    sweeps.collected(planned, store, out)
+    typer.echo(f"Points: {ran.points}, of which {ran.points - ran.computed} were there already")
+    typer.echo(f"Data: {out / 'sweep.nc'}\nTables: {out / 'flows.csv'}, {out / 'links.csv'}")
+    typer.echo(f"Picture: {out / 'picture.png'}")
+
+
 def _tell(what: str) -> None:
     """Say what is being done, to people alone."""
     if sys.stderr.isatty():

@@ -76,6 +76,13 @@ def link_rows(resolved: ResolvedDict, replications: Sequence[Replication]) -> li
     ]
 
 
+def replication_values(resolved: ResolvedDict, replication: Replication) -> tuple[dict[str, Values], dict[str, Values]]:
+    """Compute the quantities of one replication: by name an array over the flows, and one over the links."""
+    packet_bits = np.array([flow["packet_bytes"] * 8.0 for flow in resolved["flows"]])
+    time_s = measured_s(resolved)
+    return _flow_values(replication["flows"], packet_bits, time_s), _link_values(replication["links"], time_s)
+
+
 def measured_s(resolved: ResolvedDict) -> float:
     """Compute the time that the counters cover [s]: from warm-up to the end."""
     return float(resolved["run"]["duration_s"]) - float(resolved["run"]["warmup_s"])
