@@ -70,7 +70,7 @@ def _run(client: Any, todo: Todo, keep: Callable[[str, bytes], None]) -> None:
     ahead = AHEAD * max(1, sum(client.nthreads().values()))
     first = [future for future in (submit() for _ in range(ahead)) if future is not None]
     as_completed: Any = distributed.as_completed  # untyped
-    completed = as_completed(first)
+    completed = as_completed(first, loop=client.loop)
     for future in completed:
         keep(keys.pop(future.key), future.result())
         future.release()
