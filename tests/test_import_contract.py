@@ -49,9 +49,36 @@ MAY_IMPORT = {
         "summary",
         "units",
     },
+    "experiments": {
+        *{
+            "charts",
+            "errors",
+            "models",
+            "plots",
+            "prediction",
+            "replication",
+            "scenario",
+            "storage",
+            "summary",
+            "sweeps",
+        },
+        *{"tables", "traces"},
+    },
     "progress": set[str](),
     "__main__": {"cli"},
-    "cli": {"advice", "api", "compare", "errors", "prediction", "progress", "report", "scenario", "storage", "sweeps"},
+    "cli": {
+        "advice",
+        "api",
+        "compare",
+        "errors",
+        "experiments",
+        "prediction",
+        "progress",
+        "report",
+        "scenario",
+        "storage",
+        "sweeps",
+    },
 }
 # Other people's packages that one module alone may import.
 ONLY_IMPORTER = {"matplotlib": "plots", "typer": "cli", "pint": "units", "xarray": "sweeps", "distributed": "sweeps"}

@@ -1,7 +1,7 @@
 """A chart as data: panels, and curves in them. `ackclock.plots` draws it, `table` writes its numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-Kind = Literal["simulation", "theory", "theory-2", "paper", "step", "band", "guide"]
-"""How a curve is drawn: measured points joined by a line; a dashed line; a dash-dotted one; large open stars; a stepped
-line; a filled band from `low` to `high`; a thin grey line."""
+Kind = Literal["simulation", "marks", "theory", "theory-2", "thick", "paper", "step", "band", "guide"]
+"""How a curve is drawn: measured points joined by a line; those points alone; a dashed line; a dash-dotted one; a thick
+one; large open stars; a stepped line; a filled band from `low` to `high`; a thin grey line."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Chart:
     panels: Sequence[Panel]
     columns: int = 1
     share_y: bool = False
-    size_inches: tuple[float, float] = field(default=(12.0, 7.0))
+    size_inches: tuple[float, float] = (12.0, 7.5)
 
     @property
     def table(self) -> "pd.DataFrame":

@@ -224,6 +224,46 @@ def sweep(  # noqa: PLR0913  one argument an option
     typer.echo(f"Picture: {out / 'picture.png'}")
 
 
+@app.command("reproduce", short_help="Make the papers' figures and tables again, and judge them.")
+def reproduce(  # noqa: PLR0913  one argument an option
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PAPER[/ITEM]]...", help="Such as bottlenecks/figure-4; all by default."),
+    ] = None,
+    *,
+    full: Annotated[bool, typer.Option("--full", help="The papers' lengths and all points; minutes.")] = False,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Figures, tables, data, and the report.")] = Path(
+        "results/papers"
+    ),
+    jobs: Annotated[int | None, typer.Option(min=1, help="Simulations at a time; all cores by default.")] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run them on this dask.distributed scheduler's workers.")
+    ] = None,
+    as_list: Annotated[bool, typer.Option("--list", help="List papers and items; make nothing.")] = False,
+) -> None:
+    """Make the figures and tables of the papers again, beside what the papers say; report.html shows all.
+
+    Finished simulations are kept: the same command goes on where an earlier one was interrupted or killed. Exit status:
+    0 whatever the verdicts are, 2 for bad input, 130 after Ctrl-C.
+    """
+    from ackclock.experiments import chosen  # noqa: PLC0415
+    from ackclock.experiments import reproduce as make  # noqa: PLC0415
+    from ackclock.experiments.report import print_items, print_verdicts  # noqa: PLC0415
+    from ackclock.progress import ProgressBar  # noqa: PLC0415
+
+    if as_list:
+        print_items(chosen(names or []), _console())
+        return
+    try:
+        with ProgressBar("simulating") as bar:
+            made = make(names or [], full=full, out=out, jobs=jobs, cluster=cluster, on_progress=bar)
+    except KeyboardInterrupt:
+        typer.echo(f"Interrupted: the finished simulations are kept in {out}; the same command goes on", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    print_verdicts(made, _console())
+    typer.echo(f"Report: {out / 'report.html'}")
+
+
 def _tell(what: str) -> None:
     """Say what is being done, to people alone."""
     if sys.stderr.isatty():

@@ -18,6 +18,8 @@ PAPER: dict[str, Any] = {
     "markeredgewidth": 1.6,
     "linestyle": "",
 }
+MARKED_THEORY = 12
+"""Hollow marks along a line of theory, so that it is told from others by more than its colour."""
 LONGEST_MARKED = 60
 """Points of a curve that still get a mark each."""
 
@@ -41,11 +43,18 @@ def chart_picture(chart: Chart) -> Figure:
     with style():
         figure = Figure(figsize=chart.size_inches, dpi=100, layout="constrained")
         grid = figure.subplots(rows, columns, squeeze=False, sharey="row" if chart.share_y else False)
+        handles: dict[str, Any] = {}
         for axes, panel in zip(grid.flat, chart.panels, strict=False):
             _draw_panel(axes, panel)
+            handles |= {label: handle for label, handle in _handles(axes, panel).items() if label not in handles}
         for axes in list(grid.flat)[len(chart.panels) :]:
             axes.set_axis_off()
         figure.suptitle(chart.title, wrap=True, fontsize=14.0)
+        if handles:
+            names = list(handles)
+            figure.legend(handles.values(), names, loc="outside lower center", ncols=_columns(names), fontsize=11.0)
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # laid out: saving it in several formats need not do it again
     return figure
 
 
@@ -67,7 +76,6 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
         axes.set_ylim(top=panel.y_top)
     for note in panel.notes:
         axes.annotate(note.text, (note.x, note.y), fontsize=10.5, ha="center")
-    _legend(axes)
 
 
 def _draw_curve(axes: Axes, curve: Curve, place: int) -> None:
@@ -83,7 +91,14 @@ def _draw_curve(axes: Axes, curve: Curve, place: int) -> None:
             axes.plot(x, y, color=colour, drawstyle="steps-post", linewidth=1.0, label=curve.label)
         case "theory" | "theory-2":
             dash = "--" if curve.kind == "theory" else "-."
-            axes.plot(x, y, color=colour, linestyle=dash, linewidth=1.6, label=curve.label)
+            every = max(1, len(x) // MARKED_THEORY)
+            hollow: dict[str, Any] = {"marker": MARKERS[place % len(MARKERS)], "markersize": 5.0, "markevery": every}
+            style_of = {"color": colour, "linestyle": dash, "linewidth": 1.6, "markerfacecolor": "none", **hollow}
+            axes.plot(x, y, label=curve.label, **style_of)
+        case "thick":
+            axes.plot(x, y, color=colour, linewidth=6.0, alpha=0.35, label=curve.label, zorder=1)
+        case "marks":
+            axes.plot(x, y, color=colour, linestyle="", marker=MARKERS[place % len(MARKERS)], label=curve.label)
         case "paper":
             axes.plot(x, y, color="black", label=curve.label, zorder=4, **PAPER)
         case _:
@@ -99,10 +114,15 @@ def _draw_measured(axes: Axes, curve: Curve, colour: str, marker: str) -> None:
     axes.errorbar(curve.x, curve.y, yerr=error, color=colour, capsize=3.0, label=curve.label, **mark)
 
 
-def _legend(axes: Axes) -> None:
+def _handles(axes: Axes, panel: Panel) -> dict[str, Any]:
+    """Give what the legend shows by label, in the curves' order."""
     handles, labels = axes.get_legend_handles_labels()
-    unique: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for handle, label in zip(handles, labels, strict=True):
-        unique.setdefault(label, handle[0] if isinstance(handle, ErrorbarContainer) else handle)
-    if unique:
-        axes.legend(unique.values(), unique.keys(), fontsize=10.0, framealpha=0.85)
+        found.setdefault(label, handle[0] if isinstance(handle, ErrorbarContainer) else handle)
+    return {curve.label: found[curve.label] for curve in panel.curves if curve.label in found}
+
+
+def _columns(names: list[str]) -> int:
+    """Choose the legend's columns: as many as fit, for rows of about a hundred letters."""
+    return max(1, min(len(names), 110 // (max(map(len, names)) + 6)))
