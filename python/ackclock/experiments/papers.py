@@ -128,7 +128,10 @@ def _unknown(what: str, given: str, allowed: list[str]) -> Fault:
 
 def _expected(text: str) -> list[Expected]:
     rows = csv.DictReader(io.StringIO(text))
-    found = [Expected(**{**row, "paper": float(row["paper"]) if row["paper"] else nan}) for row in rows]
+    found = [
+        Expected(paper=float(row.pop("paper") or nan), **{name: str(value) for name, value in row.items()})
+        for row in rows
+    ]
     for row in found:
         check_criterion(row.criterion)
     return found

@@ -1,6 +1,7 @@
 """Figure 11: throughput against B with drop-tail, drop-from-front and random-drop buffers."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +18,22 @@ PAPER_LOST = (13, 16, 18)
 
 def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
     """Each discipline at each B, over the 150 s of figures 9 and 10, and in steady state."""
-    steady = {"run__warmup": "200 s", "run__duration": setting.pick("2200 s", "20000 s"), "trace__losses": True}
+    long = {"run.warmup": "200 s", "run.duration": setting.pick("2200 s", "20000 s"), "trace.losses": True}
     return {
-        f"{queue} {buffer}{end}": scenario(
-            "slow-access",
-            link__feeder__queue=queue,
-            link__satellite__queue=queue,
-            link__satellite__buffer=f"{buffer} pkt",
-            **length,
-            **({"run__replications": setting.pick(*many)} if queue == "random-drop" else {}),
-        )
+        f"{queue} {buffer}{end}": scenario("slow-access", _changes(queue, buffer, replications) | length)
         for queue in QUEUES
         for buffer in BUFFERS
-        for end, length, many in (("", {}, (40, 400)), (" steady", steady, (4, 20)))
+        for end, length, replications in (("", {}, setting.pick(40, 400)), (" steady", long, setting.pick(4, 20)))
+    }
+
+
+def _changes(queue: str, buffer: int, replications: int) -> dict[str, Any]:
+    """Give both nodes a discipline; random ones are run several times."""
+    return {
+        "link.feeder.queue": queue,
+        "link.satellite.queue": queue,
+        "link.satellite.buffer": f"{buffer} pkt",
+        "run.replications": replications if queue == "random-drop" else 1,
     }
 
 

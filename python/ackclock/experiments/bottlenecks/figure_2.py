@@ -17,10 +17,10 @@ def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
     found = {}
     for reading in READINGS:
         for rate in RATES:
-            changes = {"link__feeder__rate": f"{rate} Mbit/s"}
-            found[f"{reading} {rate}"] = scenario("two-nodes", reading, trace__overview_interval="0.5 s", **changes)
-            steady = {"run__warmup": "200 s", "run__duration": setting.pick("2200 s", "20200 s")}
-            found[f"{reading} {rate} steady"] = scenario("two-nodes", reading, **changes, **steady)
+            changes = {"link.feeder.rate": f"{rate} Mbit/s"}
+            found[f"{reading} {rate}"] = scenario("two-nodes", changes | {"trace.overview_interval": "0.5 s"}, reading)
+            steady = {"run.warmup": "200 s", "run.duration": setting.pick("2200 s", "20200 s")}
+            found[f"{reading} {rate} steady"] = scenario("two-nodes", changes | steady, reading)
     return found
 
 

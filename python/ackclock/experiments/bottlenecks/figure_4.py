@@ -25,6 +25,10 @@ from ackclock.replication import ResolvedDict
 NODES = range(1, 11)
 BUFFER, OTHER_BUFFER = 20, 17
 MODELS = {"all": "all n nodes", "equivalent": "the equivalent node", "single": "the bottleneck alone"}
+NOTE = (
+    "The retransmission after the overflow may be lost or not by a packet more or less in a buffer; so the simulated "
+    "curves are jagged before the jump. B' is rounded to whole packets."
+)
 JUMP = 1.08
 """A rise that is none of the small changes from n to n + 1: theory has 1.20 where the double slow start ends."""
 
@@ -66,46 +70,39 @@ def _tables(nodes: Sequence[tuple[float, int]]) -> dict[str, object]:
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     """Where the throughput jumps, and how near the models are to one another."""
-    rates = {label: _rates(runs, label) for label in (f"{one} {model}" for one in READINGS for model in MODELS)}
-    n = np.array(NODES)
-    whole, equivalent, single = (rates[f"propagation {model}"] for model in MODELS)
-    theory = _theory(runs, "propagation")
-    gap = np.abs(equivalent / whole - 1.0)
-    per_node = np.array(
-        [[bottlenecks.overflow_window(BUFFER * (k + 2.0)), bottlenecks.overflow_window(17 * (k + 3.0))] for k in n]
-    )
-    moved = int(n[np.argmax(17 * (n + 3) < 20 * (n + 2))])
+    whole, equivalent, single = (_rates(runs, f"propagation {model}") for model in MODELS)
+    steady, single_steady = (_rates(runs, f"propagation {model}", " steady") for model in ("all", "single"))
+    gap = 100.0 * np.abs(equivalent / whole - 1.0)
+    cycles = [predicted(runs[f"propagation all {n}"].resolved) for n in NODES]
+    moved = [n for n, found in zip(NODES, cycles, strict=True) if found.overflow.node < n]
     findings = {
-        "jump": Finding(
-            float(_jump(n, whole)),
-            float(_jump(n, theory)),
-            f"theory has {_jump(n, theory)}; with the service times in T: simulation {_jump(n, rates['rtt all'])}, theory "
-            f"{_jump(n, _theory(runs, 'rtt'))}; with the equivalent node {_jump(n, equivalent)}; in steady state "
-            f"{_jump(n, _rates(runs, 'propagation all', ' steady'))}",
-        ),
+        "jump": _jump_finding(runs, whole, equivalent),
         "close": Finding(
-            share([bool(each <= 0.05) for each in gap]),
-            note=f"largest difference {100.0 * gap.max():.0f}% at n = {int(n[gap.argmax()])}; mean {100.0 * gap.mean():.0f}%",
+            share(list(gap <= 5.0)),
+            note=f"largest difference {gap.max():.0f}% at n = {NODES[gap.argmax()]}, mean {gap.mean():.0f}%",
         ),
-        "single_is_poorer": Finding(share([bool(one < all_) for one, all_ in zip(single, whole, strict=True)])),
-        "single_is_poorer_steady": Finding(
-            share(list(_rates(runs, "propagation single", " steady") < _rates(runs, "propagation all", " steady")))
-        ),
-        "single_burst": Finding(model=_single_burst()),
-        "overflow_moves": Finding(model=float(moved), note="S_n = 17 (n + 3) < S = 20 (n + 2)"),
+        "single_is_poorer": Finding(share(list(single < whole))),
+        "single_is_poorer_steady": Finding(share(list(single_steady < steady))),
+        "single_burst": Finding(model=float(bottlenecks.burst_sizes([MU], [BUFFER])[0])),
+        "overflow_moves": Finding(model=float(min(moved)), note="S_n = 17 (n + 3) < S = 20 (n + 2)"),
         "no_double": Finding(
-            share([bool(whole[k - 1] > JUMP * whole[0]) for k in range(5, 11)]),
-            float(np.min(per_node[4:]) > 112.5),
-            "n >= 5: throughput well above that at n = 1; W_B above W_th in the model",
+            share(list(whole[4:] > JUMP * whole[0])),
+            share([not found.double_slow_start for found in cycles[4:]]),
+            "the model: W_B above W_th",
         ),
     }
     return Outcome(findings, {"figure": _chart(runs)}, (NOTE,))
 
 
-NOTE = (
-    "The retransmission after the overflow may be lost or not by a packet more or less in a buffer; so the simulated "
-    "curves are jagged before the jump. B' is rounded to whole packets."
-)
+def _jump_finding(runs: Mapping[str, Run], whole: NDArray[np.float64], equivalent: NDArray[np.float64]) -> Finding:
+    theory = _jump(_theory(runs, "propagation"))
+    simulated_rtt, theory_rtt = _jump(_rates(runs, "rtt all")), _jump(_theory(runs, "rtt"))
+    return Finding(
+        float(_jump(whole)),
+        float(theory),
+        f"with the service times in T: simulation {simulated_rtt}, theory {theory_rtt}; with the equivalent node "
+        f"{_jump(equivalent)}; in steady state {_jump(_rates(runs, 'propagation all', ' steady'))}",
+    )
 
 
 def _rates(runs: Mapping[str, Run], label: str, end: str = "") -> NDArray[np.float64]:
@@ -117,14 +114,10 @@ def _theory(runs: Mapping[str, Run], reading: str, model: str = "all") -> NDArra
     return np.asarray(mbps(np.array(found, dtype=float)))
 
 
-def _single_burst() -> float:
-    return float(bottlenecks.burst_sizes([MU], [BUFFER])[0])
-
-
-def _jump(n: NDArray[np.int64], rates: NDArray[np.float64]) -> int:
+def _jump(rates: NDArray[np.float64]) -> int:
     """Find the n from which on the throughput is in the upper half of its range; 0 where it never stays there."""
     low = np.flatnonzero(rates <= (rates.min() + rates.max()) / 2.0)
-    return int(n[low[-1] + 1]) if low[-1] + 1 < len(n) else 0
+    return NODES[low[-1] + 1] if low[-1] + 1 < len(NODES) else 0
 
 
 def _chart(runs: Mapping[str, Run]) -> Chart:
@@ -136,8 +129,8 @@ def _chart(runs: Mapping[str, Run]) -> Chart:
         ]
         x = np.array(NODES, dtype=float)
         curves += [
-            Curve(f"{MODELS[model]}, theory", x, _theory(runs, reading, model), kind, colour)
-            for model, kind, colour in (("all", "theory", 0), ("single", "theory-2", 2))
+            Curve(f"{MODELS[model]}, theory", x, _theory(runs, reading, model), "theory", colour)
+            for model, colour in (("all", 0), ("single", 2))
         ]
         panels.append(Panel("number of nodes n before the bottleneck", "throughput [Mbit/s]", curves, title, y_top=1.5))
     return Chart(

@@ -30,14 +30,14 @@ def scenarios(_setting: Setting) -> Mapping[str, ResolvedDict]:
 
 def first_slow_start(rate_mbps: float, feeder: str, satellite: str) -> ResolvedDict:
     """Resolve a scenario of the first slow start alone, with its drops."""
-    return scenario(
-        "two-nodes",
-        link__feeder__rate=f"{rate_mbps} Mbit/s",
-        link__feeder__buffer=feeder,
-        link__satellite__buffer=satellite,
-        run__duration=FIRST_SLOW_START,
-        trace__drops=True,
-    )
+    changes = {
+        "link.feeder.rate": f"{rate_mbps} Mbit/s",
+        "link.feeder.buffer": feeder,
+        "link.satellite.buffer": satellite,
+        "run.duration": FIRST_SLOW_START,
+        "trace.drops": True,
+    }
+    return scenario("two-nodes", changes)
 
 
 def first_overflow(run: Run) -> tuple[float, str]:
@@ -49,7 +49,7 @@ def first_overflow(run: Run) -> tuple[float, str]:
     drops = run.trace("drops")
     if drops.empty:
         return np.nan, ""
-    lost = drops.loc[drops["sequence"].idxmin()]
+    lost = drops.iloc[int(drops["sequence"].to_numpy().argmin())]
     packet = int(lost["sequence"])
     first = 2 ** int(np.log2(packet + 1)) - 1
     size = float(packet - first + 1) if (first + 1) / 2 <= PIPE else np.nan

@@ -42,11 +42,13 @@ def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
     return {
         f"{buffer} {other} {rate}": scenario(
             "two-nodes",
-            link__feeder__rate=f"{rate} Mbit/s",
-            link__feeder__buffer=f"{other} pkt",
-            link__satellite__buffer=f"{buffer} pkt",
-            run__duration=DURATION,
-            trace__losses=True,
+            {
+                "link.feeder.rate": f"{rate} Mbit/s",
+                "link.feeder.buffer": f"{other} pkt",
+                "link.satellite.buffer": f"{buffer} pkt",
+                "run.duration": DURATION,
+                "trace.losses": True,
+            },
         )
         for buffer, other in _grid(setting)
         for rate in _rates(setting)

@@ -27,9 +27,11 @@ def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
     return {
         f"{buffer} {other} {rate}": scenario(
             "two-nodes",
-            link__feeder__rate=f"{rate} Mbit/s",
-            link__feeder__buffer=f"{other} pkt",
-            link__satellite__buffer=f"{buffer} pkt",
+            {
+                "link.feeder.rate": f"{rate} Mbit/s",
+                "link.feeder.buffer": f"{other} pkt",
+                "link.satellite.buffer": f"{buffer} pkt",
+            },
         )
         for buffer in BUFFERS
         for other in OTHERS

@@ -12,12 +12,13 @@ KILO = 1e3
 
 def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
     """Give the 150 s that the paper shows, in both readings of T, and steady state."""
-    found = {
-        reading: scenario("slow-access", reading, trace__overview_interval="0.25 s")
-        for reading in ("propagation", "rtt")
+    shown = {"trace.overview_interval": "0.25 s"}
+    long = {"run.warmup": "200 s", "run.duration": setting.pick("3000 s", "20000 s"), "trace.losses": True}
+    return {
+        "propagation": scenario("slow-access", shown),
+        "rtt": scenario("slow-access", shown, "rtt"),
+        "steady": scenario("slow-access", long),
     }
-    length = {"run__warmup": "200 s", "run__duration": setting.pick("3000 s", "20000 s")}
-    return found | {"steady": scenario("slow-access", trace__losses=True, **length)}
 
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:

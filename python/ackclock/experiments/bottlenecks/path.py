@@ -28,9 +28,9 @@ LONGEST_RECOVERY_S: Final = 20.0
 """Detections of losses nearer than this belong to one TCP cycle: avoidance alone takes three times as long here."""
 
 
-def scenario(name: str, reading: str = "propagation", **changes: Any) -> dict[str, Any]:
-    """Resolve a scenario of this paper in one reading of T; `changes` by path, "__" for a dot."""
-    return resolved(read_as(scenario_tables(PAPER, name), reading), paths(changes))
+def scenario(name: str, changes: Mapping[str, Any], reading: str = "propagation") -> dict[str, Any]:
+    """Resolve a scenario of this paper, with changes by dotted path, in one reading of T."""
+    return resolved(read_as(scenario_tables(PAPER, name), reading), changes)
 
 
 def read_as(tables: dict[str, Any], reading: str) -> dict[str, Any]:
@@ -39,17 +39,6 @@ def read_as(tables: dict[str, Any], reading: str) -> dict[str, Any]:
     del flow["propagation"]
     flow[reading] = "560 ms"
     return tables
-
-
-def paths(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn keyword names into dotted paths.
-
-    Examples
-    --------
-    >>> paths({"link__satellite__buffer": "18 pkt"})
-    {'link.satellite.buffer': '18 pkt'}
-    """
-    return {name.replace("__", "."): value for name, value in changes.items()}
 
 
 def throughputs(runs: Mapping[str, Run], labels: Sequence[str]) -> NDArray[np.float64]:

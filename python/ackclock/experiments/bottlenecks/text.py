@@ -73,7 +73,7 @@ def outcome(setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         "cost": Finding(model=100.0 * worst),
         "condition_is_necessary": Finding(
             share([possible[key] for key in where]),
-            note=f"lost in most cycles at {len(where)} of {len(lost)} places (B, mu_A); (5) allows {sum(possible.values())}",
+            note=f"lost in most cycles at {len(where)} of {len(lost)} places; (5) allows {sum(possible.values())}",
         ),
         "beta_limit": Finding(
             share([_beta(buffer) < float(bottlenecks.retransmission_loss_beta(ratio)) for ratio, buffer in where]),
