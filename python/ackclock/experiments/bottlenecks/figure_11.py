@@ -18,12 +18,12 @@ PAPER_LOST = (13, 16, 18)
 
 def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
     """Each discipline at each B, over the 150 s of figures 9 and 10, and in steady state."""
-    long = {"run.warmup": "200 s", "run.duration": setting.pick("2200 s", "20000 s"), "trace.losses": True}
+    long = {"run.warmup": "200 s", "run.duration": setting.pick("1700 s", "20200 s"), "trace.losses": True}
     return {
         f"{queue} {buffer}{end}": scenario("slow-access", _changes(queue, buffer, replications) | length)
         for queue in QUEUES
         for buffer in BUFFERS
-        for end, length, replications in (("", {}, setting.pick(40, 400)), (" steady", long, setting.pick(4, 20)))
+        for end, length, replications in (("", {}, setting.pick(40, 400)), (" steady", long, setting.pick(3, 20)))
     }
 
 

@@ -14,7 +14,7 @@ from ackclock.replication import ResolvedDict
 # With 560 ms of propagation; 2.7 ms of service at mu, some 2 ms at mu'.
 TIME = float(bottlenecks.minimum_round_trip_time(ROUND_TRIP_S, [MU, 1.4 * MU]))
 PIPE = MU * TIME
-DURATION = "800 s"
+DURATION = "600 s"
 MARGIN = 0.1
 """A place is judged where B and B' are at least this part away from the limits: at a limit a packet decides."""
 
