@@ -95,3 +95,18 @@ def count_cycles(run: Run) -> CycleCount:
     cycles = [losses[number == each] for each in range(2, last)]
     lost = [bool(((cycle["cause"] == "timeout") & cycle["retransmission"]).any()) for cycle in cycles]
     return CycleCount(len(cycles), sum(len(cycle) > 1 for cycle in cycles), sum(lost))
+
+
+def mostly_double(run: Run) -> bool:
+    """Tell whether most cycles have two slow starts.
+
+    Raises
+    ------
+    ValueError
+        If the run is too short for a whole cycle, for then it tells nothing.
+    """
+    found = count_cycles(run)
+    if found.cycles == 0:
+        duration = run.resolved["run"]["duration_s"]
+        raise ValueError(f"no whole TCP cycle in {duration:g} s: simulate longer")
+    return found.double_slow_starts > found.cycles / 2

@@ -12,6 +12,7 @@ from ackclock.experiments.bottlenecks.path import (
     PIPE,
     ROUND_TRIP_S,
     count_cycles,
+    mostly_double,
     predicted,
 )
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, resolved, scenario_tables, share
@@ -48,7 +49,7 @@ def _one_node(access: str, buffer: int) -> dict[str, object]:
 
 def outcome(setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     """Judge what the text says in numbers."""
-    double = {b: _mostly_double(runs[f"single {b}"]) for b in SINGLE}
+    double = {b: mostly_double(runs[f"single {b}"]) for b in SINGLE}
     ends = max((buffer for buffer, found in double.items() if found), default=0)
     lost, possible = {}, {}
     for ratio in RATIOS:
@@ -90,11 +91,6 @@ def outcome(setting: Setting, runs: Mapping[str, Run]) -> Outcome:
 
 def _beta(buffer: float) -> float:
     return buffer / PIPE
-
-
-def _mostly_double(run: Run) -> bool:
-    count = count_cycles(run)
-    return count.double_slow_starts > count.cycles / 2
 
 
 def _chart(lost: Mapping[tuple[float, int], bool]) -> Chart:
