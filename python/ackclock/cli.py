@@ -219,6 +219,8 @@ def sweep(  # noqa: PLR0913  one argument an option
         typer.echo(f"Interrupted: the finished points are kept in {out}; the same command goes on", err=True)
         raise typer.Exit(INTERRUPTED) from None
     sweeps.collected(planned, store, out)
+    for warning, count in planned.warnings.items():
+        typer.echo(f"Warning (at {count} of {len(planned.points)} points): {warning}")
     typer.echo(f"Points: {ran.points}, of which {ran.points - ran.computed} were there already")
     typer.echo(f"Data: {out / 'sweep.nc'}\nTables: {out / 'flows.csv'}, {out / 'links.csv'}")
     typer.echo(f"Picture: {out / 'picture.png'}")

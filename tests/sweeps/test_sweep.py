@@ -3,14 +3,19 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
+from typer.testing import CliRunner
 
 import ackclock
+from ackclock.cli import app
 from ackclock.errors import SweepError
 from ackclock.sweeps import Folder, Memory, point_key, run_points
 from ackclock.sweeps import record as records
+from ackclock.sweeps.dataset import finished_points
 from ackclock.sweeps.sweeping import planned_sweep
+from ackclock.sweeps.tables import sweep_chart
 from fakes import file_contents
 
 SCENARIO = """\
@@ -55,7 +60,7 @@ def test_dimensions_are_axes_then_replication_flow_and_link(out: Path) -> None:
     data = xr.load_dataset(out / "sweep.nc", engine="scipy")
     assert data.flow_throughput_bps.dims == ("link.satellite.buffer", "link.satellite.queue", "replication", "flow")
     assert data.link_utilisation_fraction.dims[-1] == "link"
-    assert data["link.satellite.buffer"].values.tolist() == [10.0, 15.0, 20.0]
+    assert data["link.satellite.buffer"].to_numpy().tolist() == [10.0, 15.0, 20.0]
     assert data["link.satellite.buffer"].attrs["units"] == "pkt"
     assert data.attrs["version"] == ackclock.__version__
     assert data.attrs["seed"] == "1"
@@ -64,9 +69,9 @@ def test_dimensions_are_axes_then_replication_flow_and_link(out: Path) -> None:
 
 def test_what_a_deterministic_point_has_one_of_is_missing_in_the_others() -> None:
     data = ackclock.sweep(SCENARIO, VARY)
-    present = data.packets.notnull().sum("replication")
-    assert present.sel({"link.satellite.queue": "drop-tail"}).values.tolist() == [1, 1, 1]
-    assert present.sel({"link.satellite.queue": "random-drop"}).values.tolist() == [3, 3, 3]
+    present = np.isfinite(data.packets).sum("replication")
+    assert present.sel({"link.satellite.queue": "drop-tail"}).to_numpy().tolist() == [1, 1, 1]
+    assert present.sel({"link.satellite.queue": "random-drop"}).to_numpy().tolist() == [3, 3, 3]
 
 
 def test_predictions_stand_beside_what_was_simulated() -> None:
@@ -88,7 +93,7 @@ def test_files_do_not_depend_on_the_number_of_jobs(out: Path, tmp_path: Path, jo
 def test_flows_that_only_some_points_have_are_missing_in_the_others() -> None:
     data = ackclock.sweep(SCENARIO, {"flow.flow.count": [1, 3]}, duration="20 s", replications=1)
     assert data.sizes["flow"] == 4
-    assert data.flow_throughput_bps.notnull().sum(["flow", "replication"]).values.tolist() == [1, 3]
+    assert np.isfinite(data.flow_throughput_bps).sum(["flow", "replication"]).to_numpy().tolist() == [1, 3]
 
 
 def computed(folder: Path, vary: dict[str, object], **overrides: object) -> int:
@@ -164,3 +169,55 @@ def test_an_interrupt_keeps_what_was_finished(tmp_path: Path) -> None:
         ackclock.sweep(SCENARIO, VARY, out=tmp_path, jobs=1, on_progress=interrupt)
     assert len(file_contents(tmp_path / "points")) >= 2
     assert computed(tmp_path / "points", dict(VARY)) <= 4
+
+
+def test_tables_have_numbers_in_si_units_and_predictions(out: Path) -> None:
+    flows, links = pd.read_csv(out / "flows.csv"), pd.read_csv(out / "links.csv")
+    assert flows["link.satellite.buffer [pkt]"].tolist() == [10.0, 10.0, 15.0, 15.0, 20.0, 20.0]
+    assert flows["link.satellite.queue"].tolist() == ["drop-tail", "random-drop"] * 3
+    assert (flows["throughput_bps_low"] <= flows["throughput_bps"]).all()
+    assert flows["theory_bottlenecks_throughput_bps"].notna().all()
+    assert set(links["link"]) == {"satellite", "satellite.reverse"}
+
+
+def test_warnings_of_the_points_are_kept(out: Path) -> None:
+    data = xr.load_dataset(out / "sweep.nc", engine="scipy")
+    assert "field warmup" in data.attrs["warnings"]
+    assert "run.warmup is 0" in data.theory_bottlenecks_throughput_bps.attrs["warnings"]
+
+
+def test_the_picture_has_a_curve_a_value_and_theory_dashed() -> None:
+    planned = planned_sweep(SCENARIO, VARY, {"run.duration": "20 s"})
+    store = Memory()
+    run_points([point.resolved for point in planned.points], store)
+    (panel,) = sweep_chart(planned, list(finished_points(planned, store))).panels
+    simulated = [curve for curve in panel.curves if curve.kind == "simulation"]
+    assert [curve.label for curve in simulated] == [
+        "simulated, link.satellite.queue = drop-tail",
+        "simulated, link.satellite.queue = random-drop",
+    ]
+    assert simulated[0].x.tolist() == [10.0, 15.0, 20.0]
+    assert any(curve.kind == "theory" for curve in panel.curves)
+    assert panel.x_label == "link.satellite.buffer [pkt]"
+    assert panel.y_label == "throughput [Mbit/s]"
+
+
+def test_the_command_line_says_what_it_left_and_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(SCENARIO)
+    command = [
+        "sweep",
+        str(path),
+        "--vary",
+        "link.satellite.buffer=10,15",
+        "--out",
+        str(tmp_path / "out"),
+        "--jobs",
+        "2",
+    ]
+    first, second = (CliRunner().invoke(app, command, catch_exceptions=False) for _ in range(2))
+    assert "Points: 2, of which 0 were there already" in first.output
+    assert "Points: 2, of which 2 were there already" in second.output
+    assert "Warning (at 2 of 2 points)" in first.output
+    for name in ("sweep.nc", "flows.csv", "links.csv", "picture.png", "picture.svg"):
+        assert (tmp_path / "out" / name).stat().st_size > 0

@@ -178,12 +178,21 @@ class _Layout:
     def predicted(self) -> dict[str, Any]:
         arrays: dict[str, NDArray[np.float64]] = {}
         attributes: dict[str, dict[str, str]] = {}
+        warnings: dict[str, dict[str, None]] = {}
         for one in self.finished:
             for name, model, number in theory_numbers(one.theory):
+                warnings.setdefault(name, {}).update(dict.fromkeys(model.warnings))
                 arrays.setdefault(name, np.full(self.shape, np.nan))[one.point.place] = number.value
                 text = {"long_name": number.text, "units": number.unit, "model": model.title}
                 attributes.setdefault(name, text | _measured(number))
-        return {name: (self.dims, array, attributes[name]) for name, array in arrays.items()}
+        return {
+            name: (
+                self.dims,
+                array,
+                attributes[name] | ({"warnings": "; ".join(warnings[name])} if warnings[name] else {}),
+            )
+            for name, array in arrays.items()
+        }
 
 
 def _measured(number: Number) -> dict[str, str]:
@@ -205,6 +214,7 @@ def _provenance(plan: Plan) -> dict[str, Any]:
         "scenario": json.dumps(plan.scenario.source.document, ensure_ascii=False, default=str),
         "varied": json.dumps(varied, ensure_ascii=False, default=str),
         "seed": str(seed),
+        "warnings": json.dumps(plan.warnings, ensure_ascii=False),
         "version": ackclock.__version__,
         "engine": engine_fingerprint(),
         "point_format": str(FORMAT),

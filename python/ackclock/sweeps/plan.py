@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -30,11 +31,14 @@ class Point:
         The values of the fields that vary.
     resolved : mapping
         The scenario as plain data.
+    warnings : tuple of str
+        What to check before trusting its numbers.
     """
 
     place: tuple[int, ...]
     changes: Mapping[str, Any]
     resolved: ResolvedDict
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,11 @@ class Plan:
     scenario: "Scenario"
     axes: tuple[Axis, ...]
     points: tuple[Point, ...]
+
+    @property
+    def warnings(self) -> dict[str, int]:
+        """What to check before trusting the numbers, with the number of points that it is said of."""
+        return dict(Counter(warning for point in self.points for warning in point.warnings))
 
 
 def plan(scenario: "Scenario", axes: Sequence[Axis]) -> Plan:
@@ -91,12 +100,14 @@ def _points(scenario: "Scenario", axes: Sequence[Axis]) -> Iterator[Point]:
     for place in itertools.product(*(range(len(axis.rows)) for axis in axes)):
         rows = [(axis, axis.rows[index]) for axis, index in zip(axes, place, strict=True)]
         changes = {field: value for axis, row in rows for field, value in zip(axis.fields, row, strict=True)}
-        yield Point(place, changes, _resolved(scenario, changes))
+        changed = _changed(scenario, changes)
+        warnings = tuple(str(warning) for warning in changed.warnings)
+        yield Point(place, changes, scenarios.resolve(changed).to_dict(), warnings)
 
 
-def _resolved(scenario: "Scenario", changes: Mapping[str, Any]) -> dict[str, Any]:
+def _changed(scenario: "Scenario", changes: Mapping[str, Any]) -> "Scenario":
     try:
-        return scenarios.resolve(scenarios.with_overrides(scenario, changes)).to_dict()
+        return scenarios.with_overrides(scenario, changes)
     except ScenarioError as error:
         where = ", ".join(f"{field} = {as_toml(value)}" for field, value in changes.items())
         raise ScenarioError(error.faults, f"{error.source} at {where}") from None

@@ -119,8 +119,8 @@ def collected(planned: Plan, store: Store, out: Path | None) -> "xr.Dataset":
         figure = chart_picture(sweep_chart(planned, finished))
         writers: dict[str, storage.Writer] = {
             "sweep.nc": netcdf_writer(dataset),
-            "flows.csv": csv_writer(flow_table(finished)),
-            "links.csv": csv_writer(link_table(finished)),
+            "flows.csv": csv_writer(flow_table(planned, finished)),
+            "links.csv": csv_writer(link_table(planned, finished)),
             **{name: lambda path: save_picture(figure, path) for name in storage.PICTURES},
         }
         storage.write_files(out, writers)

@@ -17,31 +17,40 @@ MOST_SERIES = 6
 UNIT_SCALES = {"bit/s": (1e6, "Mbit/s"), "s": (1e-3, "ms")}
 
 
-def flow_table(finished: Sequence[Finished]) -> "pd.DataFrame":
-    """Write a row a point and flow: the axes, each quantity with its interval, each prediction."""
-    return _table(finished, "flow", lambda one: one.flows, theory=True)
+def flow_table(plan: Plan, finished: Sequence[Finished]) -> "pd.DataFrame":
+    """Write a row a point and flow: the axes in SI units, each quantity with its interval, each prediction."""
+    return _table(plan, finished, "flow", lambda one: one.flows)
 
 
-def link_table(finished: Sequence[Finished]) -> "pd.DataFrame":
-    """Write a row a point and link: the axes, each quantity with its interval."""
-    return _table(finished, "link", lambda one: one.links, theory=False)
+def link_table(plan: Plan, finished: Sequence[Finished]) -> "pd.DataFrame":
+    """Write a row a point and link: the axes in SI units, each quantity with its interval."""
+    return _table(plan, finished, "link", lambda one: one.links)
 
 
 def _table(
-    finished: Sequence[Finished], kind: str, rows_of: Callable[[Finished], list[dict[str, Any]]], *, theory: bool
+    plan: Plan, finished: Sequence[Finished], kind: str, rows_of: Callable[[Finished], list[dict[str, Any]]]
 ) -> "pd.DataFrame":
     import pandas as pd  # noqa: PLC0415  half a second that other uses need not pay
 
+    columns = [(place, *_column(axis, field)) for place, axis in enumerate(plan.axes) for field in axis.fields]
     rows = []
     for one in finished:
-        predicted = {name: number.value for name, _, number in theory_numbers(one.theory)} if theory else {}
+        where = {name: values[one.point.place[place]] for place, name, values in columns}
+        numbers = theory_numbers(one.theory) if kind == "flow" else ()
+        predicted = {name: number.value for name, _, number in numbers}
         for row in rows_of(one):
-            cells: dict[str, Any] = {**one.point.changes, kind: row["name"]}
+            cells: dict[str, Any] = {**where, kind: row["name"]}
             for name, found in row.items():
                 if isinstance(found, Mapping):
                     cells |= {name: found["mean"], f"{name}_low": found["low"], f"{name}_high": found["high"]}
             rows.append(cells | predicted)
     return pd.DataFrame(rows)
+
+
+def _column(axis: Axis, field: str) -> tuple[str, Any]:
+    """Name a field's column, with its unit; give its values along the axis."""
+    values, unit = coordinate(axis.column(field))
+    return f"{field} [{unit}]" if unit else field, values
 
 
 def sweep_chart(plan: Plan, finished: Sequence[Finished]) -> Chart:
