@@ -43,15 +43,6 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Note:
-    """Words at a point of a panel."""
-
-    x: float
-    y: float
-    text: str
-
-
-@dataclass(frozen=True)
 class Panel:
     """One pair of axes.
 
@@ -67,10 +58,8 @@ class Panel:
         Words for the places 0, 1, ... on the x axis.
     from_zero : bool
         Whether the y axis begins at 0.
-    notes : sequence of Note
-        Words in the panel.
-    y_top, x_range : optional
-        Limits of the axes, where the curves leave what is of interest.
+    y_top : float, optional
+        End of the y axis, where the curves leave what is of interest.
     """
 
     x_label: str
@@ -79,9 +68,7 @@ class Panel:
     title: str = ""
     x_ticks: Sequence[str] | None = None
     from_zero: bool = True
-    notes: Sequence[Note] = ()
     y_top: float | None = None
-    x_range: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

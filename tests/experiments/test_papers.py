@@ -2,6 +2,7 @@
 
 import base64
 import re
+from importlib.resources import files
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +16,7 @@ from ackclock.experiments import Made, Paper, Reproduction, chosen, papers, repr
 from ackclock.experiments.criteria import verdict
 from ackclock.experiments.frame import Finding, Setting, item_module
 from ackclock.experiments.report import STATES
+from ackclock.scenario import load
 
 PAPERS = papers()
 
@@ -150,3 +152,12 @@ def test_what_came_out_otherwise_than_on_record_is_said() -> None:
     ((_, (item,)),) = chosen(["bottlenecks/figure-9"])
     one = Made(item, item_module("bottlenecks", item.module).outcome, {"throughput": "differs"})  # type: ignore[arg-type]
     assert "this run: differs" in _why(one)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(Path(str(files("ackclock.experiments"))).glob("*/scenarios/*.toml")), ids=lambda path: path.stem
+)
+def test_scenarios_of_the_papers_are_whole_and_say_where_they_come_from(path: Path) -> None:
+    scenario = load(path)
+    assert scenario.title
+    assert "# Source: " in path.read_text(encoding="utf-8")

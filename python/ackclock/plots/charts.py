@@ -68,14 +68,10 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
     axes.set_ylabel(panel.y_label)
     if panel.x_ticks is not None:
         axes.set_xticks(range(len(panel.x_ticks)), list(panel.x_ticks))
-    if panel.x_range is not None:
-        axes.set_xlim(*panel.x_range)
     if panel.from_zero:
         axes.set_ylim(bottom=0.0)
     if panel.y_top is not None:
         axes.set_ylim(top=panel.y_top)
-    for note in panel.notes:
-        axes.annotate(note.text, (note.x, note.y), fontsize=10.5, ha="center")
 
 
 def _draw_curve(axes: Axes, curve: Curve, place: int) -> None:

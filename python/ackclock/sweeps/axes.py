@@ -17,7 +17,7 @@ from ackclock.scenario.override import written_value
 if TYPE_CHECKING:
     from ackclock.scenario import Scenario
 
-MOST_VALUES = 100_000
+MOST_VALUES = 20_000
 FORMS = 'FIELD=START:STOP:STEP or FIELD=VALUE,VALUE,..., such as link.satellite.buffer="10:60:2 pkt"'
 
 _NUMBER = re.compile(units.NUMBER_PATTERN)

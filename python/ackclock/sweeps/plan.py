@@ -16,7 +16,8 @@ from ackclock.sweeps.axes import Axis
 if TYPE_CHECKING:
     from ackclock.scenario import Scenario
 
-MOST_POINTS = 100_000
+MOST_POINTS = 20_000
+"""Some 2 GB of memory, with their tables."""
 
 
 @dataclass(frozen=True)
