@@ -47,7 +47,9 @@ def test_the_satellite_path_loses_its_double_slow_start(satellite: Recommendatio
 def test_the_changes_run_as_they_stand(satellite: Recommendation) -> None:
     assert set(satellite.changes) == {"link.feeder.buffer", "link.satellite.buffer"}
     resolved = ackclock.run(SATELLITE, overrides=satellite.changes, duration="1 s").resolved
-    assert resolved["links"][4]["buffer"] == {"packets": int(satellite.changes["link.satellite.buffer"].split()[0])}
+    assert resolved["links"][4]["buffer"] == {
+        "packets": int(str(satellite.changes["link.satellite.buffer"]).split()[0])
+    }
 
 
 def test_the_formula_s_buffers_are_the_least_without_an_overflow() -> None:
@@ -110,3 +112,64 @@ def test_the_command_prints_answer_check_and_rules() -> None:
 def test_the_command_gives_json() -> None:
     done = CliRunner().invoke(app, ["advise", str(SATELLITE), "--no-simulate", "--json"])
     assert json.loads(done.stdout)["recommendations"][0]["topic"] == "slow-start-buffers"
+
+
+def test_two_way_traffic_wants_larger_windows() -> None:
+    found = topic(ackclock.advise(SCENARIOS / "two-way-symmetric.toml"), "two-way")
+    assert found.answer.startswith("30.2% of what there could have alone")
+    assert set(found.changes) == {"flow.there.tcp.max_window", "flow.back.tcp.max_window"}
+    for name in ("there", "back"):
+        throughput = row(found, f"throughput, {name}")
+        assert mean(throughput.before) == pytest.approx(0.651 * 131e6, rel=0.003)
+        assert mean(throughput.after) == pytest.approx(0.9 * 131e6, rel=0.02)
+
+
+def test_unequal_rates_get_windows_of_the_same_duration() -> None:
+    slow = {"link.line.reverse.rate": "30 Mbit/s"}
+    found = topic(ackclock.advise(SCENARIOS / "two-way-symmetric.toml", overrides=slow, simulate=False), "two-way")
+    there, back = (int(str(found.changes[f"flow.{name}.tcp.max_window"]).split()[0]) for name in ("there", "back"))
+    assert there / back == pytest.approx(131 / 30, rel=0.03)
+
+
+def test_a_floor_of_the_timer_ends_false_timeouts() -> None:
+    found = topic(ackclock.advise(SCENARIOS / "mobile-delay-steps.toml"), "false-alarms")
+    assert set(found.changes) == {"flow.transfer.tcp.rto.min"}
+    assert mean(row(found, "timeouts").before) == 1.0
+    assert mean(row(found, "timeouts").after) == 0.0
+    goodput = row(found, "goodput")
+    assert mean(goodput.after) > 1.05 * mean(goodput.before)
+
+
+def test_overtaking_wants_more_duplicate_acks() -> None:
+    states = [{"delay": f"{d} ms", "least_stay": f"{d + 8} ms", "mean_extra": f"{d / 5} ms"} for d in (92, 292)]
+    process = {"kind": "alternating", "states": states, "order": "overtake"}
+    changes = {"link.radio.delay_process": process, "flow.transfer.tcp.max_window": "12 pkt", "run.duration": "100 s"}
+    found = topic(ackclock.advise(SCENARIOS / "mobile-delay-steps.toml", overrides=changes), "false-alarms")
+    assert found.changes["flow.transfer.tcp.dupack_threshold"] in {6, 8, 12, "infinite"}
+    goodput = row(found, "goodput")
+    assert mean(goodput.after) > 1.2 * mean(goodput.before)
+
+
+def test_a_constant_delay_raises_no_question_of_alarms() -> None:
+    assert all(one.topic != "false-alarms" for one in ackclock.advise(ACCESS, simulate=False).recommendations)
+
+
+def test_a_delay_that_varies_is_worth_what_the_chain_says() -> None:
+    states = [{"delay": f"{delay} ms", "least_stay": f"{delay} ms", "mean_extra": "40 s"} for delay in (100, 500)]
+    changes = {
+        "link.radio.rate": "100 Mbit/s",
+        "link.radio.loss": {"model": "poisson", "mean_interval": "4 s"},
+        "link.radio.delay_process": {"kind": "alternating", "states": states, "order": "keep"},
+        "flow.transfer.tcp": {"preset": "newreno-rfc6582", "ack_every": 1, "max_window": "unlimited"},
+        "run.duration": "5000 s",
+    }
+    scenario = SCENARIOS / "mobile-delay-steps.toml"
+    found = topic(ackclock.advise(scenario, overrides=changes, topics=["variable-delay"]), "variable-delay")
+    assert found.answer.startswith("It raises it by 31.7%")
+    throughput = row(found, "throughput")
+    assert mean(throughput.after) > 1.1 * mean(throughput.before)
+
+
+def test_an_unknown_topic_names_those_there_are() -> None:
+    done = CliRunner().invoke(app, ["advise", str(ACCESS), "--topic", "routing"])
+    assert "topic: is unknown; given routing; allowed slow-start-buffers, bottleneck-buffer" in str(done.exception)

@@ -227,7 +227,7 @@ def test_a_good_scenario_has_no_faults(run: Run) -> None:
 
 def test_resolve_prints_what_the_engine_gets(run: Run) -> None:
     resolved = json.loads(run("resolve", "geo.toml", "--set", "run.seed=9").stdout)
-    assert (resolved["format"], resolved["run"]["seed"], resolved["links"][0]["rate_bps"]) == (1, 9, 1.5e6)
+    assert (resolved["format"], resolved["run"]["seed"], resolved["links"][0]["rate_bps"]) == (2, 9, 1.5e6)
 
 
 def test_schema_is_one_that_the_scenario_obeys(run: Run) -> None:

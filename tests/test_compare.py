@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ackclock.compare import Comparison, Pair, compare
+from ackclock.comparison import Comparison, Pair, compare
 from ackclock.result import Result
 from fakes import make_flow, make_replication, make_resolved
 

@@ -46,6 +46,12 @@ def test_the_run_of_the_readme_prints_what_it_shows(tmp_path: Path) -> None:
     assert lines[: places[0]] == [line for line in shown if out not in line]
 
 
+def test_the_advice_of_the_readme_begins_as_it_shows() -> None:
+    command, *shown = trimmed(block("$ .venv/bin/ackclock advise"))
+    lines = trimmed(printed(*command.removeprefix("$ .venv/bin/ackclock ").split()).stdout)
+    assert lines[: len(shown)] == shown
+
+
 def test_the_faults_of_the_readme_are_what_check_prints(tmp_path: Path) -> None:
     shown = block("demo.toml: ")
     text = (

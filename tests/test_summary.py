@@ -81,10 +81,10 @@ def test_the_summary_is_json_with_the_agreed_keys() -> None:
     summary = summarise(make_resolved(), {"flows": {"rtt_samples": 0}})
     text = json.dumps(summary, allow_nan=False)
     assert list(json.loads(text)) == [
-        *("title", "duration_s", "warmup_s", "replications", "seed", "deterministic"),
-        *("flows", "links", "warnings", "verdict", "version"),
+        *("title", "duration_s", "warmup_s", "replications", "seed", "deterministic", "precision"),
+        *("flows", "links", "recoveries", "warnings", "verdict", "version"),
     ]
     assert list(summary["links"][0]) == [
         *("name", "rate_bps", "utilisation_fraction", "loss_fraction", "dropped_packets"),
-        *("throughput_bps", "queue_mean_packets", "queue_max_packets"),
+        *("lost_packets", "throughput_bps", "queue_mean_packets", "queue_max_packets"),
     ]

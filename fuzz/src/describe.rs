@@ -2,7 +2,9 @@
 
 use arbitrary::Arbitrary;
 use sim::scenario::{
-    BufferConfig, CountingConfig, FlowConfig, LinkConfig, QueueConfig, Run, Scenario, TraceConfig, VictimConfig,
+    BufferConfig, CountingConfig, CrossingConfig, DelayLawConfig, DelayProcessConfig, DelayStateConfig, FlowConfig,
+    LinkConfig, LossConfig, LossLawConfig, OrderConfig, PriorityVictimConfig, QueueConfig, Run, Scenario, TraceConfig,
+    VictimConfig,
 };
 use tcp::{
     Dialect, Estimator, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig,
@@ -36,6 +38,10 @@ struct Link {
     counting: bool,
     queue: Choice,
     red: [u8; 4],
+    process: Choice,
+    changes: [u8; 4],
+    loss: Choice,
+    losing: [u8; 4],
 }
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -53,6 +59,7 @@ struct Flow {
     rto: Rto,
     ack_every: u8,
     ack_delay: u8,
+    levels: u8,
 }
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -121,6 +128,7 @@ impl Description {
                 replications: 1,
                 seed: self.seed.into(),
                 confidence: 0.95,
+                precision: None,
             },
             flows: flows.map(|(n, flow)| flow.config(n, links.len() / 2, duration_s)).collect(),
             trace: self.trace(&links),
@@ -138,6 +146,9 @@ impl Description {
             queue_distribution: asked(4),
             drops: asked(5),
             losses: asked(6),
+            delay: asked(6),
+            recovery: asked(4),
+            rounds: asked(1),
             overview_interval_s: some(self.overview, scaled(self.overview, 1e-6, 100.0)),
             capture: asked(7).then(|| links.iter().map(|link| link.name.clone()).collect()),
         }
@@ -145,8 +156,16 @@ impl Description {
 }
 
 fn plain_link(name: String) -> LinkConfig {
-    let (rate_bps, queue) = (Some(1e6), QueueConfig::DropTail {});
-    LinkConfig { name, rate_bps, delay_s: 0.01, buffer: None, counting: CountingConfig::WithService, queue }
+    LinkConfig {
+        name,
+        rate_bps: Some(1e6),
+        delay_s: 0.01,
+        buffer: None,
+        counting: CountingConfig::WithService,
+        queue: QueueConfig::DropTail {},
+        delay_process: None,
+        loss: None,
+    }
 }
 
 impl Link {
@@ -163,6 +182,55 @@ impl Link {
             },
             counting: if self.counting { CountingConfig::WithService } else { CountingConfig::Waiting },
             queue: self.queue(),
+            delay_process: self.delay_law().map(|law| DelayProcessConfig {
+                stream: "shared".to_owned(),
+                order: if self.changes[3] & 1 == 1 { OrderConfig::Keep } else { OrderConfig::Overtake },
+                law,
+            }),
+            loss: self.loss(),
+        }
+    }
+
+    /// Three links in eight lose nothing.
+    fn loss(&self) -> Option<LossConfig> {
+        let [a, b, c, d] = self.losing.map(|byte| f64::from(byte) / 255.0);
+        let law = match self.loss.of([0, 1, 2, 3, 4, 5, 6, 7]) {
+            0 => LossLawConfig::Bernoulli { probability: a },
+            1 => LossLawConfig::Poisson {
+                mean_interval_s: scaled(self.losing[0], 1e-3, 100.0),
+                void_after_s: scaled_or_zero(self.losing[1], 1e-6, 10.0),
+            },
+            2 => LossLawConfig::GilbertElliott { to_bad: a, to_good: b, loss_in_good: c, loss_in_bad: d },
+            3 => LossLawConfig::Packets {
+                numbers: (0..4).map(|n| 1 + u64::from(self.losing[0]) * (n + 1) + n).collect(),
+            },
+            4 => LossLawConfig::Times { times_s: vec![a, a + 0.1, a + b + 0.2] },
+            _ => return None,
+        };
+        let crossing = [CrossingConfig::All, CrossingConfig::Data, CrossingConfig::Acks];
+        Some(LossConfig { applies_to: crossing[usize::from(self.losing[3]) % 3], law })
+    }
+
+    /// Three links in six keep their delay.
+    fn delay_law(&self) -> Option<DelayLawConfig> {
+        let [low, high, stay, options] = self.changes;
+        let low_s = scaled_or_zero(low, 1e-12, 10.0);
+        let (high_s, stay_s) = (low_s + scaled_or_zero(high, 1e-12, 10.0), scaled(stay, 1e-3, 100.0));
+        let state = |delay_s| DelayStateConfig {
+            delay_s,
+            least_stay_s: if options & 2 == 2 { stay_s } else { 0.0 },
+            mean_extra_s: stay_s,
+        };
+        let alternating = DelayLawConfig::Alternating {
+            states: vec![state(low_s), state(high_s)],
+            start: usize::from(options & 4 == 4),
+            transitions: (options & 8 == 8).then(|| vec![vec![0.5, 0.5], vec![1.0, 0.0]]),
+        };
+        match self.process.of([0, 1, 2, 3, 4, 5]) {
+            0 => Some(DelayLawConfig::Steps { steps_s: vec![(0.0, low_s), (stay_s, high_s), (2.0 * stay_s, low_s)] }),
+            1 => Some(alternating),
+            2 => Some(DelayLawConfig::Handover { low_s, high_s, period_s: stay_s }),
+            _ => None,
         }
     }
 
@@ -179,7 +247,9 @@ impl Link {
             mean_packet_bytes: 1 + u16::from(options) * 8,
         };
         let plain = QueueConfig::DropTail {};
-        self.queue.of([plain, QueueConfig::DropFromFront {}, QueueConfig::RandomDrop {}, red])
+        let victim = if options & 1 == 1 { PriorityVictimConfig::Lowest } else { PriorityVictimConfig::Arriving };
+        let priority = QueueConfig::Priority { levels: 8, victim };
+        self.queue.of([plain, QueueConfig::DropFromFront {}, QueueConfig::RandomDrop {}, red, priority])
     }
 }
 
@@ -208,6 +278,8 @@ impl Flow {
                 ack_every: scaled(self.ack_every, 1.0, 100.0) as u32,
                 ack_delay_s: scaled_or_zero(self.ack_delay, 1e-9, 10.0),
             },
+            priority: self.levels & 7,
+            ack_priority: self.levels >> 3 & 7,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use base::Time;
 use net::LinkStatistics;
-use sim::scenario::{BufferConfig, CountingConfig, FlowConfig, LinkConfig};
+use sim::scenario::{BufferConfig, CountingConfig, FlowConfig, LinkConfig, OrderConfig};
 use sim::{Column, FlowStatistics, Outcome, Scenario, Traces};
 
 use crate::Run;
@@ -50,8 +50,9 @@ fn total(pair: [u64; 2]) -> u64 {
 
 fn check_link(config: &LinkConfig, link: &LinkStatistics, finished: bool) {
     let (arrived, dropped, departed) = (total(link.arrived), total(link.dropped), total(link.departed));
-    assert!(arrived >= dropped + departed, "{}: {arrived} < {dropped} + {departed}", config.name);
-    let inside = arrived - dropped - departed;
+    let lost = total(link.lost);
+    assert!(arrived >= dropped + departed + lost, "{}: {arrived} < {dropped} + {departed} + {lost}", config.name);
+    let inside = arrived - dropped - departed - lost;
     if let (Some(BufferConfig::Packets(limit)), true) = (config.buffer, finished) {
         let in_service = u64::from(config.counting == CountingConfig::Waiting);
         assert!(inside <= limit + in_service, "{}: {inside} inside, {limit} allowed", config.name);
@@ -99,6 +100,12 @@ fn check_traces(scenario: &Scenario, traces: &Traces) {
     for row in traces.cwnd.iter().flatten() {
         assert!(row.cwnd >= 1.0 && row.cwnd.is_finite(), "{row:?}");
         assert!(row.ssthresh >= 1.0, "{row:?}");
+    }
+    check_order(traces.delay.as_deref(), |row| row.time);
+    let overtakes =
+        |link: &LinkConfig| link.delay_process.as_ref().is_some_and(|process| process.order == OrderConfig::Overtake);
+    if scenario.links.iter().any(overtakes) {
+        return;
     }
     let mut acknowledged = vec![0; scenario.flows.len()];
     for row in traces.sequence.iter().flatten().filter(|row| row.kind == sim::Kind::Acked) {

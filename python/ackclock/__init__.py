@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from ackclock.advice import advise as advise
     from ackclock.api import predict as predict
     from ackclock.api import run as run
-    from ackclock.compare import compare as compare
+    from ackclock.comparison import compare as compare
     from ackclock.errors import AckclockError as AckclockError
+    from ackclock.errors import AdviceError as AdviceError
     from ackclock.errors import EngineError as EngineError
     from ackclock.errors import ModelError as ModelError
     from ackclock.errors import ResultError as ResultError
@@ -24,11 +25,12 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "advise": "ackclock.advice",
-    "compare": "ackclock.compare",
+    "compare": "ackclock.comparison",
     "predict": "ackclock.api",
     "run": "ackclock.api",
     "Result": "ackclock.result",
     "AckclockError": "ackclock.errors",
+    "AdviceError": "ackclock.errors",
     "EngineError": "ackclock.errors",
     "ModelError": "ackclock.errors",
     "ResultError": "ackclock.errors",
@@ -39,6 +41,7 @@ _HOMES = {
 
 __all__ = [
     "AckclockError",
+    "AdviceError",
     "EngineError",
     "ModelError",
     "Result",

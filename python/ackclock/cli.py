@@ -16,7 +16,7 @@ from ackclock.errors import AckclockError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ackclock.compare import Comparison
+    from ackclock.comparison import Comparison
     from ackclock.result import Result
 
 FAILED = 1
@@ -88,7 +88,7 @@ def run(  # noqa: PLR0913  one argument an option
     Ctrl-C keeps the replications that are finished. Exit status: 0, 2 for bad input, 130 after Ctrl-C.
     """
     from ackclock import api, storage  # noqa: PLC0415
-    from ackclock.compare import compare  # noqa: PLC0415
+    from ackclock.comparison import compare  # noqa: PLC0415
 
     picture = picture and (out is not None or not as_json)
     resolved, warnings = api.resolve(scenario, _changes(overrides, seed, replications))
@@ -151,13 +151,16 @@ def predict(
 
 
 @app.command("advise", short_help="Say what to change, by which rule, and what a simulation makes of it.")
-def advise(
+def advise(  # noqa: PLR0913  one argument an option
     scenario: ScenarioPath,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the advice as JSON.")] = False,
     simulate: Annotated[
         bool, typer.Option("--simulate/--no-simulate", help="Try each recommendation by a simulation: before, after.")
     ] = True,
+    topics: Annotated[
+        list[str] | None, typer.Option("--topic", metavar="TOPIC", help="Answer this question alone. May be repeated.")
+    ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Replications at a time; all cores by default.")] = None,
     overrides: Overrides = None,
 ) -> None:
@@ -166,7 +169,14 @@ def advise(
     from ackclock.advice.tables import print_advice  # noqa: PLC0415
 
     try:
-        advice = ask(scenario, overrides=_changes(overrides), simulate=simulate, threads=threads, on_step=_tell)
+        advice = ask(
+            scenario,
+            overrides=_changes(overrides),
+            topics=topics or None,
+            simulate=simulate,
+            threads=threads,
+            on_step=_tell,
+        )
     except KeyboardInterrupt:
         typer.echo("Interrupted: advice needs all its simulations, there is nothing to keep", err=True)
         raise typer.Exit(INTERRUPTED) from None
@@ -337,7 +347,7 @@ def _print(comparison: "Comparison", *, as_json: bool) -> None:
     if as_json:
         typer.echo(_json({**result.summary, "theory": comparison.to_dict()}))
         return
-    from ackclock.compare import print_comparison  # noqa: PLC0415
+    from ackclock.comparison import print_comparison  # noqa: PLC0415
     from ackclock.report import print_summary  # noqa: PLC0415
 
     console = _console()

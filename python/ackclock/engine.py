@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 import ackclock
 from ackclock.errors import EngineError
-from ackclock.replication import Replication, ResolvedDict, is_deterministic, overview_interval_s
+from ackclock.precision import first_replications, further_replications, most_replications
+from ackclock.replication import Replication, ResolvedDict, overview_interval_s
 
 if TYPE_CHECKING:
     from ackclock._engine import Job
@@ -33,7 +34,7 @@ class RunOutcome(Sequence[Replication]):
     replications : list of Replication
         Those that finished, in order.
     requested : int
-        How many were to be run: one where nothing is random.
+        How many were to be run: one where nothing is random; where a precision is wanted, as many as that took.
     interrupted : bool
         Whether Ctrl-C ended the run early.
     """
@@ -96,14 +97,21 @@ def run_resolved(
     if threads < 1:
         message = f"threads: must be at least 1; got {threads}"
         raise EngineError(message)
-    count = 1 if is_deterministic(resolved) else int(resolved["run"]["replications"])
-    batches = _batches(resolved, count, overview=overview)
-    runner = _Runner(count, on_progress)
-    at_once = [batches] if threads > 1 else [[batch] for batch in batches]
-    for together in at_once:
-        if not runner.interrupted:
-            runner.run(together, threads)
-    return RunOutcome(resolved, runner.finished(), count, runner.interrupted)
+    runner = _Runner(most_replications(resolved), on_progress)
+    requested = 0
+    replications: list[Replication] = []
+    count = first_replications(resolved)
+    while count > 0:
+        batches = _batches(resolved, requested, requested + count, overview=overview)
+        requested += count
+        at_once = [batches] if threads > 1 else [[batch] for batch in batches]
+        for together in at_once:
+            if not runner.interrupted:
+                runner.run(together, threads)
+        replications = runner.finished()
+        count = 0 if runner.interrupted else further_replications(resolved, replications)
+    runner.report_end()
+    return RunOutcome(resolved, replications, requested, runner.interrupted)
 
 
 def usable_cores() -> int:
@@ -128,13 +136,15 @@ def engine_fingerprint() -> str:
     return f"{ackclock.__version__}-{digest.hexdigest()}"
 
 
-def _batches(resolved: ResolvedDict, count: int, *, overview: bool) -> list[_Batch]:
+def _batches(resolved: ResolvedDict, start: int, stop: int, *, overview: bool) -> list[_Batch]:
     """Split off replication 0, which alone records the picture and the captures."""
     first = _with_trace(resolved, **_overview_probes(resolved)) if overview else resolved
     rest = _with_trace(resolved, capture=None, overview_interval_s=None)
-    if first == rest or count == 1:
-        return [_Batch(first, list(range(count)))]
-    return [_Batch(first, [0]), _Batch(rest, list(range(1, count)))]
+    if start > 0:
+        return [_Batch(rest, list(range(start, stop)))]
+    if first == rest or stop == 1:
+        return [_Batch(first, list(range(stop)))]
+    return [_Batch(first, [0]), _Batch(rest, list(range(1, stop)))]
 
 
 def _overview_probes(resolved: ResolvedDict) -> dict[str, Any]:
@@ -149,11 +159,12 @@ def _with_trace(resolved: ResolvedDict, **probes: Any) -> dict[str, Any]:
 class _Runner:
     """Runs batches, several jobs at a time, until all are done or Ctrl-C."""
 
-    def __init__(self, count: int, on_progress: OnProgress | None) -> None:
+    def __init__(self, most: int, on_progress: OnProgress | None) -> None:
         self.interrupted = False
-        self._count = count
+        self._most = most
         self._on_progress = on_progress
         self._jobs: list[tuple[Job, int]] = []
+        self._found: list[Replication] = []
 
     def run(self, batches: list[_Batch], threads: int) -> None:
         started = len(self._jobs)
@@ -172,11 +183,18 @@ class _Runner:
             raise
 
     def finished(self) -> list[Replication]:
+        """Give all replications so far, in order."""
         try:
-            found = [replication for job, _ in self._jobs for replication in job.results()]
+            self._found += [replication for job, _ in self._jobs for replication in job.results()]
         except RuntimeError as error:
             raise EngineError(str(error)) from error
-        return sorted(found, key=lambda replication: replication["replication"])
+        self._jobs.clear()
+        return sorted(self._found, key=lambda replication: replication["replication"])
+
+    def report_end(self) -> None:
+        """Say that no more will come, where fewer were enough."""
+        if self._on_progress is not None and not self.interrupted and len(self._found) < self._most:
+            self._on_progress(1.0, len(self._found))
 
     def _start(self, batch: _Batch, threads: int) -> None:
         from ackclock._engine import Job  # noqa: PLC0415  compiled; only a run needs it
@@ -199,8 +217,8 @@ class _Runner:
         if self._on_progress is None:
             return
         progress = [(*job.progress(), size) for job, size in self._jobs]
-        fraction = sum(done * size for done, _, size in progress) / self._count
-        self._on_progress(min(fraction, 1.0), sum(finished for _, finished, _ in progress))
+        fraction = (len(self._found) + sum(done * size for done, _, size in progress)) / self._most
+        self._on_progress(min(fraction, 1.0), len(self._found) + sum(finished for _, finished, _ in progress))
 
 
 def _shares(batches: list[_Batch], threads: int) -> list[int]:

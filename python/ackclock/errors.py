@@ -108,6 +108,23 @@ class ModelError(AckclockError, ValueError):
         return str(self.fault)
 
 
+class AdviceError(AckclockError, ValueError):
+    """A question that there is no advice for.
+
+    Parameters
+    ----------
+    fault : Fault
+        What was asked, and what can be.
+    """
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault)
+        self.fault = fault
+
+    def __str__(self) -> str:
+        return str(self.fault)
+
+
 class EngineError(AckclockError, RuntimeError):
     """The engine refused a resolved scenario, or failed while it ran."""
 

@@ -34,12 +34,45 @@ class Node:
 
 
 def empty_round_trip_s(resolved: ResolvedDict, flow: Mapping[str, Any]) -> float:
-    """Compute the round trip [s] over empty queues: propagation, and one data packet's and one ACK's service times."""
+    """Compute the least round trip [s]: over empty queues, with the service times of one data packet and one ACK."""
     time = float(flow["forward_delay_s"]) + float(flow["return_delay_s"])
     for path, size in ((flow["path"], flow["packet_bytes"]), (flow["return_path"], flow["ack_bytes"])):
         for link in _links(resolved, path):
-            time += float(link["delay_s"]) + (size * 8.0 / link["rate_bps"] if link["rate_bps"] else 0.0)
+            time += least_delay_s(link) + (size * 8.0 / link["rate_bps"] if link["rate_bps"] else 0.0)
     return time
+
+
+def least_delay_s(link: Mapping[str, Any]) -> float:
+    """Give the least propagation delay of a link [s]."""
+    process = link.get("delay_process")
+    return float(link["delay_s"]) + (0.0 if process is None else least_of_law_s(process["law"]))
+
+
+def least_of_law_s(law: Mapping[str, Any]) -> float:
+    """Give the least delay that a law of change gives [s]."""
+    match law["kind"]:
+        case "steps":
+            return float(min(delay for _, delay in law["steps_s"]))
+        case "alternating":
+            return float(min(state["delay_s"] for state in law["states"]))
+        case _:
+            return float(law["low_s"])
+
+
+def delay_processes(resolved: ResolvedDict, flow: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """List the changing delays on a flow's way, there and back."""
+    found = (link.get("delay_process") for link in _links(resolved, (*flow["path"], *flow["return_path"])))
+    return [process for process in found if process is not None and not _stands_still(process["law"])]
+
+
+def _stands_still(law: Mapping[str, Any]) -> bool:
+    return bool(law["kind"] == "steps" and len(law["steps_s"]) == 1)
+
+
+def losses(resolved: ResolvedDict, flow: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """List the laws by which links on a flow's way lose its data."""
+    found = (link.get("loss") for link in _links(resolved, flow["path"]))
+    return [loss["law"] for loss in found if loss is not None and loss["applies_to"] != "acks"]
 
 
 def nodes(resolved: ResolvedDict, path: Sequence[int], packet_bytes: float) -> list[Node]:

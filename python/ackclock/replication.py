@@ -15,6 +15,8 @@ OVERVIEW_INTERVALS = 2000
 OVERVIEW_CELLS = 2_000_000
 """Most (interval, flow or link) pairs that a picture may cost; each holds a minimum and a maximum."""
 RANDOM_DISCIPLINES = frozenset({"random-drop", "red"})
+RANDOM_LOSSES = frozenset({"bernoulli", "poisson", "gilbert-elliott"})
+RANDOM_DELAYS = frozenset({"alternating", "handover"})
 
 
 class Replication(TypedDict):
@@ -37,7 +39,16 @@ def is_deterministic(resolved: ResolvedDict) -> bool:
     """Tell whether nothing is drawn at random, so that all replications are the same."""
     return not (
         any(flow["start_spread_s"] > 0.0 for flow in resolved["flows"])
-        or any(link["queue"]["discipline"] in RANDOM_DISCIPLINES for link in resolved["links"])
+        or any(_is_random(link) for link in resolved["links"])
+    )
+
+
+def _is_random(link: dict[str, Any]) -> bool:
+    process, loss = link.get("delay_process"), link.get("loss")
+    return (
+        link["queue"]["discipline"] in RANDOM_DISCIPLINES
+        or (process is not None and process["law"]["kind"] in RANDOM_DELAYS)
+        or (loss is not None and loss["law"]["model"] in RANDOM_LOSSES)
     )
 
 

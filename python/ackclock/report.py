@@ -142,6 +142,7 @@ def as_html(summary: Summary, confidence: float) -> str:
 
 def _idle_reverse(link: Row) -> bool:
     waited = _mean(link["queue_max_packets"]) > 1.0 or _mean(link["dropped_packets"]) > 0.0
+    waited = waited or _mean(link["lost_packets"]) > 0.0
     return str(link["name"]).endswith(".reverse") and not waited
 
 
@@ -164,11 +165,14 @@ def _flow_columns(flows: Sequence[Row]) -> list[Column]:
 
 def _link_columns(links: Sequence[Row]) -> list[Column]:
     scale, prefix = bit_rate_scale(max((_mean(link["throughput_bps"]) for link in links), default=0.0))
+    losing = any(_mean(link["lost_packets"]) > 0.0 for link in links)
+    lost = [Column("lost_packets", "lost\npackets", digits="count")] if losing else []
     return [
         Column("utilisation_fraction", "used\n%", 0.01, ".3g"),
         Column("throughput_bps", f"throughput\n{prefix}bit/s", scale),
         Column("loss_fraction", "loss\n%", 0.01, ".3g"),
         Column("dropped_packets", "dropped\npackets", digits="count"),
+        *lost,
         Column("queue_mean_packets", "queue\nmean", digits="count"),
         Column("queue_max_packets", "queue\nmax", digits="count"),
     ]

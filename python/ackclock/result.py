@@ -9,8 +9,11 @@ import pandas as pd
 
 from ackclock import storage
 from ackclock.errors import ResultError
+from ackclock.precision import is_short, precision_summary, precision_warnings
+from ackclock.quantities import FLOW_QUANTITIES, LINK_QUANTITIES
+from ackclock.recoveries import RECOVERY_QUANTITIES, recovery_rows
 from ackclock.replication import is_deterministic
-from ackclock.summary import FLOW_QUANTITIES, LINK_QUANTITIES, Summary, flow_rows, link_rows
+from ackclock.summary import Summary, flow_rows, link_rows
 from ackclock.traces import OVERVIEW, captured_links, captures, trace_frames
 from ackclock.verdict import run_warnings, verdict
 
@@ -77,7 +80,7 @@ class Result:
             What the reader must check before trusting the numbers.
         """
         flows, links = flow_rows(resolved, replications), link_rows(resolved, replications)
-        run = resolved["run"]
+        run, precision = resolved["run"], precision_summary(resolved, replications)
         summary = Summary(
             title=resolved["title"],
             duration_s=run["duration_s"],
@@ -85,9 +88,15 @@ class Result:
             replications=len(replications),
             seed=run["seed"],
             deterministic=is_deterministic(resolved),
+            precision=precision,
             flows=flows,
             links=links,
-            warnings=[*warnings, *run_warnings(resolved, flows, links, len(replications))],
+            recoveries=recovery_rows(resolved, replications),
+            warnings=[
+                *warnings,
+                *run_warnings(resolved, flows, links, len(replications)),
+                *precision_warnings(precision, len(replications)),
+            ],
             verdict=verdict(resolved, flows, links),
             version=version,
         )
@@ -116,8 +125,12 @@ class Result:
     @property
     def interrupted(self) -> bool:
         """Whether the run ended before all replications had finished."""
-        asked = int(self.resolved["run"]["replications"])
-        return not self.summary["deterministic"] and self.summary["replications"] < asked
+        if self.summary["deterministic"]:
+            return False
+        precision, finished = self.summary.get("precision"), self.summary["replications"]
+        if precision is not None:
+            return is_short(precision) and finished < precision["most"]
+        return finished < int(self.resolved["run"]["replications"])
 
     @property
     def flows(self) -> pd.DataFrame:
@@ -128,6 +141,21 @@ class Result:
     def links(self) -> pd.DataFrame:
         """The links' quantities: a row a link; columns hold the mean and, with `_low` and `_high`, its interval."""
         return _frame(self.summary["links"], LINK_QUANTITIES)
+
+    @property
+    def recoveries(self) -> pd.DataFrame:
+        """How flows recovered: a row a flow that took a packet for lost, and one of all flows; columns as in `flows`.
+
+        Notes
+        -----
+        Each timeout is of one kind, the first that fits [engset, section 5.4.3]: `repeated` (TOTO, of a packet whose
+        timer expired before), `in_recovery` (TDTO), `at_beginning` (TObeg, the first two packets of a transfer),
+        `at_end` (TOend, its last three), `other`. `stalled_s` is the time since the packet sent last, over all
+        timeouts. A fast recovery counts where it succeeds; `recovery_sent_on_end` are the packets that its last ACK
+        let out, `recovery_sent` those before, retransmissions included. A timeout or fast retransmit is `spurious`
+        where the packet's last copy was not dropped.
+        """
+        return _frame(self.summary.get("recoveries", []), RECOVERY_QUANTITIES)
 
     def plot(self, levels: Sequence[Level] = ()) -> Figure:
         """Draw cwnd and queues against one time axis.
@@ -219,7 +247,7 @@ def _frame(rows: Sequence[Mapping[str, Any]], quantities: Sequence[str]) -> pd.D
         columns["rate_bps"] = [float("inf") if row["rate_bps"] is None else row["rate_bps"] for row in rows]
     for key in quantities:
         for suffix, part in (("", "mean"), ("_low", "low"), ("_high", "high")):
-            columns[key + suffix] = [float("nan") if row[key] is None else _number(row[key][part]) for row in rows]
+            columns[key + suffix] = [float("nan") if row.get(key) is None else _number(row[key][part]) for row in rows]
     return pd.DataFrame(columns, index=pd.Index([row["name"] for row in rows], name="name"))
 
 

@@ -9,27 +9,6 @@ from numpy.typing import NDArray
 from ackclock.replication import Columns, Replication, ResolvedDict, is_deterministic
 from ackclock.stats import estimates
 
-FLOW_QUANTITIES = (
-    "throughput_bps",
-    "goodput_bps",
-    "loss_fraction",
-    "retransmitted_fraction",
-    "timeouts",
-    "fast_retransmits",
-    "cwnd_mean_packets",
-    "cwnd_max_packets",
-    "rtt_mean_s",
-    "finish_s",
-)
-LINK_QUANTITIES = (
-    "utilisation_fraction",
-    "loss_fraction",
-    "dropped_packets",
-    "throughput_bps",
-    "queue_mean_packets",
-    "queue_max_packets",
-)
-
 Values = NDArray[np.float64]
 
 
@@ -46,8 +25,10 @@ class Summary(TypedDict):
     replications: int
     seed: int
     deterministic: bool
+    precision: dict[str, Any] | None
     flows: list[dict[str, Any]]
     links: list[dict[str, Any]]
+    recoveries: list[dict[str, Any]]
     warnings: list[str]
     verdict: str
     version: str
@@ -83,6 +64,33 @@ def replication_values(resolved: ResolvedDict, replication: Replication) -> tupl
     return _flow_values(replication["flows"], packet_bits, time_s), _link_values(replication["links"], time_s)
 
 
+def quantity_values(resolved: ResolvedDict, replication: Replication, element: str, name: str, quantity: str) -> Values:
+    """Give a quantity of one flow or link, or of all flows of a name, in one replication.
+
+    Parameters
+    ----------
+    resolved : mapping
+        The scenario that was run.
+    replication : Replication
+        A finished replication.
+    element : str
+        "flow" or "link".
+    name : str
+        Of the flow or link, or of counted flows without their numbers.
+    quantity : str
+        One of `ackclock.quantities`.
+    """
+    time_s = measured_s(resolved)
+    if element == "link":
+        table = _link_values(replication["links"], time_s)
+    else:
+        packet_bits = np.array([flow["packet_bytes"] * 8.0 for flow in resolved["flows"]])
+        table = _flow_values(replication["flows"], packet_bits, time_s)
+    names = [one["name"] for one in resolved[f"{element}s"]]
+    places = [place for place, own in enumerate(names) if own == name or own.startswith(f"{name}[")]
+    return table[quantity][places]
+
+
 def measured_s(resolved: ResolvedDict) -> float:
     """Compute the time that the counters cover [s]: from warm-up to the end."""
     return float(resolved["run"]["duration_s"]) - float(resolved["run"]["warmup_s"])
@@ -105,10 +113,14 @@ def _flow_values(flows: Columns, packet_bits: Values, time_s: float) -> dict[str
     return {
         "throughput_bps": flows["received_packets"] * packet_bits / time_s,
         "goodput_bps": flows["delivered_packets"] * packet_bits / time_s,
-        "loss_fraction": _ratio(flows.get("dropped_packets", np.full(len(sent), np.nan)), sent),
+        "loss_fraction": _ratio(
+            flows.get("dropped_packets", np.full(len(sent), np.nan)) + _lost(flows, len(sent)), sent
+        ),
         "retransmitted_fraction": _ratio(flows["retransmitted_packets"], sent),
         "timeouts": flows["timeouts"].astype(float),
         "fast_retransmits": flows["fast_retransmits"].astype(float),
+        "spurious_timeouts": flows["spurious_timeouts"].astype(float),
+        "spurious_fast_retransmits": flows["spurious_fast_retransmits"].astype(float),
         "cwnd_mean_packets": flows["cwnd_area"] / time_s,
         "cwnd_max_packets": flows["cwnd_max"].astype(float),
         "rtt_mean_s": _ratio(flows["rtt_sum_s"], flows["rtt_samples"]),
@@ -116,11 +128,18 @@ def _flow_values(flows: Columns, packet_bits: Values, time_s: float) -> dict[str
     }
 
 
+def _lost(table: Columns, length: int) -> Values:
+    """Take what was lost before queues; older results have no such column."""
+    return table.get("lost_packets", np.zeros(length)).astype(float)
+
+
 def _link_values(links: Columns, time_s: float) -> dict[str, Values]:
+    lost = _lost(links, len(links["arrived_packets"]))
     return {
         "utilisation_fraction": links["busy_s"] / time_s,
-        "loss_fraction": _ratio(links["dropped_packets"], links["arrived_packets"]),
+        "loss_fraction": _ratio(links["dropped_packets"] + lost, links["arrived_packets"]),
         "dropped_packets": links["dropped_packets"].astype(float),
+        "lost_packets": lost,
         "throughput_bps": links["departed_bytes"] * 8.0 / time_s,
         "queue_mean_packets": links["queue_area_packet_s"] / time_s,
         "queue_max_packets": links["queue_max_packets"].astype(float),

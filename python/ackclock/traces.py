@@ -9,12 +9,22 @@ from numpy.typing import NDArray
 
 from ackclock.replication import Replication, ResolvedDict
 
-TRACES = ("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses")
+TRACES = (
+    *("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses", "delay", "recovery", "rounds"),
+)
 OVERVIEW = "overview"
 OVERVIEW_KINDS = ("cwnd", "queue", "drop")
 CODES = {
     ("sequence", "kind"): ("sent", "retransmitted", "acknowledged"),
     ("losses", "cause"): ("timeout", "fast-retransmit"),
+    ("recovery", "event"): (
+        "timeout-repeated",
+        "timeout-in-recovery",
+        "timeout-at-beginning",
+        "timeout-at-end",
+        "timeout-other",
+        "recovery",
+    ),
 }
 
 
@@ -36,7 +46,7 @@ def trace_frames(resolved: ResolvedDict, replications: Sequence[Replication]) ->
     frames = {
         name: _trace_frame(resolved, name, replications)
         for name in TRACES
-        if resolved["trace"][name] and any(name in replication["traces"] for replication in replications)
+        if resolved["trace"].get(name) and any(name in replication["traces"] for replication in replications)
     }
     for replication in replications:
         if OVERVIEW in replication["traces"]:

@@ -43,6 +43,7 @@ def verdict(resolved: ResolvedDict, flows: Sequence[Row], links: Sequence[Row]) 
         *_bottleneck(busiest, links),
         *_losses(resolved, links, busiest),
         *_recovery(resolved, flows),
+        *_false_alarms(flows),
         *_window_limit(resolved, flows, links),
         *_standing_queue(resolved, flows, busiest),
         *_transfers(flows),
@@ -77,7 +78,7 @@ def _few_replications(resolved: ResolvedDict, finished: int) -> Iterator[str]:
     if is_deterministic(resolved):
         return
     asked = resolved["run"]["replications"]
-    if finished < asked:
+    if finished < asked and resolved["run"].get("precision") is None:
         yield f"interrupted: {finished} of {plural(asked, 'replication')} finished"
     if finished == 1:
         yield "one replication gives no confidence interval; raise run.replications"
@@ -118,7 +119,7 @@ def _bottleneck(busiest: Row | None, links: Sequence[Row]) -> Iterator[str]:
         yield f"{busiest['name']} is the bottleneck and full: {use}"
     elif _use(busiest) >= BOTTLENECK:
         yield f"{busiest['name']} is the bottleneck: {use}"
-    elif any(_drops(link) > 0.0 for link in links):
+    elif any(_gone(link) > 0.0 for link in links):
         yield f"losses leave even the busiest link, {busiest['name']}, idle most of the time: {use}"
     else:
         yield f"no link is a bottleneck: the busiest, {busiest['name']}, is {use}"
@@ -126,8 +127,12 @@ def _bottleneck(busiest: Row | None, links: Sequence[Row]) -> Iterator[str]:
 
 def _losses(resolved: ResolvedDict, links: Sequence[Row], busiest: Row | None) -> Iterator[str]:
     dropping = sorted((link for link in links if mean(link, "dropped_packets") > 0.0), key=_drops, reverse=True)
+    losing = [link for link in links if mean(link, "lost_packets") > 0.0]
+    if losing:
+        lost = plural(sum(mean(link, "lost_packets") for link in losing), "packet")
+        yield f"{losing[0]['name'] if len(losing) == 1 else plural(len(losing), 'link')} lost {lost} before the queue"
     if not dropping:
-        yield "no packet was dropped"
+        yield "no buffer dropped any" if losing else "no packet was dropped"
         return
     by_name = {link["name"]: link for link in resolved["links"]}
     for place, link in enumerate(dropping[:2]):
@@ -139,6 +144,10 @@ def _losses(resolved: ResolvedDict, links: Sequence[Row], busiest: Row | None) -
 
 def _drops(link: Row) -> float:
     return mean(link, "dropped_packets")
+
+
+def _gone(link: Row) -> float:
+    return _drops(link) + mean(link, "lost_packets")
 
 
 def _buffer(link: Mapping[str, Any]) -> str:
@@ -167,12 +176,24 @@ def _recovery(resolved: ResolvedDict, flows: Sequence[Row]) -> Iterator[str]:
         yield f"{plural(timeouts, 'timeout')} beside {plural(fast, 'fast retransmit')}"
 
 
+def _false_alarms(flows: Sequence[Row]) -> Iterator[str]:
+    found, total = [], 0.0
+    for kind, what in (("timeouts", "timeout"), ("fast_retransmits", "fast retransmit")):
+        false, all_of = (sum(mean(flow, key) for flow in flows) for key in (f"spurious_{kind}", kind))
+        if false > 0.0:
+            found.append(f"{number(false)} of {plural(all_of, what)}")
+            total += false
+    if found:
+        what = "was false: the packet" if total == 1.0 else "were false: the packets"
+        yield f"{' and '.join(found)} {what} had not been dropped"
+
+
 def _never_fast(sender: Mapping[str, Any]) -> bool:
     return sender["recovery"] == "old-tahoe" or sender["dupack_threshold"] is None
 
 
 def _window_limit(resolved: ResolvedDict, flows: Sequence[Row], links: Sequence[Row]) -> Iterator[str]:
-    if any(mean(link, "dropped_packets") > 0.0 or _use(link) >= FULL for link in links):
+    if any(_gone(link) > 0.0 or _use(link) >= FULL for link in links):
         return
     limited = [
         flow["sender"]["max_window"]

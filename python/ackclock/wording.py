@@ -1,8 +1,12 @@
 """Numbers as people read them: with a prefix, a unit and as many digits as mean something."""
 
 import math
+from typing import TYPE_CHECKING
 
 from ackclock.units import show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
@@ -69,7 +73,7 @@ def amount(value: float, unit: str) -> str:
     """
     if not math.isfinite(value):
         return "-"
-    writers = {
+    writers: dict[str, Callable[[float], str]] = {
         "bit/s": bit_rate,
         "s": seconds,
         "pkt": lambda count: plural(count, "packet"),

@@ -4,13 +4,18 @@ import copy
 import datetime as dt
 import json
 from collections.abc import Callable, Iterator
+from io import StringIO
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from rich.console import Console
 
+from ackclock.paths import least_delay_s
+from ackclock.prediction import predict_resolved
+from ackclock.prediction.tables import print_prediction
 from ackclock.scenario import Resolved, ScenarioError, json_schema, load, preset_names, resolve, with_overrides
 
 VALIDATOR = Draft202012Validator(json_schema())
@@ -25,6 +30,11 @@ def table(required: dict[str, Any], optional: dict[str, Any]) -> st.SearchStrate
     return st.fixed_dictionaries(required, optional=optional)
 
 
+def anew(value: list[Any]) -> st.SearchStrategy[list[Any]]:
+    """Draw a list that nobody else holds: tests write into it."""
+    return st.builds(copy.deepcopy, st.just(value))
+
+
 RATE = st.one_of(amount(0.1, 1000, "Mbit/s"), amount(0.1, 10, "Gbps"), amount(20, 900, "kB/s"))
 TIME = st.one_of(amount(0, 200, "ms"), amount(0, 1, "s"), amount(1, 900, "us"))
 BUFFER = st.one_of(
@@ -34,7 +44,11 @@ BUFFER = st.one_of(
     st.just("unlimited"),
 )
 QUEUE = st.one_of(
-    st.sampled_from(["drop-tail", "drop-from-front", "random-drop", "red"]),
+    st.sampled_from(["drop-tail", "drop-from-front", "random-drop", "red", "priority"]),
+    table(
+        {"discipline": st.just("priority")},
+        {"levels": st.integers(2, 8), "victim": st.sampled_from(["arriving", "lowest"])},
+    ),
     table(
         {"discipline": st.just("red")},
         {
@@ -49,7 +63,45 @@ QUEUE = st.one_of(
     ),
 )
 COUNTING = st.sampled_from(["with-service", "waiting"])
-DIRECTION = {"delay": TIME, "buffer": BUFFER, "queue": QUEUE, "counting": COUNTING}
+ORDER = st.sampled_from(["overtake", "keep"])
+DELAY_PROCESS = st.one_of(
+    table(
+        {"kind": st.just("steps"), "steps": anew([["0 s", "10 ms"], ["2 s", "30 ms"], ["2.5 s", "0 s"]])},
+        {"order": ORDER, "both_ways": st.booleans()},
+    ),
+    table(
+        {
+            "kind": st.just("alternating"),
+            "states": st.lists(table({"delay": TIME, "mean_extra": amount(0.1, 9, "s")}, {}), min_size=2, max_size=2),
+        },
+        {"order": ORDER, "transitions": anew([[0, 1], [0.25, 0.75]]), "start_state": st.integers(1, 2)},
+    ),
+    table(
+        {"kind": st.just("handover"), "low": amount(0, 9, "ms"), "high": amount(10, 90, "ms")},
+        {"order": ORDER, "period": amount(0.1, 20, "s"), "both_ways": st.booleans()},
+    ),
+)
+SHARE = st.floats(0, 1)
+LOSS = st.one_of(
+    table(
+        {"model": st.just("bernoulli"), "probability": SHARE}, {"applies_to": st.sampled_from(["all", "data", "acks"])}
+    ),
+    table({"model": st.just("poisson"), "mean_interval": amount(0.1, 20, "s")}, {"void_after": TIME}),
+    table(
+        {"model": st.just("gilbert-elliott"), "to_bad": SHARE, "to_good": SHARE},
+        {"loss_in_good": SHARE, "loss_in_bad": SHARE},
+    ),
+    table({"model": st.just("packets"), "packets": st.sets(st.integers(1, 999), min_size=1).map(sorted)}, {}),
+    table({"model": st.just("times"), "times": anew(["0 s", "10 ms", "3 s"])}, {}),
+)
+DIRECTION = {
+    "delay": TIME,
+    "buffer": BUFFER,
+    "queue": QUEUE,
+    "counting": COUNTING,
+    "delay_process": DELAY_PROCESS,
+    "loss": LOSS,
+}
 LINK = table({"rate": RATE}, {**DIRECTION, "reverse": table({}, {"rate": RATE, **DIRECTION})})
 RTO = table(
     {},
@@ -96,6 +148,8 @@ FLOW = table(
         "start_spread": amount(0, 10, "s"),
         "size": st.one_of(st.just("unlimited"), st.integers(1, 10**6).map(lambda n: f"{n} kB")),
         "tcp": TCP,
+        "priority": st.integers(0, 1),
+        "ack_priority": st.integers(0, 1),
     },
 )
 RUN = table(
@@ -132,6 +186,17 @@ def documents(draw: st.DrawFn) -> Document:
 
 @given(documents())
 @settings(max_examples=200, deadline=None)
+def test_every_legal_scenario_gets_a_prediction_or_reasons(document: Document) -> None:
+    found = predict_resolved(resolve(load(document)).to_dict())
+    assert found.applicable or found.inapplicable
+    assert all(model.reasons and all(model.reasons) for model in found.inapplicable)
+    assert all(number.value >= 0.0 for model in found.applicable for number in model.numbers)
+    json.dumps(found.to_dict(), allow_nan=False)
+    print_prediction(found, Console(file=StringIO()))
+
+
+@given(documents())
+@settings(max_examples=200, deadline=None)
 def test_legal_scenarios_resolve_and_round_trip(document: Document) -> None:
     before = copy.deepcopy(document)
     resolved = resolve(load(document))
@@ -150,6 +215,7 @@ def test_legal_scenarios_resolve_and_round_trip(document: Document) -> None:
 @settings(max_examples=100, deadline=None)
 def test_round_trips_add_up_to_what_was_asked_for(document: Document) -> None:
     resolved = resolve(load(document))
+    links = resolved.to_dict()["links"]
     flows = iter(resolved.flows)
     for table in document["flow"]:
         alike = [next(flows) for _ in range(table.get("count", 1))]
@@ -157,7 +223,7 @@ def test_round_trips_add_up_to_what_was_asked_for(document: Document) -> None:
         propagation = flow.forward_delay_s + flow.return_delay_s
         service = 0.0
         for path, size in ((flow.path, flow.packet_bytes), (flow.return_path, flow.ack_bytes)):
-            propagation += sum(resolved.links[link].delay_s for link in path)
+            propagation += sum(least_delay_s(links[link]) for link in path)
             service += sum(8 * size / (resolved.links[link].rate_bps or float("inf")) for link in path)
         if "propagation" in table:
             assert propagation == pytest.approx(float(table["propagation"].split()[0]), abs=1e-9)

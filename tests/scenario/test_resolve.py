@@ -35,6 +35,8 @@ def test_defaults_are_all_written_out() -> None:
         "buffer": None,
         "counting": "with-service",
         "queue": {"discipline": "drop-tail"},
+        "delay_process": None,
+        "loss": None,
     }
     sender = {
         "dialect": "rfc",
@@ -72,15 +74,31 @@ def test_defaults_are_all_written_out() -> None:
         "size_packets": None,
         "sender": sender,
         "receiver": {"ack_every": 2, "ack_delay_s": 0.2},
+        "priority": 0,
+        "ack_priority": 0,
     }
     trace = ("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses")
     expected = {
-        "format": 1,
+        "format": 2,
         "title": "untitled",
-        "run": {"duration_s": 100.0, "warmup_s": 0.0, "replications": 1, "seed": 1, "confidence": 0.95},
+        "run": {
+            "duration_s": 100.0,
+            "warmup_s": 0.0,
+            "replications": 1,
+            "seed": 1,
+            "confidence": 0.95,
+            "precision": None,
+        },
         "links": [{"name": "a", **direction}, {"name": "a.reverse", **direction}],
         "flows": [flow],
-        "trace": {**dict.fromkeys(trace, False), "overview_interval_s": None, "capture": None},
+        "trace": {
+            **dict.fromkeys(trace, False),
+            "overview_interval_s": None,
+            "capture": None,
+            "delay": False,
+            "recovery": False,
+            "rounds": False,
+        },
     }
     given = resolve(load(text)).to_dict()
     assert given == expected

@@ -31,6 +31,14 @@ def test_a_plain_scenario_has_none() -> None:
 
 
 CASES: dict[str, tuple[dict[str, Any], str]] = {
+    "a level where there are none": (
+        {"flow": {"priority": 1}},
+        "1st [[flow]], field priority: has no effect: no link on the way has the discipline priority",
+    ),
+    "a level of ACKs where data alone have levels": (
+        {"link": {"queue": "priority"}, "flow": {"ack_priority": 1}},
+        "1st [[flow]], field ack_priority: has no effect: no link on the way has the discipline priority",
+    ),
     "short run": (
         {"run": {"duration": "1.9 s"}},
         '[run], field duration: is shorter than 20 round trips of the flow "flow" (2 s)',

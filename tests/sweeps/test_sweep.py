@@ -221,3 +221,24 @@ def test_the_command_line_says_what_it_left_and_goes_on(tmp_path: Path) -> None:
     assert "Warning (at 2 of 2 points)" in first.output
     for name in ("sweep.nc", "flows.csv", "links.csv", "picture.png", "picture.svg"):
         assert (tmp_path / "out" / name).stat().st_size > 0
+
+
+def test_a_point_that_runs_until_it_is_known_has_as_many_replications_as_its_run(tmp_path: Path) -> None:
+    precise = {"run.precision": {"quantity": "flow.flow.throughput", "within": "1%", "batch": 3, "most": 12}}
+    path = tmp_path / "small.toml"
+    path.write_text(SCENARIO)
+    data = ackclock.sweep(path, {"link.satellite.buffer": [10]}, overrides=precise, jobs=2)
+    alone = ackclock.run(path, overrides=precise | {"link.satellite.buffer": "10 pkt"}, picture=False)
+    assert data.sizes["replication"] == alone.summary["replications"] > 3
+
+
+def test_the_confidence_level_is_part_of_a_point_only_where_it_decides_the_replications() -> None:
+    def key(**changes: object) -> str:
+        (point,) = planned_sweep(
+            SCENARIO, {"run.seed": [1]}, {f"run.{name}": value for name, value in changes.items()}
+        ).points
+        return point_key(point.resolved)
+
+    precise = {"quantity": "flow.flow.throughput", "within": "1%"}
+    assert key(confidence=0.9) == key(confidence=0.99)
+    assert key(confidence=0.9, precision=precise) != key(confidence=0.99, precision=precise)

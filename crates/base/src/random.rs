@@ -31,6 +31,12 @@ impl RandomStream {
         (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
+    /// Exponential with the given mean.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        // 1 - U lies in (0, 1]: its logarithm is finite.
+        -mean * (1.0 - self.uniform()).ln()
+    }
+
     /// Uniform in 0..n (n > 0).
     pub fn below(&mut self, n: usize) -> usize {
         (self.uniform() * n as f64) as usize
@@ -48,6 +54,17 @@ mod tests {
         assert_ne!(draw(1, 0, "a"), draw(2, 0, "a"));
         assert_ne!(draw(1, 0, "a"), draw(1, 1, "a"));
         assert_ne!(draw(1, 0, "a"), draw(1, 0, "b"));
+    }
+
+    #[test]
+    fn exponential_has_the_moments_of_the_exponential_law() {
+        let mut stream = RandomStream::named(1, 0, "moments");
+        let draws: Vec<f64> = (0..100_000).map(|_| stream.exponential(2.0)).collect();
+        let mean = draws.iter().sum::<f64>() / 1e5;
+        let above = draws.iter().filter(|&&draw| draw > 2.0).count() as f64 / 1e5;
+        // Four standard errors: 4 * 2 / sqrt(1e5), 4 * sqrt(q (1 - q) / 1e5) with q = 1/e.
+        assert!((mean - 2.0).abs() < 0.0253, "{mean}");
+        assert!((above - (-1.0_f64).exp()).abs() < 0.0061, "{above}");
     }
 
     #[test]

@@ -2,16 +2,21 @@
 //!
 //! A link is a server with a buffer, then a propagation delay. Two kinds, by when a packet's fate is known:
 //! [`Link`], where it is known on arrival (drop-tail, RED that drops the arriving packet), and [`QueuedLink`],
-//! whose discipline may still throw out a packet that waits (drop-from-front, random drop, RED with a random victim).
+//! whose discipline may still throw out a packet that waits, or let others go first (drop-from-front, random drop, RED with a random victim, priority).
+//! A [`Pipe`] is a propagation delay that changes; [`Loss`] loses packets as they come to a link.
 
 mod buffer;
+mod delay;
 mod link;
+mod loss;
 mod queued;
 mod red;
 mod statistics;
 
 pub use buffer::{Buffer, Counting, Limit};
+pub use delay::{DelayLaw, DelayProcess, DelayState, Pipe};
 pub use link::Link;
+pub use loss::{Crossing, Loss, LossLaw};
 pub use queued::{QueuedLink, Victim};
 pub use red::{Red, RedConfig, RedVerdict};
 pub use statistics::{LinkStatistics, Phase};

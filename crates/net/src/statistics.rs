@@ -22,8 +22,10 @@ impl Phase {
 pub struct LinkStatistics {
     /// Packets that came to the link.
     pub arrived: [u64; 2],
-    /// Packets that were thrown away.
+    /// Packets that the queue threw away.
     pub dropped: [u64; 2],
+    /// Packets that were lost before the queue; they count as arrived.
+    pub lost: [u64; 2],
     /// Packets that were transmitted to their last bit.
     pub departed: [u64; 2],
     /// Their bytes.

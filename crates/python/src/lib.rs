@@ -55,7 +55,9 @@ fn replication<'py>(py: Python<'py>, scenario: &Scenario, outcome: &Outcome) -> 
     result.set_item("packets", outcome.packets())?;
     result.set_item("events", outcome.events)?;
     result.set_item("cpu_s", outcome.cpu_s)?;
-    result.set_item("flows", table(py, &outcome.flows, Outcome::FLOW_COLUMNS)?)?;
+    let flows = table(py, &outcome.flows, Outcome::FLOW_COLUMNS)?;
+    flows.update(table(py, &outcome.recoveries, Outcome::RECOVERY_COLUMNS)?.as_mapping())?;
+    result.set_item("flows", flows)?;
     result.set_item("links", table(py, &outcome.links, Outcome::LINK_COLUMNS)?)?;
     let traces = traces(py, &outcome.traces)?;
     if outcome.traces.capture.is_some() {
@@ -100,6 +102,9 @@ fn traces<'py>(py: Python<'py>, traces: &Traces) -> PyResult<Bound<'py, PyDict>>
     add("queue_distribution", traces.queue_distribution.as_ref().map(|rows| distribution(py, rows)).transpose()?)?;
     add("drops", traces.drops.as_ref().map(|rows| drops(py, rows)).transpose()?)?;
     add("losses", traces.losses.as_ref().map(|rows| losses(py, rows)).transpose()?)?;
+    add("delay", traces.delay.as_ref().map(|rows| delay(py, rows)).transpose()?)?;
+    add("recovery", traces.recovery.as_ref().map(|rows| recovery(py, rows)).transpose()?)?;
+    add("rounds", traces.rounds.as_ref().map(|rows| rounds(py, rows)).transpose()?)?;
     add("overview", traces.overview.as_ref().map(|rows| overview(py, rows)).transpose()?)?;
     Ok(all)
 }
@@ -158,6 +163,7 @@ fn drops<'py>(py: Python<'py>, rows: &[sim::DropRow]) -> PyResult<Bound<'py, PyD
     column(&table, "retransmission", rows, |row| row.packet.kind == PacketKind::Retransmission)?;
     column(&table, "slow_start", rows, |row| row.packet.slow_start)?;
     column(&table, "ack", rows, |row| row.packet.kind == PacketKind::Ack)?;
+    column(&table, "lost", rows, |row| row.lost)?;
     Ok(table)
 }
 
@@ -169,6 +175,40 @@ fn losses<'py>(py: Python<'py>, rows: &[sim::LossRow]) -> PyResult<Bound<'py, Py
     column(&table, "cause", rows, |row| row.loss.cause as u8)?;
     column(&table, "slow_start", rows, |row| row.loss.slow_start)?;
     column(&table, "retransmission", rows, |row| row.loss.retransmission)?;
+    column(&table, "spurious", rows, |row| row.spurious)?;
+    Ok(table)
+}
+
+fn recovery<'py>(py: Python<'py>, rows: &[sim::RepairRow]) -> PyResult<Bound<'py, PyDict>> {
+    let table = PyDict::new(py);
+    column(&table, "flow", rows, |row| row.flow)?;
+    column(&table, "time_s", rows, |row| seconds(row.time))?;
+    column(&table, "event", rows, |row| row.repair.event())?;
+    column(&table, "sequence", rows, |row| row.repair.loss.sequence)?;
+    column(&table, "window", rows, |row| row.repair.loss.window)?;
+    column(&table, "slow_start", rows, |row| row.repair.loss.slow_start)?;
+    column(&table, "spurious", rows, |row| row.repair.spurious)?;
+    column(&table, "duration_s", rows, |row| seconds(row.repair.time))?;
+    column(&table, "retransmissions", rows, |row| row.repair.retransmissions)?;
+    column(&table, "sent", rows, |row| row.repair.sent)?;
+    column(&table, "sent_on_end", rows, |row| row.repair.sent_on_end)?;
+    Ok(table)
+}
+
+fn rounds<'py>(py: Python<'py>, rows: &[sim::RoundRow]) -> PyResult<Bound<'py, PyDict>> {
+    let table = PyDict::new(py);
+    column(&table, "flow", rows, |row| row.flow)?;
+    column(&table, "time_s", rows, |row| seconds(row.time))?;
+    column(&table, "rtt_s", rows, |row| seconds(row.rtt))?;
+    column(&table, "window", rows, |row| row.window)?;
+    Ok(table)
+}
+
+fn delay<'py>(py: Python<'py>, rows: &[sim::DelayRow]) -> PyResult<Bound<'py, PyDict>> {
+    let table = PyDict::new(py);
+    column(&table, "link", rows, |row| row.link)?;
+    column(&table, "time_s", rows, |row| seconds(row.time))?;
+    column(&table, "delay_s", rows, |row| seconds(row.delay))?;
     Ok(table)
 }
 

@@ -1,3 +1,6 @@
+mod delay;
+mod loss;
+
 use std::collections::BTreeSet;
 
 use base::{Rate, Time};
@@ -5,8 +8,8 @@ use tcp::Estimator;
 
 use crate::scenario::{BufferConfig, FlowConfig, LinkConfig, QueueConfig, Scenario};
 
-/// The form that this engine reads.
-const FORMAT: u32 = 1;
+/// The forms that this engine reads. What the second one added has defaults that leave the first one's meaning.
+const FORMATS: (u32, u32) = (1, 2);
 /// Longest run and delay \[s\]: `u64` picoseconds hold 1.8e7 s.
 const LONGEST_S: f64 = 1e7;
 const LONGEST_DELAY_S: f64 = 1e5;
@@ -17,17 +20,24 @@ const LARGEST_WINDOW: f64 = 1e9;
 const LARGEST_INITIAL_WINDOW: f64 = 1e6;
 /// The shortest tick \[s\] for which no round trip overflows the integer arithmetic of the coarse clock.
 const SHORTEST_TICK_S: f64 = 1e-6;
+const MOST_LEVELS: u8 = 8;
 const MOST_HOPS: usize = u32::MAX as usize / 4;
 
 /// All faults of a resolved scenario, one a line: `place: what is wrong; given ...; allowed ...`. Empty: it can run.
 pub fn check(scenario: &Scenario) -> Vec<String> {
     let mut faults = Faults::default();
-    faults.number("format", f64::from(scenario.format), f64::from(FORMAT), f64::from(FORMAT));
+    faults.number("format", f64::from(scenario.format), f64::from(FORMATS.0), f64::from(FORMATS.1));
     let run = &scenario.run;
     faults.number("run.duration_s", run.duration_s, 1e-12, LONGEST_S);
     faults.number("run.warmup_s", run.warmup_s, 0.0, run.duration_s);
     for (index, link) in scenario.links.iter().enumerate() {
         faults.link(&format!("links[{index}]"), link);
+        if let Some(process) = &link.delay_process {
+            faults.delay_law(&format!("links[{index}].delay_process.law"), &process.law, run.duration_s);
+        }
+        if let Some(loss) = &link.loss {
+            faults.loss_law(&format!("links[{index}].loss.law"), &loss.law, run.duration_s);
+        }
     }
     let hops: usize = scenario.flows.iter().map(|flow| flow.path.len() + flow.return_path.len() + 4).sum();
     faults.number("flows", hops as f64, 0.0, MOST_HOPS as f64);
@@ -51,7 +61,7 @@ fn round_trip(flow: &FlowConfig, links: &[LinkConfig]) -> Time {
         let crossed = path.iter().filter_map(|&link| links.get(link));
         let span = |link: &LinkConfig| {
             let mut rate = link.rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_second);
-            Time::from_seconds(link.delay_s) + rate.service_time(bytes)
+            Time::from_seconds(link.least_delay_s()) + rate.service_time(bytes)
         };
         crossed.map(span).fold(Time::ZERO, |sum, span| sum + span)
     };
@@ -79,6 +89,19 @@ impl Faults {
             self.number(&format!("{place}.buffer"), limit as f64, 1.0, 1e15);
         }
         self.queue(&format!("{place}.queue"), &link.queue);
+        if let QueueConfig::Priority { levels, .. } = link.queue {
+            self.number(&format!("{place}.queue.levels"), f64::from(levels), 1.0, f64::from(MOST_LEVELS));
+        }
+    }
+
+    /// Levels that the links with priority on a way have.
+    fn levels(&mut self, place: &str, level: u8, way: &[usize], links: &[LinkConfig]) {
+        let levels = way.iter().filter_map(|&link| match links.get(link)?.queue {
+            QueueConfig::Priority { levels, .. } => Some(levels),
+            _ => None,
+        });
+        let most = levels.min().unwrap_or(MOST_LEVELS).max(1) - 1;
+        self.number(place, f64::from(level), 0.0, f64::from(most));
     }
 
     fn queue(&mut self, place: &str, queue: &QueueConfig) {
@@ -113,6 +136,8 @@ impl Faults {
         if let Some(size) = flow.size_packets {
             self.number(&format!("{place}.size_packets"), size as f64, 1.0, 1e15);
         }
+        self.levels(&format!("{place}.priority"), flow.priority, &flow.path, links);
+        self.levels(&format!("{place}.ack_priority"), flow.ack_priority, &flow.return_path, links);
         self.endpoints(place, flow);
     }
 

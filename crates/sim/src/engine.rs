@@ -121,6 +121,7 @@ impl Engine {
             events: self.events,
             cpu_s,
             flows: self.network.flows.iter().map(|flow| flow.statistics).collect(),
+            recoveries: self.network.recovery_statistics(),
             links,
             traces,
         }
@@ -186,7 +187,7 @@ impl Engine {
             statistics.duplicate_acks[index] += 1;
         }
         if let Some(observers) = &mut self.network.observers {
-            observers.ack(flow, now, ack.next, fresh.then(|| now - ack.echo));
+            observers.ack(flow, now, ack.next, fresh.then(|| now - ack.echo), &slot.sender);
         }
         let mut outbox = Outbox { network: &mut self.network, flow, now, packet_bytes: slot.packet_bytes };
         slot.sender.on_ack(now, Ack { next: ack.next, echo: ack.echo }, &mut outbox);
@@ -238,7 +239,8 @@ impl Actions for Outbox<'_> {
     #[inline(always)]
     fn transmit(&mut self, segment: Segment) {
         let index = self.network.phase.index(self.now);
-        let FlowSlot { statistics, data: hop, .. } = &mut self.network.flows[self.flow as usize];
+        let FlowSlot { statistics, data: hop, last_sent, .. } = &mut self.network.flows[self.flow as usize];
+        *last_sent = self.now;
         statistics.sent[index] += 1;
         statistics.retransmitted[index] += u64::from(segment.retransmission);
         let hop = *hop;
@@ -263,8 +265,18 @@ impl Actions for Outbox<'_> {
             LossCause::Timeout => statistics.timeouts[index] += 1,
             LossCause::FastRetransmit => statistics.fast_retransmits[index] += 1,
         }
-        if let Some(observers) = &mut self.network.observers {
-            observers.loss(self.flow, self.now, loss);
-        }
+        self.network.on_loss(self.flow, self.now, loss);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn retransmitting(&mut self, sequence: u64, una: u64) {
+        self.network.loss_log(self.flow).on_retransmission(sequence, una, self.now);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn recovered(&mut self, sent: u64, resent: u64) {
+        self.network.on_recovered(self.flow, self.now, sent, resent);
     }
 }

@@ -5,9 +5,12 @@ mod check;
 mod engine;
 mod job;
 mod links;
+mod losses;
 mod network;
 mod observe;
 mod outcome;
+mod pipes;
+mod recovery;
 mod route;
 pub mod scenario;
 mod statistics;
@@ -18,9 +21,10 @@ pub use check::check;
 pub use engine::{Engine, Progress};
 pub use job::Job;
 pub use observe::{
-    CwndRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow, RttRow, SequenceRow,
-    Traces,
+    CwndRow, DelayRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow, RepairRow,
+    RoundRow, RttRow, SequenceRow, Traces,
 };
 pub use outcome::{Column, Outcome};
+pub use recovery::{RecoveryStatistics, Repair, TimeoutKind};
 pub use scenario::Scenario;
 pub use statistics::FlowStatistics;

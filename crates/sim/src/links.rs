@@ -3,7 +3,7 @@
 use base::{RandomStream, Rate};
 use net::{Buffer, Counting, Limit, Link, QueuedLink, Red, RedConfig, Victim};
 
-use crate::scenario::{BufferConfig, CountingConfig, LinkConfig, QueueConfig, VictimConfig};
+use crate::scenario::{BufferConfig, CountingConfig, LinkConfig, PriorityVictimConfig, QueueConfig, VictimConfig};
 
 fn rate(config: &LinkConfig) -> Rate {
     config.rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_second)
@@ -46,6 +46,8 @@ pub(crate) fn link(config: &LinkConfig, random: RandomStream) -> Link {
 pub(crate) fn queued_link(config: &LinkConfig, random: RandomStream) -> QueuedLink {
     let victim = match config.queue {
         QueueConfig::RandomDrop {} => Victim::Random(random.clone()),
+        QueueConfig::Priority { victim: PriorityVictimConfig::Arriving, .. } => Victim::Arriving,
+        QueueConfig::Priority { victim: PriorityVictimConfig::Lowest, .. } => Victim::Lowest,
         QueueConfig::Red { victim: VictimConfig::Random, .. } => Victim::Random(random.branch("victim")),
         _ => Victim::Front,
     };

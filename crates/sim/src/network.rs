@@ -1,9 +1,12 @@
 use base::{Packet, PacketKind, RandomStream, Ring, Time};
-use net::{Link, LinkStatistics, Phase, QueuedLink};
-use tcp::{Acknowledgment, Receiver};
+use net::{Link, LinkStatistics, Phase, Pipe, QueuedLink};
+use tcp::{Acknowledgment, Loss, LossCause, Receiver};
 
 use crate::links::{link, queued_link};
+use crate::losses::{losses, LossSlot};
 use crate::observe::Observers;
+use crate::pipes::{pipes, Crowd};
+use crate::recovery::{LossLog, RecoveryStatistics};
 use crate::route::{routes, Element, Hop, Place, Routes};
 use crate::scenario::Scenario;
 use crate::statistics::FlowStatistics;
@@ -43,18 +46,22 @@ pub(crate) struct FlowSlot {
     pub(crate) statistics: FlowStatistics,
     /// The first hop of its data.
     pub(crate) data: u32,
+    /// When it last sent.
+    pub(crate) last_sent: Time,
 }
 
 /// All between the senders: links, the streams that join there, receivers, and the ACKs that come back.
 ///
 /// Elements in the order in which events at the same instant happen: departures from links, arrivals where streams join,
-/// receivers' timers, senders (ACK before timer).
+/// arrivals from pipes in which packets overtake, receivers' timers, senders (ACK before timer).
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) phase: Phase,
     pub(crate) events: Tournament,
     pub(crate) flows: Vec<FlowSlot>,
     pub(crate) observers: Option<Box<Observers>>,
+    /// The flows' losses; none where there was none.
+    loss_logs: Vec<Option<Box<LossLog>>>,
     hops: Vec<Hop>,
     links: Vec<Link>,
     queues: Vec<QueuedLink>,
@@ -63,6 +70,10 @@ pub(crate) struct Network {
     link_indices: Vec<u32>,
     queue_indices: Vec<u32>,
     streams: Vec<Ring<Scheduled>>,
+    losses: Vec<LossSlot>,
+    pipes: Vec<Pipe>,
+    /// Who is in each pipe, where packets overtake.
+    crowds: Vec<Crowd>,
     receivers: Vec<ReceiverSlot>,
     /// The flows whose receivers may hold ACKs back.
     delaying: Vec<u32>,
@@ -90,7 +101,8 @@ impl Network {
             }
         }
         let first_stream = queues.len() as u32;
-        let first_receiver = first_stream + streams as u32;
+        let pipes = pipes(scenario, replication);
+        let first_receiver = first_stream + (streams + pipes.len()) as u32;
         let mut delaying = Vec::new();
         let mut receivers = Vec::new();
         for (index, (flow, &acks)) in scenario.flows.iter().zip(&acks).enumerate() {
@@ -110,7 +122,11 @@ impl Network {
             phase,
             events: Tournament::new(first_sender as usize + scenario.flows.len()),
             flows: data.iter().map(|&data| FlowSlot { data, ..FlowSlot::default() }).collect(),
-            observers: Observers::new(scenario, phase),
+            observers: Observers::new(scenario, replication, phase),
+            crowds: vec![Crowd::default(); pipes.len()],
+            pipes,
+            losses: losses(scenario, replication),
+            loss_logs: vec![None; data.len()],
             receivers,
             hops,
             links,
@@ -142,8 +158,13 @@ impl Network {
                 }
                 Element::Sender(flow) => return self.come_back(flow, arrival, &packet),
                 Element::Merge(stream) => return self.wait_at_merge(stream, arrival, packet),
-                Element::Queue(index) => return self.join_queue(index, arrival, packet),
+                Element::Queue(index) => return self.join_queue(index, arrival, packet, 0),
                 Element::Link(_) => time = arrival,
+                rare => {
+                    let Some(onward) = self.cross(rare, arrival, packet) else { return };
+                    time = onward;
+                    packet.hop += 1;
+                }
             }
         }
     }
@@ -195,10 +216,23 @@ impl Network {
     /// The first packet of a stream has its turn.
     #[inline(never)]
     pub(crate) fn on_arrival(&mut self, stream: u32, now: Time) {
-        let ring = &mut self.streams[stream as usize];
+        let Some(ring) = self.streams.get_mut(stream as usize) else {
+            return self.on_arrival_from_pipe(stream - self.streams.len() as u32, now);
+        };
         let Some(Scheduled { mut packet, .. }) = ring.pop() else { return };
         let next = ring.front().map_or(Time::NEVER, |first| first.time);
         self.events.set(self.first_stream + stream, next);
+        packet.hop += 1;
+        self.forward(now, packet);
+    }
+
+    /// The first packet in a pipe has its turn.
+    #[cold]
+    fn on_arrival_from_pipe(&mut self, pipe: u32, now: Time) {
+        let crowd = &mut self.crowds[pipe as usize];
+        let Some(mut packet) = crowd.pop() else { return };
+        let next = crowd.next_arrival();
+        self.events.set(self.first_stream + self.streams.len() as u32 + pipe, next);
         packet.hop += 1;
         self.forward(now, packet);
     }
@@ -242,7 +276,13 @@ impl Network {
             Place::Link(index) => self.links[index as usize].statistics(),
             Place::Queue(index) => *self.queues[index as usize].statistics(),
         };
-        self.places.iter().map(statistics).collect()
+        let mut links: Vec<LinkStatistics> = self.places.iter().map(statistics).collect();
+        for LossSlot { link, lost, .. } in &self.losses {
+            let counted = &mut links[*link as usize];
+            counted.lost = *lost;
+            (counted.arrived[0], counted.arrived[1]) = (counted.arrived[0] + lost[0], counted.arrived[1] + lost[1]);
+        }
+        links
     }
 
     /// Tells the observers of the departures that are known but not yet told.
@@ -272,7 +312,7 @@ impl Network {
                 observers.queue(name, time, self.links[index].packets());
                 observers.left(departure, name, packet);
             }
-            None => observers.dropped(time, name, flow, packet),
+            None => observers.dropped(time, name, flow, packet, false),
         }
     }
 
@@ -281,16 +321,50 @@ impl Network {
         if packet.kind != PacketKind::Ack {
             let flow = self.flow_of(packet);
             self.flows[flow as usize].statistics.dropped[self.phase.index(time)] += 1;
+            self.loss_log(flow).on_drop(packet.sequence, packet.stamp, time);
         }
     }
 
-    fn join_queue(&mut self, index: u32, now: Time, packet: Packet) {
+    pub(crate) fn loss_log(&mut self, flow: u32) -> &mut LossLog {
+        self.loss_logs[flow as usize].get_or_insert_with(Box::default)
+    }
+
+    /// The sender takes a packet for lost.
+    pub(crate) fn on_loss(&mut self, flow: u32, now: Time, loss: Loss) {
+        let measured = self.phase.index(now) == 1;
+        let (statistics, last_sent) = (self.flows[flow as usize].statistics, self.flows[flow as usize].last_sent);
+        let log = self.loss_log(flow);
+        let spurious = log.on_loss(now, loss, &statistics, measured);
+        let repair =
+            (loss.cause == LossCause::Timeout).then(|| log.on_timeout(now, loss, spurious, last_sent, measured));
+        if let Some(observers) = &mut self.observers {
+            observers.loss(flow, now, loss, spurious);
+            repair.iter().for_each(|repair| observers.repair(flow, now, *repair));
+        }
+    }
+
+    /// A fast recovery has succeeded; its last ACK let so many packets out, `resent` of them not for the first time.
+    pub(crate) fn on_recovered(&mut self, flow: u32, now: Time, sent: u64, resent: u64) {
+        let measured = self.phase.index(now) == 1;
+        let statistics = self.flows[flow as usize].statistics;
+        let repair = self.loss_log(flow).on_recovered(now, (sent, resent), &statistics, measured);
+        if let (Some(observers), Some(repair)) = (&mut self.observers, repair) {
+            observers.repair(flow, now, repair);
+        }
+    }
+
+    /// What the flows counted of their losses, in their order.
+    pub(crate) fn recovery_statistics(&self) -> Vec<RecoveryStatistics> {
+        self.loss_logs.iter().map(|log| log.as_ref().map_or_else(Default::default, |log| log.statistics)).collect()
+    }
+
+    fn join_queue(&mut self, index: u32, now: Time, packet: Packet, level: u8) {
         let name = self.queue_indices[index as usize];
         if let Some(observers) = &mut self.observers {
             observers.arrival(name, now);
         }
         let queue = &mut self.queues[index as usize];
-        let thrown = queue.arrive(now, packet, &self.phase);
+        let thrown = queue.arrive(now, packet, level, &self.phase);
         let (packets, departure) = (queue.packets(), queue.next_departure());
         self.events.advance(index, departure);
         thrown.iter().for_each(|thrown| self.count_drop(now, thrown));
@@ -298,8 +372,61 @@ impl Network {
         if let Some(observers) = &mut self.observers {
             observers.queue(name, now, packets);
             if let (Some(thrown), Some(flow)) = (thrown, flow) {
-                observers.dropped(now, name, flow, &thrown);
+                observers.dropped(now, name, flow, &thrown, false);
             }
+        }
+    }
+
+    /// Crosses an element that few scenarios have, out of the way of all others: when the packet comes to the next hop.
+    /// None where it does not come, or waits for its instant.
+    #[cold]
+    #[inline(never)]
+    fn cross(&mut self, element: Element, arrival: Time, packet: Packet) -> Option<Time> {
+        match element {
+            Element::Loss(index) if self.loses(index, arrival, packet) => None,
+            Element::Pipe(index) => Some(self.cross_pipe(index, arrival, packet.hop)),
+            Element::Crowd(index) => {
+                self.join_crowd(index, arrival, packet);
+                None
+            }
+            Element::Level { queue, level } => {
+                self.join_queue(queue, arrival, packet, level);
+                None
+            }
+            _ => Some(arrival),
+        }
+    }
+
+    /// Whether the packet is lost before the link that it comes to.
+    fn loses(&mut self, index: u32, now: Time, packet: Packet) -> bool {
+        let slot = &mut self.losses[index as usize];
+        let lost = slot.loss.loses(now, &packet);
+        if lost {
+            let phase = self.phase.index(now);
+            slot.lost[phase] += 1;
+            let link = slot.link;
+            let flow = self.flow_of(&packet);
+            if packet.kind != PacketKind::Ack {
+                self.flows[flow as usize].statistics.lost[phase] += 1;
+                self.loss_log(flow).on_drop(packet.sequence, packet.stamp, now);
+            }
+            if let Some(observers) = &mut self.observers {
+                observers.dropped(now, link, flow, &packet, true);
+            }
+        }
+        lost
+    }
+
+    /// When the packet that departs now comes to the next hop; the flow's own delay, which stands at the hop, included.
+    fn cross_pipe(&mut self, pipe: u32, departure: Time, hop: u32) -> Time {
+        self.pipes[pipe as usize].arrival(departure) + self.hops[hop as usize].delay
+    }
+
+    fn join_crowd(&mut self, pipe: u32, departure: Time, packet: Packet) {
+        let arrival = self.cross_pipe(pipe, departure, packet.hop);
+        if arrival <= self.phase.end {
+            self.events.advance(self.first_stream + self.streams.len() as u32 + pipe, arrival);
+            self.crowds[pipe as usize].push(arrival, packet);
         }
     }
 

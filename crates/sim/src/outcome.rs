@@ -2,6 +2,7 @@ use base::Time;
 use net::{LinkStatistics, Phase};
 
 use crate::observe::Traces;
+use crate::recovery::{RecoveryStatistics, TimeoutKind};
 use crate::statistics::FlowStatistics;
 
 /// What one replication gave.
@@ -17,6 +18,8 @@ pub struct Outcome {
     pub cpu_s: f64,
     /// Counters of the flows, in the order of the scenario.
     pub flows: Vec<FlowStatistics>,
+    /// What the flows counted of their losses, in the order of the scenario.
+    pub recoveries: Vec<RecoveryStatistics>,
     /// Counters of the links, in the order of the scenario.
     pub links: Vec<LinkStatistics>,
     /// Recorded rows.
@@ -41,6 +44,7 @@ impl Outcome {
         ("retransmitted_packets", |flow| flow.retransmitted[1] as f64),
         ("received_packets", |flow| flow.received[1] as f64),
         ("dropped_packets", |flow| flow.dropped[1] as f64),
+        ("lost_packets", |flow| flow.lost[1] as f64),
         ("delivered_packets", |flow| flow.delivered[1] as f64),
         ("acked_packets", |flow| flow.acked[1] as f64),
         ("duplicate_acks", |flow| flow.duplicate_acks[1] as f64),
@@ -54,13 +58,33 @@ impl Outcome {
         ("sent_total", |flow| total(flow.sent)),
         ("received_total", |flow| total(flow.received)),
         ("dropped_total", |flow| total(flow.dropped)),
+        ("lost_total", |flow| total(flow.lost)),
         ("delivered_total", |flow| total(flow.delivered)),
+    ];
+
+    /// The columns that the flows' losses add, all of the measurement.
+    pub const RECOVERY_COLUMNS: &'static [Column<RecoveryStatistics>] = &[
+        ("spurious_timeouts", |flow| flow.spurious_timeouts as f64),
+        ("spurious_fast_retransmits", |flow| flow.spurious_fast_retransmits as f64),
+        ("timeouts_repeated", |flow| flow.timeouts[TimeoutKind::Repeated as usize] as f64),
+        ("timeouts_in_recovery", |flow| flow.timeouts[TimeoutKind::InRecovery as usize] as f64),
+        ("timeouts_at_beginning", |flow| flow.timeouts[TimeoutKind::Beginning as usize] as f64),
+        ("timeouts_at_end", |flow| flow.timeouts[TimeoutKind::End as usize] as f64),
+        ("timeouts_other", |flow| flow.timeouts[TimeoutKind::Other as usize] as f64),
+        ("timeouts_in_slow_start", |flow| flow.slow_start_timeouts as f64),
+        ("stalled_s", |flow| flow.stalled.seconds()),
+        ("recoveries", |flow| flow.recoveries as f64),
+        ("recovery_retransmissions", |flow| flow.retransmissions as f64),
+        ("recovery_sent", |flow| flow.sent as f64),
+        ("recovery_sent_on_end", |flow| flow.sent_on_end as f64),
+        ("recovery_s", |flow| flow.time.seconds()),
     ];
 
     /// The columns of the links' table, likewise.
     pub const LINK_COLUMNS: &'static [Column<LinkStatistics>] = &[
         ("arrived_packets", |link| link.arrived[1] as f64),
         ("dropped_packets", |link| link.dropped[1] as f64),
+        ("lost_packets", |link| link.lost[1] as f64),
         ("departed_packets", |link| link.departed[1] as f64),
         ("departed_bytes", |link| link.departed_bytes[1] as f64),
         ("busy_s", |link| link.busy.seconds()),
@@ -68,6 +92,7 @@ impl Outcome {
         ("queue_max_packets", |link| link.queue_max as f64),
         ("arrived_total", |link| total(link.arrived)),
         ("dropped_total", |link| total(link.dropped)),
+        ("lost_total", |link| total(link.lost)),
         ("departed_total", |link| total(link.departed)),
     ];
 

@@ -1,7 +1,13 @@
 //! The resolved scenario: SI numbers, nothing implicit. Its JSON form is the contract with the Python side.
 
+mod delay;
+mod loss;
+
 use serde::{Deserialize, Serialize};
 use tcp::{ReceiverConfig, SenderConfig};
+
+pub use delay::{DelayLawConfig, DelayProcessConfig, DelayStateConfig, OrderConfig};
+pub use loss::{CrossingConfig, LossConfig, LossLawConfig};
 
 /// A whole scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +41,27 @@ pub struct Run {
     pub seed: u64,
     /// Confidence level of the intervals (the engine does not use it).
     pub confidence: f64,
+    /// Until when replications are added (the engine does not use it).
+    #[serde(default)]
+    pub precision: Option<PrecisionConfig>,
+}
+
+/// The quantity whose interval ends a series of replications, and how narrow it must be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrecisionConfig {
+    /// `flow` or `link`.
+    pub element: String,
+    /// Its name.
+    pub name: String,
+    /// Which of its quantities.
+    pub quantity: String,
+    /// Half the interval, as a part of the mean.
+    pub within: f64,
+    /// Replications at most.
+    pub most: u64,
+    /// Replications added at a time.
+    pub batch: u64,
 }
 
 /// A simplex link.
@@ -53,6 +80,19 @@ pub struct LinkConfig {
     pub counting: CountingConfig,
     /// Discipline.
     pub queue: QueueConfig,
+    /// A delay that changes, on top of the constant one; none: it does not change.
+    #[serde(default)]
+    pub delay_process: Option<DelayProcessConfig>,
+    /// What loses packets before the queue; none: nothing does.
+    #[serde(default)]
+    pub loss: Option<LossConfig>,
+}
+
+impl LinkConfig {
+    /// The least propagation delay \[s\].
+    pub fn least_delay_s(&self) -> f64 {
+        self.delay_s + self.delay_process.as_ref().map_or(0.0, |process| process.law.least_s())
+    }
 }
 
 /// How much a buffer holds.
@@ -85,6 +125,13 @@ pub enum QueueConfig {
     DropFromFront {},
     /// One drawn among all that wait and the arriving one.
     RandomDrop {},
+    /// Strict priority by the flows' levels, without interruption; the buffer is shared.
+    Priority {
+        /// How many; flows' levels are below.
+        levels: u8,
+        /// Who is dropped, where the buffer is full.
+        victim: PriorityVictimConfig,
+    },
     /// Random Early Detection.
     Red {
         /// Minimum threshold \[packets\].
@@ -112,6 +159,16 @@ pub enum VictimConfig {
     Arriving,
     /// One drawn among all that wait and the arriving one.
     Random,
+}
+
+/// Whom a full priority queue drops.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PriorityVictimConfig {
+    /// The arriving packet.
+    Arriving,
+    /// The last one of the lowest level, where the arriving one is of a higher level.
+    Lowest,
 }
 
 /// A TCP connection.
@@ -142,6 +199,12 @@ pub struct FlowConfig {
     pub sender: SenderConfig,
     /// The receiver's axes.
     pub receiver: ReceiverConfig,
+    /// Level of its data at links with priority, 0 the highest.
+    #[serde(default)]
+    pub priority: u8,
+    /// Level of its ACKs there.
+    #[serde(default)]
+    pub ack_priority: u8,
 }
 
 /// What to record.
@@ -162,6 +225,15 @@ pub struct TraceConfig {
     pub drops: bool,
     /// Each loss that a sender found.
     pub losses: bool,
+    /// Propagation delays that change, at each change.
+    #[serde(default)]
+    pub delay: bool,
+    /// Each timeout, and each fast recovery that succeeds.
+    #[serde(default)]
+    pub recovery: bool,
+    /// Round trips that tile the time axis, one a round.
+    #[serde(default)]
+    pub rounds: bool,
     /// Smallest and largest cwnd and queue of each interval \[s\].
     pub overview_interval_s: Option<f64>,
     /// Links to capture, by name; `X` stands for `X` and `X.reverse`.

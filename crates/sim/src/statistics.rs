@@ -9,8 +9,10 @@ pub struct FlowStatistics {
     pub retransmitted: [u64; 2],
     /// Data packets that reached the receiver.
     pub received: [u64; 2],
-    /// Data packets that a link dropped.
+    /// Data packets that a queue dropped.
     pub dropped: [u64; 2],
+    /// Data packets that were lost before a queue.
+    pub lost: [u64; 2],
     /// Packets delivered in order to the application.
     pub delivered: [u64; 2],
     /// Packets acknowledged.
@@ -40,6 +42,7 @@ impl Default for FlowStatistics {
             retransmitted: [0; 2],
             received: [0; 2],
             dropped: [0; 2],
+            lost: [0; 2],
             delivered: [0; 2],
             acked: [0; 2],
             duplicate_acks: [0; 2],

@@ -5,6 +5,8 @@ mod common;
 mod laws;
 #[path = "common/random.rs"]
 mod random;
+#[path = "common/recovery_laws.rs"]
+mod recovery_laws;
 
 use std::time::Duration;
 
@@ -12,6 +14,7 @@ use base::Time;
 use common::{all_traces, run};
 use laws::{check_laws, dropped_data};
 use proptest::prelude::*;
+use recovery_laws::check_recoveries;
 use sim::scenario::{QueueConfig, TraceConfig};
 use sim::{Job, Outcome, Scenario};
 
@@ -23,6 +26,7 @@ proptest! {
         let with = |trace: TraceConfig| run(&Scenario { trace, ..scenario.clone() });
         let followed = with(all_traces());
         check_laws(&scenario, &followed);
+        check_recoveries(&followed);
         prop_assert_eq!(counters(&followed), counters(&with(TraceConfig::default())));
         prop_assert_eq!(counters(&followed), counters(&with(probes)));
     }
@@ -79,13 +83,13 @@ fn check_rest(outcome: &Outcome) {
         assert_eq!(flow.delivered[1], flow.acked[1]);
     }
     for (index, link) in outcome.links.iter().enumerate() {
-        assert_eq!(link.arrived[1], link.departed[1] + link.dropped[1], "link {index} is empty");
+        assert_eq!(link.arrived[1], link.departed[1] + link.dropped[1] + link.lost[1], "link {index} is empty");
     }
 }
 
 /// All counters of flows and links.
 fn network(outcome: &Outcome) -> String {
-    format!("{:?} {:?}", outcome.flows, outcome.links)
+    format!("{:?} {:?} {:?}", outcome.flows, outcome.recoveries, outcome.links)
 }
 
 /// All counters, as text that is equal where all bits are.

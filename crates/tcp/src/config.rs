@@ -15,6 +15,19 @@ use serde::{Deserialize, Serialize};
 /// | bursts in NewReno's recovery | two packets for an ACK at most | what the window allows |
 /// | timer at a fast retransmit | restarted | left running, RFC 6298 section 5 |
 /// | ACK for a repetition of the last packet in order | delayed, where ACKs are | at once, RFC 9293 section 3.10.7.4 |
+///
+/// `Engset` is `Rfc`, but for what [engset, section 3.1] says of its own TCP:
+///
+/// | point | `Engset` |
+/// |---|---|
+/// | ssthresh after a loss | max(floor(FlightSize / 2), 2), in whole packets |
+/// | ssthresh at a timeout of a packet that was sent again before | held, also where a fast retransmit sent it |
+/// | the third duplicate ACK | sends no new data, even where the window allows it |
+/// | timer at a fast retransmit | restarted: it is set for each retransmission |
+/// | timer at an ACK of new data that lets no packet out | left running: it is set for packets sent |
+/// | a partial ACK | gives no sample of the round trip; nor does what recovery sends |
+/// | the ACK that ends recovery | sets cwnd = ssthresh and opens it, as any ACK |
+/// | `recover` after a repeated timeout of the same packet | forgotten: a fast retransmit may follow |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
@@ -22,6 +35,8 @@ pub enum Dialect {
     Ns2,
     /// RFC 5681, 6582, 6298.
     Rfc,
+    /// The RFCs with the choices of [engset, section 3.1].
+    Engset,
 }
 
 /// What a loss found by duplicate ACKs leads to.
@@ -88,6 +103,8 @@ pub enum RttSample {
     PerRound,
     /// Each ACK of new data, by timestamps (RFC 7323).
     PerAck,
+    /// As `PerAck`, but for ACKs of packets that were sent more than once (Karn) [abrupt-delay, section II].
+    PerAckKarn,
 }
 
 /// The retransmission timer's settings.

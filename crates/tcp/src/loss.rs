@@ -27,6 +27,10 @@ impl Sender {
         if self.dupacks == self.threshold {
             if self.may_fast_retransmit() {
                 self.fast_retransmit(now, actions);
+                if self.dialect == Dialect::Engset && self.phase == Phase::FastRecovery {
+                    // [engset, section 3.1]: "no new data is sent here even if it were possible".
+                    return;
+                }
             }
         } else if self.phase == Phase::FastRecovery {
             // RFC 5681 section 3.2 step 4.
@@ -46,11 +50,11 @@ impl Sender {
     fn may_fast_retransmit(&self) -> bool {
         match (self.dialect, self.recovery) {
             (_, Recovery::OldTahoe) => false,
-            (Dialect::Rfc, Recovery::Reno) => true,
+            (Dialect::Rfc | Dialect::Engset, Recovery::Reno) => true,
             // Nothing was lost before: the first packet of all can be repaired too.
-            (Dialect::Rfc, _) => self.una > self.recover || self.recover == 0,
+            (Dialect::Rfc | Dialect::Engset, _) => self.una > self.recover || self.recover == self.first,
             // ns-2's `bugfix_ss_`: always where only the first packet is acknowledged.
-            (Dialect::Ns2, _) => self.una > self.recover || self.una == 1,
+            (Dialect::Ns2, _) => self.una > self.recover || self.una == self.first + 1,
         }
     }
 
@@ -61,7 +65,7 @@ impl Sender {
         // RFC 5681 section 3.2 step 2: what limited transmit sent does not count.
         let half = self.window.half(self.flight_size() - self.limited.min(self.flight_size()));
         self.window.cut(half);
-        if self.dialect == Dialect::Ns2 || self.recovery == Recovery::Tahoe {
+        if self.dialect != Dialect::Rfc || self.recovery == Recovery::Tahoe {
             self.restart_timer(now);
         }
         if self.recovery == Recovery::Tahoe {
@@ -80,7 +84,7 @@ impl Sender {
     pub(crate) fn on_partial_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
         if self.dialect == Dialect::Rfc {
             // RFC 7323 section 4.1: each ACK that advances SND.UNA.
-            self.measure(now, ack);
+            self.measure(now, ack, self.una);
         }
         if self.partial_ack_timer == PartialAckTimer::SlowButSteady || !self.partial_acks {
             self.restart_timer(now);
@@ -93,11 +97,28 @@ impl Sender {
         self.send_allowed(now, self.recovery_burst(), actions);
     }
 
+    /// Out of line: most ACKs end no recovery.
+    #[inline(never)]
+    pub(crate) fn finish_recovery(&mut self, now: Time, actions: &mut impl Actions) {
+        self.leave_recovery();
+        let (before, max) = (self.nxt, self.max);
+        self.send_allowed(now, u64::MAX, actions);
+        actions.recovered(self.nxt - before, self.nxt.min(max).saturating_sub(before));
+    }
+
     /// The ACK that ends fast recovery: RFC 5681 section 3.2 step 6, RFC 6582 section 3.2 step 3, "Full acknowledgments".
     pub(crate) fn leave_recovery(&mut self) {
         self.window.inflation = 0;
         self.phase = Phase::Open;
         if self.dialect == Dialect::Ns2 {
+            self.window.open();
+            return;
+        }
+        if self.dialect == Dialect::Engset {
+            // [engset, section 3.1]: "on FR, normal operation resumes and the first segment sent is timed", and this ACK
+            // increases cwnd = S as any other.
+            self.stop_timing();
+            self.window.cwnd = self.window.ssthresh;
             self.window.open();
             return;
         }
@@ -114,18 +135,22 @@ impl Sender {
             Dialect::Ns2 => self.window.cut(half),
             // RFC 5681 section 3.1: a second timeout of the same packet keeps ssthresh.
             Dialect::Rfc if self.timed_out == Some(self.una) => {}
+            // [engset, section 3.1]: "S is left unchanged in case of multiple retransmissions of the same packet", by whichever way.
+            Dialect::Engset if self.is_resent() => {}
             // RFC 5681 (4) is an upper bound. What recovery sent for duplicate ACKs counts in FlightSize, though those ACKs
             // say that as much has left the network: the reduction made for this loss already stands.
             Dialect::Rfc if self.phase == Phase::FastRecovery => self.window.cut(half.min(self.window.ssthresh)),
-            Dialect::Rfc => self.window.cut(half),
+            Dialect::Rfc | Dialect::Engset => self.window.cut(half),
         }
         self.window.restart();
-        if self.dialect == Dialect::Rfc || matches!(self.recovery, Recovery::Reno | Recovery::Newreno) {
+        if self.dialect != Dialect::Ns2 || matches!(self.recovery, Recovery::Reno | Recovery::Newreno) {
             self.dupacks = 0;
         }
         self.limited = 0;
+        let repeated = self.timed_out == Some(self.una);
         self.timed_out = Some(self.una);
-        self.recover = self.max;
+        // [engset, section 3.1]: for subsequent retransmissions of the same packet recover = 0.
+        self.recover = if repeated && self.dialect == Dialect::Engset { self.first } else { self.max };
         self.phase = Phase::LossRecovery;
         self.partial_acks = false;
         self.stop_timing();

@@ -7,6 +7,8 @@ use crate::{Dialect, ReceiverConfig};
 #[derive(Clone, Debug)]
 pub struct Receiver {
     next: u64,
+    /// The first packet of the transfer; what lies below is of one that has ended.
+    first: u64,
     beyond: Reassembly,
     /// Packets in order since the last ACK.
     unacknowledged: u32,
@@ -32,6 +34,7 @@ impl Receiver {
     pub fn new(config: &ReceiverConfig, dialect: Dialect) -> Receiver {
         Receiver {
             next: 0,
+            first: 0,
             beyond: Reassembly::default(),
             unacknowledged: 0,
             echo: Time::ZERO,
@@ -40,6 +43,14 @@ impl Receiver {
             ack_delay: Time::from_seconds(config.ack_delay_s),
             dialect,
         }
+    }
+
+    /// A transfer begins `now` where the last one, which is here whole, has ended. Both ends know of it.
+    pub fn begin_next_transfer(&mut self, now: Time) {
+        self.first = self.next;
+        self.unacknowledged = 0;
+        self.echo = now;
+        self.deadline = Time::NEVER;
     }
 
     /// The number expected next: how many packets the application has got.
@@ -67,6 +78,9 @@ impl Receiver {
     /// Out of line: the common case keeps its registers.
     #[inline(never)]
     fn not_next(&mut self, now: Time, sequence: u64, stamp: Time) -> Option<Acknowledgment> {
+        if sequence < self.first {
+            return None;
+        }
         if self.is_held_by_ns2(sequence) {
             return self.in_order(now, stamp);
         }

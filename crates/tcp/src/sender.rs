@@ -43,6 +43,16 @@ pub struct Loss {
     pub slow_start: bool,
     /// The packet had been sent more than once already.
     pub retransmission: bool,
+    /// Fast recovery was going on.
+    pub in_recovery: bool,
+    /// The timer expired for this packet before.
+    pub repeated: bool,
+    /// The packet's place in its transfer, from 0.
+    pub place: u64,
+    /// Packets of the transfer from this one on; none: without end.
+    pub remaining: Option<u64>,
+    /// The window in whole packets: cwnd, or the receiver's where that is smaller.
+    pub window: u64,
 }
 
 /// What a sender does to the world.
@@ -51,6 +61,10 @@ pub trait Actions {
     fn transmit(&mut self, segment: Segment);
     /// A loss was found; the reaction follows.
     fn loss(&mut self, loss: Loss);
+    /// The next segment was sent before; all below `una` is acknowledged.
+    fn retransmitting(&mut self, _sequence: u64, _una: u64) {}
+    /// Fast recovery has succeeded; the ACK that ended it let so many packets out, `resent` of them not for the first time.
+    fn recovered(&mut self, _sent: u64, _resent: u64) {}
 }
 
 /// Where the sender stands with respect to its last loss.
@@ -75,9 +89,12 @@ pub struct Sender {
     pub(crate) nxt: u64,
     /// One past the highest packet ever sent.
     pub(crate) max: u64,
-    /// One past the last packet of the transfer.
+    /// The first packet of the transfer, and one past its last.
+    pub(crate) first: u64,
     end: u64,
-    /// RFC 6582's `recover`, as one past the highest packet sent when the last loss was found.
+    /// When the transfer began: what was sent before it belongs to another.
+    opened: Time,
+    /// RFC 6582's `recover`, as one past the highest packet sent when the last loss was found; `first` where none was.
     pub(crate) recover: u64,
     /// One past the highest packet ever sent twice; all from `una` up to it were.
     resent: u64,
@@ -110,7 +127,9 @@ impl Sender {
             una: 0,
             nxt: 0,
             max: 0,
+            first: 0,
             end: size.unwrap_or(u64::MAX),
+            opened: Time::ZERO,
             recover: 0,
             resent: 0,
             timed_out: None,
@@ -127,6 +146,23 @@ impl Sender {
             partial_ack_timer: config.partial_ack_timer,
             sample: config.rto.sample,
         }
+    }
+
+    /// A sender like this one, which has sent nothing, for a transfer of `size` packets that begins `now`. Its packets are
+    /// numbered from `first` on, where the transfer before ended: so no packet, and no ACK, of that one is taken for its own.
+    pub fn open_at(&self, first: u64, size: u64, now: Time) -> Sender {
+        let mut sender = self.clone();
+        (sender.una, sender.nxt, sender.max, sender.first) = (first, first, first, first);
+        (sender.recover, sender.resent) = (first, first);
+        sender.end = first.saturating_add(size);
+        sender.opened = now;
+        sender
+    }
+
+    /// When the transfer began; an ACK that answers an older packet is not its own.
+    #[inline(always)]
+    pub fn opened(&self) -> Time {
+        self.opened
     }
 
     /// The congestion window \[packets\], without fast recovery's inflation.
@@ -187,7 +223,7 @@ impl Sender {
             } else {
                 self.on_new_ack(now, ack, actions);
             }
-        } else if ack.next == self.una && self.una < self.max {
+        } else if ack.next == self.una && self.una < self.max && ack.echo >= self.opened {
             self.on_duplicate_ack(now, actions);
         }
     }
@@ -203,17 +239,37 @@ impl Sender {
 
     #[inline(always)]
     fn on_new_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
-        let ends_recovery = self.phase == Phase::FastRecovery;
+        if self.dialect == Dialect::Engset {
+            self.on_new_ack_timed_by_sending(now, ack, actions);
+        } else {
+            self.take_new_ack(now, ack, actions);
+        }
+    }
+
+    /// [engset, section 3.1]: "the timer must be set on each packet sent". An ACK that lets none out leaves it running, other than
+    /// in RFC 6298 (5.3); so the last packets of a transfer may time out while their ACKs come in [engset, section 4.2].
+    #[cold]
+    #[inline(never)]
+    fn on_new_ack_timed_by_sending(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
+        let (deadline, nxt) = (self.deadline, self.nxt.max(ack.next));
+        self.take_new_ack(now, ack, actions);
+        if self.nxt == nxt && self.una < self.max {
+            self.deadline = deadline;
+        }
+    }
+
+    #[inline(always)]
+    fn take_new_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
+        let first = self.una;
         self.acknowledge(ack.next);
         self.dupacks = 0;
         self.limited = 0;
-        self.measure(now, ack);
+        self.measure(now, ack, first);
         self.restart_timer(now);
-        if ends_recovery {
-            self.leave_recovery();
-        } else {
-            self.window.open();
+        if self.phase == Phase::FastRecovery {
+            return self.finish_recovery(now, actions);
         }
+        self.window.open();
         self.send_allowed(now, u64::MAX, actions);
     }
 
@@ -223,12 +279,14 @@ impl Sender {
         self.nxt = self.nxt.max(next);
     }
 
-    /// RFC 6298 section 3 (Karn's algorithm); RFC 7323 section 4.
+    /// RFC 6298 section 3 (Karn's algorithm); RFC 7323 section 4. The ACK covers packets from `first` on.
     #[inline(always)]
-    pub(crate) fn measure(&mut self, now: Time, ack: Ack) {
-        if self.sample == RttSample::PerAck {
+    pub(crate) fn measure(&mut self, now: Time, ack: Ack, first: u64) {
+        // [abrupt-delay, section II]: "ACKs for retransmitted packets are not used for timeout estimation".
+        let ignored = self.sample == RttSample::PerAckKarn && first < self.resent;
+        if self.sample != RttSample::PerRound && !ignored {
             self.rto.sample_timestamp(ack.echo, now);
-            if self.dialect == Dialect::Rfc {
+            if self.dialect != Dialect::Ns2 {
                 self.rto.end_backoff();
             }
         }
@@ -274,7 +332,7 @@ impl Sender {
     /// RFC 3042: each of the first two duplicate ACKs lets one new packet out.
     pub(crate) fn send_limited(&mut self, now: Time, actions: &mut impl Actions) {
         // ns-2 `TcpAgent::send_one`: each duplicate ACK below the threshold, and after a timeout what is next in turn.
-        if self.dialect == Dialect::Rfc && (self.dupacks > 2 || self.nxt < self.max) {
+        if self.dialect != Dialect::Ns2 && (self.dupacks > 2 || self.nxt < self.max) {
             return;
         }
         let outstanding = self.nxt - self.una;
@@ -295,6 +353,7 @@ impl Sender {
         }
         if retransmission {
             self.resent = self.resent.max(sequence + 1);
+            actions.retransmitting(sequence, self.una);
         } else {
             self.max = sequence + 1;
             if self.timed.is_none() {
@@ -309,7 +368,17 @@ impl Sender {
             sequence: self.una,
             cause,
             slow_start: self.in_slow_start(),
-            retransmission: self.una < self.resent,
+            retransmission: self.is_resent(),
+            in_recovery: self.phase == Phase::FastRecovery,
+            repeated: self.timed_out == Some(self.una),
+            place: self.una - self.first,
+            remaining: (self.end != u64::MAX).then(|| self.end - self.una),
+            window: (self.window.cwnd as u64).min(self.window.limit()),
         });
+    }
+
+    /// The first packet without an ACK was sent more than once.
+    pub(crate) fn is_resent(&self) -> bool {
+        self.una < self.resent
     }
 }

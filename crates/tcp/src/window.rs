@@ -92,6 +92,8 @@ impl Window {
             Dialect::Ns2 => (self.usable() / 2) as f64,
             // RFC 5681 (4).
             Dialect::Rfc => flight_size as f64 / 2.0,
+            // [engset, section 3.1]: S = max(floor(theta / 2), 2).
+            Dialect::Engset => (flight_size / 2) as f64,
         }
     }
 
@@ -106,7 +108,7 @@ impl Window {
         self.cwnd = match self.dialect {
             // Deviation: ns-2 lets cwnd fall below one packet here, and then sends nothing until the timer expires.
             Dialect::Ns2 => half.max(1.0),
-            Dialect::Rfc => self.ssthresh,
+            Dialect::Rfc | Dialect::Engset => self.ssthresh,
         };
         self.inflation = i64::from(dupacks);
     }

@@ -216,6 +216,7 @@ fn settings(mut defaults: Value, words: &str) -> Result<Value, String> {
 fn sender_settings(dialect: &str, recovery: &str) -> Result<Value, String> {
     let (estimator, granularity, initial, timer) = match dialect {
         "rfc" => ("rfc6298", 0.001, 1.0, "impatient"),
+        "engset" => ("rfc6298", 1e-6, 1.0, "slow-but-steady"),
         "ns2" => ("ticks", 0.1, 3.0, "slow-but-steady"),
         other => return Err(format!("no such dialect: {other}")),
     };

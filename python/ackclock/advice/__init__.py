@@ -4,25 +4,32 @@ Each topic is one function: it recommends something by a rule, shows the other r
 recommendation by a simulation of before and after.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from ackclock import scenario as scenarios
+from ackclock.advice import slow_start, standing, timers, two_way, variability
 from ackclock.advice.bench import Bench
 from ackclock.advice.records import Advice, BeforeAfter, Recommendation, Rule
-from ackclock.advice.slow_start import advise_slow_start
-from ackclock.advice.standing import advise_standing
+from ackclock.errors import AdviceError, Fault
 
 __all__ = ["Advice", "BeforeAfter", "Recommendation", "Rule", "advise"]
 
-_TOPICS = (advise_slow_start, advise_standing)
+_TOPICS = {
+    slow_start.TOPIC: slow_start.advise_slow_start,
+    standing.TOPIC: standing.advise_standing,
+    two_way.TOPIC: two_way.advise_two_way,
+    timers.TOPIC: timers.advise_timers,
+    variability.TOPIC: variability.advise_variability,
+}
 
 
-def advise(
+def advise(  # noqa: PLR0913  by keyword
     scenario: str | Path | Mapping[str, Any] | scenarios.Scenario,
     *,
     overrides: Mapping[str, Any] | None = None,
+    topics: Collection[str] | None = None,
     simulate: bool = True,
     threads: int | None = None,
     on_step: Callable[[str], None] | None = None,
@@ -35,6 +42,9 @@ def advise(
         As `ackclock.run` takes it.
     overrides : mapping of str to object, optional
         Fields to change first, by dotted path.
+    topics : collection of str, optional
+        The questions to answer: "slow-start-buffers", "bottleneck-buffer", "two-way", "false-alarms",
+        "variable-delay"; all by default.
     simulate : bool
         Try each recommendation: before and after.
     threads : int, optional
@@ -51,13 +61,23 @@ def advise(
     ------
     ScenarioError
         With all that is wrong with the scenario.
+    AdviceError
+        For an unknown topic.
 
     Examples
     --------
     >>> import ackclock
     >>> ackclock.advise("scenarios/geo-retransmission-loss.toml").recommendations[0].changes  # doctest: +SKIP
     """
+    wanted = _wanted(topics)
     loaded = scenario if isinstance(scenario, scenarios.Scenario) else scenarios.load(scenario)
     bench = Bench(loaded, dict(overrides or {}), on_step or (lambda _: None), threads)
-    found = (topic(bench, simulate=simulate) for topic in _TOPICS)
+    found = (topic(bench, simulate=simulate) for topic in wanted)
     return Advice(bench.resolved["title"], tuple(one for one in found if one is not None))
+
+
+def _wanted(topics: Collection[str] | None) -> list[Callable[..., Recommendation | None]]:
+    unknown = set(topics or ()) - set(_TOPICS)
+    if unknown:
+        raise AdviceError(Fault("topic", "is unknown", ", ".join(sorted(unknown)), ", ".join(_TOPICS)))
+    return [advise_topic for name, advise_topic in _TOPICS.items() if topics is None or name in topics]

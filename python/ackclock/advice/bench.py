@@ -66,6 +66,16 @@ def of_flows(key: str) -> Measure:
     return measure
 
 
+def rate_of(names: Sequence[str]) -> Measure:
+    """Measure the throughput of some flows together."""
+
+    def measure(result: Result) -> Estimate:
+        rows = [row["throughput_bps"] for row in result.summary["flows"] if row["name"] in names]
+        return rows[0] if len(rows) == 1 else _total(rows)
+
+    return measure
+
+
 def of_link(name: str, key: str) -> Measure:
     """Measure a quantity of a link."""
 

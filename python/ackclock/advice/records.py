@@ -70,7 +70,7 @@ class Recommendation:
         What it answers.
     answer : str
         In words that need no paper.
-    changes : mapping of str to str
+    changes : mapping of str to str or int
         What to change, by dotted path, as `run --set` takes it; empty where all is well.
     rules : tuple of Rule
         The rule that decided, and the others beside it.
@@ -83,7 +83,7 @@ class Recommendation:
     topic: str
     question: str
     answer: str
-    changes: Mapping[str, str] = field(default_factory=dict)
+    changes: Mapping[str, str | int] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
     check: tuple[BeforeAfter, ...] = ()
     remarks: tuple[str, ...] = ()

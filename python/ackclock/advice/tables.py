@@ -58,8 +58,8 @@ def _options(one: Recommendation) -> str:
     return " ".join(f"--set {path}={_quoted(value)}" for path, value in one.changes.items())
 
 
-def _quoted(value: str) -> str:
-    return f'"{value}"' if " " in value else value
+def _quoted(value: str | int) -> str:
+    return f'"{value}"' if " " in str(value) else str(value)
 
 
 def _tables(one: Recommendation) -> list[TableText]:

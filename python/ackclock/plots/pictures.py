@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ackclock.replication import ResolvedDict
 
 if TYPE_CHECKING:
-    from ackclock.compare import Pair
+    from ackclock.comparison import Pair
     from ackclock.prediction import Level
 
 # Okabe and Ito's colours, told apart by colour-blind readers too; yellow is left out, it fades on white.

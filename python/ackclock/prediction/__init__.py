@@ -4,11 +4,14 @@ A model is asked through one function, which gives its prediction or the reasons
 scenario, and nothing here knows a result, except `predict_from_measured`, which is given a summary's flows.
 """
 
+from ackclock.prediction.changing_delay import predict_changing_delay
 from ackclock.prediction.losses import predict_from_measured
 from ackclock.prediction.many_flows import predict_many_flows
+from ackclock.prediction.random_loss import predict_random_loss
 from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPrediction, Number, Prediction
 from ackclock.prediction.short_flow import predict_short_flow
 from ackclock.prediction.single_flow import predict_single_flow
+from ackclock.prediction.two_way import predict_two_way
 from ackclock.replication import ResolvedDict
 
 __all__ = [
@@ -22,7 +25,14 @@ __all__ = [
     "predict_resolved",
 ]
 
-_QUESTIONS = (predict_single_flow, predict_many_flows, predict_short_flow)
+_QUESTIONS = (
+    predict_single_flow,
+    predict_many_flows,
+    predict_short_flow,
+    predict_two_way,
+    predict_changing_delay,
+    predict_random_loss,
+)
 
 
 def predict_resolved(resolved: ResolvedDict) -> Prediction:

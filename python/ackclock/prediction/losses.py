@@ -8,12 +8,15 @@ from math import inf, isfinite
 from typing import Any
 
 from ackclock.models import classics
+from ackclock.paths import losses
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
 from ackclock.prediction.scene import Scene
 from ackclock.replication import ResolvedDict
 
 LOSSES = ("losses", "Throughput by the measured losses and round trips (Mathis 1997; Padhye 1998)")
 MOST_FLOWS = 6
+_ORIGIN = "a loss ratio that queues made is an outcome, not a cause: this tests the formulas, it predicts little"
+_GIVEN = "by the loss indications and round trips that the run measured"
 LARGE_WINDOW = 1e9
 
 
@@ -66,15 +69,13 @@ def _prediction(known: list[tuple[Scene, Mapping[str, Any]]], subject: str) -> M
         Number("square_root_bps", "throughput by the square root", root, "bit/s", measured),
         Number("pftk_bps", "throughput by PFTK", full, "bit/s", measured),
     )
-    losses = max(_loss(scene, row) for scene, row in known)
+    highest = max(_loss(scene, row) for scene, row in known)
     return ModelPrediction(
         *LOSSES,
         subject=subject,
         numbers=tuple(number for number in numbers if isfinite(number.value)),
-        sentences=(
-            "a loss ratio that queues made is an outcome, not a cause: this tests the formulas, it predicts little",
-        ),
-        warnings=classics.MODELS["square_root_rate"].warnings(loss_probability=losses),
+        sentences=(_ORIGIN if not any(losses(scene.resolved, scene.flow) for scene, _ in known) else _GIVEN,),
+        warnings=classics.MODELS["square_root_rate"].warnings(loss_probability=highest),
     )
 
 

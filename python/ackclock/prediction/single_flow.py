@@ -4,6 +4,7 @@ from math import inf, isfinite
 
 from ackclock.errors import ModelError
 from ackclock.models import bottlenecks
+from ackclock.paths import delay_processes, losses
 from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPrediction, Number
 from ackclock.prediction.scene import LOSSY_DISCIPLINES, Scene, lone_flow
 from ackclock.replication import ResolvedDict
@@ -35,6 +36,10 @@ def _largest_window(scene: Scene) -> float:
 
 def _common_reasons(scene: Scene, largest: float) -> list[str]:
     reasons = scene.slow_acks()
+    if delay_processes(scene.resolved, scene.flow):
+        reasons.append("the delay changes")
+    if losses(scene.resolved, scene.flow):
+        reasons.append("packets are lost at random, before a buffer is full")
     if largest == inf:
         reasons.append("no buffer on the path is ever full, so there is no loss")
     elif scene.max_window <= largest:
@@ -202,6 +207,10 @@ def _sawtooth_warnings(scene: Scene, largest: float, bottleneck: float) -> tuple
 def _window(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
     if scene.max_window == inf:
         return Inapplicable(*WINDOW, ("the receiver's window is unlimited",))
+    if delay_processes(scene.resolved, scene.flow):
+        return Inapplicable(*WINDOW, ("the delay changes",))
+    if losses(scene.resolved, scene.flow):
+        return Inapplicable(*WINDOW, ("packets are lost at random",))
     if scene.max_window > largest:
         reason = f"the buffer is full before the receiver's window of {number(scene.max_window)} packets is"
         return Inapplicable(*WINDOW, (reason,))

@@ -4,11 +4,24 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import get_args
 
 from ackclock.errors import Fault
+from ackclock.scenario.check_precision import precision_faults
 from ackclock.scenario.check_tcp import tcp_faults
+from ackclock.scenario.delays import MOST_CHANGES, shortest_stay_s
 from ackclock.scenario.fields import FieldError, LinkNames
-from ackclock.scenario.network import REVERSE, Direction, Network, Route, flow_names, mirrored, network_of
+from ackclock.scenario.network import (
+    REVERSE,
+    ChangingDelay,
+    Direction,
+    Losing,
+    Network,
+    Route,
+    flow_names,
+    mirrored,
+    network_of,
+)
 from ackclock.scenario.places import Places, ordinal
 from ackclock.scenario.read import Draft
 from ackclock.scenario.resolved import ByteBuffer
@@ -19,14 +32,21 @@ from ackclock.scenario.schema import (
     MOST_FLOWS,
     MOST_LINKS,
     Flow,
+    PriorityVictimName,
     Queue,
+    RedVictimName,
 )
 from ackclock.scenario.source import Location
 from ackclock.scenario.suggestions import did_you_mean
 from ackclock.scenario.tcp import completed
 from ackclock.units import show
 
-_RED_FIELDS = tuple(name for name in Queue.model_fields if name != "discipline")
+_QUEUE_FIELDS: dict[str, tuple[str, ...]] = {
+    **{name: ("red",) for name in Queue.model_fields if name != "discipline"},
+    "victim": ("red", "priority"),
+    "levels": ("priority",),
+}
+_VICTIMS: dict[str, tuple[str, ...]] = {"red": get_args(RedVictimName), "priority": get_args(PriorityVictimName)}
 _ROUNDING_S = 1e-12
 
 
@@ -93,14 +113,45 @@ class Checker:
             elif isinstance(way.limit, ByteBuffer) and way.limit.bytes > MOST_BUFFER_BYTES:
                 yield self.places.fault(buffer, f"is more than 1e15 B at {show(way.rate_bps, 'bit/s')}")
         yield from self._queue((*way.location, "queue"), way.queue)
+        if way.changing is not None and way.changing.location[: len(way.location)] == way.location:
+            yield from self._changing(way.changing)
+        if way.losing is not None:
+            yield from self._losing(way.losing)
+
+    def _changing(self, changing: ChangingDelay) -> Iterator[Fault]:
+        yield from self._at_fault(changing)
+        yield from self._too_often(changing.location, shortest_stay_s(changing.law) if changing.law else None)
+
+    def _losing(self, losing: Losing) -> Iterator[Fault]:
+        yield from self._at_fault(losing)
+        yield from self._too_often(losing.location, losing.loss.mean_interval)
+
+    def _at_fault(self, part: ChangingDelay | Losing) -> Iterator[Fault]:
+        fault = part.fault
+        if fault is not None:
+            location = (*part.location, fault.field)
+            yield self.places.fault(location, fault.problem, allowed=fault.allowed, hint=fault.hint)
+
+    def _too_often(self, location: Location, interval_s: float | None) -> Iterator[Fault]:
+        run = self.draft.run
+        if interval_s and run is not None and run.duration / interval_s > MOST_CHANGES:
+            problem = f"happens more than 1e7 times in a run: {show(interval_s, 's')} from one time to the next"
+            yield self.places.fault(location, problem, given=None)
 
     def _queue(self, location: Location, queue: Queue) -> Iterator[Fault]:
-        if queue.discipline != "red":
-            for name in _RED_FIELDS:
-                if queue.gives(name):
-                    problem = f'belongs to the discipline "red", not to "{queue.discipline}"'
-                    yield self.places.fault((*location, name), problem)
-        elif queue.min_threshold >= queue.max_threshold:
+        for name, disciplines in _QUEUE_FIELDS.items():
+            if queue.gives(name) and queue.discipline not in disciplines:
+                theirs = " and ".join(f'"{discipline}"' for discipline in disciplines)
+                kind = "discipline" if len(disciplines) == 1 else "disciplines"
+                yield self.places.fault(
+                    (*location, name), f'belongs to the {kind} {theirs}, not to "{queue.discipline}"'
+                )
+        victims = _VICTIMS.get(queue.discipline, (queue.victim,))
+        if queue.victim not in victims:
+            allowed = " | ".join(f'"{victim}"' for victim in victims)
+            problem = f'is no victim of the discipline "{queue.discipline}"'
+            yield self.places.fault((*location, "victim"), problem, allowed=allowed)
+        if queue.discipline == "red" and queue.min_threshold >= queue.max_threshold:
             yield self.places.fault(
                 (*location, "min_threshold" if queue.gives("min_threshold") else "max_threshold"),
                 "min_threshold is not below max_threshold",
@@ -173,6 +224,7 @@ class Checker:
                 allowed="at most 1e7 s",
             )
         yield from self._too_large_for_buffers(location, flow, route)
+        yield from self._levels(location, flow, route)
         ways = [way for link in route.forward + route.back if (way := self.network.directions[link]) is not None]
         if all(way.rate_bps is None for way in ways):
             yield from self._nothing_limits(location, flow, route)
@@ -204,6 +256,20 @@ class Checker:
                         hint='enlarge the buffer, or count only what waits: counting = "waiting"',
                     )
 
+    def _levels(self, location: Location, flow: Flow, route: Route) -> Iterator[Fault]:
+        given = "ack_priority" if flow.gives("ack_priority") else "priority"
+        for field, level, links in (
+            ("priority", flow.priority, route.forward),
+            (given, flow.ack_level, route.back),
+        ):
+            for link in links:
+                way = self.network.directions[link]
+                if way and way.queue.discipline == "priority" and level >= way.queue.levels:
+                    problem = f'is no level of the link "{way.name}", which has {way.queue.levels}'
+                    allowed = f"0 to {way.queue.levels - 1}"
+                    hint = "0 is the highest; the queue's field levels says how many there are"
+                    yield self.places.fault((*location, field), problem, allowed=allowed, hint=hint)
+
     def _nothing_limits(self, location: Location, flow: Flow, route: Route) -> Iterator[Fault]:
         if route.round_trip_s(flow) == 0:
             problem = "all links are infinitely fast and without delay: a round trip takes no time"
@@ -218,6 +284,19 @@ class Checker:
         if run is not None and run.warmup >= run.duration:
             allowed = f"less than the duration, {show(run.duration, 's')}"
             yield self.places.fault(("run", "warmup"), "leaves no time to measure", allowed=allowed)
+        if run is not None and run.precision is not None:
+            yield from precision_faults(self.places, run.precision, self._flow_names(), list(self.network.index))
+
+    def _flow_names(self) -> list[str]:
+        names = flow_names([_name(self.places, "flow", position) for position in range(len(self.draft.flows))])
+        counts = [1 if flow is None else flow.count for flow in self.draft.flows]
+        members = [
+            f"{name}[{number}]"
+            for name, count in zip(names, counts, strict=True)
+            if count > 1
+            for number in range(count)
+        ]
+        return [*names, *members]
 
     def _capture(self) -> Iterator[Fault]:
         captured = self.draft.trace and self.draft.trace.capture
@@ -232,7 +311,9 @@ class Checker:
 def checker_of(draft: Draft, places: Places) -> Checker:
     """Lay out the network of a draft for checking."""
     names = [_name(places, "link", position) for position in range(len(draft.links))]
-    return Checker(draft, places, network_of(draft.links, names), all_named=bool(names) and all(names))
+    return Checker(
+        draft, places, network_of(draft.links, names, places.source.folder), all_named=bool(names) and all(names)
+    )
 
 
 def _name(places: Places, kind: str, position: int) -> str | None:

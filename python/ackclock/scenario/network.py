@@ -3,14 +3,40 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from ackclock.scenario.delays import delay_law
+from ackclock.scenario.losses import loss_law
 from ackclock.scenario.resolved import ByteBuffer, PacketBuffer
-from ackclock.scenario.schema import CountingName, Flow, Link, Queue
+from ackclock.scenario.resolved_links import DelayLaw, LossLaw
+from ackclock.scenario.schema import CountingName, DelayProcess, Flow, Link, Loss, Queue
 from ackclock.scenario.source import Location
+from ackclock.scenario.tables import TableError
 from ackclock.units import Quantity
 
 REVERSE = ".reverse"
 _WHOLE_PICOSECONDS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ChangingDelay:
+    """How a delay changes, by which table and random stream; no law, but why, where its fields are at fault."""
+
+    process: DelayProcess
+    location: Location
+    stream: str
+    law: DelayLaw | None
+    fault: TableError | None
+
+
+@dataclass(frozen=True, slots=True)
+class Losing:
+    """What loses packets, by which table; no law, but why, where its fields are at fault."""
+
+    loss: Loss
+    location: Location
+    law: LossLaw | None
+    fault: TableError | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +50,14 @@ class Direction:
     buffer: Quantity | None
     counting: CountingName
     queue: Queue
+    changing: "ChangingDelay | None" = None
+    losing: "Losing | None" = None
+
+    @property
+    def least_delay_s(self) -> float:
+        """Least propagation delay [s]."""
+        law = self.changing and self.changing.law
+        return self.delay_s + (law.least_s if law else 0.0)
 
     @property
     def limit(self) -> PacketBuffer | ByteBuffer | None:
@@ -93,7 +127,7 @@ class Network:
         return Route(
             forward,
             back,
-            propagation_s=math.fsum(way.delay_s for way in ways),
+            propagation_s=math.fsum(way.least_delay_s for way in ways),
             data_service_s=math.fsum(way.service_s(flow.packet) for way in ways[: len(forward)]),
             ack_service_s=math.fsum(way.service_s(flow.ack) for way in ways[len(forward) :]),
         )
@@ -104,7 +138,7 @@ class Network:
         return known if len(known) == len(names) else None
 
 
-def network_of(links: Sequence[Link | None], names: Sequence[str | None]) -> Network:
+def network_of(links: Sequence[Link | None], names: Sequence[str | None], folder: Path | None = None) -> Network:
     """Lay out the network.
 
     Parameters
@@ -113,6 +147,8 @@ def network_of(links: Sequence[Link | None], names: Sequence[str | None]) -> Net
         The links, None where one is faulty.
     names : sequence of str
         Their names, known for a faulty link too if its name is right.
+    folder : Path, optional
+        Where the scenario's file is.
 
     Returns
     -------
@@ -124,23 +160,57 @@ def network_of(links: Sequence[Link | None], names: Sequence[str | None]) -> Net
         if name:
             network.index.setdefault(name, 2 * position)
             network.index.setdefault(name + REVERSE, 2 * position + 1)
-        network.directions += [None, None] if link is None else _both_directions(link, position)
+        network.directions += [None, None] if link is None else _both_directions(link, position, folder)
     return network
 
 
-def _both_directions(link: Link, position: int) -> list[Direction | None]:
-    reverse = link.reverse
-    there = Direction(link.name, ("link", position), link.rate, link.delay, link.buffer, link.counting, link.queue)
+def _both_directions(link: Link, position: int, folder: Path | None) -> list[Direction | None]:
+    reverse, place = link.reverse, ("link", position)
+    changing = _changing(link.delay_process, link.name, (*place, "delay_process"), folder)
+    there = Direction(
+        link.name,
+        place,
+        link.rate,
+        link.delay,
+        link.buffer,
+        link.counting,
+        link.queue,
+        changing,
+        _losing(link.loss, (*place, "loss")),
+    )
+    back = _changing(reverse.delay_process, link.name + REVERSE, (*place, "reverse", "delay_process"), folder)
     again = Direction(
         link.name + REVERSE,
-        ("link", position, "reverse"),
+        (*place, "reverse"),
         reverse.rate if reverse.gives("rate") else link.rate,
         reverse.delay if reverse.gives("delay") else link.delay,
         reverse.buffer,
         reverse.counting,
         reverse.queue,
+        back or (changing if changing and changing.process.both_ways else None),
+        _losing(reverse.loss, (*place, "reverse", "loss")),
     )
     return [there, again]
+
+
+def _losing(loss: Loss | None, location: Location) -> Losing | None:
+    if loss is None:
+        return None
+    try:
+        return Losing(loss, location, loss_law(loss), None)
+    except TableError as fault:
+        return Losing(loss, location, None, fault)
+
+
+def _changing(
+    process: DelayProcess | None, stream: str, location: Location, folder: Path | None
+) -> ChangingDelay | None:
+    if process is None:
+        return None
+    try:
+        return ChangingDelay(process, location, stream, delay_law(process, folder), None)
+    except TableError as fault:
+        return ChangingDelay(process, location, stream, None, fault)
 
 
 def largest_packets(flows: Iterable[Flow | None], network: Network) -> dict[int, int]:

@@ -44,7 +44,7 @@ def overridden(source: Source, overrides: Mapping[str, Any]) -> Source:
             places[location] = key
     if faults:
         raise ScenarioError(faults, source.name)
-    return Source(source.name, document, source.text, places)
+    return Source(source.name, document, source.text, places, source.folder)
 
 
 def written_value(source: Source, key: str) -> object:

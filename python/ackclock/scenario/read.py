@@ -88,8 +88,9 @@ def _fault(places: Places, detail: ErrorDetails) -> Fault:
         case "list_type":
             name = str(location[-1])
             problem = f"is {toml_type(detail['input'])} where an array of tables is due"
-            hint = f"write {_TABLES[name]} with double brackets" if isinstance(detail["input"], Mapping) else None
-            return places.fault(location, problem, allowed=_FIRST_FIELDS[name], hint=hint)
+            single = isinstance(detail["input"], Mapping) and name in _TABLES
+            hint = f"write {_TABLES[name]} with double brackets" if single else None
+            return places.fault(location, problem, allowed=_FIRST_FIELDS.get(name), hint=hint)
         case _:
             return _no_table(places, location, detail["input"])
 
@@ -98,7 +99,8 @@ def _no_table(places: Places, location: Location, value: object) -> Fault:
     name = str(location[0])
     hint = f"write [{name}] with single brackets" if len(location) == 1 and isinstance(value, list) else None
     problem = f"is {toml_type(value)} where a table is due"
-    return places.fault(location, problem, allowed=_FIRST_FIELDS.get(name), hint=hint)
+    whole = len(location) == 1 or isinstance(location[-1], int)
+    return places.fault(location, problem, allowed=_FIRST_FIELDS.get(name) if whole else None, hint=hint)
 
 
 def _missing(places: Places, location: Location) -> Fault:

@@ -11,12 +11,31 @@ from pathlib import Path
 
 from ackclock.scenario.amounts import Amount
 from ackclock.scenario.fields import Choice, Count, Flag, Kind, LinkNames, Number, Shorthand, Text
+from ackclock.scenario.lists import ListOf
+from ackclock.scenario.percent import Percent
 from ackclock.scenario.places import as_toml
 from ackclock.scenario.presets import preset_names, preset_tables
-from ackclock.scenario.schema import Flow, Form, Link, Queue, Reverse, Rto, Run, Table, Tcp, Trace, kind_of
+from ackclock.scenario.schema import (
+    DelayProcess,
+    DelayState,
+    Flow,
+    Form,
+    Link,
+    Loss,
+    Precision,
+    Queue,
+    Reverse,
+    Rto,
+    Run,
+    Table,
+    Tcp,
+    Trace,
+    kind_of,
+)
 
 _MODELS: dict[str, type[Table]] = {
-    model.__name__.lower(): model for model in (Form, Link, Reverse, Queue, Flow, Tcp, Rto, Run, Trace)
+    model.__name__.lower(): model
+    for model in (Form, Link, Reverse, Queue, DelayProcess, DelayState, Loss, Flow, Tcp, Rto, Run, Precision, Trace)
 }
 _TYPES: dict[type[Kind], str] = {
     Amount: "quantity",
@@ -26,6 +45,8 @@ _TYPES: dict[type[Kind], str] = {
     Choice: "string",
     Text: "string",
     LinkNames: "array of strings",
+    ListOf: "array",
+    Percent: "percentage",
 }
 _BLOCK = re.compile(r"(<!-- generated: ([a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 

@@ -1,7 +1,7 @@
 """The resolved scenario: SI numbers, nothing implicit. It is what the engine runs and what a result keeps."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, cast
@@ -10,20 +10,24 @@ from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, Validat
 from pydantic_core import to_json
 
 from ackclock.errors import Fault, ScenarioError
+from ackclock.quantities import QUANTITIES
 from ackclock.scenario.places import as_toml
+from ackclock.scenario.resolved_links import DelayProcessSettings, LossSettings
 from ackclock.scenario.schema import (
     MOST_BUFFER_BYTES,
     MOST_FLOWS,
+    MOST_LEVELS,
     MOST_LINKS,
     CountingName,
     DialectName,
     EstimatorName,
     IncreaseName,
     PartialAckTimerName,
+    PriorityVictimName,
     RecoveryName,
+    RedVictimName,
     SampleName,
     SlowStartName,
-    VictimName,
 )
 
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
@@ -36,6 +40,19 @@ LinkIndices = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_lengt
 
 
 @dataclass(frozen=True, slots=True)
+class PrecisionSettings:
+    """The quantity whose interval ends the run, and how narrow it must be."""
+
+    __pydantic_config__ = _CONFIG
+    element: Literal["flow", "link"]
+    name: str
+    quantity: str
+    within: Probability
+    most: Annotated[int, Field(ge=2, le=10**6)]
+    batch: Annotated[int, Field(ge=2, le=10**6)]
+
+
+@dataclass(frozen=True, slots=True)
 class RunSettings:
     """How long, how often, from which seed."""
 
@@ -45,6 +62,7 @@ class RunSettings:
     replications: Annotated[int, Field(ge=1)]
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     confidence: Annotated[float, Field(gt=0, lt=1)]
+    precision: PrecisionSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +113,18 @@ class RedQueue:
     weight: Probability
     max_probability: Probability
     gentle: bool
-    victim: VictimName
+    victim: RedVictimName
     mean_packet_bytes: Bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityQueue:
+    """Strict priority by the flows' levels, without interruption; the buffer is shared."""
+
+    __pydantic_config__ = _CONFIG
+    discipline: Literal["priority"]
+    levels: Annotated[int, Field(ge=1, le=MOST_LEVELS)]
+    victim: PriorityVictimName
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +137,9 @@ class SimplexLink:
     delay_s: Seconds
     buffer: _Buffer | None
     counting: CountingName
-    queue: Annotated[PlainQueue | RedQueue, Field(discriminator="discipline")]
+    queue: Annotated[PlainQueue | RedQueue | PriorityQueue, Field(discriminator="discipline")]
+    delay_process: DelayProcessSettings | None = None
+    loss: LossSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +202,8 @@ class ResolvedFlow:
     size_packets: Annotated[int, Field(ge=1, le=10**15)] | None
     sender: SenderSettings
     receiver: ReceiverSettings
+    priority: Annotated[int, Field(ge=0, lt=MOST_LEVELS)] = 0
+    ack_priority: Annotated[int, Field(ge=0, lt=MOST_LEVELS)] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +220,9 @@ class TraceSettings:
     losses: bool
     overview_interval_s: Annotated[float, Field(ge=1e-9)] | None
     capture: tuple[str, ...] | None
+    delay: bool = False
+    recovery: bool = False
+    rounds: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +236,7 @@ class Resolved:
     """
 
     __pydantic_config__ = _CONFIG
-    format: Literal[1]
+    format: Literal[1, 2]
     title: str
     run: RunSettings
     links: Annotated[tuple[SimplexLink, ...], Field(min_length=1, max_length=MOST_LINKS)]
@@ -305,4 +340,16 @@ def _cross_faults(resolved: Resolved) -> list[Fault]:
     for name in resolved.trace.capture or ():
         if name not in known:
             fault("trace.capture", "names an unknown link", name)
-    return faults
+    return [*faults, *_precision_faults(resolved)]
+
+
+def _precision_faults(resolved: Resolved) -> Iterator[Fault]:
+    precision = resolved.run.precision
+    if precision is None:
+        return
+    place = "resolved scenario, field run.precision"
+    elements: tuple[SimplexLink | ResolvedFlow, ...] = resolved.links if precision.element == "link" else resolved.flows
+    if precision.quantity not in QUANTITIES[precision.element]:
+        yield Fault(f"{place}.quantity", "is none of a result's", given=as_toml(precision.quantity))
+    if not any(each.name == precision.name or each.name.startswith(f"{precision.name}[") for each in elements):
+        yield Fault(f"{place}.name", f"names an unknown {precision.element}", given=as_toml(precision.name))

@@ -2,9 +2,12 @@
 
 import math
 
-from ackclock.scenario.network import Direction, Network, flow_names, largest_packets, network_of
+from ackclock.errors import Fault, ScenarioError
+from ackclock.scenario.check_precision import precision_settings
+from ackclock.scenario.network import ChangingDelay, Direction, Losing, Network, flow_names, largest_packets, network_of
 from ackclock.scenario.resolved import (
     PlainQueue,
+    PriorityQueue,
     RedQueue,
     Resolved,
     ResolvedFlow,
@@ -12,6 +15,7 @@ from ackclock.scenario.resolved import (
     SimplexLink,
     TraceSettings,
 )
+from ackclock.scenario.resolved_links import DelayProcessSettings, LossSettings
 from ackclock.scenario.scenario import Scenario
 from ackclock.scenario.schema import Flow, Queue
 from ackclock.scenario.tcp import receiver_settings, sender_settings
@@ -50,7 +54,7 @@ def resolve(scenario: Scenario) -> Resolved:
     >>> resolved.links[0].rate_bps, resolved.flows[0].forward_delay_s
     (1500000.0, 0.28)
     """
-    network = network_of(scenario.links, [link.name for link in scenario.links])
+    network = network_of(scenario.links, [link.name for link in scenario.links], scenario.source.folder)
     names = flow_names([flow.name for flow in scenario.flows])
     flows = [
         resolved for flow, name in zip(scenario.flows, names, strict=True) for resolved in _flows(flow, name, network)
@@ -63,9 +67,11 @@ def resolve(scenario: Scenario) -> Resolved:
     ]
     run, trace = scenario.run, scenario.trace
     return Resolved(
-        format=1,
+        format=2,
         title=scenario.title,
-        run=RunSettings(run.duration, run.warmup, run.replications, run.seed, run.confidence),
+        run=RunSettings(
+            run.duration, run.warmup, run.replications, run.seed, run.confidence, precision_settings(run.precision)
+        ),
         links=tuple(links),
         flows=tuple(flows),
         trace=TraceSettings(
@@ -78,6 +84,9 @@ def resolve(scenario: Scenario) -> Resolved:
             losses=trace.losses,
             overview_interval_s=trace.overview_interval,
             capture=trace.capture,
+            delay=trace.delay,
+            recovery=trace.recovery,
+            rounds=trace.rounds,
         ),
     )
 
@@ -104,6 +113,8 @@ def _flows(flow: Flow, name: str, network: Network) -> list[ResolvedFlow]:
             size_packets=_size_packets(flow),
             sender=sender,
             receiver=receiver,
+            priority=flow.priority,
+            ack_priority=flow.ack_level,
         )
         for each in names
     ]
@@ -123,10 +134,30 @@ def _link(way: Direction, largest_packet_bytes: int) -> SimplexLink:
         buffer=way.limit,
         counting=way.counting,
         queue=_queue(way.queue, largest_packet_bytes),
+        delay_process=_delay_process(way.changing),
+        loss=_loss(way.losing),
     )
 
 
-def _queue(queue: Queue, largest_packet_bytes: int) -> PlainQueue | RedQueue:
+def _loss(losing: Losing | None) -> LossSettings | None:
+    if losing is None:
+        return None
+    if losing.law is None:
+        raise AssertionError("a scenario that was checked has a law for each loss")
+    return LossSettings(losing.loss.applies_to, losing.law)
+
+
+def _delay_process(changing: ChangingDelay | None) -> DelayProcessSettings | None:
+    if changing is None:
+        return None
+    if changing.law is None:
+        raise ScenarioError([Fault("scenario", f"a file of delays has changed: {changing.fault}")], "scenario")
+    return DelayProcessSettings(changing.stream, changing.process.order, changing.law)
+
+
+def _queue(queue: Queue, largest_packet_bytes: int) -> PlainQueue | RedQueue | PriorityQueue:
+    if queue.discipline == "priority":
+        return PriorityQueue("priority", queue.levels, "lowest" if queue.victim == "lowest" else "arriving")
     if queue.discipline != "red":
         return PlainQueue(queue.discipline)
     return RedQueue(
@@ -136,6 +167,6 @@ def _queue(queue: Queue, largest_packet_bytes: int) -> PlainQueue | RedQueue:
         weight=queue.weight,
         max_probability=queue.max_probability,
         gentle=queue.gentle,
-        victim=queue.victim,
+        victim="random" if queue.victim == "random" else "arriving",
         mean_packet_bytes=queue.mean_packet or largest_packet_bytes,
     )

@@ -10,6 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ackclock.scenario.amounts import Amount, Span
 from ackclock.scenario.fields import Choice, Count, Flag, Kind, LinkNames, Number, Shorthand, Text
+from ackclock.scenario.lists import ListOf, Pair
+from ackclock.scenario.percent import Percent
 from ackclock.scenario.presets import preset_names
 from ackclock.units import Quantity
 
@@ -18,22 +20,32 @@ MOST_LINKS = 100_000
 MOST_CROSSINGS = 100_000_000
 """Links on the ways of all flows at most, each counted as often as flows cross it."""
 MOST_BUFFER_BYTES = 10**15
+MOST_LEVELS = 8
+"""Of a priority queue."""
+MOST_STEPS = 1_000_000
+"""Changes of a delay that are given one by one."""
 MOST_FLOWS = 1_000_000
 """Flows of a scenario at most, counted ones included."""
 LONGEST_RUN_S = 1e7
 """No run, and no round trip, is longer [s]."""
 DEFAULT_PRESET = "newreno-rfc6582"
 
-DisciplineName = Literal["drop-tail", "drop-from-front", "random-drop", "red"]
+DisciplineName = Literal["drop-tail", "drop-from-front", "random-drop", "red", "priority"]
+LossModelName = Literal["bernoulli", "poisson", "gilbert-elliott", "packets", "times"]
+CrossingName = Literal["all", "data", "acks"]
+DelayKindName = Literal["steps", "alternating", "trace", "handover"]
+OrderName = Literal["overtake", "keep"]
 CountingName = Literal["with-service", "waiting"]
-VictimName = Literal["arriving", "random"]
-DialectName = Literal["ns2", "rfc"]
+VictimName = Literal["arriving", "random", "lowest"]
+RedVictimName = Literal["arriving", "random"]
+PriorityVictimName = Literal["arriving", "lowest"]
+DialectName = Literal["ns2", "rfc", "engset"]
 RecoveryName = Literal["old-tahoe", "tahoe", "reno", "newreno"]
 SlowStartName = Literal["below", "at-or-below"]
 IncreaseName = Literal["reciprocal", "reciprocal-floor", "counted"]
 PartialAckTimerName = Literal["slow-but-steady", "impatient"]
 EstimatorName = Literal["ticks", "rfc6298"]
-SampleName = Literal["per-round", "per-ack"]
+SampleName = Literal["per-round", "per-ack", "per-ack-karn"]
 
 DISCIPLINES: tuple[str, ...] = get_args(DisciplineName)
 
@@ -109,7 +121,8 @@ class Queue(Table):
 
     discipline: Annotated[DisciplineName, _choice("discipline", DisciplineName)] = _entry(
         "which packet is dropped: at a full buffer the newcomer (drop-tail), the one at the front (drop-from-front) "
-        "or one drawn among all that wait and the newcomer (random-drop); early, by the mean queue (red)"
+        "or one drawn among all that wait and the newcomer (random-drop); early, by the mean queue (red). With "
+        "priority the flows' levels decide who goes first"
     )
     min_threshold: Annotated[float, Amount("5 pkt", (_THRESHOLD,))] = _entry(
         "red: mean queue from which packets are dropped", 5.0, toml="5 pkt"
@@ -127,13 +140,126 @@ class Queue(Table):
         "red: raise the probability to 1 at twice `max_threshold` rather than at once", default=True
     )
     victim: Annotated[VictimName, _choice("victim", VictimName)] = _entry(
-        "red: which packet is dropped early: the arriving one, or one drawn among all", "arriving"
+        "red: which packet is dropped early, the arriving one, or one drawn among all (random); priority: which one at "
+        "a full buffer, the arriving one, or the last one of the lowest level where that is lower (lowest)",
+        "arriving",
     )
+    levels: Annotated[int, Count(1, MOST_LEVELS, 3)] = _entry("priority: number of levels", 2)
     mean_packet: Annotated[int | None, _PACKET_SIZE] = _entry(
         "red: packet size by which the mean decays while the link is idle",
         None,
         words="the largest packet that crosses",
     )
+
+
+class DelayState(Table):
+    """A state of an alternating delay."""
+
+    delay: Annotated[float, Amount("92 ms", (_TIME,))] = _entry("delay in this state")
+    least_stay: Annotated[float, Amount("100 ms", (Span("s", 0, LONGEST_RUN_S, "0 to 1e7 s"),))] = _entry(
+        "least time in the state", 0.0, toml="0 s"
+    )
+    mean_extra: Annotated[float, Amount("2 s", (Span("s", 0, LONGEST_RUN_S, "0 to 1e7 s"),))] = _entry(
+        "mean of the exponential time that is added to it", 0.0, toml="0 s"
+    )
+
+
+_STEP = Pair(Amount("6 s", (Span("s", 0, LONGEST_RUN_S, "0 to 1e7 s"),)), Amount("292 ms", (_TIME,)))
+_STEPS = ListOf(
+    _STEP, "pairs of an instant and a delay", '[["0 s", "192 ms"], ["6 s", "292 ms"]]', MOST_STEPS, rising=True
+)
+_SHARES = ListOf(Number(0, 1, 0.5, closed=True, from_low=True), "probabilities", "[0.5, 0.5]", 1000)
+DELAY_FIELDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "steps": (("steps",), ()),
+    "alternating": (("states",), ("transitions", "start_state")),
+    "trace": (("file",), ()),
+    "handover": (("low", "high"), ("period",)),
+}
+"""The fields that each kind of a changing delay needs, and those that it may have."""
+
+
+class DelayProcess(Table):
+    """A delay that changes with time, on top of the link's constant one."""
+
+    kind: Annotated[DelayKindName, _choice("kind", DelayKindName)] = _entry(
+        "how it changes: at given instants (steps), by a semi-Markov process (alternating), as in a file (trace), or "
+        "to a new random value each period (handover)"
+    )
+    order: Annotated[OrderName, _choice("order", OrderName)] = _entry(
+        "when the delay drops, later packets overtake earlier ones, or arrive with the one before them at the "
+        "earliest (keep)",
+        "overtake",
+    )
+    both_ways: Switch = _entry("the reverse direction has the same delay at each instant", default=False)
+    steps: Annotated[tuple[tuple[float, float], ...] | None, _STEPS] = _entry(
+        "steps: from each instant on its delay; the first at 0 s", None, words="none"
+    )
+    states: list[DelayState] = _entry("alternating: the states", [], words="none")
+    transitions: Annotated[
+        tuple[tuple[float, ...], ...] | None, ListOf(_SHARES, "rows of probabilities", "[[0, 1], [1, 0]]", 1000)
+    ] = _entry(
+        "alternating: a row for each state with the probabilities of the one that follows",
+        None,
+        words="to the next state, from the last to the first",
+    )
+    start_state: Annotated[int, Count(1, 1000, 2)] = _entry("alternating: the state at time zero, counted from 1", 1)
+    file: Annotated[str | None, Text(200, "delays.csv", text="a path in the scenario's folder")] = _entry(
+        "trace: CSV file, relative to the scenario's, with a row for each change: time in s, delay in s",
+        None,
+        words="none",
+    )
+    low: Annotated[float | None, Amount("20 ms", (_TIME,))] = _entry("handover: least delay", None, words="none")
+    high: Annotated[float | None, Amount("60 ms", (_TIME,))] = _entry("handover: largest delay", None, words="none")
+    period: Annotated[float, Amount("15 s", (Span("s", 1e-6, LONGEST_RUN_S, "1 us to 1e7 s"),))] = _entry(
+        "handover: time between two changes", 15.0, toml="15 s"
+    )
+
+
+_PROBABILITY = Number(0, 1, 0.01, closed=True, from_low=True)
+_INSTANT = Amount("3 s", (Span("s", 0, LONGEST_RUN_S, "0 to 1e7 s"),))
+LOSS_FIELDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "bernoulli": (("probability",), ()),
+    "poisson": (("mean_interval",), ("void_after",)),
+    "gilbert-elliott": (("to_bad", "to_good"), ("loss_in_good", "loss_in_bad")),
+    "packets": (("packets",), ()),
+    "times": (("times",), ()),
+}
+"""The fields that each model of loss needs, and those that it may have."""
+
+
+class Loss(Table):
+    """Packets that are lost as they come to the link, before its queue."""
+
+    model: Annotated[LossModelName, _choice("model", LossModelName)] = _entry(
+        "which packets: each with a probability (bernoulli), the next one after each instant of a random process "
+        "(poisson), in bursts (gilbert-elliott), or those given by number (packets) or instant (times)"
+    )
+    applies_to: Annotated[CrossingName, _choice("kind of packets", CrossingName)] = _entry(
+        "which packets can be lost and are counted", "all"
+    )
+    probability: Annotated[float | None, _PROBABILITY] = _entry("bernoulli: loss probability", None, words="none")
+    mean_interval: Annotated[float | None, Amount("10 s", (Span("s", 1e-6, LONGEST_RUN_S, "1 us to 1e7 s"),))] = _entry(
+        "poisson: mean time between two instants; the next packet after each is lost", None, words="none"
+    )
+    void_after: Annotated[float, Amount("1 s", (Span("s", 0, LONGEST_RUN_S, "0 to 1e7 s"),))] = _entry(
+        "poisson: an instant that finds no packet for so long is void", 0.5, toml="500 ms"
+    )
+    to_bad: Annotated[float | None, _PROBABILITY] = _entry(
+        "gilbert-elliott: probability of a step to the bad state, after each packet in the good one", None, words="none"
+    )
+    to_good: Annotated[float | None, _PROBABILITY] = _entry(
+        "gilbert-elliott: and back; bursts are of 1/`to_good` packets on average", None, words="none"
+    )
+    loss_in_good: Annotated[float, _PROBABILITY] = _entry(
+        "gilbert-elliott: loss probability in the good state, where it begins", 0.0
+    )
+    loss_in_bad: Annotated[float, _PROBABILITY] = _entry("gilbert-elliott: loss probability in the bad state", 1.0)
+    packets: Annotated[
+        tuple[int, ...] | None, ListOf(Count(1, 10**12, 5), "packet numbers", "[5, 9]", MOST_STEPS, rising=True)
+    ] = _entry("packets: those with the given numbers, counted on this link from 1", None, words="none")
+    times: Annotated[
+        tuple[float, ...] | None, ListOf(_INSTANT, "instants", '["3 s", "7 s"]', MOST_STEPS, rising=True)
+    ] = _entry("times: the next packet after each of these instants", None, words="none")
 
 
 QueueField = Annotated[Queue, Shorthand("discipline", "discipline", lambda: DISCIPLINES)]
@@ -149,6 +275,12 @@ class Reverse(Table):
     buffer: Buffer = _entry("buffer of the reverse direction", None, toml="unlimited")
     queue: QueueField = _entry("queueing discipline of the reverse direction", DROP_TAIL, toml="drop-tail")
     counting: CountingField = _entry("how the reverse buffer is counted", "with-service")
+    delay_process: DelayProcess | None = _entry(
+        "how the delay of the reverse direction changes",
+        None,
+        words="not at all, unless the forward one is `both_ways`",
+    )
+    loss: Loss | None = _entry("packets that are lost in the reverse direction", None, words="none")
 
 
 class Link(Table):
@@ -165,6 +297,8 @@ class Link(Table):
         "whether the buffer holds the packet in transmission too (with-service, as in ns-2) or those waiting only",
         "with-service",
     )
+    delay_process: DelayProcess | None = _entry("how the delay changes, on top of `delay`", None, words="not at all")
+    loss: Loss | None = _entry("packets that are lost before the queue", None, words="none")
     reverse: Reverse = _entry(
         "what is different in the reverse direction", Reverse(), words="as forward, unlimited drop-tail"
     )
@@ -177,11 +311,14 @@ class Rto(Table):
         "integer arithmetic on a coarse clock (ticks, as in ns-2 and BSD) or RFC 6298"
     )
     sample: Annotated[SampleName | None, _choice("way of sampling", SampleName)] = _preset(
-        "round-trip times measured: one a round, or one for each ACK (time stamps)"
+        "round-trip times measured: one a round; or, by time stamps, one for each ACK (per-ack), or for each but those "
+        "of packets sent again (per-ack-karn)"
     )
     k: Annotated[int | None, Count(1, 1000, 4)] = _preset("weight of the variation: RTO = SRTT + k RTTVAR")
     granularity: Annotated[float | None, Amount("100 ms", (_TICK,))] = _preset("tick of the clock")
-    min: Annotated[float | None, Amount("200 ms", (_TIME,))] = _preset("least timeout")
+    min: Annotated[float | None, Amount("200 ms", (_TIME,))] = _preset(
+        'least timeout; with estimator = "ticks" it is never below two ticks, so "0 s" means twice the granularity'
+    )
     max: Annotated[float | None, Amount("60 s", (_TIMEOUT,))] = _preset("largest timeout")
     initial: Annotated[float | None, Amount("3 s", (_TIMEOUT,))] = _preset(
         "timeout before the first round-trip time is known"
@@ -197,7 +334,8 @@ class Tcp(Table):
 
     preset: Annotated[str, Choice("preset", preset_names())] = _entry("the combination to start from", DEFAULT_PRESET)
     dialect: Annotated[DialectName | None, _choice("dialect", DialectName)] = _preset(
-        "whose rules hold where the axes leave room: ns-2's, or the RFCs' to the letter"
+        "whose rules hold where the axes leave room: ns-2's, the RFCs' to the letter, or the RFCs' with the choices of "
+        "the paper on the TCP-modified Engset model, section 3.1"
     )
     recovery: Annotated[RecoveryName | None, _choice("recovery", RecoveryName)] = _preset(
         "what follows a detected loss; old-tahoe has timeouts only"
@@ -251,8 +389,35 @@ class Flow(Table):
         Quantity | None,
         Amount("10 MB", (Span("pkt", 1, 1e12, "1 to 1e12 pkt", whole=True), _SOME_BYTES), ("unlimited",)),
     ] = _entry("data to transfer; bytes are rounded up to whole packets", None, toml="unlimited")
+    priority: Annotated[int, Count(0, MOST_LEVELS - 1, 1)] = _entry(
+        "level of the data at links with the discipline priority; 0 is the highest", 0
+    )
+    ack_priority: Annotated[int | None, Count(0, MOST_LEVELS - 1, 0)] = _entry(
+        "level of the ACKs there", None, words="as `priority`"
+    )
     tcp: Annotated[Tcp, Shorthand("preset", "preset", preset_names)] = _entry(
         "TCP, by the name of a preset or as a table", Tcp(), toml=DEFAULT_PRESET
+    )
+
+    @property
+    def ack_level(self) -> int:
+        """Level of the ACKs at links with priority."""
+        return self.priority if self.ack_priority is None else self.ack_priority
+
+
+class Precision(Table):
+    """Run until the interval of a quantity over replications is narrow enough."""
+
+    quantity: Annotated[str, Text(200, "flow.web.goodput")] = _entry(
+        "what is to be known: flow.NAME or link.NAME and a quantity of the result, with its unit or without; the name "
+        "of counted flows stands for their mean"
+    )
+    within: Annotated[float, Percent("2%")] = _entry("half the interval, as a part of the mean, that is narrow enough")
+    most: Annotated[int, Count(2, 1_000_000, 100)] = _entry("replications at most", 1000)
+    batch: Annotated[int, Count(2, 100_000, 8)] = _entry(
+        "replications that are added at a time, whatever the number of threads; the first time it is `replications`, "
+        "where that is more",
+        10,
     )
 
 
@@ -268,6 +433,9 @@ class Run(Table):
     confidence: Annotated[float, Number(0, 1, 0.99)] = _entry(
         "confidence level of the intervals over replications", 0.95
     )
+    precision: Precision | None = _entry(
+        "replications are added until the interval of a quantity is narrow enough", None, words="`replications` are run"
+    )
 
 
 class Trace(Table):
@@ -279,7 +447,19 @@ class Trace(Table):
     queue: Switch = _entry("queue length at each change", default=False)
     queue_distribution: Switch = _entry("time at each queue length, and arrivals that saw it", default=False)
     drops: Switch = _entry("each drop", default=False)
-    losses: Switch = _entry("each detection of a loss", default=False)
+    delay: Switch = _entry("propagation delays that change, at each change", default=False)
+    losses: Switch = _entry(
+        "each detection of a loss, and whether it was false: whether the packet's last copy had not been dropped",
+        default=False,
+    )
+    recovery: Switch = _entry(
+        "each timeout by its kind, with the time stalled, and each fast recovery that succeeds, with what it sent",
+        default=False,
+    )
+    rounds: Switch = _entry(
+        "round trips that tile the time axis: a round ends when all that was outstanding at its start is acknowledged",
+        default=False,
+    )
     overview_interval: Annotated[float | None, Amount("1 s", (Span("s", 1e-9, LONGEST_RUN_S, "1 ns to 1e7 s"),))] = (
         _entry("cwnd and queues, their least and largest value in each interval, for the picture", None, words="none")
     )

@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -38,12 +38,15 @@ class Source:
         The TOML text, where there is one.
     overrides : mapping of Location to str
         Fields that were replaced, and the key that the user gave for each.
+    folder : Path, optional
+        Where the file is; what the scenario reads lies there.
     """
 
     name: str
     document: dict[str, Any]
     text: str | None = None
     overrides: Mapping[Location, str] = field(default_factory=dict)
+    folder: Path | None = None
 
     @cached_property
     def lines(self) -> dict[Location, int]:
@@ -63,7 +66,7 @@ def read_source(origin: str | Path | Mapping[str, Any]) -> Source:
         return Source("scenario", dict(origin))
     if isinstance(origin, str) and "\n" in origin:
         return _parsed("scenario", origin)
-    return _parsed(str(origin), _file_text(Path(origin)))
+    return replace(_parsed(str(origin), _file_text(Path(origin))), folder=Path(origin).parent)
 
 
 def _file_text(path: Path) -> str:

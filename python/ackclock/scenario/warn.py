@@ -102,15 +102,27 @@ class Warner:
             if idle and flow.tcp.gives(name):
                 reason = "ack_every = 1" if name == "ack_delay" else f'recovery = "{tcp.recovery}"'
                 yield self._warning((*location, "tcp", name), f"has no effect with {reason}")
+        yield from self._levels(location, flow)
         if flow.tcp.rto.gives("clock_phase") and tcp.rto.estimator != "ticks":
             text = f'has no effect with estimator = "{tcp.rto.estimator}"'
             yield self._warning((*location, "tcp", "rto", "clock_phase"), text)
+
+    def _levels(self, location: Location, flow: Flow) -> Iterator[Warning_]:
+        route = self.network.route(flow)
+        for field, links in (("priority", route.forward), ("ack_priority", route.back)) if route else ():
+            ways = [self.network.directions[link] for link in links]
+            if flow.gives(field) and not any(way and way.queue.discipline == "priority" for way in ways):
+                yield self._warning((*location, field), "has no effect: no link on the way has the discipline priority")
 
     def _drops(self, flow: Flow) -> bool:
         route = self.network.route(flow)
         ways = [self.network.directions[link] for link in route.forward + route.back] if route else []
         return any(
-            way is not None and way.rate_bps is not None and (way.limit is not None or way.queue.discipline == "red")
+            way is not None
+            and (
+                way.losing is not None
+                or (way.rate_bps is not None and (way.limit is not None or way.queue.discipline == "red"))
+            )
             for way in ways
         )
 

@@ -24,14 +24,16 @@ def point_key(resolved: ResolvedDict) -> str:
     Parameters
     ----------
     resolved : mapping
-        The scenario as plain data. Its title and its confidence level change no number that is kept.
+        The scenario as plain data. Its title changes no number that is kept, and its confidence level only one that
+        decides how many replications there are.
 
     Returns
     -------
     str
         32 hexadecimal digits of scenario, engine and format.
     """
-    run = {name: value for name, value in resolved["run"].items() if name != "confidence"}
+    idle = set() if resolved["run"].get("precision") else {"confidence"}
+    run = {name: value for name, value in resolved["run"].items() if name not in idle}
     content = {**{name: value for name, value in resolved.items() if name != "title"}, "run": run}
     text = json.dumps([FORMAT, engine_fingerprint(), content], sort_keys=True, allow_nan=False)
     return hashlib.blake2b(text.encode(), digest_size=_DIGEST).hexdigest()

@@ -1,5 +1,6 @@
 //! What a run records on request. Observers only look: a run is the same bit for bit with and without them.
 
+mod rounds;
 mod rows;
 mod thinner;
 
@@ -7,13 +8,16 @@ use base::{Packet, Time};
 use net::Phase;
 use tcp::{Loss, Segment, Sender};
 
+use rounds::RoundFollower;
 pub use rows::{
-    CwndRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow, RttRow, SequenceRow,
-    Traces,
+    CwndRow, DelayRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow, RepairRow,
+    RoundRow, RttRow, SequenceRow, Traces,
 };
 use thinner::{DropCounter, Thinner};
 
 use crate::capture::{self, duplex};
+use crate::pipes::delay_process;
+use crate::recovery::Repair;
 use crate::scenario::Scenario;
 
 /// Follows one link's length.
@@ -35,8 +39,26 @@ pub(crate) struct Observers {
     interval: Time,
     followers: Vec<QueueFollower>,
     windows: Vec<Thinner>,
+    rounds: Vec<RoundFollower>,
     captured: Vec<bool>,
     captured_bytes: u64,
+}
+
+/// The delays that change, in order of time. They depend on nothing that happens in the run.
+fn delay_rows(scenario: &Scenario, replication: u64, end: Time) -> Vec<DelayRow> {
+    let mut rows = Vec::new();
+    for (index, link) in scenario.links.iter().enumerate() {
+        let Some(config) = &link.delay_process else { continue };
+        let mut process = delay_process(config, scenario.run.seed, replication);
+        let constant = Time::from_seconds(link.delay_s);
+        let mut time = Time::ZERO;
+        while time <= end {
+            rows.push(DelayRow { link: index as u32, time, delay: constant + process.at(time) });
+            time = process.until();
+        }
+    }
+    rows.sort_by_key(|row| row.time);
+    rows
 }
 
 fn wanted<T>(wanted: bool) -> Option<Vec<T>> {
@@ -45,7 +67,7 @@ fn wanted<T>(wanted: bool) -> Option<Vec<T>> {
 
 impl Observers {
     /// None where nothing is asked for.
-    pub(crate) fn new(scenario: &Scenario, phase: Phase) -> Option<Box<Observers>> {
+    pub(crate) fn new(scenario: &Scenario, replication: u64, phase: Phase) -> Option<Box<Observers>> {
         let asked = &scenario.trace;
         let captured = asked.capture.as_ref().map_or(Vec::new(), |names| {
             scenario.links.iter().map(|link| names.iter().any(|name| duplex(name) == duplex(&link.name))).collect()
@@ -59,10 +81,14 @@ impl Observers {
             queue_distribution: wanted(asked.queue_distribution),
             drops: wanted(asked.drops),
             losses: wanted(asked.losses),
+            recovery: wanted(asked.recovery),
+            rounds: wanted(asked.rounds),
             overview: wanted(asked.overview_interval_s.is_some()),
+            delay: asked.delay.then(|| delay_rows(scenario, replication, phase.end)),
             capture: wanted(asked.capture.is_some()),
         };
         let rows = asked.cwnd || asked.rtt || asked.sequence || asked.drops || asked.losses;
+        let rows = rows || asked.recovery || asked.rounds || asked.delay;
         (follows || rows || asked.capture.is_some()).then(|| {
             Box::new(Observers {
                 traces,
@@ -70,6 +96,7 @@ impl Observers {
                 interval: Time::from_seconds(asked.overview_interval_s.unwrap_or(0.0)).max(Time::from_picoseconds(1)),
                 followers: if follows { vec![QueueFollower::default(); scenario.links.len()] } else { Vec::new() },
                 windows: vec![Thinner::default(); scenario.flows.len()],
+                rounds: if asked.rounds { vec![RoundFollower::default(); scenario.flows.len()] } else { Vec::new() },
                 captured,
                 captured_bytes: 0,
             })
@@ -99,7 +126,12 @@ impl Observers {
         }
     }
 
-    pub(crate) fn ack(&mut self, flow: u32, time: Time, next: u64, rtt: Option<Time>) {
+    pub(crate) fn ack(&mut self, flow: u32, time: Time, next: u64, rtt: Option<Time>, sender: &Sender) {
+        if let (Some(rows), Some(follower)) = (&mut self.traces.rounds, self.rounds.get_mut(flow as usize)) {
+            if let Some(rtt) = follower.acknowledged(time, next) {
+                rows.push(RoundRow { flow, time, rtt, window: sender.cwnd() });
+            }
+        }
         if let Some(rows) = &mut self.traces.sequence {
             rows.push(SequenceRow { flow, time, kind: Kind::Acked, sequence: next });
         }
@@ -113,17 +145,28 @@ impl Observers {
             let kind = if segment.retransmission { Kind::Retransmitted } else { Kind::Sent };
             rows.push(SequenceRow { flow, time, kind, sequence: segment.sequence });
         }
-    }
-
-    pub(crate) fn loss(&mut self, flow: u32, time: Time, loss: Loss) {
-        if let Some(rows) = &mut self.traces.losses {
-            rows.push(LossRow { time, flow, loss });
+        if let Some(follower) = self.rounds.get_mut(flow as usize) {
+            follower.sent(time, segment.sequence);
         }
     }
 
-    pub(crate) fn dropped(&mut self, time: Time, link: u32, flow: u32, packet: &Packet) {
+    pub(crate) fn loss(&mut self, flow: u32, time: Time, loss: Loss, spurious: bool) {
+        if let Some(rows) = &mut self.traces.losses {
+            rows.push(LossRow { time, flow, loss, spurious });
+        }
+    }
+
+    /// A timeout, or a fast recovery that has succeeded.
+    pub(crate) fn repair(&mut self, flow: u32, time: Time, repair: Repair) {
+        if let Some(rows) = &mut self.traces.recovery {
+            rows.push(RepairRow { time, flow, repair });
+        }
+    }
+
+    /// The queue threw the packet away, or it was lost before.
+    pub(crate) fn dropped(&mut self, time: Time, link: u32, flow: u32, packet: &Packet, lost: bool) {
         if let Some(rows) = &mut self.traces.drops {
-            rows.push(DropRow { time, link, flow, packet: *packet });
+            rows.push(DropRow { time, link, flow, packet: *packet, lost });
         }
         if let (Some(rows), Some(follower)) = (&mut self.traces.overview, self.followers.get_mut(link as usize)) {
             let emit = |time, value| rows.push(OverviewRow { kind: OverviewKind::Drops, index: link, time, value });

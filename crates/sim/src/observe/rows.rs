@@ -3,6 +3,8 @@
 use base::{Packet, Time};
 use tcp::Loss;
 
+use crate::recovery::Repair;
+
 /// The recorded rows, each kind in order of time.
 #[derive(Clone, Debug, Default)]
 pub struct Traces {
@@ -20,6 +22,12 @@ pub struct Traces {
     pub drops: Option<Vec<DropRow>>,
     /// Losses found by senders.
     pub losses: Option<Vec<LossRow>>,
+    /// Propagation delays that change.
+    pub delay: Option<Vec<DelayRow>>,
+    /// Timeouts, and fast recoveries that succeeded.
+    pub recovery: Option<Vec<RepairRow>>,
+    /// Round trips that tile the time axis.
+    pub rounds: Option<Vec<RoundRow>>,
     /// Thinned cwnd and queues.
     pub overview: Option<Vec<OverviewRow>>,
     /// Packets as they leave the captured links, with the link's index.
@@ -113,6 +121,8 @@ pub struct DropRow {
     pub flow: u32,
     /// The packet.
     pub packet: Packet,
+    /// It was lost before the queue, rather than thrown away by it.
+    pub lost: bool,
 }
 
 /// A loss that a sender found.
@@ -124,6 +134,43 @@ pub struct LossRow {
     pub flow: u32,
     /// What was found.
     pub loss: Loss,
+    /// The last copy of the packet had not been dropped.
+    pub spurious: bool,
+}
+
+/// A timeout, or the end of a fast recovery that succeeded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RepairRow {
+    /// Instant.
+    pub time: Time,
+    /// Flow.
+    pub flow: u32,
+    /// What it was.
+    pub repair: Repair,
+}
+
+/// A round: from an instant until all that was outstanding then is acknowledged, where the next one begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RoundRow {
+    /// Flow.
+    pub flow: u32,
+    /// Its end.
+    pub time: Time,
+    /// Its length.
+    pub rtt: Time,
+    /// cwnd before the ACK that ends it \[packets\].
+    pub window: f64,
+}
+
+/// A link's propagation delay from an instant on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DelayRow {
+    /// Link.
+    pub link: u32,
+    /// Instant.
+    pub time: Time,
+    /// Delay from then on.
+    pub delay: Time,
 }
 
 /// Which series a row of the overview belongs to.

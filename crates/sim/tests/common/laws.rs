@@ -33,7 +33,7 @@ fn count<T>(rows: &[T], of: impl Fn(&T) -> bool) -> u64 {
     rows.iter().filter(|row| of(row)).count() as u64
 }
 
-/// Data packets of a flow that links threw away.
+/// Data packets of a flow that links threw away or lost.
 pub fn dropped_data(outcome: &Outcome, flow: usize) -> u64 {
     let data = |row: &sim::DropRow| row.flow as usize == flow && row.packet.kind != base::PacketKind::Ack;
     count(rows(&outcome.traces.drops), data)
@@ -51,6 +51,8 @@ fn check_order(outcome: &Outcome) {
     ordered(rows(&traces.queue).iter().map(|row| row.time).collect());
     ordered(rows(&traces.drops).iter().map(|row| row.time).collect());
     ordered(rows(&traces.losses).iter().map(|row| row.time).collect());
+    ordered(rows(&traces.recovery).iter().map(|row| row.time).collect());
+    ordered(rows(&traces.rounds).iter().map(|row| row.time).collect());
     ordered(rows(&traces.overview).iter().map(|row| row.time).collect());
 }
 
@@ -74,7 +76,7 @@ fn check_events(outcome: &Outcome, flow: usize) {
     assert_eq!(total(counted.sent), sequence(Kind::Sent) + sequence(Kind::Retransmitted));
     assert_eq!(total(counted.retransmitted), sequence(Kind::Retransmitted));
     let losses = |cause| count(rows(&traces.losses), |row| row.flow as usize == flow && row.loss.cause == cause);
-    assert_eq!(total(counted.dropped), dropped_data(outcome, flow));
+    assert_eq!(total(counted.dropped) + total(counted.lost), dropped_data(outcome, flow));
     assert_eq!(total(counted.timeouts), losses(LossCause::Timeout));
     assert_eq!(total(counted.fast_retransmits), losses(LossCause::FastRetransmit));
     let samples = rows(&traces.rtt).iter().filter(|row| row.flow as usize == flow && row.time >= warmup);
@@ -109,8 +111,11 @@ fn check_link(scenario: &Scenario, outcome: &Outcome, link: usize) {
     let mut here = rows(&outcome.traces.queue).iter().filter(|row| row.link as usize == link);
     let inside = here.next_back().map_or(0, |row| row.packets);
     let [arrived, departed, dropped] = [counted.arrived, counted.departed, counted.dropped].map(total);
-    assert_eq!(arrived, departed + dropped + inside, "link {link}");
-    assert_eq!(dropped, count(rows(&outcome.traces.drops), |row| row.link as usize == link));
+    let lost = total(counted.lost);
+    assert_eq!(arrived, departed + dropped + lost + inside, "link {link}");
+    assert_eq!(dropped, count(rows(&outcome.traces.drops), |row| row.link as usize == link && !row.lost));
+    assert_eq!(lost, count(rows(&outcome.traces.drops), |row| row.link as usize == link && row.lost));
+    assert!(lost == 0 || scenario.links[link].loss.is_some());
     let span = phase.end - phase.warmup;
     assert!(counted.busy <= span, "link {link} is busy for longer than the run");
     let Some(rate) = scenario.links[link].rate_bps else { return };
@@ -136,7 +141,7 @@ fn check_drops(scenario: &Scenario, outcome: &Outcome, link: usize) {
         return;
     }
     let queue: Vec<_> = rows(&outcome.traces.queue).iter().filter(|row| row.link as usize == link).collect();
-    for drop in rows(&outcome.traces.drops).iter().filter(|row| row.link as usize == link) {
+    for drop in rows(&outcome.traces.drops).iter().filter(|row| row.link as usize == link && !row.lost) {
         assert_ne!(config.rate_bps, None, "link {link} takes no time, yet drops");
         let before = queue.partition_point(|row| row.time <= drop.time);
         let packets = before.checked_sub(1).map_or(0, |last| queue[last].packets);
@@ -187,5 +192,5 @@ fn check_distribution(outcome: &Outcome, link: usize) {
     assert_eq!(span, phase.end - phase.warmup, "link {link}");
     let area: u128 = here().map(|row| u128::from(row.packets) * u128::from(row.time.picoseconds())).sum();
     assert_eq!(counted.queue_area, area, "link {link}");
-    assert_eq!(counted.arrived[1], here().map(|row| row.arrivals).sum::<u64>(), "link {link}");
+    assert_eq!(counted.arrived[1] - counted.lost[1], here().map(|row| row.arrivals).sum::<u64>(), "link {link}");
 }

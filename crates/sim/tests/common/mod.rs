@@ -18,6 +18,8 @@ pub fn link(name: &str, rate_bps: f64, buffer_packets: Option<u64>) -> LinkConfi
         buffer: buffer_packets.map(BufferConfig::Packets),
         counting: CountingConfig::WithService,
         queue: QueueConfig::DropTail {},
+        delay_process: None,
+        loss: None,
     }
 }
 
@@ -82,6 +84,8 @@ pub fn flow(name: &str, path: &[usize], return_path: &[usize], sender: SenderCon
         size_packets: None,
         sender,
         receiver: ReceiverConfig { ack_every: 1, ack_delay_s: 0.1 },
+        priority: 0,
+        ack_priority: 0,
     }
 }
 
@@ -101,7 +105,7 @@ pub fn scenario(title: &str, duration_s: f64, links: Vec<LinkConfig>, flows: Vec
     Scenario {
         format: 1,
         title: title.to_owned(),
-        run: Run { duration_s, warmup_s: 0.0, replications: 1, seed: 1, confidence: 0.95 },
+        run: Run { duration_s, warmup_s: 0.0, replications: 1, seed: 1, confidence: 0.95, precision: None },
         links,
         flows,
         trace: TraceConfig::default(),
@@ -118,6 +122,9 @@ pub fn all_traces() -> TraceConfig {
         queue_distribution: true,
         drops: true,
         losses: true,
+        delay: true,
+        recovery: true,
+        rounds: true,
         overview_interval_s: Some(0.5),
         capture: None,
     }

@@ -6,7 +6,9 @@ mod axes;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
 use sim::scenario::{
-    BufferConfig, CountingConfig, FlowConfig, LinkConfig, QueueConfig, Run, TraceConfig, VictimConfig,
+    BufferConfig, CountingConfig, CrossingConfig, DelayLawConfig, DelayProcessConfig, DelayStateConfig, FlowConfig,
+    LinkConfig, LossConfig, LossLawConfig, OrderConfig, PriorityVictimConfig, QueueConfig, Run, TraceConfig,
+    VictimConfig,
 };
 use sim::Scenario;
 
@@ -32,8 +34,12 @@ pub fn scenario() -> impl Strategy<Value = Scenario> {
 
 /// Any set of probes.
 pub fn probes() -> impl Strategy<Value = TraceConfig> {
-    (any::<[bool; 7]>(), prop::option::of(0.01..5.0_f64), any::<bool>()).prop_map(
-        |([cwnd, rtt, sequence, queue, queue_distribution, drops, losses], overview_interval_s, capture)| TraceConfig {
+    (any::<[bool; 10]>(), prop::option::of(0.01..5.0_f64), any::<bool>()).prop_map(
+        |(
+            [cwnd, rtt, sequence, queue, queue_distribution, drops, losses, delay, recovery, rounds],
+            overview_interval_s,
+            capture,
+        )| TraceConfig {
             cwnd,
             rtt,
             sequence,
@@ -41,6 +47,9 @@ pub fn probes() -> impl Strategy<Value = TraceConfig> {
             queue_distribution,
             drops,
             losses,
+            delay,
+            recovery,
+            rounds,
             overview_interval_s,
             capture: capture.then(|| vec!["link 0".to_owned()]),
         },
@@ -56,6 +65,7 @@ fn assemble(
 ) -> Scenario {
     for (index, link) in links.iter_mut().enumerate() {
         link.name = format!("link {index}");
+        link.delay_process.iter_mut().for_each(|process| process.stream = format!("link {index}"));
     }
     for (index, flow) in flows.iter_mut().enumerate() {
         flow.name = format!("flow {index}");
@@ -65,7 +75,8 @@ fn assemble(
             flow.forward_delay_s = flow.forward_delay_s.max(0.02);
         }
     }
-    let run = Run { duration_s, warmup_s: warmup * duration_s, replications: 1, seed, confidence: 0.95 };
+    let run =
+        Run { duration_s, warmup_s: warmup * duration_s, replications: 1, seed, confidence: 0.95, precision: None };
     Scenario { format: 1, title: "random".to_owned(), run, links, flows, trace: TraceConfig::default() }
 }
 
@@ -77,14 +88,63 @@ fn link() -> impl Strategy<Value = LinkConfig> {
         (1_u64..40).prop_map(|packets| Some(BufferConfig::Packets(packets))),
         (1_u64..40_000).prop_map(|bytes| Some(BufferConfig::Bytes(bytes))),
     ];
-    (rate, delay, buffer, any::<bool>(), queue()).prop_map(|(rate_bps, delay_s, buffer, waiting, queue)| LinkConfig {
-        name: String::new(),
-        rate_bps,
-        delay_s,
-        buffer,
-        counting: if waiting { CountingConfig::Waiting } else { CountingConfig::WithService },
-        queue,
-    })
+    let process = prop::option::weighted(0.2, delay_process());
+    let loss = prop::option::weighted(0.2, loss());
+    (rate, delay, buffer, any::<bool>(), queue(), process, loss).prop_map(
+        |(rate_bps, delay_s, buffer, waiting, queue, delay_process, loss)| LinkConfig {
+            name: String::new(),
+            rate_bps,
+            delay_s,
+            buffer,
+            counting: if waiting { CountingConfig::Waiting } else { CountingConfig::WithService },
+            queue,
+            delay_process,
+            loss,
+        },
+    )
+}
+
+fn loss() -> impl Strategy<Value = LossConfig> {
+    let share = || prop_oneof![0.0..0.1_f64, 0.0..0.5_f64];
+    let law = prop_oneof![
+        share().prop_map(|probability| LossLawConfig::Bernoulli { probability }),
+        (0.01..5.0_f64, 0.0..1.0_f64)
+            .prop_map(|(mean_interval_s, void_after_s)| LossLawConfig::Poisson { mean_interval_s, void_after_s }),
+        (share(), 0.05..1.0_f64, share(), share()).prop_map(|(to_bad, to_good, loss_in_good, loss_in_bad)| {
+            LossLawConfig::GilbertElliott { to_bad, to_good, loss_in_good, loss_in_bad }
+        }),
+        prop::collection::btree_set(1_u64..300, 1..20)
+            .prop_map(|numbers| LossLawConfig::Packets { numbers: numbers.into_iter().collect() }),
+        prop::collection::btree_set(0_u32..20_000, 1..20).prop_map(|times| LossLawConfig::Times {
+            times_s: times.into_iter().map(|time| f64::from(time) / 1000.0).collect()
+        }),
+    ];
+    let applies_to = prop::sample::select(vec![CrossingConfig::All, CrossingConfig::Data, CrossingConfig::Acks]);
+    (applies_to, law).prop_map(|(applies_to, law)| LossConfig { applies_to, law })
+}
+
+fn delay_process() -> impl Strategy<Value = DelayProcessConfig> {
+    let order = prop_oneof![2 => Just(OrderConfig::Overtake), 1 => Just(OrderConfig::Keep)];
+    (order, delay_law()).prop_map(|(order, law)| DelayProcessConfig { stream: String::new(), order, law })
+}
+
+fn delay_law() -> impl Strategy<Value = DelayLawConfig> {
+    let step = (0.001..5.0_f64, 0.0..0.3_f64);
+    let steps = prop::collection::vec(step, 1..6).prop_map(|steps| {
+        let until_then = |index: usize| steps[..index].iter().map(|step| step.0).sum();
+        let steps_s = steps.iter().enumerate().map(|(index, step)| (until_then(index), step.1)).collect();
+        DelayLawConfig::Steps { steps_s }
+    });
+    let state = (0.0..0.3_f64, 0.0..0.5_f64, 0.001..1.0_f64)
+        .prop_map(|(delay_s, least_stay_s, mean_extra_s)| DelayStateConfig { delay_s, least_stay_s, mean_extra_s });
+    let alternating = (prop::collection::vec(state, 1..4), any::<bool>()).prop_map(|(states, drawn)| {
+        let row = vec![1.0 / states.len() as f64; states.len()];
+        let transitions = drawn.then(|| vec![row; states.len()]);
+        DelayLawConfig::Alternating { start: states.len() - 1, states, transitions }
+    });
+    let handover = (0.0..0.1_f64, 0.0..0.2_f64, 0.1..15.0_f64)
+        .prop_map(|(low_s, span, period_s)| DelayLawConfig::Handover { low_s, high_s: low_s + span, period_s });
+    prop_oneof![steps, alternating, handover]
 }
 
 fn queue() -> impl Strategy<Value = QueueConfig> {
@@ -92,6 +152,8 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
         3 => Just(QueueConfig::DropTail {}),
         1 => Just(QueueConfig::DropFromFront {}),
         1 => Just(QueueConfig::RandomDrop {}),
+        1 => (3_u8..=8).prop_map(|levels| QueueConfig::Priority { levels, victim: PriorityVictimConfig::Arriving }),
+        1 => (3_u8..=8).prop_map(|levels| QueueConfig::Priority { levels, victim: PriorityVictimConfig::Lowest }),
         2 => red(),
     ]
 }
@@ -117,8 +179,10 @@ fn flow(links: usize, duration_s: f64) -> impl Strategy<Value = FlowConfig> {
         (prop::sample::select(vec![40_u16, 512, 1000, 1500, 9180]), prop::sample::select(vec![40_u16, 52, 512]));
     let start = prop_oneof![Just((0.0, 0.0)), (0.0..duration_s, 0.0..duration_s)];
     let size = prop::option::of(1_u64..300);
-    (way, delays, bytes, start, size, axes::sender(), axes::receiver()).prop_map(
-        |((order, there, back), delays, bytes, start, size_packets, sender, receiver)| {
+    // Links with priority have three levels or more.
+    let levels = (0_u8..3, 0_u8..3);
+    (way, delays, bytes, start, size, axes::sender(), axes::receiver(), levels).prop_map(
+        |((order, there, back), delays, bytes, start, size_packets, sender, receiver, levels)| {
             let (path, rest) = order.split_at(there);
             FlowConfig {
                 name: String::new(),
@@ -133,6 +197,8 @@ fn flow(links: usize, duration_s: f64) -> impl Strategy<Value = FlowConfig> {
                 size_packets,
                 sender,
                 receiver,
+                priority: levels.0,
+                ack_priority: levels.1,
             }
         },
     )

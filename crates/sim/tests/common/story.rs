@@ -139,12 +139,13 @@ impl Story<'_> {
             sequences.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
         };
         let link = &self.scenario.links[first.link as usize].name;
-        format!("{:19}{}  drop at {link}: {what} {which}", "", self.flow_word(first.flow))
+        let how = if first.lost { "loss" } else { "drop" };
+        format!("{:19}{}  {how} at {link}: {what} {which}", "", self.flow_word(first.flow))
     }
 }
 
 /// Of one flow and kind, at one link.
 fn alike(a: &DropRow, b: &DropRow) -> bool {
-    let kind = |row: &DropRow| (row.link, row.flow, row.packet.kind);
+    let kind = |row: &DropRow| (row.link, row.flow, row.packet.kind, row.lost);
     kind(a) == kind(b)
 }

@@ -37,17 +37,20 @@ pub fn sender() -> impl Strategy<Value = SenderConfig> {
 
 fn axes() -> impl Strategy<Value = (Dialect, Recovery, Increase)> {
     (
-        prop::sample::select(vec![Dialect::Ns2, Dialect::Rfc]),
+        prop::sample::select(vec![Dialect::Ns2, Dialect::Rfc, Dialect::Engset]),
         prop::sample::select(vec![Recovery::OldTahoe, Recovery::Tahoe, Recovery::Reno, Recovery::Newreno]),
         prop::sample::select(vec![Increase::Reciprocal, Increase::ReciprocalFloor, Increase::Counted]),
     )
 }
 
 fn rto() -> impl Strategy<Value = RtoConfig> {
-    (any::<[bool; 2]>(), 1_u32..8, 0.001..0.5_f64, 0.0..1.0_f64, 1.0..60.0_f64, 0.05..3.0_f64, 1_u32..100).prop_map(
-        |([ticks, per_round], k, granularity_s, min_s, max_s, initial_s, max_backoff)| RtoConfig {
+    let sample = prop::sample::select(vec![RttSample::PerRound, RttSample::PerAck, RttSample::PerAckKarn]);
+    // Fine clocks too.
+    let granularity_s = prop_oneof![3 => 0.001..0.5_f64, 1 => 1e-6..1e-4_f64];
+    (any::<bool>(), sample, 1_u32..8, granularity_s, 0.0..1.0_f64, 1.0..60.0_f64, 0.05..3.0_f64, 1_u32..100).prop_map(
+        |(ticks, sample, k, granularity_s, min_s, max_s, initial_s, max_backoff)| RtoConfig {
             estimator: if ticks { Estimator::Ticks } else { Estimator::Rfc6298 },
-            sample: if per_round { RttSample::PerRound } else { RttSample::PerAck },
+            sample,
             k,
             granularity_s,
             min_s,

@@ -1,0 +1,73 @@
+//! What every outcome with all traces obeys about losses and rounds.
+
+use base::Time;
+use sim::{Kind, Outcome};
+use tcp::LossCause;
+
+fn rows<T>(rows: &Option<Vec<T>>) -> &[T] {
+    rows.as_deref().expect("all traces are on")
+}
+
+/// Panics where a law is broken.
+pub fn check_recoveries(outcome: &Outcome) {
+    for flow in 0..outcome.flows.len() {
+        check_losses(outcome, flow);
+        check_repairs(outcome, flow);
+        check_rounds(outcome, flow);
+    }
+}
+
+/// Each timeout is of one kind; counters and the trace of losses tell the same.
+fn check_losses(outcome: &Outcome, flow: usize) {
+    let (counted, warmup) = (&outcome.recoveries[flow], outcome.phase.warmup);
+    assert_eq!(counted.timeouts.iter().sum::<u64>(), outcome.flows[flow].timeouts[1], "flow {flow}: kinds of timeouts");
+    let spurious = |cause| {
+        let here = rows(&outcome.traces.losses).iter().filter(|row| row.flow as usize == flow && row.time >= warmup);
+        here.filter(|row| row.spurious && row.loss.cause == cause).count() as u64
+    };
+    assert_eq!(counted.spurious_timeouts, spurious(LossCause::Timeout));
+    assert_eq!(counted.spurious_fast_retransmits, spurious(LossCause::FastRetransmit));
+    assert!(counted.slow_start_timeouts <= outcome.flows[flow].timeouts[1]);
+    assert!(counted.stalled <= outcome.phase.end);
+}
+
+/// Counters and the trace of repairs tell the same.
+fn check_repairs(outcome: &Outcome, flow: usize) {
+    let (counted, warmup) = (&outcome.recoveries[flow], outcome.phase.warmup);
+    let here = || rows(&outcome.traces.recovery).iter().filter(|row| row.flow as usize == flow && row.time >= warmup);
+    for kind in 0..5 {
+        let found = here().filter(|row| row.repair.event() == kind).count() as u64;
+        assert_eq!(counted.timeouts[usize::from(kind)], found, "flow {flow}: kind {kind}");
+    }
+    let recovered = || here().filter(|row| row.repair.event() == 5).map(|row| row.repair);
+    assert_eq!(counted.recoveries, recovered().count() as u64);
+    assert_eq!(counted.retransmissions, recovered().map(|repair| repair.retransmissions).sum::<u64>());
+    assert_eq!(counted.sent, recovered().map(|repair| repair.sent).sum::<u64>());
+    assert_eq!(counted.sent_on_end, recovered().map(|repair| repair.sent_on_end).sum::<u64>());
+    for repair in recovered() {
+        assert!(1 <= repair.retransmissions && repair.retransmissions <= repair.sent, "flow {flow}: {repair:?}");
+    }
+}
+
+/// Rounds tile the time from the first packet on, and in each one all that was outstanding at its start is acknowledged.
+fn check_rounds(outcome: &Outcome, flow: usize) {
+    let mut sequence = rows(&outcome.traces.sequence).iter().filter(|row| row.flow as usize == flow).peekable();
+    let mut start = sequence.peek().map_or(Time::ZERO, |row| row.time);
+    let (mut sent, mut acknowledged) = (0, 0);
+    let mut follow = |until: Time| {
+        while let Some(row) = sequence.next_if(|row| row.time <= until) {
+            match row.kind {
+                Kind::Acked => acknowledged = acknowledged.max(row.sequence),
+                Kind::Sent | Kind::Retransmitted => sent = sent.max(row.sequence + 1),
+            }
+        }
+        (sent, acknowledged)
+    };
+    let mut outstanding = follow(start).0;
+    for row in rows(&outcome.traces.rounds).iter().filter(|row| row.flow as usize == flow) {
+        assert_eq!(row.time - row.rtt, start, "flow {flow}: a gap between rounds");
+        let (sent, acknowledged) = follow(row.time);
+        assert!(acknowledged >= outstanding, "flow {flow}: {acknowledged} acknowledged of {outstanding}");
+        (start, outstanding) = (row.time, sent);
+    }
+}

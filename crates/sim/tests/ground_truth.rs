@@ -1,0 +1,99 @@
+//! Losses that senders find, against the packets that really were dropped.
+
+mod common;
+#[allow(dead_code)]
+#[path = "common/random.rs"]
+mod random;
+#[path = "common/recovery_laws.rs"]
+mod recovery_laws;
+
+use common::{all_traces, flow, link, rfc, run, scenario};
+use proptest::prelude::*;
+use recovery_laws::check_recoveries;
+use sim::scenario::FlowConfig;
+use sim::{Outcome, Scenario, TimeoutKind};
+use tcp::{
+    Dialect, Increase, LossCause, PartialAckTimer, Recovery, RtoConfig, RttSample, SenderConfig, SlowStartWhile,
+};
+
+proptest! {
+    #![proptest_config(random::config(400))]
+
+    /// No queue of these holds a packet for as long as the timer waits, no ACK is lost, nothing overtakes, and `recover` guards
+    /// against the duplicates of what is repeated: what is taken for lost is lost.
+    #[test]
+    fn nothing_is_taken_for_lost_that_is_not(mut scenario in random::scenario(), tahoe in any::<bool>()) {
+        for flow in &mut scenario.flows {
+            flow.return_path.clear();
+            flow.return_delay_s = 0.01;
+            flow.size_packets = Some(flow.size_packets.unwrap_or(200));
+            flow.sender.dialect = Dialect::Rfc;
+            flow.sender.recovery = if tahoe { Recovery::Tahoe } else { Recovery::Newreno };
+            let timer = &mut flow.sender.rto;
+            (timer.min_s, timer.initial_s, timer.max_s) = (5000.0, 5000.0, 1e5);
+        }
+        for link in &mut scenario.links {
+            link.delay_process = None;
+            link.loss = None; // a process in time has too many instants in so long a run
+        }
+        (scenario.run.duration_s, scenario.run.warmup_s) = (5e6, 0.0);
+        let outcome = run(&scenario);
+        for flow in &outcome.recoveries {
+            prop_assert_eq!((flow.spurious_timeouts, flow.spurious_fast_retransmits), (0, 0));
+        }
+    }
+}
+
+/// The TCP of [engset, section 3.1].
+fn engset() -> SenderConfig {
+    let base = rfc(Recovery::Newreno);
+    SenderConfig {
+        dialect: Dialect::Engset,
+        initial_window: 2.0,
+        max_window: Some(44.0),
+        slow_start_while: SlowStartWhile::AtOrBelow,
+        increase: Increase::Counted,
+        partial_ack_timer: PartialAckTimer::SlowButSteady,
+        rto: RtoConfig { sample: RttSample::PerRound, granularity_s: 1e-6, max_s: 64.0, ..base.rto },
+        ..base
+    }
+}
+
+/// [engset], settings 100M-1.5M-128k-D300ms-P576B with room for all: a transfer of so many packets.
+fn slow_egress(packets: u64) -> Outcome {
+    // ACKs of 40 bytes cross the same rates: the empty round trip is 341.83 ms.
+    let rates = [100e6, 1.5e6, 128e3, 128e3, 1.5e6, 100e6];
+    let links = rates.iter().enumerate().map(|(index, &rate)| link(&format!("link {index}"), rate, None)).collect();
+    let flow = FlowConfig {
+        packet_bytes: 576,
+        size_packets: Some(packets),
+        forward_delay_s: 0.15,
+        return_delay_s: 0.15,
+        ..flow("flow", &[0, 1, 2], &[3, 4, 5], engset())
+    };
+    run(&Scenario { trace: all_traces(), ..scenario("slow egress", 100.0, links, vec![flow]) })
+}
+
+/// [engset, section 4.2]: "For F = 54, a timeout occurs for packet '54', for F = 106 it occurs for packet '90'": spurious ones, for
+/// a queue that grows faster than the timer learns.
+#[test]
+fn slow_start_into_a_slow_link_times_out_for_nothing() {
+    for (packets, late, kind) in [(54, 54, TimeoutKind::End), (106, 90, TimeoutKind::Other)] {
+        let outcome = slow_egress(packets);
+        let first = outcome.traces.losses.as_ref().and_then(|rows| rows.first()).expect("a timeout");
+        assert_eq!((first.loss.cause, first.loss.sequence + 1), (LossCause::Timeout, late), "F = {packets}");
+        assert!(first.spurious);
+        let counted = &outcome.recoveries[0];
+        assert_eq!(counted.spurious_timeouts, outcome.flows[0].timeouts[1], "nothing is ever dropped");
+        assert_eq!(TimeoutKind::of(&first.loss), kind);
+        check_recoveries(&outcome);
+    }
+}
+
+/// [engset, section 4.2]: "for file sizes between 54 and 106 packets a spurious timeout occurs".
+#[test]
+fn transfers_that_fit_time_out_never() {
+    for packets in [12, 53, 107] {
+        assert_eq!(slow_egress(packets).flows[0].timeouts[1], 0, "F = {packets}");
+    }
+}

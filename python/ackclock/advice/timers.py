@@ -1,0 +1,188 @@
+"""Thresholds for a path whose delay jumps, searched with the engine: D and the least timeout (Abouzeid, Roy)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import inf
+
+from ackclock.advice.bench import Bench, before_after, of_flows
+from ackclock.advice.records import Recommendation, Rule
+from ackclock.paths import delay_processes
+from ackclock.prediction.scene import Scene, lone_flow
+from ackclock.result import Result
+from ackclock.wording import number, seconds
+
+TOPIC = "false-alarms"
+QUESTION = "Which thresholds keep TCP from taking a jump of the delay for a loss?"
+_WHY = (
+    "When the delay drops, packets overtake one another and bring duplicate ACKs; when it rises, ACKs come later than "
+    "the timer expects. Both look like losses, and each costs half a window or more"
+)
+THRESHOLDS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
+FLOORS = (0.0, 0.5, 1.0, 1.5, 2.0, 4.0)
+"""Of the timeout, in round trips of the path."""
+WORTH = 0.01
+"""A gain in goodput below this part is no reason to change anything."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A threshold of duplicate ACKs (infinite: none) and a least timeout [s]."""
+
+    threshold: float
+    least_timeout_s: float
+
+    def changes(self, flow: str) -> dict[str, str | int]:
+        """Write it as overrides."""
+        threshold = "infinite" if self.threshold == inf else int(self.threshold)
+        return {
+            f"flow.{flow}.tcp.dupack_threshold": threshold,
+            f"flow.{flow}.tcp.rto.min": f"{self.least_timeout_s:.6g} s",
+        }
+
+
+def advise_timers(bench: Bench, *, simulate: bool) -> Recommendation | None:
+    """Search D and the least timeout for a delay that changes; None where it does not."""
+    scene, _ = lone_flow(bench.resolved)
+    if scene is None or not delay_processes(bench.resolved, scene.flow):
+        return None
+    if not simulate:
+        return Recommendation(TOPIC, QUESTION, "That takes simulations: ask again with them")
+    return _search(bench, scene)
+
+
+def _search(bench: Bench, scene: Scene) -> Recommendation:
+    sender = scene.flow["sender"]
+    present = Setting(inf if sender["dupack_threshold"] is None else sender["dupack_threshold"], sender["rto"]["min_s"])
+    runs: dict[Setting, Result] = {}
+
+    def goodput(setting: Setting) -> float:
+        if setting not in runs:
+            what = f"D = {setting.threshold:g} and a timeout of {seconds(setting.least_timeout_s)} at least"
+            runs[setting] = bench.run(setting.changes(scene.name), what)
+        return float(of_flows("goodput_bps")(runs[setting])["mean"] or 0.0)
+
+    best = present
+    for _ in range(2):
+        best = max((replace(best, threshold=threshold) for threshold in _thresholds(scene)), key=goodput)
+        best = max((replace(best, least_timeout_s=floor) for floor in _floors(scene, present)), key=goodput)
+    goodput(present)
+    chosen = _least_change(present, best, {setting: goodput(setting) for setting in runs})
+    return _recommendation(scene, present, chosen, runs)
+
+
+def _thresholds(scene: Scene) -> list[float]:
+    most = min(scene.max_window, 64.0)
+    return [float(threshold) for threshold in THRESHOLDS if threshold < most] + [most, inf]
+
+
+def _floors(scene: Scene, present: Setting) -> list[float]:
+    found = {round(part * scene.round_trip_s, 6) for part in FLOORS} | {present.least_timeout_s, 1.0}
+    return sorted(found)
+
+
+def _least_change(present: Setting, best: Setting, tried: Mapping[Setting, float]) -> Setting:
+    """Among the settings that are as good as the best, take the one that changes least."""
+
+    def changed(setting: Setting) -> tuple[int, float, float]:
+        same = setting.threshold == present.threshold, setting.least_timeout_s == present.least_timeout_s
+        return same.count(False), 0.0 if same[0] else setting.threshold, setting.least_timeout_s
+
+    enough = tried[best] * (1.0 - WORTH)
+    return min((setting for setting, goodput in tried.items() if goodput >= enough), key=changed)
+
+
+def _recommendation(scene: Scene, present: Setting, best: Setting, runs: Mapping[Setting, Result]) -> Recommendation:
+    rules, tried = _rules(scene, present, best), f"{len(runs)} settings simulated"
+    if best == present:
+        answer = "The ones that are there: no other brings a hundredth more"
+        return Recommendation(TOPIC, QUESTION, answer, rules=rules, remarks=(tried,))
+    before, after = runs[present], runs[best]
+    changes = best.changes(scene.name)
+    if best.threshold == present.threshold:
+        del changes[f"flow.{scene.name}.tcp.dupack_threshold"]
+    if best.least_timeout_s == present.least_timeout_s:
+        del changes[f"flow.{scene.name}.tcp.rto.min"]
+    return Recommendation(
+        TOPIC,
+        QUESTION,
+        f"{_words(present, best)}. {_WHY}",
+        changes,
+        rules,
+        (
+            before_after("goodput", "bit/s", before, after, of_flows("goodput_bps")),
+            before_after("timeouts", "", before, after, of_flows("timeouts")),
+            before_after("fast retransmits", "", before, after, of_flows("fast_retransmits")),
+        ),
+        (tried, "the best setting hangs on how often packets are really lost: with more losses it is smaller"),
+    )
+
+
+def _words(present: Setting, best: Setting) -> str:
+    parts = []
+    if best.threshold != present.threshold:
+        few = f"{number(present.threshold)} now" if present.threshold < inf else "none of them now"
+        what = (
+            f"{number(best.threshold)} duplicate ACKs before a fast retransmit ({few})" if best.threshold < inf else ""
+        )
+        parts.append(what or "no fast retransmit at all")
+    if best.least_timeout_s != present.least_timeout_s:
+        parts.append(f"a timeout of at least {seconds(best.least_timeout_s)} (now {seconds(present.least_timeout_s)})")
+    text = " and ".join(parts)
+    return text[:1].upper() + text[1:]
+
+
+def _rules(scene: Scene, present: Setting, best: Setting) -> tuple[Rule, ...]:
+    window = scene.max_window
+    rules = [
+        Rule(
+            "D of the search",
+            "simulations of this scenario",
+            best.threshold,
+            "pkt",
+            valid=True,
+            reason=f"the best of {len(_thresholds(scene))} for this path",
+            chosen=best.threshold != present.threshold,
+        ),
+        Rule(
+            "D = 3",
+            "RFC 5681, section 3.2",
+            3.0,
+            "pkt",
+            valid=False,
+            reason="made for packets that keep their order, or nearly",
+        ),
+        Rule(
+            "least timeout of the search",
+            "simulations of this scenario",
+            best.least_timeout_s,
+            "s",
+            valid=True,
+            reason="for this path",
+            chosen=best.least_timeout_s != present.least_timeout_s,
+        ),
+        Rule(
+            "RTO_min = 1 s",
+            "RFC 6298, section 2 (2.4)",
+            1.0,
+            "s",
+            valid=True,
+            reason="against false timeouts, on any path",
+        ),
+    ]
+    if window < inf:
+        lossless = Rule(
+            "D = the window",
+            "Abouzeid, Roy, section IV.C",
+            window,
+            "pkt",
+            valid=not _lossy(scene),
+            reason="the best where nothing is ever lost: a fast retransmit is then always false",
+        )
+        rules.insert(1, lossless)
+    return tuple(rules)
+
+
+def _lossy(scene: Scene) -> bool:
+    """Whether packets can be lost at all."""
+    links = [scene.resolved["links"][index] for index in (*scene.flow["path"], *scene.flow["return_path"])]
+    return any(link["buffer"] is not None or link.get("loss") is not None for link in links)

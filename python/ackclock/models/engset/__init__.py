@@ -1,0 +1,68 @@
+"""TCP connections that send files and are silent in turn: the TCP-modified Engset model, Zaragoza 2014 ("[engset]").
+
+N sources share the multiplexing link of their `Path`. Each sends a file of F packets on average (`Exponential`,
+`ExponentialPareto`, `ExponentialExponential`), then is silent for OFF seconds on average. Capacities are in bit/s,
+packet sizes in bytes, file sizes, windows, queues and buffers in packets, times in seconds. Queues and buffers count
+the packet in transmission. RTT_0 is the whole round trip of one packet on the empty path, transmissions included.
+
+`predict` gives all numbers of the model, `Prediction.warnings` says when not to trust them, `DOMAIN` holds the limits.
+
+>>> found = predict(Path(0.05, [100e6, 10e6, 2e6]), packets=12, sources=134)         # table 10
+>>> round(float(found.rate) / 1e3, 1), round(1e3 * float(found.on_time), 1), round(100 * float(found.offered_load), 1)
+(154.9, 929.6, 163.5)
+"""
+
+from ackclock.models.engset.buffers import (
+    bandwidth_delay_buffer,
+    buffer_for_loss,
+    delay_buffer,
+    exceedance,
+    mean_queue,
+)
+from ackclock.models.engset.chain import Superposition, state_probabilities, superposition
+from ackclock.models.engset.flights import Rounds, Transfer, flight_sizes, offered_load, renormalised, rounds, transfer
+from ackclock.models.engset.path import Path, Saturation, saturation
+from ackclock.models.engset.prediction import DOMAIN, Prediction, predict
+from ackclock.models.engset.rule import BufferRule, buffer_rule, sources_for_load
+from ackclock.models.engset.single import Round, RoundKind, SingleQueue, single_queue
+from ackclock.models.engset.sizes import Exponential, ExponentialExponential, ExponentialPareto, FileSizes
+from ackclock.models.engset.timeouts import Course, SpuriousTimeouts, course, spurious_timeouts
+
+__all__ = [
+    "DOMAIN",
+    "BufferRule",
+    "Course",
+    "Exponential",
+    "ExponentialExponential",
+    "ExponentialPareto",
+    "FileSizes",
+    "Path",
+    "Prediction",
+    "Round",
+    "RoundKind",
+    "Rounds",
+    "Saturation",
+    "SingleQueue",
+    "SpuriousTimeouts",
+    "Superposition",
+    "Transfer",
+    "bandwidth_delay_buffer",
+    "buffer_for_loss",
+    "buffer_rule",
+    "course",
+    "delay_buffer",
+    "exceedance",
+    "flight_sizes",
+    "mean_queue",
+    "offered_load",
+    "predict",
+    "renormalised",
+    "rounds",
+    "saturation",
+    "single_queue",
+    "sources_for_load",
+    "spurious_timeouts",
+    "state_probabilities",
+    "superposition",
+    "transfer",
+]

@@ -1,0 +1,163 @@
+"""From the extended ON time to the queue, the loss and the buffer ([engset, sections 4.1 and 5.4.1])."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ackclock.models.domain import FloatArray, Limits, checked
+from ackclock.models.engset.path import CAPACITY, DELAY, PACKET_SIZE, TIME, Path
+
+UTILISATION: Final = Limits(0.0, 1.0, high_included=True)
+QUEUE: Final = Limits(0.0, low_included=True, unit="pkt")
+BUFFER: Final = Limits(0.0, low_included=True, high_included=True, unit="pkt")
+LOSS: Final = Limits(0.0, 1.0, high_included=True)
+
+TARGET_LOSS: Final = 0.01
+"""L of the buffer rule [1]."""
+LARGEST_DELAY: Final = 0.6
+"""Of the 600 ms rule [s]."""
+BDP_DELAY: Final = 0.3
+"""Of the BDP rule [s]."""
+
+
+def mean_queue(path: Path, on_time: ArrayLike, flights: ArrayLike, following: ArrayLike) -> FloatArray:
+    """Compute the mean queue at the multiplexing link, ``Q = ((ON - n Delta*) / m - RTT_0) / Delta`` [engset, eq. 11].
+
+    Parameters
+    ----------
+    path : Path
+        The path.
+    on_time : array_like
+        ON in the superposition [s], > 0.
+    flights, following : array_like
+        (m, n), renormalised where a link saturates.
+
+    Returns
+    -------
+    array of float
+        Q [pkt], the packet in transmission included.
+
+    Examples
+    --------
+    >>> path = Path(0.05, [100e6, 10e6, 2e6])
+    >>> round(float(mean_queue(path, on_time=0.9296, flights=3, following=5)), 1)
+    208.2
+    """
+    on, m, n = checked(
+        on_time=(on_time, TIME),
+        flights=(flights, Limits(1.0, low_included=True)),
+        following=(following, Limits(0.0, low_included=True)),
+    )
+    return np.asarray(((on - n * path.slowest_service_time) / m - path.rtt) / path.service_time)[()]
+
+
+def exceedance(size: ArrayLike, utilisation: ArrayLike, queue: ArrayLike) -> FloatArray:
+    """Compute ``P(Q > x) = rho exp(-x / eta)``, eta = Q / rho; with x = B it is the loss [engset, eqs. 12 and 13].
+
+    Parameters
+    ----------
+    size : array_like
+        x or the buffer B [pkt], >= 0, may be infinite.
+    utilisation : array_like
+        rho [1], from 0 to 1. With rho_(2) of equation 9 the losses of tables 6 and 10 come out.
+    queue : array_like
+        Mean queue Q [pkt], >= 0; 0 where the queue is always empty.
+
+    Returns
+    -------
+    array of float
+        Probability [1].
+
+    Notes
+    -----
+    As a loss it is far too large above 1%, and retransmissions are left out.
+
+    Examples
+    --------
+    >>> round(float(exceedance(200.0, utilisation=0.9, queue=40.0)), 4)
+    0.01
+    """
+    x, rho, q = checked(size=(size, BUFFER), utilisation=(utilisation, UTILISATION), queue=(queue, QUEUE))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exponent = np.where(q > 0.0, -x * rho / q, -np.inf)
+    return np.asarray(rho * np.exp(exponent))[()]
+
+
+def buffer_for_loss(loss: ArrayLike, utilisation: ArrayLike, queue: ArrayLike) -> FloatArray:
+    """Compute the buffer for a wanted loss, ``B = eta ln(rho / L)`` [engset, eq. 13].
+
+    Parameters
+    ----------
+    loss : array_like
+        L [1], > 0 and <= 1.
+    utilisation : array_like
+        rho [1], from 0 to 1.
+    queue : array_like
+        Mean queue Q [pkt], >= 0.
+
+    Returns
+    -------
+    array of float
+        B [pkt]; 0 where even no buffer loses less.
+
+    Examples
+    --------
+    >>> round(float(buffer_for_loss(0.01, utilisation=0.9, queue=40.0)), 1)
+    200.0
+    """
+    wanted, rho, q = checked(loss=(loss, LOSS), utilisation=(utilisation, UTILISATION), queue=(queue, QUEUE))
+    return np.asarray(np.maximum(q / rho * np.log(rho / wanted), 0.0))[()]
+
+
+def delay_buffer(capacity: ArrayLike, packet_size: ArrayLike = 1500.0, delay: ArrayLike = LARGEST_DELAY) -> FloatArray:
+    """Compute the buffer that takes a given time to empty: the 600 ms rule [engset, section 5.4.1, table 5].
+
+    Parameters
+    ----------
+    capacity : array_like
+        C [bit/s], > 0.
+    packet_size : array_like, optional
+        P [B], > 0.
+    delay : array_like, optional
+        Largest queueing delay [s], >= 0: of an RTO of 1 s, 0.6 s leave 0.4 s for the round trip.
+
+    Returns
+    -------
+    array of float
+        B [pkt].
+
+    Examples
+    --------
+    >>> delay_buffer([2e6, 10e6, 50e6]).round(9).tolist()
+    [100.0, 500.0, 2500.0]
+    """
+    c, size, time = checked(capacity=(capacity, CAPACITY), packet_size=(packet_size, PACKET_SIZE), delay=(delay, DELAY))
+    return np.asarray(c * time / (8.0 * size))[()]
+
+
+def bandwidth_delay_buffer(
+    capacity: ArrayLike, round_trip_time: ArrayLike = BDP_DELAY, packet_size: ArrayLike = 1500.0
+) -> FloatArray:
+    """Compute the bandwidth-delay product, ``D C / P`` [engset, sections 3.3 and 5.4.1, table 5].
+
+    Parameters
+    ----------
+    capacity : array_like
+        C [bit/s], > 0.
+    round_trip_time : array_like, optional
+        D [s], >= 0.
+    packet_size : array_like, optional
+        P [B], > 0.
+
+    Returns
+    -------
+    array of float
+        B [pkt].
+
+    Examples
+    --------
+    >>> bandwidth_delay_buffer([2e6, 10e6, 50e6]).round(9).tolist()
+    [50.0, 250.0, 1250.0]
+    """
+    return delay_buffer(capacity, packet_size, round_trip_time)

@@ -1,0 +1,137 @@
+"""The states of the superposition and the rates in them ([engset, sections 4.1 and 4.3])."""
+
+from math import nan
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ackclock.errors import Fault, ModelError
+from ackclock.models.domain import FloatArray, Limits, checked
+from ackclock.models.engset.path import floor, whole
+
+SOURCES: Final = Limits(1.0, low_included=True)
+TIME: Final = Limits(0.0, unit="s")
+RATIO: Final = Limits(0.0)
+
+
+class Superposition(NamedTuple):
+    """The averages over the states; rates in units of the capacity C."""
+
+    threshold: float
+    """s [1]: up to here every source has its peak rate."""
+    overload_probability: float
+    """P_OL [1]: probability of more than s active sources."""
+    active_underload: float
+    """n_UL [1]: sum of k P_k up to s."""
+    active_overload: float
+    """n_OL [1]: sum of k P_k above s."""
+    active: float
+    """<n> [1]: mean number of active sources."""
+    overload_mean: float
+    """v_OL [1]: mean number of active sources when there are more than s; nan where N <= s."""
+    throughput: float
+    """T / C = rho_(1) [1]."""
+
+
+def state_probabilities(sources: int, on_time: float, off_time: float, capacity_ratio: float) -> FloatArray:
+    """Compute the probability of j active sources, P_0 to P_N [engset, eqs. 9 to 11 of section 4.3].
+
+    Parameters
+    ----------
+    sources : int
+        N [1], >= 1.
+    on_time, off_time : float
+        ON_0 and OFF [s], > 0.
+    capacity_ratio : float
+        C / h_0 [1], > 0: how many sources at their peak rate fill the link; s is its whole part.
+
+    Returns
+    -------
+    array of float
+        P_0, ..., P_N [1]; their sum is 1.
+
+    Notes
+    -----
+    The ratio of neighbours falls with j, so the P_j rise to one mode and fall. They are built outwards from the mode by
+    factors of at most 1: nothing overflows, the relative error is some N times 1e-16, and P_j far out is 0.
+
+    Examples
+    --------
+    With room for all, each source is active by itself: binomial.
+
+    >>> state_probabilities(2, on_time=1.0, off_time=1.0, capacity_ratio=2.0).tolist()
+    [0.25, 0.5, 0.25]
+    """
+    ratios = _neighbour_ratios(*_single(sources, on_time, off_time, capacity_ratio))
+    weights = _weights(ratios)
+    return np.asarray(weights / weights.sum())
+
+
+def _single(sources: float, on_time: float, off_time: float, ratio: float) -> tuple[int, float, float]:
+    n, on, off, kappa = checked(
+        sources=(sources, SOURCES),
+        on_time=(on_time, TIME),
+        off_time=(off_time, TIME),
+        capacity_ratio=(ratio, RATIO),
+    )
+    whole("sources", n, SOURCES)
+    if n.ndim or on.ndim or off.ndim or kappa.ndim:
+        raise ModelError(Fault("sources", "is not a single number", "an array", "a number", "call it for each"))
+    return int(n), float(on / off), float(kappa)
+
+
+def _neighbour_ratios(sources: int, on_to_off: float, ratio: float) -> FloatArray:
+    """P_j / P_(j-1) = lambda_(j-1) / delta_j, for j = 1 to N."""
+    j = np.arange(1.0, sources + 1.0)
+    # delta_j = j / ON_0 up to s and C / (F P) = (C / h_0) / ON_0 above: whichever is smaller
+    return np.asarray((sources - j + 1.0) * on_to_off / np.where(j <= floor(np.asarray(ratio)), j, ratio))
+
+
+def _weights(ratios: FloatArray) -> FloatArray:
+    """Numbers in the given ratios, the largest of which is 1; the ratios never rise."""
+    mode = int(np.searchsorted(-ratios, -1.0))
+    rising = np.cumprod(1.0 / ratios[:mode][::-1])[::-1]
+    return np.concatenate([rising, [1.0], np.cumprod(ratios[mode:])])
+
+
+def superposition(sources: int, on_time: float, off_time: float, capacity_ratio: float) -> Superposition:
+    """Compute P_OL, n_UL, n_OL, <n>, v_OL and the throughput [engset, eqs. 6 and 8].
+
+    Parameters
+    ----------
+    sources : int
+        N [1], >= 1.
+    on_time, off_time : float
+        ON_0 and OFF [s], > 0.
+    capacity_ratio : float
+        C / h_0 [1], > 0.
+
+    Returns
+    -------
+    Superposition
+        threshold, overload_probability, active_underload, active_overload, active, overload_mean, throughput.
+
+    Notes
+    -----
+    v_OL is taken from the conditional distribution, so it is right even where P_OL is too small for a float.
+
+    Examples
+    --------
+    >>> found = superposition(2, on_time=1.0, off_time=1.0, capacity_ratio=1.0)
+    >>> [round(float(number), 3) for number in found]
+    [1.0, 0.4, 0.4, 0.8, 1.2, 2.0, 0.8]
+    """
+    n, on_to_off, kappa = _single(sources, on_time, off_time, capacity_ratio)
+    ratios = _neighbour_ratios(n, on_to_off, kappa)
+    weights = _weights(ratios)
+    weighted = np.arange(n + 1.0) * weights
+    threshold = float(floor(np.asarray(kappa)))
+    s = int(min(threshold, n))
+    total = float(weights.sum())
+    overload = float(weights[s + 1 :].sum()) / total
+    under, over = float(weighted[: s + 1].sum()) / total, float(weighted[s + 1 :].sum()) / total
+    mean = nan
+    if n > s:
+        tail = _weights(ratios[s + 1 :])
+        mean = s + 1.0 + float((np.arange(float(n - s)) * tail).sum() / tail.sum())
+    return Superposition(threshold, overload, under, over, under + over, mean, under / kappa + overload)

@@ -1,0 +1,150 @@
+"""The buffer rule of the model ([engset, section 5.4.1])."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ackclock.models.domain import FloatArray, Limits, checked
+from ackclock.models.engset.buffers import LOSS, TARGET_LOSS, buffer_for_loss
+from ackclock.models.engset.chain import TIME
+from ackclock.models.engset.flights import transfer
+from ackclock.models.engset.path import CAPACITY, PACKET_SIZE, WINDOW, Path
+from ackclock.models.engset.prediction import OFF_TIME, RECEIVER_WINDOW, predict
+
+FILES: Final = (5, 12, 22, 36, 80, 120, 500, 1000)
+"""F of the rule [pkt]."""
+ROUND_TRIP_TIMES: Final = (0.05, 0.3)
+"""RTT_0 of the rule [s]."""
+ACCESS_CAPACITY: Final = 100e6
+"""C_1 [bit/s]."""
+RECEIVER_CAPACITY: Final = 1e9
+"""C_3 [bit/s]: no limitation."""
+
+
+class BufferRule(NamedTuple):
+    """The buffers for a wanted loss; axes: choices of N, F, RTT_0."""
+
+    sources: FloatArray
+    """N [1]."""
+    offered_load: FloatArray
+    """rho_0 [1]."""
+    buffer: FloatArray
+    """B [pkt]; nan where N <= s."""
+    largest: float
+    """Largest of all B [pkt], rounded up; nan where there is none."""
+    largest_by_choice: FloatArray
+    """Largest over F and RTT_0 [pkt], rounded up, for each choice of N."""
+
+
+def sources_for_load(
+    path: Path,
+    packets: ArrayLike,
+    load: ArrayLike = 1.0,
+    off_time: ArrayLike = OFF_TIME,
+    window: ArrayLike = RECEIVER_WINDOW,
+) -> FloatArray:
+    """Compute the number of sources for an open-loop load, the inverse of `offered_load` [engset, eq. 5].
+
+    Parameters
+    ----------
+    path : Path
+        The path.
+    packets : array_like
+        Mean file size F [pkt], whole, >= 1.
+    load : array_like, optional
+        rho_0 [1], > 0.
+    off_time : array_like, optional
+        Mean OFF [s], > 0.
+    window : array_like, optional
+        Receiver window W_R [pkt], whole, >= 1.
+
+    Returns
+    -------
+    array of float
+        N [1], not rounded.
+
+    Examples
+    --------
+    Table 4 takes 80 sources for F = 12 on (10M, 1G, R50), with 99.7% load.
+
+    >>> round(float(sources_for_load(Path(0.05, [100e6, 10e6, 1e9]), 12, 0.997)), 1)
+    80.0
+    """
+    rho, off = checked(load=(load, Limits(0.0)), off_time=(off_time, TIME))
+    found = transfer(path, packets, window)
+    return np.asarray(rho * path.capacity / found.peak_rate * (found.on_time + off) / found.on_time)[()]
+
+
+# The rule says "N such that rho_0 is about 100%". Both whole numbers beside 100% are tried unless N is given: B jumps
+# from one N to the next, the more the fewer sources there are.
+def buffer_rule(  # noqa: PLR0913  the parameters that the rule leaves open
+    capacity: float,
+    sources: ArrayLike | None = None,
+    *,
+    files: Sequence[int] = FILES,
+    round_trip_times: Sequence[float] = ROUND_TRIP_TIMES,
+    receiver_capacity: float = RECEIVER_CAPACITY,
+    access_capacity: float = ACCESS_CAPACITY,
+    packet_size: float = 1500.0,
+    window: float = RECEIVER_WINDOW,
+    off_time: float = OFF_TIME,
+    loss: float = TARGET_LOSS,
+) -> BufferRule:
+    """Compute ``B = eta ln(rho / L)`` over file sizes and round trips, and the largest [engset, section 5.4.1].
+
+    Parameters
+    ----------
+    capacity : float
+        C of the multiplexing link [bit/s], > 0.
+    sources : array_like, optional
+        N [1], whole, >= 1, that broadcasts with axes (choices, F, RTT_0); without, the whole numbers just below and
+        just above 100% of open-loop load, for each F and RTT_0.
+    files : sequence of int, optional
+        F [pkt], >= 3.
+    round_trip_times : sequence of float, optional
+        RTT_0 [s].
+    receiver_capacity, access_capacity : float, optional
+        C_3 and C_1 [bit/s].
+    packet_size : float, optional
+        P [B].
+    window : float, optional
+        Receiver window W_R [pkt].
+    off_time : float, optional
+        Mean OFF [s].
+    loss : float, optional
+        L [1].
+
+    Returns
+    -------
+    BufferRule
+        sources, offered_load, buffer, largest, largest_by_choice.
+
+    Notes
+    -----
+    The paper prints 202 packets for 10 Mbit/s and 417 for 50 Mbit/s, both "for F = 500", and no N. Of the numbers here
+    none is 202 or 417; see how B depends on N.
+
+    Examples
+    --------
+    >>> found = buffer_rule(10e6, [[[3]], [[4]]], files=[500], round_trip_times=[0.05])
+    >>> found.offered_load.round(2).ravel().tolist(), found.buffer.round().ravel().tolist(), found.largest
+    ([0.99, 1.32], [155.0, 229.0], 230.0)
+    """
+    checked(capacity=(capacity, CAPACITY), packet_size=(packet_size, PACKET_SIZE), loss=(loss, LOSS))
+    checked(receiver_capacity=(receiver_capacity, CAPACITY), window=(window, WINDOW))
+    path = Path(np.asarray(round_trip_times), [access_capacity, capacity, receiver_capacity], packet_size)
+    packets = np.asarray(files)[:, np.newaxis]
+    if sources is None:
+        below = np.floor(sources_for_load(path, packets, 1.0, off_time, window))
+        sources = np.stack([np.maximum(below, 1.0), below + 1.0])
+    found = predict(path, packets, sources, off_time=off_time, window=window)
+    ratio = np.where(found.shared, found.utilisation_2, 1.0)
+    buffer = np.where(found.shared, buffer_for_loss(loss, ratio, found.mean_queue), np.nan)
+    chosen, load, buffer = np.broadcast_arrays(found.sources, found.offered_load, buffer)
+    kept = np.where(np.isnan(buffer), -np.inf, np.ceil(buffer))
+    by_choice = kept.max(axis=(-2, -1))
+    by_choice = np.where(np.isneginf(by_choice), np.nan, by_choice)
+    largest = float(kept.max()) if np.isfinite(kept).any() else float("nan")
+    return BufferRule(chosen, load, buffer, largest, by_choice)

@@ -1,0 +1,132 @@
+"""The two connections as arrays, i and j on the last axis, and the limits of each argument."""
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ackclock.errors import Fault, ModelError
+from ackclock.models.domain import FloatArray, Limits, checked
+
+WINDOW: Final = Limits(0.0, unit="pkt")
+RATE: Final = Limits(0.0, unit="pkt/s")
+DELAY: Final = Limits(0.0, low_included=True, unit="s")
+ACK_SIZE: Final = Limits(0.0, 1.0, low_included=True, high_included=True, reason="a part of a segment")
+
+DOMAIN: Final[Mapping[str, Limits]] = {
+    "ack_time": Limits(
+        0.0,
+        0.05,
+        low_included=True,
+        high_included=True,
+        reason="ACKs are taken to need no time: against a segment's of the other direction theirs must be small",
+    ),
+    "overlap": Limits(
+        1.0,
+        inf,
+        low_included=True,
+        high_included=True,
+        unit="pkt",
+        reason="in a store-and-forward network the round trip of a single segment, D_ij + D_ji and its transmission, "
+        "limits both connections where the windows exceed the pipe by less than two segments",
+    ),
+}
+"""Where the efficiencies can be trusted: an ACK's transmission time in the other's segments, and half the time by which
+the windows' transmission exceeds the round trip, in segments of the slower channel."""
+
+
+class Layout(NamedTuple):
+    """Checked arguments, each with i and j on its last axis."""
+
+    windows: FloatArray
+    """W [pkt]."""
+    rates: FloatArray
+    """rho [pkt/s]."""
+    delays: FloatArray
+    """D [s]."""
+
+    @property
+    def window_times(self) -> FloatArray:
+        """Transmission time of each window, W / rho [s]."""
+        return np.asarray(self.windows / self.rates)
+
+    @property
+    def round_trip(self) -> FloatArray:
+        """D_ij + D_ji [s], with a last axis of length 1."""
+        return np.asarray(self.delays.sum(axis=-1, keepdims=True))
+
+    @property
+    def surplus(self) -> FloatArray:
+        """Time by which sending both windows exceeds the round trip [s], with a last axis of length 1."""
+        return np.asarray(self.window_times.sum(axis=-1, keepdims=True) - self.round_trip)
+
+
+def layout(windows: ArrayLike, delays: ArrayLike, rates: ArrayLike) -> Layout:
+    """Check and lay out what describes two connections."""
+    W, D, rho = checked(windows=(windows, WINDOW), delays=(delays, DELAY), rates=(rates, RATE))  # noqa: N806
+    return Layout(windows=pair("windows", W), rates=pair("rates", rho), delays=pair("delays", D))
+
+
+def pair(name: str, values: FloatArray) -> FloatArray:
+    """Give an argument its last axis of two connections; one number is for both."""
+    if values.ndim == 0 or values.shape[-1] == 1:
+        return np.broadcast_to(values, (*values.shape[:-1], 2))
+    if values.shape[-1] == 2:
+        return values
+    allowed = "connections i and j on the last axis, or one number for both"
+    raise ModelError(Fault(name, "is not for two connections", f"shape {values.shape}", allowed))
+
+
+def other(values: FloatArray) -> FloatArray:
+    """Exchange i and j."""
+    return values[..., ::-1]
+
+
+def ack_times(ack_size: ArrayLike, rates: FloatArray) -> FloatArray:
+    """Compute the time that an ACK needs at each node [s]; none may need more than a segment that it could answer."""
+    (size,) = checked(ack_size=(ack_size, ACK_SIZE))
+    size = size[..., np.newaxis]
+    checked(ack_size=(size, ACK_SIZE), rates=(rates, RATE))
+    times = np.asarray(size / rates)
+    slow = (times * other(rates)).max(initial=0.0)
+    if slow > 1.0:
+        allowed = "ack_size at most the smaller rate over the larger"
+        problem = "makes an ACK slower than the segments that it answers"
+        raise ModelError(Fault("ack_size", problem, f"{slow:g} segments", allowed))
+    return times
+
+
+def warnings(windows: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0, ack_size: Any = 0.0) -> tuple[str, ...]:
+    """Say where the efficiencies should not be trusted, from `DOMAIN`.
+
+    Parameters
+    ----------
+    windows, delays, rates : array_like
+        W [pkt], D [s] and rho [pkt/s], as for `efficiency`.
+    ack_size : array_like, optional
+        What an ACK really needs, as a part of a segment [1], from 0 to 1; has no axis of connections.
+
+    Returns
+    -------
+    tuple of str
+        A sentence for each limit that is passed.
+
+    Examples
+    --------
+    40 bytes beside 9180 are small, beside 512 they are not:
+
+    >>> warnings(28, 15, ack_size=40 / 9180)
+    ()
+    >>> warnings(28, 15, ack_size=40 / 512)[0][:61]
+    'ack_time: is outside the domain; given 0.078125; allowed >= 0'
+    """
+    two = layout(windows, delays, rates)
+    (size,) = checked(ack_size=(ack_size, ACK_SIZE))
+    overlap = two.surplus / 2.0 * two.rates.min(axis=-1, keepdims=True)
+    found = (
+        DOMAIN["ack_time"].warning("ack_time", size[..., np.newaxis] * other(two.rates) / two.rates),
+        DOMAIN["overlap"].warning("overlap", overlap[overlap > 0.0]),
+    )
+    return tuple(warning for warning in found if warning is not None)

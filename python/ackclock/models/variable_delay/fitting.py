@@ -1,0 +1,178 @@
+"""Round trips and chains from a measured sequence of round trips ([variable-delay, section 6.2])."""
+
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ackclock.errors import Fault, ModelError
+from ackclock.models.domain import FloatArray, IntArray, Limits, checked
+from ackclock.models.variable_delay.limits import TIME, measured, one_of
+from ackclock.models.variable_delay.markov import RoundTripChain, round_trip_chain
+from ackclock.models.variable_delay.round_trips import RoundTrips
+
+Contents = Literal["samples", "mean"]
+"""What a state of a fitted chain holds: the distribution of its samples, or their mean alone."""
+
+PAPER_QUANTILE: Final = 0.85
+"""The part of the ordered samples that the paper takes for its OFF state."""
+
+_QUANTILE = Limits(0.0, 1.0)
+_FEW_VISITS = Limits(20.0, low_included=True, reason="transition probabilities of so few visits are a guess")
+
+
+class FittedChain(NamedTuple):
+    """A chain fitted to measured round trips."""
+
+    chain: RoundTripChain
+    """For `markov_window` and `simulate_window`."""
+    thresholds: FloatArray
+    """The smallest round trip of each state but the first [s]."""
+    states: IntArray
+    """The state of each sample, from 0 for the shortest round trips."""
+    visits: IntArray
+    """How often each state is entered from another one."""
+    warnings: tuple[str, ...]
+    """Why the fit should not be trusted."""
+
+
+def fit_fixed(round_trips: ArrayLike) -> RoundTrips:
+    """Take the mean for a constant round trip, the paper's "Fixed" [variable-delay, section 6.2].
+
+    Parameters
+    ----------
+    round_trips : array_like
+        One sample a round [s], > 0.
+
+    Examples
+    --------
+    >>> fit_fixed([0.1, 0.1, 0.4]).mean.__round__(3)
+    0.2
+    """
+    return RoundTrips.constant(float(measured("round_trips", round_trips).mean()))
+
+
+def fit_variable(round_trips: ArrayLike) -> RoundTrips:
+    """Take the samples for the distribution of independent round trips, the paper's "Variable" [variable-delay, 6.2].
+
+    Parameters
+    ----------
+    round_trips : array_like
+        One sample a round [s], > 0.
+
+    Examples
+    --------
+    >>> print(f"{fit_variable([0.1, 0.1, 0.4]).transform(5.0):.4f}")
+    0.4495
+    """
+    return RoundTrips.from_samples(round_trips)
+
+
+def fit_two_states(
+    round_trips: ArrayLike,
+    *,
+    threshold: float | None = None,
+    quantile: float = PAPER_QUANTILE,
+    contents: Contents = "samples",
+) -> FittedChain:
+    """Fit the paper's chain of an OFF and an ON state, its "Markov" [variable-delay, section 6.2].
+
+    Parameters
+    ----------
+    round_trips : array_like
+        One sample a round [s], > 0, in the order of time.
+    threshold : float, optional
+        The smallest round trip of the ON state [s]; where none is given, `quantile` decides.
+    quantile : float, optional
+        The part of the ordered samples below the ON state [1], in (0, 1).
+    contents : {"samples", "mean"}
+        What a state holds; the paper's "vector R_i" may be either.
+
+    Returns
+    -------
+    FittedChain
+        chain, thresholds, states, visits, warnings.
+
+    Examples
+    --------
+    >>> fitted = fit_two_states([0.1, 0.1, 0.1, 0.1, 0.6, 0.6, 0.1, 0.1], threshold=0.5)
+    >>> fitted.chain.transitions.round(3).tolist(), fitted.chain.stationary.round(3).tolist()
+    ([[0.833, 0.167], [0.5, 0.5]], [0.75, 0.25])
+    """
+    if threshold is not None:
+        return fit_states(round_trips, thresholds=[threshold], contents=contents)
+    return fit_states(round_trips, quantiles=[quantile], contents=contents)
+
+
+# N_ij / N_i and pi_i = N_i / N, as printed, agree only where each state is left as often as it is entered, and then the
+# rows sum to 1 over all N_i samples. So the last sample is followed by the first.
+def fit_states(
+    round_trips: ArrayLike,
+    *,
+    thresholds: ArrayLike | None = None,
+    quantiles: ArrayLike | None = None,
+    contents: Contents = "samples",
+) -> FittedChain:
+    """Fit a chain of N states, each a range of round trips [variable-delay, sections 6.2 and 7].
+
+    Parameters
+    ----------
+    round_trips : array_like
+        One sample a round [s], > 0, in the order of time.
+    thresholds : array_like, optional
+        The smallest round trip of each state but the first [s], increasing.
+    quantiles : array_like, optional
+        Or the parts of the ordered samples that lie below these states [1], in (0, 1), increasing.
+    contents : {"samples", "mean"}
+        What a state holds.
+
+    Returns
+    -------
+    FittedChain
+        chain, thresholds, states, visits, warnings.
+
+    Notes
+    -----
+    The sequence is closed to a circle, so that ``pi_i = N_i / N`` and every state leads to every other one.
+
+    Examples
+    --------
+    >>> fit_states([0.1, 0.2, 0.3, 0.1, 0.2, 0.3], quantiles=[1 / 3, 2 / 3]).thresholds.tolist()
+    [0.2, 0.3]
+    """
+    one_of("contents", contents, Contents)
+    samples = measured("round_trips", round_trips)
+    if (thresholds is None) == (quantiles is None):
+        raise ModelError(Fault("thresholds, quantiles", "do not go together", None, "one of the two"))
+    if thresholds is None:
+        bounds = _ordered_at("quantiles", quantiles, samples)
+    else:
+        bounds = _increasing("thresholds", thresholds, TIME)
+    states = np.searchsorted(bounds, samples, side="right")
+    counts = np.bincount(states, minlength=bounds.size + 1)
+    if not counts.all():
+        given = f"state {np.flatnonzero(counts == 0)[0]} for thresholds {bounds.tolist()} s"
+        raise ModelError(Fault("round_trips", "leave a state empty", given, None, "choose other thresholds"))
+    moves = np.zeros((counts.size, counts.size))
+    np.add.at(moves, (states, np.roll(states, -1)), 1.0)
+    groups = [samples[states == state] for state in range(counts.size)]
+    held = [RoundTrips.from_samples(group) if contents == "samples" else fit_fixed(group) for group in groups]
+    visits = np.asarray(moves.sum(axis=0) - np.diag(moves), dtype=np.int64)
+    warning = _FEW_VISITS.warning("visits of a state", visits)
+    chain = round_trip_chain(moves / counts[:, None], held)
+    return FittedChain(chain, bounds, states, visits, () if warning is None else (warning,))
+
+
+def _increasing(name: str, values: ArrayLike | None, limits: Limits) -> FloatArray:
+    (array,) = checked(**{name: (values, limits)})
+    array = np.atleast_1d(array)
+    if array.ndim != 1 or not array.size or np.any(np.diff(array) <= 0.0):
+        raise ModelError(Fault(name, "do not increase", f"{array.tolist()}", "one or more, increasing"))
+    return array
+
+
+def _ordered_at(name: str, quantiles: ArrayLike | None, samples: FloatArray) -> FloatArray:
+    """Take the ordered samples behind the given parts; equal ones leave a state empty."""
+    places = _increasing(name, quantiles, _QUANTILE) * samples.size
+    # A third of 6 samples is 2 of them, whatever the last bit of 1/3 is.
+    return np.asarray(np.sort(samples)[np.minimum(np.floor(places + 1e-9).astype(np.int64), samples.size - 1)])

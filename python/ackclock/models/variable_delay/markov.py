@@ -1,0 +1,236 @@
+"""Window and throughput for round trips that a Markov chain correlates ([variable-delay, sections 3.1.2 and 3.2.2])."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse.csgraph import connected_components
+
+from ackclock.errors import Fault, ModelError
+from ackclock.models.domain import FloatArray, Limits, checked
+from ackclock.models.variable_delay.independent import SendingRate
+from ackclock.models.variable_delay.limits import DECREASE, INCREASE, LOSS_RATE_OR_NONE, TIME, Reaction, one_of
+from ackclock.models.variable_delay.round_trips import RoundTrips
+
+_PROBABILITY: Final = Limits(0.0, 1.0, low_included=True, high_included=True)
+_ROW_SUM: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoundTripChain:
+    """Round trips whose distribution is set by the state of a Markov chain; make one by `round_trip_chain`.
+
+    Parameters
+    ----------
+    transitions : array of float
+        P_ij, from state i (row) to state j, a step a round.
+    round_trips : tuple of RoundTrips
+        By state.
+    stationary : array of float
+        pi_j.
+    """
+
+    transitions: FloatArray
+    round_trips: tuple[RoundTrips, ...]
+    stationary: FloatArray
+
+    @property
+    def means(self) -> FloatArray:
+        """E[R] by state [s]."""
+        return np.array([state.mean for state in self.round_trips])
+
+    @property
+    def mean(self) -> float:
+        """E[R] of a round [s]."""
+        return float(self.stationary @ self.means)
+
+
+class MarkovWindow(NamedTuple):
+    """What the Markov model gives."""
+
+    window: FloatArray
+    """E[W] [pkt], at the end of a round."""
+    by_state: FloatArray
+    """``w_j = E[W 1{state j}]`` [pkt], states on the last axis; their sum is E[W]."""
+    time_average: FloatArray
+    """E[W(t)] [pkt]."""
+    rate: SendingRate
+    """X [pkt/s], printed and sent."""
+    reduction_rate: FloatArray
+    """Reductions of the window a second [1/s]: rounds with losses (A1.i), or losses (A1.ii)."""
+    reduction_probability: FloatArray
+    """p, that by the printed X [1]."""
+
+
+def round_trip_chain(transitions: ArrayLike, round_trips: Sequence[RoundTrips | float | ArrayLike]) -> RoundTripChain:
+    """Check a Markov chain of round trips and compute its stationary probabilities [variable-delay, section 3.1.2].
+
+    Parameters
+    ----------
+    transitions : array_like
+        P_ij [1], square; each row sums to 1.
+    round_trips : sequence
+        By state: a number (constant) [s], an array of samples [s], or `RoundTrips`.
+
+    Returns
+    -------
+    RoundTripChain
+
+    Raises
+    ------
+    ModelError
+        For rows that do not sum to 1, and where not every state can be reached from every other one.
+
+    Notes
+    -----
+    A chain that is irreducible but periodic is let through: its stationary sequence is ergodic, as the paper needs.
+
+    Examples
+    --------
+    >>> round_trip_chain([[0.9, 0.1], [0.3, 0.7]], [0.1, 0.5]).stationary.round(3).tolist()
+    [0.75, 0.25]
+    """
+    (p,) = checked(transitions=(transitions, _PROBABILITY))
+    if p.ndim != 2 or p.shape[0] != p.shape[1] or not p.size:
+        raise ModelError(Fault("transitions", "is no square matrix", f"shape {p.shape}", "(states, states)"))
+    if len(round_trips) != len(p):
+        given = f"{len(round_trips)} for {len(p)} states"
+        raise ModelError(Fault("round_trips", "has another number of states than transitions", given, "one a state"))
+    _check_rows(p)
+    _check_irreducible(p)
+    return RoundTripChain(p, tuple(_of_state(state) for state in round_trips), _stationary(p))
+
+
+# (5) needs the transpose: w_j sums a_i w_i P_ij over i. As printed, (I - A) w sums over the wrong index.
+def markov_window(
+    chain: RoundTripChain,
+    loss_rate: ArrayLike,
+    decrease: ArrayLike = 0.5,
+    increase: ArrayLike = 1.0,
+    reaction: Reaction = "per-round",
+) -> MarkovWindow:
+    """Compute window and throughput for Markov round trips, ``(I - A^T) w = pi beta`` [variable-delay, eq. 5 to 7].
+
+    Parameters
+    ----------
+    chain : RoundTripChain
+        Of `round_trip_chain` or of a fit.
+    loss_rate : array_like
+        lambda [1/s], >= 0, in some state > 0: a single number, or by state on the last axis.
+    decrease, increase : array_like, optional
+        gamma [1] and beta [pkt]; broadcast with the axes of `loss_rate` before its last one.
+    reaction : {"per-round", "per-loss"}
+        A1.i or A1.ii.
+
+    Returns
+    -------
+    MarkovWindow
+        window, by_state, time_average, rate, reduction_rate, reduction_probability.
+
+    Examples
+    --------
+    Two states that alternate slowly: the window is wider than for independent round trips of the same distribution.
+
+    >>> chain = round_trip_chain([[0.99, 0.01], [0.01, 0.99]], [0.1, 0.5])
+    >>> found = markov_window(chain, 0.1)
+    >>> print(f"E[W] = {found.window:.2f}, E[W(t)] = {found.time_average:.2f}, X = {found.rate.printed:.1f} pkt/s")
+    E[W] = 83.36, E[W(t)] = 67.49, X = 277.9 pkt/s
+    >>> from ackclock.models.variable_delay import mean_window
+    >>> print(f"{mean_window(RoundTrips.from_samples([0.1, 0.5]), 0.1):.2f}")
+    68.12
+    """
+    one_of("reaction", reaction, Reaction)
+    lam, gamma, beta = _by_state(chain, loss_rate, decrease, increase)
+    # complement is 1 - R_i*, so a_i = 1 - lost.
+    share = 1.0 if reaction == "per-round" else 1.0 - gamma
+    complement = np.stack([state.complement(lam_i) for state, lam_i in _columns(chain, share * lam)], axis=-1)
+    a = 1.0 - (1.0 - gamma) * complement if reaction == "per-round" else 1.0 - complement
+    P, pi = chain.transitions, chain.stationary  # noqa: N806
+    w = _solve(P, pi, a, beta)
+    window = w.sum(axis=-1)
+    # E[R_1 A_0 W_0] = sum_i w_i a_i sum_j P_ij E[R | j]
+    time_average = beta[..., 0] / 2.0 + (w * a) @ (P @ chain.means) / chain.mean
+    printed = window / chain.mean
+    reductions = (complement if reaction == "per-round" else lam * chain.means) @ pi / chain.mean
+    return MarkovWindow(
+        window[()],
+        w,
+        time_average[()],
+        SendingRate(printed[()], (printed - beta[..., 0] / (2.0 * chain.mean))[()]),
+        np.asarray(reductions)[()],
+        np.asarray(reductions / printed)[()],
+    )
+
+
+def _solve(p: FloatArray, pi: FloatArray, a: FloatArray, beta: FloatArray) -> FloatArray:
+    shape = np.broadcast_shapes(a.shape, beta.shape)
+    matrix = np.eye(len(pi)) - np.swapaxes(a[..., :, None] * p, -1, -2)
+    solution = np.linalg.solve(matrix, np.broadcast_to(pi * beta, shape)[..., None])
+    return np.asarray(solution[..., 0])
+
+
+def _by_state(
+    chain: RoundTripChain, loss_rate: ArrayLike, decrease: ArrayLike, increase: ArrayLike
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Check; append an axis of states, along which gamma and beta are constant."""
+    (lam,) = checked(loss_rate=(loss_rate, LOSS_RATE_OR_NONE))
+    states = len(chain.round_trips)
+    if lam.ndim and lam.shape[-1] not in (1, states):
+        given, allowed = f"shape {lam.shape}", f"a single number, or {states} on the last axis"
+        raise ModelError(Fault("loss_rate", "has another number of states than the chain", given, allowed))
+    lam = np.broadcast_to(lam, (*lam.shape[:-1], states))
+    if not np.all(np.any(lam > 0.0, axis=-1)):
+        raise ModelError(Fault("loss_rate", "is 0 in every state", "0", "> 0 in one state at least [1/s]"))
+    gamma, beta = checked(decrease=(decrease, DECREASE), increase=(increase, INCREASE))
+    try:
+        np.broadcast_shapes(lam.shape[:-1], gamma.shape, beta.shape)
+    except ValueError:
+        shapes = f"shapes {lam.shape[:-1]} (without states), {gamma.shape}, {beta.shape}"
+        raise ModelError(Fault("loss_rate, decrease, increase", "do not broadcast together", shapes)) from None
+    return lam, gamma[..., None], beta[..., None]
+
+
+def _columns(chain: RoundTripChain, s: FloatArray) -> list[tuple[RoundTrips, FloatArray]]:
+    return [(state, s[..., index]) for index, state in enumerate(chain.round_trips)]
+
+
+def _of_state(state: RoundTrips | float | ArrayLike) -> RoundTrips:
+    if isinstance(state, RoundTrips):
+        return state
+    return (
+        RoundTrips.from_samples(state)
+        if np.ndim(state)
+        else RoundTrips.constant(float(checked(round_trips=(state, TIME))[0]))
+    )
+
+
+def _check_rows(p: FloatArray) -> None:
+    wrong = np.flatnonzero(np.abs(p.sum(axis=1) - 1.0) > _ROW_SUM)
+    if wrong.size:
+        given = f"row {wrong[0]} sums to {p[wrong[0]].sum():.9g}"
+        raise ModelError(Fault("transitions", "has a row that does not sum to 1", given, "1, to 1e-9"))
+
+
+def _check_irreducible(p: FloatArray) -> None:
+    number, label = connected_components(p > 0.0, directed=True, connection="strong")
+    if number == 1:
+        return
+    # A class that some transition leaves is left for good; if none is, the classes never meet.
+    classes = [np.flatnonzero(label == index) for index in range(number)]
+    left = [states for states in classes if p[np.ix_(states, np.setdiff1d(np.arange(len(p)), states))].any()]
+    if left:
+        given = f"states {', '.join(map(str, np.concatenate(left)))} are left for good"
+    else:
+        given = " never meet ".join(f"states {states.tolist()}" for states in classes)
+    allowed = "that every state can be reached from every other one"
+    raise ModelError(Fault("transitions", "are not ergodic", given, allowed))
+
+
+def _stationary(p: FloatArray) -> FloatArray:
+    """Solve pi P = pi with the sum 1."""
+    states = len(p)
+    matrix = np.vstack([np.eye(states) - p.T, np.ones(states)])
+    solution = np.linalg.lstsq(matrix, np.append(np.zeros(states), 1.0), rcond=None)[0]
+    return np.asarray(np.clip(solution, 0.0, None) / np.clip(solution, 0.0, None).sum())

@@ -1,0 +1,85 @@
+"""How flows recover from losses: the counts of [engset, section 5.4.3], tables 7 and 8, for any flow."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ackclock.replication import Columns, Replication, ResolvedDict, is_deterministic
+from ackclock.stats import estimates
+
+COUNTS = (
+    "sent_packets",
+    "dropped_packets",
+    "timeouts",
+    "timeouts_at_beginning",
+    "timeouts_at_end",
+    "timeouts_repeated",
+    "timeouts_in_recovery",
+    "timeouts_other",
+    "timeouts_in_slow_start",
+    "spurious_timeouts",
+    "stalled_s",
+    "fast_retransmits",
+    "spurious_fast_retransmits",
+    "recoveries",
+    "recovery_retransmissions",
+    "recovery_sent",
+    "recovery_sent_on_end",
+    "recovery_s",
+)
+"""What the engine counts for each flow from warm-up to the end."""
+RECOVERY_QUANTITIES = (*COUNTS, "stalled_mean_s", "recovery_mean_s", "recovery_rate_bps")
+ALL_FLOWS = "all flows"
+"""Name of the row of sums; no flow can have it."""
+
+Values = NDArray[np.float64]
+
+
+def recovery_rows(resolved: ResolvedDict, replications: Sequence[Replication]) -> list[dict[str, Any]]:
+    """Compute how each flow that took a packet for lost recovered, and all flows together.
+
+    Parameters
+    ----------
+    resolved : mapping
+        The scenario that was run.
+    replications : sequence of Replication
+        Finished replications, at least one.
+
+    Returns
+    -------
+    list of dict
+        Name and quantities, one a flow, then the sum. Empty where nothing was taken for lost.
+    """
+    losses = sum(one["flows"]["timeouts"] + one["flows"]["fast_retransmits"] for one in replications)
+    flows = np.flatnonzero(np.asarray(losses) > 0)
+    if len(flows) == 0:
+        return []
+    bits = np.array([resolved["flows"][flow]["packet_bytes"] * 8.0 for flow in flows.tolist()])
+    tables = [_values({key: one["flows"][key][flows].astype(float) for key in COUNTS}, bits) for one in replications]
+    confidence, exact = float(resolved["run"]["confidence"]), is_deterministic(resolved)
+    columns = [estimates(np.stack([table[key] for table in tables]), confidence, exact=exact) for key in tables[0]]
+    names = [*(resolved["flows"][flow]["name"] for flow in flows.tolist()), ALL_FLOWS]
+    return [
+        {"name": name, **dict(zip(tables[0], row, strict=True))}
+        for name, row in zip(names, zip(*columns, strict=True), strict=True)
+    ]
+
+
+def _values(counts: Columns, bits: Values) -> dict[str, Values]:
+    """Add the row of sums, and the means."""
+    table = {key: np.append(values, values.sum()) for key, values in counts.items()}
+    sent_bits = np.append(counts["recovery_sent"] * bits, np.sum(counts["recovery_sent"] * bits))
+    return {
+        **table,
+        "stalled_mean_s": _mean(table["stalled_s"], table["timeouts"]),
+        "recovery_mean_s": _mean(table["recovery_s"], table["recoveries"]),
+        "recovery_rate_bps": _mean(sent_bits, table["recovery_s"]),
+    }
+
+
+def _mean(total: Values, count: Values) -> Values:
+    means = np.full(len(total), np.nan)
+    np.divide(total, count, out=means, where=count > 0.0)
+    return means

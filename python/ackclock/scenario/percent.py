@@ -1,0 +1,42 @@
+"""A share, given in percent."""
+
+import re
+from dataclasses import dataclass
+
+from ackclock.scenario.fields import FieldError, JsonDict, Kind, toml_type
+from ackclock.units import NUMBER_PATTERN
+
+
+@dataclass(frozen=True)
+class Percent(Kind):
+    """A part of the whole in percent, above 0 and at most 100%."""
+
+    example: str
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words."""
+        return f'a percentage above 0% and at most 100%, such as "{self.example}"'
+
+    @property
+    def sample(self) -> str:
+        """An example as it stands in TOML."""
+        return f'"{self.example}"'
+
+    def read(self, value: object) -> float:
+        """Read a percentage as a share."""
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            raise FieldError("has no unit", f'write "{100 * value:.6g}%", or "{value}%"')
+        if not isinstance(value, str):
+            raise FieldError(f"is {toml_type(value)} where a percentage is due")
+        match = re.fullmatch(rf"\s*({NUMBER_PATTERN})\s*%\s*", value)
+        if match is None:
+            raise FieldError("is no percentage")
+        share = float(match[1]) / 100.0
+        if not 0.0 < share <= 1.0:
+            raise FieldError("is not above 0%" if share <= 0.0 else "is above 100%")
+        return share
+
+    def json(self) -> JsonDict:
+        """JSON Schema: a string."""
+        return {"type": "string", "pattern": r"%\s*$"}
