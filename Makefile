@@ -18,7 +18,7 @@ ENGINE := $(VENV)/.engine-built
 RUST := Cargo.toml $(wildcard Cargo.lock rust-toolchain.toml) $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 say = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help run test check bench crosscheck golden build lock clean
+.PHONY: help run reproduce test check bench crosscheck golden build lock clean
 
 help: ## show this text
 	@printf 'ackclock: a TCP performance laboratory\n\n'
@@ -28,6 +28,10 @@ help: ## show this text
 run: build ## simulate a ready scenario, show its table and picture (SCENARIO=..., OUT=...)
 	$(call say,simulating $(SCENARIO))
 	$(BIN)/ackclock run $(SCENARIO) --out $(OUT)
+
+reproduce: build ## make the papers' figures and tables again, and a report (PAPER=bottlenecks/figure-4, FULL=1)
+	$(call say,making the papers again)
+	$(BIN)/ackclock reproduce $(PAPER) $(if $(FULL),--full)
 
 test: build ## run all tests, Rust and Python
 	$(call say,testing the Rust crates)

@@ -1,11 +1,17 @@
 """A resolved scenario in a few words, and an engine that needs no simulation."""
 
 import json
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ackclock.replication import Columns, Replication
+
+
+def file_contents(folder: Path) -> dict[str, bytes]:
+    """Read all files below a folder, by their paths in it."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def make_link(name: str, **fields: Any) -> dict[str, Any]:

@@ -31,8 +31,9 @@ MAY_IMPORT = {
     "transfers": {"replication", "stats"},
     "verdict": {"paths", "replication", "stats", "wording"},
     "traces": {"replication"},
+    "charts": set[str](),
     "recoveries": {"replication", "stats"},
-    "plots": {"replication"},
+    "plots": {"charts", "replication"},
     "report": {"summary", "tables", "wording"},
     "storage": {"errors", "traces", "transfers"},
     "quantities": set[str](),
@@ -43,12 +44,42 @@ MAY_IMPORT = {
     },
     "engine": {"errors", "precision", "replication"},
     "api": {"engine", "prediction", "replication", "result", "scenario"},
+    "sweeps": {
+        "charts",
+        "engine",
+        "errors",
+        "plots",
+        "prediction",
+        "replication",
+        "scenario",
+        "storage",
+        "summary",
+        "units",
+    },
+    "experiments": {
+        *{
+            "charts",
+            "errors",
+            "models",
+            "plots",
+            "prediction",
+            "replication",
+            "scenario",
+            "storage",
+            "summary",
+            "sweeps",
+        },
+        *{"tables", "traces"},
+    },
     "progress": set[str](),
     "__main__": {"cli"},
-    "cli": {"advice", "api", "comparison", "errors", "prediction", "progress", "report", "scenario", "storage"},
+    "cli": {
+        *{"advice", "api", "comparison", "errors", "experiments", "prediction", "progress", "report", "scenario"},
+        *{"storage", "sweeps"},
+    },
 }
 # Other people's packages that one module alone may import.
-ONLY_IMPORTER = {"matplotlib": "plots", "typer": "cli", "pint": "units"}
+ONLY_IMPORTER = {"matplotlib": "plots", "typer": "cli", "pint": "units", "xarray": "sweeps", "distributed": "sweeps"}
 
 
 @pytest.fixture(scope="module")

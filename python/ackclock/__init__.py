@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from ackclock.errors import ModelError as ModelError
     from ackclock.errors import ResultError as ResultError
     from ackclock.errors import ScenarioError as ScenarioError
+    from ackclock.errors import SweepError as SweepError
     from ackclock.result import Result as Result
+    from ackclock.sweeps import sweep as sweep
 
 _HOMES = {
     "advise": "ackclock.advice",
@@ -33,6 +35,8 @@ _HOMES = {
     "ModelError": "ackclock.errors",
     "ResultError": "ackclock.errors",
     "ScenarioError": "ackclock.errors",
+    "SweepError": "ackclock.errors",
+    "sweep": "ackclock.sweeps",
 }
 
 __all__ = [
@@ -43,11 +47,13 @@ __all__ = [
     "Result",
     "ResultError",
     "ScenarioError",
+    "SweepError",
     "advise",
     "compare",
     "predict",
     "run",
     "scenario",
+    "sweep",
 ]
 
 

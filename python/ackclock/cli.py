@@ -186,6 +186,96 @@ def advise(  # noqa: PLR0913  one argument an option
         print_advice(advice, _console())
 
 
+@app.command("sweep", short_help="Simulate a scenario at each point of some axes.")
+def sweep(  # noqa: PLR0913  one argument an option
+    scenario: ScenarioPath,
+    *,
+    vary: Annotated[
+        list[str],
+        typer.Option(
+            metavar="FIELD=VALUES",
+            help='An axis: link.satellite.buffer="10:60:2 pkt" (start, stop, step) or ="10,20,40 pkt". '
+            'Several: their product. "FIELD=VALUES & FIELD=VALUES" change in step.',
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Keep data, tables, picture and each finished point in this folder.")
+    ],
+    jobs: Annotated[int | None, typer.Option(min=1, help="Points at a time; all cores by default.")] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run the points on this dask.distributed scheduler's workers.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of all random streams (run.seed).")] = None,
+    replications: Annotated[int | None, typer.Option(help="Independent runs a point (run.replications).")] = None,
+    overrides: Overrides = None,
+) -> None:
+    """Simulate SCENARIO at each point of the axes; write labelled data (NetCDF), tables (CSV) and a picture to DIR.
+
+    A bare number has the unit with which the scenario writes the field. Each finished point is kept at once: the same
+    command goes on where an earlier one was interrupted or killed. Exit status: 0, 2 for bad input, 130 after Ctrl-C.
+    """
+    from ackclock import sweeps  # noqa: PLC0415
+    from ackclock.progress import ProgressBar  # noqa: PLC0415
+
+    axes = [sweeps.parse_axis(text) for text in vary]
+    planned = sweeps.planned_sweep(
+        scenario, {axis.fields: axis.rows for axis in axes}, _changes(overrides, seed, replications)
+    )
+    store = sweeps.open_store(out)
+    try:
+        with ProgressBar(f"{len(planned.points)} points") as bar:
+            ran = sweeps.run_planned(planned, store, jobs, cluster, bar)
+    except KeyboardInterrupt:
+        typer.echo(f"Interrupted: the finished points are kept in {out}; the same command goes on", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    sweeps.collected(planned, store, out)
+    for warning, count in planned.warnings.items():
+        typer.echo(f"Warning (at {count} of {len(planned.points)} points): {warning}")
+    typer.echo(f"Points: {ran.points}, of which {ran.points - ran.computed} were there already")
+    typer.echo(f"Data: {out / 'sweep.nc'}\nTables: {out / 'flows.csv'}, {out / 'links.csv'}")
+    typer.echo(f"Picture: {out / 'picture.png'}")
+
+
+@app.command("reproduce", short_help="Make the papers' figures and tables again, and judge them.")
+def reproduce(  # noqa: PLR0913  one argument an option
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PAPER[/ITEM]]...", help="Such as bottlenecks/figure-4; all by default."),
+    ] = None,
+    *,
+    full: Annotated[bool, typer.Option("--full", help="The papers' lengths and all points; minutes.")] = False,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Figures, tables, data, and the report.")] = Path(
+        "results/papers"
+    ),
+    jobs: Annotated[int | None, typer.Option(min=1, help="Simulations at a time; all cores by default.")] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run them on this dask.distributed scheduler's workers.")
+    ] = None,
+    as_list: Annotated[bool, typer.Option("--list", help="List papers and items; make nothing.")] = False,
+) -> None:
+    """Make the figures and tables of the papers again, beside what the papers say; report.html shows all.
+
+    Finished simulations are kept: the same command goes on where an earlier one was interrupted or killed. Exit status:
+    0 whatever the verdicts are, 2 for bad input, 130 after Ctrl-C.
+    """
+    from ackclock.experiments import chosen  # noqa: PLC0415
+    from ackclock.experiments import reproduce as make  # noqa: PLC0415
+    from ackclock.experiments.report import print_items, print_verdicts  # noqa: PLC0415
+    from ackclock.progress import ProgressBar  # noqa: PLC0415
+
+    if as_list:
+        print_items(chosen(names or []), _console())
+        return
+    try:
+        with ProgressBar("simulating") as bar:
+            made = make(names or [], full=full, out=out, jobs=jobs, cluster=cluster, on_progress=bar)
+    except KeyboardInterrupt:
+        typer.echo(f"Interrupted: the finished simulations are kept in {out}; the same command goes on", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    print_verdicts(made, _console())
+    typer.echo(f"Report: {out / 'report.html'}")
+
+
 def _tell(what: str) -> None:
     """Say what is being done, to people alone."""
     if sys.stderr.isatty():

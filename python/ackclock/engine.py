@@ -1,11 +1,15 @@
 """Runs resolved scenarios: the only caller of the compiled engine."""
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+import ackclock
 from ackclock.errors import EngineError
 from ackclock.precision import first_replications, further_replications, most_replications
 from ackclock.replication import Replication, ResolvedDict, overview_interval_s
@@ -115,6 +119,21 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@lru_cache(maxsize=1)
+def engine_fingerprint() -> str:
+    """Identify the compiled engine: whatever may change its numbers changes this.
+
+    Returns
+    -------
+    str
+        Its version and a digest of its file.
+    """
+    from ackclock import _engine  # noqa: PLC0415  compiled; only a run needs it
+
+    digest = hashlib.blake2b(Path(str(_engine.__file__)).read_bytes(), digest_size=8)
+    return f"{ackclock.__version__}-{digest.hexdigest()}"
 
 
 def _batches(resolved: ResolvedDict, start: int, stop: int, *, overview: bool) -> list[_Batch]:

@@ -131,3 +131,20 @@ class EngineError(AckclockError, RuntimeError):
 
 class ResultError(AckclockError, ValueError):
     """A stored result that cannot be read."""
+
+
+class SweepError(AckclockError, ValueError):
+    """A sweep that cannot be run, or the items of a paper that do not exist.
+
+    Parameters
+    ----------
+    fault : Fault
+        What is wrong, where.
+    """
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault)
+        self.fault = fault
+
+    def __str__(self) -> str:
+        return str(self.fault)

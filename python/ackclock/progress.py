@@ -13,10 +13,16 @@ PATIENCE_S = 1.0
 class ProgressBar:
     """Shows a bar on standard error, where that is a terminal, once a run has taken a second.
 
-    Call it with the fraction done and the number of replications finished.
+    Call it with the fraction done and the number of replications, or points, finished.
+
+    Parameters
+    ----------
+    what : str
+        What is being done.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, what: str = "simulating") -> None:
+        self._what = what
         self._start = time.monotonic()
         self._bar: Progress | None = None
         self._task: TaskID | None = None
@@ -44,7 +50,7 @@ class ProgressBar:
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 
         columns = (
-            TextColumn("simulating"),
+            TextColumn(self._what),
             BarColumn(),
             TaskProgressColumn(),
             TimeRemainingColumn(),

@@ -75,6 +75,12 @@ def _link_table(resolved: ResolvedDict, columns: Columns) -> dict[str, Values]:
     return table
 
 
+def replication_values(resolved: ResolvedDict, replication: Replication) -> tuple[dict[str, Values], dict[str, Values]]:
+    """Compute the quantities of one replication: by name an array over `row_flows`, and one over the links."""
+    flows = _flow_table(resolved, row_flows(resolved), replication["flows"])
+    return flows, _link_table(resolved, replication["links"])
+
+
 def quantity_values(resolved: ResolvedDict, replication: Replication, element: str, name: str, quantity: str) -> Values:
     """Give a quantity of one flow or link, or of all flows of a name, in one replication.
 

@@ -47,6 +47,28 @@ def overridden(source: Source, overrides: Mapping[str, Any]) -> Source:
     return Source(source.name, document, source.text, places, source.folder)
 
 
+def written_value(source: Source, key: str) -> object:
+    """Give the value that a field has in the document, None where the scenario leaves it out.
+
+    Parameters
+    ----------
+    source : Source
+        A scenario without faults.
+    key : str
+        Dotted path of the field.
+
+    Raises
+    ------
+    ScenarioError
+        If the path leads nowhere.
+    """
+    faults: list[Fault] = []
+    location = _location(key, source, faults)
+    if location is None:
+        raise ScenarioError(faults, source.name)
+    return Places(source).value(location)
+
+
 def _location(key: str, source: Source, faults: list[Fault]) -> Location | None:
     head, *rest = key.split(".")
     place = f'override "{key}"'

@@ -1,4 +1,4 @@
-"""Pictures: the only importer of matplotlib."""
+"""Pictures of a run and of its comparison with theory."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -49,7 +49,7 @@ def overview_picture(resolved: ResolvedDict, overview: pd.DataFrame, levels: "Se
         queues the longest are drawn.
     """
     queues = _longest_queues(overview)
-    with _style():
+    with style():
         figure = Figure(figsize=SIZE_INCHES, dpi=100, layout="constrained")
         axes = figure.subplots(2 if queues else 1, 1, sharex=True, squeeze=False)[:, 0]
         _draw_windows(axes[0], resolved, overview)
@@ -78,7 +78,7 @@ def comparison_picture(title: str, pairs: "Sequence[Pair]") -> Figure:
     Figure
         A dot a number, with the simulation's interval; one model a colour.
     """
-    with _style():
+    with style():
         figure = Figure(figsize=(12.0, 1.8 + 0.45 * max(len(pairs), 1)), dpi=100, layout="constrained")
         axes = figure.subplots()
         axes.axvline(100.0, color="0.3", linewidth=1.0)
@@ -103,11 +103,12 @@ def comparison_picture(title: str, pairs: "Sequence[Pair]") -> Figure:
 def save_picture(figure: Figure, path: Path) -> None:
     """Write a picture in the format of the path's ending; the same picture gives the same bytes."""
     metadata = {"Date": None} if path.suffix == ".svg" else {}
-    with _style():
+    with style():
         figure.savefig(path, metadata=metadata)
 
 
-def _style() -> AbstractContextManager[None]:
+def style() -> AbstractContextManager[None]:
+    """Set the look of all pictures."""
     return mpl.rc_context(
         {
             "axes.grid": True,

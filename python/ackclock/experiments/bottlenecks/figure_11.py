@@ -1,0 +1,122 @@
+"""Figure 11: throughput against B with drop-tail, drop-from-front and random-drop buffers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ackclock.charts import Chart, Curve, Panel
+from ackclock.experiments.bottlenecks.path import count_cycles, mbps, predicted, scenario, simulated, throughputs
+from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
+from ackclock.replication import ResolvedDict
+
+BUFFERS = tuple(range(10, 21))
+QUEUES = {"drop-tail": "DropTail", "drop-from-front": "Drop from Front", "random-drop": "Random Drop"}
+PAPER_LOST = (13, 16, 18)
+
+
+def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+    """Each discipline at each B, over the 150 s of figures 9 and 10, and in steady state."""
+    long = {"run.warmup": "200 s", "run.duration": setting.pick("1700 s", "20200 s"), "trace.losses": True}
+    return {
+        f"{queue} {buffer}{end}": scenario("slow-access", _changes(queue, buffer, replications) | length)
+        for queue in QUEUES
+        for buffer in BUFFERS
+        for end, length, replications in (("", {}, setting.pick(40, 400)), (" steady", long, setting.pick(3, 20)))
+    }
+
+
+def _changes(queue: str, buffer: int, replications: int) -> dict[str, Any]:
+    """Give both nodes a discipline; random ones are run several times."""
+    return {
+        "link.feeder.queue": queue,
+        "link.satellite.queue": queue,
+        "link.satellite.buffer": f"{buffer} pkt",
+        "run.replications": replications if queue == "random-drop" else 1,
+    }
+
+
+def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+    """Where drop-tail loses the retransmission, and which discipline is best there and elsewhere."""
+    tail, front, drawn = (_rates(runs, queue, " steady") for queue in QUEUES)
+    counts = [count_cycles(runs[f"drop-tail {buffer} steady"]) for buffer in BUFFERS]
+    lost = np.array([count.retransmissions_lost > count.cycles / 2 for count in counts])
+    found = [buffer for buffer, each in zip(BUFFERS, lost, strict=True) if each]
+    as_in_paper = [(buffer in PAPER_LOST) == bool(each) for buffer, each in zip(BUFFERS, lost, strict=True)]
+    ratio = f"{tail.min() * 1e3:.0f} to {tail.max() * 1e3:.0f} kbit/s with drop-tail in steady state"
+    possible = [bool(predicted(runs[f"drop-tail {b}"].resolved).retransmission_loss.node >= 0) for b in BUFFERS]
+    findings = {
+        "oscillates": Finding(
+            float(_turns(tail)), note=f"{ratio}; {_turns(_rates(runs, 'drop-tail'))} turns over 0 to 150 s"
+        ),
+        "lost_at": Finding(
+            100.0 * share(as_in_paper), note=f"lost in most cycles at B = {', '.join(map(str, found)) or 'none'}"
+        ),
+        "only_where_possible": Finding(
+            share([may for may, each in zip(possible, lost, strict=True) if each]),
+            note=f"by (5) it may be lost at {sum(possible)} of the {len(BUFFERS)} B",
+        ),
+        "better_where_lost": Finding(
+            share([*(front[lost] > tail[lost]), *(drawn[lost] > tail[lost])]),
+            note=f"in steady state, at B = {', '.join(map(str, found)) or 'none'}, both gateways",
+        ),
+        "worse_elsewhere": Finding(
+            share([*(front[~lost] < tail[~lost]), *(drawn[~lost] < tail[~lost])]),
+            note="in steady state, at the other B",
+        ),
+        "random_beats_front": Finding(
+            share([bool(drawn[BUFFERS.index(b)] > front[BUFFERS.index(b)]) for b in (13, 20)]),
+            float(_theory(runs, "random-drop")[3] > _theory(runs, "drop-from-front")[3]),
+            f"of all B in {100.0 * share(list(drawn > front)):.0f}%",
+        ),
+        "order_of_theory": Finding(
+            model=share(_ordered(runs)), note="W_S grows with alpha: drop-from-front, random drop, drop-tail"
+        ),
+    }
+    return Outcome(findings, {"figure": _chart(runs)})
+
+
+def _rates(runs: Mapping[str, Run], queue: str, end: str = "") -> NDArray[np.float64]:
+    return np.asarray(throughputs(runs, [f"{queue} {buffer}{end}" for buffer in BUFFERS])[0])
+
+
+def _theory(runs: Mapping[str, Run], queue: str) -> NDArray[np.float64]:
+    found = [predicted(runs[f"{queue} {buffer}"].resolved).throughput.capped for buffer in BUFFERS]
+    return np.asarray(mbps(np.array(found, dtype=float)))
+
+
+def _ordered(runs: Mapping[str, Run]) -> Sequence[bool]:
+    tail, front, drawn = (_theory(runs, queue) for queue in QUEUES)
+    return [bool(a < b < c) for a, b, c in zip(front, drawn, tail, strict=True)]
+
+
+def _turns(rates: NDArray[np.float64]) -> int:
+    """Count how often a curve changes between rising and falling."""
+    steps = np.sign(np.diff(rates))
+    return int(np.count_nonzero(np.diff(steps[steps != 0.0])))
+
+
+def _chart(runs: Mapping[str, Run]) -> Chart:
+    panels = []
+    for end, title in (("", "0 to 150 s, as figures 9 and 10"), (" steady", "steady state")):
+        curves = [
+            simulated(f"{text}, simulated", BUFFERS, runs, [f"{queue} {buffer}{end}" for buffer in BUFFERS], colour)
+            for colour, (queue, text) in enumerate(QUEUES.items())
+        ]
+        if not end:
+            curves.append(
+                Curve("the paper: figure 9, figure 10", np.array([18.0, 18.0]), np.array([0.717, 0.829]), "paper")
+            )
+        else:
+            x = np.array(BUFFERS, dtype=float)
+            curves += [
+                Curve(f"{text}, theory", x, _theory(runs, queue), "theory", colour)
+                for colour, (queue, text) in enumerate(QUEUES.items())
+            ]
+            lost = [predicted(runs[f"drop-tail {b}"].resolved).throughput_with_lost_retransmission for b in BUFFERS]
+            rates = mbps(np.array([one.capped for one in lost], dtype=float))
+            curves.append(Curve("theory if the retransmission is lost", x, rates, "guide"))
+        panels.append(Panel("B, the bottleneck's buffer [packets]", "throughput [Mbit/s]", curves, title, y_top=1.2))
+    title = "Figure 11: the buffer management policy and the throughput"
+    return Chart(title, panels, 2, share_y=True, size_inches=(15.0, 7.5))

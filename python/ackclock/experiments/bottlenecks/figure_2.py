@@ -1,0 +1,74 @@
+"""Figure 2: the window against time for mu_1 = 1.5 and 1.6 Mbit/s."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ackclock.charts import Chart, Curve, Panel
+from ackclock.experiments.bottlenecks.path import MEGA, READINGS, mbps, predicted, scenario, windows
+from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
+from ackclock.replication import ResolvedDict
+
+RATES = ("1.5", "1.6")
+
+
+def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+    """As in the paper from t = 0, and in steady state; both readings of T."""
+    found = {}
+    for reading in READINGS:
+        for rate in RATES:
+            changes = {"link.feeder.rate": f"{rate} Mbit/s"}
+            found[f"{reading} {rate}"] = scenario("two-nodes", changes | {"trace.overview_interval": "0.5 s"}, reading)
+            steady = {"run.warmup": "200 s", "run.duration": setting.pick("2200 s", "20200 s")}
+            found[f"{reading} {rate} steady"] = scenario("two-nodes", changes | steady, reading)
+    return found
+
+
+def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+    """Throughput and largest window of both rates."""
+    findings = {}
+    for rate in RATES:
+        run, steady = runs[f"propagation {rate}"], runs[f"propagation {rate} steady"]
+        model = predicted(run.resolved)
+        other = runs[f"rtt {rate}"].flow("throughput_bps", MEGA).value
+        findings[f"throughput_{rate}"] = Finding(
+            run.flow("throughput_bps", MEGA),
+            float(mbps(model.throughput.capped)),
+            f"0 to 500 s; in steady state {steady.flow('throughput_bps', MEGA).value:.3f}; with the service times in T "
+            f"{other:.3f}",
+        )
+        findings[f"window_{rate}"] = Finding(
+            steady.flow("cwnd_max_packets"),
+            float(model.maximum_window),
+            "with 560 ms of propagation T is 565.7 ms; ns-2's windows peak at the next whole packet",
+        )
+        findings[f"window_rtt_{rate}"] = Finding(
+            runs[f"rtt {rate} steady"].flow("cwnd_max_packets"),
+            float(predicted(runs[f"rtt {rate}"].resolved).maximum_window),
+        )
+    findings["falls"] = Finding(
+        share([_falls(runs, f"{reading} {{}}{end}") for reading in READINGS for end in ("", " steady")])
+    )
+    return Outcome(findings, {"figure": _chart(runs)})
+
+
+def _falls(runs: Mapping[str, Run], label: str) -> bool:
+    slow, fast = (runs[label.format(rate)] for rate in RATES)
+    quantities = ("throughput_bps", "cwnd_mean_packets")
+    return all(fast.flow(quantity).value < slow.flow(quantity).value for quantity in quantities)
+
+
+def _chart(runs: Mapping[str, Run]) -> Chart:
+    panels = []
+    for number, rate in enumerate(RATES):
+        run = runs[f"propagation {rate}"]
+        largest = float(predicted(run.resolved).maximum_window)
+        curves = [
+            windows(run, "cwnd, simulated", number),
+            Curve("W_max, theory", np.array([0.0, 500.0]), np.array([largest, largest]), "theory", 4),
+        ]
+        value = run.flow("throughput_bps", MEGA).value
+        paper = {"1.5": 1.371, "1.6": 1.247}[rate]
+        title = f"mu_1 = {rate} Mbit/s: {value:.3f} Mbit/s (the paper: {paper} Mbit/s)"
+        panels.append(Panel("time [s]", "cwnd [packets]", curves, title, y_top=500.0))
+    return Chart("Figure 2: the window as the first node gets a little faster", panels, 1, size_inches=(12.0, 8.5))

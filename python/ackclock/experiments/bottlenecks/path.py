@@ -1,0 +1,112 @@
+"""What the paper's simulations have in common: mu, T, packets, the two readings of T, and how cycles are told apart."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ackclock.charts import Curve
+from ackclock.experiments.frame import Run, resolved, scenario_tables
+from ackclock.models import bottlenecks
+
+PAPER: Final = "bottlenecks"
+MU_MBPS: Final = 1.5
+ROUND_TRIP_S: Final = 0.56
+PACKET_BITS: Final = 8 * 512
+MEGA: Final = 1e6
+PACKETS_PER_MEGABIT: Final = MEGA / PACKET_BITS
+MU: Final = MU_MBPS * PACKETS_PER_MEGABIT
+PIPE: Final = MU * ROUND_TRIP_S
+
+READINGS: Final = {"propagation": "T is the propagation alone", "rtt": "T holds the service times"}
+"""The paper's T = 560 ms is the sum of the propagation delays before figure 4, and holds the service times in
+section 3."""
+
+LONGEST_RECOVERY_S: Final = 20.0
+"""Detections of losses nearer than this belong to one TCP cycle: avoidance alone takes three times as long here."""
+
+
+def scenario(name: str, changes: Mapping[str, Any], reading: str = "propagation") -> dict[str, Any]:
+    """Resolve a scenario of this paper, with changes by dotted path, in one reading of T."""
+    return resolved(read_as(scenario_tables(PAPER, name), reading), changes)
+
+
+def read_as(tables: dict[str, Any], reading: str) -> dict[str, Any]:
+    """Write T into a scenario in one of its readings."""
+    flow = tables["flow"][0]
+    del flow["propagation"]
+    flow[reading] = "560 ms"
+    return tables
+
+
+def throughputs(runs: Mapping[str, Run], labels: Sequence[str]) -> NDArray[np.float64]:
+    """Give the simulated throughput of some runs with its interval [Mbit/s]: rows of value, low, high."""
+    found = [runs[label].flow("throughput_bps", MEGA) for label in labels]
+    return np.array([[one.value, one.low, one.high] for one in found]).T
+
+
+def simulated(label: str, x: Any, runs: Mapping[str, Run], labels: Sequence[str], colour: int | None = None) -> Curve:
+    """Make the curve of the simulated throughput of some runs."""
+    value, low, high = throughputs(runs, labels)
+    return Curve(label, np.asarray(x, dtype=float), value, "simulation", colour, low, high)
+
+
+def predicted(run_or_resolved: Mapping[str, Any]) -> bottlenecks.Cycle:
+    """Compute the paper's cycle for a resolved scenario, with the round trip that it has."""
+    from ackclock.prediction.scene import LOSSY_DISCIPLINES, Scene  # noqa: PLC0415  the models, when they are asked
+
+    scene = Scene(run_or_resolved, run_or_resolved["flows"][0])
+    access, nodes = scene.access_and_nodes
+    factor = LOSSY_DISCIPLINES[nodes[-1].discipline]
+    rates, buffers = [node.packet_rate for node in nodes], [node.buffer for node in nodes]
+    return bottlenecks.cycle(rates, buffers, scene.round_trip_s, access, factor)
+
+
+def mbps(packets_per_second: Any) -> Any:
+    """Turn packets a second into Mbit/s."""
+    return np.asarray(packets_per_second) / PACKETS_PER_MEGABIT
+
+
+def windows(run: Run, label: str, colour: int) -> Curve:
+    """Make the curve of cwnd against time, from the run's overview."""
+    overview = run.trace("overview")
+    cwnd = overview[overview["kind"] == "cwnd"]
+    return Curve(label, cwnd["time_s"].to_numpy(), cwnd["value"].to_numpy(), "step", colour)
+
+
+@dataclass(frozen=True)
+class CycleCount:
+    """What the TCP cycles of a run were, the first slow start left out; whole cycles alone."""
+
+    cycles: int
+    double_slow_starts: int
+    retransmissions_lost: int
+
+
+def count_cycles(run: Run) -> CycleCount:
+    """Tell cycles apart by their detections of losses: one in avoidance, and what follows it soon."""
+    losses = run.trace("losses")
+    losses = losses[losses["replication"] == 0]
+    times = losses["time_s"].to_numpy()
+    number = np.cumsum(np.diff(times, prepend=-np.inf) > LONGEST_RECOVERY_S)
+    last = number.max(initial=0)
+    cycles = [losses[number == each] for each in range(2, last)]
+    lost = [bool(((cycle["cause"] == "timeout") & cycle["retransmission"]).any()) for cycle in cycles]
+    return CycleCount(len(cycles), sum(len(cycle) > 1 for cycle in cycles), sum(lost))
+
+
+def mostly_double(run: Run) -> bool:
+    """Tell whether most cycles have two slow starts.
+
+    Raises
+    ------
+    ValueError
+        If the run is too short for a whole cycle, for then it tells nothing.
+    """
+    found = count_cycles(run)
+    if found.cycles == 0:
+        duration = run.resolved["run"]["duration_s"]
+        raise ValueError(f"no whole TCP cycle in {duration:g} s: simulate longer")
+    return found.double_slow_starts > found.cycles / 2

@@ -1,0 +1,175 @@
+"""What an item of a paper is made of: its scenarios, what came of them, and what it found.
+
+The module of an item has two functions: `scenarios(setting)` gives resolved scenarios by label, `outcome(setting,
+runs)` what the runs say. So the runs of all items are one list, which all cores share and an interrupted command goes
+on with.
+"""
+
+import copy
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from importlib.resources import files
+from math import nan
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+
+from ackclock import scenario as toml_scenarios
+from ackclock.charts import Chart
+from ackclock.replication import Replication, ResolvedDict
+from ackclock.summary import flow_rows
+from ackclock.traces import trace_frames
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+T = TypeVar("T")
+PACKAGE = "ackclock.experiments"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How long and how finely the items are made.
+
+    Parameters
+    ----------
+    full : bool
+        The paper's lengths, and as many points and replications as a curve wants; else shorter runs.
+    """
+
+    full: bool = False
+
+    def pick(self, quick: T, full: T) -> T:
+        """Choose a value."""
+        return full if self.full else quick
+
+
+@dataclass(frozen=True)
+class Run:
+    """A scenario with its replications.
+
+    Parameters
+    ----------
+    resolved : mapping
+        What was run.
+    replications : sequence of Replication
+        What came of it.
+    """
+
+    resolved: ResolvedDict
+    replications: Sequence[Replication]
+
+    def trace(self, name: str) -> "pd.DataFrame":
+        """Give a trace that the scenario asked for."""
+        return trace_frames(self.resolved, self.replications)[name]
+
+    @cached_property
+    def flows(self) -> list[dict[str, Any]]:
+        """The flows' quantities with their intervals."""
+        return flow_rows(self.resolved, self.replications)
+
+    def flow(self, quantity: str, scale: float = 1.0, flow: int = 0) -> "Measure":
+        """Give a quantity of a flow, divided by `scale`."""
+        found = self.flows[flow][quantity]
+        return Measure(*(nan if found[part] is None else found[part] / scale for part in ("mean", "low", "high")))
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A simulated number with its interval; without one, low and high are the number itself or nan."""
+
+    value: float
+    low: float = nan
+    high: float = nan
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found of one of the paper's numbers or claims.
+
+    Parameters
+    ----------
+    simulation : Measure or float, optional
+        As simulated; of a claim in words the part of its cases in which it holds, from 0 to 1.
+    model : float
+        As the model has it; nan where it says nothing.
+    note : str
+        What the reader should see beside the number.
+    """
+
+    simulation: Measure | float = nan
+    model: float = nan
+    note: str = ""
+
+    @property
+    def measure(self) -> Measure:
+        """The simulation with its interval."""
+        return self.simulation if isinstance(self.simulation, Measure) else Measure(float(self.simulation))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an item found.
+
+    Parameters
+    ----------
+    findings : mapping of str to Finding
+        By the key of expected.csv.
+    charts : mapping of str to Chart
+        By file name.
+    notes : sequence of str
+        What the report says below the figures.
+    """
+
+    findings: Mapping[str, Finding]
+    charts: Mapping[str, Chart] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+
+class ItemModule(Protocol):
+    """The module of an item."""
+
+    def scenarios(self, setting: Setting) -> Mapping[str, ResolvedDict]:
+        """Give the resolved scenarios by label."""
+        ...
+
+    def outcome(self, setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+        """Say what the runs found."""
+        ...
+
+
+def item_module(paper: str, name: str) -> ItemModule:
+    """Import the module of an item."""
+    return cast("ItemModule", import_module(f"{PACKAGE}.{paper}.{name}"))
+
+
+def scenario_tables(paper: str, name: str) -> dict[str, Any]:
+    """Read a scenario of a paper as tables, for the caller to change.
+
+    Parameters
+    ----------
+    paper : str
+        The paper's folder.
+    name : str
+        The file in its `scenarios`, without ".toml".
+    """
+    text = files(f"{PACKAGE}.{paper}").joinpath("scenarios", f"{name}.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def resolved(tables: Mapping[str, Any], changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Resolve tables, with changes by dotted path."""
+    loaded = toml_scenarios.load(copy.deepcopy(dict(tables)))
+    return toml_scenarios.resolve(toml_scenarios.with_overrides(loaded, changes or {})).to_dict()
+
+
+def share(cases: Sequence[bool]) -> float:
+    """Give the part of the cases in which a claim holds; 0 where there is no case, for then nothing was shown.
+
+    Examples
+    --------
+    >>> share([True, True, False, True]), share([])
+    (0.75, 0.0)
+    """
+    return sum(cases) / len(cases) if cases else 0.0

@@ -1,0 +1,137 @@
+"""The papers: which items each has, and what it says of them. Data, read from the papers' folders."""
+
+import csv
+import difflib
+import io
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from math import nan
+from typing import Literal
+
+from ackclock.errors import Fault, SweepError
+from ackclock.experiments.criteria import Expected, check_criterion
+from ackclock.experiments.frame import PACKAGE
+
+State = Literal["reproduced", "partly", "differs", "diagram"]
+
+
+@dataclass(frozen=True)
+class Item:
+    """A figure, a table, or numbers of a section.
+
+    Parameters
+    ----------
+    paper, name, title : str
+        Whose, which, what it shows.
+    state : str
+        What is known of it: "reproduced", "partly", "differs", or "diagram" where there is nothing to compute.
+    why : str
+        The reason of that state.
+    module : str
+        Its module in the paper's folder; empty for a diagram.
+    expected : tuple of Expected
+        The paper's numbers and claims.
+    """
+
+    paper: str
+    name: str
+    title: str
+    state: State
+    why: str
+    module: str
+    expected: tuple[Expected, ...]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper.
+
+    Parameters
+    ----------
+    name, title, authors, source : str
+        What it is.
+    readings : tuple of str
+        How points are read that it leaves open.
+    items : tuple of Item
+        All its figures and tables, in its order.
+    """
+
+    name: str
+    title: str
+    authors: str
+    source: str
+    readings: tuple[str, ...]
+    items: tuple[Item, ...]
+
+
+def papers() -> list[Paper]:
+    """Read all papers, by name."""
+    folders = (entry for entry in files(PACKAGE).iterdir() if entry.joinpath("paper.toml").is_file())
+    return [read_paper(name) for name in sorted(entry.name for entry in folders)]
+
+
+@lru_cache
+def read_paper(name: str) -> Paper:
+    """Read a paper's folder: paper.toml, expected.csv."""
+    folder = files(PACKAGE).joinpath(name)
+    content = tomllib.loads(folder.joinpath("paper.toml").read_text(encoding="utf-8"))
+    expected = _expected(folder.joinpath("expected.csv").read_text(encoding="utf-8"))
+    names = [item["name"] for item in content["item"]]
+    stray = {row.item for row in expected} - set(names)
+    if stray:
+        raise SweepError(Fault(f"{name}/expected.csv", "names unknown items", ", ".join(stray), ", ".join(names)))
+    items = (
+        Item(
+            paper=name,
+            name=item["name"],
+            title=item["title"],
+            state=item["state"],
+            why=item["why"],
+            module=item.get("module", ""),
+            expected=tuple(row for row in expected if row.item == item["name"]),
+        )
+        for item in content["item"]
+    )
+    readings = tuple(content.get("readings", ()))
+    return Paper(name, content["title"], content["authors"], content["source"], readings, tuple(items))
+
+
+def chosen(names: Sequence[str]) -> list[tuple[Paper, list[Item]]]:
+    """Find papers and items by "PAPER" or "PAPER/ITEM"; without names all of them.
+
+    Raises
+    ------
+    SweepError
+        If there is no such paper or item.
+    """
+    known = {paper.name: paper for paper in papers()}
+    wanted: dict[str, list[Item]] = {}
+    for name in names or list(known):
+        paper_name, _, item_name = name.partition("/")
+        if paper_name not in known:
+            raise SweepError(_unknown("paper", paper_name, list(known)))
+        paper = known[paper_name]
+        found = [item for item in paper.items if item_name in {"", item.name}]
+        if not found:
+            raise SweepError(_unknown(f"item of {paper_name}", item_name, [item.name for item in paper.items]))
+        wanted.setdefault(paper_name, []).extend(item for item in found if item not in wanted.get(paper_name, []))
+    return [(known[name], items) for name, items in wanted.items()]
+
+
+def _unknown(what: str, given: str, allowed: list[str]) -> Fault:
+    near = difflib.get_close_matches(given, allowed, n=1)
+    return Fault(what, "is unknown", given, ", ".join(allowed), f'did you mean "{near[0]}"?' if near else None)
+
+
+def _expected(text: str) -> list[Expected]:
+    rows = csv.DictReader(io.StringIO(text))
+    found = [
+        Expected(paper=float(row.pop("paper") or nan), **{name: str(value) for name, value in row.items()})
+        for row in rows
+    ]
+    for row in found:
+        check_criterion(row.criterion)
+    return found

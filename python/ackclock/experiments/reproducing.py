@@ -1,0 +1,232 @@
+"""Makes the figures and tables of the papers: runs, findings, verdicts, files."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock import storage
+from ackclock.charts import Chart
+from ackclock.experiments.criteria import Verdict, item_verdict, verdict
+from ackclock.experiments.frame import Finding, Outcome, Run, Setting, item_module
+from ackclock.experiments.papers import Item, Paper, chosen
+from ackclock.sweeps import Folder, Store, csv_writer, netcdf_writer, packets_of, point_key, run_points
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ackclock.replication import ResolvedDict
+
+POINTS = "points"
+OnProgress = Callable[[float, int], None]
+OnStep = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Made:
+    """An item as it was made.
+
+    Parameters
+    ----------
+    item : Item
+        Which.
+    outcome : Outcome
+        What was found; empty for a diagram.
+    verdicts : mapping of str to str
+        By the key of the paper's number or claim.
+    packets, points : int
+        What was simulated for it.
+    """
+
+    item: Item
+    outcome: Outcome
+    verdicts: Mapping[str, Verdict]
+    packets: int = 0
+    points: int = 0
+
+    @property
+    def verdict(self) -> str:
+        """The item's; "diagram" where there is nothing to compute."""
+        return item_verdict(list(self.verdicts.values())) if self.item.module else "diagram"
+
+    def finding(self, key: str) -> Finding:
+        """Give what was found; nothing where the item's module did not look."""
+        return self.outcome.findings.get(key, Finding())
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """All that one command made.
+
+    Parameters
+    ----------
+    setting : Setting
+        Quick or full.
+    papers : tuple of (Paper, tuple of Made)
+        The items, by paper.
+    points, computed, packets : int
+        Different points, those that were not there yet, and the packets of all of them.
+    wall_s, cpu_s : float
+        What simulating took, this time.
+    """
+
+    setting: Setting
+    papers: tuple[tuple[Paper, tuple[Made, ...]], ...]
+    points: int
+    computed: int
+    packets: int
+    wall_s: float
+    cpu_s: float
+
+    @property
+    def made(self) -> list[Made]:
+        """The items of all papers."""
+        return [made for _, items in self.papers for made in items]
+
+
+def reproduce(  # noqa: PLR0913  all but one by name
+    names: Sequence[str] = (),
+    *,
+    full: bool = False,
+    out: str | Path = "results/papers",
+    jobs: int | None = None,
+    cluster: str | None = None,
+    on_progress: OnProgress | None = None,
+    on_step: OnStep | None = None,
+) -> Reproduction:
+    """Make figures and tables of the papers again, and judge them by what the papers say.
+
+    Parameters
+    ----------
+    names : sequence of str
+        "PAPER" or "PAPER/ITEM"; all papers by default.
+    full : bool
+        The papers' lengths and all points, else shorter runs.
+    out : str or Path
+        Folder for figures, tables, data, the report (report.html, report.md) and each finished point: an interrupted
+        call goes on where it was.
+    jobs, cluster
+        As for `ackclock.sweep`.
+    on_progress : callable, optional
+        Told the fraction of the simulations done, and how many points are.
+    on_step : callable, optional
+        Told in words what is made.
+
+    Returns
+    -------
+    Reproduction
+        The items with their findings and verdicts.
+
+    Raises
+    ------
+    SweepError
+        If there is no such paper or item.
+    KeyboardInterrupt
+        After Ctrl-C; finished points are kept.
+    """
+    picked, setting, out = chosen(names), Setting(full), Path(out)
+    storage.prepare_folder(out)
+    store = Folder(out / POINTS)
+    scenarios = _scenarios(picked, setting)
+    wall, cpu = time.perf_counter(), time.process_time()
+    points = [resolved for labelled in scenarios.values() for resolved in labelled.values()]
+    ran = run_points(points, store, jobs=jobs, cluster=cluster, on_progress=on_progress)
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    made: dict[str, list[Made]] = {}
+    for paper, items in picked:
+        for item in items:
+            if on_step is not None:
+                on_step(f"{paper.name}/{item.name}")
+            made.setdefault(paper.name, []).append(_make(item, setting, scenarios[item], store, out))
+    reproduction = Reproduction(
+        setting=setting,
+        papers=tuple((paper, tuple(made[paper.name])) for paper, _ in picked),
+        points=ran.points,
+        computed=ran.computed,
+        packets=sum(packets_of(store.read(key)) for key in {point_key(resolved) for resolved in points}),
+        wall_s=wall,
+        cpu_s=cpu,
+    )
+    _write_report(reproduction, out)
+    return reproduction
+
+
+def _scenarios(
+    picked: Sequence[tuple[Paper, list[Item]]], setting: Setting
+) -> dict[Item, Mapping[str, "ResolvedDict"]]:
+    items = [item for _, found in picked for item in found]
+    return {item: item_module(item.paper, item.module).scenarios(setting) if item.module else {} for item in items}
+
+
+def _make(item: Item, setting: Setting, scenarios: Mapping[str, "ResolvedDict"], store: Store, out: Path) -> Made:
+    if not item.module:
+        return Made(item, Outcome({}), {})
+    runs = {label: Run(resolved, store.read(point_key(resolved))) for label, resolved in scenarios.items()}
+    outcome = item_module(item.paper, item.module).outcome(setting, runs)
+    verdicts = {row.key: verdict(row, outcome.findings.get(row.key, Finding())) for row in item.expected}
+    storage.write_files(item_folder(out, item), _writers(outcome, runs))
+    packets = sum(packets_of(run.replications) for run in runs.values())
+    return Made(item, outcome, verdicts, packets, len(runs))
+
+
+def item_folder(out: Path, item: Item) -> Path:
+    """Give the folder of an item's files."""
+    return out / item.paper / item.name
+
+
+def _writers(outcome: Outcome, runs: Mapping[str, Run]) -> dict[str, storage.Writer]:
+    writers: dict[str, storage.Writer] = {}
+    for name, chart in outcome.charts.items():
+        writers |= _chart_writers(name, chart)
+    if runs:
+        frame = _run_table(runs)
+        writers["runs.csv"] = csv_writer(frame)
+        writers["runs.nc"] = netcdf_writer(_run_dataset(frame))
+    return writers
+
+
+def _chart_writers(name: str, chart: Chart) -> dict[str, storage.Writer]:
+    from ackclock.plots import chart_picture, save_picture  # noqa: PLC0415  half a second that data need not pay
+
+    figure = chart_picture(chart)
+    pictures: dict[str, storage.Writer] = {
+        f"{name}.{ending}": lambda path: save_picture(figure, path) for ending in ("png", "svg")
+    }
+    return {**pictures, f"{name}.csv": csv_writer(chart.table)}
+
+
+def _run_table(runs: Mapping[str, Run]) -> "pd.DataFrame":
+    """Write a row a run and flow."""
+    import pandas as pd  # noqa: PLC0415  half a second that other uses need not pay
+
+    rows = []
+    for label, run in runs.items():
+        about = {"run": label, "point": point_key(run.resolved), "replications": len(run.replications)}
+        packets = packets_of(run.replications)
+        for row in run.flows:
+            cells: dict[str, Any] = {**about, "packets": packets, "flow": row["name"]}
+            for name, found in row.items():
+                if isinstance(found, Mapping):
+                    cells |= {name: found["mean"], f"{name}_low": found["low"], f"{name}_high": found["high"]}
+            rows.append(cells)
+    return pd.DataFrame(rows)
+
+
+def _run_dataset(frame: "pd.DataFrame") -> Any:
+    numbers = frame.astype({name: "float64" for name in frame.columns if name not in {"run", "point", "flow"}})
+    return numbers.rename_axis("row").to_xarray().drop_vars("row")
+
+
+def _write_report(reproduction: Reproduction, out: Path) -> None:
+    from ackclock.experiments.report import html_report, markdown_report, verdict_table  # noqa: PLC0415
+
+    html, markdown = html_report(reproduction, out), markdown_report(reproduction)
+    storage.write_files(
+        out,
+        {
+            "verdicts.csv": csv_writer(verdict_table(reproduction)),
+            "report.md": lambda path: storage.void(path.write_text(markdown, encoding="utf-8")),
+            "report.html": lambda path: storage.void(path.write_text(html, encoding="utf-8")),
+        },
+    )

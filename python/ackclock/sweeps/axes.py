@@ -1,0 +1,248 @@
+"""The axes of a sweep: which fields take which values."""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ackclock import units
+from ackclock.errors import Fault, SweepError, UnitError
+from ackclock.scenario.override import written_value
+
+if TYPE_CHECKING:
+    from ackclock.scenario import Scenario
+
+MOST_VALUES = 20_000
+FORMS = 'FIELD=START:STOP:STEP or FIELD=VALUE,VALUE,..., such as link.satellite.buffer="10:60:2 pkt"'
+
+_NUMBER = re.compile(units.NUMBER_PATTERN)
+_RANGE = re.compile(rf"({units.NUMBER_PATTERN}):({units.NUMBER_PATTERN}):({units.NUMBER_PATTERN})\s*(\S.*)?")
+_WITH_UNIT = re.compile(rf"({units.NUMBER_PATTERN})\s*([A-Za-zµμ].*)")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Fields that change together, and their values.
+
+    Parameters
+    ----------
+    fields : tuple of str
+        Dotted paths; the first one is the axis's name.
+    rows : tuple of tuple
+        At each place on the axis a value for each field, as it would stand in the TOML.
+    """
+
+    fields: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    @property
+    def name(self) -> str:
+        """The first field."""
+        return self.fields[0]
+
+    def column(self, field: str) -> list[Any]:
+        """Give one field's values along the axis."""
+        place = self.fields.index(field)
+        return [row[place] for row in self.rows]
+
+
+def parse_axis(text: str) -> Axis:
+    """Read an axis as the command line has it.
+
+    Parameters
+    ----------
+    text : str
+        ``FIELD=START:STOP:STEP`` (STOP included), ``FIELD=VALUE,VALUE,...``, a unit after the last number holding for
+        all bare ones; several of these joined by ``" & "`` change in step.
+
+    Returns
+    -------
+    Axis
+        The axis; numbers without a unit are left bare.
+
+    Raises
+    ------
+    SweepError
+        If it is none.
+
+    Examples
+    --------
+    >>> parse_axis("link.satellite.buffer=10:14:2 pkt").rows
+    (('10 pkt',), ('12 pkt',), ('14 pkt',))
+    >>> parse_axis("link.feeder.rate=1,2 Mbit/s & link.feeder.buffer=10,20 pkt").rows
+    (('1 Mbit/s', '10 pkt'), ('2 Mbit/s', '20 pkt'))
+    """
+    return zipped_axis(dict(_parse_field(part) for part in text.split(" & ")))
+
+
+def zipped_axis(columns: Mapping[str, Sequence[Any]]) -> Axis:
+    """Make an axis along which fields change in step.
+
+    Raises
+    ------
+    SweepError
+        If the fields have different numbers of values, or a field has none.
+    """
+    lengths = {field: len(values) for field, values in columns.items()}
+    name = next(iter(columns))
+    for field, length in lengths.items():
+        if length == 0:
+            _refuse(field, "has no values", allowed=FORMS)
+        if length > MOST_VALUES:
+            _refuse(field, "has too many values", given=f"{length}", allowed=f"at most {MOST_VALUES}")
+        if length != lengths[name]:
+            given = f"{length} values for {field}, {lengths[name]} for {name}"
+            _refuse(field, "has another number of values than the field that it goes with", given, "as many for each")
+    rows = tuple(zip(*columns.values(), strict=True))
+    seen: set[str] = set()
+    for row in rows:
+        if repr(row) in seen:
+            _refuse(name, "has a value twice", given=_shown(row), allowed="each value once")
+        seen.add(repr(row))
+    return Axis(tuple(columns), rows)
+
+
+def axes_of(vary: Mapping[Any, Sequence[Any]], scenario: "Scenario") -> list[Axis]:
+    """Read the axes as Python has them.
+
+    Parameters
+    ----------
+    vary : mapping
+        Values by dotted path; a tuple of paths has tuples of values, which change in step.
+    scenario : Scenario
+        Gives bare numbers the unit that the field has there.
+    """
+    return [with_units(_axis_of(key, values), scenario) for key, values in vary.items()]
+
+
+def with_units(axis: Axis, scenario: "Scenario") -> Axis:
+    """Give bare numbers the unit with which the scenario writes the field."""
+    columns = {field: _with_unit(axis.column(field), written_value(scenario.source, field)) for field in axis.fields}
+    return Axis(axis.fields, tuple(zip(*columns.values(), strict=True)))
+
+
+def coordinate(values: Sequence[Any]) -> tuple[NDArray[Any], str]:
+    """Turn an axis's values into an array with its unit.
+
+    Returns
+    -------
+    tuple of array and str
+        Numbers in SI units where all values are numbers or quantities of one kind, else texts and no unit.
+
+    Examples
+    --------
+    >>> coordinate(["1 Mbit/s", "2.5 Mbit/s"])
+    (array([1000000., 2500000.]), 'bit/s')
+    >>> coordinate(["drop-tail", "red"])
+    (array(['drop-tail', 'red'], dtype='<U9'), '')
+    """
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        return np.array(values, dtype=float), ""
+    try:
+        found = [units.parse(value) for value in values]
+    except (UnitError, AttributeError, TypeError):
+        return np.array([value if isinstance(value, str) else _toml(value) for value in values]), ""
+    if len({quantity.unit for quantity in found}) == 1:
+        return np.array([quantity.value for quantity in found]), found[0].unit
+    return np.array([str(value) for value in values]), ""
+
+
+def _axis_of(key: Any, values: Sequence[Any]) -> Axis:
+    fields = (key,) if isinstance(key, str) else tuple(key)
+    if isinstance(values, str):
+        return parse_axis(f"{fields[0]}={values}")
+    rows = [(value,) for value in values] if isinstance(key, str) else [tuple(row) for row in values]
+    odd = next((row for row in rows if len(row) != len(fields)), None)
+    if odd is not None:
+        _refuse(fields[0], "needs a value for each of its fields", _shown(odd), f"{len(fields)} values")
+    plain = [tuple(value.item() if isinstance(value, np.generic) else value for value in row) for row in rows]
+    return zipped_axis({field: [row[place] for row in plain] for place, field in enumerate(fields)})
+
+
+def _parse_field(text: str) -> tuple[str, list[Any]]:
+    field, equals, values = (part.strip() for part in text.partition("="))
+    if not (equals and field and values):
+        raise SweepError(Fault(f'axis "{text.strip()}"', "names no field with values", allowed=FORMS))
+    matched = _RANGE.fullmatch(values)
+    if matched is not None:
+        return field, _range(field, values, matched)
+    if re.fullmatch(r"[-+0-9.eE]+(:[-+0-9.eE]*){1,3}.*", values):
+        _refuse(field, "is no range", values, "START:STOP:STEP, such as 10:60:2")
+    return field, _shared_unit(_list(field, values))
+
+
+def _range(field: str, text: str, matched: "re.Match[str]") -> list[Any]:
+    try:
+        start, stop, step = (Decimal(matched[place]) for place in (1, 2, 3))
+    except InvalidOperation:  # pragma: no cover - the pattern lets numbers through alone
+        _refuse(field, "is no range", text, "START:STOP:STEP")
+    if step == 0 or (stop - start) * step < 0:
+        _refuse(field, "never reaches the end of its range", text, "a step from START towards STOP, other than 0")
+    if (stop - start) / step >= MOST_VALUES:
+        _refuse(field, "has too many values", text, f"at most {MOST_VALUES}")
+    numbers = [start + place * step for place in range(int((stop - start) / step) + 1)]
+    unit = matched[4]
+    return [f"{_plain(number)} {unit}" if unit else _number(_plain(number)) for number in numbers]
+
+
+def _list(field: str, text: str) -> list[Any]:
+    try:
+        return list(tomllib.loads(f"values = [{text}]")["values"])
+    except (tomllib.TOMLDecodeError, RecursionError):
+        parts = [part.strip() for part in text.split(",")]
+    if not all(parts):
+        _refuse(field, "has an empty value", text, FORMS)
+    return [_value(part) for part in parts]
+
+
+def _value(text: str) -> Any:
+    """Read a value as TOML where it is that, else as text, for shells take its quotes."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return text
+
+
+def _shared_unit(values: list[Any]) -> list[Any]:
+    """Give bare numbers the unit of the last value."""
+    matched = _WITH_UNIT.fullmatch(values[-1]) if isinstance(values[-1], str) else None
+    return values if matched is None else [_in_unit(value, matched[2]) for value in values]
+
+
+def _with_unit(values: list[Any], written: object) -> list[Any]:
+    matched = _WITH_UNIT.fullmatch(written.strip()) if isinstance(written, str) else None
+    return values if matched is None else [_in_unit(value, matched[2]) for value in values]
+
+
+def _in_unit(value: Any, unit: str) -> Any:
+    bare = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"{value} {unit}" if bare or (isinstance(value, str) and _NUMBER.fullmatch(value)) else value
+
+
+def _plain(number: Decimal) -> str:
+    """Write a number without an exponent and without trailing zeros."""
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _number(text: str) -> int | float:
+    return float(text) if "." in text else int(text)
+
+
+def _toml(value: object) -> str:
+    from ackclock.scenario.places import as_toml  # noqa: PLC0415  only for values that are no text
+
+    return as_toml(value)
+
+
+def _shown(row: Sequence[Any]) -> str:
+    return ", ".join(_toml(value) for value in row)
+
+
+def _refuse(field: str, problem: str, given: str | None = None, allowed: str | None = None) -> NoReturn:
+    raise SweepError(Fault(f'axis "{field}"', problem, given, allowed))

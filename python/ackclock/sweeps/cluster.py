@@ -1,0 +1,79 @@
+"""Points on a dask.distributed cluster. The only importer of dask."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import ackclock
+from ackclock.errors import Fault, SweepError
+from ackclock.sweeps.running import Todo, simulate_point
+
+CONNECT_S = 15.0
+AHEAD = 4
+"""Points handed out for each of the cluster's threads, so that none waits."""
+
+
+def run_on_cluster(address: str, todo: Todo, keep: Callable[[str, bytes], None]) -> None:
+    """Simulate points on a cluster; a worker that dies costs the points that it was running, others compute them.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler, such as "tcp://10.0.0.1:8786".
+    todo : sequence of (str, mapping)
+        The points by name.
+    keep : callable
+        Given each point's name and bytes when it is finished.
+
+    Raises
+    ------
+    SweepError
+        If dask.distributed is not installed, or no scheduler answers.
+    """
+    client = _client(address)
+    try:
+        _run(client, todo, keep)
+    finally:
+        client.close()
+
+
+def _client(address: str) -> Any:
+    try:
+        import distributed  # noqa: PLC0415  an extra
+    except ImportError:
+        hint = "pip install 'ackclock[cluster]'"
+        raise SweepError(Fault("cluster", "needs dask.distributed, which is not installed", hint=hint)) from None
+    client: Any = distributed.Client  # untyped
+    try:
+        return client(address, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        allowed = "the address of a dask scheduler that runs, such as tcp://10.0.0.1:8786"
+        raise SweepError(Fault("cluster", f"cannot be reached ({error})", address, allowed)) from None
+
+
+def _run(client: Any, todo: Todo, keep: Callable[[str, bytes], None]) -> None:
+    import distributed  # noqa: PLC0415  an extra
+
+    waiting = iter(todo)
+    keys: dict[Any, str] = {}
+
+    def submit() -> Any:
+        task = next(waiting, None)
+        if task is None:
+            return None
+        key, resolved = task
+        text = json.dumps(resolved, allow_nan=False)
+        future = client.submit(simulate_point, text, ackclock.__version__, key=f"ackclock-{key}", pure=True)
+        keys[future.key] = key
+        return future
+
+    ahead = AHEAD * max(1, sum(client.nthreads().values()))
+    first = [future for future in (submit() for _ in range(ahead)) if future is not None]
+    as_completed: Any = distributed.as_completed  # untyped
+    completed = as_completed(first, loop=client.loop)
+    for future in completed:
+        keep(keys.pop(future.key), future.result())
+        future.release()
+        following = submit()
+        if following is not None:
+            completed.add(following)

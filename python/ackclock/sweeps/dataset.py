@@ -1,0 +1,226 @@
+"""The points of a sweep as one labelled array a quantity, with the models' predictions beside."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import ackclock
+from ackclock.engine import engine_fingerprint
+from ackclock.errors import Fault, SweepError
+from ackclock.prediction import ModelPrediction, Number, predict_resolved
+from ackclock.replication import Replication, row_flows
+from ackclock.summary import flow_rows, link_rows, replication_values
+from ackclock.sweeps.axes import coordinate
+from ackclock.sweeps.plan import Plan, Point
+from ackclock.sweeps.record import FORMAT, point_key
+from ackclock.sweeps.store import Store
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+MOST_CELLS = 200_000_000
+UNITS = {"bps": "bit/s", "s": "s", "packets": "pkt", "fraction": "1"}
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A point with what was simulated and predicted of it.
+
+    Parameters
+    ----------
+    point : Point
+        Where it is.
+    replications : list of Replication
+        What was simulated.
+    theory : tuple of ModelPrediction
+        What the models say.
+    flows, links : list of dict
+        Quantities with their intervals, as in a run's summary.
+    """
+
+    point: Point
+    replications: list[Replication]
+    theory: tuple[ModelPrediction, ...]
+    flows: list[dict[str, Any]]
+    links: list[dict[str, Any]]
+
+
+def finished_points(plan: Plan, store: Store) -> Iterator[Finished]:
+    """Read the points of a sweep, in order, and ask the models about each."""
+    for point in plan.points:
+        replications = store.read(point_key(point.resolved))
+        theory = predict_resolved(point.resolved).applicable
+        rows = flow_rows(point.resolved, replications), link_rows(point.resolved, replications)
+        yield Finished(point, replications, theory, *rows)
+
+
+def theory_name(model: ModelPrediction, number: Number, *, several: bool = False) -> str:
+    """Name the variable of a predicted number; its subject only where the model speaks of several."""
+    return f"theory_{model.model}_{number.key}" + (f"_{model.subject}" if several else "")
+
+
+def theory_numbers(theory: tuple[ModelPrediction, ...]) -> Iterator[tuple[str, ModelPrediction, Number]]:
+    """Give each predicted number of a point with its name."""
+    models = [model.model for model in theory]
+    for model in theory:
+        several = models.count(model.model) > 1
+        yield from ((theory_name(model, number, several=several), model, number) for number in model.numbers)
+
+
+def unit_of(name: str) -> str:
+    """Read a quantity's unit off its name.
+
+    Examples
+    --------
+    >>> unit_of("throughput_bps"), unit_of("rtt_mean_s"), unit_of("timeouts")
+    ('bit/s', 's', '1')
+    """
+    return UNITS.get(name.rpartition("_")[2], "1")
+
+
+def as_dataset(plan: Plan, finished: list[Finished]) -> "xr.Dataset":
+    """Lay a sweep out as labelled arrays.
+
+    Parameters
+    ----------
+    plan : Plan
+        The sweep.
+    finished : list of Finished
+        Its points, in order.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dimensions: the axes, then replication, flow, link. Variables: `flow_...`, `link_...` and `packets` as
+        simulated, nan where a point has no such replication, flow or link; `theory_...` as predicted, nan where the
+        model does not speak of the point. Attributes say what was run, from which seed, by which version.
+
+    Raises
+    ------
+    SweepError
+        If the arrays would not fit into memory.
+    """
+    import xarray as xr  # noqa: PLC0415  half a second that other uses need not pay
+
+    layout = _Layout(plan, finished)
+    variables = {**layout.simulated(), **layout.predicted()}
+    return xr.Dataset(variables, coords=layout.coordinates(), attrs=_provenance(plan))
+
+
+@dataclass
+class _Layout:
+    plan: Plan
+    finished: list[Finished]
+    flows: list[str] = field(init=False)
+    links: list[str] = field(init=False)
+    depth: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.flows = _union(self.finished, "flows")
+        self.links = _union(self.finished, "links")
+        self.depth = max(len(one.replications) for one in self.finished)
+        cells = len(self.finished) * self.depth * (len(self.flows) + len(self.links)) * 10
+        if cells > MOST_CELLS:
+            given, hint = f"{cells:,} numbers", "vary less at a time, or give fewer replications"
+            raise SweepError(Fault("sweep", "is too large for its arrays", given, f"at most {MOST_CELLS:,}", hint))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(len(axis.rows) for axis in self.plan.axes)
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        return tuple(axis.name for axis in self.plan.axes)
+
+    def coordinates(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for axis in self.plan.axes:
+            for name in axis.fields:
+                values, unit = coordinate(axis.column(name))
+                found[name] = (axis.name, values, {"units": unit} if unit else {})
+        found["replication"] = ("replication", np.arange(self.depth, dtype=np.int32))
+        found["flow"] = ("flow", np.array(self.flows))
+        found["link"] = ("link", np.array(self.links))
+        return found
+
+    def simulated(self) -> dict[str, Any]:
+        arrays: dict[str, NDArray[np.float64]] = {}
+        packets = np.full((*self.shape, self.depth), np.nan)
+        for one in self.finished:
+            places = {kind: self._places(one, kind) for kind in ("flows", "links")}
+            for replication in one.replications:
+                at = (*one.point.place, replication["replication"])
+                packets[at] = replication["packets"]
+                values = dict(zip(("flows", "links"), replication_values(one.point.resolved, replication), strict=True))
+                for kind, columns in values.items():
+                    for name, column in columns.items():
+                        self._array(arrays, kind, name)[at][places[kind]] = column
+        found: dict[str, Any] = {
+            name: ((*self.dims, "replication", name.partition("_")[0]), array, {"units": unit_of(name)})
+            for name, array in arrays.items()
+        }
+        return {**found, "packets": ((*self.dims, "replication"), packets, {"units": "pkt"})}
+
+    def _array(self, arrays: dict[str, NDArray[np.float64]], kind: str, name: str) -> NDArray[np.float64]:
+        key = f"{kind[:-1]}_{name}"
+        if key not in arrays:
+            arrays[key] = np.full((*self.shape, self.depth, len(getattr(self, kind))), np.nan)
+        return arrays[key]
+
+    def _places(self, one: Finished, kind: str) -> list[int]:
+        index = {name: place for place, name in enumerate(getattr(self, kind))}
+        return [index[element["name"]] for element in _elements(one, kind)]
+
+    def predicted(self) -> dict[str, Any]:
+        arrays: dict[str, NDArray[np.float64]] = {}
+        attributes: dict[str, dict[str, str]] = {}
+        warnings: dict[str, dict[str, None]] = {}
+        for one in self.finished:
+            for name, model, number in theory_numbers(one.theory):
+                warnings.setdefault(name, {}).update(dict.fromkeys(model.warnings))
+                arrays.setdefault(name, np.full(self.shape, np.nan))[one.point.place] = number.value
+                text = {"long_name": number.text, "units": number.unit, "model": model.title}
+                attributes.setdefault(name, text | _measured(number))
+        return {
+            name: (
+                self.dims,
+                array,
+                attributes[name] | ({"warnings": "; ".join(warnings[name])} if warnings[name] else {}),
+            )
+            for name, array in arrays.items()
+        }
+
+
+def _measured(number: Number) -> dict[str, str]:
+    """Say which variable holds what was simulated of a predicted number."""
+    if number.measured is None:
+        return {}
+    return {"simulated": f"{number.measured.table[:-1]}_{number.measured.key}"}
+
+
+def _union(finished: list[Finished], kind: str) -> list[str]:
+    return list(dict.fromkeys(element["name"] for one in finished for element in _elements(one, kind)))
+
+
+def _elements(one: Finished, kind: str) -> list[dict[str, Any]]:
+    """Give what the rows of a summary stand for."""
+    return row_flows(one.point.resolved) if kind == "flows" else list(one.point.resolved["links"])
+
+
+def _provenance(plan: Plan) -> dict[str, Any]:
+    varied: Mapping[str, Any] = {name: axis.column(name) for axis in plan.axes for name in axis.fields}
+    seed = plan.points[0].resolved["run"]["seed"]
+    return {
+        "title": plan.scenario.title,
+        "scenario": json.dumps(plan.scenario.source.document, ensure_ascii=False, default=str),
+        "varied": json.dumps(varied, ensure_ascii=False, default=str),
+        "seed": str(seed),
+        "warnings": json.dumps(plan.warnings, ensure_ascii=False),
+        "version": ackclock.__version__,
+        "engine": engine_fingerprint(),
+        "point_format": str(FORMAT),
+    }

@@ -1,0 +1,114 @@
+"""From a scenario and axes to the list of resolved scenarios."""
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ackclock import scenario as scenarios
+from ackclock.errors import Fault, ScenarioError, SweepError
+from ackclock.replication import ResolvedDict
+from ackclock.scenario.places import as_toml
+from ackclock.sweeps.axes import Axis
+
+if TYPE_CHECKING:
+    from ackclock.scenario import Scenario
+
+MOST_POINTS = 20_000
+"""Some 2 GB of memory, with their tables."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One scenario of a sweep.
+
+    Parameters
+    ----------
+    place : tuple of int
+        Its position on each axis.
+    changes : mapping of str to object
+        The values of the fields that vary.
+    resolved : mapping
+        The scenario as plain data.
+    warnings : tuple of str
+        What to check before trusting its numbers.
+    """
+
+    place: tuple[int, ...]
+    changes: Mapping[str, Any]
+    resolved: ResolvedDict
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A sweep as data.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What the axes start from.
+    axes : tuple of Axis
+        What varies; the points are their product.
+    points : tuple of Point
+        The last axis runs fastest.
+    """
+
+    scenario: "Scenario"
+    axes: tuple[Axis, ...]
+    points: tuple[Point, ...]
+
+    @property
+    def warnings(self) -> dict[str, int]:
+        """What to check before trusting the numbers, with the number of points that it is said of."""
+        return dict(Counter(warning for point in self.points for warning in point.warnings))
+
+
+def plan(scenario: "Scenario", axes: Sequence[Axis]) -> Plan:
+    """Resolve every point of a sweep.
+
+    Raises
+    ------
+    SweepError
+        If no axis is given, two hold one field, or there are too many points.
+    ScenarioError
+        If a value is none that its field may have; its source names the point.
+    """
+    _check(scenario, axes)
+    return Plan(scenario, tuple(axes), tuple(_points(scenario, axes)))
+
+
+def _check(scenario: "Scenario", axes: Sequence[Axis]) -> None:
+    if not axes:
+        raise SweepError(Fault("sweep", "has no axis", allowed="one at least, such as link.satellite.buffer=10:60:2"))
+    fields = [field for axis in axes for field in axis.fields]
+    twice = next((field for place, field in enumerate(fields) if field in fields[:place]), None)
+    if twice is not None:
+        raise SweepError(Fault(f'axis "{twice}"', "is given twice", allowed="each field once"))
+    if scenario.trace.capture:
+        hint = "capture single runs: ackclock run"
+        raise SweepError(Fault("trace.capture", "is set; a sweep keeps no captures", hint=hint))
+    count = math.prod(len(axis.rows) for axis in axes)
+    if count > MOST_POINTS:
+        lengths = " x ".join(f"{len(axis.rows)} of {axis.name}" for axis in axes)
+        allowed = f"at most {MOST_POINTS:,} points"
+        raise SweepError(Fault("sweep", "has too many points", f"{count:,} ({lengths})", allowed))
+
+
+def _points(scenario: "Scenario", axes: Sequence[Axis]) -> Iterator[Point]:
+    for place in itertools.product(*(range(len(axis.rows)) for axis in axes)):
+        rows = [(axis, axis.rows[index]) for axis, index in zip(axes, place, strict=True)]
+        changes = {field: value for axis, row in rows for field, value in zip(axis.fields, row, strict=True)}
+        changed = _changed(scenario, changes)
+        warnings = tuple(str(warning) for warning in changed.warnings)
+        yield Point(place, changes, scenarios.resolve(changed).to_dict(), warnings)
+
+
+def _changed(scenario: "Scenario", changes: Mapping[str, Any]) -> "Scenario":
+    try:
+        return scenarios.with_overrides(scenario, changes)
+    except ScenarioError as error:
+        where = ", ".join(f"{field} = {as_toml(value)}" for field, value in changes.items())
+        raise ScenarioError(error.faults, f"{error.source} at {where}") from None

@@ -1,0 +1,188 @@
+"""Runs the points that a store does not have yet: on this machine's cores, or on a cluster."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+
+import ackclock
+from ackclock.engine import run_resolved, usable_cores
+from ackclock.errors import Fault, SweepError
+from ackclock.replication import ResolvedDict
+from ackclock.sweeps.record import encode, numbered
+from ackclock.sweeps.store import Store
+
+OnProgress = Callable[[float, int], None]
+"""Told the fraction done (0 to 1) of what was to be computed, and the number of points finished."""
+
+Keep = Callable[[str, bytes], None]
+Todo = Sequence[tuple[str, ResolvedDict]]
+POLL_S = 0.1
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What running a list of points took.
+
+    Parameters
+    ----------
+    points : int
+        Different points in the list.
+    computed : int
+        Those that were not there yet.
+    """
+
+    points: int
+    computed: int
+
+
+def run_points(
+    points: Sequence[ResolvedDict],
+    store: Store,
+    *,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    on_progress: OnProgress | None = None,
+) -> Ran:
+    """Simulate the points that a store does not have; each is kept as soon as it is finished.
+
+    Parameters
+    ----------
+    points : sequence of mapping
+        Resolved scenarios as plain data.
+    store : Store
+        Where they are kept, by content.
+    jobs : int, optional
+        Points at a time on this machine, all cores by default. The numbers do not depend on it.
+    cluster : str, optional
+        Address of a dask.distributed scheduler that runs them instead.
+    on_progress : callable, optional
+        Called about ten times a second.
+
+    Returns
+    -------
+    Ran
+        How many there were, how many had to be computed.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C; what had finished is kept.
+    SweepError
+        If there is no such cluster, or jobs is below 1.
+    EngineError
+        If the engine refuses a point.
+    """
+    if jobs is not None and jobs < 1:
+        raise SweepError(Fault("jobs", "is too small", str(jobs), "at least 1"))
+    everything = list(numbered(points))
+    todo = [(key, resolved) for key, resolved in everything if not store.has(key)]
+    if todo:
+        counter = _Counter(len(todo), store.keep, on_progress)
+        if cluster is None:
+            _Local(todo, jobs or usable_cores()).run(counter)
+        else:
+            from ackclock.sweeps.cluster import run_on_cluster  # noqa: PLC0415  only where one is asked for
+
+            run_on_cluster(cluster, todo, counter.keep)
+    return Ran(len(everything), len(todo))
+
+
+def simulate_point(text: str, version: str, threads: int = 1) -> bytes:
+    """Simulate one point, wherever this runs.
+
+    Parameters
+    ----------
+    text : str
+        The resolved scenario as JSON.
+    version : str
+        The version of ackclock that asks; another one here is refused.
+    threads : int
+        Replications at a time.
+    """
+    if version != ackclock.__version__:
+        hint = "install one version everywhere"
+        raise SweepError(Fault("cluster", "has another version of ackclock", ackclock.__version__, version, hint))
+    return encode(run_resolved(json.loads(text), threads=threads).replications)
+
+
+class _Counter:
+    """Keeps what is finished and tells how far the run is."""
+
+    def __init__(self, count: int, keep: Keep, on_progress: OnProgress | None) -> None:
+        self._count = count
+        self._keep = keep
+        self._on_progress = on_progress
+        self._finished = 0
+
+    def keep(self, key: str, content: bytes) -> None:
+        self._keep(key, content)
+        self._finished += 1
+        self.report(0.0)
+
+    def report(self, running: float) -> None:
+        """Tell progress; `running` adds the parts of the points that are running."""
+        if self._on_progress is not None:
+            self._on_progress(min(1.0, (self._finished + running) / self._count), self._finished)
+
+
+class _Local:
+    """Threads that take the next point; the engine releases the interpreter's lock while it simulates."""
+
+    def __init__(self, todo: Todo, jobs: int) -> None:
+        self._todo: Iterator[tuple[str, ResolvedDict]] = iter(todo)
+        self._left = len(todo)
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._done: SimpleQueue[tuple[str, bytes] | BaseException] = SimpleQueue()
+        self._fractions: dict[int, float] = {}
+        self._workers = min(jobs, self._left)
+        self._threads = max(1, jobs // self._left)
+
+    def run(self, counter: _Counter) -> None:
+        workers = [threading.Thread(target=self._work, args=(number,)) for number in range(self._workers)]
+        for worker in workers:
+            worker.start()
+        try:
+            while self._left:
+                self._next(counter)
+        finally:
+            self._stop.set()
+            for worker in workers:
+                worker.join()
+
+    def _next(self, counter: _Counter) -> None:
+        try:
+            found = self._done.get(timeout=POLL_S)
+        except Empty:
+            counter.report(sum(self._fractions.values()))
+            return
+        if isinstance(found, BaseException):
+            raise found
+        counter.keep(*found)
+        self._left -= 1
+
+    def _work(self, worker: int) -> None:
+        try:
+            while not self._stop.is_set():
+                with self._lock:
+                    task = next(self._todo, None)
+                if task is None:
+                    return
+                key, resolved = task
+                outcome = run_resolved(resolved, threads=self._threads, on_progress=self._watch(worker))
+                if outcome.interrupted:
+                    return
+                self._fractions[worker] = 0.0
+                self._done.put((key, encode(outcome.replications)))
+        except BaseException as error:  # noqa: BLE001  the thread that waits raises it
+            self._done.put(error)
+
+    def _watch(self, worker: int) -> OnProgress:
+        def watch(fraction: float, _finished: int) -> None:
+            if self._stop.is_set():
+                raise KeyboardInterrupt  # ends this engine's job, as Ctrl-C does
+            self._fractions[worker] = fraction
+
+        return watch

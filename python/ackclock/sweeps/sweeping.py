@@ -1,0 +1,138 @@
+"""From a scenario and axes to a dataset, and to a folder, in one call."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock import scenario as scenarios
+from ackclock import storage
+from ackclock.sweeps.axes import axes_of
+from ackclock.sweeps.dataset import as_dataset, finished_points
+from ackclock.sweeps.plan import Plan, plan
+from ackclock.sweeps.running import OnProgress, Ran, run_points
+from ackclock.sweeps.store import Folder, Memory, Store
+from ackclock.sweeps.tables import flow_table, link_table, sweep_chart
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+POINTS = "points"
+
+
+def sweep(  # noqa: PLR0913  all but two by name
+    scenario: "str | Path | Mapping[str, Any] | scenarios.Scenario",
+    vary: Mapping[Any, Sequence[Any]],
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    on_progress: OnProgress | None = None,
+    **run_fields: Any,
+) -> "xr.Dataset":
+    """Simulate a scenario at each point of some axes.
+
+    Parameters
+    ----------
+    scenario : str, Path, mapping or Scenario
+        As `run` takes it.
+    vary : mapping
+        By dotted path the values that the field takes, or the same as text: ``{"link.satellite.buffer": "10:60:2"}``.
+        A tuple of paths has tuples of values, which change in step. Several entries: their product. Bare numbers have
+        the unit with which the scenario writes the field.
+    overrides : mapping of str to object, optional
+        Fields to change at every point.
+    out : str or Path, optional
+        A folder for the data, tables and picture, and for each finished point: the same call goes on where an earlier
+        one was interrupted or killed.
+    jobs : int, optional
+        Points at a time, all cores by default.
+    cluster : str, optional
+        Address of a dask.distributed scheduler that runs the points instead.
+    on_progress : callable, optional
+        Told the fraction done and the points finished, about ten times a second.
+    **run_fields
+        Fields of [run] to change: ``replications=20``, ``duration="500 s"``.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dimensions: the axes, then replication, flow and link; simulated quantities, and the models' predictions beside
+        them. The same for any number of jobs, and on a cluster.
+
+    Raises
+    ------
+    SweepError
+        If the axes are wrong, or there is no such cluster.
+    ScenarioError
+        With all that is wrong with a point.
+    KeyboardInterrupt
+        After Ctrl-C; what had finished is kept where `out` is given.
+
+    Examples
+    --------
+    >>> import ackclock
+    >>> data = ackclock.sweep("scenarios/geo-two-nodes.toml", {"link.satellite.buffer": "10:60:10"})  # doctest: +SKIP
+    >>> data.flow_throughput_bps.mean("replication")  # doctest: +SKIP
+    """
+    changes = {**(overrides or {}), **{f"run.{name}": value for name, value in run_fields.items()}}
+    planned = planned_sweep(scenario, vary, changes)
+    store = open_store(out)
+    run_points([point.resolved for point in planned.points], store, jobs=jobs, cluster=cluster, on_progress=on_progress)
+    return collected(planned, store, None if out is None else Path(out))
+
+
+def planned_sweep(
+    scenario: "str | Path | Mapping[str, Any] | scenarios.Scenario",
+    vary: Mapping[Any, Sequence[Any]],
+    overrides: Mapping[str, Any],
+) -> Plan:
+    """Make the list of resolved scenarios; parameters and exceptions are those of `sweep`."""
+    loaded = scenario if isinstance(scenario, scenarios.Scenario) else scenarios.load(scenario)
+    if overrides:
+        loaded = scenarios.with_overrides(loaded, overrides)
+    return plan(loaded, axes_of(vary, loaded))
+
+
+def open_store(out: str | Path | None) -> Store:
+    """Open the store of points of a folder, or one in memory."""
+    if out is None:
+        return Memory()
+    storage.prepare_folder(Path(out))
+    return Folder(Path(out) / POINTS)
+
+
+def run_planned(planned: Plan, store: Store, jobs: int | None, cluster: str | None, on_progress: OnProgress) -> Ran:
+    """Run the points of a plan that its store does not have."""
+    points = [point.resolved for point in planned.points]
+    return run_points(points, store, jobs=jobs, cluster=cluster, on_progress=on_progress)
+
+
+def collected(planned: Plan, store: Store, out: Path | None) -> "xr.Dataset":
+    """Collect the finished points into a dataset, and into the folder: data, tables, picture."""
+    finished = list(finished_points(planned, store))
+    dataset = as_dataset(planned, finished)
+    if out is not None:
+        from ackclock.plots import chart_picture, save_picture  # noqa: PLC0415  half a second that data need not pay
+
+        figure = chart_picture(sweep_chart(planned, finished))
+        writers: dict[str, storage.Writer] = {
+            "sweep.nc": netcdf_writer(dataset),
+            "flows.csv": csv_writer(flow_table(planned, finished)),
+            "links.csv": csv_writer(link_table(planned, finished)),
+            **{name: lambda path: save_picture(figure, path) for name in storage.PICTURES},
+        }
+        storage.write_files(out, writers)
+    return dataset
+
+
+def netcdf_writer(dataset: "xr.Dataset") -> storage.Writer:
+    """Make what writes a NetCDF file; the same data give the same bytes."""
+    # NetCDF 3 by scipy, which is there anyway: no compiled HDF5, no time stamps, and everything reads it.
+    return lambda path: storage.void(dataset.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT"))
+
+
+def csv_writer(frame: "pd.DataFrame") -> storage.Writer:
+    """Make what writes a CSV file."""
+    return lambda path: frame.to_csv(path, index=False, lineterminator="\n")

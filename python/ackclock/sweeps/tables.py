@@ -1,0 +1,124 @@
+"""A sweep as flat tables and as a chart."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock.charts import Chart, Curve, Panel
+from ackclock.sweeps.axes import Axis, coordinate
+from ackclock.sweeps.dataset import Finished, theory_numbers
+from ackclock.sweeps.plan import Plan
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_SERIES = 6
+UNIT_SCALES = {"bit/s": (1e6, "Mbit/s"), "s": (1e-3, "ms")}
+
+
+def flow_table(plan: Plan, finished: Sequence[Finished]) -> "pd.DataFrame":
+    """Write a row a point and flow: the axes in SI units, each quantity with its interval, each prediction."""
+    return _table(plan, finished, "flow", lambda one: one.flows)
+
+
+def link_table(plan: Plan, finished: Sequence[Finished]) -> "pd.DataFrame":
+    """Write a row a point and link: the axes in SI units, each quantity with its interval."""
+    return _table(plan, finished, "link", lambda one: one.links)
+
+
+def _table(
+    plan: Plan, finished: Sequence[Finished], kind: str, rows_of: Callable[[Finished], list[dict[str, Any]]]
+) -> "pd.DataFrame":
+    import pandas as pd  # noqa: PLC0415  half a second that other uses need not pay
+
+    columns = [(place, *_column(axis, field)) for place, axis in enumerate(plan.axes) for field in axis.fields]
+    rows = []
+    for one in finished:
+        where = {name: values[one.point.place[place]] for place, name, values in columns}
+        numbers = theory_numbers(one.theory) if kind == "flow" else ()
+        predicted = {name: number.value for name, _, number in numbers}
+        for row in rows_of(one):
+            cells: dict[str, Any] = {**where, kind: row["name"]}
+            for name, found in row.items():
+                if isinstance(found, Mapping):
+                    cells |= {name: found["mean"], f"{name}_low": found["low"], f"{name}_high": found["high"]}
+            rows.append(cells | predicted)
+    return pd.DataFrame(rows)
+
+
+def _column(axis: Axis, field: str) -> tuple[str, Any]:
+    """Name a field's column, with its unit; give its values along the axis."""
+    values, unit = coordinate(axis.column(field))
+    return f"{field} [{unit}]" if unit else field, values
+
+
+def sweep_chart(plan: Plan, finished: Sequence[Finished]) -> Chart:
+    """Show the throughput of all flows together against the first axis; other axes make a curve a value.
+
+    Theory's lines are dashed. Of more than six curves the first are drawn.
+    """
+    axis, *others = plan.axes
+    series: dict[tuple[int, ...], list[Finished]] = {}
+    for one in finished:
+        series.setdefault(one.point.place[1:], []).append(one)
+    shown = dict(list(series.items())[:MOST_SERIES])
+    x, label, ticks = _scale(axis)
+    curves = [
+        curve
+        for number, (place, points) in enumerate(shown.items())
+        for curve in _curves(x, points, others, place, number)
+    ]
+    left_out = len(series) - len(shown)
+    title = f"{plan.scenario.title}: throughput" + (f" (the first {MOST_SERIES} of {len(series)})" if left_out else "")
+    return Chart(title, [Panel(label, "throughput [Mbit/s]", curves, x_ticks=ticks)], size_inches=(12.0, 8.0))
+
+
+def _scale(axis: Axis) -> tuple[Any, str, list[str] | None]:
+    values, unit = coordinate(axis.column(axis.name))
+    if values.dtype.kind != "f":
+        return np.arange(len(values), dtype=float), axis.name, [str(value) for value in values]
+    divisor, shown = UNIT_SCALES.get(unit, (1.0, unit))
+    return values / divisor, f"{axis.name} [{shown}]" if shown else axis.name, None
+
+
+def _curves(
+    x: Any, points: Sequence[Finished], others: Sequence[Axis], place: tuple[int, ...], number: int
+) -> list[Curve]:
+    values = [f"{axis.name} = {axis.rows[index][0]}" for axis, index in zip(others, place, strict=True)]
+    suffix = f", {', '.join(values)}" if values else ""
+    totals = np.array([_total(one) for one in points]) / 1e6
+    simulated = Curve(f"simulated{suffix}", x, totals[:, 0], "simulation", number, totals[:, 1], totals[:, 2])
+    return [simulated, *_theory_curves(x, points, number, suffix, alone=not others)]
+
+
+def _theory_curves(x: Any, points: Sequence[Finished], number: int, suffix: str, *, alone: bool) -> list[Curve]:
+    found: dict[str, dict[int, float]] = {}
+    for place, one in enumerate(points):
+        for _, model, predicted in theory_numbers(one.theory):
+            if predicted.measured is not None and predicted.measured.key == "throughput_bps":
+                text = f"{predicted.text} ({model.model}){suffix}"
+                found.setdefault(text, {})[place] = predicted.value / 1e6
+    return [
+        Curve(
+            text,
+            x,
+            _along(values, len(points)),
+            "theory-2" if count else "theory",
+            number + 1 + count if alone else number,
+        )
+        for count, (text, values) in enumerate(found.items())
+    ]
+
+
+def _along(values: Mapping[int, float], count: int) -> Any:
+    return np.array([values.get(place, np.nan) for place in range(count)])
+
+
+def _total(one: Finished) -> tuple[float, float, float]:
+    """Sum the flows' throughputs; the interval is that of a lone flow."""
+    found = [row["throughput_bps"] for row in one.flows]
+    mean = sum(each["mean"] or 0.0 for each in found)
+    if len(found) > 1 or found[0]["low"] is None:
+        return mean, np.nan, np.nan
+    return mean, found[0]["low"], found[0]["high"]

@@ -1,0 +1,163 @@
+"""The papers' folders: their data are whole, and one command makes all of their items."""
+
+import base64
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import xarray as xr
+from typer.testing import CliRunner
+
+from ackclock.cli import app
+from ackclock.errors import SweepError
+from ackclock.experiments import Made, Paper, Reproduction, chosen, papers, reproduce
+from ackclock.experiments.criteria import verdict
+from ackclock.experiments.frame import Finding, Setting, item_module
+from ackclock.experiments.report import STATES
+from ackclock.scenario import load
+
+PAPERS = papers()
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Reproduction, Path]:
+    """Make all papers in their quick form, once."""
+    out = tmp_path_factory.mktemp("papers")
+    return reproduce(out=out), out
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+def test_every_item_says_what_is_known_of_it_and_why(paper: Paper) -> None:
+    for item in paper.items:
+        assert item.state in {"reproduced", "partly", "differs", "diagram"}
+        assert len(item.why) > 20
+        assert bool(item.module) == bool(item.expected)
+        assert (item.state == "diagram") == (not item.module)
+    assert len({item.name for item in paper.items}) == len(paper.items)
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+def test_every_expected_number_has_a_source_a_kind_and_a_reason(paper: Paper) -> None:
+    for item in paper.items:
+        assert len({row.key for row in item.expected}) == len(item.expected)
+        for row in item.expected:
+            assert row.claim
+            assert row.where
+            assert row.reason
+            assert row.kind in {"printed", "formula", "read", "words", "none"}
+            assert row.judged in {"simulation", "model"}
+
+
+def test_bottlenecks_lists_all_eleven_figures() -> None:
+    (paper,) = (paper for paper in PAPERS if paper.name == "bottlenecks")
+    assert {f"figure-{number}" for number in range(1, 12)} <= {item.name for item in paper.items}
+
+
+def test_every_verdict_can_fail(made: tuple[Reproduction, Path]) -> None:
+    for one in made[0].made:
+        for row in one.item.expected:
+            wrong = 1e9 if "most" in row.criterion else -1e9
+            assert verdict(row, Finding(wrong, wrong)) == "differs"
+
+
+def test_the_record_of_each_item_is_what_the_quick_form_finds(made: tuple[Reproduction, Path]) -> None:
+    found = {f"{one.item.paper}/{one.item.name}": STATES[one.verdict] for one in made[0].made}
+    assert found == {f"{one.item.paper}/{one.item.name}": one.item.state for one in made[0].made}
+
+
+def test_every_expected_number_is_found(made: tuple[Reproduction, Path]) -> None:
+    missing = [key for one in made[0].made for key, found in one.verdicts.items() if found == "not shown"]
+    assert not missing
+
+
+def test_every_finding_is_expected(made: tuple[Reproduction, Path]) -> None:
+    for one in made[0].made:
+        assert set(one.outcome.findings) == {row.key for row in one.item.expected}
+
+
+def test_the_reports_hold_every_item_number_and_figure(made: tuple[Reproduction, Path]) -> None:
+    reproduction, out = made
+    page, markdown = ((out / name).read_text(encoding="utf-8") for name in ("report.html", "report.md"))
+    for one in reproduction.made:
+        assert f"id='{one.item.paper}-{one.item.name}'" in page
+        assert f"### {one.item.name}: {one.item.title}" in markdown
+        for row in one.item.expected:
+            assert row.claim.replace("|", "\\|") in markdown
+        for name in one.outcome.charts:
+            assert f"({one.item.paper}/{one.item.name}/{name}.png)" in markdown
+    assert page.count("<img ") == sum(len(one.outcome.charts) for one in reproduction.made)
+    assert not re.search(r"(src|href)=['\"](?!data:|#)", page)
+    for content in re.findall(r"base64,([^']+)'", page):
+        assert base64.b64decode(content).startswith(b"\x89PNG")
+
+
+def test_every_figure_has_pictures_and_its_numbers(made: tuple[Reproduction, Path]) -> None:
+    reproduction, out = made
+    for one in reproduction.made:
+        folder = out / one.item.paper / one.item.name
+        for name, chart in one.outcome.charts.items():
+            assert (folder / f"{name}.svg").stat().st_size > 1000
+            assert len(pd.read_csv(folder / f"{name}.csv")) == len(chart.table) > 0
+        if one.points:
+            assert xr.load_dataset(folder / "runs.nc", engine="scipy").sizes["row"] == one.points
+
+
+def test_a_second_time_nothing_is_simulated_and_the_files_are_the_same(made: tuple[Reproduction, Path]) -> None:
+    _, out = made
+    folder = out / "bottlenecks" / "figure-9"
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    again = reproduce(["bottlenecks/figure-9"], out=out)
+    assert again.computed == 0
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def work(paper: str, *, full: bool) -> float:
+    """Add up the simulated seconds of a paper's items."""
+    (items,) = (items for _, items in chosen([paper]))
+    labelled = [item_module(paper, item.module).scenarios(Setting(full=full)) for item in items if item.module]
+    runs = [resolved["run"] for scenarios in labelled for resolved in scenarios.values()]
+    return float(sum(run["duration_s"] * run["replications"] for run in runs))
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+def test_the_full_form_simulates_more(paper: Paper) -> None:
+    assert work(paper.name, full=True) > 2.0 * work(paper.name, full=False)
+
+
+def test_unknown_papers_and_items_are_answered_with_the_known() -> None:
+    with pytest.raises(SweepError, match='did you mean "bottlenecks"'):
+        chosen(["botlenecks"])
+    with pytest.raises(SweepError, match='did you mean "figure-4"'):
+        chosen(["bottlenecks/figure4"])
+
+
+def test_items_are_chosen_once_and_by_name() -> None:
+    ((paper, items),) = chosen(["bottlenecks/figure-4", "bottlenecks/figure-2", "bottlenecks/figure-4"])
+    assert paper.name == "bottlenecks"
+    assert [item.name for item in items] == ["figure-4", "figure-2"]
+
+
+def test_the_command_line_prints_verdicts_and_where_the_report_is(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["reproduce", "bottlenecks/figure-5", "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert "figure-5" in done.output
+    assert str(tmp_path / "report.html") in done.output.replace("\n", "")
+
+
+def test_what_came_out_otherwise_than_on_record_is_said() -> None:
+    from ackclock.experiments.report import _why  # noqa: PLC0415
+
+    ((_, (item,)),) = chosen(["bottlenecks/figure-9"])
+    one = Made(item, item_module("bottlenecks", item.module).outcome, {"throughput": "differs"})  # type: ignore[arg-type]
+    assert "this run: differs" in _why(one)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(Path(str(files("ackclock.experiments"))).glob("*/scenarios/*.toml")), ids=lambda path: path.stem
+)
+def test_scenarios_of_the_papers_are_whole_and_say_where_they_come_from(path: Path) -> None:
+    scenario = load(path)
+    assert scenario.title
+    assert "# Source: " in path.read_text(encoding="utf-8")
