@@ -173,3 +173,35 @@ def test_a_delay_that_varies_is_worth_what_the_chain_says() -> None:
 def test_an_unknown_topic_names_those_there_are() -> None:
     done = CliRunner().invoke(app, ["advise", str(ACCESS), "--topic", "routing"])
     assert "topic: is unknown; given routing; allowed slow-start-buffers, bottleneck-buffer" in str(done.exception)
+
+
+WEB = {"flow.web.count": 82, "link.shared.buffer": "20 pkt", "run.duration": "220 s", "run.replications": 3}
+
+
+def test_web_sources_get_the_buffer_for_a_wanted_loss() -> None:
+    found = topic(ackclock.advise(SCENARIOS / "web-access-link.toml", overrides=WEB), "web-buffer")
+    lost, rate = row(found, "loss at shared"), row(found, "rate of a transfer")
+    assert mean(lost.before) > 0.03
+    assert mean(lost.after) <= 0.01
+    assert mean(rate.after) > 1.2 * mean(rate.before)
+    assert set(found.changes) == {"link.shared.buffer"}
+
+
+def test_a_smaller_loss_wants_a_larger_buffer() -> None:
+    scenario = SCENARIOS / "web-access-link.toml"
+    rules = [
+        topic(ackclock.advise(scenario, overrides=WEB, wanted_loss=loss, simulate=False), "web-buffer").rules[0].value
+        for loss in (0.05, 0.01, 0.001)
+    ]
+    assert rules == sorted(rules)
+    assert rules[0] < rules[2]
+
+
+def test_a_loss_that_is_none_is_refused() -> None:
+    with pytest.raises(ackclock.AdviceError, match="wanted_loss: is out of range; given 3; allowed between 0 and 1"):
+        ackclock.advise(SCENARIOS / "web-access-link.toml", wanted_loss=3.0)
+
+
+def test_acks_first_make_up_for_two_way_traffic() -> None:
+    found = topic(ackclock.advise(SCENARIOS / "two-way-symmetric.toml"), "two-way")
+    assert mean(row(found, "there, ACKs first instead").after) > 0.89 * 131e6

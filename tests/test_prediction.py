@@ -253,3 +253,32 @@ def test_a_delay_that_varies_gains_what_the_chain_says() -> None:
     gain = varying["simulated"] / constant["simulated"]
     assert gain > 1.0
     assert gain == pytest.approx(varying["markov_bps"] / varying["fixed_bps"], abs=0.05)
+
+
+def web(**changes: Any) -> Prediction:
+    return ackclock.predict(SCENARIOS / "web-access-link.toml", overrides=changes or None)
+
+
+def test_web_sources_are_the_papers() -> None:
+    for count, rate in ((82, 547.8), (98, 344.6), (115, 219.5), (134, 154.9)):
+        found = numbers(web(**{"flow.web.count": count}), "engset")
+        assert found["rate_bps"] / 1e3 == pytest.approx(rate, abs=0.05)
+    assert found["loss_fraction"] == pytest.approx(0.383, abs=5e-4)
+
+
+def test_the_model_of_web_sources_says_when_it_overestimates_the_loss() -> None:
+    assert any("overestimates the loss" in warning for warning in model(web(), "engset").warnings)
+    assert not model(web(**{"flow.web.count": 82}), "engset").warnings
+
+
+def test_models_of_bulk_flows_say_that_web_sources_are_none() -> None:
+    found = web(**{"flow.web.count": 1})
+    assert "transfer and fall silent in turn" in reasons(found, "sawtooth")
+    assert "no web sources" in reasons(one_flow(), "engset")
+
+
+def test_the_rate_of_transfers_is_the_simulation_s() -> None:
+    run = ackclock.run(SCENARIOS / "web-access-link.toml", duration="320 s", replications=4, picture=False)
+    pairs = {one.key: one for one in ackclock.compare(run).pairs if one.model == "engset"}
+    assert pairs["rate_bps"].difference == pytest.approx(0.0, abs=0.02)
+    assert pairs["on_s"].difference == pytest.approx(0.0, abs=0.02)

@@ -161,6 +161,9 @@ def advise(  # noqa: PLR0913  one argument an option
     topics: Annotated[
         list[str] | None, typer.Option("--topic", metavar="TOPIC", help="Answer this question alone. May be repeated.")
     ] = None,
+    loss: Annotated[
+        float, typer.Option(help="The part of their packets that web sources may lose at the link that they share.")
+    ] = 0.01,
     threads: Annotated[int | None, typer.Option(min=1, help="Replications at a time; all cores by default.")] = None,
     overrides: Overrides = None,
 ) -> None:
@@ -173,6 +176,7 @@ def advise(  # noqa: PLR0913  one argument an option
             scenario,
             overrides=_changes(overrides),
             topics=topics or None,
+            wanted_loss=loss,
             simulate=simulate,
             threads=threads,
             on_step=_tell,

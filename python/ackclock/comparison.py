@@ -210,7 +210,7 @@ def _pair(result: Result, model: ModelPrediction, number: Number) -> Pair:
 
 
 def _measured(result: Result, what: Measured) -> tuple[float, float, float]:
-    rows: Sequence[Mapping[str, Any]] = result.summary[what.table]
+    rows: Sequence[Mapping[str, Any]] = result.summary.get(what.table, [])
     found = [row[what.key] for row in rows if row["name"] in what.names]
     means = [nan if one is None or one["mean"] is None else float(one["mean"]) for one in found]
     if len(found) != 1 or found[0] is None or found[0]["low"] is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import scenario as scenarios
-from ackclock.advice import slow_start, standing, timers, two_way, variability
+from ackclock.advice import slow_start, standing, timers, two_way, variability, web
 from ackclock.advice.bench import Bench
 from ackclock.advice.records import Advice, BeforeAfter, Recommendation, Rule
 from ackclock.errors import AdviceError, Fault
@@ -22,6 +22,7 @@ _TOPICS = {
     two_way.TOPIC: two_way.advise_two_way,
     timers.TOPIC: timers.advise_timers,
     variability.TOPIC: variability.advise_variability,
+    web.TOPIC: web.advise_web,
 }
 
 
@@ -30,6 +31,7 @@ def advise(  # noqa: PLR0913  by keyword
     *,
     overrides: Mapping[str, Any] | None = None,
     topics: Collection[str] | None = None,
+    wanted_loss: float = 0.01,
     simulate: bool = True,
     threads: int | None = None,
     on_step: Callable[[str], None] | None = None,
@@ -44,7 +46,9 @@ def advise(  # noqa: PLR0913  by keyword
         Fields to change first, by dotted path.
     topics : collection of str, optional
         The questions to answer: "slow-start-buffers", "bottleneck-buffer", "two-way", "false-alarms",
-        "variable-delay"; all by default.
+        "variable-delay", "web-buffer"; all by default.
+    wanted_loss : float
+        The part of their packets that web sources may lose at the link that they share, between 0 and 1.
     simulate : bool
         Try each recommendation: before and after.
     threads : int, optional
@@ -62,7 +66,7 @@ def advise(  # noqa: PLR0913  by keyword
     ScenarioError
         With all that is wrong with the scenario.
     AdviceError
-        For an unknown topic.
+        For an unknown topic, or a loss that is none.
 
     Examples
     --------
@@ -70,8 +74,10 @@ def advise(  # noqa: PLR0913  by keyword
     >>> ackclock.advise("scenarios/geo-retransmission-loss.toml").recommendations[0].changes  # doctest: +SKIP
     """
     wanted = _wanted(topics)
+    if not 0.0 < wanted_loss < 1.0:
+        raise AdviceError(Fault("wanted_loss", "is out of range", f"{wanted_loss:g}", "between 0 and 1, such as 0.01"))
     loaded = scenario if isinstance(scenario, scenarios.Scenario) else scenarios.load(scenario)
-    bench = Bench(loaded, dict(overrides or {}), on_step or (lambda _: None), threads)
+    bench = Bench(loaded, dict(overrides or {}), on_step or (lambda _: None), threads, wanted_loss)
     found = (topic(bench, simulate=simulate) for topic in wanted)
     return Advice(bench.resolved["title"], tuple(one for one in found if one is not None))
 

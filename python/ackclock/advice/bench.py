@@ -30,12 +30,17 @@ class Bench:
         The user's own changes.
     told : callable, optional
         Is told what is being simulated.
+    threads : int, optional
+        Replications at a time, all cores by default.
+    wanted_loss : float
+        The part of the packets that a buffer may lose.
     """
 
     scenario: Scenario
     overrides: Mapping[str, Any] = field(default_factory=dict)
     told: Callable[[str], None] = lambda _: None
     threads: int | None = None
+    wanted_loss: float = 0.01
 
     @property
     def resolved(self) -> ResolvedDict:
@@ -81,6 +86,16 @@ def of_link(name: str, key: str) -> Measure:
 
     def measure(result: Result) -> Estimate:
         found: Estimate = next(row[key] for row in result.summary["links"] if row["name"] == name)
+        return found
+
+    return measure
+
+
+def of_source(name: str, key: str) -> Measure:
+    """Measure a quantity of web sources."""
+
+    def measure(result: Result) -> Estimate:
+        found: Estimate = next(row[key] for row in result.summary["sources"] if row["name"] == name)
         return found
 
     return measure

@@ -47,6 +47,7 @@ def advise_two_way(bench: Bench, *, simulate: bool) -> Recommendation | None:
     if not simulate:
         return Recommendation(TOPIC, QUESTION, answer, changes, rules)
     before, after = bench.run({}, "both directions as they are"), bench.run(changes, "the new windows")
+    ahead = bench.run(_acks_first(one, other), "ACKs before data")
     check = tuple(
         row
         for side in (one, other)
@@ -55,6 +56,7 @@ def advise_two_way(bench: Bench, *, simulate: bool) -> Recommendation | None:
             before_after(
                 f"queue of {side.node.name}", "pkt", before, after, of_link(side.node.name, "queue_mean_packets")
             ),
+            before_after(f"{_names(side)}, ACKs first instead", "bit/s", before, ahead, rate_of(side.names)),
         )
     )
     return Recommendation(TOPIC, QUESTION, answer, changes, rules, check)
@@ -68,6 +70,14 @@ def _changes(side: Side, window: float) -> dict[str, str]:
     """Give each flow its share of the window; flows that one table describes are changed by its name."""
     each = ceil(window / len(side.scenes))
     return {f"flow.{name.partition('[')[0]}.tcp.max_window": f"{each} pkt" for name in side.names}
+
+
+def _acks_first(one: Side, other: Side) -> dict[str, object]:
+    """Let ACKs go before data at both queues: the remedy that the paper names."""
+    queues: dict[str, object] = {f"link.{side.node.name}.queue": "priority" for side in (one, other)}
+    flows = [name.partition("[")[0] for side in (one, other) for name in side.names]
+    levels = {f"flow.{name}.{key}": level for name in flows for key, level in (("priority", 1), ("ack_priority", 0))}
+    return queues | levels
 
 
 def _rules(one: Side, other: Side, wanted: list[float], windows: list[float]) -> tuple[Rule, ...]:

@@ -12,6 +12,7 @@ from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPred
 from ackclock.prediction.short_flow import predict_short_flow
 from ackclock.prediction.single_flow import predict_single_flow
 from ackclock.prediction.two_way import predict_two_way
+from ackclock.prediction.web import predict_web
 from ackclock.replication import ResolvedDict
 
 __all__ = [
@@ -32,6 +33,7 @@ _QUESTIONS = (
     predict_two_way,
     predict_changing_delay,
     predict_random_loss,
+    predict_web,
 )
 
 

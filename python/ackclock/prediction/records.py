@@ -18,14 +18,14 @@ class Measured:
     Parameters
     ----------
     table : str
-        "flows" or "links".
+        "flows", "links" or "sources".
     names : tuple of str
         The rows, whose values add up.
     key : str
         The quantity.
     """
 
-    table: Literal["flows", "links"]
+    table: Literal["flows", "links", "sources"]
     names: tuple[str, ...]
     key: str
 

@@ -1,0 +1,160 @@
+"""Web-like sources that share a link: the TCP-modified Engset model (Zaragoza 2014)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf, isfinite
+from typing import Any
+
+from ackclock.errors import ModelError
+from ackclock.models import engset
+from ackclock.paths import Node, delay_processes, losses
+from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPrediction, Number
+from ackclock.prediction.scene import Scene
+from ackclock.replication import ResolvedDict
+from ackclock.wording import amount, number
+
+WEB = ("engset", "Web sources on a shared link, the TCP-modified Engset model (Zaragoza 2014)")
+LONG_TAILED = frozenset({"exponential-pareto", "exponential-exponential", "pareto", "empirical"})
+LARGE_WINDOW = 10**6
+"""Stands for a receiver's window without limit [pkt]: no file of the model is larger."""
+
+
+@dataclass(frozen=True)
+class WebSources:
+    """Sources alike, each with links of its own but for one.
+
+    Parameters
+    ----------
+    scene : Scene
+        They.
+    shared : Node
+        The link that they share.
+    path : engset.Path
+        The model's path.
+    packets : float
+        Mean size of a transfer [pkt].
+    off_s : float
+        Mean silence [s].
+    """
+
+    scene: Scene
+    shared: Node
+    path: engset.Path
+    packets: float
+    off_s: float
+
+    @property
+    def window(self) -> float:
+        """The receiver's window [pkt]."""
+        return min(self.scene.max_window, LARGE_WINDOW)
+
+    def predict(self, buffer: float | None = None) -> engset.Prediction:
+        """Ask the model; with another buffer [pkt] than the link's, where one is given."""
+        held = self.shared.buffer if buffer is None else buffer
+        return engset.predict(
+            self.path, self.packets, self.scene.count, off_time=self.off_s, window=self.window, buffer=held
+        )
+
+
+def predict_web(resolved: ResolvedDict) -> list[ModelPrediction | Inapplicable]:
+    """Ask for rate, duration, queue and loss of web sources."""
+    found = web_sources(resolved)
+    if isinstance(found, str):
+        return [Inapplicable(*WEB, (found,))]
+    try:
+        return [_prediction(found, found.predict())]
+    except ModelError as error:
+        return [Inapplicable(*WEB, (str(error),))]
+
+
+def web_sources(resolved: ResolvedDict) -> WebSources | str:
+    """Take a scenario as the model's, or say why it is not."""
+    flows = resolved["flows"]
+    traffic = flows[0].get("traffic")
+    if len(flows) > 1 or traffic is None or traffic["kind"] != "web":
+        return "no web sources, or not they alone; the model is of sources alike that transfer and fall silent in turn"
+    scene = Scene(resolved, flows[0])
+    if delay_processes(resolved, scene.flow) or losses(resolved, scene.flow):
+        return "the delay changes, or packets are lost at random; the model has neither"
+    private = {link["name"] for link in resolved["links"] if link.get("private")}
+    shared = [node for node in scene.forward if node.name not in private]
+    if len(shared) != 1:
+        return f"{number(len(shared))} shared links have a rate; the model has one"
+    size = _mean_packets(traffic["size"])
+    if size is None or size < 3:
+        return "transfers of less than three packets in the mean; the model begins with three"
+    names = [node.name for node in scene.forward]
+    path = engset.Path(
+        scene.round_trip_s,
+        [node.rate_bps for node in scene.forward],
+        float(scene.flow["packet_bytes"]),
+        names.index(shared[0].name),
+    )
+    return WebSources(scene, shared[0], path, float(round(size)), float(traffic["off"]["mean_s"]))
+
+
+def _mean_packets(law: Mapping[str, Any]) -> float | None:
+    match law["law"]:
+        case "fixed":
+            return float(law["packets"])
+        case "empirical":
+            return float(sum(law["packets"]) / len(law["packets"]))
+        case _:
+            return float(law["mean_packets"])
+
+
+def _prediction(web: WebSources, found: engset.Prediction) -> ModelPrediction:
+    name, link = web.scene.name, web.shared.name
+    numbers = (
+        Number(
+            "rate_bps", "rate of a transfer h", float(found.rate), "bit/s", Measured("sources", (name,), "rate_bps")
+        ),
+        Number(
+            "on_s", "duration of a transfer ON", float(found.on_time), "s", Measured("sources", (name,), "on_mean_s")
+        ),
+        Number(
+            "utilisation_fraction",
+            f"use of {link}",
+            float(found.utilisation),
+            "1",
+            Measured("links", (link,), "utilisation_fraction"),
+        ),
+        Number("offered_load_fraction", "load offered, rho_0", float(found.offered_load), "1"),
+        Number(
+            "mean_queue_packets",
+            f"mean queue of {link}",
+            float(found.mean_queue),
+            "pkt",
+            Measured("links", (link,), "queue_mean_packets"),
+        ),
+        Number("loss_fraction", f"loss at {link}", float(found.loss), "1", Measured("links", (link,), "loss_fraction")),
+    )
+    long_tailed = web.scene.flow["traffic"]["size"]["law"] in LONG_TAILED
+    return ModelPrediction(
+        *WEB,
+        subject=f"{number(web.scene.count)} sources, {name}",
+        numbers=tuple(one for one in numbers if isfinite(one.value)),
+        sentences=_sentences(web, found),
+        warnings=found.warnings(long_tailed=long_tailed),
+        levels=_levels(web, found),
+    )
+
+
+def _sentences(web: WebSources, found: engset.Prediction) -> tuple[str, ...]:
+    threshold, active = number(float(found.threshold)), number(round(float(found.active)))
+    alone = (
+        f"a transfer of {number(web.packets)} packets alone on the path takes {amount(float(found.lone_on_time), 's')}"
+    )
+    if not bool(found.shared):
+        return (f"{alone}, and {web.shared.name} carries all {number(web.scene.count)} sources at that rate",)
+    return (
+        f"{alone}; {web.shared.name} carries {threshold} of them at once, beyond that they share it, "
+        f"and {active} of {number(web.scene.count)} sources are active in the mean",
+    )
+
+
+def _levels(web: WebSources, found: engset.Prediction) -> tuple[Level, ...]:
+    queue = float(found.mean_queue)
+    if queue <= 0.0 or (web.shared.buffer < inf and queue > web.shared.buffer):
+        return ()
+    return (Level("queue", web.shared.name, queue, "mean queue, theory"),)
