@@ -322,3 +322,9 @@ def test_wrong_arguments_are_named_with_what_is_allowed(call: Callable[[], objec
     with pytest.raises(ModelError) as caught:
         call()
     assert message in str(caught.value)
+
+
+def test_one_buffer_may_stand_for_all_nodes() -> None:
+    one, each = (model.cycle([100.0, 60.0, 50.0], buffers, 0.5) for buffers in ([10.0], [10.0, 10.0, 10.0]))
+    assert one.maximum_window == each.maximum_window
+    assert one.overflow == each.overflow

@@ -50,6 +50,7 @@ def path(rates: ArrayLike, buffers: ArrayLike = 1.0, access_rate: ArrayLike = in
     if node_buffers.ndim and node_buffers.shape[-1] not in {1, node_rates.shape[-1]}:
         given = f"{node_buffers.shape[-1]} buffers for {node_rates.shape[-1]} rates"
         raise ModelError(Fault("buffers", "has another number of nodes than rates", given, "one each, or one for all"))
+    node_buffers = np.broadcast_to(node_buffers, (*node_buffers.shape[:-1], node_rates.shape[-1]))
     bottleneck_rate = smallest(node_rates)
     if (access < bottleneck_rate[..., np.newaxis]).any():
         allowed = f"at least the smallest of rates ({bottleneck_rate.min():g} pkt/s)"
