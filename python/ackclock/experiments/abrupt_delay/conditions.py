@@ -1,10 +1,11 @@
-"""Section III: the conditions for false alarms after one step, in the paper's form and exactly, beside the simulation."""
+"""Section III: the conditions for false alarms after one step, the paper's and the exact ones, and the simulation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.abrupt_delay.path import RATE, STEP_S, VERSIONS, step, total
@@ -149,7 +150,7 @@ def _retransmits(runs: Mapping[str, Run], cases: list[Case]) -> dict[str, Findin
         "td_only": Finding(
             share([paper_conditions(case) for case in with_td]),
             note=f"{len(with_td)} cases with a TD"
-            + (f"; some at w = {beyond} where (i) does not hold: D - 2 services are enough" if beyond else ""),
+            + (f"; some beyond (i) to (iii), at w = {', '.join(map(str, beyond))}" if beyond else ""),
         ),
         "exact_td": Finding(100.0 * share(exact), note=f"{sum(exact)} of {len(exact)} cases"),
     }
@@ -158,18 +159,18 @@ def _retransmits(runs: Mapping[str, Run], cases: list[Case]) -> dict[str, Findin
 def paper_conditions(case: Case, threshold: int = THRESHOLD) -> bool:
     """Tell whether (i) to (iii) of [abrupt-delay, III.B] hold, with a step in the busy period.
 
-    The idle period lasts from the last packet of the round, (w - 1)/mu after the first, to T_1 after it; (i) it is
+    The idle period lasts from the end of the busy one, w/mu after the round's start, to the next start; (i) it is
     longer than D services, (ii) D packets or more follow the step, (iii) the ACKs of D of them come within it.
 
     Examples
     --------
-    >>> paper_conditions(Case(13, 0.03, 0.1)), paper_conditions(Case(13, 0.15, 0.1)), paper_conditions(Case(26, 0.03, 0.1))
-    (True, False, False)
+    >>> [paper_conditions(Case(window, after_s, 0.1)) for window, after_s in ((13, 0.03), (13, 0.15), (26, 0.03))]
+    [True, False, False]
     """
     before = int(np.ceil(case.after_s * RATE))
-    last = (case.window - 1) * SERVICE_S
-    inside = [k for k in range(before, case.window) if last <= case.new_s + k * SERVICE_S < OLD_S]
-    long_enough = OLD_S - last > threshold * SERVICE_S
+    busy, tie = case.window * SERVICE_S, 1e-9
+    inside = [k for k in range(before, case.window) if busy - tie <= case.new_s + k * SERVICE_S < OLD_S - tie]
+    long_enough = OLD_S - busy > threshold * SERVICE_S + tie
     return long_enough and 0 < before <= case.window - threshold and len(inside) >= threshold
 
 
@@ -185,7 +186,7 @@ def _sends_again(run: Run) -> bool:
     return total(run, "spurious_timeouts") + total(run, "spurious_fast_retransmits") > 0
 
 
-def _late(window: float | np.ndarray) -> abrupt_delay.Step:
+def _late(window: ArrayLike) -> abrupt_delay.Step:
     return abrupt_delay.step_in_round(window, RATE, OLD_S, step_instant=0.97 * OLD_S)
 
 

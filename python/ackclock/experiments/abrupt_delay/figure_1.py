@@ -26,7 +26,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     findings = {
         "no_timeout": Finding(
             total(run, "timeouts"),
-            note="the link is never idle (26 > mu T_1 = 25): ACKs never stop for longer than T_2 - T_1 + 1/mu = 0.108 s",
+            note="the link is never idle (26 > mu T_1 = 25): ACKs stop for T_2 - T_1 + 1/mu = 0.108 s at most",
         ),
         "rto_before": Finding(rto_before(run), note="T_1 and the packet that waits at the link, 0.208 s"),
         "without_time_stamps": Finding(share([total(other, "timeouts") == 0.0])),

@@ -23,7 +23,7 @@ def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
 
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
-    """The timeout at w_m = 13, and at which windows there is one."""
+    """Judge the timeout at w_m = 13, and say at which windows there is one."""
     run, other = runs["13"], runs["13 without time stamps"]
     timer = rto_before(run)
     with_timeout = [window for window in SCANNED if total(runs[f"scan {window}"], "timeouts") > 0]
@@ -31,7 +31,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     findings = {
         "timeout": Finding(
             total(run, "timeouts"),
-            note=f"T_2 - (w_m - 1)/mu = 0.204 s without an ACK; timeouts at w_m = {_listed(with_timeout)} of 1 to 28",
+            note=f"T_2 - (w_m - 1)/mu = 0.204 s without an ACK; timeouts at w_m = {listed(with_timeout)} of 1 to 28",
         ),
         "false": Finding(share([all_false(run, "timeout")])),
         "rto_before": Finding(timer),
@@ -53,7 +53,8 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     return Outcome(findings, {"figure": chart(title, shown), "windows": _windows(runs)})
 
 
-def _listed(windows: list[int]) -> str:
+def listed(windows: list[int]) -> str:
+    """Write a range as such."""
     return f"{windows[0]} to {windows[-1]}" if windows == list(range(windows[0], windows[-1] + 1)) else str(windows)
 
 

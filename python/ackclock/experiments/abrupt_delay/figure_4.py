@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ackclock.charts import Chart, Curve
-from ackclock.experiments.abrupt_delay.figure_2 import SCANNED
+from ackclock.experiments.abrupt_delay.figure_2 import SCANNED, listed
 from ackclock.experiments.abrupt_delay.figure_3 import FITTING, NEW_S, OLD_S
 from ackclock.experiments.abrupt_delay.path import RATE, STEP_S, WINDOWS, step, total
 from ackclock.experiments.abrupt_delay.steps import (
@@ -42,8 +42,8 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     findings = {
         "td_26": Finding(
             total(runs["26"], "fast_retransmits"),
-            note="26 > mu T_1 = 25: no idle period, so never two duplicate ACKs in a row; figures 3 and 4 both come with "
-            f"w_m = {', '.join(map(str, both))} of 1 to 28",
+            note="26 > mu T_1 = 25: no idle period, so never two duplicate ACKs in a row; both figures come with "
+            f"w_m = {listed(both)} of 1 to 28",
         ),
         "td": Finding(share(list(happen.values()))),
         "false": Finding(share([all_false(run, "fast-retransmit") for run in fitting.values()])),

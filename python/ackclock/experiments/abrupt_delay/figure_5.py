@@ -1,12 +1,14 @@
 """Figure 5: goodput against the holding time factor h, without losses."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.abrupt_delay.path import (
     GENIE,
+    PER_ROUND,
     VERSIONS,
     alternating,
     goodput,
@@ -16,24 +18,30 @@ from ackclock.experiments.abrupt_delay.path import (
     simulated,
 )
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
+from ackclock.models.domain import BoolArray, FloatArray
 from ackclock.replication import ResolvedDict
 
 FACTORS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 LOSSES = (0.005, 0.01)
 LOSS_FACTORS = (0.1, 1.0, 10.0)
-SENDERS = {
+SENDERS: Mapping[str, Mapping[str, Any]] = {
     "reno-abrupt": {},
     "old-tahoe-abrupt": {},
     "newreno": {"flow.flow.tcp.recovery": "newreno"},
     "genie": GENIE,
 }
+READINGS = {"without time stamps": PER_ROUND, "G = 100 ms": {"flow.flow.tcp.rto.granularity": "100 ms"}}
+"""Section IV does not say which samples and which clock its senders have."""
 
 
 def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
-    """Each version at each h; some with losses."""
-    length = lengths(setting.pick(1000.0, 10000.0), setting.pick(8, 20))
+    """Each version at each h; some with losses; other readings of the sender's clock."""
+    seconds = setting.pick(1000.0, 10000.0)
+    length = lengths(seconds, setting.pick(8, 20))
     lossless = {
-        f"{sender} {factor:g}": alternating(factor, _preset(sender) | changes | length)
+        f"{sender} {factor:g}": alternating(
+            factor, {**_preset(sender), **changes, **length, **lengths(seconds * max(1.0, factor / 10.0))}
+        )
         for sender, changes in SENDERS.items()
         for factor in FACTORS
     }
@@ -43,10 +51,16 @@ def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
         for factor in LOSS_FACTORS
         for loss in LOSSES
     }
-    return lossless | lossy
+    readings = {
+        f"{version} {factor:g} {reading}": alternating(factor, _preset(version) | changes | length)
+        for version in VERSIONS
+        for factor in FACTORS
+        for reading, changes in READINGS.items()
+    }
+    return lossless | lossy | readings
 
 
-def _preset(sender: str) -> dict[str, str]:
+def _preset(sender: str) -> dict[str, Any]:
     return {"flow.flow.tcp.preset": sender if sender in VERSIONS else "reno-abrupt"}
 
 
@@ -70,12 +84,17 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         "deteriorates_oldtahoe": Finding(
             float(100.0 * tahoe[0] / tahoe[-1]), note=f"{tahoe[0]:.1f} and {tahoe[-1]:.1f} packets/s"
         ),
-        "grows": Finding(share([*(np.diff(reno) > 0.0), *(np.diff(tahoe) > 0.0)])),
+        "grows": Finding(
+            share([*(np.diff(reno) > 0.0), *(np.diff(tahoe) > 0.0)]),
+            note=f"OldTahoe is worst at h = {FACTORS[int(np.argmin(tahoe))]:g} ({tahoe.min():.1f} packets/s): below, "
+            f"its RTO has learnt both round trips, and it gets what cumulative ACKs allow ({found['genie'][0]:.1f})",
+        ),
         "less_sensitive": Finding(share(list(tahoe[:-1] / tahoe[-1] > reno[:-1] / reno[-1]))),
         "above": Finding(share(list(tahoe > reno)), note=f"at h = {_listed(tahoe > reno)}"),
         "newreno": Finding(
             float(100.0 * np.max(np.abs(newreno / reno - 1.0))),
-            note=f"NewReno {newreno[0]:.1f} at h = 0.1 and {newreno[6]:.1f} at h = 10, Reno {reno[0]:.1f} and {reno[6]:.1f}",
+            note=f"at h = 0.1 NewReno {newreno[0]:.1f} packets/s, Reno {reno[0]:.1f}; at h = 10 {newreno[6]:.1f} and "
+            f"{reno[6]:.1f}",
         ),
         "losses_shift": Finding(
             share([1.5 <= ratio <= 2.5 for ratio in shifts.values()]),
@@ -85,14 +104,23 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
             ),
         ),
     }
-    return Outcome(findings, {"figure": _chart(runs, ideals)})
+    return Outcome(findings, {"figure": _chart(runs, ideals)}, [_other_readings(runs)])
+
+
+def _other_readings(runs: Mapping[str, Run]) -> str:
+    parts = []
+    for reading in READINGS:
+        for version, name in VERSIONS.items():
+            ends = [goodput(runs[f"{version} {factor:g} {reading}"]).value for factor in (0.1, 1.0, 10.0)]
+            parts.append(f"{name}, {reading}: {ends[0]:.1f}, {ends[1]:.1f}, {ends[2]:.1f} packets/s")
+    return f"At h = 0.1, 1, 10 in other readings of the sender: {'; '.join(parts)}."
 
 
 def _labels(sender: str) -> Sequence[str]:
     return [f"{sender} {factor:g}" for factor in FACTORS]
 
 
-def _listed(which: Sequence[bool] | np.ndarray) -> str:
+def _listed(which: BoolArray) -> str:
     return ", ".join(f"{factor:g}" for factor, each in zip(FACTORS, which, strict=True) if each) or "none"
 
 
@@ -107,16 +135,27 @@ def _shifts(runs: Mapping[str, Run]) -> dict[tuple[str, float], float]:
     return found
 
 
-def _chart(runs: Mapping[str, Run], ideals: np.ndarray) -> Chart:
+def _chart(runs: Mapping[str, Run], ideals: FloatArray) -> Chart:
     x = np.array(FACTORS)
     names = {**VERSIONS, "newreno": "NewReno", "genie": "neither timeouts nor fast retransmits"}
-    curves = [Curve("R_I, equation 3", x, ideals, "theory", 3)]
-    curves += [
-        simulated(f"{name}, simulated", x, runs, _labels(sender), colour)
+    main = [
+        simulated(name, x, runs, _labels(sender), colour)
         for sender, name, colour in zip(names, names.values(), (0, 1, 2, 4), strict=True)
     ]
-    for colour, version in enumerate(VERSIONS):
-        labels = [f"{version} {factor:g} {LOSSES[-1]:g}" for factor in LOSS_FACTORS]
-        curves.append(simulated(f"{VERSIONS[version]} with 1% of losses", LOSS_FACTORS, runs, labels, colour))
-    panel = Panel("h, the holding time factor", "goodput [packets/s]", curves)
-    return Chart("Figure 5: goodput against the holding times, w_m = 12, T = 0.1 and 0.3 s, p = 0", [panel])
+    panels = [_panel("fine clock, time stamps", ideals, main)]
+    panels += [_panel(reading, ideals, _versions(runs, FACTORS, reading)) for reading in READINGS]
+    panels.append(_panel("losses of 1%", ideals, _versions(runs, LOSS_FACTORS, f"{LOSSES[-1]:g}")))
+    title = "Figure 5: goodput against the holding times, w_m = 12, T = 0.1 and 0.3 s, simulated"
+    return Chart(title, panels, 2, share_y=True, size_inches=(14.0, 12.0))
+
+
+def _panel(title: str, ideals: FloatArray, curves: Sequence[Curve]) -> Panel:
+    top = Curve("R_I, equation 3", np.array(FACTORS), ideals, "theory", 3)
+    return Panel("h, the holding time factor", "goodput [packets/s]", [top, *curves], title, y_top=66.0, x_log=True)
+
+
+def _versions(runs: Mapping[str, Run], factors: Sequence[float], case: str) -> Sequence[Curve]:
+    return [
+        simulated(name, factors, runs, [f"{version} {factor:g} {case}" for factor in factors], colour)
+        for colour, (version, name) in enumerate(VERSIONS.items())
+    ]

@@ -20,8 +20,8 @@ Case = tuple[float, float]
 
 
 def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
-    """OldTahoe at each G, without losses as in the caption and with some; and with an exact clock and the same RTO_min."""
-    length = lengths(setting.pick(1000.0, 10000.0), setting.pick(6, 20))
+    """Give OldTahoe at each G, without losses as in the caption and with some; a fine clock with the same RTO_min."""
+    length = lengths(setting.pick(1000.0, 10000.0), setting.pick(4, 20))
     sender: dict[str, Any] = {"flow.flow.tcp.preset": "old-tahoe-abrupt", "flow.flow.tcp.max_window": f"{WINDOW} pkt"}
     coarse = {
         _label(case, milliseconds): alternating(
@@ -33,7 +33,7 @@ def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
         for case in CASES
         for milliseconds in GRANULARITIES_MS
     }
-    exact = {
+    fine = {
         f"fine clock {_label(case, milliseconds)}": alternating(
             case[1],
             sender | length | {"flow.flow.tcp.rto.min": f"{2 * milliseconds} ms"},
@@ -43,7 +43,7 @@ def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
         for case in CASES[:3]
         for milliseconds in GRANULARITIES_MS
     }
-    return coarse | exact
+    return coarse | fine
 
 
 def _label(case: Case, milliseconds: int) -> str:

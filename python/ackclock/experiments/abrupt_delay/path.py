@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ackclock.charts import Curve
 from ackclock.experiments.frame import Measure, Run, resolved, scenario_tables
 from ackclock.models import abrupt_delay
+from ackclock.replication import ResolvedDict
 
 PAPER: Final = "abrupt_delay"
 PACKET_BITS: Final = 8 * 1000
@@ -31,7 +32,9 @@ GENIE: Final = {
 """A sender that no change deceives: it never takes a packet for lost."""
 
 
-def step(old_s: float, new_s: float, window: int, changes: Mapping[str, Any], instant_s: float = STEP_S) -> Any:
+def step(
+    old_s: float, new_s: float, window: int, changes: Mapping[str, Any], instant_s: float = STEP_S
+) -> ResolvedDict:
     """Resolve a connection whose round trip steps once; round trips [s] include the service of a packet."""
     tables = scenario_tables(PAPER, "step")
     link, flow = tables["link"][0], tables["flow"][0]
@@ -45,7 +48,9 @@ def step(old_s: float, new_s: float, window: int, changes: Mapping[str, Any], in
     return resolved(tables, changes)
 
 
-def alternating(factor: float, changes: Mapping[str, Any], *, rate_mbps: float = 1.0, loss: float = 0.0) -> Any:
+def alternating(
+    factor: float, changes: Mapping[str, Any], *, rate_mbps: float = 1.0, loss: float = 0.0
+) -> ResolvedDict:
     """Resolve a connection whose round trip alternates, with the holding time factor h and losses of data packets."""
     tables = scenario_tables(PAPER, "alternating")
     link = tables["link"][0]
@@ -60,9 +65,10 @@ def alternating(factor: float, changes: Mapping[str, Any], *, rate_mbps: float =
     return resolved(tables, changes)
 
 
-def lengths(duration_s: float, replications: int) -> dict[str, Any]:
-    """Give the changes for measured time and replications, after a warm-up of 100 s."""
-    return {"run.duration": _seconds(100.0 + duration_s), "run.warmup": "100 s", "run.replications": replications}
+def lengths(duration_s: float, replications: int | None = None) -> dict[str, Any]:
+    """Give the changes for measured time, after a warm-up of 100 s, and replications."""
+    changes: dict[str, Any] = {"run.duration": _seconds(100.0 + duration_s), "run.warmup": "100 s"}
+    return changes if replications is None else changes | {"run.replications": replications}
 
 
 def _seconds(value: float) -> str:

@@ -13,7 +13,7 @@ from ackclock.experiments.frame import Run
 if TYPE_CHECKING:
     import pandas as pd
 
-SHOWN_S = (-0.5, 1.5)
+SHOWN_S = (-0.35, 0.85)
 """What the figures show, around the step."""
 CAUSES = {"timeout": "false timeout", "fast-retransmit": "false fast retransmit"}
 
@@ -78,18 +78,18 @@ def _acknowledged_by(run: Run, time_s: float) -> int:
 def decay_s(run: Run, level_s: float) -> float:
     """Give the time from the largest RTO after the step to half of the way down to a level [s]."""
     cwnd = run.trace("cwnd")
-    after = cwnd[cwnd["time_s"] >= STEP_S]
-    peak = after.loc[after["rto_s"].idxmax()]
-    later = after[after["time_s"] > peak["time_s"]]
-    down = later[later["rto_s"] <= (float(peak["rto_s"]) + level_s) / 2.0]
-    return float(down["time_s"].iloc[0] - peak["time_s"]) if len(down) else float("inf")
+    cwnd = cwnd[cwnd["time_s"] >= STEP_S]
+    times, timers = (cwnd[column].to_numpy(dtype=float) for column in ("time_s", "rto_s"))
+    peak = int(timers.argmax())
+    down = np.flatnonzero(timers[peak:] <= (timers[peak] + level_s) / 2.0)
+    return float(times[peak + down[0]] - times[peak]) if len(down) else np.inf
 
 
 def chart(title: str, runs: Mapping[str, Run], instant_s: float = STEP_S) -> Chart:
     """Draw sequence numbers, windows, RTO and round trip against time: a column a run."""
     rows = (_sequence_panel, _window_panel, _time_panel)
     panels = [row(name, run, instant_s) for row in rows for name, run in runs.items()]
-    return Chart(title, panels, len(runs), share_y=True, size_inches=(5.4 * max(len(runs), 2) + 1.0, 13.0))
+    return Chart(title, panels, len(runs), size_inches=(5.4 * max(len(runs), 2) + 1.0, 13.0))
 
 
 def _sequence_panel(name: str, run: Run, instant_s: float) -> Panel:
@@ -102,7 +102,7 @@ def _sequence_panel(name: str, run: Run, instant_s: float) -> Panel:
         x, y = (own[column].to_numpy(dtype=float) for column in ("time_s", "sequence"))
         curves.append(Curve(label, x, y - first, "marks", colour))
     top = float(found["sequence"].max()) - first
-    curves += [*_events(run, instant_s, top), _instant(instant_s, top)]
+    curves += [*_events(run, instant_s, None, first), _instant(instant_s, top)]
     return Panel("time [s]", "packets since the first one shown", curves, name)
 
 
@@ -129,20 +129,23 @@ def _time_panel(name: str, run: Run, instant_s: float) -> Panel:
         Curve("round trip of the path", times, totals, "step", 4),
         *_events(run, instant_s, 0.05),
     ]
-    return Panel("time [s]", "RTO and round trip [s]", curves, name)
+    return Panel("time [s]", "RTO and round trip [s]", curves, name, y_top=0.65)
 
 
 def _shown(frame: "pd.DataFrame", instant_s: float) -> "pd.DataFrame":
     return frame[frame["time_s"].between(instant_s + SHOWN_S[0], instant_s + SHOWN_S[1])]
 
 
-def _events(run: Run, instant_s: float, height: float) -> Sequence[Curve]:
+def _events(run: Run, instant_s: float, height: float | None, first: int = 0) -> Sequence[Curve]:
+    """Mark false alarms at a height, or at the packet that is sent again."""
+    losses = _shown(run.trace("losses"), instant_s)
     curves = []
     for colour, (cause, label) in enumerate(CAUSES.items()):
-        times = false_losses(run, cause)
-        times = times[(times >= instant_s + SHOWN_S[0]) & (times <= instant_s + SHOWN_S[1])]
+        own = losses[(losses["cause"] == cause) & losses["spurious"]]
+        times = own["time_s"].to_numpy(dtype=float)
+        places = own["sequence"].to_numpy(dtype=float) - first if height is None else np.full(len(times), height)
         if len(times):
-            curves.append(Curve(label, times, np.full(len(times), height), "marks", 4 + colour))
+            curves.append(Curve(label, times, places, "marks", 4 + colour))
     return curves
 
 
