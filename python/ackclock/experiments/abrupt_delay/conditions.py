@@ -51,7 +51,7 @@ class Case:
 
 
 def _cases(setting: Setting) -> list[Case]:
-    parts = setting.pick(8, 23)
+    parts = setting.pick(6, 23)
     instants = (np.arange(parts) + 0.37) * OLD_S / parts
     return [
         Case(window, round(float(after), 7), new)

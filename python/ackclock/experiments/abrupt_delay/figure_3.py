@@ -14,7 +14,7 @@ FITTING = tuple(window for window in WINDOWS if window < 25)
 
 def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
     """Give the fall at each window."""
-    longer = {"run.duration": setting.pick("8 s", "60 s")}
+    longer = {"run.duration": setting.pick("20 s", "60 s")}
     return {str(window): step(OLD_S, NEW_S, window, longer) for window in WINDOWS}
 
 

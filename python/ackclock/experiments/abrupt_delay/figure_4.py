@@ -24,7 +24,7 @@ INSTANT_S = 6.07
 
 def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
     """Give the fall at each window, and at other windows at both instants."""
-    longer = {"run.duration": setting.pick("8 s", "60 s")}
+    longer = {"run.duration": setting.pick("20 s", "60 s")}
     shown = {str(window): step(OLD_S, NEW_S, window, longer, INSTANT_S) for window in WINDOWS}
     scan = {
         f"scan {window} {instant:g}": step(OLD_S, NEW_S, window, {}, instant)

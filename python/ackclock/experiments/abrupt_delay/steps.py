@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN_S = (-0.35, 0.85)
-"""What the figures show, around the step."""
+"""What the figures show of packets and windows, around the step."""
+SHOWN_TIMER_S = (-0.5, 3.5)
+"""What they show of the RTO, whose decay takes longer."""
 CAUSES = {"timeout": "false timeout", "fast-retransmit": "false fast retransmit"}
 
 
@@ -119,10 +121,10 @@ def _window_panel(name: str, run: Run, instant_s: float) -> Panel:
 
 
 def _time_panel(name: str, run: Run, instant_s: float) -> Panel:
-    found = _shown(run.trace("cwnd"), instant_s)
+    found = _shown(run.trace("cwnd"), instant_s, SHOWN_TIMER_S)
     service = PACKET_BITS / run.resolved["links"][0]["rate_bps"]
     steps = run.resolved["links"][0]["delay_process"]["law"]["steps_s"]
-    times = np.array([instant_s + SHOWN_S[0], instant_s, instant_s + SHOWN_S[1]])
+    times = instant_s + np.array([SHOWN_TIMER_S[0], 0.0, SHOWN_TIMER_S[1]])
     totals = np.array([steps[0][1], steps[1][1], steps[1][1]]) + service
     curves = [
         Curve("RTO", found["time_s"].to_numpy(dtype=float), found["rto_s"].to_numpy(dtype=float), "step", 3),
@@ -132,8 +134,8 @@ def _time_panel(name: str, run: Run, instant_s: float) -> Panel:
     return Panel("time [s]", "RTO and round trip [s]", curves, name, y_top=0.65)
 
 
-def _shown(frame: "pd.DataFrame", instant_s: float) -> "pd.DataFrame":
-    return frame[frame["time_s"].between(instant_s + SHOWN_S[0], instant_s + SHOWN_S[1])]
+def _shown(frame: "pd.DataFrame", instant_s: float, span_s: tuple[float, float] = SHOWN_S) -> "pd.DataFrame":
+    return frame[frame["time_s"].between(instant_s + span_s[0], instant_s + span_s[1])]
 
 
 def _events(run: Run, instant_s: float, height: float | None, first: int = 0) -> Sequence[Curve]:
