@@ -102,7 +102,8 @@ def _sequence_panel(name: str, run: Run, instant_s: float) -> Panel:
     for kind, label, colour in kinds:
         own = found[found["kind"] == kind]
         x, y = (own[column].to_numpy(dtype=float) for column in ("time_s", "sequence"))
-        curves.append(Curve(label, x, y - first, "marks", colour))
+        if len(own):
+            curves.append(Curve(label, x, y - first, "marks", colour))
     top = float(found["sequence"].max()) - first
     curves += [*_events(run, instant_s, None, first), _instant(instant_s, top)]
     return Panel("time [s]", "packets since the first one shown", curves, name)
