@@ -53,6 +53,14 @@ def test_the_table_has_every_point_with_its_panel_and_curve() -> None:
     assert theory["rate [Mbit/s]"].tolist() == X.tolist()
 
 
+def test_an_axis_is_logarithmic_where_the_panel_says_so() -> None:
+    curve = Curve("curve", X, X)
+    panels = [Panel("G [ms]", "packets", [curve], "left", x_log=True), Panel("G [ms]", "packets", [curve])]
+    left, right = chart_picture(Chart("a chart", panels, 2)).axes
+    assert (left.get_xscale(), right.get_xscale()) == ("log", "linear")
+    assert left.xaxis.get_major_formatter()(100.0) == "100"
+
+
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_the_same_chart_gives_the_same_bytes(tmp_path: Path, ending: str) -> None:
     paths = [tmp_path / f"{number}.{ending}" for number in range(2)]

@@ -60,6 +60,8 @@ class Panel:
         Whether the y axis begins at 0.
     y_top : float, optional
         End of the y axis, where the curves leave what is of interest.
+    x_log : bool
+        Whether the x axis is logarithmic.
     """
 
     x_label: str
@@ -69,6 +71,7 @@ class Panel:
     x_ticks: Sequence[str] | None = None
     from_zero: bool = True
     y_top: float | None = None
+    x_log: bool = False
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
+from matplotlib.ticker import StrMethodFormatter
 
 from ackclock.charts import Chart, Curve, Panel
 from ackclock.plots.pictures import COLOURS, style
@@ -66,6 +67,9 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
     axes.set_title(panel.title, fontsize=12.0)
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(panel.y_label)
+    if panel.x_log:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     if panel.x_ticks is not None:
         axes.set_xticks(range(len(panel.x_ticks)), list(panel.x_ticks))
     if panel.from_zero:

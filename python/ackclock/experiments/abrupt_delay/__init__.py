@@ -1,0 +1,1 @@
+"""Abouzeid and Roy, TCP in Networks with Abrupt Delay Variations and Random Loss ("[abrupt-delay]")."""

@@ -1,0 +1,161 @@
+"""Figure 5: goodput against the holding time factor h, without losses."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ackclock.charts import Chart, Curve, Panel
+from ackclock.experiments.abrupt_delay.path import (
+    GENIE,
+    PER_ROUND,
+    VERSIONS,
+    alternating,
+    goodput,
+    goodputs,
+    ideal,
+    lengths,
+    simulated,
+)
+from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
+from ackclock.models.domain import BoolArray, FloatArray
+from ackclock.replication import ResolvedDict
+
+FACTORS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+LOSSES = (0.005, 0.01)
+LOSS_FACTORS = (0.1, 1.0, 10.0)
+SENDERS: Mapping[str, Mapping[str, Any]] = {
+    "reno-abrupt": {},
+    "old-tahoe-abrupt": {},
+    "newreno": {"flow.flow.tcp.recovery": "newreno"},
+    "genie": GENIE,
+}
+READINGS = {"without time stamps": PER_ROUND, "G = 100 ms": {"flow.flow.tcp.rto.granularity": "100 ms"}}
+"""Section IV does not say which samples and which clock its senders have."""
+
+
+def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+    """Each version at each h; some with losses; other readings of the sender's clock."""
+    seconds = setting.pick(1000.0, 10000.0)
+    length = lengths(seconds, setting.pick(8, 20))
+    lossless = {
+        f"{sender} {factor:g}": alternating(
+            factor, {**_preset(sender), **changes, **length, **lengths(seconds * max(1.0, factor / 10.0))}
+        )
+        for sender, changes in SENDERS.items()
+        for factor in FACTORS
+    }
+    lossy = {
+        f"{version} {factor:g} {loss:g}": alternating(factor, _preset(version) | length, loss=loss)
+        for version in VERSIONS
+        for factor in LOSS_FACTORS
+        for loss in LOSSES
+    }
+    readings = {
+        f"{version} {factor:g} {reading}": alternating(factor, _preset(version) | changes | length)
+        for version in VERSIONS
+        for factor in FACTORS
+        for reading, changes in READINGS.items()
+    }
+    return lossless | lossy | readings
+
+
+def _preset(sender: str) -> dict[str, Any]:
+    return {"flow.flow.tcp.preset": sender if sender in VERSIONS else "reno-abrupt"}
+
+
+def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+    """Judge shape and order of the curves."""
+    found = {sender: goodputs(runs, _labels(sender))[0] for sender in SENDERS}
+    reno, tahoe, newreno = (found[name] for name in ("reno-abrupt", "old-tahoe-abrupt", "newreno"))
+    ideals = np.array([ideal(factor) for factor in FACTORS])
+    near = np.abs(found["genie"] / ideals - 1.0) <= 0.02
+    shifts = _shifts(runs)
+    findings = {
+        "ideal": Finding(model=float(ideals[np.argmax(np.abs(ideals - 60.0))])),
+        "genie": Finding(
+            share(list(near)),
+            note=f"{found['genie'][0]:.1f} packets/s at h = 0.1, {found['genie'][-1]:.1f} at h = 100; within 2% at "
+            f"h = {_listed(near)}: an ACK counts when all before it has come, and a window that straddles a rise waits",
+        ),
+        "deteriorates_reno": Finding(
+            float(100.0 * reno[0] / reno[-1]), note=f"{reno[0]:.1f} and {reno[-1]:.1f} packets/s"
+        ),
+        "deteriorates_oldtahoe": Finding(
+            float(100.0 * tahoe[0] / tahoe[-1]), note=f"{tahoe[0]:.1f} and {tahoe[-1]:.1f} packets/s"
+        ),
+        "grows": Finding(
+            share([*(np.diff(reno) > 0.0), *(np.diff(tahoe) > 0.0)]),
+            note=f"OldTahoe is worst at h = {FACTORS[int(np.argmin(tahoe))]:g} ({tahoe.min():.1f} packets/s): below, "
+            f"its RTO has learnt both round trips, and it gets what cumulative ACKs allow ({found['genie'][0]:.1f})",
+        ),
+        "less_sensitive": Finding(share(list(tahoe[:-1] / tahoe[-1] > reno[:-1] / reno[-1]))),
+        "above": Finding(share(list(tahoe > reno)), note=f"at h = {_listed(tahoe > reno)}"),
+        "newreno": Finding(
+            float(100.0 * np.max(np.abs(newreno / reno - 1.0))),
+            note=f"at h = 0.1 NewReno {newreno[0]:.1f} packets/s, Reno {reno[0]:.1f}; at h = 10 {newreno[6]:.1f} and "
+            f"{reno[6]:.1f}",
+        ),
+        "losses_shift": Finding(
+            share([1.5 <= ratio <= 2.5 for ratio in shifts.values()]),
+            note="shift at 1% by that at 0.5%: "
+            + ", ".join(
+                f"{VERSIONS[version]}, h = {factor:g}: {ratio:.2f}" for (version, factor), ratio in shifts.items()
+            ),
+        ),
+    }
+    return Outcome(findings, {"figure": _chart(runs, ideals)}, [_other_readings(runs)])
+
+
+def _other_readings(runs: Mapping[str, Run]) -> str:
+    parts = []
+    for reading in READINGS:
+        for version, name in VERSIONS.items():
+            ends = [goodput(runs[f"{version} {factor:g} {reading}"]).value for factor in (0.1, 1.0, 10.0)]
+            parts.append(f"{name}, {reading}: {ends[0]:.1f}, {ends[1]:.1f}, {ends[2]:.1f} packets/s")
+    return f"At h = 0.1, 1, 10 in other readings of the sender: {'; '.join(parts)}."
+
+
+def _labels(sender: str) -> Sequence[str]:
+    return [f"{sender} {factor:g}" for factor in FACTORS]
+
+
+def _listed(which: BoolArray) -> str:
+    return ", ".join(f"{factor:g}" for factor, each in zip(FACTORS, which, strict=True) if each) or "none"
+
+
+def _shifts(runs: Mapping[str, Run]) -> dict[tuple[str, float], float]:
+    """Compute by how much more twice the losses shift the goodput."""
+    found = {}
+    for version in VERSIONS:
+        for factor in LOSS_FACTORS:
+            none = goodput(runs[f"{version} {factor:g}"]).value
+            once, twice = (none - goodput(runs[f"{version} {factor:g} {loss:g}"]).value for loss in LOSSES)
+            found[version, factor] = twice / once
+    return found
+
+
+def _chart(runs: Mapping[str, Run], ideals: FloatArray) -> Chart:
+    x = np.array(FACTORS)
+    names = {**VERSIONS, "newreno": "NewReno", "genie": "neither timeouts nor fast retransmits"}
+    main = [
+        simulated(name, x, runs, _labels(sender), colour)
+        for sender, name, colour in zip(names, names.values(), (0, 1, 2, 4), strict=True)
+    ]
+    panels = [_panel("fine clock, time stamps", ideals, main)]
+    panels += [_panel(reading, ideals, _versions(runs, FACTORS, reading)) for reading in READINGS]
+    panels.append(_panel("losses of 1%", ideals, _versions(runs, LOSS_FACTORS, f"{LOSSES[-1]:g}")))
+    title = "Figure 5: goodput against the holding times, w_m = 12, T = 0.1 and 0.3 s, simulated"
+    return Chart(title, panels, 2, share_y=True, size_inches=(14.0, 12.0))
+
+
+def _panel(title: str, ideals: FloatArray, curves: Sequence[Curve]) -> Panel:
+    top = Curve("R_I, equation 3", np.array(FACTORS), ideals, "theory", 3)
+    return Panel("h, the holding time factor", "goodput [packets/s]", [top, *curves], title, y_top=66.0, x_log=True)
+
+
+def _versions(runs: Mapping[str, Run], factors: Sequence[float], case: str) -> Sequence[Curve]:
+    return [
+        simulated(name, factors, runs, [f"{version} {factor:g} {case}" for factor in factors], colour)
+        for colour, (version, name) in enumerate(VERSIONS.items())
+    ]
