@@ -24,7 +24,9 @@ def find_ns() -> str | None:
     return shutil.which("ns")
 
 
-def run(scenario: Scenario, *, shake: int | None = None, timeout_s: float = 600.0) -> Outcome:
+def run(
+    scenario: Scenario, *, shake: int | None = None, replication: int = 0, timeout_s: float = 600.0
+) -> Outcome:
     """Play a resolved scenario in ns-2.
 
     Parameters
@@ -33,6 +35,8 @@ def run(scenario: Scenario, *, shake: int | None = None, timeout_s: float = 600.
         Resolved scenario, within what `crosscheck.subset` allows.
     shake : int, optional
         Seed of tiny random changes of the links' delays; see `crosscheck.ns2_script.script`.
+    replication : int
+        Chooses the random numbers of random elements, from 0.
     timeout_s : float
         Wall-clock limit [s].
 
@@ -46,7 +50,7 @@ def run(scenario: Scenario, *, shake: int | None = None, timeout_s: float = 600.
     Ns2Error
         Where ns-2 is missing, fails or takes too long.
     """
-    text = script(scenario, shake)
+    text = script(scenario, shake, replication)
     with tempfile.TemporaryDirectory(prefix="crosscheck-") as name:
         folder = Path(name)
         run_script(text, folder, timeout_s)
