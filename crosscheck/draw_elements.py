@@ -134,10 +134,20 @@ def _slowest(scenario: Scenario) -> int:
     return min(path, key=lambda number: scenario["links"][number]["rate_bps"])
 
 
+def _not_slowest(random: Mrg32k3a, scenario: Scenario) -> int:
+    """Draw a link of TCP's path beside the slowest, where there is one.
+
+    The slowest link paces the ACKs, and so what comes to it: a packet at the very instant when one before it departs.
+    Whether a packet of the lower level that waits then goes first, rounding would decide.
+    """
+    slowest = _slowest(scenario)
+    return random.choice([number for number in _tcp(scenario)["path"] if number != slowest] or [slowest])
+
+
 def _add_high_cbr(random: Mrg32k3a, scenario: Scenario) -> None:
-    """Let a source of higher priority take what another link than the slowest has more, and at times all of that."""
+    """Let a source of higher priority take most of what a link has more than the slowest one."""
     tcp, slowest = _tcp(scenario), _slowest(scenario)
-    number = random.choice([number for number in tcp["path"] if number != slowest] or [slowest])
+    number = _not_slowest(random, scenario)
     rate_bps = scenario["links"][number]["rate_bps"]
     spare_bps = rate_bps - scenario["links"][slowest]["rate_bps"] if number != slowest else 0.4 * rate_bps
     source = _cbr(random, number, spare_bps * random.between(0.3, 0.95), tcp["packet_bytes"])
@@ -147,12 +157,12 @@ def _add_high_cbr(random: Mrg32k3a, scenario: Scenario) -> None:
 
 
 def _add_low_cbr(random: Mrg32k3a, scenario: Scenario) -> None:
-    """Let a source of lower priority send into the slowest link, at times more than TCP leaves it."""
-    tcp, slowest = _tcp(scenario), _slowest(scenario)
-    source = _cbr(random, slowest, scenario["links"][slowest]["rate_bps"] * random.between(0.1, 0.9))
+    """Let a source of lower priority send into a link, at times more than TCP leaves it."""
+    tcp, number = _tcp(scenario), _not_slowest(random, scenario)
+    source = _cbr(random, number, scenario["links"][number]["rate_bps"] * random.between(0.1, 0.9))
     source.update(priority=1, ack_priority=1)
     scenario["flows"] = [source, tcp]
-    _give_levels(random, scenario, slowest)
+    _give_levels(random, scenario, number)
 
 
 def _give_levels(random: Mrg32k3a, scenario: Scenario, number: int) -> None:

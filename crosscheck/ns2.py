@@ -91,7 +91,7 @@ def _changes(rows: list[Sequence[str]]) -> Iterable[Change]:
     ns-2 prints cwnd to six digits. With windowThresh_ 1 the variable awnd_ holds cwnd as it was before the ACK that
     opens the window, to full precision: an increase tells the value before it.
     """
-    followers: list[Sequence[str] | None] = [*rows[1:], None]
+    followers: list[Sequence[str] | None] = [*rows, None][1:]
     for (time, printed, _, ssthresh), follower in zip(rows, followers, strict=True):
         exact = follower is not None and float(follower[1]) > float(printed) and f"{float(follower[2]):g}" == printed
         cwnd = float(follower[2]) if follower is not None and exact else float(printed)
