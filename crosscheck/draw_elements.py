@@ -140,8 +140,9 @@ def _not_slowest(random: Mrg32k3a, scenario: Scenario) -> int:
     The slowest link paces the ACKs, and so what comes to it: a packet at the very instant when one before it departs.
     Whether a packet of the lower level that waits then goes first, rounding would decide.
     """
+    path: list[int] = _tcp(scenario)["path"]
     slowest = _slowest(scenario)
-    return random.choice([number for number in _tcp(scenario)["path"] if number != slowest] or [slowest])
+    return random.choice([number for number in path if number != slowest] or [slowest])
 
 
 def _add_high_cbr(random: Mrg32k3a, scenario: Scenario) -> None:

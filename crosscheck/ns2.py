@@ -24,9 +24,7 @@ def find_ns() -> str | None:
     return shutil.which("ns")
 
 
-def run(
-    scenario: Scenario, *, shake: int | None = None, replication: int = 0, timeout_s: float = 600.0
-) -> Outcome:
+def run(scenario: Scenario, *, shake: int | None = None, replication: int = 0, timeout_s: float = 600.0) -> Outcome:
     """Play a resolved scenario in ns-2.
 
     Parameters

@@ -142,8 +142,8 @@ def add_source(number: int, flow: Scenario, run: int) -> list[str]:
 def _application(traffic: Scenario, packet_bytes: int) -> tuple[str, dict[str, float]]:
     """Name ns-2's source and its settings.
 
-    A burst of ns-2 is a whole number of packets, each followed by a gap; ours ends wherever its time is over, half a gap
-    after the last packet's own in the mean. So half a gap of the silence is the burst's in ns-2.
+    A burst of ns-2 is a number of packets with a gap after each. Ours begins with a packet and ends when its time is
+    over: in the mean it has half a packet more than gaps. So half a gap of the silence belongs to ns-2's burst.
     """
     rate_bps = float(traffic["rate_bps"])
     gap_s = packet_bytes * 8 / rate_bps

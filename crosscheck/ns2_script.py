@@ -64,6 +64,7 @@ set clock [$ns set scheduler_]
 set changes [open {changes} w]
 set counts [open {counts} w]
 set bin [new Agent/Null]
+set traced {traced}
 
 proc add_link {{name rate delay limit {{discipline DropTail}}}} {{
     global queue line monitor bin
@@ -106,16 +107,18 @@ proc add_flow {{flow agent sink settings sink_settings}} {{
 
 # reset draws boot_time_ = uniform * tcpTick_; draw_tick makes it the wanted phase
 proc begin {{flow tick draw_tick threshold}} {{
-    global tcp
+    global tcp traced
     ns-random {seed}
     $tcp($flow) set tcpTick_ $draw_tick
     $tcp($flow) reset
     $tcp($flow) set tcpTick_ $tick
     if {{$threshold ne "none"}} {{ $tcp($flow) set ssthresh_ $threshold }}
-    set tracer [new Trace/Var]
-    $tracer set callback_ 1
-    $tracer proc handle line "record $flow"
-    $tcp($flow) trace cwnd_ $tracer
+    if {{$traced}} {{
+        set tracer [new Trace/Var]
+        $tracer set callback_ 1
+        $tracer proc handle line "record $flow"
+        $tcp($flow) trace cwnd_ $tracer
+    }}
     $tcp($flow) send -1
 }}
 
@@ -167,12 +170,16 @@ def script(scenario: Scenario, shake: int | None = None, replication: int = 0) -
     Returns
     -------
     str
-        The script. It writes every change of cwnd to changes.txt, and the counters at the end of the warm-up and of the
-        run to counts.txt.
+        The script. It writes every change of cwnd to changes.txt, where the scenario traces it, and the counters at the
+        end of the warm-up and of the run to counts.txt.
     """
     check(scenario)
     run = scenario["run"]
-    lines = [PROCEDURES.format(changes=CHANGES_FILE, counts=COUNTS_FILE, seed=CLOCK_SEED)]
+    lines = [
+        PROCEDURES.format(
+            changes=CHANGES_FILE, counts=COUNTS_FILE, seed=CLOCK_SEED, traced=int(scenario["trace"]["cwnd"])
+        )
+    ]
     if ns2_elements.has_elements(scenario):
         lines.append(ns2_elements.PROCEDURES)
     lines += [f"{cls} set {name} {value}" for cls, values in SETTINGS.items() for name, value in values.items()]
