@@ -6,10 +6,11 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
-from crosscheck import engine, ns2, reference, subset, ties
+from crosscheck import draw_elements, engine, means, ns2, reference, subset, ties
 from crosscheck.check import Mark, Report, check
 from crosscheck.draw import DEFAULT_COUNT, DEFAULT_SEED, draw
 
@@ -33,6 +34,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m crosscheck", description="Compare our engine with ns-2.")
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="chooses the scenarios (default %(default)s)")
     parser.add_argument("--count", type=int, default=DEFAULT_COUNT, help="how many scenarios (default %(default)s)")
+    parser.add_argument(
+        "--elements",
+        type=int,
+        default=draw_elements.DEFAULT_COUNT,
+        help="how many with lossy links, delays that change, levels, sources without TCP (default %(default)s)",
+    )
     parser.add_argument("--only", metavar="NAME", default="", help="only scenarios whose name contains NAME")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="scenarios at a time (default: cores)")
     parser.add_argument("--ties", action="store_true", help="compare ns-2 with itself, delays shaken by picoseconds")
@@ -44,14 +51,19 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _drawn(options: argparse.Namespace) -> int:
-    scenarios = [drawn for drawn in draw(options.seed, options.count) if options.only in drawn["title"]]
+    drawn = [*draw(options.seed, options.count), *draw_elements.draw_elements(options.seed, options.elements)]
+    scenarios = [scenario for scenario in drawn if options.only in scenario["title"]]
+    random = [scenario for scenario in means.scenarios() if options.only in scenario["title"] and not options.ties]
 
     def play(scenario: subset.Scenario) -> Report:
         if options.ties:
             return check(scenario, lambda same: ns2.run(same, shake=ties.SHAKES[0]))
         return check(scenario)
 
-    return _tell(_each(play, scenarios, options.jobs))
+    def play_means(scenario: subset.Scenario) -> means.MeansReport:
+        return means.report(scenario, lambda run, numbers: _each(run, numbers, options.jobs))
+
+    return _tell(chain(_each(play, scenarios, options.jobs), map(play_means, random)))
 
 
 def _reference(folder: Path, by: str, jobs: int) -> int:
@@ -71,7 +83,7 @@ def _reference(folder: Path, by: str, jobs: int) -> int:
     return _tell(_each(play, rows, jobs))
 
 
-def _tell(reports: Iterable[Report]) -> int:
+def _tell(reports: Iterable[Report | means.MeansReport]) -> int:
     """Print the reports as they come and a closing line; give the exit status."""
     marks: Counter[Mark] = Counter()
     for report in reports:

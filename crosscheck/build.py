@@ -87,6 +87,46 @@ def flow(  # noqa: PLR0913 - one argument a field
     }
 
 
+def source(  # noqa: PLR0913 - one argument a field
+    name: str,
+    path: Sequence[int],
+    traffic: Scenario,
+    *,
+    packet_bytes: int = 512,
+    start_s: float = 0.0,
+    priority: int = 0,
+) -> Scenario:
+    """Describe a source without TCP over the numbered links; its sender and receiver say nothing."""
+    plain = flow(name, path, [], sender("reno"), packet_bytes=packet_bytes, start_s=start_s)
+    return plain | {"traffic": traffic, "priority": priority, "ack_priority": priority}
+
+
+def constant(gap_s: float, packet_bytes: int) -> Scenario:
+    """Describe packets in equal distances."""
+    return {"kind": "constant", "rate_bps": packet_bytes * 8 / gap_s}
+
+
+def delay_steps(name: str, steps_s: Sequence[tuple[float, float]]) -> Scenario:
+    """Describe a delay that changes at given instants, the first of them 0; packets overtake where it drops."""
+    law = {"kind": "steps", "steps_s": [list(step) for step in steps_s]}
+    return {"stream": name, "order": "overtake", "law": law}
+
+
+def lost_packets(numbers: Sequence[int], applies_to: str = "all") -> Scenario:
+    """Describe losses of the packets with the given numbers, counted from 1."""
+    return {"applies_to": applies_to, "law": {"model": "packets", "numbers": list(numbers)}}
+
+
+def lost_at(times_s: Sequence[float], applies_to: str = "all") -> Scenario:
+    """Describe losses of the next packet after each of the given instants."""
+    return {"applies_to": applies_to, "law": {"model": "times", "times_s": list(times_s)}}
+
+
+def lost_randomly(probability: float, applies_to: str = "all") -> Scenario:
+    """Describe losses of each packet with a probability."""
+    return {"applies_to": applies_to, "law": {"model": "bernoulli", "probability": probability}}
+
+
 def scenario(
     title: str, links: list[Scenario], flows: list[Scenario], *, duration_s: float, warmup_s: float = 0.0
 ) -> Scenario:

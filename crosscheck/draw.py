@@ -31,10 +31,11 @@ def draw(seed: int, count: int = DEFAULT_COUNT) -> list[Scenario]:
     list of dict
         Resolved scenarios; the title of each says what is in it.
     """
-    return [_scenario(seed, number) for number in range(count)]
+    return [draw_one(seed, number) for number in range(count)]
 
 
-def _scenario(seed: int, number: int) -> Scenario:
+def draw_one(seed: int, number: int) -> Scenario:
+    """Draw the scenario of a number; any number from 0 on is one."""
     random = Mrg32k3a((seed * 100_003 + number) % (M2 - 1) + 1)
     for _ in range(WARM_UP_DRAWS):  # the first numbers of neighbouring seeds lie close together
         random.uniform()

@@ -31,6 +31,13 @@ def run(scenario: Scenario) -> Outcome:
     )
 
 
+def run_counts(scenario: Scenario) -> list[list[FlowCounts]]:
+    """Play all replications of a resolved scenario and give the counters of the flows of each."""
+    replications = importlib.import_module("ackclock.engine").run_resolved(scenario)
+    flows = range(len(scenario["flows"]))
+    return [[_counts(replication["flows"], flow) for flow in flows] for replication in replications]
+
+
 def read_changes(trace: dict[str, Any], flows: int) -> list[list[Change]]:
     """Split the engine's trace of cwnd, columns by name, into one list of rows a flow."""
     rows: list[list[Change]] = [[] for _ in range(flows)]

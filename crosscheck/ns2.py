@@ -24,7 +24,7 @@ def find_ns() -> str | None:
     return shutil.which("ns")
 
 
-def run(scenario: Scenario, *, shake: int | None = None, timeout_s: float = 600.0) -> Outcome:
+def run(scenario: Scenario, *, shake: int | None = None, replication: int = 0, timeout_s: float = 600.0) -> Outcome:
     """Play a resolved scenario in ns-2.
 
     Parameters
@@ -33,6 +33,8 @@ def run(scenario: Scenario, *, shake: int | None = None, timeout_s: float = 600.
         Resolved scenario, within what `crosscheck.subset` allows.
     shake : int, optional
         Seed of tiny random changes of the links' delays; see `crosscheck.ns2_script.script`.
+    replication : int
+        Chooses the random numbers of random elements, from 0.
     timeout_s : float
         Wall-clock limit [s].
 
@@ -46,7 +48,7 @@ def run(scenario: Scenario, *, shake: int | None = None, timeout_s: float = 600.
     Ns2Error
         Where ns-2 is missing, fails or takes too long.
     """
-    text = script(scenario, shake)
+    text = script(scenario, shake, replication)
     with tempfile.TemporaryDirectory(prefix="crosscheck-") as name:
         folder = Path(name)
         run_script(text, folder, timeout_s)
@@ -87,7 +89,7 @@ def _changes(rows: list[Sequence[str]]) -> Iterable[Change]:
     ns-2 prints cwnd to six digits. With windowThresh_ 1 the variable awnd_ holds cwnd as it was before the ACK that
     opens the window, to full precision: an increase tells the value before it.
     """
-    followers: list[Sequence[str] | None] = [*rows[1:], None]
+    followers: list[Sequence[str] | None] = [*rows, None][1:]
     for (time, printed, _, ssthresh), follower in zip(rows, followers, strict=True):
         exact = follower is not None and float(follower[1]) > float(printed) and f"{float(follower[2]):g}" == printed
         cwnd = float(follower[2]) if follower is not None and exact else float(printed)

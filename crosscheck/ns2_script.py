@@ -1,7 +1,9 @@
 """The Tcl script that plays a resolved scenario in ns-2."""
 
 import math
+from collections.abc import Iterator
 
+from crosscheck import ns2_elements
 from crosscheck.mrg32k3a import Mrg32k3a
 from crosscheck.subset import Scenario, check
 
@@ -62,10 +64,11 @@ set clock [$ns set scheduler_]
 set changes [open {changes} w]
 set counts [open {counts} w]
 set bin [new Agent/Null]
+set traced {traced}
 
-proc add_link {{name rate delay limit}} {{
+proc add_link {{name rate delay limit {{discipline DropTail}}}} {{
     global queue line monitor bin
-    set queue($name) [new Queue/DropTail]
+    set queue($name) [new Queue/$discipline]
     $queue($name) set limit_ $limit
     set line($name) [new DelayLink]
     $line($name) set bandwidth_ $rate
@@ -104,16 +107,18 @@ proc add_flow {{flow agent sink settings sink_settings}} {{
 
 # reset draws boot_time_ = uniform * tcpTick_; draw_tick makes it the wanted phase
 proc begin {{flow tick draw_tick threshold}} {{
-    global tcp
+    global tcp traced
     ns-random {seed}
     $tcp($flow) set tcpTick_ $draw_tick
     $tcp($flow) reset
     $tcp($flow) set tcpTick_ $tick
     if {{$threshold ne "none"}} {{ $tcp($flow) set ssthresh_ $threshold }}
-    set tracer [new Trace/Var]
-    $tracer set callback_ 1
-    $tracer proc handle line "record $flow"
-    $tcp($flow) trace cwnd_ $tracer
+    if {{$traced}} {{
+        set tracer [new Trace/Var]
+        $tracer set callback_ 1
+        $tracer proc handle line "record $flow"
+        $tcp($flow) trace cwnd_ $tracer
+    }}
     $tcp($flow) send -1
 }}
 
@@ -125,10 +130,14 @@ proc record {{flow}} {{
 
 proc count {{}} {{
     global counts tcp receiver monitor
-    foreach flow [lsort -integer [array names tcp]] {{
-        set agent $tcp($flow)
-        puts $counts "flow $flow [$agent set ack_] [$agent set ndatapack_] [$agent set nrexmitpack_]\\
-            [$agent set nrexmit_] [$agent set ncwndcuts_] [$receiver($flow) set bytes_]"
+    foreach flow [lsort -integer [array names receiver]] {{
+        set sent "0 0 0 0 0"
+        if {{[info exists tcp($flow)]}} {{
+            set agent $tcp($flow)
+            set sent "[$agent set ack_] [$agent set ndatapack_] [$agent set nrexmitpack_]\\
+                [$agent set nrexmit_] [$agent set ncwndcuts_]"
+        }}
+        puts $counts "flow $flow $sent [$receiver($flow) set bytes_]"
     }}
     foreach name [lsort -dictionary [array names monitor]] {{
         puts $counts "link $name [$monitor($name) set pdrops_]"
@@ -145,7 +154,7 @@ proc finish {{}} {{
 """
 
 
-def script(scenario: Scenario, shake: int | None = None) -> str:
+def script(scenario: Scenario, shake: int | None = None, replication: int = 0) -> str:
     """Write the Tcl script that plays a resolved scenario in ns-2.
 
     Parameters
@@ -155,24 +164,36 @@ def script(scenario: Scenario, shake: int | None = None) -> str:
     shake : int, optional
         Seed of random changes of each link's delay and of the delay of ACKs, by some `SHAKE_S` and every
         `SHAKE_INTERVAL_S`, which part events that fall on one instant.
+    replication : int
+        Chooses the random numbers of random elements, from 0.
 
     Returns
     -------
     str
-        The script. It writes every change of cwnd to changes.txt, and the counters at the end of the warm-up and of the
-        run to counts.txt.
+        The script. It writes every change of cwnd to changes.txt, where the scenario traces it, and the counters at the
+        end of the warm-up and of the run to counts.txt.
     """
     check(scenario)
     run = scenario["run"]
-    lines = [PROCEDURES.format(changes=CHANGES_FILE, counts=COUNTS_FILE, seed=CLOCK_SEED)]
+    lines = [
+        PROCEDURES.format(
+            changes=CHANGES_FILE, counts=COUNTS_FILE, seed=CLOCK_SEED, traced=int(scenario["trace"]["cwnd"])
+        )
+    ]
+    if ns2_elements.has_elements(scenario):
+        lines.append(ns2_elements.PROCEDURES)
     lines += [f"{cls} set {name} {value}" for cls, values in SETTINGS.items() for name, value in values.items()]
-    lines += ["", *map(_add_link, range(len(scenario["links"])), scenario["links"])]
+    lines.append("")
+    for number, link in enumerate(scenario["links"]):
+        lines += [_add_link(number, link), *ns2_elements.losses(number, link, replication)]
     for number, flow in enumerate(scenario["flows"]):
-        lines += ["", *_private_links(number, flow), _add_flow(number, flow)]
+        lines += ["", *_private_links(number, flow), *_add_flow(number, flow, replication)]
     lines += ["", *_routes(scenario), ""]
     if shake is not None:
         lines.append(_shake(scenario, shake))
     lines.append(f"$ns at {run['warmup_s']!r} count")
+    for number in range(len(scenario["links"])):
+        lines += ns2_elements.delay_changes(scenario, number)
     lines += map(_begin, range(len(scenario["flows"])), scenario["flows"])
     lines += [f"$ns at {run['duration_s']!r} finish", "$ns run", ""]
     return "\n".join(lines)
@@ -181,7 +202,9 @@ def script(scenario: Scenario, shake: int | None = None) -> str:
 def _add_link(number: int, link: Scenario) -> str:
     limit = UNLIMITED if link["buffer"] is None else link["buffer"]["packets"] + (link["counting"] == "waiting")
     rate = INFINITE_RATE_BPS if link["rate_bps"] is None else float(link["rate_bps"])
-    return f"add_link {number} {rate!r} {float(link['delay_s'])!r} {limit}"
+    discipline = ns2_elements.discipline(link)
+    named = "" if discipline == "DropTail" else f" {discipline}"
+    return f"add_link {number} {rate!r} {ns2_elements.first_delay(link)!r} {limit}{named}"
 
 
 def _private_delays(number: int, flow: Scenario) -> dict[str, float]:
@@ -194,7 +217,9 @@ def _private_links(number: int, flow: Scenario) -> list[str]:
     return [f"add_link {name} {INFINITE_RATE_BPS!r} {delay!r} {UNLIMITED}" for name, delay in delays]
 
 
-def _add_flow(number: int, flow: Scenario) -> str:
+def _add_flow(number: int, flow: Scenario, replication: int) -> list[str]:
+    if flow.get("traffic"):
+        return ns2_elements.add_source(number, flow, replication)
     sender, receiver = flow["sender"], flow["receiver"]
     delayed = receiver["ack_every"] == 2
     sink = "Agent/TCPSink/DelAck" if delayed else "Agent/TCPSink"
@@ -202,7 +227,7 @@ def _add_flow(number: int, flow: Scenario) -> str:
     if delayed:
         sink_settings["interval_"] = receiver["ack_delay_s"]
     settings = _tcl_list(_sender_settings(flow["packet_bytes"], sender))
-    return f"add_flow {number} {AGENTS[sender['recovery']]} {sink} {{{settings}}} {{{_tcl_list(sink_settings)}}}"
+    return [f"add_flow {number} {AGENTS[sender['recovery']]} {sink} {{{settings}}} {{{_tcl_list(sink_settings)}}}"]
 
 
 def _sender_settings(packet_bytes: int, sender: Scenario) -> dict[str, object]:
@@ -230,6 +255,8 @@ def _tcl_list(settings: dict[str, object]) -> str:
 
 
 def _begin(number: int, flow: Scenario) -> str:
+    if flow.get("traffic"):
+        return f'$ns at {float(flow["start_s"])!r} "$source({number}) start"'
     sender = flow["sender"]
     tick = float(sender["rto"]["granularity_s"])
     offset = max(float(sender["rto"]["clock_offset_s"]), 1e-30)
@@ -239,7 +266,7 @@ def _begin(number: int, flow: Scenario) -> str:
 
 
 def _shake(scenario: Scenario, seed: int) -> str:
-    receivers = enumerate(flow["receiver"] for flow in scenario["flows"])
+    receivers = [(number, flow["receiver"]) for number, flow in enumerate(scenario["flows"]) if not flow.get("traffic")]
     holds = " ".join(f"{number} {to['ack_delay_s']!r}" for number, to in receivers if to["ack_every"] == 2)
     return SHAKE.format(seed=seed, step=SHAKE_S, interval=SHAKE_INTERVAL_S, holds=holds)
 
@@ -249,13 +276,24 @@ def _routes(scenario: Scenario) -> list[str]:
     routes: dict[str, list[str]] = {}
     first: list[str] = []
     for number, flow in enumerate(scenario["flows"]):
-        private = _private_delays(number, flow)
-        data = [*map(str, flow["path"]), *(name for name in private if name.startswith("data"))]
-        acks = [*(name for name in private if name.startswith("acks")), *map(str, flow["return_path"])]
-        sender, receiver = f"$tcp({number})", f"$receiver({number})"
-        for agent, names, end in ((sender, data, receiver), (receiver, acks, sender)):
-            hops = [*(f"$queue({name})" for name in names), end]
+        for agent, names, hops in _ways(scenario, number, flow):
             first.append(f"{agent} target {hops[0]}")
             for name, following in zip(names, hops[1:], strict=True):
                 routes.setdefault(name, []).append(f"{number} {following}")
     return first + [f"route_link {name} [list {' '.join(pairs)}]" for name, pairs in routes.items()]
+
+
+def _ways(scenario: Scenario, number: int, flow: Scenario) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Give the way of the data and that of the ACKs: who sends, the names of the links, where each is entered."""
+    private = _private_delays(number, flow)
+    owned = {kind: [name for name in private if name.startswith(kind)] for kind in ("data", "acks")}
+    shared = {
+        kind: [ns2_elements.entry(link, scenario["links"][link], kind) for link in flow[path]]
+        for kind, path in (("data", "path"), ("acks", "return_path"))
+    }
+    queues = {kind: [f"$queue({name})" for name in names] for kind, names in owned.items()}
+    sink = f"$receiver({number})"
+    sender = f"$datagrams({number})" if flow.get("traffic") else f"$tcp({number})"
+    yield sender, [*map(str, flow["path"]), *owned["data"]], [*shared["data"], *queues["data"], sink]
+    if not flow.get("traffic"):
+        yield sink, [*owned["acks"], *map(str, flow["return_path"])], [*queues["acks"], *shared["acks"], sender]

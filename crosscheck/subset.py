@@ -68,6 +68,7 @@ def check(scenario: Scenario) -> None:
         faults += _link_faults(f"links.{index}", link)
     for index, flow in enumerate(scenario["flows"]):
         faults += _flow_faults(f"flows.{index}", flow)
+    faults = faults or _crossing_faults(scenario)
     if faults:
         raise UnsupportedError("\n".join(faults))
     for exclusion in exclusions().values():
@@ -81,6 +82,11 @@ def _meets(scenario: Scenario, exclusion: Exclusion) -> bool:
             return any(
                 link["buffer"] == {"packets": 1} and link["counting"] == "with-service" for link in scenario["links"]
             )
+        case "levels-share-the-buffer":
+            return any(link["queue"]["discipline"] == "priority" and link["buffer"] for link in scenario["links"])
+        case "kept-order":
+            processes = (link.get("delay_process") for link in scenario["links"])
+            return any(process and process["order"] == "keep" for process in processes)
         case _:
             return scenario["title"] in exclusion.scenarios
 
@@ -92,22 +98,73 @@ def _one_of(place: str, given: object, *allowed: object) -> list[str]:
 
 
 def _link_faults(place: str, link: Scenario) -> list[str]:
-    buffer = link["buffer"]
-    return [
-        *_one_of(f"{place}.queue.discipline", link["queue"]["discipline"], "drop-tail"),
+    buffer, queue = link["buffer"], link["queue"]
+    process, loss = link.get("delay_process"), link.get("loss")
+    faults = [
+        *_one_of(f"{place}.queue.discipline", queue["discipline"], "drop-tail", "priority"),
         *_one_of(f"{place}.buffer", list(buffer or {"packets": 0}), ["packets"]),
         *_one_of(f"{place}.private", bool(link.get("private")), *(False,)),
     ]
+    if queue["discipline"] == "priority":
+        faults += _one_of(f"{place}.queue.levels", queue["levels"], 2)
+    if process:
+        faults += _one_of(f"{place}.delay_process.law.kind", process["law"]["kind"], "steps")
+    if loss:
+        faults += _one_of(f"{place}.loss.law.model", loss["law"]["model"], "packets", "times", "bernoulli")
+    return faults
+
+
+def link_packet_bytes(scenario: Scenario, number: int) -> set[int]:
+    """Sizes of the packets that cross a link, by its number [bytes]."""
+    data = {flow["packet_bytes"] for flow in scenario["flows"] if number in flow["path"]}
+    return data | {flow["ack_bytes"] for flow in scenario["flows"] if number in flow["return_path"]}
+
+
+def _crossing_faults(scenario: Scenario) -> list[str]:
+    """Find what links and flows together ask for and ns-2 has not."""
+    faults: list[str] = []
+    for number, link in enumerate(scenario["links"]):
+        if link.get("delay_process"):
+            sizes = sorted(link_packet_bytes(scenario, number))
+            faults += _one_of(f"links.{number}: sizes of the packets where the delay changes", len(sizes), 1)
+        if link["queue"]["discipline"] == "priority":
+            faults += _level_faults(scenario, number)
+    return faults
+
+
+def _level_faults(scenario: Scenario, number: int) -> list[str]:
+    """SimpleIntServ serves flow 0 after all others."""
+    faults: list[str] = []
+    for index, flow in enumerate(scenario["flows"]):
+        level = int(index == 0)
+        for path, field in (("path", "priority"), ("return_path", "ack_priority")):
+            if number in flow[path]:
+                faults += _one_of(f"flows.{index}.{field}", flow.get(field, 0), level)
+    return faults
 
 
 def _flow_faults(place: str, flow: Scenario) -> list[str]:
+    traffic = flow.get("traffic")
+    return [
+        *_one_of(f"{place}.count", flow.get("count", 1), 1),
+        *_one_of(f"{place}.start_spread_s", flow["start_spread_s"], 0.0),
+        *_one_of(f"{place}.size_packets", flow["size_packets"], None),
+        *(_traffic_faults(f"{place}.traffic", traffic) if traffic else _tcp_faults(place, flow)),
+    ]
+
+
+def _traffic_faults(place: str, traffic: Scenario) -> list[str]:
+    laws = [name for name in ("on", "off") if name in traffic]
+    return [
+        *_one_of(f"{place}.kind", traffic["kind"], "constant", "poisson", "on-off"),
+        *(fault for name in laws for fault in _one_of(f"{place}.{name}.law", traffic[name]["law"], "exponential")),
+    ]
+
+
+def _tcp_faults(place: str, flow: Scenario) -> list[str]:
     sender, receiver = flow["sender"], flow["receiver"]
     rto = sender["rto"]
     return [
-        *_one_of(f"{place}.count", flow.get("count", 1), 1),
-        *_one_of(f"{place}.traffic", flow.get("traffic"), None),
-        *_one_of(f"{place}.start_spread_s", flow["start_spread_s"], 0.0),
-        *_one_of(f"{place}.size_packets", flow["size_packets"], None),
         *_one_of(f"{place}.receiver.ack_every", receiver["ack_every"], 1, 2),
         *_one_of(f"{place}.sender.dialect", sender["dialect"], "ns2"),
         *_one_of(f"{place}.sender.recovery", sender["recovery"], "old-tahoe", "tahoe", "reno", "newreno"),

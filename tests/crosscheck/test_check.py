@@ -4,7 +4,7 @@ import pytest
 
 from crosscheck import build, engine, ns2
 from crosscheck.__main__ import main
-from crosscheck.check import Mark, check
+from crosscheck.check import Mark, Report, check
 from crosscheck.compare import Change
 from crosscheck.outcome import FlowCounts, Outcome
 
@@ -101,11 +101,32 @@ def test_the_command_tells_each_scenario_and_counts(
     answers = iter([outcome(2.0, 3.0, 4.0), outcome(2.0, 3.0, 9.0)])
     monkeypatch.setattr("crosscheck.__main__.draw", lambda _, count: [scenario() for _ in range(count)])
     monkeypatch.setattr("crosscheck.__main__.check", lambda drawn: check(drawn, lambda _: next(answers)))
-    assert main(["--count", "2", "--jobs", "1"]) == 1
+    monkeypatch.setattr("crosscheck.means.scenarios", list)
+    assert main(["--count", "2", "--elements", "0", "--jobs", "1"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["PASS", "plain", "3", "changes", "0.0e+00", "s"]
     assert lines[1].split()[:2] == ["FAIL", "plain"]
     assert lines[-1] == "1 passed, 1 failed"
+
+
+@pytest.mark.usefixtures("plays")
+def test_scenarios_with_elements_and_means_are_played_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    played: list[str] = []
+
+    def play(drawn: dict[str, Any]) -> Report:
+        played.append(drawn["title"])
+        return Report(drawn["title"], Mark.PASS)
+
+    monkeypatch.setattr("crosscheck.__main__.check", play)
+    monkeypatch.setattr("crosscheck.means.play_engine", lambda _: [[COUNTS], [COUNTS]])
+    monkeypatch.setattr("crosscheck.means.play_ns2", lambda *_: [COUNTS])
+    assert main(["--count", "1", "--elements", "2", "--only", "seed2"]) == 0
+    assert [name.split("-")[1] for name in played] == ["00", "e00", "e01"]
+    assert main(["--only", "means-bernoulli"]) == 0
+    assert len(played) == 3
+    assert capsys.readouterr().out.splitlines()[-1] == "2 passed, 0 failed"
 
 
 def test_the_engines_columns_are_split_by_flow() -> None:

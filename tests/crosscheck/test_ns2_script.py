@@ -74,7 +74,7 @@ def test_all_that_ns2_cannot_play_is_told_at_once() -> None:
     with pytest.raises(UnsupportedError) as refused:
         script(scenario)
     assert str(refused.value).splitlines() == [
-        "links.1.queue.discipline: not in ns-2; given 'random-drop'; allowed 'drop-tail'",
+        "links.1.queue.discipline: not in ns-2; given 'random-drop'; allowed 'drop-tail', 'priority'",
         "links.1.buffer: not in ns-2; given ['bytes']; allowed ['packets']",
         "flows.0.size_packets: not in ns-2; given 100; allowed None",
         "flows.0.receiver.ack_every: not in ns-2; given 3; allowed 1, 2",

@@ -3,10 +3,11 @@ set clock [$ns set scheduler_]
 set changes [open changes.txt w]
 set counts [open counts.txt w]
 set bin [new Agent/Null]
+set traced 1
 
-proc add_link {name rate delay limit} {
+proc add_link {name rate delay limit {discipline DropTail}} {
     global queue line monitor bin
-    set queue($name) [new Queue/DropTail]
+    set queue($name) [new Queue/$discipline]
     $queue($name) set limit_ $limit
     set line($name) [new DelayLink]
     $line($name) set bandwidth_ $rate
@@ -45,16 +46,18 @@ proc add_flow {flow agent sink settings sink_settings} {
 
 # reset draws boot_time_ = uniform * tcpTick_; draw_tick makes it the wanted phase
 proc begin {flow tick draw_tick threshold} {
-    global tcp
+    global tcp traced
     ns-random 12345
     $tcp($flow) set tcpTick_ $draw_tick
     $tcp($flow) reset
     $tcp($flow) set tcpTick_ $tick
     if {$threshold ne "none"} { $tcp($flow) set ssthresh_ $threshold }
-    set tracer [new Trace/Var]
-    $tracer set callback_ 1
-    $tracer proc handle line "record $flow"
-    $tcp($flow) trace cwnd_ $tracer
+    if {$traced} {
+        set tracer [new Trace/Var]
+        $tracer set callback_ 1
+        $tracer proc handle line "record $flow"
+        $tcp($flow) trace cwnd_ $tracer
+    }
     $tcp($flow) send -1
 }
 
@@ -66,10 +69,14 @@ proc record {flow} {
 
 proc count {} {
     global counts tcp receiver monitor
-    foreach flow [lsort -integer [array names tcp]] {
-        set agent $tcp($flow)
-        puts $counts "flow $flow [$agent set ack_] [$agent set ndatapack_] [$agent set nrexmitpack_]\
-            [$agent set nrexmit_] [$agent set ncwndcuts_] [$receiver($flow) set bytes_]"
+    foreach flow [lsort -integer [array names receiver]] {
+        set sent "0 0 0 0 0"
+        if {[info exists tcp($flow)]} {
+            set agent $tcp($flow)
+            set sent "[$agent set ack_] [$agent set ndatapack_] [$agent set nrexmitpack_]\
+                [$agent set nrexmit_] [$agent set ncwndcuts_]"
+        }
+        puts $counts "flow $flow $sent [$receiver($flow) set bytes_]"
     }
     foreach name [lsort -dictionary [array names monitor]] {
         puts $counts "link $name [$monitor($name) set pdrops_]"
