@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ackclock.charts import Curve
 from ackclock.experiments.frame import Run, resolved, scenario_tables
-from ackclock.experiments.two_way.line import PAPER, instants, segments_per_second
+from ackclock.experiments.two_way.line import PAPER, end_of, instants, segments_per_second
 
 SEGMENT: Final = 9180
 CELLS: Final = 193
@@ -65,9 +65,12 @@ def stepped(  # noqa: PLR0913  one curve
 ) -> Curve:
     """Make the curve of an end's trace: cell rate [Mbit/s], or data packets."""
     times, values = rows(run, trace, link)
-    shown = (times >= since) & (times <= until)
-    scale = 1e6 if trace == "acr" else 1.0
-    return Curve(label, times[shown], values[shown] / scale, "step", colour)
+    until = min(until, end_of(run))
+    shown = (times > since) & (times < until)
+    held = [float(values[np.searchsorted(times, edge, side="right") - 1]) for edge in (since, until)]
+    x = np.concatenate([[since], times[shown], [until]])
+    y = np.concatenate([held[:1], values[shown], held[1:]]) / (1e6 if trace == "acr" else 1.0)
+    return Curve(label, x, y, "step", colour)
 
 
 def acr_reaches(run: Run, link: str, mbps: float) -> float:

@@ -68,7 +68,7 @@ def outcome(setting: Setting, runs: Mapping[str, Run]) -> Outcome:
             f"{100 * float(np.max(np.abs(acks - exact))):.1f} points",
         ),
     }
-    return Outcome(findings, {"figure": _chart(rates, found, acks)})
+    return Outcome(findings, {"figure": _chart(rates, found)})
 
 
 def _ends(
@@ -77,7 +77,7 @@ def _ends(
     return [(values[at[155.0]], values[at[60.0]]) for values in (found, exact)]
 
 
-def _chart(rates: NDArray[np.float64], found: NDArray[np.float64], acks: NDArray[np.float64]) -> Chart:
+def _chart(rates: NDArray[np.float64], found: NDArray[np.float64]) -> Chart:
     fine = np.linspace(5.0, 155.0, 300)
     exact = np.array([_pair(rate).efficiency for rate in fine])
     curves = []
@@ -85,7 +85,6 @@ def _chart(rates: NDArray[np.float64], found: NDArray[np.float64], acks: NDArray
         curves += [
             Curve(f"connection {name}, theory", fine, exact[:, flow], "theory", flow),
             Curve(f"connection {name}, simulated", rates, found[:, flow], "marks", flow),
-            Curve(f"connection {name}, with ACKs of 41 bytes", rates, acks[:, flow], "marks", flow + 2),
         ]
     paper = np.array([[20.0, 0.15], [60.0, 0.4], [155.0, 0.6]]).T
     curves.append(Curve("the paper's numbers of connection j", paper[0], paper[1], "paper"))

@@ -138,7 +138,7 @@ def _grid_chart(grid: Mapping[str, Pair], runs: Mapping[str, Run]) -> Chart:
 def _priority_chart(first: NDArray[np.float64], alone: NDArray[np.float64], shared: NDArray[np.float64]) -> Chart:
     windows = np.array(WINDOWS_OF_PRIORITY, dtype=float)
     curves = [
-        Curve("one direction alone", windows, alone, "simulation", 1),
+        Curve("one direction alone", windows, alone, "thick", 1),
         Curve("both, ACKs first", windows, first, "simulation", 2),
         Curve("both, in one queue", windows, shared, "simulation", 0),
     ]
