@@ -29,7 +29,7 @@ LEAST_SURPLUS = 2.0
 """Segments of the slower channel by which the windows must exceed the pipe: the transmission of a segment is not in the
 theorems [`ackclock.models.two_way.DOMAIN`, "overlap"]."""
 PRIORITY_LENGTH = 8.4
-"""Not whole: with whole lengths an ACK never meets a segment in transmission, so that the priority costs nothing at all."""
+"""Not whole: with whole lengths an ACK never meets a segment in transmission, and priority costs nothing at all."""
 PRIORITY = {
     "link.line.queue": "priority",
     "link.line.reverse.queue": "priority",
