@@ -166,6 +166,26 @@ def test_the_model_of_two_ways_is_the_simulation() -> None:
     assert [one.difference for one in pairs] == pytest.approx([0.0, 0.0], abs=0.003)
 
 
+def test_each_pair_of_directions_has_its_own_prediction() -> None:
+    found = ackclock.predict(SCENARIOS / "two-way-r1.toml")
+    pairs = [one for one in found.applicable if one.model == "two-way"]
+    assert [one.subject for one in pairs] == [f"both directions of vc{number}" for number in (1, 2, 3)]
+    # The IP queue is served at 43.8 Mbit/s: one segment more of store and forward each way.
+    segment = 9220 * 8 / 43.8e6
+    channel = 155.52e6 / 3 * 30 / 32 * 48 / 53
+    lengths = [(delay + 9220 * 8 / channel) / segment for delay in (0.015005, 0.015005, 15e-6)]
+    shares = [[one.value for one in pair.numbers if one.key == "efficiency_fraction"] for pair in pairs]
+    assert shares == [pytest.approx([28 / (28 + length)] * 2) for length in lengths]
+
+
+def test_pairs_of_directions_that_share_a_link_have_none() -> None:
+    links = [make_link(name) for name in ("one", "one.reverse", "two", "two.reverse")]
+    ways = [((0, 2), (3, 1)), ((3, 1), (0, 2)), ((0,), (1,)), ((1,), (0,))]
+    flows = [make_flow(f"flow{number}", path=there, return_path=back) for number, (there, back) in enumerate(ways)]
+    found = predict_resolved(make_resolved(flows=flows, links=links))
+    assert "flows that meet each other's ACKs" in reasons(found, "two-way")
+
+
 def jump(**changes: str) -> Prediction:
     steps = SCENARIOS / "mobile-delay-steps.toml"
     return ackclock.predict(steps, overrides={f"flow.transfer.tcp.{key}": value for key, value in changes.items()})

@@ -20,11 +20,11 @@ WANTED = 0.9
 
 
 def advise_two_way(bench: Bench, *, simulate: bool) -> Recommendation | None:
-    """Recommend windows against ACK compression; None where the question does not arise."""
+    """Recommend windows against ACK compression; None where the question does not arise, or of several pairs."""
     found = sides(bench.resolved)
-    if isinstance(found, str):
+    if isinstance(found, str) or len(found) > 1:
         return None
-    one, other = found
+    ((one, other),) = found
     windows, delays = [sum(one.windows), sum(other.windows)], [one.delay_s, other.delay_s]
     rates = [one.node.packet_rate, other.node.packet_rate]
     shares = np.asarray(two_way.efficiency(windows, delays, rates)).tolist()

@@ -62,7 +62,11 @@ class Run:
 
     def trace(self, name: str) -> "pd.DataFrame":
         """Give a trace that the scenario asked for."""
-        return trace_frames(self.resolved, self.replications)[name]
+        return self._traces[name]
+
+    @cached_property
+    def _traces(self) -> "dict[str, pd.DataFrame]":
+        return trace_frames(self.resolved, self.replications)
 
     @cached_property
     def flows(self) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Connections in opposite directions over the same links: ACK compression (Kalampoukas, Varma, Ramakrishnan 1997)."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from math import inf, isclose
 
 import numpy as np
@@ -15,6 +15,7 @@ from ackclock.wording import amount, number
 
 TWO_WAY = ("two-way", "Two-way traffic that shares its queues with ACKs (Kalampoukas, Varma, Ramakrishnan 1997)")
 _SAME = 1e-3
+_NO_TWO_DIRECTIONS = "no two directions over the same links; the model is of flows that meet each other's ACKs"
 
 
 @dataclass(frozen=True)
@@ -47,24 +48,44 @@ class Side:
 
 
 def predict_two_way(resolved: ResolvedDict) -> list[ModelPrediction | Inapplicable]:
-    """Ask how much of the line each direction gets."""
+    """Ask how much of the line each direction gets; of each pair of directions where there are several."""
     found = sides(resolved)
     if isinstance(found, str):
         return [Inapplicable(*TWO_WAY, (found,))]
-    return [_prediction(*found)]
+    subjects = [f"both directions of {one.node.name}" for one, _ in found] if len(found) > 1 else ["both directions"]
+    return [_prediction(subject, *pair) for subject, pair in zip(subjects, found, strict=True)]
 
 
-def sides(resolved: ResolvedDict) -> tuple[Side, Side] | str:
-    """Sort the flows by direction, or say why they are not the model's."""
+def sides(resolved: ResolvedDict) -> list[tuple[Side, Side]] | str:
+    """Sort the flows by way and direction, or say why they are not the model's.
+
+    Several ways must not share a link. (Channels of an ATM network do not: each has its rate for itself.)
+    """
     others = other_than_bulk(resolved)
     if others:
         return others[0]
-    scenes = [Scene(resolved, flow) for flow in row_flows(resolved)]
+    ways: dict[frozenset[tuple[int, ...]], list[Scene]] = {}
+    for scene in (Scene(resolved, flow) for flow in row_flows(resolved)):
+        way = frozenset((tuple(scene.flow["path"]), tuple(scene.flow["return_path"])))
+        ways.setdefault(way, []).append(scene)
+    crossed = [link for way in ways for link in {link for path in way for link in path}]
+    if len(crossed) > len(set(crossed)):
+        return _NO_TWO_DIRECTIONS
+    found = []
+    for scenes in ways.values():
+        pair = _pair(scenes)
+        if isinstance(pair, str):
+            return pair
+        found.append(pair)
+    return found
+
+
+def _pair(scenes: list[Scene]) -> tuple[Side, Side] | str:
     first = scenes[0].flow
     there = [scene for scene in scenes if scene.flow["path"] == first["path"]]
-    back = [scene for scene in scenes if scene.flow["path"] == first["return_path"]]
-    if not back or len(there) + len(back) != len(scenes):
-        return "no two directions over the same links; the model is of flows that meet each other's ACKs"
+    back = [scene for scene in scenes if scene.flow["path"] != first["path"]]
+    if not back:
+        return _NO_TWO_DIRECTIONS
     unlike = next((reason for scene in scenes for reason in _unlike(scene)), None)
     if unlike is not None:
         return unlike
@@ -92,13 +113,29 @@ def _side(scenes: list[Scene]) -> Side | None:
     if bottleneck is None or len({(scene.flow["packet_bytes"], scene.flow["forward_delay_s"]) for scene in scenes}) > 1:
         return None
     scene = scenes[0]
-    # In a store-and-forward network a segment's own service at the slowest link is not part of the delay.
-    services = sum(1.0 / node.packet_rate for node in scene.forward) - 1.0 / bottleneck.packet_rate
+    # In a store-and-forward network a segment's own service at the slowest place is not part of the delay.
+    stages = [*(node.packet_rate for node in scene.forward), *_ip_queues(scene)]
+    services = sum(1.0 / rate for rate in stages) - 1.0 / min(stages)
     links = sum(float(scene.resolved["links"][index]["delay_s"]) for index in scene.flow["path"])
+    if min(stages) < bottleneck.packet_rate:
+        bottleneck = replace(bottleneck, rate_bps=min(stages) * scene.packet_bits, packet_rate=min(stages))
     return Side(scenes, bottleneck, links + float(scene.flow["forward_delay_s"]) + services)
 
 
-def _prediction(one: Side, other: Side) -> ModelPrediction:
+def _ip_queues(scene: Scene) -> Iterator[float]:
+    """Give the rates of IP queues that are served at a rate of their own, before the channels [pkt/s]."""
+    channels = scene.resolved.get("atm")
+    if channels is None:
+        return
+    for link in scene.flow["path"]:
+        if link in channels["links"]:
+            end = channels["links"].index(link)
+            service = channels["network"]["channels"][end // 2]["far" if end % 2 else "near"]["ip_service"]
+            if isinstance(service, Mapping):
+                yield float(service["rate-bps"]) / scene.packet_bits
+
+
+def _prediction(subject: str, one: Side, other: Side) -> ModelPrediction:
     rates = [one.node.packet_rate, other.node.packet_rate]
     delays = [one.delay_s, other.delay_s]
     windows = [sum(one.windows), sum(other.windows)]
@@ -117,7 +154,7 @@ def _prediction(one: Side, other: Side) -> ModelPrediction:
         ]
     return ModelPrediction(
         *TWO_WAY,
-        subject="both directions",
+        subject=subject,
         numbers=tuple(numbers),
         sentences=_sentences(one, other, found.efficiencies.tolist(), alone, windows),
         warnings=(*two_way.warnings(windows, delays, rates, _ack_size(one, other)), *_losses(one, other, queues)),

@@ -1,0 +1,15 @@
+"""The run of section 5.2 that figures 5.2 to 5.4 show, and what is to be compared with it."""
+
+from ackclock.experiments.frame import Setting
+from ackclock.experiments.two_way.atm import scenario
+from ackclock.replication import ResolvedDict
+
+WARMUP_S = 0.4
+"""Slow start is over, and the cell rate stands."""
+SHOWN_S = 0.5
+
+
+def shown(setting: Setting) -> ResolvedDict:
+    """Give the run from t = 0 with its traces."""
+    traces = {"trace.acr": True, "trace.ip_queue": True, "trace.sequence": True}
+    return scenario("abr", {"run.duration": setting.pick("1.2 s", "4 s"), "run.warmup": f"{WARMUP_S} s"} | traces)

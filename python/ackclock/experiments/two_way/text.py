@@ -1,0 +1,167 @@
+"""The numbers in the text: theorems, lemmas and whole windows over a grid, priority of ACKs, the conclusion's 20%."""
+
+from collections.abc import Mapping
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ackclock.charts import Chart, Curve, Panel
+from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
+from ackclock.experiments.two_way import atm
+from ackclock.experiments.two_way.figure_4_1 import DELAY_MS, MBPS_OF_A_SEGMENT, WINDOW
+from ackclock.experiments.two_way.line import (
+    PER_SECOND,
+    Pair,
+    end_of,
+    measured,
+    most_data,
+    one_way,
+    runs_of_data,
+    scenario,
+    visits,
+)
+from ackclock.replication import ResolvedDict
+
+LENGTHS = ((1.0, 1.0), (3.0, 7.0), (8.0, 8.0), (21.0, 9.0))
+RATES = ((1.0, 1.0), (0.6, 1.0), (1.0, 1.0 / 3.0))
+LEAST_SURPLUS = 2.0
+"""Segments of the slower channel by which the windows must exceed the pipe: the transmission of a segment is not in the
+theorems [`ackclock.models.two_way.DOMAIN`, "overlap"]."""
+PRIORITY_LENGTH = 8.4
+"""Not whole: with whole lengths an ACK never meets a segment in transmission, and priority costs nothing at all."""
+PRIORITY = {
+    "link.line.queue": "priority",
+    "link.line.reverse.queue": "priority",
+    **{f"flow.{name}.{field}": level for name in "ij" for field, level in (("priority", 1), ("ack_priority", 0))},
+}
+WINDOWS_OF_PRIORITY = (4, 8, 12, 16, 20, 24, 32, 40, 48)
+PHASES_MS = (0.0, 2.3, 2.5, 2.8)
+FAST, SLOW = 155.0, 30.0
+
+
+def _grid(setting: Setting) -> dict[str, Pair]:
+    windows = setting.pick((4, 9, 16, 28, 44), (4, 6, 9, 12, 16, 22, 28, 36, 44))
+    pairs = (
+        Pair(both, lengths, rates) for both in product(windows, windows) for lengths, rates in product(LENGTHS, RATES)
+    )
+    known = [pair for pair in pairs if pair.surplus * min(pair.rates) >= LEAST_SURPLUS]
+    return {f"{pair.windows} {pair.lengths} {pair.rates}": pair for pair in known[:: setting.pick(2, 1)]}
+
+
+def _below() -> dict[str, Pair]:
+    """Give windows that do not fill the pipe together."""
+    return {f"below {w} {x}": Pair((w, w), (x, x)) for w, x in ((4, 6.0), (8, 10.0), (12, 15.0))}
+
+
+def _conclusion() -> Pair:
+    stretch = FAST / MBPS_OF_A_SEGMENT
+    length = DELAY_MS * 1e-3 * PER_SECOND * stretch
+    return Pair((WINDOW, WINDOW), (length, length), (1.0, SLOW / FAST))
+
+
+def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+    """Give the grid, each pair at a phase of its own; ACKs first; the conclusion's rates."""
+    rounds = setting.pick(24, 60)
+    found = {}
+    for number, (label, pair) in enumerate((_grid(setting) | _below()).items()):
+        phase = (number * 0.381966) % 1.0 * pair.round_s * 500.0
+        found[label] = scenario(pair, {"flow.j.start": f"{phase:.4g} ms"}, rounds)
+    for window in WINDOWS_OF_PRIORITY:
+        pair = _priority(window)
+        for phase in PHASES_MS:
+            found[f"priority {window} {phase}"] = scenario(pair, {"flow.j.start": f"{phase} ms", **PRIORITY}, 40)
+        found[f"shared {window}"] = scenario(pair, {"flow.j.start": "2.3 ms"}, 40)
+        found[f"alone {window}"] = one_way(pair)
+    changes = {"run.duration": setting.pick("0.4 s", "2 s"), "run.warmup": "0.2 s", "trace.cell_queue": True}
+    found["switches"] = atm.scenario("r-1", changes)
+    found["conclusion"] = scenario(_conclusion(), {"flow.j.start": "2.3 ms"}, 40)
+    return found
+
+
+def _priority(window: int) -> Pair:
+    return Pair((window, window), (PRIORITY_LENGTH, PRIORITY_LENGTH))
+
+
+def outcome(setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+    """Judge theorems, lemmas, whole windows, the cure and the conclusion's number."""
+    grid = _grid(setting)
+    errors = {label: _error(runs[label], pair) for label, pair in grid.items()}
+    same = [error for label, error in errors.items() if grid[label].rates == (1.0, 1.0)]
+    other = [error for label, error in errors.items() if grid[label].rates != (1.0, 1.0)]
+    cases = {case: sum(pair.case == case for pair in grid.values()) for case in (1, 2, 3)}
+    queues, whole = [], []
+    for label, pair in grid.items():
+        stays = visits(runs[label])
+        late, end = end_of(runs[label]) / 2.0, end_of(runs[label]) - pair.round_s
+        for node in (0, 1):
+            # In the first case up to one segment more is seen.
+            queues.append(most_data(stays[node], late) <= pair.most_queued[node] + 1.0)
+            whole += [length % pair.windows[node] == 0 for length in runs_of_data(stays[node], late, end)]
+    below = [most_data(visits(runs[label])[0], end_of(runs[label]) / 2.0) for label in _below()]
+    first = np.array(
+        [
+            min(measured(runs[f"priority {window} {phase}"], flow) for phase in PHASES_MS for flow in (0, 1))
+            for window in WINDOWS_OF_PRIORITY
+        ]
+    )
+    alone = np.array([measured(runs[f"alone {window}"]) for window in WINDOWS_OF_PRIORITY])
+    shared = np.array([measured(runs[f"shared {window}"]) for window in WINDOWS_OF_PRIORITY])
+    conclusion = _conclusion()
+    fast = measured(runs["conclusion"], 0)
+    note = f"{len(grid)} pairs: {cases[1]} in the first case, {cases[2]} in the second, {cases[3]} in the third"
+    findings = {
+        "theorem_1": Finding(100.0 * max(same), note=f"largest of {len(same)} pairs; {note}"),
+        "theorem_2": Finding(100.0 * max(other), note=f"largest of {len(other)} pairs; {note}"),
+        "lemmas": Finding(share(queues), note=f"{len(queues)} queues, the segment in service included"),
+        "whole_windows": Finding(share(whole), note=f"{len(whole)} runs of segments"),
+        "below": Finding(float(max(below)), note="most data packets at once where the windows do not fill the pipe"),
+        "priority": Finding(
+            100.0 * float(np.max(alone - first)),
+            note=f"largest difference to one way in points, {len(PHASES_MS)} phases; "
+            f"in one queue {100 * float(np.max(alone - shared)):.1f}",
+        ),
+        "switches": Finding(
+            _most_cells(runs["switches"]) / atm.CELLS, note="in R-1, where three channels share a trunk"
+        ),
+        "conclusion": Finding(100.0 * fast, 100.0 * conclusion.efficiency[0], "part of its 155 Mbit/s"),
+        "conclusion_one_way": Finding(
+            100.0 * fast / conclusion.one_way[0],
+            100.0 * conclusion.efficiency[0] / conclusion.one_way[0],
+            f"one way the window of 128 KB allows {100 * conclusion.one_way[0]:.0f}% only",
+        ),
+    }
+    charts = {"grid": _grid_chart(grid, runs), "priority": _priority_chart(first, alone, shared)}
+    return Outcome(findings, charts)
+
+
+def _most_cells(run: Run) -> float:
+    """Give the most cells in a port once cell rates stand."""
+    rows = run.trace("cell_queue")
+    return float(rows["cells"][rows["time_s"] > end_of(run) / 2.0].max())
+
+
+def _error(run: Run, pair: Pair) -> float:
+    return max(abs(measured(run, flow) - pair.efficiency[flow]) for flow in (0, 1))
+
+
+def _grid_chart(grid: Mapping[str, Pair], runs: Mapping[str, Run]) -> Chart:
+    curves = [Curve("equal", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "guide")]
+    for case, name in ((1, "first case: never idle"), (2, "second case"), (3, "third case: W_i / W_j")):
+        chosen = {label: pair for label, pair in grid.items() if pair.case == case}
+        exact = np.array([pair.efficiency[0] for pair in chosen.values()])
+        found = np.array([measured(runs[label]) for label in chosen])
+        curves.append(Curve(name, exact, found, "marks", case - 1))
+    panel = Panel("efficiency of connection i by theorems 1 and 2", "simulated", curves, y_top=1.05)
+    return Chart("Theorems 1 and 2 over a grid of windows, delays and rates", [panel], size_inches=(10.0, 8.5))
+
+
+def _priority_chart(first: NDArray[np.float64], alone: NDArray[np.float64], shared: NDArray[np.float64]) -> Chart:
+    windows = np.array(WINDOWS_OF_PRIORITY, dtype=float)
+    curves = [
+        Curve("one direction alone", windows, alone, "thick", 1),
+        Curve("both, ACKs first, at the worst phase", windows, first, "simulation", 2),
+        Curve("both, in one queue", windows, shared, "simulation", 0),
+    ]
+    panel = Panel("window W [segments]", "efficiency, simulated", curves, y_top=1.05)
+    return Chart("Section 6: ACKs before data undo the loss (L = 8.4 segments)", [panel])
