@@ -1,4 +1,4 @@
-"""Figure 3: TCP's throughput against the mean ON and OFF time, beside the three models fed with the run's round trips."""
+"""Figure 3: TCP's throughput against the mean ON and OFF time, beside the models fed with the run's rounds."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,4 +1,4 @@
-"""What the paper's simulations have in common: the scenario of figure 1, and the predictions from a run's own rounds."""
+"""What the paper's simulations have in common: the scenario of figure 1, and predictions from a run's rounds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ PAPER: Final = "variable_delay"
 PERIODS: Final = tuple(range(5, 51, 5))
 INTERVALS: Final = (10, 15, 20)
 """1/lambda [s]."""
-PERIODS_STEADY: Final = (5, 20, 35, 50)
+PERIODS_STEADY: Final = (5, 20, 50)
 STEADY: Final = {"run.warmup": "200 s", "run.duration": "2200 s"}
 """Without the first slow start, which no loss ends for some ten seconds."""
 
@@ -37,7 +37,7 @@ MODELS: Final = {
 
 
 def scenario(period: int, interval: int, runs: int, changes: Mapping[str, Any] | None = None) -> ResolvedDict:
-    """Resolve the paper's scenario for mean ON and OFF times [s], a mean time between losses [s], and a number of runs."""
+    """Resolve the scenario for mean ON and OFF times [s], a mean time between losses [s], and a number of runs."""
     about = {
         "flow.on-off.traffic.on": f"{period} s",
         "flow.on-off.traffic.off": f"{period} s",

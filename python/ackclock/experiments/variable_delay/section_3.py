@@ -22,7 +22,7 @@ from ackclock.models import variable_delay
 from ackclock.models.variable_delay import MarkovWindow, Reaction, RoundTripChain
 from ackclock.replication import ResolvedDict
 
-STAYS: Final = (2.0, 5.0, 10.0, 30.0, 100.0)
+STAYS: Final = (2.0, 5.0, 10.0, 30.0)
 """Mean number of rounds in the state of long round trips."""
 SHORT_S, LONG_S, LONG_SHARE, CHAIN_LOSSES = 0.1, 0.7, 0.15, 0.2
 
@@ -38,7 +38,10 @@ def outcome(setting: Setting, _runs: Mapping[str, Run]) -> Outcome:
     window = [percent(_window(*case), simulated(*case, setting).window) for case in cases]
     average = [percent(_time_average(*case), simulated(*case, setting).time_average) for case in cases]
     chains = {stay: chain(stay) for stay in STAYS}
-    seen = {stay: estimates(one, CHAIN_LOSSES, rounds=setting.pick(10_000, 50_000)) for stay, one in chains.items()}
+    seen = {
+        stay: estimates(one, CHAIN_LOSSES, rounds=setting.pick(500, 5_000) * max(10, int(stay)))
+        for stay, one in chains.items()
+    }
     theory = {stay: variable_delay.markov_window(one, CHAIN_LOSSES) for stay, one in chains.items()}
     printed = {stay: as_printed(one, CHAIN_LOSSES) for stay, one in chains.items()}
     places = f"largest of {len(cases)} cases"

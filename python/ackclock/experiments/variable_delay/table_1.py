@@ -53,7 +53,7 @@ def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
 
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
-    """The ten throughputs beside the printed ones, and their intervals."""
+    """Set the ten throughputs beside the printed ones, and their intervals."""
     points = {period: point(runs[str(period)]) for period in PERIODS}
     readings = {name: point(runs[name]) if changes else points[AT] for name, changes in READINGS.items()}
     markov = np.array([one.predicted("markov").value for one in points.values()])
@@ -67,6 +67,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         )
         for (period, one), half, printed in zip(points.items(), halves, PRINTED_HALF, strict=True)
     }
+    parts = 100.0 * halves / markov
     findings = rows | {
         "mean": Finding(
             float(np.mean([one.measured.value for one in points.values()])),
@@ -77,9 +78,9 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         ),
         "range": Finding(model=float(markov.max() / markov.min())),
         "intervals": Finding(
-            share(list(halves < SMALL * markov)),
-            note=f"{100 * (halves / markov).min():.1f} to {100 * (halves / markov).max():.1f}% of the mean; with ON and "
-            f"OFF times that are always {AT} s, so that chance is in the losses and packets alone, "
+            share(list(parts < 100.0 * SMALL)),
+            note=f"{parts.min():.1f} to {parts.max():.1f}% of the mean; with ON and OFF times that are always {AT} s, "
+            "so that chance is in losses and packets alone, "
             f"{100 * half_width(fixed_periods) / fixed_periods.predicted('markov').value:.1f}%",
         ),
         "interval_growth": Finding(

@@ -164,7 +164,7 @@ def fit_states(
 
 
 def equal_time_thresholds(round_trips: ArrayLike, states: int) -> FloatArray:
-    """Choose thresholds for `fit_states`, so that about the same time is spent in each state [variable-delay, section 7].
+    """Choose thresholds for `fit_states` that give each state about the same time [variable-delay, section 7].
 
     Parameters
     ----------
