@@ -55,6 +55,11 @@ def test_bottlenecks_lists_all_eleven_figures() -> None:
     assert {f"figure-{number}" for number in range(1, 12)} <= {item.name for item in paper.items}
 
 
+def test_variable_delay_lists_its_three_figures_and_its_table() -> None:
+    (paper,) = (paper for paper in PAPERS if paper.name == "variable_delay")
+    assert {"figure-1", "figure-2", "figure-3", "table-1"} <= {item.name for item in paper.items}
+
+
 def test_every_verdict_can_fail(made: tuple[Reproduction, Path]) -> None:
     for one in made[0].made:
         for row in one.item.expected:

@@ -10,6 +10,7 @@ from ackclock.experiments.variable_delay.path import (
     INTERVALS,
     MODELS,
     PERIODS,
+    PERIODS_QUICK,
     PERIODS_STEADY,
     STATES,
     STEADY,
@@ -35,12 +36,15 @@ NOTE = (
 def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
     """From t = 0 as in the paper, and without the first 200 s."""
     runs = seeds(setting)
-    periods = setting.pick(PERIODS_STEADY, PERIODS)
-    shown = {f"{interval} {period}": scenario(period, interval, runs) for interval in SHOWN for period in PERIODS}
+    shown = {
+        f"{interval} {period}": scenario(period, interval, runs)
+        for interval in SHOWN
+        for period in setting.pick(PERIODS_QUICK, PERIODS)
+    }
     steady = {
         f"{interval} {period} steady": scenario(period, interval, runs, STEADY)
         for interval in SHOWN
-        for period in periods
+        for period in setting.pick(PERIODS_STEADY, PERIODS)
     }
     return shown | steady
 

@@ -17,6 +17,7 @@ PAPER: Final = "variable_delay"
 PERIODS: Final = tuple(range(5, 51, 5))
 INTERVALS: Final = (10, 15, 20)
 """1/lambda [s]."""
+PERIODS_QUICK: Final = (5, 10, 15, 20, 30, 40, 50)
 PERIODS_STEADY: Final = (5, 20, 50)
 STEADY: Final = {"run.warmup": "200 s", "run.duration": "2200 s"}
 """Without the first slow start, which no loss ends for some ten seconds."""
@@ -63,7 +64,8 @@ class Point:
     def predicted(self, model: str) -> Measure:
         """Give a model's mean over the runs, with its interval."""
         found = estimate(self.by_run[model], CONFIDENCE)
-        return Measure(*(np.nan if found[end] is None else float(found[end]) for end in ("mean", "low", "high")))  # type: ignore[literal-required]
+        ends = (found["mean"], found["low"], found["high"])
+        return Measure(*(np.nan if end is None else end for end in ends))
 
     def error(self, model: str) -> float:
         """Give how far a model is from the measured throughput."""

@@ -190,7 +190,9 @@ def equal_time_thresholds(round_trips: ArrayLike, states: int) -> FloatArray:
     before = np.append(0.0, np.cumsum(ordered)[:-1])
     places = np.searchsorted(before, np.arange(1, states) / states * ordered.sum())
     bounds = np.unique(ordered[np.minimum(places, ordered.size - 1)])
-    return np.asarray(bounds[bounds > ordered[0]])
+    longer = ordered[ordered > ordered[0]]
+    # Where the shortest round trip alone takes most of the time, all others are one state.
+    return np.asarray(bounds[bounds > ordered[0]] if bounds[-1] > ordered[0] else longer[:1])
 
 
 def _increasing(name: str, values: ArrayLike | None, limits: Limits) -> FloatArray:
