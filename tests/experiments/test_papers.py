@@ -106,7 +106,9 @@ def test_every_figure_has_pictures_and_its_numbers(made: tuple[Reproduction, Pat
             assert (folder / f"{name}.svg").stat().st_size > 1000
             assert len(pd.read_csv(folder / f"{name}.csv")) == len(chart.table) > 0
         if one.points:
-            assert xr.load_dataset(folder / "runs.nc", engine="scipy").sizes["row"] == one.points
+            rows = pd.read_csv(folder / "runs.csv")["run"]
+            assert rows.nunique() == one.points
+            assert xr.load_dataset(folder / "runs.nc", engine="scipy").sizes["row"] == len(rows)
 
 
 def test_a_second_time_nothing_is_simulated_and_the_files_are_the_same(made: tuple[Reproduction, Path]) -> None:

@@ -63,7 +63,7 @@ def knee(ordered: NDArray[np.float64]) -> float:
     Examples
     --------
     >>> knee(np.concatenate([np.zeros(85), np.linspace(0.0, 10.0, 16)]))
-    0.84
+    0.85
     """
     place = np.linspace(0.0, 1.0, len(ordered))
     height = (ordered - ordered[0]) / (ordered[-1] - ordered[0])
