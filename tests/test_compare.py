@@ -1,10 +1,12 @@
 """Theory beside simulation: the difference, its interval, and both as a table and a picture."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import ackclock
 from ackclock.comparison import Comparison, Pair, compare
 from ackclock.result import Result
 from fakes import make_flow, make_replication, make_resolved
@@ -71,3 +73,39 @@ def test_the_picture_draws_the_levels_of_the_theory() -> None:
 
 def test_a_notebook_shows_the_tables() -> None:
     assert "receiver&#x27;s window" in comparison(9_000)._repr_html_().lower()
+
+
+BUSY = Path(__file__).parents[1] / "scenarios" / "mobile-busy-priority.toml"
+
+
+def by_rounds(**changes: Any) -> dict[str, Pair]:
+    found = compare(ackclock.run(BUSY, overrides={"run.duration": "700 s", **changes}, picture=False))
+    return {pair.key: pair for pair in found.pairs if pair.model == "measured-rounds"}
+
+
+def test_the_rounds_of_a_run_predict_its_throughput_three_ways() -> None:
+    found = by_rounds(**{"run.replications": 4})
+    assert found["fixed_bps"].predicted < found["variable_bps"].predicted < found["markov_bps"].predicted
+    assert found["markov_bps"].low < found["markov_bps"].simulated < found["markov_bps"].high
+    assert found["markov_bps"].difference == pytest.approx(0.0, abs=0.15)
+    assert found["fixed_bps"].subject == found["markov_bps"].subject
+    assert "in 8 states" in found["markov_bps"].subject
+
+
+def test_rounds_of_the_warm_up_are_left_out() -> None:
+    mean = by_rounds()["mean_round_trip_s"]
+    count = int(mean.subject.split(", ")[1].split()[0].replace(",", ""))
+    assert count * mean.predicted == pytest.approx(700.0 - 200.0, rel=0.05)
+
+
+def test_without_a_trace_of_rounds_the_comparison_says_how_to_get_one() -> None:
+    changes = {"trace.rounds": False, "run.duration": "300 s"}
+    found = compare(ackclock.run(BUSY, overrides=changes, picture=False))
+    (reasons,) = (one.reasons for one in found.inapplicable if one.model == "measured-rounds")
+    assert "trace.rounds = true" in reasons[0]
+
+
+def test_a_run_too_short_for_a_fit_says_so() -> None:
+    found = compare(ackclock.run(BUSY, overrides={"run.duration": "201 s"}, picture=False))
+    (reasons,) = (one.reasons for one in found.inapplicable if one.model == "measured-rounds")
+    assert "it takes 100" in reasons[0]

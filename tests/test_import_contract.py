@@ -65,6 +65,7 @@ MAY_IMPORT = {
             "prediction",
             "replication",
             "scenario",
+            "stats",
             "storage",
             "summary",
             "sweeps",

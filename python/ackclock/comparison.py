@@ -13,6 +13,7 @@ from ackclock.prediction import (
     ModelPrediction,
     Number,
     predict_from_measured,
+    predict_from_rounds,
     predict_resolved,
 )
 from ackclock.result import Result
@@ -76,7 +77,7 @@ class Comparison:
     result : Result
         The run.
     predictions : tuple of ModelPrediction
-        The models that speak of its scenario, those that need its measured losses included.
+        The models that speak of its scenario, those that need its measured losses or rounds included.
     inapplicable : tuple of Inapplicable
         The others.
     """
@@ -165,7 +166,10 @@ def compare(result: Result) -> Comparison:
     >>> ackclock.compare(result).table[["text", "predicted", "simulated", "difference"]]  # doctest: +SKIP
     """
     prediction = predict_resolved(result.resolved)
-    extra = predict_from_measured(result.resolved, result.summary["flows"])
+    extra = [
+        *predict_from_measured(result.resolved, result.summary["flows"]),
+        *predict_from_rounds(result.resolved, result.traces.get("rounds")),
+    ]
     return Comparison(
         result,
         (*prediction.applicable, *(one for one in extra if isinstance(one, ModelPrediction))),

@@ -5,7 +5,6 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
@@ -56,6 +55,11 @@ def test_bottlenecks_lists_all_eleven_figures() -> None:
     assert {f"figure-{number}" for number in range(1, 12)} <= {item.name for item in paper.items}
 
 
+def test_variable_delay_lists_its_three_figures_and_its_table() -> None:
+    (paper,) = (paper for paper in PAPERS if paper.name == "variable_delay")
+    assert {"figure-1", "figure-2", "figure-3", "table-1"} <= {item.name for item in paper.items}
+
+
 def test_every_verdict_can_fail(made: tuple[Reproduction, Path]) -> None:
     for one in made[0].made:
         for row in one.item.expected:
@@ -102,8 +106,9 @@ def test_every_figure_has_pictures_and_its_numbers(made: tuple[Reproduction, Pat
             assert (folder / f"{name}.svg").stat().st_size > 1000
             assert len(pd.read_csv(folder / f"{name}.csv")) == len(chart.table) > 0
         if one.points:
-            runs = xr.load_dataset(folder / "runs.nc", engine="scipy")["run"].to_numpy()
-            assert len(np.unique(runs)) == one.points
+            rows = pd.read_csv(folder / "runs.csv")["run"]
+            assert rows.nunique() == one.points
+            assert xr.load_dataset(folder / "runs.nc", engine="scipy").sizes["row"] == len(rows)
 
 
 def test_a_second_time_nothing_is_simulated_and_the_files_are_the_same(made: tuple[Reproduction, Path]) -> None:

@@ -231,6 +231,25 @@ def test_a_chain_is_recovered_from_its_own_rounds() -> None:
     assert "visits of a state" in model.fit_states(rounds[:50], quantiles=[0.5]).warnings[0]
 
 
+@given(st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.7]), min_size=3, max_size=40), st.integers(2, 6))
+def test_thresholds_by_time_leave_no_state_empty(samples: list[float], states: int) -> None:
+    bounds = model.equal_time_thresholds(samples, states)
+    assert bounds.size == 0 if len(set(samples)) == 1 else 0 < bounds.size < states
+    if bounds.size:
+        assert np.bincount(model.fit_states(samples, thresholds=bounds).states, minlength=bounds.size + 1).all()
+
+
+def test_what_is_longer_than_the_rule_is_a_state_however_rare() -> None:
+    assert model.equal_time_thresholds([0.1] * 39 + [0.7], 2).tolist() == [0.7]
+    assert model.equal_time_thresholds([0.1] * 39, 2).size == 0
+
+
+def test_states_by_time_take_about_the_same_time() -> None:
+    samples = np.random.default_rng(1).exponential(size=20_000)
+    states = model.fit_states(samples, thresholds=model.equal_time_thresholds(samples, 5)).states
+    assert np.bincount(states, weights=samples) / samples.sum() == pytest.approx(np.full(5, 0.2), abs=1e-3)
+
+
 def test_csv_and_parquet_give_the_same_trace(tmp_path: Path) -> None:
     import pandas as pd  # noqa: PLC0415
 

@@ -1,12 +1,14 @@
 """Which models speak of a scenario, and what they say.
 
 A model is asked through one function, which gives its prediction or the reasons why it has none. The models know no
-scenario, and nothing here knows a result, except `predict_from_measured`, which is given a summary's flows.
+scenario, and nothing here knows a result, except `predict_from_measured`, which is given a summary's flows, and
+`predict_from_rounds`, which is given a trace.
 """
 
 from ackclock.prediction.changing_delay import predict_changing_delay
 from ackclock.prediction.losses import predict_from_measured
 from ackclock.prediction.many_flows import predict_many_flows
+from ackclock.prediction.measured_rounds import predict_from_rounds
 from ackclock.prediction.random_loss import predict_random_loss
 from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPrediction, Number, Prediction
 from ackclock.prediction.short_flow import predict_short_flow
@@ -23,6 +25,7 @@ __all__ = [
     "Number",
     "Prediction",
     "predict_from_measured",
+    "predict_from_rounds",
     "predict_resolved",
 ]
 

@@ -163,6 +163,38 @@ def fit_states(
     return FittedChain(chain, bounds, states, visits, () if warning is None else (warning,))
 
 
+def equal_time_thresholds(round_trips: ArrayLike, states: int) -> FloatArray:
+    """Choose thresholds for `fit_states` that give each state about the same time [variable-delay, section 7].
+
+    Parameters
+    ----------
+    round_trips : array_like
+        One sample a round [s], > 0.
+    states : int
+        At most so many states, >= 2: equal round trips stay together.
+
+    Returns
+    -------
+    array of float
+        The smallest round trip of each state but the first [s]; empty where all round trips are equal.
+
+    Examples
+    --------
+    >>> equal_time_thresholds([0.1, 0.1, 0.1, 0.1, 0.2, 0.2, 0.4], 3).tolist()
+    [0.2, 0.4]
+    """
+    if states < 2:
+        raise ModelError(Fault("states", "is out of range", f"{states}", ">= 2"))
+    ordered = np.sort(measured("round_trips", round_trips))
+    # What lies below a round trip has taken so much of the time.
+    before = np.append(0.0, np.cumsum(ordered)[:-1])
+    places = np.searchsorted(before, np.arange(1, states) / states * ordered.sum())
+    bounds = np.unique(ordered[np.minimum(places, ordered.size - 1)])
+    longer = ordered[ordered > ordered[0]]
+    # Where the shortest round trip alone takes most of the time, all others are one state.
+    return np.asarray(bounds[bounds > ordered[0]] if bounds[-1] > ordered[0] else longer[:1])
+
+
 def _increasing(name: str, values: ArrayLike | None, limits: Limits) -> FloatArray:
     (array,) = checked(**{name: (values, limits)})
     array = np.atleast_1d(array)

@@ -1,0 +1,83 @@
+"""AIMD by the round trips that a run measured: the chain of Altman, Barakat and Ramos, fitted to the run's own rounds.
+
+It tells what a changing round trip makes of the throughput, whatever makes it change: queues, priorities, delays.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ackclock.models import variable_delay
+from ackclock.models.domain import FloatArray
+from ackclock.paths import losses
+from ackclock.prediction.random_loss import REACTIONS, in_time_prediction
+from ackclock.prediction.records import Inapplicable, ModelPrediction
+from ackclock.prediction.scene import Scene
+from ackclock.replication import ResolvedDict, row_flows
+from ackclock.wording import plural
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROUNDS: Final = ("measured-rounds", "AIMD by the round trips that the run measured (Altman, Barakat, Ramos 2004)")
+STATES: Final = 8
+LEAST_ROUNDS: Final = 100
+_OTHERS = "no endless Reno or NewReno flow crosses one link that loses packets at the instants of a Poisson process"
+_NO_TRACE = "the run kept no rounds; trace.rounds = true keeps them"
+
+
+def predict_from_rounds(resolved: ResolvedDict, rounds: "pd.DataFrame | None") -> list[ModelPrediction | Inapplicable]:
+    """Ask the AIMD model about the flows that lose packets in time, with the round trips that the run measured.
+
+    Parameters
+    ----------
+    resolved : mapping
+        The scenario.
+    rounds : DataFrame, optional
+        The run's trace of rounds: replication, flow, time_s (the end of each round), rtt_s.
+    """
+    found = [(Scene(resolved, flow), losses(resolved, flow)) for flow in row_flows(resolved)]
+    known = [(scene, laws[0]) for scene, laws in found if _fits(scene, laws)]
+    if not known:
+        return [Inapplicable(*ROUNDS, (_OTHERS,))]
+    if rounds is None:
+        return [Inapplicable(*ROUNDS, (_NO_TRACE,))]
+    return [_prediction(scene, 1.0 / law["mean_interval_s"], rounds) for scene, law in known]
+
+
+def _fits(scene: Scene, laws: list[Mapping[str, Any]]) -> bool:
+    flow = scene.flow
+    endless = scene.count == 1 and flow["size_packets"] is None and flow.get("traffic") is None
+    return endless and [law["model"] for law in laws] == ["poisson"] and flow["sender"]["recovery"] in REACTIONS
+
+
+def _prediction(scene: Scene, loss_rate: float, rounds: "pd.DataFrame") -> ModelPrediction | Inapplicable:
+    begins = rounds["time_s"] - rounds["rtt_s"]
+    here = rounds[(rounds["flow"] == scene.name) & (begins >= scene.resolved["run"]["warmup_s"])]
+    if len(here) < LEAST_ROUNDS:
+        few = f"{scene.name} has {plural(len(here), 'round')} after the warm-up; it takes {LEAST_ROUNDS}"
+        return Inapplicable(*ROUNDS, (few,))
+    chain, warnings = _fitted(here["rtt_s"].to_numpy())
+    subject = f"{plural(len(here), 'round')} of the run in {plural(len(chain.stationary), 'state')}"
+    found = in_time_prediction(scene, chain, loss_rate, subject)
+    tiling = variable_delay.TILING.warning("sum of round trips / time", _tiling(here))
+    extra = (*warnings, *(() if tiling is None else (tiling,)))
+    return replace(found, model=ROUNDS[0], title=ROUNDS[1], warnings=(*found.warnings, *extra))
+
+
+def _fitted(round_trips: FloatArray) -> tuple[variable_delay.RoundTripChain, tuple[str, ...]]:
+    """Fit the chain; round trips that are all equal have one state."""
+    thresholds = variable_delay.equal_time_thresholds(round_trips, STATES)
+    if not thresholds.size:
+        return variable_delay.round_trip_chain([[1.0]], [round_trips]), ()
+    fitted = variable_delay.fit_states(round_trips, thresholds=thresholds)
+    return fitted.chain, fitted.warnings
+
+
+def _tiling(rounds: "pd.DataFrame") -> float:
+    """Compute the sum of the round trips by the time that they span, all replications together."""
+    begins = (rounds["time_s"] - rounds["rtt_s"]).groupby(rounds["replication"]).min()
+    span = rounds.groupby("replication")["time_s"].max() - begins
+    return float(np.sum(rounds["rtt_s"]) / np.sum(span))
