@@ -18,7 +18,7 @@ KINDS: tuple[tuple[str, ...], ...] = (
     ("delay-steps",),
     ("lost-packets",),
     ("high-cbr",),
-    ("ack-delay-steps", "lost-at-times"),
+    ("ack-delay-steps", "lost-at-times", "shared-cbr"),
     ("low-cbr",),
     ("lost-acks",),
     ("delay-steps", "high-cbr", "lost-at-times"),
@@ -166,6 +166,13 @@ def _add_low_cbr(random: Mrg32k3a, scenario: Scenario) -> None:
     _give_levels(random, scenario, number)
 
 
+def _add_shared_cbr(random: Mrg32k3a, scenario: Scenario) -> None:
+    """Let a source share the slowest link's queue and buffer with TCP."""
+    number = _slowest(scenario)
+    rate_bps = scenario["links"][number]["rate_bps"]
+    scenario["flows"].append(_cbr(random, number, rate_bps * random.between(0.05, 0.4)))
+
+
 def _give_levels(random: Mrg32k3a, scenario: Scenario, number: int) -> None:
     """Serve a link by levels, without a limit; where it was the one that drops, packets are lost by number instead."""
     link = scenario["links"][number]
@@ -182,4 +189,5 @@ ADD: dict[str, Callable[[Mrg32k3a, Scenario], None]] = {
     "lost-acks": _add_lost_acks,
     "high-cbr": _add_high_cbr,
     "low-cbr": _add_low_cbr,
+    "shared-cbr": _add_shared_cbr,
 }
