@@ -15,11 +15,17 @@ from ackclock.replication import ResolvedDict
 
 SCANNED = tuple(window for window in range(1, 29) if window != round(RATE * OLD_S))
 """At w_m = mu T_1 one round ends at the instant at which the next begins."""
+CLOCKS_MS = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
-    """Those of figure 1, and the rise at other windows."""
-    return {**rises(setting), **{f"scan {window}": step(OLD_S, NEW_S, window, {}) for window in SCANNED}}
+    """Give those of figure 1, and the rise at other windows and with other clocks."""
+    scan = {f"scan {window}": step(OLD_S, NEW_S, window, {}) for window in SCANNED}
+    clocks = {
+        f"clock {milliseconds:g}": step(OLD_S, NEW_S, 13, {"flow.flow.tcp.rto.granularity": f"{milliseconds:g} ms"})
+        for milliseconds in CLOCKS_MS
+    }
+    return {**rises(setting), **scan, **clocks}
 
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
@@ -50,7 +56,10 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     }
     shown = {"w_m = 13": run, "w_m = 13, without time stamps": other, "w_m = 20": runs["20"]}
     title = "Figure 2: the round trip rises from 0.2 to 0.3 s at 6 s, w_m = 13 (and 20)"
-    return Outcome(findings, {"figure": chart(title, shown), "windows": _windows(runs)})
+    fine = [clock for clock in CLOCKS_MS if total(runs[f"clock {clock:g}"], "timeouts") > 0]
+    ends = f"{CLOCKS_MS[0]:g} to {CLOCKS_MS[-1]:g} ms"
+    note = f"Of clocks from {ends} those up to {max(fine, default=0.0):g} ms bring the timeout."
+    return Outcome(findings, {"figure": chart(title, shown), "windows": _windows(runs)}, [note])
 
 
 def listed(windows: list[int]) -> str:

@@ -57,9 +57,8 @@ def in_idle_period(run: Run, instant_s: float) -> bool:
     A round that begins at the very instant belongs to what follows: its packets leave the link later.
     """
     service = PACKET_BITS / run.resolved["links"][0]["rate_bps"]
-    leaves = departures(run)
-    before, after = leaves[leaves <= instant_s].max(), leaves[leaves > instant_s].min()
-    tie = 1e-9
+    leaves, tie = departures(run), 1e-9
+    before, after = leaves[leaves <= instant_s + tie].max(), leaves[leaves > instant_s + tie].min()
     return bool(after - before > service + tie and after - service >= instant_s - tie)
 
 
