@@ -68,7 +68,12 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
     axes.set_ylabel(panel.y_label)
     if panel.x_ticks is not None:
         axes.set_xticks(range(len(panel.x_ticks)), list(panel.x_ticks))
-    if panel.from_zero:
+    if panel.log_x:
+        axes.set_xscale("log")
+    if panel.log_y:
+        axes.set_yscale("log")
+        axes.set_ylim(bottom=panel.y_bottom)
+    elif panel.from_zero:
         axes.set_ylim(bottom=0.0)
     if panel.y_top is not None:
         axes.set_ylim(top=panel.y_top)

@@ -1,0 +1,78 @@
+"""Table 9: rates and stalls by size for small and large buffers."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from ackclock.charts import Chart, Panel
+from ackclock.experiments.engset.heavy import QUICK, web
+from ackclock.experiments.engset.path import Law, classes, curve, loss_percent, measured, packets, printed
+from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
+from ackclock.replication import ResolvedDict
+
+LAWS: tuple[Law, ...] = ("EE", "EP")
+BUFFERS = (50, 150, 750)
+COMMON_PERCENT = 0.3
+SMALL, LARGE = 3, 129
+
+
+def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+    """Give three buffers for both laws."""
+    number = packets(setting, QUICK)
+    return {f"{law}-{buffer}": web(law, buffer).scenario(number) for law in LAWS for buffer in BUFFERS}
+
+
+def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+    """Compare rates and stalls where there are files enough."""
+    found = {key: _table(run) for key, run in runs.items()}
+    findings: dict[str, Finding] = {}
+    for law in LAWS:
+        for buffer in BUFFERS:
+            paper, own, common = _both(law, buffer, found[f"{law}-{buffer}"])
+            apart = 100.0 * (own["h2_kbps"] / paper["h2_kbps"] - 1.0)
+            numbers = ", ".join(f"{value:.1f}" for value in own.loc[common, "h2_kbps"])
+            findings[f"{law}_h2_{buffer}"] = Finding(float(apart[common].abs().max()), note=numbers)
+            findings[f"{law}_L_{buffer}"] = Finding(loss_percent(runs[f"{law}-{buffer}"]))
+            if buffer != BUFFERS[-1]:
+                stalls = (own["stalled_percent"] - paper["stalled"])[common]
+                numbers = ", ".join(f"{value:.1f}" for value in own.loc[common, "stalled_percent"])
+                findings[f"{law}_stalled_{buffer}"] = Finding(float(stalls.abs().max()), note=numbers)
+    rate = {(key, low): table.loc[low, "h2_kbps"] for key, table in found.items() for low in (SMALL, LARGE)}
+    findings["favour"] = Finding(
+        share([rate[f"{law}-50", SMALL] > rate[f"{law}-750", SMALL] for law in LAWS] + [rate[f"{law}-50", LARGE] < rate[f"{law}-750", LARGE] for law in LAWS])
+    )
+    both = [(measured(run, "rate_bps").value, measured(run, "rate_mean_bps").value) for run in runs.values()]
+    apart = ", ".join(f"{key}: {h / 1e3:.0f}, {h2 / 1e3:.0f}" for key, (h, h2) in zip(runs, both, strict=True))
+    findings["h2_larger"] = Finding(share([h2 > h for h, h2 in both]), note=f"h, h2 [kbit/s] {apart}")
+    return Outcome(findings, {"table": _chart(found)})
+
+
+def _table(run: Run) -> pd.DataFrame:
+    table = classes(run)
+    table.index = pd.Index([max(low, SMALL) for low in table.index], name="low")
+    return table
+
+
+def _both(law: Law, buffer: int, own: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, "pd.Series[bool]"]:
+    table = printed("table-9")
+    paper = table[(table["law"] == law) & (table["buffer"] == buffer)].set_index("low")
+    own = own.reindex(paper.index)
+    return paper, own, own["share_percent"] >= COMMON_PERCENT
+
+
+def _chart(found: Mapping[str, pd.DataFrame]) -> Chart:
+    panels = []
+    for column, paper_column, title in (
+        ("h2_kbps", "h2_kbps", "h2 [kbit/s]"),
+        ("stalled_percent", "stalled", "part of the ON time stalled [%]"),
+    ):
+        for law in LAWS:
+            curves = []
+            for number, buffer in enumerate(BUFFERS):
+                own = found[f"{law}-{buffer}"]
+                paper = _both(law, buffer, own)[0]
+                curves.append(curve(f"B = {buffer}, simulated", own.index, own[column], "simulation", number))
+                curves.append(curve("the paper", paper.index, paper[paper_column], "paper"))
+            panels.append(Panel("smallest size of the class [packets]", title, curves, law, log_x=True))
+    title = "Table 9: by size and buffer, N = 134, (10M, 2M, R50), F = 12, W_R = 44"
+    return Chart(title, panels, 2, size_inches=(14.0, 12.0))
