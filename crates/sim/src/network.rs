@@ -457,8 +457,7 @@ impl Network {
     #[cold]
     fn look(&mut self, found: u64, packet: &Packet) {
         let flow = self.flow_of(packet);
-        if let (Traffic::Transfers(source), true) =
-            (self.flows[flow as usize].traffic, packet.kind != PacketKind::Ack)
+        if let (Traffic::Transfers(source), true) = (self.flows[flow as usize].traffic, packet.kind != PacketKind::Ack)
         {
             self.transfers.look(source, packet.sequence, found);
         }

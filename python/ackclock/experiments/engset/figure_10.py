@@ -37,6 +37,10 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
             for number, load in enumerate(LOADS)
         ]
         curves.append(curve("as with exponential sizes", [5.0, 120.0], [100.0, 100.0], "guide"))
-        panels.append(Panel("F [packets]", "h, of that with exponential sizes [%]", curves, NAMES[law], from_zero=False, log_x=True))
+        panels.append(
+            Panel(
+                "F [packets]", "h, of that with exponential sizes [%]", curves, NAMES[law], from_zero=False, log_x=True
+            )
+        )
     title = "Figure 10: connection rate by the law of sizes, W_R = 44"
     return Outcome(findings, {"figure": Chart(title, panels, 2, share_y=True, size_inches=(13.0, 6.5))})

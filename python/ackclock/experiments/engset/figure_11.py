@@ -71,7 +71,11 @@ def _sharing(run: Run, web: Web) -> tuple[Values, Values]:
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     """Judge the states and the sharing."""
-    found = {(name, case): probabilities(runs[web.label], web.sources) for name in SETTINGS for case, web in _cases(name).items()}
+    found = {
+        (name, case): probabilities(runs[web.label], web.sources)
+        for name in SETTINGS
+        for case, web in _cases(name).items()
+    }
     models = {name: model_of(SETTINGS[name]) for name in SETTINGS}
     near = []
     for name in SETTINGS:
@@ -84,7 +88,9 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     for name in SETTINGS:
         s = models[name][2]
         own = found[name, "E, W_R = 44"][: s + 1]
-        under[name] = max(float(np.abs(found[name, f"{law}, W_R = 44"][: s + 1] - own).sum() / own.sum()) for law in ("EE", "EP"))
+        under[name] = max(
+            float(np.abs(found[name, f"{law}, W_R = 44"][: s + 1] - own).sum() / own.sum()) for law in ("EE", "EP")
+        )
     steep = []
     for name in SETTINGS:
         s, ratio = models[name][2], models[name][1]
@@ -93,11 +99,24 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
             steep += [bool(one < min(s / ratio, 1.0)) for one in part[j == s]]
     findings = {
         "agree": Finding(100.0 * share(near), note="of the states with P_j of at least 0.001, all three settings, E"),
-        "tails": Finding(share([tail[name, f"{law}, W_R = 44"] > tail[name, "E, W_R = 44"] for name in SHORT for law in ("EE", "EP")])),
-        "window": Finding(share([tail[name, f"{law}, W_R = 12"] < tail[name, f"{law}, W_R = 44"] for name in SHORT for law in ("EE", "EP")])),
+        "tails": Finding(
+            share(
+                [tail[name, f"{law}, W_R = 44"] > tail[name, "E, W_R = 44"] for name in SHORT for law in ("EE", "EP")]
+            )
+        ),
+        "window": Finding(
+            share(
+                [
+                    tail[name, f"{law}, W_R = 12"] < tail[name, f"{law}, W_R = 44"]
+                    for name in SHORT
+                    for law in ("EE", "EP")
+                ]
+            )
+        ),
         "weaker": Finding(
             share([under[LONG] > under[name] for name in SHORT]),
-            note="difference of P_j up to s, of their sum: " + ", ".join(f"{name}: {one:.0%}" for name, one in under.items()),
+            note="difference of P_j up to s, of their sum: "
+            + ", ".join(f"{name}: {one:.0%}" for name, one in under.items()),
         ),
         "steep": Finding(share(steep), note="at j = s, all laws and windows"),
     }
@@ -112,11 +131,15 @@ def _chart(runs, found, models) -> Chart:  # type: ignore[no-untyped-def]
         left, right = [], []
         for case, web in _cases(name).items():
             number = list(CASES).index(case)
-            left.append(curve(case, j, np.where(found[name, case] > 0.0, found[name, case], np.nan), "simulation", number))
+            left.append(
+                curve(case, j, np.where(found[name, case] > 0.0, found[name, case], np.nan), "simulation", number)
+            )
             right.append(curve(case, *_sharing(runs[web.label], web), "simulation", number))
         left.append(curve("theory", j, np.where(states > 1e-6, states, np.nan), "theory", 6))
         right.append(curve("theory", j, np.minimum(j / ratio, 1.0), "theory", 6))
         title = f"{name}, N = {len(states) - 1}, s = {s}"
         panels.append(Panel("active sources j", "P_j", left, title, log_y=True, y_bottom=1e-5))
         panels.append(Panel("active sources j", "j h_j / C", right, title, y_top=1.4))
-    return Chart("Figure 11: active sources at 100% load, and the capacity they have", panels, 2, size_inches=(14.0, 16.0))
+    return Chart(
+        "Figure 11: active sources at 100% load, and the capacity they have", panels, 2, size_inches=(14.0, 16.0)
+    )

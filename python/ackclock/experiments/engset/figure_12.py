@@ -6,14 +6,27 @@ import numpy as np
 
 from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.engset.figure_11 import CASES
-from ackclock.experiments.engset.path import KILO, Values, Web, curve, exceedance, loss_percent, packets, rate_kbps, utilisation
+from ackclock.experiments.engset.path import (
+    KILO,
+    Values,
+    Web,
+    curve,
+    exceedance,
+    loss_percent,
+    packets,
+    rate_kbps,
+    utilisation,
+)
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import engset
 from ackclock.replication import ResolvedDict
 
 QUICK = 500e3
 BUFFER = 200
-SETTINGS = {"(10M, 2M, R50), N = 82": Web(82, buffer=BUFFER), "(10M, 1G, R50), N = 80": Web(80, buffer=BUFFER, egress=1000.0)}
+SETTINGS = {
+    "(10M, 2M, R50), N = 82": Web(82, buffer=BUFFER),
+    "(10M, 1G, R50), N = 80": Web(80, buffer=BUFFER, egress=1000.0),
+}
 LEAST = 0.1
 BOUNDED = ("E, W_R = 44", "EE, W_R = 12", "EP, W_R = 12")
 FITTING = ("E, W_R = 44", "EP, W_R = 12")
@@ -50,32 +63,53 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     webs = {(name, case): _web(name, case) for name in SETTINGS for case in CASES}
     lost = {key: loss_percent(runs[web.label]) for key, web in webs.items()}
     long = {key: _above(runs[web.label], 100.0) for key, web in webs.items()}
-    fit = [one for name in SETTINGS for case in FITTING for one in near_model(runs[webs[name, case].label], webs[name, case], LEAST)]
+    fit = [
+        one
+        for name in SETTINGS
+        for case in FITTING
+        for one in near_model(runs[webs[name, case].label], webs[name, case], LEAST)
+    ]
     tails = [
-        _above(runs[webs[name, "E, W_R = 44"].label], 150.0) < 0.5 * float(model_exceedance(webs[name, "E, W_R = 44"], np.array([150.0]))[0])
+        _above(runs[webs[name, "E, W_R = 44"].label], 150.0)
+        < 0.5 * float(model_exceedance(webs[name, "E, W_R = 44"], np.array([150.0]))[0])
         for name in SETTINGS
     ]
     errors = {
-        (name, case): float(webs[name, case].prediction.rate) / KILO / rate_kbps(runs[webs[name, case].label]).value - 1.0
+        (name, case): float(webs[name, case].prediction.rate) / KILO / rate_kbps(runs[webs[name, case].label]).value
+        - 1.0
         for name in SETTINGS
         for case in FITTING
     }
     findings = {
         "depends": Finding(share([long[name, "EE, W_R = 44"] > 2.0 * long[name, "E, W_R = 44"] for name in SETTINGS])),
         "window": Finding(
-            share([long[name, f"{law}, W_R = 12"] < long[name, f"{law}, W_R = 44"] for name in SETTINGS for law in ("EE", "EP")])
+            share(
+                [
+                    long[name, f"{law}, W_R = 12"] < long[name, f"{law}, W_R = 44"]
+                    for name in SETTINGS
+                    for law in ("EE", "EP")
+                ]
+            )
         ),
         "fits": Finding(100.0 * share(fit), note="of all x with a theoretical probability of at least 0.1"),
         "tail": Finding(share(tails), note="at x = 150: less than half of the theory"),
         "bound": Finding(
-            share([lost[name, case].value <= 100.0 * float(webs[name, case].prediction.loss) for name in SETTINGS for case in BOUNDED]),
+            share(
+                [
+                    lost[name, case].value <= 100.0 * float(webs[name, case].prediction.loss)
+                    for name in SETTINGS
+                    for case in BOUNDED
+                ]
+            ),
             note="; ".join(
                 f"{name}, {case}: {lost[name, case].value:.3f}% against {100.0 * float(webs[name, case].prediction.loss):.3f}%"
                 for name in SETTINGS
                 for case in BOUNDED
             ),
         ),
-        "rate": Finding(100.0 * max(map(abs, errors.values())), note="E with W_R = 44, EP with W_R = 12, both settings"),
+        "rate": Finding(
+            100.0 * max(map(abs, errors.values())), note="E with W_R = 44, EP with W_R = 12, both settings"
+        ),
     }
     panels = []
     for name in SETTINGS:
@@ -83,7 +117,10 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         found = SETTINGS[name].prediction
         model = f"theory: h = {float(found.rate) / KILO:.1f} kbit/s, L = {100.0 * float(found.loss):.2f}%"
         panels.append(queue_panel(own, SETTINGS[name], f"{name}\n{model}"))
-    return Outcome(findings, {"figure": Chart("Figure 12: the queue at 100% load, F = 12, B = 200", panels, 2, size_inches=(14.0, 7.5))})
+    return Outcome(
+        findings,
+        {"figure": Chart("Figure 12: the queue at 100% load, F = 12, B = 200", panels, 2, size_inches=(14.0, 7.5))},
+    )
 
 
 def _above(run: Run, x: float) -> float:

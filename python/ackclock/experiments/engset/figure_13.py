@@ -13,7 +13,11 @@ from ackclock.replication import ResolvedDict
 
 QUICK = 400e3
 LOADS = {66: "80.5%", 98: "119.6%"}
-CASES: Mapping[str, tuple[Law, int]] = {"E, W_R = 44": ("E", 44), "EE, W_R = 44": ("EE", 44), "EE, W_R = 12": ("EE", 12)}
+CASES: Mapping[str, tuple[Law, int]] = {
+    "E, W_R = 44": ("E", 44),
+    "EE, W_R = 44": ("EE", 44),
+    "EE, W_R = 12": ("EE", 12),
+}
 LEAST = 0.01
 LONG = 60.0
 
@@ -46,14 +50,18 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     apart = {key: _apart(runs[web.label], runs[_turned(web).label]) for key, web in webs.items()}
     farthest = max(apart, key=lambda key: apart[key])
     findings = {
-        "follows": Finding(100.0 * share(near_model(runs[webs[moderate, "E, W_R = 44"].label], webs[moderate, "E, W_R = 44"], LEAST))),
+        "follows": Finding(
+            100.0 * share(near_model(runs[webs[moderate, "E, W_R = 44"].label], webs[moderate, "E, W_R = 44"], LEAST))
+        ),
         "underestimates": Finding(
             share([long[case] > 2.0 for case in ("EE, W_R = 44", "EE, W_R = 12")]),
-            note=f"P(Q > {LONG:g}), as a multiple of the theory: " + ", ".join(f"{case}: {one:.1f}" for case, one in long.items()),
+            note=f"P(Q > {LONG:g}), as a multiple of the theory: "
+            + ", ".join(f"{case}: {one:.1f}" for case, one in long.items()),
         ),
         "bulge": Finding(
             share([one > 0.05 for one in bulges.values()]),
-            note="largest P(Q > x) above the theory: " + ", ".join(f"{case}: {one:.2f}" for case, one in bulges.items()),
+            note="largest P(Q > x) above the theory: "
+            + ", ".join(f"{case}: {one:.2f}" for case, one in bulges.items()),
         ),
         "closer": Finding(
             float(spread[high] < spread[moderate]),

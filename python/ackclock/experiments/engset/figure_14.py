@@ -25,15 +25,22 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     drops = {name: _percent(run) for name, run in runs.items()}
     lost = {name: loss_percent(run) for name, run in runs.items()}
     rates = {name: rate_kbps(run).value for name, run in runs.items()}
-    paced = [abs(lost["EE-44-paced"].value / lost["EE-44"].value - 1.0) < 0.15, abs(rates["EE-44-paced"] / rates["EE-44"] - 1.0) < 0.05]
-    uneven = {name: [_unevenness(drops[name], 1, last), _unevenness(drops[name], last, 2 * last)] for name, last in LAST_OF_SLOW_START.items()}
+    paced = [
+        abs(lost["EE-44-paced"].value / lost["EE-44"].value - 1.0) < 0.15,
+        abs(rates["EE-44-paced"] / rates["EE-44"] - 1.0) < 0.05,
+    ]
+    uneven = {
+        name: [_unevenness(drops[name], 1, last), _unevenness(drops[name], last, 2 * last)]
+        for name, last in LAST_OF_SLOW_START.items()
+    }
     findings = {
         "loss_44": Finding(lost["EE-44"]),
         "loss_12": Finding(lost["EE-12"]),
         "second": Finding(drops["EE-44"][1] / drops["EE-44"][0]),
         "second_paced": Finding(drops["EE-44-paced"][1] / drops["EE-44-paced"][0]),
         "paced_alike": Finding(
-            share(paced), note=f"L = {lost['EE-44-paced'].value:.2f}%, h = {rates['EE-44-paced']:.1f} kbit/s where packets are paced"
+            share(paced),
+            note=f"L = {lost['EE-44-paced'].value:.2f}%, h = {rates['EE-44-paced']:.1f} kbit/s where packets are paced",
         ),
         "even_after": Finding(
             share([after < before for before, after in uneven.values()]),
@@ -50,7 +57,17 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
             curve("last packet of slow start, 2 W_R - 2", [last, last], [2e-3, 30.0], "guide"),
         ]
         text = f"{title}: L = {lost[name].value:.2f}% (the paper: {({'EE-44': 6.3, 'EE-12': 4.6})[name]}%)"
-        panels.append(Panel("number within the transfer", "part of all drops [%]", curves, text, log_x=True, log_y=True, y_bottom=2e-3))
+        panels.append(
+            Panel(
+                "number within the transfer",
+                "part of all drops [%]",
+                curves,
+                text,
+                log_x=True,
+                log_y=True,
+                y_bottom=2e-3,
+            )
+        )
     title = f"Figure 14: drops by packet, N = {CASES['EE-44'].sources}, (10M, 2M, R50), EE, F = 12, B = 150"
     return Outcome(findings, {"figure": Chart(title, panels, 2, size_inches=(14.0, 6.5))})
 

@@ -31,7 +31,10 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     }
     panels = []
     for label, found in (("retransmissions in a recovery", again), ("packets that its end lets out", bursts)):
-        curves = [curve(f"{title}, simulated", found[name].index, found[name], "simulation", number) for number, (name, title) in enumerate(SHOWN.items())]
+        curves = [
+            curve(f"{title}, simulated", found[name].index, found[name], "simulation", number)
+            for number, (name, title) in enumerate(SHOWN.items())
+        ]
         if found is bursts:
             curves.append(curve("the paper", [2.0, 3.0, 7.0], [82.8, 6.1, 11.5], "paper"))
         panels.append(Panel(label, "part of the recoveries [%]", curves))

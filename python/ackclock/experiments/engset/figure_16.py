@@ -29,13 +29,22 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     repeated = 100.0 * float((timeouts["EE-44"]["event"] == "timeout-repeated").mean())
     findings = {
         "slow_start": Finding(slow, note="the lesser of the two laws"),
-        "at_one": Finding(parts["EE-44"][1] / repeated, note=f"W = 1: {parts['EE-44'][1]:.1f}% of those in slow start; TOTO: {repeated:.1f}%"),
+        "at_one": Finding(
+            parts["EE-44"][1] / repeated,
+            note=f"W = 1: {parts['EE-44'][1]:.1f}% of those in slow start; TOTO: {repeated:.1f}%",
+        ),
         "by_law": Finding(
-            float(small["EE-44"] > small["E-44"]), note=f"at windows up to {SMALL}: {small['EE-44']:.0f}% with EE, {small['E-44']:.0f}% with E"
+            float(small["EE-44"] > small["E-44"]),
+            note=f"at windows up to {SMALL}: {small['EE-44']:.0f}% with EE, {small['E-44']:.0f}% with E",
         ),
     }
     panels = [
-        Panel("window W [packets]", "part of the timeouts in slow start [%]", [curve("simulated", parts[name].index, parts[name], "simulation", number)], title)
+        Panel(
+            "window W [packets]",
+            "part of the timeouts in slow start [%]",
+            [curve("simulated", parts[name].index, parts[name], "simulation", number)],
+            title,
+        )
         for number, (name, title) in enumerate(SHOWN.items())
     ]
     title = "Figure 16: timeouts in slow start, N = 134, (10M, 2M, R50), F = 12, W_R = 44, B = 150"

@@ -41,7 +41,12 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     }
     shown = rounds < ROUNDS
     panels = [
-        Panel("time [ms]", "packets at the link", [curve("simulated", time[shown], queue[shown], "step", 0)], "five rounds"),
+        Panel(
+            "time [ms]",
+            "packets at the link",
+            [curve("simulated", time[shown], queue[shown], "step", 0)],
+            "five rounds",
+        ),
         Panel(
             "time [ms]",
             "packets at the link",

@@ -40,7 +40,8 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     rates = np.array([rate_kbps(runs[web.label]).value for _, _, web in points])
     predicted = [web.prediction for _, _, web in points]
     errors = {
-        way: 100.0 * (np.array([float(getattr(one, way)) for one in predicted]) / KILO / rates - 1.0) for way in ESTIMATES
+        way: 100.0 * (np.array([float(getattr(one, way)) for one in predicted]) / KILO / rates - 1.0)
+        for way in ESTIMATES
     }
     shared = np.isfinite(errors["rate_2"])
     high = np.array([float(one.offered_load) > HIGH for one in predicted]) & shared
@@ -48,18 +49,29 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     spurious = [float(one["flows"]["spurious_timeouts"].sum()) for run in runs.values() for one in run.replications]
     squares = {way: float(np.sqrt(np.mean(found[shared] ** 2))) for way, found in errors.items()}
     findings = {
-        "h1_larger": Finding(model=float(np.mean(errors["rate_1"][shared])), note=f"{share((errors['rate_1'][shared] > 0).tolist()):.0%} of the points"),
-        "h2_smaller": Finding(model=float(np.mean(errors["rate_2"][shared])), note=f"{share((errors['rate_2'][shared] < 0).tolist()):.0%} of the points"),
+        "h1_larger": Finding(
+            model=float(np.mean(errors["rate_1"][shared])),
+            note=f"{share((errors['rate_1'][shared] > 0).tolist()):.0%} of the points",
+        ),
+        "h2_smaller": Finding(
+            model=float(np.mean(errors["rate_2"][shared])),
+            note=f"{share((errors['rate_2'][shared] < 0).tolist()):.0%} of the points",
+        ),
         "mean_is_best": Finding(
             model=float(squares["rate"] < min(squares["rate_1"], squares["rate_2"])),
-            note=", ".join(f"{ESTIMATES[way]}: {found:.1f}%" for way, found in squares.items()) + " (root of the mean square)",
+            note=", ".join(f"{ESTIMATES[way]}: {found:.1f}%" for way, found in squares.items())
+            + " (root of the mean square)",
         ),
         "accurate": Finding(model=100.0 * share((np.abs(errors["rate"]) <= 10.0).tolist())),
         "better_with_load": Finding(
             model=float(np.mean(np.abs(errors["rate"][high])) < np.mean(np.abs(errors["rate"][shared & ~high])))
         ),
-        "equal_with_load": Finding(model=float(np.mean(apart[high])), note=f"below 130% load: {np.mean(apart[shared & ~high]):.1f}"),
-        "no_spurious": Finding(share([count == 0.0 for count in spurious]), note=f"{sum(spurious):.0f} timeouts in all"),
+        "equal_with_load": Finding(
+            model=float(np.mean(apart[high])), note=f"below 130% load: {np.mean(apart[shared & ~high]):.1f}"
+        ),
+        "no_spurious": Finding(
+            share([count == 0.0 for count in spurious]), note=f"{sum(spurious):.0f} timeouts in all"
+        ),
     }
     return Outcome(findings, {"figure": _chart(points, errors, predicted)})
 
@@ -76,7 +88,10 @@ def _chart(points, errors, predicted) -> Chart:  # type: ignore[no-untyped-def]
         ]
         slope, offset = np.polyfit(load[known], errors[way][known], 1)
         ends = np.array([load.min(), load.max()])
-        curves += [curve("trend", ends, offset + slope * ends, "theory", 4), curve("no error", ends, [0.0, 0.0], "guide")]
+        curves += [
+            curve("trend", ends, offset + slope * ends, "theory", 4),
+            curve("no error", ends, [0.0, 0.0], "guide"),
+        ]
         panels.append(Panel("open-loop load rho_0 [%]", "model less simulation [%]", curves, title, from_zero=False))
     title = "Figure 8: error of the calculated connection rate, exponential sizes, W_R = 44"
     return Chart(title, panels, 3, share_y=True, size_inches=(15.0, 6.5))

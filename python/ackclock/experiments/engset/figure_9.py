@@ -23,7 +23,12 @@ def webs(*, small: bool) -> Iterator[tuple[Law, int, float, Web]]:
         for files in SMALL_WINDOWS if small else FILES:
             for load in LOADS:
                 web = Web(1, files, law, egress=1000.0).at_load(load)
-                yield law, files, load, Web(web.sources, files, law, SMALL_WINDOWS[files] if small else 44, egress=1000.0)
+                yield (
+                    law,
+                    files,
+                    load,
+                    Web(web.sources, files, law, SMALL_WINDOWS[files] if small else 44, egress=1000.0),
+                )
 
 
 def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
@@ -54,6 +59,8 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
             for number, load in enumerate(LOADS)
         ]
         curves.append(curve("no change", [5.0, 80.0], [100.0, 100.0], "guide"))
-        panels.append(Panel("F [packets]", "h with the small W_R, of that with 44 [%]", curves, name, from_zero=False, log_x=True))
+        panels.append(
+            Panel("F [packets]", "h with the small W_R, of that with 44 [%]", curves, name, from_zero=False, log_x=True)
+        )
     title = "Figure 9: connection rate with W_R = 12 (F up to 22), 20 (36), 32 (80) against W_R = 44"
     return Outcome(findings, {"figure": Chart(title, panels, 3, share_y=True, size_inches=(15.0, 6.5))})

@@ -146,7 +146,9 @@ def over_replications(run: Run, values: Sequence[float]) -> Measure:
 def loss_percent(run: Run) -> Measure:
     """Give the packets dropped as a part of those that came to the shared link [%]."""
     link = shared_link(run)
-    counted = [(one["links"]["dropped_packets"][link], one["links"]["arrived_packets"][link]) for one in run.replications]
+    counted = [
+        (one["links"]["dropped_packets"][link], one["links"]["arrived_packets"][link]) for one in run.replications
+    ]
     return over_replications(run, [100.0 * float(dropped) / float(arrived) for dropped, arrived in counted])
 
 

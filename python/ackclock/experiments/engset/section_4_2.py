@@ -33,7 +33,8 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     normal = engset.renormalised(large.rounds, SPECIAL)
     small = engset.transfer(SPECIAL, LARGE, 8)
     course = engset.course(SPECIAL, 120, WINDOW)
-    round_trip = KILO * float(course.acknowledged[30] - course.sent[30])
+    round_trip = KILO * float(course.acknowledged[53] - course.sent[53])
+    found_by = course.waiting[:, -1] / 0.036
     on_ms = finish_ms(runs["large"])
     findings = {
         "rtt": Finding(model=KILO * float(SPECIAL.rtt)),
@@ -48,6 +49,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         "packet_54": Finding(float(first[54]), float(model.packet[SIZES.index(54)])),
         "packet_106": Finding(float(first[106]), float(model.packet[SIZES.index(106)])),
         "round_trip": Finding(model=round_trip),
+        "queue_31": Finding(model=float(found_by[30]), note=f"packet 63, timed next, finds {found_by[62]:.1f}"),
         "small_window": Finding(share([not _first_timeout(runs[f"F{size}-W12"]) for size in SIZES[::8]])),
     }
     curves = [

@@ -27,9 +27,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     slow = names.index("egress")
     found = {label: _queue(run, slow) for label, run in runs.items()}
     model = {window: float(engset.single_queue(SPECIAL, LARGE, window, OFF_S).mean_queue) for window in (44, 12)}
-    findings = {
-        label.replace(" ", "_"): Finding(queue, model[int(label.split()[1])]) for label, queue in found.items()
-    }
+    findings = {label.replace(" ", "_"): Finding(queue, model[int(label.split()[1])]) for label, queue in found.items()}
     findings["delay"] = Finding(model=float(engset.single_queue(SPECIAL, LARGE, 44, OFF_S).delay) * 1e3)
     place = range(len(PAPER))
     values = [found[label].value for label in PAPER]

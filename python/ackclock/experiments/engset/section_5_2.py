@@ -37,7 +37,15 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     loads = [100.0 * load for load in LOADS]
     curves = []
     for number, (window, paper) in enumerate(PRINTED.items()):
-        curves.append(curve(f"W_R = {window}, simulated", loads, [errors[window, load].value for load in LOADS], "simulation", number))
+        curves.append(
+            curve(
+                f"W_R = {window}, simulated",
+                loads,
+                [errors[window, load].value for load in LOADS],
+                "simulation",
+                number,
+            )
+        )
         curves.append(curve("the paper", loads, paper, "paper"))
     panel = Panel("open-loop load rho_0 [%]", "model less simulation [%]", curves, from_zero=False)
     title = "Section 5.2: error of the calculated rate with an exponential tail (EE), F = 12, (10M, 1G, R50)"

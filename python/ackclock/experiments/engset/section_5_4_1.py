@@ -51,7 +51,14 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
             note=f"F = 500 with N nearest to 100%, the larger of both RTT; N just below, then just above (R50, R300): {spread}; "
             f"the paper: {paper:.0f}",
         )
-        per_file = np.nanmax(np.where(np.arange(2)[:, None, None] == np.argmin(np.abs(rule.offered_load - 1.0), axis=0)[None], rule.buffer, np.nan), axis=(0, 2))
+        per_file = np.nanmax(
+            np.where(
+                np.arange(2)[:, None, None] == np.argmin(np.abs(rule.offered_load - 1.0), axis=0)[None],
+                rule.buffer,
+                np.nan,
+            ),
+            axis=(0, 2),
+        )
         findings[f"largest_at_{capacity:g}"] = Finding(
             model=float(RULE_FILES[int(np.nanargmax(per_file))]),
             note="B for F = 5 to 1000: " + ", ".join(f"{value:.0f}" for value in per_file),
@@ -78,5 +85,13 @@ def _chart() -> Chart:
             load, buffer = 100.0 * rule.offered_load.ravel(), rule.buffer.ravel()
             curves.append(curve(f"F = {files}, theory", load, buffer, "theory", number))
         curves.append(curve("the paper, F = 500", [100.0], [paper], "paper"))
-        panels.append(Panel("open-loop load rho_0 [%]", "B for a loss of 1% [packets]", curves, f"{capacity:g} Mbit/s, RTT_0 = 50 ms", y_top=2.5 * paper))
+        panels.append(
+            Panel(
+                "open-loop load rho_0 [%]",
+                "B for a loss of 1% [packets]",
+                curves,
+                f"{capacity:g} Mbit/s, RTT_0 = 50 ms",
+                y_top=2.5 * paper,
+            )
+        )
     return Chart("Section 5.4.1: the buffer of the rule depends on N", panels, 2, size_inches=(13.0, 6.5))

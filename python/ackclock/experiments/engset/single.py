@@ -19,7 +19,13 @@ def lone_path(capacity: float, rtt_ms: float) -> engset.Path:
 
 
 def lone(  # noqa: PLR0913  the letters of a setting
-    capacity: float, rtt_ms: float, window: int, size: int | None, duration: str = "60 s", ingress: float = 100.0, **traces: bool
+    capacity: float,
+    rtt_ms: float,
+    window: int,
+    size: int | None,
+    duration: str = "60 s",
+    ingress: float = 100.0,
+    **traces: bool,
 ) -> dict[str, Any]:
     """Resolve a connection that sends a file, or without end, where the slowest link has so many Mbit/s."""
     tables = scenario_tables(PAPER, "web")

@@ -69,7 +69,9 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         Panel("smallest size of the interval [packets]", "files in the interval [%]", panels[law], title, log_x=True)
         for law, title in PANELS.items()
     ]
-    notes = ["The intervals are those of table 1: 3 to 6, 7 to 14, 15 to 30, 31 to 62, 63 to 128, ..., above 4096 packets."]
+    notes = [
+        "The intervals are those of table 1: 3 to 6, 7 to 14, 15 to 30, 31 to 62, 63 to 128, ..., above 4096 packets."
+    ]
     return Outcome(findings, {"table": Chart("Table 1: files by their size", drawn, 2, size_inches=(13.0, 6.5))}, notes)
 
 

@@ -46,7 +46,9 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     findings["theory_on"] = Finding(model=KILO * float(models[0].on_time))
     findings["theory_L"] = Finding(model=float(np.max(np.abs([100.0 * float(one.loss) for one in models] - theory))))
     spread = {
-        (law, end): _spread([rates[f"{law}-{buffer}{end}"].value for buffer in BUFFERS]) for law in LAWS for end in ("", f"-N{LOWER}")
+        (law, end): _spread([rates[f"{law}-{buffer}{end}"].value for buffer in BUFFERS])
+        for law in LAWS
+        for end in ("", f"-N{LOWER}")
     }
     findings["compensation"] = Finding(
         max(spread[law, ""] for law in LAWS), note=f"largest h above the smallest; N = {SOURCES}"
@@ -74,17 +76,38 @@ def _chart(runs: Mapping[str, Run], rates: Mapping[str, Measure]) -> Chart:
     for sources, end in ((SOURCES, ""), (LOWER, f"-N{LOWER}")):
         curves = []
         for number, law in enumerate(LAWS):
-            curves.append(curve(f"{law}, simulated", BUFFERS, [rates[f"{law}-{buffer}{end}"].value for buffer in BUFFERS], "simulation", number))
+            curves.append(
+                curve(
+                    f"{law}, simulated",
+                    BUFFERS,
+                    [rates[f"{law}-{buffer}{end}"].value for buffer in BUFFERS],
+                    "simulation",
+                    number,
+                )
+            )
         model = float(web("E", 200, sources).prediction.rate) / KILO
         curves.append(curve("theory", [BUFFERS[0], BUFFERS[-1]], [model, model], "theory", 2))
         if sources == SOURCES:
             curves.append(curve("the paper", table["buffer"], table["h_kbps"], "paper"))
         panels.append(Panel("B [packets]", "h [kbit/s]", curves, f"N = {sources}", log_x=True))
     losses = [
-        curve(f"{law}, simulated", BUFFERS, [loss_percent(runs[f"{law}-{buffer}"]).value for buffer in BUFFERS], "simulation", number)
+        curve(
+            f"{law}, simulated",
+            BUFFERS,
+            [loss_percent(runs[f"{law}-{buffer}"]).value for buffer in BUFFERS],
+            "simulation",
+            number,
+        )
         for number, law in enumerate(LAWS)
     ]
     losses.append(curve("the paper", table["buffer"], table["loss"], "paper"))
-    losses.append(curve("theory", BUFFERS, [100.0 * float(web("E", buffer).prediction.loss) for buffer in BUFFERS], "theory", 2))
+    losses.append(
+        curve("theory", BUFFERS, [100.0 * float(web("E", buffer).prediction.loss) for buffer in BUFFERS], "theory", 2)
+    )
     panels.append(Panel("B [packets]", "L [%]", losses, f"N = {SOURCES}", log_x=True))
-    return Chart("Table 10: rate and loss against the buffer, (10M, 2M, R50), F = 12, W_R = 44", panels, 3, size_inches=(15.0, 6.5))
+    return Chart(
+        "Table 10: rate and loss against the buffer, (10M, 2M, R50), F = 12, W_R = 44",
+        panels,
+        3,
+        size_inches=(15.0, 6.5),
+    )

@@ -12,6 +12,8 @@ from ackclock.models import engset
 from ackclock.replication import ResolvedDict
 
 SATURATED = 0.999
+SHARED = 10.0
+"""From this rate on the shared link is the slowest [Mbit/s]."""
 
 
 def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
@@ -31,9 +33,7 @@ def _label(row: object) -> str:
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     """Compare each row with the formulas and with a long connection."""
     table = printed("table-2")
-    models = [
-        engset.saturation(lone_path(row.capacity, row.rtt_ms), row.window) for row in table.itertuples()
-    ]
+    models = [engset.saturation(lone_path(row.capacity, row.rtt_ms), row.window) for row in table.itertuples()]
     ratios = [abs(float(one.ratio) - row.ratio) for one, row in zip(models, table.itertuples(), strict=True)]
     queues = [abs(float(one.queue) - row.queue) for one, row in zip(models, table.itertuples(), strict=True)]
     found = [_measured(runs[_label(row)], float(row.capacity)) for row in table.itertuples()]
@@ -45,7 +45,9 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     findings = {
         "ratio": Finding(model=max(ratios)),
         "queue": Finding(float(apart.max()), max(queues), "largest difference in packets, of the saturated rows"),
-        "condition": Finding(share(agreed), note="the link sends more than 99.9% of the time where the table has Saturated"),
+        "condition": Finding(
+            share(agreed), note="the link sends more than 99.9% of the time where the table has Saturated"
+        ),
     }
     place = np.arange(len(table), dtype=float)
     curves = [
@@ -59,6 +61,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
 
 
 def _measured(run: Run, capacity: float) -> tuple[float, float]:
-    slowest = 2 if capacity < 10.0 else 1
+    names = [link["name"] for link in run.resolved["links"]]
+    slowest = names.index("egress" if capacity < SHARED else "shared")
     links, time = run.replications[0]["links"], run.resolved["run"]["duration_s"] - run.resolved["run"]["warmup_s"]
     return float(links["queue_area_packet_s"][slowest]) / time, float(links["busy_s"][slowest]) / time

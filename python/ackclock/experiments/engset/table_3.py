@@ -26,7 +26,10 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     """Compare (m, n) with the rule and the printed ones, and the time with the simulation."""
     table = printed("table-3")
     paths = [lone_path(row.capacity, row.rtt_ms) for row in table.itertuples()]
-    rules = [engset.rounds(row.files, row.window, path.pipe_size) for row, path in zip(table.itertuples(), paths, strict=True)]
+    rules = [
+        engset.rounds(row.files, row.window, path.pipe_size)
+        for row, path in zip(table.itertuples(), paths, strict=True)
+    ]
     flights = [
         engset.flight_sizes(row.files, row.window, float(path.pipe_size))
         for row, path in zip(table.itertuples(), paths, strict=True)
@@ -38,7 +41,10 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         (float(rule.flights), float(rule.following)) == (row.m, row.n)
         for rule, row in zip(rules, table.itertuples(), strict=True)
     ]
-    same_flights = [sizes == [int(one) for one in row.flights.split()] for sizes, row in zip(flights, table.itertuples(), strict=True)]
+    same_flights = [
+        sizes == [int(one) for one in row.flights.split()]
+        for sizes, row in zip(flights, table.itertuples(), strict=True)
+    ]
     odd = [_label(row) for row, found in zip(table.itertuples(), same, strict=True) if not found]
     odd_flights = [_label(row) for row, found in zip(table.itertuples(), same_flights, strict=True) if not found]
     findings = {
@@ -48,7 +54,9 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         ),
         "on_time": Finding(float(np.max(np.abs(simulated - formula)))),
         "misprints": Finding(
-            share([abs(one - two) > 1.0 for one, two, found in zip(simulated, as_printed, same, strict=True) if not found]),
+            share(
+                [abs(one - two) > 1.0 for one, two, found in zip(simulated, as_printed, same, strict=True) if not found]
+            ),
             note="where the rule gives another (m, n), the simulated time is not that of the printed one",
         ),
     }
@@ -60,7 +68,9 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     ]
     ticks = [f"F{row.files}\n{row.capacity}M\nR{row.rtt_ms}\nW{row.window}" for row in table.itertuples()]
     panel = Panel("transfer", "ON_0 [ms]", curves, x_ticks=ticks)
-    return Outcome(findings, {"table": Chart("Table 3: how long a lone transfer takes", [panel], size_inches=(13.0, 7.5))})
+    return Outcome(
+        findings, {"table": Chart("Table 3: how long a lone transfer takes", [panel], size_inches=(13.0, 7.5))}
+    )
 
 
 def _on_ms(path: engset.Path, flights: float, following: float) -> float:

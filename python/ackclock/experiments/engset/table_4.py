@@ -55,7 +55,9 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
 
 
 def _ratios(large: pd.DataFrame, small: pd.DataFrame) -> pd.DataFrame:
-    table = pd.DataFrame({name: 100.0 * (large[f"{name}"] / small[f"{name}"] - 1.0) for name in ("on_ms", "queue_seen")})
+    table = pd.DataFrame(
+        {name: 100.0 * (large[f"{name}"] / small[f"{name}"] - 1.0) for name in ("on_ms", "queue_seen")}
+    )
     table = table.rename(columns={"on_ms": "on"}).assign(share=large["share_percent"])
     table.index = pd.Index([max(low, 3) for low in table.index], name="low")
     return table.dropna()

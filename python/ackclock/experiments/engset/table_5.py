@@ -40,9 +40,23 @@ def outcome(_setting: Setting, _runs: Mapping[str, Run]) -> Outcome:
     curves = [
         curve("600 ms rule", place, list(DELAY.values()), "simulation", 0),
         curve("BDP rule, 300 ms", place, list(BDP.values()), "simulation", 1),
-        curve("TCP-Engset rule, N just below 100% load", place, nothing + [both[0] for both in choices.values()], "simulation", 2),
-        curve("TCP-Engset rule, N just above 100% load", place, nothing + [both[1] for both in choices.values()], "simulation", 3),
+        curve(
+            "TCP-Engset rule, N just below 100% load",
+            place,
+            nothing + [both[0] for both in choices.values()],
+            "simulation",
+            2,
+        ),
+        curve(
+            "TCP-Engset rule, N just above 100% load",
+            place,
+            nothing + [both[1] for both in choices.values()],
+            "simulation",
+            3,
+        ),
         curve("the paper, TCP-Engset rule", place, nothing + list(RULE.values()), "paper"),
     ]
-    panel = Panel("C [Mbit/s]", "buffer [packets of 1500 B]", curves, x_ticks=[f"{one:g}" for one in CAPACITIES], log_y=True)
+    panel = Panel(
+        "C [Mbit/s]", "buffer [packets of 1500 B]", curves, x_ticks=[f"{one:g}" for one in CAPACITIES], log_y=True
+    )
     return Outcome(findings, {"table": Chart("Table 5: buffers by three rules", [panel])})

@@ -61,7 +61,9 @@ def _chart(rates, lost, model_rates, model_losses) -> Chart:  # type: ignore[no-
             for number, law in enumerate(SHOWN)
         ]
         curves.append(curve("theory", SOURCES, model, "theory", 2))
-        curves.append(curve("the paper, simulated and theory", np.tile(SOURCES, 3), np.concatenate(list(paper.values())), "paper"))
+        curves.append(
+            curve("the paper, simulated and theory", np.tile(SOURCES, 3), np.concatenate(list(paper.values())), "paper")
+        )
         panels.append(Panel("sources N", title, curves))
     title = "Table 6: growing load, (10M, 2M, R50), F = 12, W_R = 44, B = 200"
     return Chart(title, panels, 2, size_inches=(13.0, 6.5))

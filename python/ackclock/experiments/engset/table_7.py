@@ -33,7 +33,10 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     findings = {
         "drops": Finding(loss_percent(run)),
         "timeouts": Finding(100.0 * timeouts / drops),
-        **{name: Finding(100.0 * counts[f"timeouts_{kind}"] / timeouts) for name, kind in zip(NAMES, KINDS, strict=True)},
+        **{
+            name: Finding(100.0 * counts[f"timeouts_{kind}"] / timeouts)
+            for name, kind in zip(NAMES, KINDS, strict=True)
+        },
         "stalled": Finding(KILO * counts["stalled_s"] / timeouts),
         "stalled_transfer": Finding(KILO * float(table["stalled_s"].sum()) / transfers),
         "TD": Finding(100.0 * counts["fast_retransmits"] / drops),

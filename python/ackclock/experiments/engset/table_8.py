@@ -38,7 +38,9 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         relative = name in {"size", "h_kbps", "queue_seen"}
         apart = (own[name] / near[name] - 1.0) * 100.0 if relative else own[name] - near[name]
         numbers = ", ".join(f"{value:.4g}" for value in own[name])
-        findings[name] = Finding(float(apart.abs().max()), note=f"{numbers}; the paper: {', '.join(map(str, near[name]))}")
+        findings[name] = Finding(
+            float(apart.abs().max()), note=f"{numbers}; the paper: {', '.join(map(str, near[name]))}"
+        )
     x, above = exceedance(run)
     mean_queue = float(above.sum())
     findings |= {

@@ -39,7 +39,10 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
                 findings[f"{law}_stalled_{buffer}"] = Finding(float(stalls.abs().max()), note=numbers)
     rate = {(key, low): table.loc[low, "h2_kbps"] for key, table in found.items() for low in (SMALL, LARGE)}
     findings["favour"] = Finding(
-        share([rate[f"{law}-50", SMALL] > rate[f"{law}-750", SMALL] for law in LAWS] + [rate[f"{law}-50", LARGE] < rate[f"{law}-750", LARGE] for law in LAWS])
+        share(
+            [rate[f"{law}-50", SMALL] > rate[f"{law}-750", SMALL] for law in LAWS]
+            + [rate[f"{law}-50", LARGE] < rate[f"{law}-750", LARGE] for law in LAWS]
+        )
     )
     both = [(measured(run, "rate_bps").value, measured(run, "rate_mean_bps").value) for run in runs.values()]
     apart = ", ".join(f"{key}: {h / 1e3:.0f}, {h2 / 1e3:.0f}" for key, (h, h2) in zip(runs, both, strict=True))
