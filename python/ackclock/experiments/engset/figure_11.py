@@ -11,7 +11,7 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import engset
 from ackclock.replication import ResolvedDict
 
-QUICK = 400e3
+QUICK = 600e3
 LEAST = 1e-3
 FACTOR = 1.5
 SAMPLES = 10

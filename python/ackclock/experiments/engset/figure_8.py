@@ -9,7 +9,7 @@ from ackclock.experiments.engset.path import KILO, Web, curve, packets, rate_kbp
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.replication import ResolvedDict
 
-QUICK = 60e3
+QUICK = 80e3
 LOADS = (0.4, 0.6, 0.8, 1.0, 1.2, 1.4)
 SETTINGS: Mapping[str, tuple[float, float, tuple[int, ...]]] = {
     "(100M, 2M, 1G)": (2.0, 1000.0, (5, 12, 22)),

@@ -54,7 +54,7 @@ class Web:
         B [pkt]; None: nothing is dropped.
     capacity, egress, ingress : float
         C, C_3, C_1 [Mbit/s].
-    rtt_ms : int
+    rtt_ms : float
         RTT_0 [ms].
     """
 
@@ -66,14 +66,14 @@ class Web:
     capacity: float = 10.0
     egress: float = 2.0
     ingress: float = 100.0
-    rtt_ms: int = 50
+    rtt_ms: float = 50.0
 
     @property
     def label(self) -> str:
         """Its letters in one word."""
         buffer = "" if self.buffer is None else f"-B{self.buffer}"
         rates = "-".join(f"{rate:g}M" for rate in (self.ingress, self.capacity, self.egress))
-        return f"{rates}-R{self.rtt_ms}-F{self.files}-{self.law}-W{self.window}-N{self.sources}{buffer}"
+        return f"{rates}-R{self.rtt_ms:g}-F{self.files}-{self.law}-W{self.window}-N{self.sources}{buffer}"
 
     @property
     def path(self) -> engset.Path:
@@ -105,7 +105,7 @@ class Web:
             "link.shared.buffer": "unlimited" if self.buffer is None else f"{self.buffer} pkt",
             "link.egress.rate": f"{self.egress:g} Mbit/s",
             "flow.web.count": self.sources,
-            "flow.web.rtt": f"{self.rtt_ms} ms",
+            "flow.web.rtt": f"{self.rtt_ms:g} ms",
             "flow.web.tcp": {"preset": "newreno-engset", "max_window": f"{self.window} pkt"},
             "flow.web.traffic": {"kind": "web", "size": size, "off": "1 s"},
             "run.duration": f"{duration:g} s",

@@ -10,7 +10,7 @@ from ackclock.experiments.engset.path import Law, Web, classes, curve, packets, 
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.replication import ResolvedDict
 
-QUICK = 800e3
+QUICK = 2e6
 SHOWN: Mapping[Law, str] = {"EE": "exponential tail (EE)", "EP": "Pareto tail (EP)"}
 COMMON_PERCENT = 0.3
 """Part of the files from which on a class of the paper's table is compared."""

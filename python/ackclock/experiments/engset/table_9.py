@@ -47,7 +47,14 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     both = [(measured(run, "rate_bps").value, measured(run, "rate_mean_bps").value) for run in runs.values()]
     apart = ", ".join(f"{key}: {h / 1e3:.0f}, {h2 / 1e3:.0f}" for key, (h, h2) in zip(runs, both, strict=True))
     findings["h2_larger"] = Finding(share([h2 > h for h, h2 in both]), note=f"h, h2 [kbit/s] {apart}")
+    classed = [bool(one) for table in found.values() for one in _larger(table)]
+    findings["h2_larger_class"] = Finding(share(classed), note=f"{len(classed)} classes of six cases")
     return Outcome(findings, {"table": _chart(found)})
+
+
+def _larger(table: pd.DataFrame) -> list[bool]:
+    common = table[table["share_percent"] >= COMMON_PERCENT]
+    return (common["h2_kbps"] > common["h_kbps"]).tolist()
 
 
 def _table(run: Run) -> pd.DataFrame:
