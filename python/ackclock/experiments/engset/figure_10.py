@@ -5,12 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from ackclock.charts import Chart, Panel
-from ackclock.experiments.engset.figure_9 import LOADS, NAMES, QUICK, webs
+from ackclock.experiments.engset.figure_9 import LOADS, NAMES, QUICK, TAILS, webs
 from ackclock.experiments.engset.path import FILES, curve, packets, rate_kbps
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.replication import ResolvedDict
-
-TAILS = ("EE", "EP")
 
 
 def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:

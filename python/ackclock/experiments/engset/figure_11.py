@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from ackclock.charts import Chart, Panel
-from ackclock.experiments.engset.path import KILO, MEGA, Law, Values, Web, curve, packets, totals
+from ackclock.experiments.engset.path import MEGA, Law, Values, Web, curve, packets, totals
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import engset
 from ackclock.replication import ResolvedDict
@@ -29,6 +29,7 @@ CASES: Mapping[str, tuple[Law, int]] = {
 }
 SHORT = tuple(SETTINGS)[:2]
 LONG = tuple(SETTINGS)[2]
+Found = Mapping[tuple[str, str], Values]
 
 
 def _cases(setting: str) -> dict[str, Web]:
@@ -58,7 +59,7 @@ def model_of(web: Web) -> tuple[Values, float, int]:
 def probabilities(run: Run, sources: int) -> Values:
     """Give the parts of the time with 0, 1, ..., N active sources."""
     table = totals(run, "active", "active").set_index("active")["time_s"].reindex(range(sources + 1)).fillna(0.0)
-    return (table / table.sum()).to_numpy(dtype=float)
+    return np.asarray(table / table.sum(), dtype=float)
 
 
 def _sharing(run: Run, web: Web) -> tuple[Values, Values]:
@@ -71,59 +72,49 @@ def _sharing(run: Run, web: Web) -> tuple[Values, Values]:
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     """Judge the states and the sharing."""
-    found = {
-        (name, case): probabilities(runs[web.label], web.sources)
-        for name in SETTINGS
-        for case, web in _cases(name).items()
-    }
+    cases = {(name, case): web for name in SETTINGS for case, web in _cases(name).items()}
+    found = {key: probabilities(runs[web.label], web.sources) for key, web in cases.items()}
     models = {name: model_of(SETTINGS[name]) for name in SETTINGS}
-    near = []
-    for name in SETTINGS:
-        states = models[name][0]
-        counted = states >= LEAST
-        quotient = found[name, "E, W_R = 44"][counted] / states[counted]
-        near += [1.0 / FACTOR <= one <= FACTOR for one in quotient.tolist()]
-    tail = {key: float(found[key][2 * models[key[0]][2] :].sum()) for key in found}
-    under = {}
-    for name in SETTINGS:
-        s = models[name][2]
-        own = found[name, "E, W_R = 44"][: s + 1]
-        under[name] = max(
-            float(np.abs(found[name, f"{law}, W_R = 44"][: s + 1] - own).sum() / own.sum()) for law in ("EE", "EP")
-        )
     steep = []
-    for name in SETTINGS:
-        s, ratio = models[name][2], models[name][1]
-        for web in _cases(name).values():
-            j, part = _sharing(runs[web.label], web)
-            steep += [bool(one < min(s / ratio, 1.0)) for one in part[j == s]]
-    findings = {
-        "agree": Finding(100.0 * share(near), note="of the states with P_j of at least 0.001, all three settings, E"),
-        "tails": Finding(
-            share(
-                [tail[name, f"{law}, W_R = 44"] > tail[name, "E, W_R = 44"] for name in SHORT for law in ("EE", "EP")]
-            )
-        ),
-        "window": Finding(
-            share(
-                [
-                    tail[name, f"{law}, W_R = 12"] < tail[name, f"{law}, W_R = 44"]
-                    for name in SHORT
-                    for law in ("EE", "EP")
-                ]
-            )
-        ),
-        "weaker": Finding(
-            share([under[LONG] > under[name] for name in SHORT]),
-            note="difference of P_j up to s, of their sum: "
-            + ", ".join(f"{name}: {one:.0%}" for name, one in under.items()),
-        ),
-        "steep": Finding(share(steep), note="at j = s, all laws and windows"),
-    }
+    for (name, _), web in cases.items():
+        _, ratio, s = models[name]
+        j, part = _sharing(runs[web.label], web)
+        steep += [bool(one < min(s / ratio, 1.0)) for one in part[j == s]]
+    findings = _states(found, models) | {"steep": Finding(share(steep), note="at j = s, all laws and windows")}
     return Outcome(findings, {"figure": _chart(runs, found, models)})
 
 
-def _chart(runs, found, models) -> Chart:  # type: ignore[no-untyped-def]
+def _states(found: Found, models: Mapping[str, tuple[Values, float, int]]) -> dict[str, Finding]:
+    """Judge the P_j."""
+    near: dict[str, list[bool]] = {}
+    under = {}
+    for name, (states, _, s) in models.items():
+        own = found[name, "E, W_R = 44"]
+        quotient = own[states >= LEAST] / states[states >= LEAST]
+        near[name] = [1.0 / FACTOR <= one <= FACTOR for one in quotient.tolist()]
+        apart = (np.abs(found[name, f"{law}, W_R = 44"] - own)[: s + 1].sum() for law in ("EE", "EP"))
+        under[name] = float(max(apart) / own[: s + 1].sum())
+    tail = {key: float(values[2 * models[key[0]][2] :].sum()) for key, values in found.items()}
+    pairs = [(name, law) for name in SHORT for law in ("EE", "EP")]
+    longer = [tail[name, f"{law}, W_R = 44"] > tail[name, "E, W_R = 44"] for name, law in pairs]
+    lowered = [tail[name, f"{law}, W_R = 12"] < tail[name, f"{law}, W_R = 44"] for name, law in pairs]
+    parts = ", ".join(f"{name}: {share(one):.0%}" for name, one in near.items())
+    differences = ", ".join(f"{name}: {one:.0%}" for name, one in under.items())
+    return {
+        "agree": Finding(
+            100.0 * share([one for found_near in near.values() for one in found_near]),
+            note=f"of the states with P_j of at least 0.001: {parts}",
+        ),
+        "tails": Finding(share(longer)),
+        "window": Finding(share(lowered)),
+        "weaker": Finding(
+            share([under[LONG] > under[name] for name in SHORT]),
+            note=f"difference of P_j up to s, of their sum: {differences}",
+        ),
+    }
+
+
+def _chart(runs: Mapping[str, Run], found: Found, models: Mapping[str, tuple[Values, float, int]]) -> Chart:
     panels = []
     for name in SETTINGS:
         states, ratio, s = models[name]
@@ -135,8 +126,8 @@ def _chart(runs, found, models) -> Chart:  # type: ignore[no-untyped-def]
                 curve(case, j, np.where(found[name, case] > 0.0, found[name, case], np.nan), "simulation", number)
             )
             right.append(curve(case, *_sharing(runs[web.label], web), "simulation", number))
-        left.append(curve("theory", j, np.where(states > 1e-6, states, np.nan), "theory", 6))
-        right.append(curve("theory", j, np.minimum(j / ratio, 1.0), "theory", 6))
+        left.append(curve("theory", j, np.where(states > 1e-6, states, np.nan), "theory", 5))
+        right.append(curve("theory", j, np.minimum(j / ratio, 1.0), "theory", 5))
         title = f"{name}, N = {len(states) - 1}, s = {s}"
         panels.append(Panel("active sources j", "P_j", left, title, log_y=True, y_bottom=1e-5))
         panels.append(Panel("active sources j", "j h_j / C", right, title, y_top=1.4))

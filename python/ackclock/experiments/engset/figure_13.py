@@ -1,12 +1,12 @@
 """Figure 13: the queue at a moderate and at a high load, B = 200."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from ackclock.charts import Chart, Panel
-from ackclock.experiments.engset.figure_12 import BUFFER, model_exceedance, near_model, queue_panel
+from ackclock.charts import Chart
+from ackclock.experiments.engset.figure_12 import BUFFER, above, averages, model_exceedance, near_model, queue_panel
 from ackclock.experiments.engset.path import Law, Web, exceedance, packets
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.replication import ResolvedDict
@@ -41,45 +41,50 @@ def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     """Judge the model at both loads, and the paced packets."""
+    found = {(sources, case): runs[_web(sources, case).label] for sources in LOADS for case in CASES}
+    paced = {(sources, case): runs[_turned(_web(sources, case)).label] for sources in LOADS for case in CASES}
+    panels, notes = [], []
+    for sources, load in LOADS.items():
+        own = {case: found[sources, case] for case in CASES}
+        panels.append(queue_panel(own, _web(sources, "E, W_R = 44"), f"N = {sources}: rho_0 = {load}"))
+        notes.append(f"N = {sources}: {averages(own)}.")
+    title = "Figure 13: the queue at a moderate and a high load, (10M, 2M, R50), F = 12, B = 200"
+    chart = Chart(title, panels, 2, share_y=True, size_inches=(14.0, 7.0))
+    return Outcome(_loads(found) | _paced(found, paced), {"figure": chart}, notes)
+
+
+def _loads(found: Mapping[tuple[int, str], Run]) -> dict[str, Finding]:
     moderate, high = LOADS
-    webs = {(sources, case): _web(sources, case) for sources in LOADS for case in CASES}
-    model = float(model_exceedance(webs[moderate, "E, W_R = 44"], np.array([LONG]))[0])
-    long = {case: _at(runs[webs[moderate, case].label], LONG) / model for case in CASES}
-    bulges = {case: _bulge(runs[webs[high, case].label], webs[high, case]) for case in CASES}
-    spread = {sources: _spread({case: runs[webs[sources, case].label] for case in CASES}) for sources in LOADS}
-    apart = {key: _apart(runs[web.label], runs[_turned(web).label]) for key, web in webs.items()}
-    farthest = max(apart, key=lambda key: apart[key])
-    findings = {
-        "follows": Finding(
-            100.0 * share(near_model(runs[webs[moderate, "E, W_R = 44"].label], webs[moderate, "E, W_R = 44"], LEAST))
-        ),
+    plain = _web(moderate, "E, W_R = 44")
+    near = near_model(found[moderate, "E, W_R = 44"], plain, LEAST)
+    theory = float(model_exceedance(plain, np.array([LONG]))[0])
+    long = {case: above(found[moderate, case], LONG) / theory for case in CASES}
+    bulges = {case: _bulge(found[high, case], _web(high, case)) for case in CASES}
+    spread = {sources: _spread([found[sources, case] for case in CASES]) for sources in LOADS}
+    multiples = ", ".join(f"{case}: {one:.1f}" for case, one in long.items())
+    largest = ", ".join(f"{case}: {one:.2f}" for case, one in bulges.items())
+    return {
+        "follows": Finding(100.0 * share(near)),
         "underestimates": Finding(
             share([long[case] > 2.0 for case in ("EE, W_R = 44", "EE, W_R = 12")]),
-            note=f"P(Q > {LONG:g}), as a multiple of the theory: "
-            + ", ".join(f"{case}: {one:.1f}" for case, one in long.items()),
+            note=f"P(Q > {LONG:g}), as a multiple of the theory: {multiples}",
         ),
         "bulge": Finding(
-            share([one > 0.05 for one in bulges.values()]),
-            note="largest P(Q > x) above the theory: "
-            + ", ".join(f"{case}: {one:.2f}" for case, one in bulges.items()),
+            share([one > 0.05 for one in bulges.values()]), note=f"largest P(Q > x) above the theory: {largest}"
         ),
         "closer": Finding(
             float(spread[high] < spread[moderate]),
-            note=f"largest quotient of P(Q > {LONG:g}) between the three: {spread[moderate]:.1f}, then {spread[high]:.1f}",
+            note=f"largest by least P(Q > {LONG:g}) of the three: {spread[moderate]:.1f}, then {spread[high]:.1f}",
         ),
-        "paced": Finding(apart[farthest], note=f"N = {farthest[0]}, {farthest[1]}"),
     }
-    panels: list[Panel] = []
-    for sources, load in LOADS.items():
-        own = {case: runs[webs[sources, case].label] for case in CASES}
-        panels.append(queue_panel(own, webs[sources, "E, W_R = 44"], f"N = {sources}: rho_0 = {load}"))
-    title = "Figure 13: the queue at a moderate and a high load, (10M, 2M, R50), F = 12, B = 200"
-    return Outcome(findings, {"figure": Chart(title, panels, 2, size_inches=(14.0, 7.0))})
 
 
-def _at(run: Run, x: float) -> float:
-    places, found = exceedance(run)
-    return float(found[places == x].sum())
+def _paced(found: Mapping[tuple[int, str], Run], paced: Mapping[tuple[int, str], Run]) -> dict[str, Finding]:
+    apart = {key: _apart(run, paced[key]) for key, run in found.items()}
+    farthest = max(apart, key=lambda key: apart[key][0])
+    beyond = max(found_apart for found_apart, _ in (_apart(run, paced[key], 20) for key, run in found.items()))
+    note = f"N = {farthest[0]}, {farthest[1]}, x = {apart[farthest][1]}; from x = 20 on at most {beyond:.3f}"
+    return {"paced": Finding(apart[farthest][0], note=note)}
 
 
 def _bulge(run: Run, web: Web) -> float:
@@ -87,13 +92,15 @@ def _bulge(run: Run, web: Web) -> float:
     return float(np.max(found - model_exceedance(web, x)))
 
 
-def _spread(runs: Mapping[str, Run]) -> float:
-    found = [_at(run, LONG) for run in runs.values()]
+def _spread(runs: Sequence[Run]) -> float:
+    found = [above(run, LONG) for run in runs]
     return max(found) / min(found)
 
 
-def _apart(one: Run, other: Run) -> float:
-    (_, first), (_, second) = exceedance(one), exceedance(other)
-    length = max(len(first), len(second))
-    pad = [np.pad(found, (0, length - len(found))) for found in (first, second)]
-    return float(np.max(np.abs(pad[0] - pad[1])))
+def _apart(one: Run, other: Run, first: int = 0) -> tuple[float, int]:
+    """Give the largest difference of P(Q > x), and its x."""
+    found = [exceedance(run)[1] for run in (one, other)]
+    length = max(map(len, found))
+    pad = [np.pad(values, (0, length - len(values))) for values in found]
+    apart = np.abs(pad[0] - pad[1])[first:]
+    return float(apart.max()), first + int(apart.argmax())

@@ -75,7 +75,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
 def _percent(run: Run) -> Values:
     drops = totals(run, "sequence_drops", "number").set_index("number")["drops"]
     found = drops.reindex(range(1, 1025)).fillna(0.0).to_numpy(dtype=float)
-    return 100.0 * found / float(drops.sum())
+    return np.asarray(100.0 * found / float(drops.sum()))
 
 
 def _unevenness(drops: Values, first: int, last: int) -> float:

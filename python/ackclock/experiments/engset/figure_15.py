@@ -1,8 +1,7 @@
 """Figure 15: what a fast recovery sends again, and what its end lets out."""
 
 from collections.abc import Mapping
-
-import pandas as pd
+from typing import Any
 
 from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.heavy import events, heavy
@@ -24,7 +23,10 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     again = {name: _percent(events(run)[1]["retransmissions"]) for name, run in runs.items()}
     bursts = {name: _percent(events(run)[1]["sent_on_end"]) for name, run in runs.items()}
     findings = {
-        "two": Finding(bursts["EE-44"][2]),
+        "two": Finding(
+            bursts["EE-44"][2],
+            note=f"{bursts['EE-44'][0]:.1f}% let out nothing; of the rest {_of_others(bursts['EE-44']):.1f}% two",
+        ),
         "three": Finding(bursts["EE-44"][3]),
         "seven": Finding(bursts["EE-12"][7]),
         "up_to_seven": Finding(float(bursts["EE-12"].loc[8:].sum())),
@@ -42,5 +44,9 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     return Outcome(findings, {"figure": Chart(title, panels, 2, size_inches=(13.0, 6.0))})
 
 
-def _percent(counts: "pd.Series[int]") -> "pd.Series[float]":
+def _of_others(percent: Any) -> float:
+    return float(100.0 * percent[2] / (100.0 - percent[0]))
+
+
+def _percent(counts: Any) -> Any:
     return 100.0 * counts.value_counts(normalize=True).reindex(range(MOST + 1)).fillna(0.0)

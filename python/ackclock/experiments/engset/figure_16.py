@@ -1,8 +1,7 @@
 """Figure 16: timeouts by the window at which they occur."""
 
 from collections.abc import Mapping
-
-import pandas as pd
+from typing import Any
 
 from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.heavy import events, heavy
@@ -51,6 +50,6 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     return Outcome(findings, {"figure": Chart(title, panels, 2, share_y=True, size_inches=(13.0, 6.0))})
 
 
-def _percent(timeouts: pd.DataFrame) -> "pd.Series[float]":
+def _percent(timeouts: Any) -> Any:
     windows = timeouts[timeouts["slow_start"]]["window"]
     return 100.0 * windows.value_counts(normalize=True).reindex(range(1, WIDEST + 1)).fillna(0.0)

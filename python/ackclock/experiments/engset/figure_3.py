@@ -24,7 +24,7 @@ def outcome(_setting: Setting, _runs: Mapping[str, Run]) -> Outcome:
     """Compare the means above H, and the tails."""
     laws = {law: law_of(law, 12) for law in LAWS}
     far = np.linspace(ABOVE, FARTHEST, 2301)
-    findings = {law: Finding(model=float(found.tail_mean)) for law, found in laws.items()}
+    findings: dict[str, Finding] = {law: Finding(model=float(found.tail_mean)) for law, found in laws.items()}
     above = laws["EP"].survival(far) > laws["EE"].survival(far)
     findings["tail"] = Finding(model=share(above.tolist()), note=f"from {far[int(np.argmax(above))]:.0f} packets on")
     findings["larger_mean"] = Finding(model=float(laws["EE"].tail_mean > laws["EP"].tail_mean))

@@ -19,7 +19,7 @@ WINDOW = 44
 
 def scenarios(_setting: Setting) -> Mapping[str, ResolvedDict]:
     """Give the one transfer."""
-    return {"transfer": lone(CAPACITY, RTT_MS, WINDOW, FILE, "1 s", sequence=True)}
+    return {"transfer": lone(CAPACITY, RTT_MS, WINDOW, FILE, duration="1 s", sequence=True)}
 
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:

@@ -20,7 +20,7 @@ RTT_MS = 50.0
 
 def scenarios(_setting: Setting) -> Mapping[str, ResolvedDict]:
     """Give one transfer over (10M, 1G, R50) with W_R = 12: eight ACKs, four increases in its fourth round."""
-    return {"transfer": lone(10.0, RTT_MS, WINDOW, FILE, "1 s", ingress=10_000.0, queue=True)}
+    return {"transfer": lone(10.0, RTT_MS, WINDOW, FILE, duration="1 s", ingress=10_000.0, queue=True)}
 
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:

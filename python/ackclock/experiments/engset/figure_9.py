@@ -13,8 +13,9 @@ QUICK = 150e3
 LOADS = (0.8, 1.0, 1.2)
 SMALL_WINDOWS = {5: 12, 12: 12, 22: 12, 36: 20, 80: 32}
 """Windows with which h is as with 44; for F = 120 there is none."""
-NAMES = {"E": "exponential", "EE": "exponential tail", "EP": "Pareto tail"}
+NAMES: Mapping[Law, str] = {"E": "exponential", "EE": "exponential tail", "EP": "Pareto tail"}
 SHORT = (12, 22)
+TAILS: tuple[Law, ...] = ("EE", "EP")
 
 
 def webs(*, small: bool) -> Iterator[tuple[Law, int, float, Web]]:
@@ -44,7 +45,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         (law, files, load): 100.0 * rate_kbps(runs[web.label]).value / large[law, files, load]
         for law, files, load, web in webs(small=True)
     }
-    tails = [(law, load) for law in ("EE", "EP") for load in LOADS]
+    tails = [(law, load) for law in TAILS for load in LOADS]
     exponential = [abs(found - 100.0) for (law, *_), found in ratio.items() if law == "E"]
     findings = {
         "little": Finding(max(exponential), note=f"on average {np.mean(exponential):.1f}"),

@@ -1,4 +1,4 @@
-"""The paper's setting of high load and high losses: N = 134, (10M, 2M, R50), F = 12, B = 150, of sections 5.4.3 and 5.4.4."""
+"""The setting of high load and losses of sections 5.4.3 and 5.4.4: N = 134, (10M, 2M, R50), F = 12, B = 150."""
 
 from collections.abc import Mapping
 from typing import Final

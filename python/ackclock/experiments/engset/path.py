@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,6 @@ from ackclock.experiments.frame import Measure, Run, Setting, resolved, scenario
 from ackclock.models import engset
 from ackclock.stats import estimates
 from ackclock.transfers import source_rows, transfer_frames
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PAPER: Final = "engset"
 KILO: Final = 1e3
@@ -128,8 +125,7 @@ def scenarios_of(webs: Sequence[Web], number: float, **traces: bool) -> dict[str
 def measured(run: Run, quantity: str, scale: float = 1.0) -> Measure:
     """Give a quantity of the sources with its interval, divided by `scale`."""
     (row,) = source_rows(run.resolved, run.replications)
-    found = row[quantity]
-    return Measure(*(np.nan if found[part] is None else found[part] / scale for part in ("mean", "low", "high")))
+    return _measure(row[quantity], scale)
 
 
 def rate_kbps(run: Run) -> Measure:
@@ -140,7 +136,11 @@ def rate_kbps(run: Run) -> Measure:
 def over_replications(run: Run, values: Sequence[float]) -> Measure:
     """Make a mean with its interval of a value a replication."""
     (found,) = estimates(np.array([[value] for value in values]), float(run.resolved["run"]["confidence"]))
-    return Measure(*(np.nan if found[part] is None else float(found[part]) for part in ("mean", "low", "high")))
+    return _measure(found, 1.0)
+
+
+def _measure(found: Mapping[str, Any], scale: float) -> Measure:
+    return Measure(*(np.nan if found[part] is None else found[part] / scale for part in ("mean", "low", "high")))
 
 
 def loss_percent(run: Run) -> Measure:
@@ -161,17 +161,17 @@ def utilisation(run: Run) -> float:
     """Give the part of the time in which the shared link sends."""
     link = shared_link(run)
     busy = sum(float(one["links"]["busy_s"][link]) for one in run.replications)
-    return busy / (len(run.replications) * (run.resolved["run"]["duration_s"] - run.resolved["run"]["warmup_s"]))
+    return busy / float(len(run.replications) * (run.resolved["run"]["duration_s"] - run.resolved["run"]["warmup_s"]))
 
 
-def totals(run: Run, name: str, key: str) -> "pd.DataFrame":
+def totals(run: Run, name: str, key: str) -> Any:
     """Add up what the sources measured over the replications."""
     frame = transfer_frames(run.resolved, run.replications)[name]
     numbers = frame.select_dtypes("number").drop(columns="replication")
     return numbers.groupby(key, as_index=False).sum()
 
 
-def classes(run: Run) -> "pd.DataFrame":
+def classes(run: Run) -> Any:
     """Give what was measured by size, over all replications: counts, and means of all transfers of a class."""
     frame = transfer_frames(run.resolved, run.replications)["transfers"]
     frame = frame[frame["transfers"] > 0]
@@ -196,10 +196,10 @@ def classes(run: Run) -> "pd.DataFrame":
 def exceedance(run: Run) -> tuple[Values, Values]:
     """Give x and the part of the time with more than x packets at the shared link."""
     frame = run.trace("queue_distribution")
-    frame = frame[frame["link"] == "shared"].groupby("packets")["time_s"].sum()
-    time = frame.to_numpy(dtype=float)
+    times = frame[frame["link"] == "shared"].groupby("packets")["time_s"].sum()
+    time = times.to_numpy(dtype=float)
     above = np.append(np.cumsum(time[::-1])[::-1][1:], 0.0)
-    return frame.index.to_numpy(dtype=float), above / time.sum()
+    return times.index.to_numpy(dtype=float), above / time.sum()
 
 
 def simulated(label: str, x: Sequence[float], found: Sequence[Measure], colour: int | None = None) -> Curve:
@@ -213,7 +213,7 @@ def curve(label: str, x: Any, y: Any, kind: Any = "simulation", colour: int | No
     return Curve(label, np.asarray(x, dtype=float), np.asarray(y, dtype=float), kind, colour)
 
 
-def printed(name: str) -> "pd.DataFrame":
+def printed(name: str) -> Any:
     """Read a table of the paper from the folder's `printed`."""
     from importlib.resources import files  # noqa: PLC0415
 

@@ -8,7 +8,7 @@ from ackclock.experiments.engset.path import KILO, Web, curve, packets, rate_kbp
 from ackclock.experiments.frame import Finding, Measure, Outcome, Run, Setting, share
 from ackclock.replication import ResolvedDict
 
-QUICK = 400e3
+QUICK = 1.5e6
 PRINTED = {44: (11.6, 19.4, 7.8), 12: (0.2, 4.5, 2.5)}
 
 

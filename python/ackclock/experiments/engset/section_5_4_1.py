@@ -38,32 +38,7 @@ def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     """Look for the printed buffers, and measure the loss with them."""
-    findings = {}
-    for capacity, paper in PRINTED.items():
-        rule = engset.buffer_rule(capacity * MEGA)
-        place = RULE_FILES.index(LARGE)
-        nearest = np.argmin(np.abs(rule.offered_load[:, place, :] - 1.0), axis=0)
-        taken = rule.buffer[nearest, place, np.arange(2)]
-        below, above = (rule.buffer[number, place, :] for number in (0, 1))
-        spread = ", ".join(f"{value:.0f}" for value in np.append(below, above))
-        findings[f"large_{capacity:g}"] = Finding(
-            model=float(np.nanmax(taken)),
-            note=f"F = 500 with N nearest to 100%, the larger of both RTT; N just below, then just above (R50, R300): {spread}; "
-            f"the paper: {paper:.0f}",
-        )
-        per_file = np.nanmax(
-            np.where(
-                np.arange(2)[:, None, None] == np.argmin(np.abs(rule.offered_load - 1.0), axis=0)[None],
-                rule.buffer,
-                np.nan,
-            ),
-            axis=(0, 2),
-        )
-        findings[f"largest_at_{capacity:g}"] = Finding(
-            model=float(RULE_FILES[int(np.nanargmax(per_file))]),
-            note="B for F = 5 to 1000: " + ", ".join(f"{value:.0f}" for value in per_file),
-        )
-        findings[f"no_tendency_{capacity:g}"] = Finding(model=float(len(set(np.sign(np.diff(per_file)).tolist())) > 1))
+    findings = _rules()
     lost = {label: loss_percent(run) for label, run in runs.items()}
     worst = max(lost, key=lambda label: lost[label].value)
     findings["works"] = Finding(
@@ -71,6 +46,28 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         note=f"{len(lost)} settings; most is lost with {worst}: {lost[worst].value:.2f}%",
     )
     return Outcome(findings, {"rule": _chart()})
+
+
+def _rules() -> dict[str, Finding]:
+    findings = {}
+    for capacity, paper in PRINTED.items():
+        rule = engset.buffer_rule(capacity * MEGA)
+        nearest = np.argmin(np.abs(rule.offered_load - 1.0), axis=0)[np.newaxis]
+        per_file = np.take_along_axis(rule.buffer, nearest, axis=0)[0].max(axis=1)
+        place = RULE_FILES.index(LARGE)
+        both = ", ".join(f"{value:.0f}" for value in rule.buffer[:, place, :].ravel())
+        findings[f"large_{capacity:g}"] = Finding(
+            model=float(per_file[place]),
+            note="N nearest to 100%, the larger of both RTT_0; with N just below (R50, R300), then just above: "
+            f"{both}; the paper: {paper:.0f}",
+        )
+        findings[f"largest_at_{capacity:g}"] = Finding(
+            model=float(RULE_FILES[int(per_file.argmax())]),
+            note="B for F = 5 to 1000: " + ", ".join(f"{value:.0f}" for value in per_file),
+        )
+        turns = set(np.sign(np.diff(per_file)).tolist())
+        findings[f"no_tendency_{capacity:g}"] = Finding(model=float(len(turns) > 1))
+    return findings
 
 
 def _chart() -> Chart:

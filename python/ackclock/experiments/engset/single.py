@@ -23,6 +23,7 @@ def lone(  # noqa: PLR0913  the letters of a setting
     rtt_ms: float,
     window: int,
     size: int | None,
+    *,
     duration: str = "60 s",
     ingress: float = 100.0,
     **traces: bool,

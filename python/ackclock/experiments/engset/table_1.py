@@ -1,18 +1,15 @@
 """Table 1: how many files fall into each interval of sizes."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from ackclock.charts import Chart, Panel
-from ackclock.experiments.engset.path import FILES, Law, Web, classes, curve, packets, printed
+from ackclock.charts import Chart, Curve, Panel
+from ackclock.experiments.engset.path import FILES, Law, Values, Web, classes, curve, packets, printed
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting
 from ackclock.models import engset
 from ackclock.replication import ResolvedDict
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CONNECTIONS = {5: 800e3, 12: 800e3, 22: 450e3, 36: 250e3, 80: 120e3, 120: 80e3}
 TAIL_STARTS = {5: 5.4, 12: 17.2, 22: 34.1, 36: 57.8, 80: 132.3, 120: 200.0}
@@ -34,7 +31,7 @@ QUICK = 150e3
 
 def law_of(law: Law, files: float) -> engset.FileSizes:
     """Give the model's law of a mean."""
-    kinds = {
+    kinds: Mapping[Law, type[engset.Exponential | engset.ExponentialPareto | engset.ExponentialExponential]] = {
         "E": engset.Exponential,
         "EP": engset.ExponentialPareto,
         "EE": engset.ExponentialExponential,
@@ -45,7 +42,7 @@ def law_of(law: Law, files: float) -> engset.FileSizes:
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     """Compare the parts with what chance allows between two samples."""
     table, findings, worst_of_model = printed("table-1"), {}, 0.0
-    panels: dict[Law, list] = {law: [] for law in PANELS}
+    panels: dict[Law, list[Curve]] = {law: [] for law in PANELS}
     for number, files in enumerate(FILES):
         for law in PANELS:
             rows = table[(table["files"] == files) & (table["law"] == law)]
@@ -75,16 +72,16 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     return Outcome(findings, {"table": Chart("Table 1: files by their size", drawn, 2, size_inches=(13.0, 6.5))}, notes)
 
 
-def _simulated(run: Run, rows: "pd.DataFrame") -> tuple[np.ndarray, float]:
+def _simulated(run: Run, rows: Any) -> tuple[Values, float]:
     found = classes(run)
     parts = found["share_percent"].reindex([0 if low == 3 else low for low in rows["low"]]).fillna(0.0)
     return parts.to_numpy(dtype=float), float(found["transfers"].sum())
 
 
-def _errors(found, paper, formula, count: float, connections: float) -> np.ndarray:  # type: ignore[no-untyped-def]
+def _errors(found: Values, paper: Any, formula: Any, count: float, connections: float) -> Values:
     """Give deviations in standard errors: of both samples, and of the rounding of what is printed."""
     part = np.clip(formula, 1e-6, 100.0 - 1e-6) / 100.0
     chance = 100.0 * np.sqrt(part * (1.0 - part) * (1.0 / count + 1.0 / connections))
     text = paper.map(lambda value: f"{value:g}")
     last_digit = 10.0 ** -text.map(lambda value: len(value.partition(".")[2])).to_numpy(dtype=float)
-    return np.abs(found - paper.to_numpy(dtype=float)) / np.hypot(chance, last_digit / np.sqrt(12.0))
+    return np.asarray(np.abs(found - paper.to_numpy(dtype=float)) / np.hypot(chance, last_digit / np.sqrt(12.0)))

@@ -1,6 +1,7 @@
 """Table 2: which windows saturate a link, and the queue that remains."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -21,13 +22,13 @@ def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
     duration = setting.pick("30 s", "300 s")
     found = {}
     for row in printed("table-2").itertuples():
-        resolved = lone(float(row.capacity), float(row.rtt_ms), int(row.window), None, duration)
+        resolved = lone(float(row.capacity), float(row.rtt_ms), int(row.window), None, duration=duration)
         found[_label(row)] = {**resolved, "run": {**resolved["run"], "warmup_s": 10.0}}
     return found
 
 
-def _label(row: object) -> str:
-    return f"{row.capacity:g}M-R{row.rtt_ms}-W{row.window}"  # type: ignore[attr-defined]
+def _label(row: Any) -> str:
+    return f"{row.capacity:g}M-R{row.rtt_ms}-W{row.window}"
 
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:

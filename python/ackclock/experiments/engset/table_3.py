@@ -1,6 +1,7 @@
 """Table 3: flights, and the ON time of a lone transfer."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +19,8 @@ def scenarios(_setting: Setting) -> Mapping[str, ResolvedDict]:
     return {_label(row): lone(row.capacity, row.rtt_ms, row.window, row.files) for row in rows}
 
 
-def _label(row: object) -> str:
-    return f"F{row.files}-{row.capacity:g}M-R{row.rtt_ms}-W{row.window}"  # type: ignore[attr-defined]
+def _label(row: Any) -> str:
+    return f"F{row.files}-{row.capacity:g}M-R{row.rtt_ms}-W{row.window}"
 
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
@@ -35,7 +36,9 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         for row, path in zip(table.itertuples(), paths, strict=True)
     ]
     simulated = np.array([finish_ms(runs[_label(row)]) for row in table.itertuples()])
-    formula = np.array([_on_ms(path, *rule) for path, rule in zip(paths, rules, strict=True)])
+    formula = np.array(
+        [_on_ms(path, float(rule.flights), float(rule.following)) for path, rule in zip(paths, rules, strict=True)]
+    )
     as_printed = np.array([_on_ms(path, row.m, row.n) for path, row in zip(paths, table.itertuples(), strict=True)])
     same = [
         (float(rule.flights), float(rule.following)) == (row.m, row.n)

@@ -1,6 +1,7 @@
 """Table 4: what a smaller receiver window does to transfers of each size."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -54,7 +55,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     return Outcome(findings, {"table": Chart(title, panels, 2, size_inches=(13.0, 6.5))})
 
 
-def _ratios(large: pd.DataFrame, small: pd.DataFrame) -> pd.DataFrame:
+def _ratios(large: Any, small: Any) -> Any:
     table = pd.DataFrame(
         {name: 100.0 * (large[f"{name}"] / small[f"{name}"] - 1.0) for name in ("on_ms", "queue_seen")}
     )
@@ -63,11 +64,11 @@ def _ratios(large: pd.DataFrame, small: pd.DataFrame) -> pd.DataFrame:
     return table.dropna()
 
 
-def _numbers(values: pd.Series) -> str:
+def _numbers(values: Any) -> str:
     return ", ".join(f"{value:.1f}" for value in values)
 
 
-def _panel(found: pd.DataFrame, paper: pd.DataFrame, name: str) -> Panel:
+def _panel(found: Any, paper: Any, name: str) -> Panel:
     shown = found[found["share"] * 1e-2 > 0.0]
     curves = [
         curve("ON time, simulated", shown.index, shown["on"], "simulation", 0),

@@ -9,7 +9,7 @@ from ackclock.experiments.engset.path import KILO, Law, Web, curve, loss_percent
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.replication import ResolvedDict
 
-QUICK = 500e3
+QUICK = 1e6
 SOURCES = (82, 98, 115, 134)
 SHOWN: tuple[Law, ...] = ("EE", "E")
 RATES = {"theory": (547.8, 344.6, 219.5, 154.9), "EE": (489.8, 328.2, 219.2, 155.9), "E": (563.1, 347.1, 219.5, 154.7)}

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
@@ -71,12 +72,12 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     return Outcome(findings, {"table": Chart(title, panels, 3, size_inches=(15.0, 10.0))})
 
 
-def _table(run: Run) -> pd.DataFrame:
+def _table(run: Run) -> Any:
     table = classes(run)
     table.index = pd.Index([max(low, SMALLEST) for low in table.index], name="low")
     table = table.rename(columns={"timeouts": "timeout_count", "share_percent": "percent"})
     dropped = table["dropped_packets"].where(table["dropped_packets"] > 0.0)
-    # The printed h of the classes make 205 kbit/s of the whole by F / ON, not the printed 155.5: they are means of rates.
+    # By F / ON the printed h of the classes give 205 kbit/s of all, not the printed 155.5: they are means of rates.
     table["all_by_all"], table["h_kbps"] = table["h_kbps"], table["h2_kbps"]
     table["timeouts"] = 100.0 * table["timeout_count"] / dropped
     table["recovered"] = 100.0 * table["recovery_retransmissions"] / dropped

@@ -1,6 +1,7 @@
 """Table 9: rates and stalls by size for small and large buffers."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -52,25 +53,25 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     return Outcome(findings, {"table": _chart(found)})
 
 
-def _larger(table: pd.DataFrame) -> list[bool]:
+def _larger(table: Any) -> list[bool]:
     common = table[table["share_percent"] >= COMMON_PERCENT]
-    return (common["h2_kbps"] > common["h_kbps"]).tolist()
+    return [bool(one) for one in common["h2_kbps"] > common["h_kbps"]]
 
 
-def _table(run: Run) -> pd.DataFrame:
+def _table(run: Run) -> Any:
     table = classes(run)
     table.index = pd.Index([max(low, SMALL) for low in table.index], name="low")
     return table
 
 
-def _both(law: Law, buffer: int, own: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, "pd.Series[bool]"]:
+def _both(law: Law, buffer: int, own: Any) -> tuple[Any, Any, Any]:
     table = printed("table-9")
     paper = table[(table["law"] == law) & (table["buffer"] == buffer)].set_index("low")
     own = own.reindex(paper.index)
     return paper, own, own["share_percent"] >= COMMON_PERCENT
 
 
-def _chart(found: Mapping[str, pd.DataFrame]) -> Chart:
+def _chart(found: Mapping[str, Any]) -> Chart:
     panels = []
     for column, paper_column, title in (
         ("h2_kbps", "h2_kbps", "h2 [kbit/s]"),
