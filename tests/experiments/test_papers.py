@@ -55,6 +55,12 @@ def test_bottlenecks_lists_all_eleven_figures() -> None:
     assert {f"figure-{number}" for number in range(1, 12)} <= {item.name for item in paper.items}
 
 
+def test_engset_lists_all_sixteen_figures_and_eleven_tables() -> None:
+    (paper,) = (paper for paper in PAPERS if paper.name == "engset")
+    wanted = {f"figure-{number}" for number in range(1, 17)} | {f"table-{number}" for number in range(1, 12)}
+    assert wanted <= {item.name for item in paper.items}
+
+
 def test_every_verdict_can_fail(made: tuple[Reproduction, Path]) -> None:
     for one in made[0].made:
         for row in one.item.expected:
