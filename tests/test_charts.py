@@ -55,7 +55,7 @@ def test_the_table_has_every_point_with_its_panel_and_curve() -> None:
 
 def test_an_axis_is_logarithmic_where_the_panel_says_so() -> None:
     curve = Curve("curve", X, X)
-    panels = [Panel("G [ms]", "packets", [curve], "left", x_log=True), Panel("G [ms]", "packets", [curve])]
+    panels = [Panel("G [ms]", "packets", [curve], "left", log_x=True), Panel("G [ms]", "packets", [curve])]
     left, right = chart_picture(Chart("a chart", panels, 2)).axes
     assert (left.get_xscale(), right.get_xscale()) == ("log", "linear")
     assert left.xaxis.get_major_formatter()(100.0) == "100"

@@ -157,3 +157,30 @@ duration = "2000 s"
     assert np.isnan([at(flows, "steady", "cwnd_mean_packets"), at(flows, "burst", "rtt_mean_s")]).all()
     with pytest.raises(ResultError, match="no flow of the scenario has traffic of the kind web"):
         _ = result.transfers
+
+
+def test_packets_tell_the_queue_that_they_find() -> None:
+    # Flights of 2 and 3 packets on an empty path: the queue is 0, 1; 0, 1; 1, for the ACKs come a service time apart.
+    run: dict[str, Any] = {"count": 1, "size": '"5 pkt"', "off": '{ mean = "1 s", law = "fixed" }', "duration": "50 s"}
+    found = web(**run, overrides={"trace.queue_distribution": True}).transfers
+    seen = found[found["transfers"] > 0]
+    assert seen["queue_seen_mean_packets"].tolist() == [pytest.approx(3 / 5)]
+    assert seen["arrivals"].tolist() == [5 * seen["transfers"].sum()]
+    assert web(**run).transfers["queue_seen_mean_packets"].isna().all()
+
+
+def test_the_queue_seen_is_that_of_all_arrivals() -> None:
+    result = web(overrides={"trace.queue_distribution": True})
+    transfers, queue = result.transfers, result.traces["queue_distribution"]
+    shared = queue[queue["link"] == "shared"]
+    by_transfers = (transfers["queue_seen_mean_packets"] * transfers["arrivals"]).sum() / transfers["arrivals"].sum()
+    by_link = (shared["packets"] * shared["arrivals"]).sum() / shared["arrivals"].sum()
+    assert by_transfers == pytest.approx(by_link, rel=0.01)
+    assert transfers["arrivals"].sum() == pytest.approx(shared["arrivals"].sum(), rel=0.03)
+
+
+def test_repetitions_in_recoveries_are_told_by_size(loaded: Result) -> None:
+    by_size = loaded.transfers.groupby("replication")["recovery_retransmissions"].sum().mean()
+    of_flows = float(loaded.recoveries.loc["all flows", "recovery_retransmissions"])  # type: ignore[arg-type]
+    assert of_flows > 10
+    assert by_size == pytest.approx(of_flows, rel=0.05)

@@ -60,8 +60,10 @@ class Panel:
         Whether the y axis begins at 0.
     y_top : float, optional
         End of the y axis, where the curves leave what is of interest.
-    x_log : bool
-        Whether the x axis is logarithmic.
+    log_x, log_y : bool
+        Whether an axis is logarithmic; such a y axis does not begin at 0.
+    y_bottom : float, optional
+        Beginning of a logarithmic y axis.
     """
 
     x_label: str
@@ -71,7 +73,9 @@ class Panel:
     x_ticks: Sequence[str] | None = None
     from_zero: bool = True
     y_top: float | None = None
-    x_log: bool = False
+    log_x: bool = False
+    log_y: bool = False
+    y_bottom: float | None = None
 
 
 @dataclass(frozen=True)

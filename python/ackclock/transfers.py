@@ -45,7 +45,8 @@ def transfer_frames(resolved: ResolvedDict, replications: Sequence[Replication])
 
         - "transfers", by size: ``rate_bps`` is all bits by all time (h of [engset, section 5.4.4]), ``rate_mean_bps``
           the mean of the transfers' own rates (h2), ``stalled_fraction`` the part of the time spent waiting for
-          timeouts;
+          timeouts, ``queue_seen_mean_packets`` what their packets found on ``arrivals`` at links that are not private,
+          with ``trace.queue_distribution`` (else nan);
         - "active", by the number of active sources: the time, its part of all, and the transfers that ended then;
         - "sequence_drops", drops by the packet's number within its transfer, from 1 on; the last row that a run can
           have, 10,000, holds all beyond too.
@@ -121,6 +122,9 @@ def _size_columns(table: SourceTables, packet_bits: float) -> Columns:
         "loss_fraction": _ratio(classes["dropped_packets"], classes["sent_packets"]),
         "timeouts": classes["timeouts"],
         "fast_retransmits": classes["fast_retransmits"],
+        "recovery_retransmissions": classes["recovery_retransmissions"],
+        "arrivals": classes["arrivals"],
+        "queue_seen_mean_packets": _ratio(classes["queue_seen_packets"], classes["arrivals"]),
     }
 
 

@@ -60,6 +60,12 @@ def test_variable_delay_lists_its_three_figures_and_its_table() -> None:
     assert {"figure-1", "figure-2", "figure-3", "table-1"} <= {item.name for item in paper.items}
 
 
+def test_engset_lists_all_sixteen_figures_and_eleven_tables() -> None:
+    (paper,) = (paper for paper in PAPERS if paper.name == "engset")
+    wanted = {f"figure-{number}" for number in range(1, 17)} | {f"table-{number}" for number in range(1, 12)}
+    assert wanted <= {item.name for item in paper.items}
+
+
 def test_every_verdict_can_fail(made: tuple[Reproduction, Path]) -> None:
     for one in made[0].made:
         for row in one.item.expected:

@@ -266,7 +266,7 @@ impl Network {
             };
             self.tell_departures(index as usize, time);
             let name = self.link_indices[index as usize];
-            self.observers.iter_mut().for_each(|observers| observers.arrival(name, time));
+            self.tell_arrival(name, time, packet);
             let fate = self.links[index as usize].arrive(time, packet.bytes, &self.phase);
             self.tell_fate(index as usize, time, packet, fate);
             let Some(departure) = fate else {
@@ -446,6 +446,23 @@ impl Network {
         }
     }
 
+    /// A packet comes to a link, before it is let in or not.
+    #[inline(always)]
+    fn tell_arrival(&mut self, link: u32, time: Time, packet: &Packet) {
+        if let Some(found) = self.observers.as_mut().and_then(|observers| observers.arrival(link, time)) {
+            self.look(found, packet);
+        }
+    }
+
+    #[cold]
+    fn look(&mut self, found: u64, packet: &Packet) {
+        let flow = self.flow_of(packet);
+        if let (Traffic::Transfers(source), true) = (self.flows[flow as usize].traffic, packet.kind != PacketKind::Ack)
+        {
+            self.transfers.look(source, packet.sequence, found);
+        }
+    }
+
     fn tell_fate(&mut self, index: usize, time: Time, packet: &Packet, fate: Option<Time>) {
         let flow = self.flow_of(packet);
         let Some(observers) = &mut self.observers else { return };
@@ -495,6 +512,9 @@ impl Network {
         let measured = self.phase.index(now) == 1;
         let statistics = self.flows[flow as usize].statistics;
         let repair = self.loss_log(flow).on_recovered(now, (sent, resent), &statistics, measured);
+        if let (Traffic::Transfers(source), Some(repair)) = (self.flows[flow as usize].traffic, repair) {
+            self.transfers.recover(source, repair.retransmissions);
+        }
         if let (Some(observers), Some(repair)) = (&mut self.observers, repair) {
             observers.repair(flow, now, repair);
         }
@@ -507,9 +527,7 @@ impl Network {
 
     fn join_queue(&mut self, index: u32, now: Time, packet: Packet, level: u8) {
         let name = self.queue_indices[index as usize];
-        if let Some(observers) = &mut self.observers {
-            observers.arrival(name, now);
-        }
+        self.tell_arrival(name, now, &packet);
         let queue = &mut self.queues[index as usize];
         let thrown = queue.arrive(now, packet, level, &self.phase);
         let (packets, departure) = (queue.packets(), queue.next_departure());

@@ -113,6 +113,9 @@ impl Outcome {
         ("dropped_packets", |class| class.dropped as f64),
         ("timeouts", |class| class.timeouts as f64),
         ("fast_retransmits", |class| class.fast_retransmits as f64),
+        ("recovery_retransmissions", |class| class.recovered as f64),
+        ("arrivals", |class| class.arrivals as f64),
+        ("queue_seen_packets", |class| class.queue_seen as f64),
     ];
 
     /// The columns of a group's states, by the number of active sources from none on, likewise.

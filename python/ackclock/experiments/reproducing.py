@@ -12,6 +12,7 @@ from ackclock.experiments.criteria import Verdict, item_verdict, verdict
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, item_module
 from ackclock.experiments.papers import Item, Paper, chosen
 from ackclock.sweeps import Folder, Store, csv_writer, netcdf_writer, packets_of, point_key, run_points
+from ackclock.transfers import source_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -197,14 +198,14 @@ def _chart_writers(name: str, chart: Chart) -> dict[str, storage.Writer]:
 
 
 def _run_table(runs: Mapping[str, Run]) -> "pd.DataFrame":
-    """Write a row a run and flow."""
+    """Write a row a run and flow; sources of transfers that are alike are one."""
     import pandas as pd  # noqa: PLC0415  half a second that other uses need not pay
 
     rows = []
     for label, run in runs.items():
         about = {"run": label, "point": point_key(run.resolved), "replications": len(run.replications)}
         packets = packets_of(run.replications)
-        for row in run.flows:
+        for row in source_rows(run.resolved, run.replications) or run.flows:
             cells: dict[str, Any] = {**about, "packets": packets, "flow": row["name"]}
             for name, found in row.items():
                 if isinstance(found, Mapping):

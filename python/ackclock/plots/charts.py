@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
-from matplotlib.ticker import StrMethodFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from ackclock.charts import Chart, Curve, Panel
 from ackclock.plots.pictures import COLOURS, style
@@ -21,6 +22,7 @@ PAPER: dict[str, Any] = {
 }
 MARKED_THEORY = 12
 """Hollow marks along a line of theory, so that it is told from others by more than its colour."""
+FEW_DECADES = 2.3
 LONGEST_MARKED = 60
 """Points of a curve that still get a mark each."""
 
@@ -67,15 +69,28 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
     axes.set_title(panel.title, fontsize=12.0)
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(panel.y_label)
-    if panel.x_log:
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     if panel.x_ticks is not None:
         axes.set_xticks(range(len(panel.x_ticks)), list(panel.x_ticks))
-    if panel.from_zero:
+    if panel.log_x:
+        axes.set_xscale("log")
+        _number_decades(axes.xaxis)
+    if panel.log_y:
+        axes.set_yscale("log")
+        axes.set_ylim(bottom=panel.y_bottom)
+        _number_decades(axes.yaxis)
+    elif panel.from_zero:
         axes.set_ylim(bottom=0.0)
     if panel.y_top is not None:
         axes.set_ylim(top=panel.y_top)
+
+
+def _number_decades(axis: Axis) -> None:
+    """Write numbers, not powers; over few decades more than one in each."""
+    low, high = sorted(axis.get_view_interval())
+    few = np.log10(high / low) < FEW_DECADES
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _draw_curve(axes: Axes, curve: Curve, place: int) -> None:

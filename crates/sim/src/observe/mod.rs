@@ -192,13 +192,14 @@ impl Observers {
         }
     }
 
-    /// An arrival, before it is let in or not.
-    pub(crate) fn arrival(&mut self, link: u32, time: Time) {
-        let Some(follower) = self.followers.get_mut(link as usize) else { return };
+    /// An arrival, before it is let in or not: what it finds, where the queues' distributions are recorded.
+    pub(crate) fn arrival(&mut self, link: u32, time: Time) -> Option<u64> {
+        let follower = self.followers.get_mut(link as usize)?;
         if time >= self.phase.warmup {
             grow_to(&mut follower.arrivals_at, follower.packets);
             follower.arrivals_at[follower.packets as usize] += 1;
         }
+        self.traces.queue_distribution.as_ref().map(|_| follower.packets)
     }
 
     /// The link holds `packets` from now on.

@@ -37,6 +37,10 @@ struct Source {
     first: u64,
     /// Time in which it waited for a timeout.
     stalled: Time,
+    /// Packets that its own found in queues, and how many of its own looked.
+    seen: [u64; 2],
+    /// Packets that fast recoveries which succeeded sent again.
+    recovered: u64,
     /// The flow's counters when it began.
     before: Counters,
     group: u32,
@@ -109,6 +113,12 @@ pub struct SizeClass {
     pub timeouts: u64,
     /// Fast retransmits.
     pub fast_retransmits: u64,
+    /// Repetitions in fast recoveries that succeeded.
+    pub recovered: u64,
+    /// Arrivals of its data packets at links that are shared; counted where the run records the queues' distributions.
+    pub arrivals: u64,
+    /// Sum over these of the packets found there.
+    pub queue_seen: u64,
 }
 
 /// So many active sources: for how long, and the transfers that ended then, themselves counted as active.
@@ -151,7 +161,16 @@ impl Transfers {
                 statistics,
             });
             let (started, stalled) = (Time::ZERO, Time::ZERO);
-            let source = |random| Source { random, started, first: 0, stalled, before: Counters::default(), group };
+            let source = |random| Source {
+                random,
+                started,
+                first: 0,
+                stalled,
+                seen: [0; 2],
+                recovered: 0,
+                before: Counters::default(),
+                group,
+            };
             self.sources.extend(randoms.map(source));
         }
         first
@@ -169,6 +188,7 @@ impl Transfers {
         let group = &mut self.groups[source.group as usize];
         let size = group.sizes.draw(&mut source.random);
         (source.started, source.first, source.before, source.stalled) = (now, first, before, Time::ZERO);
+        (source.seen, source.recovered) = ([0; 2], 0);
         group.spend_until(now, phase);
         group.active += 1;
         group.statistics.started += 1;
@@ -200,6 +220,19 @@ impl Transfers {
     /// A timeout of the transfer under way; it had last sent at `last_sent`.
     pub(crate) fn stall(&mut self, source: u32, now: Time, last_sent: Time) {
         self.sources[source as usize].stalled += now - last_sent;
+    }
+
+    /// A fast recovery has succeeded; it sent so many packets again.
+    pub(crate) fn recover(&mut self, source: u32, retransmissions: u64) {
+        self.sources[source as usize].recovered += retransmissions;
+    }
+
+    /// A packet comes to a link that holds `queue` packets.
+    pub(crate) fn look(&mut self, source: u32, sequence: u64, queue: u64) {
+        let source = &mut self.sources[source as usize];
+        if sequence >= source.first {
+            source.seen = [source.seen[0] + queue, source.seen[1] + 1];
+        }
     }
 
     /// A link drops a packet, at an instant of the measurement.
@@ -243,5 +276,8 @@ impl SizeClass {
         self.dropped += since(after.dropped, before.dropped);
         self.timeouts += since(after.timeouts, before.timeouts);
         self.fast_retransmits += since(after.fast_retransmits, before.fast_retransmits);
+        self.recovered += source.recovered;
+        self.queue_seen += source.seen[0];
+        self.arrivals += source.seen[1];
     }
 }

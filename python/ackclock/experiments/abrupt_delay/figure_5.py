@@ -151,7 +151,7 @@ def _chart(runs: Mapping[str, Run], ideals: FloatArray) -> Chart:
 
 def _panel(title: str, ideals: FloatArray, curves: Sequence[Curve]) -> Panel:
     top = Curve("R_I, equation 3", np.array(FACTORS), ideals, "theory", 3)
-    return Panel("h, the holding time factor", "goodput [packets/s]", [top, *curves], title, y_top=66.0, x_log=True)
+    return Panel("h, the holding time factor", "goodput [packets/s]", [top, *curves], title, y_top=66.0, log_x=True)
 
 
 def _versions(runs: Mapping[str, Run], factors: Sequence[float], case: str) -> Sequence[Curve]:

@@ -145,5 +145,5 @@ def _map(least: Mapping[Pair, int]) -> Chart:
         )
         for colour, factor in enumerate(FACTORS)
     ]
-    panel = Panel("p, the loss probability [%]", "least D within 1% of the best goodput", curves, x_log=True)
+    panel = Panel("p, the loss probability [%]", "least D within 1% of the best goodput", curves, log_x=True)
     return Chart("How the best threshold depends on losses and holding times", [panel])

@@ -96,11 +96,11 @@ def _chart(runs: Mapping[str, Run]) -> Chart:
             simulated("clock of G, RTO_min = 2 G", x, runs, _labels(case), 0),
             simulated("clock of 10 us, RTO_min = 2 G", x, runs, _labels(case, "fine clock "), 2),
         ]
-        panels.append(Panel("G [ms]", "goodput [packets/s]", curves, f"{title}, h = 10", x_log=True))
+        panels.append(Panel("G [ms]", "goodput [packets/s]", curves, f"{title}, h = 10", log_x=True))
     curves = [
         simulated(f"p = {100.0 * case[0]:g}%, h = {case[1]:g}", x, runs, _labels(case), colour)
         for colour, case in enumerate(CASES)
     ]
-    panels.append(Panel("G [ms]", "goodput [packets/s]", curves, "other losses and holding times", x_log=True))
+    panels.append(Panel("G [ms]", "goodput [packets/s]", curves, "other losses and holding times", log_x=True))
     title = "Figure 8: OldTahoe's goodput against the clock's granularity, w_m = 24, 2 Mbit/s, T = 0.1 and 0.3 s"
     return Chart(title, panels, 2, size_inches=(14.0, 12.0))

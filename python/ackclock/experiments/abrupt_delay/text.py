@@ -125,6 +125,6 @@ def _chart(runs: Mapping[str, Run]) -> Chart:
     labels = [f"least {milliseconds}" for milliseconds in LEAST_TIMEOUTS_MS]
     curves: list[Curve] = [simulated("Reno, simulated", x, runs, labels, 0)]
     panel = Panel(
-        "RTO_min [ms]", "goodput [packets/s]", curves, "T = 5 ms, 10 Mbit/s, losses of 5%, w_m = 20", x_log=True
+        "RTO_min [ms]", "goodput [packets/s]", curves, "T = 5 ms, 10 Mbit/s, losses of 5%, w_m = 20", log_x=True
     )
     return Chart("Section IV.D: what a large least timeout costs on a short path", [panel])

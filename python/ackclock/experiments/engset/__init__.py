@@ -1,0 +1,1 @@
+"""Zaragoza, The TCP-modified Engset Model Revisited, 2014 ("[engset]")."""

@@ -1,0 +1,52 @@
+"""Figure 15: what a fast recovery sends again, and what its end lets out."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ackclock.charts import Chart, Panel
+from ackclock.experiments.engset.heavy import events, heavy
+from ackclock.experiments.engset.path import curve
+from ackclock.experiments.frame import Finding, Outcome, Run, Setting
+from ackclock.replication import ResolvedDict
+
+SHOWN = {"EE-44": "W_R = 44", "EE-12": "W_R = 12"}
+MOST = 20
+
+
+def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+    """Give both windows."""
+    return heavy(setting, *SHOWN)
+
+
+def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+    """Compare the bursts at the end of a recovery."""
+    again = {name: _percent(events(run)[1]["retransmissions"]) for name, run in runs.items()}
+    bursts = {name: _percent(events(run)[1]["sent_on_end"]) for name, run in runs.items()}
+    findings = {
+        "two": Finding(
+            bursts["EE-44"][2],
+            note=f"{bursts['EE-44'][0]:.1f}% let out nothing; of the rest {_of_others(bursts['EE-44']):.1f}% two",
+        ),
+        "three": Finding(bursts["EE-44"][3]),
+        "seven": Finding(bursts["EE-12"][7]),
+        "up_to_seven": Finding(float(bursts["EE-12"].loc[8:].sum())),
+    }
+    panels = []
+    for label, found in (("retransmissions in a recovery", again), ("packets that its end lets out", bursts)):
+        curves = [
+            curve(f"{title}, simulated", found[name].index, found[name], "simulation", number)
+            for number, (name, title) in enumerate(SHOWN.items())
+        ]
+        if found is bursts:
+            curves.append(curve("the paper", [2.0, 3.0, 7.0], [82.8, 6.1, 11.5], "paper"))
+        panels.append(Panel(label, "part of the recoveries [%]", curves))
+    title = "Figure 15: fast recoveries, N = 134, (10M, 2M, R50), EE, F = 12, B = 150"
+    return Outcome(findings, {"figure": Chart(title, panels, 2, size_inches=(13.0, 6.0))})
+
+
+def _of_others(percent: Any) -> float:
+    return float(100.0 * percent[2] / (100.0 - percent[0]))
+
+
+def _percent(counts: Any) -> Any:
+    return 100.0 * counts.value_counts(normalize=True).reindex(range(MOST + 1)).fillna(0.0)

@@ -1,0 +1,97 @@
+"""Figure 8: the error of the calculated connection rate against the open-loop load."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from ackclock.charts import Chart, Curve, Panel
+from ackclock.experiments.engset.path import KILO, Web, curve, packets, rate_kbps
+from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
+from ackclock.replication import ResolvedDict
+
+QUICK = 80e3
+LOADS = (0.4, 0.6, 0.8, 1.0, 1.2, 1.4)
+SETTINGS: Mapping[str, tuple[float, float, tuple[int, ...]]] = {
+    "(100M, 2M, 1G)": (2.0, 1000.0, (5, 12, 22)),
+    "(100M, 10M, 2M)": (10.0, 2.0, (5, 12, 22, 36, 80, 120)),
+    "(100M, 10M, 1G)": (10.0, 1000.0, (5, 12, 22, 36, 80, 120)),
+}
+HIGH = 1.3
+ESTIMATES = {"rate_1": "h(1)", "rate_2": "h(2)", "rate": "h, their mean"}
+
+
+def _points() -> Iterator[tuple[str, float, Web]]:
+    for name, (capacity, egress, sizes) in SETTINGS.items():
+        for rtt_ms in (50, 100):
+            for files in sizes:
+                web = Web(1, files, capacity=capacity, egress=egress, rtt_ms=rtt_ms)
+                for load in LOADS:
+                    yield name, load, web.at_load(load)
+
+
+def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+    """Give exponential files without loss, in all settings."""
+    return {web.label: web.scenario(packets(setting, QUICK)) for _, _, web in _points()}
+
+
+def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+    """Judge the two ways and their mean."""
+    points = list(_points())
+    rates = np.array([rate_kbps(runs[web.label]).value for _, _, web in points])
+    predicted = [web.prediction for _, _, web in points]
+    errors = {
+        way: 100.0 * (np.array([float(getattr(one, way)) for one in predicted]) / KILO / rates - 1.0)
+        for way in ESTIMATES
+    }
+    shared = np.isfinite(errors["rate_2"])
+    high = np.array([float(one.offered_load) > HIGH for one in predicted]) & shared
+    apart = np.abs(errors["rate_1"] - errors["rate_2"])
+    spurious = [float(one["flows"]["spurious_timeouts"].sum()) for run in runs.values() for one in run.replications]
+    squares = {way: float(np.sqrt(np.mean(found[shared] ** 2))) for way, found in errors.items()}
+    findings = {
+        "h1_larger": Finding(
+            model=float(np.mean(errors["rate_1"][shared])),
+            note=f"{share((errors['rate_1'][shared] > 0).tolist()):.0%} of the points",
+        ),
+        "h2_smaller": Finding(
+            model=float(np.mean(errors["rate_2"][shared])),
+            note=f"{share((errors['rate_2'][shared] < 0).tolist()):.0%} of the points",
+        ),
+        "mean_is_best": Finding(
+            model=float(squares["rate"] < min(squares["rate_1"], squares["rate_2"])),
+            note=", ".join(f"{ESTIMATES[way]}: {found:.1f}%" for way, found in squares.items())
+            + " (root of the mean square)",
+        ),
+        "accurate": Finding(model=100.0 * share((np.abs(errors["rate"]) <= 10.0).tolist())),
+        "better_with_load": Finding(
+            model=float(np.mean(np.abs(errors["rate"][high])) < np.mean(np.abs(errors["rate"][shared & ~high])))
+        ),
+        "equal_with_load": Finding(
+            model=float(np.mean(apart[high])), note=f"below 130% load: {np.mean(apart[shared & ~high]):.1f}"
+        ),
+        "no_spurious": Finding(
+            share([count == 0.0 for count in spurious]), note=f"{sum(spurious):.0f} timeouts in all"
+        ),
+    }
+    return Outcome(findings, {"figure": _chart(points, errors, predicted)})
+
+
+def _chart(points, errors, predicted) -> Chart:  # type: ignore[no-untyped-def]
+    load = 100.0 * np.array([float(one.offered_load) for one in predicted])
+    names = np.array([name for name, _, _ in points])
+    panels = []
+    for way, title in ESTIMATES.items():
+        known = np.isfinite(errors[way])
+        curves: list[Curve] = [
+            curve(name, load[known & (names == name)], errors[way][known & (names == name)], "marks", number)
+            for number, name in enumerate(SETTINGS)
+        ]
+        slope, offset = np.polyfit(load[known], errors[way][known], 1)
+        ends = np.array([load.min(), load.max()])
+        curves += [
+            curve("trend", ends, offset + slope * ends, "theory", 4),
+            curve("no error", ends, [0.0, 0.0], "guide"),
+        ]
+        panels.append(Panel("open-loop load rho_0 [%]", "model less simulation [%]", curves, title, from_zero=False))
+    title = "Figure 8: error of the calculated connection rate, exponential sizes, W_R = 44"
+    return Chart(title, panels, 3, share_y=True, size_inches=(15.0, 6.5))

@@ -1,0 +1,113 @@
+"""Table 10: averages for different buffers at a very high load."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ackclock.charts import Chart, Panel
+from ackclock.experiments.engset.heavy import SOURCES, web
+from ackclock.experiments.engset.path import KILO, Law, curve, loss_percent, measured, packets, printed, rate_kbps
+from ackclock.experiments.frame import Finding, Measure, Outcome, Run, Setting, share
+from ackclock.replication import ResolvedDict
+
+LAWS: tuple[Law, ...] = ("EE", "E")
+BUFFERS = (50, 75, 100, 150, 200, 300, 500, 750)
+LOWER = 82
+QUICK = 600e3
+QUICK_LOWER = 250e3
+
+
+def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+    """Give both laws with eight buffers, and at 100% load."""
+    found = {}
+    for law in LAWS:
+        for buffer in BUFFERS:
+            found[f"{law}-{buffer}"] = web(law, buffer).scenario(packets(setting, QUICK))
+            found[f"{law}-{buffer}-N{LOWER}"] = web(law, buffer, LOWER).scenario(packets(setting, QUICK_LOWER))
+    return found
+
+
+def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+    """Compare the averages, and those at the lower load."""
+    rates = {key: rate_kbps(run) for key, run in runs.items()}
+    table = printed("table-10")
+    findings: dict[str, Finding] = {}
+    for law in LAWS:
+        paper = table[table["law"] == law].set_index("buffer")
+        own = {buffer: runs[f"{law}-{buffer}"] for buffer in BUFFERS}
+        on = {buffer: measured(run, "on_mean_s", 1.0 / KILO) for buffer, run in own.items()}
+        findings[f"{law}_h"] = _farthest({buffer: rates[f"{law}-{buffer}"] for buffer in BUFFERS}, paper["h_kbps"])
+        findings[f"{law}_on"] = _farthest(on, paper["on_ms"])
+        for buffer, run in own.items():
+            findings[f"{law}_L_{buffer}"] = Finding(loss_percent(run), 100.0 * float(web(law, buffer).prediction.loss))
+    models = [web("E", buffer).prediction for buffer in BUFFERS]
+    theory = table[table["law"] == "E"]["theory_loss"].to_numpy(dtype=float)
+    findings["theory_h"] = Finding(model=float(models[0].rate) / KILO)
+    findings["theory_on"] = Finding(model=KILO * float(models[0].on_time))
+    findings["theory_L"] = Finding(model=float(np.max(np.abs([100.0 * float(one.loss) for one in models] - theory))))
+    spread = {
+        (law, end): _spread([rates[f"{law}-{buffer}{end}"].value for buffer in BUFFERS])
+        for law in LAWS
+        for end in ("", f"-N{LOWER}")
+    }
+    findings["compensation"] = Finding(
+        max(spread[law, ""] for law in LAWS), note=f"largest h above the smallest; N = {SOURCES}"
+    )
+    findings["only_high"] = Finding(
+        share([spread[law, f"-N{LOWER}"] > 2.0 * spread[law, ""] for law in LAWS]),
+        note=", ".join(f"{law}: {spread[law, f'-N{LOWER}']:.1f}% with N = {LOWER}" for law in LAWS),
+    )
+    return Outcome(findings, {"table": _chart(runs, rates)})
+
+
+def _farthest(found: Mapping[int, Measure], paper) -> Finding:  # type: ignore[no-untyped-def]
+    apart = {buffer: 100.0 * abs(one.value / paper[buffer] - 1.0) for buffer, one in found.items()}
+    note = ", ".join(f"{one.value:.1f}" for one in found.values())
+    return Finding(max(apart.values()), note=f"{note}; the paper: {', '.join(map(str, paper))}")
+
+
+def _spread(values: list[float]) -> float:
+    return 100.0 * (max(values) / min(values) - 1.0)
+
+
+def _chart(runs: Mapping[str, Run], rates: Mapping[str, Measure]) -> Chart:
+    table = printed("table-10")
+    panels = []
+    for sources, end in ((SOURCES, ""), (LOWER, f"-N{LOWER}")):
+        curves = []
+        for number, law in enumerate(LAWS):
+            curves.append(
+                curve(
+                    f"{law}, simulated",
+                    BUFFERS,
+                    [rates[f"{law}-{buffer}{end}"].value for buffer in BUFFERS],
+                    "simulation",
+                    number,
+                )
+            )
+        model = float(web("E", 200, sources).prediction.rate) / KILO
+        curves.append(curve("theory", [BUFFERS[0], BUFFERS[-1]], [model, model], "theory", 2))
+        if sources == SOURCES:
+            curves.append(curve("the paper", table["buffer"], table["h_kbps"], "paper"))
+        panels.append(Panel("B [packets]", "h [kbit/s]", curves, f"N = {sources}", log_x=True))
+    losses = [
+        curve(
+            f"{law}, simulated",
+            BUFFERS,
+            [loss_percent(runs[f"{law}-{buffer}"]).value for buffer in BUFFERS],
+            "simulation",
+            number,
+        )
+        for number, law in enumerate(LAWS)
+    ]
+    losses.append(curve("the paper", table["buffer"], table["loss"], "paper"))
+    losses.append(
+        curve("theory", BUFFERS, [100.0 * float(web("E", buffer).prediction.loss) for buffer in BUFFERS], "theory", 2)
+    )
+    panels.append(Panel("B [packets]", "L [%]", losses, f"N = {SOURCES}", log_x=True))
+    return Chart(
+        "Table 10: rate and loss against the buffer, (10M, 2M, R50), F = 12, W_R = 44",
+        panels,
+        3,
+        size_inches=(15.0, 6.5),
+    )

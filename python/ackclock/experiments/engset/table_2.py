@@ -1,0 +1,68 @@
+"""Table 2: which windows saturate a link, and the queue that remains."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ackclock.charts import Chart, Panel
+from ackclock.experiments.engset.path import curve, printed
+from ackclock.experiments.engset.single import lone, lone_path
+from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
+from ackclock.models import engset
+from ackclock.replication import ResolvedDict
+
+SATURATED = 0.999
+SHARED = 10.0
+"""From this rate on the shared link is the slowest [Mbit/s]."""
+
+
+def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+    """Give an endless connection for each row."""
+    duration = setting.pick("30 s", "300 s")
+    found = {}
+    for row in printed("table-2").itertuples():
+        resolved = lone(float(row.capacity), float(row.rtt_ms), int(row.window), None, duration=duration)
+        found[_label(row)] = {**resolved, "run": {**resolved["run"], "warmup_s": 10.0}}
+    return found
+
+
+def _label(row: Any) -> str:
+    return f"{row.capacity:g}M-R{row.rtt_ms}-W{row.window}"
+
+
+def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+    """Compare each row with the formulas and with a long connection."""
+    table = printed("table-2")
+    models = [engset.saturation(lone_path(row.capacity, row.rtt_ms), row.window) for row in table.itertuples()]
+    ratios = [abs(float(one.ratio) - row.ratio) for one, row in zip(models, table.itertuples(), strict=True)]
+    queues = [abs(float(one.queue) - row.queue) for one, row in zip(models, table.itertuples(), strict=True)]
+    found = [_measured(runs[_label(row)], float(row.capacity)) for row in table.itertuples()]
+    busy = [one[1] > SATURATED for one in found]
+    agreed = [full == bool(row.saturated) for full, row in zip(busy, table.itertuples(), strict=True)]
+    saturated = table["saturated"] == 1
+    simulated = np.array([queue for queue, _ in found])
+    apart = np.abs(simulated - table["queue"])[saturated]
+    findings = {
+        "ratio": Finding(model=max(ratios)),
+        "queue": Finding(float(apart.max()), max(queues), "largest difference in packets, of the saturated rows"),
+        "condition": Finding(
+            share(agreed), note="the link sends more than 99.9% of the time where the table has Saturated"
+        ),
+    }
+    place = np.arange(len(table), dtype=float)
+    curves = [
+        curve("simulated, time average", place, simulated, "marks", 0),
+        curve("W_R - floor(beta) + 1 where saturated, theory", place, [one.queue for one in models], "theory", 1),
+        curve("the paper", place, table["queue"].where(saturated), "paper"),
+    ]
+    ticks = [f"{row.capacity}M\nR{row.rtt_ms}\nW{row.window}" for row in table.itertuples()]
+    panel = Panel("C, RTT_0 and W_R", "packets at the slowest link", curves, x_ticks=ticks)
+    return Outcome(findings, {"table": Chart("Table 2: what a long connection leaves in the queue", [panel])})
+
+
+def _measured(run: Run, capacity: float) -> tuple[float, float]:
+    names = [link["name"] for link in run.resolved["links"]]
+    slowest = names.index("egress" if capacity < SHARED else "shared")
+    links, time = run.replications[0]["links"], run.resolved["run"]["duration_s"] - run.resolved["run"]["warmup_s"]
+    return float(links["queue_area_packet_s"][slowest]) / time, float(links["busy_s"][slowest]) / time

@@ -1,0 +1,80 @@
+"""Table 4: what a smaller receiver window does to transfers of each size."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ackclock.charts import Chart, Panel
+from ackclock.experiments.engset.path import Law, Web, classes, curve, packets, printed
+from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
+from ackclock.replication import ResolvedDict
+
+QUICK = 2e6
+SHOWN: Mapping[Law, str] = {"EE": "exponential tail (EE)", "EP": "Pareto tail (EP)"}
+COMMON_PERCENT = 0.3
+"""Part of the files from which on a class of the paper's table is compared."""
+LONGER_BELOW = 31
+
+
+def _web(law: Law, window: int) -> Web:
+    return Web(80, law=law, window=window, egress=1000.0)
+
+
+def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+    """Give both windows for both laws, with what packets see in the queue."""
+    number = packets(setting, QUICK)
+    return {
+        f"{law}-{window}": _web(law, window).scenario(number, queue_distribution=True)
+        for law in SHOWN
+        for window in (44, 12)
+    }
+
+
+def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+    """Compare the ratios by class."""
+    findings, panels = {}, []
+    for law, name in SHOWN.items():
+        paper = printed("table-4")
+        paper = paper[paper["law"] == law].set_index("low")
+        found = _ratios(classes(runs[f"{law}-44"]), classes(runs[f"{law}-12"]))
+        common = paper[paper["percent"] >= COMMON_PERCENT]
+        near = found.loc[common.index]
+        findings[f"{law}_on"] = Finding(float((near["on"] - common["on"]).abs().max()), note=_numbers(near["on"]))
+        findings[f"{law}_seen"] = Finding(
+            float((near["queue_seen"] - common["queue_seen"]).abs().max()), note=_numbers(near["queue_seen"])
+        )
+        findings[f"{law}_turn"] = Finding(
+            share([(ratio > 0.0) == (low < LONGER_BELOW) for low, ratio in near["on"].items()])
+        )
+        findings[f"{law}_shorter"] = Finding(float(found["share"][found["on"] < 0.0].sum()))
+        findings[f"{law}_queue"] = Finding(share((near["queue_seen"] > 0.0).tolist()))
+        panels.append(_panel(found, paper, name))
+    title = "Table 4: W_R = 44 against W_R = 12, F = 12, (10M, 1G, R50), N = 80"
+    return Outcome(findings, {"table": Chart(title, panels, 2, size_inches=(13.0, 6.5))})
+
+
+def _ratios(large: Any, small: Any) -> Any:
+    table = pd.DataFrame(
+        {name: 100.0 * (large[f"{name}"] / small[f"{name}"] - 1.0) for name in ("on_ms", "queue_seen")}
+    )
+    table = table.rename(columns={"on_ms": "on"}).assign(share=large["share_percent"])
+    table.index = pd.Index([max(low, 3) for low in table.index], name="low")
+    return table.dropna()
+
+
+def _numbers(values: Any) -> str:
+    return ", ".join(f"{value:.1f}" for value in values)
+
+
+def _panel(found: Any, paper: Any, name: str) -> Panel:
+    shown = found[found["share"] * 1e-2 > 0.0]
+    curves = [
+        curve("ON time, simulated", shown.index, shown["on"], "simulation", 0),
+        curve("queue seen by a packet, simulated", shown.index, shown["queue_seen"], "simulation", 1),
+        curve("the paper", np.tile(paper.index, 2), np.append(paper["on"], paper["queue_seen"]), "paper"),
+    ]
+    return Panel(
+        "smallest size of the class [packets]", "more with W_R = 44 [%]", curves, name, from_zero=False, log_x=True
+    )

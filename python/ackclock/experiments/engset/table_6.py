@@ -1,0 +1,69 @@
+"""Table 6: rates and losses as the load grows, B = 200."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ackclock.charts import Chart, Panel
+from ackclock.experiments.engset.path import KILO, Law, Web, curve, loss_percent, packets, rate_kbps, simulated
+from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
+from ackclock.replication import ResolvedDict
+
+QUICK = 1e6
+SOURCES = (82, 98, 115, 134)
+SHOWN: tuple[Law, ...] = ("EE", "E")
+RATES = {"theory": (547.8, 344.6, 219.5, 154.9), "EE": (489.8, 328.2, 219.2, 155.9), "E": (563.1, 347.1, 219.5, 154.7)}
+LOSSES = {"theory": (0.03, 4.91, 22.0, 38.3), "EE": (0.29, 1.04, 2.66, 4.80), "E": (0.0, 0.004, 0.41, 2.55)}
+
+
+def _web(law: Law, sources: int) -> Web:
+    return Web(sources, law=law, buffer=200)
+
+
+def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+    """Give both laws at four loads."""
+    number = packets(setting, QUICK)
+    return {f"{law}-{sources}": _web(law, sources).scenario(number) for law in SHOWN for sources in SOURCES}
+
+
+def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+    """Compare each number."""
+    rates = {key: rate_kbps(run) for key, run in runs.items()}
+    lost = {key: loss_percent(run) for key, run in runs.items()}
+    models = [_web("E", sources).prediction for sources in SOURCES]
+    model_rates = [float(one.rate) / KILO for one in models]
+    model_losses = [100.0 * float(one.loss) for one in models]
+    findings: dict[str, Finding] = {}
+    for place, sources in enumerate(SOURCES):
+        findings[f"theory_h_{sources}"] = Finding(model=model_rates[place])
+        findings[f"theory_L_{sources}"] = Finding(model=model_losses[place])
+        for law in SHOWN:
+            findings[f"{law}_h_{sources}"] = Finding(rates[f"{law}-{sources}"], model_rates[place])
+            findings[f"{law}_L_{sources}"] = Finding(lost[f"{law}-{sources}"], model_losses[place])
+    apart = [abs(rates[f"EE-{sources}"].value / rates[f"E-{sources}"].value - 1.0) for sources in SOURCES]
+    off = [abs(rates[f"EE-{sources}"].value / model_rates[place] - 1.0) for place, sources in enumerate(SOURCES)]
+    findings["equal"] = Finding(share([apart[-1] < apart[0], off[-1] < off[0]]))
+    above = [(law, place) for law in SHOWN for place in range(4) if model_losses[place] > 1.0]
+    findings["overestimates"] = Finding(
+        share([model_losses[place] > 2.0 * lost[f"{law}-{SOURCES[place]}"].value for law, place in above])
+    )
+    return Outcome(findings, {"table": _chart(rates, lost, model_rates, model_losses)})
+
+
+def _chart(rates, lost, model_rates, model_losses) -> Chart:  # type: ignore[no-untyped-def]
+    panels = []
+    for title, found, model, paper in (
+        ("connection rate h [kbit/s]", rates, model_rates, RATES),
+        ("loss L [%]", lost, model_losses, LOSSES),
+    ):
+        curves = [
+            simulated(f"{law}, simulated", SOURCES, [found[f"{law}-{sources}"] for sources in SOURCES], number)
+            for number, law in enumerate(SHOWN)
+        ]
+        curves.append(curve("theory", SOURCES, model, "theory", 2))
+        curves.append(
+            curve("the paper, simulated and theory", np.tile(SOURCES, 3), np.concatenate(list(paper.values())), "paper")
+        )
+        panels.append(Panel("sources N", title, curves))
+    title = "Table 6: growing load, (10M, 2M, R50), F = 12, W_R = 44, B = 200"
+    return Chart(title, panels, 2, size_inches=(13.0, 6.5))

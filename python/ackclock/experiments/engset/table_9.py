@@ -1,0 +1,106 @@
+"""Table 9: rates and stalls by size for small and large buffers."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from ackclock.charts import Chart, Panel
+from ackclock.experiments.engset.heavy import QUICK, web
+from ackclock.experiments.engset.path import Law, classes, curve, loss_percent, measured, packets, printed
+from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
+from ackclock.replication import ResolvedDict
+
+LAWS: tuple[Law, ...] = ("EE", "EP")
+BUFFERS = (50, 150, 750)
+RTTS_MS = (49.9, 50.4)
+"""Beside the 50 ms: what the smallest buffer's numbers owe to the phase of the packets."""
+COMMON_PERCENT = 0.3
+SMALL, LARGE = 3, 129
+
+
+def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+    """Give three buffers for both laws."""
+    number = packets(setting, QUICK)
+    found = {f"{law}-{buffer}": web(law, buffer).scenario(number) for law in LAWS for buffer in BUFFERS}
+    return found | {f"{law}-{rtt_ms}": _shifted(law, rtt_ms, number) for law in LAWS for rtt_ms in RTTS_MS}
+
+
+def _shifted(law: Law, rtt_ms: float, number: float) -> ResolvedDict:
+    return replace(web(law, BUFFERS[0]), rtt_ms=rtt_ms).scenario(number)
+
+
+def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+    """Compare rates and stalls where there are files enough."""
+    found = {f"{law}-{buffer}": _table(runs[f"{law}-{buffer}"]) for law in LAWS for buffer in BUFFERS}
+    findings: dict[str, Finding] = {}
+    for law in LAWS:
+        for buffer in BUFFERS:
+            paper, own, common = _both(law, buffer, found[f"{law}-{buffer}"])
+            apart = 100.0 * (own["h2_kbps"] / paper["h2_kbps"] - 1.0)
+            numbers = ", ".join(f"{value:.1f}" for value in own.loc[common, "h2_kbps"])
+            findings[f"{law}_h2_{buffer}"] = Finding(float(apart[common].abs().max()), note=numbers)
+            findings[f"{law}_L_{buffer}"] = Finding(loss_percent(runs[f"{law}-{buffer}"]))
+            if buffer != BUFFERS[-1]:
+                stalls = (own["stalled_percent"] - paper["stalled"])[common]
+                numbers = ", ".join(f"{value:.1f}" for value in own.loc[common, "stalled_percent"])
+                findings[f"{law}_stalled_{buffer}"] = Finding(float(stalls.abs().max()), note=numbers)
+    for law in LAWS:
+        name = f"{law}_h2_{BUFFERS[0]}"
+        moved = [_column(_table(runs[f"{law}-{rtt_ms}"]), "h2_kbps") for rtt_ms in RTTS_MS]
+        note = "; ".join(f"with RTT_0 = {rtt_ms} ms: {text}" for rtt_ms, text in zip(RTTS_MS, moved, strict=True))
+        findings[name] = replace(findings[name], note=f"{findings[name].note}; {note}")
+    rate = {(key, low): table.loc[low, "h2_kbps"] for key, table in found.items() for low in (SMALL, LARGE)}
+    findings["favour"] = Finding(
+        share(
+            [rate[f"{law}-50", SMALL] > rate[f"{law}-750", SMALL] for law in LAWS]
+            + [rate[f"{law}-50", LARGE] < rate[f"{law}-750", LARGE] for law in LAWS]
+        )
+    )
+    both = [(measured(runs[key], "rate_bps").value, measured(runs[key], "rate_mean_bps").value) for key in found]
+    apart = ", ".join(f"{key}: {h / 1e3:.0f}, {h2 / 1e3:.0f}" for key, (h, h2) in zip(found, both, strict=True))
+    findings["h2_larger"] = Finding(share([h2 > h for h, h2 in both]), note=f"h, h2 [kbit/s] {apart}")
+    classed = [bool(one) for table in found.values() for one in _larger(table)]
+    findings["h2_larger_class"] = Finding(share(classed), note=f"{len(classed)} classes of six cases")
+    return Outcome(findings, {"table": _chart(found)})
+
+
+def _column(table: Any, name: str) -> str:
+    return ", ".join(f"{value:.1f}" for value in table.loc[table["share_percent"] >= COMMON_PERCENT, name])
+
+
+def _larger(table: Any) -> list[bool]:
+    common = table[table["share_percent"] >= COMMON_PERCENT]
+    return [bool(one) for one in common["h2_kbps"] > common["h_kbps"]]
+
+
+def _table(run: Run) -> Any:
+    table = classes(run)
+    table.index = pd.Index([max(low, SMALL) for low in table.index], name="low")
+    return table
+
+
+def _both(law: Law, buffer: int, own: Any) -> tuple[Any, Any, Any]:
+    table = printed("table-9")
+    paper = table[(table["law"] == law) & (table["buffer"] == buffer)].set_index("low")
+    own = own.reindex(paper.index)
+    return paper, own, own["share_percent"] >= COMMON_PERCENT
+
+
+def _chart(found: Mapping[str, Any]) -> Chart:
+    panels = []
+    for column, paper_column, title in (
+        ("h2_kbps", "h2_kbps", "h2 [kbit/s]"),
+        ("stalled_percent", "stalled", "part of the ON time stalled [%]"),
+    ):
+        for law in LAWS:
+            curves = []
+            for number, buffer in enumerate(BUFFERS):
+                own = found[f"{law}-{buffer}"]
+                paper = _both(law, buffer, own)[0]
+                curves.append(curve(f"B = {buffer}, simulated", own.index, own[column], "simulation", number))
+                curves.append(curve("the paper", paper.index, paper[paper_column], "paper"))
+            panels.append(Panel("smallest size of the class [packets]", title, curves, law, log_x=True))
+    title = "Table 9: by size and buffer, N = 134, (10M, 2M, R50), F = 12, W_R = 44"
+    return Chart(title, panels, 2, size_inches=(14.0, 12.0))
