@@ -1,15 +1,18 @@
 use std::hint::select_unpredictable;
 
-use base::{Packet, Time};
+use base::{Packet, Ring, Time};
 
 /// Packets of many streams that wait at one place until their instants: what comes from links that flows have for themselves.
 ///
 /// It holds the packets under way, and nothing for a stream that has none: so sources cost no memory here, and few packets
 /// stay in few cache lines, however many sources there are. At equal instants what was told first goes first.
 ///
-/// A heap of four children: a key holds the instant, the order of telling and where the packet lies.
+/// Whatever comes after all others joins the end of a queue; where streams overtake one another, the rest waits in a heap of
+/// four children. A heap's key holds the instant, the order of telling and where the packet lies.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Crowd {
+    in_order: Ring<InOrder>,
+    last_in_order: Time,
     /// The first, and groups of four; beyond `length` they are larger than any.
     keys: Vec<u128>,
     length: usize,
@@ -18,20 +21,45 @@ pub(crate) struct Crowd {
     told: u64,
 }
 
+#[derive(Clone, Copy, Debug, Default)]
+struct InOrder {
+    time: Time,
+    /// The order of telling, where a key has it.
+    order: u64,
+    packet: Packet,
+}
+
 /// Bits of a key that say where the packet lies, and those above that say in which order it was told.
 const PLACE_BITS: u32 = 26;
-const ORDER_BITS: u32 = 64 - PLACE_BITS;
+
+fn key(time: Time, order: u64) -> u128 {
+    u128::from(time.picoseconds()) << 64 | u128::from(order)
+}
 
 impl Crowd {
     /// The earliest instant; [`Time::NEVER`] where none waits.
     #[inline(always)]
     pub(crate) fn first(&self) -> Time {
-        // A place beyond the length holds the largest key: never.
-        self.keys.first().map_or(Time::NEVER, |&key| Time::from_picoseconds((key >> 64) as u64))
+        let in_order = self.in_order.front().map_or(Time::NEVER, |first| first.time);
+        if self.length == 0 {
+            return in_order;
+        }
+        in_order.min(Time::from_picoseconds((self.keys[0] >> 64) as u64))
     }
 
     #[inline(always)]
     pub(crate) fn push(&mut self, time: Time, packet: Packet) {
+        let order = self.told << PLACE_BITS;
+        self.told += 1;
+        if time >= self.last_in_order || self.in_order.is_empty() {
+            self.last_in_order = time;
+            return self.in_order.push(InOrder { time, order, packet });
+        }
+        self.push_before_last(time, order, packet);
+    }
+
+    #[inline(never)]
+    fn push_before_last(&mut self, time: Time, order: u64, packet: Packet) {
         let place = match self.free.pop() {
             Some(place) => {
                 self.packets[place as usize] = packet;
@@ -42,18 +70,26 @@ impl Crowd {
                 self.packets.len() as u64 - 1
             }
         };
-        let order = self.told & ((1 << ORDER_BITS) - 1);
-        self.told += 1;
-        let key = u128::from(time.picoseconds()) << 64 | u128::from(order << PLACE_BITS | place);
         if self.length == self.keys.len() {
             self.grow();
         }
         self.length += 1;
-        self.rise(self.length - 1, key);
+        self.rise(self.length - 1, key(time, order | place));
     }
 
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<Packet> {
+        if self.length > 0 {
+            let first = self.in_order.front();
+            if first.is_none_or(|first| self.keys[0] < key(first.time, first.order)) {
+                return self.pop_overtaken();
+            }
+        }
+        self.in_order.pop().map(|first| first.packet)
+    }
+
+    #[inline(never)]
+    fn pop_overtaken(&mut self) -> Option<Packet> {
         self.length = self.length.checked_sub(1)?;
         let first = self.keys[0];
         let last = std::mem::replace(&mut self.keys[self.length], u128::MAX);

@@ -123,8 +123,10 @@ impl Engine {
             } else if element >= self.network.first_receiver {
                 self.network.on_receiver_timer(element - self.network.first_receiver, time);
             } else if element >= self.network.first_crowd {
-                if let Some((flow, ack)) = self.network.on_crowd(element - self.network.first_crowd, time) {
-                    self.on_crowded_ack(flow, time, ack);
+                if element + 1 == self.network.first_receiver {
+                    self.on_crowded_ack(time);
+                } else {
+                    self.network.on_crowd(element - self.network.first_crowd, time);
                 }
             } else if element >= self.network.first_stream {
                 self.network.on_arrival(element - self.network.first_stream, time);
@@ -203,7 +205,8 @@ impl Engine {
     /// As [`Engine::on_sender`], where ACKs wait elsewhere. The timer's event stays where it is while the timer moves on;
     /// one that comes too early finds nothing to do but to be set anew.
     #[inline(never)]
-    fn on_crowded_ack(&mut self, flow: u32, now: Time, ack: ArrivingAck) {
+    fn on_crowded_ack(&mut self, now: Time) {
+        let Some((flow, ack)) = self.network.on_senders_crowd(now) else { return };
         self.on_ack(flow, now, ack);
         self.follow_cwnd(flow, now);
         let slot = &self.senders[flow as usize];
