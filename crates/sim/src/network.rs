@@ -42,16 +42,16 @@ struct ReceiverSlot {
 
 /// What the network keeps of a flow.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub(crate) struct FlowSlot {
+    pub(crate) statistics: FlowStatistics,
     /// ACKs on their last way to the sender.
     pub(crate) acks: Ring<ArrivingAck>,
-    pub(crate) statistics: FlowStatistics,
-    /// The first hop of its data.
-    pub(crate) data: u32,
     pub(crate) traffic: Traffic,
-    /// When it last sent.
-    pub(crate) last_sent: Time,
 }
+
+// Whole cache lines, of which each packet needs the first two.
+const _: () = assert!(size_of::<FlowSlot>() == 256);
 
 /// What starts a flow, and goes on starting it; the number is an index into the table of that kind.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,6 +86,8 @@ pub(crate) struct Network {
     /// The flows' losses; none where there was none.
     loss_logs: Vec<Option<Box<LossLog>>>,
     hops: Vec<Hop>,
+    /// The first hop of each flow's data.
+    pub(crate) data: Vec<u32>,
     links: Vec<Link>,
     queues: Vec<QueuedLink>,
     private: Vec<PrivateLink>,
@@ -157,13 +159,14 @@ impl Network {
         Network {
             phase,
             events: Tournament::with_near(first_receiver as usize, first_sender as usize + data.len()),
-            flows: data.iter().map(|&data| FlowSlot { data, ..FlowSlot::default() }).collect(),
+            flows: vec![FlowSlot::default(); data.len()],
             observers: Observers::new(scenario, replication, phase),
             overtaking: vec![Crowd::default(); pipes.len()],
             pipes,
             losses: losses(scenario, replication),
             channels,
             loss_logs: vec![None; data.len()],
+            data,
             receivers,
             hops,
             links,
@@ -494,10 +497,10 @@ impl Network {
         self.loss_logs[flow as usize].get_or_insert_with(Box::default)
     }
 
-    /// The sender takes a packet for lost.
-    pub(crate) fn on_loss(&mut self, flow: u32, now: Time, loss: Loss) {
+    /// The sender takes a packet for lost; it had last sent at `last_sent`.
+    pub(crate) fn on_loss(&mut self, flow: u32, now: Time, loss: Loss, last_sent: Time) {
         let measured = self.phase.index(now) == 1;
-        let (statistics, last_sent) = (self.flows[flow as usize].statistics, self.flows[flow as usize].last_sent);
+        let statistics = self.flows[flow as usize].statistics;
         let log = self.loss_log(flow);
         let spurious = log.on_loss(now, loss, &statistics, measured);
         let repair =
