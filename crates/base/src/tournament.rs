@@ -168,9 +168,11 @@ fn layout(near: usize, elements: usize) -> (u32, u32, usize) {
         |elements: usize, parts: usize| (1_u32..32).find(|depth| parts << (2 * (depth - 1)) >= elements).unwrap_or(32);
     let alike = depth(elements, 4);
     let apart = (1..4).map(|parts| (depth(near, parts), depth(elements - near, 4 - parts), parts));
-    // Near ones have their turn twice as often, if not more. The deeper tree must be the others'.
-    let best =
-        apart.filter(|(above, below, _)| near > 0 && above <= below).min_by_key(|(above, below, _)| 2 * above + below);
+    // Near ones have their turn twice as often, if not more. The deeper tree must be the others', and not much larger than one
+    // in which all stand alike.
+    let best = apart
+        .filter(|(above, below, _)| near > 0 && above <= below && *below <= alike.max(6))
+        .min_by_key(|(above, below, _)| 2 * above + below);
     best.filter(|(above, below, _)| 2 * above + below < 3 * alike).unwrap_or((alike, alike, 0))
 }
 

@@ -1,19 +1,21 @@
 use std::hint::select_unpredictable;
 
-use base::{Packet, Ring, Time};
+use base::{Packet, Time};
 
 /// Packets of many streams that wait at one place until their instants: what comes from links that flows have for themselves.
 ///
 /// It holds the packets under way, and nothing for a stream that has none: so sources cost no memory here, and few packets
 /// stay in few cache lines, however many sources there are. At equal instants what was told first goes first.
 ///
-/// Whatever comes after all others joins the end of a queue; where streams overtake one another, the rest waits in a heap of
-/// four children. A heap's key holds the instant, the order of telling and where the packet lies.
+/// Who comes after nearly all others takes its place in a queue, from the end; those who overtake more wait in a heap of four
+/// children. A key holds the instant, the order of telling and where the packet lies.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Crowd {
-    in_order: Ring<InOrder>,
-    last_in_order: Time,
-    /// The first, and groups of four; beyond `length` they are larger than any.
+    /// The queue's ring, from `head` on, `queued` long.
+    queue: Vec<u128>,
+    head: usize,
+    queued: usize,
+    /// The heap's first, and groups of four; beyond `length` they are larger than any.
     keys: Vec<u128>,
     length: usize,
     packets: Vec<Packet>,
@@ -21,84 +23,107 @@ pub(crate) struct Crowd {
     told: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct InOrder {
-    time: Time,
-    /// The order of telling, where a key has it.
-    order: u64,
-    packet: Packet,
-}
-
-/// Bits of a key that say where the packet lies, and those above that say in which order it was told.
+/// Bits of a key that say where the packet lies; those above say in which order it was told.
 const PLACE_BITS: u32 = 26;
+const PLACES: u64 = (1 << PLACE_BITS) - 1;
 
-fn key(time: Time, order: u64) -> u128 {
-    u128::from(time.picoseconds()) << 64 | u128::from(order)
-}
+/// Who overtakes so many waits in the heap.
+const MOST_OVERTAKEN: usize = 16;
 
 impl Crowd {
     /// The earliest instant; [`Time::NEVER`] where none waits.
     #[inline(always)]
     pub(crate) fn first(&self) -> Time {
-        let in_order = self.in_order.front().map_or(Time::NEVER, |first| first.time);
-        if self.length == 0 {
-            return in_order;
+        let mut first = if self.queued > 0 { self.queue[self.head] } else { u128::MAX };
+        if self.length > 0 {
+            first = first.min(self.keys[0]);
         }
-        in_order.min(Time::from_picoseconds((self.keys[0] >> 64) as u64))
+        Time::from_picoseconds((first >> 64) as u64)
     }
 
     #[inline(always)]
     pub(crate) fn push(&mut self, time: Time, packet: Packet) {
-        let order = self.told << PLACE_BITS;
-        self.told += 1;
-        if time >= self.last_in_order || self.in_order.is_empty() {
-            self.last_in_order = time;
-            return self.in_order.push(InOrder { time, order, packet });
-        }
-        self.push_before_last(time, order, packet);
-    }
-
-    #[inline(never)]
-    fn push_before_last(&mut self, time: Time, order: u64, packet: Packet) {
         let place = match self.free.pop() {
             Some(place) => {
                 self.packets[place as usize] = packet;
                 u64::from(place)
             }
-            None => {
-                self.packets.push(packet);
-                self.packets.len() as u64 - 1
-            }
+            None => self.add_place(packet),
         };
+        let key = u128::from(time.picoseconds()) << 64 | u128::from(self.told << PLACE_BITS | place);
+        self.told += 1;
+        if self.queued == self.queue.len() {
+            self.grow_queue();
+        }
+        let queue = self.queue.as_mut_slice();
+        let mask = queue.len() - 1;
+        // Where many wait in the heap already, to overtake any is to overtake many.
+        let most = if self.length > 4 * MOST_OVERTAKEN { 1 } else { MOST_OVERTAKEN };
+        if self.queued >= most && queue[(self.head + self.queued - most) & mask] > key {
+            return self.push_far_ahead(key);
+        }
+        let (mut gap, mut ahead) = (self.head + self.queued, self.queued);
+        while ahead > 0 {
+            let before = queue[(gap - 1) & mask];
+            if before <= key {
+                break;
+            }
+            queue[gap & mask] = before;
+            (gap, ahead) = (gap - 1, ahead - 1);
+        }
+        queue[gap & mask] = key;
+        self.queued += 1;
+    }
+
+    #[inline(never)]
+    fn push_far_ahead(&mut self, key: u128) {
         if self.length == self.keys.len() {
             self.grow();
         }
         self.length += 1;
-        self.rise(self.length - 1, key(time, order | place));
+        self.rise(self.length - 1, key);
     }
 
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<Packet> {
-        if self.length > 0 {
-            let first = self.in_order.front();
-            if first.is_none_or(|first| self.keys[0] < key(first.time, first.order)) {
-                return self.pop_overtaken();
-            }
+        if self.length > 0 && (self.queued == 0 || self.keys[0] < self.queue[self.head]) {
+            return self.pop_far_ahead();
         }
-        self.in_order.pop().map(|first| first.packet)
+        self.queued = self.queued.checked_sub(1)?;
+        let first = self.queue[self.head];
+        self.head = (self.head + 1) & (self.queue.len() - 1);
+        Some(self.leave(first))
     }
 
     #[inline(never)]
-    fn pop_overtaken(&mut self) -> Option<Packet> {
+    fn pop_far_ahead(&mut self) -> Option<Packet> {
         self.length = self.length.checked_sub(1)?;
         let first = self.keys[0];
         let last = std::mem::replace(&mut self.keys[self.length], u128::MAX);
         if self.length > 0 {
             self.sink(last);
         }
-        let place = first as u64 & ((1 << PLACE_BITS) - 1);
+        Some(self.leave(first))
+    }
+
+    #[inline(always)]
+    fn leave(&mut self, key: u128) -> Packet {
+        let place = key as u64 & PLACES;
         self.free.push(place as u32);
-        Some(self.packets[place as usize])
+        self.packets[place as usize]
+    }
+
+    #[cold]
+    fn add_place(&mut self, packet: Packet) -> u64 {
+        self.packets.push(packet);
+        self.packets.len() as u64 - 1
+    }
+
+    #[cold]
+    fn grow_queue(&mut self) {
+        self.queue.rotate_left(self.head);
+        self.head = 0;
+        self.queue.resize((2 * self.queue.len()).max(8), u128::MAX);
     }
 
     #[cold]

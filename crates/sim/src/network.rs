@@ -208,9 +208,10 @@ impl Network {
                 Element::Merge(stream) => return self.wait_at_merge(stream, arrival, packet),
                 Element::Queue(index) => return self.join_queue(index, arrival, packet, 0),
                 Element::Link(_) => time = arrival,
-                Element::Private(_) => return self.forward_over_private(arrival, packet),
-                Element::Crowd(crowd) => return self.join_crowd(crowd, arrival, packet),
-                Element::CrowdedSender(_) => return self.join_crowd(self.senders_crowd(), arrival, packet),
+                // Crowds come right behind such links.
+                Element::Private(_) | Element::Crowd(_) | Element::CrowdedSender(_) => {
+                    return self.forward_over_private(arrival, packet)
+                }
                 Element::Sink(flow) => return self.take_in(flow, arrival),
                 rare => {
                     let Some(onward) = self.cross(rare, arrival, packet) else { return };
@@ -385,8 +386,10 @@ impl Network {
 
     #[inline(always)]
     fn join_crowd(&mut self, crowd: u32, time: Time, packet: Packet) {
-        self.crowds[crowd as usize].push(time, packet);
-        self.events.advance(self.first_crowd + crowd, time);
+        let waiting = &mut self.crowds[crowd as usize];
+        waiting.push(time, packet);
+        // Not `advance`: crowds stand near the top, and whether the packet is the first cannot be predicted.
+        self.events.set(self.first_crowd + crowd, waiting.first());
     }
 
     /// A packet leaves a link whose departures are events.
