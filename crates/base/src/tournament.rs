@@ -10,12 +10,19 @@ use crate::Time;
 ///
 /// A match compares one number: the time since `base` above, the element below. What lies beyond the horizon of that
 /// number waits there until nothing nearer is left; then `base` moves on.
+///
+/// Elements that have their turn much more often than the rest may stand near the top, in a tree of their own below the first
+/// match: so their matches are few, whatever the number of all.
 #[derive(Clone, Debug)]
 pub struct Tournament {
     /// The rivals of each match: of match `n`, the winners of matches `4n` to `4n + 3`, or four elements.
     matches: Vec<[u64; 4]>,
     winner: u64,
-    leaves: usize,
+    /// Elements below this one stand near the top.
+    near: u32,
+    /// The places of the first of these and, as if it were one of the others, of element 0.
+    near_place: usize,
+    far_place: usize,
     /// Bits of a key that name the element.
     bits: u32,
     base: Time,
@@ -26,17 +33,22 @@ pub struct Tournament {
 impl Tournament {
     /// For so many elements, none of which has anything pending.
     pub fn new(elements: usize) -> Tournament {
-        let mut leaves = 4;
-        while leaves < elements {
-            leaves *= 4;
-        }
+        Tournament::with_near(0, elements)
+    }
+
+    /// For so many elements, none of which has anything pending; the first `near` of them have their turn most often.
+    pub fn with_near(near: usize, elements: usize) -> Tournament {
+        let (above, below, parts) = layout(near, elements);
+        let bits = elements.next_power_of_two().trailing_zeros();
         let mut tournament = Tournament {
-            matches: vec![[u64::MAX; 4]; leaves / 2],
+            matches: vec![[u64::MAX; 4]; 1 << (2 * below - 1)],
             winner: u64::MAX,
-            leaves,
-            bits: leaves.trailing_zeros(),
+            near: if parts > 0 { near as u32 } else { 0 },
+            near_place: 1 << (2 * above),
+            far_place: if parts > 0 { ((4 + parts) << (2 * below - 2)) - near } else { 1 << (2 * below) },
+            bits,
             base: Time::ZERO,
-            times: vec![Time::NEVER; leaves],
+            times: vec![Time::NEVER; 1 << bits],
         };
         tournament.rebase();
         tournament
@@ -49,7 +61,7 @@ impl Tournament {
         if self.winner >> self.bits == self.horizon() {
             self.rebase();
         }
-        let element = self.winner & (self.leaves as u64 - 1);
+        let element = self.winner & self.names();
         (self.times[element as usize], element as u32)
     }
 
@@ -58,7 +70,7 @@ impl Tournament {
     pub fn set(&mut self, element: u32, time: Time) {
         self.times[element as usize] = time;
         let mut winner = self.key(element, time);
-        let mut place = self.leaves + element as usize;
+        let mut place = self.place(element);
         let matches = self.matches.as_mut_slice();
         while place > 1 {
             let side = place & 3;
@@ -79,7 +91,7 @@ impl Tournament {
         }
         self.times[element as usize] = time;
         let key = self.key(element, time);
-        let mut place = self.leaves + element as usize;
+        let mut place = self.place(element);
         while place > 1 {
             let side = place & 3;
             place >>= 2;
@@ -94,7 +106,7 @@ impl Tournament {
 
     /// The earliest instant among all other elements, and whose it is: exactly where it is near, else an instant before it.
     pub fn first_but(&self, element: u32) -> (Time, u32) {
-        let mut place = self.leaves + element as usize;
+        let mut place = self.place(element);
         let mut winner = u64::MAX;
         while place > 1 {
             let side = place & 3;
@@ -103,7 +115,7 @@ impl Tournament {
             winner = [1, 2, 3].iter().map(|other| rivals[side ^ other]).fold(winner, u64::min);
         }
         let since = Time::from_picoseconds(winner >> self.bits);
-        (self.base + since, (winner & (self.leaves as u64 - 1)) as u32)
+        (self.base + since, (winner & self.names()) as u32)
     }
 
     /// The largest time since `base` that a key holds.
@@ -117,24 +129,51 @@ impl Tournament {
         (time - self.base).picoseconds().min(self.horizon()) << self.bits | u64::from(element)
     }
 
+    /// The bits of a key that name the element.
+    #[inline(always)]
+    fn names(&self) -> u64 {
+        self.times.len() as u64 - 1
+    }
+
+    #[inline(always)]
+    fn place(&self, element: u32) -> usize {
+        element as usize + if element < self.near { self.near_place } else { self.far_place }
+    }
+
     /// Counts from the earliest instant on.
     #[cold]
     fn rebase(&mut self) {
         let earliest = self.times.iter().copied().min().filter(|&time| time != Time::NEVER);
         self.base = earliest.unwrap_or(self.base);
-        for element in 0..self.leaves {
-            let place = self.leaves + element;
-            self.matches[place >> 2][place & 3] = self.key(element as u32, self.times[element]);
-        }
-        let mut level = self.leaves / 4;
-        while level > 1 {
-            for place in level..2 * level {
-                self.matches[place >> 2][place & 3] = best(&self.matches[place]);
+        for element in 0..self.times.len() as u32 {
+            let place = self.place(element);
+            // Times are as many as a power of two; the last of them may be nobody's.
+            let key = self.key(element, self.times[element as usize]);
+            if let Some(rivals) = self.matches.get_mut(place >> 2) {
+                rivals[place & 3] = key;
             }
-            level /= 4;
+        }
+        let near = self.near_place..self.near_place + self.near as usize;
+        for place in (2..self.matches.len()).rev().filter(|place| !near.contains(place)) {
+            self.matches[place >> 2][place & 3] = best(&self.matches[place]);
         }
         self.winner = best(&self.matches[1]);
     }
+}
+
+/// How far below the top the near elements and the others stand, and how many of the top's four places are the near ones';
+/// none where all stand alike.
+fn layout(near: usize, elements: usize) -> (u32, u32, usize) {
+    let depth =
+        |elements: usize, parts: usize| (1_u32..32).find(|depth| parts << (2 * (depth - 1)) >= elements).unwrap_or(32);
+    let alike = depth(elements, 4);
+    let apart = (1..4).map(|parts| (depth(near, parts), depth(elements - near, 4 - parts), parts));
+    // Near ones have their turn twice as often, if not more. The deeper tree must be the others', and not much larger than one
+    // in which all stand alike.
+    let best = apart
+        .filter(|(above, below, _)| near > 0 && above <= below && *below <= alike.max(6))
+        .min_by_key(|(above, below, _)| 2 * above + below);
+    best.filter(|(above, below, _)| 2 * above + below < 3 * alike).unwrap_or((alike, alike, 0))
 }
 
 /// The smaller key. Which it is cannot be predicted: no branch.
@@ -156,10 +195,11 @@ mod tests {
         #[test]
         fn the_first_is_the_earliest_and_the_lowest(
             elements in 1_usize..40,
+            near in 0_usize..40,
             // Near instants that tie, and far ones beyond the horizon.
             changes in prop::collection::vec((0_usize..40, prop_oneof![0_u64..20, 0..u64::MAX / 2], any::<bool>()), 1..200),
         ) {
-            let mut tree = Tournament::new(elements);
+            let mut tree = Tournament::with_near(near.min(elements), elements);
             let mut times = vec![Time::NEVER; elements];
             let mut last = Time::ZERO;
             for (element, time, only_forward) in changes {

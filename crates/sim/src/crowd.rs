@@ -7,10 +7,15 @@ use base::{Packet, Time};
 /// It holds the packets under way, and nothing for a stream that has none: so sources cost no memory here, and few packets
 /// stay in few cache lines, however many sources there are. At equal instants what was told first goes first.
 ///
-/// A heap of four children: a key holds the instant, the order of telling and where the packet lies.
+/// Who comes after nearly all others takes its place in a queue, from the end; those who overtake more wait in a heap of four
+/// children. A key holds the instant, the order of telling and where the packet lies.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Crowd {
-    /// The first, and groups of four; beyond `length` they are larger than any.
+    /// The queue's ring, from `head` on, `queued` long.
+    queue: Vec<u128>,
+    head: usize,
+    queued: usize,
+    /// The heap's first, and groups of four; beyond `length` they are larger than any.
     keys: Vec<u128>,
     length: usize,
     packets: Vec<Packet>,
@@ -18,16 +23,22 @@ pub(crate) struct Crowd {
     told: u64,
 }
 
-/// Bits of a key that say where the packet lies, and those above that say in which order it was told.
+/// Bits of a key that say where the packet lies; those above say in which order it was told.
 const PLACE_BITS: u32 = 26;
-const ORDER_BITS: u32 = 64 - PLACE_BITS;
+const PLACES: u64 = (1 << PLACE_BITS) - 1;
+
+/// Who overtakes so many waits in the heap.
+const MOST_OVERTAKEN: usize = 16;
 
 impl Crowd {
     /// The earliest instant; [`Time::NEVER`] where none waits.
     #[inline(always)]
     pub(crate) fn first(&self) -> Time {
-        // A place beyond the length holds the largest key: never.
-        self.keys.first().map_or(Time::NEVER, |&key| Time::from_picoseconds((key >> 64) as u64))
+        let mut first = if self.queued > 0 { self.queue[self.head] } else { u128::MAX };
+        if self.length > 0 {
+            first = first.min(self.keys[0]);
+        }
+        Time::from_picoseconds((first >> 64) as u64)
     }
 
     #[inline(always)]
@@ -37,14 +48,35 @@ impl Crowd {
                 self.packets[place as usize] = packet;
                 u64::from(place)
             }
-            None => {
-                self.packets.push(packet);
-                self.packets.len() as u64 - 1
-            }
+            None => self.add_place(packet),
         };
-        let order = self.told & ((1 << ORDER_BITS) - 1);
+        let key = u128::from(time.picoseconds()) << 64 | u128::from(self.told << PLACE_BITS | place);
         self.told += 1;
-        let key = u128::from(time.picoseconds()) << 64 | u128::from(order << PLACE_BITS | place);
+        if self.queued == self.queue.len() {
+            self.grow_queue();
+        }
+        let queue = self.queue.as_mut_slice();
+        let mask = queue.len() - 1;
+        // Where many wait in the heap already, to overtake any is to overtake many.
+        let most = if self.length > 4 * MOST_OVERTAKEN { 1 } else { MOST_OVERTAKEN };
+        if self.queued >= most && queue[(self.head + self.queued - most) & mask] > key {
+            return self.push_far_ahead(key);
+        }
+        let (mut gap, mut ahead) = (self.head + self.queued, self.queued);
+        while ahead > 0 {
+            let before = queue[(gap - 1) & mask];
+            if before <= key {
+                break;
+            }
+            queue[gap & mask] = before;
+            (gap, ahead) = (gap - 1, ahead - 1);
+        }
+        queue[gap & mask] = key;
+        self.queued += 1;
+    }
+
+    #[inline(never)]
+    fn push_far_ahead(&mut self, key: u128) {
         if self.length == self.keys.len() {
             self.grow();
         }
@@ -54,15 +86,44 @@ impl Crowd {
 
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<Packet> {
+        if self.length > 0 && (self.queued == 0 || self.keys[0] < self.queue[self.head]) {
+            return self.pop_far_ahead();
+        }
+        self.queued = self.queued.checked_sub(1)?;
+        let first = self.queue[self.head];
+        self.head = (self.head + 1) & (self.queue.len() - 1);
+        Some(self.leave(first))
+    }
+
+    #[inline(never)]
+    fn pop_far_ahead(&mut self) -> Option<Packet> {
         self.length = self.length.checked_sub(1)?;
         let first = self.keys[0];
         let last = std::mem::replace(&mut self.keys[self.length], u128::MAX);
         if self.length > 0 {
             self.sink(last);
         }
-        let place = first as u64 & ((1 << PLACE_BITS) - 1);
+        Some(self.leave(first))
+    }
+
+    #[inline(always)]
+    fn leave(&mut self, key: u128) -> Packet {
+        let place = key as u64 & PLACES;
         self.free.push(place as u32);
-        Some(self.packets[place as usize])
+        self.packets[place as usize]
+    }
+
+    #[cold]
+    fn add_place(&mut self, packet: Packet) -> u64 {
+        self.packets.push(packet);
+        self.packets.len() as u64 - 1
+    }
+
+    #[cold]
+    fn grow_queue(&mut self) {
+        self.queue.rotate_left(self.head);
+        self.head = 0;
+        self.queue.resize((2 * self.queue.len()).max(8), u128::MAX);
     }
 
     #[cold]

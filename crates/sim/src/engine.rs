@@ -22,14 +22,20 @@ pub enum Progress {
 }
 
 #[derive(Debug)]
+#[repr(align(64))]
 struct SenderSlot {
     sender: Sender,
     start: Time,
-    packet_bytes: u16,
     /// cwnd since when.
     cwnd: f64,
     since: Time,
+    /// When it last sent.
+    last_sent: Time,
+    packet_bytes: u16,
 }
+
+// Whole cache lines.
+const _: () = assert!(size_of::<SenderSlot>() == 256);
 
 /// One replication of a scenario.
 #[derive(Debug)]
@@ -57,6 +63,7 @@ impl Engine {
         for (entry, flow) in scenario.flows.iter().enumerate() {
             let own = |number: usize| stream(&format!("flow/{}/traffic", flow.member_name(number)));
             let first_source = network.transfers.add(entry, flow, (0..flow.count).map(own));
+            let sender = Sender::new(&flow.sender, flow.size_packets.filter(|_| flow.traffic.is_none()));
             for number in 0..flow.count {
                 let mut random = stream(&format!("flow/{}", flow.member_name(number)));
                 let mut start = Time::from_seconds(flow.start_s + random.uniform() * flow.start_spread_s);
@@ -76,11 +83,12 @@ impl Engine {
                 };
                 network.flows[senders.len()].traffic = traffic;
                 senders.push(SenderSlot {
-                    sender: Sender::new(&flow.sender, flow.size_packets.filter(|_| flow.traffic.is_none())),
+                    sender: sender.clone(),
                     start,
-                    packet_bytes: flow.packet_bytes,
                     cwnd: flow.sender.initial_window,
                     since: Time::ZERO,
+                    last_sent: Time::ZERO,
+                    packet_bytes: flow.packet_bytes,
                 });
             }
         }
@@ -123,8 +131,10 @@ impl Engine {
             } else if element >= self.network.first_receiver {
                 self.network.on_receiver_timer(element - self.network.first_receiver, time);
             } else if element >= self.network.first_crowd {
-                if let Some((flow, ack)) = self.network.on_crowd(element - self.network.first_crowd, time) {
-                    self.on_crowded_ack(flow, time, ack);
+                if element + 1 == self.network.first_receiver {
+                    self.on_crowded_ack(time);
+                } else {
+                    self.network.on_crowd(element - self.network.first_crowd, time);
                 }
             } else if element >= self.network.first_stream {
                 self.network.on_arrival(element - self.network.first_stream, time);
@@ -203,7 +213,8 @@ impl Engine {
     /// As [`Engine::on_sender`], where ACKs wait elsewhere. The timer's event stays where it is while the timer moves on;
     /// one that comes too early finds nothing to do but to be set anew.
     #[inline(never)]
-    fn on_crowded_ack(&mut self, flow: u32, now: Time, ack: ArrivingAck) {
+    fn on_crowded_ack(&mut self, now: Time) {
+        let Some((flow, ack)) = self.network.on_senders_crowd(now) else { return };
         self.on_ack(flow, now, ack);
         self.follow_cwnd(flow, now);
         let slot = &self.senders[flow as usize];
@@ -215,8 +226,9 @@ impl Engine {
     fn on_timer_or_start(&mut self, flow: u32, now: Time) {
         let slot = &mut self.senders[flow as usize];
         if slot.sender.deadline() <= now {
-            let mut outbox = Outbox { network: &mut self.network, flow, now, packet_bytes: slot.packet_bytes };
-            slot.sender.on_timer(now, &mut outbox);
+            let SenderSlot { sender, last_sent, packet_bytes, .. } = slot;
+            let mut outbox = Outbox { network: &mut self.network, flow, now, last_sent, packet_bytes: *packet_bytes };
+            sender.on_timer(now, &mut outbox);
         } else if slot.start <= now {
             slot.start = Time::NEVER;
             match self.network.flows[flow as usize].traffic {
@@ -229,8 +241,9 @@ impl Engine {
 
     fn open(&mut self, flow: u32, now: Time) {
         let slot = &mut self.senders[flow as usize];
-        let mut outbox = Outbox { network: &mut self.network, flow, now, packet_bytes: slot.packet_bytes };
-        slot.sender.on_start(now, &mut outbox);
+        let SenderSlot { sender, last_sent, packet_bytes, .. } = slot;
+        let mut outbox = Outbox { network: &mut self.network, flow, now, last_sent, packet_bytes: *packet_bytes };
+        sender.on_start(now, &mut outbox);
         if let Some(observers) = &mut self.network.observers {
             observers.cwnd(flow, now, &slot.sender);
         }
@@ -267,7 +280,8 @@ impl Engine {
         source.sent += 1;
         let slot = &mut self.senders[flow as usize];
         slot.start = source.next(now);
-        Outbox { network: &mut self.network, flow, now, packet_bytes: slot.packet_bytes }.transmit(segment);
+        let SenderSlot { last_sent, packet_bytes, .. } = slot;
+        Outbox { network: &mut self.network, flow, now, last_sent, packet_bytes: *packet_bytes }.transmit(segment);
     }
 
     #[inline(always)]
@@ -289,8 +303,9 @@ impl Engine {
         if let Some(observers) = &mut self.network.observers {
             observers.ack(flow, now, ack.next, fresh.then(|| now - ack.echo), &slot.sender);
         }
-        let mut outbox = Outbox { network: &mut self.network, flow, now, packet_bytes: slot.packet_bytes };
-        slot.sender.on_ack(now, Ack { next: ack.next, echo: ack.echo }, &mut outbox);
+        let SenderSlot { sender, last_sent, packet_bytes, .. } = slot;
+        let mut outbox = Outbox { network: &mut self.network, flow, now, last_sent, packet_bytes: *packet_bytes };
+        sender.on_ack(now, Ack { next: ack.next, echo: ack.echo }, &mut outbox);
         if fresh && slot.sender.finished() {
             self.on_finished(flow, now);
         }
@@ -332,6 +347,7 @@ struct Outbox<'a> {
     network: &'a mut Network,
     flow: u32,
     now: Time,
+    last_sent: &'a mut Time,
     packet_bytes: u16,
 }
 
@@ -339,11 +355,13 @@ impl Actions for Outbox<'_> {
     #[inline(always)]
     fn transmit(&mut self, segment: Segment) {
         let index = self.network.phase.index(self.now);
-        let FlowSlot { statistics, data: hop, last_sent, .. } = &mut self.network.flows[self.flow as usize];
-        *last_sent = self.now;
+        *self.last_sent = self.now;
+        let statistics = &mut self.network.flows[self.flow as usize].statistics;
         statistics.sent[index] += 1;
-        statistics.retransmitted[index] += u64::from(segment.retransmission);
-        let hop = *hop;
+        if segment.retransmission {
+            statistics.retransmitted[index] += 1;
+        }
+        let hop = self.network.data[self.flow as usize];
         if let Some(observers) = &mut self.network.observers {
             observers.sent(self.flow, self.now, &segment);
         }
@@ -360,15 +378,15 @@ impl Actions for Outbox<'_> {
 
     fn loss(&mut self, loss: Loss) {
         let index = self.network.phase.index(self.now);
-        let FlowSlot { statistics, traffic, last_sent, .. } = &mut self.network.flows[self.flow as usize];
+        let FlowSlot { statistics, traffic, .. } = &mut self.network.flows[self.flow as usize];
         if let (Traffic::Transfers(source), LossCause::Timeout) = (*traffic, loss.cause) {
-            self.network.transfers.stall(source, self.now, *last_sent);
+            self.network.transfers.stall(source, self.now, *self.last_sent);
         }
         match loss.cause {
             LossCause::Timeout => statistics.timeouts[index] += 1,
             LossCause::FastRetransmit => statistics.fast_retransmits[index] += 1,
         }
-        self.network.on_loss(self.flow, self.now, loss);
+        self.network.on_loss(self.flow, self.now, loss, *self.last_sent);
     }
 
     #[cold]

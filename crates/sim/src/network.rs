@@ -42,16 +42,16 @@ struct ReceiverSlot {
 
 /// What the network keeps of a flow.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub(crate) struct FlowSlot {
+    pub(crate) statistics: FlowStatistics,
     /// ACKs on their last way to the sender.
     pub(crate) acks: Ring<ArrivingAck>,
-    pub(crate) statistics: FlowStatistics,
-    /// The first hop of its data.
-    pub(crate) data: u32,
     pub(crate) traffic: Traffic,
-    /// When it last sent.
-    pub(crate) last_sent: Time,
 }
+
+// Whole cache lines, of which each packet needs the first two.
+const _: () = assert!(size_of::<FlowSlot>() == 256);
 
 /// What starts a flow, and goes on starting it; the number is an index into the table of that kind.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,6 +86,8 @@ pub(crate) struct Network {
     /// The flows' losses; none where there was none.
     loss_logs: Vec<Option<Box<LossLog>>>,
     hops: Vec<Hop>,
+    /// The first hop of each flow's data.
+    pub(crate) data: Vec<u32>,
     links: Vec<Link>,
     queues: Vec<QueuedLink>,
     private: Vec<PrivateLink>,
@@ -156,14 +158,15 @@ impl Network {
         let first_sender = first_receiver + delaying.len() as u32;
         Network {
             phase,
-            events: Tournament::new(first_sender as usize + data.len()),
-            flows: data.iter().map(|&data| FlowSlot { data, ..FlowSlot::default() }).collect(),
+            events: Tournament::with_near(first_receiver as usize, first_sender as usize + data.len()),
+            flows: vec![FlowSlot::default(); data.len()],
             observers: Observers::new(scenario, replication, phase),
             overtaking: vec![Crowd::default(); pipes.len()],
             pipes,
             losses: losses(scenario, replication),
             channels,
             loss_logs: vec![None; data.len()],
+            data,
             receivers,
             hops,
             links,
@@ -189,19 +192,7 @@ impl Network {
 
     /// A packet comes to its hop at `time`, and goes on as far as its way is known.
     #[inline(always)]
-    pub(crate) fn forward(&mut self, time: Time, packet: Packet) {
-        self.carry::<false>(time, packet);
-    }
-
-    /// As [`Network::forward`], from a link on that the flow has for itself. Out of line: ways without such links keep
-    /// their registers.
-    #[inline(never)]
-    fn forward_over_private(&mut self, time: Time, packet: Packet) {
-        self.carry::<true>(time, packet);
-    }
-
-    #[inline(always)]
-    fn carry<const OVER_PRIVATE: bool>(&mut self, mut time: Time, mut packet: Packet) {
+    pub(crate) fn forward(&mut self, mut time: Time, mut packet: Packet) {
         loop {
             let crossed = match self.observers {
                 None => self.cross_links(time, &mut packet),
@@ -217,14 +208,10 @@ impl Network {
                 Element::Merge(stream) => return self.wait_at_merge(stream, arrival, packet),
                 Element::Queue(index) => return self.join_queue(index, arrival, packet, 0),
                 Element::Link(_) => time = arrival,
-                Element::Private(index) if OVER_PRIVATE => {
-                    let Some(departure) = self.cross_private(index, arrival, &packet) else { return };
-                    time = departure + self.hops[packet.hop as usize].delay;
-                    packet.hop += 1;
+                // Crowds come right behind such links.
+                Element::Private(_) | Element::Crowd(_) | Element::CrowdedSender(_) => {
+                    return self.forward_over_private(arrival, packet)
                 }
-                Element::Private(_) => return self.forward_over_private(arrival, packet),
-                Element::Crowd(crowd) => return self.join_crowd(crowd, arrival, packet),
-                Element::CrowdedSender(_) => return self.join_crowd(self.senders_crowd(), arrival, packet),
                 Element::Sink(flow) => return self.take_in(flow, arrival),
                 rare => {
                     let Some(onward) = self.cross(rare, arrival, packet) else { return };
@@ -233,6 +220,34 @@ impl Network {
                 }
             }
         }
+    }
+
+    /// As [`Network::forward`], from a link on that the flow has for itself, to the next place of another kind. Out of line:
+    /// ways without such links keep their registers.
+    #[inline(never)]
+    fn forward_over_private(&mut self, mut time: Time, mut packet: Packet) {
+        while time <= self.phase.end {
+            let Hop { element, delay } = self.hops[packet.hop as usize];
+            match element {
+                Element::Private(index) => {
+                    let Some(departure) = self.cross_private(index, time, &packet) else { return };
+                    time = departure + delay;
+                    packet.hop += 1;
+                }
+                Element::Receiver(flow) => {
+                    let Some(acknowledgment) = self.receive(flow, time, &packet) else { return };
+                    (time, packet) = self.answer(flow, time, acknowledgment);
+                }
+                Element::Crowd(crowd) => return self.join_crowd(crowd, time, packet),
+                Element::CrowdedSender(_) => return self.join_crowd(self.senders_crowd(), time, packet),
+                _ => return self.forward_from_private(time, packet),
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn forward_from_private(&mut self, time: Time, packet: Packet) {
+        self.forward(time, packet);
     }
 
     /// Crosses the links ahead whose departures are known on arrival: when the packet comes to the next hop of another kind.
@@ -343,19 +358,26 @@ impl Network {
         self.forward(now, packet);
     }
 
-    /// The first packet of a crowd has its turn; at a sender, where it is an ACK for one.
+    /// The first packet of a crowd has its turn.
     #[inline(never)]
-    pub(crate) fn on_crowd(&mut self, crowd: u32, now: Time) -> Option<(u32, ArrivingAck)> {
+    pub(crate) fn on_crowd(&mut self, crowd: u32, now: Time) {
         let waiting = &mut self.crowds[crowd as usize];
-        let mut packet = waiting.pop()?;
+        let Some(mut packet) = waiting.pop() else { return };
         let next = waiting.first();
         self.events.set(self.first_crowd + crowd, next);
-        if let Element::CrowdedSender(flow) = self.hops[packet.hop as usize].element {
-            return Some((flow, ArrivingAck { time: now, next: packet.sequence, echo: packet.stamp }));
-        }
         packet.hop += 1;
         self.forward(now, packet);
-        None
+    }
+
+    /// The first ACK of the crowd of all senders has its turn: whose it is.
+    #[inline(always)]
+    pub(crate) fn on_senders_crowd(&mut self, now: Time) -> Option<(u32, ArrivingAck)> {
+        let waiting = self.crowds.last_mut()?;
+        let packet = waiting.pop()?;
+        let next = waiting.first();
+        self.events.set(self.first_receiver - 1, next);
+        let Element::CrowdedSender(flow) = self.hops[packet.hop as usize].element else { return None };
+        Some((flow, ArrivingAck { time: now, next: packet.sequence, echo: packet.stamp }))
     }
 
     fn senders_crowd(&self) -> u32 {
@@ -364,8 +386,10 @@ impl Network {
 
     #[inline(always)]
     fn join_crowd(&mut self, crowd: u32, time: Time, packet: Packet) {
-        self.crowds[crowd as usize].push(time, packet);
-        self.events.advance(self.first_crowd + crowd, time);
+        let waiting = &mut self.crowds[crowd as usize];
+        waiting.push(time, packet);
+        // Not `advance`: crowds stand near the top, and whether the packet is the first cannot be predicted.
+        self.events.set(self.first_crowd + crowd, waiting.first());
     }
 
     /// A packet leaves a link whose departures are events.
@@ -493,10 +517,10 @@ impl Network {
         self.loss_logs[flow as usize].get_or_insert_with(Box::default)
     }
 
-    /// The sender takes a packet for lost.
-    pub(crate) fn on_loss(&mut self, flow: u32, now: Time, loss: Loss) {
+    /// The sender takes a packet for lost; it had last sent at `last_sent`.
+    pub(crate) fn on_loss(&mut self, flow: u32, now: Time, loss: Loss, last_sent: Time) {
         let measured = self.phase.index(now) == 1;
-        let (statistics, last_sent) = (self.flows[flow as usize].statistics, self.flows[flow as usize].last_sent);
+        let statistics = self.flows[flow as usize].statistics;
         let log = self.loss_log(flow);
         let spurious = log.on_loss(now, loss, &statistics, measured);
         let repair =

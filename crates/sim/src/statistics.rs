@@ -1,38 +1,41 @@
 use base::Time;
 
 /// What a flow counts, always. Pairs: in the warm-up, and in the measurement.
+///
+/// In the order of use: what each packet counts lies together.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct FlowStatistics {
     /// Data packets put on the wire.
     pub sent: [u64; 2],
-    /// Those of them that were sent before.
-    pub retransmitted: [u64; 2],
     /// Data packets that reached the receiver.
     pub received: [u64; 2],
-    /// Data packets that a queue dropped.
-    pub dropped: [u64; 2],
-    /// Data packets that were lost before a queue.
-    pub lost: [u64; 2],
     /// Packets delivered in order to the application.
     pub delivered: [u64; 2],
     /// Packets acknowledged.
     pub acked: [u64; 2],
+    /// Sum of the round trips of the ACKs of new data, in the measurement \[ps\].
+    pub rtt_sum: u128,
+    /// How many these are.
+    pub rtt_samples: u64,
+    /// Integral of cwnd over the measurement \[packets times ps\].
+    pub cwnd_area: f64,
+    /// Largest cwnd in the measurement \[packets\].
+    pub cwnd_max: f64,
+    /// When the transfer was acknowledged whole; [`Time::NEVER`] where it was not.
+    pub finish: Time,
+    /// Those of them that were sent before.
+    pub retransmitted: [u64; 2],
+    /// Data packets that a queue dropped.
+    pub dropped: [u64; 2],
+    /// Data packets that were lost before a queue.
+    pub lost: [u64; 2],
     /// ACKs that repeat the last one while data is outstanding.
     pub duplicate_acks: [u64; 2],
     /// Expired retransmission timers.
     pub timeouts: [u64; 2],
     /// Fast retransmits.
     pub fast_retransmits: [u64; 2],
-    /// Sum of the round trips of the ACKs of new data, in the measurement \[ps\].
-    pub rtt_sum: u128,
-    /// How many.
-    pub rtt_samples: u64,
-    /// Largest cwnd in the measurement \[packets\].
-    pub cwnd_max: f64,
-    /// Integral of cwnd over the measurement \[packets times ps\].
-    pub cwnd_area: f64,
-    /// When the transfer was acknowledged whole; [`Time::NEVER`] where it was not.
-    pub finish: Time,
 }
 
 impl Default for FlowStatistics {

@@ -63,7 +63,7 @@ impl Sender {
         self.recover = self.max;
         self.stop_timing();
         // RFC 5681 section 3.2 step 2: what limited transmit sent does not count.
-        let half = self.window.half(self.flight_size() - self.limited.min(self.flight_size()));
+        let half = self.window.half(self.flight_size() - u64::from(self.limited).min(self.flight_size()));
         self.window.cut(half);
         if self.dialect != Dialect::Rfc || self.recovery == Recovery::Tahoe {
             self.restart_timer(now);
@@ -134,7 +134,7 @@ impl Sender {
         match self.dialect {
             Dialect::Ns2 => self.window.cut(half),
             // RFC 5681 section 3.1: a second timeout of the same packet keeps ssthresh.
-            Dialect::Rfc if self.timed_out == Some(self.una) => {}
+            Dialect::Rfc if self.has_timed_out() => {}
             // [engset, section 3.1]: "S is left unchanged in case of multiple retransmissions of the same packet", by whichever way.
             Dialect::Engset if self.is_resent() => {}
             // RFC 5681 (4) is an upper bound. What recovery sent for duplicate ACKs counts in FlightSize, though those ACKs
@@ -147,8 +147,7 @@ impl Sender {
             self.dupacks = 0;
         }
         self.limited = 0;
-        let repeated = self.timed_out == Some(self.una);
-        self.timed_out = Some(self.una);
+        let repeated = self.note_timeout();
         // [engset, section 3.1]: for subsequent retransmissions of the same packet recover = 0.
         self.recover = if repeated && self.dialect == Dialect::Engset { self.first } else { self.max };
         self.phase = Phase::LossRecovery;

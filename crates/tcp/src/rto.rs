@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use base::Time;
 
 use crate::{Estimator, RtoConfig};
@@ -6,11 +8,8 @@ use crate::{Estimator, RtoConfig};
 #[derive(Clone, Debug)]
 pub struct Rto {
     estimate: Estimate,
-    k: u32,
-    granularity: Time,
-    min: Time,
-    max: Time,
-    max_backoff: u32,
+    /// One for all that are made alike.
+    rules: Arc<Rules>,
     backoff: u32,
     /// Timeout before the limits and the backoff.
     base: Time,
@@ -18,33 +17,45 @@ pub struct Rto {
     current: Time,
 }
 
+#[derive(Debug)]
+struct Rules {
+    k: u32,
+    granularity: Time,
+    min: Time,
+    max: Time,
+    max_backoff: u32,
+    clock_offset: Time,
+}
+
 #[derive(Clone, Debug)]
 enum Estimate {
     /// srtt in eighths, rttvar in quarters of a tick (4.3BSD; ns-2's T_SRTT_BITS, T_RTTVAR_BITS); 0: none yet.
-    Ticks { srtt: i64, rttvar: i64, clock_offset: Time },
-    /// None before the first sample.
-    Rfc6298 { srtt: Option<Time>, rttvar: Time },
+    Ticks { srtt: i64, rttvar: i64 },
+    /// srtt is [`Time::NEVER`] before the first sample.
+    Rfc6298 { srtt: Time, rttvar: Time },
 }
 
 impl Rto {
     /// Before any sample.
     pub fn new(config: &RtoConfig) -> Rto {
         let estimate = match config.estimator {
-            Estimator::Ticks => {
-                Estimate::Ticks { srtt: 0, rttvar: 0, clock_offset: Time::from_seconds(config.clock_offset_s) }
-            }
-            Estimator::Rfc6298 => Estimate::Rfc6298 { srtt: None, rttvar: Time::ZERO },
+            Estimator::Ticks => Estimate::Ticks { srtt: 0, rttvar: 0 },
+            Estimator::Rfc6298 => Estimate::Rfc6298 { srtt: Time::NEVER, rttvar: Time::ZERO },
         };
         let granularity = Time::from_seconds(config.granularity_s);
         // ns-2 `TcpAgent::rtt_timeout`: never below two ticks.
         let least = if config.estimator == Estimator::Ticks { granularity.times(2) } else { Time::ZERO };
-        let mut rto = Rto {
-            estimate,
+        let rules = Rules {
             k: config.k,
             granularity,
             min: Time::from_seconds(config.min_s).max(least),
             max: Time::from_seconds(config.max_s),
             max_backoff: config.max_backoff,
+            clock_offset: Time::from_seconds(config.clock_offset_s),
+        };
+        let mut rto = Rto {
+            estimate,
+            rules: Arc::new(rules),
             backoff: 1,
             base: Time::from_seconds(config.initial_s),
             current: Time::ZERO,
@@ -63,8 +74,9 @@ impl Rto {
     #[inline(never)]
     pub fn sample_round(&mut self, sent: Time, now: Time) {
         match &self.estimate {
-            Estimate::Ticks { clock_offset, .. } => {
-                let ticks = |t: Time| (t + *clock_offset).picoseconds() / self.granularity.picoseconds();
+            Estimate::Ticks { .. } => {
+                let rules = &self.rules;
+                let ticks = |t: Time| (t + rules.clock_offset).picoseconds() / rules.granularity.picoseconds();
                 self.sample_ticks(ticks(now) - ticks(sent));
             }
             Estimate::Rfc6298 { .. } => self.sample_exact(now - sent),
@@ -76,7 +88,7 @@ impl Rto {
     pub fn sample_timestamp(&mut self, sent: Time, now: Time) {
         match &self.estimate {
             Estimate::Ticks { .. } => {
-                let tick = self.granularity.picoseconds();
+                let tick = self.rules.granularity.picoseconds();
                 self.sample_ticks(((now - sent).picoseconds() + tick / 2) / tick);
             }
             Estimate::Rfc6298 { .. } => self.sample_exact(now - sent),
@@ -85,7 +97,7 @@ impl Rto {
 
     /// RFC 6298 (5.5): the timer expired.
     pub fn back_off(&mut self) {
-        self.backoff = self.backoff.saturating_mul(2).min(self.max_backoff);
+        self.backoff = self.backoff.saturating_mul(2).min(self.rules.max_backoff);
         if let Estimate::Ticks { srtt, rttvar, .. } = &mut self.estimate {
             // ns-2 `TcpAgent::rtt_backoff`, after 4.3BSD: this far off, start the estimate anew.
             if self.backoff > 8 {
@@ -116,8 +128,8 @@ impl Rto {
             *srtt = ticks << 3;
             *rttvar = ticks << 1;
         }
-        let base_ticks = (i64::from(self.k) * 2 * *rttvar + *srtt) >> 3;
-        self.base = self.granularity.times(base_ticks as u64);
+        let base_ticks = (i64::from(self.rules.k) * 2 * *rttvar + *srtt) >> 3;
+        self.base = self.rules.granularity.times(base_ticks as u64);
         self.update();
     }
 
@@ -125,21 +137,22 @@ impl Rto {
     fn sample_exact(&mut self, rtt: Time) {
         let Estimate::Rfc6298 { srtt, rttvar } = &mut self.estimate else { return };
         let r = rtt.picoseconds();
-        let (smoothed, variation) = match srtt {
-            None => (r, r / 2),
-            Some(srtt) => {
-                let error = srtt.picoseconds().abs_diff(r);
-                (srtt.picoseconds() - srtt.picoseconds() / 8 + r / 8, rttvar.picoseconds() / 4 * 3 + error / 4)
-            }
+        let (smoothed, variation) = if *srtt == Time::NEVER {
+            (r, r / 2)
+        } else {
+            let error = srtt.picoseconds().abs_diff(r);
+            (srtt.picoseconds() - srtt.picoseconds() / 8 + r / 8, rttvar.picoseconds() / 4 * 3 + error / 4)
         };
-        *srtt = Some(Time::from_picoseconds(smoothed));
+        *srtt = Time::from_picoseconds(smoothed);
         *rttvar = Time::from_picoseconds(variation);
-        self.base = Time::from_picoseconds(smoothed) + self.granularity.max(rttvar.times(u64::from(self.k)));
+        self.base =
+            Time::from_picoseconds(smoothed) + self.rules.granularity.max(rttvar.times(u64::from(self.rules.k)));
         self.update();
     }
 
     /// RFC 6298 (2.4), (2.5), (5.5).
     fn update(&mut self) {
-        self.current = self.base.max(self.min).times(u64::from(self.backoff)).min(self.max.max(self.min));
+        let Rules { min, max, .. } = *self.rules;
+        self.current = self.base.max(min).times(u64::from(self.backoff)).min(max.max(min));
     }
 }

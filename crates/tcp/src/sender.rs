@@ -78,6 +78,9 @@ pub(crate) enum Phase {
     LossRecovery,
 }
 
+/// No packet has this number.
+const NONE: u64 = u64::MAX;
+
 /// A TCP sender: RFC 5681, 6582, 6298, 3042, or ns-2's rules. One state, each axis in its own place.
 #[derive(Clone, Debug)]
 pub struct Sender {
@@ -98,15 +101,16 @@ pub struct Sender {
     pub(crate) recover: u64,
     /// One past the highest packet ever sent twice; all from `una` up to it were.
     resent: u64,
-    /// The packet that the last timeout repeated.
-    pub(crate) timed_out: Option<u64>,
-    /// The segment being timed, and when it was sent.
-    timed: Option<(u64, Time)>,
+    /// The packet that the last timeout repeated; [`NONE`] where none did.
+    timed_out: u64,
+    /// The segment being timed, [`NONE`] where none is, and when it was sent.
+    timed: u64,
+    timed_since: Time,
     /// When the retransmission timer expires.
     pub(crate) deadline: Time,
     pub(crate) dupacks: u32,
     /// Packets that limited transmit added to the flight.
-    pub(crate) limited: u64,
+    pub(crate) limited: u32,
     pub(crate) threshold: u32,
     pub(crate) phase: Phase,
     pub(crate) partial_acks: bool,
@@ -132,8 +136,9 @@ impl Sender {
             opened: Time::ZERO,
             recover: 0,
             resent: 0,
-            timed_out: None,
-            timed: None,
+            timed_out: NONE,
+            timed: NONE,
+            timed_since: Time::ZERO,
             deadline: Time::NEVER,
             dupacks: 0,
             limited: 0,
@@ -290,27 +295,26 @@ impl Sender {
                 self.rto.end_backoff();
             }
         }
-        if let Some((sequence, sent)) = self.timed {
-            if ack.next > sequence {
-                self.timed = None;
-                self.rto.end_backoff();
-                if self.sample == RttSample::PerRound {
-                    self.rto.sample_round(sent, now);
-                }
+        // No number lies above that of none.
+        if ack.next > self.timed {
+            self.timed = NONE;
+            self.rto.end_backoff();
+            if self.sample == RttSample::PerRound {
+                self.rto.sample_round(self.timed_since, now);
             }
         }
     }
 
     /// A partial ACK covers the timed segment: the sample is lost, the backoff ends (ns-2 `partialnewack`).
     pub(crate) fn forget_covered_sample(&mut self) {
-        if self.timed.is_some_and(|(sequence, _)| self.una > sequence) {
-            self.timed = None;
+        if self.una > self.timed {
+            self.timed = NONE;
             self.rto.end_backoff();
         }
     }
 
     pub(crate) fn stop_timing(&mut self) {
-        self.timed = None;
+        self.timed = NONE;
     }
 
     /// RFC 6298 (5.2), (5.3).
@@ -356,8 +360,8 @@ impl Sender {
             actions.retransmitting(sequence, self.una);
         } else {
             self.max = sequence + 1;
-            if self.timed.is_none() {
-                self.timed = Some((sequence, now));
+            if self.timed == NONE {
+                (self.timed, self.timed_since) = (sequence, now);
             }
         }
         actions.transmit(Segment { sequence, retransmission, slow_start: self.in_slow_start() });
@@ -370,11 +374,21 @@ impl Sender {
             slow_start: self.in_slow_start(),
             retransmission: self.is_resent(),
             in_recovery: self.phase == Phase::FastRecovery,
-            repeated: self.timed_out == Some(self.una),
+            repeated: self.timed_out == self.una,
             place: self.una - self.first,
             remaining: (self.end != u64::MAX).then(|| self.end - self.una),
             window: (self.window.cwnd as u64).min(self.window.limit()),
         });
+    }
+
+    /// A timeout of the first packet without an ACK: whether one repeated it before.
+    pub(crate) fn note_timeout(&mut self) -> bool {
+        std::mem::replace(&mut self.timed_out, self.una) == self.una
+    }
+
+    /// A timeout has repeated the first packet without an ACK before.
+    pub(crate) fn has_timed_out(&self) -> bool {
+        self.timed_out == self.una
     }
 
     /// The first packet without an ACK was sent more than once.

@@ -8,7 +8,7 @@ pub(crate) struct Window {
     pub(crate) cwnd: f64,
     pub(crate) ssthresh: f64,
     /// Fast recovery's artificial inflation (RFC 5681 section 3.2 step 4); kept apart, so that cwnd is the window proper.
-    pub(crate) inflation: i64,
+    pub(crate) inflation: i32,
     /// W_R in whole packets.
     limit_packets: u64,
     counted_acks: f64,
@@ -35,7 +35,7 @@ impl Window {
     /// Whole packets that may be outstanding.
     #[inline(always)]
     pub(crate) fn usable(&self) -> u64 {
-        let inflated = self.cwnd as i64 + self.inflation;
+        let inflated = self.cwnd as i64 + i64::from(self.inflation);
         (inflated.max(1) as u64).min(self.limit_packets)
     }
 
@@ -110,17 +110,17 @@ impl Window {
             Dialect::Ns2 => half.max(1.0),
             Dialect::Rfc | Dialect::Engset => self.ssthresh,
         };
-        self.inflation = i64::from(dupacks);
+        self.inflation = dupacks as i32;
     }
 
     /// RFC 6582 section 3.2 step 3: a partial ACK takes what it acknowledged out of the window and adds one packet back;
     /// first out of the inflation, of which one packet stays (ns-2 `partialnewack`).
     pub(crate) fn deflate(&mut self, acknowledged: u64) {
-        let acknowledged = acknowledged as i64;
-        if self.inflation > acknowledged {
-            self.inflation -= acknowledged - 1;
+        let (acknowledged, inflation) = (acknowledged as i64, i64::from(self.inflation));
+        if inflation > acknowledged {
+            self.inflation -= acknowledged as i32 - 1;
         } else {
-            self.cwnd = (self.cwnd - (acknowledged - self.inflation) as f64).max(1.0);
+            self.cwnd = (self.cwnd - (acknowledged - inflation) as f64).max(1.0);
             self.inflation = 1;
         }
     }
