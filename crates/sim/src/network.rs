@@ -1,6 +1,9 @@
+mod accounts;
+mod rare;
+
 use base::{Packet, PacketKind, RandomStream, Ring, Time, Tournament};
-use net::{Link, LinkStatistics, Phase, Pipe, PrivateLinks, QueuedLink};
-use tcp::{Acknowledgment, Loss, LossCause, Receiver};
+use net::{Link, Phase, Pipe, PrivateLinks, QueuedLink};
+use tcp::{Acknowledgment, Receiver};
 
 use crate::channels::Channels;
 use crate::crowd::Crowd;
@@ -8,7 +11,7 @@ use crate::links::{link, private_links, queued_link};
 use crate::losses::{losses, LossSlot};
 use crate::observe::Observers;
 use crate::pipes::pipes;
-use crate::recovery::{LossLog, RecoveryStatistics};
+use crate::recovery::LossLog;
 use crate::route::{routes, Element, Hop, Place, Routes};
 use crate::scenario::Scenario;
 use crate::statistics::FlowStatistics;
@@ -347,17 +350,6 @@ impl Network {
         self.forward(now, packet);
     }
 
-    /// The first packet in a pipe has its turn.
-    #[cold]
-    fn on_arrival_from_pipe(&mut self, pipe: u32, now: Time) {
-        let inside = &mut self.overtaking[pipe as usize];
-        let Some(mut packet) = inside.pop() else { return };
-        let next = inside.first();
-        self.events.set(self.first_stream + self.streams.len() as u32 + pipe, next);
-        packet.hop += 1;
-        self.forward(now, packet);
-    }
-
     /// The first packet of a crowd has its turn.
     #[inline(never)]
     pub(crate) fn on_crowd(&mut self, crowd: u32, now: Time) {
@@ -422,36 +414,6 @@ impl Network {
         }
     }
 
-    /// What the links counted, in the order of the scenario; with the run's end applied.
-    pub(crate) fn link_statistics(&mut self) -> Vec<LinkStatistics> {
-        for queue in &mut self.queues {
-            queue.close(&self.phase);
-        }
-        let statistics = |(link, place): (usize, &Place)| match *place {
-            Place::Link(index) => self.links[index as usize].statistics(),
-            Place::Queue(index) => *self.queues[index as usize].statistics(),
-            Place::Private => self.private_statistics(link),
-            Place::Channel(end) => {
-                self.channels.as_ref().map_or_else(LinkStatistics::default, |all| all.statistics(end))
-            }
-        };
-        let mut links: Vec<LinkStatistics> = self.places.iter().enumerate().map(statistics).collect();
-        for LossSlot { link, lost, .. } in &self.losses {
-            let counted = &mut links[*link as usize];
-            counted.lost = *lost;
-            (counted.arrived[0], counted.arrived[1]) = (counted.arrived[0] + lost[0], counted.arrived[1] + lost[1]);
-        }
-        links
-    }
-
-    /// Of all copies of a link: sums, and the longest queue of any.
-    fn private_statistics(&self, link: usize) -> LinkStatistics {
-        let groups = self.private_groups.iter().filter(|(_, of)| *of as usize == link);
-        let mut all = LinkStatistics::default();
-        groups.for_each(|(copies, _)| all.add(&copies.statistics()));
-        all
-    }
-
     /// Tells the observers of the departures that are known but not yet told.
     pub(crate) fn tell_last_departures(&mut self) {
         for index in 0..self.links.len() {
@@ -500,55 +462,6 @@ impl Network {
         }
     }
 
-    #[cold]
-    pub(crate) fn count_drop(&mut self, time: Time, packet: &Packet) {
-        if packet.kind != PacketKind::Ack {
-            let flow = self.flow_of(packet);
-            let index = self.phase.index(time);
-            self.flows[flow as usize].statistics.dropped[index] += 1;
-            if let (Traffic::Transfers(source), 1) = (self.flows[flow as usize].traffic, index) {
-                self.transfers.drop(source, packet.sequence);
-            }
-            self.loss_log(flow).on_drop(packet.sequence, packet.stamp, time);
-        }
-    }
-
-    pub(crate) fn loss_log(&mut self, flow: u32) -> &mut LossLog {
-        self.loss_logs[flow as usize].get_or_insert_with(Box::default)
-    }
-
-    /// The sender takes a packet for lost; it had last sent at `last_sent`.
-    pub(crate) fn on_loss(&mut self, flow: u32, now: Time, loss: Loss, last_sent: Time) {
-        let measured = self.phase.index(now) == 1;
-        let statistics = self.flows[flow as usize].statistics;
-        let log = self.loss_log(flow);
-        let spurious = log.on_loss(now, loss, &statistics, measured);
-        let repair =
-            (loss.cause == LossCause::Timeout).then(|| log.on_timeout(now, loss, spurious, last_sent, measured));
-        if let Some(observers) = &mut self.observers {
-            observers.loss(flow, now, loss, spurious);
-            repair.iter().for_each(|repair| observers.repair(flow, now, *repair));
-        }
-    }
-
-    /// A fast recovery has succeeded; its last ACK let so many packets out, `resent` of them not for the first time.
-    pub(crate) fn on_recovered(&mut self, flow: u32, now: Time, sent: u64, resent: u64) {
-        let measured = self.phase.index(now) == 1;
-        let statistics = self.flows[flow as usize].statistics;
-        let repair = self.loss_log(flow).on_recovered(now, (sent, resent), &statistics, measured);
-        if let (Traffic::Transfers(source), Some(repair)) = (self.flows[flow as usize].traffic, repair) {
-            self.transfers.recover(source, repair.retransmissions);
-        }
-        if let (Some(observers), Some(repair)) = (&mut self.observers, repair) {
-            observers.repair(flow, now, repair);
-        }
-    }
-
-    /// What the flows counted of their losses, in their order.
-    pub(crate) fn recovery_statistics(&self) -> Vec<RecoveryStatistics> {
-        self.loss_logs.iter().map(|log| log.as_ref().map_or_else(Default::default, |log| log.statistics)).collect()
-    }
-
     fn join_queue(&mut self, index: u32, now: Time, packet: Packet, level: u8) {
         let name = self.queue_indices[index as usize];
         self.tell_arrival(name, now, &packet);
@@ -563,63 +476,6 @@ impl Network {
             if let (Some(thrown), Some(flow)) = (thrown, flow) {
                 observers.dropped(now, name, flow, &thrown, false);
             }
-        }
-    }
-
-    /// Crosses an element that few scenarios have, out of the way of all others: when the packet comes to the next hop.
-    /// None where it does not come, or waits for its instant.
-    #[cold]
-    #[inline(never)]
-    fn cross(&mut self, element: Element, arrival: Time, packet: Packet) -> Option<Time> {
-        match element {
-            Element::Loss(index) if self.loses(index, arrival, packet) => None,
-            Element::Pipe(index) => Some(self.cross_pipe(index, arrival, packet.hop)),
-            Element::Overtaking(index) => {
-                self.join_pipe(index, arrival, packet);
-                None
-            }
-            Element::Channel(end) => {
-                self.join_channel(end, arrival, packet);
-                None
-            }
-            Element::Level { queue, level } => {
-                self.join_queue(queue, arrival, packet, level);
-                None
-            }
-            _ => Some(arrival),
-        }
-    }
-
-    /// Whether the packet is lost before the link that it comes to.
-    fn loses(&mut self, index: u32, now: Time, packet: Packet) -> bool {
-        let slot = &mut self.losses[index as usize];
-        let lost = slot.loss.loses(now, &packet);
-        if lost {
-            let phase = self.phase.index(now);
-            slot.lost[phase] += 1;
-            let link = slot.link;
-            let flow = self.flow_of(&packet);
-            if packet.kind != PacketKind::Ack {
-                self.flows[flow as usize].statistics.lost[phase] += 1;
-                self.loss_log(flow).on_drop(packet.sequence, packet.stamp, now);
-            }
-            if let Some(observers) = &mut self.observers {
-                observers.dropped(now, link, flow, &packet, true);
-            }
-        }
-        lost
-    }
-
-    /// When the packet that departs now comes to the next hop; the flow's own delay, which stands at the hop, included.
-    fn cross_pipe(&mut self, pipe: u32, departure: Time, hop: u32) -> Time {
-        self.pipes[pipe as usize].arrival(departure) + self.hops[hop as usize].delay
-    }
-
-    fn join_pipe(&mut self, pipe: u32, departure: Time, packet: Packet) {
-        let arrival = self.cross_pipe(pipe, departure, packet.hop);
-        if arrival <= self.phase.end {
-            self.events.advance(self.first_stream + self.streams.len() as u32 + pipe, arrival);
-            self.overtaking[pipe as usize].push(arrival, packet);
         }
     }
 

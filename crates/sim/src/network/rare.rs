@@ -1,0 +1,76 @@
+//! Hops that few ways have: losses, pipes whose delay changes, levels of priority, channels.
+
+use base::{Packet, PacketKind, Time};
+
+use super::Network;
+use crate::route::Element;
+
+impl Network {
+    /// The first packet in a pipe has its turn.
+    #[cold]
+    pub(super) fn on_arrival_from_pipe(&mut self, pipe: u32, now: Time) {
+        let inside = &mut self.overtaking[pipe as usize];
+        let Some(mut packet) = inside.pop() else { return };
+        let next = inside.first();
+        self.events.set(self.first_stream + self.streams.len() as u32 + pipe, next);
+        packet.hop += 1;
+        self.forward(now, packet);
+    }
+
+    /// Crosses an element that few scenarios have, out of the way of all others: when the packet comes to the next hop.
+    /// None where it does not come, or waits for its instant.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn cross(&mut self, element: Element, arrival: Time, packet: Packet) -> Option<Time> {
+        match element {
+            Element::Loss(index) if self.loses(index, arrival, packet) => None,
+            Element::Pipe(index) => Some(self.cross_pipe(index, arrival, packet.hop)),
+            Element::Overtaking(index) => {
+                self.join_pipe(index, arrival, packet);
+                None
+            }
+            Element::Channel(end) => {
+                self.join_channel(end, arrival, packet);
+                None
+            }
+            Element::Level { queue, level } => {
+                self.join_queue(queue, arrival, packet, level);
+                None
+            }
+            _ => Some(arrival),
+        }
+    }
+
+    /// Whether the packet is lost before the link that it comes to.
+    fn loses(&mut self, index: u32, now: Time, packet: Packet) -> bool {
+        let slot = &mut self.losses[index as usize];
+        let lost = slot.loss.loses(now, &packet);
+        if lost {
+            let phase = self.phase.index(now);
+            slot.lost[phase] += 1;
+            let link = slot.link;
+            let flow = self.flow_of(&packet);
+            if packet.kind != PacketKind::Ack {
+                self.flows[flow as usize].statistics.lost[phase] += 1;
+                self.loss_log(flow).on_drop(packet.sequence, packet.stamp, now);
+            }
+            if let Some(observers) = &mut self.observers {
+                observers.dropped(now, link, flow, &packet, true);
+            }
+        }
+        lost
+    }
+
+    /// When the packet that departs now comes to the next hop; the flow's own delay, which stands at the hop, included.
+    fn cross_pipe(&mut self, pipe: u32, departure: Time, hop: u32) -> Time {
+        self.pipes[pipe as usize].arrival(departure) + self.hops[hop as usize].delay
+    }
+
+    fn join_pipe(&mut self, pipe: u32, departure: Time, packet: Packet) {
+        let arrival = self.cross_pipe(pipe, departure, packet.hop);
+        if arrival <= self.phase.end {
+            self.events.advance(self.first_stream + self.streams.len() as u32 + pipe, arrival);
+            self.overtaking[pipe as usize].push(arrival, packet);
+        }
+    }
+}
