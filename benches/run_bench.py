@@ -89,7 +89,9 @@ def _ns2(resolved: dict[str, Any]) -> float | None:
     try:
         return statistics.median(ns_per_packet(resolved | {"run": run}) for _ in range(NS2_REPEATS))
     except (RuntimeError, ValueError) as error:
-        print(f"ns-2 is not measured for {resolved['title']!r}: {error}", file=sys.stderr)
+        first, *others = str(error).splitlines()
+        more = f" (and {len(others)} more)" if others else ""
+        print(f"ns-2 is not measured for {resolved['title']!r}: {first}{more}", file=sys.stderr)
         return None
 
 
