@@ -123,7 +123,7 @@ def _summary(reproduction: Reproduction) -> list[str]:
     kept = reproduction.points - reproduction.computed
     return [
         f"{len(verdicts)} items with numbers or claims: {counts}. Each verdict is computed from the criterion beside "
-        "it, which was written down before the runs.",
+        "it. Criteria are written down before the first run; what was read otherwise or added after it says so.",
         f"{form.capitalize()} form, ackclock {ackclock.__version__}: {reproduction.packets:,} packets in "
         f"{reproduction.points:,} simulations. This time {reproduction.computed:,} were run, in "
         f"{reproduction.wall_s:.1f} s ({reproduction.cpu_s:.1f} s of CPU time); {kept:,} were there already.",
