@@ -16,7 +16,7 @@ MAY_IMPORT = {
     "units": {"errors"},
     "scenario": {"errors", "quantities", "units"},
     "models": {"errors", "units"},
-    "replication": set[str](),
+    "replication": {"quantities"},
     "stats": set[str](),
     "wording": {"units"},
     "summary": {"replication", "stats"},

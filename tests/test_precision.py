@@ -5,6 +5,7 @@ import pytest
 
 import ackclock
 from ackclock.engine import run_resolved
+from ackclock.errors import ScenarioError
 from ackclock.precision import further_replications, is_met, most_replications, relative_half_width
 from ackclock.quantities import FLOW_QUANTITIES, LINK_QUANTITIES, without_unit
 from ackclock.result import Result
@@ -150,6 +151,13 @@ def test_each_quantity_of_a_result_may_be_named_with_its_unit_or_without(kind: s
             assert (f"{precision.element}.{precision.name}", precision.quantity) == (kind, name)
             assert (precision.within, precision.most, precision.batch) == (0.02, 40, 10)
             assert Resolved.from_dict(resolved.to_dict()) == resolved
+
+
+def test_a_flow_of_a_large_group_has_no_quantity_of_its_own() -> None:
+    text = SCENARIO.replace("count = 2", "count = 1001")
+    resolve(load(text.replace("QUANTITY", "flow.web.goodput")))
+    with pytest.raises(ScenarioError, match=r'there is no flow "web\[5\]"'):
+        load(text.replace("QUANTITY", "flow.web[5].goodput"))
 
 
 def test_a_resolved_scenario_without_precision_and_new_traces_is_read_as_before() -> None:

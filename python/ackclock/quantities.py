@@ -24,6 +24,8 @@ LINK_QUANTITIES = (
     "queue_max_packets",
 )
 QUANTITIES = {"flow": FLOW_QUANTITIES, "link": LINK_QUANTITIES}
+MOST_ROWS_OF_A_GROUP = 1000
+"""A [[flow]] of more flows than this stands as one row in a summary: its single flows have no quantities."""
 UNITS = ("_bps", "_fraction", "_packets", "_s")
 
 

@@ -6,6 +6,8 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.quantities import MOST_ROWS_OF_A_GROUP
+
 Columns = dict[str, NDArray[Any]]
 """Arrays of equal length by column name."""
 
@@ -18,10 +20,6 @@ OVERVIEW_CELLS = 2_000_000
 RANDOM_DISCIPLINES = frozenset({"random-drop", "red"})
 RANDOM_LOSSES = frozenset({"bernoulli", "poisson", "gilbert-elliott"})
 RANDOM_DELAYS = frozenset({"alternating", "handover"})
-
-
-MOST_ROWS_OF_A_GROUP = 1000
-"""A [[flow]] of more flows than this stands as one row in a summary."""
 
 
 class SourceTables(TypedDict):

@@ -46,6 +46,7 @@ impl LinkStatistics {
         for index in 0..2 {
             self.arrived[index] += other.arrived[index];
             self.dropped[index] += other.dropped[index];
+            self.lost[index] += other.lost[index];
             self.departed[index] += other.departed[index];
             self.departed_bytes[index] += other.departed_bytes[index];
         }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from ackclock.errors import Fault
+from ackclock.quantities import MOST_ROWS_OF_A_GROUP
 from ackclock.scenario.atm import add_channels
 from ackclock.scenario.check_atm import atm_faults
 from ackclock.scenario.check_precision import precision_faults
@@ -314,7 +315,7 @@ class Checker:
         members = [
             f"{name}[{number}]"
             for name, count in zip(names, counts, strict=True)
-            if count > 1
+            if 1 < count <= MOST_ROWS_OF_A_GROUP
             for number in range(count)
         ]
         return [*names, *members]

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, Validat
 from pydantic_core import to_json
 
 from ackclock.errors import Fault, ScenarioError
-from ackclock.quantities import QUANTITIES
+from ackclock.quantities import MOST_ROWS_OF_A_GROUP, QUANTITIES
 from ackclock.scenario.places import as_toml
 from ackclock.scenario.resolved_atm import ChannelsSettings
 from ackclock.scenario.resolved_links import DelayProcessSettings, LossSettings
@@ -368,7 +368,7 @@ def _flow_faults(place: str, flow: ResolvedFlow, links: int) -> list[Fault]:
 
 def _names(element: SimplexLink | ResolvedFlow) -> set[str]:
     """Give the names by which an element, or one of several flows alike, may be meant."""
-    if isinstance(element, SimplexLink) or element.count == 1:
+    if isinstance(element, SimplexLink) or not 1 < element.count <= MOST_ROWS_OF_A_GROUP:
         return {element.name}
     return {element.name, *(f"{element.name}[{number}]" for number in range(element.count))}
 

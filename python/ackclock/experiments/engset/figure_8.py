@@ -1,12 +1,14 @@
 """Figure 8: the error of the calculated connection rate against the open-loop load."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.engset.path import KILO, Web, curve, packets, rate_kbps
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
+from ackclock.models.engset import Prediction
 from ackclock.replication import ResolvedDict
 
 QUICK = 80e3
@@ -76,7 +78,11 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     return Outcome(findings, {"figure": _chart(points, errors, predicted)})
 
 
-def _chart(points, errors, predicted) -> Chart:  # type: ignore[no-untyped-def]
+def _chart(
+    points: Sequence[tuple[str, float, Web]],
+    errors: Mapping[str, NDArray[np.float64]],
+    predicted: Sequence[Prediction],
+) -> Chart:
     load = 100.0 * np.array([float(one.offered_load) for one in predicted])
     names = np.array([name for name, _, _ in points])
     panels = []

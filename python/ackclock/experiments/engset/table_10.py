@@ -1,6 +1,7 @@
 """Table 10: averages for different buffers at a very high load."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -60,7 +61,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     return Outcome(findings, {"table": _chart(runs, rates)})
 
 
-def _farthest(found: Mapping[int, Measure], paper) -> Finding:  # type: ignore[no-untyped-def]
+def _farthest(found: Mapping[int, Measure], paper: Any) -> Finding:
     apart = {buffer: 100.0 * abs(one.value / paper[buffer] - 1.0) for buffer, one in found.items()}
     note = ", ".join(f"{one.value:.1f}" for one in found.values())
     return Finding(max(apart.values()), note=f"{note}; the paper: {', '.join(map(str, paper))}")

@@ -6,7 +6,7 @@ import numpy as np
 
 from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.path import KILO, Law, Web, curve, loss_percent, packets, rate_kbps, simulated
-from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
+from ackclock.experiments.frame import Finding, Measure, Outcome, Run, Setting, share
 from ackclock.replication import ResolvedDict
 
 QUICK = 1e6
@@ -50,7 +50,9 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     return Outcome(findings, {"table": _chart(rates, lost, model_rates, model_losses)})
 
 
-def _chart(rates, lost, model_rates, model_losses) -> Chart:  # type: ignore[no-untyped-def]
+def _chart(
+    rates: Mapping[str, Measure], lost: Mapping[str, Measure], model_rates: list[float], model_losses: list[float]
+) -> Chart:
     panels = []
     for title, found, model, paper in (
         ("connection rate h [kbit/s]", rates, model_rates, RATES),
