@@ -1,4 +1,5 @@
-use std::hint::select_unpredictable;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use base::{Packet, Time};
 
@@ -7,179 +8,317 @@ use base::{Packet, Time};
 /// It holds the packets under way, and nothing for a stream that has none: so sources cost no memory here, and few packets
 /// stay in few cache lines, however many sources there are. At equal instants what was told first goes first.
 ///
-/// Who comes after nearly all others takes its place in a queue, from the end; those who overtake more wait in a heap of four
-/// children. A key holds the instant, the order of telling and where the packet lies.
-#[derive(Clone, Debug, Default)]
+/// A calendar queue (R. Brown, Communications of the ACM 31, 1988): a ring of days, each with its packets in their order, many
+/// days for a packet, so that a day has one packet at most as a rule. A map of bits tells which days have any. What lies beyond
+/// the ring waits in a heap. The days' length follows from the packets that wait, and is looked at again when it costs
+/// too much. All this decides how fast it is, never the order.
+#[derive(Clone, Debug)]
 pub(crate) struct Crowd {
-    /// The queue's ring, from `head` on, `queued` long.
-    queue: Vec<u128>,
-    head: usize,
-    queued: usize,
-    /// The heap's first, and groups of four; beyond `length` they are larger than any.
-    keys: Vec<u128>,
-    length: usize,
-    packets: Vec<Packet>,
-    free: Vec<u32>,
-    told: u64,
+    entries: Vec<Entry>,
+    /// The first unused entry; they are linked by `next`.
+    free: u32,
+    days: Vec<Day>,
+    /// A bit for each day, set where it has packets.
+    busy: Vec<u64>,
+    /// A day is two to this many picoseconds long.
+    shift: u32,
+    /// The ring holds the days from this one on, as many as there are; the last one that has had packets.
+    origin: u64,
+    latest: u64,
+    /// Packets in the ring.
+    held: usize,
+    first: Time,
+    /// What lies beyond the ring: instant, order of telling, entry.
+    beyond: BinaryHeap<Reverse<(Time, u64, u32)>>,
+    told_beyond: u64,
+    /// Steps that days of another length might have saved, and how many are too many.
+    effort: usize,
+    most_effort: usize,
 }
 
-/// Bits of a key that say where the packet lies; those above say in which order it was told.
-const PLACE_BITS: u32 = 26;
-const PLACES: u64 = (1 << PLACE_BITS) - 1;
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    time: Time,
+    packet: Packet,
+    next: u32,
+}
 
-/// Who overtakes so many waits in the heap.
-const MOST_OVERTAKEN: usize = 16;
+/// The first and the last packet of a day; the last one means nothing where there is no first one.
+#[derive(Clone, Copy, Debug)]
+struct Day {
+    first: u32,
+    last: u32,
+}
+
+const NONE: u32 = u32::MAX;
+const EMPTY: Day = Day { first: NONE, last: NONE };
+const FEWEST_DAYS: usize = 64;
+
+impl Default for Crowd {
+    fn default() -> Self {
+        Crowd {
+            entries: Vec::new(),
+            free: NONE,
+            days: vec![EMPTY; FEWEST_DAYS],
+            busy: vec![0; FEWEST_DAYS / 64],
+            // A quarter of a millisecond.
+            shift: 28,
+            origin: 0,
+            latest: 0,
+            held: 0,
+            first: Time::NEVER,
+            beyond: BinaryHeap::new(),
+            told_beyond: 0,
+            effort: 0,
+            most_effort: 8 * FEWEST_DAYS,
+        }
+    }
+}
 
 impl Crowd {
     /// The earliest instant; [`Time::NEVER`] where none waits.
     #[inline(always)]
     pub(crate) fn first(&self) -> Time {
-        let mut first = if self.queued > 0 { self.queue[self.head] } else { u128::MAX };
-        if self.length > 0 {
-            first = first.min(self.keys[0]);
-        }
-        Time::from_picoseconds((first >> 64) as u64)
+        self.first
     }
 
     #[inline(always)]
     pub(crate) fn push(&mut self, time: Time, packet: Packet) {
-        let place = match self.free.pop() {
-            Some(place) => {
-                self.packets[place as usize] = packet;
-                u64::from(place)
+        let entry = Entry { time, packet, next: NONE };
+        let place = self.free;
+        match self.entries.get_mut(place as usize) {
+            Some(unused) => {
+                self.free = unused.next;
+                *unused = entry;
+                self.enter(time, place);
             }
-            None => self.add_place(packet),
-        };
-        let key = u128::from(time.picoseconds()) << 64 | u128::from(self.told << PLACE_BITS | place);
-        self.told += 1;
-        if self.queued == self.queue.len() {
-            self.grow_queue();
+            None => self.push_new(entry),
         }
-        let queue = self.queue.as_mut_slice();
-        let mask = queue.len() - 1;
-        // Where many wait in the heap already, to overtake any is to overtake many.
-        let most = if self.length > 4 * MOST_OVERTAKEN { 1 } else { MOST_OVERTAKEN };
-        if self.queued >= most && queue[(self.head + self.queued - most) & mask] > key {
-            return self.push_far_ahead(key);
-        }
-        let (mut gap, mut ahead) = (self.head + self.queued, self.queued);
-        while ahead > 0 {
-            let before = queue[(gap - 1) & mask];
-            if before <= key {
-                break;
-            }
-            queue[gap & mask] = before;
-            (gap, ahead) = (gap - 1, ahead - 1);
-        }
-        queue[gap & mask] = key;
-        self.queued += 1;
     }
 
-    #[inline(never)]
-    fn push_far_ahead(&mut self, key: u128) {
-        if self.length == self.keys.len() {
-            self.grow();
-        }
-        self.length += 1;
-        self.rise(self.length - 1, key);
+    #[cold]
+    fn push_new(&mut self, entry: Entry) {
+        self.entries.push(entry);
+        self.enter(entry.time, self.entries.len() as u32 - 1);
     }
 
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<Packet> {
-        if self.length > 0 && (self.queued == 0 || self.keys[0] < self.queue[self.head]) {
-            return self.pop_far_ahead();
+        let today = self.day(self.first);
+        let index = today as usize & (self.days.len() - 1);
+        let place = self.days[index].first;
+        let Entry { packet, next, .. } = *self.entries.get(place as usize)?;
+        self.entries[place as usize].next = self.free;
+        self.free = place;
+        self.days[index].first = next;
+        self.busy[index / 64] &= !(u64::from(next == NONE) << (index % 64));
+        self.held -= 1;
+        self.origin = today;
+        self.first = self.first_from(index);
+        if !self.beyond.is_empty() {
+            self.come_near();
         }
-        self.queued = self.queued.checked_sub(1)?;
-        let first = self.queue[self.head];
-        self.head = (self.head + 1) & (self.queue.len() - 1);
-        Some(self.leave(first))
+        Some(packet)
     }
 
+    #[inline(always)]
+    fn day(&self, time: Time) -> u64 {
+        time.picoseconds() >> self.shift
+    }
+
+    /// The entry takes its place in the ring, or beyond.
+    #[inline(always)]
+    fn enter(&mut self, time: Time, place: u32) {
+        let day = self.day(time);
+        if self.held == 0 {
+            (self.origin, self.latest) = (day, day);
+        }
+        if day.wrapping_sub(self.origin) >= self.days.len() as u64 {
+            return self.enter_elsewhere(time, place);
+        }
+        self.first = self.first.min(time);
+        self.latest = self.latest.max(day);
+        self.held += 1;
+        let index = day as usize & (self.days.len() - 1);
+        self.busy[index / 64] |= 1 << (index % 64);
+        let slot = &mut self.days[index];
+        if slot.first == NONE {
+            *slot = Day { first: place, last: place };
+        } else {
+            self.enter_busy_day(index, time, place);
+        }
+        if 2 * self.held > self.days.len() {
+            self.rearrange();
+        }
+    }
+
+    #[inline(always)]
+    fn enter_busy_day(&mut self, index: usize, time: Time, place: u32) {
+        let Day { first, last } = self.days[index];
+        if self.entries[last as usize].time <= time {
+            self.entries[last as usize].next = place;
+            self.days[index].last = place;
+        } else if self.entries[first as usize].time > time {
+            self.entries[place as usize].next = first;
+            self.days[index].first = place;
+        } else {
+            self.enter_between(first, time, place);
+        }
+    }
+
+    /// Some of the day's packets go before it, some after it.
     #[inline(never)]
-    fn pop_far_ahead(&mut self) -> Option<Packet> {
-        self.length = self.length.checked_sub(1)?;
-        let first = self.keys[0];
-        let last = std::mem::replace(&mut self.keys[self.length], u128::MAX);
-        if self.length > 0 {
-            self.sink(last);
-        }
-        Some(self.leave(first))
-    }
-
-    #[inline(always)]
-    fn leave(&mut self, key: u128) -> Packet {
-        let place = key as u64 & PLACES;
-        self.free.push(place as u32);
-        self.packets[place as usize]
-    }
-
-    #[cold]
-    fn add_place(&mut self, packet: Packet) -> u64 {
-        self.packets.push(packet);
-        self.packets.len() as u64 - 1
-    }
-
-    #[cold]
-    fn grow_queue(&mut self) {
-        self.queue.rotate_left(self.head);
-        self.head = 0;
-        self.queue.resize((2 * self.queue.len()).max(8), u128::MAX);
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let more = if self.keys.is_empty() { 1 } else { 4 };
-        self.keys.resize(self.keys.len() + more, u128::MAX);
-    }
-
-    #[inline(always)]
-    fn rise(&mut self, mut place: usize, key: u128) {
-        let keys = self.keys.as_mut_slice();
-        while place > 0 {
-            let above = (place - 1) / 4;
-            if keys[above] <= key {
+    fn enter_between(&mut self, first: u32, time: Time, place: u32) {
+        let mut before = first;
+        loop {
+            self.effort += 1;
+            let after = self.entries[before as usize].next;
+            if self.entries[after as usize].time > time {
+                self.entries[before as usize].next = place;
+                self.entries[place as usize].next = after;
                 break;
             }
-            keys[place] = keys[above];
-            place = above;
+            before = after;
         }
-        keys[place] = key;
+        if self.effort > self.most_effort {
+            self.rearrange();
+        }
     }
 
-    /// `key` takes the first place and sinks from there.
+    /// Beyond the ring, or, where days were passed without packets, before it.
+    #[cold]
+    #[inline(never)]
+    fn enter_elsewhere(&mut self, time: Time, place: u32) {
+        let (day, days) = (self.day(time), self.days.len() as u64);
+        if day < self.origin {
+            if self.latest - day >= days {
+                self.put_off(day + days);
+            }
+            self.origin = day;
+            return self.enter(time, place);
+        }
+        self.told_beyond += 1;
+        self.beyond.push(Reverse((time, self.told_beyond, place)));
+        self.effort += 8;
+        if self.effort > self.most_effort {
+            self.rearrange();
+        }
+    }
+
+    /// The ring ends before `day`: what lies there or later goes beyond it.
+    fn put_off(&mut self, day: u64) {
+        for place in self.drain() {
+            let time = self.entries[place as usize].time;
+            if self.day(time) < day {
+                self.enter(time, place);
+            } else {
+                self.told_beyond += 1;
+                self.beyond.push(Reverse((time, self.told_beyond, place)));
+            }
+        }
+    }
+
+    /// The earliest instant, where no day of the ring before the one at `index` has packets.
     #[inline(always)]
-    fn sink(&mut self, key: u128) {
-        let keys = self.keys.as_mut_slice();
-        let mut place = 0;
-        while let Some(four) = keys.get(4 * place + 1..4 * place + 5) {
-            let least = least_of_four(four, 4 * place + 1);
-            if keys[least] >= key {
+    fn first_from(&mut self, index: usize) -> Time {
+        let bits = self.busy[index / 64] & (u64::MAX << (index % 64));
+        if bits == 0 {
+            return self.first_after(index / 64);
+        }
+        let next = self.days[index & !63 | bits.trailing_zeros() as usize].first;
+        self.entries[next as usize].time
+    }
+
+    /// The earliest instant, where the days of this word of bits that are still to come have no packets.
+    #[inline(never)]
+    fn first_after(&mut self, mut word: usize) -> Time {
+        if self.held == 0 {
+            return Time::NEVER;
+        }
+        loop {
+            self.effort += 1;
+            word = (word + 1) & (self.busy.len() - 1);
+            let bits = self.busy[word];
+            if bits != 0 {
+                let next = self.days[64 * word + bits.trailing_zeros() as usize].first;
+                let first = self.entries[next as usize].time;
+                if self.effort > self.most_effort {
+                    self.rearrange();
+                }
+                return first;
+            }
+        }
+    }
+
+    /// What lay beyond the ring and does no longer enters it.
+    #[cold]
+    #[inline(never)]
+    fn come_near(&mut self) {
+        while let Some(&Reverse((time, _, place))) = self.beyond.peek() {
+            if self.held > 0 && self.day(time) - self.origin >= self.days.len() as u64 {
                 break;
             }
-            keys[place] = keys[least];
-            place = least;
+            self.beyond.pop();
+            self.enter(time, place);
         }
-        keys[place] = key;
+    }
+
+    /// All entries of the ring, in their order; it is empty then.
+    fn drain(&mut self) -> Vec<u32> {
+        let mut places = Vec::with_capacity(self.held);
+        let start = self.origin as usize & (self.days.len() - 1);
+        for index in (start..self.days.len()).chain(0..start) {
+            let mut place = std::mem::replace(&mut self.days[index], EMPTY).first;
+            while place != NONE {
+                places.push(place);
+                place = std::mem::replace(&mut self.entries[place as usize].next, NONE);
+            }
+        }
+        self.busy.fill(0);
+        self.held = 0;
+        self.first = Time::NEVER;
+        places
+    }
+
+    /// New days: four or more for each packet, over twice the time in which most of them lie.
+    #[cold]
+    #[inline(never)]
+    fn rearrange(&mut self) {
+        let mut places = self.drain();
+        while let Some(Reverse((_, _, place))) = self.beyond.pop() {
+            places.push(place);
+        }
+        let time = |place: usize| self.entries[places[place] as usize].time;
+        let days = (4 * places.len()).next_power_of_two().max(FEWEST_DAYS);
+        let most = (time(places.len() * 7 / 8) - time(0)).picoseconds();
+        let length = (2 * most / days as u64).max(1).next_power_of_two();
+        let as_before = days == self.days.len() && length == 1 << self.shift;
+        self.shift = length.trailing_zeros();
+        self.days = vec![EMPTY; days];
+        self.busy = vec![0; days / 64];
+        // What no other days save is not looked for as often.
+        let most_effort = if as_before { self.most_effort.saturating_mul(2) } else { 8 * days };
+        self.most_effort = usize::MAX;
+        for place in places {
+            self.enter(self.entries[place as usize].time, place);
+        }
+        (self.effort, self.most_effort) = (0, most_effort);
     }
 }
-
-/// Where the least of four keys is that begin at `below`. Which one cannot be predicted: no branch.
-#[inline(always)]
-fn least_of_four(four: &[u128], below: usize) -> usize {
-    let a = select_unpredictable(four[1] < four[0], 1, 0);
-    let b = select_unpredictable(four[3] < four[2], 3, 2);
-    below + select_unpredictable(four[b & 3] < four[a & 3], b, a)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    fn push(crowd: &mut Crowd, time: u64, sequence: u64) {
+        crowd.push(Time::from_picoseconds(time), Packet { sequence, ..Packet::default() });
+    }
 
     #[test]
     fn packets_go_by_their_instants_and_at_equal_ones_as_they_were_told() {
         let mut crowd = Crowd::default();
         for (sequence, time) in [5, 3, 5, 1, 3, 3].into_iter().enumerate() {
-            crowd.push(Time::from_picoseconds(time), Packet { sequence: sequence as u64, ..Packet::default() });
+            push(&mut crowd, time, sequence as u64);
         }
         assert_eq!(crowd.first(), Time::from_picoseconds(1));
         let order: Vec<u64> = std::iter::from_fn(|| crowd.pop()).map(|packet| packet.sequence).collect();
@@ -187,26 +326,72 @@ mod tests {
         assert_eq!(crowd.first(), Time::NEVER);
     }
 
-    #[test]
-    fn many_packets_come_in_order_while_others_join() {
-        let (mut crowd, mut random) = (Crowd::default(), base::RandomStream::named(1, 0, "crowd"));
-        let (mut now, mut held) = (0, 0);
-        for round in 0..100_000_u64 {
-            if held == 0 || (held < 300 && random.below(3) > 0) {
-                let at = now + random.below(1000) as u64;
-                crowd.push(
-                    Time::from_picoseconds(at),
-                    Packet { sequence: at, stamp: Time::from_picoseconds(round), ..Packet::default() },
-                );
-                held += 1;
-            } else {
-                let first = crowd.first();
-                let packet = crowd.pop().unwrap();
-                assert_eq!(first, Time::from_picoseconds(packet.sequence));
-                assert!(packet.sequence >= now);
-                (now, held) = (packet.sequence, held - 1);
+    /// Plays pushes so long after the clock, and pops where there is none, against a sorted list.
+    fn agrees_with_a_sorted_list(steps: impl IntoIterator<Item = Option<u64>>) -> usize {
+        let (mut crowd, mut expected, mut now) = (Crowd::default(), std::collections::BTreeSet::new(), 0);
+        let mut most = 0;
+        for (told, step) in steps.into_iter().enumerate() {
+            match step {
+                Some(after) => {
+                    let time = now + after;
+                    push(&mut crowd, time, told as u64);
+                    expected.insert((time, told as u64));
+                }
+                None => {
+                    let first = expected.pop_first();
+                    assert_eq!(crowd.pop().map(|packet| packet.sequence), first.map(|(_, told)| told));
+                    now = first.map_or(now, |(time, _)| time);
+                }
             }
+            most = most.max(expected.len());
+            let first = expected.first().map_or(Time::NEVER, |&(time, _)| Time::from_picoseconds(time));
+            assert_eq!(crowd.first(), first);
         }
-        assert!(crowd.packets.len() <= 300, "places are used again");
+        while let Some((_, told)) = expected.pop_first() {
+            assert_eq!(crowd.pop().map(|packet| packet.sequence), Some(told));
+        }
+        assert!(crowd.pop().is_none());
+        assert!(crowd.entries.len() <= most, "places are used again");
+        crowd.days.len()
+    }
+
+    fn gap() -> impl Strategy<Value = Option<u64>> {
+        // Ties, neighbours on one day, some days ahead, and far beyond any ring.
+        prop_oneof![
+            3 => Just(None),
+            1 => (0_u64..3).prop_map(Some),
+            2 => (0_u64..1 << 20).prop_map(Some),
+            2 => (0_u64..1 << 34).prop_map(Some),
+            1 => (0_u64..1 << 50).prop_map(Some),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_is_that_of_a_sorted_list(steps in prop::collection::vec(gap(), 1..800)) {
+            agrees_with_a_sorted_list(steps);
+        }
+    }
+
+    #[test]
+    fn the_days_follow_what_waits() {
+        let mut random = base::RandomStream::named(1, 0, "crowd");
+        // Many packets, then few, at other distances: the ring grows and shrinks again.
+        let fill = (0..20_000).map(|step| (step % 5 < 4).then_some(())).collect::<Vec<_>>();
+        let busy = fill.iter().map(|push| push.map(|()| random.below(1 << 30) as u64)).collect::<Vec<_>>();
+        assert!(agrees_with_a_sorted_list(busy.iter().copied()) > 16_384);
+        let emptied = (0..11_990).map(|_| None);
+        let sparse = (0..200_000).map(|step| (step % 2 == 0).then(|| 1 << 33));
+        assert_eq!(agrees_with_a_sorted_list(busy.into_iter().chain(emptied).chain(sparse)), FEWEST_DAYS);
+    }
+
+    #[test]
+    fn many_packets_at_one_instant_cost_a_step_each() {
+        let (mut crowd, packets) = (Crowd::default(), 200_000);
+        for sequence in 0..packets {
+            push(&mut crowd, 7, sequence);
+        }
+        assert!((0..packets).all(|sequence| crowd.pop().map(|packet| packet.sequence) == Some(sequence)));
+        assert_eq!(crowd.effort, 0);
     }
 }
