@@ -17,7 +17,7 @@ from ackclock import scenario
 from ackclock.wording import plural
 
 SCENARIOS = Path(__file__).with_name("scenarios")
-BUDGET_NS = {"one-bulk-flow": 40, "hundred-bulk-flows": 100, "ten-node-path": 150, "web134": 150}
+BUDGET_NS = {"one-bulk-flow": 40, "hundred-bulk-flows": 100, "ten-node-path": 150, "web134": 150, "web100000": 300}
 NS2_SHARE = 0.1
 """Part of the simulated time that ns-2 runs for: enough for seconds of CPU."""
 NS2_REPEATS = 3

@@ -2,15 +2,15 @@
 #[derive(Clone, Debug, Default)]
 pub struct Ring<T> {
     slots: Vec<T>,
-    head: usize,
-    length: usize,
+    head: u32,
+    length: u32,
 }
 
 impl<T: Copy + Default> Ring<T> {
     /// Number of entries.
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.length
+        self.length as usize
     }
 
     /// Whether nothing is in it.
@@ -25,17 +25,17 @@ impl<T: Copy + Default> Ring<T> {
         if self.length == 0 {
             return None;
         }
-        self.slots.get(self.head)
+        self.slots.get(self.head as usize)
     }
 
     /// Adds behind the newest entry.
     #[inline(always)]
     pub fn push(&mut self, entry: T) {
-        if self.length == self.slots.len() {
+        if self.length as usize == self.slots.len() {
             self.grow();
         }
         let mask = self.slots.len() - 1;
-        self.slots[(self.head + self.length) & mask] = entry;
+        self.slots[(self.head + self.length) as usize & mask] = entry;
         self.length += 1;
     }
 
@@ -45,7 +45,7 @@ impl<T: Copy + Default> Ring<T> {
         let entry = *self.front()?;
         self.length -= 1;
         // Back to the start where nothing is left: a ring that is nearly empty stays in few cache lines.
-        self.head = if self.length == 0 { 0 } else { (self.head + 1) & (self.slots.len() - 1) };
+        self.head = if self.length == 0 { 0 } else { (self.head + 1) & (self.slots.len() as u32 - 1) };
         Some(entry)
     }
 
@@ -58,7 +58,7 @@ impl<T: Copy + Default> Ring<T> {
     /// From the oldest to the newest.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let mask = self.slots.len().wrapping_sub(1);
-        (0..self.length).map(move |i| &self.slots[(self.head + i) & mask])
+        (0..self.length).map(move |i| &self.slots[(self.head + i) as usize & mask])
     }
 
     #[cold]

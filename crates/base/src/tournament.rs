@@ -40,12 +40,15 @@ impl Tournament {
     pub fn with_near(near: usize, elements: usize) -> Tournament {
         let (above, below, parts) = layout(near, elements);
         let bits = elements.next_power_of_two().trailing_zeros();
+        let (near, near_place) = (if parts > 0 { near } else { 0 }, 1 << (2 * above));
+        let far_place = if parts > 0 { ((4 + parts) << (2 * below - 2)) - near } else { 1 << (2 * below) };
+        let matches = (near_place + near).max(far_place + elements) / 4 + 1;
         let mut tournament = Tournament {
-            matches: vec![[u64::MAX; 4]; 1 << (2 * below - 1)],
+            matches: vec![[u64::MAX; 4]; matches],
             winner: u64::MAX,
-            near: if parts > 0 { near as u32 } else { 0 },
-            near_place: 1 << (2 * above),
-            far_place: if parts > 0 { ((4 + parts) << (2 * below - 2)) - near } else { 1 << (2 * below) },
+            near: near as u32,
+            near_place,
+            far_place,
             bits,
             base: Time::ZERO,
             times: vec![Time::NEVER; 1 << bits],

@@ -131,11 +131,7 @@ impl Engine {
             } else if element >= self.network.first_receiver {
                 self.network.on_receiver_timer(element - self.network.first_receiver, time);
             } else if element >= self.network.first_crowd {
-                if element + 1 == self.network.first_receiver {
-                    self.on_crowded_ack(time);
-                } else {
-                    self.network.on_crowd(element - self.network.first_crowd, time);
-                }
+                self.on_crowd(element, time);
             } else if element >= self.network.first_stream {
                 self.network.on_arrival(element - self.network.first_stream, time);
             } else {
@@ -210,12 +206,29 @@ impl Engine {
         self.network.events.set(self.network.first_sender + flow, next);
     }
 
+    /// A packet that waited in a crowd has its turn.
+    #[inline(never)]
+    fn on_crowd(&mut self, element: u32, now: Time) {
+        let Some(packet) = self.network.take_from_crowd(element) else { return };
+        if element + 1 == self.network.first_receiver {
+            let Some(flow) = self.network.leave_senders_crowd(&packet) else { return };
+            self.on_crowded_ack(flow, now, packet);
+        } else if let Some((flow, time, packet)) = self.network.leave_crowd(now, packet) {
+            let none_before = self.network.flows[flow as usize].crowded_acks == 0;
+            // Both at once: with very many flows, memory is what they wait for.
+            if none_before & self.senders[flow as usize].sender.only_opens(time, packet.sequence) {
+                self.on_crowded_ack(flow, time, packet);
+            } else {
+                self.network.wait_for_sender(flow, time, packet);
+            }
+        }
+    }
+
     /// As [`Engine::on_sender`], where ACKs wait elsewhere. The timer's event stays where it is while the timer moves on;
     /// one that comes too early finds nothing to do but to be set anew.
     #[inline(never)]
-    fn on_crowded_ack(&mut self, now: Time) {
-        let Some((flow, ack)) = self.network.on_senders_crowd(now) else { return };
-        self.on_ack(flow, now, ack);
+    fn on_crowded_ack(&mut self, flow: u32, now: Time, packet: Packet) {
+        self.on_ack(flow, now, ArrivingAck { time: now, next: packet.sequence, echo: packet.stamp });
         self.follow_cwnd(flow, now);
         let slot = &self.senders[flow as usize];
         let next = slot.sender.deadline().min(slot.start);
@@ -373,7 +386,7 @@ impl Actions for Outbox<'_> {
             kind: if segment.retransmission { PacketKind::Retransmission } else { PacketKind::Data },
             slow_start: segment.slow_start,
         };
-        self.network.forward(self.now, packet);
+        self.network.send(self.now, packet);
     }
 
     fn loss(&mut self, loss: Loss) {

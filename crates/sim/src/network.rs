@@ -1,4 +1,5 @@
 mod accounts;
+mod crowds;
 mod rare;
 
 use base::{Packet, PacketKind, RandomStream, Ring, Time, Tournament};
@@ -44,17 +45,22 @@ struct ReceiverSlot {
 }
 
 /// What the network keeps of a flow.
-#[derive(Clone, Debug, Default)]
-#[repr(C, align(64))]
+#[derive(Clone, Debug)]
+#[repr(C, align(128))]
 pub(crate) struct FlowSlot {
+    receiver: ReceiverSlot,
+    pub(crate) traffic: Traffic,
+    /// ACKs that wait in the crowd of the senders.
+    pub(crate) crowded_acks: u32,
     pub(crate) statistics: FlowStatistics,
     /// ACKs on their last way to the sender.
     pub(crate) acks: Ring<ArrivingAck>,
-    pub(crate) traffic: Traffic,
+    /// Its losses; none where there was none.
+    loss_log: Option<Box<LossLog>>,
 }
 
-// Whole cache lines, of which each packet needs the first two.
-const _: () = assert!(size_of::<FlowSlot>() == 256);
+// Whole pairs of cache lines; data that arrive need the first pair and a line of the second, ACKs the second.
+const _: () = assert!(size_of::<FlowSlot>() == 384);
 
 /// What starts a flow, and goes on starting it; the number is an index into the table of that kind.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,12 +74,14 @@ pub(crate) enum Traffic {
     Datagrams(u32),
 }
 
-/// A flow's own copy of a link.
-#[derive(Clone, Copy, Debug)]
-struct PrivateLink {
-    /// Departure of its last packet.
-    last: Time,
-    group: u32,
+/// What a flow's own copies of a link share with those of all flows alike.
+#[derive(Clone, Debug)]
+struct PrivateGroup {
+    links: PrivateLinks,
+    /// Propagation after them.
+    delay: Time,
+    /// The scenario's link.
+    link: u32,
 }
 
 /// All between the senders: links, the streams that join there, receivers, and the ACKs that come back.
@@ -86,16 +94,12 @@ pub(crate) struct Network {
     pub(crate) events: Tournament,
     pub(crate) flows: Vec<FlowSlot>,
     pub(crate) observers: Option<Box<Observers>>,
-    /// The flows' losses; none where there was none.
-    loss_logs: Vec<Option<Box<LossLog>>>,
     hops: Vec<Hop>,
     /// The first hop of each flow's data.
     pub(crate) data: Vec<u32>,
     links: Vec<Link>,
     queues: Vec<QueuedLink>,
-    private: Vec<PrivateLink>,
-    /// What the copies of a link for the flows of an entry share, and the link.
-    private_groups: Vec<(PrivateLinks, u32)>,
+    private_groups: Vec<PrivateGroup>,
     pub(crate) transfers: Transfers,
     places: Vec<Place>,
     /// The scenario's link of each table entry.
@@ -109,7 +113,6 @@ pub(crate) struct Network {
     /// The last one is that of the senders.
     crowds: Vec<Crowd>,
     pub(crate) channels: Option<Box<Channels>>,
-    receivers: Vec<ReceiverSlot>,
     /// The flows whose receivers may hold ACKs back.
     delaying: Vec<u32>,
     pub(crate) first_stream: u32,
@@ -120,8 +123,7 @@ pub(crate) struct Network {
 
 impl Network {
     pub(crate) fn new(scenario: &Scenario, replication: u64, phase: Phase) -> Network {
-        let Routes { hops, data, acks, places, streams, crowds, private_groups, private_links: private } =
-            routes(scenario);
+        let Routes { hops, data, acks, places, streams, crowds, private_groups } = routes(scenario);
         let (mut links, mut queues) = (Vec::new(), Vec::new());
         let (mut link_indices, mut queue_indices) = (Vec::new(), Vec::new());
         for (index, (config, place)) in scenario.links.iter().zip(&places).enumerate() {
@@ -144,15 +146,23 @@ impl Network {
         let first_crowd = first_stream + (streams + pipes.len()) as u32;
         let first_receiver = first_crowd + crowds as u32 + 1;
         let mut delaying = Vec::new();
-        let mut receivers = Vec::new();
+        let mut flows = Vec::with_capacity(data.len());
         for (index, ((entry, _), &acks)) in scenario.members().zip(&acks).enumerate() {
             let flow = &scenario.flows[entry];
-            receivers.push(ReceiverSlot {
+            let receiver = ReceiverSlot {
                 receiver: Receiver::new(&flow.receiver, flow.sender.dialect),
                 ack_bytes: flow.ack_bytes,
                 acks,
                 delay: Time::from_seconds(flow.return_delay_s),
                 timer: first_receiver + delaying.len() as u32,
+            };
+            flows.push(FlowSlot {
+                receiver,
+                traffic: Traffic::Once,
+                crowded_acks: 0,
+                statistics: FlowStatistics::default(),
+                acks: Ring::default(),
+                loss_log: None,
             });
             if flow.receiver.ack_every > 1 {
                 delaying.push(index as u32);
@@ -162,22 +172,23 @@ impl Network {
         Network {
             phase,
             events: Tournament::with_near(first_receiver as usize, first_sender as usize + data.len()),
-            flows: vec![FlowSlot::default(); data.len()],
+            flows,
             observers: Observers::new(scenario, replication, phase),
             overtaking: vec![Crowd::default(); pipes.len()],
             pipes,
             losses: losses(scenario, replication),
             channels,
-            loss_logs: vec![None; data.len()],
             data,
-            receivers,
             hops,
             links,
             queues,
-            private: private.into_iter().map(|group| PrivateLink { last: Time::ZERO, group }).collect(),
             private_groups: private_groups
                 .iter()
-                .map(|group| (private_links(&scenario.links[group.link], group.bytes), group.link as u32))
+                .map(|group| PrivateGroup {
+                    links: private_links(&scenario.links[group.link], group.bytes),
+                    delay: group.delay,
+                    link: group.link as u32,
+                })
                 .collect(),
             transfers: Transfers::default(),
             places,
@@ -190,6 +201,15 @@ impl Network {
             first_crowd,
             first_receiver,
             first_sender,
+        }
+    }
+
+    /// A sender sends a packet.
+    #[inline(always)]
+    pub(crate) fn send(&mut self, now: Time, packet: Packet) {
+        match self.hops[packet.hop as usize].element {
+            Element::Private(_) => self.forward_to_crowd(now, packet),
+            _ => self.forward(now, packet),
         }
     }
 
@@ -213,7 +233,7 @@ impl Network {
                 Element::Link(_) => time = arrival,
                 // Crowds come right behind such links.
                 Element::Private(_) | Element::Crowd(_) | Element::CrowdedSender(_) => {
-                    return self.forward_over_private(arrival, packet)
+                    return self.forward_to_crowd(arrival, packet)
                 }
                 Element::Sink(flow) => return self.take_in(flow, arrival),
                 rare => {
@@ -223,34 +243,6 @@ impl Network {
                 }
             }
         }
-    }
-
-    /// As [`Network::forward`], from a link on that the flow has for itself, to the next place of another kind. Out of line:
-    /// ways without such links keep their registers.
-    #[inline(never)]
-    fn forward_over_private(&mut self, mut time: Time, mut packet: Packet) {
-        while time <= self.phase.end {
-            let Hop { element, delay } = self.hops[packet.hop as usize];
-            match element {
-                Element::Private(index) => {
-                    let Some(departure) = self.cross_private(index, time, &packet) else { return };
-                    time = departure + delay;
-                    packet.hop += 1;
-                }
-                Element::Receiver(flow) => {
-                    let Some(acknowledgment) = self.receive(flow, time, &packet) else { return };
-                    (time, packet) = self.answer(flow, time, acknowledgment);
-                }
-                Element::Crowd(crowd) => return self.join_crowd(crowd, time, packet),
-                Element::CrowdedSender(_) => return self.join_crowd(self.senders_crowd(), time, packet),
-                _ => return self.forward_from_private(time, packet),
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn forward_from_private(&mut self, time: Time, packet: Packet) {
-        self.forward(time, packet);
     }
 
     /// Crosses the links ahead whose departures are known on arrival: when the packet comes to the next hop of another kind.
@@ -282,12 +274,7 @@ impl Network {
             let Hop { element: Element::Link(index), delay } = self.hops[packet.hop as usize] else {
                 return Some(time);
             };
-            self.tell_departures(index as usize, time);
-            let name = self.link_indices[index as usize];
-            self.tell_arrival(name, time, packet);
-            let fate = self.links[index as usize].arrive(time, packet.bytes, &self.phase);
-            self.tell_fate(index as usize, time, packet, fate);
-            let Some(departure) = fate else {
+            let Some(departure) = self.cross_observed_link(index, time, *packet) else {
                 self.count_drop(time, packet);
                 return None;
             };
@@ -297,30 +284,15 @@ impl Network {
         None
     }
 
-    /// Crosses a link that the flow has for itself: when the packet leaves it.
-    #[inline(always)]
-    fn cross_private(&mut self, index: u32, now: Time, packet: &Packet) -> Option<Time> {
-        let PrivateLink { last, group } = &mut self.private[index as usize];
-        let group = *group as usize;
-        let fate = self.private_groups[group].0.arrive(last, now, &self.phase);
-        if fate.is_none() || self.observers.is_some() {
-            self.tell_private_fate(group, now, packet, fate);
-        }
-        fate
-    }
-
+    /// When the packet departs; none where it is dropped.
     #[cold]
-    fn tell_private_fate(&mut self, group: usize, now: Time, packet: &Packet, fate: Option<Time>) {
-        let link = self.private_groups[group].1;
-        let flow = self.flow_of(packet);
-        if fate.is_none() {
-            self.count_drop(now, packet);
-        }
-        let Some(observers) = &mut self.observers else { return };
-        match fate {
-            Some(departure) => observers.left(departure, link, packet),
-            None => observers.dropped(now, link, flow, packet, false),
-        }
+    #[inline(never)]
+    fn cross_observed_link(&mut self, index: u32, time: Time, packet: Packet) -> Option<Time> {
+        self.tell_departures(index as usize, time);
+        self.tell_arrival(self.link_indices[index as usize], time, &packet);
+        let fate = self.links[index as usize].arrive(time, packet.bytes, &self.phase);
+        self.tell_fate(index as usize, time, &packet, fate);
+        fate
     }
 
     /// A packet that nobody answers has arrived.
@@ -334,7 +306,7 @@ impl Network {
 
     /// The receiver of a flow is ready for its next transfer.
     pub(crate) fn begin_next_transfer(&mut self, flow: u32, now: Time) {
-        self.receivers[flow as usize].receiver.begin_next_transfer(now);
+        self.flows[flow as usize].receiver.receiver.begin_next_transfer(now);
     }
 
     /// The first packet of a stream has its turn.
@@ -348,40 +320,6 @@ impl Network {
         self.events.set(self.first_stream + stream, next);
         packet.hop += 1;
         self.forward(now, packet);
-    }
-
-    /// The first packet of a crowd has its turn.
-    #[inline(never)]
-    pub(crate) fn on_crowd(&mut self, crowd: u32, now: Time) {
-        let waiting = &mut self.crowds[crowd as usize];
-        let Some(mut packet) = waiting.pop() else { return };
-        let next = waiting.first();
-        self.events.set(self.first_crowd + crowd, next);
-        packet.hop += 1;
-        self.forward(now, packet);
-    }
-
-    /// The first ACK of the crowd of all senders has its turn: whose it is.
-    #[inline(always)]
-    pub(crate) fn on_senders_crowd(&mut self, now: Time) -> Option<(u32, ArrivingAck)> {
-        let waiting = self.crowds.last_mut()?;
-        let packet = waiting.pop()?;
-        let next = waiting.first();
-        self.events.set(self.first_receiver - 1, next);
-        let Element::CrowdedSender(flow) = self.hops[packet.hop as usize].element else { return None };
-        Some((flow, ArrivingAck { time: now, next: packet.sequence, echo: packet.stamp }))
-    }
-
-    fn senders_crowd(&self) -> u32 {
-        self.crowds.len() as u32 - 1
-    }
-
-    #[inline(always)]
-    fn join_crowd(&mut self, crowd: u32, time: Time, packet: Packet) {
-        let waiting = &mut self.crowds[crowd as usize];
-        waiting.push(time, packet);
-        // Not `advance`: crowds stand near the top, and whether the packet is the first cannot be predicted.
-        self.events.set(self.first_crowd + crowd, waiting.first());
     }
 
     /// A packet leaves a link whose departures are events.
@@ -404,7 +342,7 @@ impl Network {
     #[inline(never)]
     pub(crate) fn on_receiver_timer(&mut self, delaying: u32, now: Time) {
         let flow = self.delaying[delaying as usize];
-        let slot = &mut self.receivers[flow as usize];
+        let slot = &mut self.flows[flow as usize].receiver;
         let deadline = slot.receiver.deadline();
         self.events.set(slot.timer, if deadline > now { deadline } else { Time::NEVER });
         if deadline <= now {
@@ -495,15 +433,14 @@ impl Network {
 
     #[inline(always)]
     fn receive(&mut self, flow: u32, time: Time, packet: &Packet) -> Option<Acknowledgment> {
-        let slot = &mut self.receivers[flow as usize];
+        let slot = &mut self.flows[flow as usize].receiver;
         if slot.receiver.deadline() <= time {
             self.send_held_ack(flow);
         }
-        let slot = &mut self.receivers[flow as usize];
+        let FlowSlot { receiver: slot, statistics, .. } = &mut self.flows[flow as usize];
         let before = slot.receiver.next();
         let acknowledgment = slot.receiver.on_data(time, packet.sequence, packet.stamp);
         let index = self.phase.index(time);
-        let statistics = &mut self.flows[flow as usize].statistics;
         statistics.received[index] += 1;
         statistics.delivered[index] += slot.receiver.next() - before;
         if slot.receiver.deadline() != Time::NEVER {
@@ -515,7 +452,7 @@ impl Network {
     /// Data that the clock has not reached yet are told ahead; an ACK that is due before them goes first.
     #[cold]
     fn send_held_ack(&mut self, flow: u32) {
-        let slot = &mut self.receivers[flow as usize];
+        let slot = &mut self.flows[flow as usize].receiver;
         let due = slot.receiver.deadline();
         let acknowledgment = slot.receiver.on_timer();
         let (time, packet) = self.answer(flow, due, acknowledgment);
@@ -524,7 +461,7 @@ impl Network {
 
     #[inline(always)]
     fn answer(&self, flow: u32, time: Time, acknowledgment: Acknowledgment) -> (Time, Packet) {
-        let slot = &self.receivers[flow as usize];
+        let slot = &self.flows[flow as usize].receiver;
         let packet = Packet {
             sequence: acknowledgment.next,
             stamp: acknowledgment.echo,

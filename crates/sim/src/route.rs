@@ -10,7 +10,7 @@ use crate::scenario::{FlowConfig, LinkConfig, OrderConfig, QueueConfig, Scenario
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hop {
     pub(crate) element: Element,
-    /// Propagation after it.
+    /// Propagation after it. Of a flow's own copy of a link, all of whose packets have the same: when the last one departs.
     pub(crate) delay: Time,
 }
 
@@ -23,7 +23,7 @@ pub(crate) enum Element {
     Queue(u32),
     /// Such a link with levels of priority, of which this is the way at one.
     Level { queue: u32, level: u8 },
-    /// A flow's own copy of a link.
+    /// A flow's own copy of a link; the number is that of its group.
     Private(u32),
     /// The end of an ordered stream that others join: the packet waits there until its instant.
     Merge(u32),
@@ -67,6 +67,8 @@ pub(crate) struct PrivateGroup {
     pub(crate) link: usize,
     entry: usize,
     pub(crate) bytes: u16,
+    /// Propagation after it.
+    pub(crate) delay: Time,
 }
 
 /// Where packets come from, in order of time. Senders are none: they send at the clock's own instant. Nor are pipes in which
@@ -100,8 +102,6 @@ pub(crate) struct Routes {
     /// How many crowds wait at merges; one more waits for senders.
     pub(crate) crowds: usize,
     pub(crate) private_groups: Vec<PrivateGroup>,
-    /// The group of each private link.
-    pub(crate) private_links: Vec<u32>,
 }
 
 /// A discipline that may throw out a packet that waits, or let others go first, makes departures events.
@@ -211,7 +211,6 @@ pub(crate) fn routes(scenario: &Scenario) -> Routes {
         hops: Vec::new(),
         links: &scenario.links,
         private_groups: BTreeMap::new(),
-        private_links: Vec::new(),
     };
     let members = scenario.members().enumerate();
     let (data, acks) = members.map(|(index, (entry, _))| layout.flow(index, entry, &scenario.flows[entry])).unzip();
@@ -226,7 +225,6 @@ pub(crate) fn routes(scenario: &Scenario) -> Routes {
         streams: layout.streams.len(),
         crowds: layout.crowds.len(),
         private_groups: private_groups.into_iter().map(|(_, group)| group).collect(),
-        private_links: layout.private_links,
     }
 }
 
@@ -241,7 +239,6 @@ struct Layout<'a> {
     hops: Vec<Hop>,
     links: &'a [LinkConfig],
     private_groups: BTreeMap<PrivateGroup, u32>,
-    private_links: Vec<u32>,
 }
 
 /// Whose way is laid out.
@@ -257,56 +254,59 @@ impl Layout<'_> {
     fn flow(&mut self, index: usize, entry: usize, flow: &FlowConfig) -> (u32, u32) {
         let data = self.hops.len() as u32;
         let traveller = Traveller { flow: index, entry, bytes: flow.packet_bytes, level: flow.priority };
-        self.way(&flow.path, None, traveller);
-        self.add_delay(flow.forward_delay_s);
+        self.way(&flow.path, None, Time::from_seconds(flow.forward_delay_s), traveller);
         if !flow.is_tcp() {
-            self.push(Element::Sink(index as u32), 0.0);
+            self.push(Element::Sink(index as u32), Time::ZERO);
             return (data, data);
         }
-        self.push(Element::Receiver(index as u32), flow.return_delay_s);
+        self.push(Element::Receiver(index as u32), Time::from_seconds(flow.return_delay_s));
         let acks = self.hops.len() as u32;
         let traveller = Traveller { bytes: flow.ack_bytes, level: flow.ack_priority, ..traveller };
-        self.way(&flow.return_path, Some(Feeder::Receiver(index)), traveller);
+        self.way(&flow.return_path, Some(Feeder::Receiver(index)), Time::ZERO, traveller);
         let crowded = flow.return_path.last().is_some_and(|&last| self.places[last] == Place::Private);
         let sender = if crowded { Element::CrowdedSender } else { Element::Sender };
-        self.push(sender(index as u32), 0.0);
+        self.push(sender(index as u32), Time::ZERO);
         (data, acks)
     }
 
-    fn way(&mut self, links: &[usize], mut feeder: Option<Feeder>, traveller: Traveller) {
-        for &link in links {
+    /// A way over `links`, with more delay behind the last one.
+    fn way(&mut self, links: &[usize], mut feeder: Option<Feeder>, last_delay: Time, traveller: Traveller) {
+        for (position, &link) in links.iter().enumerate() {
             if let Some(merge) = feeder.and_then(|feeder| self.merge(link, feeder)) {
-                self.push(merge, 0.0);
+                self.push(merge, Time::ZERO);
             }
             if let Some(loss) = self.losses[link] {
-                self.push(loss, 0.0);
+                self.push(loss, Time::ZERO);
             }
-            let element = match (self.places[link], self.links[link].queue) {
-                (Place::Link(index), _) => Element::Link(index),
-                (Place::Queue(queue), QueueConfig::Priority { .. }) => Element::Level { queue, level: traveller.level },
-                (Place::Queue(index), _) => Element::Queue(index),
+            let more = if position + 1 == links.len() { last_delay } else { Time::ZERO };
+            let pipe = self.pipes[link];
+            // A pipe and a channel have propagation of their own.
+            let own = pipe.is_none() && !matches!(self.places[link], Place::Channel(_));
+            let delay = if own { Time::from_seconds(self.links[link].delay_s) } else { Time::ZERO };
+            let after = if pipe.is_none() { delay + more } else { Time::ZERO };
+            match (self.places[link], self.links[link].queue) {
+                (Place::Link(index), _) => self.push(Element::Link(index), after),
+                (Place::Queue(queue), QueueConfig::Priority { .. }) => {
+                    self.push(Element::Level { queue, level: traveller.level }, after);
+                }
+                (Place::Queue(index), _) => self.push(Element::Queue(index), after),
                 (Place::Private, _) => {
-                    self.private(PrivateGroup { link, entry: traveller.entry, bytes: traveller.bytes })
+                    let Traveller { entry, bytes, .. } = traveller;
+                    let group = self.private_group(PrivateGroup { link, entry, bytes, delay: after });
+                    self.push(Element::Private(group), Time::ZERO);
                 }
-                // The propagation is the network's.
-                (Place::Channel(end), _) => Element::Channel(end),
-            };
-            let delay_s = if matches!(element, Element::Channel(_)) { 0.0 } else { self.links[link].delay_s };
-            feeder = feeder_of(&self.links[link], link, traveller.flow);
-            match self.pipes[link] {
-                None => self.push(element, delay_s),
-                Some(pipe) => {
-                    self.push(element, 0.0);
-                    self.push(pipe, 0.0);
-                }
+                (Place::Channel(end), _) => self.push(Element::Channel(end), after),
             }
+            if let Some(pipe) = pipe {
+                self.push(pipe, more);
+            }
+            feeder = feeder_of(&self.links[link], link, traveller.flow);
         }
     }
 
-    fn private(&mut self, group: PrivateGroup) -> Element {
+    fn private_group(&mut self, group: PrivateGroup) -> u32 {
         let next = self.private_groups.len() as u32;
-        self.private_links.push(*self.private_groups.entry(group).or_insert(next));
-        Element::Private(self.private_links.len() as u32 - 1)
+        *self.private_groups.entry(group).or_insert(next)
     }
 
     /// Where what comes from `feeder` waits for `link`; none where the link needs no order from elsewhere: it has one feeder alone,
@@ -328,13 +328,7 @@ impl Layout<'_> {
         Some(Element::Merge(*self.streams.entry((link, feeder)).or_insert(next)))
     }
 
-    fn push(&mut self, element: Element, delay_s: f64) {
-        self.hops.push(Hop { element, delay: Time::from_seconds(delay_s) });
-    }
-
-    fn add_delay(&mut self, delay_s: f64) {
-        if let Some(hop) = self.hops.last_mut() {
-            hop.delay += Time::from_seconds(delay_s);
-        }
+    fn push(&mut self, element: Element, delay: Time) {
+        self.hops.push(Hop { element, delay });
     }
 }

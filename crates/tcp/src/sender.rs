@@ -233,6 +233,14 @@ impl Sender {
         }
     }
 
+    /// Whether an ACK that comes at `time` does no more than to open the window: no loss is under repair, the timer is not due before,
+    /// and the transfer goes on after it. What the sender does then depends on nothing but what it has seen itself.
+    #[inline(always)]
+    pub fn only_opens(&self, time: Time, next: u64) -> bool {
+        let whole = self.phase == Phase::Open && self.nxt == self.max;
+        whole && next > self.una && next < self.end && time <= self.deadline
+    }
+
     /// The retransmission timer expires: RFC 6298 (5.4) to (5.6), RFC 5681 section 3.1.
     pub fn on_timer(&mut self, now: Time, actions: &mut impl Actions) {
         self.report_loss(LossCause::Timeout, actions);

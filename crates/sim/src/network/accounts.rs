@@ -4,7 +4,7 @@ use base::{Packet, PacketKind, Time};
 use net::LinkStatistics;
 use tcp::{Loss, LossCause};
 
-use super::{Network, Traffic};
+use super::{FlowSlot, Network, Traffic};
 use crate::losses::LossSlot;
 use crate::recovery::{LossLog, RecoveryStatistics};
 use crate::route::Place;
@@ -34,9 +34,9 @@ impl Network {
 
     /// Of all copies of a link: sums, and the longest queue of any.
     fn private_statistics(&self, link: usize) -> LinkStatistics {
-        let groups = self.private_groups.iter().filter(|(_, of)| *of as usize == link);
+        let groups = self.private_groups.iter().filter(|group| group.link as usize == link);
         let mut all = LinkStatistics::default();
-        groups.for_each(|(copies, _)| all.add(&copies.statistics()));
+        groups.for_each(|group| all.add(&group.links.statistics()));
         all
     }
 
@@ -54,7 +54,7 @@ impl Network {
     }
 
     pub(crate) fn loss_log(&mut self, flow: u32) -> &mut LossLog {
-        self.loss_logs[flow as usize].get_or_insert_with(Box::default)
+        self.flows[flow as usize].loss_log.get_or_insert_with(Box::default)
     }
 
     /// The sender takes a packet for lost; it had last sent at `last_sent`.
@@ -86,6 +86,7 @@ impl Network {
 
     /// What the flows counted of their losses, in their order.
     pub(crate) fn recovery_statistics(&self) -> Vec<RecoveryStatistics> {
-        self.loss_logs.iter().map(|log| log.as_ref().map_or_else(Default::default, |log| log.statistics)).collect()
+        let statistics = |slot: &FlowSlot| slot.loss_log.as_ref().map_or_else(Default::default, |log| log.statistics);
+        self.flows.iter().map(statistics).collect()
     }
 }

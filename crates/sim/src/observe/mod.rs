@@ -229,8 +229,12 @@ impl Observers {
                 rows.extend(follower.distribution(link as u32));
             }
         }
-        // Links whose departures are known on arrival report ahead of the clock; each in its own order.
-        let Traces { queue, drops, overview, capture, .. } = &mut self.traces;
+        // Links whose departures are known on arrival report ahead of the clock, and some senders; each in its own order.
+        let Traces { cwnd, rtt, sequence, rounds, queue, drops, overview, capture, .. } = &mut self.traces;
+        cwnd.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.time));
+        rtt.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.time));
+        sequence.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.time));
+        rounds.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.time));
         queue.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.time));
         drops.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.time));
         overview.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.time));
