@@ -167,6 +167,7 @@ fn plain_link(name: String) -> LinkConfig {
         delay_process: None,
         loss: None,
         private: false,
+        processing: None,
     }
 }
 
@@ -191,6 +192,7 @@ impl Link {
             }),
             loss: self.loss(),
             private: false,
+            processing: None,
         }
     }
 

@@ -104,6 +104,20 @@ pub struct LinkConfig {
     /// Each flow that crosses it has a copy for itself.
     #[serde(default)]
     pub private: bool,
+    /// It is no link but the TCP process of a host, which takes so long for each packet; it stands last on the ways that end
+    /// there. None: it is a link.
+    #[serde(default)]
+    pub processing: Option<ProcessingConfig>,
+}
+
+/// What a host's TCP process, which does one thing at a time, takes for a packet that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessingConfig {
+    /// For a data packet, before the receiver sees it \[s\].
+    pub data_s: f64,
+    /// For an ACK, before the sender sees it \[s\].
+    pub ack_s: f64,
 }
 
 impl LinkConfig {
