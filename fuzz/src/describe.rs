@@ -151,6 +151,7 @@ impl Description {
             recovery: asked(4),
             rounds: asked(1),
             overview_interval_s: some(self.overview, scaled(self.overview, 1e-6, 100.0)),
+            overview_detail_s: None,
             capture: asked(7).then(|| links.iter().map(|link| link.name.clone()).collect()),
         }
     }

@@ -55,6 +55,9 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
     if let Some(interval) = scenario.trace.overview_interval_s {
         faults.number("trace.overview_interval_s", interval, 1e-9, LONGEST_S);
     }
+    if let Some(detail) = scenario.trace.overview_detail_s {
+        faults.number("trace.overview_detail_s", detail, 1e-9, LONGEST_S);
+    }
     for (index, name) in scenario.trace.capture.iter().flatten().enumerate() {
         if !scenario.links.iter().any(|link| link.name == *name) {
             faults.0.push(format!("trace.capture[{index}]: no such link; given {name:?}; allowed the name of a link"));

@@ -308,6 +308,9 @@ pub struct TraceConfig {
     pub rounds: bool,
     /// Smallest and largest cwnd and queue of each interval \[s\].
     pub overview_interval_s: Option<f64>,
+    /// So much of the end of the run the overview has in as many intervals as all of it \[s\]; with it, what is acknowledged too.
+    #[serde(default)]
+    pub overview_detail_s: Option<f64>,
     /// Links to capture, by name; `X` stands for `X` and `X.reverse`.
     pub capture: Option<Vec<String>>,
 }

@@ -77,6 +77,7 @@ pub fn probes() -> impl Strategy<Value = TraceConfig> {
             recovery,
             rounds,
             overview_interval_s,
+            overview_detail_s: None,
             capture: capture.then(|| vec!["link 0".to_owned()]),
         },
     )
