@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "traces": {"replication"},
     "charts": set[str](),
     "recoveries": {"replication", "stats"},
-    "plots": {"charts", "replication"},
+    "plots": {"charts", "paths", "replication", "wording"},
     "report": {"summary", "tables", "wording"},
     "storage": {"errors", "traces", "transfers"},
     "quantities": set[str](),
@@ -42,7 +42,7 @@ MAY_IMPORT = {
         *{"errors", "plots", "precision", "quantities", "recoveries", "replication", "report", "storage", "summary"},
         *{"traces", "transfers", "verdict"},
     },
-    "engine": {"errors", "precision", "replication"},
+    "engine": {"errors", "paths", "precision", "replication"},
     "api": {"engine", "prediction", "replication", "result", "scenario"},
     "sweeps": {
         "charts",

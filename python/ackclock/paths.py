@@ -7,6 +7,9 @@ from typing import Any
 
 from ackclock.replication import ResolvedDict
 
+DETAIL_ROUND_TRIPS = 8
+"""What a picture magnifies, in the longest round trips."""
+
 
 @dataclass(frozen=True, slots=True)
 class Node:
@@ -48,6 +51,27 @@ def processing_s(link: Mapping[str, Any], kind: str) -> float:
     """Give what a host's process takes for a packet, "data_s" or "ack_s" [s]; nothing where it is a link."""
     times = link.get("processing")
     return 0.0 if times is None else float(times[kind])
+
+
+def overview_detail_s(resolved: ResolvedDict) -> float | None:
+    """Choose how much of the run's end the picture magnifies [s]; None: nothing.
+
+    Bunches of ACKs and bursts of whole windows come and go within a round trip: no picture of a whole run shows them.
+    """
+    asked = resolved["trace"].get("overview_detail_s")
+    if asked is not None:
+        return float(asked)
+    if not resolved.get("atm") and not meets_acks(resolved):
+        return None
+    longest = max(empty_round_trip_s(resolved, flow) for flow in resolved["flows"])
+    return min(DETAIL_ROUND_TRIPS * longest, float(resolved["run"]["duration_s"]))
+
+
+def meets_acks(resolved: ResolvedDict) -> bool:
+    """Tell whether data of one flow and ACKs of another cross the same link."""
+    data = {link for flow in resolved["flows"] for link in flow["path"]}
+    acks = {link for flow in resolved["flows"] for link in flow["return_path"]}
+    return bool(data & acks)
 
 
 def least_delay_s(link: Mapping[str, Any]) -> float:

@@ -192,11 +192,22 @@ def _prediction(subject: str, one: Side, other: Side) -> ModelPrediction:
         numbers=tuple(numbers),
         sentences=_sentences(one, other, found.efficiencies.tolist(), alone, windows),
         warnings=(*two_way.warnings(windows, delays, rates, _ack_size(one, other)), *_losses(one, other, queues)),
-        levels=tuple(
-            Level("queue", side.node.name, queue, f"data at {side.node.name}, at most")
-            for side, queue in zip((one, other), queues, strict=True)
+        levels=(
+            *(
+                Level("queue", side.node.name, queue, f"data at {side.node.name}, at most")
+                for side, queue in zip((one, other), queues, strict=True)
+            ),
+            *_throughputs(one, other, found.efficiencies.tolist()),
         ),
     )
+
+
+def _throughputs(one: Side, other: Side, shares: list[float]) -> Iterator[Level]:
+    """Give each flow its part of its direction's share, by its window."""
+    for side, share in zip((one, other), shares, strict=True):
+        for name, window in zip(side.names, side.windows, strict=True):
+            part = share * side.node.rate_bps * window / sum(side.windows)
+            yield Level("throughput", name, part, f"throughput of {name}")
 
 
 def _sentences(

@@ -229,6 +229,7 @@ class TraceSettings:
     delay: bool = False
     recovery: bool = False
     rounds: bool = False
+    overview_detail_s: Annotated[float, Field(ge=1e-9)] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,7 @@ def resolve(scenario: Scenario) -> Resolved:
             delay=trace.delay,
             recovery=trace.recovery,
             rounds=trace.rounds,
+            overview_detail_s=trace.overview_detail,
         ),
         atm=resolved_channels(scenario.atm, 2 * len(scenario.links), trace),
     )

@@ -465,6 +465,13 @@ class Trace(Table):
     overview_interval: Annotated[float | None, Amount("1 s", (Span("s", 1e-9, LONGEST_RUN_S, "1 ns to 1e7 s"),))] = (
         _entry("cwnd and queues, their least and largest value in each interval, for the picture", None, words="none")
     )
+    overview_detail: Annotated[float | None, Amount("200 ms", (Span("s", 1e-9, LONGEST_RUN_S, "1 ns to 1e7 s"),))] = (
+        _entry(
+            "so much of the run's end is magnified in the picture, with what is acknowledged",
+            None,
+            words="a few round trips where data meet the ACKs of others, else nothing",
+        )
+    )
     capture: Annotated[tuple[str, ...] | None, LinkNames('["satellite"]')] = _entry(
         "links whose packets are captured (pcapng); a link stands for its two directions", None, words="none"
     )
