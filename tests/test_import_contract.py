@@ -61,6 +61,7 @@ MAY_IMPORT = {
             "charts",
             "errors",
             "models",
+            "paths",
             "plots",
             "prediction",
             "recoveries",
