@@ -104,6 +104,7 @@ def _link_faults(place: str, link: Scenario) -> list[str]:
         *_one_of(f"{place}.queue.discipline", queue["discipline"], "drop-tail", "priority"),
         *_one_of(f"{place}.buffer", list(buffer or {"packets": 0}), ["packets"]),
         *_one_of(f"{place}.private", bool(link.get("private")), *(False,)),
+        *_one_of(f"{place}.processing", link.get("processing"), None),
     ]
     if queue["discipline"] == "priority":
         faults += _one_of(f"{place}.queue.levels", queue["levels"], 2)

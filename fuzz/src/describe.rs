@@ -151,6 +151,7 @@ impl Description {
             recovery: asked(4),
             rounds: asked(1),
             overview_interval_s: some(self.overview, scaled(self.overview, 1e-6, 100.0)),
+            overview_detail_s: None,
             capture: asked(7).then(|| links.iter().map(|link| link.name.clone()).collect()),
         }
     }
@@ -167,6 +168,7 @@ fn plain_link(name: String) -> LinkConfig {
         delay_process: None,
         loss: None,
         private: false,
+        processing: None,
     }
 }
 
@@ -191,6 +193,7 @@ impl Link {
             }),
             loss: self.loss(),
             private: false,
+            processing: None,
         }
     }
 

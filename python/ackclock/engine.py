@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import ackclock
 from ackclock.errors import EngineError
+from ackclock.paths import overview_detail_s
 from ackclock.precision import first_replications, further_replications, most_replications
 from ackclock.replication import Replication, ResolvedDict, overview_interval_s
 
@@ -148,7 +149,7 @@ def _batches(resolved: ResolvedDict, start: int, stop: int, *, overview: bool) -
 
 
 def _overview_probes(resolved: ResolvedDict) -> dict[str, Any]:
-    return {"overview_interval_s": overview_interval_s(resolved)}
+    return {"overview_interval_s": overview_interval_s(resolved), "overview_detail_s": overview_detail_s(resolved)}
 
 
 def _with_trace(resolved: ResolvedDict, **probes: Any) -> dict[str, Any]:

@@ -7,6 +7,9 @@ from typing import Any
 
 from ackclock.replication import ResolvedDict
 
+DETAIL_ROUND_TRIPS = 8
+"""What a picture magnifies, in the longest round trips."""
+
 
 @dataclass(frozen=True, slots=True)
 class Node:
@@ -34,12 +37,41 @@ class Node:
 
 
 def empty_round_trip_s(resolved: ResolvedDict, flow: Mapping[str, Any]) -> float:
-    """Compute the least round trip [s]: over empty queues, with the service times of one data packet and one ACK."""
+    """Compute the least round trip [s]: over empty queues, with service and processing of a data packet and an ACK."""
     time = float(flow["forward_delay_s"]) + float(flow["return_delay_s"])
-    for path, size in ((flow["path"], flow["packet_bytes"]), (flow["return_path"], flow["ack_bytes"])):
+    ways = (("data_s", flow["path"], flow["packet_bytes"]), ("ack_s", flow["return_path"], flow["ack_bytes"]))
+    for kind, path, size in ways:
         for link in _links(resolved, path):
             time += least_delay_s(link) + (size * 8.0 / link["rate_bps"] if link["rate_bps"] else 0.0)
+            time += processing_s(link, kind)
     return time
+
+
+def processing_s(link: Mapping[str, Any], kind: str) -> float:
+    """Give what a host's process takes for a packet, "data_s" or "ack_s" [s]; nothing where it is a link."""
+    times = link.get("processing")
+    return 0.0 if times is None else float(times[kind])
+
+
+def overview_detail_s(resolved: ResolvedDict) -> float | None:
+    """Choose how much of the run's end the picture magnifies [s]; None: nothing.
+
+    Bunches of ACKs and bursts of whole windows come and go within a round trip: no picture of a whole run shows them.
+    """
+    asked = resolved["trace"].get("overview_detail_s")
+    if asked is not None:
+        return float(asked)
+    if not resolved.get("atm") and not meets_acks(resolved):
+        return None
+    longest = max(empty_round_trip_s(resolved, flow) for flow in resolved["flows"])
+    return min(DETAIL_ROUND_TRIPS * longest, float(resolved["run"]["duration_s"]))
+
+
+def meets_acks(resolved: ResolvedDict) -> bool:
+    """Tell whether data of one flow and ACKs of another cross the same link."""
+    data = {link for flow in resolved["flows"] for link in flow["path"]}
+    acks = {link for flow in resolved["flows"] for link in flow["return_path"]}
+    return bool(data & acks)
 
 
 def least_delay_s(link: Mapping[str, Any]) -> float:
@@ -57,6 +89,17 @@ def least_of_law_s(law: Mapping[str, Any]) -> float:
             return float(min(state["delay_s"] for state in law["states"]))
         case _:
             return float(law["low_s"])
+
+
+def host_of(resolved: ResolvedDict, path: Sequence[int]) -> Mapping[str, Any] | None:
+    """Give the host at the end of a way, the row of its process; None where the end takes no time."""
+    last = resolved["links"][path[-1]] if path else None
+    return None if last is None or last.get("processing") is None else last
+
+
+def links_of(resolved: ResolvedDict, path: Sequence[int]) -> tuple[int, ...]:
+    """Give the links of a way without the host at its end."""
+    return tuple(path if host_of(resolved, path) is None else path[:-1])
 
 
 def delay_processes(resolved: ResolvedDict, flow: Mapping[str, Any]) -> list[Mapping[str, Any]]:

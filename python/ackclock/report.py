@@ -102,16 +102,16 @@ def _tables(summary: Summary) -> list[TableText]:
 
 
 def link_table(summary: Summary) -> TableText:
-    """Lay out the links that matter: those with a rate, no reverse ones where nothing waited; of many the busiest."""
-    shown = [link for link in summary["links"] if link["rate_bps"] is not None and not _idle_reverse(link)]
+    """Lay out the links that matter: those with a rate, no reverse ones where nothing waited; of many the busiest.
+
+    What is busy without a rate is the process of a host.
+    """
+    shown = [link for link in summary["links"] if _takes_time(link) and not _idle_reverse(link)]
     if len(shown) > MOST_ROWS:
         busiest = sorted(shown, key=lambda link: _mean(link["utilisation_fraction"]), reverse=True)[:MOST_ROWS]
         shown = [link for link in shown if link in busiest]
     columns = _link_columns(shown)
-    rows = [
-        [link["name"], bit_rate(link["rate_bps"]), *(_cell(link[column.key], column) for column in columns)]
-        for link in shown
-    ]
+    rows = [[link["name"], _rate(link), *(_cell(link[column.key], column) for column in columns)] for link in shown]
     hidden = len(summary["links"]) - len(shown)
     note = f"{plural(hidden, 'link')} without a queue, or less busy, left out; --json has all." if hidden else ""
     return TableText(["link", "rate", *(column.title for column in columns)], rows, note)
@@ -161,6 +161,14 @@ def as_html(summary: Summary, confidence: float) -> str:
     parts.append(f"<p><b>Verdict:</b> {html.escape(summary['verdict'])}</p>")
     parts += [f"<p><b>Warning:</b> {html.escape(warning)}</p>" for warning in summary["warnings"]]
     return "".join(parts)
+
+
+def _takes_time(link: Row) -> bool:
+    return link["rate_bps"] is not None or _mean(link["utilisation_fraction"]) > 0.0
+
+
+def _rate(link: Row) -> str:
+    return "processing" if link["rate_bps"] is None else bit_rate(link["rate_bps"])
 
 
 def _idle_reverse(link: Row) -> bool:

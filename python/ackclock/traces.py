@@ -14,7 +14,9 @@ TRACES = (
     *("acr", "ip_queue", "cell_queue"),
 )
 OVERVIEW = "overview"
-OVERVIEW_KINDS = ("cwnd", "queue", "drop")
+OVERVIEW_KINDS = ("cwnd", "queue", "drop", "acked", "data_queue", "acr", "cell_queue")
+_OF_FLOWS, _OF_PORTS = (0, 3), (6,)
+"""The kinds whose names are those of flows, and of ports of the ATM network; the others are of links."""
 CODES = {
     ("sequence", "kind"): ("sent", "retransmitted", "acknowledged"),
     ("losses", "cause"): ("timeout", "fast-retransmit"),
@@ -90,11 +92,15 @@ def _named(resolved: ResolvedDict, trace: str, column: str, values: NDArray[Any]
     if column == "link":
         return pd.Categorical.from_codes(values.astype(np.int64), categories=_names(resolved["links"]))
     if column == "port":
-        ports = resolved["atm"]["network"]["ports"]
-        return pd.Categorical.from_codes(values.astype(np.int64), categories=_names(ports))
+        return pd.Categorical.from_codes(values.astype(np.int64), categories=_names(_ports(resolved)))
     if (trace, column) in CODES:
         return pd.Categorical.from_codes(values.astype(np.int64), categories=pd.Index(CODES[trace, column]))
     return values
+
+
+def _ports(resolved: ResolvedDict) -> list[dict[str, Any]]:
+    network = (resolved.get("atm") or {"network": {"ports": []}})["network"]
+    return list(network["ports"])
 
 
 def _names(elements: Iterable[dict[str, Any]]) -> "pd.Index[str]":
@@ -106,13 +112,16 @@ def _overview_frame(resolved: ResolvedDict, replication: Replication) -> pd.Data
     kind, index = columns["kind"], columns["index"]
     flows = np.array(flow_names(resolved), dtype=object)
     links = np.array([link["name"] for link in resolved["links"]], dtype=object)
+    ports = np.array([port["name"] for port in _ports(resolved)], dtype=object)
     names = np.empty(len(kind), dtype=object)
-    names[kind == 0] = flows[index[kind == 0]]
-    names[kind != 0] = links[index[kind != 0]]
+    of_flows, of_ports = np.isin(kind, _OF_FLOWS), np.isin(kind, _OF_PORTS)
+    of_links = ~(of_flows | of_ports)
+    for chosen, known in ((of_flows, flows), (of_ports, ports), (of_links, links)):
+        names[chosen] = known[index[chosen]]
     return pd.DataFrame(
         {
             "kind": pd.Categorical.from_codes(kind.astype(np.int64), categories=pd.Index(OVERVIEW_KINDS)),
-            "name": pd.Categorical(names, categories=pd.unique(np.concatenate([flows, links]))),
+            "name": pd.Categorical(names, categories=pd.unique(np.concatenate([flows, links, ports]))),
             "time_s": columns["time_s"],
             "value": columns["value"],
         }

@@ -38,7 +38,9 @@ def verdict(resolved: ResolvedDict, flows: Sequence[Row], links: Sequence[Row]) 
     """
     if not any(mean(flow, "goodput_bps") > 0.0 for flow in flows):
         return "Nothing was delivered in the time measured: check the flows' start, the warm-up and the buffers"
-    busiest = max((link for link in links if link["rate_bps"] is not None), key=_use, default=None)
+    hosts = {link["name"] for link in resolved["links"] if link.get("processing") is not None}
+    serving = (link for link in links if link["rate_bps"] is not None or link["name"] in hosts)
+    busiest = max(serving, key=_use, default=None)
     sentences = [
         *_bottleneck(busiest, links),
         *_losses(resolved, links, busiest),

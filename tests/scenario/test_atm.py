@@ -96,6 +96,28 @@ def test_sources_have_the_standards_defaults() -> None:
     assert (near.abr.pcr_bps, near.abr.icr_bps, near.ip_service) == (50e6, 1e6, {"rate-bps": 43.6e6})
 
 
+def test_the_far_end_has_what_the_near_end_has_unless_it_is_given() -> None:
+    given = """
+ip_rate = "40 Mbit/s"
+abr = { icr = "3 Mbit/s", rif = 0.015625 }
+reverse = { ip_service = "immediate", abr = { icr = "1 Mbit/s", pcr = "30 Mbit/s" } }
+"""
+    channel = network(resolved(given)).network.channels[1]
+    assert (channel.near.abr.icr_bps, channel.near.abr.pcr_bps, channel.near.abr.rif) == (3e6, 155.52e6, 1 / 64)
+    assert (channel.far.abr.icr_bps, channel.far.abr.pcr_bps, channel.far.abr.rif) == (1e6, 30e6, 1 / 64)
+    assert (channel.near.ip_service, channel.far.ip_service) == ({"rate-bps": 40e6}, "immediate")
+    assert resolved(given).links[5].rate_bps == pytest.approx(30e6 * 30 / 32 * 48 / 53)
+
+
+def test_each_end_starts_at_its_own_rate() -> None:
+    result = ackclock.run(
+        resolved('abr = { icr = "3 Mbit/s" }\nreverse = { abr = { icr = "1 Mbit/s" } }'), picture=False
+    )
+    first = result.traces["acr"].groupby("link", observed=True)["rate_bps"].first()
+    assert (first["far"], first["far.reverse"]) == (3e6, 1e6)
+    assert (first["near"], first["near.reverse"]) == (155.52e6, 155.52e6)
+
+
 def test_a_channel_is_shown_with_its_share_of_the_user_rate() -> None:
     links = resolved().links
     user = 30 / 32 * 48 / 53
@@ -152,9 +174,8 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
             "nrm": st.integers(2, 256),
         },
     )
-    service = st.fixed_dictionaries(
-        {}, optional={"ip_service": st.sampled_from(["channel-rate", "immediate"]), "ip_rate": rate, "abr": abr}
-    )
+    end = {"ip_service": st.sampled_from(["channel-rate", "immediate"]), "ip_rate": rate, "abr": abr}
+    service = st.fixed_dictionaries({}, optional=end | {"reverse": st.fixed_dictionaries({}, optional=end)})
     links = [
         {"name": f"l{number}", **entry} for number, entry in enumerate(draw(st.lists(link, min_size=1, max_size=3)))
     ]

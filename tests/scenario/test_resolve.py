@@ -39,6 +39,7 @@ def test_defaults_are_all_written_out() -> None:
         "delay_process": None,
         "loss": None,
         "private": False,
+        "processing": None,
     }
     sender = {
         "dialect": "rfc",
@@ -102,6 +103,7 @@ def test_defaults_are_all_written_out() -> None:
             "delay": False,
             "recovery": False,
             "rounds": False,
+            "overview_detail_s": None,
         },
         "atm": None,
     }

@@ -1,5 +1,6 @@
 //! What an ATM network is made of: SI numbers, nothing implicit.
 
+use base::Steps;
 use serde::{Deserialize, Serialize};
 
 /// A whole network.
@@ -177,4 +178,7 @@ pub struct TraceConfig {
     pub cell_queue: bool,
     /// Each cell dropped.
     pub drops: bool,
+    /// Rates and queues by their extremes in each interval, for a picture.
+    #[serde(skip)]
+    pub overview: Option<Steps>,
 }

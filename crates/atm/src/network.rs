@@ -217,7 +217,9 @@ impl AtmNetwork {
 
     /// What was recorded.
     pub fn finish(self) -> Traces {
-        self.traces.map(|traces| *traces).unwrap_or_default()
+        let mut traces = self.traces.map(|traces| *traces).unwrap_or_default();
+        traces.flush();
+        traces
     }
 
     /// A cell comes to the end of a link.

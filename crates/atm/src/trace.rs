@@ -1,4 +1,4 @@
-use base::Time;
+use base::{Steps, Thinner, Time};
 
 use crate::config::TraceConfig;
 
@@ -29,6 +29,21 @@ pub struct Traces {
     pub cell_queue: Vec<Row>,
     /// Cells that a port dropped.
     pub drops: Vec<Row>,
+    /// Extremes of the allowed cell rate of an end.
+    pub overview_acr: Vec<Row>,
+    /// Extremes of the data packets in the queue of an end.
+    pub overview_data: Vec<Row>,
+    /// Extremes of the cells in a port.
+    pub overview_cells: Vec<Row>,
+    thinners: [Vec<Thinner>; 3],
+}
+
+fn thin(steps: &Steps, thinners: &mut Vec<Thinner>, rows: &mut Vec<Row>, row: Row) {
+    let index = row.index as usize;
+    if index >= thinners.len() {
+        thinners.resize(index + 1, Thinner::default());
+    }
+    thinners[index].observe(row.time, row.value, steps, |time, value| rows.push(Row { time, value, ..row }));
 }
 
 impl Traces {
@@ -39,8 +54,12 @@ impl Traces {
 
     #[cold]
     pub(crate) fn acr(&mut self, time: Time, end: u32, value: f64) {
+        let row = Row { time, index: end, value };
         if self.config.acr {
-            self.acr.push(Row { time, index: end, value });
+            self.acr.push(row);
+        }
+        if let Some(steps) = &self.config.overview {
+            thin(steps, &mut self.thinners[0], &mut self.overview_acr, row);
         }
     }
 
@@ -52,12 +71,30 @@ impl Traces {
             self.ip_queue.push(row(ip));
             self.atm_queue.push(row(atm));
         }
+        if let Some(steps) = &self.config.overview {
+            let row = Row { time, index: end, value: f64::from(data) };
+            thin(steps, &mut self.thinners[1], &mut self.overview_data, row);
+        }
     }
 
     #[cold]
     pub(crate) fn cell_queue(&mut self, time: Time, port: u32, cells: u64) {
+        let row = Row { time, index: port, value: cells as f64 };
         if self.config.cell_queue {
-            self.cell_queue.push(Row { time, index: port, value: cells as f64 });
+            self.cell_queue.push(row);
+        }
+        if let Some(steps) = &self.config.overview {
+            thin(steps, &mut self.thinners[2], &mut self.overview_cells, row);
+        }
+    }
+
+    /// What the last intervals had.
+    pub(crate) fn flush(&mut self) {
+        let rows = [&mut self.overview_acr, &mut self.overview_data, &mut self.overview_cells];
+        for (thinners, rows) in self.thinners.iter_mut().zip(rows) {
+            for (index, thinner) in thinners.iter_mut().enumerate() {
+                thinner.flush(|time, value| rows.push(Row { time, index: index as u32, value }));
+            }
         }
     }
 

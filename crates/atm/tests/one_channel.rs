@@ -126,7 +126,7 @@ fn recorded(trace: TraceConfig, slices: u32) -> (Vec<atm::Arrival>, atm::Traces)
 
 #[test]
 fn observers_and_slices_change_nothing() {
-    let all = TraceConfig { acr: true, ip_queue: true, cell_queue: true, drops: true };
+    let all = TraceConfig { acr: true, ip_queue: true, cell_queue: true, drops: true, overview: None };
     let (plain, nothing) = recorded(TraceConfig::default(), 1);
     let (observed, traces) = recorded(all, 97);
     assert_eq!(plain, observed);

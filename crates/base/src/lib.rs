@@ -4,6 +4,7 @@ mod packet;
 mod random;
 mod rate;
 mod ring;
+mod thinner;
 mod time;
 mod tournament;
 
@@ -11,5 +12,6 @@ pub use packet::{Packet, PacketKind};
 pub use random::RandomStream;
 pub use rate::Rate;
 pub use ring::Ring;
+pub use thinner::{Steps, Thinner};
 pub use time::Time;
 pub use tournament::Tournament;

@@ -5,7 +5,7 @@ use base::{Packet, Time};
 use net::{LinkStatistics, Phase};
 
 use crate::network::Network;
-use crate::observe::Observers;
+use crate::observe::{overview_steps, Observers, OverviewKind};
 use crate::scenario::{ChannelsConfig, Scenario};
 
 /// After so many events in the network the engine looks up again, even if nothing else happens.
@@ -29,6 +29,7 @@ impl Channels {
         // Lengths of queues are told to the observers of links, once the run is over.
         let trace = &scenario.trace;
         config.trace.ip_queue |= trace.queue || trace.queue_distribution || trace.overview_interval_s.is_some();
+        config.trace.overview = trace.overview_interval_s.map(|_| overview_steps(scenario));
         Some(Box::new(Channels {
             atm: AtmNetwork::new(&config),
             element,
@@ -69,6 +70,16 @@ impl Channels {
                 observers.arrival(link, ip.time);
             }
             observers.queue(link, ip.time, packets);
+        }
+        for (kind, rows, by_end) in [
+            (OverviewKind::DataQueue, &traces.overview_data, true),
+            (OverviewKind::AllowedRate, &traces.overview_acr, true),
+            (OverviewKind::CellQueue, &traces.overview_cells, false),
+        ] {
+            for row in rows {
+                let index = if by_end { self.links[row.index as usize] } else { row.index };
+                observers.overview_row(kind, index, row.time, row.value);
+            }
         }
         traces
     }

@@ -1,6 +1,7 @@
 mod atm_network;
 mod delay;
 mod loss;
+mod processing;
 
 use std::collections::BTreeSet;
 
@@ -54,6 +55,9 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
     if let Some(interval) = scenario.trace.overview_interval_s {
         faults.number("trace.overview_interval_s", interval, 1e-9, LONGEST_S);
     }
+    if let Some(detail) = scenario.trace.overview_detail_s {
+        faults.number("trace.overview_detail_s", detail, 1e-9, LONGEST_S);
+    }
     for (index, name) in scenario.trace.capture.iter().flatten().enumerate() {
         if !scenario.links.iter().any(|link| link.name == *name) {
             faults.0.push(format!("trace.capture[{index}]: no such link; given {name:?}; allowed the name of a link"));
@@ -64,16 +68,17 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
 
 /// The shortest round trip, in the engine's arithmetic: at zero the clock would stand still.
 fn round_trip(flow: &FlowConfig, links: &[LinkConfig]) -> Time {
-    let way = |path: &[usize], bytes: u16| {
+    let way = |path: &[usize], bytes: u16, acks: bool| {
         let crossed = path.iter().filter_map(|&link| links.get(link));
         let span = |link: &LinkConfig| {
             let mut rate = link.rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_second);
-            Time::from_seconds(link.least_delay_s()) + rate.service_time(bytes)
+            let processing = link.processing.map_or(0.0, |times| if acks { times.ack_s } else { times.data_s });
+            Time::from_seconds(link.least_delay_s()) + rate.service_time(bytes) + Time::from_seconds(processing)
         };
         crossed.map(span).fold(Time::ZERO, |sum, span| sum + span)
     };
     let private = Time::from_seconds(flow.forward_delay_s) + Time::from_seconds(flow.return_delay_s);
-    private + way(&flow.path, flow.packet_bytes) + way(&flow.return_path, flow.ack_bytes)
+    private + way(&flow.path, flow.packet_bytes, false) + way(&flow.return_path, flow.ack_bytes, true)
 }
 
 #[derive(Default)]
@@ -107,6 +112,9 @@ impl Faults {
         self.queue(&format!("{place}.queue"), &link.queue);
         if let QueueConfig::Priority { levels, .. } = link.queue {
             self.number(&format!("{place}.queue.levels"), f64::from(levels), 1.0, f64::from(MOST_LEVELS));
+        }
+        if let Some(times) = link.processing {
+            self.processing(place, link, times);
         }
         if link.private && link.queue != (QueueConfig::DropTail {}) {
             self.0.push(format!("{place}.queue: of a private link; given {:?}; allowed drop-tail", link.queue));
@@ -143,6 +151,7 @@ impl Faults {
 
     fn flow(&mut self, place: &str, flow: &FlowConfig, links: &[LinkConfig]) {
         self.path(place, flow, links.len());
+        self.processes(place, flow, links);
         if flow.is_tcp() && !flow.path.is_empty() && round_trip(flow, links) == Time::ZERO {
             self.0.push(format!(
                 "{place}.path: a round trip takes no time; given no delay and no service time; allowed 1 ps and more"

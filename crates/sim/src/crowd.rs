@@ -381,7 +381,7 @@ mod tests {
         let busy = fill.iter().map(|push| push.map(|()| random.below(1 << 30) as u64)).collect::<Vec<_>>();
         assert!(agrees_with_a_sorted_list(busy.iter().copied()) > 16_384);
         let emptied = (0..11_990).map(|_| None);
-        let sparse = (0..200_000).map(|step| (step % 2 == 0).then(|| 1 << 33));
+        let sparse = (0..200_000).map(|step| (step % 2 == 0).then_some(1 << 33));
         assert_eq!(agrees_with_a_sorted_list(busy.into_iter().chain(emptied).chain(sparse)), FEWEST_DAYS);
     }
 

@@ -17,6 +17,7 @@ use crate::route::{routes, Element, Hop, Place, Routes};
 use crate::scenario::Scenario;
 use crate::statistics::FlowStatistics;
 use crate::traffic::Transfers;
+use rare::{processes, ProcessSlot};
 
 /// A packet and its instant.
 #[derive(Clone, Copy, Debug, Default)]
@@ -108,6 +109,7 @@ pub(crate) struct Network {
     streams: Vec<Ring<Scheduled>>,
     losses: Vec<LossSlot>,
     pipes: Vec<Pipe>,
+    processes: Vec<ProcessSlot>,
     /// Who is in each pipe, where packets overtake.
     overtaking: Vec<Crowd>,
     /// The last one is that of the senders.
@@ -137,7 +139,7 @@ impl Network {
                     queues.push(queued_link(config, random));
                     queue_indices.push(index as u32);
                 }
-                Place::Private | Place::Channel(_) => {}
+                Place::Private | Place::Channel(_) | Place::Process(_) => {}
             }
         }
         let channels = Channels::new(scenario, queues.len() as u32);
@@ -177,6 +179,7 @@ impl Network {
             overtaking: vec![Crowd::default(); pipes.len()],
             pipes,
             losses: losses(scenario, replication),
+            processes: processes(scenario),
             channels,
             data,
             hops,
@@ -356,6 +359,9 @@ impl Network {
     pub(crate) fn tell_last_departures(&mut self) {
         for index in 0..self.links.len() {
             self.tell_departures(index, self.phase.end);
+        }
+        for index in 0..self.processes.len() {
+            self.tell_processed(index, self.phase.end);
         }
     }
 

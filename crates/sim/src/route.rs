@@ -37,6 +37,8 @@ pub(crate) enum Element {
     Overtaking(u32),
     /// One direction of a channel: the packet waits at its end for the clock.
     Channel(u32),
+    /// The TCP process of a host.
+    Process(u32),
     /// The receiver of a flow.
     Receiver(u32),
     /// The sender of a flow.
@@ -59,6 +61,8 @@ pub(crate) enum Place {
     Private,
     /// One direction of a channel of the ATM network, by its end.
     Channel(u32),
+    /// The TCP process of a host.
+    Process(u32),
 }
 
 /// Copies of a link for the flows of one entry, which carry packets of one size.
@@ -76,7 +80,7 @@ pub(crate) struct PrivateGroup {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Feeder {
     Link(usize),
-    /// A flow's copy of a link.
+    /// A flow's copy of a link; or a link that a flow's own propagation stands behind.
     Private(usize, usize),
     Receiver(usize),
 }
@@ -116,7 +120,7 @@ fn needs_events(link: &LinkConfig) -> bool {
 }
 
 fn places(scenario: &Scenario) -> Vec<Place> {
-    let (mut plain, mut queued) = (0, 0);
+    let (mut plain, mut queued, mut processes) = (0, 0, 0);
     let mut channels = BTreeMap::new();
     if let Some(config) = &scenario.atm {
         channels.extend(config.links.iter().enumerate().map(|(end, &link)| (link, end as u32)));
@@ -127,6 +131,10 @@ fn places(scenario: &Scenario) -> Vec<Place> {
         }
         if link.private {
             return Place::Private;
+        }
+        if link.processing.is_some() {
+            processes += 1;
+            return Place::Process(processes - 1);
         }
         let (place, counter): (fn(u32) -> Place, _) =
             if needs_events(link) { (Place::Queue, &mut queued) } else { (Place::Link, &mut plain) };
@@ -169,6 +177,7 @@ fn feeders(scenario: &Scenario) -> Vec<Feeders> {
         for (way, start) in ways(flow, index) {
             let mut feeder = start;
             for &link in way {
+                feeder = behind_own_delay(feeder, flow, index, link, &scenario.links);
                 match feeder {
                     None => feeders[link].clock = true,
                     // It matters only whether there are several.
@@ -197,6 +206,28 @@ fn feeder_of(config: &LinkConfig, link: usize, flow: usize) -> Option<Feeder> {
     } else {
         (!overtakes(config)).then_some(Feeder::Link(link))
     }
+}
+
+/// What feeds a link by way of a flow. The flow's own propagation stands before its receiver's host: with it, packets of
+/// several flows that share the link before are out of order there, so each flow's are a stream of their own.
+fn behind_own_delay(
+    feeder: Option<Feeder>,
+    flow: &FlowConfig,
+    index: usize,
+    link: usize,
+    links: &[LinkConfig],
+) -> Option<Feeder> {
+    let at_receiver = links[link].processing.is_some() && flow.path.last() == Some(&link);
+    match feeder {
+        Some(Feeder::Link(from)) if at_receiver && flow.forward_delay_s > 0.0 => Some(Feeder::Private(index, from)),
+        feeder => feeder,
+    }
+}
+
+/// The links of a way, and the process of the host where it ends.
+fn links_and_process<'a>(way: &'a [usize], links: &[LinkConfig]) -> (&'a [usize], &'a [usize]) {
+    let ends_in_process = way.last().is_some_and(|&last| links[last].processing.is_some());
+    way.split_at(way.len() - usize::from(ends_in_process))
 }
 
 /// Lays out the hops of all flows.
@@ -254,7 +285,11 @@ impl Layout<'_> {
     fn flow(&mut self, index: usize, entry: usize, flow: &FlowConfig) -> (u32, u32) {
         let data = self.hops.len() as u32;
         let traveller = Traveller { flow: index, entry, bytes: flow.packet_bytes, level: flow.priority };
-        self.way(&flow.path, None, Time::from_seconds(flow.forward_delay_s), traveller);
+        let (links, process) = links_and_process(&flow.path, self.links);
+        let feeder = self.way(links, None, Time::from_seconds(flow.forward_delay_s), traveller);
+        if let &[host] = process {
+            self.way(process, behind_own_delay(feeder, flow, index, host, self.links), Time::ZERO, traveller);
+        }
         if !flow.is_tcp() {
             self.push(Element::Sink(index as u32), Time::ZERO);
             return (data, data);
@@ -269,8 +304,14 @@ impl Layout<'_> {
         (data, acks)
     }
 
-    /// A way over `links`, with more delay behind the last one.
-    fn way(&mut self, links: &[usize], mut feeder: Option<Feeder>, last_delay: Time, traveller: Traveller) {
+    /// A way over some links, with more delay behind the last one; what feeds the link after them.
+    fn way(
+        &mut self,
+        links: &[usize],
+        mut feeder: Option<Feeder>,
+        last_delay: Time,
+        traveller: Traveller,
+    ) -> Option<Feeder> {
         for (position, &link) in links.iter().enumerate() {
             if let Some(merge) = feeder.and_then(|feeder| self.merge(link, feeder)) {
                 self.push(merge, Time::ZERO);
@@ -296,12 +337,14 @@ impl Layout<'_> {
                     self.push(Element::Private(group), Time::ZERO);
                 }
                 (Place::Channel(end), _) => self.push(Element::Channel(end), after),
+                (Place::Process(index), _) => self.push(Element::Process(index), after),
             }
             if let Some(pipe) = pipe {
                 self.push(pipe, more);
             }
             feeder = feeder_of(&self.links[link], link, traveller.flow);
         }
+        feeder
     }
 
     fn private_group(&mut self, group: PrivateGroup) -> u32 {
@@ -317,7 +360,7 @@ impl Layout<'_> {
         }
         let Feeders { streams, clock } = &self.feeders[link];
         let alone = streams.len() == 1 && !clock;
-        if alone && matches!(self.places[link], Place::Link(_)) {
+        if alone && matches!(self.places[link], Place::Link(_) | Place::Process(_)) {
             return None;
         }
         if matches!(feeder, Feeder::Private(..)) {

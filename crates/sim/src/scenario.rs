@@ -104,6 +104,20 @@ pub struct LinkConfig {
     /// Each flow that crosses it has a copy for itself.
     #[serde(default)]
     pub private: bool,
+    /// It is no link but the TCP process of a host, which takes so long for each packet; it stands last on the ways that end
+    /// there. None: it is a link.
+    #[serde(default)]
+    pub processing: Option<ProcessingConfig>,
+}
+
+/// What a host's TCP process, which does one thing at a time, takes for a packet that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessingConfig {
+    /// For a data packet, before the receiver sees it \[s\].
+    pub data_s: f64,
+    /// For an ACK, before the sender sees it \[s\].
+    pub ack_s: f64,
 }
 
 impl LinkConfig {
@@ -294,6 +308,9 @@ pub struct TraceConfig {
     pub rounds: bool,
     /// Smallest and largest cwnd and queue of each interval \[s\].
     pub overview_interval_s: Option<f64>,
+    /// So much of the end of the run the overview has in as many intervals as all of it \[s\]; with it, what is acknowledged too.
+    #[serde(default)]
+    pub overview_detail_s: Option<f64>,
     /// Links to capture, by name; `X` stands for `X` and `X.reverse`.
     pub capture: Option<Vec<String>>,
 }

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from ackclock.charts import Chart, Curve, Panel
-from ackclock.plots.pictures import COLOURS, style
+from ackclock.plots.parts import COLOURS, style
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
 PAPER: dict[str, Any] = {

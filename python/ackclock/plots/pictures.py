@@ -1,11 +1,8 @@
 """Pictures of a run and of its comparison with theory."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -13,16 +10,14 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from ackclock.replication import ResolvedDict, flow_names
+from ackclock.plots.parts import COLOURS, MOST_LINES, draw_steps, draw_windows, put_legend, shade_warmup, style
+from ackclock.plots.two_way import is_magnified, magnified_picture
+from ackclock.replication import ResolvedDict
 
 if TYPE_CHECKING:
     from ackclock.comparison import Pair
     from ackclock.prediction import Level
 
-# Okabe and Ito's colours, told apart by colour-blind readers too; yellow is left out, it fades on white.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
-MOST_LINES = len(COLOURS)
-BAND_POINTS = 1000
 LEGEND_COLUMNS = 7
 LABEL_DISTANCE = 0.055
 """Least distance of the names of two levels, as a part of the axis."""
@@ -38,7 +33,7 @@ def overview_picture(resolved: ResolvedDict, overview: pd.DataFrame, levels: "Se
     resolved : mapping
         The scenario that was run.
     overview : DataFrame
-        The overview trace: kind ("cwnd", "queue", "drop"), name, time_s, value, in order of time.
+        The overview trace: kind ("cwnd", "queue", "drop", ...), name, time_s, value, in order of time.
     levels : sequence of Level, optional
         What the theory says of windows and queues: a dashed line each, named at the right.
 
@@ -46,13 +41,15 @@ def overview_picture(resolved: ResolvedDict, overview: pd.DataFrame, levels: "Se
     -------
     Figure
         1200 x 800 pixels. More than six flows become a band from the lowest to the highest cwnd; of more than six
-        queues the longest are drawn.
+        queues the longest are drawn. Where the overview magnifies the run's end, it is `magnified_picture`.
     """
+    if is_magnified(overview):
+        return magnified_picture(resolved, overview, levels)
     queues = _longest_queues(overview)
     with style():
         figure = Figure(figsize=SIZE_INCHES, dpi=100, layout="constrained")
         axes = figure.subplots(2 if queues else 1, 1, sharex=True, squeeze=False)[:, 0]
-        _draw_windows(axes[0], resolved, overview)
+        draw_windows(axes[0], resolved, overview)
         if queues:
             _draw_queues(axes[1], resolved, overview, queues)
         _draw_drops(axes[-1], overview[overview["kind"] == "drop"], queues)
@@ -100,82 +97,6 @@ def comparison_picture(title: str, pairs: "Sequence[Pair]") -> Figure:
     return figure
 
 
-def save_picture(figure: Figure, path: Path) -> None:
-    """Write a picture in the format of the path's ending; the same picture gives the same bytes."""
-    metadata = {"Date": None} if path.suffix == ".svg" else {}
-    with style():
-        figure.savefig(path, metadata=metadata)
-
-
-def style() -> AbstractContextManager[None]:
-    """Set the look of all pictures."""
-    return mpl.rc_context(
-        {
-            "axes.grid": True,
-            "axes.spines.right": False,
-            "axes.spines.top": False,
-            "font.size": 12.0,
-            "grid.alpha": 0.3,
-            "lines.linewidth": 1.3,
-            "svg.hashsalt": "ackclock",
-            "text.parse_math": False,
-        }
-    )
-
-
-def _draw_windows(axes: Axes, resolved: ResolvedDict, overview: pd.DataFrame) -> None:
-    names = flow_names(resolved)
-    windows = overview[overview["kind"] == "cwnd"]
-    end = float(resolved["run"]["duration_s"])
-    if len(names) > MOST_LINES:
-        _draw_band(axes, windows, end)
-    else:
-        for name, colour in zip(names, COLOURS, strict=False):
-            _draw_steps(axes, windows[windows["name"] == name], end, colour, name)
-    axes.set_ylabel("cwnd [packets]")
-
-
-def _draw_band(axes: Axes, windows: pd.DataFrame, end: float) -> None:
-    """Draw the lowest, median and highest cwnd of all flows; a flow counts from its first packet on."""
-    grid = np.linspace(0.0, end, BAND_POINTS)
-    held = [_held(group, grid) for _, group in windows.groupby("name", observed=True)]
-    if not held:
-        return
-    values = np.stack(held)
-    started = ~np.isnan(values).all(axis=0)
-    grid, values = grid[started], values[:, started]
-    axes.fill_between(
-        grid,
-        np.nanmin(values, axis=0),
-        np.nanmax(values, axis=0),
-        step="post",
-        color=COLOURS[0],
-        alpha=0.25,
-        linewidth=0,
-        label=f"lowest to highest of {len(held)} flows",
-    )
-    axes.plot(grid, np.nanmedian(values, axis=0), drawstyle="steps-post", color=COLOURS[0], label="median")
-
-
-def _held(rows: pd.DataFrame, grid: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sample a stepwise constant value; nan before its first row."""
-    last = np.searchsorted(rows["time_s"].to_numpy(), grid, side="right") - 1
-    return np.where(last >= 0, rows["value"].to_numpy()[np.maximum(last, 0)], np.nan)
-
-
-def _draw_steps(axes: Axes, rows: pd.DataFrame, end: float, colour: str, label: str) -> None:
-    if rows.empty:
-        return
-    times = np.append(rows["time_s"].to_numpy(), end)
-    values = np.append(rows["value"].to_numpy(), rows["value"].iloc[-1])
-    axes.plot(times, values, drawstyle="steps-post", color=colour, label=_shown(label))
-
-
-def _shown(name: str) -> str:
-    """Keep matplotlib from hiding a name that begins with an underscore."""
-    return f" {name}" if name.startswith("_") else name
-
-
 def _longest_queues(overview: pd.DataFrame) -> list[str]:
     """Name the links where a packet ever waited, the longest queues first; the packet in transmission counts."""
     longest = overview[overview["kind"] == "queue"].groupby("name", observed=True)["value"].max()
@@ -188,7 +109,7 @@ def _draw_queues(axes: Axes, resolved: ResolvedDict, overview: pd.DataFrame, nam
     end = float(resolved["run"]["duration_s"])
     queued = overview[overview["kind"] == "queue"]
     for place, (name, colour) in enumerate(zip(names, COLOURS, strict=False)):
-        _draw_steps(axes, queued[queued["name"] == name], end, colour, name)
+        draw_steps(axes, queued[queued["name"] == name], end, place, name)
         axes.lines[-1].set_zorder(2.9 - 0.1 * place)  # the longest queue in front
         limit = (links[name]["buffer"] or {}).get("packets")
         if limit is not None:
@@ -233,15 +154,10 @@ def _draw_levels(axes: Axes, levels: "Sequence[Level]") -> None:
 
 
 def _finish(figure: Figure, axes: NDArray[Any], resolved: ResolvedDict) -> None:
-    warmup = float(resolved["run"]["warmup_s"])
     for number, ax in enumerate(axes):
         ax.set_ylim(bottom=0.0)
-        if warmup > 0.0:
-            ax.axvspan(0.0, warmup, color="0.9", zorder=0, label="warm-up, not measured" if number == 0 else None)
-        if ax.get_legend_handles_labels()[0]:
-            ax.legend(
-                loc="lower left", bbox_to_anchor=(0.0, 1.03), ncols=LEGEND_COLUMNS, frameon=False, borderaxespad=0.0
-            )
+        shade_warmup(ax, resolved, "warm-up, not measured" if number == 0 else None)
+        put_legend(ax, LEGEND_COLUMNS)
     axes[-1].set_xlim(0.0, float(resolved["run"]["duration_s"]))
     axes[-1].set_xlabel("time [s]")
     figure.suptitle(resolved["title"], wrap=True)

@@ -5,7 +5,7 @@ from math import inf
 from ackclock.models import classics
 from ackclock.paths import Node
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import Scene, other_than_bulk
+from ackclock.prediction.scene import Scene, busy_hosts, other_than_bulk
 from ackclock.replication import ResolvedDict
 from ackclock.wording import number, plural
 
@@ -31,7 +31,7 @@ def _reasons(scenes: list[Scene], bottlenecks: dict[str, Node]) -> list[str]:
     if len(bottlenecks) != 1:
         return ["the flows have no bottleneck in common"]
     (bottleneck,) = bottlenecks.values()
-    reasons = []
+    reasons = busy_hosts(scenes[0].resolved)
     if any(scene.flow["size_packets"] is not None for scene in scenes):
         reasons.append("transfers end; the model is of flows without end")
     if bottleneck.buffer == inf:

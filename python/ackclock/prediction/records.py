@@ -62,16 +62,16 @@ class Level:
     Parameters
     ----------
     kind : str
-        "cwnd" or "queue": which axes.
+        "cwnd", "queue" or "throughput": which axes.
     name : str
         The flow or link.
     value : float
-        Its height [pkt].
+        Its height [pkt, bit/s].
     label : str
         What it is.
     """
 
-    kind: Literal["cwnd", "queue"]
+    kind: Literal["cwnd", "queue", "throughput"]
     name: str
     value: float
     label: str

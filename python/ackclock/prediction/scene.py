@@ -1,13 +1,14 @@
 """A resolved scenario as the models ask about it, and the ways to say that it does not fit."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from ackclock.paths import Node, empty_round_trip_s, nodes
+from ackclock.paths import Node, empty_round_trip_s, host_of, links_of, nodes, processing_s
 from ackclock.replication import ResolvedDict
-from ackclock.wording import plural
+from ackclock.wording import amount, plural
 
 LOSSY_DISCIPLINES: Mapping[str, float] = {"drop-tail": 1.0, "drop-from-front": 0.0, "random-drop": 0.5}
 """The disciplines that drop at a full buffer alone, with the drop factor alpha of each; random drop's is its mean."""
@@ -42,6 +43,16 @@ class Scene:
     def packet_bits(self) -> float:
         """Bits of a data packet, headers included."""
         return 8.0 * float(self.flow["packet_bytes"])
+
+    @property
+    def there(self) -> tuple[int, ...]:
+        """The links on the way of the data."""
+        return links_of(self.resolved, self.flow["path"])
+
+    @property
+    def again(self) -> tuple[int, ...]:
+        """The links on the way of the ACKs."""
+        return links_of(self.resolved, self.flow["return_path"])
 
     @property
     def forward(self) -> list[Node]:
@@ -103,7 +114,42 @@ def lone_flow(resolved: ResolvedDict) -> tuple[Scene | None, list[str]]:
         return None, several
     if scene.flow["size_packets"] is not None:
         return None, ["the transfer ends; the model is of one without end"]
+    busy = busy_hosts(resolved)
+    if busy:
+        return None, busy
     return scene, []
+
+
+def busy_hosts(resolved: ResolvedDict) -> list[str]:
+    """Say which hosts could not process what full links would bring them; short of that, processing is but a delay."""
+    work: dict[tuple[str, str, str], float] = {}
+    for flow in resolved["flows"]:
+        scene = Scene(resolved, flow)
+        pace = inf if scene.bottleneck is None else scene.bottleneck.packet_rate
+        source = "" if scene.bottleneck is None else scene.bottleneck.name
+        for path, kind, rate in (
+            (flow["path"], "data_s", pace),
+            (flow["return_path"], "ack_s", pace / flow["receiver"]["ack_every"]),
+        ):
+            host = host_of(resolved, path)
+            if host is not None and processing_s(host, kind) > 0.0:
+                place = (str(host["name"]), source, kind)
+                work[place] = max(work.get(place, 0.0), rate * processing_s(host, kind))
+    return overloaded(work)
+
+
+def overloaded(work: Mapping[tuple[str, str, str], float]) -> list[str]:
+    """Say which hosts have more work than time; by host, what brings it, and its kind, seconds of work a second."""
+    loads: dict[str, float] = defaultdict(float)
+    for (host, _source, _kind), load in work.items():
+        loads[host] += load
+    return [
+        f"the process of {host} cannot handle what its links could bring"
+        + (f", {amount(load, '1')} of its time" if load < inf else "")
+        + "; to the model processing is but a delay"
+        for host, load in loads.items()
+        if load >= 1.0
+    ]
 
 
 def other_than_one(resolved: ResolvedDict) -> list[str]:

@@ -4,7 +4,7 @@ from math import inf
 
 from ackclock.models import classics
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import Scene, other_than_one
+from ackclock.prediction.scene import Scene, busy_hosts, other_than_one
 from ackclock.replication import ResolvedDict
 from ackclock.wording import number, plural
 
@@ -15,7 +15,7 @@ LARGE_WINDOW = 1e9
 def predict_short_flow(resolved: ResolvedDict) -> list[ModelPrediction | Inapplicable]:
     """Ask how long a transfer takes."""
     scene = Scene(resolved, resolved["flows"][0])
-    reasons = other_than_one(resolved)
+    reasons = other_than_one(resolved) or busy_hosts(resolved)
     if not reasons and scene.flow["size_packets"] is None:
         reasons.append("the flow has no end; the model is of a transfer of a given size")
     return [Inapplicable(*SHORT_FLOW, tuple(reasons)) if reasons else _prediction(scene)]

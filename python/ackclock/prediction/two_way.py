@@ -7,9 +7,9 @@ from math import inf, isclose
 import numpy as np
 
 from ackclock.models import two_way
-from ackclock.paths import Node
+from ackclock.paths import Node, host_of, processing_s
 from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import Scene, other_than_bulk
+from ackclock.prediction.scene import Scene, other_than_bulk, overloaded
 from ackclock.replication import ResolvedDict, row_flows
 from ackclock.wording import amount, number
 
@@ -29,12 +29,15 @@ class Side:
     node : Node
         The slowest link of their data.
     delay_s : float
-        From the end of that transmission to the receiver [s].
+        From the end of that transmission to the receiver, the processing there included [s].
+    processing_s : float
+        Of a segment and of an ACK of the other direction at the host there [s].
     """
 
     scenes: list[Scene]
     node: Node
     delay_s: float
+    processing_s: float = 0.0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -66,7 +69,7 @@ def sides(resolved: ResolvedDict) -> list[tuple[Side, Side]] | str:
         return others[0]
     ways: dict[frozenset[tuple[int, ...]], list[Scene]] = {}
     for scene in (Scene(resolved, flow) for flow in row_flows(resolved)):
-        way = frozenset((tuple(scene.flow["path"]), tuple(scene.flow["return_path"])))
+        way = frozenset((scene.there, scene.again))
         ways.setdefault(way, []).append(scene)
     crossed = [link for way in ways for link in {link for path in way for link in path}]
     if len(crossed) > len(set(crossed)):
@@ -77,21 +80,37 @@ def sides(resolved: ResolvedDict) -> list[tuple[Side, Side]] | str:
         if isinstance(pair, str):
             return pair
         found.append(pair)
-    return found
+    return next(iter(_overloads(resolved, found)), found)
+
+
+def _overloads(resolved: ResolvedDict, pairs: list[tuple[Side, Side]]) -> list[str]:
+    """Say which hosts have more to process than they can: the data of one direction, and the ACKs of the other."""
+    work: dict[tuple[str, str, str], float] = {}
+    for pair in pairs:
+        one, other = pair
+        delays, rates = [one.delay_s, other.delay_s], [one.node.packet_rate, other.node.packet_rate]
+        shares = two_way.aggregate(one.windows, other.windows, delays, rates).efficiencies.tolist()
+        for side, share in zip(pair, shares, strict=True):
+            flow = side.scenes[0].flow
+            for path, kind in ((flow["path"], "data_s"), (flow["return_path"], "ack_s")):
+                host = host_of(resolved, path)
+                if host is not None:
+                    load = share * side.node.packet_rate * processing_s(host, kind)
+                    work[str(host["name"]), side.node.name, kind] = load
+    return overloaded(work)
 
 
 def _pair(scenes: list[Scene]) -> tuple[Side, Side] | str:
-    first = scenes[0].flow
-    there = [scene for scene in scenes if scene.flow["path"] == first["path"]]
-    back = [scene for scene in scenes if scene.flow["path"] != first["path"]]
+    there = [scene for scene in scenes if scene.there == scenes[0].there]
+    back = [scene for scene in scenes if scene.there != scenes[0].there]
     if not back:
         return _NO_TWO_DIRECTIONS
     unlike = next((reason for scene in scenes for reason in _unlike(scene)), None)
     if unlike is not None:
         return unlike
-    one, other = _side(there), _side(back)
+    one, other = _side(there, back[0]), _side(back, there[0])
     if one is None or other is None:
-        return "a direction has no link with a rate, or its flows differ in packet size or delay"
+        return "a direction has no link with a rate, or its flows differ in packet size, delay or host"
     return one, other
 
 
@@ -108,9 +127,10 @@ def _unlike(scene: Scene) -> Iterator[str]:
         yield "a link has levels of priority; the model has one queue for data and ACKs"
 
 
-def _side(scenes: list[Scene]) -> Side | None:
+def _side(scenes: list[Scene], opposite: Scene) -> Side | None:
     bottleneck = scenes[0].bottleneck
-    if bottleneck is None or len({(scene.flow["packet_bytes"], scene.flow["forward_delay_s"]) for scene in scenes}) > 1:
+    keys = ("packet_bytes", "forward_delay_s", "path", "return_path")
+    if bottleneck is None or any(scene.flow[key] != scenes[0].flow[key] for scene in scenes for key in keys):
         return None
     scene = scenes[0]
     # In a store-and-forward network a segment's own service at the slowest place is not part of the delay.
@@ -119,7 +139,19 @@ def _side(scenes: list[Scene]) -> Side | None:
     links = sum(float(scene.resolved["links"][index]["delay_s"]) for index in scene.flow["path"])
     if min(stages) < bottleneck.packet_rate:
         bottleneck = replace(bottleneck, rate_bps=min(stages) * scene.packet_bits, packet_rate=min(stages))
-    return Side(scenes, bottleneck, links + float(scene.flow["forward_delay_s"]) + services)
+    delay = links + float(scene.flow["forward_delay_s"]) + services
+    processing = _processing_s(scene, opposite)
+    return Side(scenes, bottleneck, delay + processing, processing)
+
+
+def _processing_s(scene: Scene, opposite: Scene) -> float:
+    """Give what a segment and an ACK of the other direction wait for at the host that they come to [s].
+
+    The first ACK of a bunch comes right behind a segment: both are processed before there is a reaction.
+    """
+    ends = ((scene.flow["path"], "data_s"), (opposite.flow["return_path"], "ack_s"))
+    hosts = ((host_of(scene.resolved, path), kind) for path, kind in ends)
+    return sum(processing_s(host, kind) for host, kind in hosts if host is not None)
 
 
 def _ip_queues(scene: Scene) -> Iterator[float]:
@@ -140,7 +172,9 @@ def _prediction(subject: str, one: Side, other: Side) -> ModelPrediction:
     delays = [one.delay_s, other.delay_s]
     windows = [sum(one.windows), sum(other.windows)]
     found = two_way.aggregate(one.windows, other.windows, delays, rates)
-    alone = np.asarray(two_way.one_way_efficiency(windows, delays, rates)).tolist()
+    # Alone, a segment is processed at one end and its ACK at the other.
+    lone_delays = [side.delay_s - side.processing_s / 2.0 for side in (one, other)]
+    alone = np.asarray(two_way.one_way_efficiency(windows, lone_delays, rates)).tolist()
     queues = np.asarray(two_way.maximum_queue(windows, delays, rates)).tolist()
     numbers: list[Number] = []
     for side, share, one_way, queue in zip((one, other), found.efficiencies.tolist(), alone, queues, strict=True):
@@ -158,11 +192,22 @@ def _prediction(subject: str, one: Side, other: Side) -> ModelPrediction:
         numbers=tuple(numbers),
         sentences=_sentences(one, other, found.efficiencies.tolist(), alone, windows),
         warnings=(*two_way.warnings(windows, delays, rates, _ack_size(one, other)), *_losses(one, other, queues)),
-        levels=tuple(
-            Level("queue", side.node.name, queue, f"data at {side.node.name}, at most")
-            for side, queue in zip((one, other), queues, strict=True)
+        levels=(
+            *(
+                Level("queue", side.node.name, queue, f"data at {side.node.name}, at most")
+                for side, queue in zip((one, other), queues, strict=True)
+            ),
+            *_throughputs(one, other, found.efficiencies.tolist()),
         ),
     )
+
+
+def _throughputs(one: Side, other: Side, shares: list[float]) -> Iterator[Level]:
+    """Give each flow its part of its direction's share, by its window."""
+    for side, share in zip((one, other), shares, strict=True):
+        for name, window in zip(side.names, side.windows, strict=True):
+            part = share * side.node.rate_bps * window / sum(side.windows)
+            yield Level("throughput", name, part, f"throughput of {name}")
 
 
 def _sentences(

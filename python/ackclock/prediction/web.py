@@ -9,7 +9,7 @@ from ackclock.errors import ModelError
 from ackclock.models import engset
 from ackclock.paths import Node, delay_processes, losses
 from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import Scene
+from ackclock.prediction.scene import Scene, busy_hosts
 from ackclock.replication import ResolvedDict
 from ackclock.wording import amount, number
 
@@ -76,6 +76,9 @@ def web_sources(resolved: ResolvedDict) -> WebSources | str:
     scene = Scene(resolved, flows[0])
     if delay_processes(resolved, scene.flow) or losses(resolved, scene.flow):
         return "the delay changes, or packets are lost at random; the model has neither"
+    busy = busy_hosts(resolved)
+    if busy:
+        return busy[0]
     private = {link["name"] for link in resolved["links"] if link.get("private")}
     shared = [node for node in scene.forward if node.name not in private]
     if len(shared) != 1:

@@ -21,7 +21,7 @@ from ackclock.scenario.resolved_atm import (
     ShareAllocation,
 )
 from ackclock.scenario.schema import DROP_TAIL, Trace
-from ackclock.scenario.schema_atm import Abr, AtmLink, Channel, CrossTraffic
+from ackclock.scenario.schema_atm import Abr, AtmLink, Channel, CrossTraffic, IpServiceName
 
 _USER_SHARE = 30 / 32 * 48 / 53
 """What is left of a cell rate without the RM cells of both directions and the headers of cells."""
@@ -114,8 +114,11 @@ def _shares(tables: AtmTables) -> list[float]:
     claims: list[tuple[float, tuple[int, ...]]] = []
     for channel in tables.channels:
         ways = (channel and tables.ways(channel.path)) or ((), ())
-        peak = (channel and channel.abr.pcr) or math.inf
-        claims += [(min([peak, *(tables.rate_bps(port) for port in ports)]), ports) for ports in ways]
+        peaks = [abr.pcr or math.inf for abr in channel.sources] if channel else [math.inf, math.inf]
+        claims += [
+            (min([peak, *(tables.rate_bps(port) for port in ports)]), ports)
+            for peak, ports in zip(peaks, ways, strict=True)
+        ]
     return max_min(left, claims)
 
 
@@ -205,9 +208,15 @@ def _channel(channel: Channel, tables: AtmTables) -> ChannelSettings:
     ways = tables.ways(channel.path)
     if ways is None:
         raise AssertionError("a channel that was checked has a way")
-    service: IpService = channel.ip_service if channel.ip_rate is None else {"rate-bps": channel.ip_rate}
-    near, far = (EndSettings(_abr(channel.abr, tables.rate_bps(ports[0])), service) for ports in ways)
+    near, far = (
+        EndSettings(_abr(abr, tables.rate_bps(ports[0])), _service(service))
+        for abr, service, ports in zip(channel.sources, channel.services, ways, strict=True)
+    )
     return ChannelSettings(channel.name, *ways, near, far)
+
+
+def _service(given: IpServiceName | float) -> IpService:
+    return {"rate-bps": given} if isinstance(given, float) else given
 
 
 def _abr(abr: Abr, link_rate_bps: float) -> AbrSettings:

@@ -10,6 +10,7 @@ from ackclock.errors import Fault
 from ackclock.quantities import MOST_ROWS_OF_A_GROUP
 from ackclock.scenario.atm import add_channels
 from ackclock.scenario.check_atm import atm_faults
+from ackclock.scenario.check_hosts import end_faults, host_faults
 from ackclock.scenario.check_precision import precision_faults
 from ackclock.scenario.check_tcp import tcp_faults
 from ackclock.scenario.delays import MOST_CHANGES, shortest_stay_s
@@ -21,6 +22,7 @@ from ackclock.scenario.network import (
     Losing,
     Network,
     Route,
+    add_hosts,
     flow_names,
     mirrored,
     network_of,
@@ -62,12 +64,15 @@ class Checker:
     places: Places
     network: Network
     all_named: bool
+    crossed: list[str | None]
+    hosts: list[str | None]
 
     def faults(self) -> Iterator[Fault]:
         """Give all faults."""
         yield from self._double_names()
         yield from self._numbers()
         yield from atm_faults(self.places, self.draft.atm)
+        yield from host_faults(self.places, self.draft.hosts, self.crossed)
         for way in self.network.directions:
             if way is not None:
                 yield from self._link(way)
@@ -189,6 +194,7 @@ class Checker:
             yield self.places.fault((*location, "start"), "is not before the end of the run", allowed=allowed)
         yield from tcp_faults(self.places, (*location, "tcp"), flow)
         yield from traffic_faults(self.places, location, flow)
+        yield from end_faults(self.places, location, flow, self.hosts)
         route = self.network.route(flow)
         if route is not None:
             yield from self._route(location, flow, route)
@@ -221,7 +227,9 @@ class Checker:
                 links = ", ".join(f'"{link}"' for link in known[:10:2]) + (", ..." if len(known) > 10 else "")
                 allowed = f'{links} or one of these with "{REVERSE}"'
                 problem = f'there is no link "{name[:60]}"'
-                yield self.places.fault(location, problem, allowed=allowed, hint=did_you_mean(name, known))
+                a_host = 'a host stands on no path: a flow names it as its "sender" or "receiver"'
+                hint = a_host if name in self.network.hosts else did_you_mean(name, known)
+                yield self.places.fault(location, problem, allowed=allowed, hint=hint)
 
     def _crossed_twice(self, location: Location, there: tuple[str, ...], back: tuple[str, ...]) -> Iterator[Fault]:
         again = back or mirrored(there)
@@ -246,7 +254,7 @@ class Checker:
         yield from self._too_large_for_buffers(location, flow, route)
         yield from self._levels(location, flow, route)
         ways = [way for link in route.forward + route.back if (way := self.network.directions[link]) is not None]
-        if all(way.rate_bps is None for way in ways):
+        if not any(way.takes_time for way in ways):
             yield from self._nothing_limits(location, flow, route)
 
     def _too_short(self, location: Location, flow: Flow, route: Route) -> Fault:
@@ -255,9 +263,10 @@ class Checker:
             problem = f"is less than the propagation of the links alone: {propagation} there and back"
             return self.places.fault((*location, "propagation"), problem, allowed=f"{propagation} or more")
         data, ack = show(route.data_service_s, "s", 9), show(route.ack_service_s, "s", 9)
+        work = "transmit" if flow.sender is None and flow.receiver is None else "transmit and process"
         problem = (
-            f"is less than the links alone need: {propagation} of propagation, {data} to transmit a packet of "
-            f"{flow.packet} B, {ack} to transmit an ACK of {flow.ack} B"
+            f"is less than the links alone need: {propagation} of propagation, {data} to {work} a packet of "
+            f"{flow.packet} B, {ack} to {work} an ACK of {flow.ack} B"
         )
         least = math.ceil(route.needed_s * 1e12 - 1e-3) / 1e12
         return self.places.fault((*location, "rtt"), problem, allowed=f"{show(least, 's', 12)} or more")
@@ -307,7 +316,9 @@ class Checker:
             allowed = f"less than the duration, {show(run.duration, 's')}"
             yield self.places.fault(("run", "warmup"), "leaves no time to measure", allowed=allowed)
         if run is not None and run.precision is not None:
-            yield from precision_faults(self.places, run.precision, self._flow_names(), list(self.network.index))
+            yield from precision_faults(
+                self.places, run.precision, self._flow_names(), [*self.network.index, *self.network.hosts]
+            )
 
     def _flow_names(self) -> list[str]:
         names = flow_names([_name(self.places, "flow", position) for position in range(len(self.draft.flows))])
@@ -336,8 +347,10 @@ def checker_of(draft: Draft, places: Places) -> Checker:
     network = network_of(draft.links, names, places.source.folder)
     channels = [_name(places, "channel", position) for position in range(len(draft.atm.channels))]
     add_channels(network, draft.atm, channels)
+    hosts = [_name(places, "host", position) for position in range(len(draft.hosts))]
+    add_hosts(network, draft.hosts, hosts)
     crossed = names + channels
-    return Checker(draft, places, network, all_named=bool(crossed) and all(crossed))
+    return Checker(draft, places, network, bool(crossed) and all(crossed), crossed, hosts)
 
 
 def _name(places: Places, kind: str, position: int) -> str | None:

@@ -39,7 +39,7 @@ def atm_faults(places: Places, tables: AtmTables) -> Iterator[Fault]:
     for position, channel in enumerate(tables.channels):
         if channel is not None:
             yield from _path(places, ("channel", position, "path"), channel.path, tables)
-            yield from _rates(places, ("channel", position, "abr"), channel, tables)
+            yield from _rates(places, ("channel", position), channel, tables)
     taken: dict[int, float] = defaultdict(float)
     for position, cross in enumerate(tables.cross):
         if cross is not None:
@@ -92,13 +92,19 @@ def _path(places: Places, location: Location, path: Sequence[str], tables: AtmTa
 
 
 def _rates(places: Places, location: Location, channel: Channel, tables: AtmTables) -> Iterator[Fault]:
-    ways = tables.ways(channel.path)
-    if ways is None:
-        return
-    peaks = [channel.abr.pcr or tables.rate_bps(ports[0]) for ports in ways]
-    icr, mcr = channel.abr.icr, channel.abr.mcr
-    if icr is not None and icr > min(peaks):
-        allowed = f"at most the peak cell rate, {show(min(peaks), 'bit/s')}"
-        yield places.fault((*location, "icr"), "is above the peak cell rate", allowed=allowed)
-    if mcr > min([*peaks, *([icr] if icr is not None else [])]):
-        yield places.fault((*location, "mcr"), "is above the initial or peak cell rate")
+    """Compare the rates of each end's source; what both ends have is told once, by the smaller limit."""
+    initial: dict[Location, float] = {}
+    least: list[Location] = []
+    for side, (abr, ports) in enumerate(zip(channel.sources, tables.ways(channel.path) or (), strict=False)):
+        peak = abr.pcr or tables.rate_bps(ports[0])
+        given = {field: side == 1 and channel.reverse.abr.gives(field) for field in ("icr", "mcr")}
+        icr, mcr = ((*location, *(("reverse",) if given[field] else ()), "abr", field) for field in given)
+        if (abr.icr or 0.0) > peak:
+            initial[icr] = min(peak, initial.get(icr, math.inf))
+        if abr.mcr > min(peak, abr.icr or peak) and mcr not in least:
+            least.append(mcr)
+    for place, peak in initial.items():
+        allowed = f"at most the peak cell rate, {show(peak, 'bit/s')}"
+        yield places.fault(place, "is above the peak cell rate", allowed=allowed)
+    for place in least:
+        yield places.fault(place, "is above the initial or peak cell rate")

@@ -9,7 +9,8 @@ from ackclock.scenario.delays import delay_law
 from ackclock.scenario.losses import loss_law
 from ackclock.scenario.resolved import ByteBuffer, PacketBuffer
 from ackclock.scenario.resolved_links import DelayLaw, LossLaw
-from ackclock.scenario.schema import CountingName, DelayProcess, Flow, Link, Loss, Queue
+from ackclock.scenario.schema import DROP_TAIL, CountingName, DelayProcess, Flow, Link, Loss, Queue
+from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.source import Location
 from ackclock.scenario.tables import TableError
 from ackclock.units import Quantity
@@ -41,7 +42,7 @@ class Losing:
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """One direction of a link, with the place of its table."""
+    """One direction of a link, or the process of a host, with the place of its table."""
 
     name: str
     location: Location
@@ -53,6 +54,13 @@ class Direction:
     changing: "ChangingDelay | None" = None
     losing: "Losing | None" = None
     private: bool = False
+    processing_s: tuple[float, float] | None = None
+    """Of a host: for a data packet, and for an ACK [s]."""
+
+    @property
+    def takes_time(self) -> bool:
+        """Whether packets can wait there."""
+        return self.rate_bps is not None or max(self.processing_s or (0.0,)) > 0.0
 
     @property
     def least_delay_s(self) -> float:
@@ -72,8 +80,10 @@ class Direction:
         drained_bits = (self.rate_bps or math.inf) * self.buffer.value
         return ByteBuffer(math.floor(drained_bits / 8 + 1e-6)) if math.isfinite(drained_bits) else None
 
-    def service_s(self, size_bytes: int) -> float:
-        """Time to transmit a packet [s]."""
+    def service_s(self, size_bytes: int, *, ack: bool = False) -> float:
+        """Time to transmit a packet, or to process it [s]."""
+        if self.processing_s is not None:
+            return self.processing_s[ack]
         return 0.0 if self.rate_bps is None else 8 * size_bytes / self.rate_bps
 
 
@@ -113,11 +123,12 @@ class Network:
 
     directions: list[Direction | None] = field(default_factory=list)
     index: dict[str, int] = field(default_factory=dict)
+    hosts: dict[str, int] = field(default_factory=dict)
 
     def route(self, flow: Flow) -> Route | None:
-        """Find the route of a flow; None if it names a link that is unknown or faulty."""
-        forward = self._links(flow.path)
-        back = self._links(flow.return_path or mirrored(flow.path))
+        """Find the route of a flow; None if it names a link or a host that is unknown or faulty."""
+        forward = self._links(flow.path, flow.receiver)
+        back = self._links(flow.return_path or mirrored(flow.path), flow.sender)
         if forward is None or back is None:
             return None
         there = [self.directions[link] for link in forward]
@@ -130,13 +141,14 @@ class Network:
             back,
             propagation_s=math.fsum(way.least_delay_s for way in ways),
             data_service_s=math.fsum(way.service_s(flow.packet) for way in ways[: len(forward)]),
-            ack_service_s=math.fsum(way.service_s(flow.ack) for way in ways[len(forward) :]),
+            ack_service_s=math.fsum(way.service_s(flow.ack, ack=True) for way in ways[len(forward) :]),
         )
 
-    def _links(self, names: Sequence[str]) -> tuple[int, ...] | None:
+    def _links(self, names: Sequence[str], host: str | None) -> tuple[int, ...] | None:
         links = [self.index.get(name) for name in names]
+        links += [] if host is None else [self.hosts.get(host)]
         known = tuple(link for link in links if link is not None)
-        return known if len(known) == len(names) else None
+        return known if len(known) == len(links) else None
 
 
 def network_of(links: Sequence[Link | None], names: Sequence[str | None], folder: Path | None = None) -> Network:
@@ -163,6 +175,37 @@ def network_of(links: Sequence[Link | None], names: Sequence[str | None], folder
             network.index.setdefault(name + REVERSE, 2 * position + 1)
         network.directions += [None, None] if link is None else _both_directions(link, position, folder)
     return network
+
+
+def add_hosts(network: Network, hosts: Sequence[Host | None], names: Sequence[str | None]) -> None:
+    """Let the processes of hosts stand behind all links.
+
+    Parameters
+    ----------
+    network : Network
+        The network of links and channels.
+    hosts : sequence of Host
+        The hosts, None where one is faulty.
+    names : sequence of str
+        Their names, known for a faulty one too if its name is right.
+    """
+    for position, (host, name) in enumerate(zip(hosts, names, strict=True)):
+        if name:
+            network.hosts.setdefault(name, len(network.directions))
+        network.directions.append(None if host is None else _process(host, position))
+
+
+def _process(host: Host, position: int) -> Direction:
+    return Direction(
+        host.name,
+        ("host", position),
+        rate_bps=None,
+        delay_s=0.0,
+        buffer=None,
+        counting="with-service",
+        queue=DROP_TAIL,
+        processing_s=host.times_s,
+    )
 
 
 def _both_directions(link: Link, position: int, folder: Path | None) -> list[Direction | None]:

@@ -10,7 +10,7 @@ from ackclock.scenario.places import Places, as_toml
 from ackclock.scenario.source import Location, Source
 from ackclock.scenario.suggestions import did_you_mean
 
-_HEADS = ("link", "flow", "run", "trace", "title", "atm_link", "channel", "cross_traffic")
+_HEADS = ("link", "flow", "run", "trace", "title", "host", "atm_link", "channel", "cross_traffic")
 _SHORTHANDS = {"queue": "discipline", "tcp": "preset", "size": "mean", "on": "mean", "off": "mean"}
 
 

@@ -10,7 +10,7 @@ from ackclock.errors import Fault
 from ackclock.scenario.source import Location, Source
 
 _LONGEST_GIVEN = 60
-_NAMED = ("link", "flow", "atm_link", "channel", "cross_traffic")
+_NAMED = ("link", "flow", "host", "atm_link", "channel", "cross_traffic")
 
 
 class Places:

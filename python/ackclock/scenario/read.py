@@ -14,6 +14,7 @@ from ackclock.scenario.fields import FieldError, Kind, toml_type
 from ackclock.scenario.places import Places
 from ackclock.scenario.schema import Flow, Form, Link, Run, Trace, kind_of
 from ackclock.scenario.schema_atm import AtmLink, Channel, CrossTraffic
+from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.source import Location
 from ackclock.scenario.suggestions import did_you_mean
 
@@ -24,6 +25,7 @@ _TABLES = {
     "flow": "[[flow]]",
     "run": "[run]",
     "trace": "[trace]",
+    "host": "[[host]]",
     "atm_link": "[[atm_link]]",
     "channel": "[[channel]]",
     "cross_traffic": "[[cross_traffic]]",
@@ -33,6 +35,7 @@ _FIRST_FIELDS = {
     "flow": 'one table for each flow, with at least path = ["satellite"]',
     "run": 'a table with at least duration = "2000 s"',
     "trace": "a table such as [trace] with cwnd = true",
+    "host": 'one table for each host, with at least name = "server" and processing = "50 us"',
     "atm_link": 'one table for each ATM link, with at least name = "trunk" and rate = "155.52 Mbit/s"',
     "channel": 'one table for each channel, with at least name = "vc" and path = ["trunk"]',
     "cross_traffic": 'one table for each source, with at least name, path = ["trunk"] and rate = "40 Mbit/s"',
@@ -49,6 +52,7 @@ class Draft:
     trace: Trace | None
     title: str = ""
     atm: AtmTables = field(default_factory=AtmTables)
+    hosts: tuple[Host | None, ...] = ()
 
 
 def read_form(places: Places) -> tuple[Draft, list[Fault]]:
@@ -64,7 +68,7 @@ def read_form(places: Places) -> tuple[Draft, list[Fault]]:
     faults = [_empty(places, "link")] if not (form.link or form.channel) else []
     faults += [_empty(places, "flow")] if not form.flow else []
     atm = AtmTables(tuple(form.atm_link), tuple(form.channel), tuple(form.cross_traffic))
-    return Draft(tuple(form.link), tuple(form.flow), form.run, form.trace, form.title, atm), faults
+    return Draft(tuple(form.link), tuple(form.flow), form.run, form.trace, form.title, atm, tuple(form.host)), faults
 
 
 def _draft(document: Mapping[str, Any]) -> Draft:
@@ -78,6 +82,7 @@ def _draft(document: Mapping[str, Any]) -> Draft:
             tuple(_model(Channel, table) for table in _tables(document.get("channel"))),
             tuple(_model(CrossTraffic, table) for table in _tables(document.get("cross_traffic"))),
         ),
+        hosts=tuple(_model(Host, table) for table in _tables(document.get("host"))),
     )
 
 

@@ -32,14 +32,15 @@ from ackclock.scenario.schema import (
     Trace,
     kind_of,
 )
-from ackclock.scenario.schema_atm import Abr, AtmLink, Channel, CrossTraffic
+from ackclock.scenario.schema_atm import Abr, AtmLink, Channel, ChannelReverse, CrossTraffic
+from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.schema_traffic import Period, Size, Traffic
 
 _MODELS: dict[str, type[Table]] = {
     model.__name__.lower(): model
     for model in (
         *(Form, Link, Reverse, Queue, DelayProcess, DelayState, Loss, Flow, Traffic, Size, Period, Tcp, Rto, Run),
-        *(Precision, Trace, AtmLink, Channel, Abr, CrossTraffic),
+        *(Host, Precision, Trace, AtmLink, Channel, Abr, ChannelReverse, CrossTraffic),
     )
 }
 _TYPES: dict[type[Kind], str] = {

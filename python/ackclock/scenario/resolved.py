@@ -13,7 +13,7 @@ from ackclock.errors import Fault, ScenarioError
 from ackclock.quantities import MOST_ROWS_OF_A_GROUP, QUANTITIES
 from ackclock.scenario.places import as_toml
 from ackclock.scenario.resolved_atm import ChannelsSettings
-from ackclock.scenario.resolved_links import DelayProcessSettings, LossSettings
+from ackclock.scenario.resolved_links import DelayProcessSettings, LossSettings, ProcessingSettings
 from ackclock.scenario.resolved_traffic import ResolvedTraffic, WebTraffic
 from ackclock.scenario.schema import (
     MOST_BUFFER_BYTES,
@@ -131,7 +131,7 @@ class PriorityQueue:
 
 @dataclass(frozen=True, slots=True)
 class SimplexLink:
-    """One direction of a link."""
+    """One direction of a link; or, with `processing`, the TCP process of a host, last on the ways that end there."""
 
     __pydantic_config__ = _CONFIG
     name: str
@@ -143,6 +143,7 @@ class SimplexLink:
     delay_process: DelayProcessSettings | None = None
     loss: LossSettings | None = None
     private: bool = False
+    processing: ProcessingSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +229,7 @@ class TraceSettings:
     delay: bool = False
     recovery: bool = False
     rounds: bool = False
+    overview_detail_s: Annotated[float, Field(ge=1e-9)] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,6 +135,15 @@ LossLaw = BernoulliLoss | PoissonLoss | GilbertElliottLoss | PacketsLoss | Times
 
 
 @dataclass(frozen=True, slots=True)
+class ProcessingSettings:
+    """What the TCP process of a host takes for each packet that arrives, one after the other."""
+
+    __pydantic_config__ = CONFIG
+    data_s: Delay
+    ack_s: Delay
+
+
+@dataclass(frozen=True, slots=True)
 class LossSettings:
     """What loses packets as they come to a link."""
 

@@ -5,7 +5,16 @@ import math
 from ackclock.errors import Fault, ScenarioError
 from ackclock.scenario.atm import add_channels, resolved_channels
 from ackclock.scenario.check_precision import precision_settings
-from ackclock.scenario.network import ChangingDelay, Direction, Losing, Network, flow_names, largest_packets, network_of
+from ackclock.scenario.network import (
+    ChangingDelay,
+    Direction,
+    Losing,
+    Network,
+    add_hosts,
+    flow_names,
+    largest_packets,
+    network_of,
+)
 from ackclock.scenario.resolved import (
     PlainQueue,
     PriorityQueue,
@@ -16,7 +25,7 @@ from ackclock.scenario.resolved import (
     SimplexLink,
     TraceSettings,
 )
-from ackclock.scenario.resolved_links import DelayProcessSettings, LossSettings
+from ackclock.scenario.resolved_links import DelayProcessSettings, LossSettings, ProcessingSettings
 from ackclock.scenario.scenario import Scenario
 from ackclock.scenario.schema import Flow, Queue
 from ackclock.scenario.source import Source
@@ -59,6 +68,7 @@ def resolve(scenario: Scenario) -> Resolved:
     """
     network = network_of(scenario.links, [link.name for link in scenario.links], scenario.source.folder)
     add_channels(network, scenario.atm, [channel.name if channel else None for channel in scenario.atm.channels])
+    add_hosts(network, scenario.hosts, [host.name for host in scenario.hosts])
     names = flow_names([flow.name for flow in scenario.flows])
     flows = [_flow(flow, name, network, scenario.source) for flow, name in zip(scenario.flows, names, strict=True)]
     largest = largest_packets(scenario.flows, network)
@@ -89,6 +99,7 @@ def resolve(scenario: Scenario) -> Resolved:
             delay=trace.delay,
             recovery=trace.recovery,
             rounds=trace.rounds,
+            overview_detail_s=trace.overview_detail,
         ),
         atm=resolved_channels(scenario.atm, 2 * len(scenario.links), trace),
     )
@@ -138,6 +149,7 @@ def _link(way: Direction, largest_packet_bytes: int) -> SimplexLink:
         delay_process=_delay_process(way.changing),
         loss=_loss(way.losing),
         private=way.private,
+        processing=None if way.processing_s is None else ProcessingSettings(*way.processing_s),
     )
 
 

@@ -12,6 +12,7 @@ from ackclock.scenario.override import overridden
 from ackclock.scenario.places import Places
 from ackclock.scenario.read import read_form
 from ackclock.scenario.schema import Flow, Link, Run, Trace
+from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.source import Source, read_source
 from ackclock.scenario.warn import Warner, Warning_
 
@@ -34,6 +35,8 @@ class Scenario:
         Where it comes from.
     atm : AtmTables
         The tables of its ATM network.
+    hosts : tuple of Host
+        The hosts whose TCP takes time.
     """
 
     title: str
@@ -44,6 +47,7 @@ class Scenario:
     warnings: tuple[Warning_, ...]
     source: Source = field(repr=False, compare=False)
     atm: AtmTables = field(default_factory=AtmTables)
+    hosts: tuple[Host, ...] = ()
 
 
 def load(origin: str | Path | Mapping[str, Any]) -> Scenario:
@@ -114,5 +118,6 @@ def _checked(source: Source) -> Scenario:
     if faults or draft.run is None or draft.trace is None:
         faults.sort(key=lambda fault: (fault.line is None, fault.line or 0))
         raise ScenarioError(faults, source.name)
+    hosts = tuple(host for host in draft.hosts if host is not None)
     warnings = Warner(links, flows, draft.run, places, checker.network).warnings()
-    return Scenario(draft.title, links, flows, draft.run, draft.trace, tuple(warnings), source, draft.atm)
+    return Scenario(draft.title, links, flows, draft.run, draft.trace, tuple(warnings), source, draft.atm, hosts)

@@ -14,6 +14,7 @@ from ackclock.scenario.lists import ListOf, Pair
 from ackclock.scenario.percent import Percent
 from ackclock.scenario.presets import preset_names
 from ackclock.scenario.schema_atm import AtmLink, Channel, CrossTraffic
+from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.schema_traffic import Traffic
 from ackclock.units import Quantity
 
@@ -365,6 +366,12 @@ class Flow(Table):
     propagation: Annotated[float | None, Amount("560 ms", (_TIME,))] = _entry(
         "propagation there and back, service times excluded; instead of `rtt`", None, words="what the links have"
     )
+    sender: Annotated[str | None, _name("client")] = _entry(
+        "host that sends the data; its process handles the ACKs", None, words="one whose TCP takes no time"
+    )
+    receiver: Annotated[str | None, _name("server")] = _entry(
+        "host that receives them; its process handles the data", None, words="one whose TCP takes no time"
+    )
     packet: Annotated[int, _PACKET_SIZE] = _entry("size of a data packet, headers included", 1500, toml="1500 B")
     ack: Annotated[int, Amount("40 B", (_PACKET,))] = _entry("size of an ACK", 40, toml="40 B")
     count: Annotated[int, Count(1, MOST_FLOWS, 10)] = _entry("that many flows alike, called name[0], name[1], ...", 1)
@@ -458,6 +465,13 @@ class Trace(Table):
     overview_interval: Annotated[float | None, Amount("1 s", (Span("s", 1e-9, LONGEST_RUN_S, "1 ns to 1e7 s"),))] = (
         _entry("cwnd and queues, their least and largest value in each interval, for the picture", None, words="none")
     )
+    overview_detail: Annotated[float | None, Amount("200 ms", (Span("s", 1e-9, LONGEST_RUN_S, "1 ns to 1e7 s"),))] = (
+        _entry(
+            "so much of the run's end is magnified in the picture, with what is acknowledged",
+            None,
+            words="a few round trips where data meet the ACKs of others, else nothing",
+        )
+    )
     capture: Annotated[tuple[str, ...] | None, LinkNames('["satellite"]')] = _entry(
         "links whose packets are captured (pcapng); a link stands for its two directions", None, words="none"
     )
@@ -473,6 +487,7 @@ class Form(Table):
     flow: list[Flow] = _entry("the flows")
     run: Run = _entry("how long, how often, from which seed")
     trace: Trace = _entry("what is recorded", Trace(), words="nothing is recorded")
+    host: list[Host] = _entry("hosts whose TCP takes time, at the ends of flows", [], words="none")
     atm_link: list[AtmLink] = _entry("links of the ATM network", [], words="none")
     channel: list[Channel] = _entry("channels of the ATM network, which flows cross like links", [], words="none")
     cross_traffic: list[CrossTraffic] = _entry("cells that cross the ATM network beside the channels", [], words="none")

@@ -71,6 +71,18 @@ class Abr(Table):
     tbe: Annotated[int, Count(0, 16_777_215, 1000)] = entry("transient buffer exposure, in cells", 16_777_215)
 
 
+class ChannelReverse(Table):
+    """What is different at the far end of a channel."""
+
+    ip_service: Annotated[IpServiceName, Choice("service", get_args(IpServiceName))] = entry(
+        "how the IP queue of the far end is served", "channel-rate", words="as at the near end"
+    )
+    ip_rate: Annotated[float | None, Amount("43.6 Mbit/s", (_RATE,))] = entry(
+        "rate at which it is served, instead of `ip_service`", None, words="as at the near end"
+    )
+    abr: Abr = entry("the source of the far end", Abr(), words="as at the near end, field by field")
+
+
 class Channel(Table):
     """A duplex virtual channel; flows cross it like a link. Data and the ACKs of the other way share each direction."""
 
@@ -89,6 +101,20 @@ class Channel(Table):
         "rate at which the IP queue of each end is served, instead of `ip_service`", None, words="none"
     )
     abr: Abr = entry("the sources of both ends", Abr(), words="the standard's defaults")
+    reverse: ChannelReverse = entry(
+        "what is different at the far end, where the reverse direction begins", ChannelReverse(), words="nothing"
+    )
+
+    @property
+    def sources(self) -> tuple[Abr, Abr]:
+        """The sources of the near end and of the far one."""
+        return self.abr, self.abr.override(self.reverse.abr)
+
+    @property
+    def services(self) -> tuple[IpServiceName | float, IpServiceName | float]:
+        """How the IP queues of both ends are served; a number is a rate [bit/s]."""
+        near = self.ip_rate or self.ip_service
+        return near, self.reverse.ip_rate or (self.reverse.ip_service if self.reverse.gives("ip_service") else near)
 
 
 class CrossTraffic(Table):

@@ -53,7 +53,10 @@ class Warner:
             if 2 * position not in largest and 2 * position + 1 not in largest:
                 yield self._warning(("link", position), "no flow crosses the link")
         for position, way in enumerate(self.network.directions):
-            if way is not None:
+            if way is not None and way.processing_s is not None:
+                if position not in largest:
+                    yield self._warning(way.location, "no flow begins or ends at the host")
+            elif way is not None:
                 yield from self._link(way, largest.get(position))
         for position, flow in enumerate(self.flows):
             yield from self._flow(("flow", position), flow)

@@ -23,6 +23,9 @@ impl Faults {
             if !seen.insert(link) {
                 self.0.push(format!("{place}: stands for two ends; given {link}; allowed once"));
             }
+            if config.processing.is_some() {
+                self.0.push(format!("{place}: the process of a host is no channel; given {link}; allowed a link"));
+            }
             if config.delay_process.is_some() {
                 self.0.push(format!("{place}: a channel's delay does not change; given a delay process; allowed none"));
             }

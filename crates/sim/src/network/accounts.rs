@@ -19,6 +19,7 @@ impl Network {
             Place::Link(index) => self.links[index as usize].statistics(),
             Place::Queue(index) => *self.queues[index as usize].statistics(),
             Place::Private => self.private_statistics(link),
+            Place::Process(index) => self.processes[index as usize].process.statistics(),
             Place::Channel(end) => {
                 self.channels.as_ref().map_or_else(LinkStatistics::default, |all| all.statistics(end))
             }

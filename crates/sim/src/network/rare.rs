@@ -1,9 +1,28 @@
-//! Hops that few ways have: losses, pipes whose delay changes, levels of priority, channels.
+//! Hops that few ways have: losses, pipes whose delay changes, levels of priority, channels, processes of hosts.
 
 use base::{Packet, PacketKind, Time};
+use net::Process;
 
 use super::Network;
 use crate::route::Element;
+use crate::scenario::Scenario;
+
+/// The TCP process of a host, and the scenario's link that stands for it.
+#[derive(Clone, Debug)]
+pub(super) struct ProcessSlot {
+    pub(super) process: Process,
+    link: u32,
+}
+
+/// The processes of a scenario, in the order of its links.
+pub(super) fn processes(scenario: &Scenario) -> Vec<ProcessSlot> {
+    let links = scenario.links.iter().enumerate();
+    let slot = |(link, times): (usize, crate::scenario::ProcessingConfig)| ProcessSlot {
+        process: Process::new(Time::from_seconds(times.data_s), Time::from_seconds(times.ack_s)),
+        link: link as u32,
+    };
+    links.filter_map(|(index, link)| Some((index, link.processing?))).map(slot).collect()
+}
 
 impl Network {
     /// The first packet in a pipe has its turn.
@@ -29,6 +48,7 @@ impl Network {
                 self.join_pipe(index, arrival, packet);
                 None
             }
+            Element::Process(index) => Some(self.process(index as usize, arrival, &packet)),
             Element::Channel(end) => {
                 self.join_channel(end, arrival, packet);
                 None
@@ -38,6 +58,31 @@ impl Network {
                 None
             }
             _ => Some(arrival),
+        }
+    }
+
+    /// When the packet has had its turn in the process of a host.
+    fn process(&mut self, index: usize, now: Time, packet: &Packet) -> Time {
+        self.tell_processed(index, now);
+        let link = self.processes[index].link;
+        self.tell_arrival(link, now, packet);
+        let process = &mut self.processes[index].process;
+        let end = process.arrive(now, packet, &self.phase);
+        if let Some(observers) = &mut self.observers {
+            observers.queue(link, now, process.packets());
+            observers.left(end, link, packet);
+        }
+        end
+    }
+
+    /// Tells the observers of the turns that end until an instant.
+    pub(super) fn tell_processed(&mut self, index: usize, until: Time) {
+        let Some(observers) = &mut self.observers else { return };
+        if observers.follows_queues() {
+            let ProcessSlot { process, link } = &self.processes[index];
+            for (gone, end) in process.departures().take_while(|&end| end <= until).enumerate() {
+                observers.queue(*link, end, process.packets() - gone as u64 - 1);
+            }
         }
     }
 

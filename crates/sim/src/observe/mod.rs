@@ -1,19 +1,19 @@
 //! What a run records on request. Observers only look: a run is the same bit for bit with and without them.
 
+mod drop_counter;
 mod rounds;
 mod rows;
-mod thinner;
 
-use base::{Packet, Time};
+use base::{Packet, Steps, Thinner, Time};
 use net::Phase;
 use tcp::{Loss, Segment, Sender};
 
+use drop_counter::DropCounter;
 use rounds::RoundFollower;
 pub use rows::{
     CwndRow, DelayRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow, RepairRow,
     RoundRow, RttRow, SequenceRow, Traces,
 };
-use thinner::{DropCounter, Thinner};
 
 use crate::capture::{self, duplex};
 use crate::pipes::delay_process;
@@ -36,9 +36,11 @@ struct QueueFollower {
 pub(crate) struct Observers {
     traces: Traces,
     phase: Phase,
-    interval: Time,
+    steps: Steps,
     followers: Vec<QueueFollower>,
     windows: Vec<Thinner>,
+    /// Of what is acknowledged, where the picture shows it.
+    acked: Vec<Thinner>,
     rounds: Vec<RoundFollower>,
     captured: Vec<bool>,
     captured_bytes: u64,
@@ -59,6 +61,22 @@ fn delay_rows(scenario: &Scenario, replication: u64, end: Time) -> Vec<DelayRow>
     }
     rows.sort_by_key(|row| row.time);
     rows
+}
+
+/// The intervals of the overview: as many in the part that is magnified, at the end, as in the whole run.
+pub(crate) fn overview_steps(scenario: &Scenario) -> Steps {
+    let (run, asked) = (&scenario.run, &scenario.trace);
+    let step = |seconds: f64| Time::from_seconds(seconds).max(Time::from_picoseconds(1));
+    let interval_s = asked.overview_interval_s.unwrap_or(0.0);
+    let coarse = step(interval_s);
+    match asked.overview_detail_s {
+        None => Steps::even(coarse),
+        Some(detail_s) => Steps {
+            coarse,
+            fine: step(interval_s * (detail_s / run.duration_s).min(1.0)),
+            fine_from: Time::from_seconds((run.duration_s - detail_s).max(0.0)),
+        },
+    }
 }
 
 fn wanted<T>(wanted: bool) -> Option<Vec<T>> {
@@ -95,9 +113,14 @@ impl Observers {
             Box::new(Observers {
                 traces,
                 phase,
-                interval: Time::from_seconds(asked.overview_interval_s.unwrap_or(0.0)).max(Time::from_picoseconds(1)),
+                steps: overview_steps(scenario),
                 followers: if follows { vec![QueueFollower::default(); scenario.links.len()] } else { Vec::new() },
                 windows: vec![Thinner::default(); scenario.flow_count()],
+                acked: if asked.overview_interval_s.and(asked.overview_detail_s).is_some() {
+                    vec![Thinner::default(); scenario.flow_count()]
+                } else {
+                    Vec::new()
+                },
                 rounds: if asked.rounds { vec![RoundFollower::default(); scenario.flow_count()] } else { Vec::new() },
                 captured,
                 captured_bytes: 0,
@@ -124,7 +147,7 @@ impl Observers {
         }
         if let Some(rows) = &mut self.traces.overview {
             let emit = |time, value| rows.push(OverviewRow { kind: OverviewKind::Cwnd, index: flow, time, value });
-            self.windows[flow as usize].observe(time, sender.cwnd(), self.interval, emit);
+            self.windows[flow as usize].observe(time, sender.cwnd(), &self.steps, emit);
         }
     }
 
@@ -136,6 +159,10 @@ impl Observers {
         }
         if let Some(rows) = &mut self.traces.sequence {
             rows.push(SequenceRow { flow, time, kind: Kind::Acked, sequence: next });
+        }
+        if let (Some(rows), Some(thinner)) = (&mut self.traces.overview, self.acked.get_mut(flow as usize)) {
+            let emit = |time, value| rows.push(OverviewRow { kind: OverviewKind::Acked, index: flow, time, value });
+            thinner.observe(time, next as f64, &self.steps, emit);
         }
         if let (Some(rows), Some(rtt)) = (&mut self.traces.rtt, rtt) {
             rows.push(RttRow { flow, time, rtt });
@@ -172,7 +199,7 @@ impl Observers {
         }
         if let (Some(rows), Some(follower)) = (&mut self.traces.overview, self.followers.get_mut(link as usize)) {
             let emit = |time, value| rows.push(OverviewRow { kind: OverviewKind::Drops, index: link, time, value });
-            follower.drops.observe(time, self.interval, emit);
+            follower.drops.observe(time, self.steps.coarse, emit);
         }
     }
 
@@ -215,8 +242,13 @@ impl Observers {
         }
         if let Some(rows) = &mut self.traces.overview {
             let emit = |time, value| rows.push(OverviewRow { kind: OverviewKind::Queue, index: link, time, value });
-            follower.thinner.observe(time, packets as f64, self.interval, emit);
+            follower.thinner.observe(time, packets as f64, &self.steps, emit);
         }
+    }
+
+    /// A point of the overview of the ATM network.
+    pub(crate) fn overview_row(&mut self, kind: OverviewKind, index: u32, time: Time, value: f64) {
+        self.traces.overview.iter_mut().for_each(|rows| rows.push(OverviewRow { kind, index, time, value }));
     }
 
     /// The rows, once the run is over.
@@ -247,6 +279,9 @@ impl Observers {
         let row = |kind, index: usize, time, value| OverviewRow { kind, index: index as u32, time, value };
         for (flow, thinner) in self.windows.iter_mut().enumerate() {
             thinner.flush(|time, value| rows.push(row(OverviewKind::Cwnd, flow, time, value)));
+        }
+        for (flow, thinner) in self.acked.iter_mut().enumerate() {
+            thinner.flush(|time, value| rows.push(row(OverviewKind::Acked, flow, time, value)));
         }
         for (link, follower) in self.followers.iter_mut().enumerate() {
             follower.thinner.flush(|time, value| rows.push(row(OverviewKind::Queue, link, time, value)));

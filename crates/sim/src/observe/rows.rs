@@ -184,6 +184,14 @@ pub enum OverviewKind {
     Queue = 1,
     /// A link's drops: the first of an interval, and how many.
     Drops = 2,
+    /// Packets of a flow that are acknowledged, where a part is magnified: the first and the last of an interval.
+    Acked = 3,
+    /// Data packets at the end of a channel, which is a link: the extremes of an interval.
+    DataQueue = 4,
+    /// The allowed cell rate there: the extremes of an interval.
+    AllowedRate = 5,
+    /// Cells in a port of the ATM network: the extremes of an interval.
+    CellQueue = 6,
 }
 
 /// A point of a thinned series.
@@ -191,10 +199,10 @@ pub enum OverviewKind {
 pub struct OverviewRow {
     /// Which series.
     pub kind: OverviewKind,
-    /// Link or flow.
+    /// Link, flow or port.
     pub index: u32,
     /// Instant.
     pub time: Time,
-    /// Packets.
+    /// Packets; bit/s; cells.
     pub value: f64,
 }

@@ -2,7 +2,9 @@
 // Each test binary uses its part of this.
 #![allow(dead_code)]
 
-use sim::scenario::{BufferConfig, CountingConfig, FlowConfig, LinkConfig, QueueConfig, Run, TraceConfig};
+use sim::scenario::{
+    BufferConfig, CountingConfig, FlowConfig, LinkConfig, ProcessingConfig, QueueConfig, Run, TraceConfig,
+};
 use sim::{Engine, Outcome, Progress, Scenario};
 use tcp::{
     Dialect, Estimator, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig,
@@ -21,7 +23,14 @@ pub fn link(name: &str, rate_bps: f64, buffer_packets: Option<u64>) -> LinkConfi
         delay_process: None,
         loss: None,
         private: false,
+        processing: None,
     }
+}
+
+/// The TCP process of a host.
+pub fn process(name: &str, data_s: f64, ack_s: f64) -> LinkConfig {
+    let processing = Some(ProcessingConfig { data_s, ack_s });
+    LinkConfig { rate_bps: None, processing, ..link(name, 1.0, None) }
 }
 
 /// ns-2's sender with the settings of the papers' time; the phase of its clock is that of ns-2's only agent.
@@ -130,6 +139,7 @@ pub fn all_traces() -> TraceConfig {
         recovery: true,
         rounds: true,
         overview_interval_s: Some(0.5),
+        overview_detail_s: Some(0.2),
         capture: None,
     }
 }

@@ -21,15 +21,41 @@ pub fn config(cases: u32) -> Config {
     }
 }
 
-/// 1 to 6 links of any kind, 1 to 6 flows of any kind that cross them any way, for 1 to 20 s, with any warm-up and seed.
+/// 1 to 6 links of any kind, 1 to 6 flows of any kind that cross them any way, between hosts or not, for 1 to 20 s, with any
+/// warm-up and seed.
 pub fn scenario() -> impl Strategy<Value = Scenario> {
     let run = (1.0..20.0_f64, prop_oneof![Just(0.0), 0.0..1.0_f64], any::<u64>());
-    (prop::collection::vec(link(), 1..=6), run)
+    let hosts = prop_oneof![2 => Just(vec![]), 1 => prop::collection::vec(host(), 1..=3)];
+    let network = (prop::collection::vec(link(), 1..=6), run)
         .prop_flat_map(|(links, run)| {
             let flows = prop::collection::vec(flow(links.len(), run.0), 1..=6);
             (Just(links), flows, Just(run))
         })
-        .prop_map(|(links, flows, (duration_s, warmup, seed))| assemble(links, flows, duration_s, warmup, seed))
+        .prop_map(|(links, flows, (duration_s, warmup, seed))| assemble(links, flows, duration_s, warmup, seed));
+    (network, hosts).prop_map(|(mut scenario, hosts)| {
+        add_hosts(&mut scenario, &hosts);
+        scenario
+    })
+}
+
+fn host() -> impl Strategy<Value = LinkConfig> {
+    let time = || prop_oneof![1 => Just(0.0), 4 => 1e-6..0.02_f64];
+    (time(), time()).prop_map(|(data_s, ack_s)| super::common::process("", data_s, ack_s))
+}
+
+/// Lets the flows end at hosts in turn: the data of each at one, its ACKs at the next one, where there is another.
+fn add_hosts(scenario: &mut Scenario, hosts: &[LinkConfig]) {
+    let first = scenario.links.len();
+    for (number, host) in hosts.iter().enumerate() {
+        scenario.links.push(LinkConfig { name: format!("host {number}"), ..host.clone() });
+        for (index, flow) in scenario.flows.iter_mut().enumerate() {
+            if index % hosts.len() == number {
+                flow.path.push(first + number);
+            } else if (index + 1) % hosts.len() == number {
+                flow.return_path.push(first + number);
+            }
+        }
+    }
 }
 
 /// Any set of probes.
@@ -51,6 +77,7 @@ pub fn probes() -> impl Strategy<Value = TraceConfig> {
             recovery,
             rounds,
             overview_interval_s,
+            overview_detail_s: None,
             capture: capture.then(|| vec!["link 0".to_owned()]),
         },
     )
@@ -101,6 +128,7 @@ fn link() -> impl Strategy<Value = LinkConfig> {
             delay_process,
             loss,
             private: false,
+            processing: None,
         },
     )
 }

@@ -1,5 +1,7 @@
 //! Two queues in opposite directions, each with the data of one flow and the ACKs of the other: computed anew from the
 //! instants of sending, by Lindley's recursion and nothing else.
+// Each test binary uses its part of this.
+#![allow(dead_code)]
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -30,23 +32,47 @@ pub struct Visit {
     pub departure: Time,
 }
 
+/// What was replayed.
+#[derive(Clone, Debug, Default)]
+pub struct Replay {
+    /// The visits of each queue, in order.
+    pub visits: [Vec<Visit>; 2],
+    /// When each flow's sender sees its ACKs.
+    pub acked: [Vec<Time>; 2],
+}
+
 /// All visits of both queues, in order, for data sent at the given instants without any loss.
 pub fn replay(directions: [Direction; 2], sends: [&[Time]; 2]) -> [Vec<Visit>; 2] {
+    replay_with_hosts(directions, [[Time::ZERO; 2]; 2], sends).visits
+}
+
+/// As [`replay`]; what arrives at a host waits for its turn in a process that takes so long for data and for an ACK.
+pub fn replay_with_hosts(directions: [Direction; 2], processing: [[Time; 2]; 2], sends: [&[Time]; 2]) -> Replay {
+    // When, whether at a process, at which host, whether data. Queue and process of a host have its number.
     let mut pending = BinaryHeap::new();
-    for (queue, times) in sends.iter().enumerate() {
-        pending.extend(times.iter().map(|&time| Reverse((time, queue, true))));
+    for (host, times) in sends.iter().enumerate() {
+        pending.extend(times.iter().map(|&time| Reverse((time, false, host, true))));
     }
-    let mut visits = [Vec::<Visit>::new(), Vec::new()];
-    while let Some(Reverse((arrival, queue, data))) = pending.pop() {
-        let Direction { data_service, ack_service, propagation } = directions[queue];
-        let start = visits[queue].last().map_or(arrival, |last| last.departure.max(arrival));
-        let departure = start + if data { data_service } else { ack_service };
-        visits[queue].push(Visit { data, arrival, start, departure });
-        if data {
-            pending.push(Reverse((departure + propagation, 1 - queue, false)));
+    let (mut found, mut free) = (Replay::default(), [Time::ZERO; 2]);
+    while let Some(Reverse((arrival, at_process, host, data))) = pending.pop() {
+        if at_process {
+            let [for_data, for_ack] = processing[host];
+            free[host] = free[host].max(arrival) + if data { for_data } else { for_ack };
+            if data {
+                pending.push(Reverse((free[host], false, host, false)));
+            } else {
+                found.acked[host].push(free[host]);
+            }
+            continue;
         }
+        let Direction { data_service, ack_service, propagation } = directions[host];
+        let visits = &mut found.visits[host];
+        let start = visits.last().map_or(arrival, |last| last.departure.max(arrival));
+        let departure = start + if data { data_service } else { ack_service };
+        visits.push(Visit { data, arrival, start, departure });
+        pending.push(Reverse((departure + propagation, true, 1 - host, data)));
     }
-    visits
+    found
 }
 
 /// The most packets of a kind at once after `from`, among the spans that `span` gives them.

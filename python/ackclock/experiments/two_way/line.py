@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ackclock.experiments.frame import Run, resolved, scenario_tables
 from ackclock.models import two_way
+from ackclock.paths import host_of, processing_s
 from ackclock.replication import row_flows
 
 PAPER: Final = "two_way"
@@ -135,6 +136,16 @@ def instants(run: Run, flow: int, kind: str) -> NDArray[np.float64]:
     return np.asarray(rows["time_s"][chosen], dtype=float)
 
 
+def _processing(run: Run, node: int) -> tuple[float, float]:
+    """Give what a node's process takes for a segment and for an ACK [s]."""
+    flows = run.resolved["flows"]
+    hosts = (host_of(run.resolved, flows[1 - node]["path"]), host_of(run.resolved, flows[node]["return_path"]))
+    data, ack = (
+        0.0 if host is None else processing_s(host, kind) for host, kind in zip(hosts, ("data_s", "ack_s"), strict=True)
+    )
+    return data, ack
+
+
 class Visit(NamedTuple):
     """A packet's stay in the queue of a node."""
 
@@ -151,16 +162,23 @@ def visits(run: Run) -> tuple[list[Visit], list[Visit]]:
         (8.0 * flows[1 - node]["ack_bytes"] / links[node]["rate_bps"], 8.0 * flow["packet_bytes"] / link["rate_bps"])
         for node, (link, flow) in enumerate(zip(links, flows, strict=True))
     ]
-    entering = [(float(time), node, True) for node in range(2) for time in instants(run, node, "sent")]
+    # At equal instants what arrives at a node goes before what enters its queue.
+    entering = [(float(time), True, node, True) for node in range(2) for time in instants(run, node, "sent")]
     heapify(entering)
-    free, found = [0.0, 0.0], ([], [])  # type: tuple[list[float], tuple[list[Visit], list[Visit]]]
+    processing = [_processing(run, node) for node in range(2)]
+    found = ([], [])  # type: tuple[list[Visit], list[Visit]]
+    free, idle = [0.0, 0.0], [0.0, 0.0]
     while entering:
-        entered, node, is_data = heappop(entering)
+        entered, at_queue, node, is_data = heappop(entering)
+        if not at_queue:
+            idle[node] = max(entered, idle[node]) + processing[node][not is_data]
+            if is_data:
+                heappush(entering, (idle[node], True, node, False))
+            continue
         start = max(entered, free[node])
         end = free[node] = start + services[node][is_data]
         found[node].append(Visit(is_data, entered, start, end))
-        if is_data:
-            heappush(entering, (end + links[node]["delay_s"], 1 - node, False))
+        heappush(entering, (end + links[node]["delay_s"], False, 1 - node, is_data))
     return found
 
 

@@ -1,0 +1,93 @@
+//! Series for a picture: one or two rows an interval, however long the run.
+
+use crate::Time;
+
+/// The intervals of a series: coarse ones, and fine ones from an instant on, for a part that is magnified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Steps {
+    /// Until then.
+    pub coarse: Time,
+    /// From then on.
+    pub fine: Time,
+    /// When they become fine.
+    pub fine_from: Time,
+}
+
+impl Steps {
+    /// The same all the time.
+    pub fn even(step: Time) -> Steps {
+        Steps { coarse: step, fine: step, fine_from: Time::NEVER }
+    }
+
+    fn at(&self, time: Time) -> Time {
+        if time < self.fine_from {
+            self.coarse
+        } else {
+            self.fine
+        }
+    }
+
+    /// The end of the interval around an instant.
+    fn end(&self, time: Time) -> Time {
+        let step = self.at(time);
+        let end = step.times(time.picoseconds() / step.picoseconds() + 1);
+        if time < self.fine_from {
+            end.min(self.fine_from)
+        } else {
+            end
+        }
+    }
+}
+
+/// Keeps the smallest and the largest value of each interval.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Thinner {
+    interval_end: Time,
+    smallest: Option<(Time, f64)>,
+    largest: Option<(Time, f64)>,
+}
+
+impl Thinner {
+    /// A value from an instant on; gives what the interval before had.
+    pub fn observe(&mut self, time: Time, value: f64, steps: &Steps, mut emit: impl FnMut(Time, f64)) {
+        if time >= self.interval_end {
+            self.flush(&mut emit);
+            self.interval_end = steps.end(time);
+        }
+        if self.smallest.is_none_or(|(_, least)| value < least) {
+            self.smallest = Some((time, value));
+        }
+        if self.largest.is_none_or(|(_, most)| value > most) {
+            self.largest = Some((time, value));
+        }
+    }
+
+    /// Gives what the last interval had.
+    pub fn flush(&mut self, mut emit: impl FnMut(Time, f64)) {
+        let (Some(a), Some(b)) = (self.smallest.take(), self.largest.take()) else { return };
+        let (first, second) = if a.0 <= b.0 { (a, b) } else { (b, a) };
+        emit(first.0, first.1);
+        if second != first {
+            emit(second.0, second.1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_become_fine_where_the_magnified_part_begins() {
+        let at = Time::from_picoseconds;
+        let steps = Steps { coarse: at(100), fine: at(10), fine_from: at(250) };
+        let (mut thinner, mut rows) = (Thinner::default(), Vec::new());
+        for (time, value) in (0..30).map(|number| (at(10 * number), number as f64)) {
+            thinner.observe(time, value, &steps, |time, value| rows.push((time.picoseconds(), value)));
+        }
+        thinner.flush(|time, value| rows.push((time.picoseconds(), value)));
+        let expected = [(0, 0.0), (90, 9.0), (100, 10.0), (190, 19.0), (200, 20.0), (240, 24.0), (250, 25.0)];
+        assert_eq!(rows[..7], expected);
+        assert_eq!(rows[7..], [(260, 26.0), (270, 27.0), (280, 28.0), (290, 29.0)]);
+    }
+}

@@ -1,0 +1,33 @@
+//! What the TCP process of a host must hold to.
+
+use super::{Faults, LONGEST_DELAY_S};
+use crate::scenario::{FlowConfig, LinkConfig, ProcessingConfig, QueueConfig};
+
+impl Faults {
+    pub(super) fn processing(&mut self, place: &str, link: &LinkConfig, times: ProcessingConfig) {
+        self.number(&format!("{place}.processing.data_s"), times.data_s, 0.0, LONGEST_DELAY_S);
+        self.number(&format!("{place}.processing.ack_s"), times.ack_s, 0.0, LONGEST_DELAY_S);
+        let a_link = link.rate_bps.is_some() || link.delay_s != 0.0 || link.buffer.is_some() || link.private;
+        if a_link || link.queue != (QueueConfig::DropTail {}) || link.delay_process.is_some() || link.loss.is_some() {
+            self.say(format!(
+                "{place}.processing: of a link; given with what belongs to links; allowed with no rate, delay, buffer, \
+                 discipline, loss or copies"
+            ));
+        }
+    }
+
+    /// A process stands where a way ends, behind a link.
+    pub(super) fn processes(&mut self, place: &str, flow: &FlowConfig, links: &[LinkConfig]) {
+        let is_process = |link: &usize| links.get(*link).is_some_and(|link| link.processing.is_some());
+        for (field, way, least) in [("path", &flow.path, 1), ("return_path", &flow.return_path, 0)] {
+            if let Some(position) = way.iter().position(is_process) {
+                if position + 1 < way.len() || position < least {
+                    let given = way[position];
+                    self.say(format!(
+                        "{place}.{field}: the process of a host is not at its end; given {given}; allowed last"
+                    ));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+use base::Time;
+
+/// Counts the drops of each interval.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DropCounter {
+    interval: u64,
+    first: Time,
+    count: u64,
+}
+
+impl DropCounter {
+    pub(super) fn observe(&mut self, time: Time, interval: Time, emit: impl FnMut(Time, f64)) {
+        let index = time.picoseconds() / interval.picoseconds();
+        if index != self.interval {
+            self.flush(emit);
+            self.interval = index;
+        }
+        if self.count == 0 {
+            self.first = time;
+        }
+        self.count += 1;
+    }
+
+    pub(super) fn flush(&mut self, mut emit: impl FnMut(Time, f64)) {
+        if self.count > 0 {
+            emit(self.first, self.count as f64);
+        }
+        self.count = 0;
+    }
+}

@@ -1,0 +1,185 @@
+//! Hosts whose TCP process takes time for each packet: whoever comes first is served first, data of one flow and ACKs of others
+//! alike; and what it makes of two-way traffic [two-way, section 2.1].
+
+mod common;
+#[path = "common/two_queues.rs"]
+mod two_queues;
+
+use base::Time;
+use common::{flow, link, ns2, process, run, scenario};
+use sim::scenario::{FlowConfig, LinkConfig};
+use sim::{Kind, Outcome, Scenario};
+use tcp::{Recovery, SenderConfig};
+use two_queues::{replay_with_hosts, Direction, Replay};
+
+const RATE_BPS: f64 = 131e6;
+const SEGMENT_BYTES: u16 = 9180;
+/// Fifteen segments.
+const PROPAGATION_S: f64 = 0.00841;
+const WINDOW: f64 = 28.0;
+
+fn window(packets: f64) -> SenderConfig {
+    SenderConfig { max_window: Some(packets), ..ns2(Recovery::Reno) }
+}
+
+/// Two connections in opposite directions between two hosts, whose processes take `[data, ACK]` \[s\]. [two-way, section 5.2]
+fn two_way(processing: [[f64; 2]; 2]) -> Scenario {
+    let direction = |name: &str| LinkConfig { delay_s: PROPAGATION_S, ..link(name, RATE_BPS, None) };
+    let host = |name: &str, [data_s, ack_s]: [f64; 2]| process(name, data_s, ack_s);
+    let links = vec![direction("there"), direction("back"), host("left", processing[0]), host("right", processing[1])];
+    let connection = |name: &str, path: &[usize], back: &[usize]| FlowConfig {
+        packet_bytes: SEGMENT_BYTES,
+        ..flow(name, path, back, window(WINDOW))
+    };
+    let flows = vec![connection("i", &[0, 3], &[1, 2]), connection("j", &[1, 2], &[0, 3])];
+    let mut scenario = scenario("two-way between hosts", 24.0, links, flows);
+    scenario.run.warmup_s = 4.0;
+    scenario.trace.sequence = true;
+    scenario
+}
+
+fn instants(outcome: &Outcome, flow: u32, kind: Kind) -> Vec<Time> {
+    let rows = outcome.traces.sequence.as_deref().unwrap().iter();
+    rows.filter(|row| row.flow == flow && row.kind == kind).map(|row| row.time).collect()
+}
+
+fn segment_s() -> f64 {
+    f64::from(SEGMENT_BYTES) * 8.0 / RATE_BPS
+}
+
+fn replayed(outcome: &Outcome, processing: [[f64; 2]; 2]) -> Replay {
+    let direction = Direction {
+        data_service: Time::from_seconds(segment_s()),
+        ack_service: Time::from_seconds(40.0 * 8.0 / RATE_BPS),
+        propagation: Time::from_seconds(PROPAGATION_S),
+    };
+    let sends = [0, 1].map(|flow| instants(outcome, flow, Kind::Sent));
+    replay_with_hosts([direction; 2], processing.map(|host| host.map(Time::from_seconds)), [&sends[0], &sends[1]])
+}
+
+fn efficiency(outcome: &Outcome, flow: usize) -> f64 {
+    outcome.flows[flow].received[1] as f64 * segment_s() / 20.0
+}
+
+/// Runs of segments between ACKs that enter a queue from 4 s on; the first and the last are cut.
+fn runs_of_data(replay: &Replay, queue: usize, until: Time) -> Vec<usize> {
+    let late = |visit: &&two_queues::Visit| visit.arrival >= Time::from_seconds(4.0) && visit.arrival <= until;
+    let kinds: Vec<bool> = replay.visits[queue].iter().filter(late).map(|visit| visit.data).collect();
+    let runs = kinds.chunk_by(|one, other| one == other).filter(|run| run[0]).map(<[bool]>::len);
+    let runs: Vec<usize> = runs.collect();
+    runs[1..runs.len() - 1].to_vec()
+}
+
+/// To the picosecond: data and ACKs that come to a host take turns, and only then is there an answer or a reaction.
+#[test]
+fn acks_come_back_when_queues_and_processes_let_them() {
+    for processing in [[[5e-5; 2]; 2], [[1e-4, 2e-5], [3e-4, 0.0]], [[0.0, 1e-3], [6e-4, 6e-4]]] {
+        let outcome = run(&two_way(processing));
+        let replay = replayed(&outcome, processing);
+        for flow in [0, 1] {
+            let back: Vec<Time> =
+                replay.acked[flow].iter().copied().filter(|&time| time <= outcome.phase.end).collect();
+            assert!(back.len() > 1000);
+            assert_eq!(back, instants(&outcome, flow as u32, Kind::Acked), "connection {flow}, {processing:?}");
+        }
+    }
+}
+
+/// "A non-zero TCP processing time does not alter the fundamental dynamics" [two-way, section 2.1]: the efficiency of 65.1% and
+/// bursts of whole windows. Criterion: within half a point of theorem 1, as long as the process could serve what that lets
+/// through; whole windows. The delay towards a host has the processing of a segment and of an ACK: each segment is
+/// processed before its ACK goes, and the first ACK of a bunch comes at the heels of a segment and waits for it.
+#[test]
+fn short_processing_leaves_efficiency_and_bursts() {
+    for time_s in [0.0, 1e-5, 1e-4, 3e-4] {
+        let processing = [[time_s; 2]; 2];
+        let outcome = run(&two_way(processing));
+        let length = (PROPAGATION_S + 2.0 * time_s) / segment_s();
+        let theorem = WINDOW / (WINDOW + length);
+        assert!(2.0 * time_s * theorem < segment_s());
+        let replay = replayed(&outcome, processing);
+        for end in 0..2 {
+            let measured = efficiency(&outcome, end);
+            let runs = runs_of_data(&replay, end, outcome.phase.end);
+            let (least, most) = (runs.iter().min(), runs.iter().max());
+            println!("{time_s} s, end {end}: {measured:.4}, theorem 1 {theorem:.4}, runs of {least:?} to {most:?}");
+            assert!((measured - theorem).abs() < 0.005);
+            assert!(runs.len() > 100 && runs.iter().all(|&run| run == WINDOW as usize));
+        }
+    }
+}
+
+/// Where it stops to hold: a host has two packets to process for each segment that it gets through, a segment and an ACK. Once
+/// they take longer than the channel lets a segment come, the process is the bottleneck.
+#[test]
+fn long_processing_is_the_bottleneck() {
+    for time_s in [6e-4, 1e-3] {
+        let outcome = run(&two_way([[time_s; 2]; 2]));
+        let most = segment_s() / (2.0 * time_s);
+        for end in 0..2 {
+            let (measured, host) = (efficiency(&outcome, end), &outcome.links[2 + end]);
+            println!("{time_s} s, end {end}: {measured:.4}, of a process at most {most:.4}, busy {:?}", host.busy);
+            assert!((measured - most).abs() < 0.01);
+            assert!(host.busy.seconds() > 0.99 * 20.0);
+        }
+    }
+}
+
+/// Three flows over one link to one host, each with propagation of its own behind the link: they come to the host out of the order
+/// in which they left the link, and are served in that in which they come.
+#[test]
+fn a_host_serves_in_the_order_of_arrival_behind_propagation_of_the_flows_own() {
+    let (service, delays, time_s) = (0.001, [0.050_03, 0.0, 0.0007], 0.0004);
+    let links = vec![link("link", 512.0 * 8.0 / service, None), process("server", time_s, time_s)];
+    let flows: Vec<FlowConfig> = delays
+        .iter()
+        .enumerate()
+        .map(|(index, &delay)| FlowConfig {
+            forward_delay_s: delay,
+            size_packets: Some(40),
+            start_s: 0.0001 * index as f64,
+            ..flow(&format!("flow {index}"), &[0, 1], &[], SenderConfig { initial_window: 40.0, ..window(40.0) })
+        })
+        .collect();
+    let mut scenario = scenario("server", 5.0, links, flows);
+    scenario.trace.sequence = true;
+    let outcome = run(&scenario);
+    // All 120 packets leave the link back to back: those of the first flow, then those of the second, and so on.
+    let mut arrivals: Vec<(Time, usize)> = (0..120_usize)
+        .map(|number| {
+            (
+                Time::from_seconds(service).times(number as u64 + 1) + Time::from_seconds(delays[number / 40]),
+                number / 40,
+            )
+        })
+        .collect();
+    arrivals.sort_unstable();
+    let (mut free, mut acked) = (Time::ZERO, [const { Vec::new() }; 3]);
+    for (arrival, flow) in arrivals {
+        free = free.max(arrival) + Time::from_seconds(time_s);
+        acked[flow].push(free);
+    }
+    for (flow, expected) in acked.iter().enumerate() {
+        assert_eq!(&instants(&outcome, flow as u32, Kind::Acked), expected, "flow {flow}");
+    }
+    assert_eq!(outcome.links[1].departed, [0, 120]);
+}
+
+#[test]
+fn faults_of_a_process_name_their_place() {
+    let mut scenario = two_way([[1e-4; 2]; 2]);
+    scenario.links[2] = LinkConfig { delay_s: 1.0, ..process("left", -1.0, f64::NAN) };
+    scenario.flows[0].path = vec![3, 0];
+    scenario.flows[1].path = vec![2];
+    assert_eq!(
+        sim::check(&scenario),
+        [
+            "links[2].processing.data_s: out of range; given -1; allowed 0 to 100000",
+            "links[2].processing.ack_s: out of range; given NaN; allowed 0 to 100000",
+            "links[2].processing: of a link; given with what belongs to links; allowed with no rate, delay, buffer, \
+             discipline, loss or copies",
+            "flows[0].path: the process of a host is not at its end; given 3; allowed last",
+            "flows[1].path: the process of a host is not at its end; given 2; allowed last",
+        ]
+    );
+}
