@@ -272,7 +272,7 @@ def reproduce(  # noqa: PLR0913  one argument an option
         return
     try:
         with ProgressBar("simulating") as bar:
-            made = make(names or [], full=full, out=out, jobs=jobs, cluster=cluster, on_progress=bar)
+            made = make(names or [], full=full, out=out, jobs=jobs, cluster=cluster, on_progress=bar, on_step=bar.step)
     except KeyboardInterrupt:
         typer.echo(f"Interrupted: the finished simulations are kept in {out}; the same command goes on", err=True)
         raise typer.Exit(INTERRUPTED) from None

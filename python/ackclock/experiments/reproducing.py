@@ -112,7 +112,7 @@ def reproduce(  # noqa: PLR0913  all but one by name
     on_progress : callable, optional
         Told the fraction of the simulations done, and how many points are.
     on_step : callable, optional
-        Told in words what is made.
+        Told in words what is drawn, once the simulations are there.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def reproduce(  # noqa: PLR0913  all but one by name
     for paper, items in picked:
         for item in items:
             if on_step is not None:
-                on_step(f"{paper.name}/{item.name}")
+                on_step(f"drawing {paper.name}/{item.name}")
             made.setdefault(paper.name, []).append(_make(item, setting, scenarios[item], store, out))
     reproduction = Reproduction(
         setting=setting,
