@@ -8,7 +8,7 @@ from ackclock import progress
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("ackclock.progress.time.monotonic", lambda: now[0])
     return now
 
 
