@@ -1,6 +1,7 @@
 //! What every part of the engine shares: time, rates, packets, random streams.
 
 mod packet;
+mod prefetch;
 mod random;
 mod rate;
 mod ring;
@@ -9,6 +10,7 @@ mod time;
 mod tournament;
 
 pub use packet::{Packet, PacketKind};
+pub use prefetch::prefetch;
 pub use random::RandomStream;
 pub use rate::Rate;
 pub use ring::Ring;

@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use base::{Packet, Time};
+use base::{prefetch, Packet, Time};
 
 /// Packets of many streams that wait at one place until their instants: what comes from links that flows have for themselves.
 ///
@@ -41,6 +41,7 @@ struct Entry {
     time: Time,
     packet: Packet,
     next: u32,
+    flow: u32,
 }
 
 /// The first and the last packet of a day; the last one means nothing where there is no first one.
@@ -83,8 +84,8 @@ impl Crowd {
     }
 
     #[inline(always)]
-    pub(crate) fn push(&mut self, time: Time, packet: Packet) {
-        let entry = Entry { time, packet, next: NONE };
+    pub(crate) fn push(&mut self, time: Time, packet: Packet, flow: u32) {
+        let entry = Entry { time, packet, next: NONE, flow };
         let place = self.free;
         match self.entries.get_mut(place as usize) {
             Some(unused) => {
@@ -100,6 +101,22 @@ impl Crowd {
     fn push_new(&mut self, entry: Entry) {
         self.entries.push(entry);
         self.enter(entry.time, self.entries.len() as u32 - 1);
+    }
+
+    /// The first packet and its flow; the one after it is fetched, where it is near.
+    #[inline(always)]
+    pub(crate) fn first_two(&self) -> Option<(&Packet, u32)> {
+        let today = self.day(self.first) as usize & (self.days.len() - 1);
+        let busy = self.busy[today / 64] & (u64::MAX << (today % 64));
+        let later = busy & busy.wrapping_sub(1);
+        if later != 0 {
+            let day = self.days[today & !63 | later.trailing_zeros() as usize];
+            if let Some(entry) = self.entries.get(day.first as usize) {
+                prefetch(entry);
+                prefetch(&entry.flow);
+            }
+        }
+        self.entries.get(self.days[today].first as usize).map(|entry| (&entry.packet, entry.flow))
     }
 
     #[inline(always)]
@@ -311,7 +328,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn push(crowd: &mut Crowd, time: u64, sequence: u64) {
-        crowd.push(Time::from_picoseconds(time), Packet { sequence, ..Packet::default() });
+        crowd.push(Time::from_picoseconds(time), Packet { sequence, ..Packet::default() }, 0);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-use base::{Packet, PacketKind, RandomStream, Time};
+use base::{prefetch, Packet, PacketKind, RandomStream, Time};
 use net::Phase;
 use tcp::{Ack, Actions, Loss, LossCause, Segment, Sender};
 
@@ -9,6 +9,9 @@ use crate::traffic::{Counters, Datagrams};
 
 /// More packets of one flow in flight than this, and nothing limits it.
 const MOST_IN_FLIGHT: u64 = 20_000_000;
+
+/// From so many flows on, a packet waits for memory longer than all else takes.
+const MANY_FLOWS: usize = 4000;
 
 /// How far a run is.
 #[derive(Clone, Debug, PartialEq)]
@@ -210,6 +213,9 @@ impl Engine {
     #[inline(never)]
     fn on_crowd(&mut self, element: u32, now: Time) {
         let Some(packet) = self.network.take_from_crowd(element) else { return };
+        if self.senders.len() >= MANY_FLOWS {
+            self.prefetch_for_crowd(element);
+        }
         if element + 1 == self.network.first_receiver {
             let Some(flow) = self.network.leave_senders_crowd(&packet) else { return };
             self.on_crowded_ack(flow, now, packet);
@@ -221,6 +227,17 @@ impl Engine {
             } else {
                 self.network.wait_for_sender(flow, time, packet);
             }
+        }
+    }
+
+    /// Fetches what the crowd's next packet will need, while this one is dealt with.
+    #[inline(always)]
+    fn prefetch_for_crowd(&self, element: u32) {
+        if let Some((flow, true)) = self.network.prefetch_for_crowd(element) {
+            let slot = &self.senders[flow as usize];
+            slot.sender.prefetch();
+            prefetch(&slot.start);
+            prefetch(&slot.last_sent);
         }
     }
 

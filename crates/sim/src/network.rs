@@ -235,7 +235,7 @@ impl Network {
                 Element::Queue(index) => return self.join_queue(index, arrival, packet, 0),
                 Element::Link(_) => time = arrival,
                 // Crowds come right behind such links.
-                Element::Private(_) | Element::Crowd(_) | Element::CrowdedSender(_) => {
+                Element::Private(_) | Element::Crowd { .. } | Element::CrowdedSender(_) => {
                     return self.forward_to_crowd(arrival, packet)
                 }
                 Element::Sink(flow) => return self.take_in(flow, arrival),

@@ -27,8 +27,8 @@ pub(crate) enum Element {
     Private(u32),
     /// The end of an ordered stream that others join: the packet waits there until its instant.
     Merge(u32),
-    /// As `Merge`, for what comes from links that flows have for themselves: one for all such streams.
-    Crowd(u32),
+    /// As `Merge`, for what comes from links that flows have for themselves: one for all such streams. And whose way this is.
+    Crowd { crowd: u16, flow: u32 },
     /// What loses packets before a link.
     Loss(u32),
     /// A pipe whose delay changes, behind a link: packets keep their order, and it is known at once when they arrive.
@@ -266,7 +266,7 @@ struct Layout<'a> {
     feeders: Vec<Feeders>,
     streams: BTreeMap<(usize, Feeder), u32>,
     /// By the link that they wait for.
-    crowds: BTreeMap<usize, u32>,
+    crowds: BTreeMap<usize, u16>,
     hops: Vec<Hop>,
     links: &'a [LinkConfig],
     private_groups: BTreeMap<PrivateGroup, u32>,
@@ -313,7 +313,7 @@ impl Layout<'_> {
         traveller: Traveller,
     ) -> Option<Feeder> {
         for (position, &link) in links.iter().enumerate() {
-            if let Some(merge) = feeder.and_then(|feeder| self.merge(link, feeder)) {
+            if let Some(merge) = feeder.and_then(|feeder| self.merge(link, feeder, traveller.flow)) {
                 self.push(merge, Time::ZERO);
             }
             if let Some(loss) = self.losses[link] {
@@ -354,7 +354,7 @@ impl Layout<'_> {
 
     /// Where what comes from `feeder` waits for `link`; none where the link needs no order from elsewhere: it has one feeder alone,
     /// and its departures are known on arrival.
-    fn merge(&mut self, link: usize, feeder: Feeder) -> Option<Element> {
+    fn merge(&mut self, link: usize, feeder: Feeder, flow: usize) -> Option<Element> {
         if self.places[link] == Place::Private {
             return None;
         }
@@ -364,8 +364,9 @@ impl Layout<'_> {
             return None;
         }
         if matches!(feeder, Feeder::Private(..)) {
-            let next = self.crowds.len() as u32;
-            return Some(Element::Crowd(*self.crowds.entry(link).or_insert(next)));
+            let next = self.crowds.len() as u16;
+            let crowd = *self.crowds.entry(link).or_insert(next);
+            return Some(Element::Crowd { crowd, flow: flow as u32 });
         }
         let next = self.streams.len() as u32;
         Some(Element::Merge(*self.streams.entry((link, feeder)).or_insert(next)))

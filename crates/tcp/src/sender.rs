@@ -1,4 +1,4 @@
-use base::Time;
+use base::{prefetch, Time};
 
 use crate::window::Window;
 use crate::{Dialect, PartialAckTimer, Recovery, Rto, RttSample, SenderConfig};
@@ -162,6 +162,17 @@ impl Sender {
         sender.end = first.saturating_add(size);
         sender.opened = now;
         sender
+    }
+
+    /// Fetches its memory.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        prefetch(&self.window);
+        prefetch(&self.rto);
+        prefetch(&self.una);
+        prefetch(&self.timed);
+        prefetch(&self.deadline);
+        prefetch(&self.threshold);
     }
 
     /// When the transfer began; an ACK that answers an older packet is not its own.

@@ -1,6 +1,6 @@
 //! Links that flows have for themselves, and the crowds in which what comes from them waits for its turn.
 
-use base::{Packet, Time};
+use base::{prefetch, Packet, PacketKind, Time};
 
 use super::{Network, PrivateGroup};
 use crate::route::{Element, Hop};
@@ -43,9 +43,9 @@ impl Network {
                     (time, packet) = self.answer(flow, time, acknowledgment);
                     place = packet.hop as usize;
                 }
-                Element::Crowd(crowd) => {
+                Element::Crowd { crowd, flow } => {
                     packet.hop = place as u32;
-                    self.join_crowd(crowd, time, packet);
+                    self.join_crowd(u32::from(crowd), flow, time, packet);
                     return None;
                 }
                 Element::CrowdedSender(flow) => {
@@ -74,7 +74,7 @@ impl Network {
     #[inline(never)]
     pub(crate) fn wait_for_sender(&mut self, flow: u32, time: Time, packet: Packet) {
         self.flows[flow as usize].crowded_acks += 1;
-        self.join_crowd(self.senders_crowd(), time, packet);
+        self.join_crowd(self.senders_crowd(), flow, time, packet);
     }
 
     #[cold]
@@ -106,9 +106,9 @@ impl Network {
 
     /// A packet waits for its turn.
     #[inline(always)]
-    fn join_crowd(&mut self, crowd: u32, time: Time, packet: Packet) {
+    fn join_crowd(&mut self, crowd: u32, flow: u32, time: Time, packet: Packet) {
         let waiting = &mut self.crowds[crowd as usize];
-        waiting.push(time, packet);
+        waiting.push(time, packet, flow);
         // Not `advance`: crowds stand near the top, and whether the packet is the first cannot be predicted.
         self.events.set(self.first_crowd + crowd, waiting.first());
     }
@@ -121,6 +121,27 @@ impl Network {
         let next = waiting.first();
         self.events.set(element, next);
         Some(packet)
+    }
+
+    /// Fetches what the first packet of a crowd will need: whose it is, and whether it is an ACK.
+    #[inline(always)]
+    pub(crate) fn prefetch_for_crowd(&self, element: u32) -> Option<(u32, bool)> {
+        let (packet, flow) = self.crowds[(element - self.first_crowd) as usize].first_two()?;
+        let slot = self.flows.get(flow as usize)?;
+        let place = packet.hop as usize;
+        [1, 4].iter().filter_map(|ahead| self.hops.get(place + ahead)).for_each(prefetch);
+        // The lines that data need, or ACKs.
+        prefetch(&slot.statistics);
+        if packet.kind == PacketKind::Ack {
+            prefetch(&slot.crowded_acks);
+            prefetch(&slot.statistics.rtt_samples);
+            prefetch(self.hops.get(self.data[flow as usize] as usize)?);
+            self.events.prefetch(self.first_sender + flow);
+        } else {
+            prefetch(&slot.receiver);
+            prefetch(&slot.traffic);
+        }
+        Some((flow, packet.kind == PacketKind::Ack))
     }
 
     /// A packet leaves the crowd in which it waited before a link. An ACK that comes back to a sender: whose it is, and when.

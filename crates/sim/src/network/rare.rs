@@ -115,7 +115,7 @@ impl Network {
         let arrival = self.cross_pipe(pipe, departure, packet.hop);
         if arrival <= self.phase.end {
             self.events.advance(self.first_stream + self.streams.len() as u32 + pipe, arrival);
-            self.overtaking[pipe as usize].push(arrival, packet);
+            self.overtaking[pipe as usize].push(arrival, packet, 0);
         }
     }
 }

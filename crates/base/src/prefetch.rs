@@ -1,0 +1,9 @@
+/// Asks for the cache line at which `value` begins, for soon; where the processor cannot, nothing happens. It never changes
+/// what comes of a run.
+#[inline(always)]
+pub fn prefetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    safe_arch::prefetch_t0(value);
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}
