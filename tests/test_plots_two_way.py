@@ -51,6 +51,27 @@ def test_channels_have_panels_for_rates_cells_queues_and_data(abr_picture: Figur
     assert tuple(abr_picture.get_size_inches()) == (12.0, 12.0)
 
 
+def panel_titles(figure: Figure) -> list[str]:
+    return [axes.get_title(loc="left") for axes in figure.axes]
+
+
+def test_where_packets_are_dropped_the_queues_of_the_whole_run_stand_between() -> None:
+    lossy = compared("symmetric", {**SHORT, "link.line.buffer": "10 pkt"})
+    figure = lossy.result.plot()
+    assert panel_titles(figure)[2] == "Queues"
+    queues = figure.axes[2]
+    assert queues.get_xlim() == (0.0, 1.0)
+    assert {"line", "line.reverse", "buffer", "drop"} <= set(labels(queues))
+    assert max(curve(queues, "line")[1]) == 10.0
+    assert "Queues" not in panel_titles(compared("symmetric").result.plot())
+
+
+def test_where_a_queue_grows_the_whole_run_is_shown_too() -> None:
+    # A window that grows without a limit over a buffer without one.
+    growing = compared("symmetric", {**SHORT, "flow.there.tcp.max_window": "1000 pkt"})
+    assert "Queues" in panel_titles(growing.result.plot())
+
+
 def test_rates_are_shown_until_they_stand(abr_picture: Figure) -> None:
     rates = abr_picture.axes[2]
     assert labels(rates) == ["vc", "vc.reverse"]

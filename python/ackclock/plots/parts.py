@@ -1,6 +1,6 @@
 """What the pictures of runs are made of: colours, the look, curves that hold their value, windows of all flows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from ackclock.replication import ResolvedDict, flow_names
@@ -117,3 +118,39 @@ def put_legend(axes: Axes, columns: int) -> None:
     """Put the legend above the axes, where no curve is."""
     if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.03), ncols=columns, frameon=False, borderaxespad=0.0)
+
+
+def longest_queues(overview: pd.DataFrame) -> list[str]:
+    """Name the links where a packet ever waited, the longest queues first; the packet in transmission counts."""
+    longest = overview[overview["kind"] == "queue"].groupby("name", observed=True)["value"].max()
+    waited = longest[longest > 1.0].sort_values(ascending=False, kind="stable")
+    return [str(name) for name in waited.index[:MOST_LINES]]
+
+
+def draw_queues(axes: Axes, resolved: ResolvedDict, overview: pd.DataFrame, names: Sequence[str]) -> None:
+    """Draw the queues of some links over the whole run, and their buffers."""
+    links = {link["name"]: link for link in resolved["links"]}
+    end = float(resolved["run"]["duration_s"])
+    queued = overview[overview["kind"] == "queue"]
+    for place, (name, colour) in enumerate(zip(names, COLOURS, strict=False)):
+        draw_steps(axes, queued[queued["name"] == name], end, place, name)
+        axes.lines[-1].set_zorder(2.9 - 0.1 * place)  # the longest queue in front
+        limit = (links[name]["buffer"] or {}).get("packets")
+        if limit is not None:
+            axes.axhline(limit, color=colour, linestyle=":", linewidth=1.0)
+    if any(line.get_linestyle() == ":" for line in axes.lines):
+        axes.plot([], [], color="0.4", linestyle=":", linewidth=1.0, label="buffer")
+    axes.set_ylabel("queue [packets]")
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def draw_drops(axes: Axes, dropped: pd.DataFrame, names: Sequence[str]) -> None:
+    """Mark drops along the top, in the colour of their link."""
+    colours = dict(zip(names, COLOURS, strict=False))
+    mark: dict[str, Any] = {"linestyle": "", "marker": "x", "markersize": 5.0}
+    for name, rows in dropped.groupby("name", observed=True):
+        height = np.full(len(rows), 1.02)
+        colour = colours.get(str(name), "black")
+        axes.plot(rows["time_s"], height, transform=axes.get_xaxis_transform(), clip_on=False, color=colour, **mark)
+    if not dropped.empty:
+        axes.plot([], [], color="0.4", label="drop", **mark)

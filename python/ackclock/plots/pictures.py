@@ -1,20 +1,28 @@
 """Pictures of a run and of its comparison with theory."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from ackclock.plots.parts import COLOURS, MOST_LINES, draw_steps, draw_windows, put_legend, shade_warmup, style
+from ackclock.plots.parts import (
+    COLOURS,
+    draw_drops,
+    draw_queues,
+    draw_windows,
+    longest_queues,
+    put_legend,
+    shade_warmup,
+    style,
+)
 from ackclock.plots.two_way import is_magnified, magnified_picture
 from ackclock.replication import ResolvedDict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ackclock.comparison import Pair
     from ackclock.prediction import Level
 
@@ -45,14 +53,14 @@ def overview_picture(resolved: ResolvedDict, overview: pd.DataFrame, levels: "Se
     """
     if is_magnified(overview):
         return magnified_picture(resolved, overview, levels)
-    queues = _longest_queues(overview)
+    queues = longest_queues(overview)
     with style():
         figure = Figure(figsize=SIZE_INCHES, dpi=100, layout="constrained")
         axes = figure.subplots(2 if queues else 1, 1, sharex=True, squeeze=False)[:, 0]
         draw_windows(axes[0], resolved, overview)
         if queues:
-            _draw_queues(axes[1], resolved, overview, queues)
-        _draw_drops(axes[-1], overview[overview["kind"] == "drop"], queues)
+            draw_queues(axes[1], resolved, overview, queues)
+        draw_drops(axes[-1], overview[overview["kind"] == "drop"], queues)
         _finish(figure, axes, resolved)
         _draw_levels(axes[0], [level for level in levels if level.kind == "cwnd"])
         if queues:
@@ -95,41 +103,6 @@ def comparison_picture(title: str, pairs: "Sequence[Pair]") -> Figure:
         axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), frameon=False, fontsize=10.0)
         figure.suptitle(title, wrap=True)
     return figure
-
-
-def _longest_queues(overview: pd.DataFrame) -> list[str]:
-    """Name the links where a packet ever waited, the longest queues first; the packet in transmission counts."""
-    longest = overview[overview["kind"] == "queue"].groupby("name", observed=True)["value"].max()
-    waited = longest[longest > 1.0].sort_values(ascending=False, kind="stable")
-    return [str(name) for name in waited.index[:MOST_LINES]]
-
-
-def _draw_queues(axes: Axes, resolved: ResolvedDict, overview: pd.DataFrame, names: Sequence[str]) -> None:
-    links = {link["name"]: link for link in resolved["links"]}
-    end = float(resolved["run"]["duration_s"])
-    queued = overview[overview["kind"] == "queue"]
-    for place, (name, colour) in enumerate(zip(names, COLOURS, strict=False)):
-        draw_steps(axes, queued[queued["name"] == name], end, place, name)
-        axes.lines[-1].set_zorder(2.9 - 0.1 * place)  # the longest queue in front
-        limit = (links[name]["buffer"] or {}).get("packets")
-        if limit is not None:
-            axes.axhline(limit, color=colour, linestyle=":", linewidth=1.0)
-    if any(line.get_linestyle() == ":" for line in axes.lines):
-        axes.plot([], [], color="0.4", linestyle=":", linewidth=1.0, label="buffer")
-    axes.set_ylabel("queue [packets]")
-    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-
-
-def _draw_drops(axes: Axes, dropped: pd.DataFrame, names: Sequence[str]) -> None:
-    """Mark drops along the top, in the colour of their link."""
-    colours = dict(zip(names, COLOURS, strict=False))
-    mark: dict[str, Any] = {"linestyle": "", "marker": "x", "markersize": 5.0}
-    for name, rows in dropped.groupby("name", observed=True):
-        height = np.full(len(rows), 1.02)
-        colour = colours.get(str(name), "black")
-        axes.plot(rows["time_s"], height, transform=axes.get_xaxis_transform(), clip_on=False, color=colour, **mark)
-    if not dropped.empty:
-        axes.plot([], [], color="0.4", label="drop", **mark)
 
 
 def _draw_levels(axes: Axes, levels: "Sequence[Level]") -> None:

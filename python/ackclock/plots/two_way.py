@@ -4,7 +4,7 @@ Bunches of ACKs, and the bursts that they let out, come and go within a round tr
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pandas as pd
@@ -19,9 +19,12 @@ from ackclock.plots.parts import (
     COLOURS,
     MOST_LINES,
     draw_band,
+    draw_drops,
+    draw_queues,
     draw_steps,
     draw_windows,
     held,
+    longest_queues,
     shade_warmup,
     shown,
     style,
@@ -41,6 +44,8 @@ CELL_BINS: Final = 300
 SETTLED: Final = 0.01
 """A rate stands once it stays as near to its last value."""
 MOST_THEORY_LINES: Final = 3
+UNSTEADY: Final = 0.2
+"""Queues of the first and the last quarter that differ by so large a part are worth a panel."""
 LEAST_MAGNIFICATION: Final = 1.5
 
 
@@ -66,20 +71,26 @@ def magnified_picture(resolved: ResolvedDict, overview: pd.DataFrame, levels: "S
     Figure
         1200 pixels wide, 400 for each row: cwnd and throughput averaged from t = 0; where there are channels, the
         allowed cell rates until they stand and the longest cell queues; both ends of the line with the longest queue,
-        and what its flows had acknowledged.
+        and what its flows had acknowledged. Where packets were dropped, or a queue of a plain line grows or drains,
+        the queues of the whole run stand between.
     """
     kinds = {str(kind): rows for kind, rows in overview.groupby("kind", observed=True)}
     atm = "acr" in kinds
+    whole = not atm and _is_unsteady(resolved, overview)
+    # Windows and throughput; rates and cells, or queues; queues and data of the end.
+    rows = ["wt", *(["rc"] if atm else ["qq"] if whole else []), "ed"]
     with style():
-        figure = Figure(figsize=(12.0, ROW_INCHES * (3 if atm else 2)), dpi=100, layout="constrained")
-        grid: NDArray[Any] = figure.subplots(3 if atm else 2, 2, squeeze=False)
-        _draw_whole_windows(grid[0, 0], resolved, overview)
-        _draw_throughput(grid[0, 1], resolved, kinds["acked"], levels)
+        figure = Figure(figsize=(12.0, ROW_INCHES * len(rows)), dpi=100, layout="constrained")
+        panels: dict[str, Axes] = figure.subplot_mosaic("\n".join(rows))
+        _draw_whole_windows(panels["w"], resolved, overview)
+        _draw_throughput(panels["t"], resolved, kinds["acked"], levels)
         if atm:
-            _draw_rates(grid[1, 0], resolved, kinds["acr"])
-            _draw_cells(grid[1, 1], resolved, kinds.get("cell_queue"))
-        _draw_magnified(grid[-1, 0], grid[-1, 1], resolved, kinds, levels)
-        for axes in grid.flat:
+            _draw_rates(panels["r"], resolved, kinds["acr"])
+            _draw_cells(panels["c"], resolved, kinds.get("cell_queue"))
+        if whole:
+            _draw_whole_queues(panels["q"], resolved, overview)
+        _draw_magnified(panels["e"], panels["d"], resolved, kinds, levels)
+        for axes in panels.values():
             axes.set_ylim(bottom=0.0)
             axes.set_xlabel("time [s]")
             _put_legend(axes)
@@ -127,6 +138,29 @@ def _draw_whole_windows(axes: Axes, resolved: ResolvedDict, overview: pd.DataFra
         axes.axhline(limit, color="0.35", linestyle=":", label="receiver's window" if place == 0 else None)
     shade_warmup(axes, resolved, "warm-up, not measured")
     axes.set_xlim(0.0, _end_s(resolved))
+
+
+def _is_unsteady(resolved: ResolvedDict, overview: pd.DataFrame) -> bool:
+    """Tell whether queues changed over the run: packets were dropped, or the longest queue is another at its end."""
+    if (overview["kind"] == "drop").any():
+        return True
+    end = _end_s(resolved)
+    queued = overview[overview["kind"] == "queue"]
+    begin = float(resolved["run"]["warmup_s"])
+    early, late = (
+        float(queued[queued["time_s"].between(since, since + (end - begin) / 4.0)]["value"].max())
+        for since in (begin, end - (end - begin) / 4.0)
+    )
+    return abs(late - early) > UNSTEADY * max(late, early)
+
+
+def _draw_whole_queues(axes: Axes, resolved: ResolvedDict, overview: pd.DataFrame) -> None:
+    names = longest_queues(overview)
+    draw_queues(axes, resolved, overview, names)
+    draw_drops(axes, overview[overview["kind"] == "drop"], names)
+    shade_warmup(axes, resolved, None)
+    axes.set_xlim(0.0, _end_s(resolved))
+    axes.set_title("Queues", loc="left")
 
 
 def _draw_throughput(axes: Axes, resolved: ResolvedDict, acked: pd.DataFrame, levels: "Sequence[Level]") -> None:
