@@ -40,6 +40,15 @@ struct SenderSlot {
 // Whole cache lines.
 const _: () = assert!(size_of::<SenderSlot>() == 256);
 
+impl SenderSlot {
+    #[inline(always)]
+    fn prefetch(&self) {
+        self.sender.prefetch();
+        prefetch(&self.start);
+        prefetch(&self.last_sent);
+    }
+}
+
 /// One replication of a scenario.
 #[derive(Debug)]
 pub struct Engine {
@@ -127,6 +136,9 @@ impl Engine {
             self.events += 1;
             if element >= self.network.first_sender {
                 let flow = element - self.network.first_sender;
+                if self.senders.len() >= MANY_FLOWS {
+                    self.prefetch_for_sender(flow);
+                }
                 self.on_sender(flow, time);
                 if self.senders[flow as usize].sender.flight_size() > MOST_IN_FLIGHT {
                     return Progress::Failed(self.flood(flow));
@@ -234,11 +246,15 @@ impl Engine {
     #[inline(always)]
     fn prefetch_for_crowd(&self, element: u32) {
         if let Some((flow, true)) = self.network.prefetch_for_crowd(element) {
-            let slot = &self.senders[flow as usize];
-            slot.sender.prefetch();
-            prefetch(&slot.start);
-            prefetch(&slot.last_sent);
+            self.senders[flow as usize].prefetch();
         }
+    }
+
+    /// Fetches all that a sender needs at once, instead of piece by piece.
+    #[inline(always)]
+    fn prefetch_for_sender(&self, flow: u32) {
+        self.senders[flow as usize].prefetch();
+        self.network.prefetch_flow(flow);
     }
 
     /// As [`Engine::on_sender`], where ACKs wait elsewhere. The timer's event stays where it is while the timer moves on;

@@ -2,7 +2,7 @@
 
 use base::{prefetch, Packet, PacketKind, Time};
 
-use super::{Network, PrivateGroup};
+use super::{Network, PrivateGroup, Traffic};
 use crate::route::{Element, Hop};
 
 impl Network {
@@ -142,6 +142,21 @@ impl Network {
             prefetch(&slot.traffic);
         }
         Some((flow, packet.kind == PacketKind::Ack))
+    }
+
+    /// Fetches the state of a flow, and of its source.
+    #[inline(always)]
+    pub(crate) fn prefetch_flow(&self, flow: u32) {
+        let slot = &self.flows[flow as usize];
+        prefetch(&slot.receiver);
+        prefetch(&slot.traffic);
+        prefetch(&slot.statistics);
+        prefetch(&slot.statistics.rtt_samples);
+        prefetch(&slot.acks);
+        self.hops.get(self.data[flow as usize] as usize).into_iter().for_each(prefetch);
+        if let Traffic::Transfers(source) = slot.traffic {
+            self.transfers.prefetch(source);
+        }
     }
 
     /// A packet leaves the crowd in which it waited before a link. An ACK that comes back to a sender: whose it is, and when.

@@ -1,6 +1,6 @@
 //! Sources that transfer and are silent in turn, and what is measured of them, from the sources' own knowledge.
 
-use base::{RandomStream, Time};
+use base::{prefetch, RandomStream, Time};
 use net::Phase;
 use tcp::Sender;
 
@@ -174,6 +174,14 @@ impl Transfers {
             self.sources.extend(randoms.map(source));
         }
         first
+    }
+
+    /// Fetches the state of a source.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, source: u32) {
+        let source = &self.sources[source as usize];
+        prefetch(&source.random);
+        prefetch(&source.before);
     }
 
     /// The silence before the next transfer.
