@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{flow, link, rfc, run, scenario};
-use sim::scenario::{FlowConfig, LinkConfig, SizeLaw, TimeLaw, TrafficConfig};
+use common::{flow, link, ns2, rfc, run, scenario};
+use sim::scenario::{BufferConfig, FlowConfig, LinkConfig, SizeLaw, TimeLaw, TrafficConfig};
 use sim::{Outcome, Scenario};
 use tcp::{Dialect, Increase, PartialAckTimer, Recovery, RttSample, SenderConfig, SlowStartWhile};
 
@@ -140,20 +140,13 @@ fn transfers_that_follow_at_once_lose_no_packet_and_take_none_of_another() {
     }
 }
 
-#[test]
-fn private_links_are_links_of_ones_own() {
-    let law = SizeLaw::Exponential { mean_packets: 30.0, min_packets: 3.0 };
-    let traffic = web(law, TimeLaw::Exponential { mean_s: 0.1 });
-    // Rates without a common measure, and a seed with which no two packets come at the same instant: their order is that of
-    // telling in a crowd, and that of the links elsewhere.
-    let mut together = paper(3, 4.137e6, Some(10), traffic, 200.0);
-    together.run.seed = 2;
-    together.links[4].buffer = Some(sim::scenario::BufferConfig::Packets(20));
+/// The same sources, each with links of its own instead of private ones.
+fn apart(together: &Scenario) -> Scenario {
     let mut apart = together.clone();
     let (shared, own): (Vec<_>, Vec<_>) = together.links.iter().cloned().partition(|link| !link.private);
     apart.links = shared;
     apart.flows.clear();
-    for number in 0..3 {
+    for number in 0..together.flows[0].count {
         let first = apart.links.len();
         let copies = own.iter().map(|link| LinkConfig {
             name: format!("{}{number}", link.name),
@@ -165,7 +158,19 @@ fn private_links_are_links_of_ones_own() {
         (flow.path, flow.return_path) = (vec![first, 0, first + 2], vec![first + 3, 1, first + 1]);
         apart.flows.push(flow);
     }
-    let (together, apart) = (run(&together), run(&apart));
+    apart
+}
+
+#[test]
+fn private_links_are_links_of_ones_own() {
+    let law = SizeLaw::Exponential { mean_packets: 30.0, min_packets: 3.0 };
+    let traffic = web(law, TimeLaw::Exponential { mean_s: 0.1 });
+    // Rates without a common measure, and a seed with which no two packets come at the same instant: their order is that of
+    // telling in a crowd, and that of the links elsewhere.
+    let mut together = paper(3, 4.137e6, Some(10), traffic, 200.0);
+    together.run.seed = 2;
+    together.links[4].buffer = Some(BufferConfig::Packets(20));
+    let (together, apart) = (run(&together), run(&apart(&together)));
     assert_eq!(format!("{:?}", together.flows), format!("{:?}", apart.flows));
     assert!(together.flows.iter().all(|flow| flow.dropped[1] > 0));
     // The row of the egress links: sums, and the longest queue.
@@ -174,6 +179,65 @@ fn private_links_are_links_of_ones_own() {
     assert_eq!(egress.departed[1], copies.iter().map(|link| link.departed[1]).sum::<u64>());
     assert_eq!(egress.queue_area, copies.iter().map(|link| link.queue_area).sum::<u128>());
     assert_eq!(Some(egress.queue_max), copies.iter().map(|link| link.queue_max).max());
+}
+
+/// Senders behind private links take some ACKs ahead of the clock, by up to the delay of their last link. One more link, which takes
+/// no time and is shared, makes them wait for the clock: nothing but the number of events may tell.
+#[test]
+fn senders_ahead_of_the_clock_do_what_they_do_at_their_time() {
+    let mut random = base::RandomStream::named(1, 0, "senders ahead of the clock");
+    let senders = [engset(), rfc(Recovery::Newreno), rfc(Recovery::Reno), ns2(Recovery::Tahoe), ns2(Recovery::Newreno)];
+    let (mut lost, mut saved, mut ties) = (0, 0, 0);
+    for case in 0..200 {
+        let law = SizeLaw::Exponential { mean_packets: 20.0, min_packets: 3.0 };
+        let mean_s = 0.5 * random.uniform();
+        let traffic = if case % 4 == 0 { None } else { web(law, TimeLaw::Exponential { mean_s }) };
+        let rate_bps = 4e6 + 1e6 * random.uniform();
+        let mut ahead = paper(1 + random.below(8), rate_bps, Some(1 + random.below(30) as u64), traffic, 20.0);
+        ahead.run.seed = case;
+        // Rates without a common measure with one another, or with the timers' ticks: at equal instants the order would be another.
+        (ahead.links[4].rate_bps, ahead.links[5].rate_bps) = (Some(1.97123e6), Some(2.0417e6));
+        ahead.links[1].rate_bps = Some(3.1e6 * (0.02 + random.uniform()));
+        ahead.links[1].delay_s = [0.0, 0.1, 3.0][case as usize % 3] * random.uniform();
+        ahead.links[4].buffer = Some(BufferConfig::Packets(1 + random.below(30) as u64));
+        let flow = &mut ahead.flows[0];
+        (flow.sender, flow.start_spread_s) = (senders[random.below(senders.len())], 1.0);
+        let mut at_its_time = ahead.clone();
+        at_its_time.links.push(LinkConfig { rate_bps: None, ..link("last", 1.0, None) });
+        at_its_time.flows[0].return_path.push(6);
+        let mut watched = ahead.clone();
+        for scenario in [&mut watched, &mut at_its_time] {
+            let trace = &mut scenario.trace;
+            (trace.cwnd, trace.rtt, trace.sequence, trace.queue) = (true, true, true, true);
+        }
+        let (ahead, at_its_time, watched) = (run(&ahead), run(&at_its_time), run(&watched));
+        assert_eq!(format!("{:?}", ahead.flows), format!("{:?}", watched.flows), "case {case}");
+        assert_eq!((&ahead.transfers, ahead.events), (&watched.transfers, watched.events));
+        assert!(watched.traces.cwnd.as_ref().is_some_and(|rows| rows.is_sorted_by_key(|row| row.time)));
+        assert!(watched.traces.rtt.as_ref().is_some_and(|rows| rows.is_sorted_by_key(|row| row.time)));
+        let rows = [&watched, &at_its_time].map(|outcome| outcome.traces.sequence.as_deref().unwrap_or_default());
+        assert!(rows[0].is_sorted_by_key(|row| row.time));
+        match rows[0].iter().zip(rows[1]).position(|(one, other)| format!("{one:?}") != format!("{other:?}")) {
+            None => {
+                assert_eq!(format!("{:?}", ahead.flows), format!("{:?}", at_its_time.flows), "case {case}");
+                assert_eq!(format!("{:?}", ahead.recoveries), format!("{:?}", at_its_time.recoveries), "case {case}");
+                assert_eq!(ahead.transfers, at_its_time.transfers, "case {case}");
+            }
+            Some(first) => {
+                // An ACK and another flow's timer at the same instant, which go in another order there: all else is the same up to then.
+                let time = rows[0][first].time;
+                let there = rows.map(|rows| {
+                    let rows = rows.iter().filter(|row| row.time == time);
+                    rows.map(|row| format!("{row:?}")).collect::<std::collections::BTreeSet<_>>()
+                });
+                assert_eq!(there[0], there[1], "case {case}");
+                ties += 1;
+            }
+        }
+        lost += ahead.flows.iter().map(|flow| flow.dropped[1]).sum::<u64>();
+        saved += u64::from(ahead.events < at_its_time.events);
+    }
+    assert!(lost > 10_000 && saved > 150 && ties < 20, "{lost} lost, {saved} cases with fewer events, {ties} ties");
 }
 
 #[test]
