@@ -1,8 +1,9 @@
-use base::{prefetch, Packet, PacketKind, RandomStream, Time};
+use base::{prefetch, Packet, RandomStream, Time};
 use net::Phase;
-use tcp::{Ack, Actions, Loss, LossCause, Segment, Sender};
+use tcp::{Ack, Actions, Segment, Sender};
 
 use crate::network::{ArrivingAck, FlowSlot, Network, Traffic};
+use crate::outbox::Outbox;
 use crate::outcome::Outcome;
 use crate::scenario::{Scenario, TrafficConfig};
 use crate::traffic::{Counters, Datagrams};
@@ -385,65 +386,5 @@ impl Engine {
         }
         slot.cwnd = slot.sender.cwnd();
         slot.since = now;
-    }
-}
-
-/// What a sender does, done.
-struct Outbox<'a> {
-    network: &'a mut Network,
-    flow: u32,
-    now: Time,
-    last_sent: &'a mut Time,
-    packet_bytes: u16,
-}
-
-impl Actions for Outbox<'_> {
-    #[inline(always)]
-    fn transmit(&mut self, segment: Segment) {
-        let index = self.network.phase.index(self.now);
-        *self.last_sent = self.now;
-        let statistics = &mut self.network.flows[self.flow as usize].statistics;
-        statistics.sent[index] += 1;
-        if segment.retransmission {
-            statistics.retransmitted[index] += 1;
-        }
-        let hop = self.network.data[self.flow as usize];
-        if let Some(observers) = &mut self.network.observers {
-            observers.sent(self.flow, self.now, &segment);
-        }
-        let packet = Packet {
-            sequence: segment.sequence,
-            stamp: self.now,
-            hop,
-            bytes: self.packet_bytes,
-            kind: if segment.retransmission { PacketKind::Retransmission } else { PacketKind::Data },
-            slow_start: segment.slow_start,
-        };
-        self.network.send(self.now, packet);
-    }
-
-    fn loss(&mut self, loss: Loss) {
-        let index = self.network.phase.index(self.now);
-        let FlowSlot { statistics, traffic, .. } = &mut self.network.flows[self.flow as usize];
-        if let (Traffic::Transfers(source), LossCause::Timeout) = (*traffic, loss.cause) {
-            self.network.transfers.stall(source, self.now, *self.last_sent);
-        }
-        match loss.cause {
-            LossCause::Timeout => statistics.timeouts[index] += 1,
-            LossCause::FastRetransmit => statistics.fast_retransmits[index] += 1,
-        }
-        self.network.on_loss(self.flow, self.now, loss, *self.last_sent);
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn retransmitting(&mut self, sequence: u64, una: u64) {
-        self.network.loss_log(self.flow).on_retransmission(sequence, una, self.now);
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn recovered(&mut self, sent: u64, resent: u64) {
-        self.network.on_recovered(self.flow, self.now, sent, resent);
     }
 }

@@ -11,6 +11,7 @@ mod links;
 mod losses;
 mod network;
 mod observe;
+mod outbox;
 mod outcome;
 mod pipes;
 mod recovery;
