@@ -1,6 +1,6 @@
 use std::hint::select_unpredictable;
 
-use crate::{prefetch, Time};
+use crate::Time;
 
 /// The event queue: one pending instant for each element, and the earliest of them on top.
 ///
@@ -66,12 +66,6 @@ impl Tournament {
         }
         let element = self.winner & self.names();
         (self.times[element as usize], element as u32)
-    }
-
-    /// Fetches the element's instant.
-    #[inline(always)]
-    pub fn prefetch(&self, element: u32) {
-        prefetch(&self.times[element as usize]);
     }
 
     /// Replaces the element's instant.

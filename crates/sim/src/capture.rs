@@ -25,8 +25,8 @@ use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeade
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::DataLink;
 
+use crate::observe::CaptureRow;
 use crate::outcome::Outcome;
-use crate::route::routes;
 use crate::scenario::{LinkConfig, Scenario};
 
 /// What all captures of a run may take together \[bytes\]: they are made in memory.
@@ -93,7 +93,7 @@ pub(crate) fn too_large(bytes: u64, until: Time) -> String {
 /// The captures of this run are too large.
 pub fn pcapng(scenario: &Scenario, outcome: &Outcome, link: &str) -> Result<Vec<u8>, String> {
     let rows = outcome.traces.capture.as_deref().unwrap_or_default();
-    let bytes = rows.iter().map(|(_, _, packet)| block_bytes(packet)).sum();
+    let bytes = rows.iter().map(|row| block_bytes(&row.packet)).sum();
     if bytes > MOST_BYTES {
         return Err(too_large(bytes, outcome.phase.end));
     }
@@ -102,17 +102,16 @@ pub fn pcapng(scenario: &Scenario, outcome: &Outcome, link: &str) -> Result<Vec<
 
 type Failure = Box<dyn std::error::Error>;
 
-fn write(scenario: &Scenario, replication: u64, rows: &[(Time, u32, Packet)], link: &str) -> Result<Vec<u8>, Failure> {
+fn write(scenario: &Scenario, replication: u64, rows: &[CaptureRow], link: &str) -> Result<Vec<u8>, Failure> {
     let directions: Vec<Option<u32>> = scenario.links.iter().map(|simplex| direction(simplex, link)).collect();
-    let first_hops = routes(scenario).data;
     let packet_bytes: Vec<u16> = scenario.members().map(|(entry, _)| scenario.flows[entry].packet_bytes).collect();
     let mut writer = PcapNgWriter::with_section_header(Vec::new(), section(scenario, replication, link))?;
     writer.write_pcapng_block(interface(scenario, link))?;
-    for (time, index, packet) in rows {
-        let Some(flags) = directions[*index as usize] else { continue };
-        let flow = first_hops.partition_point(|&first| first <= packet.hop).saturating_sub(1);
-        let frame = frame(flow, packet_bytes[flow], packet)?;
-        writer.write_pcapng_block(block(*time, flags, frame))?;
+    for row in rows {
+        let Some(flags) = directions[row.link as usize] else { continue };
+        let flow = row.flow as usize;
+        let frame = frame(flow, packet_bytes[flow], &row.packet)?;
+        writer.write_pcapng_block(block(row.time, flags, frame))?;
     }
     Ok(writer.into_inner())
 }

@@ -113,11 +113,14 @@ impl Network {
         let link = channels.links[arrival.end as usize ^ 1];
         let (time, mut packet) = (arrival.time, arrival.packet);
         if !arrival.intact {
-            self.count_drop(time, &packet);
             let flow = self.flow_of(&packet);
+            self.count_drop(flow, time, &packet);
             return self.observers.iter_mut().for_each(|observers| observers.dropped(time, link, flow, &packet, false));
         }
-        self.observers.iter_mut().for_each(|observers| observers.left(time, link, &packet));
+        if self.observers.is_some() {
+            let flow = self.flow_of(&packet);
+            self.observers.iter_mut().for_each(|observers| observers.left(time, link, flow, &packet));
+        }
         let delay = self.delay_after(&packet);
         packet.hop += 1;
         self.forward(time + delay, packet);

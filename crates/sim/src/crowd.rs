@@ -17,7 +17,8 @@ pub(crate) struct Crowd {
     entries: Vec<Entry>,
     /// The first unused entry; they are linked by `next`.
     free: u32,
-    days: Vec<Day>,
+    /// The first packet of each day; it means nothing where the day has none.
+    days: Vec<u32>,
     /// A bit for each day, set where it has packets.
     busy: Vec<u64>,
     /// A day is two to this many picoseconds long.
@@ -36,23 +37,20 @@ pub(crate) struct Crowd {
     most_effort: usize,
 }
 
+/// A packet that waits, in a cache line of its own.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct Entry {
     time: Time,
     packet: Packet,
-    next: u32,
     flow: u32,
-}
-
-/// The first and the last packet of a day; the last one means nothing where there is no first one.
-#[derive(Clone, Copy, Debug)]
-struct Day {
-    first: u32,
+    /// The next one of its day.
+    next: u32,
+    /// Of the first one of a day, the last one.
     last: u32,
 }
 
 const NONE: u32 = u32::MAX;
-const EMPTY: Day = Day { first: NONE, last: NONE };
 const FEWEST_DAYS: usize = 64;
 
 impl Default for Crowd {
@@ -60,7 +58,7 @@ impl Default for Crowd {
         Crowd {
             entries: Vec::new(),
             free: NONE,
-            days: vec![EMPTY; FEWEST_DAYS],
+            days: vec![NONE; FEWEST_DAYS],
             busy: vec![0; FEWEST_DAYS / 64],
             // A quarter of a millisecond.
             shift: 28,
@@ -85,8 +83,8 @@ impl Crowd {
 
     #[inline(always)]
     pub(crate) fn push(&mut self, time: Time, packet: Packet, flow: u32) {
-        let entry = Entry { time, packet, next: NONE, flow };
         let place = self.free;
+        let entry = Entry { time, packet, flow, next: NONE, last: place };
         match self.entries.get_mut(place as usize) {
             Some(unused) => {
                 self.free = unused.next;
@@ -99,43 +97,50 @@ impl Crowd {
 
     #[cold]
     fn push_new(&mut self, entry: Entry) {
-        self.entries.push(entry);
-        self.enter(entry.time, self.entries.len() as u32 - 1);
+        let place = self.entries.len() as u32;
+        self.entries.push(Entry { last: place, ..entry });
+        self.enter(entry.time, place);
     }
 
     /// The first packet and its flow; the one after it is fetched, where it is near.
     #[inline(always)]
     pub(crate) fn first_two(&self) -> Option<(&Packet, u32)> {
         let today = self.day(self.first) as usize & (self.days.len() - 1);
+        let first = self.entries.get(self.days[today] as usize)?;
         let busy = self.busy[today / 64] & (u64::MAX << (today % 64));
         let later = busy & busy.wrapping_sub(1);
-        if later != 0 {
-            let day = self.days[today & !63 | later.trailing_zeros() as usize];
-            if let Some(entry) = self.entries.get(day.first as usize) {
-                prefetch(entry);
-                prefetch(&entry.flow);
-            }
-        }
-        self.entries.get(self.days[today].first as usize).map(|entry| (&entry.packet, entry.flow))
+        let tomorrow = self.days[today & !63 | later.trailing_zeros() as usize & 63];
+        let second = if first.next == NONE { tomorrow } else { first.next };
+        self.entries.get(second as usize).into_iter().for_each(prefetch);
+        Some((&first.packet, first.flow))
     }
 
+    /// The first packet, and its flow.
     #[inline(always)]
-    pub(crate) fn pop(&mut self) -> Option<Packet> {
+    pub(crate) fn pop(&mut self) -> Option<(&Packet, u32)> {
+        if self.held == 0 {
+            return None;
+        }
         let today = self.day(self.first);
         let index = today as usize & (self.days.len() - 1);
-        let place = self.days[index].first;
-        let Entry { packet, next, .. } = *self.entries.get(place as usize)?;
+        let place = self.days[index];
+        let Entry { next, last, .. } = *self.entries.get(place as usize)?;
         self.entries[place as usize].next = self.free;
         self.free = place;
-        self.days[index].first = next;
-        self.busy[index / 64] &= !(u64::from(next == NONE) << (index % 64));
+        if next == NONE {
+            self.busy[index / 64] &= !(1 << (index % 64));
+        } else {
+            self.days[index] = next;
+            self.entries[next as usize].last = last;
+        }
         self.held -= 1;
         self.origin = today;
         self.first = self.first_from(index);
         if !self.beyond.is_empty() {
             self.come_near();
         }
-        Some(packet)
+        let Entry { packet, flow, .. } = self.entries.get(place as usize)?;
+        Some((packet, *flow))
     }
 
     #[inline(always)]
@@ -157,10 +162,10 @@ impl Crowd {
         self.latest = self.latest.max(day);
         self.held += 1;
         let index = day as usize & (self.days.len() - 1);
-        self.busy[index / 64] |= 1 << (index % 64);
-        let slot = &mut self.days[index];
-        if slot.first == NONE {
-            *slot = Day { first: place, last: place };
+        let (word, bit) = (&mut self.busy[index / 64], 1 << (index % 64));
+        if *word & bit == 0 {
+            *word |= bit;
+            self.days[index] = place;
         } else {
             self.enter_busy_day(index, time, place);
         }
@@ -171,13 +176,15 @@ impl Crowd {
 
     #[inline(always)]
     fn enter_busy_day(&mut self, index: usize, time: Time, place: u32) {
-        let Day { first, last } = self.days[index];
-        if self.entries[last as usize].time <= time {
-            self.entries[last as usize].next = place;
-            self.days[index].last = place;
-        } else if self.entries[first as usize].time > time {
+        let first = self.days[index];
+        let Entry { time: earliest, last, .. } = self.entries[first as usize];
+        if time < earliest {
             self.entries[place as usize].next = first;
-            self.days[index].first = place;
+            self.entries[place as usize].last = last;
+            self.days[index] = place;
+        } else if self.entries[last as usize].time <= time {
+            self.entries[last as usize].next = place;
+            self.entries[first as usize].last = place;
         } else {
             self.enter_between(first, time, place);
         }
@@ -242,7 +249,7 @@ impl Crowd {
         if bits == 0 {
             return self.first_after(index / 64);
         }
-        let next = self.days[index & !63 | bits.trailing_zeros() as usize].first;
+        let next = self.days[index & !63 | bits.trailing_zeros() as usize];
         self.entries[next as usize].time
     }
 
@@ -257,7 +264,7 @@ impl Crowd {
             word = (word + 1) & (self.busy.len() - 1);
             let bits = self.busy[word];
             if bits != 0 {
-                let next = self.days[64 * word + bits.trailing_zeros() as usize].first;
+                let next = self.days[64 * word + bits.trailing_zeros() as usize];
                 let first = self.entries[next as usize].time;
                 if self.effort > self.most_effort {
                     self.rearrange();
@@ -285,9 +292,11 @@ impl Crowd {
         let mut places = Vec::with_capacity(self.held);
         let start = self.origin as usize & (self.days.len() - 1);
         for index in (start..self.days.len()).chain(0..start) {
-            let mut place = std::mem::replace(&mut self.days[index], EMPTY).first;
+            let day_has_any = self.busy[index / 64] >> (index % 64) & 1 == 1;
+            let mut place = if day_has_any { self.days[index] } else { NONE };
             while place != NONE {
                 places.push(place);
+                self.entries[place as usize].last = place;
                 place = std::mem::replace(&mut self.entries[place as usize].next, NONE);
             }
         }
@@ -311,7 +320,7 @@ impl Crowd {
         let length = (2 * most / days as u64).max(1).next_power_of_two();
         let as_before = days == self.days.len() && length == 1 << self.shift;
         self.shift = length.trailing_zeros();
-        self.days = vec![EMPTY; days];
+        self.days = vec![NONE; days];
         self.busy = vec![0; days / 64];
         // What no other days save is not looked for as often.
         let most_effort = if as_before { self.most_effort.saturating_mul(2) } else { 8 * days };
@@ -338,7 +347,7 @@ mod tests {
             push(&mut crowd, time, sequence as u64);
         }
         assert_eq!(crowd.first(), Time::from_picoseconds(1));
-        let order: Vec<u64> = std::iter::from_fn(|| crowd.pop()).map(|packet| packet.sequence).collect();
+        let order: Vec<u64> = std::iter::from_fn(|| crowd.pop().map(|(packet, _)| packet.sequence)).collect();
         assert_eq!(order, [3, 1, 4, 5, 0, 2]);
         assert_eq!(crowd.first(), Time::NEVER);
     }
@@ -356,7 +365,7 @@ mod tests {
                 }
                 None => {
                     let first = expected.pop_first();
-                    assert_eq!(crowd.pop().map(|packet| packet.sequence), first.map(|(_, told)| told));
+                    assert_eq!(crowd.pop().map(|(packet, _)| packet.sequence), first.map(|(_, told)| told));
                     now = first.map_or(now, |(time, _)| time);
                 }
             }
@@ -365,7 +374,7 @@ mod tests {
             assert_eq!(crowd.first(), first);
         }
         while let Some((_, told)) = expected.pop_first() {
-            assert_eq!(crowd.pop().map(|packet| packet.sequence), Some(told));
+            assert_eq!(crowd.pop().map(|(packet, _)| packet.sequence), Some(told));
         }
         assert!(crowd.pop().is_none());
         assert!(crowd.entries.len() <= most, "places are used again");
@@ -408,7 +417,7 @@ mod tests {
         for sequence in 0..packets {
             push(&mut crowd, 7, sequence);
         }
-        assert!((0..packets).all(|sequence| crowd.pop().map(|packet| packet.sequence) == Some(sequence)));
+        assert!((0..packets).all(|sequence| crowd.pop().map(|(packet, _)| packet.sequence) == Some(sequence)));
         assert_eq!(crowd.effort, 0);
     }
 }

@@ -1,8 +1,9 @@
-use base::{prefetch, Packet, RandomStream, Time};
+use base::{prefetch, RandomStream, Time};
 use net::Phase;
 use tcp::{Ack, Actions, Segment, Sender};
 
-use crate::network::{ArrivingAck, FlowSlot, Network, Traffic};
+use crate::flow::{ArrivingAck, FlowSlot, Traffic};
+use crate::network::Network;
 use crate::outbox::Outbox;
 use crate::outcome::Outcome;
 use crate::scenario::{Scenario, TrafficConfig};
@@ -25,17 +26,20 @@ pub enum Progress {
     Failed(String),
 }
 
+/// A sender, and what the engine keeps of it. In the order of use: the first three cache lines are what an ACK needs.
 #[derive(Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 struct SenderSlot {
-    sender: Sender,
+    /// When it starts, or starts anew.
     start: Time,
+    /// Its instant in the event queue, or a later one.
+    pending: Time,
     /// cwnd since when.
-    cwnd: f64,
     since: Time,
     /// When it last sent.
     last_sent: Time,
     packet_bytes: u16,
+    sender: Sender,
 }
 
 // Whole cache lines.
@@ -44,9 +48,8 @@ const _: () = assert!(size_of::<SenderSlot>() == 256);
 impl SenderSlot {
     #[inline(always)]
     fn prefetch(&self) {
-        self.sender.prefetch();
         prefetch(&self.start);
-        prefetch(&self.last_sent);
+        self.sender.prefetch();
     }
 }
 
@@ -98,7 +101,7 @@ impl Engine {
                 senders.push(SenderSlot {
                     sender: sender.clone(),
                     start,
-                    cwnd: flow.sender.initial_window,
+                    pending: start,
                     since: Time::ZERO,
                     last_sent: Time::ZERO,
                     packet_bytes: flow.packet_bytes,
@@ -160,7 +163,8 @@ impl Engine {
     /// What the run gave, once it is finished.
     pub fn finish(mut self, cpu_s: f64) -> Outcome {
         for flow in 0..self.senders.len() {
-            self.account_cwnd(flow, self.network.phase.end);
+            let cwnd = self.senders[flow].sender.cwnd();
+            self.account_cwnd(flow, self.network.phase.end, cwnd);
         }
         // What is no longer needed makes room for what is kept.
         self.senders = Vec::new();
@@ -177,7 +181,7 @@ impl Engine {
             phase: self.network.phase,
             events: self.events + cells,
             cpu_s,
-            flows: self.network.flows.iter().map(|flow| flow.statistics).collect(),
+            flows: self.network.flows.iter().map(FlowSlot::statistics).collect(),
             recoveries: self.network.recovery_statistics(),
             links,
             transfers,
@@ -207,6 +211,7 @@ impl Engine {
     /// An ACK, the timer, or the start: in this order at the same instant.
     #[inline(always)]
     fn on_sender(&mut self, flow: u32, now: Time) {
+        let cwnd = self.senders[flow as usize].sender.cwnd();
         let acks = &mut self.network.flows[flow as usize].acks;
         match acks.front() {
             Some(&ack) if ack.time <= now => {
@@ -215,30 +220,34 @@ impl Engine {
             }
             _ => self.on_timer_or_start(flow, now),
         }
-        self.follow_cwnd(flow, now);
-        let slot = &self.senders[flow as usize];
+        self.follow_cwnd(flow, now, cwnd);
+        let slot = &mut self.senders[flow as usize];
         let ack = self.network.flows[flow as usize].acks.front().map_or(Time::NEVER, |ack| ack.time);
         let next = ack.min(slot.sender.deadline()).min(slot.start);
+        slot.pending = next;
         self.network.events.set(self.network.first_sender + flow, next);
     }
 
     /// A packet that waited in a crowd has its turn.
     #[inline(never)]
     fn on_crowd(&mut self, element: u32, now: Time) {
-        let Some(packet) = self.network.take_from_crowd(element) else { return };
+        let waiting = self.network.crowd(element);
+        let Some((&packet, flow)) = waiting.pop() else { return };
+        let next = waiting.first();
+        self.network.events.set(element, next);
         if self.senders.len() >= MANY_FLOWS {
             self.prefetch_for_crowd(element);
         }
         if element + 1 == self.network.first_receiver {
-            let Some(flow) = self.network.leave_senders_crowd(&packet) else { return };
-            self.on_crowded_ack(flow, now, packet);
-        } else if let Some((flow, time, packet)) = self.network.leave_crowd(now, packet) {
+            self.network.flows[flow as usize].crowded_acks -= 1;
+            self.on_crowded_ack(flow, ArrivingAck { time: now, next: packet.sequence, echo: packet.stamp });
+        } else if let Some(ack) = self.network.leave_crowd(flow, now, packet) {
             let none_before = self.network.flows[flow as usize].crowded_acks == 0;
             // Both at once: with very many flows, memory is what they wait for.
-            if none_before & self.senders[flow as usize].sender.only_opens(time, packet.sequence) {
-                self.on_crowded_ack(flow, time, packet);
+            if none_before & self.senders[flow as usize].sender.only_opens(ack.time, ack.next) {
+                self.on_crowded_ack(flow, ack);
             } else {
-                self.network.wait_for_sender(flow, time, packet);
+                self.network.wait_for_sender(flow, ack);
             }
         }
     }
@@ -261,12 +270,17 @@ impl Engine {
     /// As [`Engine::on_sender`], where ACKs wait elsewhere. The timer's event stays where it is while the timer moves on;
     /// one that comes too early finds nothing to do but to be set anew.
     #[inline(never)]
-    fn on_crowded_ack(&mut self, flow: u32, now: Time, packet: Packet) {
-        self.on_ack(flow, now, ArrivingAck { time: now, next: packet.sequence, echo: packet.stamp });
-        self.follow_cwnd(flow, now);
-        let slot = &self.senders[flow as usize];
+    fn on_crowded_ack(&mut self, flow: u32, ack: ArrivingAck) {
+        let now = ack.time;
+        let cwnd = self.senders[flow as usize].sender.cwnd();
+        self.on_ack(flow, now, ack);
+        self.follow_cwnd(flow, now, cwnd);
+        let slot = &mut self.senders[flow as usize];
         let next = slot.sender.deadline().min(slot.start);
-        self.network.events.advance(self.network.first_sender + flow, next);
+        if next < slot.pending {
+            slot.pending = next;
+            self.network.events.advance(self.network.first_sender + flow, next);
+        }
     }
 
     #[cold]
@@ -301,7 +315,7 @@ impl Engine {
     fn begin_transfer(&mut self, flow: u32, source: u32, now: Time) {
         let slot = &mut self.senders[flow as usize];
         let network = &mut self.network;
-        let before = Counters::of(&network.flows[flow as usize].statistics);
+        let before = Counters::of(&network.flows[flow as usize]);
         slot.sender = network.transfers.begin(source, now, slot.sender.una(), before, &network.phase);
         network.begin_next_transfer(flow, now);
         self.open(flow, now);
@@ -309,12 +323,12 @@ impl Engine {
 
     #[inline(never)]
     fn on_finished(&mut self, flow: u32, now: Time) {
-        let FlowSlot { statistics, traffic, .. } = &mut self.network.flows[flow as usize];
-        let Traffic::Transfers(source) = *traffic else {
-            statistics.finish = now;
+        let network = &mut self.network.flows[flow as usize];
+        let Traffic::Transfers(source) = network.traffic else {
+            network.finish = now;
             return;
         };
-        let (slot, after) = (&mut self.senders[flow as usize], Counters::of(statistics));
+        let (slot, after) = (&mut self.senders[flow as usize], Counters::of(network));
         let transfers = &mut self.network.transfers;
         transfers.end(source, now, slot.sender.una(), after, &self.network.phase);
         slot.start = now + transfers.draw_silence(source);
@@ -335,17 +349,17 @@ impl Engine {
     fn on_ack(&mut self, flow: u32, now: Time, ack: ArrivingAck) {
         let slot = &mut self.senders[flow as usize];
         let index = self.network.phase.index(now);
-        let statistics = &mut self.network.flows[flow as usize].statistics;
+        let counts = &mut self.network.flows[flow as usize];
         let una = slot.sender.una();
         let fresh = ack.next > una;
         if fresh {
-            statistics.acked[index] += ack.next - una;
+            counts.sender_counts[index].acked += ack.next - una;
             if index == 1 {
-                statistics.rtt_sum += u128::from((now - ack.echo).picoseconds());
-                statistics.rtt_samples += 1;
+                counts.rtt_sum += u128::from((now - ack.echo).picoseconds());
+                counts.rtt_samples += 1;
             }
         } else if ack.next == una && slot.sender.flight_size() > 0 && ack.echo >= slot.sender.opened() {
-            statistics.duplicate_acks[index] += 1;
+            counts.rare.duplicate_acks[index] += 1;
         }
         if let Some(observers) = &mut self.network.observers {
             observers.ack(flow, now, ack.next, fresh.then(|| now - ack.echo), &slot.sender);
@@ -358,33 +372,32 @@ impl Engine {
         }
     }
 
+    /// It was `before`, and may have changed.
     #[inline(always)]
-    fn follow_cwnd(&mut self, flow: u32, now: Time) {
-        let slot = &self.senders[flow as usize];
-        if slot.sender.cwnd() == slot.cwnd {
+    fn follow_cwnd(&mut self, flow: u32, now: Time, before: f64) {
+        if self.senders[flow as usize].sender.cwnd() == before {
             return;
         }
-        self.account_cwnd(flow as usize, now);
+        self.account_cwnd(flow as usize, now, before);
         if let Some(observers) = &mut self.network.observers {
             observers.cwnd(flow, now, &self.senders[flow as usize].sender);
         }
     }
 
     #[inline(always)]
-    fn account_cwnd(&mut self, flow: usize, now: Time) {
+    fn account_cwnd(&mut self, flow: usize, now: Time, before: f64) {
         let (slot, phase) = (&mut self.senders[flow], &self.network.phase);
-        let statistics = &mut self.network.flows[flow].statistics;
+        let counts = &mut self.network.flows[flow];
         if now >= phase.warmup {
             // The window that stood when the measurement began counts too.
             let span = now - slot.since.max(phase.warmup);
-            statistics.cwnd_area += slot.cwnd * span.picoseconds() as i64 as f64;
-            for cwnd in [slot.cwnd, slot.sender.cwnd()] {
-                if cwnd > statistics.cwnd_max {
-                    statistics.cwnd_max = cwnd;
+            counts.cwnd_area += before * span.picoseconds() as i64 as f64;
+            for cwnd in [before, slot.sender.cwnd()] {
+                if cwnd > counts.cwnd_max {
+                    counts.cwnd_max = cwnd;
                 }
             }
         }
-        slot.cwnd = slot.sender.cwnd();
         slot.since = now;
     }
 }

@@ -6,6 +6,7 @@ mod check;
 mod check_traffic;
 mod crowd;
 mod engine;
+mod flow;
 mod job;
 mod links;
 mod losses;
@@ -25,8 +26,8 @@ pub use check::check;
 pub use engine::{Engine, Progress};
 pub use job::Job;
 pub use observe::{
-    CwndRow, DelayRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow, RepairRow,
-    RoundRow, RttRow, SequenceRow, Traces,
+    CaptureRow, CwndRow, DelayRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow,
+    RepairRow, RoundRow, RttRow, SequenceRow, Traces,
 };
 pub use outcome::{Column, Outcome};
 pub use recovery::{RecoveryStatistics, Repair, TimeoutKind};

@@ -8,15 +8,15 @@ use tcp::{Acknowledgment, Receiver};
 
 use crate::channels::Channels;
 use crate::crowd::Crowd;
+use crate::flow::{ArrivingAck, FlowSlot, Traffic};
 use crate::links::{link, private_links, queued_link};
 use crate::losses::{losses, LossSlot};
 use crate::observe::Observers;
 use crate::pipes::pipes;
-use crate::recovery::LossLog;
 use crate::route::{routes, Element, Hop, Place, Routes};
 use crate::scenario::Scenario;
-use crate::statistics::FlowStatistics;
 use crate::traffic::Transfers;
+use crowds::Departures;
 use rare::{processes, ProcessSlot};
 
 /// A packet and its instant.
@@ -24,55 +24,6 @@ use rare::{processes, ProcessSlot};
 struct Scheduled {
     time: Time,
     packet: Packet,
-}
-
-/// An ACK on its last way to the sender.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ArrivingAck {
-    pub(crate) time: Time,
-    pub(crate) next: u64,
-    pub(crate) echo: Time,
-}
-
-#[derive(Clone, Debug)]
-struct ReceiverSlot {
-    receiver: Receiver,
-    ack_bytes: u16,
-    /// Where its ACKs start, and their delay before.
-    acks: u32,
-    delay: Time,
-    /// Its element in the event queue, where it may hold ACKs back.
-    timer: u32,
-}
-
-/// What the network keeps of a flow.
-#[derive(Clone, Debug)]
-#[repr(C, align(128))]
-pub(crate) struct FlowSlot {
-    receiver: ReceiverSlot,
-    pub(crate) traffic: Traffic,
-    /// ACKs that wait in the crowd of the senders.
-    pub(crate) crowded_acks: u32,
-    pub(crate) statistics: FlowStatistics,
-    /// ACKs on their last way to the sender.
-    pub(crate) acks: Ring<ArrivingAck>,
-    /// Its losses; none where there was none.
-    loss_log: Option<Box<LossLog>>,
-}
-
-// Whole pairs of cache lines; data that arrive need the first pair and a line of the second, ACKs the second.
-const _: () = assert!(size_of::<FlowSlot>() == 384);
-
-/// What starts a flow, and goes on starting it; the number is an index into the table of that kind.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) enum Traffic {
-    /// Its start, once.
-    #[default]
-    Once,
-    /// Transfers and silences in turn.
-    Transfers(u32),
-    /// Packets that nobody answers.
-    Datagrams(u32),
 }
 
 /// What a flow's own copies of a link share with those of all flows alike.
@@ -83,6 +34,8 @@ struct PrivateGroup {
     delay: Time,
     /// The scenario's link.
     link: u32,
+    /// How many links of its own a flow crosses before it.
+    ordinal: usize,
 }
 
 /// All between the senders: links, the streams that join there, receivers, and the ACKs that come back.
@@ -96,11 +49,10 @@ pub(crate) struct Network {
     pub(crate) flows: Vec<FlowSlot>,
     pub(crate) observers: Option<Box<Observers>>,
     hops: Vec<Hop>,
-    /// The first hop of each flow's data.
-    pub(crate) data: Vec<u32>,
     links: Vec<Link>,
     queues: Vec<QueuedLink>,
     private_groups: Vec<PrivateGroup>,
+    departures: Departures,
     pub(crate) transfers: Transfers,
     places: Vec<Place>,
     /// The scenario's link of each table entry.
@@ -125,7 +77,7 @@ pub(crate) struct Network {
 
 impl Network {
     pub(crate) fn new(scenario: &Scenario, replication: u64, phase: Phase) -> Network {
-        let Routes { hops, data, acks, places, streams, crowds, private_groups } = routes(scenario);
+        let Routes { hops, starts, most_private, places, streams, crowds, private_groups } = routes(scenario);
         let (mut links, mut queues) = (Vec::new(), Vec::new());
         let (mut link_indices, mut queue_indices) = (Vec::new(), Vec::new());
         for (index, (config, place)) in scenario.links.iter().zip(&places).enumerate() {
@@ -148,24 +100,13 @@ impl Network {
         let first_crowd = first_stream + (streams + pipes.len()) as u32;
         let first_receiver = first_crowd + crowds as u32 + 1;
         let mut delaying = Vec::new();
-        let mut flows = Vec::with_capacity(data.len());
-        for (index, ((entry, _), &acks)) in scenario.members().zip(&acks).enumerate() {
+        let mut flows = Vec::with_capacity(starts.len());
+        for (index, ((entry, _), &(data, acks))) in scenario.members().zip(&starts).enumerate() {
             let flow = &scenario.flows[entry];
-            let receiver = ReceiverSlot {
-                receiver: Receiver::new(&flow.receiver, flow.sender.dialect),
-                ack_bytes: flow.ack_bytes,
-                acks,
-                delay: Time::from_seconds(flow.return_delay_s),
-                timer: first_receiver + delaying.len() as u32,
-            };
-            flows.push(FlowSlot {
-                receiver,
-                traffic: Traffic::Once,
-                crowded_acks: 0,
-                statistics: FlowStatistics::default(),
-                acks: Ring::default(),
-                loss_log: None,
-            });
+            let receiver = Receiver::new(&flow.receiver, flow.sender.dialect);
+            let mut slot = FlowSlot::new(receiver, flow.ack_bytes, data, acks);
+            slot.receiver_timer = first_receiver + delaying.len() as u32;
+            flows.push(slot);
             if flow.receiver.ack_every > 1 {
                 delaying.push(index as u32);
             }
@@ -173,7 +114,7 @@ impl Network {
         let first_sender = first_receiver + delaying.len() as u32;
         Network {
             phase,
-            events: Tournament::with_near(first_receiver as usize, first_sender as usize + data.len()),
+            events: Tournament::with_near(first_receiver as usize, first_sender as usize + flows.len()),
             flows,
             observers: Observers::new(scenario, replication, phase),
             overtaking: vec![Crowd::default(); pipes.len()],
@@ -181,7 +122,6 @@ impl Network {
             losses: losses(scenario, replication),
             processes: processes(scenario),
             channels,
-            data,
             hops,
             links,
             queues,
@@ -191,8 +131,10 @@ impl Network {
                     links: private_links(&scenario.links[group.link], group.bytes),
                     delay: group.delay,
                     link: group.link as u32,
+                    ordinal: group.ordinal,
                 })
                 .collect(),
+            departures: Departures::new(starts.len(), most_private),
             transfers: Transfers::default(),
             places,
             link_indices,
@@ -209,10 +151,11 @@ impl Network {
 
     /// A sender sends a packet.
     #[inline(always)]
-    pub(crate) fn send(&mut self, now: Time, packet: Packet) {
-        match self.hops[packet.hop as usize].element {
-            Element::Private(_) => self.forward_to_crowd(now, packet),
-            _ => self.forward(now, packet),
+    pub(crate) fn send(&mut self, flow: u32, now: Time, packet: Packet) {
+        if self.hops[packet.hop as usize].is_private() {
+            self.forward_to_crowd(flow, now, packet);
+        } else {
+            self.forward(now, packet);
         }
     }
 
@@ -235,8 +178,8 @@ impl Network {
                 Element::Queue(index) => return self.join_queue(index, arrival, packet, 0),
                 Element::Link(_) => time = arrival,
                 // Crowds come right behind such links.
-                Element::Private(_) | Element::Crowd { .. } | Element::CrowdedSender(_) => {
-                    return self.forward_to_crowd(arrival, packet)
+                Element::Private(_) | Element::Crowd(_) | Element::CrowdedSender(_) => {
+                    return self.forward_to_crowd(self.flow_of(&packet), arrival, packet)
                 }
                 Element::Sink(flow) => return self.take_in(flow, arrival),
                 rare => {
@@ -261,7 +204,7 @@ impl Network {
             };
             let Some(departure) = links[index as usize].arrive(time, bytes, &phase) else {
                 packet.hop = place as u32;
-                self.count_drop(time, packet);
+                self.count_own_drop(time, packet);
                 return None;
             };
             time = departure + delay;
@@ -277,8 +220,9 @@ impl Network {
             let Hop { element: Element::Link(index), delay } = self.hops[packet.hop as usize] else {
                 return Some(time);
             };
-            let Some(departure) = self.cross_observed_link(index, time, *packet) else {
-                self.count_drop(time, packet);
+            let flow = self.flow_of(packet);
+            let Some(departure) = self.cross_observed_link(index, flow, time, *packet) else {
+                self.count_drop(flow, time, packet);
                 return None;
             };
             time = departure + delay;
@@ -290,11 +234,11 @@ impl Network {
     /// When the packet departs; none where it is dropped.
     #[cold]
     #[inline(never)]
-    fn cross_observed_link(&mut self, index: u32, time: Time, packet: Packet) -> Option<Time> {
+    fn cross_observed_link(&mut self, index: u32, flow: u32, time: Time, packet: Packet) -> Option<Time> {
         self.tell_departures(index as usize, time);
-        self.tell_arrival(self.link_indices[index as usize], time, &packet);
+        self.tell_arrival(self.link_indices[index as usize], flow, time, &packet);
         let fate = self.links[index as usize].arrive(time, packet.bytes, &self.phase);
-        self.tell_fate(index as usize, time, &packet, fate);
+        self.tell_fate(index as usize, flow, time, &packet, fate);
         fate
     }
 
@@ -302,14 +246,14 @@ impl Network {
     #[inline(never)]
     fn take_in(&mut self, flow: u32, time: Time) {
         let index = self.phase.index(time);
-        let statistics = &mut self.flows[flow as usize].statistics;
-        statistics.received[index] += 1;
-        statistics.delivered[index] += 1;
+        let counts = &mut self.flows[flow as usize].receiver_counts[index];
+        counts.received += 1;
+        counts.delivered += 1;
     }
 
     /// The receiver of a flow is ready for its next transfer.
     pub(crate) fn begin_next_transfer(&mut self, flow: u32, now: Time) {
-        self.flows[flow as usize].receiver.receiver.begin_next_transfer(now);
+        self.flows[flow as usize].receiver.begin_next_transfer(now);
     }
 
     /// The first packet of a stream has its turn.
@@ -332,25 +276,41 @@ impl Network {
         let Some(mut packet) = queue.depart(now, &self.phase) else { return };
         let (packets, next) = (queue.packets(), queue.next_departure());
         self.events.set(index, next);
-        if let Some(observers) = &mut self.observers {
-            observers.queue(self.queue_indices[index as usize], now, packets);
-            observers.left(now, self.queue_indices[index as usize], &packet);
+        if self.observers.is_some() {
+            self.tell_departure(index, now, packets, &packet);
         }
         let delay = self.hops[packet.hop as usize].delay;
         packet.hop += 1;
         self.forward(now + delay, packet);
     }
 
+    #[cold]
+    fn tell_departure(&mut self, index: u32, now: Time, packets: u64, packet: &Packet) {
+        let (link, flow) = (self.queue_indices[index as usize], self.flow_of(packet));
+        let Some(observers) = &mut self.observers else { return };
+        observers.queue(link, now, packets);
+        observers.left(now, link, flow, packet);
+    }
+
     /// A receiver's timer is due, unless what it held back has gone.
     #[inline(never)]
     pub(crate) fn on_receiver_timer(&mut self, delaying: u32, now: Time) {
         let flow = self.delaying[delaying as usize];
-        let slot = &mut self.flows[flow as usize].receiver;
+        let slot = &mut self.flows[flow as usize];
         let deadline = slot.receiver.deadline();
-        self.events.set(slot.timer, if deadline > now { deadline } else { Time::NEVER });
+        self.events.set(slot.receiver_timer, if deadline > now { deadline } else { Time::NEVER });
         if deadline <= now {
             let acknowledgment = slot.receiver.on_timer();
-            let (time, packet) = self.answer(flow, now, acknowledgment);
+            self.send_ack(flow, now, acknowledgment);
+        }
+    }
+
+    /// A receiver sends an ACK that it held back.
+    fn send_ack(&mut self, flow: u32, now: Time, acknowledgment: Acknowledgment) {
+        let (time, packet) = self.answer(flow, now, acknowledgment);
+        if self.hops[self.flows[flow as usize].data as usize].is_private() {
+            self.forward_to_crowd(flow, time, packet);
+        } else {
             self.forward(time, packet);
         }
     }
@@ -378,29 +338,27 @@ impl Network {
 
     /// A packet comes to a link, before it is let in or not.
     #[inline(always)]
-    fn tell_arrival(&mut self, link: u32, time: Time, packet: &Packet) {
+    fn tell_arrival(&mut self, link: u32, flow: u32, time: Time, packet: &Packet) {
         if let Some(found) = self.observers.as_mut().and_then(|observers| observers.arrival(link, time)) {
-            self.look(found, packet);
+            self.look(flow, found, packet);
         }
     }
 
     #[cold]
-    fn look(&mut self, found: u64, packet: &Packet) {
-        let flow = self.flow_of(packet);
+    fn look(&mut self, flow: u32, found: u64, packet: &Packet) {
         if let (Traffic::Transfers(source), true) = (self.flows[flow as usize].traffic, packet.kind != PacketKind::Ack)
         {
             self.transfers.look(source, packet.sequence, found);
         }
     }
 
-    fn tell_fate(&mut self, index: usize, time: Time, packet: &Packet, fate: Option<Time>) {
-        let flow = self.flow_of(packet);
+    fn tell_fate(&mut self, index: usize, flow: u32, time: Time, packet: &Packet, fate: Option<Time>) {
         let Some(observers) = &mut self.observers else { return };
         let name = self.link_indices[index];
         match fate {
             Some(departure) => {
                 observers.queue(name, time, self.links[index].packets());
-                observers.left(departure, name, packet);
+                observers.left(departure, name, flow, packet);
             }
             None => observers.dropped(time, name, flow, packet, false),
         }
@@ -408,13 +366,17 @@ impl Network {
 
     fn join_queue(&mut self, index: u32, now: Time, packet: Packet, level: u8) {
         let name = self.queue_indices[index as usize];
-        self.tell_arrival(name, now, &packet);
+        if self.observers.is_some() {
+            self.tell_arrival(name, self.flow_of(&packet), now, &packet);
+        }
         let queue = &mut self.queues[index as usize];
         let thrown = queue.arrive(now, packet, level, &self.phase);
         let (packets, departure) = (queue.packets(), queue.next_departure());
         self.events.advance(index, departure);
-        thrown.iter().for_each(|thrown| self.count_drop(now, thrown));
         let flow = thrown.map(|thrown| self.flow_of(&thrown));
+        if let (Some(thrown), Some(flow)) = (&thrown, flow) {
+            self.count_drop(flow, now, thrown);
+        }
         if let Some(observers) = &mut self.observers {
             observers.queue(name, now, packets);
             if let (Some(thrown), Some(flow)) = (thrown, flow) {
@@ -439,18 +401,18 @@ impl Network {
 
     #[inline(always)]
     fn receive(&mut self, flow: u32, time: Time, packet: &Packet) -> Option<Acknowledgment> {
-        let slot = &mut self.flows[flow as usize].receiver;
-        if slot.receiver.deadline() <= time {
+        if self.flows[flow as usize].receiver.deadline() <= time {
             self.send_held_ack(flow);
         }
-        let FlowSlot { receiver: slot, statistics, .. } = &mut self.flows[flow as usize];
+        let slot = &mut self.flows[flow as usize];
         let before = slot.receiver.next();
         let acknowledgment = slot.receiver.on_data(time, packet.sequence, packet.stamp);
         let index = self.phase.index(time);
-        statistics.received[index] += 1;
-        statistics.delivered[index] += slot.receiver.next() - before;
+        let counts = &mut slot.receiver_counts[index];
+        counts.received += 1;
+        counts.delivered += slot.receiver.next() - before;
         if slot.receiver.deadline() != Time::NEVER {
-            self.events.advance(slot.timer, slot.receiver.deadline());
+            self.events.advance(slot.receiver_timer, slot.receiver.deadline());
         }
         acknowledgment
     }
@@ -458,25 +420,25 @@ impl Network {
     /// Data that the clock has not reached yet are told ahead; an ACK that is due before them goes first.
     #[cold]
     fn send_held_ack(&mut self, flow: u32) {
-        let slot = &mut self.flows[flow as usize].receiver;
+        let slot = &mut self.flows[flow as usize];
         let due = slot.receiver.deadline();
         let acknowledgment = slot.receiver.on_timer();
-        let (time, packet) = self.answer(flow, due, acknowledgment);
-        self.forward(time, packet);
+        self.send_ack(flow, due, acknowledgment);
     }
 
     #[inline(always)]
     fn answer(&self, flow: u32, time: Time, acknowledgment: Acknowledgment) -> (Time, Packet) {
-        let slot = &self.flows[flow as usize].receiver;
+        let slot = &self.flows[flow as usize];
+        let hop = slot.first_ack_hop;
         let packet = Packet {
             sequence: acknowledgment.next,
             stamp: acknowledgment.echo,
-            hop: slot.acks,
+            hop,
             bytes: slot.ack_bytes,
             kind: PacketKind::Ack,
             slow_start: false,
         };
-        (time + slot.delay, packet)
+        (time + self.hops[hop as usize - 1].delay, packet)
     }
 
     #[inline(always)]
@@ -488,7 +450,7 @@ impl Network {
         ring.push(ArrivingAck { time, next: packet.sequence, echo: packet.stamp });
     }
 
-    /// The flow of a packet: its way ends at that flow's receiver or sender.
+    /// The flow of a packet that crosses hops of its own flow alone: its way ends at that flow's receiver or sender.
     pub(crate) fn flow_of(&self, packet: &Packet) -> u32 {
         let rest = &self.hops[packet.hop as usize..];
         let end = rest.iter().find_map(|hop| match hop.element {

@@ -1,7 +1,8 @@
 use base::{Packet, PacketKind, Time};
 use tcp::{Actions, Loss, LossCause, Segment};
 
-use crate::network::{FlowSlot, Network, Traffic};
+use crate::flow::{FlowSlot, Traffic};
+use crate::network::Network;
 
 /// What a sender does, done.
 pub(crate) struct Outbox<'a> {
@@ -17,12 +18,12 @@ impl Actions for Outbox<'_> {
     fn transmit(&mut self, segment: Segment) {
         let index = self.network.phase.index(self.now);
         *self.last_sent = self.now;
-        let statistics = &mut self.network.flows[self.flow as usize].statistics;
-        statistics.sent[index] += 1;
+        let slot = &mut self.network.flows[self.flow as usize];
+        slot.sender_counts[index].sent += 1;
         if segment.retransmission {
-            statistics.retransmitted[index] += 1;
+            slot.rare.retransmitted[index] += 1;
         }
-        let hop = self.network.data[self.flow as usize];
+        let hop = slot.data;
         if let Some(observers) = &mut self.network.observers {
             observers.sent(self.flow, self.now, &segment);
         }
@@ -34,18 +35,18 @@ impl Actions for Outbox<'_> {
             kind: if segment.retransmission { PacketKind::Retransmission } else { PacketKind::Data },
             slow_start: segment.slow_start,
         };
-        self.network.send(self.now, packet);
+        self.network.send(self.flow, self.now, packet);
     }
 
     fn loss(&mut self, loss: Loss) {
         let index = self.network.phase.index(self.now);
-        let FlowSlot { statistics, traffic, .. } = &mut self.network.flows[self.flow as usize];
+        let FlowSlot { rare, traffic, .. } = &mut self.network.flows[self.flow as usize];
         if let (Traffic::Transfers(source), LossCause::Timeout) = (*traffic, loss.cause) {
             self.network.transfers.stall(source, self.now, *self.last_sent);
         }
         match loss.cause {
-            LossCause::Timeout => statistics.timeouts[index] += 1,
-            LossCause::FastRetransmit => statistics.fast_retransmits[index] += 1,
+            LossCause::Timeout => rare.timeouts[index] += 1,
+            LossCause::FastRetransmit => rare.fast_retransmits[index] += 1,
         }
         self.network.on_loss(self.flow, self.now, loss, *self.last_sent);
     }

@@ -10,11 +10,12 @@ use crate::scenario::{FlowConfig, LinkConfig, OrderConfig, QueueConfig, Scenario
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hop {
     pub(crate) element: Element,
-    /// Propagation after it. Of a flow's own copy of a link, all of whose packets have the same: when the last one departs.
+    /// Propagation after it.
     pub(crate) delay: Time,
 }
 
-/// What a hop leads to; the number is an index into the network's table of that kind.
+/// What a hop leads to; the number is an index into the network's table of that kind. Flows that share their hops go by the
+/// number of the first of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Element {
     /// A link whose departures are known on arrival.
@@ -27,8 +28,8 @@ pub(crate) enum Element {
     Private(u32),
     /// The end of an ordered stream that others join: the packet waits there until its instant.
     Merge(u32),
-    /// As `Merge`, for what comes from links that flows have for themselves: one for all such streams. And whose way this is.
-    Crowd { crowd: u16, flow: u32 },
+    /// As `Merge`, for what comes from links that flows have for themselves: one for all such streams.
+    Crowd(u32),
     /// What loses packets before a link.
     Loss(u32),
     /// A pipe whose delay changes, behind a link: packets keep their order, and it is known at once when they arrive.
@@ -47,6 +48,13 @@ pub(crate) enum Element {
     CrowdedSender(u32),
     /// The end of a flow whose packets nobody answers.
     Sink(u32),
+}
+
+impl Hop {
+    /// Whether it leads to a flow's own copy of a link.
+    pub(crate) fn is_private(&self) -> bool {
+        matches!(self.element, Element::Private(_))
+    }
 }
 
 // A hop fills a quarter of a cache line.
@@ -73,6 +81,8 @@ pub(crate) struct PrivateGroup {
     pub(crate) bytes: u16,
     /// Propagation after it.
     pub(crate) delay: Time,
+    /// How many links of its own a flow crosses before it.
+    pub(crate) ordinal: usize,
 }
 
 /// Where packets come from, in order of time. Senders are none: they send at the clock's own instant. Nor are pipes in which
@@ -96,10 +106,10 @@ struct Feeders {
 #[derive(Clone, Debug)]
 pub(crate) struct Routes {
     pub(crate) hops: Vec<Hop>,
-    /// Where each flow's data start.
-    pub(crate) data: Vec<u32>,
-    /// Where each flow's ACKs start.
-    pub(crate) acks: Vec<u32>,
+    /// Where each flow's data start, and its ACKs.
+    pub(crate) starts: Vec<(u32, u32)>,
+    /// The most copies of links that a flow has for itself.
+    pub(crate) most_private: usize,
     pub(crate) places: Vec<Place>,
     /// How many streams wait at merges.
     pub(crate) streams: usize,
@@ -242,16 +252,25 @@ pub(crate) fn routes(scenario: &Scenario) -> Routes {
         hops: Vec::new(),
         links: &scenario.links,
         private_groups: BTreeMap::new(),
+        own: 0,
+        most_private: 0,
     };
-    let members = scenario.members().enumerate();
-    let (data, acks) = members.map(|(index, (entry, _))| layout.flow(index, entry, &scenario.flows[entry])).unzip();
+    let mut starts: Vec<(u32, u32)> = Vec::with_capacity(scenario.flow_count());
+    for (entry, flow) in scenario.flows.iter().enumerate() {
+        let first = layout.hops.len();
+        for number in 0..flow.count {
+            let shared = number > 0 && may_be_shared(&layout.hops[first..]);
+            let start = if shared { starts[starts.len() - 1] } else { layout.flow(starts.len(), entry, flow) };
+            starts.push(start);
+        }
+    }
     let mut private_groups: Vec<(u32, PrivateGroup)> =
         layout.private_groups.into_iter().map(|(group, number)| (number, group)).collect();
     private_groups.sort_unstable();
     Routes {
         hops: layout.hops,
-        data,
-        acks,
+        starts,
+        most_private: layout.most_private,
         places: layout.places,
         streams: layout.streams.len(),
         crowds: layout.crowds.len(),
@@ -266,10 +285,30 @@ struct Layout<'a> {
     feeders: Vec<Feeders>,
     streams: BTreeMap<(usize, Feeder), u32>,
     /// By the link that they wait for.
-    crowds: BTreeMap<usize, u16>,
+    crowds: BTreeMap<usize, u32>,
     hops: Vec<Hop>,
     links: &'a [LinkConfig],
     private_groups: BTreeMap<PrivateGroup, u32>,
+    /// Copies of links that this flow has for itself, and the most that any has.
+    own: usize,
+    most_private: usize,
+}
+
+/// Whether flows alike can share the hops of one of them: who crosses them must know whose packet it is. That is known from the
+/// first link on, where a flow has it for itself, and in crowds.
+fn may_be_shared(hops: &[Hop]) -> bool {
+    let names_its_flow = |hop: &Hop| {
+        matches!(
+            hop.element,
+            Element::Link(_)
+                | Element::Private(_)
+                | Element::Crowd(_)
+                | Element::Receiver(_)
+                | Element::Sender(_)
+                | Element::CrowdedSender(_)
+        )
+    };
+    hops.first().is_some_and(Hop::is_private) && hops.iter().all(names_its_flow)
 }
 
 /// Whose way is laid out.
@@ -284,6 +323,7 @@ struct Traveller {
 impl Layout<'_> {
     fn flow(&mut self, index: usize, entry: usize, flow: &FlowConfig) -> (u32, u32) {
         let data = self.hops.len() as u32;
+        self.own = 0;
         let traveller = Traveller { flow: index, entry, bytes: flow.packet_bytes, level: flow.priority };
         let (links, process) = links_and_process(&flow.path, self.links);
         let feeder = self.way(links, None, Time::from_seconds(flow.forward_delay_s), traveller);
@@ -313,7 +353,7 @@ impl Layout<'_> {
         traveller: Traveller,
     ) -> Option<Feeder> {
         for (position, &link) in links.iter().enumerate() {
-            if let Some(merge) = feeder.and_then(|feeder| self.merge(link, feeder, traveller.flow)) {
+            if let Some(merge) = feeder.and_then(|feeder| self.merge(link, feeder)) {
                 self.push(merge, Time::ZERO);
             }
             if let Some(loss) = self.losses[link] {
@@ -333,8 +373,11 @@ impl Layout<'_> {
                 (Place::Queue(index), _) => self.push(Element::Queue(index), after),
                 (Place::Private, _) => {
                     let Traveller { entry, bytes, .. } = traveller;
-                    let group = self.private_group(PrivateGroup { link, entry, bytes, delay: after });
+                    let ordinal = self.own;
+                    let group = self.private_group(PrivateGroup { link, entry, bytes, delay: after, ordinal });
                     self.push(Element::Private(group), Time::ZERO);
+                    self.own += 1;
+                    self.most_private = self.most_private.max(self.own);
                 }
                 (Place::Channel(end), _) => self.push(Element::Channel(end), after),
                 (Place::Process(index), _) => self.push(Element::Process(index), after),
@@ -354,7 +397,7 @@ impl Layout<'_> {
 
     /// Where what comes from `feeder` waits for `link`; none where the link needs no order from elsewhere: it has one feeder alone,
     /// and its departures are known on arrival.
-    fn merge(&mut self, link: usize, feeder: Feeder, flow: usize) -> Option<Element> {
+    fn merge(&mut self, link: usize, feeder: Feeder) -> Option<Element> {
         if self.places[link] == Place::Private {
             return None;
         }
@@ -364,9 +407,8 @@ impl Layout<'_> {
             return None;
         }
         if matches!(feeder, Feeder::Private(..)) {
-            let next = self.crowds.len() as u16;
-            let crowd = *self.crowds.entry(link).or_insert(next);
-            return Some(Element::Crowd { crowd, flow: flow as u32 });
+            let next = self.crowds.len() as u32;
+            return Some(Element::Crowd(*self.crowds.entry(link).or_insert(next)));
         }
         let next = self.streams.len() as u32;
         Some(Element::Merge(*self.streams.entry((link, feeder)).or_insert(next)))

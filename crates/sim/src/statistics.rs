@@ -1,10 +1,7 @@
 use base::Time;
 
 /// What a flow counts, always. Pairs: in the warm-up, and in the measurement.
-///
-/// In the order of use: what each packet counts lies together.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
 pub struct FlowStatistics {
     /// Data packets put on the wire.
     pub sent: [u64; 2],

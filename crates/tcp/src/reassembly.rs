@@ -1,8 +1,9 @@
 /// Which packets beyond the next expected one have arrived: a ring of bits that grows with the window.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Reassembly {
-    words: Vec<u64>,
     held: u64,
+    words: Vec<u64>,
 }
 
 impl Reassembly {

@@ -4,18 +4,21 @@ use crate::reassembly::Reassembly;
 use crate::{Dialect, ReceiverConfig};
 
 /// A TCP receiver: cumulative ACKs, at once or delayed. RFC 5681 section 4.2, RFC 1122 section 4.2.3.2.
+///
+/// In the order of use: what every packet in order needs lies together, in front.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Receiver {
     next: u64,
-    /// The first packet of the transfer; what lies below is of one that has ended.
-    first: u64,
-    beyond: Reassembly,
-    /// Packets in order since the last ACK.
-    unacknowledged: u32,
     /// The stamp that the next ACK echoes: of the earliest packet in order that it answers (RFC 7323 section 4.3).
     echo: Time,
     deadline: Time,
+    /// Packets in order since the last ACK.
+    unacknowledged: u32,
     ack_every: u32,
+    beyond: Reassembly,
+    /// The first packet of the transfer; what lies below is of one that has ended.
+    first: u64,
     ack_delay: Time,
     dialect: Dialect,
 }

@@ -82,19 +82,39 @@ pub(crate) enum Phase {
 const NONE: u64 = u64::MAX;
 
 /// A TCP sender: RFC 5681, 6582, 6298, 3042, or ns-2's rules. One state, each axis in its own place.
+///
+/// In the order of use: what every ACK of new data needs lies together, in front.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Sender {
-    pub(crate) window: Window,
-    pub(crate) rto: Rto,
     /// SND.UNA: the first packet without an ACK.
     pub(crate) una: u64,
     /// SND.NXT: the next packet to send; behind `max` after a timeout (go-back-N).
     pub(crate) nxt: u64,
     /// One past the highest packet ever sent.
     pub(crate) max: u64,
-    /// The first packet of the transfer, and one past its last.
-    pub(crate) first: u64,
+    /// One past the last packet of the transfer.
     end: u64,
+    /// When the retransmission timer expires.
+    pub(crate) deadline: Time,
+    /// The segment being timed, [`NONE`] where none is, and when it was sent.
+    timed: u64,
+    timed_since: Time,
+    pub(crate) dupacks: u32,
+    /// Packets that limited transmit added to the flight.
+    pub(crate) limited: u32,
+    pub(crate) phase: Phase,
+    pub(crate) partial_acks: bool,
+    pub(crate) dialect: Dialect,
+    pub(crate) recovery: Recovery,
+    pub(crate) limited_transmit: bool,
+    pub(crate) partial_ack_timer: PartialAckTimer,
+    sample: RttSample,
+    pub(crate) rto: Rto,
+    pub(crate) window: Window,
+    pub(crate) threshold: u32,
+    /// The first packet of the transfer.
+    pub(crate) first: u64,
     /// When the transfer began: what was sent before it belongs to another.
     opened: Time,
     /// RFC 6582's `recover`, as one past the highest packet sent when the last loss was found; `first` where none was.
@@ -103,22 +123,6 @@ pub struct Sender {
     resent: u64,
     /// The packet that the last timeout repeated; [`NONE`] where none did.
     timed_out: u64,
-    /// The segment being timed, [`NONE`] where none is, and when it was sent.
-    timed: u64,
-    timed_since: Time,
-    /// When the retransmission timer expires.
-    pub(crate) deadline: Time,
-    pub(crate) dupacks: u32,
-    /// Packets that limited transmit added to the flight.
-    pub(crate) limited: u32,
-    pub(crate) threshold: u32,
-    pub(crate) phase: Phase,
-    pub(crate) partial_acks: bool,
-    pub(crate) dialect: Dialect,
-    pub(crate) recovery: Recovery,
-    pub(crate) limited_transmit: bool,
-    pub(crate) partial_ack_timer: PartialAckTimer,
-    sample: RttSample,
 }
 
 impl Sender {
@@ -167,12 +171,9 @@ impl Sender {
     /// Fetches its memory.
     #[inline(always)]
     pub fn prefetch(&self) {
-        prefetch(&self.window);
-        prefetch(&self.rto);
         prefetch(&self.una);
-        prefetch(&self.timed);
-        prefetch(&self.deadline);
-        prefetch(&self.threshold);
+        prefetch(&self.phase);
+        prefetch(&self.window);
     }
 
     /// When the transfer began; an ACK that answers an older packet is not its own.

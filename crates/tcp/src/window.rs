@@ -4,17 +4,18 @@ use crate::{Dialect, Increase, SenderConfig, SlowStartWhile};
 
 /// cwnd, ssthresh and the rules by which they move, in packets.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Window {
     pub(crate) cwnd: f64,
     pub(crate) ssthresh: f64,
-    /// Fast recovery's artificial inflation (RFC 5681 section 3.2 step 4); kept apart, so that cwnd is the window proper.
-    pub(crate) inflation: i32,
     /// W_R in whole packets.
     limit_packets: u64,
-    counted_acks: f64,
+    /// Fast recovery's artificial inflation (RFC 5681 section 3.2 step 4); kept apart, so that cwnd is the window proper.
+    pub(crate) inflation: i32,
     slow_start_while: SlowStartWhile,
     increase: Increase,
     dialect: Dialect,
+    counted_acks: f64,
 }
 
 impl Window {

@@ -41,12 +41,18 @@ impl Network {
         all
     }
 
+    /// Of a packet that crosses hops of its own flow alone.
     #[cold]
-    pub(crate) fn count_drop(&mut self, time: Time, packet: &Packet) {
+    #[inline(never)]
+    pub(super) fn count_own_drop(&mut self, time: Time, packet: &Packet) {
+        self.count_drop(self.flow_of(packet), time, packet);
+    }
+
+    #[cold]
+    pub(crate) fn count_drop(&mut self, flow: u32, time: Time, packet: &Packet) {
         if packet.kind != PacketKind::Ack {
-            let flow = self.flow_of(packet);
             let index = self.phase.index(time);
-            self.flows[flow as usize].statistics.dropped[index] += 1;
+            self.flows[flow as usize].rare.dropped[index] += 1;
             if let (Traffic::Transfers(source), 1) = (self.flows[flow as usize].traffic, index) {
                 self.transfers.drop(source, packet.sequence);
             }
@@ -61,7 +67,7 @@ impl Network {
     /// The sender takes a packet for lost; it had last sent at `last_sent`.
     pub(crate) fn on_loss(&mut self, flow: u32, now: Time, loss: Loss, last_sent: Time) {
         let measured = self.phase.index(now) == 1;
-        let statistics = self.flows[flow as usize].statistics;
+        let statistics = self.flows[flow as usize].statistics();
         let log = self.loss_log(flow);
         let spurious = log.on_loss(now, loss, &statistics, measured);
         let repair =
@@ -75,7 +81,7 @@ impl Network {
     /// A fast recovery has succeeded; its last ACK let so many packets out, `resent` of them not for the first time.
     pub(crate) fn on_recovered(&mut self, flow: u32, now: Time, sent: u64, resent: u64) {
         let measured = self.phase.index(now) == 1;
-        let statistics = self.flows[flow as usize].statistics;
+        let statistics = self.flows[flow as usize].statistics();
         let repair = self.loss_log(flow).on_recovered(now, (sent, resent), &statistics, measured);
         if let (Traffic::Transfers(source), Some(repair)) = (self.flows[flow as usize].traffic, repair) {
             self.transfers.recover(source, repair.retransmissions);

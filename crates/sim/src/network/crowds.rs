@@ -2,55 +2,87 @@
 
 use base::{prefetch, Packet, PacketKind, Time};
 
-use super::{Network, PrivateGroup, Traffic};
+use super::{Network, PrivateGroup};
+use crate::crowd::Crowd;
+use crate::flow::{ArrivingAck, Traffic};
 use crate::route::{Element, Hop};
+
+/// When the last packet departs from each flow's own copies of links; in blocks, so that those of a flow share a cache line.
+#[derive(Clone, Debug)]
+pub(super) struct Departures {
+    blocks: Vec<Block>,
+    /// Blocks of a flow.
+    each: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
+struct Block([Time; 4]);
+
+impl Departures {
+    /// For so many flows, each of which has so many such links at most.
+    pub(super) fn new(flows: usize, most: usize) -> Departures {
+        let each = most.div_ceil(4);
+        Departures { blocks: vec![Block::default(); flows * each], each }
+    }
+
+    #[inline(always)]
+    fn last(&mut self, flow: u32, ordinal: usize) -> &mut Time {
+        &mut self.blocks[flow as usize * self.each + ordinal / 4].0[ordinal % 4]
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, flow: u32) {
+        self.blocks.get(flow as usize * self.each).into_iter().for_each(prefetch);
+    }
+}
 
 impl Network {
     /// As [`Network::forward`], where links that the flow has for itself are on the way. Apart from it: ways without such links
-    /// keep their registers. An ACK that comes to a sender whose ACKs wait in a crowd: whose it is, and when.
+    /// keep their registers. An ACK that comes to a sender whose ACKs wait in a crowd.
     #[inline(never)]
-    fn forward_over_private(&mut self, mut time: Time, mut packet: Packet) -> Option<(u32, Time, Packet)> {
+    fn forward_over_private(&mut self, flow: u32, mut time: Time, mut packet: Packet) -> Option<ArrivingAck> {
         let mut place = packet.hop as usize;
         while time <= self.phase.end {
-            let Hop { element, delay } = &mut self.hops[place];
-            match *element {
+            let Hop { element, delay } = self.hops[place];
+            match element {
                 Element::Private(group) => {
-                    let PrivateGroup { links, delay: propagation, .. } = &mut self.private_groups[group as usize];
-                    let fate = links.arrive(delay, time, &self.phase);
-                    let propagation = *propagation;
-                    if fate.is_none() || self.observers.is_some() {
-                        packet.hop = place as u32;
-                        self.tell_private_fate(group as usize, time, packet, fate);
-                    }
-                    time = fate? + propagation;
-                    place += 1;
-                }
-                Element::Link(index) => {
+                    let PrivateGroup { links, delay, ordinal, .. } = &mut self.private_groups[group as usize];
+                    let fate = links.arrive(self.departures.last(flow, *ordinal), time, &self.phase);
                     let delay = *delay;
-                    packet.hop = place as u32;
-                    let fate = match self.observers {
-                        None => self.links[index as usize].arrive(time, packet.bytes, &self.phase),
-                        Some(_) => self.cross_observed_link(index, time, packet),
-                    };
-                    if fate.is_none() {
-                        self.count_private_drop(time, packet);
+                    if fate.is_none() || self.observers.is_some() {
+                        self.tell_private_fate(group as usize, flow, time, packet, fate);
                     }
                     time = fate? + delay;
                     place += 1;
                 }
-                Element::Receiver(flow) => {
+                Element::Link(index) => {
+                    let fate = match self.observers {
+                        None => self.links[index as usize].arrive(time, packet.bytes, &self.phase),
+                        Some(_) => self.cross_observed_link(index, flow, time, packet),
+                    };
+                    if fate.is_none() {
+                        self.count_private_drop(flow, time, packet);
+                    }
+                    time = fate? + delay;
+                    place += 1;
+                }
+                Element::Receiver(_) => {
                     let acknowledgment = self.receive(flow, time, &packet)?;
                     (time, packet) = self.answer(flow, time, acknowledgment);
                     place = packet.hop as usize;
                 }
-                Element::Crowd { crowd, flow } => {
+                Element::Crowd(crowd) => {
                     packet.hop = place as u32;
-                    self.join_crowd(u32::from(crowd), flow, time, packet);
+                    self.join_crowd(crowd, flow, time, packet);
                     return None;
                 }
-                Element::CrowdedSender(flow) => {
-                    packet.hop = place as u32;
-                    return Some((flow, time, packet));
+                Element::CrowdedSender(_) => {
+                    return Some(ArrivingAck { time, next: packet.sequence, echo: packet.stamp });
+                }
+                Element::Sender(_) => {
+                    self.come_back(flow, time, &packet);
+                    return None;
                 }
                 _ => {
                     packet.hop = place as u32;
@@ -64,17 +96,18 @@ impl Network {
 
     /// As [`Network::forward_over_private`], up to the crowd of the senders.
     #[inline(always)]
-    pub(super) fn forward_to_crowd(&mut self, time: Time, packet: Packet) {
-        if let Some((flow, time, packet)) = self.forward_over_private(time, packet) {
-            self.wait_for_sender(flow, time, packet);
+    pub(super) fn forward_to_crowd(&mut self, flow: u32, time: Time, packet: Packet) {
+        if let Some(ack) = self.forward_over_private(flow, time, packet) {
+            self.wait_for_sender(flow, ack);
         }
     }
 
     /// An ACK waits for its turn at the sender.
     #[inline(never)]
-    pub(crate) fn wait_for_sender(&mut self, flow: u32, time: Time, packet: Packet) {
+    pub(crate) fn wait_for_sender(&mut self, flow: u32, ack: ArrivingAck) {
         self.flows[flow as usize].crowded_acks += 1;
-        self.join_crowd(self.senders_crowd(), flow, time, packet);
+        let packet = Packet { sequence: ack.next, stamp: ack.echo, kind: PacketKind::Ack, ..Packet::default() };
+        self.join_crowd(self.senders_crowd(), flow, ack.time, packet);
     }
 
     #[cold]
@@ -85,21 +118,20 @@ impl Network {
 
     #[cold]
     #[inline(never)]
-    fn count_private_drop(&mut self, time: Time, packet: Packet) {
-        self.count_drop(time, &packet);
+    fn count_private_drop(&mut self, flow: u32, time: Time, packet: Packet) {
+        self.count_drop(flow, time, &packet);
     }
 
     #[cold]
     #[inline(never)]
-    fn tell_private_fate(&mut self, group: usize, now: Time, packet: Packet, fate: Option<Time>) {
+    fn tell_private_fate(&mut self, group: usize, flow: u32, now: Time, packet: Packet, fate: Option<Time>) {
         let link = self.private_groups[group].link;
-        let flow = self.flow_of(&packet);
         if fate.is_none() {
-            self.count_drop(now, &packet);
+            self.count_drop(flow, now, &packet);
         }
         let Some(observers) = &mut self.observers else { return };
         match fate {
-            Some(departure) => observers.left(departure, link, &packet),
+            Some(departure) => observers.left(departure, link, flow, &packet),
             None => observers.dropped(now, link, flow, &packet, false),
         }
     }
@@ -113,14 +145,10 @@ impl Network {
         self.events.set(self.first_crowd + crowd, waiting.first());
     }
 
-    /// The first packet of a crowd has its turn.
+    /// The crowd of an element.
     #[inline(always)]
-    pub(crate) fn take_from_crowd(&mut self, element: u32) -> Option<Packet> {
-        let waiting = &mut self.crowds[(element - self.first_crowd) as usize];
-        let packet = waiting.pop()?;
-        let next = waiting.first();
-        self.events.set(element, next);
-        Some(packet)
+    pub(crate) fn crowd(&mut self, element: u32) -> &mut Crowd {
+        &mut self.crowds[(element - self.first_crowd) as usize]
     }
 
     /// Fetches what the first packet of a crowd will need: whose it is, and whether it is an ACK.
@@ -128,18 +156,11 @@ impl Network {
     pub(crate) fn prefetch_for_crowd(&self, element: u32) -> Option<(u32, bool)> {
         let (packet, flow) = self.crowds[(element - self.first_crowd) as usize].first_two()?;
         let slot = self.flows.get(flow as usize)?;
-        let place = packet.hop as usize;
-        [1, 4].iter().filter_map(|ahead| self.hops.get(place + ahead)).for_each(prefetch);
-        // The lines that data need, or ACKs.
-        prefetch(&slot.statistics);
+        self.departures.prefetch(flow);
         if packet.kind == PacketKind::Ack {
-            prefetch(&slot.crowded_acks);
-            prefetch(&slot.statistics.rtt_samples);
-            prefetch(self.hops.get(self.data[flow as usize] as usize)?);
-            self.events.prefetch(self.first_sender + flow);
+            slot.prefetch_for_ack();
         } else {
-            prefetch(&slot.receiver);
-            prefetch(&slot.traffic);
+            slot.prefetch_for_data();
         }
         Some((flow, packet.kind == PacketKind::Ack))
     }
@@ -148,30 +169,22 @@ impl Network {
     #[inline(always)]
     pub(crate) fn prefetch_flow(&self, flow: u32) {
         let slot = &self.flows[flow as usize];
-        prefetch(&slot.receiver);
+        slot.prefetch_for_ack();
+        slot.prefetch_for_data();
+        prefetch(&slot.rare);
         prefetch(&slot.traffic);
-        prefetch(&slot.statistics);
-        prefetch(&slot.statistics.rtt_samples);
         prefetch(&slot.acks);
-        self.hops.get(self.data[flow as usize] as usize).into_iter().for_each(prefetch);
+        self.departures.prefetch(flow);
         if let Traffic::Transfers(source) = slot.traffic {
             self.transfers.prefetch(source);
         }
     }
 
-    /// A packet leaves the crowd in which it waited before a link. An ACK that comes back to a sender: whose it is, and when.
+    /// A packet leaves the crowd in which it waited before a link. An ACK that comes back to its sender.
     #[inline(always)]
-    pub(crate) fn leave_crowd(&mut self, now: Time, mut packet: Packet) -> Option<(u32, Time, Packet)> {
+    pub(crate) fn leave_crowd(&mut self, flow: u32, now: Time, mut packet: Packet) -> Option<ArrivingAck> {
         packet.hop += 1;
-        self.forward_over_private(now, packet)
-    }
-
-    /// An ACK leaves the crowd of the senders: whose it is.
-    #[inline(always)]
-    pub(crate) fn leave_senders_crowd(&mut self, packet: &Packet) -> Option<u32> {
-        let Element::CrowdedSender(flow) = self.hops[packet.hop as usize].element else { return None };
-        self.flows[flow as usize].crowded_acks -= 1;
-        Some(flow)
+        self.forward_over_private(flow, now, packet)
     }
 
     fn senders_crowd(&self) -> u32 {

@@ -29,7 +29,7 @@ impl Network {
     #[cold]
     pub(super) fn on_arrival_from_pipe(&mut self, pipe: u32, now: Time) {
         let inside = &mut self.overtaking[pipe as usize];
-        let Some(mut packet) = inside.pop() else { return };
+        let Some((&(mut packet), _)) = inside.pop() else { return };
         let next = inside.first();
         self.events.set(self.first_stream + self.streams.len() as u32 + pipe, next);
         packet.hop += 1;
@@ -65,12 +65,13 @@ impl Network {
     fn process(&mut self, index: usize, now: Time, packet: &Packet) -> Time {
         self.tell_processed(index, now);
         let link = self.processes[index].link;
-        self.tell_arrival(link, now, packet);
+        let flow = self.observers.as_ref().map_or(0, |_| self.flow_of(packet));
+        self.tell_arrival(link, flow, now, packet);
         let process = &mut self.processes[index].process;
         let end = process.arrive(now, packet, &self.phase);
         if let Some(observers) = &mut self.observers {
             observers.queue(link, now, process.packets());
-            observers.left(end, link, packet);
+            observers.left(end, link, flow, packet);
         }
         end
     }
@@ -96,7 +97,7 @@ impl Network {
             let link = slot.link;
             let flow = self.flow_of(&packet);
             if packet.kind != PacketKind::Ack {
-                self.flows[flow as usize].statistics.lost[phase] += 1;
+                self.flows[flow as usize].rare.lost[phase] += 1;
                 self.loss_log(flow).on_drop(packet.sequence, packet.stamp, now);
             }
             if let Some(observers) = &mut self.observers {

@@ -11,8 +11,8 @@ use tcp::{Loss, Segment, Sender};
 use drop_counter::DropCounter;
 use rounds::RoundFollower;
 pub use rows::{
-    CwndRow, DelayRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow, RepairRow,
-    RoundRow, RttRow, SequenceRow, Traces,
+    CaptureRow, CwndRow, DelayRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow,
+    RepairRow, RoundRow, RttRow, SequenceRow, Traces,
 };
 
 use crate::capture::{self, duplex};
@@ -210,10 +210,10 @@ impl Observers {
     }
 
     /// A packet's last bit leaves the link.
-    pub(crate) fn left(&mut self, time: Time, link: u32, packet: &Packet) {
+    pub(crate) fn left(&mut self, time: Time, link: u32, flow: u32, packet: &Packet) {
         if time <= self.phase.end && self.captured.get(link as usize) == Some(&true) {
             if let Some(rows) = &mut self.traces.capture {
-                rows.push((time, link, *packet));
+                rows.push(CaptureRow { time, link, flow, packet: *packet });
                 self.captured_bytes += capture::block_bytes(packet);
             }
         }
@@ -270,7 +270,7 @@ impl Observers {
         queue.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.time));
         drops.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.time));
         overview.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.time));
-        capture.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.0));
+        capture.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.time));
         self.traces
     }
 

@@ -30,8 +30,8 @@ pub struct Traces {
     pub rounds: Option<Vec<RoundRow>>,
     /// Thinned cwnd and queues.
     pub overview: Option<Vec<OverviewRow>>,
-    /// Packets as they leave the captured links, with the link's index.
-    pub capture: Option<Vec<(Time, u32, Packet)>>,
+    /// Packets as they leave the captured links.
+    pub capture: Option<Vec<CaptureRow>>,
     /// What was recorded of the ATM network; ends and ports by their indices there.
     pub atm: Option<atm::Traces>,
 }
@@ -110,6 +110,19 @@ pub struct QueueDistributionRow {
     pub time: Time,
     /// Arrivals in the measurement.
     pub arrivals: u64,
+}
+
+/// A packet that left a captured link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CaptureRow {
+    /// Instant.
+    pub time: Time,
+    /// Link.
+    pub link: u32,
+    /// Flow.
+    pub flow: u32,
+    /// The packet.
+    pub packet: Packet,
 }
 
 /// A packet that was thrown away.

@@ -5,8 +5,8 @@ use net::Phase;
 use tcp::Sender;
 
 use super::laws::{Sizes, Times};
+use crate::flow::FlowSlot;
 use crate::scenario::{FlowConfig, TrafficConfig};
-use crate::statistics::FlowStatistics;
 
 /// Drops of packets with a higher number within their transfer are counted with this one.
 const LAST_NUMBER: u64 = 9_999;
@@ -57,14 +57,14 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    pub(crate) fn of(flow: &FlowStatistics) -> Counters {
+    pub(crate) fn of(flow: &FlowSlot) -> Counters {
         let total = |pair: [u64; 2]| (pair[0] + pair[1]) as u32;
         Counters {
-            sent: total(flow.sent),
-            retransmitted: total(flow.retransmitted),
-            dropped: total(flow.dropped),
-            timeouts: total(flow.timeouts),
-            fast_retransmits: total(flow.fast_retransmits),
+            sent: total(flow.sender_counts.map(|counts| counts.sent)),
+            retransmitted: total(flow.rare.retransmitted),
+            dropped: total(flow.rare.dropped),
+            timeouts: total(flow.rare.timeouts),
+            fast_retransmits: total(flow.rare.fast_retransmits),
         }
     }
 }
