@@ -1,6 +1,6 @@
 use std::hint::select_unpredictable;
 
-use crate::Time;
+use crate::{prefetch, Time};
 
 /// The event queue: one pending instant for each element, and the earliest of them on top.
 ///
@@ -20,6 +20,8 @@ pub struct Tournament {
     winner: u64,
     /// Elements below this one stand near the top.
     near: u32,
+    /// How many of the top's four places are theirs.
+    near_parts: usize,
     /// The places of the first of these and, as if it were one of the others, of element 0.
     near_place: usize,
     far_place: usize,
@@ -47,6 +49,7 @@ impl Tournament {
             matches: vec![[u64::MAX; 4]; matches],
             winner: u64::MAX,
             near: near as u32,
+            near_parts: parts,
             near_place,
             far_place,
             bits,
@@ -66,6 +69,22 @@ impl Tournament {
         }
         let element = self.winner & self.names();
         (self.times[element as usize], element as u32)
+    }
+
+    /// The earliest of those that do not stand near the top, or what is no element's number where nothing is pending there.
+    #[inline(always)]
+    pub fn first_far(&self) -> u32 {
+        let key = self.matches[1][self.near_parts & 3..].iter().copied().fold(u64::MAX, u64::min);
+        (key & self.names()) as u32
+    }
+
+    /// Fetches what [`Tournament::set`] needs of an element.
+    #[inline(always)]
+    pub fn prefetch(&self, element: u32) {
+        self.times.get(element as usize).into_iter().for_each(prefetch);
+        let place = self.place(element);
+        self.matches.get(place >> 2).into_iter().for_each(prefetch);
+        self.matches.get(place >> 4).into_iter().for_each(prefetch);
     }
 
     /// Replaces the element's instant.

@@ -8,27 +8,29 @@ use base::{prefetch, Packet, Time};
 /// It holds the packets under way, and nothing for a stream that has none: so sources cost no memory here, and few packets
 /// stay in few cache lines, however many sources there are. At equal instants what was told first goes first.
 ///
-/// A calendar queue (R. Brown, Communications of the ACM 31, 1988): a ring of days, each with its packets in their order, many
-/// days for a packet, so that a day has one packet at most as a rule. A map of bits tells which days have any. What lies beyond
-/// the ring waits in a heap. The days' length follows from the packets that wait, and is looked at again when it costs
-/// too much. All this decides how fast it is, never the order.
+/// A calendar queue (R. Brown, Communications of the ACM 31, 1988): a ring of days, many for a packet, so that a day has one
+/// packet at most as a rule. A map of bits tells which days have any. Packets are put in order only when their day comes: so
+/// none need be looked at that lies far off, in time and in memory. What lies beyond the ring waits in a heap. The days' length
+/// follows from the packets that wait, and is looked at again when it costs too much. All this decides how fast it is, never
+/// the order.
 #[derive(Clone, Debug)]
 pub(crate) struct Crowd {
     entries: Vec<Entry>,
     /// The first unused entry; they are linked by `next`.
     free: u32,
-    /// The first packet of each day; it means nothing where the day has none.
+    /// What comes before the days of the ring, in order, from `head` on. Nothing is in the ring where nothing is here.
+    front: Vec<(Time, u32)>,
+    head: usize,
+    /// The packet of each day that was told last, where it has any; they are linked by `next`.
     days: Vec<u32>,
     /// A bit for each day, set where it has packets.
     busy: Vec<u64>,
     /// A day is two to this many picoseconds long.
     shift: u32,
-    /// The ring holds the days from this one on, as many as there are; the last one that has had packets.
+    /// The ring holds the days from this one on, as many as there are.
     origin: u64,
-    latest: u64,
     /// Packets in the ring.
     held: usize,
-    first: Time,
     /// What lies beyond the ring: instant, order of telling, entry.
     beyond: BinaryHeap<Reverse<(Time, u64, u32)>>,
     told_beyond: u64,
@@ -44,10 +46,7 @@ struct Entry {
     time: Time,
     packet: Packet,
     flow: u32,
-    /// The next one of its day.
     next: u32,
-    /// Of the first one of a day, the last one.
-    last: u32,
 }
 
 const NONE: u32 = u32::MAX;
@@ -58,14 +57,14 @@ impl Default for Crowd {
         Crowd {
             entries: Vec::new(),
             free: NONE,
+            front: Vec::new(),
+            head: 0,
             days: vec![NONE; FEWEST_DAYS],
             busy: vec![0; FEWEST_DAYS / 64],
             // A quarter of a millisecond.
             shift: 28,
             origin: 0,
-            latest: 0,
             held: 0,
-            first: Time::NEVER,
             beyond: BinaryHeap::new(),
             told_beyond: 0,
             effort: 0,
@@ -78,69 +77,81 @@ impl Crowd {
     /// The earliest instant; [`Time::NEVER`] where none waits.
     #[inline(always)]
     pub(crate) fn first(&self) -> Time {
-        self.first
+        self.front.get(self.head).map_or(Time::NEVER, |&(time, _)| time)
     }
 
     #[inline(always)]
     pub(crate) fn push(&mut self, time: Time, packet: Packet, flow: u32) {
         let place = self.free;
-        let entry = Entry { time, packet, flow, next: NONE, last: place };
         match self.entries.get_mut(place as usize) {
             Some(unused) => {
                 self.free = unused.next;
-                *unused = entry;
+                *unused = Entry { time, packet, flow, next: NONE };
                 self.enter(time, place);
             }
-            None => self.push_new(entry),
+            None => self.push_new(Entry { time, packet, flow, next: NONE }),
         }
     }
 
     #[cold]
+    #[inline(never)]
     fn push_new(&mut self, entry: Entry) {
-        let place = self.entries.len() as u32;
-        self.entries.push(Entry { last: place, ..entry });
-        self.enter(entry.time, place);
-    }
-
-    /// The first packet and its flow; the one after it is fetched, where it is near.
-    #[inline(always)]
-    pub(crate) fn first_two(&self) -> Option<(&Packet, u32)> {
-        let today = self.day(self.first) as usize & (self.days.len() - 1);
-        let first = self.entries.get(self.days[today] as usize)?;
-        let busy = self.busy[today / 64] & (u64::MAX << (today % 64));
-        let later = busy & busy.wrapping_sub(1);
-        let tomorrow = self.days[today & !63 | later.trailing_zeros() as usize & 63];
-        let second = if first.next == NONE { tomorrow } else { first.next };
-        self.entries.get(second as usize).into_iter().for_each(prefetch);
-        Some((&first.packet, first.flow))
+        self.entries.push(entry);
+        self.enter(entry.time, self.entries.len() as u32 - 1);
     }
 
     /// The first packet, and its flow.
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<(&Packet, u32)> {
-        if self.held == 0 {
-            return None;
+        let &(_, place) = self.front.get(self.head)?;
+        self.head += 1;
+        if self.head == self.front.len() {
+            self.next_day();
         }
-        let today = self.day(self.first);
-        let index = today as usize & (self.days.len() - 1);
-        let place = self.days[index];
-        let Entry { next, last, .. } = *self.entries.get(place as usize)?;
-        self.entries[place as usize].next = self.free;
-        self.free = place;
-        if next == NONE {
-            self.busy[index / 64] &= !(1 << (index % 64));
-        } else {
-            self.days[index] = next;
-            self.entries[next as usize].last = last;
+        let free = std::mem::replace(&mut self.free, place);
+        let entry = self.entries.get_mut(place as usize)?;
+        entry.next = free;
+        Some((&entry.packet, entry.flow))
+    }
+
+    /// Puts packets in order until so many are, and tells of those that had not been: what they need can be fetched.
+    #[inline(always)]
+    pub(crate) fn look_ahead(&mut self, packets: usize, mut told: impl FnMut(&Packet, u32)) {
+        self.forget_gone();
+        while self.front.len() - self.head < packets && self.held > 0 {
+            let known = self.front.len();
+            self.append_day();
+            for &(_, place) in self.front.get(known..).into_iter().flatten() {
+                let Entry { packet, flow, .. } = &self.entries[place as usize];
+                told(packet, *flow);
+            }
+            self.prefetch_later_days();
         }
-        self.held -= 1;
-        self.origin = today;
-        self.first = self.first_from(index);
-        if !self.beyond.is_empty() {
-            self.come_near();
-        }
-        let Entry { packet, flow, .. } = self.entries.get(place as usize)?;
-        Some((packet, *flow))
+    }
+
+    /// The flow of the packet that is so many behind the first one, where that is known.
+    #[inline(always)]
+    pub(crate) fn soon(&self, behind: usize) -> Option<u32> {
+        self.front.get(self.head + behind).map(|&(_, place)| self.entries[place as usize].flow)
+    }
+
+    /// Fetches the last packet told of the third day to come, and the one before it of the first, where that is fetched already.
+    #[inline(always)]
+    fn prefetch_later_days(&self) {
+        let mask = self.days.len() - 1;
+        let index = self.origin as usize & mask;
+        let (word, bit) = (index / 64, index % 64);
+        let after = self.busy[(word + 1) & (self.busy.len() - 1)];
+        let first = u128::from(self.busy[word] >> bit) | u128::from(after) << (64 - bit);
+        let second = first & first.wrapping_sub(1);
+        let third = second & second.wrapping_sub(1);
+        let last_told = |busy: u128| {
+            let place = self.days[(index + busy.trailing_zeros() as usize) & mask];
+            self.entries.get(place as usize)
+        };
+        last_told(third).into_iter().for_each(prefetch);
+        let before = last_told(first).and_then(|entry| self.entries.get(entry.next as usize));
+        before.into_iter().for_each(prefetch);
     }
 
     #[inline(always)]
@@ -148,128 +159,124 @@ impl Crowd {
         time.picoseconds() >> self.shift
     }
 
-    /// The entry takes its place in the ring, or beyond.
+    /// The packet takes its place in front, in the ring, or beyond.
     #[inline(always)]
     fn enter(&mut self, time: Time, place: u32) {
         let day = self.day(time);
-        if self.held == 0 {
-            (self.origin, self.latest) = (day, day);
+        if self.front.is_empty() {
+            self.origin = day + 1;
         }
-        if day.wrapping_sub(self.origin) >= self.days.len() as u64 {
+        let ahead = day.wrapping_sub(self.origin);
+        if ahead >= self.days.len() as u64 {
             return self.enter_elsewhere(time, place);
         }
-        self.first = self.first.min(time);
-        self.latest = self.latest.max(day);
         self.held += 1;
         let index = day as usize & (self.days.len() - 1);
         let (word, bit) = (&mut self.busy[index / 64], 1 << (index % 64));
-        if *word & bit == 0 {
-            *word |= bit;
-            self.days[index] = place;
-        } else {
-            self.enter_busy_day(index, time, place);
+        // What stands in a day that has none is not looked at: that memory is far away.
+        if *word & bit != 0 {
+            self.entries[place as usize].next = self.days[index];
         }
-        if 2 * self.held > self.days.len() {
+        *word |= bit;
+        self.days[index] = place;
+        if self.held > self.days.len() {
             self.rearrange();
         }
     }
 
-    #[inline(always)]
-    fn enter_busy_day(&mut self, index: usize, time: Time, place: u32) {
-        let first = self.days[index];
-        let Entry { time: earliest, last, .. } = self.entries[first as usize];
-        if time < earliest {
-            self.entries[place as usize].next = first;
-            self.entries[place as usize].last = last;
-            self.days[index] = place;
-        } else if self.entries[last as usize].time <= time {
-            self.entries[last as usize].next = place;
-            self.entries[first as usize].last = place;
-        } else {
-            self.enter_between(first, time, place);
-        }
-    }
-
-    /// Some of the day's packets go before it, some after it.
-    #[inline(never)]
-    fn enter_between(&mut self, first: u32, time: Time, place: u32) {
-        let mut before = first;
-        loop {
-            self.effort += 1;
-            let after = self.entries[before as usize].next;
-            if self.entries[after as usize].time > time {
-                self.entries[before as usize].next = place;
-                self.entries[place as usize].next = after;
-                break;
-            }
-            before = after;
-        }
-        if self.effort > self.most_effort {
-            self.rearrange();
-        }
-    }
-
-    /// Beyond the ring, or, where days were passed without packets, before it.
-    #[cold]
+    /// Before the ring, or beyond.
     #[inline(never)]
     fn enter_elsewhere(&mut self, time: Time, place: u32) {
-        let (day, days) = (self.day(time), self.days.len() as u64);
-        if day < self.origin {
-            if self.latest - day >= days {
-                self.put_off(day + days);
-            }
-            self.origin = day;
-            return self.enter(time, place);
+        if self.day(time) < self.origin {
+            self.enter_front(time, place);
+        } else {
+            self.told_beyond += 1;
+            self.beyond.push(Reverse((time, self.told_beyond, place)));
+            self.effort += 8;
         }
-        self.told_beyond += 1;
-        self.beyond.push(Reverse((time, self.told_beyond, place)));
-        self.effort += 8;
         if self.effort > self.most_effort {
             self.rearrange();
         }
     }
 
-    /// The ring ends before `day`: what lies there or later goes beyond it.
-    fn put_off(&mut self, day: u64) {
-        for place in self.drain() {
-            let time = self.entries[place as usize].time;
-            if self.day(time) < day {
-                self.enter(time, place);
-            } else {
-                self.told_beyond += 1;
-                self.beyond.push(Reverse((time, self.told_beyond, place)));
+    /// Behind those in front that come before it, or at its instant.
+    fn enter_front(&mut self, time: Time, place: u32) {
+        self.forget_gone();
+        let later = self.front[self.head..].iter().rev().take_while(|&&(other, _)| other > time).count();
+        self.front.insert(self.front.len() - later, (time, place));
+        self.effort += later;
+    }
+
+    /// What has gone leaves the front, once it is most of it: where the front is never empty, it would grow without end.
+    #[inline(always)]
+    fn forget_gone(&mut self) {
+        if self.head >= 64 && 2 * self.head > self.front.len() {
+            self.front.drain(..self.head);
+            self.head = 0;
+        }
+    }
+
+    /// Nothing is left in front: the next day with packets comes there.
+    #[inline(always)]
+    fn next_day(&mut self) {
+        self.front.clear();
+        self.head = 0;
+        if self.held > 0 {
+            self.append_day();
+        } else if !self.beyond.is_empty() {
+            self.come_near();
+        }
+    }
+
+    /// The next day of the ring with packets goes to the end of the front.
+    #[inline(always)]
+    fn append_day(&mut self) {
+        let index = self.next_busy_day();
+        self.busy[index / 64] &= !(1 << (index % 64));
+        let known = self.front.len();
+        let mut place = self.days[index];
+        while let Some(entry) = self.entries.get(place as usize) {
+            self.front.push((entry.time, place));
+            place = entry.next;
+        }
+        let day = &mut self.front[known..];
+        self.held -= day.len();
+        self.origin += (index.wrapping_sub(self.origin as usize) & (self.days.len() - 1)) as u64 + 1;
+        if day.len() > 1 {
+            // The last one told comes first; a stable order of time then keeps those of an instant as they were told.
+            day.reverse();
+            day.sort_by_key(|&(time, _)| time);
+            if day.len() > 8 && day[0].0 < day[day.len() - 1].0 {
+                self.effort += day.len();
             }
         }
+        if !self.beyond.is_empty() {
+            self.come_near();
+        }
+        if self.effort > self.most_effort {
+            self.rearrange();
+        }
     }
 
-    /// The earliest instant, where no day of the ring before the one at `index` has packets.
+    /// The first day of the ring that has packets; there is one.
     #[inline(always)]
-    fn first_from(&mut self, index: usize) -> Time {
+    fn next_busy_day(&mut self) -> usize {
+        let index = self.origin as usize & (self.days.len() - 1);
         let bits = self.busy[index / 64] & (u64::MAX << (index % 64));
         if bits == 0 {
-            return self.first_after(index / 64);
+            return self.busy_day_after(index / 64);
         }
-        let next = self.days[index & !63 | bits.trailing_zeros() as usize];
-        self.entries[next as usize].time
+        index & !63 | bits.trailing_zeros() as usize
     }
 
-    /// The earliest instant, where the days of this word of bits that are still to come have no packets.
     #[inline(never)]
-    fn first_after(&mut self, mut word: usize) -> Time {
-        if self.held == 0 {
-            return Time::NEVER;
-        }
+    fn busy_day_after(&mut self, mut word: usize) -> usize {
         loop {
             self.effort += 1;
             word = (word + 1) & (self.busy.len() - 1);
             let bits = self.busy[word];
             if bits != 0 {
-                let next = self.days[64 * word + bits.trailing_zeros() as usize];
-                let first = self.entries[next as usize].time;
-                if self.effort > self.most_effort {
-                    self.rearrange();
-                }
-                return first;
+                return 64 * word + bits.trailing_zeros() as usize;
             }
         }
     }
@@ -279,7 +286,7 @@ impl Crowd {
     #[inline(never)]
     fn come_near(&mut self) {
         while let Some(&Reverse((time, _, place))) = self.beyond.peek() {
-            if self.held > 0 && self.day(time) - self.origin >= self.days.len() as u64 {
+            if !self.front.is_empty() && self.day(time) >= self.origin + self.days.len() as u64 {
                 break;
             }
             self.beyond.pop();
@@ -287,46 +294,38 @@ impl Crowd {
         }
     }
 
-    /// All entries of the ring, in their order; it is empty then.
-    fn drain(&mut self) -> Vec<u32> {
-        let mut places = Vec::with_capacity(self.held);
-        let start = self.origin as usize & (self.days.len() - 1);
-        for index in (start..self.days.len()).chain(0..start) {
-            let day_has_any = self.busy[index / 64] >> (index % 64) & 1 == 1;
-            let mut place = if day_has_any { self.days[index] } else { NONE };
-            while place != NONE {
-                places.push(place);
-                self.entries[place as usize].last = place;
-                place = std::mem::replace(&mut self.entries[place as usize].next, NONE);
-            }
-        }
-        self.busy.fill(0);
-        self.held = 0;
-        self.first = Time::NEVER;
-        places
-    }
-
-    /// New days: four or more for each packet, over twice the time in which most of them lie.
+    /// New days: two or more for each packet, over the time in which most of them lie, and as much again at most.
     #[cold]
     #[inline(never)]
     fn rearrange(&mut self) {
-        let mut places = self.drain();
-        while let Some(Reverse((_, _, place))) = self.beyond.pop() {
-            places.push(place);
+        let mut waiting = self.front.split_off(self.head);
+        for (index, &last) in self.days.iter().enumerate() {
+            let any = self.busy[index / 64] >> (index % 64) & 1 == 1;
+            let (known, mut place) = (waiting.len(), if any { last } else { NONE });
+            while let Some(entry) = self.entries.get(place as usize) {
+                waiting.push((entry.time, place));
+                place = entry.next;
+            }
+            waiting[known..].reverse();
         }
-        let time = |place: usize| self.entries[places[place] as usize].time;
-        let days = (4 * places.len()).next_power_of_two().max(FEWEST_DAYS);
-        let most = (time(places.len() * 7 / 8) - time(0)).picoseconds();
+        // Of an instant all are in front, in the ring or beyond, in the order of telling: as this order leaves them.
+        waiting.extend(std::iter::from_fn(|| self.beyond.pop()).map(|Reverse((time, _, place))| (time, place)));
+        waiting.sort_by_key(|&(time, _)| time);
+        let days = (2 * waiting.len()).next_power_of_two().max(FEWEST_DAYS);
+        let most = (waiting[waiting.len() * 7 / 8].0 - waiting[0].0).picoseconds();
         let length = (2 * most / days as u64).max(1).next_power_of_two();
         let as_before = days == self.days.len() && length == 1 << self.shift;
         self.shift = length.trailing_zeros();
         self.days = vec![NONE; days];
         self.busy = vec![0; days / 64];
+        (self.head, self.held) = (0, 0);
+        self.front.clear();
         // What no other days save is not looked for as often.
         let most_effort = if as_before { self.most_effort.saturating_mul(2) } else { 8 * days };
         self.most_effort = usize::MAX;
-        for place in places {
-            self.enter(self.entries[place as usize].time, place);
+        for (time, place) in waiting {
+            self.entries[place as usize].next = NONE;
+            self.enter(time, place);
         }
         (self.effort, self.most_effort) = (0, most_effort);
     }
@@ -337,7 +336,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn push(crowd: &mut Crowd, time: u64, sequence: u64) {
-        crowd.push(Time::from_picoseconds(time), Packet { sequence, ..Packet::default() }, 0);
+        crowd.push(Time::from_picoseconds(time), Packet { sequence, ..Packet::default() }, sequence as u32);
     }
 
     #[test]
@@ -352,10 +351,10 @@ mod tests {
         assert_eq!(crowd.first(), Time::NEVER);
     }
 
-    /// Plays pushes so long after the clock, and pops where there is none, against a sorted list.
-    fn agrees_with_a_sorted_list(steps: impl IntoIterator<Item = Option<u64>>) -> usize {
+    /// Plays pushes so long after the clock, and pops where there is none, against a sorted list. The most days, and the last.
+    fn agrees_with_a_sorted_list(steps: impl IntoIterator<Item = Option<u64>>, ahead: usize) -> (usize, usize) {
         let (mut crowd, mut expected, mut now) = (Crowd::default(), std::collections::BTreeSet::new(), 0);
-        let mut most = 0;
+        let (mut most, mut most_days) = (0, 0);
         for (told, step) in steps.into_iter().enumerate() {
             match step {
                 Some(after) => {
@@ -369,7 +368,16 @@ mod tests {
                     now = first.map_or(now, |(time, _)| time);
                 }
             }
-            most = most.max(expected.len());
+            (most, most_days) = (most.max(expected.len()), most_days.max(crowd.days.len()));
+            if told % 3 == 0 {
+                let mut named = Vec::new();
+                crowd.look_ahead(ahead, |packet, flow| named.push((packet.sequence, flow)));
+                assert!(named.iter().all(|&(sequence, flow)| sequence == u64::from(flow)), "whose they are");
+                let known = (0..ahead.min(expected.len())).map(|behind| crowd.soon(behind));
+                assert!(crowd.held == 0 || known.clone().all(|flow| flow.is_some()), "as many as asked for");
+                let first = expected.iter().map(|&(_, told)| Some(told as u32));
+                assert!(known.zip(first).all(|(flow, other)| flow.is_none() || flow == other), "in their order");
+            }
             let first = expected.first().map_or(Time::NEVER, |&(time, _)| Time::from_picoseconds(time));
             assert_eq!(crowd.first(), first);
         }
@@ -378,7 +386,8 @@ mod tests {
         }
         assert!(crowd.pop().is_none());
         assert!(crowd.entries.len() <= most, "places are used again");
-        crowd.days.len()
+        assert!(crowd.front.capacity() <= 2 * most + 256, "what has gone is forgotten");
+        (most_days, crowd.days.len())
     }
 
     fn gap() -> impl Strategy<Value = Option<u64>> {
@@ -394,8 +403,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_order_is_that_of_a_sorted_list(steps in prop::collection::vec(gap(), 1..800)) {
-            agrees_with_a_sorted_list(steps);
+        fn the_order_is_that_of_a_sorted_list(steps in prop::collection::vec(gap(), 1..800), ahead in 0_usize..6) {
+            agrees_with_a_sorted_list(steps, ahead);
         }
     }
 
@@ -405,10 +414,23 @@ mod tests {
         // Many packets, then few, at other distances: the ring grows and shrinks again.
         let fill = (0..20_000).map(|step| (step % 5 < 4).then_some(())).collect::<Vec<_>>();
         let busy = fill.iter().map(|push| push.map(|()| random.below(1 << 30) as u64)).collect::<Vec<_>>();
-        assert!(agrees_with_a_sorted_list(busy.iter().copied()) > 16_384);
+        assert!(agrees_with_a_sorted_list(busy.iter().copied(), 0).0 >= 12_000);
         let emptied = (0..11_990).map(|_| None);
         let sparse = (0..200_000).map(|step| (step % 2 == 0).then_some(1 << 33));
-        assert_eq!(agrees_with_a_sorted_list(busy.into_iter().chain(emptied).chain(sparse)), FEWEST_DAYS);
+        assert_eq!(agrees_with_a_sorted_list(busy.into_iter().chain(emptied).chain(sparse), 0).1, FEWEST_DAYS);
+    }
+
+    #[test]
+    fn one_that_waits_long_holds_nobody_up() {
+        let (mut crowd, far) = (Crowd::default(), 1 << 50);
+        push(&mut crowd, far, 0);
+        // All others come and go before it, each alone.
+        for sequence in 1..100_000 {
+            push(&mut crowd, sequence << 20, sequence);
+            assert_eq!(crowd.pop().map(|(packet, _)| packet.sequence), Some(sequence));
+        }
+        assert!(crowd.front.capacity() <= 256);
+        assert_eq!(crowd.first(), Time::from_picoseconds(far));
     }
 
     #[test]

@@ -39,8 +39,12 @@ struct SenderSlot {
     /// When it last sent.
     last_sent: Time,
     packet_bytes: u16,
+    /// Its source of transfers; [`NO_SOURCE`] where it has none.
+    source: u32,
     sender: Sender,
 }
+
+const NO_SOURCE: u32 = u32::MAX;
 
 // Whole cache lines.
 const _: () = assert!(size_of::<SenderSlot>() == 256);
@@ -64,6 +68,8 @@ pub struct Engine {
     now: Time,
     events: u64,
     replication: u64,
+    /// The flow whose sender has its turn next, and after how many packets from crowds its source is to be fetched.
+    upcoming: (u32, u32),
 }
 
 impl Engine {
@@ -98,6 +104,7 @@ impl Engine {
                     }
                 };
                 network.flows[senders.len()].traffic = traffic;
+                let source = if let Traffic::Transfers(source) = traffic { source } else { NO_SOURCE };
                 senders.push(SenderSlot {
                     sender: sender.clone(),
                     start,
@@ -105,6 +112,7 @@ impl Engine {
                     since: Time::ZERO,
                     last_sent: Time::ZERO,
                     packet_bytes: flow.packet_bytes,
+                    source,
                 });
             }
         }
@@ -112,7 +120,7 @@ impl Engine {
             network.events.set(network.first_sender + flow as u32, slot.start);
         }
         let entries = scenario.flows.iter().map(|flow| (flow.name.clone(), flow.count)).collect();
-        Engine { network, senders, datagrams, entries, now: Time::ZERO, events: 0, replication }
+        Engine { network, senders, datagrams, entries, now: Time::ZERO, events: 0, replication, upcoming: (0, 0) }
     }
 
     /// Share of the run that lies behind, 0 to 1.
@@ -140,10 +148,10 @@ impl Engine {
             self.events += 1;
             if element >= self.network.first_sender {
                 let flow = element - self.network.first_sender;
-                if self.senders.len() >= MANY_FLOWS {
-                    self.prefetch_for_sender(flow);
-                }
                 self.on_sender(flow, time);
+                if self.senders.len() >= MANY_FLOWS {
+                    self.prefetch_for_sender();
+                }
                 if self.senders[flow as usize].sender.flight_size() > MOST_IN_FLIGHT {
                     return Progress::Failed(self.flood(flow));
                 }
@@ -236,7 +244,9 @@ impl Engine {
         let next = waiting.first();
         self.network.events.set(element, next);
         if self.senders.len() >= MANY_FLOWS {
-            self.prefetch_for_crowd(element);
+            let senders = &self.senders;
+            self.network.prefetch_for_crowd(element, |flow| senders[flow as usize].prefetch());
+            self.prefetch_sources(element);
         }
         if element + 1 == self.network.first_receiver {
             self.network.flows[flow as usize].crowded_acks -= 1;
@@ -252,19 +262,31 @@ impl Engine {
         }
     }
 
-    /// Fetches what the crowd's next packet will need, while this one is dealt with.
+    /// Fetches the sources of the sender that has its turn next, and of ACKs that do soon, where they may end their transfers.
+    /// Which source it is stands in memory that was to be fetched before.
     #[inline(always)]
-    fn prefetch_for_crowd(&self, element: u32) {
-        if let Some((flow, true)) = self.network.prefetch_for_crowd(element) {
-            self.senders[flow as usize].prefetch();
+    fn prefetch_sources(&mut self, element: u32) {
+        let (flow, packets) = self.upcoming;
+        self.upcoming.1 = packets.saturating_sub(1);
+        if packets == 1 {
+            self.network.transfers.prefetch(self.senders[flow as usize].source);
+        }
+        if element + 1 == self.network.first_receiver {
+            if let Some(flow) = self.network.crowd(element).soon(2) {
+                self.network.transfers.prefetch(self.senders[flow as usize].source);
+            }
         }
     }
 
-    /// Fetches all that a sender needs at once, instead of piece by piece.
+    /// Fetches what the sender needs that has its turn next.
     #[inline(always)]
-    fn prefetch_for_sender(&self, flow: u32) {
-        self.senders[flow as usize].prefetch();
-        self.network.prefetch_flow(flow);
+    fn prefetch_for_sender(&mut self) {
+        let flow = self.network.events.first_far().wrapping_sub(self.network.first_sender);
+        if let Some(slot) = self.senders.get(flow as usize) {
+            slot.prefetch();
+            self.network.prefetch_flow(flow);
+            self.upcoming = (flow, 2);
+        }
     }
 
     /// As [`Engine::on_sender`], where ACKs wait elsewhere. The timer's event stays where it is while the timer moves on;
@@ -292,9 +314,12 @@ impl Engine {
             sender.on_timer(now, &mut outbox);
         } else if slot.start <= now {
             slot.start = Time::NEVER;
+            if slot.source != NO_SOURCE {
+                let source = slot.source;
+                return self.begin_transfer(flow, source, now);
+            }
             match self.network.flows[flow as usize].traffic {
-                Traffic::Once => self.open(flow, now),
-                Traffic::Transfers(source) => self.begin_transfer(flow, source, now),
+                Traffic::Once | Traffic::Transfers(_) => self.open(flow, now),
                 Traffic::Datagrams(source) => self.send_datagram(flow, source, now),
             }
         }
@@ -323,12 +348,13 @@ impl Engine {
 
     #[inline(never)]
     fn on_finished(&mut self, flow: u32, now: Time) {
-        let network = &mut self.network.flows[flow as usize];
-        let Traffic::Transfers(source) = network.traffic else {
-            network.finish = now;
+        let (slot, counts) = (&mut self.senders[flow as usize], &mut self.network.flows[flow as usize]);
+        let source = slot.source;
+        if source == NO_SOURCE {
+            counts.finish = now;
             return;
-        };
-        let (slot, after) = (&mut self.senders[flow as usize], Counters::of(network));
+        }
+        let after = Counters::of(counts);
         let transfers = &mut self.network.transfers;
         transfers.end(source, now, slot.sender.una(), after, &self.network.phase);
         slot.start = now + transfers.draw_silence(source);

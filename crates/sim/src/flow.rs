@@ -141,9 +141,16 @@ impl FlowSlot {
         prefetch(&self.crowded_acks);
     }
 
+    /// Fetches what the end of a transfer needs, and what follows a loss.
+    #[inline(always)]
+    pub(crate) fn prefetch_rare(&self) {
+        prefetch(&self.rare);
+        prefetch(&self.finish);
+    }
+
     /// Fetches what data need.
     #[inline(always)]
     pub(crate) fn prefetch_for_data(&self) {
-        prefetch(&self.receiver);
+        self.receiver.prefetch();
     }
 }

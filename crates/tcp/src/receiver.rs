@@ -1,4 +1,4 @@
-use base::Time;
+use base::{prefetch, Time};
 
 use crate::reassembly::Reassembly;
 use crate::{Dialect, ReceiverConfig};
@@ -54,6 +54,13 @@ impl Receiver {
         self.unacknowledged = 0;
         self.echo = now;
         self.deadline = Time::NEVER;
+    }
+
+    /// Fetches its memory.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        prefetch(&self.next);
+        prefetch(&self.first);
     }
 
     /// The number expected next: how many packets the application has got.

@@ -4,8 +4,11 @@ use base::{prefetch, Packet, PacketKind, Time};
 
 use super::{Network, PrivateGroup};
 use crate::crowd::Crowd;
-use crate::flow::{ArrivingAck, Traffic};
+use crate::flow::ArrivingAck;
 use crate::route::{Element, Hop};
+
+/// With very many flows, memory is fetched for so many packets ahead.
+const PACKETS_AHEAD: usize = 4;
 
 /// When the last packet departs from each flow's own copies of links; in blocks, so that those of a flow share a cache line.
 #[derive(Clone, Debug)]
@@ -151,18 +154,25 @@ impl Network {
         &mut self.crowds[(element - self.first_crowd) as usize]
     }
 
-    /// Fetches what the first packet of a crowd will need: whose it is, and whether it is an ACK.
+    /// Fetches what packets need that have their turn in a crowd soon; `fetch_sender` that of their senders.
     #[inline(always)]
-    pub(crate) fn prefetch_for_crowd(&self, element: u32) -> Option<(u32, bool)> {
-        let (packet, flow) = self.crowds[(element - self.first_crowd) as usize].first_two()?;
-        let slot = self.flows.get(flow as usize)?;
-        self.departures.prefetch(flow);
-        if packet.kind == PacketKind::Ack {
-            slot.prefetch_for_ack();
-        } else {
-            slot.prefetch_for_data();
-        }
-        Some((flow, packet.kind == PacketKind::Ack))
+    pub(crate) fn prefetch_for_crowd(&mut self, element: u32, fetch_sender: impl Fn(u32)) {
+        let crowd = &mut self.crowds[(element - self.first_crowd) as usize];
+        let (flows, departures) = (&self.flows, &self.departures);
+        let at_sender = element + 1 == self.first_receiver;
+        crowd.look_ahead(PACKETS_AHEAD, |packet, flow| {
+            departures.prefetch(flow);
+            let slot = &flows[flow as usize];
+            if packet.kind == PacketKind::Ack {
+                slot.prefetch_for_ack();
+                fetch_sender(flow);
+                if at_sender {
+                    slot.prefetch_rare();
+                }
+            } else {
+                slot.prefetch_for_data();
+            }
+        });
     }
 
     /// Fetches the state of a flow, and of its source.
@@ -171,13 +181,10 @@ impl Network {
         let slot = &self.flows[flow as usize];
         slot.prefetch_for_ack();
         slot.prefetch_for_data();
-        prefetch(&slot.rare);
-        prefetch(&slot.traffic);
+        slot.prefetch_rare();
         prefetch(&slot.acks);
         self.departures.prefetch(flow);
-        if let Traffic::Transfers(source) = slot.traffic {
-            self.transfers.prefetch(source);
-        }
+        self.events.prefetch(self.first_sender + flow);
     }
 
     /// A packet leaves the crowd in which it waited before a link. An ACK that comes back to its sender.

@@ -29,7 +29,9 @@ struct Group {
     statistics: TransferStatistics,
 }
 
+/// Whole cache lines.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 struct Source {
     random: RandomStream,
     /// The transfer under way, or the last one: since when, its first packet.
@@ -176,12 +178,13 @@ impl Transfers {
         first
     }
 
-    /// Fetches the state of a source.
+    /// Fetches the state of a source, if there is such a one.
     #[inline(always)]
     pub(crate) fn prefetch(&self, source: u32) {
-        let source = &self.sources[source as usize];
-        prefetch(&source.random);
-        prefetch(&source.before);
+        if let Some(source) = self.sources.get(source as usize) {
+            prefetch(&source.random);
+            prefetch(&source.group);
+        }
     }
 
     /// The silence before the next transfer.
