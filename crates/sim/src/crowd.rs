@@ -138,19 +138,22 @@ impl Crowd {
     /// Fetches the last packet told of the third day to come, and the one before it of the first, where that is fetched already.
     #[inline(always)]
     fn prefetch_later_days(&self) {
-        let mask = self.days.len() - 1;
-        let index = self.origin as usize & mask;
-        let (word, bit) = (index / 64, index % 64);
-        let after = self.busy[(word + 1) & (self.busy.len() - 1)];
-        let first = u128::from(self.busy[word] >> bit) | u128::from(after) << (64 - bit);
+        let index = self.origin as usize & (self.days.len() - 1);
+        let word = index / 64;
+        let first = self.busy[word] & (u64::MAX << (index % 64));
         let second = first & first.wrapping_sub(1);
         let third = second & second.wrapping_sub(1);
-        let last_told = |busy: u128| {
-            let place = self.days[(index + busy.trailing_zeros() as usize) & mask];
-            self.entries.get(place as usize)
+        let last_told = |word: usize, busy: u64| {
+            let day = 64 * word + busy.trailing_zeros() as usize;
+            self.entries.get(*self.days.get(day)? as usize)
         };
-        last_told(third).into_iter().for_each(prefetch);
-        let before = last_told(first).and_then(|entry| self.entries.get(entry.next as usize));
+        let later = if third != 0 {
+            last_told(word, third)
+        } else {
+            last_told(word + 1, *self.busy.get(word + 1).unwrap_or(&0))
+        };
+        later.into_iter().for_each(prefetch);
+        let before = last_told(word, first).and_then(|entry| self.entries.get(entry.next as usize));
         before.into_iter().for_each(prefetch);
     }
 

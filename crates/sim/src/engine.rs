@@ -13,7 +13,7 @@ use crate::traffic::{Counters, Datagrams};
 const MOST_IN_FLIGHT: u64 = 20_000_000;
 
 /// From so many flows on, a packet waits for memory longer than all else takes.
-const MANY_FLOWS: usize = 4000;
+const MANY_FLOWS: usize = 6000;
 
 /// How far a run is.
 #[derive(Clone, Debug, PartialEq)]
