@@ -71,6 +71,12 @@ def test_a_small_receiver_window_is_found() -> None:
     assert "the receiver's window of 20 packets limits 1 flow" in text
 
 
+def test_a_receiver_window_reached_in_a_large_group_is_not_one_flow_s() -> None:
+    group = make_flow("web", count=5000, sender={"max_window": 44})
+    text = verdict(make_resolved([group]), flows={"cwnd_max": 44.0}, links=NO_DROPS | {"busy_s": [20.0, 1.0]})
+    assert "the receiver's window of 44 packets limits some of the 5,000 flows of web" in text
+
+
 def test_a_standing_queue_is_found() -> None:
     text = verdict(make_resolved(), flows={"rtt_sum_s": 2.0 * 100, "rtt_samples": 100})
     assert "queues make round trips 2 s on a path of 562.9 ms: more buffer than TCP needs" in text

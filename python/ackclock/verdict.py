@@ -198,13 +198,18 @@ def _window_limit(resolved: ResolvedDict, flows: Sequence[Row], links: Sequence[
     if any(_gone(link) > 0.0 or _use(link) >= FULL for link in links):
         return
     limited = [
-        flow["sender"]["max_window"]
+        flow
         for flow, row in zip(row_flows(resolved), flows, strict=True)
         if flow["sender"]["max_window"] is not None
         and mean(row, "cwnd_max_packets") >= WINDOW_REACHED * flow["sender"]["max_window"]
     ]
     if limited:
-        yield f"the receiver's window of {number(max(limited))} packets limits {plural(len(limited), 'flow')}"
+        # Of a large group the largest window is known, not how many flows have reached it.
+        single = [flow for flow in limited if flow.get("count", 1) == 1]
+        who = [plural(len(single), "flow")] if single else []
+        who += [f"some of the {flow['count']:,} flows of {flow['name']}" for flow in limited if flow not in single]
+        window = max(flow["sender"]["max_window"] for flow in limited)
+        yield f"the receiver's window of {number(window)} packets limits {' and '.join(who)}"
 
 
 def _standing_queue(resolved: ResolvedDict, flows: Sequence[Row], busiest: Row | None) -> Iterator[str]:
