@@ -244,6 +244,11 @@ mod tests {
                         prop_assert_eq!(told, tree.base + Time::from_picoseconds(tree.horizon()));
                     }
                 }
+                let far = times.iter().enumerate().skip(tree.near as usize);
+                if let Some((index, &earliest)) = far.min_by_key(|&(index, &time)| (time, index)) {
+                    let near_enough = tree.base + Time::from_picoseconds(tree.horizon()) > earliest;
+                    prop_assert!(!near_enough || tree.first_far() as usize == index);
+                }
                 let first = times.iter().enumerate().min_by_key(|&(index, &time)| (time, index)).unwrap();
                 prop_assert_eq!(tree.first().0, *first.1);
                 if *first.1 < Time::NEVER {

@@ -8,8 +8,8 @@ use base::{prefetch, Packet, Time};
 /// It holds the packets under way, and nothing for a stream that has none: so sources cost no memory here, and few packets
 /// stay in few cache lines, however many sources there are. At equal instants what was told first goes first.
 ///
-/// A calendar queue (R. Brown, Communications of the ACM 31, 1988): a ring of days, many for a packet, so that a day has one
-/// packet at most as a rule. A map of bits tells which days have any. Packets are put in order only when their day comes: so
+/// A calendar queue (R. Brown, Communications of the ACM 31, 1988): a ring of days, more than packets, so that most days
+/// have one at most. A map of bits tells which days have any. Packets are put in order only when their day comes: so
 /// none need be looked at that lies far off, in time and in memory. What lies beyond the ring waits in a heap. The days' length
 /// follows from the packets that wait, and is looked at again when it costs too much. All this decides how fast it is, never
 /// the order.
@@ -297,7 +297,7 @@ impl Crowd {
         }
     }
 
-    /// New days: two or more for each packet, over the time in which most of them lie, and as much again at most.
+    /// New days: two or more for each packet, over twice the time in which most of them lie, or more.
     #[cold]
     #[inline(never)]
     fn rearrange(&mut self) {

