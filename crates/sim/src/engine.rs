@@ -1,4 +1,4 @@
-use base::{prefetch, RandomStream, Time};
+use base::{RandomStream, Time};
 use net::Phase;
 use tcp::{Ack, Actions, Segment, Sender};
 
@@ -7,6 +7,7 @@ use crate::network::Network;
 use crate::outbox::Outbox;
 use crate::outcome::Outcome;
 use crate::scenario::{Scenario, TrafficConfig};
+use crate::sender_slot::{SenderSlot, NO_SOURCE};
 use crate::traffic::{Counters, Datagrams};
 
 /// More packets of one flow in flight than this, and nothing limits it.
@@ -24,38 +25,6 @@ pub enum Progress {
     Finished,
     /// It cannot go on, and why.
     Failed(String),
-}
-
-/// A sender, and what the engine keeps of it. In the order of use: the first three cache lines are what an ACK needs.
-#[derive(Debug)]
-#[repr(C, align(64))]
-struct SenderSlot {
-    /// When it starts, or starts anew.
-    start: Time,
-    /// Its instant in the event queue, or a later one.
-    pending: Time,
-    /// cwnd since when.
-    since: Time,
-    /// When it last sent.
-    last_sent: Time,
-    packet_bytes: u16,
-    /// Its source of transfers, as [`Traffic`] says too, in a line that is needed anyway (3% with 100,000 sources);
-    /// [`NO_SOURCE`] where it has none.
-    source: u32,
-    sender: Sender,
-}
-
-const NO_SOURCE: u32 = u32::MAX;
-
-// Whole cache lines.
-const _: () = assert!(size_of::<SenderSlot>() == 256);
-
-impl SenderSlot {
-    #[inline(always)]
-    fn prefetch(&self) {
-        prefetch(&self.start);
-        self.sender.prefetch();
-    }
 }
 
 /// One replication of a scenario.

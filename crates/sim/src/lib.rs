@@ -18,6 +18,7 @@ mod pipes;
 mod recovery;
 mod route;
 pub mod scenario;
+mod sender_slot;
 mod statistics;
 mod traffic;
 

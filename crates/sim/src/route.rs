@@ -1,10 +1,13 @@
 //! From paths to hops: where a packet's way is known on arrival, and where it must wait for its turn in time.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod feeders;
+
+use std::collections::BTreeMap;
 
 use base::Time;
 
-use crate::scenario::{FlowConfig, LinkConfig, OrderConfig, QueueConfig, Scenario, VictimConfig};
+use crate::scenario::{FlowConfig, LinkConfig, QueueConfig, Scenario, VictimConfig};
+use feeders::{behind_own_delay, feeder_of, feeders, overtakes, Feeder, Feeders};
 
 /// One step of a packet's way.
 #[derive(Clone, Copy, Debug)]
@@ -85,23 +88,6 @@ pub(crate) struct PrivateGroup {
     pub(crate) ordinal: usize,
 }
 
-/// Where packets come from, in order of time. Senders are none: they send at the clock's own instant. Nor are pipes in which
-/// packets overtake: they wait there for the clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Feeder {
-    Link(usize),
-    /// A flow's copy of a link; or a link that a flow's own propagation stands behind.
-    Private(usize, usize),
-    Receiver(usize),
-}
-
-#[derive(Clone, Debug, Default)]
-struct Feeders {
-    streams: BTreeSet<Feeder>,
-    /// Packets come at the clock's own instant too.
-    clock: bool,
-}
-
 /// All routes.
 #[derive(Clone, Debug)]
 pub(crate) struct Routes {
@@ -154,10 +140,6 @@ fn places(scenario: &Scenario) -> Vec<Place> {
     scenario.links.iter().enumerate().map(&mut place).collect()
 }
 
-fn overtakes(link: &LinkConfig) -> bool {
-    link.delay_process.as_ref().is_some_and(|process| process.order == OrderConfig::Overtake)
-}
-
 /// The pipe behind each link, where its delay changes.
 fn pipes(links: &[LinkConfig]) -> Vec<Option<Element>> {
     let mut next = 0;
@@ -178,60 +160,6 @@ fn losses(links: &[LinkConfig]) -> Vec<Option<Element>> {
         Some(Element::Loss(next - 1))
     };
     links.iter().map(&mut loss).collect()
-}
-
-fn feeders(scenario: &Scenario) -> Vec<Feeders> {
-    let mut feeders = vec![Feeders::default(); scenario.links.len()];
-    for (index, (entry, _)) in scenario.members().enumerate() {
-        let flow = &scenario.flows[entry];
-        for (way, start) in ways(flow, index) {
-            let mut feeder = start;
-            for &link in way {
-                feeder = behind_own_delay(feeder, flow, index, link, &scenario.links);
-                match feeder {
-                    None => feeders[link].clock = true,
-                    // It matters only whether there are several.
-                    Some(feeder) if feeders[link].streams.len() < 2 => {
-                        feeders[link].streams.insert(feeder);
-                    }
-                    Some(_) => {}
-                }
-                feeder = feeder_of(&scenario.links[link], link, index);
-            }
-        }
-    }
-    feeders
-}
-
-/// The ways of a flow's data and of its ACKs, and what feeds each one's first link; none: the clock.
-fn ways(flow: &FlowConfig, index: usize) -> impl Iterator<Item = (&[usize], Option<Feeder>)> {
-    let back = flow.is_tcp().then_some((flow.return_path.as_slice(), Some(Feeder::Receiver(index))));
-    [(flow.path.as_slice(), None)].into_iter().chain(back)
-}
-
-/// What a link feeds the next one by; none where its packets wait for the clock, because they overtake.
-fn feeder_of(config: &LinkConfig, link: usize, flow: usize) -> Option<Feeder> {
-    if config.private {
-        Some(Feeder::Private(flow, link))
-    } else {
-        (!overtakes(config)).then_some(Feeder::Link(link))
-    }
-}
-
-/// What feeds a link by way of a flow. The flow's own propagation stands before its receiver's host: with it, packets of
-/// several flows that share the link before are out of order there, so each flow's are a stream of their own.
-fn behind_own_delay(
-    feeder: Option<Feeder>,
-    flow: &FlowConfig,
-    index: usize,
-    link: usize,
-    links: &[LinkConfig],
-) -> Option<Feeder> {
-    let at_receiver = links[link].processing.is_some() && flow.path.last() == Some(&link);
-    match feeder {
-        Some(Feeder::Link(from)) if at_receiver && flow.forward_delay_s > 0.0 => Some(Feeder::Private(index, from)),
-        feeder => feeder,
-    }
 }
 
 /// The links of a way, and the process of the host where it ends.
