@@ -2,8 +2,13 @@ import json
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
+from ackclock import scenario
+from ackclock.engine import run_resolved
+from ackclock.quantities import MOST_ROWS_OF_A_GROUP
+from ackclock.replication import Columns, grouped, row_flows
 from ackclock.result import Result
 from fakes import make_flow, make_replication, make_resolved
 
@@ -88,3 +93,49 @@ def test_the_summary_is_json_with_the_agreed_keys() -> None:
         *("name", "rate_bps", "utilisation_fraction", "loss_fraction", "dropped_packets"),
         *("lost_packets", "throughput_bps", "queue_mean_packets", "queue_max_packets"),
     ]
+
+
+MANY = """\
+[[link]]
+name = "only"
+rate = "1 Mbit/s"
+[[flow]]
+name = "many"
+count = {count}
+path = ["only"]
+rtt = "100 ms"
+tcp = "reno-ns2"
+[run]
+duration = "1 s"
+"""
+
+
+def columns(rows: list[dict[str, float]]) -> Columns:
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
+def test_a_large_group_is_one_row_whether_the_engine_counted_it_as_one_or_flow_by_flow() -> None:
+    flows = row_flows(make_resolved([make_flow("few", count=2), make_flow("many", count=1001), make_flow("one")]))
+    assert [flow["name"] for flow in flows] == ["few[0]", "few[1]", "many", "one"]
+
+    def row(sent: float, largest: float) -> dict[str, float]:
+        return {"sent_packets": sent, "cwnd_max": largest}
+
+    few, one = [row(10.0, 2.0), row(11.0, 3.0)], row(13.0, 5.0)
+    together = columns([*few, row(1001 * 12.0, 9.0), one])
+    singly = columns([*few, *(row(12.0, 9.0 if number == 700 else 4.0) for number in range(1001)), one])
+    for found in (grouped(together, flows), grouped(singly, flows)):
+        assert {name: column.tolist() for name, column in found.items()} == {
+            "sent_packets": [10.0, 11.0, 12012.0, 13.0],
+            "cwnd_max": [2.0, 3.0, 9.0, 5.0],
+        }
+
+
+@pytest.mark.parametrize(
+    ("count", "rows"), [(MOST_ROWS_OF_A_GROUP, MOST_ROWS_OF_A_GROUP), (MOST_ROWS_OF_A_GROUP + 1, 1)]
+)
+def test_engine_and_summary_mean_the_same_large_groups(count: int, rows: int) -> None:
+    resolved = scenario.resolve(scenario.load(MANY.format(count=count))).to_dict()
+    (replication,) = run_resolved(resolved).replications
+    assert {len(column) for column in replication["flows"].values()} == {rows}
+    assert len(row_flows(resolved)) == rows

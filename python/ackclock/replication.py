@@ -36,7 +36,8 @@ class SourceTables(TypedDict):
 class Replication(TypedDict):
     """One finished replication.
 
-    Counters of `flows` and `links` cover the time from warm-up to the end; the `*_total` ones the whole run.
+    Counters of `flows` and `links` cover the time from warm-up to the end; the `*_total` ones the whole run. Those of
+    `flows` have an entry for each of `row_flows`.
     `traces` holds columns by trace name, only for the traces asked for; its `capture` holds a pcapng file by link name.
     """
 
@@ -102,9 +103,12 @@ def row_flows(resolved: ResolvedDict) -> list[dict[str, Any]]:
 
 
 def grouped(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> Columns:
-    """Put the flows of each of `row_flows` together: sums, the largest window and the last finish."""
+    """Put the flows of each of `row_flows` together: sums, the largest window and the last finish.
+
+    The engine counts a large group as one; results stored by older ones have a column's entry for each of its flows.
+    """
     counts = np.array([row.get("count", 1) for row in rows])
-    if len(counts) == counts.sum():
+    if all(len(column) == len(counts) for column in columns.values()):
         return columns
     first = np.concatenate([[0], np.cumsum(counts)[:-1]])
     largest = {"cwnd_max", "finish_s"}

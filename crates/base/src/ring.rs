@@ -1,7 +1,7 @@
 /// A growing first-in first-out ring. It allocates when it first holds something and when it doubles, never else.
 #[derive(Clone, Debug, Default)]
 pub struct Ring<T> {
-    slots: Vec<T>,
+    slots: Box<[T]>,
     head: u32,
     length: u32,
 }
@@ -66,7 +66,7 @@ impl<T: Copy + Default> Ring<T> {
         let mut slots = Vec::with_capacity((self.slots.len() * 2).max(8));
         slots.extend(self.iter().copied());
         slots.resize(slots.capacity().next_power_of_two(), T::default());
-        self.slots = slots;
+        self.slots = slots.into();
         self.head = 0;
     }
 }

@@ -20,8 +20,6 @@ pub struct Tournament {
     winner: u64,
     /// Elements below this one stand near the top.
     near: u32,
-    /// How many of the top's four places are theirs.
-    near_parts: usize,
     /// The places of the first of these and, as if it were one of the others, of element 0.
     near_place: usize,
     far_place: usize,
@@ -49,7 +47,6 @@ impl Tournament {
             matches: vec![[u64::MAX; 4]; matches],
             winner: u64::MAX,
             near: near as u32,
-            near_parts: parts,
             near_place,
             far_place,
             bits,
@@ -71,10 +68,12 @@ impl Tournament {
         (self.times[element as usize], element as u32)
     }
 
-    /// The earliest of those that do not stand near the top, or what is no element's number where nothing is pending there.
+    /// The earliest of an element and its neighbours: of those below the same match of the second round from the top. So what comes
+    /// soon is known before it comes. It may be one that has nothing pending, where none has.
     #[inline(always)]
-    pub fn first_far(&self) -> u32 {
-        let key = self.matches[1][self.near_parts & 3..].iter().copied().fold(u64::MAX, u64::min);
+    pub fn first_around(&self, element: u32) -> u32 {
+        let place = second_round(self.place(element));
+        let key = self.matches[place >> 2][place & 3];
         (key & self.names()) as u32
     }
 
@@ -198,6 +197,13 @@ fn layout(near: usize, elements: usize) -> (u32, u32, usize) {
     best.filter(|(above, below, _)| 2 * above + below < 3 * alike).unwrap_or((alike, alike, 0))
 }
 
+/// The place in the second round from the top above a place; itself where it stands above that.
+#[inline(always)]
+fn second_round(place: usize) -> usize {
+    // Places of that round are 16 to 31, and each round below has two bits more.
+    place >> (place.ilog2().saturating_sub(4))
+}
+
 /// The smaller key. Which it is cannot be predicted: no branch.
 #[inline(always)]
 fn earlier(a: u64, b: u64) -> u64 {
@@ -244,10 +250,11 @@ mod tests {
                         prop_assert_eq!(told, tree.base + Time::from_picoseconds(tree.horizon()));
                     }
                 }
-                let far = times.iter().enumerate().skip(tree.near as usize);
-                if let Some((index, &earliest)) = far.min_by_key(|&(index, &time)| (time, index)) {
+                let part = |element: usize| second_round(tree.place(element as u32));
+                let around = times.iter().enumerate().filter(|&(index, _)| part(index) == part(element));
+                if let Some((index, &earliest)) = around.min_by_key(|&(index, &time)| (time, index)) {
                     let near_enough = tree.base + Time::from_picoseconds(tree.horizon()) > earliest;
-                    prop_assert!(!near_enough || tree.first_far() as usize == index);
+                    prop_assert!(!near_enough || tree.first_around(element as u32) as usize == index);
                 }
                 let first = times.iter().enumerate().min_by_key(|&(index, &time)| (time, index)).unwrap();
                 prop_assert_eq!(tree.first().0, *first.1);

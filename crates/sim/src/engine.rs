@@ -2,13 +2,13 @@ use base::{RandomStream, Time};
 use net::Phase;
 use tcp::{Ack, Actions, Segment, Sender};
 
-use crate::flow::{ArrivingAck, FlowSlot, Traffic};
+use crate::flow::{ArrivingAck, Traffic};
 use crate::network::Network;
 use crate::outbox::Outbox;
 use crate::outcome::Outcome;
 use crate::scenario::{Scenario, TrafficConfig};
 use crate::sender_slot::{SenderSlot, NO_SOURCE};
-use crate::traffic::{Counters, Datagrams};
+use crate::traffic::Datagrams;
 
 /// More packets of one flow in flight than this, and nothing limits it.
 const MOST_IN_FLIGHT: u64 = 20_000_000;
@@ -38,7 +38,7 @@ pub struct Engine {
     now: Time,
     events: u64,
     replication: u64,
-    /// The flow whose sender has its turn next, and after how many packets from crowds its source is to be fetched.
+    /// The flow whose sender was fetched last, and after how many packets from crowds the rest of what it needs is to be.
     upcoming: (u32, u32),
 }
 
@@ -57,8 +57,11 @@ impl Engine {
             let first_source = network.transfers.add(entry, flow, (0..flow.count).map(own));
             let sender = Sender::new(&flow.sender, flow.size_packets.filter(|_| flow.traffic.is_none()));
             for number in 0..flow.count {
-                let mut random = stream(&format!("flow/{}", flow.member_name(number)));
-                let mut start = Time::from_seconds(flow.start_s + random.uniform() * flow.start_spread_s);
+                let spread = match flow.start_spread_s {
+                    0.0 => 0.0,
+                    spread => spread * stream(&format!("flow/{}", flow.member_name(number))).uniform(),
+                };
+                let mut start = Time::from_seconds(flow.start_s + spread);
                 let traffic = match &flow.traffic {
                     None => Traffic::Once,
                     Some(TrafficConfig::Web { .. }) => {
@@ -82,6 +85,7 @@ impl Engine {
                     since: Time::ZERO,
                     last_sent: Time::ZERO,
                     packet_bytes: flow.packet_bytes,
+                    crowded: network.is_crowded(senders.len() as u32),
                     source,
                 });
             }
@@ -120,7 +124,7 @@ impl Engine {
                 let flow = element - self.network.first_sender;
                 self.on_sender(flow, time);
                 if self.senders.len() >= MANY_FLOWS {
-                    self.prefetch_for_sender();
+                    self.prefetch_for_sender(flow);
                 }
                 if self.senders[flow as usize].sender.flight_size() > MOST_IN_FLIGHT {
                     return Progress::Failed(self.flood(flow));
@@ -159,8 +163,8 @@ impl Engine {
             phase: self.network.phase,
             events: self.events + cells,
             cpu_s,
-            flows: self.network.flows.iter().map(FlowSlot::statistics).collect(),
-            recoveries: self.network.recovery_statistics(),
+            flows: self.network.accounts,
+            recoveries: self.network.recoveries,
             links,
             transfers,
             traces,
@@ -189,6 +193,9 @@ impl Engine {
     /// An ACK, the timer, or the start: in this order at the same instant.
     #[inline(always)]
     fn on_sender(&mut self, flow: u32, now: Time) {
+        if self.senders[flow as usize].crowded {
+            return self.on_crowded_sender(flow, now);
+        }
         let cwnd = self.senders[flow as usize].sender.cwnd();
         let acks = &mut self.network.flows[flow as usize].acks;
         match acks.front() {
@@ -204,6 +211,17 @@ impl Engine {
         let next = ack.min(slot.sender.deadline()).min(slot.start);
         slot.pending = next;
         self.network.events.set(self.network.first_sender + flow, next);
+    }
+
+    /// As [`Engine::on_sender`], where ACKs wait elsewhere.
+    #[inline(never)]
+    fn on_crowded_sender(&mut self, flow: u32, now: Time) {
+        let cwnd = self.senders[flow as usize].sender.cwnd();
+        self.on_timer_or_start(flow, now);
+        self.follow_cwnd(flow, now, cwnd);
+        let slot = &mut self.senders[flow as usize];
+        slot.pending = slot.sender.deadline().min(slot.start);
+        self.network.events.set(self.network.first_sender + flow, slot.pending);
     }
 
     /// A packet that waited in a crowd has its turn.
@@ -227,19 +245,20 @@ impl Engine {
             if none_before & self.senders[flow as usize].sender.only_opens(ack.time, ack.next) {
                 self.on_crowded_ack(flow, ack);
             } else {
+                // Such an ACK may end a transfer, soon.
+                self.network.transfers.prefetch(self.senders[flow as usize].source);
                 self.network.wait_for_sender(flow, ack);
             }
         }
     }
 
-    /// Fetches the sources of the sender that has its turn next, and of ACKs that do soon, where they may end their transfers.
-    /// Which source it is stands in memory that was to be fetched before.
+    /// Fetches the sources of senders that begin transfers soon, and of ACKs that may end theirs. Which source it is stands in
+    /// memory that was to be fetched before.
     #[inline(always)]
     fn prefetch_sources(&mut self, element: u32) {
-        let (flow, packets) = self.upcoming;
-        self.upcoming.1 = packets.saturating_sub(1);
-        if packets == 1 {
-            self.network.transfers.prefetch(self.senders[flow as usize].source);
+        self.upcoming.1 = self.upcoming.1.wrapping_sub(1);
+        if self.upcoming.1 == 0 {
+            self.prefetch_for_start();
         }
         if element + 1 == self.network.first_receiver {
             if let Some(flow) = self.network.crowd(element).soon(2) {
@@ -248,14 +267,28 @@ impl Engine {
         }
     }
 
-    /// Fetches what the sender needs that has its turn next.
+    /// Fetches the sender that has its turn next among those around this one; the rest of what it needs a little later.
     #[inline(always)]
-    fn prefetch_for_sender(&mut self) {
-        let flow = self.network.events.first_far().wrapping_sub(self.network.first_sender);
-        if let Some(slot) = self.senders.get(flow as usize) {
+    fn prefetch_for_sender(&mut self, flow: u32) {
+        if self.upcoming.1 as i32 > 0 {
+            self.prefetch_for_start();
+        }
+        let element = self.network.events.first_around(self.network.first_sender + flow);
+        if let Some(slot) = self.senders.get(element.wrapping_sub(self.network.first_sender) as usize) {
             slot.prefetch();
+            self.network.events.prefetch(element);
+            self.upcoming = (element - self.network.first_sender, 2);
+        }
+    }
+
+    /// Fetches the rest of what the sender fetched last needs, where it is to begin.
+    #[inline(always)]
+    fn prefetch_for_start(&mut self) {
+        let flow = self.upcoming.0;
+        let slot = &self.senders[flow as usize];
+        if slot.sender.deadline() == Time::NEVER {
             self.network.prefetch_flow(flow);
-            self.upcoming = (flow, 2);
+            self.network.transfers.prefetch(slot.source);
         }
     }
 
@@ -272,6 +305,9 @@ impl Engine {
         if next < slot.pending {
             slot.pending = next;
             self.network.events.advance(self.network.first_sender + flow, next);
+        } else if slot.sender.deadline() == Time::NEVER && next > slot.pending {
+            slot.pending = next;
+            self.network.events.set(self.network.first_sender + flow, next);
         }
     }
 
@@ -310,23 +346,21 @@ impl Engine {
     fn begin_transfer(&mut self, flow: u32, source: u32, now: Time) {
         let slot = &mut self.senders[flow as usize];
         let network = &mut self.network;
-        let before = Counters::of(&network.flows[flow as usize]);
-        slot.sender = network.transfers.begin(source, now, slot.sender.una(), before, &network.phase);
+        slot.sender = network.transfers.begin(source, now, slot.sender.una(), &network.phase);
         network.begin_next_transfer(flow, now);
         self.open(flow, now);
     }
 
     #[inline(never)]
     fn on_finished(&mut self, flow: u32, now: Time) {
-        let (slot, counts) = (&mut self.senders[flow as usize], &mut self.network.flows[flow as usize]);
+        let slot = &mut self.senders[flow as usize];
         let source = slot.source;
         if source == NO_SOURCE {
-            counts.finish = now;
-            return;
+            let account = self.network.flows[flow as usize].account;
+            return self.network.accounts[account as usize].finish_one(now);
         }
-        let after = Counters::of(counts);
         let transfers = &mut self.network.transfers;
-        transfers.end(source, now, slot.sender.una(), after, &self.network.phase);
+        transfers.end(source, now, &slot.sender, &self.network.phase);
         slot.start = now + transfers.draw_silence(source);
     }
 
@@ -345,17 +379,18 @@ impl Engine {
     fn on_ack(&mut self, flow: u32, now: Time, ack: ArrivingAck) {
         let slot = &mut self.senders[flow as usize];
         let index = self.network.phase.index(now);
-        let counts = &mut self.network.flows[flow as usize];
+        let account = self.network.flows[flow as usize].account;
+        let counts = &mut self.network.accounts[account as usize];
         let una = slot.sender.una();
         let fresh = ack.next > una;
         if fresh {
-            counts.sender_counts[index].acked += ack.next - una;
+            counts.acked[index] += ack.next - una;
             if index == 1 {
                 counts.rtt_sum += u128::from((now - ack.echo).picoseconds());
                 counts.rtt_samples += 1;
             }
         } else if ack.next == una && slot.sender.flight_size() > 0 && ack.echo >= slot.sender.opened() {
-            counts.rare.duplicate_acks[index] += 1;
+            counts.duplicate_acks[index] += 1;
         }
         if let Some(observers) = &mut self.network.observers {
             observers.ack(flow, now, ack.next, fresh.then(|| now - ack.echo), &slot.sender);
@@ -383,7 +418,7 @@ impl Engine {
     #[inline(always)]
     fn account_cwnd(&mut self, flow: usize, now: Time, before: f64) {
         let (slot, phase) = (&mut self.senders[flow], &self.network.phase);
-        let counts = &mut self.network.flows[flow];
+        let counts = &mut self.network.accounts[self.network.flows[flow].account as usize];
         if now >= phase.warmup {
             // The window that stood when the measurement began counts too.
             let span = now - slot.since.max(phase.warmup);

@@ -4,7 +4,6 @@ use base::{prefetch, Ring, Time};
 use tcp::Receiver;
 
 use crate::recovery::LossLog;
-use crate::statistics::FlowStatistics;
 
 /// An ACK on its last way to the sender.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,131 +25,96 @@ pub(crate) enum Traffic {
     Datagrams(u32),
 }
 
-/// What a flow counts seldom; see [`FlowStatistics`].
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct RareCounts {
-    pub(crate) retransmitted: [u64; 2],
-    pub(crate) dropped: [u64; 2],
-    pub(crate) lost: [u64; 2],
-    pub(crate) duplicate_acks: [u64; 2],
-    pub(crate) timeouts: [u64; 2],
-    pub(crate) fast_retransmits: [u64; 2],
-}
+/// Departures that stand with the flow.
+const DEPARTURES_HERE: usize = 4;
 
-/// What its sender counts: of each packet, and of each ACK.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SenderCounts {
-    pub(crate) sent: u64,
-    pub(crate) acked: u64,
-}
-
-/// What its receiver counts of each packet.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ReceiverCounts {
-    pub(crate) received: u64,
-    pub(crate) delivered: u64,
-}
-
-/// What the network keeps of a flow. Counts in pairs: in the warm-up, and in the measurement.
-///
-/// In the order of use: within the measurement, an ACK needs one cache line of it, and a packet of data another one.
+/// What the network keeps of a flow. In the order of use: the first cache line is what an ACK needs, data need the next one too.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct FlowSlot {
-    pub(crate) rare: RareCounts,
-    /// When the transfer was acknowledged whole.
-    pub(crate) finish: Time,
+    /// When the last packet departs from each of its own copies of links; see [`Departures`].
+    departures: [Time; DEPARTURES_HERE],
     pub(crate) traffic: Traffic,
-    pub(crate) sender_counts: [SenderCounts; 2],
+    /// Where it is counted.
+    pub(crate) account: u32,
     /// ACKs that wait in the crowd of the senders.
     pub(crate) crowded_acks: u32,
     /// The first hop of its data.
     pub(crate) data: u32,
-    pub(crate) rtt_samples: u64,
-    pub(crate) rtt_sum: u128,
-    pub(crate) cwnd_area: f64,
-    pub(crate) cwnd_max: f64,
-    /// ACKs on their last way to the sender.
-    pub(crate) acks: Ring<ArrivingAck>,
-    /// Its losses; none where there was none.
-    pub(crate) loss_log: Option<Box<LossLog>>,
-    /// The receiver's element in the event queue, where it may hold ACKs back.
-    pub(crate) receiver_timer: u32,
-    pub(crate) receiver_counts: [ReceiverCounts; 2],
     /// The first hop of its ACKs, right behind that of the receiver, and their size.
     pub(crate) first_ack_hop: u32,
     pub(crate) ack_bytes: u16,
+    /// The receiver's element in the event queue, where it may hold ACKs back.
+    pub(crate) receiver_timer: u32,
     pub(crate) receiver: Receiver,
+    /// Its losses; none where there was none.
+    loss_log: Option<Box<LossLog>>,
+    /// ACKs on their last way to the sender.
+    pub(crate) acks: Ring<ArrivingAck>,
 }
 
-// Whole cache lines; what an ACK needs begins one, and what data need.
-const _: () = assert!(size_of::<FlowSlot>() == 384);
-const _: () = assert!((offset_of!(FlowSlot, sender_counts) + size_of::<SenderCounts>()).is_multiple_of(64));
-const _: () = assert!((offset_of!(FlowSlot, receiver_counts) + size_of::<ReceiverCounts>()).is_multiple_of(64));
+// Whole cache lines; what data need beyond the first begins one.
+const _: () = assert!(size_of::<FlowSlot>() == 192);
+const _: () = assert!(offset_of!(FlowSlot, receiver) == 64);
+
+/// When the last packet departs from each flow's own copies of links: the first of them stand with the flow, the rest here.
+#[derive(Clone, Debug)]
+pub(crate) struct Departures {
+    more: Vec<Time>,
+    /// How many of a flow stand here.
+    each: usize,
+}
+
+impl Departures {
+    /// For so many flows, each of which has so many such links at most.
+    pub(crate) fn new(flows: usize, most: usize) -> Departures {
+        let each = most.saturating_sub(DEPARTURES_HERE);
+        Departures { more: vec![Time::ZERO; flows * each], each }
+    }
+
+    /// From a flow's copy of the link that is the so-and-so-manieth of its own.
+    #[inline(always)]
+    pub(crate) fn last<'a>(&'a mut self, flows: &'a mut [FlowSlot], flow: u32, ordinal: usize) -> &'a mut Time {
+        if ordinal < DEPARTURES_HERE {
+            &mut flows[flow as usize].departures[ordinal]
+        } else {
+            &mut self.more[flow as usize * self.each + ordinal - DEPARTURES_HERE]
+        }
+    }
+}
 
 impl FlowSlot {
     /// A flow that has done nothing yet.
-    pub(crate) fn new(receiver: Receiver, ack_bytes: u16, data: u32, acks: u32) -> FlowSlot {
+    pub(crate) fn new(receiver: Receiver, ack_bytes: u16, data: u32, acks: u32, account: u32) -> FlowSlot {
         FlowSlot {
-            rare: RareCounts::default(),
-            finish: Time::NEVER,
+            departures: Default::default(),
             traffic: Traffic::Once,
-            sender_counts: Default::default(),
+            account,
             crowded_acks: 0,
             data,
-            rtt_samples: 0,
-            rtt_sum: 0,
-            cwnd_area: 0.0,
-            cwnd_max: 0.0,
-            acks: Ring::default(),
-            loss_log: None,
-            receiver_timer: 0,
-            receiver_counts: Default::default(),
             first_ack_hop: acks,
             ack_bytes,
+            receiver_timer: 0,
             receiver,
+            loss_log: None,
+            acks: Ring::default(),
         }
     }
 
-    /// All that it counted.
-    pub(crate) fn statistics(&self) -> FlowStatistics {
-        let RareCounts { retransmitted, dropped, lost, duplicate_acks, timeouts, fast_retransmits } = self.rare;
-        FlowStatistics {
-            sent: self.sender_counts.map(|counts| counts.sent),
-            received: self.receiver_counts.map(|counts| counts.received),
-            delivered: self.receiver_counts.map(|counts| counts.delivered),
-            acked: self.sender_counts.map(|counts| counts.acked),
-            rtt_sum: self.rtt_sum,
-            rtt_samples: self.rtt_samples,
-            cwnd_area: self.cwnd_area,
-            cwnd_max: self.cwnd_max,
-            finish: self.finish,
-            retransmitted,
-            dropped,
-            lost,
-            duplicate_acks,
-            timeouts,
-            fast_retransmits,
-        }
+    pub(crate) fn loss_log(&mut self) -> &mut LossLog {
+        self.loss_log.get_or_insert_with(Box::default)
     }
 
     /// Fetches what an ACK needs.
     #[inline(always)]
     pub(crate) fn prefetch_for_ack(&self) {
-        prefetch(&self.crowded_acks);
-    }
-
-    /// Fetches what the end of a transfer needs, and what follows a loss.
-    #[inline(always)]
-    pub(crate) fn prefetch_rare(&self) {
-        prefetch(&self.rare);
-        prefetch(&self.finish);
+        prefetch(&self.departures);
     }
 
     /// Fetches what data need.
     #[inline(always)]
     pub(crate) fn prefetch_for_data(&self) {
+        prefetch(&self.departures);
         self.receiver.prefetch();
     }
 }

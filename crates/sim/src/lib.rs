@@ -33,5 +33,5 @@ pub use observe::{
 pub use outcome::{Column, Outcome};
 pub use recovery::{RecoveryStatistics, Repair, TimeoutKind};
 pub use scenario::Scenario;
-pub use statistics::FlowStatistics;
+pub use statistics::{FlowStatistics, MOST_ROWS_OF_A_GROUP};
 pub use traffic::{SizeClass, State, TransferStatistics};

@@ -8,15 +8,16 @@ use tcp::{Acknowledgment, Receiver};
 
 use crate::channels::Channels;
 use crate::crowd::Crowd;
-use crate::flow::{ArrivingAck, FlowSlot, Traffic};
+use crate::flow::{ArrivingAck, Departures, FlowSlot, Traffic};
 use crate::links::{link, private_links, queued_link};
 use crate::losses::{losses, LossSlot};
 use crate::observe::Observers;
 use crate::pipes::pipes;
+use crate::recovery::RecoveryStatistics;
 use crate::route::{routes, Element, Hop, Place, Routes};
 use crate::scenario::Scenario;
+use crate::statistics::{FlowStatistics, MOST_ROWS_OF_A_GROUP};
 use crate::traffic::Transfers;
-use crowds::Departures;
 use rare::{processes, ProcessSlot};
 
 /// A packet and its instant.
@@ -47,6 +48,10 @@ pub(crate) struct Network {
     pub(crate) phase: Phase,
     pub(crate) events: Tournament,
     pub(crate) flows: Vec<FlowSlot>,
+    /// Of flows, and of large groups.
+    pub(crate) accounts: Vec<FlowStatistics>,
+    /// What each of these counts of its losses.
+    pub(crate) recoveries: Vec<RecoveryStatistics>,
     pub(crate) observers: Option<Box<Observers>>,
     hops: Vec<Hop>,
     links: Vec<Link>,
@@ -101,10 +106,15 @@ impl Network {
         let first_receiver = first_crowd + crowds as u32 + 1;
         let mut delaying = Vec::new();
         let mut flows = Vec::with_capacity(starts.len());
-        for (index, ((entry, _), &(data, acks))) in scenario.members().zip(&starts).enumerate() {
+        let mut accounts = Vec::new();
+        for (index, ((entry, number), &(data, acks))) in scenario.members().zip(&starts).enumerate() {
             let flow = &scenario.flows[entry];
+            let together = if flow.count > MOST_ROWS_OF_A_GROUP { flow.count } else { 1 };
+            if number % together == 0 {
+                accounts.push(FlowStatistics::new(together));
+            }
             let receiver = Receiver::new(&flow.receiver, flow.sender.dialect);
-            let mut slot = FlowSlot::new(receiver, flow.ack_bytes, data, acks);
+            let mut slot = FlowSlot::new(receiver, flow.ack_bytes, data, acks, accounts.len() as u32 - 1);
             slot.receiver_timer = first_receiver + delaying.len() as u32;
             flows.push(slot);
             if flow.receiver.ack_every > 1 {
@@ -116,6 +126,8 @@ impl Network {
             phase,
             events: Tournament::with_near(first_receiver as usize, first_sender as usize + flows.len()),
             flows,
+            recoveries: vec![RecoveryStatistics::default(); accounts.len()],
+            accounts,
             observers: Observers::new(scenario, replication, phase),
             overtaking: vec![Crowd::default(); pipes.len()],
             pipes,
@@ -246,9 +258,9 @@ impl Network {
     #[inline(never)]
     fn take_in(&mut self, flow: u32, time: Time) {
         let index = self.phase.index(time);
-        let counts = &mut self.flows[flow as usize].receiver_counts[index];
-        counts.received += 1;
-        counts.delivered += 1;
+        let counts = &mut self.accounts[self.flows[flow as usize].account as usize];
+        counts.received[index] += 1;
+        counts.delivered[index] += 1;
     }
 
     /// The receiver of a flow is ready for its next transfer.
@@ -346,9 +358,11 @@ impl Network {
 
     #[cold]
     fn look(&mut self, flow: u32, found: u64, packet: &Packet) {
-        if let (Traffic::Transfers(source), true) = (self.flows[flow as usize].traffic, packet.kind != PacketKind::Ack)
-        {
-            self.transfers.look(source, packet.sequence, found);
+        let slot = &self.flows[flow as usize];
+        if let (Traffic::Transfers(source), true) = (slot.traffic, packet.kind != PacketKind::Ack) {
+            if packet.sequence >= slot.receiver.first() {
+                self.transfers.look(source, found);
+            }
         }
     }
 
@@ -408,9 +422,9 @@ impl Network {
         let before = slot.receiver.next();
         let acknowledgment = slot.receiver.on_data(time, packet.sequence, packet.stamp);
         let index = self.phase.index(time);
-        let counts = &mut slot.receiver_counts[index];
-        counts.received += 1;
-        counts.delivered += slot.receiver.next() - before;
+        let counts = &mut self.accounts[slot.account as usize];
+        counts.received[index] += 1;
+        counts.delivered[index] += slot.receiver.next() - before;
         if slot.receiver.deadline() != Time::NEVER {
             self.events.advance(slot.receiver_timer, slot.receiver.deadline());
         }
@@ -448,6 +462,13 @@ impl Network {
             self.events.advance(self.first_sender + flow, time);
         }
         ring.push(ArrivingAck { time, next: packet.sequence, echo: packet.stamp });
+    }
+
+    /// Whether a flow's ACKs wait for its sender in the crowd of all such senders.
+    pub(crate) fn is_crowded(&self, flow: u32) -> bool {
+        let mut rest = self.hops[self.flows[flow as usize].first_ack_hop as usize..].iter();
+        let end = |hop: &&Hop| matches!(hop.element, Element::Sender(_) | Element::CrowdedSender(_) | Element::Sink(_));
+        rest.find(end).is_some_and(|hop| matches!(hop.element, Element::CrowdedSender(_)))
     }
 
     /// The flow of a packet that crosses hops of its own flow alone: its way ends at that flow's receiver or sender.

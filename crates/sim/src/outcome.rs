@@ -17,9 +17,9 @@ pub struct Outcome {
     pub events: u64,
     /// CPU time of the loop \[s\].
     pub cpu_s: f64,
-    /// Counters of the flows, in the order of the scenario.
+    /// Counters of the flows, in the order of the scenario; a group of more than [`crate::MOST_ROWS_OF_A_GROUP`] has one row.
     pub flows: Vec<FlowStatistics>,
-    /// What the flows counted of their losses, in the order of the scenario.
+    /// What these counted of their losses, row by row.
     pub recoveries: Vec<RecoveryStatistics>,
     /// Counters of the links, in the order of the scenario.
     pub links: Vec<LinkStatistics>,

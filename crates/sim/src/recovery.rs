@@ -5,9 +5,7 @@
 use std::collections::VecDeque;
 
 use base::Time;
-use tcp::{Loss, LossCause};
-
-use crate::statistics::FlowStatistics;
+use tcp::{Loss, LossCause, Recovered};
 
 /// What a timeout is. Each is one of these, the first in this order that fits [engset, section 5.4.3].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +39,7 @@ impl TimeoutKind {
     }
 }
 
-/// What a flow counts of its losses in the measurement.
+/// What a flow counts of its losses in the measurement, or all flows of a large group together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RecoveryStatistics {
     /// Timeouts, by [`TimeoutKind`].
@@ -72,7 +70,7 @@ struct Entry {
     time: Time,
     loss: Loss,
     spurious: bool,
-    sent: u64,
+    /// Packets that the flow had sent again.
     retransmitted: u64,
 }
 
@@ -103,6 +101,11 @@ pub struct Repair {
 }
 
 impl Repair {
+    /// The timer expired, so long after the packet sent last.
+    pub(crate) fn timeout(loss: Loss, spurious: bool, stalled: Time) -> Repair {
+        Repair { loss, spurious, time: stalled, retransmissions: 0, sent: 0, sent_on_end: 0 }
+    }
+
     /// The [`TimeoutKind`], or one more for a recovery.
     pub fn event(&self) -> u8 {
         match self.loss.cause {
@@ -115,14 +118,11 @@ impl Repair {
 /// A flow's losses so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LossLog {
-    pub(crate) statistics: RecoveryStatistics,
     /// By sequence number.
     copies: VecDeque<LastCopy>,
     entry: Option<Entry>,
-}
-
-fn total(pair: [u64; 2]) -> u64 {
-    pair[0] + pair[1]
+    /// Packets sent again.
+    retransmitted: u64,
 }
 
 impl LossLog {
@@ -133,6 +133,7 @@ impl LossLog {
 
     /// Another copy goes out; all below `una` is acknowledged.
     pub(crate) fn on_retransmission(&mut self, sequence: u64, una: u64, now: Time) {
+        self.retransmitted += 1;
         self.forget_below(una);
         self.note(LastCopy { sequence, sent: now, dropped: Time::NEVER });
     }
@@ -152,8 +153,9 @@ impl LossLog {
         }
     }
 
-    /// The sender takes a packet for lost; whether it is not: its last copy has not been dropped until now.
-    pub(crate) fn on_loss(&mut self, now: Time, loss: Loss, flow: &FlowStatistics, measured: bool) -> bool {
+    /// The sender takes a packet for lost; whether it is not: its last copy has not been dropped until now. All is counted in the
+    /// measurement, else nowhere.
+    pub(crate) fn on_loss(&mut self, now: Time, loss: Loss, counted: Option<&mut RecoveryStatistics>) -> bool {
         self.forget_below(loss.sequence);
         let lost = |copy: &LastCopy| copy.sequence == loss.sequence && copy.dropped <= now;
         let spurious = !self.copies.front().is_some_and(lost);
@@ -161,63 +163,51 @@ impl LossLog {
             time: now,
             loss,
             spurious,
-            sent: total(flow.sent),
-            retransmitted: total(flow.retransmitted),
+            retransmitted: self.retransmitted,
         });
-        if spurious && measured {
+        if let (true, Some(counted)) = (spurious, counted) {
             match loss.cause {
-                LossCause::Timeout => self.statistics.spurious_timeouts += 1,
-                LossCause::FastRetransmit => self.statistics.spurious_fast_retransmits += 1,
+                LossCause::Timeout => counted.spurious_timeouts += 1,
+                LossCause::FastRetransmit => counted.spurious_fast_retransmits += 1,
             }
         }
         spurious
     }
 
-    /// The timer expired; the packet sent last left at `last_sent`.
-    pub(crate) fn on_timeout(
-        &mut self,
-        now: Time,
-        loss: Loss,
-        spurious: bool,
-        last_sent: Time,
-        measured: bool,
-    ) -> Repair {
-        let stalled = now - last_sent;
-        if measured {
-            self.statistics.timeouts[TimeoutKind::of(&loss) as usize] += 1;
-            self.statistics.slow_start_timeouts += u64::from(loss.slow_start);
-            self.statistics.stalled += stalled;
-        }
-        Repair { loss, spurious, time: stalled, retransmissions: 0, sent: 0, sent_on_end: 0 }
-    }
-
-    /// A fast recovery succeeded, and its last ACK has let so many packets out, so many of them not for the first time; none where
-    /// no recovery was seen to begin.
+    /// A fast recovery succeeded; none where none was seen to begin.
     pub(crate) fn on_recovered(
         &mut self,
         now: Time,
-        (sent_on_end, resent_on_end): (u64, u64),
-        flow: &FlowStatistics,
-        measured: bool,
+        recovered: Recovered,
+        counted: Option<&mut RecoveryStatistics>,
     ) -> Option<Repair> {
         let entry = self.entry.take()?;
+        let retransmitted = self.retransmitted - entry.retransmitted;
         let repair = Repair {
             loss: entry.loss,
             spurious: entry.spurious,
             time: now - entry.time,
-            retransmissions: total(flow.retransmitted) - entry.retransmitted - resent_on_end,
-            sent: total(flow.sent) - entry.sent - sent_on_end,
-            sent_on_end,
+            retransmissions: retransmitted - recovered.resent,
+            sent: recovered.max - entry.loss.max + retransmitted - recovered.sent,
+            sent_on_end: recovered.sent,
         };
-        if measured {
-            let all = &mut self.statistics;
-            all.recoveries += 1;
-            all.retransmissions += repair.retransmissions;
-            all.sent += repair.sent;
-            all.sent_on_end += sent_on_end;
-            all.time += repair.time;
+        if let Some(counted) = counted {
+            counted.recoveries += 1;
+            counted.retransmissions += repair.retransmissions;
+            counted.sent += repair.sent;
+            counted.sent_on_end += repair.sent_on_end;
+            counted.time += repair.time;
         }
         Some(repair)
+    }
+}
+
+impl RecoveryStatistics {
+    /// The timer expired, so long after the packet sent last.
+    pub(crate) fn add_timeout(&mut self, loss: &Loss, stalled: Time) {
+        self.timeouts[TimeoutKind::of(loss) as usize] += 1;
+        self.slow_start_timeouts += u64::from(loss.slow_start);
+        self.stalled += stalled;
     }
 }
 
@@ -240,6 +230,7 @@ mod tests {
             place: sequence,
             remaining: None,
             window: 10,
+            max: sequence + 10,
         }
     }
 
@@ -248,7 +239,7 @@ mod tests {
     }
 
     fn is_spurious(log: &mut LossLog, sequence: u64, now: f64) -> bool {
-        log.on_loss(seconds(now), timeout(sequence), &FlowStatistics::default(), true)
+        log.on_loss(seconds(now), timeout(sequence), None)
     }
 
     #[test]
@@ -266,10 +257,11 @@ mod tests {
     #[test]
     fn what_was_dropped_is_lost_and_what_was_not_is_not() {
         let mut log = LossLog::default();
+        let mut counted = RecoveryStatistics::default();
         log.on_drop(7, seconds(1.0), seconds(1.5));
-        assert!(!is_spurious(&mut log, 7, 2.0));
-        assert!(is_spurious(&mut log, 8, 2.0));
-        assert_eq!(log.statistics.spurious_timeouts, 1);
+        assert!(!log.on_loss(seconds(2.0), timeout(7), Some(&mut counted)));
+        assert!(log.on_loss(seconds(2.0), timeout(8), Some(&mut counted)));
+        assert_eq!(counted, RecoveryStatistics { spurious_timeouts: 1, ..RecoveryStatistics::default() });
     }
 
     #[test]
@@ -308,22 +300,23 @@ mod tests {
 
     #[test]
     fn a_recovery_counts_what_is_sent_in_it_and_at_its_end() {
-        let mut log = LossLog::default();
-        let mut flow = FlowStatistics { sent: [10, 20], retransmitted: [1, 2], ..FlowStatistics::default() };
-        log.on_loss(seconds(1.0), loss(5, LossCause::FastRetransmit), &flow, true);
-        (flow.sent[1], flow.retransmitted[1]) = (31, 5);
-        let repair = log.on_recovered(seconds(1.5), (2, 1), &flow, true).expect("one was under way");
-        assert_eq!((repair.sent, repair.sent_on_end, repair.retransmissions), (9, 2, 2));
-        assert_eq!((log.statistics.recoveries, log.statistics.time), (1, seconds(0.5)));
-        assert_eq!(log.on_recovered(seconds(2.0), (0, 0), &flow, true), None, "it is over");
+        let (mut log, mut counted) = (LossLog::default(), RecoveryStatistics::default());
+        log.on_retransmission(3, 3, seconds(0.5));
+        // Up to 14 was sent before; 5 is sent again, then 15 to 20, and 6 and 7; the last ACK lets out 8, for the second time, and 21.
+        log.on_loss(seconds(1.0), loss(5, LossCause::FastRetransmit), Some(&mut counted));
+        (5..9).for_each(|sequence| log.on_retransmission(sequence, 5, seconds(1.2)));
+        let end = Recovered { sent: 2, resent: 1, max: 22 };
+        let repair = log.on_recovered(seconds(1.5), end, Some(&mut counted)).expect("one was under way");
+        assert_eq!((repair.sent, repair.sent_on_end, repair.retransmissions), (9, 2, 3));
+        assert_eq!((counted.recoveries, counted.sent, counted.time), (1, 9, seconds(0.5)));
+        assert_eq!(log.on_recovered(seconds(2.0), end, Some(&mut counted)), None, "it is over");
     }
 
     #[test]
     fn a_timeout_ends_a_recovery_without_success() {
         let mut log = LossLog::default();
-        let flow = FlowStatistics::default();
-        log.on_loss(seconds(1.0), loss(5, LossCause::FastRetransmit), &flow, true);
-        log.on_loss(seconds(2.0), Loss { in_recovery: true, ..timeout(5) }, &flow, true);
-        assert_eq!(log.on_recovered(seconds(3.0), (1, 0), &flow, true), None);
+        log.on_loss(seconds(1.0), loss(5, LossCause::FastRetransmit), None);
+        log.on_loss(seconds(2.0), Loss { in_recovery: true, ..timeout(5) }, None);
+        assert_eq!(log.on_recovered(seconds(3.0), Recovered { sent: 1, resent: 0, max: 20 }, None), None);
     }
 }

@@ -14,6 +14,8 @@ pub(crate) struct SenderSlot {
     /// When it last sent.
     pub(crate) last_sent: Time,
     pub(crate) packet_bytes: u16,
+    /// Its ACKs wait in the crowd of all such senders.
+    pub(crate) crowded: bool,
     /// Its source of transfers, as [`crate::flow::Traffic`] says too, in a line that is needed anyway (3% with 100,000 sources);
     /// [`NO_SOURCE`] where it has none.
     pub(crate) source: u32,

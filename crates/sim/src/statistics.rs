@@ -1,7 +1,14 @@
 use base::Time;
 
-/// What a flow counts, always. Pairs: in the warm-up, and in the measurement.
+/// A large group of flows is counted as one: of its single flows nothing is told.
+pub const MOST_ROWS_OF_A_GROUP: usize = 1000;
+
+/// What a flow counts, always; or all flows of an entry together, where they are more than [`MOST_ROWS_OF_A_GROUP`]: sums, and the
+/// largest window. Pairs: in the warm-up, and in the measurement.
+///
+/// In the order of use: what each packet needs lies in front.
 #[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 pub struct FlowStatistics {
     /// Data packets put on the wire.
     pub sent: [u64; 2],
@@ -19,9 +26,11 @@ pub struct FlowStatistics {
     pub cwnd_area: f64,
     /// Largest cwnd in the measurement \[packets\].
     pub cwnd_max: f64,
-    /// When the transfer was acknowledged whole; [`Time::NEVER`] where it was not.
+    /// When the transfer was acknowledged whole, the last one of a group; [`Time::NEVER`] where it was not.
     pub finish: Time,
-    /// Those of them that were sent before.
+    /// Flows whose transfer was not.
+    pub unfinished: u32,
+    /// Those of the packets sent that were sent before.
     pub retransmitted: [u64; 2],
     /// Data packets that a queue dropped.
     pub dropped: [u64; 2],
@@ -35,24 +44,34 @@ pub struct FlowStatistics {
     pub fast_retransmits: [u64; 2],
 }
 
-impl Default for FlowStatistics {
-    fn default() -> Self {
+impl FlowStatistics {
+    /// Of so many flows that have done nothing yet.
+    pub(crate) fn new(flows: usize) -> FlowStatistics {
         FlowStatistics {
             sent: [0; 2],
-            retransmitted: [0; 2],
             received: [0; 2],
-            dropped: [0; 2],
-            lost: [0; 2],
             delivered: [0; 2],
             acked: [0; 2],
+            rtt_sum: 0,
+            rtt_samples: 0,
+            cwnd_area: 0.0,
+            cwnd_max: 0.0,
+            finish: Time::NEVER,
+            unfinished: flows as u32,
+            retransmitted: [0; 2],
+            dropped: [0; 2],
+            lost: [0; 2],
             duplicate_acks: [0; 2],
             timeouts: [0; 2],
             fast_retransmits: [0; 2],
-            rtt_sum: 0,
-            rtt_samples: 0,
-            cwnd_max: 0.0,
-            cwnd_area: 0.0,
-            finish: Time::NEVER,
+        }
+    }
+
+    /// A flow's transfer is acknowledged whole.
+    pub(crate) fn finish_one(&mut self, now: Time) {
+        self.unfinished -= 1;
+        if self.unfinished == 0 {
+            self.finish = now;
         }
     }
 }

@@ -2,10 +2,11 @@
 
 mod common;
 
+use base::Time;
 use common::{flow, link, ns2, rfc, run, scenario};
 use sim::scenario::{BufferConfig, FlowConfig, LinkConfig, SizeLaw, TimeLaw, TrafficConfig};
-use sim::{Outcome, Scenario};
-use tcp::{Dialect, Increase, PartialAckTimer, Recovery, RttSample, SenderConfig, SlowStartWhile};
+use sim::{Kind, Outcome, Scenario};
+use tcp::{Dialect, Increase, LossCause, PartialAckTimer, Recovery, RttSample, SenderConfig, SlowStartWhile};
 
 /// [engset, section 3.1].
 fn engset() -> SenderConfig {
@@ -279,6 +280,78 @@ fn drops_and_captures_name_the_source_that_they_are_of() {
     assert!(drops.len() > 500 && outcome.flows.iter().any(|counts| counts.dropped[1] > 0));
     let received = |source: usize| outcome.flows[source].received[1];
     assert!((1..60).any(|source| received(source) != received(0)), "they differ");
+}
+
+/// A group of more than 1000 flows has one row: what the traces tell of each of its flows, together.
+#[test]
+fn a_large_group_is_counted_as_one() {
+    let law = SizeLaw::Exponential { mean_packets: 12.0, min_packets: 3.0 };
+    let mut observed = paper(1001, 50e6, Some(100), web(law, TimeLaw::Exponential { mean_s: 0.3 }), 3.0);
+    observed.flows.push(FlowConfig { name: "other".to_owned(), count: 2, ..observed.flows[0].clone() });
+    observed.run.warmup_s = 0.7;
+    let trace = &mut observed.trace;
+    (trace.cwnd, trace.rtt, trace.sequence, trace.drops, trace.losses, trace.recovery) =
+        (true, true, true, true, true, true);
+    let outcome = run(&observed);
+    assert_eq!((outcome.flows.len(), outcome.recoveries.len()), (3, 3));
+    let (group, recoveries, warmup) = (&outcome.flows[0], &outcome.recoveries[0], outcome.phase.warmup);
+    let traces = &outcome.traces;
+    let of_group = |flow: u32| flow < 1001;
+    let pair = |times: Vec<Time>| {
+        let before = times.iter().filter(|&&time| time < warmup).count() as u64;
+        [before, times.len() as u64 - before]
+    };
+    let sequence = |kinds: &[Kind]| {
+        let rows = traces.sequence.as_ref().unwrap().iter();
+        pair(rows.filter(|row| of_group(row.flow) && kinds.contains(&row.kind)).map(|row| row.time).collect())
+    };
+    assert_eq!(group.sent, sequence(&[Kind::Sent, Kind::Retransmitted]));
+    assert_eq!(group.retransmitted, sequence(&[Kind::Retransmitted]));
+    assert!(group.retransmitted[0] > 100 && group.retransmitted[1] > 1000);
+    let dropped = traces.drops.as_ref().unwrap().iter().filter(|row| of_group(row.flow));
+    assert_eq!(group.dropped, pair(dropped.map(|row| row.time).collect()));
+    let losses = |cause| {
+        let rows = traces.losses.as_ref().unwrap().iter();
+        pair(rows.filter(|row| of_group(row.flow) && row.loss.cause == cause).map(|row| row.time).collect())
+    };
+    assert_eq!(group.timeouts, losses(LossCause::Timeout));
+    assert_eq!(group.fast_retransmits, losses(LossCause::FastRetransmit));
+    assert_eq!(recoveries.timeouts.iter().sum::<u64>(), group.timeouts[1]);
+    let repairs = traces.recovery.as_ref().unwrap().iter();
+    let recovered = repairs.filter(|row| of_group(row.flow) && row.time >= warmup && row.repair.event() == 5);
+    let recovered: Vec<_> = recovered.map(|row| row.repair.sent).collect();
+    assert_eq!((recoveries.recoveries, recoveries.sent), (recovered.len() as u64, recovered.iter().sum()));
+    let samples = traces.rtt.as_ref().unwrap().iter().filter(|row| of_group(row.flow) && row.time >= warmup);
+    let samples: Vec<_> = samples.map(|row| u128::from(row.rtt.picoseconds())).collect();
+    assert_eq!((group.rtt_samples, group.rtt_sum), (samples.len() as u64, samples.iter().sum()));
+    let (mut windows, mut area, mut largest) = (vec![(2.0, Time::ZERO); 1001], 0.0, 0.0_f64);
+    let end = (0..1001).map(|flow| (flow, outcome.phase.end, 0.0));
+    let changes = traces.cwnd.as_ref().unwrap().iter().filter(|row| of_group(row.flow));
+    for (flow, time, cwnd) in changes.map(|row| (row.flow, row.time, row.cwnd)).chain(end) {
+        let (before, since) = std::mem::replace(&mut windows[flow as usize], (cwnd, time));
+        area += before * since.overlap(time, warmup, outcome.phase.end).picoseconds() as f64;
+        largest = largest.max(if time >= warmup { before } else { 0.0 });
+    }
+    assert!((group.cwnd_area / area - 1.0).abs() < 1e-9, "{} but {area}", group.cwnd_area);
+    assert_eq!(group.cwnd_max, largest);
+    // The transfers of the group are those of all that its flows sent, but for what is under way at either end.
+    let sent: u64 = outcome.transfers[0].classes.iter().map(|class| class.sent).sum();
+    assert!(sent > group.sent[1] / 2 && sent < group.sent[0] + group.sent[1]);
+}
+
+#[test]
+fn a_large_group_has_finished_with_its_last_flow() {
+    let mut group = paper(1001, 50e6, None, None, 60.0);
+    (group.flows[0].size_packets, group.flows[0].start_spread_s) = (Some(3), 1.0);
+    group.trace.sequence = true;
+    let outcome = run(&group);
+    let acknowledged = outcome.traces.sequence.unwrap().into_iter().filter(|row| row.kind == Kind::Acked);
+    assert_eq!(outcome.flows[0].finish, acknowledged.map(|row| row.time).max().unwrap());
+    assert_eq!((outcome.flows[0].unfinished, outcome.flows[0].acked[1]), (0, 3003));
+    group.run.duration_s = 0.9;
+    let outcome = run(&group);
+    assert_eq!(outcome.flows[0].finish, Time::NEVER);
+    assert!((10..1001).contains(&outcome.flows[0].unfinished));
 }
 
 /// With thousands of flows the engine fetches memory ahead; every packet is accounted for all the same.

@@ -17,4 +17,4 @@ pub use config::{
 };
 pub use receiver::{Acknowledgment, Receiver};
 pub use rto::Rto;
-pub use sender::{Ack, Actions, Loss, LossCause, Segment, Sender};
+pub use sender::{Ack, Actions, Loss, LossCause, Recovered, Segment, Sender};

@@ -2,7 +2,7 @@
 
 use base::Time;
 
-use crate::sender::{Ack, Actions, LossCause, Phase, Sender};
+use crate::sender::{Ack, Actions, LossCause, Phase, Recovered, Sender};
 use crate::{Dialect, PartialAckTimer, Recovery};
 
 /// ns-2 `NewRenoTcpAgent::recv`: two packets at most for an ACK in recovery.
@@ -103,7 +103,8 @@ impl Sender {
         self.leave_recovery();
         let (before, max) = (self.nxt, self.max);
         self.send_allowed(now, u64::MAX, actions);
-        actions.recovered(self.nxt - before, self.nxt.min(max).saturating_sub(before));
+        let resent = self.nxt.min(max).saturating_sub(before);
+        actions.recovered(Recovered { sent: self.nxt - before, resent, max: self.max });
     }
 
     /// The ACK that ends fast recovery: RFC 5681 section 3.2 step 6, RFC 6582 section 3.2 step 3, "Full acknowledgments".

@@ -1,9 +1,11 @@
-/// Which packets beyond the next expected one have arrived: a ring of bits that grows with the window.
+/// Which packets beyond the next expected one have arrived: a ring of bits that grows with the window. Its first word stands here,
+/// as most windows need no other.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Reassembly {
     held: u64,
-    words: Vec<u64>,
+    first_word: u64,
+    more_words: Box<[u64]>,
 }
 
 impl Reassembly {
@@ -19,8 +21,8 @@ impl Reassembly {
             self.grow(next);
         }
         let (word, bit) = self.place(sequence);
-        let fresh = self.words[word] & bit == 0;
-        self.words[word] |= bit;
+        let fresh = *word & bit == 0;
+        *word |= bit;
         self.held += u64::from(fresh);
         fresh
     }
@@ -31,30 +33,35 @@ impl Reassembly {
             return false;
         }
         let (word, bit) = self.place(sequence);
-        let there = self.words[word] & bit != 0;
-        self.words[word] &= !bit;
+        let there = *word & bit != 0;
+        *word &= !bit;
         self.held -= u64::from(there);
         there
     }
 
     fn capacity(&self) -> u64 {
-        self.words.len() as u64 * 64
+        (self.more_words.len() as u64 + 1) * 64
     }
 
-    fn place(&self, sequence: u64) -> (usize, u64) {
+    /// The word of a packet, and its bit there.
+    fn place(&mut self, sequence: u64) -> (&mut u64, u64) {
         let index = sequence & (self.capacity() - 1);
-        ((index / 64) as usize, 1 << (index % 64))
+        let word = match (index / 64) as usize {
+            0 => &mut self.first_word,
+            word => &mut self.more_words[word - 1],
+        };
+        (word, 1 << (index % 64))
     }
 
     #[cold]
     fn grow(&mut self, next: u64) {
-        let old = std::mem::take(self);
-        self.words = vec![0; (old.words.len() * 2).max(1)];
+        let mut old = std::mem::take(self);
+        self.more_words = vec![0; 2 * old.more_words.len() + 1].into();
         for sequence in next..next + old.capacity() {
             let (word, bit) = old.place(sequence);
-            if old.words[word] & bit != 0 {
+            if *word & bit != 0 {
                 let (word, bit) = self.place(sequence);
-                self.words[word] |= bit;
+                *word |= bit;
             }
         }
         self.held = old.held;

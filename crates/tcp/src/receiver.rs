@@ -16,9 +16,9 @@ pub struct Receiver {
     /// Packets in order since the last ACK.
     unacknowledged: u32,
     ack_every: u32,
-    beyond: Reassembly,
     /// The first packet of the transfer; what lies below is of one that has ended.
     first: u64,
+    beyond: Reassembly,
     ack_delay: Time,
     dialect: Dialect,
 }
@@ -56,11 +56,15 @@ impl Receiver {
         self.deadline = Time::NEVER;
     }
 
-    /// Fetches its memory.
+    /// Fetches what a packet needs of it; one cache line, where it begins one.
     #[inline(always)]
     pub fn prefetch(&self) {
         prefetch(&self.next);
-        prefetch(&self.first);
+    }
+
+    /// The first packet of the transfer.
+    pub fn first(&self) -> u64 {
+        self.first
     }
 
     /// The number expected next: how many packets the application has got.

@@ -53,6 +53,19 @@ pub struct Loss {
     pub remaining: Option<u64>,
     /// The window in whole packets: cwnd, or the receiver's where that is smaller.
     pub window: u64,
+    /// One past the highest packet sent before.
+    pub max: u64,
+}
+
+/// The end of a fast recovery that succeeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recovered {
+    /// Packets that the ACK which ended it let out.
+    pub sent: u64,
+    /// Those of them that had been sent before.
+    pub resent: u64,
+    /// One past the highest packet sent, these included.
+    pub max: u64,
 }
 
 /// What a sender does to the world.
@@ -63,8 +76,8 @@ pub trait Actions {
     fn loss(&mut self, loss: Loss);
     /// The next segment was sent before; all below `una` is acknowledged.
     fn retransmitting(&mut self, _sequence: u64, _una: u64) {}
-    /// Fast recovery has succeeded; the ACK that ended it let so many packets out, `resent` of them not for the first time.
-    fn recovered(&mut self, _sent: u64, _resent: u64) {}
+    /// Fast recovery has succeeded.
+    fn recovered(&mut self, _recovered: Recovered) {}
 }
 
 /// Where the sender stands with respect to its last loss.
@@ -202,6 +215,11 @@ impl Sender {
     #[inline(always)]
     pub fn una(&self) -> u64 {
         self.una
+    }
+
+    /// The first packet of the transfer.
+    pub fn first(&self) -> u64 {
+        self.first
     }
 
     /// The timeout in force.
@@ -398,6 +416,7 @@ impl Sender {
             place: self.una - self.first,
             remaining: (self.end != u64::MAX).then(|| self.end - self.una),
             window: (self.window.cwnd as u64).min(self.window.limit()),
+            max: self.max,
         });
     }
 

@@ -2,11 +2,11 @@
 
 use base::{Packet, PacketKind, Time};
 use net::LinkStatistics;
-use tcp::{Loss, LossCause};
+use tcp::{Loss, LossCause, Recovered};
 
-use super::{FlowSlot, Network, Traffic};
+use super::{Network, Traffic};
 use crate::losses::LossSlot;
-use crate::recovery::{LossLog, RecoveryStatistics};
+use crate::recovery::Repair;
 use crate::route::Place;
 
 impl Network {
@@ -52,48 +52,64 @@ impl Network {
     pub(crate) fn count_drop(&mut self, flow: u32, time: Time, packet: &Packet) {
         if packet.kind != PacketKind::Ack {
             let index = self.phase.index(time);
-            self.flows[flow as usize].rare.dropped[index] += 1;
-            if let (Traffic::Transfers(source), 1) = (self.flows[flow as usize].traffic, index) {
-                self.transfers.drop(source, packet.sequence);
+            let slot = &mut self.flows[flow as usize];
+            self.accounts[slot.account as usize].dropped[index] += 1;
+            if let Traffic::Transfers(source) = slot.traffic {
+                // A repetition that outlives its transfer is no packet of the next one.
+                let number = packet.sequence.checked_sub(slot.receiver.first());
+                self.transfers.drop(source, number.filter(|_| index == 1));
             }
-            self.loss_log(flow).on_drop(packet.sequence, packet.stamp, time);
+            slot.loss_log().on_drop(packet.sequence, packet.stamp, time);
         }
-    }
-
-    pub(crate) fn loss_log(&mut self, flow: u32) -> &mut LossLog {
-        self.flows[flow as usize].loss_log.get_or_insert_with(Box::default)
     }
 
     /// The sender takes a packet for lost; it had last sent at `last_sent`.
     pub(crate) fn on_loss(&mut self, flow: u32, now: Time, loss: Loss, last_sent: Time) {
-        let measured = self.phase.index(now) == 1;
-        let statistics = self.flows[flow as usize].statistics();
-        let log = self.loss_log(flow);
-        let spurious = log.on_loss(now, loss, &statistics, measured);
-        let repair =
-            (loss.cause == LossCause::Timeout).then(|| log.on_timeout(now, loss, spurious, last_sent, measured));
+        let index = self.phase.index(now);
+        let slot = &mut self.flows[flow as usize];
+        let (counts, stalled) = (&mut self.accounts[slot.account as usize], now - last_sent);
+        let mut counted = self.recoveries.get_mut(slot.account as usize).filter(|_| index == 1);
+        let spurious = slot.loss_log().on_loss(now, loss, counted.as_deref_mut());
+        if let Traffic::Transfers(source) = slot.traffic {
+            self.transfers.lose(source, loss.cause, stalled);
+        }
+        let repair = match loss.cause {
+            LossCause::Timeout => {
+                counts.timeouts[index] += 1;
+                counted.into_iter().for_each(|counted| counted.add_timeout(&loss, stalled));
+                Some(Repair::timeout(loss, spurious, stalled))
+            }
+            LossCause::FastRetransmit => {
+                counts.fast_retransmits[index] += 1;
+                None
+            }
+        };
         if let Some(observers) = &mut self.observers {
             observers.loss(flow, now, loss, spurious);
             repair.iter().for_each(|repair| observers.repair(flow, now, *repair));
         }
     }
 
-    /// A fast recovery has succeeded; its last ACK let so many packets out, `resent` of them not for the first time.
-    pub(crate) fn on_recovered(&mut self, flow: u32, now: Time, sent: u64, resent: u64) {
-        let measured = self.phase.index(now) == 1;
-        let statistics = self.flows[flow as usize].statistics();
-        let repair = self.loss_log(flow).on_recovered(now, (sent, resent), &statistics, measured);
-        if let (Traffic::Transfers(source), Some(repair)) = (self.flows[flow as usize].traffic, repair) {
+    /// A packet is sent again; all below `una` is acknowledged.
+    pub(crate) fn on_retransmission(&mut self, flow: u32, now: Time, sequence: u64, una: u64) {
+        let slot = &mut self.flows[flow as usize];
+        self.accounts[slot.account as usize].retransmitted[self.phase.index(now)] += 1;
+        slot.loss_log().on_retransmission(sequence, una, now);
+        if let Traffic::Transfers(source) = slot.traffic {
+            self.transfers.retransmit(source);
+        }
+    }
+
+    /// A fast recovery has succeeded.
+    pub(crate) fn on_recovered(&mut self, flow: u32, now: Time, recovered: Recovered) {
+        let slot = &mut self.flows[flow as usize];
+        let counted = self.recoveries.get_mut(slot.account as usize).filter(|_| self.phase.index(now) == 1);
+        let repair = slot.loss_log().on_recovered(now, recovered, counted);
+        if let (Traffic::Transfers(source), Some(repair)) = (slot.traffic, repair) {
             self.transfers.recover(source, repair.retransmissions);
         }
         if let (Some(observers), Some(repair)) = (&mut self.observers, repair) {
             observers.repair(flow, now, repair);
         }
-    }
-
-    /// What the flows counted of their losses, in their order.
-    pub(crate) fn recovery_statistics(&self) -> Vec<RecoveryStatistics> {
-        let statistics = |slot: &FlowSlot| slot.loss_log.as_ref().map_or_else(Default::default, |log| log.statistics);
-        self.flows.iter().map(statistics).collect()
     }
 }

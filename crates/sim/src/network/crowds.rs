@@ -1,6 +1,6 @@
 //! Links that flows have for themselves, and the crowds in which what comes from them waits for its turn.
 
-use base::{prefetch, Packet, PacketKind, Time};
+use base::{Packet, PacketKind, Time};
 
 use super::{Network, PrivateGroup};
 use crate::crowd::Crowd;
@@ -10,48 +10,23 @@ use crate::route::{Element, Hop};
 /// With very many flows, memory is fetched for so many packets ahead.
 const PACKETS_AHEAD: usize = 4;
 
-/// When the last packet departs from each flow's own copies of links; in blocks, so that those of a flow share a cache line.
-#[derive(Clone, Debug)]
-pub(super) struct Departures {
-    blocks: Vec<Block>,
-    /// Blocks of a flow.
-    each: usize,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(32))]
-struct Block([Time; 4]);
-
-impl Departures {
-    /// For so many flows, each of which has so many such links at most.
-    pub(super) fn new(flows: usize, most: usize) -> Departures {
-        let each = most.div_ceil(4);
-        Departures { blocks: vec![Block::default(); flows * each], each }
-    }
-
-    #[inline(always)]
-    fn last(&mut self, flow: u32, ordinal: usize) -> &mut Time {
-        &mut self.blocks[flow as usize * self.each + ordinal / 4].0[ordinal % 4]
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, flow: u32) {
-        self.blocks.get(flow as usize * self.each).into_iter().for_each(prefetch);
-    }
-}
-
 impl Network {
     /// As [`Network::forward`], where links that the flow has for itself are on the way. Apart from it: ways without such links
     /// keep their registers. An ACK that comes to a sender whose ACKs wait in a crowd.
     #[inline(never)]
-    fn forward_over_private(&mut self, flow: u32, mut time: Time, mut packet: Packet) -> Option<ArrivingAck> {
-        let mut place = packet.hop as usize;
+    fn forward_over_private(&mut self, flow: u32, mut time: Time, packet: Packet) -> Option<ArrivingAck> {
+        // In registers, not as one packet in memory: to read it whole right after a part of it was written would wait for all that is
+        // being written, and with very many flows that takes long.
+        let Packet { hop, mut sequence, mut stamp, mut bytes, mut kind, mut slow_start } = packet;
+        let mut place = hop as usize;
         while time <= self.phase.end {
             let Hop { element, delay } = self.hops[place];
+            let packet = Packet { hop: place as u32, sequence, stamp, bytes, kind, slow_start };
             match element {
                 Element::Private(group) => {
                     let PrivateGroup { links, delay, ordinal, .. } = &mut self.private_groups[group as usize];
-                    let fate = links.arrive(self.departures.last(flow, *ordinal), time, &self.phase);
+                    let last = self.departures.last(&mut self.flows, flow, *ordinal);
+                    let fate = links.arrive(last, time, &self.phase);
                     let delay = *delay;
                     if fate.is_none() || self.observers.is_some() {
                         self.tell_private_fate(group as usize, flow, time, packet, fate);
@@ -61,7 +36,7 @@ impl Network {
                 }
                 Element::Link(index) => {
                     let fate = match self.observers {
-                        None => self.links[index as usize].arrive(time, packet.bytes, &self.phase),
+                        None => self.links[index as usize].arrive(time, bytes, &self.phase),
                         Some(_) => self.cross_observed_link(index, flow, time, packet),
                     };
                     if fate.is_none() {
@@ -72,23 +47,20 @@ impl Network {
                 }
                 Element::Receiver(_) => {
                     let acknowledgment = self.receive(flow, time, &packet)?;
-                    (time, packet) = self.answer(flow, time, acknowledgment);
-                    place = packet.hop as usize;
+                    (time, Packet { hop: _, sequence, stamp, bytes, kind, slow_start }) =
+                        self.answer(flow, time, acknowledgment);
+                    place += 1;
                 }
                 Element::Crowd(crowd) => {
-                    packet.hop = place as u32;
                     self.join_crowd(crowd, flow, time, packet);
                     return None;
                 }
-                Element::CrowdedSender(_) => {
-                    return Some(ArrivingAck { time, next: packet.sequence, echo: packet.stamp });
-                }
+                Element::CrowdedSender(_) => return Some(ArrivingAck { time, next: sequence, echo: stamp }),
                 Element::Sender(_) => {
                     self.come_back(flow, time, &packet);
                     return None;
                 }
                 _ => {
-                    packet.hop = place as u32;
                     self.forward_from_private(time, packet);
                     return None;
                 }
@@ -158,33 +130,23 @@ impl Network {
     #[inline(always)]
     pub(crate) fn prefetch_for_crowd(&mut self, element: u32, fetch_sender: impl Fn(u32)) {
         let crowd = &mut self.crowds[(element - self.first_crowd) as usize];
-        let (flows, departures) = (&self.flows, &self.departures);
-        let at_sender = element + 1 == self.first_receiver;
+        let flows = &self.flows;
         crowd.look_ahead(PACKETS_AHEAD, |packet, flow| {
-            departures.prefetch(flow);
             let slot = &flows[flow as usize];
             if packet.kind == PacketKind::Ack {
                 slot.prefetch_for_ack();
                 fetch_sender(flow);
-                if at_sender {
-                    slot.prefetch_rare();
-                }
             } else {
                 slot.prefetch_for_data();
             }
         });
     }
 
-    /// Fetches the state of a flow, and of its source.
+    /// Fetches the state of a flow.
     #[inline(always)]
     pub(crate) fn prefetch_flow(&self, flow: u32) {
         let slot = &self.flows[flow as usize];
-        slot.prefetch_for_ack();
         slot.prefetch_for_data();
-        slot.prefetch_rare();
-        prefetch(&slot.acks);
-        self.departures.prefetch(flow);
-        self.events.prefetch(self.first_sender + flow);
     }
 
     /// A packet leaves the crowd in which it waited before a link. An ACK that comes back to its sender.

@@ -97,8 +97,9 @@ impl Network {
             let link = slot.link;
             let flow = self.flow_of(&packet);
             if packet.kind != PacketKind::Ack {
-                self.flows[flow as usize].rare.lost[phase] += 1;
-                self.loss_log(flow).on_drop(packet.sequence, packet.stamp, now);
+                let slot = &mut self.flows[flow as usize];
+                self.accounts[slot.account as usize].lost[phase] += 1;
+                slot.loss_log().on_drop(packet.sequence, packet.stamp, now);
             }
             if let Some(observers) = &mut self.observers {
                 observers.dropped(now, link, flow, &packet, true);

@@ -8,5 +8,5 @@ mod transfers;
 pub use config::{SizeLaw, TimeLaw, TrafficConfig};
 pub(crate) use datagrams::{gap, Datagrams};
 pub(crate) use laws::Sizes;
-pub(crate) use transfers::{Counters, Transfers};
+pub(crate) use transfers::Transfers;
 pub use transfers::{SizeClass, State, TransferStatistics};

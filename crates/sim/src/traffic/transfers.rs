@@ -2,10 +2,9 @@
 
 use base::{prefetch, RandomStream, Time};
 use net::Phase;
-use tcp::Sender;
+use tcp::{LossCause, Sender};
 
 use super::laws::{Sizes, Times};
-use crate::flow::FlowSlot;
 use crate::scenario::{FlowConfig, TrafficConfig};
 
 /// Drops of packets with a higher number within their transfer are counted with this one.
@@ -16,6 +15,8 @@ const LAST_NUMBER: u64 = 9_999;
 pub(crate) struct Transfers {
     groups: Vec<Group>,
     sources: Vec<Source>,
+    /// By source, where any packet looked.
+    seen: Vec<Seen>,
 }
 
 /// Sources alike: one entry of the scenario.
@@ -29,46 +30,29 @@ struct Group {
     statistics: TransferStatistics,
 }
 
-/// Whole cache lines.
+/// One cache line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Source {
     random: RandomStream,
-    /// The transfer under way, or the last one: since when, its first packet.
-    started: Time,
-    first: u64,
-    /// Time in which it waited for a timeout.
+    /// Of the transfer under way, or of the last one: time in which it waited for a timeout.
     stalled: Time,
-    /// Packets that its own found in queues, and how many of its own looked.
-    seen: [u64; 2],
-    /// Packets that fast recoveries which succeeded sent again.
-    recovered: u64,
-    /// The flow's counters when it began.
-    before: Counters,
-    group: u32,
-}
-
-/// What a flow had counted at some instant; differences are right where less than 2^32 lies between.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counters {
-    sent: u32,
     retransmitted: u32,
     dropped: u32,
     timeouts: u32,
     fast_retransmits: u32,
+    /// Packets that fast recoveries which succeeded sent again.
+    recovered: u32,
+    group: u32,
 }
 
-impl Counters {
-    pub(crate) fn of(flow: &FlowSlot) -> Counters {
-        let total = |pair: [u64; 2]| (pair[0] + pair[1]) as u32;
-        Counters {
-            sent: total(flow.sender_counts.map(|counts| counts.sent)),
-            retransmitted: total(flow.rare.retransmitted),
-            dropped: total(flow.rare.dropped),
-            timeouts: total(flow.rare.timeouts),
-            fast_retransmits: total(flow.rare.fast_retransmits),
-        }
-    }
+const _: () = assert!(size_of::<Source>() == 64);
+
+/// What a transfer's packets found in queues, and how many looked.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    queue: u64,
+    arrivals: u64,
 }
 
 /// What a group of sources counts. All but the totals is of the measurement: of transfers that end in it.
@@ -162,18 +146,7 @@ impl Transfers {
                 since: Time::ZERO,
                 statistics,
             });
-            let (started, stalled) = (Time::ZERO, Time::ZERO);
-            let source = |random| Source {
-                random,
-                started,
-                first: 0,
-                stalled,
-                seen: [0; 2],
-                recovered: 0,
-                before: Counters::default(),
-                group,
-            };
-            self.sources.extend(randoms.map(source));
+            self.sources.extend(randoms.map(|random| Source::new(random, group)));
         }
         first
     }
@@ -181,10 +154,7 @@ impl Transfers {
     /// Fetches the state of a source, if there is such a one.
     #[inline(always)]
     pub(crate) fn prefetch(&self, source: u32) {
-        if let Some(source) = self.sources.get(source as usize) {
-            prefetch(&source.random);
-            prefetch(&source.group);
-        }
+        self.sources.get(source as usize).into_iter().for_each(prefetch);
     }
 
     /// The silence before the next transfer.
@@ -194,12 +164,14 @@ impl Transfers {
     }
 
     /// A transfer begins with packet `first`: its sender.
-    pub(crate) fn begin(&mut self, source: u32, now: Time, first: u64, before: Counters, phase: &Phase) -> Sender {
+    pub(crate) fn begin(&mut self, source: u32, now: Time, first: u64, phase: &Phase) -> Sender {
+        if let Some(seen) = self.seen.get_mut(source as usize) {
+            *seen = Seen::default();
+        }
         let source = &mut self.sources[source as usize];
         let group = &mut self.groups[source.group as usize];
         let size = group.sizes.draw(&mut source.random);
-        (source.started, source.first, source.before, source.stalled) = (now, first, before, Time::ZERO);
-        (source.seen, source.recovered) = ([0; 2], 0);
+        source.begin();
         group.spend_until(now, phase);
         group.active += 1;
         group.statistics.started += 1;
@@ -209,12 +181,13 @@ impl Transfers {
         group.template.open_at(first, size, now)
     }
 
-    /// The transfer is acknowledged up to `end`, one past its last packet.
-    pub(crate) fn end(&mut self, source: u32, now: Time, end: u64, after: Counters, phase: &Phase) {
+    /// The transfer of this sender is acknowledged whole.
+    pub(crate) fn end(&mut self, source: u32, now: Time, sender: &Sender, phase: &Phase) {
+        let seen = self.seen.get(source as usize).copied().unwrap_or_default();
         let source = &self.sources[source as usize];
         let group = &mut self.groups[source.group as usize];
         group.spend_until(now, phase);
-        let (packets, on) = (end - source.first, now - source.started);
+        let (packets, on) = (sender.una() - sender.first(), now - sender.opened());
         group.statistics.completed += 1;
         if phase.index(now) == 1 {
             let state = &mut group.statistics.states[group.active];
@@ -223,34 +196,47 @@ impl Transfers {
             state.on += u128::from(on.picoseconds());
             let classes = &mut group.statistics.classes;
             let class = classes.partition_point(|class| class.to.is_some_and(|to| to < packets));
-            classes[class].add(packets, on, source, &after);
+            classes[class].add(packets, on, source, seen);
         }
         group.active -= 1;
     }
 
-    /// A timeout of the transfer under way; it had last sent at `last_sent`.
-    pub(crate) fn stall(&mut self, source: u32, now: Time, last_sent: Time) {
-        self.sources[source as usize].stalled += now - last_sent;
+    /// The sender takes a packet for lost, so long after the packet sent last.
+    pub(crate) fn lose(&mut self, source: u32, cause: LossCause, stalled: Time) {
+        let source = &mut self.sources[source as usize];
+        match cause {
+            LossCause::Timeout => {
+                source.timeouts += 1;
+                source.stalled += stalled;
+            }
+            LossCause::FastRetransmit => source.fast_retransmits += 1,
+        }
+    }
+
+    /// A packet is sent again.
+    pub(crate) fn retransmit(&mut self, source: u32) {
+        self.sources[source as usize].retransmitted += 1;
     }
 
     /// A fast recovery has succeeded; it sent so many packets again.
     pub(crate) fn recover(&mut self, source: u32, retransmissions: u64) {
-        self.sources[source as usize].recovered += retransmissions;
+        self.sources[source as usize].recovered += retransmissions as u32;
     }
 
-    /// A packet comes to a link that holds `queue` packets.
-    pub(crate) fn look(&mut self, source: u32, sequence: u64, queue: u64) {
-        let source = &mut self.sources[source as usize];
-        if sequence >= source.first {
-            source.seen = [source.seen[0] + queue, source.seen[1] + 1];
+    /// A packet of the transfer under way comes to a link that holds `queue` packets.
+    pub(crate) fn look(&mut self, source: u32, queue: u64) {
+        if self.seen.is_empty() {
+            self.seen = vec![Seen::default(); self.sources.len()];
         }
+        let seen = &mut self.seen[source as usize];
+        (seen.queue, seen.arrivals) = (seen.queue + queue, seen.arrivals + 1);
     }
 
-    /// A link drops a packet, at an instant of the measurement.
-    pub(crate) fn drop(&mut self, source: u32, sequence: u64) {
-        let source = &self.sources[source as usize];
-        // A repetition that outlives its transfer is no packet of the next one.
-        let Some(number) = sequence.checked_sub(source.first) else { return };
+    /// A link drops a packet: its number within the transfer under way; none where it is of another one, or in the warm-up.
+    pub(crate) fn drop(&mut self, source: u32, number: Option<u64>) {
+        let source = &mut self.sources[source as usize];
+        source.dropped += 1;
+        let Some(number) = number else { return };
         let drops = &mut self.groups[source.group as usize].statistics.sequence_drops;
         let number = number.min(LAST_NUMBER) as usize;
         if drops.len() <= number {
@@ -266,6 +252,27 @@ impl Transfers {
     }
 }
 
+impl Source {
+    fn new(random: RandomStream, group: u32) -> Source {
+        Source {
+            random,
+            stalled: Time::ZERO,
+            retransmitted: 0,
+            dropped: 0,
+            timeouts: 0,
+            fast_retransmits: 0,
+            recovered: 0,
+            group,
+        }
+    }
+
+    /// A transfer begins.
+    fn begin(&mut self) {
+        self.stalled = Time::ZERO;
+        (self.retransmitted, self.dropped, self.timeouts, self.fast_retransmits, self.recovered) = (0, 0, 0, 0, 0);
+    }
+}
+
 impl Group {
     fn spend_until(&mut self, now: Time, phase: &Phase) {
         self.statistics.states[self.active].time += self.since.overlap(now, phase.warmup, phase.end);
@@ -274,21 +281,19 @@ impl Group {
 }
 
 impl SizeClass {
-    fn add(&mut self, packets: u64, on: Time, source: &Source, after: &Counters) {
-        let since = |after: u32, before: u32| u64::from(after.wrapping_sub(before));
-        let before = &source.before;
+    fn add(&mut self, packets: u64, on: Time, source: &Source, seen: Seen) {
         self.transfers += 1;
         self.packets += packets;
         self.on += u128::from(on.picoseconds());
         self.rates += packets as f64 / on.seconds();
         self.stalled += u128::from(source.stalled.picoseconds());
-        self.sent += since(after.sent, before.sent);
-        self.retransmitted += since(after.retransmitted, before.retransmitted);
-        self.dropped += since(after.dropped, before.dropped);
-        self.timeouts += since(after.timeouts, before.timeouts);
-        self.fast_retransmits += since(after.fast_retransmits, before.fast_retransmits);
-        self.recovered += source.recovered;
-        self.queue_seen += source.seen[0];
-        self.arrivals += source.seen[1];
+        self.sent += packets + u64::from(source.retransmitted);
+        self.retransmitted += u64::from(source.retransmitted);
+        self.dropped += u64::from(source.dropped);
+        self.timeouts += u64::from(source.timeouts);
+        self.fast_retransmits += u64::from(source.fast_retransmits);
+        self.recovered += u64::from(source.recovered);
+        self.queue_seen += seen.queue;
+        self.arrivals += seen.arrivals;
     }
 }
