@@ -80,6 +80,12 @@ impl Crowd {
         self.front.get(self.head).map_or(Time::NEVER, |&(time, _)| time)
     }
 
+    /// Whether so many wait that hardly any that comes is the first.
+    #[inline(always)]
+    pub(crate) fn is_large(&self) -> bool {
+        self.held >= 256
+    }
+
     #[inline(always)]
     pub(crate) fn push(&mut self, time: Time, packet: Packet, flow: u32) {
         let place = self.free;
@@ -135,25 +141,22 @@ impl Crowd {
         self.front.get(self.head + behind).map(|&(_, place)| self.entries[place as usize].flow)
     }
 
-    /// Fetches the last packet told of the third day to come, and the one before it of the first, where that is fetched already.
+    /// Fetches the last packet told of the third busy day to come, and the one before it of the first, where that is fetched already.
+    /// No further than 64 days.
     #[inline(always)]
     fn prefetch_later_days(&self) {
-        let index = self.origin as usize & (self.days.len() - 1);
-        let word = index / 64;
-        let first = self.busy[word] & (u64::MAX << (index % 64));
+        let (origin, mask) = (self.origin as usize, self.days.len() - 1);
+        let (word, shift) = ((origin & mask) / 64, origin % 64);
+        let next_word = self.busy[(word + 1) & (self.busy.len() - 1)];
+        let first = self.busy[word] >> shift | next_word << 1 << (63 - shift);
         let second = first & first.wrapping_sub(1);
         let third = second & second.wrapping_sub(1);
-        let last_told = |word: usize, busy: u64| {
-            let day = 64 * word + busy.trailing_zeros() as usize;
-            self.entries.get(*self.days.get(day)? as usize)
+        let last_told = |busy: u64| {
+            let day = (origin + busy.trailing_zeros() as usize) & mask;
+            self.entries.get(self.days[day] as usize).filter(|_| busy != 0)
         };
-        let later = if third != 0 {
-            last_told(word, third)
-        } else {
-            last_told(word + 1, *self.busy.get(word + 1).unwrap_or(&0))
-        };
-        later.into_iter().for_each(prefetch);
-        let before = last_told(word, first).and_then(|entry| self.entries.get(entry.next as usize));
+        last_told(third).into_iter().for_each(prefetch);
+        let before = last_told(first).and_then(|entry| self.entries.get(entry.next as usize));
         before.into_iter().for_each(prefetch);
     }
 
@@ -236,28 +239,37 @@ impl Crowd {
     fn append_day(&mut self) {
         let index = self.next_busy_day();
         self.busy[index / 64] &= !(1 << (index % 64));
-        let known = self.front.len();
-        let mut place = self.days[index];
-        while let Some(entry) = self.entries.get(place as usize) {
-            self.front.push((entry.time, place));
-            place = entry.next;
-        }
-        let day = &mut self.front[known..];
-        self.held -= day.len();
         self.origin += (index.wrapping_sub(self.origin as usize) & (self.days.len() - 1)) as u64 + 1;
-        if day.len() > 1 {
-            // The last one told comes first; a stable order of time then keeps those of an instant as they were told.
-            day.reverse();
-            day.sort_by_key(|&(time, _)| time);
-            if day.len() > 8 && day[0].0 < day[day.len() - 1].0 {
-                self.effort += day.len();
-            }
+        let place = self.days[index];
+        let Entry { time, next, .. } = self.entries[place as usize];
+        self.front.push((time, place));
+        self.held -= 1;
+        if next != NONE {
+            self.append_rest_of_day(next);
         }
         if !self.beyond.is_empty() {
             self.come_near();
         }
         if self.effort > self.most_effort {
             self.rearrange();
+        }
+    }
+
+    /// All but the packet of a day that was told last, which stands at the end of the front already.
+    #[inline(never)]
+    fn append_rest_of_day(&mut self, mut place: u32) {
+        let known = self.front.len() - 1;
+        while let Some(entry) = self.entries.get(place as usize) {
+            self.front.push((entry.time, place));
+            place = entry.next;
+        }
+        let day = &mut self.front[known..];
+        self.held -= day.len() - 1;
+        // The last one told comes first; a stable order of time then keeps those of an instant as they were told.
+        day.reverse();
+        day.sort_by_key(|&(time, _)| time);
+        if day.len() > 8 && day[0].0 < day[day.len() - 1].0 {
+            self.effort += day.len();
         }
     }
 

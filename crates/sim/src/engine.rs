@@ -360,8 +360,11 @@ impl Engine {
             return self.network.accounts[account as usize].finish_one(now);
         }
         let transfers = &mut self.network.transfers;
-        transfers.end(source, now, &slot.sender, &self.network.phase);
+        let lossy = transfers.end(source, now, &slot.sender, &self.network.phase);
         slot.start = now + transfers.draw_silence(source);
+        if lossy {
+            self.network.forget_losses(flow);
+        }
     }
 
     #[inline(never)]

@@ -3,7 +3,7 @@ use std::mem::offset_of;
 use base::{prefetch, Ring, Time};
 use tcp::Receiver;
 
-use crate::recovery::LossLog;
+use crate::recovery::LogNumber;
 
 /// An ACK on its last way to the sender.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,8 +47,8 @@ pub(crate) struct FlowSlot {
     /// The receiver's element in the event queue, where it may hold ACKs back.
     pub(crate) receiver_timer: u32,
     pub(crate) receiver: Receiver,
-    /// Its losses; none where there was none.
-    loss_log: Option<Box<LossLog>>,
+    /// The log of its losses; none where there was none that matters.
+    pub(crate) loss_log: Option<LogNumber>,
     /// ACKs on their last way to the sender.
     pub(crate) acks: Ring<ArrivingAck>,
 }
@@ -99,10 +99,6 @@ impl FlowSlot {
             loss_log: None,
             acks: Ring::default(),
         }
-    }
-
-    pub(crate) fn loss_log(&mut self) -> &mut LossLog {
-        self.loss_log.get_or_insert_with(Box::default)
     }
 
     /// Fetches what an ACK needs.

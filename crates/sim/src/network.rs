@@ -13,7 +13,7 @@ use crate::links::{link, private_links, queued_link};
 use crate::losses::{losses, LossSlot};
 use crate::observe::Observers;
 use crate::pipes::pipes;
-use crate::recovery::RecoveryStatistics;
+use crate::recovery::{LossLogs, RecoveryStatistics};
 use crate::route::{routes, Element, Hop, Place, Routes};
 use crate::scenario::Scenario;
 use crate::statistics::{FlowStatistics, MOST_ROWS_OF_A_GROUP};
@@ -52,6 +52,7 @@ pub(crate) struct Network {
     pub(crate) accounts: Vec<FlowStatistics>,
     /// What each of these counts of its losses.
     pub(crate) recoveries: Vec<RecoveryStatistics>,
+    loss_logs: LossLogs,
     pub(crate) observers: Option<Box<Observers>>,
     hops: Vec<Hop>,
     links: Vec<Link>,
@@ -128,6 +129,7 @@ impl Network {
             flows,
             recoveries: vec![RecoveryStatistics::default(); accounts.len()],
             accounts,
+            loss_logs: LossLogs::default(),
             observers: Observers::new(scenario, replication, phase),
             overtaking: vec![Crowd::default(); pipes.len()],
             pipes,

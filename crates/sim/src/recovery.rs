@@ -3,6 +3,7 @@
 //! All of this changes only where something is lost, or seems to be: packets that fare well cost nothing.
 
 use std::collections::VecDeque;
+use std::num::NonZeroU32;
 
 use base::Time;
 use tcp::{Loss, LossCause, Recovered};
@@ -125,6 +126,39 @@ pub(crate) struct LossLog {
     retransmitted: u64,
 }
 
+/// The logs of all flows that have losses to remember. A log that is needed no longer is for the next flow: so few are in use, and
+/// those are near in memory, however many flows there are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LossLogs {
+    logs: Vec<LossLog>,
+    spare: Vec<LogNumber>,
+}
+
+/// One of them, from 1 on.
+pub(crate) type LogNumber = NonZeroU32;
+
+impl LossLogs {
+    /// A flow's log, from now on where it has none.
+    pub(crate) fn of(&mut self, number: &mut Option<LogNumber>) -> &mut LossLog {
+        let LossLogs { logs, spare } = self;
+        let number = number.get_or_insert_with(|| {
+            spare.pop().unwrap_or_else(|| {
+                logs.push(LossLog::default());
+                LogNumber::MIN.saturating_add(logs.len() as u32 - 1)
+            })
+        });
+        &mut logs[number.get() as usize - 1]
+    }
+
+    /// A flow needs its log no longer, if it has one.
+    pub(crate) fn forget(&mut self, number: &mut Option<LogNumber>) {
+        if let Some(number) = number.take() {
+            self.logs[number.get() as usize - 1].clear();
+            self.spare.push(number);
+        }
+    }
+}
+
 impl LossLog {
     /// A copy that was sent at `sent` is dropped.
     pub(crate) fn on_drop(&mut self, sequence: u64, sent: Time, time: Time) {
@@ -145,6 +179,12 @@ impl LossLog {
             Ok(place) => self.copies[place] = copy,
             Err(place) => self.copies.insert(place, copy),
         }
+    }
+
+    /// Nothing is known any more.
+    fn clear(&mut self) {
+        self.copies.clear();
+        (self.entry, self.retransmitted) = (None, 0);
     }
 
     fn forget_below(&mut self, una: u64) {
@@ -296,6 +336,21 @@ mod tests {
         (0..100).for_each(|sequence| log.on_drop(sequence, seconds(1.0), seconds(1.0)));
         is_spurious(&mut log, 90, 2.0);
         assert_eq!(log.copies.len(), 10);
+    }
+
+    #[test]
+    fn a_log_goes_from_a_flow_that_needs_it_no_longer_to_the_next_one() {
+        let (mut logs, mut first, mut second, mut third) = (LossLogs::default(), None, None, None);
+        logs.of(&mut first).on_drop(7, seconds(1.0), seconds(1.5));
+        logs.of(&mut second).on_drop(8, seconds(1.0), seconds(1.5));
+        assert!(!is_spurious(logs.of(&mut first), 7, 2.0));
+        assert!(is_spurious(logs.of(&mut second), 7, 2.0), "another flow's");
+        logs.forget(&mut first);
+        logs.forget(&mut first);
+        assert!(is_spurious(logs.of(&mut third), 7, 2.0), "forgotten");
+        assert!(!is_spurious(logs.of(&mut second), 8, 2.0));
+        assert!(is_spurious(logs.of(&mut first), 7, 2.0), "begun anew");
+        assert_eq!(logs.logs.len(), 3);
     }
 
     #[test]

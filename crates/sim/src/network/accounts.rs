@@ -59,8 +59,13 @@ impl Network {
                 let number = packet.sequence.checked_sub(slot.receiver.first());
                 self.transfers.drop(source, number.filter(|_| index == 1));
             }
-            slot.loss_log().on_drop(packet.sequence, packet.stamp, time);
+            self.loss_logs.of(&mut slot.loss_log).on_drop(packet.sequence, packet.stamp, time);
         }
+    }
+
+    /// A flow's transfer has ended, so that its losses matter no longer.
+    pub(crate) fn forget_losses(&mut self, flow: u32) {
+        self.loss_logs.forget(&mut self.flows[flow as usize].loss_log);
     }
 
     /// The sender takes a packet for lost; it had last sent at `last_sent`.
@@ -69,7 +74,7 @@ impl Network {
         let slot = &mut self.flows[flow as usize];
         let (counts, stalled) = (&mut self.accounts[slot.account as usize], now - last_sent);
         let mut counted = self.recoveries.get_mut(slot.account as usize).filter(|_| index == 1);
-        let spurious = slot.loss_log().on_loss(now, loss, counted.as_deref_mut());
+        let spurious = self.loss_logs.of(&mut slot.loss_log).on_loss(now, loss, counted.as_deref_mut());
         if let Traffic::Transfers(source) = slot.traffic {
             self.transfers.lose(source, loss.cause, stalled);
         }
@@ -94,7 +99,7 @@ impl Network {
     pub(crate) fn on_retransmission(&mut self, flow: u32, now: Time, sequence: u64, una: u64) {
         let slot = &mut self.flows[flow as usize];
         self.accounts[slot.account as usize].retransmitted[self.phase.index(now)] += 1;
-        slot.loss_log().on_retransmission(sequence, una, now);
+        self.loss_logs.of(&mut slot.loss_log).on_retransmission(sequence, una, now);
         if let Traffic::Transfers(source) = slot.traffic {
             self.transfers.retransmit(source);
         }
@@ -104,7 +109,7 @@ impl Network {
     pub(crate) fn on_recovered(&mut self, flow: u32, now: Time, recovered: Recovered) {
         let slot = &mut self.flows[flow as usize];
         let counted = self.recoveries.get_mut(slot.account as usize).filter(|_| self.phase.index(now) == 1);
-        let repair = slot.loss_log().on_recovered(now, recovered, counted);
+        let repair = self.loss_logs.of(&mut slot.loss_log).on_recovered(now, recovered, counted);
         if let (Traffic::Transfers(source), Some(repair)) = (slot.traffic, repair) {
             self.transfers.recover(source, repair.retransmissions);
         }

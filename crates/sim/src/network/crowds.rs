@@ -115,9 +115,14 @@ impl Network {
     #[inline(always)]
     fn join_crowd(&mut self, crowd: u32, flow: u32, time: Time, packet: Packet) {
         let waiting = &mut self.crowds[crowd as usize];
+        // Crowds stand near the top of the event queue: in a small one, whether the packet is the first cannot be predicted, and to ask
+        // costs more than to tell the queue anyway.
+        let before = if waiting.is_large() { waiting.first() } else { Time::NEVER };
         waiting.push(time, packet, flow);
-        // Not `advance`: crowds stand near the top, and whether the packet is the first cannot be predicted.
-        self.events.set(self.first_crowd + crowd, waiting.first());
+        let first = waiting.first();
+        if first != before {
+            self.events.set(self.first_crowd + crowd, first);
+        }
     }
 
     /// The crowd of an element.

@@ -99,7 +99,7 @@ impl Network {
             if packet.kind != PacketKind::Ack {
                 let slot = &mut self.flows[flow as usize];
                 self.accounts[slot.account as usize].lost[phase] += 1;
-                slot.loss_log().on_drop(packet.sequence, packet.stamp, now);
+                self.loss_logs.of(&mut slot.loss_log).on_drop(packet.sequence, packet.stamp, now);
             }
             if let Some(observers) = &mut self.observers {
                 observers.dropped(now, link, flow, &packet, true);

@@ -181,8 +181,8 @@ impl Transfers {
         group.template.open_at(first, size, now)
     }
 
-    /// The transfer of this sender is acknowledged whole.
-    pub(crate) fn end(&mut self, source: u32, now: Time, sender: &Sender, phase: &Phase) {
+    /// The transfer of this sender is acknowledged whole. Whether any of its packets was lost, or sent again.
+    pub(crate) fn end(&mut self, source: u32, now: Time, sender: &Sender, phase: &Phase) -> bool {
         let seen = self.seen.get(source as usize).copied().unwrap_or_default();
         let source = &self.sources[source as usize];
         let group = &mut self.groups[source.group as usize];
@@ -199,6 +199,7 @@ impl Transfers {
             classes[class].add(packets, on, source, seen);
         }
         group.active -= 1;
+        source.dropped > 0 || source.retransmitted > 0
     }
 
     /// The sender takes a packet for lost, so long after the packet sent last.
