@@ -131,7 +131,10 @@ impl Crowd {
                 let Entry { packet, flow, .. } = &self.entries[place as usize];
                 told(packet, *flow);
             }
-            self.prefetch_later_days();
+            // What waits in a small one is near anyway.
+            if self.is_large() {
+                self.prefetch_later_days();
+            }
         }
     }
 
