@@ -48,6 +48,7 @@ check: $(TOOLS) ## format, lint, types, and who may import whom
 	$(call say,Rust: format; lint)
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(CARGO) clippy --manifest-path fuzz/Cargo.toml --target-dir target --no-default-features --locked --quiet -- -D warnings
 
 bench: build ## measure the cost of a packet, leave bench.json
 	$(call say,measuring)

@@ -97,7 +97,7 @@ fn check_traces(scenario: &Scenario, traces: &Traces) {
     check_order(traces.queue.as_deref(), |row| row.time);
     check_order(traces.drops.as_deref(), |row| row.time);
     check_order(traces.losses.as_deref(), |row| row.time);
-    check_order(traces.capture.as_deref(), |row| row.0);
+    check_order(traces.capture.as_deref(), |row| row.time);
     for row in traces.cwnd.iter().flatten() {
         assert!(row.cwnd >= 1.0 && row.cwnd.is_finite(), "{row:?}");
         assert!(row.ssthresh >= 1.0, "{row:?}");

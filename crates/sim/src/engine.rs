@@ -38,7 +38,7 @@ pub struct Engine {
     now: Time,
     events: u64,
     replication: u64,
-    /// The flow whose sender was fetched last, and after how many packets from crowds the rest of what it needs is to be.
+    /// The flow whose sender was fetched last, and after how many packets from crowds the rest of what it needs is to be; 0: it is.
     upcoming: (u32, u32),
 }
 
@@ -256,9 +256,11 @@ impl Engine {
     /// memory that was to be fetched before.
     #[inline(always)]
     fn prefetch_sources(&mut self, element: u32) {
-        self.upcoming.1 = self.upcoming.1.wrapping_sub(1);
-        if self.upcoming.1 == 0 {
-            self.prefetch_for_start();
+        if self.upcoming.1 > 0 {
+            self.upcoming.1 -= 1;
+            if self.upcoming.1 == 0 {
+                self.prefetch_for_start();
+            }
         }
         if element + 1 == self.network.first_receiver {
             if let Some(flow) = self.network.crowd(element).soon(2) {
@@ -270,7 +272,7 @@ impl Engine {
     /// Fetches the sender that has its turn next among those around this one; the rest of what it needs a little later.
     #[inline(always)]
     fn prefetch_for_sender(&mut self, flow: u32) {
-        if self.upcoming.1 as i32 > 0 {
+        if self.upcoming.1 > 0 {
             self.prefetch_for_start();
         }
         let element = self.network.events.first_around(self.network.first_sender + flow);
