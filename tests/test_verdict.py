@@ -103,6 +103,29 @@ def test_unequal_shares_are_found() -> None:
     assert "shares" not in verdict(resolved, flows={"delivered_packets": [19_000, 20_000]})
 
 
+def test_a_large_group_s_share_is_its_flows_each() -> None:
+    resolved = make_resolved([make_flow("many", count=2000), make_flow("one")])
+    assert "shares" not in verdict(resolved, flows={"delivered_packets": [2000 * 100, 110]})
+    unequal = verdict(resolved, flows={"delivered_packets": [2000 * 100, 20_000]})
+    # 100 and 20,000 packets of 512 B in 80 s.
+    assert "shares are unequal, 5.12 kbit/s to 1.024 Mbit/s" in unequal
+
+
+def test_sources_that_rest_are_not_compared() -> None:
+    web = make_flow("web", traffic={"kind": "web"})
+    text = verdict(make_resolved([web, make_flow("one")]), flows={"delivered_packets": [100, 20_000]})
+    assert "shares" not in text
+
+
+def test_a_large_group_s_transfers_are_as_many_as_its_flows() -> None:
+    resolved = make_resolved([make_flow("many", count=2000, size_packets=5), make_flow("one", size_packets=5)])
+    assert "all 2,001 transfers finished, the last at 3 s" in verdict(resolved, flows={"finish_s": [2.0, 3.0]})
+    some = result(resolved, flows={"finish_s": [float("nan"), 3.0]}).summary
+    assert "some of 2,001 transfers did not finish" in some["verdict"]
+    assert some["warnings"] == ["not all of the 2,000 transfers of many finished within run.duration"]
+    assert "2,000 of 2,001 transfers finished" in verdict(resolved, flows={"finish_s": [2.0, float("nan")]})
+
+
 def test_nothing_delivered_is_said_and_nothing_else() -> None:
     assert verdict(make_resolved(), flows={"delivered_packets": 0}).startswith("Nothing was delivered")
 

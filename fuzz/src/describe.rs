@@ -3,8 +3,8 @@
 use arbitrary::Arbitrary;
 use sim::scenario::{
     BufferConfig, CountingConfig, CrossingConfig, DelayLawConfig, DelayProcessConfig, DelayStateConfig, FlowConfig,
-    LinkConfig, LossConfig, LossLawConfig, OrderConfig, PriorityVictimConfig, QueueConfig, Run, Scenario, TraceConfig,
-    VictimConfig,
+    LinkConfig, LossConfig, LossLawConfig, OrderConfig, PriorityVictimConfig, QueueConfig, Run, Scenario, SizeLaw,
+    TimeLaw, TraceConfig, TrafficConfig, VictimConfig,
 };
 use tcp::{
     Dialect, Estimator, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig,
@@ -42,6 +42,7 @@ struct Link {
     changes: [u8; 4],
     loss: Choice,
     losing: [u8; 4],
+    private: Choice,
 }
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -60,11 +61,14 @@ struct Flow {
     ack_every: u8,
     ack_delay: u8,
     levels: u8,
+    count: Choice,
+    traffic: Choice,
+    law: [u8; 3],
 }
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
 struct Sender {
-    ns2: bool,
+    dialect: Choice,
     recovery: Choice,
     windows: [u8; 3],
     below: bool,
@@ -175,6 +179,7 @@ fn plain_link(name: String) -> LinkConfig {
 impl Link {
     fn config(&self, name: String) -> LinkConfig {
         let limit = u64::from(self.buffer);
+        let private = self.private.of([false, false, true]);
         LinkConfig {
             name,
             rate_bps: some(self.rate, scaled(self.rate, 1.0, 1e13)),
@@ -185,14 +190,14 @@ impl Link {
                 128.. => Some(BufferConfig::Bytes((limit - 127) * 500)),
             },
             counting: if self.counting { CountingConfig::WithService } else { CountingConfig::Waiting },
-            queue: self.queue(),
-            delay_process: self.delay_law().map(|law| DelayProcessConfig {
+            queue: if private { QueueConfig::DropTail {} } else { self.queue() },
+            delay_process: self.delay_law().filter(|_| !private).map(|law| DelayProcessConfig {
                 stream: "shared".to_owned(),
                 order: if self.changes[3] & 1 == 1 { OrderConfig::Keep } else { OrderConfig::Overtake },
                 law,
             }),
-            loss: self.loss(),
-            private: false,
+            loss: self.loss().filter(|_| !private),
+            private,
             processing: None,
         }
     }
@@ -267,10 +272,12 @@ impl Flow {
         let there: Vec<usize> = (first..first + hops).map(|pair| 2 * pair).collect();
         let back: Vec<usize> = (first..first + hops).rev().map(|pair| 2 * pair + 1).collect();
         let (path, return_path) = if self.backward { (back, there) } else { (there, back) };
+        let traffic = self.traffic();
+        let answered = traffic.as_ref().is_none_or(|traffic| matches!(traffic, TrafficConfig::Web { .. }));
         FlowConfig {
             name: format!("flow{number}"),
             path,
-            return_path: if self.no_return { Vec::new() } else { return_path },
+            return_path: if self.no_return || !answered { Vec::new() } else { return_path },
             // A round trip that takes no time is not legal.
             forward_delay_s: scaled(self.delays[0], 1e-12, 10.0),
             return_delay_s: scaled_or_zero(self.delays[1], 1e-12, 10.0),
@@ -278,9 +285,9 @@ impl Flow {
             ack_bytes: scaled(self.ack, 1.0, 2000.0) as u16,
             start_s: duration_s * f64::from(self.start[0]) / 200.0,
             start_spread_s: duration_s * f64::from(self.start[1]) / 200.0,
-            size_packets: some(self.size, scaled(self.size, 1.0, 10_000.0) as u64),
-            count: 1,
-            traffic: None,
+            size_packets: some(self.size, scaled(self.size, 1.0, 10_000.0) as u64).filter(|_| traffic.is_none()),
+            count: self.count.of([1, 1, 2, 3]),
+            traffic,
             sender: self.sender.config(self.rto.config()),
             receiver: ReceiverConfig {
                 ack_every: scaled(self.ack_every, 1.0, 100.0) as u32,
@@ -292,11 +299,40 @@ impl Flow {
     }
 }
 
+impl Flow {
+    /// Half of the flows transfer without end or once.
+    fn traffic(&self) -> Option<TrafficConfig> {
+        let [size, off, rate] = self.law;
+        let time = |mean_s| {
+            if size & 1 == 1 {
+                TimeLaw::Exponential { mean_s }
+            } else {
+                TimeLaw::Fixed { mean_s }
+            }
+        };
+        let rate_bps = scaled(rate, 1e3, 1e9);
+        match self.traffic.of([0, 1, 2, 3, 4, 5]) {
+            0 => Some(TrafficConfig::Web {
+                size: SizeLaw::Exponential { mean_packets: scaled(size, 1.0, 1000.0), min_packets: 1.0 },
+                off: time(scaled_or_zero(off, 1e-9, 100.0)),
+                classes: vec![2, 10, 100],
+            }),
+            1 => Some(TrafficConfig::Web {
+                size: SizeLaw::Fixed { packets: scaled(size, 1.0, 1000.0) as u64 },
+                off: time(scaled_or_zero(off, 1e-9, 100.0)),
+                classes: Vec::new(),
+            }),
+            2 => Some(TrafficConfig::Poisson { rate_bps }),
+            _ => None,
+        }
+    }
+}
+
 impl Sender {
     fn config(&self, rto: RtoConfig) -> SenderConfig {
         let [initial, ssthresh, limit] = self.windows;
         SenderConfig {
-            dialect: if self.ns2 { Dialect::Ns2 } else { Dialect::Rfc },
+            dialect: self.dialect.of([Dialect::Rfc, Dialect::Ns2, Dialect::Engset]),
             recovery: self.recovery.of([Recovery::OldTahoe, Recovery::Tahoe, Recovery::Reno, Recovery::Newreno]),
             initial_window: scaled(initial, 1.0, 100.0),
             initial_ssthresh: some(ssthresh, scaled(ssthresh, 1.0, 1000.0)),

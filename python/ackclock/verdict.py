@@ -48,8 +48,8 @@ def verdict(resolved: ResolvedDict, flows: Sequence[Row], links: Sequence[Row]) 
         *_false_alarms(flows),
         *_window_limit(resolved, flows, links),
         *_standing_queue(resolved, flows, busiest),
-        *_transfers(flows),
-        *_fairness(flows),
+        *_transfers(resolved, flows),
+        *_fairness(resolved, flows),
     ]
     return "; ".join(sentences) + _averaged(links)
 
@@ -67,7 +67,7 @@ def run_warnings(resolved: ResolvedDict, flows: Sequence[Row], links: Sequence[R
         How many replications the rows stand for.
     """
     wide = [link for link in links if _relative_half_width(link["utilisation_fraction"]) > WIDE_INTERVAL]
-    return [*_few_replications(resolved, finished), *map(_too_wide, wide), *_unfinished(flows)]
+    return [*_few_replications(resolved, finished), *map(_too_wide, wide), *_unfinished(resolved, flows)]
 
 
 def mean(row: Row, key: str) -> float:
@@ -97,8 +97,16 @@ def _too_wide(link: Row) -> str:
     return f"the use of {link['name']} is known to ±{half:.2g}% only; raise run.duration or run.replications"
 
 
-def _unfinished(flows: Sequence[Row]) -> Iterator[str]:
-    late = [flow["name"] for flow in flows if flow["finish_s"] is not None and flow["finish_s"]["n"] == 0]
+def _unfinished(resolved: ResolvedDict, flows: Sequence[Row]) -> Iterator[str]:
+    unfinished = [
+        flow
+        for flow, row in zip(row_flows(resolved), flows, strict=True)
+        if row["finish_s"] is not None and row["finish_s"]["n"] == 0
+    ]
+    for flow in unfinished:
+        if flow.get("count", 1) > 1:
+            yield f"not all of the {flow['count']:,} transfers of {flow['name']} finished within run.duration"
+    late = [flow["name"] for flow in unfinished if flow.get("count", 1) == 1]
     if late:
         names = ", ".join(late[:3]) + (", ..." if len(late) > 3 else "")
         yield f"{plural(len(late), 'transfer')} did not finish within run.duration: {names}"
@@ -224,20 +232,33 @@ def _standing_queue(resolved: ResolvedDict, flows: Sequence[Row], busiest: Row |
         yield f"queues make round trips {seconds(measured)} on a path of {seconds(empty)}: more buffer than TCP needs"
 
 
-def _transfers(flows: Sequence[Row]) -> Iterator[str]:
-    finishes = [flow["finish_s"] for flow in flows if flow["finish_s"] is not None]
-    if not finishes:
+def _transfers(resolved: ResolvedDict, flows: Sequence[Row]) -> Iterator[str]:
+    finite = [
+        (row["finish_s"]["mean"], int(flow.get("count", 1)))
+        for flow, row in zip(row_flows(resolved), flows, strict=True)
+        if row["finish_s"] is not None
+    ]
+    if not finite:
         return
-    done = [finish["mean"] for finish in finishes if finish["mean"] is not None]
-    if len(done) == len(finishes):
-        which = "the transfer" if len(done) == 1 else f"all {len(done)} transfers"
-        yield f"{which} finished, {'' if len(done) == 1 else 'the last '}at {seconds(max(done))}"
+    transfers = sum(count for _, count in finite)
+    late = [count for finish, count in finite if finish is None]
+    if not late:
+        which = "the transfer" if transfers == 1 else f"all {transfers:,} transfers"
+        last = max(finish for finish, _ in finite)
+        yield f"{which} finished, {'' if transfers == 1 else 'the last '}at {seconds(last)}"
+    elif max(late) == 1:
+        yield f"{transfers - len(late):,} of {plural(transfers, 'transfer')} finished"
     else:
-        yield f"{len(done)} of {plural(len(finishes), 'transfer')} finished"
+        yield f"some of {transfers:,} transfers did not finish"
 
 
-def _fairness(flows: Sequence[Row]) -> Iterator[str]:
-    shares = [mean(flow, "goodput_bps") for flow in flows if flow["finish_s"] is None]
+def _fairness(resolved: ResolvedDict, flows: Sequence[Row]) -> Iterator[str]:
+    """Compare flows that always have something to send; those of a large group count as if they had equal shares."""
+    shares: list[float] = []
+    for flow, row in zip(row_flows(resolved), flows, strict=True):
+        if row["finish_s"] is None and flow.get("traffic") is None:
+            count = int(flow.get("count", 1))
+            shares += [mean(row, "goodput_bps") / count] * count
     if len(shares) > 1 and jain_index(shares) < UNEQUAL:
         yield (
             f"shares are unequal, {bit_rate(min(shares))} to {bit_rate(max(shares))} "
