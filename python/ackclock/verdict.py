@@ -104,9 +104,9 @@ def _unfinished(resolved: ResolvedDict, flows: Sequence[Row]) -> Iterator[str]:
         if row["finish_s"] is not None and row["finish_s"]["n"] == 0
     ]
     for flow in unfinished:
-        if flow.get("count", 1) > 1:
+        if flow["count"] > 1:
             yield f"not all of the {flow['count']:,} transfers of {flow['name']} finished within run.duration"
-    late = [flow["name"] for flow in unfinished if flow.get("count", 1) == 1]
+    late = [flow["name"] for flow in unfinished if flow["count"] == 1]
     if late:
         names = ", ".join(late[:3]) + (", ..." if len(late) > 3 else "")
         yield f"{plural(len(late), 'transfer')} did not finish within run.duration: {names}"
@@ -213,9 +213,10 @@ def _window_limit(resolved: ResolvedDict, flows: Sequence[Row], links: Sequence[
     ]
     if limited:
         # Of a large group the largest window is known, not how many flows have reached it.
-        single = [flow for flow in limited if flow.get("count", 1) == 1]
-        who = [plural(len(single), "flow")] if single else []
-        who += [f"some of the {flow['count']:,} flows of {flow['name']}" for flow in limited if flow not in single]
+        large = [flow for flow in limited if flow["count"] > 1]
+        single = len(limited) - len(large)
+        who = [plural(single, "flow")] if single else []
+        who += [f"some of the {flow['count']:,} flows of {flow['name']}" for flow in large]
         window = max(flow["sender"]["max_window"] for flow in limited)
         yield f"the receiver's window of {number(window)} packets limits {' and '.join(who)}"
 
@@ -234,7 +235,7 @@ def _standing_queue(resolved: ResolvedDict, flows: Sequence[Row], busiest: Row |
 
 def _transfers(resolved: ResolvedDict, flows: Sequence[Row]) -> Iterator[str]:
     finite = [
-        (row["finish_s"]["mean"], int(flow.get("count", 1)))
+        (row["finish_s"]["mean"], flow["count"])
         for flow, row in zip(row_flows(resolved), flows, strict=True)
         if row["finish_s"] is not None
     ]
@@ -257,8 +258,7 @@ def _fairness(resolved: ResolvedDict, flows: Sequence[Row]) -> Iterator[str]:
     shares: list[float] = []
     for flow, row in zip(row_flows(resolved), flows, strict=True):
         if row["finish_s"] is None and flow.get("traffic") is None:
-            count = int(flow.get("count", 1))
-            shares += [mean(row, "goodput_bps") / count] * count
+            shares += [mean(row, "goodput_bps") / flow["count"]] * flow["count"]
     if len(shares) > 1 and jain_index(shares) < UNEQUAL:
         yield (
             f"shares are unequal, {bit_rate(min(shares))} to {bit_rate(max(shares))} "

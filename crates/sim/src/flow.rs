@@ -72,7 +72,7 @@ impl Departures {
         Departures { more: vec![Time::ZERO; flows * each], each }
     }
 
-    /// From a flow's copy of the link that is the so-and-so-manieth of its own.
+    /// Of a flow, from the copy of a link before which it crosses `ordinal` others of its own.
     #[inline(always)]
     pub(crate) fn last<'a>(&'a mut self, flows: &'a mut [FlowSlot], flow: u32, ordinal: usize) -> &'a mut Time {
         if ordinal < DEPARTURES_HERE {

@@ -361,10 +361,9 @@ impl Network {
     #[cold]
     fn look(&mut self, flow: u32, found: u64, packet: &Packet) {
         let slot = &self.flows[flow as usize];
-        if let (Traffic::Transfers(source), true) = (slot.traffic, packet.kind != PacketKind::Ack) {
-            if packet.sequence >= slot.receiver.first() {
-                self.transfers.look(source, found);
-            }
+        let current = packet.kind != PacketKind::Ack && packet.sequence >= slot.receiver.first();
+        if let (Traffic::Transfers(source), true) = (slot.traffic, current) {
+            self.transfers.look(source, found);
         }
     }
 

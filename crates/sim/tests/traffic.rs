@@ -334,9 +334,40 @@ fn a_large_group_is_counted_as_one() {
     }
     assert!((group.cwnd_area / area - 1.0).abs() < 1e-9, "{} but {area}", group.cwnd_area);
     assert_eq!(group.cwnd_max, largest);
-    // The transfers of the group are those of all that its flows sent, but for what is under way at either end.
-    let sent: u64 = outcome.transfers[0].classes.iter().map(|class| class.sent).sum();
-    assert!(sent > group.sent[1] / 2 && sent < group.sent[0] + group.sent[1]);
+}
+
+/// Packet numbers go on from transfer to transfer: of a fixed size, they tell which of a source's packets are of transfers that ended.
+#[test]
+fn what_transfers_count_is_what_their_flows_did() {
+    let traffic = web(SizeLaw::Fixed { packets: 20 }, TimeLaw::Exponential { mean_s: 0.3 });
+    let mut observed = paper(200, 10e6, Some(50), traffic, 20.0);
+    (observed.trace.sequence, observed.trace.losses, observed.trace.recovery) = (true, true, true);
+    let outcome = run(&observed);
+    let ended: Vec<u64> = outcome.flows.iter().map(|flow| flow.acked[1] / 20 * 20).collect();
+    let in_ended = |flow: u32, sequence: u64| sequence < ended[flow as usize];
+    let sequence = outcome.traces.sequence.as_ref().unwrap();
+    let sent = |kind| {
+        let rows = sequence.iter().filter(|row| row.kind == kind && in_ended(row.flow, row.sequence));
+        rows.count() as u64
+    };
+    let losses = outcome.traces.losses.as_ref().unwrap();
+    let found = |cause| {
+        let rows = losses.iter().filter(|row| row.loss.cause == cause && in_ended(row.flow, row.loss.sequence));
+        rows.count() as u64
+    };
+    let repairs = outcome.traces.recovery.as_ref().unwrap().iter();
+    let repairs = repairs.filter(|row| in_ended(row.flow, row.repair.loss.sequence));
+    let (recovered, timeouts): (Vec<_>, Vec<_>) = repairs.map(|row| row.repair).partition(|repair| repair.event() == 5);
+    let count = |of: fn(&sim::SizeClass) -> u64| outcome.transfers[0].classes.iter().map(of).sum::<u64>();
+    assert_eq!(count(|class| class.packets), ended.iter().sum());
+    assert_eq!(count(|class| class.sent), sent(Kind::Sent) + sent(Kind::Retransmitted));
+    assert_eq!(count(|class| class.retransmitted), sent(Kind::Retransmitted));
+    assert_eq!(count(|class| class.timeouts), found(LossCause::Timeout));
+    assert_eq!(count(|class| class.fast_retransmits), found(LossCause::FastRetransmit));
+    assert_eq!(count(|class| class.recovered), recovered.iter().map(|repair| repair.retransmissions).sum());
+    let stalled: u128 = outcome.transfers[0].classes.iter().map(|class| class.stalled).sum();
+    assert_eq!(stalled, timeouts.iter().map(|repair| u128::from(repair.time.picoseconds())).sum());
+    assert!(count(|class| class.timeouts) > 100 && count(|class| class.recovered) > 100, "enough to tell");
 }
 
 #[test]

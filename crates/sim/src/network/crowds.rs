@@ -17,11 +17,10 @@ impl Network {
     fn forward_over_private(&mut self, flow: u32, mut time: Time, packet: Packet) -> Option<ArrivingAck> {
         // In registers, not as one packet in memory: to read it whole right after a part of it was written would wait for all that is
         // being written, and with very many flows that takes long.
-        let Packet { hop, mut sequence, mut stamp, mut bytes, mut kind, mut slow_start } = packet;
-        let mut place = hop as usize;
+        let Packet { mut hop, mut sequence, mut stamp, mut bytes, mut kind, mut slow_start } = packet;
         while time <= self.phase.end {
-            let Hop { element, delay } = self.hops[place];
-            let packet = Packet { hop: place as u32, sequence, stamp, bytes, kind, slow_start };
+            let Hop { element, delay } = self.hops[hop as usize];
+            let packet = Packet { hop, sequence, stamp, bytes, kind, slow_start };
             match element {
                 Element::Private(group) => {
                     let PrivateGroup { links, delay, ordinal, .. } = &mut self.private_groups[group as usize];
@@ -32,7 +31,7 @@ impl Network {
                         self.tell_private_fate(group as usize, flow, time, packet, fate);
                     }
                     time = fate? + delay;
-                    place += 1;
+                    hop += 1;
                 }
                 Element::Link(index) => {
                     let fate = match self.observers {
@@ -43,13 +42,12 @@ impl Network {
                         self.count_private_drop(flow, time, packet);
                     }
                     time = fate? + delay;
-                    place += 1;
+                    hop += 1;
                 }
                 Element::Receiver(_) => {
                     let acknowledgment = self.receive(flow, time, &packet)?;
-                    (time, Packet { hop: _, sequence, stamp, bytes, kind, slow_start }) =
+                    (time, Packet { hop, sequence, stamp, bytes, kind, slow_start }) =
                         self.answer(flow, time, acknowledgment);
-                    place += 1;
                 }
                 Element::Crowd(crowd) => {
                     self.join_crowd(crowd, flow, time, packet);
