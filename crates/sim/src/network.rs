@@ -1,6 +1,7 @@
 mod accounts;
 mod crowds;
 mod rare;
+mod told;
 
 use base::{Packet, PacketKind, RandomStream, Ring, Time, Tournament};
 use net::{Link, Phase, Pipe, PrivateLinks, QueuedLink};
@@ -227,35 +228,6 @@ impl Network {
         None
     }
 
-    /// As [`Network::cross_links`], and tells the observers.
-    #[cold]
-    fn cross_observed_links(&mut self, mut time: Time, packet: &mut Packet) -> Option<Time> {
-        while time <= self.phase.end {
-            let Hop { element: Element::Link(index), delay } = self.hops[packet.hop as usize] else {
-                return Some(time);
-            };
-            let flow = self.flow_of(packet);
-            let Some(departure) = self.cross_observed_link(index, flow, time, *packet) else {
-                self.count_drop(flow, time, packet);
-                return None;
-            };
-            time = departure + delay;
-            packet.hop += 1;
-        }
-        None
-    }
-
-    /// When the packet departs; none where it is dropped.
-    #[cold]
-    #[inline(never)]
-    fn cross_observed_link(&mut self, index: u32, flow: u32, time: Time, packet: Packet) -> Option<Time> {
-        self.tell_departures(index as usize, time);
-        self.tell_arrival(self.link_indices[index as usize], flow, time, &packet);
-        let fate = self.links[index as usize].arrive(time, packet.bytes, &self.phase);
-        self.tell_fate(index as usize, flow, time, &packet, fate);
-        fate
-    }
-
     /// A packet that nobody answers has arrived.
     #[inline(never)]
     fn take_in(&mut self, flow: u32, time: Time) {
@@ -298,14 +270,6 @@ impl Network {
         self.forward(now + delay, packet);
     }
 
-    #[cold]
-    fn tell_departure(&mut self, index: u32, now: Time, packets: u64, packet: &Packet) {
-        let (link, flow) = (self.queue_indices[index as usize], self.flow_of(packet));
-        let Some(observers) = &mut self.observers else { return };
-        observers.queue(link, now, packets);
-        observers.left(now, link, flow, packet);
-    }
-
     /// A receiver's timer is due, unless what it held back has gone.
     #[inline(never)]
     pub(crate) fn on_receiver_timer(&mut self, delaying: u32, now: Time) {
@@ -326,56 +290,6 @@ impl Network {
             self.forward_to_crowd(flow, time, packet);
         } else {
             self.forward(time, packet);
-        }
-    }
-
-    /// Tells the observers of the departures that are known but not yet told.
-    pub(crate) fn tell_last_departures(&mut self) {
-        for index in 0..self.links.len() {
-            self.tell_departures(index, self.phase.end);
-        }
-        for index in 0..self.processes.len() {
-            self.tell_processed(index, self.phase.end);
-        }
-    }
-
-    fn tell_departures(&mut self, index: usize, until: Time) {
-        let Some(observers) = &mut self.observers else { return };
-        if observers.follows_queues() {
-            let (link, name) = (&self.links[index], self.link_indices[index]);
-            let departures = link.departures().take_while(|&departure| departure <= until);
-            for (gone, departure) in departures.enumerate() {
-                observers.queue(name, departure, link.packets() - gone as u64 - 1);
-            }
-        }
-    }
-
-    /// A packet comes to a link, before it is let in or not.
-    #[inline(always)]
-    fn tell_arrival(&mut self, link: u32, flow: u32, time: Time, packet: &Packet) {
-        if let Some(found) = self.observers.as_mut().and_then(|observers| observers.arrival(link, time)) {
-            self.look(flow, found, packet);
-        }
-    }
-
-    #[cold]
-    fn look(&mut self, flow: u32, found: u64, packet: &Packet) {
-        let slot = &self.flows[flow as usize];
-        let current = packet.kind != PacketKind::Ack && packet.sequence >= slot.receiver.first();
-        if let (Traffic::Transfers(source), true) = (slot.traffic, current) {
-            self.transfers.look(source, found);
-        }
-    }
-
-    fn tell_fate(&mut self, index: usize, flow: u32, time: Time, packet: &Packet, fate: Option<Time>) {
-        let Some(observers) = &mut self.observers else { return };
-        let name = self.link_indices[index];
-        match fate {
-            Some(departure) => {
-                observers.queue(name, time, self.links[index].packets());
-                observers.left(departure, name, flow, packet);
-            }
-            None => observers.dropped(time, name, flow, packet, false),
         }
     }
 

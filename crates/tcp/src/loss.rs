@@ -2,7 +2,8 @@
 
 use base::Time;
 
-use crate::sender::{Ack, Actions, LossCause, Phase, Recovered, Sender};
+use crate::actions::{Ack, Actions, LossCause, Recovered};
+use crate::sender::{Phase, Sender};
 use crate::{Dialect, PartialAckTimer, Recovery};
 
 /// ns-2 `NewRenoTcpAgent::recv`: two packets at most for an ACK in recovery.
