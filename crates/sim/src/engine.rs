@@ -4,12 +4,12 @@ use base::{RandomStream, Time};
 use net::Phase;
 use tcp::{Ack, Actions, Segment, Sender};
 
-use crate::flow::{ArrivingAck, Traffic};
+use crate::flow::ArrivingAck;
 use crate::network::Network;
 use crate::outbox::Outbox;
 use crate::outcome::Outcome;
 use crate::scenario::{Scenario, TrafficConfig};
-use crate::sender_slot::{SenderSlot, NO_SOURCE};
+use crate::sender_slot::SenderSlot;
 use crate::traffic::Datagrams;
 use ahead::MANY_FLOWS;
 
@@ -62,32 +62,25 @@ impl Engine {
                     spread => spread * stream(&format!("flow/{}", flow.member_name(number))).uniform(),
                 };
                 let mut start = Time::from_seconds(flow.start_s + spread);
-                let traffic = match &flow.traffic {
-                    None => Traffic::Once,
+                let index = senders.len();
+                network.flows[index].crowded = network.is_crowded(index as u32);
+                let mut own_datagrams = None;
+                match &flow.traffic {
+                    None => {}
                     Some(TrafficConfig::Web { .. }) => {
                         let source = first_source + number as u32;
                         start += network.transfers.draw_silence(source);
-                        Traffic::Transfers(source)
+                        network.flows[index].source = source;
                     }
                     Some(config) => {
                         let (source, first) = Datagrams::new(config, flow.packet_bytes, start, own(number));
                         start = first;
+                        own_datagrams = Some(datagrams.len() as u32);
                         datagrams.push(source);
-                        Traffic::Datagrams(datagrams.len() as u32 - 1)
                     }
-                };
-                network.flows[senders.len()].traffic = traffic;
-                let source = if let Traffic::Transfers(source) = traffic { source } else { NO_SOURCE };
-                senders.push(SenderSlot {
-                    sender: sender.clone(),
-                    start,
-                    pending: start,
-                    since: Time::ZERO,
-                    last_sent: Time::ZERO,
-                    packet_bytes: flow.packet_bytes,
-                    crowded: network.is_crowded(senders.len() as u32),
-                    source,
-                });
+                }
+                network.flows[index].pending = start;
+                senders.push(SenderSlot { sender: sender.clone(), start, datagrams: own_datagrams });
             }
         }
         for (flow, slot) in senders.iter().enumerate() {
@@ -193,11 +186,11 @@ impl Engine {
     /// An ACK, the timer, or the start: in this order at the same instant.
     #[inline(always)]
     fn on_sender(&mut self, flow: u32, now: Time) {
-        if self.senders[flow as usize].crowded {
+        if self.network.flows[flow as usize].crowded {
             return self.on_crowded_sender(flow, now);
         }
         let cwnd = self.senders[flow as usize].sender.cwnd();
-        let acks = &mut self.network.flows[flow as usize].acks;
+        let acks = &mut self.network.acks[flow as usize];
         match acks.front() {
             Some(&ack) if ack.time <= now => {
                 acks.pop();
@@ -206,10 +199,8 @@ impl Engine {
             _ => self.on_timer_or_start(flow, now),
         }
         self.follow_cwnd(flow, now, cwnd);
-        let slot = &mut self.senders[flow as usize];
-        let ack = self.network.flows[flow as usize].acks.front().map_or(Time::NEVER, |ack| ack.time);
-        let next = ack.min(slot.sender.deadline()).min(slot.start);
-        slot.pending = next;
+        let ack = self.network.acks[flow as usize].front().map_or(Time::NEVER, |ack| ack.time);
+        let next = ack.min(self.senders[flow as usize].next());
         self.network.events.set(self.network.first_sender + flow, next);
     }
 
@@ -219,9 +210,9 @@ impl Engine {
         let cwnd = self.senders[flow as usize].sender.cwnd();
         self.on_timer_or_start(flow, now);
         self.follow_cwnd(flow, now, cwnd);
-        let slot = &mut self.senders[flow as usize];
-        slot.pending = slot.sender.deadline().min(slot.start);
-        self.network.events.set(self.network.first_sender + flow, slot.pending);
+        let next = self.senders[flow as usize].next();
+        self.network.flows[flow as usize].pending = next;
+        self.network.events.set(self.network.first_sender + flow, next);
     }
 
     /// A packet that waited in a crowd has its turn.
@@ -232,9 +223,7 @@ impl Engine {
         let next = waiting.first();
         self.network.events.set(element, next);
         if self.senders.len() >= MANY_FLOWS {
-            let senders = &self.senders;
-            self.network.prefetch_for_crowd(element, |flow| senders[flow as usize].prefetch());
-            self.prefetch_sources(element);
+            self.prefetch_for_crowd(element);
         }
         if element + 1 == self.network.first_receiver {
             self.network.flows[flow as usize].crowded_acks -= 1;
@@ -245,8 +234,9 @@ impl Engine {
             if none_before & self.senders[flow as usize].sender.only_opens(ack.time, ack.next) {
                 self.on_crowded_ack(flow, ack);
             } else {
-                // Such an ACK may end a transfer, soon.
-                self.network.transfers.prefetch(self.senders[flow as usize].source);
+                if self.senders.len() >= MANY_FLOWS {
+                    self.prefetch_for_seldom_ack(flow, ack.next);
+                }
                 self.network.wait_for_sender(flow, ack);
             }
         }
@@ -260,14 +250,22 @@ impl Engine {
         let cwnd = self.senders[flow as usize].sender.cwnd();
         self.on_ack(flow, now, ack);
         self.follow_cwnd(flow, now, cwnd);
-        let slot = &mut self.senders[flow as usize];
-        let next = slot.sender.deadline().min(slot.start);
-        if next < slot.pending {
-            slot.pending = next;
-            self.network.events.advance(self.network.first_sender + flow, next);
-        } else if slot.sender.deadline() == Time::NEVER && next > slot.pending {
-            slot.pending = next;
-            self.network.events.set(self.network.first_sender + flow, next);
+        let (deadline, slot) = (self.senders[flow as usize].sender.deadline(), &mut self.network.flows[flow as usize]);
+        if deadline == Time::NEVER {
+            self.wait_for_start(flow);
+        } else if deadline < slot.pending {
+            slot.pending = deadline;
+            self.network.events.advance(self.network.first_sender + flow, deadline);
+        }
+    }
+
+    /// Nothing is to do for a sender before it starts anew. Apart from it, as most ACKs need not know when that is.
+    #[inline(never)]
+    fn wait_for_start(&mut self, flow: u32) {
+        let (start, slot) = (self.senders[flow as usize].start, &mut self.network.flows[flow as usize]);
+        if start != slot.pending {
+            slot.pending = start;
+            self.network.events.set(self.network.first_sender + flow, start);
         }
     }
 
@@ -275,15 +273,13 @@ impl Engine {
     fn on_timer_or_start(&mut self, flow: u32, now: Time) {
         let slot = &mut self.senders[flow as usize];
         if slot.sender.deadline() <= now {
-            let SenderSlot { sender, last_sent, packet_bytes, .. } = slot;
-            let mut outbox = Outbox { network: &mut self.network, flow, now, last_sent, packet_bytes: *packet_bytes };
-            sender.on_timer(now, &mut outbox);
+            slot.sender.on_timer(now, &mut Outbox { network: &mut self.network, flow, now });
         } else if slot.start <= now {
             slot.start = Time::NEVER;
-            let source = slot.source;
-            if source != NO_SOURCE {
+            let datagrams = slot.datagrams;
+            if let Some(source) = self.network.flows[flow as usize].source() {
                 self.begin_transfer(flow, source, now);
-            } else if let Traffic::Datagrams(source) = self.network.flows[flow as usize].traffic {
+            } else if let Some(source) = datagrams {
                 self.send_datagram(flow, source, now);
             } else {
                 self.open(flow, now);
@@ -293,9 +289,7 @@ impl Engine {
 
     fn open(&mut self, flow: u32, now: Time) {
         let slot = &mut self.senders[flow as usize];
-        let SenderSlot { sender, last_sent, packet_bytes, .. } = slot;
-        let mut outbox = Outbox { network: &mut self.network, flow, now, last_sent, packet_bytes: *packet_bytes };
-        sender.on_start(now, &mut outbox);
+        slot.sender.on_start(now, &mut Outbox { network: &mut self.network, flow, now });
         if let Some(observers) = &mut self.network.observers {
             observers.cwnd(flow, now, &slot.sender);
         }
@@ -308,23 +302,22 @@ impl Engine {
         let network = &mut self.network;
         slot.sender = network.transfers.begin(source, now, slot.sender.una(), &network.phase);
         network.begin_next_transfer(flow, now);
+        // Of repetitions that outlived the last one.
+        network.forget_losses(flow);
         self.open(flow, now);
     }
 
     #[inline(never)]
     fn on_finished(&mut self, flow: u32, now: Time) {
         let slot = &mut self.senders[flow as usize];
-        let source = slot.source;
-        if source == NO_SOURCE {
+        let Some(source) = self.network.flows[flow as usize].source() else {
             let account = self.network.flows[flow as usize].account;
             return self.network.accounts[account as usize].finish_one(now);
-        }
+        };
+        let losses = self.network.forget_losses(flow);
         let transfers = &mut self.network.transfers;
-        let lossy = transfers.end(source, now, &slot.sender, &self.network.phase);
+        transfers.end(source, now, &slot.sender, &losses, &self.network.phase);
         slot.start = now + transfers.draw_silence(source);
-        if lossy {
-            self.network.forget_losses(flow);
-        }
     }
 
     #[inline(never)]
@@ -332,10 +325,8 @@ impl Engine {
         let source = &mut self.datagrams[source as usize];
         let segment = Segment { sequence: source.sent, retransmission: false, slow_start: false };
         source.sent += 1;
-        let slot = &mut self.senders[flow as usize];
-        slot.start = source.next(now);
-        let SenderSlot { last_sent, packet_bytes, .. } = slot;
-        Outbox { network: &mut self.network, flow, now, last_sent, packet_bytes: *packet_bytes }.transmit(segment);
+        self.senders[flow as usize].start = source.next(now);
+        Outbox { network: &mut self.network, flow, now }.transmit(segment);
     }
 
     #[inline(always)]
@@ -358,9 +349,8 @@ impl Engine {
         if let Some(observers) = &mut self.network.observers {
             observers.ack(flow, now, ack.next, fresh.then(|| now - ack.echo), &slot.sender);
         }
-        let SenderSlot { sender, last_sent, packet_bytes, .. } = slot;
-        let mut outbox = Outbox { network: &mut self.network, flow, now, last_sent, packet_bytes: *packet_bytes };
-        sender.on_ack(now, Ack { next: ack.next, echo: ack.echo }, &mut outbox);
+        let mut outbox = Outbox { network: &mut self.network, flow, now };
+        slot.sender.on_ack(now, Ack { next: ack.next, echo: ack.echo }, &mut outbox);
         if fresh && slot.sender.finished() {
             self.on_finished(flow, now);
         }
@@ -380,13 +370,13 @@ impl Engine {
 
     #[inline(always)]
     fn account_cwnd(&mut self, flow: usize, now: Time, before: f64) {
-        let (slot, phase) = (&mut self.senders[flow], &self.network.phase);
-        let counts = &mut self.network.accounts[self.network.flows[flow].account as usize];
+        let (slot, phase) = (&mut self.network.flows[flow], &self.network.phase);
+        let (after, counts) = (self.senders[flow].sender.cwnd(), &mut self.network.accounts[slot.account as usize]);
         if now >= phase.warmup {
             // The window that stood when the measurement began counts too.
             let span = now - slot.since.max(phase.warmup);
             counts.cwnd_area += before * span.picoseconds() as i64 as f64;
-            for cwnd in [before, slot.sender.cwnd()] {
+            for cwnd in [before, after] {
                 if cwnd > counts.cwnd_max {
                     counts.cwnd_max = cwnd;
                 }

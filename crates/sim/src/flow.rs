@@ -1,6 +1,6 @@
 use std::mem::offset_of;
 
-use base::{prefetch, Ring, Time};
+use base::{prefetch, Time};
 use tcp::Receiver;
 
 use crate::recovery::LogNumber;
@@ -13,51 +13,55 @@ pub(crate) struct ArrivingAck {
     pub(crate) echo: Time,
 }
 
-/// What starts a flow, and goes on starting it; the number is an index into the table of that kind.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) enum Traffic {
-    /// Its start, once.
-    #[default]
-    Once,
-    /// Transfers and silences in turn.
-    Transfers(u32),
-    /// Packets that nobody answers.
-    Datagrams(u32),
-}
+/// Departures that stand with each end of a flow.
+pub(crate) const DEPARTURES_AT_END: usize = 2;
 
-/// Departures that stand with the flow.
-const DEPARTURES_HERE: usize = 4;
-
-/// What the network keeps of a flow. In the order of use: the first cache line is what an ACK needs, data need the next one too.
+/// What the network and the engine keep of a flow. In the order of use: the first cache line is that of the sender's end, for ACKs and
+/// for what they let out; the second one that of the receiver's end, for data.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct FlowSlot {
-    /// When the last packet departs from each of its own copies of links; see [`Departures`].
-    departures: [Time; DEPARTURES_HERE],
-    pub(crate) traffic: Traffic,
+    /// The sender's instant in the event queue, or a later one.
+    pub(crate) pending: Time,
+    /// The sender has its congestion window since then.
+    pub(crate) since: Time,
+    /// When it last sent.
+    pub(crate) last_sent: Time,
+    /// When the last packet departs from each of the flow's own copies of links at this end; see [`Departures`].
+    sender_departures: [Time; DEPARTURES_AT_END],
     /// Where it is counted.
     pub(crate) account: u32,
+    /// Its source of transfers; [`NO_SOURCE`] where it has none.
+    pub(crate) source: u32,
     /// ACKs that wait in the crowd of the senders.
     pub(crate) crowded_acks: u32,
     /// The first hop of its data.
     pub(crate) data: u32,
+    /// The log of its losses; none where there was none that matters.
+    pub(crate) loss_log: Option<LogNumber>,
+    pub(crate) packet_bytes: u16,
+    /// Its ACKs wait in the crowd of all such senders.
+    pub(crate) crowded: bool,
+    /// As `sender_departures`, of all other copies.
+    receiver_departures: [Time; DEPARTURES_AT_END],
+    /// As `account`.
+    pub(crate) receiver_account: u32,
     /// The first hop of its ACKs, right behind that of the receiver, and their size.
     pub(crate) first_ack_hop: u32,
     pub(crate) ack_bytes: u16,
+    pub(crate) receiver: Receiver,
     /// The receiver's element in the event queue, where it may hold ACKs back.
     pub(crate) receiver_timer: u32,
-    pub(crate) receiver: Receiver,
-    /// The log of its losses; none where there was none that matters.
-    pub(crate) loss_log: Option<LogNumber>,
-    /// ACKs on their last way to the sender.
-    pub(crate) acks: Ring<ArrivingAck>,
 }
 
-// Whole cache lines; what data need beyond the first begins one.
-const _: () = assert!(size_of::<FlowSlot>() == 192);
-const _: () = assert!(offset_of!(FlowSlot, receiver) == 64);
+pub(crate) const NO_SOURCE: u32 = u32::MAX;
 
-/// When the last packet departs from each flow's own copies of links: the first of them stand with the flow, the rest here.
+// Whole cache lines, in which the front of the receiver ends one.
+const _: () = assert!(size_of::<FlowSlot>() == 192);
+const _: () = assert!(offset_of!(FlowSlot, receiver_departures) == 64);
+const _: () = assert!(offset_of!(FlowSlot, receiver) == 96);
+
+/// When the last packet departs from each flow's own copies of links: the first at each end of the flow stand with it, the rest here.
 #[derive(Clone, Debug)]
 pub(crate) struct Departures {
     more: Vec<Time>,
@@ -65,52 +69,76 @@ pub(crate) struct Departures {
     each: usize,
 }
 
+/// Where the last departure from a flow's copy of a link stands: so many at the sender's end, as many at the receiver's, and from then on
+/// elsewhere.
+pub(crate) type DepartureSeat = usize;
+
 impl Departures {
-    /// For so many flows, each of which has so many such links at most.
-    pub(crate) fn new(flows: usize, most: usize) -> Departures {
-        let each = most.saturating_sub(DEPARTURES_HERE);
+    /// For so many flows, each of which has seats below this one.
+    pub(crate) fn new(flows: usize, seats: DepartureSeat) -> Departures {
+        let each = seats.saturating_sub(2 * DEPARTURES_AT_END);
         Departures { more: vec![Time::ZERO; flows * each], each }
     }
 
-    /// Of a flow, from the copy of a link before which it crosses `ordinal` others of its own.
+    /// Of a flow.
     #[inline(always)]
-    pub(crate) fn last<'a>(&'a mut self, flows: &'a mut [FlowSlot], flow: u32, ordinal: usize) -> &'a mut Time {
-        if ordinal < DEPARTURES_HERE {
-            &mut flows[flow as usize].departures[ordinal]
+    pub(crate) fn last<'a>(&'a mut self, flows: &'a mut [FlowSlot], flow: u32, seat: DepartureSeat) -> &'a mut Time {
+        if seat < DEPARTURES_AT_END {
+            &mut flows[flow as usize].sender_departures[seat]
+        } else if seat < 2 * DEPARTURES_AT_END {
+            &mut flows[flow as usize].receiver_departures[seat - DEPARTURES_AT_END]
         } else {
-            &mut self.more[flow as usize * self.each + ordinal - DEPARTURES_HERE]
+            &mut self.more[flow as usize * self.each + seat - 2 * DEPARTURES_AT_END]
         }
     }
 }
 
 impl FlowSlot {
     /// A flow that has done nothing yet.
-    pub(crate) fn new(receiver: Receiver, ack_bytes: u16, data: u32, acks: u32, account: u32) -> FlowSlot {
+    pub(crate) fn new(
+        receiver: Receiver,
+        packet_bytes: u16,
+        ack_bytes: u16,
+        data: u32,
+        acks: u32,
+        account: u32,
+    ) -> FlowSlot {
         FlowSlot {
-            departures: Default::default(),
-            traffic: Traffic::Once,
+            pending: Time::NEVER,
+            since: Time::ZERO,
+            last_sent: Time::ZERO,
+            sender_departures: Default::default(),
             account,
+            source: NO_SOURCE,
             crowded_acks: 0,
             data,
+            loss_log: None,
+            packet_bytes,
+            crowded: false,
+            receiver_departures: Default::default(),
+            receiver_account: account,
             first_ack_hop: acks,
             ack_bytes,
-            receiver_timer: 0,
             receiver,
-            loss_log: None,
-            acks: Ring::default(),
+            receiver_timer: 0,
         }
     }
 
-    /// Fetches what an ACK needs.
+    /// Its source of transfers, if it has one.
     #[inline(always)]
-    pub(crate) fn prefetch_for_ack(&self) {
-        prefetch(&self.departures);
+    pub(crate) fn source(&self) -> Option<u32> {
+        (self.source != NO_SOURCE).then_some(self.source)
+    }
+
+    /// Fetches what an ACK needs, and the sender.
+    #[inline(always)]
+    pub(crate) fn prefetch_sender_end(&self) {
+        prefetch(&self.pending);
     }
 
     /// Fetches what data need.
     #[inline(always)]
-    pub(crate) fn prefetch_for_data(&self) {
-        prefetch(&self.departures);
-        self.receiver.prefetch();
+    pub(crate) fn prefetch_receiver_end(&self) {
+        prefetch(&self.receiver_departures);
     }
 }

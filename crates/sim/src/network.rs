@@ -9,7 +9,7 @@ use tcp::{Acknowledgment, Receiver};
 
 use crate::channels::Channels;
 use crate::crowd::Crowd;
-use crate::flow::{ArrivingAck, Departures, FlowSlot, Traffic};
+use crate::flow::{ArrivingAck, DepartureSeat, Departures, FlowSlot};
 use crate::links::{link, private_links, queued_link};
 use crate::losses::{losses, LossSlot};
 use crate::observe::Observers;
@@ -36,8 +36,8 @@ struct PrivateGroup {
     delay: Time,
     /// The scenario's link.
     link: u32,
-    /// How many links of its own a flow crosses before it.
-    ordinal: usize,
+    /// Where a flow's last departure from it stands.
+    seat: DepartureSeat,
 }
 
 /// All between the senders: links, the streams that join there, receivers, and the ACKs that come back.
@@ -49,6 +49,8 @@ pub(crate) struct Network {
     pub(crate) phase: Phase,
     pub(crate) events: Tournament,
     pub(crate) flows: Vec<FlowSlot>,
+    /// ACKs on their last way to each sender, unless those of all senders wait in the crowd.
+    pub(crate) acks: Vec<Ring<ArrivingAck>>,
     /// Of flows, and of large groups.
     pub(crate) accounts: Vec<FlowStatistics>,
     /// What each of these counts of its losses.
@@ -84,7 +86,7 @@ pub(crate) struct Network {
 
 impl Network {
     pub(crate) fn new(scenario: &Scenario, replication: u64, phase: Phase) -> Network {
-        let Routes { hops, starts, most_private, places, streams, crowds, private_groups } = routes(scenario);
+        let Routes { hops, starts, seats, places, streams, crowds, private_groups } = routes(scenario);
         let (mut links, mut queues) = (Vec::new(), Vec::new());
         let (mut link_indices, mut queue_indices) = (Vec::new(), Vec::new());
         for (index, (config, place)) in scenario.links.iter().zip(&places).enumerate() {
@@ -116,7 +118,8 @@ impl Network {
                 accounts.push(FlowStatistics::new(together));
             }
             let receiver = Receiver::new(&flow.receiver, flow.sender.dialect);
-            let mut slot = FlowSlot::new(receiver, flow.ack_bytes, data, acks, accounts.len() as u32 - 1);
+            let account = accounts.len() as u32 - 1;
+            let mut slot = FlowSlot::new(receiver, flow.packet_bytes, flow.ack_bytes, data, acks, account);
             slot.receiver_timer = first_receiver + delaying.len() as u32;
             flows.push(slot);
             if flow.receiver.ack_every > 1 {
@@ -124,9 +127,11 @@ impl Network {
             }
         }
         let first_sender = first_receiver + delaying.len() as u32;
+        let all_crowded = !hops.iter().any(|hop| matches!(hop.element, Element::Sender(_) | Element::Sink(_)));
         Network {
             phase,
             events: Tournament::with_near(first_receiver as usize, first_sender as usize + flows.len()),
+            acks: vec![Ring::default(); if all_crowded { 0 } else { flows.len() }],
             flows,
             recoveries: vec![RecoveryStatistics::default(); accounts.len()],
             accounts,
@@ -146,10 +151,10 @@ impl Network {
                     links: private_links(&scenario.links[group.link], group.bytes),
                     delay: group.delay,
                     link: group.link as u32,
-                    ordinal: group.ordinal,
+                    seat: group.seat,
                 })
                 .collect(),
-            departures: Departures::new(starts.len(), most_private),
+            departures: Departures::new(starts.len(), seats),
             transfers: Transfers::default(),
             places,
             link_indices,
@@ -337,7 +342,7 @@ impl Network {
         let before = slot.receiver.next();
         let acknowledgment = slot.receiver.on_data(time, packet.sequence, packet.stamp);
         let index = self.phase.index(time);
-        let counts = &mut self.accounts[slot.account as usize];
+        let counts = &mut self.accounts[slot.receiver_account as usize];
         counts.received[index] += 1;
         counts.delivered[index] += slot.receiver.next() - before;
         if slot.receiver.deadline() != Time::NEVER {
@@ -372,7 +377,7 @@ impl Network {
 
     #[inline(always)]
     fn come_back(&mut self, flow: u32, time: Time, packet: &Packet) {
-        let ring = &mut self.flows[flow as usize].acks;
+        let ring = &mut self.acks[flow as usize];
         if ring.is_empty() {
             self.events.advance(self.first_sender + flow, time);
         }

@@ -8,18 +8,16 @@ pub(crate) struct Outbox<'a> {
     pub(crate) network: &'a mut Network,
     pub(crate) flow: u32,
     pub(crate) now: Time,
-    pub(crate) last_sent: &'a mut Time,
-    pub(crate) packet_bytes: u16,
 }
 
 impl Actions for Outbox<'_> {
     #[inline(always)]
     fn transmit(&mut self, segment: Segment) {
         let index = self.network.phase.index(self.now);
-        *self.last_sent = self.now;
-        let slot = &self.network.flows[self.flow as usize];
+        let slot = &mut self.network.flows[self.flow as usize];
+        slot.last_sent = self.now;
         self.network.accounts[slot.account as usize].sent[index] += 1;
-        let hop = slot.data;
+        let (hop, bytes) = (slot.data, slot.packet_bytes);
         if let Some(observers) = &mut self.network.observers {
             observers.sent(self.flow, self.now, &segment);
         }
@@ -27,7 +25,7 @@ impl Actions for Outbox<'_> {
             sequence: segment.sequence,
             stamp: self.now,
             hop,
-            bytes: self.packet_bytes,
+            bytes,
             kind: if segment.retransmission { PacketKind::Retransmission } else { PacketKind::Data },
             slow_start: segment.slow_start,
         };
@@ -35,7 +33,7 @@ impl Actions for Outbox<'_> {
     }
 
     fn loss(&mut self, loss: Loss) {
-        self.network.on_loss(self.flow, self.now, loss, *self.last_sent);
+        self.network.on_loss(self.flow, self.now, loss);
     }
 
     #[cold]

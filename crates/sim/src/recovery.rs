@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
-use base::Time;
+use base::{prefetch, Time};
 use tcp::{Loss, LossCause, Recovered};
 
 /// What a timeout is. Each is one of these, the first in this order that fits [engset, section 5.4.3].
@@ -116,14 +116,29 @@ impl Repair {
     }
 }
 
+/// What a flow lost and repaired: since it began, or in the transfer under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Losses {
+    /// Time in which it waited for a timeout.
+    pub(crate) stalled: Time,
+    /// Packets that links dropped for want of room.
+    pub(crate) dropped: u64,
+    /// Packets sent again.
+    pub(crate) retransmitted: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) fast_retransmits: u64,
+    /// Packets that fast recoveries which succeeded sent again.
+    pub(crate) recovered: u64,
+}
+
 /// A flow's losses so far.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub(crate) struct LossLog {
     /// By sequence number.
     copies: VecDeque<LastCopy>,
+    counts: Losses,
     entry: Option<Entry>,
-    /// Packets sent again.
-    retransmitted: u64,
 }
 
 /// The logs of all flows that have losses to remember. A log that is needed no longer is for the next flow: so few are in use, and
@@ -142,7 +157,10 @@ impl LossLogs {
     pub(crate) fn of(&mut self, number: &mut Option<LogNumber>) -> &mut LossLog {
         let LossLogs { logs, spare } = self;
         let number = number.get_or_insert_with(|| {
-            spare.pop().unwrap_or_else(|| {
+            let number = spare.pop();
+            // The one that comes after it.
+            spare.last().into_iter().for_each(|next| prefetch(&logs[next.get() as usize - 1]));
+            number.unwrap_or_else(|| {
                 logs.push(LossLog::default());
                 LogNumber::MIN.saturating_add(logs.len() as u32 - 1)
             })
@@ -150,24 +168,34 @@ impl LossLogs {
         &mut logs[number.get() as usize - 1]
     }
 
-    /// A flow needs its log no longer, if it has one.
-    pub(crate) fn forget(&mut self, number: &mut Option<LogNumber>) {
-        if let Some(number) = number.take() {
-            self.logs[number.get() as usize - 1].clear();
-            self.spare.push(number);
-        }
+    /// A flow needs its log no longer, if it has one. What that counted.
+    pub(crate) fn forget(&mut self, number: &mut Option<LogNumber>) -> Losses {
+        let Some(number) = number.take() else { return Losses::default() };
+        self.spare.push(number);
+        self.logs[number.get() as usize - 1].clear()
+    }
+
+    /// Fetches a log, if there is such a one.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, number: LogNumber) {
+        self.logs.get(number.get() as usize - 1).into_iter().for_each(prefetch);
     }
 }
 
 impl LossLog {
-    /// A copy that was sent at `sent` is dropped.
+    /// A link has no room for a packet.
+    pub(crate) fn count_drop(&mut self) {
+        self.counts.dropped += 1;
+    }
+
+    /// A copy that was sent at `sent` is dropped, or lost.
     pub(crate) fn on_drop(&mut self, sequence: u64, sent: Time, time: Time) {
         self.note(LastCopy { sequence, sent, dropped: time });
     }
 
     /// Another copy goes out; all below `una` is acknowledged.
     pub(crate) fn on_retransmission(&mut self, sequence: u64, una: u64, now: Time) {
-        self.retransmitted += 1;
+        self.counts.retransmitted += 1;
         self.forget_below(una);
         self.note(LastCopy { sequence, sent: now, dropped: Time::NEVER });
     }
@@ -181,10 +209,11 @@ impl LossLog {
         }
     }
 
-    /// Nothing is known any more.
-    fn clear(&mut self) {
+    /// Nothing is known any more. What was counted.
+    fn clear(&mut self) -> Losses {
         self.copies.clear();
-        (self.entry, self.retransmitted) = (None, 0);
+        self.entry = None;
+        std::mem::take(&mut self.counts)
     }
 
     fn forget_below(&mut self, una: u64) {
@@ -193,9 +222,22 @@ impl LossLog {
         }
     }
 
-    /// The sender takes a packet for lost; whether it is not: its last copy has not been dropped until now. All is counted in the
-    /// measurement, else nowhere.
-    pub(crate) fn on_loss(&mut self, now: Time, loss: Loss, counted: Option<&mut RecoveryStatistics>) -> bool {
+    /// The sender takes a packet for lost, so long after the packet sent last; whether it is not: its last copy has not been dropped
+    /// until now. In the measurement that is counted.
+    pub(crate) fn on_loss(
+        &mut self,
+        now: Time,
+        loss: Loss,
+        stalled: Time,
+        counted: Option<&mut RecoveryStatistics>,
+    ) -> bool {
+        match loss.cause {
+            LossCause::Timeout => {
+                self.counts.timeouts += 1;
+                self.counts.stalled += stalled;
+            }
+            LossCause::FastRetransmit => self.counts.fast_retransmits += 1,
+        }
         self.forget_below(loss.sequence);
         let lost = |copy: &LastCopy| copy.sequence == loss.sequence && copy.dropped <= now;
         let spurious = !self.copies.front().is_some_and(lost);
@@ -203,7 +245,7 @@ impl LossLog {
             time: now,
             loss,
             spurious,
-            retransmitted: self.retransmitted,
+            retransmitted: self.counts.retransmitted,
         });
         if let (true, Some(counted)) = (spurious, counted) {
             match loss.cause {
@@ -222,7 +264,7 @@ impl LossLog {
         counted: Option<&mut RecoveryStatistics>,
     ) -> Option<Repair> {
         let entry = self.entry.take()?;
-        let retransmitted = self.retransmitted - entry.retransmitted;
+        let retransmitted = self.counts.retransmitted - entry.retransmitted;
         let repair = Repair {
             loss: entry.loss,
             spurious: entry.spurious,
@@ -231,6 +273,7 @@ impl LossLog {
             sent: recovered.max - entry.loss.max + retransmitted - recovered.sent,
             sent_on_end: recovered.sent,
         };
+        self.counts.recovered += repair.retransmissions;
         if let Some(counted) = counted {
             counted.recoveries += 1;
             counted.retransmissions += repair.retransmissions;
@@ -279,7 +322,7 @@ mod tests {
     }
 
     fn is_spurious(log: &mut LossLog, sequence: u64, now: f64) -> bool {
-        log.on_loss(seconds(now), timeout(sequence), None)
+        log.on_loss(seconds(now), timeout(sequence), Time::ZERO, None)
     }
 
     #[test]
@@ -299,8 +342,8 @@ mod tests {
         let mut log = LossLog::default();
         let mut counted = RecoveryStatistics::default();
         log.on_drop(7, seconds(1.0), seconds(1.5));
-        assert!(!log.on_loss(seconds(2.0), timeout(7), Some(&mut counted)));
-        assert!(log.on_loss(seconds(2.0), timeout(8), Some(&mut counted)));
+        assert!(!log.on_loss(seconds(2.0), timeout(7), Time::ZERO, Some(&mut counted)));
+        assert!(log.on_loss(seconds(2.0), timeout(8), Time::ZERO, Some(&mut counted)));
         assert_eq!(counted, RecoveryStatistics { spurious_timeouts: 1, ..RecoveryStatistics::default() });
     }
 
@@ -358,7 +401,7 @@ mod tests {
         let (mut log, mut counted) = (LossLog::default(), RecoveryStatistics::default());
         log.on_retransmission(3, 3, seconds(0.5));
         // Up to 14 was sent before; 5 is sent again, then 15 to 20, and 6 and 7; the last ACK lets out 8, for the second time, and 21.
-        log.on_loss(seconds(1.0), loss(5, LossCause::FastRetransmit), Some(&mut counted));
+        log.on_loss(seconds(1.0), loss(5, LossCause::FastRetransmit), Time::ZERO, Some(&mut counted));
         (5..9).for_each(|sequence| log.on_retransmission(sequence, 5, seconds(1.2)));
         let end = Recovered { sent: 2, resent: 1, max: 22 };
         let repair = log.on_recovered(seconds(1.5), end, Some(&mut counted)).expect("one was under way");
@@ -370,8 +413,8 @@ mod tests {
     #[test]
     fn a_timeout_ends_a_recovery_without_success() {
         let mut log = LossLog::default();
-        log.on_loss(seconds(1.0), loss(5, LossCause::FastRetransmit), None);
-        log.on_loss(seconds(2.0), Loss { in_recovery: true, ..timeout(5) }, None);
+        log.on_loss(seconds(1.0), loss(5, LossCause::FastRetransmit), Time::ZERO, None);
+        log.on_loss(seconds(2.0), Loss { in_recovery: true, ..timeout(5) }, Time::ZERO, None);
         assert_eq!(log.on_recovered(seconds(3.0), Recovered { sent: 1, resent: 0, max: 20 }, None), None);
     }
 }

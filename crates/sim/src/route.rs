@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use base::Time;
 
+use crate::flow::{DepartureSeat, DEPARTURES_AT_END};
 use crate::scenario::{FlowConfig, LinkConfig, QueueConfig, Scenario, VictimConfig};
 use feeders::{behind_own_delay, feeder_of, feeders, overtakes, Feeder, Feeders};
 
@@ -84,8 +85,8 @@ pub(crate) struct PrivateGroup {
     pub(crate) bytes: u16,
     /// Propagation after it.
     pub(crate) delay: Time,
-    /// How many links of its own a flow crosses before it.
-    pub(crate) ordinal: usize,
+    /// Where a flow's last departure from it stands.
+    pub(crate) seat: DepartureSeat,
 }
 
 /// All routes.
@@ -94,8 +95,8 @@ pub(crate) struct Routes {
     pub(crate) hops: Vec<Hop>,
     /// Where each flow's data start, and its ACKs.
     pub(crate) starts: Vec<(u32, u32)>,
-    /// The most copies of links that a flow has for itself.
-    pub(crate) most_private: usize,
+    /// Above the last departures of any flow.
+    pub(crate) seats: DepartureSeat,
     pub(crate) places: Vec<Place>,
     /// How many streams wait at merges.
     pub(crate) streams: usize,
@@ -180,8 +181,8 @@ pub(crate) fn routes(scenario: &Scenario) -> Routes {
         hops: Vec::new(),
         links: &scenario.links,
         private_groups: BTreeMap::new(),
-        own: 0,
-        most_private: 0,
+        taken: [0; 2],
+        seats: 0,
     };
     let mut starts: Vec<(u32, u32)> = Vec::with_capacity(scenario.flow_count());
     for (entry, flow) in scenario.flows.iter().enumerate() {
@@ -198,7 +199,7 @@ pub(crate) fn routes(scenario: &Scenario) -> Routes {
     Routes {
         hops: layout.hops,
         starts,
-        most_private: layout.most_private,
+        seats: layout.seats,
         places: layout.places,
         streams: layout.streams.len(),
         crowds: layout.crowds.len(),
@@ -217,9 +218,9 @@ struct Layout<'a> {
     hops: Vec<Hop>,
     links: &'a [LinkConfig],
     private_groups: BTreeMap<PrivateGroup, u32>,
-    /// Copies of links that this flow has for itself, and the most that any has.
-    own: usize,
-    most_private: usize,
+    /// Copies of links that this flow has for itself at the sender's end, and elsewhere.
+    taken: [usize; 2],
+    seats: DepartureSeat,
 }
 
 /// Whether flows alike can share the hops of one of them: who crosses them must know whose packet it is. That is known from the
@@ -246,13 +247,16 @@ struct Traveller {
     entry: usize,
     bytes: u16,
     level: u8,
+    /// They are ACKs.
+    answers: bool,
 }
 
 impl Layout<'_> {
     fn flow(&mut self, index: usize, entry: usize, flow: &FlowConfig) -> (u32, u32) {
         let data = self.hops.len() as u32;
-        self.own = 0;
-        let traveller = Traveller { flow: index, entry, bytes: flow.packet_bytes, level: flow.priority };
+        self.taken = [0; 2];
+        let traveller =
+            Traveller { flow: index, entry, bytes: flow.packet_bytes, level: flow.priority, answers: false };
         let (links, process) = links_and_process(&flow.path, self.links);
         let feeder = self.way(links, None, Time::from_seconds(flow.forward_delay_s), traveller);
         if let &[host] = process {
@@ -264,7 +268,7 @@ impl Layout<'_> {
         }
         self.push(Element::Receiver(index as u32), Time::from_seconds(flow.return_delay_s));
         let acks = self.hops.len() as u32;
-        let traveller = Traveller { bytes: flow.ack_bytes, level: flow.ack_priority, ..traveller };
+        let traveller = Traveller { bytes: flow.ack_bytes, level: flow.ack_priority, answers: true, ..traveller };
         self.way(&flow.return_path, Some(Feeder::Receiver(index)), Time::ZERO, traveller);
         let crowded = flow.return_path.last().is_some_and(|&last| self.places[last] == Place::Private);
         let sender = if crowded { Element::CrowdedSender } else { Element::Sender };
@@ -301,11 +305,11 @@ impl Layout<'_> {
                 (Place::Queue(index), _) => self.push(Element::Queue(index), after),
                 (Place::Private, _) => {
                     let Traveller { entry, bytes, .. } = traveller;
-                    let ordinal = self.own;
-                    let group = self.private_group(PrivateGroup { link, entry, bytes, delay: after, ordinal });
+                    // Up to the first link that others cross too, or from the last one on.
+                    let outside = if traveller.answers { &links[position..] } else { &links[..position] };
+                    let seat = self.seat(outside.iter().all(|&other| self.places[other] == Place::Private));
+                    let group = self.private_group(PrivateGroup { link, entry, bytes, delay: after, seat });
                     self.push(Element::Private(group), Time::ZERO);
-                    self.own += 1;
-                    self.most_private = self.most_private.max(self.own);
                 }
                 (Place::Channel(end), _) => self.push(Element::Channel(end), after),
                 (Place::Process(index), _) => self.push(Element::Process(index), after),
@@ -316,6 +320,21 @@ impl Layout<'_> {
             feeder = feeder_of(&self.links[link], link, traveller.flow);
         }
         feeder
+    }
+
+    /// A place for the last departure from a copy of a link that a flow has for itself.
+    fn seat(&mut self, at_sender: bool) -> DepartureSeat {
+        let end = usize::from(!at_sender);
+        let there = self.taken[end];
+        self.taken[end] += 1;
+        let seat = if there < DEPARTURES_AT_END {
+            end * DEPARTURES_AT_END + there
+        } else {
+            let elsewhere: usize = self.taken.iter().map(|taken| taken.saturating_sub(DEPARTURES_AT_END)).sum();
+            2 * DEPARTURES_AT_END + elsewhere - 1
+        };
+        self.seats = self.seats.max(seat + 1);
+        seat
     }
 
     fn private_group(&mut self, group: PrivateGroup) -> u32 {

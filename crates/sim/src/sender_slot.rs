@@ -1,37 +1,39 @@
 use base::{prefetch, Time};
 use tcp::Sender;
 
-/// A sender, and what the engine keeps of it. In the order of use: the first three cache lines are what an ACK needs.
+/// A sender, and what the engine keeps of it that is seldom needed: an ACK needs the first two cache lines.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct SenderSlot {
-    /// When it starts, or starts anew.
-    pub(crate) start: Time,
-    /// Its instant in the event queue, or a later one.
-    pub(crate) pending: Time,
-    /// cwnd since when.
-    pub(crate) since: Time,
-    /// When it last sent.
-    pub(crate) last_sent: Time,
-    pub(crate) packet_bytes: u16,
-    /// Its ACKs wait in the crowd of all such senders.
-    pub(crate) crowded: bool,
-    /// Its source of transfers, as [`crate::flow::Traffic`] says too, in a line that is needed anyway (3% with 100,000 sources);
-    /// [`NO_SOURCE`] where it has none.
-    pub(crate) source: u32,
     pub(crate) sender: Sender,
+    /// When it starts, or starts anew; of no account while its timer runs.
+    pub(crate) start: Time,
+    /// Its source of packets that nobody answers, if it has one.
+    pub(crate) datagrams: Option<u32>,
 }
 
-pub(crate) const NO_SOURCE: u32 = u32::MAX;
-
 // Whole cache lines.
-const _: () = assert!(size_of::<SenderSlot>() == 256);
+const _: () = assert!(size_of::<SenderSlot>() == 192);
 
 impl SenderSlot {
+    /// When it has something to do that no ACK leads to.
+    #[inline(always)]
+    pub(crate) fn next(&self) -> Time {
+        match self.sender.deadline() {
+            Time::NEVER => self.start,
+            deadline => deadline,
+        }
+    }
+
     /// Fetches what an ACK needs.
     #[inline(always)]
     pub(crate) fn prefetch(&self) {
-        prefetch(&self.start);
         self.sender.prefetch();
+    }
+
+    /// Fetches the rest.
+    #[inline(always)]
+    pub(crate) fn prefetch_rest(&self) {
+        prefetch(&self.start);
     }
 }

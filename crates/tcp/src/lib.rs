@@ -9,6 +9,7 @@ mod loss;
 mod reassembly;
 mod receiver;
 mod rto;
+mod rules;
 mod sender;
 mod window;
 
@@ -18,5 +19,4 @@ pub use config::{
     SlowStartWhile,
 };
 pub use receiver::{Acknowledgment, Receiver};
-pub use rto::Rto;
 pub use sender::Sender;

@@ -13,22 +13,25 @@ impl Sender {
     /// RFC 6582 section 3.2 step 3: some, but not all, of what was outstanding when the loss was found.
     #[inline(always)]
     pub(crate) fn is_partial(&self, next: u64) -> bool {
-        self.phase == Phase::FastRecovery && self.recovery == Recovery::Newreno && next < self.recover
+        self.phase == Phase::FastRecovery && self.rules.recovery == Recovery::Newreno && next < self.recover
     }
 
     #[inline(never)]
     pub(crate) fn on_duplicate_ack(&mut self, now: Time, actions: &mut impl Actions) {
+        if self.dupacks == 0 {
+            self.limited = 0;
+        }
         self.dupacks = self.dupacks.saturating_add(1);
-        if self.dupacks < self.threshold {
-            if self.limited_transmit {
+        if self.dupacks < self.rules.threshold {
+            if self.rules.limited_transmit {
                 self.send_limited(now, actions);
             }
             return;
         }
-        if self.dupacks == self.threshold {
+        if self.dupacks == self.rules.threshold {
             if self.may_fast_retransmit() {
                 self.fast_retransmit(now, actions);
-                if self.dialect == Dialect::Engset && self.phase == Phase::FastRecovery {
+                if self.rules.dialect == Dialect::Engset && self.phase == Phase::FastRecovery {
                     // [engset, section 3.1]: "no new data is sent here even if it were possible".
                     return;
                 }
@@ -41,7 +44,7 @@ impl Sender {
     }
 
     fn recovery_burst(&self) -> u64 {
-        match (self.dialect, self.recovery) {
+        match (self.rules.dialect, self.rules.recovery) {
             (Dialect::Ns2, Recovery::Newreno) => NS2_RECOVERY_BURST,
             _ => u64::MAX,
         }
@@ -49,7 +52,7 @@ impl Sender {
 
     /// One fast retransmit a window: RFC 6582 section 3.2 step 1, ns-2's `bugFix_`. RFC 5681 alone has no such rule.
     fn may_fast_retransmit(&self) -> bool {
-        match (self.dialect, self.recovery) {
+        match (self.rules.dialect, self.rules.recovery) {
             (_, Recovery::OldTahoe) => false,
             (Dialect::Rfc | Dialect::Engset, Recovery::Reno) => true,
             // Nothing was lost before: the first packet of all can be repaired too.
@@ -64,18 +67,19 @@ impl Sender {
         self.recover = self.max;
         self.stop_timing();
         // RFC 5681 section 3.2 step 2: what limited transmit sent does not count.
-        let half = self.window.half(self.flight_size() - u64::from(self.limited).min(self.flight_size()));
+        let flight_size = self.flight_size() - u64::from(self.limited).min(self.flight_size());
+        let half = self.window.half(flight_size, &self.rules);
         self.window.cut(half);
-        if self.dialect != Dialect::Rfc || self.recovery == Recovery::Tahoe {
+        if self.rules.dialect != Dialect::Rfc || self.rules.recovery == Recovery::Tahoe {
             self.restart_timer(now);
         }
-        if self.recovery == Recovery::Tahoe {
+        if self.rules.recovery == Recovery::Tahoe {
             self.window.restart();
             self.nxt = self.una;
         } else {
             self.phase = Phase::FastRecovery;
             self.partial_acks = false;
-            self.window.enter_recovery(half, self.threshold);
+            self.window.enter_recovery(half, &self.rules);
             self.transmit(now, self.una, actions);
         }
     }
@@ -83,11 +87,11 @@ impl Sender {
     /// RFC 6582 section 3.2 step 3, "Partial acknowledgments".
     #[inline(never)]
     pub(crate) fn on_partial_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
-        if self.dialect == Dialect::Rfc {
+        if self.rules.dialect == Dialect::Rfc {
             // RFC 7323 section 4.1: each ACK that advances SND.UNA.
             self.measure(now, ack, self.una);
         }
-        if self.partial_ack_timer == PartialAckTimer::SlowButSteady || !self.partial_acks {
+        if self.rules.partial_ack_timer == PartialAckTimer::SlowButSteady || !self.partial_acks {
             self.restart_timer(now);
         }
         self.partial_acks = true;
@@ -112,19 +116,19 @@ impl Sender {
     pub(crate) fn leave_recovery(&mut self) {
         self.window.inflation = 0;
         self.phase = Phase::Open;
-        if self.dialect == Dialect::Ns2 {
-            self.window.open();
+        if self.rules.dialect == Dialect::Ns2 {
+            self.window.open(&self.rules);
             return;
         }
-        if self.dialect == Dialect::Engset {
+        if self.rules.dialect == Dialect::Engset {
             // [engset, section 3.1]: "on FR, normal operation resumes and the first segment sent is timed", and this ACK
             // increases cwnd = S as any other.
             self.stop_timing();
             self.window.cwnd = self.window.ssthresh;
-            self.window.open();
+            self.window.open(&self.rules);
             return;
         }
-        self.window.cwnd = match self.recovery {
+        self.window.cwnd = match self.rules.recovery {
             Recovery::Newreno => self.window.ssthresh.min((self.max - self.una).max(1) as f64 + 1.0),
             _ => self.window.ssthresh,
         };
@@ -132,8 +136,8 @@ impl Sender {
 
     pub(crate) fn react_to_timeout(&mut self) {
         self.window.inflation = 0;
-        let half = self.window.half(self.flight_size());
-        match self.dialect {
+        let half = self.window.half(self.flight_size(), &self.rules);
+        match self.rules.dialect {
             Dialect::Ns2 => self.window.cut(half),
             // RFC 5681 section 3.1: a second timeout of the same packet keeps ssthresh.
             Dialect::Rfc if self.has_timed_out() => {}
@@ -145,13 +149,13 @@ impl Sender {
             Dialect::Rfc | Dialect::Engset => self.window.cut(half),
         }
         self.window.restart();
-        if self.dialect != Dialect::Ns2 || matches!(self.recovery, Recovery::Reno | Recovery::Newreno) {
+        if self.rules.dialect != Dialect::Ns2 || matches!(self.rules.recovery, Recovery::Reno | Recovery::Newreno) {
             self.dupacks = 0;
         }
         self.limited = 0;
         let repeated = self.note_timeout();
         // [engset, section 3.1]: for subsequent retransmissions of the same packet recover = 0.
-        self.recover = if repeated && self.dialect == Dialect::Engset { self.first } else { self.max };
+        self.recover = if repeated && self.rules.dialect == Dialect::Engset { self.first } else { self.max };
         self.phase = Phase::LossRecovery;
         self.partial_acks = false;
         self.stop_timing();

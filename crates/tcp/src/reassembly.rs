@@ -1,20 +1,12 @@
 /// Which packets beyond the next expected one have arrived: a ring of bits that grows with the window. Its first word stands here,
 /// as most windows need no other.
 #[derive(Clone, Debug, Default)]
-#[repr(C)]
 pub(crate) struct Reassembly {
-    held: u64,
     first_word: u64,
     more_words: Box<[u64]>,
 }
 
 impl Reassembly {
-    /// Nothing waits beyond a hole.
-    #[inline(always)]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.held == 0
-    }
-
     /// Packet `sequence > next` arrived; false where it had before.
     pub(crate) fn insert(&mut self, next: u64, sequence: u64) -> bool {
         while sequence - next >= self.capacity() {
@@ -23,19 +15,14 @@ impl Reassembly {
         let (word, bit) = self.place(sequence);
         let fresh = *word & bit == 0;
         *word |= bit;
-        self.held += u64::from(fresh);
         fresh
     }
 
     /// Takes `sequence` out; false where it is not there.
     pub(crate) fn remove(&mut self, sequence: u64) -> bool {
-        if self.held == 0 {
-            return false;
-        }
         let (word, bit) = self.place(sequence);
         let there = *word & bit != 0;
         *word &= !bit;
-        self.held -= u64::from(there);
         there
     }
 
@@ -64,6 +51,5 @@ impl Reassembly {
                 *word |= bit;
             }
         }
-        self.held = old.held;
     }
 }

@@ -1,3 +1,5 @@
+use std::mem::offset_of;
+
 use base::{prefetch, Time};
 
 use crate::reassembly::Reassembly;
@@ -5,23 +7,30 @@ use crate::{Dialect, ReceiverConfig};
 
 /// A TCP receiver: cumulative ACKs, at once or delayed. RFC 5681 section 4.2, RFC 1122 section 4.2.3.2.
 ///
-/// In the order of use: what every packet in order needs lies together, in front.
+/// In the order of use: what every packet in order needs lies together, in half a cache line.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Receiver {
     next: u64,
     /// The stamp that the next ACK echoes: of the earliest packet in order that it answers (RFC 7323 section 4.3).
     echo: Time,
-    deadline: Time,
     /// Packets in order since the last ACK.
     unacknowledged: u32,
     ack_every: u32,
+    /// Packets that wait beyond a hole.
+    held: u32,
+    /// Which they are.
+    beyond: Reassembly,
     /// The first packet of the transfer; what lies below is of one that has ended.
     first: u64,
-    beyond: Reassembly,
+    /// When an ACK that is held back is due, where any ever is.
+    deadline: Time,
     ack_delay: Time,
     dialect: Dialect,
 }
+
+// What every packet in order needs.
+const _: () = assert!(offset_of!(Receiver, beyond) == 32);
 
 /// What a data packet leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +47,7 @@ impl Receiver {
         Receiver {
             next: 0,
             first: 0,
+            held: 0,
             beyond: Reassembly::default(),
             unacknowledged: 0,
             echo: Time::ZERO,
@@ -56,10 +66,10 @@ impl Receiver {
         self.deadline = Time::NEVER;
     }
 
-    /// Fetches what a packet needs of it; one cache line, where it begins one.
+    /// Fetches what the beginning of a transfer and packets out of order need.
     #[inline(always)]
-    pub fn prefetch(&self) {
-        prefetch(&self.next);
+    pub fn prefetch_rest(&self) {
+        prefetch(&self.first);
     }
 
     /// The first packet of the transfer.
@@ -76,13 +86,16 @@ impl Receiver {
     /// When an ACK that is held back is due; [`Time::NEVER`] where none is.
     #[inline(always)]
     pub fn deadline(&self) -> Time {
+        if self.ack_every == 1 {
+            return Time::NEVER;
+        }
         self.deadline
     }
 
     /// A data packet arrives; the ACK that leaves at once, if any.
     #[inline(always)]
     pub fn on_data(&mut self, now: Time, sequence: u64, stamp: Time) -> Option<Acknowledgment> {
-        if sequence == self.next && self.beyond.is_empty() {
+        if sequence == self.next && self.held == 0 {
             self.next += 1;
             return self.in_order(now, stamp);
         }
@@ -123,7 +136,7 @@ impl Receiver {
 
     /// ns-2 `DelAckSink::recv` takes a repetition of the last packet in order for one in order, and holds its ACK back.
     fn is_held_by_ns2(&self, sequence: u64) -> bool {
-        let repeats_last = sequence + 1 == self.next && self.beyond.is_empty();
+        let repeats_last = sequence + 1 == self.next && self.held == 0;
         self.dialect == Dialect::Ns2 && repeats_last && self.unacknowledged == 0
     }
 
@@ -134,11 +147,12 @@ impl Receiver {
         }
         if sequence == self.next {
             self.next += 1;
-            while self.beyond.remove(self.next) {
+            while self.held > 0 && self.beyond.remove(self.next) {
+                self.held -= 1;
                 self.next += 1;
             }
         } else if sequence > self.next {
-            self.beyond.insert(self.next, sequence);
+            self.held += u32::from(self.beyond.insert(self.next, sequence));
         }
         Some(self.acknowledge())
     }
@@ -146,7 +160,9 @@ impl Receiver {
     #[inline(always)]
     fn acknowledge(&mut self) -> Acknowledgment {
         self.unacknowledged = 0;
-        self.deadline = Time::NEVER;
+        if self.ack_every > 1 {
+            self.deadline = Time::NEVER;
+        }
         Acknowledgment { next: self.next, echo: self.echo }
     }
 }

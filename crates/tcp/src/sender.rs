@@ -1,8 +1,13 @@
+use std::mem::offset_of;
+use std::sync::Arc;
+
 use base::{prefetch, Time};
 
 use crate::actions::{Ack, Actions, Loss, LossCause, Segment};
+use crate::rto::Rto;
+use crate::rules::Rules;
 use crate::window::Window;
-use crate::{Dialect, PartialAckTimer, Recovery, Rto, RttSample, SenderConfig};
+use crate::{Dialect, RttSample, SenderConfig};
 
 /// Where the sender stands with respect to its last loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,9 +23,12 @@ pub(crate) enum Phase {
 /// No packet has this number.
 const NONE: u64 = u64::MAX;
 
+// What every ACK of new data needs.
+const _: () = assert!(offset_of!(Sender, limited) == 128);
+
 /// A TCP sender: RFC 5681, 6582, 6298, 3042, or ns-2's rules. One state, each axis in its own place.
 ///
-/// In the order of use: what every ACK of new data needs lies together, in front.
+/// In the order of use: what every ACK of new data needs are the first two cache lines, where it begins one.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Sender {
@@ -37,19 +45,14 @@ pub struct Sender {
     /// The segment being timed, [`NONE`] where none is, and when it was sent.
     timed: u64,
     timed_since: Time,
-    pub(crate) dupacks: u32,
-    /// Packets that limited transmit added to the flight.
-    pub(crate) limited: u32,
-    pub(crate) phase: Phase,
-    pub(crate) partial_acks: bool,
-    pub(crate) dialect: Dialect,
-    pub(crate) recovery: Recovery,
-    pub(crate) limited_transmit: bool,
-    pub(crate) partial_ack_timer: PartialAckTimer,
-    sample: RttSample,
     pub(crate) rto: Rto,
     pub(crate) window: Window,
-    pub(crate) threshold: u32,
+    pub(crate) rules: Arc<Rules>,
+    pub(crate) dupacks: u32,
+    pub(crate) phase: Phase,
+    pub(crate) partial_acks: bool,
+    /// Packets that limited transmit added to the flight, for the duplicate ACKs so far.
+    pub(crate) limited: u32,
     /// The first packet of the transfer.
     pub(crate) first: u64,
     /// When the transfer began: what was sent before it belongs to another.
@@ -65,10 +68,11 @@ pub struct Sender {
 impl Sender {
     /// A sender of `size` packets (none: without end) that has sent nothing yet.
     pub fn new(config: &SenderConfig, size: Option<u64>) -> Sender {
-        let never = config.recovery == Recovery::OldTahoe;
+        let rules = Rules::new(config);
         Sender {
             window: Window::new(config),
-            rto: Rto::new(&config.rto),
+            rto: Rto::new(&rules.rto),
+            rules: Arc::new(rules),
             una: 0,
             nxt: 0,
             max: 0,
@@ -83,14 +87,8 @@ impl Sender {
             deadline: Time::NEVER,
             dupacks: 0,
             limited: 0,
-            threshold: config.dupack_threshold.filter(|_| !never).unwrap_or(u32::MAX),
             phase: Phase::Open,
             partial_acks: false,
-            dialect: config.dialect,
-            recovery: config.recovery,
-            limited_transmit: config.limited_transmit,
-            partial_ack_timer: config.partial_ack_timer,
-            sample: config.rto.sample,
         }
     }
 
@@ -105,12 +103,17 @@ impl Sender {
         sender
     }
 
-    /// Fetches its memory.
+    /// Fetches what an ACK needs; two cache lines, where it begins one.
     #[inline(always)]
     pub fn prefetch(&self) {
         prefetch(&self.una);
         prefetch(&self.phase);
-        prefetch(&self.window);
+    }
+
+    /// Fetches the rest, which the beginning and the end of a transfer need.
+    #[inline(always)]
+    pub fn prefetch_rest(&self) {
+        prefetch(&self.first);
     }
 
     /// When the transfer began; an ACK that answers an older packet is not its own.
@@ -162,10 +165,16 @@ impl Sender {
         self.una >= self.end
     }
 
+    /// Whether an ACK of all before `next` acknowledges the whole transfer.
+    #[inline(always)]
+    pub fn ends_before(&self, next: u64) -> bool {
+        next >= self.end
+    }
+
     /// Whether it is in slow start: below ssthresh and not in fast recovery.
     #[inline(always)]
     pub fn in_slow_start(&self) -> bool {
-        self.phase != Phase::FastRecovery && self.window.in_slow_start()
+        self.phase != Phase::FastRecovery && self.window.in_slow_start(&self.rules)
     }
 
     /// The connection opens (without a handshake).
@@ -199,14 +208,14 @@ impl Sender {
     pub fn on_timer(&mut self, now: Time, actions: &mut impl Actions) {
         self.report_loss(LossCause::Timeout, actions);
         self.react_to_timeout();
-        self.rto.back_off();
+        self.rto.back_off(&self.rules.rto);
         self.restart_timer(now);
         self.send_allowed(now, u64::MAX, actions);
     }
 
     #[inline(always)]
     fn on_new_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
-        if self.dialect == Dialect::Engset {
+        if self.rules.dialect == Dialect::Engset {
             self.on_new_ack_timed_by_sending(now, ack, actions);
         } else {
             self.take_new_ack(now, ack, actions);
@@ -230,13 +239,12 @@ impl Sender {
         let first = self.una;
         self.acknowledge(ack.next);
         self.dupacks = 0;
-        self.limited = 0;
         self.measure(now, ack, first);
         self.restart_timer(now);
         if self.phase == Phase::FastRecovery {
             return self.finish_recovery(now, actions);
         }
-        self.window.open();
+        self.window.open(&self.rules);
         self.send_allowed(now, u64::MAX, actions);
     }
 
@@ -250,19 +258,19 @@ impl Sender {
     #[inline(always)]
     pub(crate) fn measure(&mut self, now: Time, ack: Ack, first: u64) {
         // [abrupt-delay, section II]: "ACKs for retransmitted packets are not used for timeout estimation".
-        let ignored = self.sample == RttSample::PerAckKarn && first < self.resent;
-        if self.sample != RttSample::PerRound && !ignored {
-            self.rto.sample_timestamp(ack.echo, now);
-            if self.dialect != Dialect::Ns2 {
-                self.rto.end_backoff();
+        let ignored = self.rules.sample == RttSample::PerAckKarn && first < self.resent;
+        if self.rules.sample != RttSample::PerRound && !ignored {
+            self.rto.sample_timestamp(&self.rules.rto, ack.echo, now);
+            if self.rules.dialect != Dialect::Ns2 {
+                self.rto.end_backoff(&self.rules.rto);
             }
         }
         // No number lies above that of none.
         if ack.next > self.timed {
             self.timed = NONE;
-            self.rto.end_backoff();
-            if self.sample == RttSample::PerRound {
-                self.rto.sample_round(self.timed_since, now);
+            self.rto.end_backoff(&self.rules.rto);
+            if self.rules.sample == RttSample::PerRound {
+                self.rto.sample_round(&self.rules.rto, self.timed_since, now);
             }
         }
     }
@@ -271,7 +279,7 @@ impl Sender {
     pub(crate) fn forget_covered_sample(&mut self) {
         if self.una > self.timed {
             self.timed = NONE;
-            self.rto.end_backoff();
+            self.rto.end_backoff(&self.rules.rto);
         }
     }
 
@@ -288,7 +296,7 @@ impl Sender {
     /// Sends what the window allows, `burst` packets at most.
     #[inline(always)]
     pub(crate) fn send_allowed(&mut self, now: Time, burst: u64, actions: &mut impl Actions) {
-        let edge = (self.una + self.window.usable()).min(self.end).min(self.nxt.saturating_add(burst));
+        let edge = (self.una + self.window.usable(&self.rules)).min(self.end).min(self.nxt.saturating_add(burst));
         while self.nxt < edge {
             self.transmit(now, self.nxt, actions);
             self.nxt += 1;
@@ -298,12 +306,12 @@ impl Sender {
     /// RFC 3042: each of the first two duplicate ACKs lets one new packet out.
     pub(crate) fn send_limited(&mut self, now: Time, actions: &mut impl Actions) {
         // ns-2 `TcpAgent::send_one`: each duplicate ACK below the threshold, and after a timeout what is next in turn.
-        if self.dialect != Dialect::Ns2 && (self.dupacks > 2 || self.nxt < self.max) {
+        if self.rules.dialect != Dialect::Ns2 && (self.dupacks > 2 || self.nxt < self.max) {
             return;
         }
         let outstanding = self.nxt - self.una;
         let allowed = self.window.cwnd + f64::from(self.dupacks) - 1.0;
-        if outstanding < self.window.limit() && self.nxt < self.end && outstanding as f64 <= allowed {
+        if outstanding < self.rules.limit_packets && self.nxt < self.end && outstanding as f64 <= allowed {
             self.transmit(now, self.nxt, actions);
             self.nxt += 1;
             self.limited += 1;
@@ -339,7 +347,7 @@ impl Sender {
             repeated: self.timed_out == self.una,
             place: self.una - self.first,
             remaining: (self.end != u64::MAX).then(|| self.end - self.una),
-            window: (self.window.cwnd as u64).min(self.window.limit()),
+            window: (self.window.cwnd as u64).min(self.rules.limit_packets),
             max: self.max,
         });
     }

@@ -1,21 +1,17 @@
 //! The congestion window: how it grows and how it is halved. RFC 5681 section 3.1.
 
+use crate::rules::Rules;
 use crate::{Dialect, Increase, SenderConfig, SlowStartWhile};
 
-/// cwnd, ssthresh and the rules by which they move, in packets.
+/// cwnd and ssthresh, in packets.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Window {
     pub(crate) cwnd: f64,
     pub(crate) ssthresh: f64,
-    /// W_R in whole packets.
-    limit_packets: u64,
     /// Fast recovery's artificial inflation (RFC 5681 section 3.2 step 4); kept apart, so that cwnd is the window proper.
     pub(crate) inflation: i32,
-    slow_start_while: SlowStartWhile,
-    increase: Increase,
-    dialect: Dialect,
-    counted_acks: f64,
+    counted_acks: u32,
 }
 
 impl Window {
@@ -25,29 +21,20 @@ impl Window {
             cwnd: config.initial_window,
             ssthresh: config.initial_ssthresh.unwrap_or(limit),
             inflation: 0,
-            limit_packets: limit as u64,
-            counted_acks: 0.0,
-            slow_start_while: config.slow_start_while,
-            increase: config.increase,
-            dialect: config.dialect,
+            counted_acks: 0,
         }
     }
 
     /// Whole packets that may be outstanding.
     #[inline(always)]
-    pub(crate) fn usable(&self) -> u64 {
+    pub(crate) fn usable(&self, rules: &Rules) -> u64 {
         let inflated = self.cwnd as i64 + i64::from(self.inflation);
-        (inflated.max(1) as u64).min(self.limit_packets)
-    }
-
-    /// W_R in whole packets.
-    pub(crate) fn limit(&self) -> u64 {
-        self.limit_packets
+        (inflated.max(1) as u64).min(rules.limit_packets)
     }
 
     #[inline(always)]
-    pub(crate) fn in_slow_start(&self) -> bool {
-        match self.slow_start_while {
+    pub(crate) fn in_slow_start(&self, rules: &Rules) -> bool {
+        match rules.slow_start_while {
             SlowStartWhile::Below => self.cwnd < self.ssthresh,
             SlowStartWhile::AtOrBelow => self.cwnd <= self.ssthresh,
         }
@@ -55,18 +42,18 @@ impl Window {
 
     /// An ACK of new data.
     #[inline(always)]
-    pub(crate) fn open(&mut self) {
-        if self.in_slow_start() {
+    pub(crate) fn open(&mut self, rules: &Rules) {
+        if self.in_slow_start(rules) {
             // RFC 5681 (2), for an ACK of at least one packet.
             self.cwnd += 1.0;
         } else {
-            self.avoid();
+            self.avoid(rules.increase);
         }
     }
 
     #[inline(always)]
-    fn avoid(&mut self) {
-        match self.increase {
+    fn avoid(&mut self, increase: Increase) {
+        match increase {
             // RFC 5681 (3).
             Increase::Reciprocal => self.cwnd += 1.0 / self.cwnd,
             Increase::ReciprocalFloor => {
@@ -77,9 +64,9 @@ impl Window {
                 }
             }
             Increase::Counted => {
-                self.counted_acks += 1.0;
-                if self.counted_acks >= self.cwnd {
-                    self.counted_acks = 0.0;
+                self.counted_acks += 1;
+                if f64::from(self.counted_acks) >= self.cwnd {
+                    self.counted_acks = 0;
                     self.cwnd += 1.0;
                 }
             }
@@ -87,10 +74,10 @@ impl Window {
     }
 
     /// Half of what was in use, before the limits of [`Window::cut`].
-    pub(crate) fn half(&self, flight_size: u64) -> f64 {
-        match self.dialect {
+    pub(crate) fn half(&self, flight_size: u64, rules: &Rules) -> f64 {
+        match rules.dialect {
             // ns-2 `TcpAgent::slowdown` without `precisionReduce_`: whole packets.
-            Dialect::Ns2 => (self.usable() / 2) as f64,
+            Dialect::Ns2 => (self.usable(rules) / 2) as f64,
             // RFC 5681 (4).
             Dialect::Rfc => flight_size as f64 / 2.0,
             // [engset, section 3.1]: S = max(floor(theta / 2), 2).
@@ -101,17 +88,17 @@ impl Window {
     /// Lowers ssthresh to `half`, but not below two packets (RFC 5681 (4)).
     pub(crate) fn cut(&mut self, half: f64) {
         self.ssthresh = half.max(2.0);
-        self.counted_acks = 0.0;
+        self.counted_acks = 0;
     }
 
     /// cwnd on entering fast recovery, after [`Window::cut`] with the same half.
-    pub(crate) fn enter_recovery(&mut self, half: f64, dupacks: u32) {
-        self.cwnd = match self.dialect {
+    pub(crate) fn enter_recovery(&mut self, half: f64, rules: &Rules) {
+        self.cwnd = match rules.dialect {
             // Deviation: ns-2 lets cwnd fall below one packet here, and then sends nothing until the timer expires.
             Dialect::Ns2 => half.max(1.0),
             Dialect::Rfc | Dialect::Engset => self.ssthresh,
         };
-        self.inflation = dupacks as i32;
+        self.inflation = rules.threshold as i32;
     }
 
     /// RFC 6582 section 3.2 step 3: a partial ACK takes what it acknowledged out of the window and adds one packet back;
@@ -130,6 +117,6 @@ impl Window {
     pub(crate) fn restart(&mut self) {
         self.cwnd = 1.0;
         self.inflation = 0;
-        self.counted_acks = 0.0;
+        self.counted_acks = 0;
     }
 }

@@ -4,9 +4,9 @@ use base::{Packet, PacketKind, Time};
 use net::LinkStatistics;
 use tcp::{Loss, LossCause, Recovered};
 
-use super::{Network, Traffic};
+use super::Network;
 use crate::losses::LossSlot;
-use crate::recovery::Repair;
+use crate::recovery::{Losses, Repair};
 use crate::route::Place;
 
 impl Network {
@@ -54,30 +54,37 @@ impl Network {
             let index = self.phase.index(time);
             let slot = &mut self.flows[flow as usize];
             self.accounts[slot.account as usize].dropped[index] += 1;
-            if let Traffic::Transfers(source) = slot.traffic {
+            if let (Some(source), 1) = (slot.source(), index) {
                 // A repetition that outlives its transfer is no packet of the next one.
-                let number = packet.sequence.checked_sub(slot.receiver.first());
-                self.transfers.drop(source, number.filter(|_| index == 1));
+                if let Some(number) = packet.sequence.checked_sub(slot.receiver.first()) {
+                    self.transfers.drop(source, number);
+                }
             }
-            self.loss_logs.of(&mut slot.loss_log).on_drop(packet.sequence, packet.stamp, time);
+            let log = self.loss_logs.of(&mut slot.loss_log);
+            log.count_drop();
+            log.on_drop(packet.sequence, packet.stamp, time);
         }
     }
 
-    /// A flow's transfer has ended, so that its losses matter no longer.
-    pub(crate) fn forget_losses(&mut self, flow: u32) {
-        self.loss_logs.forget(&mut self.flows[flow as usize].loss_log);
+    /// A flow's transfer has ended, or begins, so that its losses before matter no longer. What they were.
+    #[inline(always)]
+    pub(crate) fn forget_losses(&mut self, flow: u32) -> Losses {
+        self.loss_logs.forget(&mut self.flows[flow as usize].loss_log)
     }
 
-    /// The sender takes a packet for lost; it had last sent at `last_sent`.
-    pub(crate) fn on_loss(&mut self, flow: u32, now: Time, loss: Loss, last_sent: Time) {
+    /// Fetches the log of a flow's losses, if it has one.
+    #[inline(always)]
+    pub(crate) fn prefetch_losses(&self, flow: u32) {
+        self.flows[flow as usize].loss_log.into_iter().for_each(|log| self.loss_logs.prefetch(log));
+    }
+
+    /// The sender takes a packet for lost.
+    pub(crate) fn on_loss(&mut self, flow: u32, now: Time, loss: Loss) {
         let index = self.phase.index(now);
         let slot = &mut self.flows[flow as usize];
-        let (counts, stalled) = (&mut self.accounts[slot.account as usize], now - last_sent);
+        let (counts, stalled) = (&mut self.accounts[slot.account as usize], now - slot.last_sent);
         let mut counted = self.recoveries.get_mut(slot.account as usize).filter(|_| index == 1);
-        let spurious = self.loss_logs.of(&mut slot.loss_log).on_loss(now, loss, counted.as_deref_mut());
-        if let Traffic::Transfers(source) = slot.traffic {
-            self.transfers.lose(source, loss.cause, stalled);
-        }
+        let spurious = self.loss_logs.of(&mut slot.loss_log).on_loss(now, loss, stalled, counted.as_deref_mut());
         let repair = match loss.cause {
             LossCause::Timeout => {
                 counts.timeouts[index] += 1;
@@ -100,9 +107,6 @@ impl Network {
         let slot = &mut self.flows[flow as usize];
         self.accounts[slot.account as usize].retransmitted[self.phase.index(now)] += 1;
         self.loss_logs.of(&mut slot.loss_log).on_retransmission(sequence, una, now);
-        if let Traffic::Transfers(source) = slot.traffic {
-            self.transfers.retransmit(source);
-        }
     }
 
     /// A fast recovery has succeeded.
@@ -110,9 +114,6 @@ impl Network {
         let slot = &mut self.flows[flow as usize];
         let counted = self.recoveries.get_mut(slot.account as usize).filter(|_| self.phase.index(now) == 1);
         let repair = self.loss_logs.of(&mut slot.loss_log).on_recovered(now, recovered, counted);
-        if let (Traffic::Transfers(source), Some(repair)) = (slot.traffic, repair) {
-            self.transfers.recover(source, repair.retransmissions);
-        }
         if let (Some(observers), Some(repair)) = (&mut self.observers, repair) {
             observers.repair(flow, now, repair);
         }

@@ -23,8 +23,8 @@ impl Network {
             let packet = Packet { hop, sequence, stamp, bytes, kind, slow_start };
             match element {
                 Element::Private(group) => {
-                    let PrivateGroup { links, delay, ordinal, .. } = &mut self.private_groups[group as usize];
-                    let last = self.departures.last(&mut self.flows, flow, *ordinal);
+                    let PrivateGroup { links, delay, seat, .. } = &mut self.private_groups[group as usize];
+                    let last = self.departures.last(&mut self.flows, flow, *seat);
                     let fate = links.arrive(last, time, &self.phase);
                     let delay = *delay;
                     if fate.is_none() || self.observers.is_some() {
@@ -137,19 +137,12 @@ impl Network {
         crowd.look_ahead(PACKETS_AHEAD, |packet, flow| {
             let slot = &flows[flow as usize];
             if packet.kind == PacketKind::Ack {
-                slot.prefetch_for_ack();
+                slot.prefetch_sender_end();
                 fetch_sender(flow);
             } else {
-                slot.prefetch_for_data();
+                slot.prefetch_receiver_end();
             }
         });
-    }
-
-    /// Fetches the state of a flow.
-    #[inline(always)]
-    pub(crate) fn prefetch_flow(&self, flow: u32) {
-        let slot = &self.flows[flow as usize];
-        slot.prefetch_for_data();
     }
 
     /// A packet leaves the crowd in which it waited before a link. An ACK that comes back to its sender.

@@ -2,7 +2,7 @@
 
 use base::{Packet, PacketKind, Time};
 
-use super::{Network, Traffic};
+use super::Network;
 use crate::route::{Element, Hop};
 
 impl Network {
@@ -76,7 +76,7 @@ impl Network {
     fn look(&mut self, flow: u32, found: u64, packet: &Packet) {
         let slot = &self.flows[flow as usize];
         let current = packet.kind != PacketKind::Ack && packet.sequence >= slot.receiver.first();
-        if let (Traffic::Transfers(source), true) = (slot.traffic, current) {
+        if let (Some(source), true) = (slot.source(), current) {
             self.transfers.look(source, found);
         }
     }

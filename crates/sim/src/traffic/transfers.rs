@@ -2,9 +2,10 @@
 
 use base::{prefetch, RandomStream, Time};
 use net::Phase;
-use tcp::{LossCause, Sender};
+use tcp::Sender;
 
 use super::laws::{Sizes, Times};
+use crate::recovery::Losses;
 use crate::scenario::{FlowConfig, TrafficConfig};
 
 /// Drops of packets with a higher number within their transfer are counted with this one.
@@ -22,6 +23,8 @@ pub(crate) struct Transfers {
 /// Sources alike: one entry of the scenario.
 #[derive(Clone, Debug)]
 struct Group {
+    /// Its first source.
+    first: u32,
     template: Sender,
     sizes: Sizes,
     off: Times,
@@ -30,23 +33,14 @@ struct Group {
     statistics: TransferStatistics,
 }
 
-/// One cache line.
+/// Never in two cache lines.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
+#[repr(align(32))]
 struct Source {
     random: RandomStream,
-    /// Of the transfer under way, or of the last one: time in which it waited for a timeout.
-    stalled: Time,
-    retransmitted: u32,
-    dropped: u32,
-    timeouts: u32,
-    fast_retransmits: u32,
-    /// Packets that fast recoveries which succeeded sent again.
-    recovered: u32,
-    group: u32,
 }
 
-const _: () = assert!(size_of::<Source>() == 64);
+const _: () = assert!(size_of::<Source>() == 32);
 
 /// What a transfer's packets found in queues, and how many looked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -123,7 +117,7 @@ pub struct State {
 impl Transfers {
     /// Adds the sources of an entry; `randoms` are their streams. The numbers of its first source and the first silences.
     pub(crate) fn add(&mut self, entry: usize, flow: &FlowConfig, randoms: impl Iterator<Item = RandomStream>) -> u32 {
-        let (first, group) = (self.sources.len() as u32, self.groups.len() as u32);
+        let first = self.sources.len() as u32;
         if let Some(TrafficConfig::Web { size, off, classes }) = &flow.traffic {
             let mut from = 0;
             let bounds = classes.iter().copied().map(Some).chain([None]);
@@ -139,6 +133,7 @@ impl Transfers {
                 ..TransferStatistics::default()
             };
             self.groups.push(Group {
+                first,
                 template: Sender::new(&flow.sender, Some(0)),
                 sizes: Sizes::new(size),
                 off: Times::new(*off),
@@ -146,7 +141,7 @@ impl Transfers {
                 since: Time::ZERO,
                 statistics,
             });
-            self.sources.extend(randoms.map(|random| Source::new(random, group)));
+            self.sources.extend(randoms.map(|random| Source { random }));
         }
         first
     }
@@ -159,8 +154,17 @@ impl Transfers {
 
     /// The silence before the next transfer.
     pub(crate) fn draw_silence(&mut self, source: u32) -> Time {
-        let source = &mut self.sources[source as usize];
-        self.groups[source.group as usize].off.draw(&mut source.random)
+        let group = self.group(source);
+        self.groups[group].off.draw(&mut self.sources[source as usize].random)
+    }
+
+    /// The group of a source.
+    #[inline(always)]
+    fn group(&self, source: u32) -> usize {
+        match self.groups.len() {
+            1 => 0,
+            _ => self.groups.partition_point(|group| group.first <= source) - 1,
+        }
     }
 
     /// A transfer begins with packet `first`: its sender.
@@ -168,10 +172,9 @@ impl Transfers {
         if let Some(seen) = self.seen.get_mut(source as usize) {
             *seen = Seen::default();
         }
-        let source = &mut self.sources[source as usize];
-        let group = &mut self.groups[source.group as usize];
+        let group = self.group(source);
+        let (group, source) = (&mut self.groups[group], &mut self.sources[source as usize]);
         let size = group.sizes.draw(&mut source.random);
-        source.begin();
         group.spend_until(now, phase);
         group.active += 1;
         group.statistics.started += 1;
@@ -181,11 +184,11 @@ impl Transfers {
         group.template.open_at(first, size, now)
     }
 
-    /// The transfer of this sender is acknowledged whole. Whether any of its packets was lost, or sent again.
-    pub(crate) fn end(&mut self, source: u32, now: Time, sender: &Sender, phase: &Phase) -> bool {
+    /// The transfer of this sender is acknowledged whole, after these losses.
+    pub(crate) fn end(&mut self, source: u32, now: Time, sender: &Sender, losses: &Losses, phase: &Phase) {
         let seen = self.seen.get(source as usize).copied().unwrap_or_default();
-        let source = &self.sources[source as usize];
-        let group = &mut self.groups[source.group as usize];
+        let group = self.group(source);
+        let group = &mut self.groups[group];
         group.spend_until(now, phase);
         let (packets, on) = (sender.una() - sender.first(), now - sender.opened());
         group.statistics.completed += 1;
@@ -196,32 +199,9 @@ impl Transfers {
             state.on += u128::from(on.picoseconds());
             let classes = &mut group.statistics.classes;
             let class = classes.partition_point(|class| class.to.is_some_and(|to| to < packets));
-            classes[class].add(packets, on, source, seen);
+            classes[class].add(packets, on, losses, seen);
         }
         group.active -= 1;
-        source.dropped > 0 || source.retransmitted > 0
-    }
-
-    /// The sender takes a packet for lost, so long after the packet sent last.
-    pub(crate) fn lose(&mut self, source: u32, cause: LossCause, stalled: Time) {
-        let source = &mut self.sources[source as usize];
-        match cause {
-            LossCause::Timeout => {
-                source.timeouts += 1;
-                source.stalled += stalled;
-            }
-            LossCause::FastRetransmit => source.fast_retransmits += 1,
-        }
-    }
-
-    /// A packet is sent again.
-    pub(crate) fn retransmit(&mut self, source: u32) {
-        self.sources[source as usize].retransmitted += 1;
-    }
-
-    /// A fast recovery has succeeded; it sent so many packets again.
-    pub(crate) fn recover(&mut self, source: u32, retransmissions: u64) {
-        self.sources[source as usize].recovered += retransmissions as u32;
     }
 
     /// A packet of the transfer under way comes to a link that holds `queue` packets.
@@ -233,12 +213,10 @@ impl Transfers {
         (seen.queue, seen.arrivals) = (seen.queue + queue, seen.arrivals + 1);
     }
 
-    /// A link drops a packet: its number within the transfer under way; none where it is of another one, or in the warm-up.
-    pub(crate) fn drop(&mut self, source: u32, number: Option<u64>) {
-        let source = &mut self.sources[source as usize];
-        source.dropped += 1;
-        let Some(number) = number else { return };
-        let drops = &mut self.groups[source.group as usize].statistics.sequence_drops;
+    /// A link drops a packet of a transfer, in the measurement: its number within that.
+    pub(crate) fn drop(&mut self, source: u32, number: u64) {
+        let group = self.group(source);
+        let drops = &mut self.groups[group].statistics.sequence_drops;
         let number = number.min(LAST_NUMBER) as usize;
         if drops.len() <= number {
             drops.resize(number + 1, 0);
@@ -253,27 +231,6 @@ impl Transfers {
     }
 }
 
-impl Source {
-    fn new(random: RandomStream, group: u32) -> Source {
-        Source {
-            random,
-            stalled: Time::ZERO,
-            retransmitted: 0,
-            dropped: 0,
-            timeouts: 0,
-            fast_retransmits: 0,
-            recovered: 0,
-            group,
-        }
-    }
-
-    /// A transfer begins.
-    fn begin(&mut self) {
-        self.stalled = Time::ZERO;
-        (self.retransmitted, self.dropped, self.timeouts, self.fast_retransmits, self.recovered) = (0, 0, 0, 0, 0);
-    }
-}
-
 impl Group {
     fn spend_until(&mut self, now: Time, phase: &Phase) {
         self.statistics.states[self.active].time += self.since.overlap(now, phase.warmup, phase.end);
@@ -282,18 +239,18 @@ impl Group {
 }
 
 impl SizeClass {
-    fn add(&mut self, packets: u64, on: Time, source: &Source, seen: Seen) {
+    fn add(&mut self, packets: u64, on: Time, losses: &Losses, seen: Seen) {
         self.transfers += 1;
         self.packets += packets;
         self.on += u128::from(on.picoseconds());
         self.rates += packets as f64 / on.seconds();
-        self.stalled += u128::from(source.stalled.picoseconds());
-        self.sent += packets + u64::from(source.retransmitted);
-        self.retransmitted += u64::from(source.retransmitted);
-        self.dropped += u64::from(source.dropped);
-        self.timeouts += u64::from(source.timeouts);
-        self.fast_retransmits += u64::from(source.fast_retransmits);
-        self.recovered += u64::from(source.recovered);
+        self.stalled += u128::from(losses.stalled.picoseconds());
+        self.sent += packets + losses.retransmitted;
+        self.retransmitted += losses.retransmitted;
+        self.dropped += losses.dropped;
+        self.timeouts += losses.timeouts;
+        self.fast_retransmits += losses.fast_retransmits;
+        self.recovered += losses.recovered;
         self.queue_seen += seen.queue;
         self.arrivals += seen.arrivals;
     }

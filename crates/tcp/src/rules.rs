@@ -1,0 +1,37 @@
+use crate::rto::RtoRules;
+use crate::{Dialect, Increase, PartialAckTimer, Recovery, RttSample, SenderConfig, SlowStartWhile};
+
+/// A sender's settings as it uses them: one for all that are made alike, so that each keeps only what changes.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    pub(crate) dialect: Dialect,
+    pub(crate) recovery: Recovery,
+    pub(crate) limited_transmit: bool,
+    pub(crate) partial_ack_timer: PartialAckTimer,
+    pub(crate) sample: RttSample,
+    /// Duplicate ACKs that make a loss.
+    pub(crate) threshold: u32,
+    pub(crate) slow_start_while: SlowStartWhile,
+    pub(crate) increase: Increase,
+    /// W_R in whole packets.
+    pub(crate) limit_packets: u64,
+    pub(crate) rto: RtoRules,
+}
+
+impl Rules {
+    pub(crate) fn new(config: &SenderConfig) -> Rules {
+        let never = config.recovery == Recovery::OldTahoe;
+        Rules {
+            dialect: config.dialect,
+            recovery: config.recovery,
+            limited_transmit: config.limited_transmit,
+            partial_ack_timer: config.partial_ack_timer,
+            sample: config.rto.sample,
+            threshold: config.dupack_threshold.filter(|_| !never).unwrap_or(u32::MAX),
+            slow_start_while: config.slow_start_while,
+            increase: config.increase,
+            limit_packets: config.max_window.unwrap_or(f64::INFINITY) as u64,
+            rto: RtoRules::new(&config.rto),
+        }
+    }
+}
