@@ -1,7 +1,8 @@
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+mod far;
 
-use base::{prefetch, Packet, Time};
+use base::{Packet, Time};
+
+use far::Far;
 
 /// Packets of many streams that wait at one place until their instants: what comes from links that flows have for themselves.
 ///
@@ -9,16 +10,16 @@ use base::{prefetch, Packet, Time};
 /// stay in few cache lines, however many sources there are. At equal instants what was told first goes first.
 ///
 /// A calendar queue (R. Brown, Communications of the ACM 31, 1988): a ring of days, more than packets, so that most days
-/// have one at most. A map of bits tells which days have any. Packets are put in order only when their day comes: so
-/// none need be looked at that lies far off, in time and in memory. What lies beyond the ring waits in a heap. The days' length
-/// follows from the packets that wait, and is looked at again when it costs too much. All this decides how fast it is, never
-/// the order.
+/// have one at most. A map of bits tells which days have any. Packets are put in order only when their day comes. What comes
+/// after the days of the ring waits apart ([`Far`]), in rows of many days each, which come near one after the other: little,
+/// where few packets wait, and most, where so many do that they cannot all stay near in memory. The days' length follows from
+/// the packets that wait, and is looked at again when it costs too much. All this decides how fast it is, never the order.
 #[derive(Clone, Debug)]
 pub(crate) struct Crowd {
     entries: Vec<Entry>,
     /// The first unused entry; they are linked by `next`.
     free: u32,
-    /// What comes before the days of the ring, in order, from `head` on. Nothing is in the ring where nothing is here.
+    /// What comes before the days of the ring, in order, from `head` on. Nothing waits elsewhere where nothing is here.
     front: Vec<(Time, u32)>,
     head: usize,
     /// The packet of each day that was told last, where it has any; they are linked by `next`.
@@ -27,19 +28,32 @@ pub(crate) struct Crowd {
     busy: Vec<u64>,
     /// A day is two to this many picoseconds long.
     shift: u32,
-    /// The ring holds the days from this one on, as many as there are.
+    /// A row of `far` has two to this many days.
+    row_shift: u32,
+    /// The ring holds the days from this one on,
     origin: u64,
+    /// up to this one, the first of the first row of `far`: all for which it has room, but for part of a row.
+    end: u64,
     /// Packets in the ring.
     held: usize,
-    /// What lies beyond the ring: instant, order of telling, entry.
-    beyond: BinaryHeap<Reverse<(Time, u64, u32)>>,
-    told_beyond: u64,
+    /// It is so long that it holds nearly all that wait.
+    holds_all: bool,
+    /// What comes after it.
+    far: Far,
     /// Steps that days of another length might have saved, and how many are too many.
     effort: usize,
     most_effort: usize,
 }
 
-/// A packet that waits, in a cache line of its own.
+/// A packet that waits for its instant.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    time: Time,
+    packet: Packet,
+    flow: u32,
+}
+
+/// One of the front or of the ring, in a cache line of its own.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Entry {
@@ -49,8 +63,28 @@ struct Entry {
     next: u32,
 }
 
+impl Entry {
+    fn waiting(&self) -> Waiting {
+        Waiting { time: self.time, packet: self.packet, flow: self.flow }
+    }
+}
+
 const NONE: u32 = u32::MAX;
 const FEWEST_DAYS: usize = 64;
+/// The ring holds nearly all packets where so many wait, or fewer; else those of so many days: what fits well into a
+/// processor's second cache.
+const MOST_HELD: usize = 4096;
+const NEAR_DAYS: usize = 2048;
+/// So many rows of what is far have as many days as the ring; the long ones where most packets pass through there.
+const ROWS: usize = 8;
+const LONG_ROWS: usize = 2;
+/// Days are a quarter of a millisecond long at first, and never longer than a quarter of an hour: so no sum of days overflows.
+const FIRST_SHIFT: u32 = 28;
+const LONGEST_SHIFT: u32 = 50;
+/// Steps that a packet counts for which finds more in the ring than days.
+const TOO_MANY: usize = 8;
+/// So few packets tell little of those to come.
+const FEW: usize = 16;
 
 impl Default for Crowd {
     fn default() -> Self {
@@ -61,12 +95,13 @@ impl Default for Crowd {
             head: 0,
             days: vec![NONE; FEWEST_DAYS],
             busy: vec![0; FEWEST_DAYS / 64],
-            // A quarter of a millisecond.
-            shift: 28,
+            shift: FIRST_SHIFT,
             origin: 0,
+            end: 0,
             held: 0,
-            beyond: BinaryHeap::new(),
-            told_beyond: 0,
+            holds_all: true,
+            far: Far::new(FIRST_SHIFT + (FEWEST_DAYS / ROWS).trailing_zeros()),
+            row_shift: (FEWEST_DAYS / ROWS).trailing_zeros(),
             effort: 0,
             most_effort: 8 * FEWEST_DAYS,
         }
@@ -88,22 +123,32 @@ impl Crowd {
 
     #[inline(always)]
     pub(crate) fn push(&mut self, time: Time, packet: Packet, flow: u32) {
-        let place = self.free;
-        match self.entries.get_mut(place as usize) {
-            Some(unused) => {
-                self.free = unused.next;
-                *unused = Entry { time, packet, flow, next: NONE };
-                self.enter(time, place);
-            }
-            None => self.push_new(Entry { time, packet, flow, next: NONE }),
+        self.enter(time, packet, flow);
+        if self.effort > self.most_effort {
+            self.rearrange();
         }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn push_new(&mut self, entry: Entry) {
-        self.entries.push(entry);
-        self.enter(entry.time, self.entries.len() as u32 - 1);
+    /// The packet takes its place in front, in the ring, or beyond. Its parts stay in registers up to there.
+    #[inline(always)]
+    fn enter(&mut self, time: Time, packet: Packet, flow: u32) {
+        let day = self.day(time);
+        if self.front.is_empty() {
+            self.begin_after(day);
+            let place = self.place(time, packet, flow);
+            return self.front.push((time, place));
+        }
+        if day >= self.end {
+            // Longer days may save the way through there.
+            self.effort += usize::from(self.holds_all) + self.far.push(time, packet, flow);
+            return;
+        }
+        let place = self.place(time, packet, flow);
+        if day < self.origin {
+            self.enter_front(time, place);
+        } else {
+            self.enter_ring(day, place);
+        }
     }
 
     /// The first packet, and its flow.
@@ -131,30 +176,7 @@ impl Crowd {
                 let Entry { packet, flow, .. } = &self.entries[place as usize];
                 told(packet, *flow);
             }
-            // What waits in a small one is near anyway.
-            if self.is_large() {
-                self.prefetch_later_days();
-            }
         }
-    }
-
-    /// Fetches the last packet told of the third busy day to come, and the one before it of the first, where that is fetched already.
-    /// No further than 64 days.
-    #[inline(always)]
-    fn prefetch_later_days(&self) {
-        let (origin, mask) = (self.origin as usize, self.days.len() - 1);
-        let (word, shift) = ((origin & mask) / 64, origin % 64);
-        let next_word = self.busy[(word + 1) & (self.busy.len() - 1)];
-        let first = self.busy[word] >> shift | next_word << 1 << (63 - shift);
-        let second = first & first.wrapping_sub(1);
-        let third = second & second.wrapping_sub(1);
-        let last_told = |busy: u64| {
-            let day = (origin + busy.trailing_zeros() as usize) & mask;
-            self.entries.get(self.days[day] as usize).filter(|_| busy != 0)
-        };
-        last_told(third).into_iter().for_each(prefetch);
-        let before = last_told(first).and_then(|entry| self.entries.get(entry.next as usize));
-        before.into_iter().for_each(prefetch);
     }
 
     #[inline(always)]
@@ -162,47 +184,53 @@ impl Crowd {
         time.picoseconds() >> self.shift
     }
 
-    /// The packet takes its place in front, in the ring, or beyond.
+    /// Nothing else waits: the ring begins after this day.
     #[inline(always)]
-    fn enter(&mut self, time: Time, place: u32) {
-        let day = self.day(time);
-        if self.front.is_empty() {
-            self.origin = day + 1;
+    fn begin_after(&mut self, day: u64) {
+        self.origin = day + 1;
+        let row = (self.origin + self.days.len() as u64) >> self.row_shift;
+        self.end = row << self.row_shift;
+        self.far.begin_at(row);
+    }
+
+    /// An entry for the packet.
+    #[inline(always)]
+    fn place(&mut self, time: Time, packet: Packet, flow: u32) -> u32 {
+        let place = self.free;
+        match self.entries.get_mut(place as usize) {
+            Some(unused) => {
+                self.free = unused.next;
+                *unused = Entry { time, packet, flow, next: NONE };
+                place
+            }
+            None => self.new_place(Entry { time, packet, flow, next: NONE }),
         }
-        let ahead = day.wrapping_sub(self.origin);
-        if ahead >= self.days.len() as u64 {
-            return self.enter_elsewhere(time, place);
-        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn new_place(&mut self, entry: Entry) -> u32 {
+        self.entries.push(entry);
+        self.entries.len() as u32 - 1
+    }
+
+    #[inline(always)]
+    fn enter_ring(&mut self, day: u64, place: u32) {
         self.held += 1;
         let index = day as usize & (self.days.len() - 1);
         let (word, bit) = (&mut self.busy[index / 64], 1 << (index % 64));
-        // What stands in a day that has none is not looked at: that memory is far away.
         if *word & bit != 0 {
             self.entries[place as usize].next = self.days[index];
         }
         *word |= bit;
         self.days[index] = place;
         if self.held > self.days.len() {
-            self.rearrange();
-        }
-    }
-
-    /// Before the ring, or beyond.
-    #[inline(never)]
-    fn enter_elsewhere(&mut self, time: Time, place: u32) {
-        if self.day(time) < self.origin {
-            self.enter_front(time, place);
-        } else {
-            self.told_beyond += 1;
-            self.beyond.push(Reverse((time, self.told_beyond, place)));
-            self.effort += 8;
-        }
-        if self.effort > self.most_effort {
-            self.rearrange();
+            self.effort += TOO_MANY;
         }
     }
 
     /// Behind those in front that come before it, or at its instant.
+    #[inline(never)]
     fn enter_front(&mut self, time: Time, place: u32) {
         self.forget_gone();
         let later = self.front[self.head..].iter().rev().take_while(|&&(other, _)| other > time).count();
@@ -224,11 +252,14 @@ impl Crowd {
     fn next_day(&mut self) {
         self.front.clear();
         self.head = 0;
-        if self.held > 0 {
-            self.append_day();
-        } else if !self.beyond.is_empty() {
+        if self.held == 0 {
+            let Some(row) = self.far.first_busy() else { return };
+            self.far.skip_to(row);
+            self.origin = row << self.row_shift;
+            self.end = self.origin;
             self.come_near();
         }
+        self.append_day();
     }
 
     /// The next day of the ring with packets goes to the end of the front.
@@ -244,11 +275,8 @@ impl Crowd {
         if next != NONE {
             self.append_rest_of_day(next);
         }
-        if !self.beyond.is_empty() {
+        if self.has_room_for_row() {
             self.come_near();
-        }
-        if self.effort > self.most_effort {
-            self.rearrange();
         }
     }
 
@@ -293,55 +321,74 @@ impl Crowd {
         }
     }
 
-    /// What lay beyond the ring and does no longer enters it.
-    #[cold]
+    /// Whether another row of what is far finds its days in the ring.
+    #[inline(always)]
+    fn has_room_for_row(&self) -> bool {
+        self.end - self.origin + (1 << self.row_shift) <= self.days.len() as u64
+    }
+
+    /// The ring takes on as many rows of what is far as it has room for.
     #[inline(never)]
     fn come_near(&mut self) {
-        while let Some(&Reverse((time, _, place))) = self.beyond.peek() {
-            if !self.front.is_empty() && self.day(time) >= self.origin + self.days.len() as u64 {
-                break;
+        while self.has_room_for_row() {
+            let row = self.far.take_first();
+            self.end += 1 << self.row_shift;
+            for &Waiting { time, packet, flow } in &row {
+                let place = self.place(time, packet, flow);
+                self.enter_ring(self.day(time), place);
             }
-            self.beyond.pop();
-            self.enter(time, place);
+            // More than one a day.
+            if row.len() >> self.row_shift > 0 {
+                self.effort += row.len();
+            }
+            self.far.give_back(row);
         }
     }
 
-    /// New days: two or more for each packet, over twice the time in which most of them lie, or more.
+    /// New days: two or more for each packet, over twice the time in which most of those lie that the ring is to hold, or more.
     #[cold]
     #[inline(never)]
     fn rearrange(&mut self) {
-        let mut waiting = self.front.split_off(self.head);
+        let mut waiting: Vec<Waiting> =
+            self.front[self.head..].iter().map(|&(_, place)| self.entries[place as usize].waiting()).collect();
         for (index, &last) in self.days.iter().enumerate() {
             let any = self.busy[index / 64] >> (index % 64) & 1 == 1;
             let (known, mut place) = (waiting.len(), if any { last } else { NONE });
             while let Some(entry) = self.entries.get(place as usize) {
-                waiting.push((entry.time, place));
+                waiting.push(entry.waiting());
                 place = entry.next;
             }
             waiting[known..].reverse();
         }
-        // Of an instant all are in front, in the ring or beyond, in the order of telling: as this order leaves them.
-        waiting.extend(std::iter::from_fn(|| self.beyond.pop()).map(|Reverse((time, _, place))| (time, place)));
-        waiting.sort_by_key(|&(time, _)| time);
-        let days = (2 * waiting.len()).next_power_of_two().max(FEWEST_DAYS);
-        let most = (waiting[waiting.len() * 7 / 8].0 - waiting[0].0).picoseconds();
-        let length = (2 * most / days as u64).max(1).next_power_of_two();
+        // Of an instant all are in front, in the ring or far, in the order of telling: as this order leaves them.
+        waiting.extend(std::mem::replace(&mut self.far, Far::new(0)).into_packets());
+        waiting.sort_by_key(|waiting| waiting.time);
+        self.holds_all = waiting.len() <= MOST_HELD;
+        let (near, days, rows) = if self.holds_all {
+            (waiting.len(), (2 * waiting.len()).next_power_of_two().max(FEWEST_DAYS), ROWS)
+        } else {
+            (NEAR_DAYS / 4, NEAR_DAYS, LONG_ROWS)
+        };
+        let most = (waiting[near * 7 / 8].time - waiting[0].time).picoseconds();
+        let shortest = if near < FEW { 1 << self.shift } else { 1 };
+        let length = (2 * most / days as u64).clamp(shortest, 1 << LONGEST_SHIFT).next_power_of_two();
         let as_before = days == self.days.len() && length == 1 << self.shift;
+        // What no other days save is not looked for as often.
+        let most_effort = if as_before { self.most_effort.saturating_mul(2) } else { 8 * days };
         self.shift = length.trailing_zeros();
+        self.row_shift = (days / rows).trailing_zeros();
+        self.far = Far::new(self.shift + self.row_shift);
         self.days = vec![NONE; days];
         self.busy = vec![0; days / 64];
         (self.head, self.held) = (0, 0);
         self.front.clear();
-        // What no other days save is not looked for as often.
-        let most_effort = if as_before { self.most_effort.saturating_mul(2) } else { 8 * days };
-        self.most_effort = usize::MAX;
-        for (time, place) in waiting {
-            self.entries[place as usize].next = NONE;
-            self.enter(time, place);
-        }
+        self.entries.clear();
+        self.free = NONE;
+        waiting.into_iter().for_each(|Waiting { time, packet, flow }| self.enter(time, packet, flow));
         (self.effort, self.most_effort) = (0, most_effort);
     }
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -426,10 +473,29 @@ mod tests {
         // Many packets, then few, at other distances: the ring grows and shrinks again.
         let fill = (0..20_000).map(|step| (step % 5 < 4).then_some(())).collect::<Vec<_>>();
         let busy = fill.iter().map(|push| push.map(|()| random.below(1 << 30) as u64)).collect::<Vec<_>>();
-        assert!(agrees_with_a_sorted_list(busy.iter().copied(), 0).0 >= 12_000);
+        assert!(agrees_with_a_sorted_list(busy.iter().copied(), 0).0 >= MOST_HELD);
         let emptied = (0..11_990).map(|_| None);
         let sparse = (0..200_000).map(|step| (step % 2 == 0).then_some(1 << 33));
         assert_eq!(agrees_with_a_sorted_list(busy.into_iter().chain(emptied).chain(sparse), 0).1, FEWEST_DAYS);
+    }
+
+    #[test]
+    fn of_very_many_only_the_next_ones_are_near() {
+        let mut random = base::RandomStream::named(1, 0, "crowd");
+        let mut crowd = Crowd::default();
+        let mut push_at = |crowd: &mut Crowd, now: u64| push(crowd, now + random.below(1 << 36) as u64, 0);
+        (0..60_000).for_each(|_| push_at(&mut crowd, 0));
+        let mut last = Time::ZERO;
+        for _ in 0..300_000 {
+            let now = crowd.first();
+            assert!(now >= last && crowd.pop().is_some());
+            push_at(&mut crowd, now.picoseconds());
+            last = now;
+        }
+        assert!(crowd.front.len() - crowd.head + crowd.held < NEAR_DAYS);
+        assert_eq!(crowd.days.len(), NEAR_DAYS);
+        let waiting = std::iter::from_fn(|| crowd.pop().map(|_| ())).count();
+        assert_eq!(waiting, 60_000);
     }
 
     #[test]
@@ -453,5 +519,10 @@ mod tests {
         }
         assert!((0..packets).all(|sequence| crowd.pop().map(|(packet, _)| packet.sequence) == Some(sequence)));
         assert_eq!(crowd.effort, 0);
+        // As many later than another, which no days tell apart.
+        push(&mut crowd, 8, packets);
+        (0..packets).for_each(|sequence| push(&mut crowd, 1 << 30, sequence));
+        assert_eq!(crowd.pop().map(|(packet, _)| packet.sequence), Some(packets));
+        assert!((0..packets).all(|sequence| crowd.pop().map(|(packet, _)| packet.sequence) == Some(sequence)));
     }
 }
