@@ -84,7 +84,7 @@ impl Far {
         }
     }
 
-    /// The packets of the first row, for good. [`Far::give_back`] makes room for others of the memory.
+    /// The packets of the first row, for good. Give their memory back ([`Far::give_back`]).
     pub(super) fn take_first(&mut self) -> Vec<Waiting> {
         let row = std::mem::take(&mut self.rows[self.first as usize % ROWS]);
         self.held -= row.len();
@@ -92,7 +92,7 @@ impl Far {
         row
     }
 
-    /// The packets of a row have been taken.
+    /// Other packets may stand where these stood.
     pub(super) fn give_back(&mut self, mut row: Vec<Waiting>) {
         row.clear();
         if row.capacity() > 0 {
