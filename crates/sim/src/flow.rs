@@ -14,7 +14,7 @@ pub(crate) struct ArrivingAck {
 }
 
 /// Departures that stand with each end of a flow.
-pub(crate) const DEPARTURES_AT_END: usize = 2;
+const DEPARTURES_AT_END: usize = 2;
 
 /// What the network and the engine keep of a flow. In the order of use: the first cache line is that of the sender's end, for ACKs and
 /// for what they let out; the second one that of the receiver's end, for data.
@@ -72,6 +72,24 @@ pub(crate) struct Departures {
 /// Where the last departure from a flow's copy of a link stands: so many at the sender's end, as many at the receiver's, and from then on
 /// elsewhere.
 pub(crate) type DepartureSeat = usize;
+
+/// The seats that a flow has taken: at the sender's end, and at the other one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seats([usize; 2]);
+
+impl Seats {
+    /// The next one at this end, or elsewhere where none is left there.
+    pub(crate) fn next(&mut self, at_sender: bool) -> DepartureSeat {
+        let end = usize::from(!at_sender);
+        let there = self.0[end];
+        self.0[end] += 1;
+        if there < DEPARTURES_AT_END {
+            return end * DEPARTURES_AT_END + there;
+        }
+        let elsewhere: usize = self.0.iter().map(|taken| taken.saturating_sub(DEPARTURES_AT_END)).sum();
+        2 * DEPARTURES_AT_END + elsewhere - 1
+    }
+}
 
 impl Departures {
     /// For so many flows, each of which has seats below this one.
@@ -140,5 +158,24 @@ impl FlowSlot {
     #[inline(always)]
     pub(crate) fn prefetch_receiver_end(&self) {
         prefetch(&self.receiver_departures);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_copy_of_a_link_has_a_seat_of_its_own() {
+        // Each way of six to lie at one end or the other.
+        for ends in 0..64_u32 {
+            let mut seats = Seats::default();
+            let mut given: Vec<_> = (0..6).map(|link| seats.next(ends >> link & 1 == 0)).collect();
+            given.sort_unstable();
+            let distinct = given.windows(2).all(|pair| pair[0] < pair[1]);
+            let (here, there) = (6 - ends.count_ones() as usize, ends.count_ones() as usize);
+            let elsewhere = here.saturating_sub(2) + there.saturating_sub(2);
+            assert!(distinct && given[5] < 4 + elsewhere, "{given:?}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use base::Time;
 
-use crate::flow::{DepartureSeat, DEPARTURES_AT_END};
+use crate::flow::{DepartureSeat, Seats};
 use crate::scenario::{FlowConfig, LinkConfig, QueueConfig, Scenario, VictimConfig};
 use feeders::{behind_own_delay, feeder_of, feeders, overtakes, Feeder, Feeders};
 
@@ -181,7 +181,7 @@ pub(crate) fn routes(scenario: &Scenario) -> Routes {
         hops: Vec::new(),
         links: &scenario.links,
         private_groups: BTreeMap::new(),
-        taken: [0; 2],
+        own_seats: Seats::default(),
         seats: 0,
     };
     let mut starts: Vec<(u32, u32)> = Vec::with_capacity(scenario.flow_count());
@@ -218,8 +218,8 @@ struct Layout<'a> {
     hops: Vec<Hop>,
     links: &'a [LinkConfig],
     private_groups: BTreeMap<PrivateGroup, u32>,
-    /// Copies of links that this flow has for itself at the sender's end, and elsewhere.
-    taken: [usize; 2],
+    /// Those of the flow that is laid out.
+    own_seats: Seats,
     seats: DepartureSeat,
 }
 
@@ -254,7 +254,7 @@ struct Traveller {
 impl Layout<'_> {
     fn flow(&mut self, index: usize, entry: usize, flow: &FlowConfig) -> (u32, u32) {
         let data = self.hops.len() as u32;
-        self.taken = [0; 2];
+        self.own_seats = Seats::default();
         let traveller =
             Traveller { flow: index, entry, bytes: flow.packet_bytes, level: flow.priority, answers: false };
         let (links, process) = links_and_process(&flow.path, self.links);
@@ -307,7 +307,9 @@ impl Layout<'_> {
                     let Traveller { entry, bytes, .. } = traveller;
                     // Up to the first link that others cross too, or from the last one on.
                     let outside = if traveller.answers { &links[position..] } else { &links[..position] };
-                    let seat = self.seat(outside.iter().all(|&other| self.places[other] == Place::Private));
+                    let at_sender = outside.iter().all(|&other| self.places[other] == Place::Private);
+                    let seat = self.own_seats.next(at_sender);
+                    self.seats = self.seats.max(seat + 1);
                     let group = self.private_group(PrivateGroup { link, entry, bytes, delay: after, seat });
                     self.push(Element::Private(group), Time::ZERO);
                 }
@@ -320,21 +322,6 @@ impl Layout<'_> {
             feeder = feeder_of(&self.links[link], link, traveller.flow);
         }
         feeder
-    }
-
-    /// A place for the last departure from a copy of a link that a flow has for itself.
-    fn seat(&mut self, at_sender: bool) -> DepartureSeat {
-        let end = usize::from(!at_sender);
-        let there = self.taken[end];
-        self.taken[end] += 1;
-        let seat = if there < DEPARTURES_AT_END {
-            end * DEPARTURES_AT_END + there
-        } else {
-            let elsewhere: usize = self.taken.iter().map(|taken| taken.saturating_sub(DEPARTURES_AT_END)).sum();
-            2 * DEPARTURES_AT_END + elsewhere - 1
-        };
-        self.seats = self.seats.max(seat + 1);
-        seat
     }
 
     fn private_group(&mut self, group: PrivateGroup) -> u32 {

@@ -342,6 +342,7 @@ fn what_transfers_count_is_what_their_flows_did() {
     let traffic = web(SizeLaw::Fixed { packets: 20 }, TimeLaw::Exponential { mean_s: 0.3 });
     let mut observed = paper(200, 10e6, Some(50), traffic, 20.0);
     (observed.trace.sequence, observed.trace.losses, observed.trace.recovery) = (true, true, true);
+    observed.trace.drops = true;
     let outcome = run(&observed);
     let ended: Vec<u64> = outcome.flows.iter().map(|flow| flow.acked[1] / 20 * 20).collect();
     let in_ended = |flow: u32, sequence: u64| sequence < ended[flow as usize];
@@ -368,6 +369,20 @@ fn what_transfers_count_is_what_their_flows_did() {
     let stalled: u128 = outcome.transfers[0].classes.iter().map(|class| class.stalled).sum();
     assert_eq!(stalled, timeouts.iter().map(|repair| u128::from(repair.time.picoseconds())).sum());
     assert!(count(|class| class.timeouts) > 100 && count(|class| class.recovered) > 100, "enough to tell");
+    // A drop counts for the transfer under way then.
+    let mut under_way = 0;
+    for drop in outcome.traces.drops.as_ref().unwrap() {
+        let before = |kind| {
+            let rows =
+                sequence.iter().filter(move |row| row.flow == drop.flow && row.kind == kind && row.time <= drop.time);
+            rows.map(|row| row.sequence).max().unwrap_or(0)
+        };
+        let (last_sent, next) = (before(Kind::Sent), before(Kind::Acked));
+        let silent = next == last_sent / 20 * 20 + 20;
+        under_way += u64::from(!silent && in_ended(drop.flow, last_sent));
+    }
+    assert_eq!(count(|class| class.dropped), under_way);
+    assert!(under_way > 1000, "enough to tell: {under_way}");
 }
 
 #[test]
