@@ -3,7 +3,7 @@ use std::mem::offset_of;
 use base::{prefetch, Time};
 use tcp::Receiver;
 
-use crate::recovery::LogNumber;
+use crate::loss_log::LogNumber;
 
 /// An ACK on its last way to the sender.
 #[derive(Clone, Copy, Debug, Default)]

@@ -9,6 +9,7 @@ mod engine;
 mod flow;
 mod job;
 mod links;
+mod loss_log;
 mod losses;
 mod network;
 mod observe;

@@ -1,20 +1,22 @@
 mod accounts;
 mod crowds;
 mod rare;
+mod receivers;
 mod told;
 
-use base::{Packet, PacketKind, RandomStream, Ring, Time, Tournament};
+use base::{Packet, RandomStream, Ring, Time, Tournament};
 use net::{Link, Phase, Pipe, PrivateLinks, QueuedLink};
-use tcp::{Acknowledgment, Receiver};
+use tcp::Receiver;
 
 use crate::channels::Channels;
 use crate::crowd::Crowd;
 use crate::flow::{ArrivingAck, DepartureSeat, Departures, FlowSlot};
 use crate::links::{link, private_links, queued_link};
+use crate::loss_log::LossLogs;
 use crate::losses::{losses, LossSlot};
 use crate::observe::Observers;
 use crate::pipes::pipes;
-use crate::recovery::{LossLogs, RecoveryStatistics};
+use crate::recovery::RecoveryStatistics;
 use crate::route::{routes, Element, Hop, Place, Routes};
 use crate::scenario::Scenario;
 use crate::statistics::{FlowStatistics, MOST_ROWS_OF_A_GROUP};
@@ -233,20 +235,6 @@ impl Network {
         None
     }
 
-    /// A packet that nobody answers has arrived.
-    #[inline(never)]
-    fn take_in(&mut self, flow: u32, time: Time) {
-        let index = self.phase.index(time);
-        let counts = &mut self.accounts[self.flows[flow as usize].account as usize];
-        counts.received[index] += 1;
-        counts.delivered[index] += 1;
-    }
-
-    /// The receiver of a flow is ready for its next transfer.
-    pub(crate) fn begin_next_transfer(&mut self, flow: u32, now: Time) {
-        self.flows[flow as usize].receiver.begin_next_transfer(now);
-    }
-
     /// The first packet of a stream has its turn.
     #[inline(never)]
     pub(crate) fn on_arrival(&mut self, stream: u32, now: Time) {
@@ -273,29 +261,6 @@ impl Network {
         let delay = self.hops[packet.hop as usize].delay;
         packet.hop += 1;
         self.forward(now + delay, packet);
-    }
-
-    /// A receiver's timer is due, unless what it held back has gone.
-    #[inline(never)]
-    pub(crate) fn on_receiver_timer(&mut self, delaying: u32, now: Time) {
-        let flow = self.delaying[delaying as usize];
-        let slot = &mut self.flows[flow as usize];
-        let deadline = slot.receiver.deadline();
-        self.events.set(slot.receiver_timer, if deadline > now { deadline } else { Time::NEVER });
-        if deadline <= now {
-            let acknowledgment = slot.receiver.on_timer();
-            self.send_ack(flow, now, acknowledgment);
-        }
-    }
-
-    /// A receiver sends an ACK that it held back.
-    fn send_ack(&mut self, flow: u32, now: Time, acknowledgment: Acknowledgment) {
-        let (time, packet) = self.answer(flow, now, acknowledgment);
-        if self.hops[self.flows[flow as usize].data as usize].is_private() {
-            self.forward_to_crowd(flow, time, packet);
-        } else {
-            self.forward(time, packet);
-        }
     }
 
     fn join_queue(&mut self, index: u32, now: Time, packet: Packet, level: u8) {
@@ -331,48 +296,6 @@ impl Network {
             self.events.advance(self.first_stream + stream, time);
         }
         ring.push(Scheduled { time, packet });
-    }
-
-    #[inline(always)]
-    fn receive(&mut self, flow: u32, time: Time, packet: &Packet) -> Option<Acknowledgment> {
-        if self.flows[flow as usize].receiver.deadline() <= time {
-            self.send_held_ack(flow);
-        }
-        let slot = &mut self.flows[flow as usize];
-        let before = slot.receiver.next();
-        let acknowledgment = slot.receiver.on_data(time, packet.sequence, packet.stamp);
-        let index = self.phase.index(time);
-        let counts = &mut self.accounts[slot.receiver_account as usize];
-        counts.received[index] += 1;
-        counts.delivered[index] += slot.receiver.next() - before;
-        if slot.receiver.deadline() != Time::NEVER {
-            self.events.advance(slot.receiver_timer, slot.receiver.deadline());
-        }
-        acknowledgment
-    }
-
-    /// Data that the clock has not reached yet are told ahead; an ACK that is due before them goes first.
-    #[cold]
-    fn send_held_ack(&mut self, flow: u32) {
-        let slot = &mut self.flows[flow as usize];
-        let due = slot.receiver.deadline();
-        let acknowledgment = slot.receiver.on_timer();
-        self.send_ack(flow, due, acknowledgment);
-    }
-
-    #[inline(always)]
-    fn answer(&self, flow: u32, time: Time, acknowledgment: Acknowledgment) -> (Time, Packet) {
-        let slot = &self.flows[flow as usize];
-        let hop = slot.first_ack_hop;
-        let packet = Packet {
-            sequence: acknowledgment.next,
-            stamp: acknowledgment.echo,
-            hop,
-            bytes: slot.ack_bytes,
-            kind: PacketKind::Ack,
-            slow_start: false,
-        };
-        (time + self.hops[hop as usize - 1].delay, packet)
     }
 
     #[inline(always)]

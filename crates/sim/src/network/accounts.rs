@@ -5,8 +5,9 @@ use net::LinkStatistics;
 use tcp::{Loss, LossCause, Recovered};
 
 use super::Network;
+use crate::loss_log::Losses;
 use crate::losses::LossSlot;
-use crate::recovery::{Losses, Repair};
+use crate::recovery::Repair;
 use crate::route::Place;
 
 impl Network {

@@ -5,7 +5,7 @@ use net::Phase;
 use tcp::Sender;
 
 use super::laws::{Sizes, Times};
-use crate::recovery::Losses;
+use crate::loss_log::Losses;
 use crate::scenario::{FlowConfig, TrafficConfig};
 
 /// Drops of packets with a higher number within their transfer are counted with this one.

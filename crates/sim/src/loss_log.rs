@@ -1,0 +1,312 @@
+//! What a flow takes for a loss, against what really was dropped, and how it recovers [engset, section 5.4.3].
+//!
+//! All of this changes only where something is lost, or seems to be: packets that fare well cost nothing.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
+
+use base::{prefetch, Time};
+use tcp::{Loss, LossCause, Recovered};
+
+use crate::recovery::{RecoveryStatistics, Repair};
+
+/// A fast recovery under way.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    time: Time,
+    loss: Loss,
+    spurious: bool,
+    /// Packets that the flow had sent again.
+    retransmitted: u64,
+}
+
+/// The last copy of a packet, where it was sent again or dropped.
+#[derive(Clone, Copy, Debug)]
+struct LastCopy {
+    sequence: u64,
+    sent: Time,
+    /// [`Time::NEVER`] where it was not.
+    dropped: Time,
+}
+
+/// What a flow lost and repaired: since it began, or in the transfer under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Losses {
+    /// Time in which it waited for a timeout.
+    pub(crate) stalled: Time,
+    /// Packets that links dropped for want of room.
+    pub(crate) dropped: u64,
+    /// Packets sent again.
+    pub(crate) retransmitted: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) fast_retransmits: u64,
+    /// Packets that fast recoveries which succeeded sent again.
+    pub(crate) recovered: u64,
+}
+
+/// A flow's losses so far.
+#[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
+pub(crate) struct LossLog {
+    /// By sequence number.
+    copies: VecDeque<LastCopy>,
+    counts: Losses,
+    entry: Option<Entry>,
+}
+
+/// The logs of all flows that have losses to remember. A log that is needed no longer is for the next flow: so few are in use, and
+/// those are near in memory, however many flows there are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LossLogs {
+    logs: Vec<LossLog>,
+    spare: Vec<LogNumber>,
+}
+
+/// One of them, from 1 on.
+pub(crate) type LogNumber = NonZeroU32;
+
+impl LossLogs {
+    /// A flow's log, from now on where it has none.
+    pub(crate) fn of(&mut self, number: &mut Option<LogNumber>) -> &mut LossLog {
+        let LossLogs { logs, spare } = self;
+        let number = number.get_or_insert_with(|| {
+            let number = spare.pop();
+            // The one that comes after it.
+            spare.last().into_iter().for_each(|next| prefetch(&logs[next.get() as usize - 1]));
+            number.unwrap_or_else(|| {
+                logs.push(LossLog::default());
+                LogNumber::MIN.saturating_add(logs.len() as u32 - 1)
+            })
+        });
+        &mut logs[number.get() as usize - 1]
+    }
+
+    /// A flow needs its log no longer, if it has one. What that counted.
+    pub(crate) fn forget(&mut self, number: &mut Option<LogNumber>) -> Losses {
+        let Some(number) = number.take() else { return Losses::default() };
+        self.spare.push(number);
+        self.logs[number.get() as usize - 1].clear()
+    }
+
+    /// Fetches a log, if there is such a one.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, number: LogNumber) {
+        self.logs.get(number.get() as usize - 1).into_iter().for_each(prefetch);
+    }
+}
+
+impl LossLog {
+    /// A link has no room for a packet.
+    pub(crate) fn count_drop(&mut self) {
+        self.counts.dropped += 1;
+    }
+
+    /// A copy that was sent at `sent` is dropped, or lost.
+    pub(crate) fn on_drop(&mut self, sequence: u64, sent: Time, time: Time) {
+        self.note(LastCopy { sequence, sent, dropped: time });
+    }
+
+    /// Another copy goes out; all below `una` is acknowledged.
+    pub(crate) fn on_retransmission(&mut self, sequence: u64, una: u64, now: Time) {
+        self.counts.retransmitted += 1;
+        self.forget_below(una);
+        self.note(LastCopy { sequence, sent: now, dropped: Time::NEVER });
+    }
+
+    fn note(&mut self, copy: LastCopy) {
+        match self.copies.binary_search_by_key(&copy.sequence, |copy| copy.sequence) {
+            // What becomes of an older copy does not matter.
+            Ok(place) if self.copies[place].sent > copy.sent => {}
+            Ok(place) => self.copies[place] = copy,
+            Err(place) => self.copies.insert(place, copy),
+        }
+    }
+
+    /// Nothing is known any more. What was counted.
+    fn clear(&mut self) -> Losses {
+        self.copies.clear();
+        self.entry = None;
+        std::mem::take(&mut self.counts)
+    }
+
+    fn forget_below(&mut self, una: u64) {
+        while self.copies.front().is_some_and(|copy| copy.sequence < una) {
+            self.copies.pop_front();
+        }
+    }
+
+    /// The sender takes a packet for lost, so long after the packet sent last; whether it is not: its last copy has not been dropped
+    /// until now. In the measurement that is counted.
+    pub(crate) fn on_loss(
+        &mut self,
+        now: Time,
+        loss: Loss,
+        stalled: Time,
+        counted: Option<&mut RecoveryStatistics>,
+    ) -> bool {
+        match loss.cause {
+            LossCause::Timeout => {
+                self.counts.timeouts += 1;
+                self.counts.stalled += stalled;
+            }
+            LossCause::FastRetransmit => self.counts.fast_retransmits += 1,
+        }
+        self.forget_below(loss.sequence);
+        let lost = |copy: &LastCopy| copy.sequence == loss.sequence && copy.dropped <= now;
+        let spurious = !self.copies.front().is_some_and(lost);
+        self.entry = (loss.cause == LossCause::FastRetransmit).then_some(Entry {
+            time: now,
+            loss,
+            spurious,
+            retransmitted: self.counts.retransmitted,
+        });
+        if let (true, Some(counted)) = (spurious, counted) {
+            match loss.cause {
+                LossCause::Timeout => counted.spurious_timeouts += 1,
+                LossCause::FastRetransmit => counted.spurious_fast_retransmits += 1,
+            }
+        }
+        spurious
+    }
+
+    /// A fast recovery succeeded; none where none was seen to begin.
+    pub(crate) fn on_recovered(
+        &mut self,
+        now: Time,
+        recovered: Recovered,
+        counted: Option<&mut RecoveryStatistics>,
+    ) -> Option<Repair> {
+        let entry = self.entry.take()?;
+        let retransmitted = self.counts.retransmitted - entry.retransmitted;
+        let repair = Repair {
+            loss: entry.loss,
+            spurious: entry.spurious,
+            time: now - entry.time,
+            retransmissions: retransmitted - recovered.resent,
+            sent: recovered.max - entry.loss.max + retransmitted - recovered.sent,
+            sent_on_end: recovered.sent,
+        };
+        self.counts.recovered += repair.retransmissions;
+        if let Some(counted) = counted {
+            counted.recoveries += 1;
+            counted.retransmissions += repair.retransmissions;
+            counted.sent += repair.sent;
+            counted.sent_on_end += repair.sent_on_end;
+            counted.time += repair.time;
+        }
+        Some(repair)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(seconds: f64) -> Time {
+        Time::from_seconds(seconds)
+    }
+
+    fn loss(sequence: u64, cause: LossCause) -> Loss {
+        Loss {
+            sequence,
+            cause,
+            slow_start: false,
+            retransmission: false,
+            in_recovery: false,
+            repeated: false,
+            place: sequence,
+            remaining: None,
+            window: 10,
+            max: sequence + 10,
+        }
+    }
+
+    fn timeout(sequence: u64) -> Loss {
+        loss(sequence, LossCause::Timeout)
+    }
+
+    fn is_spurious(log: &mut LossLog, sequence: u64, now: f64) -> bool {
+        log.on_loss(seconds(now), timeout(sequence), Time::ZERO, None)
+    }
+
+    #[test]
+    fn what_was_dropped_is_lost_and_what_was_not_is_not() {
+        let mut log = LossLog::default();
+        let mut counted = RecoveryStatistics::default();
+        log.on_drop(7, seconds(1.0), seconds(1.5));
+        assert!(!log.on_loss(seconds(2.0), timeout(7), Time::ZERO, Some(&mut counted)));
+        assert!(log.on_loss(seconds(2.0), timeout(8), Time::ZERO, Some(&mut counted)));
+        assert_eq!(counted, RecoveryStatistics { spurious_timeouts: 1, ..RecoveryStatistics::default() });
+    }
+
+    #[test]
+    fn only_the_last_copy_counts() {
+        let mut log = LossLog::default();
+        log.on_drop(7, seconds(1.0), seconds(1.5));
+        log.on_retransmission(7, 7, seconds(2.0));
+        assert!(is_spurious(&mut log, 7, 3.0), "the second copy is on its way");
+        log.on_drop(7, seconds(2.0), seconds(3.5));
+        assert!(!is_spurious(&mut log, 7, 4.0), "the second copy is dropped too");
+    }
+
+    #[test]
+    fn a_drop_of_an_older_copy_does_not_count() {
+        let mut log = LossLog::default();
+        log.on_retransmission(7, 7, seconds(2.0));
+        log.on_drop(7, seconds(1.0), seconds(2.5));
+        assert!(is_spurious(&mut log, 7, 3.0));
+    }
+
+    #[test]
+    fn a_drop_that_is_foreseen_does_not_count_before_it_happens() {
+        let mut log = LossLog::default();
+        log.on_drop(7, seconds(1.0), seconds(5.0));
+        assert!(is_spurious(&mut log, 7, 4.0));
+        assert!(!is_spurious(&mut log, 7, 5.0));
+    }
+
+    #[test]
+    fn what_is_acknowledged_is_forgotten() {
+        let mut log = LossLog::default();
+        (0..100).for_each(|sequence| log.on_drop(sequence, seconds(1.0), seconds(1.0)));
+        is_spurious(&mut log, 90, 2.0);
+        assert_eq!(log.copies.len(), 10);
+    }
+
+    #[test]
+    fn a_log_goes_from_a_flow_that_needs_it_no_longer_to_the_next_one() {
+        let (mut logs, mut first, mut second, mut third) = (LossLogs::default(), None, None, None);
+        logs.of(&mut first).on_drop(7, seconds(1.0), seconds(1.5));
+        logs.of(&mut second).on_drop(8, seconds(1.0), seconds(1.5));
+        assert!(!is_spurious(logs.of(&mut first), 7, 2.0));
+        assert!(is_spurious(logs.of(&mut second), 7, 2.0), "another flow's");
+        logs.forget(&mut first);
+        logs.forget(&mut first);
+        assert!(is_spurious(logs.of(&mut third), 7, 2.0), "forgotten");
+        assert!(!is_spurious(logs.of(&mut second), 8, 2.0));
+        assert!(is_spurious(logs.of(&mut first), 7, 2.0), "begun anew");
+        assert_eq!(logs.logs.len(), 3);
+    }
+
+    #[test]
+    fn a_recovery_counts_what_is_sent_in_it_and_at_its_end() {
+        let (mut log, mut counted) = (LossLog::default(), RecoveryStatistics::default());
+        log.on_retransmission(3, 3, seconds(0.5));
+        // Up to 14 was sent before; 5 is sent again, then 15 to 20, and 6 and 7; the last ACK lets out 8, for the second time, and 21.
+        log.on_loss(seconds(1.0), loss(5, LossCause::FastRetransmit), Time::ZERO, Some(&mut counted));
+        (5..9).for_each(|sequence| log.on_retransmission(sequence, 5, seconds(1.2)));
+        let end = Recovered { sent: 2, resent: 1, max: 22 };
+        let repair = log.on_recovered(seconds(1.5), end, Some(&mut counted)).expect("one was under way");
+        assert_eq!((repair.sent, repair.sent_on_end, repair.retransmissions), (9, 2, 3));
+        assert_eq!((counted.recoveries, counted.sent, counted.time), (1, 9, seconds(0.5)));
+        assert_eq!(log.on_recovered(seconds(2.0), end, Some(&mut counted)), None, "it is over");
+    }
+
+    #[test]
+    fn a_timeout_ends_a_recovery_without_success() {
+        let mut log = LossLog::default();
+        log.on_loss(seconds(1.0), loss(5, LossCause::FastRetransmit), Time::ZERO, None);
+        log.on_loss(seconds(2.0), Loss { in_recovery: true, ..timeout(5) }, Time::ZERO, None);
+        assert_eq!(log.on_recovered(seconds(3.0), Recovered { sent: 1, resent: 0, max: 20 }, None), None);
+    }
+}
