@@ -10,7 +10,7 @@ impl Network {
     #[inline(never)]
     pub(super) fn take_in(&mut self, flow: u32, time: Time) {
         let index = self.phase.index(time);
-        let counts = &mut self.accounts[self.flows[flow as usize].account as usize];
+        let counts = &mut self.accounts[self.flows[flow as usize].receiver_account as usize];
         counts.received[index] += 1;
         counts.delivered[index] += 1;
     }

@@ -159,12 +159,8 @@ impl Transfers {
     }
 
     /// The group of a source.
-    #[inline(always)]
     fn group(&self, source: u32) -> usize {
-        match self.groups.len() {
-            1 => 0,
-            _ => self.groups.partition_point(|group| group.first <= source) - 1,
-        }
+        self.groups.partition_point(|group| group.first <= source) - 1
     }
 
     /// A transfer begins with packet `first`: its sender.
