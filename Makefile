@@ -18,7 +18,7 @@ ENGINE := $(VENV)/.engine-built
 RUST := Cargo.toml $(wildcard Cargo.lock rust-toolchain.toml) $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 say = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help run reproduce test check bench crosscheck golden build lock clean
+.PHONY: help run reproduce test check bench crosscheck golden digest build lock clean
 
 help: ## show this text
 	@printf 'ackclock: a TCP performance laboratory\n\n'
@@ -63,6 +63,11 @@ golden: build ## write the golden traces anew (look at the diff before you commi
 	ACKCLOCK_BLESS=1 $(CARGO) test --locked --quiet -p sim golden
 	$(BIN)/pytest --quiet --bless -m golden
 	-git --no-pager diff --stat -- '*golden*'
+
+digest: build ## write the digests of results anew (the commit says which change, and why that mends a fault)
+	$(call say,writing the digests of results)
+	$(BIN)/pytest --quiet --bless -m digest
+	-git --no-pager diff --stat -- tests/digest
 
 build: $(ENGINE) ## build the engine into .venv
 
