@@ -125,8 +125,15 @@ impl Loss {
 mod tests {
     use super::*;
 
-    const DATA: Packet =
-        Packet { sequence: 0, stamp: Time::ZERO, hop: 0, bytes: 1000, kind: PacketKind::Data, slow_start: false };
+    const DATA: Packet = Packet {
+        sequence: 0,
+        stamp: Time::ZERO,
+        hop: 0,
+        flow: 0,
+        bytes: 1000,
+        kind: PacketKind::Data,
+        slow_start: false,
+    };
     const ACK: Packet = Packet { kind: PacketKind::Ack, ..DATA };
 
     fn loss(law: LossLaw) -> Loss {

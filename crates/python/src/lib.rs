@@ -174,7 +174,7 @@ fn drops<'py>(py: Python<'py>, rows: &[sim::DropRow]) -> PyResult<Bound<'py, PyD
     let table = PyDict::new(py);
     column(&table, "time_s", rows, |row| seconds(row.time))?;
     column(&table, "link", rows, |row| row.link)?;
-    column(&table, "flow", rows, |row| row.flow)?;
+    column(&table, "flow", rows, |row| row.packet.flow)?;
     column(&table, "sequence", rows, |row| row.packet.sequence)?;
     column(&table, "retransmission", rows, |row| row.packet.kind == PacketKind::Retransmission)?;
     column(&table, "slow_start", rows, |row| row.packet.slow_start)?;

@@ -109,7 +109,7 @@ fn write(scenario: &Scenario, replication: u64, rows: &[CaptureRow], link: &str)
     writer.write_pcapng_block(interface(scenario, link))?;
     for row in rows {
         let Some(flags) = directions[row.link as usize] else { continue };
-        let flow = row.flow as usize;
+        let flow = row.packet.flow as usize;
         let frame = frame(flow, packet_bytes[flow], &row.packet)?;
         writer.write_pcapng_block(block(row.time, flags, frame))?;
     }

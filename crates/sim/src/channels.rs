@@ -113,13 +113,14 @@ impl Network {
         let link = channels.links[arrival.end as usize ^ 1];
         let (time, mut packet) = (arrival.time, arrival.packet);
         if !arrival.intact {
-            let flow = self.flow_of(&packet);
-            self.count_drop(flow, time, &packet);
-            return self.observers.iter_mut().for_each(|observers| observers.dropped(time, link, flow, &packet, false));
+            self.count_drop(time, &packet);
+            if let Some(observers) = &mut self.observers {
+                observers.dropped(time, link, &packet, false);
+            }
+            return;
         }
-        if self.observers.is_some() {
-            let flow = self.flow_of(&packet);
-            self.observers.iter_mut().for_each(|observers| observers.left(time, link, flow, &packet));
+        if let Some(observers) = &mut self.observers {
+            observers.left(time, link, &packet);
         }
         let delay = self.delay_after(&packet);
         packet.hop += 1;

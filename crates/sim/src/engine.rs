@@ -219,7 +219,8 @@ impl Engine {
     #[inline(never)]
     fn on_crowd(&mut self, element: u32, now: Time) {
         let waiting = self.network.crowd(element);
-        let Some((&packet, flow)) = waiting.pop() else { return };
+        let Some((&packet, _)) = waiting.pop() else { return };
+        let flow = packet.flow;
         let next = waiting.first();
         self.network.events.set(element, next);
         if self.senders.len() >= MANY_FLOWS {
@@ -228,7 +229,7 @@ impl Engine {
         if element + 1 == self.network.first_receiver {
             self.network.flows[flow as usize].crowded_acks -= 1;
             self.on_crowded_ack(flow, ArrivingAck { time: now, next: packet.sequence, echo: packet.stamp });
-        } else if let Some(ack) = self.network.leave_crowd(flow, now, packet) {
+        } else if let Some(ack) = self.network.leave_crowd(now, packet) {
             let none_before = self.network.flows[flow as usize].crowded_acks == 0;
             // Both at once: with very many flows, memory is what they wait for.
             if none_before & self.senders[flow as usize].sender.only_opens(ack.time, ack.next) {

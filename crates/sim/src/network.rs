@@ -129,7 +129,7 @@ impl Network {
             }
         }
         let first_sender = first_receiver + delaying.len() as u32;
-        let all_crowded = !hops.iter().any(|hop| matches!(hop.element, Element::Sender(_) | Element::Sink(_)));
+        let all_crowded = !hops.iter().any(|hop| matches!(hop.element, Element::Sender | Element::Sink));
         Network {
             phase,
             events: Tournament::with_near(first_receiver as usize, first_sender as usize + flows.len()),
@@ -173,9 +173,9 @@ impl Network {
 
     /// A sender sends a packet.
     #[inline(always)]
-    pub(crate) fn send(&mut self, flow: u32, now: Time, packet: Packet) {
+    pub(crate) fn send(&mut self, now: Time, packet: Packet) {
         if self.hops[packet.hop as usize].is_private() {
-            self.forward_to_crowd(flow, now, packet);
+            self.forward_to_crowd(now, packet);
         } else {
             self.forward(now, packet);
         }
@@ -191,19 +191,19 @@ impl Network {
             };
             let Some(arrival) = crossed else { return };
             match self.hops[packet.hop as usize].element {
-                Element::Receiver(flow) => {
-                    let Some(acknowledgment) = self.receive(flow, arrival, &packet) else { return };
-                    (time, packet) = self.answer(flow, arrival, acknowledgment);
+                Element::Receiver => {
+                    let Some(acknowledgment) = self.receive(arrival, &packet) else { return };
+                    (time, packet) = self.answer(packet.flow, arrival, acknowledgment);
                 }
-                Element::Sender(flow) => return self.come_back(flow, arrival, &packet),
+                Element::Sender => return self.come_back(arrival, &packet),
                 Element::Merge(stream) => return self.wait_at_merge(stream, arrival, packet),
                 Element::Queue(index) => return self.join_queue(index, arrival, packet, 0),
                 Element::Link(_) => time = arrival,
                 // Crowds come right behind such links.
-                Element::Private(_) | Element::Crowd(_) | Element::CrowdedSender(_) => {
-                    return self.forward_to_crowd(self.flow_of(&packet), arrival, packet)
+                Element::Private(_) | Element::Crowd(_) | Element::CrowdedSender => {
+                    return self.forward_to_crowd(arrival, packet)
                 }
-                Element::Sink(flow) => return self.take_in(flow, arrival),
+                Element::Sink => return self.take_in(packet.flow, arrival),
                 rare => {
                     let Some(onward) = self.cross(rare, arrival, packet) else { return };
                     time = onward;
@@ -226,7 +226,7 @@ impl Network {
             };
             let Some(departure) = links[index as usize].arrive(time, bytes, &phase) else {
                 packet.hop = place as u32;
-                self.count_own_drop(time, packet);
+                self.count_drop(time, packet);
                 return None;
             };
             time = departure + delay;
@@ -266,20 +266,19 @@ impl Network {
     fn join_queue(&mut self, index: u32, now: Time, packet: Packet, level: u8) {
         let name = self.queue_indices[index as usize];
         if self.observers.is_some() {
-            self.tell_arrival(name, self.flow_of(&packet), now, &packet);
+            self.tell_arrival(name, now, &packet);
         }
         let queue = &mut self.queues[index as usize];
         let thrown = queue.arrive(now, packet, level, &self.phase);
         let (packets, departure) = (queue.packets(), queue.next_departure());
         self.events.advance(index, departure);
-        let flow = thrown.map(|thrown| self.flow_of(&thrown));
-        if let (Some(thrown), Some(flow)) = (&thrown, flow) {
-            self.count_drop(flow, now, thrown);
+        if let Some(thrown) = &thrown {
+            self.count_drop(now, thrown);
         }
         if let Some(observers) = &mut self.observers {
             observers.queue(name, now, packets);
-            if let (Some(thrown), Some(flow)) = (thrown, flow) {
-                observers.dropped(now, name, flow, &thrown, false);
+            if let Some(thrown) = &thrown {
+                observers.dropped(now, name, thrown, false);
             }
         }
     }
@@ -299,10 +298,10 @@ impl Network {
     }
 
     #[inline(always)]
-    fn come_back(&mut self, flow: u32, time: Time, packet: &Packet) {
-        let ring = &mut self.acks[flow as usize];
+    fn come_back(&mut self, time: Time, packet: &Packet) {
+        let ring = &mut self.acks[packet.flow as usize];
         if ring.is_empty() {
-            self.events.advance(self.first_sender + flow, time);
+            self.events.advance(self.first_sender + packet.flow, time);
         }
         ring.push(ArrivingAck { time, next: packet.sequence, echo: packet.stamp });
     }
@@ -310,19 +309,7 @@ impl Network {
     /// Whether a flow's ACKs wait for its sender in the crowd of all such senders.
     pub(crate) fn is_crowded(&self, flow: u32) -> bool {
         let mut rest = self.hops[self.flows[flow as usize].first_ack_hop as usize..].iter();
-        let end = |hop: &&Hop| matches!(hop.element, Element::Sender(_) | Element::CrowdedSender(_) | Element::Sink(_));
-        rest.find(end).is_some_and(|hop| matches!(hop.element, Element::CrowdedSender(_)))
-    }
-
-    /// The flow of a packet that crosses hops of its own flow alone: its way ends at that flow's receiver or sender.
-    pub(crate) fn flow_of(&self, packet: &Packet) -> u32 {
-        let rest = &self.hops[packet.hop as usize..];
-        let end = rest.iter().find_map(|hop| match hop.element {
-            Element::Receiver(flow) | Element::Sender(flow) | Element::CrowdedSender(flow) | Element::Sink(flow) => {
-                Some(flow)
-            }
-            _ => None,
-        });
-        end.unwrap_or_default()
+        let end = |hop: &&Hop| matches!(hop.element, Element::Sender | Element::CrowdedSender | Element::Sink);
+        rest.find(end).is_some_and(|hop| matches!(hop.element, Element::CrowdedSender))
     }
 }

@@ -25,11 +25,12 @@ impl Actions for Outbox<'_> {
             sequence: segment.sequence,
             stamp: self.now,
             hop,
+            flow: self.flow,
             bytes,
             kind: if segment.retransmission { PacketKind::Retransmission } else { PacketKind::Data },
             slow_start: segment.slow_start,
         };
-        self.network.send(self.flow, self.now, packet);
+        self.network.send(self.now, packet);
     }
 
     fn loss(&mut self, loss: Loss) {

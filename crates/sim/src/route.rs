@@ -11,15 +11,14 @@ use crate::scenario::{FlowConfig, LinkConfig, QueueConfig, Scenario, VictimConfi
 use feeders::{behind_own_delay, feeder_of, feeders, overtakes, Feeder, Feeders};
 
 /// One step of a packet's way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Hop {
     pub(crate) element: Element,
     /// Propagation after it.
     pub(crate) delay: Time,
 }
 
-/// What a hop leads to; the number is an index into the network's table of that kind. Flows that share their hops go by the
-/// number of the first of them.
+/// What a hop leads to; the number is an index into the network's table of that kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Element {
     /// A link whose departures are known on arrival.
@@ -44,14 +43,14 @@ pub(crate) enum Element {
     Channel(u32),
     /// The TCP process of a host.
     Process(u32),
-    /// The receiver of a flow.
-    Receiver(u32),
-    /// The sender of a flow.
-    Sender(u32),
-    /// The sender of a flow, whose ACKs wait in the crowd of all such senders.
-    CrowdedSender(u32),
-    /// The end of a flow whose packets nobody answers.
-    Sink(u32),
+    /// The receiver of the packet's flow.
+    Receiver,
+    /// The sender of the packet's flow.
+    Sender,
+    /// The same, where ACKs wait in the crowd of all such senders.
+    CrowdedSender,
+    /// The end of a flow of datagrams.
+    Sink,
 }
 
 impl Hop {
@@ -188,9 +187,15 @@ pub(crate) fn routes(scenario: &Scenario) -> Routes {
     for (entry, flow) in scenario.flows.iter().enumerate() {
         let first = layout.hops.len();
         for number in 0..flow.count {
-            let shared = number > 0 && may_be_shared(&layout.hops[first..]);
-            let start = if shared { starts[starts.len() - 1] } else { layout.flow(starts.len(), entry, flow) };
-            starts.push(start);
+            let own = layout.hops.len();
+            let start = layout.flow(starts.len(), entry, flow);
+            // Flows alike share their hops, unless each has streams of its own at merges.
+            if number > 0 && layout.hops[first..own] == layout.hops[own..] {
+                layout.hops.truncate(own);
+                starts.push(starts[starts.len() - 1]);
+            } else {
+                starts.push(start);
+            }
         }
     }
     let mut private_groups: Vec<(u32, PrivateGroup)> =
@@ -223,23 +228,6 @@ struct Layout<'a> {
     seats: DepartureSeat,
 }
 
-/// Whether flows alike can share the hops of one of them: who crosses them must know whose packet it is. That is known from the
-/// first link on, where a flow has it for itself, and in crowds.
-fn may_be_shared(hops: &[Hop]) -> bool {
-    let names_its_flow = |hop: &Hop| {
-        matches!(
-            hop.element,
-            Element::Link(_)
-                | Element::Private(_)
-                | Element::Crowd(_)
-                | Element::Receiver(_)
-                | Element::Sender(_)
-                | Element::CrowdedSender(_)
-        )
-    };
-    hops.first().is_some_and(Hop::is_private) && hops.iter().all(names_its_flow)
-}
-
 /// Whose way is laid out.
 #[derive(Clone, Copy)]
 struct Traveller {
@@ -263,16 +251,15 @@ impl Layout<'_> {
             self.way(process, behind_own_delay(feeder, flow, index, host, self.links), Time::ZERO, traveller);
         }
         if !flow.is_tcp() {
-            self.push(Element::Sink(index as u32), Time::ZERO);
+            self.push(Element::Sink, Time::ZERO);
             return (data, data);
         }
-        self.push(Element::Receiver(index as u32), Time::from_seconds(flow.return_delay_s));
+        self.push(Element::Receiver, Time::from_seconds(flow.return_delay_s));
         let acks = self.hops.len() as u32;
         let traveller = Traveller { bytes: flow.ack_bytes, level: flow.ack_priority, answers: true, ..traveller };
         self.way(&flow.return_path, Some(Feeder::Receiver(index)), Time::ZERO, traveller);
         let crowded = flow.return_path.last().is_some_and(|&last| self.places[last] == Place::Private);
-        let sender = if crowded { Element::CrowdedSender } else { Element::Sender };
-        self.push(sender(index as u32), Time::ZERO);
+        self.push(if crowded { Element::CrowdedSender } else { Element::Sender }, Time::ZERO);
         (data, acks)
     }
 

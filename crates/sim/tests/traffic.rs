@@ -270,9 +270,9 @@ fn drops_and_captures_name_the_source_that_they_are_of() {
     let outcome = run(&observed);
     let (drops, captured) = (outcome.traces.drops.unwrap(), outcome.traces.capture.unwrap());
     for (source, counts) in outcome.flows.iter().enumerate() {
-        let dropped = drops.iter().filter(|row| row.flow as usize == source).count() as u64;
+        let dropped = drops.iter().filter(|row| row.packet.flow as usize == source).count() as u64;
         assert_eq!(dropped, counts.dropped[0] + counts.dropped[1], "source {source}");
-        let data = captured.iter().filter(|row| row.flow as usize == source && row.link == 2).count() as u64;
+        let data = captured.iter().filter(|row| row.packet.flow as usize == source && row.link == 2).count() as u64;
         // What has left the shared link is received, or on its way at the end; ACKs leave the other way.
         let received = counts.received[0] + counts.received[1];
         assert!((received..received + 30).contains(&data), "source {source}: {received} received, {data} captured");
@@ -308,7 +308,7 @@ fn a_large_group_is_counted_as_one() {
     assert_eq!(group.sent, sequence(&[Kind::Sent, Kind::Retransmitted]));
     assert_eq!(group.retransmitted, sequence(&[Kind::Retransmitted]));
     assert!(group.retransmitted[0] > 100 && group.retransmitted[1] > 1000);
-    let dropped = traces.drops.as_ref().unwrap().iter().filter(|row| of_group(row.flow));
+    let dropped = traces.drops.as_ref().unwrap().iter().filter(|row| of_group(row.packet.flow));
     assert_eq!(group.dropped, pair(dropped.map(|row| row.time).collect()));
     let losses = |cause| {
         let rows = traces.losses.as_ref().unwrap().iter();
@@ -385,15 +385,16 @@ fn drops_count_for_the_transfer_under_way() {
     let (mut under_way, mut silent) = (0, 0);
     for drop in outcome.traces.drops.as_ref().unwrap() {
         let before = |kind| {
-            let rows =
-                sequence.iter().filter(move |row| row.flow == drop.flow && row.kind == kind && row.time <= drop.time);
+            let rows = sequence
+                .iter()
+                .filter(move |row| row.flow == drop.packet.flow && row.kind == kind && row.time <= drop.time);
             rows.map(|row| row.sequence).max().unwrap_or(0)
         };
         let (last_sent, next) = (before(Kind::Sent), before(Kind::Acked));
         let end = last_sent / 5 * 5 + 5;
         if next == end {
             silent += 1;
-        } else if end <= outcome.flows[drop.flow as usize].acked[1] {
+        } else if end <= outcome.flows[drop.packet.flow as usize].acked[1] {
             under_way += 1;
         }
     }

@@ -42,18 +42,12 @@ impl Network {
         all
     }
 
-    /// Of a packet that crosses hops of its own flow alone.
     #[cold]
     #[inline(never)]
-    pub(super) fn count_own_drop(&mut self, time: Time, packet: &Packet) {
-        self.count_drop(self.flow_of(packet), time, packet);
-    }
-
-    #[cold]
-    pub(crate) fn count_drop(&mut self, flow: u32, time: Time, packet: &Packet) {
+    pub(crate) fn count_drop(&mut self, time: Time, packet: &Packet) {
         if packet.kind != PacketKind::Ack {
             let index = self.phase.index(time);
-            let slot = &mut self.flows[flow as usize];
+            let slot = &mut self.flows[packet.flow as usize];
             self.accounts[slot.account as usize].dropped[index] += 1;
             if let (Some(source), 1) = (slot.source(), index) {
                 // A repetition that outlives its transfer is no packet of the next one.

@@ -14,13 +14,13 @@ impl Network {
     /// As [`Network::forward`], where links that the flow has for itself are on the way. Apart from it: ways without such links
     /// keep their registers. An ACK that comes to a sender whose ACKs wait in a crowd.
     #[inline(never)]
-    fn forward_over_private(&mut self, flow: u32, mut time: Time, packet: Packet) -> Option<ArrivingAck> {
+    fn forward_over_private(&mut self, mut time: Time, packet: Packet) -> Option<ArrivingAck> {
         // In registers, not as one packet in memory: to read it whole right after a part of it was written would wait for all that is
         // being written, and with very many flows that takes long.
-        let Packet { mut hop, mut sequence, mut stamp, mut bytes, mut kind, mut slow_start } = packet;
+        let Packet { mut hop, flow, mut sequence, mut stamp, mut bytes, mut kind, mut slow_start } = packet;
         while time <= self.phase.end {
             let Hop { element, delay } = self.hops[hop as usize];
-            let packet = Packet { hop, sequence, stamp, bytes, kind, slow_start };
+            let packet = Packet { hop, flow, sequence, stamp, bytes, kind, slow_start };
             match element {
                 Element::Private(group) => {
                     let PrivateGroup { links, delay, seat, .. } = &mut self.private_groups[group as usize];
@@ -28,7 +28,7 @@ impl Network {
                     let fate = links.arrive(last, time, &self.phase);
                     let delay = *delay;
                     if fate.is_none() || self.observers.is_some() {
-                        self.tell_private_fate(group as usize, flow, time, packet, fate);
+                        self.tell_private_fate(group as usize, time, packet, fate);
                     }
                     time = fate? + delay;
                     hop += 1;
@@ -36,26 +36,26 @@ impl Network {
                 Element::Link(index) => {
                     let fate = match self.observers {
                         None => self.links[index as usize].arrive(time, bytes, &self.phase),
-                        Some(_) => self.cross_observed_link(index, flow, time, packet),
+                        Some(_) => self.cross_observed_link(index, time, packet),
                     };
                     if fate.is_none() {
-                        self.count_private_drop(flow, time, packet);
+                        self.count_private_drop(time, packet);
                     }
                     time = fate? + delay;
                     hop += 1;
                 }
-                Element::Receiver(_) => {
-                    let acknowledgment = self.receive(flow, time, &packet)?;
-                    (time, Packet { hop, sequence, stamp, bytes, kind, slow_start }) =
+                Element::Receiver => {
+                    let acknowledgment = self.receive(time, &packet)?;
+                    (time, Packet { hop, sequence, stamp, bytes, kind, slow_start, .. }) =
                         self.answer(flow, time, acknowledgment);
                 }
                 Element::Crowd(crowd) => {
-                    self.join_crowd(crowd, flow, time, packet);
+                    self.join_crowd(crowd, time, packet);
                     return None;
                 }
-                Element::CrowdedSender(_) => return Some(ArrivingAck { time, next: sequence, echo: stamp }),
-                Element::Sender(_) => {
-                    self.come_back(flow, time, &packet);
+                Element::CrowdedSender => return Some(ArrivingAck { time, next: sequence, echo: stamp }),
+                Element::Sender => {
+                    self.come_back(time, &packet);
                     return None;
                 }
                 _ => {
@@ -69,9 +69,9 @@ impl Network {
 
     /// As [`Network::forward_over_private`], up to the crowd of the senders.
     #[inline(always)]
-    pub(super) fn forward_to_crowd(&mut self, flow: u32, time: Time, packet: Packet) {
-        if let Some(ack) = self.forward_over_private(flow, time, packet) {
-            self.wait_for_sender(flow, ack);
+    pub(super) fn forward_to_crowd(&mut self, time: Time, packet: Packet) {
+        if let Some(ack) = self.forward_over_private(time, packet) {
+            self.wait_for_sender(packet.flow, ack);
         }
     }
 
@@ -79,8 +79,8 @@ impl Network {
     #[inline(never)]
     pub(crate) fn wait_for_sender(&mut self, flow: u32, ack: ArrivingAck) {
         self.flows[flow as usize].crowded_acks += 1;
-        let packet = Packet { sequence: ack.next, stamp: ack.echo, kind: PacketKind::Ack, ..Packet::default() };
-        self.join_crowd(self.senders_crowd(), flow, ack.time, packet);
+        let packet = Packet { sequence: ack.next, stamp: ack.echo, flow, kind: PacketKind::Ack, ..Packet::default() };
+        self.join_crowd(self.senders_crowd(), ack.time, packet);
     }
 
     #[cold]
@@ -91,32 +91,32 @@ impl Network {
 
     #[cold]
     #[inline(never)]
-    fn count_private_drop(&mut self, flow: u32, time: Time, packet: Packet) {
-        self.count_drop(flow, time, &packet);
+    fn count_private_drop(&mut self, time: Time, packet: Packet) {
+        self.count_drop(time, &packet);
     }
 
     #[cold]
     #[inline(never)]
-    fn tell_private_fate(&mut self, group: usize, flow: u32, now: Time, packet: Packet, fate: Option<Time>) {
+    fn tell_private_fate(&mut self, group: usize, now: Time, packet: Packet, fate: Option<Time>) {
         let link = self.private_groups[group].link;
         if fate.is_none() {
-            self.count_drop(flow, now, &packet);
+            self.count_drop(now, &packet);
         }
         let Some(observers) = &mut self.observers else { return };
         match fate {
-            Some(departure) => observers.left(departure, link, flow, &packet),
-            None => observers.dropped(now, link, flow, &packet, false),
+            Some(departure) => observers.left(departure, link, &packet),
+            None => observers.dropped(now, link, &packet, false),
         }
     }
 
     /// A packet waits for its turn.
     #[inline(always)]
-    fn join_crowd(&mut self, crowd: u32, flow: u32, time: Time, packet: Packet) {
+    fn join_crowd(&mut self, crowd: u32, time: Time, packet: Packet) {
         let waiting = &mut self.crowds[crowd as usize];
         // Crowds stand near the top of the event queue: in a small one, whether the packet is the first cannot be predicted, and to ask
         // costs more than to tell the queue anyway.
         let before = if waiting.is_large() { waiting.first() } else { Time::NEVER };
-        waiting.push(time, packet, flow);
+        waiting.push(time, packet, packet.flow);
         let first = waiting.first();
         if first != before {
             self.events.set(self.first_crowd + crowd, first);
@@ -134,11 +134,11 @@ impl Network {
     pub(crate) fn prefetch_for_crowd(&mut self, element: u32, fetch_sender: impl Fn(u32)) {
         let crowd = &mut self.crowds[(element - self.first_crowd) as usize];
         let flows = &self.flows;
-        crowd.look_ahead(PACKETS_AHEAD, |packet, flow| {
-            let slot = &flows[flow as usize];
+        crowd.look_ahead(PACKETS_AHEAD, |packet, _| {
+            let slot = &flows[packet.flow as usize];
             if packet.kind == PacketKind::Ack {
                 slot.prefetch_sender_end();
-                fetch_sender(flow);
+                fetch_sender(packet.flow);
             } else {
                 slot.prefetch_receiver_end();
             }
@@ -147,9 +147,9 @@ impl Network {
 
     /// A packet leaves the crowd in which it waited before a link. An ACK that comes back to its sender.
     #[inline(always)]
-    pub(crate) fn leave_crowd(&mut self, flow: u32, now: Time, mut packet: Packet) -> Option<ArrivingAck> {
+    pub(crate) fn leave_crowd(&mut self, now: Time, mut packet: Packet) -> Option<ArrivingAck> {
         packet.hop += 1;
-        self.forward_over_private(flow, now, packet)
+        self.forward_over_private(now, packet)
     }
 
     fn senders_crowd(&self) -> u32 {

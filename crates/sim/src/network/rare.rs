@@ -65,13 +65,12 @@ impl Network {
     fn process(&mut self, index: usize, now: Time, packet: &Packet) -> Time {
         self.tell_processed(index, now);
         let link = self.processes[index].link;
-        let flow = self.observers.as_ref().map_or(0, |_| self.flow_of(packet));
-        self.tell_arrival(link, flow, now, packet);
+        self.tell_arrival(link, now, packet);
         let process = &mut self.processes[index].process;
         let end = process.arrive(now, packet, &self.phase);
         if let Some(observers) = &mut self.observers {
             observers.queue(link, now, process.packets());
-            observers.left(end, link, flow, packet);
+            observers.left(end, link, packet);
         }
         end
     }
@@ -95,14 +94,13 @@ impl Network {
             let phase = self.phase.index(now);
             slot.lost[phase] += 1;
             let link = slot.link;
-            let flow = self.flow_of(&packet);
             if packet.kind != PacketKind::Ack {
-                let slot = &mut self.flows[flow as usize];
+                let slot = &mut self.flows[packet.flow as usize];
                 self.accounts[slot.account as usize].lost[phase] += 1;
                 self.loss_logs.of(&mut slot.loss_log).on_drop(packet.sequence, packet.stamp, now);
             }
             if let Some(observers) = &mut self.observers {
-                observers.dropped(now, link, flow, &packet, true);
+                observers.dropped(now, link, &packet, true);
             }
         }
         lost
@@ -117,7 +115,7 @@ impl Network {
         let arrival = self.cross_pipe(pipe, departure, packet.hop);
         if arrival <= self.phase.end {
             self.events.advance(self.first_stream + self.streams.len() as u32 + pipe, arrival);
-            self.overtaking[pipe as usize].push(arrival, packet, 0);
+            self.overtaking[pipe as usize].push(arrival, packet, packet.flow);
         }
     }
 }

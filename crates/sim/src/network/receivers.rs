@@ -37,14 +37,15 @@ impl Network {
     fn send_ack(&mut self, flow: u32, now: Time, acknowledgment: Acknowledgment) {
         let (time, packet) = self.answer(flow, now, acknowledgment);
         if self.hops[self.flows[flow as usize].data as usize].is_private() {
-            self.forward_to_crowd(flow, time, packet);
+            self.forward_to_crowd(time, packet);
         } else {
             self.forward(time, packet);
         }
     }
 
     #[inline(always)]
-    pub(super) fn receive(&mut self, flow: u32, time: Time, packet: &Packet) -> Option<Acknowledgment> {
+    pub(super) fn receive(&mut self, time: Time, packet: &Packet) -> Option<Acknowledgment> {
+        let flow = packet.flow;
         if self.flows[flow as usize].receiver.deadline() <= time {
             self.send_held_ack(flow);
         }
@@ -78,6 +79,7 @@ impl Network {
             sequence: acknowledgment.next,
             stamp: acknowledgment.echo,
             hop,
+            flow,
             bytes: slot.ack_bytes,
             kind: PacketKind::Ack,
             slow_start: false,

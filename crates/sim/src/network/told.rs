@@ -13,9 +13,8 @@ impl Network {
             let Hop { element: Element::Link(index), delay } = self.hops[packet.hop as usize] else {
                 return Some(time);
             };
-            let flow = self.flow_of(packet);
-            let Some(departure) = self.cross_observed_link(index, flow, time, *packet) else {
-                self.count_drop(flow, time, packet);
+            let Some(departure) = self.cross_observed_link(index, time, *packet) else {
+                self.count_drop(time, packet);
                 return None;
             };
             time = departure + delay;
@@ -27,20 +26,20 @@ impl Network {
     /// When the packet departs; none where it is dropped.
     #[cold]
     #[inline(never)]
-    pub(super) fn cross_observed_link(&mut self, index: u32, flow: u32, time: Time, packet: Packet) -> Option<Time> {
+    pub(super) fn cross_observed_link(&mut self, index: u32, time: Time, packet: Packet) -> Option<Time> {
         self.tell_departures(index as usize, time);
-        self.tell_arrival(self.link_indices[index as usize], flow, time, &packet);
+        self.tell_arrival(self.link_indices[index as usize], time, &packet);
         let fate = self.links[index as usize].arrive(time, packet.bytes, &self.phase);
-        self.tell_fate(index as usize, flow, time, &packet, fate);
+        self.tell_fate(index as usize, time, &packet, fate);
         fate
     }
 
     #[cold]
     pub(super) fn tell_departure(&mut self, index: u32, now: Time, packets: u64, packet: &Packet) {
-        let (link, flow) = (self.queue_indices[index as usize], self.flow_of(packet));
+        let link = self.queue_indices[index as usize];
         let Some(observers) = &mut self.observers else { return };
         observers.queue(link, now, packets);
-        observers.left(now, link, flow, packet);
+        observers.left(now, link, packet);
     }
 
     /// Tells the observers of the departures that are known but not yet told.
@@ -66,30 +65,30 @@ impl Network {
 
     /// A packet comes to a link, before it is let in or not.
     #[inline(always)]
-    pub(super) fn tell_arrival(&mut self, link: u32, flow: u32, time: Time, packet: &Packet) {
+    pub(super) fn tell_arrival(&mut self, link: u32, time: Time, packet: &Packet) {
         if let Some(found) = self.observers.as_mut().and_then(|observers| observers.arrival(link, time)) {
-            self.look(flow, found, packet);
+            self.look(found, packet);
         }
     }
 
     #[cold]
-    fn look(&mut self, flow: u32, found: u64, packet: &Packet) {
-        let slot = &self.flows[flow as usize];
+    fn look(&mut self, found: u64, packet: &Packet) {
+        let slot = &self.flows[packet.flow as usize];
         let current = packet.kind != PacketKind::Ack && packet.sequence >= slot.receiver.first();
         if let (Some(source), true) = (slot.source(), current) {
             self.transfers.look(source, found);
         }
     }
 
-    pub(super) fn tell_fate(&mut self, index: usize, flow: u32, time: Time, packet: &Packet, fate: Option<Time>) {
+    pub(super) fn tell_fate(&mut self, index: usize, time: Time, packet: &Packet, fate: Option<Time>) {
         let Some(observers) = &mut self.observers else { return };
         let name = self.link_indices[index];
         match fate {
             Some(departure) => {
                 observers.queue(name, time, self.links[index].packets());
-                observers.left(departure, name, flow, packet);
+                observers.left(departure, name, packet);
             }
-            None => observers.dropped(time, name, flow, packet, false),
+            None => observers.dropped(time, name, packet, false),
         }
     }
 }

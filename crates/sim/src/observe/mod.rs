@@ -193,9 +193,9 @@ impl Observers {
     }
 
     /// The queue threw the packet away, or it was lost before.
-    pub(crate) fn dropped(&mut self, time: Time, link: u32, flow: u32, packet: &Packet, lost: bool) {
+    pub(crate) fn dropped(&mut self, time: Time, link: u32, packet: &Packet, lost: bool) {
         if let Some(rows) = &mut self.traces.drops {
-            rows.push(DropRow { time, link, flow, packet: *packet, lost });
+            rows.push(DropRow { time, link, packet: *packet, lost });
         }
         if let (Some(rows), Some(follower)) = (&mut self.traces.overview, self.followers.get_mut(link as usize)) {
             let emit = |time, value| rows.push(OverviewRow { kind: OverviewKind::Drops, index: link, time, value });
@@ -210,10 +210,10 @@ impl Observers {
     }
 
     /// A packet's last bit leaves the link.
-    pub(crate) fn left(&mut self, time: Time, link: u32, flow: u32, packet: &Packet) {
+    pub(crate) fn left(&mut self, time: Time, link: u32, packet: &Packet) {
         if time <= self.phase.end && self.captured.get(link as usize) == Some(&true) {
             if let Some(rows) = &mut self.traces.capture {
-                rows.push(CaptureRow { time, link, flow, packet: *packet });
+                rows.push(CaptureRow { time, link, packet: *packet });
                 self.captured_bytes += capture::block_bytes(packet);
             }
         }

@@ -119,8 +119,6 @@ pub struct CaptureRow {
     pub time: Time,
     /// Link.
     pub link: u32,
-    /// Flow.
-    pub flow: u32,
     /// The packet.
     pub packet: Packet,
 }
@@ -132,8 +130,6 @@ pub struct DropRow {
     pub time: Time,
     /// Link.
     pub link: u32,
-    /// Flow.
-    pub flow: u32,
     /// The packet.
     pub packet: Packet,
     /// It was lost before the queue, rather than thrown away by it.

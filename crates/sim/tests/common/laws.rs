@@ -35,7 +35,7 @@ fn count<T>(rows: &[T], of: impl Fn(&T) -> bool) -> u64 {
 
 /// Data packets of a flow that links threw away or lost.
 pub fn dropped_data(outcome: &Outcome, flow: usize) -> u64 {
-    let data = |row: &sim::DropRow| row.flow as usize == flow && row.packet.kind != base::PacketKind::Ack;
+    let data = |row: &sim::DropRow| row.packet.flow as usize == flow && row.packet.kind != base::PacketKind::Ack;
     count(rows(&outcome.traces.drops), data)
 }
 

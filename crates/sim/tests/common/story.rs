@@ -140,12 +140,12 @@ impl Story<'_> {
         };
         let link = &self.scenario.links[first.link as usize].name;
         let how = if first.lost { "loss" } else { "drop" };
-        format!("{:19}{}  {how} at {link}: {what} {which}", "", self.flow_word(first.flow))
+        format!("{:19}{}  {how} at {link}: {what} {which}", "", self.flow_word(first.packet.flow))
     }
 }
 
 /// Of one flow and kind, at one link.
 fn alike(a: &DropRow, b: &DropRow) -> bool {
-    let kind = |row: &DropRow| (row.link, row.flow, row.packet.kind, row.lost);
+    let kind = |row: &DropRow| (row.link, row.packet.flow, row.packet.kind, row.lost);
     kind(a) == kind(b)
 }
