@@ -1,10 +1,10 @@
 //! The composition root: a resolved scenario becomes a network, the loop runs it, and columns come out.
 
+mod calendar_queue;
 mod capture;
 mod channels;
 mod check;
 mod check_traffic;
-mod crowd;
 mod engine;
 mod flow;
 mod job;

@@ -8,8 +8,8 @@ use base::{Packet, RandomStream, Ring, Time, Tournament};
 use net::{Link, Phase, Pipe, PrivateLinks, QueuedLink};
 use tcp::Receiver;
 
+use crate::calendar_queue::CalendarQueue;
 use crate::channels::Channels;
-use crate::crowd::Crowd;
 use crate::flow::{ArrivingAck, DepartureSeat, Departures, FlowSlot};
 use crate::links::{link, private_links, queued_link};
 use crate::loss_log::LossLogs;
@@ -74,9 +74,9 @@ pub(crate) struct Network {
     pipes: Vec<Pipe>,
     processes: Vec<ProcessSlot>,
     /// Who is in each pipe, where packets overtake.
-    overtaking: Vec<Crowd>,
+    overtaking: Vec<CalendarQueue>,
     /// The last one is that of the senders.
-    crowds: Vec<Crowd>,
+    crowds: Vec<CalendarQueue>,
     pub(crate) channels: Option<Box<Channels>>,
     /// The flows whose receivers may hold ACKs back.
     delaying: Vec<u32>,
@@ -139,7 +139,7 @@ impl Network {
             accounts,
             loss_logs: LossLogs::default(),
             observers: Observers::new(scenario, replication, phase),
-            overtaking: vec![Crowd::default(); pipes.len()],
+            overtaking: vec![CalendarQueue::default(); pipes.len()],
             pipes,
             losses: losses(scenario, replication),
             processes: processes(scenario),
@@ -162,7 +162,7 @@ impl Network {
             link_indices,
             queue_indices,
             streams: vec![Ring::default(); streams],
-            crowds: vec![Crowd::default(); crowds + 1],
+            crowds: vec![CalendarQueue::default(); crowds + 1],
             delaying,
             first_stream,
             first_crowd,

@@ -3,7 +3,7 @@
 use base::{Packet, PacketKind, Time};
 
 use super::{Network, PrivateGroup};
-use crate::crowd::Crowd;
+use crate::calendar_queue::CalendarQueue;
 use crate::flow::ArrivingAck;
 use crate::route::{Element, Hop};
 
@@ -125,7 +125,7 @@ impl Network {
 
     /// The crowd of an element.
     #[inline(always)]
-    pub(crate) fn crowd(&mut self, element: u32) -> &mut Crowd {
+    pub(crate) fn crowd(&mut self, element: u32) -> &mut CalendarQueue {
         &mut self.crowds[(element - self.first_crowd) as usize]
     }
 
@@ -134,7 +134,7 @@ impl Network {
     pub(crate) fn prefetch_for_crowd(&mut self, element: u32, fetch_sender: impl Fn(u32)) {
         let crowd = &mut self.crowds[(element - self.first_crowd) as usize];
         let flows = &self.flows;
-        crowd.look_ahead(PACKETS_AHEAD, |packet, _| {
+        crowd.sort_ahead(PACKETS_AHEAD, |packet, _| {
             let slot = &flows[packet.flow as usize];
             if packet.kind == PacketKind::Ack {
                 slot.prefetch_sender_end();

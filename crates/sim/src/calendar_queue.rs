@@ -1,10 +1,10 @@
-mod far;
+mod overflow;
 #[cfg(test)]
 mod tests;
 
 use base::{Packet, Time};
 
-use far::Far;
+use overflow::Overflow;
 
 /// Packets of many streams that wait at one place until their instants: what comes from links that flows have for themselves.
 ///
@@ -13,11 +13,11 @@ use far::Far;
 ///
 /// A calendar queue (R. Brown, Communications of the ACM 31, 1988): a ring of days, more than packets, so that most days
 /// have one at most. A map of bits tells which days have any. Packets are put in order only when their day comes. What comes
-/// after the days of the ring waits apart ([`Far`]), in rows of many days each, which come near one after the other: little,
+/// after the days of the ring waits apart ([`Overflow`]), in rows of many days each, which come near one after the other: little,
 /// where few packets wait, and most, where so many do that they cannot all stay near in memory. The days' length follows from
 /// the packets that wait, and is looked at again when it costs too much. All this decides how fast it is, never the order.
 #[derive(Clone, Debug)]
-pub(crate) struct Crowd {
+pub(crate) struct CalendarQueue {
     entries: Vec<Entry>,
     /// The first unused entry; they are linked by `next`.
     free: u32,
@@ -41,7 +41,7 @@ pub(crate) struct Crowd {
     /// It is so long that it holds nearly all that wait.
     holds_all: bool,
     /// What comes after it.
-    far: Far,
+    far: Overflow,
     /// Steps that days of another length might have saved, and how many are too many.
     effort: usize,
     most_effort: usize,
@@ -88,9 +88,9 @@ const TOO_MANY: usize = 8;
 /// So few packets tell little of those to come.
 const FEW: usize = 16;
 
-impl Default for Crowd {
+impl Default for CalendarQueue {
     fn default() -> Self {
-        Crowd {
+        CalendarQueue {
             entries: Vec::new(),
             free: NONE,
             front: Vec::new(),
@@ -102,7 +102,7 @@ impl Default for Crowd {
             end: 0,
             held: 0,
             holds_all: true,
-            far: Far::new(FIRST_SHIFT + (FEWEST_DAYS / ROWS).trailing_zeros()),
+            far: Overflow::new(FIRST_SHIFT + (FEWEST_DAYS / ROWS).trailing_zeros()),
             row_shift: (FEWEST_DAYS / ROWS).trailing_zeros(),
             effort: 0,
             most_effort: 8 * FEWEST_DAYS,
@@ -110,7 +110,7 @@ impl Default for Crowd {
     }
 }
 
-impl Crowd {
+impl CalendarQueue {
     /// The earliest instant; [`Time::NEVER`] where none waits.
     #[inline(always)]
     pub(crate) fn first(&self) -> Time {
@@ -169,7 +169,7 @@ impl Crowd {
 
     /// Puts packets in order until so many are, and tells of those that had not been: what they need can be fetched.
     #[inline(always)]
-    pub(crate) fn look_ahead(&mut self, packets: usize, mut told: impl FnMut(&Packet, u32)) {
+    pub(crate) fn sort_ahead(&mut self, packets: usize, mut told: impl FnMut(&Packet, u32)) {
         self.forget_gone();
         while self.front.len() - self.head < packets && self.held > 0 {
             let known = self.front.len();
@@ -363,7 +363,7 @@ impl Crowd {
             waiting[known..].reverse();
         }
         // Of an instant all are in front, in the ring or far, in the order of telling: as this order leaves them.
-        waiting.extend(std::mem::replace(&mut self.far, Far::new(0)).into_packets());
+        waiting.extend(std::mem::replace(&mut self.far, Overflow::new(0)).into_packets());
         waiting.sort_by_key(|waiting| waiting.time);
         self.holds_all = waiting.len() <= MOST_HELD;
         let (near, days, rows) = if self.holds_all {
@@ -379,7 +379,7 @@ impl Crowd {
         let most_effort = if as_before { self.most_effort.saturating_mul(2) } else { 8 * days };
         self.shift = length.trailing_zeros();
         self.row_shift = (days / rows).trailing_zeros();
-        self.far = Far::new(self.shift + self.row_shift);
+        self.far = Overflow::new(self.shift + self.row_shift);
         self.days = vec![NONE; days];
         self.busy = vec![0; days / 64];
         (self.head, self.held) = (0, 0);

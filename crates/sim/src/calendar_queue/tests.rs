@@ -1,13 +1,13 @@
 use super::*;
 use proptest::prelude::*;
 
-fn push(crowd: &mut Crowd, time: u64, sequence: u64) {
+fn push(crowd: &mut CalendarQueue, time: u64, sequence: u64) {
     crowd.push(Time::from_picoseconds(time), Packet { sequence, ..Packet::default() }, sequence as u32);
 }
 
 #[test]
 fn packets_go_by_their_instants_and_at_equal_ones_as_they_were_told() {
-    let mut crowd = Crowd::default();
+    let mut crowd = CalendarQueue::default();
     for (sequence, time) in [5, 3, 5, 1, 3, 3].into_iter().enumerate() {
         push(&mut crowd, time, sequence as u64);
     }
@@ -19,7 +19,7 @@ fn packets_go_by_their_instants_and_at_equal_ones_as_they_were_told() {
 
 /// Plays pushes so long after the clock, and pops where there is none, against a sorted list. The most days, and the last.
 fn agrees_with_a_sorted_list(steps: impl IntoIterator<Item = Option<u64>>, ahead: usize) -> (usize, usize) {
-    let (mut crowd, mut expected, mut now) = (Crowd::default(), std::collections::BTreeSet::new(), 0);
+    let (mut crowd, mut expected, mut now) = (CalendarQueue::default(), std::collections::BTreeSet::new(), 0);
     let (mut most, mut most_days) = (0, 0);
     for (told, step) in steps.into_iter().enumerate() {
         match step {
@@ -37,7 +37,7 @@ fn agrees_with_a_sorted_list(steps: impl IntoIterator<Item = Option<u64>>, ahead
         (most, most_days) = (most.max(expected.len()), most_days.max(crowd.days.len()));
         if told % 3 == 0 {
             let mut named = Vec::new();
-            crowd.look_ahead(ahead, |packet, flow| named.push((packet.sequence, flow)));
+            crowd.sort_ahead(ahead, |packet, flow| named.push((packet.sequence, flow)));
             assert!(named.iter().all(|&(sequence, flow)| sequence == u64::from(flow)), "whose they are");
             let front = &crowd.front[crowd.head..];
             assert!(crowd.held == 0 || front.len() >= ahead.min(expected.len()), "as many as asked for");
@@ -89,8 +89,8 @@ fn the_days_follow_what_waits() {
 #[test]
 fn of_very_many_only_the_next_ones_are_near() {
     let mut random = base::RandomStream::named(1, 0, "crowd");
-    let mut crowd = Crowd::default();
-    let mut push_at = |crowd: &mut Crowd, now: u64| push(crowd, now + random.below(1 << 36) as u64, 0);
+    let mut crowd = CalendarQueue::default();
+    let mut push_at = |crowd: &mut CalendarQueue, now: u64| push(crowd, now + random.below(1 << 36) as u64, 0);
     (0..60_000).for_each(|_| push_at(&mut crowd, 0));
     let mut last = Time::ZERO;
     for _ in 0..300_000 {
@@ -107,7 +107,7 @@ fn of_very_many_only_the_next_ones_are_near() {
 
 #[test]
 fn one_that_waits_long_holds_nobody_up() {
-    let (mut crowd, far) = (Crowd::default(), 1 << 50);
+    let (mut crowd, far) = (CalendarQueue::default(), 1 << 50);
     push(&mut crowd, far, 0);
     // All others come and go before it, each alone.
     for sequence in 1..100_000 {
@@ -120,7 +120,7 @@ fn one_that_waits_long_holds_nobody_up() {
 
 #[test]
 fn many_packets_at_one_instant_cost_a_step_each() {
-    let (mut crowd, packets) = (Crowd::default(), 200_000);
+    let (mut crowd, packets) = (CalendarQueue::default(), 200_000);
     for sequence in 0..packets {
         push(&mut crowd, 7, sequence);
     }

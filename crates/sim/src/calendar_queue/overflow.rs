@@ -10,7 +10,7 @@ use super::Waiting;
 /// Of each row only the end is written until it comes near, and then it is read from end to end: so what waits here may lie
 /// far off in memory, and is there when it is needed.
 #[derive(Clone, Debug)]
-pub(super) struct Far {
+pub(super) struct Overflow {
     /// Rows `first` to `first + ROWS - 1`, each at its number modulo [`ROWS`].
     rows: Vec<Vec<Waiting>>,
     first: u64,
@@ -29,10 +29,10 @@ const ROWS: usize = 512;
 /// Steps that longer rows save a packet beyond all of them.
 const BEYOND: usize = 8;
 
-impl Far {
+impl Overflow {
     /// With rows so long, two to this many picoseconds.
-    pub(super) fn new(shift: u32) -> Far {
-        Far {
+    pub(super) fn new(shift: u32) -> Overflow {
+        Overflow {
             rows: vec![Vec::new(); ROWS],
             first: 0,
             held: 0,
@@ -84,7 +84,7 @@ impl Far {
         }
     }
 
-    /// The packets of the first row, for good. Give their memory back ([`Far::give_back`]).
+    /// The packets of the first row, for good. Give their memory back ([`Overflow::give_back`]).
     pub(super) fn take_first(&mut self) -> Vec<Waiting> {
         let row = std::mem::take(&mut self.rows[self.first as usize % ROWS]);
         self.held -= row.len();
