@@ -1,4 +1,28 @@
+//! A calendar queue: the packets of many flows wait here until their instants.
+//!
+//! R. Brown, "Calendar queues", Communications of the ACM 31, 1988; its far future is kept in coarser buckets, as in
+//! a ladder queue (W. T. Tang, R. S. M. Goh, I. L.-J. Thng, ACM Transactions on Modeling and Computer Simulation 15,
+//! 2005).
+//!
+//! ```text
+//!            earlier  <------------------------- time ------------------------->  later
+//!
+//!   pop      front           ring of buckets             overflow buckets           far overflow
+//!    <---  [ . .. . ]  <--  |.| | |.|.| |:| | |.|  <--  |.: . | :.. |.   |...|  <--  {.   .  . }
+//!            sorted         unsorted; most have         unsorted; each covers        sorted
+//!            vector         one packet or none          many buckets of the ring     tree
+//!                           ^                    ^
+//!                           origin               end
+//! ```
+//!
+//! The four parts follow one another in time. The ring covers one *year*, or less by part of an overflow bucket. When
+//! the front is empty, the next occupied bucket is sorted and becomes the front. When the ring has room for it, the
+//! next overflow bucket is spread over the ring. The packets of the far overflow move to overflow buckets as time
+//! advances. The width of a bucket follows from the packets that wait ([`resize`]). All of this decides how fast the
+//! queue is, never its order.
+
 mod overflow;
+mod resize;
 #[cfg(test)]
 mod tests;
 
@@ -6,48 +30,46 @@ use base::{Packet, Time};
 
 use overflow::Overflow;
 
-/// Packets of many streams that wait at one place until their instants: what comes from links that flows have for themselves.
+/// A priority queue of packets by time; packets with equal times leave in the order in which they were pushed.
 ///
-/// It holds the packets under way, and nothing for a stream that has none: so sources cost no memory here, and few packets
-/// stay in few cache lines, however many sources there are. At equal instants what was told first goes first.
-///
-/// A calendar queue (R. Brown, Communications of the ACM 31, 1988): a ring of days, more than packets, so that most days
-/// have one at most. A map of bits tells which days have any. Packets are put in order only when their day comes. What comes
-/// after the days of the ring waits apart ([`Overflow`]), in rows of many days each, which come near one after the other: little,
-/// where few packets wait, and most, where so many do that they cannot all stay near in memory. The days' length follows from
-/// the packets that wait, and is looked at again when it costs too much. All this decides how fast it is, never the order.
+/// It has no state for a flow without packets here: idle flows cost no memory, and few packets stay in few cache
+/// lines, however many flows there are.
 #[derive(Clone, Debug)]
 pub(crate) struct CalendarQueue {
+    /// Packets of the front and of the ring, and free entries.
     entries: Vec<Entry>,
-    /// The first unused entry; they are linked by `next`.
+    /// First free entry; free entries are linked by `next`.
     free: u32,
-    /// What comes before the days of the ring, in order, from `head` on. Nothing waits elsewhere where nothing is here.
+    /// Packets before the first bucket of the ring, sorted, from `head` on. Non-empty whenever the queue is.
     front: Vec<(Time, u32)>,
+    /// Number of packets of `front` that have been popped.
     head: usize,
-    /// The packet of each day that was told last, where it has any; they are linked by `next`.
-    days: Vec<u32>,
-    /// A bit for each day, set where it has packets.
-    busy: Vec<u64>,
-    /// A day is two to this many picoseconds long.
-    shift: u32,
-    /// A row of `far` has two to this many days.
-    row_shift: u32,
-    /// The ring holds the days from this one on,
+    /// The entry pushed last to each bucket of the ring; valid where the bucket is occupied. A bucket's entries are
+    /// linked by `next`.
+    buckets: Vec<u32>,
+    /// One bit for each bucket of the ring: set if it has packets.
+    occupied: Vec<u64>,
+    /// Binary logarithm of a bucket's width \[ps\].
+    width_log2: u32,
+    /// Binary logarithm of the number of buckets that one overflow bucket covers.
+    overflow_log2: u32,
+    /// Number of the ring's first bucket; buckets are numbered from time 0 on.
     origin: u64,
-    /// up to this one, the first of the first row of `far`: all for which it has room, but for part of a row.
+    /// One past the number of the ring's last bucket; the overflow begins here.
     end: u64,
     /// Packets in the ring.
-    held: usize,
-    /// It is so long that it holds nearly all that wait.
-    holds_all: bool,
-    /// What comes after it.
-    far: Overflow,
-    /// Steps that days of another length might have saved, and how many are too many.
-    effort: usize,
-    most_effort: usize,
+    in_ring: usize,
+    /// Whether the ring was made for all waiting packets, rather than for the earliest ones only.
+    ring_for_all: bool,
+    /// Packets after the end of the ring.
+    overflow: Overflow,
+    /// Work since the last resize that buckets of another width might have saved \[steps\].
+    excess_steps: usize,
+    /// Excess work that leads to a resize \[steps\].
+    excess_limit: usize,
 }
 
-/// A packet that waits for its instant.
+/// A packet and the time at which it leaves the queue.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     time: Time,
@@ -55,7 +77,7 @@ struct Waiting {
     flow: u32,
 }
 
-/// One of the front or of the ring, in a cache line of its own.
+/// A packet of the front or of the ring, in a cache line of its own.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Entry {
@@ -71,322 +93,257 @@ impl Entry {
     }
 }
 
+/// The end of a list of entries.
 const NONE: u32 = u32::MAX;
-const FEWEST_DAYS: usize = 64;
-/// The ring holds nearly all packets where so many wait, or fewer; else those of so many days: what fits well into a
-/// processor's second cache.
-const MOST_HELD: usize = 4096;
-const NEAR_DAYS: usize = 2048;
-/// So many rows of what is far have as many days as the ring; the long ones where most packets pass through there.
-const ROWS: usize = 8;
-const LONG_ROWS: usize = 2;
-/// Days are a quarter of a millisecond long at first, and never longer than a quarter of an hour: so no sum of days overflows.
-const FIRST_SHIFT: u32 = 28;
-const LONGEST_SHIFT: u32 = 50;
-/// Steps that a packet counts for which finds more in the ring than days.
-const TOO_MANY: usize = 8;
-/// So few packets tell little of those to come.
-const FEW: usize = 16;
-
-impl Default for CalendarQueue {
-    fn default() -> Self {
-        CalendarQueue {
-            entries: Vec::new(),
-            free: NONE,
-            front: Vec::new(),
-            head: 0,
-            days: vec![NONE; FEWEST_DAYS],
-            busy: vec![0; FEWEST_DAYS / 64],
-            shift: FIRST_SHIFT,
-            origin: 0,
-            end: 0,
-            held: 0,
-            holds_all: true,
-            far: Overflow::new(FIRST_SHIFT + (FEWEST_DAYS / ROWS).trailing_zeros()),
-            row_shift: (FEWEST_DAYS / ROWS).trailing_zeros(),
-            effort: 0,
-            most_effort: 8 * FEWEST_DAYS,
-        }
-    }
-}
+/// Packets in the ring from which on a new packet is so seldom the earliest that the processor predicts it.
+const LARGE: usize = 256;
+/// Popped packets that the front keeps at most before it moves its rest: fewer moves against a shorter vector.
+const LONGEST_POPPED: usize = 64;
+/// Packets of a bucket that are sorted at no noticeable cost; a fuller bucket counts as excess work.
+const CHEAP_TO_SORT: usize = 8;
+/// Steps that a packet counts for when it is pushed to a ring with more packets than buckets: such a ring is resized
+/// after one packet for each bucket.
+const FULL_RING_STEPS: usize = 8;
 
 impl CalendarQueue {
-    /// The earliest instant; [`Time::NEVER`] where none waits.
+    /// Returns the earliest time; [`Time::NEVER`] if the queue is empty.
     #[inline(always)]
     pub(crate) fn first(&self) -> Time {
         self.front.get(self.head).map_or(Time::NEVER, |&(time, _)| time)
     }
 
-    /// Whether so many wait that hardly any that comes is the first.
+    /// Returns whether so many packets wait that a new one is hardly ever the earliest.
     #[inline(always)]
     pub(crate) fn is_large(&self) -> bool {
-        self.held >= 256
+        self.in_ring >= LARGE
     }
 
+    /// Adds a packet of a flow, which leaves at `time`.
     #[inline(always)]
     pub(crate) fn push(&mut self, time: Time, packet: Packet, flow: u32) {
-        self.enter(time, packet, flow);
-        if self.effort > self.most_effort {
-            self.rearrange();
+        self.insert(time, packet, flow);
+        if self.excess_steps > self.excess_limit {
+            self.resize();
         }
     }
 
-    /// The packet takes its place in front, in the ring, or beyond. Its parts stay in registers up to there.
+    /// Adds a packet to the part of the queue that covers its time. The packet's fields stay in registers up to there.
     #[inline(always)]
-    fn enter(&mut self, time: Time, packet: Packet, flow: u32) {
-        let day = self.day(time);
+    fn insert(&mut self, time: Time, packet: Packet, flow: u32) {
+        let bucket = self.bucket(time);
         if self.front.is_empty() {
-            self.begin_after(day);
-            let place = self.place(time, packet, flow);
-            return self.front.push((time, place));
+            self.start_after(bucket);
+            let entry = self.allocate(time, packet, flow);
+            return self.front.push((time, entry));
         }
-        if day >= self.end {
-            // Longer days may save the way through there.
-            self.effort += usize::from(self.holds_all) + self.far.push(time, packet, flow);
+        if bucket >= self.end {
+            // Wider buckets may save the detour.
+            self.excess_steps += usize::from(self.ring_for_all) + self.overflow.push(time, packet, flow);
             return;
         }
-        let place = self.place(time, packet, flow);
-        if day < self.origin {
-            self.enter_front(time, place);
+        let entry = self.allocate(time, packet, flow);
+        if bucket < self.origin {
+            self.insert_in_front(time, entry);
         } else {
-            self.enter_ring(day, place);
+            self.insert_in_ring(bucket, entry);
         }
     }
 
-    /// The first packet, and its flow.
+    /// Removes the earliest packet; returns it with its flow.
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<(&Packet, u32)> {
-        let &(_, place) = self.front.get(self.head)?;
+        let &(_, first) = self.front.get(self.head)?;
         self.head += 1;
         if self.head == self.front.len() {
-            self.next_day();
+            self.refill_front();
         }
-        let free = std::mem::replace(&mut self.free, place);
-        let entry = self.entries.get_mut(place as usize)?;
+        let free = std::mem::replace(&mut self.free, first);
+        let entry = self.entries.get_mut(first as usize)?;
         entry.next = free;
         Some((&entry.packet, entry.flow))
     }
 
-    /// Puts packets in order until so many are, and tells of those that had not been: what they need can be fetched.
+    /// Sorts buckets into the front until it has `packets` packets; calls `visit` with each packet that comes there, so
+    /// that its state can be prefetched.
     #[inline(always)]
-    pub(crate) fn sort_ahead(&mut self, packets: usize, mut told: impl FnMut(&Packet, u32)) {
-        self.forget_gone();
-        while self.front.len() - self.head < packets && self.held > 0 {
-            let known = self.front.len();
-            self.append_day();
-            for &(_, place) in self.front.get(known..).into_iter().flatten() {
-                let Entry { packet, flow, .. } = &self.entries[place as usize];
-                told(packet, *flow);
+    pub(crate) fn sort_ahead(&mut self, packets: usize, mut visit: impl FnMut(&Packet, u32)) {
+        self.discard_popped();
+        while self.front.len() - self.head < packets && self.in_ring > 0 {
+            let sorted = self.front.len();
+            self.append_bucket();
+            for &(_, entry) in self.front.get(sorted..).into_iter().flatten() {
+                let Entry { packet, flow, .. } = &self.entries[entry as usize];
+                visit(packet, *flow);
             }
         }
     }
 
+    /// Returns the number of the bucket that covers `time`.
     #[inline(always)]
-    fn day(&self, time: Time) -> u64 {
-        time.picoseconds() >> self.shift
+    fn bucket(&self, time: Time) -> u64 {
+        time.picoseconds() >> self.width_log2
     }
 
-    /// Nothing else waits: the ring begins after this day.
+    /// Places the ring after a bucket; for an empty queue.
     #[inline(always)]
-    fn begin_after(&mut self, day: u64) {
-        self.origin = day + 1;
-        let row = (self.origin + self.days.len() as u64) >> self.row_shift;
-        self.end = row << self.row_shift;
-        self.far.begin_at(row);
+    fn start_after(&mut self, bucket: u64) {
+        self.origin = bucket + 1;
+        let overflow_bucket = (self.origin + self.buckets.len() as u64) >> self.overflow_log2;
+        self.end = overflow_bucket << self.overflow_log2;
+        self.overflow.start_at(overflow_bucket);
     }
 
-    /// An entry for the packet.
+    /// Returns an entry that holds the packet: a free one, or a new one.
     #[inline(always)]
-    fn place(&mut self, time: Time, packet: Packet, flow: u32) -> u32 {
-        let place = self.free;
-        match self.entries.get_mut(place as usize) {
-            Some(unused) => {
-                self.free = unused.next;
-                *unused = Entry { time, packet, flow, next: NONE };
-                place
+    fn allocate(&mut self, time: Time, packet: Packet, flow: u32) -> u32 {
+        let index = self.free;
+        match self.entries.get_mut(index as usize) {
+            Some(entry) => {
+                self.free = entry.next;
+                *entry = Entry { time, packet, flow, next: NONE };
+                index
             }
-            None => self.new_place(Entry { time, packet, flow, next: NONE }),
+            None => self.append_entry(Entry { time, packet, flow, next: NONE }),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn new_place(&mut self, entry: Entry) -> u32 {
+    fn append_entry(&mut self, entry: Entry) -> u32 {
         self.entries.push(entry);
         self.entries.len() as u32 - 1
     }
 
     #[inline(always)]
-    fn enter_ring(&mut self, day: u64, place: u32) {
-        self.held += 1;
-        let index = day as usize & (self.days.len() - 1);
-        let (word, bit) = (&mut self.busy[index / 64], 1 << (index % 64));
+    fn insert_in_ring(&mut self, bucket: u64, entry: u32) {
+        self.in_ring += 1;
+        let index = bucket as usize & (self.buckets.len() - 1);
+        let (word, bit) = (&mut self.occupied[index / 64], 1 << (index % 64));
         if *word & bit != 0 {
-            self.entries[place as usize].next = self.days[index];
+            self.entries[entry as usize].next = self.buckets[index];
         }
         *word |= bit;
-        self.days[index] = place;
-        if self.held > self.days.len() {
-            self.effort += TOO_MANY;
+        self.buckets[index] = entry;
+        if self.in_ring > self.buckets.len() {
+            self.excess_steps += FULL_RING_STEPS;
         }
     }
 
-    /// Behind those in front that come before it, or at its instant.
+    /// Inserts an entry behind those of the front whose times are not later.
     #[inline(never)]
-    fn enter_front(&mut self, time: Time, place: u32) {
-        self.forget_gone();
+    fn insert_in_front(&mut self, time: Time, entry: u32) {
+        self.discard_popped();
         let later = self.front[self.head..].iter().rev().take_while(|&&(other, _)| other > time).count();
-        self.front.insert(self.front.len() - later, (time, place));
-        self.effort += later;
+        self.front.insert(self.front.len() - later, (time, entry));
+        self.excess_steps += later;
     }
 
-    /// What has gone leaves the front, once it is most of it: where the front is never empty, it would grow without end.
+    /// Removes popped packets from the front once they are most of it: a front that is never empty would grow without
+    /// bound.
     #[inline(always)]
-    fn forget_gone(&mut self) {
-        if self.head >= 64 && 2 * self.head > self.front.len() {
+    fn discard_popped(&mut self) {
+        if self.head >= LONGEST_POPPED && 2 * self.head > self.front.len() {
             self.front.drain(..self.head);
             self.head = 0;
         }
     }
 
-    /// Nothing is left in front: the next day with packets comes there.
+    /// Moves the next occupied bucket into the front, whose packets have all been popped.
     #[inline(always)]
-    fn next_day(&mut self) {
+    fn refill_front(&mut self) {
         self.front.clear();
         self.head = 0;
-        if self.held == 0 {
-            let Some(row) = self.far.first_busy() else { return };
-            self.far.skip_to(row);
-            self.origin = row << self.row_shift;
+        if self.in_ring == 0 {
+            let Some(overflow_bucket) = self.overflow.first_occupied() else { return };
+            self.overflow.advance_to(overflow_bucket);
+            self.origin = overflow_bucket << self.overflow_log2;
             self.end = self.origin;
-            self.come_near();
+            self.refill_ring();
         }
-        self.append_day();
+        self.append_bucket();
     }
 
-    /// The next day of the ring with packets goes to the end of the front.
+    /// Moves the next occupied bucket of the ring to the end of the front.
     #[inline(always)]
-    fn append_day(&mut self) {
-        let index = self.next_busy_day();
-        self.busy[index / 64] &= !(1 << (index % 64));
-        self.origin += (index.wrapping_sub(self.origin as usize) & (self.days.len() - 1)) as u64 + 1;
-        let place = self.days[index];
-        let Entry { time, next, .. } = self.entries[place as usize];
-        self.front.push((time, place));
-        self.held -= 1;
+    fn append_bucket(&mut self) {
+        let index = self.next_occupied();
+        self.occupied[index / 64] &= !(1 << (index % 64));
+        self.origin += (index.wrapping_sub(self.origin as usize) & (self.buckets.len() - 1)) as u64 + 1;
+        let last = self.buckets[index];
+        let Entry { time, next, .. } = self.entries[last as usize];
+        self.front.push((time, last));
+        self.in_ring -= 1;
         if next != NONE {
-            self.append_rest_of_day(next);
+            self.append_rest_of_bucket(next);
         }
-        if self.has_room_for_row() {
-            self.come_near();
+        if self.has_room_for_overflow_bucket() {
+            self.refill_ring();
         }
     }
 
-    /// All but the packet of a day that was told last, which stands at the end of the front already.
+    /// Appends the packets of a bucket from `entry` on, and sorts them with the bucket's last one, which is at the end
+    /// of the front already.
     #[inline(never)]
-    fn append_rest_of_day(&mut self, mut place: u32) {
-        let known = self.front.len() - 1;
-        while let Some(entry) = self.entries.get(place as usize) {
-            self.front.push((entry.time, place));
-            place = entry.next;
+    fn append_rest_of_bucket(&mut self, mut entry: u32) {
+        let start = self.front.len() - 1;
+        while let Some(&Entry { time, next, .. }) = self.entries.get(entry as usize) {
+            self.front.push((time, entry));
+            entry = next;
         }
-        let day = &mut self.front[known..];
-        self.held -= day.len() - 1;
-        // The last one told comes first; a stable order of time then keeps those of an instant as they were told.
-        day.reverse();
-        day.sort_by_key(|&(time, _)| time);
-        if day.len() > 8 && day[0].0 < day[day.len() - 1].0 {
-            self.effort += day.len();
+        let bucket = &mut self.front[start..];
+        self.in_ring -= bucket.len() - 1;
+        // The list begins with the entry pushed last. Once reversed, a stable sort keeps the push order of equal times.
+        bucket.reverse();
+        bucket.sort_by_key(|&(time, _)| time);
+        if bucket.len() > CHEAP_TO_SORT && bucket[0].0 < bucket[bucket.len() - 1].0 {
+            self.excess_steps += bucket.len();
         }
     }
 
-    /// The first day of the ring that has packets; there is one.
+    /// Returns the index of the ring's first occupied bucket; there must be one.
     #[inline(always)]
-    fn next_busy_day(&mut self) -> usize {
-        let index = self.origin as usize & (self.days.len() - 1);
-        let bits = self.busy[index / 64] & (u64::MAX << (index % 64));
+    fn next_occupied(&mut self) -> usize {
+        let index = self.origin as usize & (self.buckets.len() - 1);
+        let bits = self.occupied[index / 64] & (u64::MAX << (index % 64));
         if bits == 0 {
-            return self.busy_day_after(index / 64);
+            return self.next_occupied_after(index / 64);
         }
         index & !63 | bits.trailing_zeros() as usize
     }
 
     #[inline(never)]
-    fn busy_day_after(&mut self, mut word: usize) -> usize {
+    fn next_occupied_after(&mut self, mut word: usize) -> usize {
         loop {
-            self.effort += 1;
-            word = (word + 1) & (self.busy.len() - 1);
-            let bits = self.busy[word];
+            self.excess_steps += 1;
+            word = (word + 1) & (self.occupied.len() - 1);
+            let bits = self.occupied[word];
             if bits != 0 {
                 return 64 * word + bits.trailing_zeros() as usize;
             }
         }
     }
 
-    /// Whether another row of what is far finds its days in the ring.
+    /// Returns whether the buckets of one more overflow bucket fit into the ring.
     #[inline(always)]
-    fn has_room_for_row(&self) -> bool {
-        self.end - self.origin + (1 << self.row_shift) <= self.days.len() as u64
+    fn has_room_for_overflow_bucket(&self) -> bool {
+        self.end - self.origin + (1 << self.overflow_log2) <= self.buckets.len() as u64
     }
 
-    /// The ring takes on as many rows of what is far as it has room for.
+    /// Spreads the next overflow buckets over the ring, as many as it has room for.
     #[inline(never)]
-    fn come_near(&mut self) {
-        while self.has_room_for_row() {
-            let row = self.far.take_first();
-            self.end += 1 << self.row_shift;
-            for &Waiting { time, packet, flow } in &row {
-                let place = self.place(time, packet, flow);
-                self.enter_ring(self.day(time), place);
+    fn refill_ring(&mut self) {
+        while self.has_room_for_overflow_bucket() {
+            let packets = self.overflow.take_first();
+            self.end += 1 << self.overflow_log2;
+            for &Waiting { time, packet, flow } in &packets {
+                let entry = self.allocate(time, packet, flow);
+                self.insert_in_ring(self.bucket(time), entry);
             }
-            // More than one a day.
-            if row.len() >> self.row_shift > 0 {
-                self.effort += row.len();
+            let more_than_one_a_bucket = packets.len() >> self.overflow_log2 > 0;
+            if more_than_one_a_bucket {
+                self.excess_steps += packets.len();
             }
-            self.far.give_back(row);
+            self.overflow.recycle(packets);
         }
-    }
-
-    /// New days: two or more for each packet, over twice the time in which most of those lie that the ring is to hold, or more.
-    #[cold]
-    #[inline(never)]
-    fn rearrange(&mut self) {
-        let mut waiting: Vec<Waiting> =
-            self.front[self.head..].iter().map(|&(_, place)| self.entries[place as usize].waiting()).collect();
-        for (index, &last) in self.days.iter().enumerate() {
-            let any = self.busy[index / 64] >> (index % 64) & 1 == 1;
-            let (known, mut place) = (waiting.len(), if any { last } else { NONE });
-            while let Some(entry) = self.entries.get(place as usize) {
-                waiting.push(entry.waiting());
-                place = entry.next;
-            }
-            waiting[known..].reverse();
-        }
-        // Of an instant all are in front, in the ring or far, in the order of telling: as this order leaves them.
-        waiting.extend(std::mem::replace(&mut self.far, Overflow::new(0)).into_packets());
-        waiting.sort_by_key(|waiting| waiting.time);
-        self.holds_all = waiting.len() <= MOST_HELD;
-        let (near, days, rows) = if self.holds_all {
-            (waiting.len(), (2 * waiting.len()).next_power_of_two().max(FEWEST_DAYS), ROWS)
-        } else {
-            (NEAR_DAYS / 4, NEAR_DAYS, LONG_ROWS)
-        };
-        let most = (waiting[near * 7 / 8].time - waiting[0].time).picoseconds();
-        let shortest = if near < FEW { 1 << self.shift } else { 1 };
-        let length = (2 * most / days as u64).clamp(shortest, 1 << LONGEST_SHIFT).next_power_of_two();
-        let as_before = days == self.days.len() && length == 1 << self.shift;
-        // What no other days save is not looked for as often.
-        let most_effort = if as_before { self.most_effort.saturating_mul(2) } else { 8 * days };
-        self.shift = length.trailing_zeros();
-        self.row_shift = (days / rows).trailing_zeros();
-        self.far = Overflow::new(self.shift + self.row_shift);
-        self.days = vec![NONE; days];
-        self.busy = vec![0; days / 64];
-        (self.head, self.held) = (0, 0);
-        self.front.clear();
-        self.entries.clear();
-        self.free = NONE;
-        waiting.into_iter().for_each(|Waiting { time, packet, flow }| self.enter(time, packet, flow));
-        (self.effort, self.most_effort) = (0, most_effort);
     }
 }

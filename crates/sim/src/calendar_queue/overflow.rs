@@ -1,123 +1,134 @@
+//! Packets after the ring of a calendar queue.
+
 use std::collections::BTreeMap;
 
 use base::{prefetch, Packet, Time};
 
 use super::Waiting;
 
-/// Packets that wait beyond a crowd's days: in rows of many days each, one behind the other as they were told; those beyond
-/// the rows in order of time.
+/// Packets after the ring of buckets: in overflow buckets, each in push order, and after those in a sorted tree.
 ///
-/// Of each row only the end is written until it comes near, and then it is read from end to end: so what waits here may lie
-/// far off in memory, and is there when it is needed.
+/// Only the end of an overflow bucket is written, and once the ring has room for it, it is read from beginning to end.
+/// So the packets here may be far from the processor: the memory streams.
 #[derive(Clone, Debug)]
 pub(super) struct Overflow {
-    /// Rows `first` to `first + ROWS - 1`, each at its number modulo [`ROWS`].
-    rows: Vec<Vec<Waiting>>,
+    /// Overflow buckets `first` to `first + BUCKETS - 1`, each at its number modulo [`BUCKETS`].
+    buckets: Vec<Vec<Waiting>>,
+    /// Number of the first overflow bucket; they are numbered from time 0 on.
     first: u64,
-    /// Packets in the rows.
-    held: usize,
-    /// A row is two to this many picoseconds long.
-    shift: u32,
-    /// Memory of rows that none uses now.
+    /// Packets in the overflow buckets.
+    in_buckets: usize,
+    /// Binary logarithm of an overflow bucket's width \[ps\].
+    width_log2: u32,
+    /// Allocated memory of overflow buckets that have been taken.
     spare: Vec<Vec<Waiting>>,
-    /// By instant and order of telling.
-    beyond: BTreeMap<(Time, u64), Waiting>,
-    told: u64,
+    /// The far overflow: packets after all overflow buckets, by time and push number.
+    far: BTreeMap<(Time, u64), Waiting>,
+    /// Packets pushed to the far overflow so far.
+    far_pushes: u64,
 }
 
-const ROWS: usize = 512;
-/// Steps that longer rows save a packet beyond all of them.
-const BEYOND: usize = 8;
+/// Number of overflow buckets: memory of an empty queue (24 bytes each) against packets in the far overflow.
+const BUCKETS: usize = 512;
+/// Steps that wider buckets would save for a packet of the far overflow: the search in a tree, twice.
+const FAR_STEPS: usize = 8;
 
 impl Overflow {
-    /// With rows so long, two to this many picoseconds.
-    pub(super) fn new(shift: u32) -> Overflow {
+    /// Returns an empty overflow with buckets of 2^`width_log2` ps.
+    pub(super) fn new(width_log2: u32) -> Overflow {
         Overflow {
-            rows: vec![Vec::new(); ROWS],
+            buckets: vec![Vec::new(); BUCKETS],
             first: 0,
-            held: 0,
-            shift,
+            in_buckets: 0,
+            width_log2,
             spare: Vec::new(),
-            beyond: BTreeMap::new(),
-            told: 0,
+            far: BTreeMap::new(),
+            far_pushes: 0,
         }
     }
 
-    /// A packet that is not before the first row. Steps that longer rows might have saved.
+    /// Adds a packet that is not before the first overflow bucket; returns the steps that wider buckets might have
+    /// saved.
     #[inline(always)]
     pub(super) fn push(&mut self, time: Time, packet: Packet, flow: u32) -> usize {
-        let (row, waiting) = (self.row(time), Waiting { time, packet, flow });
-        if row - self.first >= ROWS as u64 {
-            self.push_beyond(waiting);
-            return BEYOND;
+        let (number, waiting) = (self.bucket(time), Waiting { time, packet, flow });
+        if number - self.first >= BUCKETS as u64 {
+            self.push_far(waiting);
+            return FAR_STEPS;
         }
-        let row = &mut self.rows[row as usize % ROWS];
-        if row.capacity() == 0 {
-            *row = self.spare.pop().unwrap_or_default();
+        let bucket = &mut self.buckets[number as usize % BUCKETS];
+        if bucket.capacity() == 0 {
+            *bucket = self.spare.pop().unwrap_or_default();
         }
-        row.push(waiting);
-        // What is written next is fetched first, even if nothing of it is read; to wait for that then would hold up all other writing.
-        row.spare_capacity_mut().get(2).into_iter().for_each(prefetch);
-        self.held += 1;
+        bucket.push(waiting);
+        // The memory that is written next is prefetched although nothing of it is read: a store that waits for its
+        // cache line would hold up all later stores.
+        if let Some(later) = bucket.spare_capacity_mut().get(2) {
+            prefetch(later);
+        }
+        self.in_buckets += 1;
         0
     }
 
-    /// The number of the first row that has packets, which the first one may be from now on.
-    pub(super) fn first_busy(&self) -> Option<u64> {
-        if self.held > 0 {
-            return (self.first..).find(|&row| !self.rows[row as usize % ROWS].is_empty());
+    /// Returns the number of the first overflow bucket that has packets, or would have the earliest of the far
+    /// overflow; `None` if there are no packets.
+    pub(super) fn first_occupied(&self) -> Option<u64> {
+        if self.in_buckets > 0 {
+            return (self.first..).find(|&number| !self.buckets[number as usize % BUCKETS].is_empty());
         }
-        self.beyond.first_key_value().map(|((time, _), _)| self.row(*time))
+        self.far.first_key_value().map(|((time, _), _)| self.bucket(*time))
     }
 
-    /// Nothing is here, and this is the first row from now on.
+    /// Makes `number` the first overflow bucket of an empty overflow.
     #[inline(always)]
-    pub(super) fn begin_at(&mut self, row: u64) {
-        self.first = row;
+    pub(super) fn start_at(&mut self, number: u64) {
+        self.first = number;
     }
 
-    /// This is the first row from now on; all before it are empty.
-    pub(super) fn skip_to(&mut self, row: u64) {
-        self.first = row;
-        if !self.beyond.is_empty() {
-            self.come_near();
+    /// Makes `number` the first overflow bucket; all before it must be empty.
+    pub(super) fn advance_to(&mut self, number: u64) {
+        self.first = number;
+        if !self.far.is_empty() {
+            self.move_from_far();
         }
     }
 
-    /// The packets of the first row, for good. Give their memory back ([`Overflow::give_back`]).
+    /// Removes the first overflow bucket; returns its packets. Their memory can be reused ([`Overflow::recycle`]).
     pub(super) fn take_first(&mut self) -> Vec<Waiting> {
-        let row = std::mem::take(&mut self.rows[self.first as usize % ROWS]);
-        self.held -= row.len();
-        self.skip_to(self.first + 1);
-        row
+        let packets = std::mem::take(&mut self.buckets[self.first as usize % BUCKETS]);
+        self.in_buckets -= packets.len();
+        self.advance_to(self.first + 1);
+        packets
     }
 
-    /// Other packets may stand where these stood.
-    pub(super) fn give_back(&mut self, mut row: Vec<Waiting>) {
-        row.clear();
-        if row.capacity() > 0 {
-            self.spare.push(row);
+    /// Keeps the memory of a taken bucket for other packets.
+    pub(super) fn recycle(&mut self, mut packets: Vec<Waiting>) {
+        packets.clear();
+        if packets.capacity() > 0 {
+            self.spare.push(packets);
         }
     }
 
-    /// All, of an instant in the order of telling.
+    /// Returns all packets, those with equal times in push order.
     pub(super) fn into_packets(self) -> impl Iterator<Item = Waiting> {
-        let first = self.first as usize % ROWS;
-        let mut rows = self.rows;
-        rows.rotate_left(first);
-        rows.into_iter().flatten().chain(self.beyond.into_values())
+        let first = self.first as usize % BUCKETS;
+        let mut buckets = self.buckets;
+        buckets.rotate_left(first);
+        buckets.into_iter().flatten().chain(self.far.into_values())
     }
 
-    fn row(&self, time: Time) -> u64 {
-        time.picoseconds() >> self.shift
+    /// Returns the number of the overflow bucket that covers `time`.
+    fn bucket(&self, time: Time) -> u64 {
+        time.picoseconds() >> self.width_log2
     }
 
-    /// What lay beyond the rows and does no longer takes its place in them, before anything is told that comes there at once.
+    /// Moves packets of the far overflow that overflow buckets now cover there, before any later push with the same
+    /// time.
     #[cold]
     #[inline(never)]
-    fn come_near(&mut self) {
-        while let Some(waiting) = self.beyond.first_entry() {
-            if (waiting.key().0.picoseconds() >> self.shift) - self.first >= ROWS as u64 {
+    fn move_from_far(&mut self) {
+        while let Some(waiting) = self.far.first_entry() {
+            if (waiting.key().0.picoseconds() >> self.width_log2) - self.first >= BUCKETS as u64 {
                 break;
             }
             let Waiting { time, packet, flow } = waiting.remove();
@@ -127,8 +138,8 @@ impl Overflow {
 
     #[cold]
     #[inline(never)]
-    fn push_beyond(&mut self, waiting: Waiting) {
-        self.told += 1;
-        self.beyond.insert((waiting.time, self.told), waiting);
+    fn push_far(&mut self, waiting: Waiting) {
+        self.far_pushes += 1;
+        self.far.insert((waiting.time, self.far_pushes), waiting);
     }
 }
