@@ -25,19 +25,12 @@ use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeade
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::DataLink;
 
+use crate::capture_size::{block_bytes, duplex, too_large, ETHERNET, HEADERS, LEAST_PAYLOAD, MOST_BYTES, REVERSE};
 use crate::observe::CaptureRow;
 use crate::outcome::Outcome;
 use crate::scenario::{LinkConfig, Scenario};
 
-/// What all captures of a run may take together \[bytes\]: they are made in memory.
-pub(crate) const MOST_BYTES: u64 = 1 << 30;
-
-const REVERSE: &str = ".reverse";
-const ETHERNET: usize = 14;
-/// IPv4 and TCP without options.
-const HEADERS: u16 = 40;
 const MOST_OPTIONS: u16 = 40;
-const LEAST_PAYLOAD: u16 = 2;
 const HOSTS: usize = u16::MAX as usize;
 const FIRST_SENDER_PORT: u16 = 49152;
 const RECEIVER_PORT: u16 = 9;
@@ -50,15 +43,8 @@ const NANOSECONDS: u8 = 9;
 /// pcapng, section 4.3: epb_flags, bits 0 and 1.
 const INBOUND: u32 = 1;
 const OUTBOUND: u32 = 2;
-/// An Enhanced Packet Block without its data: 32 bytes, its flags 8, the end of its options 4.
-const BLOCK: u64 = 44;
 
 static ZEROS: [u8; u16::MAX as usize] = [0; u16::MAX as usize];
-
-/// The duplex link of a simplex one.
-pub(crate) fn duplex(link: &str) -> &str {
-    link.strip_suffix(REVERSE).unwrap_or(link)
-}
 
 /// The duplex links that a scenario captures, in its order.
 pub fn captured_links(scenario: &Scenario) -> Vec<&str> {
@@ -69,21 +55,6 @@ pub fn captured_links(scenario: &Scenario) -> Vec<&str> {
         }
     }
     links
-}
-
-/// What a packet adds to a file \[bytes\].
-pub(crate) fn block_bytes(packet: &Packet) -> u64 {
-    let frame = ETHERNET + usize::from(packet.bytes.max(HEADERS + LEAST_PAYLOAD));
-    BLOCK + frame.next_multiple_of(4) as u64
-}
-
-/// The captures grow too large.
-pub(crate) fn too_large(bytes: u64, until: Time) -> String {
-    format!(
-        "trace.capture: too many packets for a capture in memory; given {bytes} bytes until {:.6} s; allowed \
-         {MOST_BYTES}; capture fewer links, or end the run sooner",
-        until.seconds()
-    )
 }
 
 /// One duplex link's capture as a pcapng file: its one interface, "outbound" what left the link that bears the name,
@@ -301,13 +272,6 @@ mod tests {
             let written = writer.write_pcapng_block(block(Time::ZERO, OUTBOUND, frame)).unwrap();
             assert_eq!(written as u64, block_bytes(&packet));
         }
-    }
-
-    #[test]
-    fn a_capture_that_does_not_fit_is_refused_in_words() {
-        let why = too_large(MOST_BYTES + 1, Time::from_seconds(2.5));
-        assert!(why.starts_with("trace.capture: too many packets"), "{why}");
-        assert!(why.contains("2.500000 s"), "{why}");
     }
 
     #[test]

@@ -2,6 +2,7 @@ mod atm_network;
 mod delay;
 mod loss;
 mod processing;
+mod traffic;
 
 use std::collections::BTreeSet;
 

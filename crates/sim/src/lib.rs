@@ -2,9 +2,9 @@
 
 mod calendar_queue;
 mod capture;
+mod capture_size;
 mod channels;
 mod check;
-mod check_traffic;
 mod engine;
 mod flow;
 mod job;

@@ -2,19 +2,17 @@
 
 use base::Time;
 
-use crate::check::Faults;
+use super::{Faults, RATES_BPS};
 use crate::scenario::{FlowConfig, SizeLaw, TimeLaw, TrafficConfig};
 use crate::traffic::{gap, Sizes};
 
 const LONGEST_TIME_S: f64 = 1e7;
 const LARGEST_SIZE: f64 = 1e12;
-/// Rates of sources \[bit/s\], as those of links.
-const RATES_BPS: (f64, f64) = (1.0, 1e13);
 /// Below so many packets in a mean time of sending, looking for the next packet becomes the work.
 const LEAST_PACKETS_AN_ON_TIME: f64 = 1e-3;
 
 impl Faults {
-    pub(crate) fn traffic(&mut self, place: &str, flow: &FlowConfig) {
+    pub(super) fn traffic(&mut self, place: &str, flow: &FlowConfig) {
         let Some(traffic) = &flow.traffic else { return };
         if flow.size_packets.is_some() {
             self.say(format!("{place}.size_packets: stands beside traffic; given a number; allowed null"));

@@ -15,7 +15,7 @@ pub use rows::{
     RepairRow, RoundRow, RttRow, SequenceRow, Traces,
 };
 
-use crate::capture::{self, duplex};
+use crate::capture_size::{self, duplex};
 use crate::pipes::delay_process;
 use crate::recovery::Repair;
 use crate::scenario::Scenario;
@@ -205,8 +205,8 @@ impl Observers {
 
     /// Why the run should not go on until its end, where it should not.
     pub(crate) fn failure(&self, now: Time) -> Option<String> {
-        let too_large = self.captured_bytes > capture::MOST_BYTES;
-        too_large.then(|| capture::too_large(self.captured_bytes, now))
+        let too_large = self.captured_bytes > capture_size::MOST_BYTES;
+        too_large.then(|| capture_size::too_large(self.captured_bytes, now))
     }
 
     /// A packet's last bit leaves the link.
@@ -214,7 +214,7 @@ impl Observers {
         if time <= self.phase.end && self.captured.get(link as usize) == Some(&true) {
             if let Some(rows) = &mut self.traces.capture {
                 rows.push(CaptureRow { time, link, packet: *packet });
-                self.captured_bytes += capture::block_bytes(packet);
+                self.captured_bytes += capture_size::block_bytes(packet);
             }
         }
     }
