@@ -71,8 +71,10 @@ impl LossLogs {
         let LossLogs { logs, spare } = self;
         let number = number.get_or_insert_with(|| {
             let number = spare.pop();
-            // The one that comes after it.
-            spare.last().into_iter().for_each(|next| prefetch(&logs[next.get() as usize - 1]));
+            // The log after that is prefetched for the next flow.
+            if let Some(next) = spare.last() {
+                prefetch(&logs[next.get() as usize - 1]);
+            }
             number.unwrap_or_else(|| {
                 logs.push(LossLog::default());
                 LogNumber::MIN.saturating_add(logs.len() as u32 - 1)
@@ -91,7 +93,9 @@ impl LossLogs {
     /// Fetches a log, if there is such a one.
     #[inline(always)]
     pub(crate) fn prefetch(&self, number: LogNumber) {
-        self.logs.get(number.get() as usize - 1).into_iter().for_each(prefetch);
+        if let Some(log) = self.logs.get(number.get() as usize - 1) {
+            prefetch(log);
+        }
     }
 }
 

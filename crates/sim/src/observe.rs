@@ -248,7 +248,9 @@ impl Observers {
 
     /// A point of the overview of the ATM network.
     pub(crate) fn overview_row(&mut self, kind: OverviewKind, index: u32, time: Time, value: f64) {
-        self.traces.overview.iter_mut().for_each(|rows| rows.push(OverviewRow { kind, index, time, value }));
+        if let Some(rows) = &mut self.traces.overview {
+            rows.push(OverviewRow { kind, index, time, value });
+        }
     }
 
     /// The rows, once the run is over.
@@ -263,14 +265,14 @@ impl Observers {
         }
         // Links whose departures are known on arrival report ahead of the clock, and some senders; each in its own order.
         let Traces { cwnd, rtt, sequence, rounds, queue, drops, overview, capture, .. } = &mut self.traces;
-        cwnd.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.time));
-        rtt.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.time));
-        sequence.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.time));
-        rounds.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.time));
-        queue.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.time));
-        drops.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.time));
-        overview.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.time));
-        capture.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.time));
+        sort(cwnd, |row| row.time);
+        sort(rtt, |row| row.time);
+        sort(sequence, |row| row.time);
+        sort(rounds, |row| row.time);
+        sort(queue, |row| row.time);
+        sort(drops, |row| row.time);
+        sort(overview, |row| row.time);
+        sort(capture, |row| row.time);
         self.traces
     }
 
@@ -305,6 +307,13 @@ impl QueueFollower {
             time: self.time_at.get(packets).copied().unwrap_or_default(),
             arrivals: self.arrivals_at.get(packets).copied().unwrap_or_default(),
         })
+    }
+}
+
+/// Sorts rows by time; rows with equal times stay in their order.
+fn sort<Row>(rows: &mut Option<Vec<Row>>, time: fn(&Row) -> Time) {
+    if let Some(rows) = rows {
+        rows.sort_by_key(time);
     }
 }
 

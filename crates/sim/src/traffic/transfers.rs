@@ -149,7 +149,9 @@ impl Transfers {
     /// Fetches the state of a source, if there is such a one.
     #[inline(always)]
     pub(crate) fn prefetch(&self, source: u32) {
-        self.sources.get(source as usize).into_iter().for_each(prefetch);
+        if let Some(source) = self.sources.get(source as usize) {
+            prefetch(source);
+        }
     }
 
     /// The silence before the next transfer.
