@@ -38,8 +38,8 @@ pub fn check_same(one: &Run, other: &Run) {
 
 fn check_same_table<Row>(one: &[Row], other: &[Row], columns: &[Column<Row>]) {
     for (index, (one, other)) in one.iter().zip(other).enumerate() {
-        for (name, column) in columns {
-            assert_eq!(column(one).to_bits(), column(other).to_bits(), "{name}[{index}]");
+        for column in columns {
+            assert_eq!(column.bits(one), column.bits(other), "{}[{index}]", column.name());
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use base::{PacketKind, Time};
 use numpy::{Element, IntoPyArray};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -72,26 +71,22 @@ fn replication<'py>(py: Python<'py>, scenario: &Scenario, outcome: &Outcome) -> 
     Ok(result)
 }
 
+/// Returns a table of rows: an array for each column, by the column's name.
 fn table<'py, Row>(py: Python<'py>, rows: &[Row], columns: &[Column<Row>]) -> PyResult<Bound<'py, PyDict>> {
     let table = PyDict::new(py);
-    for (name, value) in columns {
-        column(&table, name, rows, value)?;
+    for column in columns {
+        match *column {
+            Column::Bool(name, value) => add_column(&table, name, rows, value),
+            Column::U8(name, value) => add_column(&table, name, rows, value),
+            Column::U32(name, value) => add_column(&table, name, rows, value),
+            Column::U64(name, value) => add_column(&table, name, rows, value),
+            Column::F64(name, value) => add_column(&table, name, rows, value),
+        }?;
     }
     Ok(table)
 }
 
-fn source_tables<'py>(py: Python<'py>, sources: &TransferStatistics) -> PyResult<Bound<'py, PyDict>> {
-    let tables = PyDict::new(py);
-    tables.set_item("entry", sources.entry)?;
-    tables.set_item("started", sources.started)?;
-    tables.set_item("completed", sources.completed)?;
-    tables.set_item("classes", table(py, &sources.classes, Outcome::CLASS_COLUMNS)?)?;
-    tables.set_item("states", table(py, &sources.states, Outcome::STATE_COLUMNS)?)?;
-    column(&tables, "sequence_drops", &sources.sequence_drops, |&drops| drops as f64)?;
-    Ok(tables)
-}
-
-fn column<Row, T: Element>(
+fn add_column<Row, T: Element>(
     table: &Bound<'_, PyDict>,
     name: &str,
     rows: &[Row],
@@ -101,140 +96,44 @@ fn column<Row, T: Element>(
     table.set_item(name, values.into_pyarray(table.py()))
 }
 
-fn seconds(time: Time) -> f64 {
-    time.seconds()
+fn source_tables<'py>(py: Python<'py>, sources: &TransferStatistics) -> PyResult<Bound<'py, PyDict>> {
+    let tables = PyDict::new(py);
+    tables.set_item("entry", sources.entry)?;
+    tables.set_item("started", sources.started)?;
+    tables.set_item("completed", sources.completed)?;
+    tables.set_item("classes", table(py, &sources.classes, Outcome::CLASS_COLUMNS)?)?;
+    tables.set_item("states", table(py, &sources.states, Outcome::STATE_COLUMNS)?)?;
+    add_column(&tables, "sequence_drops", &sources.sequence_drops, |&drops| drops as f64)?;
+    Ok(tables)
 }
 
 fn traces<'py>(py: Python<'py>, traces: &Traces) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
-    let add = |name: &str, table: Option<Bound<'py, PyDict>>| match table {
-        Some(table) => all.set_item(name, table),
-        None => Ok(()),
-    };
-    add("cwnd", traces.cwnd.as_ref().map(|rows| cwnd(py, rows)).transpose()?)?;
-    add("rtt", traces.rtt.as_ref().map(|rows| rtt(py, rows)).transpose()?)?;
-    add("sequence", traces.sequence.as_ref().map(|rows| sequence(py, rows)).transpose()?)?;
-    add("queue", traces.queue.as_ref().map(|rows| queue(py, rows)).transpose()?)?;
-    add("queue_distribution", traces.queue_distribution.as_ref().map(|rows| distribution(py, rows)).transpose()?)?;
-    add("drops", traces.drops.as_ref().map(|rows| drops(py, rows)).transpose()?)?;
-    add("losses", traces.losses.as_ref().map(|rows| losses(py, rows)).transpose()?)?;
-    add("delay", traces.delay.as_ref().map(|rows| delay(py, rows)).transpose()?)?;
-    add("recovery", traces.recovery.as_ref().map(|rows| recovery(py, rows)).transpose()?)?;
-    add("rounds", traces.rounds.as_ref().map(|rows| rounds(py, rows)).transpose()?)?;
-    add("overview", traces.overview.as_ref().map(|rows| overview(py, rows)).transpose()?)?;
+    add_trace(&all, "cwnd", &traces.cwnd, sim::CwndRow::COLUMNS)?;
+    add_trace(&all, "rtt", &traces.rtt, sim::RttRow::COLUMNS)?;
+    add_trace(&all, "sequence", &traces.sequence, sim::SequenceRow::COLUMNS)?;
+    add_trace(&all, "queue", &traces.queue, sim::QueueRow::COLUMNS)?;
+    add_trace(&all, "queue_distribution", &traces.queue_distribution, sim::QueueDistributionRow::COLUMNS)?;
+    add_trace(&all, "drops", &traces.drops, sim::DropRow::COLUMNS)?;
+    add_trace(&all, "losses", &traces.losses, sim::LossRow::COLUMNS)?;
+    add_trace(&all, "delay", &traces.delay, sim::DelayRow::COLUMNS)?;
+    add_trace(&all, "recovery", &traces.recovery, sim::RepairRow::COLUMNS)?;
+    add_trace(&all, "rounds", &traces.rounds, sim::RoundRow::COLUMNS)?;
+    add_trace(&all, "overview", &traces.overview, sim::OverviewRow::COLUMNS)?;
     Ok(all)
 }
 
-fn cwnd<'py>(py: Python<'py>, rows: &[sim::CwndRow]) -> PyResult<Bound<'py, PyDict>> {
-    let table = PyDict::new(py);
-    column(&table, "flow", rows, |row| row.flow)?;
-    column(&table, "time_s", rows, |row| seconds(row.time))?;
-    column(&table, "cwnd", rows, |row| row.cwnd)?;
-    column(&table, "ssthresh", rows, |row| row.ssthresh)?;
-    column(&table, "flight_size", rows, |row| row.flight_size)?;
-    column(&table, "rto_s", rows, |row| seconds(row.rto))?;
-    Ok(table)
-}
-
-fn rtt<'py>(py: Python<'py>, rows: &[sim::RttRow]) -> PyResult<Bound<'py, PyDict>> {
-    let table = PyDict::new(py);
-    column(&table, "flow", rows, |row| row.flow)?;
-    column(&table, "time_s", rows, |row| seconds(row.time))?;
-    column(&table, "rtt_s", rows, |row| seconds(row.rtt))?;
-    Ok(table)
-}
-
-fn sequence<'py>(py: Python<'py>, rows: &[sim::SequenceRow]) -> PyResult<Bound<'py, PyDict>> {
-    let table = PyDict::new(py);
-    column(&table, "flow", rows, |row| row.flow)?;
-    column(&table, "time_s", rows, |row| seconds(row.time))?;
-    column(&table, "kind", rows, |row| row.kind as u8)?;
-    column(&table, "sequence", rows, |row| row.sequence)?;
-    Ok(table)
-}
-
-fn queue<'py>(py: Python<'py>, rows: &[sim::QueueRow]) -> PyResult<Bound<'py, PyDict>> {
-    let table = PyDict::new(py);
-    column(&table, "link", rows, |row| row.link)?;
-    column(&table, "time_s", rows, |row| seconds(row.time))?;
-    column(&table, "packets", rows, |row| row.packets)?;
-    Ok(table)
-}
-
-fn distribution<'py>(py: Python<'py>, rows: &[sim::QueueDistributionRow]) -> PyResult<Bound<'py, PyDict>> {
-    let table = PyDict::new(py);
-    column(&table, "link", rows, |row| row.link)?;
-    column(&table, "packets", rows, |row| row.packets)?;
-    column(&table, "time_s", rows, |row| seconds(row.time))?;
-    column(&table, "arrivals", rows, |row| row.arrivals)?;
-    Ok(table)
-}
-
-fn drops<'py>(py: Python<'py>, rows: &[sim::DropRow]) -> PyResult<Bound<'py, PyDict>> {
-    let table = PyDict::new(py);
-    column(&table, "time_s", rows, |row| seconds(row.time))?;
-    column(&table, "link", rows, |row| row.link)?;
-    column(&table, "flow", rows, |row| row.packet.flow)?;
-    column(&table, "sequence", rows, |row| row.packet.sequence)?;
-    column(&table, "retransmission", rows, |row| row.packet.kind == PacketKind::Retransmission)?;
-    column(&table, "slow_start", rows, |row| row.packet.slow_start)?;
-    column(&table, "ack", rows, |row| row.packet.kind == PacketKind::Ack)?;
-    column(&table, "lost", rows, |row| row.lost)?;
-    Ok(table)
-}
-
-fn losses<'py>(py: Python<'py>, rows: &[sim::LossRow]) -> PyResult<Bound<'py, PyDict>> {
-    let table = PyDict::new(py);
-    column(&table, "time_s", rows, |row| seconds(row.time))?;
-    column(&table, "flow", rows, |row| row.flow)?;
-    column(&table, "sequence", rows, |row| row.loss.sequence)?;
-    column(&table, "cause", rows, |row| row.loss.cause as u8)?;
-    column(&table, "slow_start", rows, |row| row.loss.slow_start)?;
-    column(&table, "retransmission", rows, |row| row.loss.retransmission)?;
-    column(&table, "spurious", rows, |row| row.spurious)?;
-    Ok(table)
-}
-
-fn recovery<'py>(py: Python<'py>, rows: &[sim::RepairRow]) -> PyResult<Bound<'py, PyDict>> {
-    let table = PyDict::new(py);
-    column(&table, "flow", rows, |row| row.flow)?;
-    column(&table, "time_s", rows, |row| seconds(row.time))?;
-    column(&table, "event", rows, |row| row.repair.event())?;
-    column(&table, "sequence", rows, |row| row.repair.loss.sequence)?;
-    column(&table, "window", rows, |row| row.repair.loss.window)?;
-    column(&table, "slow_start", rows, |row| row.repair.loss.slow_start)?;
-    column(&table, "spurious", rows, |row| row.repair.spurious)?;
-    column(&table, "duration_s", rows, |row| seconds(row.repair.time))?;
-    column(&table, "retransmissions", rows, |row| row.repair.retransmissions)?;
-    column(&table, "sent", rows, |row| row.repair.sent)?;
-    column(&table, "sent_on_end", rows, |row| row.repair.sent_on_end)?;
-    Ok(table)
-}
-
-fn rounds<'py>(py: Python<'py>, rows: &[sim::RoundRow]) -> PyResult<Bound<'py, PyDict>> {
-    let table = PyDict::new(py);
-    column(&table, "flow", rows, |row| row.flow)?;
-    column(&table, "time_s", rows, |row| seconds(row.time))?;
-    column(&table, "rtt_s", rows, |row| seconds(row.rtt))?;
-    column(&table, "window", rows, |row| row.window)?;
-    Ok(table)
-}
-
-fn delay<'py>(py: Python<'py>, rows: &[sim::DelayRow]) -> PyResult<Bound<'py, PyDict>> {
-    let table = PyDict::new(py);
-    column(&table, "link", rows, |row| row.link)?;
-    column(&table, "time_s", rows, |row| seconds(row.time))?;
-    column(&table, "delay_s", rows, |row| seconds(row.delay))?;
-    Ok(table)
-}
-
-fn overview<'py>(py: Python<'py>, rows: &[sim::OverviewRow]) -> PyResult<Bound<'py, PyDict>> {
-    let table = PyDict::new(py);
-    column(&table, "kind", rows, |row| row.kind as u8)?;
-    column(&table, "index", rows, |row| row.index)?;
-    column(&table, "time_s", rows, |row| seconds(row.time))?;
-    column(&table, "value", rows, |row| row.value)?;
-    Ok(table)
+/// Adds the table of a trace, if it was recorded.
+fn add_trace<Row>(
+    all: &Bound<'_, PyDict>,
+    name: &str,
+    rows: &Option<Vec<Row>>,
+    columns: &[Column<Row>],
+) -> PyResult<()> {
+    match rows {
+        Some(rows) => all.set_item(name, table(all.py(), rows, columns)?),
+        None => Ok(()),
+    }
 }
 
 /// What an ATM network recorded: its ends by the links that stand for their ways.
@@ -242,9 +141,9 @@ fn atm_traces(all: &Bound<'_, PyDict>, rows: &atm::Traces, config: &sim::scenari
     let (py, asked) = (all.py(), config.network.trace);
     let table = |rows: &[atm::Row], whose: &str, of: &dyn Fn(u32) -> u32, what: &str| -> PyResult<_> {
         let table = PyDict::new(py);
-        column(&table, whose, rows, |row| of(row.index))?;
-        column(&table, "time_s", rows, |row| seconds(row.time))?;
-        column(&table, what, rows, |row| row.value)?;
+        add_column(&table, whose, rows, |row| of(row.index))?;
+        add_column(&table, "time_s", rows, |row| row.time.seconds())?;
+        add_column(&table, what, rows, |row| row.value)?;
         Ok(table)
     };
     let link = |end: u32| config.links[end as usize] as u32;
@@ -255,8 +154,8 @@ fn atm_traces(all: &Bound<'_, PyDict>, rows: &atm::Traces, config: &sim::scenari
         let queues = table(&rows.ip_queue_data, "link", &link, "data_packets")?;
         let both: Vec<(f64, f64)> =
             rows.ip_queue.iter().zip(&rows.atm_queue).map(|(ip, atm)| (ip.value, atm.value)).collect();
-        column(&queues, "ip_packets", &both, |row| row.0)?;
-        column(&queues, "atm_packets", &both, |row| row.1)?;
+        add_column(&queues, "ip_packets", &both, |row| row.0)?;
+        add_column(&queues, "atm_packets", &both, |row| row.1)?;
         all.set_item("ip_queue", queues)?;
     }
     if asked.cell_queue {

@@ -5,6 +5,7 @@ mod capture;
 mod capture_size;
 mod channels;
 mod check;
+mod column;
 mod engine;
 mod flow;
 mod job;
@@ -25,13 +26,14 @@ mod traffic;
 
 pub use capture::{captured_links, pcapng};
 pub use check::check;
+pub use column::Column;
 pub use engine::{Engine, Progress};
 pub use job::Job;
 pub use observe::{
     CaptureRow, CwndRow, DelayRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow,
     RepairRow, RoundRow, RttRow, SequenceRow, Traces,
 };
-pub use outcome::{Column, Outcome};
+pub use outcome::Outcome;
 pub use recovery::{RecoveryStatistics, Repair, TimeoutKind};
 pub use scenario::Scenario;
 pub use statistics::{FlowStatistics, MOST_ROWS_OF_A_GROUP};

@@ -1,5 +1,6 @@
 //! What a run records on request. Observers only look: a run is the same bit for bit with and without them.
 
+mod columns;
 mod drop_counter;
 mod rounds;
 mod rows;

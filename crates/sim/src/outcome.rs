@@ -1,6 +1,7 @@
 use base::Time;
 use net::{LinkStatistics, Phase};
 
+use crate::column::Column::{self, F64};
 use crate::observe::Traces;
 use crate::recovery::{RecoveryStatistics, TimeoutKind};
 use crate::statistics::FlowStatistics;
@@ -29,9 +30,6 @@ pub struct Outcome {
     pub traces: Traces,
 }
 
-/// A named column of a table of flows or links.
-pub type Column<Row> = (&'static str, fn(&Row) -> f64);
-
 fn total(pair: [u64; 2]) -> f64 {
     (pair[0] + pair[1]) as f64
 }
@@ -43,87 +41,87 @@ fn seconds(picoseconds: f64) -> f64 {
 impl Outcome {
     /// The columns of the flows' table: what was measured after the warm-up, and totals over the whole run.
     pub const FLOW_COLUMNS: &'static [Column<FlowStatistics>] = &[
-        ("sent_packets", |flow| flow.sent[1] as f64),
-        ("retransmitted_packets", |flow| flow.retransmitted[1] as f64),
-        ("received_packets", |flow| flow.received[1] as f64),
-        ("dropped_packets", |flow| flow.dropped[1] as f64),
-        ("lost_packets", |flow| flow.lost[1] as f64),
-        ("delivered_packets", |flow| flow.delivered[1] as f64),
-        ("acked_packets", |flow| flow.acked[1] as f64),
-        ("duplicate_acks", |flow| flow.duplicate_acks[1] as f64),
-        ("timeouts", |flow| flow.timeouts[1] as f64),
-        ("fast_retransmits", |flow| flow.fast_retransmits[1] as f64),
-        ("rtt_sum_s", |flow| seconds(flow.rtt_sum as f64)),
-        ("rtt_samples", |flow| flow.rtt_samples as f64),
-        ("cwnd_max", |flow| flow.cwnd_max),
-        ("cwnd_area", |flow| seconds(flow.cwnd_area)),
-        ("finish_s", |flow| if flow.finish == Time::NEVER { f64::NAN } else { flow.finish.seconds() }),
-        ("sent_total", |flow| total(flow.sent)),
-        ("received_total", |flow| total(flow.received)),
-        ("dropped_total", |flow| total(flow.dropped)),
-        ("lost_total", |flow| total(flow.lost)),
-        ("delivered_total", |flow| total(flow.delivered)),
+        F64("sent_packets", |flow| flow.sent[1] as f64),
+        F64("retransmitted_packets", |flow| flow.retransmitted[1] as f64),
+        F64("received_packets", |flow| flow.received[1] as f64),
+        F64("dropped_packets", |flow| flow.dropped[1] as f64),
+        F64("lost_packets", |flow| flow.lost[1] as f64),
+        F64("delivered_packets", |flow| flow.delivered[1] as f64),
+        F64("acked_packets", |flow| flow.acked[1] as f64),
+        F64("duplicate_acks", |flow| flow.duplicate_acks[1] as f64),
+        F64("timeouts", |flow| flow.timeouts[1] as f64),
+        F64("fast_retransmits", |flow| flow.fast_retransmits[1] as f64),
+        F64("rtt_sum_s", |flow| seconds(flow.rtt_sum as f64)),
+        F64("rtt_samples", |flow| flow.rtt_samples as f64),
+        F64("cwnd_max", |flow| flow.cwnd_max),
+        F64("cwnd_area", |flow| seconds(flow.cwnd_area)),
+        F64("finish_s", |flow| if flow.finish == Time::NEVER { f64::NAN } else { flow.finish.seconds() }),
+        F64("sent_total", |flow| total(flow.sent)),
+        F64("received_total", |flow| total(flow.received)),
+        F64("dropped_total", |flow| total(flow.dropped)),
+        F64("lost_total", |flow| total(flow.lost)),
+        F64("delivered_total", |flow| total(flow.delivered)),
     ];
 
     /// The columns that the flows' losses add, all of the measurement.
     pub const RECOVERY_COLUMNS: &'static [Column<RecoveryStatistics>] = &[
-        ("spurious_timeouts", |flow| flow.spurious_timeouts as f64),
-        ("spurious_fast_retransmits", |flow| flow.spurious_fast_retransmits as f64),
-        ("timeouts_repeated", |flow| flow.timeouts[TimeoutKind::Repeated as usize] as f64),
-        ("timeouts_in_recovery", |flow| flow.timeouts[TimeoutKind::InRecovery as usize] as f64),
-        ("timeouts_at_beginning", |flow| flow.timeouts[TimeoutKind::Beginning as usize] as f64),
-        ("timeouts_at_end", |flow| flow.timeouts[TimeoutKind::End as usize] as f64),
-        ("timeouts_other", |flow| flow.timeouts[TimeoutKind::Other as usize] as f64),
-        ("timeouts_in_slow_start", |flow| flow.slow_start_timeouts as f64),
-        ("stalled_s", |flow| flow.stalled.seconds()),
-        ("recoveries", |flow| flow.recoveries as f64),
-        ("recovery_retransmissions", |flow| flow.retransmissions as f64),
-        ("recovery_sent", |flow| flow.sent as f64),
-        ("recovery_sent_on_end", |flow| flow.sent_on_end as f64),
-        ("recovery_s", |flow| flow.time.seconds()),
+        F64("spurious_timeouts", |flow| flow.spurious_timeouts as f64),
+        F64("spurious_fast_retransmits", |flow| flow.spurious_fast_retransmits as f64),
+        F64("timeouts_repeated", |flow| flow.timeouts[TimeoutKind::Repeated as usize] as f64),
+        F64("timeouts_in_recovery", |flow| flow.timeouts[TimeoutKind::InRecovery as usize] as f64),
+        F64("timeouts_at_beginning", |flow| flow.timeouts[TimeoutKind::Beginning as usize] as f64),
+        F64("timeouts_at_end", |flow| flow.timeouts[TimeoutKind::End as usize] as f64),
+        F64("timeouts_other", |flow| flow.timeouts[TimeoutKind::Other as usize] as f64),
+        F64("timeouts_in_slow_start", |flow| flow.slow_start_timeouts as f64),
+        F64("stalled_s", |flow| flow.stalled.seconds()),
+        F64("recoveries", |flow| flow.recoveries as f64),
+        F64("recovery_retransmissions", |flow| flow.retransmissions as f64),
+        F64("recovery_sent", |flow| flow.sent as f64),
+        F64("recovery_sent_on_end", |flow| flow.sent_on_end as f64),
+        F64("recovery_s", |flow| flow.time.seconds()),
     ];
 
     /// The columns of the links' table, likewise.
     pub const LINK_COLUMNS: &'static [Column<LinkStatistics>] = &[
-        ("arrived_packets", |link| link.arrived[1] as f64),
-        ("dropped_packets", |link| link.dropped[1] as f64),
-        ("lost_packets", |link| link.lost[1] as f64),
-        ("departed_packets", |link| link.departed[1] as f64),
-        ("departed_bytes", |link| link.departed_bytes[1] as f64),
-        ("busy_s", |link| link.busy.seconds()),
-        ("queue_area_packet_s", |link| seconds(link.queue_area as f64)),
-        ("queue_max_packets", |link| link.queue_max as f64),
-        ("arrived_total", |link| total(link.arrived)),
-        ("dropped_total", |link| total(link.dropped)),
-        ("lost_total", |link| total(link.lost)),
-        ("departed_total", |link| total(link.departed)),
+        F64("arrived_packets", |link| link.arrived[1] as f64),
+        F64("dropped_packets", |link| link.dropped[1] as f64),
+        F64("lost_packets", |link| link.lost[1] as f64),
+        F64("departed_packets", |link| link.departed[1] as f64),
+        F64("departed_bytes", |link| link.departed_bytes[1] as f64),
+        F64("busy_s", |link| link.busy.seconds()),
+        F64("queue_area_packet_s", |link| seconds(link.queue_area as f64)),
+        F64("queue_max_packets", |link| link.queue_max as f64),
+        F64("arrived_total", |link| total(link.arrived)),
+        F64("dropped_total", |link| total(link.dropped)),
+        F64("lost_total", |link| total(link.lost)),
+        F64("departed_total", |link| total(link.departed)),
     ];
 
     /// The columns of a group's transfers by size, in the measurement.
     pub const CLASS_COLUMNS: &'static [Column<SizeClass>] = &[
-        ("from_packets", |class| class.from as f64),
-        ("to_packets", |class| class.to.map_or(f64::INFINITY, |to| to as f64)),
-        ("transfers", |class| class.transfers as f64),
-        ("packets", |class| class.packets as f64),
-        ("on_s", |class| seconds(class.on as f64)),
-        ("rate_sum_packets_per_s", |class| class.rates),
-        ("stalled_s", |class| seconds(class.stalled as f64)),
-        ("sent_packets", |class| class.sent as f64),
-        ("retransmitted_packets", |class| class.retransmitted as f64),
-        ("dropped_packets", |class| class.dropped as f64),
-        ("timeouts", |class| class.timeouts as f64),
-        ("fast_retransmits", |class| class.fast_retransmits as f64),
-        ("recovery_retransmissions", |class| class.recovered as f64),
-        ("arrivals", |class| class.arrivals as f64),
-        ("queue_seen_packets", |class| class.queue_seen as f64),
+        F64("from_packets", |class| class.from as f64),
+        F64("to_packets", |class| class.to.map_or(f64::INFINITY, |to| to as f64)),
+        F64("transfers", |class| class.transfers as f64),
+        F64("packets", |class| class.packets as f64),
+        F64("on_s", |class| seconds(class.on as f64)),
+        F64("rate_sum_packets_per_s", |class| class.rates),
+        F64("stalled_s", |class| seconds(class.stalled as f64)),
+        F64("sent_packets", |class| class.sent as f64),
+        F64("retransmitted_packets", |class| class.retransmitted as f64),
+        F64("dropped_packets", |class| class.dropped as f64),
+        F64("timeouts", |class| class.timeouts as f64),
+        F64("fast_retransmits", |class| class.fast_retransmits as f64),
+        F64("recovery_retransmissions", |class| class.recovered as f64),
+        F64("arrivals", |class| class.arrivals as f64),
+        F64("queue_seen_packets", |class| class.queue_seen as f64),
     ];
 
     /// The columns of a group's states, by the number of active sources from none on, likewise.
     pub const STATE_COLUMNS: &'static [Column<State>] = &[
-        ("time_s", |state| state.time.seconds()),
-        ("transfers", |state| state.transfers as f64),
-        ("packets", |state| state.packets as f64),
-        ("on_s", |state| seconds(state.on as f64)),
+        F64("time_s", |state| state.time.seconds()),
+        F64("transfers", |state| state.transfers as f64),
+        F64("packets", |state| state.packets as f64),
+        F64("on_s", |state| seconds(state.on as f64)),
     ];
 
     /// Data packets delivered in order to all applications over the whole run.

@@ -1,0 +1,40 @@
+//! Tables as data: what Python gets of a run's rows.
+
+/// A column of a table: its name, and the function that reads a row's value, by the type of the values.
+#[derive(Clone, Copy, Debug)]
+pub enum Column<Row> {
+    /// Truth values.
+    Bool(&'static str, fn(&Row) -> bool),
+    /// Codes; `contract` names them.
+    U8(&'static str, fn(&Row) -> u8),
+    /// Indices.
+    U32(&'static str, fn(&Row) -> u32),
+    /// Counts.
+    U64(&'static str, fn(&Row) -> u64),
+    /// Amounts, and counts that may be unknown.
+    F64(&'static str, fn(&Row) -> f64),
+}
+
+impl<Row> Column<Row> {
+    /// Returns the name of the column.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Column::Bool(name, _)
+            | Column::U8(name, _)
+            | Column::U32(name, _)
+            | Column::U64(name, _)
+            | Column::F64(name, _) => name,
+        }
+    }
+
+    /// Returns a row's value as bits: equal values of a column have equal bits.
+    pub fn bits(&self, row: &Row) -> u64 {
+        match self {
+            Column::Bool(_, value) => u64::from(value(row)),
+            Column::U8(_, value) => u64::from(value(row)),
+            Column::U32(_, value) => u64::from(value(row)),
+            Column::U64(_, value) => value(row),
+            Column::F64(_, value) => value(row).to_bits(),
+        }
+    }
+}

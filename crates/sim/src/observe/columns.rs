@@ -1,0 +1,126 @@
+//! The columns of the tables of recorded rows. A time is in seconds; a flow, a link or a port is an index.
+
+use base::PacketKind;
+
+use super::rows::{
+    CwndRow, DelayRow, DropRow, LossRow, OverviewRow, QueueDistributionRow, QueueRow, RepairRow, RoundRow, RttRow,
+    SequenceRow,
+};
+use crate::column::Column::{self, Bool, F64, U32, U64, U8};
+
+impl CwndRow {
+    /// The columns of the table `cwnd`.
+    pub const COLUMNS: &'static [Column<CwndRow>] = &[
+        U32("flow", |row| row.flow),
+        F64("time_s", |row| row.time.seconds()),
+        F64("cwnd", |row| row.cwnd),
+        F64("ssthresh", |row| row.ssthresh),
+        U64("flight_size", |row| row.flight_size),
+        F64("rto_s", |row| row.rto.seconds()),
+    ];
+}
+
+impl RttRow {
+    /// The columns of the table `rtt`.
+    pub const COLUMNS: &'static [Column<RttRow>] =
+        &[U32("flow", |row| row.flow), F64("time_s", |row| row.time.seconds()), F64("rtt_s", |row| row.rtt.seconds())];
+}
+
+impl SequenceRow {
+    /// The columns of the table `sequence`.
+    pub const COLUMNS: &'static [Column<SequenceRow>] = &[
+        U32("flow", |row| row.flow),
+        F64("time_s", |row| row.time.seconds()),
+        U8("kind", |row| row.kind as u8),
+        U64("sequence", |row| row.sequence),
+    ];
+}
+
+impl QueueRow {
+    /// The columns of the table `queue`.
+    pub const COLUMNS: &'static [Column<QueueRow>] =
+        &[U32("link", |row| row.link), F64("time_s", |row| row.time.seconds()), U64("packets", |row| row.packets)];
+}
+
+impl QueueDistributionRow {
+    /// The columns of the table `queue_distribution`.
+    pub const COLUMNS: &'static [Column<QueueDistributionRow>] = &[
+        U32("link", |row| row.link),
+        U64("packets", |row| row.packets),
+        F64("time_s", |row| row.time.seconds()),
+        U64("arrivals", |row| row.arrivals),
+    ];
+}
+
+impl DropRow {
+    /// The columns of the table `drops`.
+    pub const COLUMNS: &'static [Column<DropRow>] = &[
+        F64("time_s", |row| row.time.seconds()),
+        U32("link", |row| row.link),
+        U32("flow", |row| row.packet.flow),
+        U64("sequence", |row| row.packet.sequence),
+        Bool("retransmission", |row| row.packet.kind == PacketKind::Retransmission),
+        Bool("slow_start", |row| row.packet.slow_start),
+        Bool("ack", |row| row.packet.kind == PacketKind::Ack),
+        Bool("lost", |row| row.lost),
+    ];
+}
+
+impl LossRow {
+    /// The columns of the table `losses`.
+    pub const COLUMNS: &'static [Column<LossRow>] = &[
+        F64("time_s", |row| row.time.seconds()),
+        U32("flow", |row| row.flow),
+        U64("sequence", |row| row.loss.sequence),
+        U8("cause", |row| row.loss.cause as u8),
+        Bool("slow_start", |row| row.loss.slow_start),
+        Bool("retransmission", |row| row.loss.retransmission),
+        Bool("spurious", |row| row.spurious),
+    ];
+}
+
+impl RepairRow {
+    /// The columns of the table `recovery`.
+    pub const COLUMNS: &'static [Column<RepairRow>] = &[
+        U32("flow", |row| row.flow),
+        F64("time_s", |row| row.time.seconds()),
+        U8("event", |row| row.repair.event()),
+        U64("sequence", |row| row.repair.loss.sequence),
+        U64("window", |row| row.repair.loss.window),
+        Bool("slow_start", |row| row.repair.loss.slow_start),
+        Bool("spurious", |row| row.repair.spurious),
+        F64("duration_s", |row| row.repair.time.seconds()),
+        U64("retransmissions", |row| row.repair.retransmissions),
+        U64("sent", |row| row.repair.sent),
+        U64("sent_on_end", |row| row.repair.sent_on_end),
+    ];
+}
+
+impl RoundRow {
+    /// The columns of the table `rounds`.
+    pub const COLUMNS: &'static [Column<RoundRow>] = &[
+        U32("flow", |row| row.flow),
+        F64("time_s", |row| row.time.seconds()),
+        F64("rtt_s", |row| row.rtt.seconds()),
+        F64("window", |row| row.window),
+    ];
+}
+
+impl DelayRow {
+    /// The columns of the table `delay`.
+    pub const COLUMNS: &'static [Column<DelayRow>] = &[
+        U32("link", |row| row.link),
+        F64("time_s", |row| row.time.seconds()),
+        F64("delay_s", |row| row.delay.seconds()),
+    ];
+}
+
+impl OverviewRow {
+    /// The columns of the table `overview`.
+    pub const COLUMNS: &'static [Column<OverviewRow>] = &[
+        U8("kind", |row| row.kind as u8),
+        U32("index", |row| row.index),
+        F64("time_s", |row| row.time.seconds()),
+        F64("value", |row| row.value),
+    ];
+}
