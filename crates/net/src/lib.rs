@@ -11,8 +11,8 @@ mod link;
 mod loss;
 mod private;
 mod process;
+mod queue;
 mod queued;
-mod red;
 mod statistics;
 
 pub use buffer::{Buffer, Counting, Limit};
@@ -21,6 +21,6 @@ pub use link::Link;
 pub use loss::{Crossing, Loss, LossLaw};
 pub use private::PrivateLinks;
 pub use process::Process;
-pub use queued::{QueuedLink, Victim};
-pub use red::{Red, RedConfig, RedVerdict};
+pub use queue::{AqmConfig, Discipline, Overflow, RedConfig, SchedulerConfig, DISCIPLINES};
+pub use queued::QueuedLink;
 pub use statistics::{LinkStatistics, Phase};

@@ -1,7 +1,7 @@
-use base::{Rate, Ring, Time};
+use base::{RandomStream, Rate, Ring, Time};
 
 use crate::buffer::{Buffer, Load};
-use crate::red::{Red, RedVerdict};
+use crate::queue::{Aqm, Discipline, Verdict};
 use crate::statistics::{LinkStatistics, Phase};
 
 /// A link whose packets' departures are known on arrival: first in, first out, and whoever is in stays in.
@@ -17,7 +17,7 @@ pub struct Link {
     bytes_before_last: u64,
     rate: Rate,
     buffer: Buffer,
-    red: Option<Box<Red>>,
+    aqm: Option<Box<Aqm>>,
     /// Packets of the size at hand that came and left within the measurement, and what they add to the area.
     passed: u64,
     passed_area: u128,
@@ -31,15 +31,15 @@ struct Inside {
 }
 
 impl Link {
-    /// An empty link; with `red`, arriving packets may be dropped early.
-    pub fn new(rate: Rate, buffer: Buffer, red: Option<Red>) -> Link {
+    /// Returns an empty link. As no waiting packet is overtaken or dropped, only the AQM of the discipline acts.
+    pub fn new(rate: Rate, buffer: Buffer, discipline: &Discipline, random: RandomStream) -> Link {
         Link {
             last: Inside::default(),
             before_last: Ring::default(),
             bytes_before_last: 0,
             rate,
             buffer,
-            red: red.map(Box::new),
+            aqm: discipline.aqm.build(rate, random).map(Box::new),
             passed: 0,
             passed_area: 0,
             statistics: LinkStatistics::default(),
@@ -77,7 +77,7 @@ impl Link {
         if self.last.departure > now {
             self.forget_departed(now);
             let load = self.load();
-            if self.red.is_some() && self.drops_early(now, &load) {
+            if self.aqm.is_some() && self.drops_early(now, &load) {
                 return self.refuse(now, phase);
             }
             if !self.buffer.admits(&load, bytes) {
@@ -90,7 +90,7 @@ impl Link {
         } else {
             self.before_last.clear();
             self.bytes_before_last = 0;
-            if self.red.is_some() && self.drops_early(now, &Load::default()) {
+            if self.aqm.is_some() && self.drops_early(now, &Load::default()) {
                 return self.refuse(now, phase);
             }
         }
@@ -160,7 +160,7 @@ impl Link {
     fn drops_early(&mut self, now: Time, load: &Load) -> bool {
         let idle = (load.packets == 0).then(|| now - self.last.departure);
         let queue = self.buffer.counted_packets(load);
-        self.red.as_mut().is_some_and(|red| red.on_arrival(queue, idle) == RedVerdict::Drop)
+        self.aqm.as_mut().is_some_and(|aqm| aqm.algorithm().on_arrival(queue, idle) == Verdict::Drop)
     }
 }
 
@@ -173,7 +173,8 @@ mod tests {
 
     fn link(limit: Limit) -> Link {
         // 1000 bytes take 1 ms.
-        Link::new(Rate::from_bits_per_second(8e6), Buffer::new(limit, Counting::WithService), None)
+        let (buffer, random) = (Buffer::new(limit, Counting::WithService), RandomStream::named(1, 0, "link"));
+        Link::new(Rate::from_bits_per_second(8e6), buffer, &Discipline::DROP_TAIL, random)
     }
 
     fn arrive(link: &mut Link, milliseconds: f64) -> Option<f64> {

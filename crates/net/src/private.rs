@@ -111,11 +111,13 @@ impl PrivateLinks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Counting, Limit, Link};
+    use crate::{Counting, Discipline, Limit, Link};
+    use base::RandomStream;
 
     fn same(limit: Limit, counting: Counting, arrivals: &[u64], phase: Phase) {
         let (rate, buffer) = (Rate::from_bits_per_second(8e6), Buffer::new(limit, counting));
-        let mut link = Link::new(rate, buffer, None);
+        let random = RandomStream::named(1, 0, "link");
+        let mut link = Link::new(rate, buffer, &Discipline::DROP_TAIL, random);
         let (mut copies, mut last) = (PrivateLinks::new(rate, buffer, 1000), Time::ZERO);
         let mut now = Time::ZERO;
         for &gap in arrivals {
@@ -135,7 +137,7 @@ mod tests {
     #[test]
     fn a_private_link_is_a_link() {
         // Service of 1 ms; gaps from 0 to 2 ms, ties included.
-        let mut random = base::RandomStream::named(1, 0, "gaps");
+        let mut random = RandomStream::named(1, 0, "gaps");
         for limit in [Limit::Unlimited, Limit::Packets(1), Limit::Packets(3), Limit::Bytes(999), Limit::Bytes(3500)] {
             for counting in [Counting::WithService, Counting::Waiting] {
                 for (warmup, end) in [(0, u64::MAX), (30_000_000_000, 90_000_000_000)] {

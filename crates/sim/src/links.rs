@@ -1,7 +1,10 @@
-//! From a link's settings to the link.
+//! Links and queue disciplines made from their settings.
 
 use base::{RandomStream, Rate};
-use net::{Buffer, Counting, Limit, Link, PrivateLinks, QueuedLink, Red, RedConfig, Victim};
+use net::{
+    AqmConfig, Buffer, Counting, Discipline, Limit, Link, Overflow, PrivateLinks, QueuedLink, RedConfig,
+    SchedulerConfig,
+};
 
 use crate::scenario::{BufferConfig, CountingConfig, LinkConfig, PriorityVictimConfig, QueueConfig, VictimConfig};
 
@@ -22,39 +25,52 @@ fn buffer(config: &LinkConfig) -> Buffer {
     Buffer::new(limit, counting)
 }
 
-fn red(config: &LinkConfig, random: RandomStream) -> Option<Red> {
-    let QueueConfig::Red {
-        min_threshold_packets: min_threshold,
-        max_threshold_packets: max_threshold,
-        weight,
-        max_probability,
-        gentle,
-        mean_packet_bytes,
-        ..
-    } = config.queue
-    else {
-        return None;
-    };
-    let red = RedConfig { min_threshold, max_threshold, weight, max_probability, gentle, mean_packet_bytes };
-    Some(Red::new(red, rate(config), random))
+impl QueueConfig {
+    /// Returns the scheduler, the AQM and the overflow rule.
+    pub fn discipline(&self) -> Discipline {
+        match *self {
+            QueueConfig::DropTail {} => Discipline::DROP_TAIL,
+            QueueConfig::DropFromFront {} => Discipline { overflow: Overflow::Front, ..Discipline::DROP_TAIL },
+            QueueConfig::RandomDrop {} => Discipline { overflow: Overflow::Random, ..Discipline::DROP_TAIL },
+            QueueConfig::Priority { levels, victim } => {
+                let overflow = match victim {
+                    PriorityVictimConfig::Arriving => Overflow::Arriving,
+                    PriorityVictimConfig::Lowest => Overflow::Lowest,
+                };
+                Discipline::new(SchedulerConfig::Priority { levels }, AqmConfig::None, overflow)
+            }
+            QueueConfig::Red {
+                min_threshold_packets: min_threshold,
+                max_threshold_packets: max_threshold,
+                weight,
+                max_probability,
+                gentle,
+                victim,
+                mean_packet_bytes,
+            } => {
+                let overflow = match victim {
+                    VictimConfig::Arriving => Overflow::Arriving,
+                    VictimConfig::Random => Overflow::Random,
+                };
+                let red =
+                    RedConfig { min_threshold, max_threshold, weight, max_probability, gentle, mean_packet_bytes };
+                Discipline::new(SchedulerConfig::Fifo, AqmConfig::Red(red), overflow)
+            }
+        }
+    }
 }
 
+/// Returns a link whose departures are known on arrival.
 pub(crate) fn link(config: &LinkConfig, random: RandomStream) -> Link {
-    Link::new(rate(config), buffer(config), red(config, random))
+    Link::new(rate(config), buffer(config), &config.queue.discipline(), random)
 }
 
-/// Copies of a link for flows that send packets of `bytes` over it.
+/// Returns copies of a link for flows that send packets of `bytes` over it.
 pub(crate) fn private_links(config: &LinkConfig, bytes: u16) -> PrivateLinks {
     PrivateLinks::new(rate(config), buffer(config), bytes)
 }
 
+/// Returns a link whose departures are events.
 pub(crate) fn queued_link(config: &LinkConfig, random: RandomStream) -> QueuedLink {
-    let victim = match config.queue {
-        QueueConfig::RandomDrop {} => Victim::Random(random.clone()),
-        QueueConfig::Priority { victim: PriorityVictimConfig::Arriving, .. } => Victim::Arriving,
-        QueueConfig::Priority { victim: PriorityVictimConfig::Lowest, .. } => Victim::Lowest,
-        QueueConfig::Red { victim: VictimConfig::Random, .. } => Victim::Random(random.branch("victim")),
-        _ => Victim::Front,
-    };
-    QueuedLink::new(rate(config), buffer(config), victim, red(config, random))
+    QueuedLink::new(rate(config), buffer(config), &config.queue.discipline(), random)
 }

@@ -62,6 +62,8 @@ pub(crate) struct Network {
     hops: Vec<Hop>,
     links: Vec<Link>,
     queues: Vec<QueuedLink>,
+    /// Packets that a queue has just dropped; empty between two events.
+    dropped: Vec<Packet>,
     private_groups: Vec<PrivateGroup>,
     departures: Departures,
     pub(crate) transfers: Transfers,
@@ -147,6 +149,7 @@ impl Network {
             hops,
             links,
             queues,
+            dropped: Vec::new(),
             private_groups: private_groups
                 .iter()
                 .map(|group| PrivateGroup {
@@ -252,11 +255,16 @@ impl Network {
     #[inline(never)]
     pub(crate) fn on_departure(&mut self, index: u32, now: Time) {
         let Some(queue) = self.queues.get_mut(index as usize) else { return self.on_channels(now) };
-        let Some(mut packet) = queue.depart(now, &self.phase) else { return };
+        let dropped = &mut self.dropped;
+        let departed = queue.depart(now, &self.phase, &mut |packet| dropped.push(packet));
         let (packets, next) = (queue.packets(), queue.next_departure());
         self.events.set(index, next);
+        let Some(mut packet) = departed else { return };
         if self.observers.is_some() {
             self.tell_departure(index, now, packets, &packet);
+        }
+        if !self.dropped.is_empty() {
+            self.report_drops(index, now);
         }
         let delay = self.hops[packet.hop as usize].delay;
         packet.hop += 1;
@@ -268,19 +276,30 @@ impl Network {
         if self.observers.is_some() {
             self.tell_arrival(name, now, &packet);
         }
-        let queue = &mut self.queues[index as usize];
-        let thrown = queue.arrive(now, packet, level, &self.phase);
+        let (queue, dropped) = (&mut self.queues[index as usize], &mut self.dropped);
+        queue.arrive(now, packet, level, &self.phase, &mut |packet| dropped.push(packet));
         let (packets, departure) = (queue.packets(), queue.next_departure());
         self.events.advance(index, departure);
-        if let Some(thrown) = &thrown {
-            self.count_drop(now, thrown);
-        }
         if let Some(observers) = &mut self.observers {
             observers.queue(name, now, packets);
-            if let Some(thrown) = &thrown {
-                observers.dropped(now, name, thrown, false);
+        }
+        if !self.dropped.is_empty() {
+            self.report_drops(index, now);
+        }
+    }
+
+    /// Counts the packets that a queue has just dropped, and reports them to the observers.
+    #[cold]
+    fn report_drops(&mut self, index: u32, now: Time) {
+        let link = self.queue_indices[index as usize];
+        let mut dropped = std::mem::take(&mut self.dropped);
+        for packet in dropped.drain(..) {
+            self.count_drop(now, &packet);
+            if let Some(observers) = &mut self.observers {
+                observers.dropped(now, link, &packet, false);
             }
         }
+        self.dropped = dropped;
     }
 
     /// Propagation after the packet's hop.

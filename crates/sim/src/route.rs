@@ -5,9 +5,10 @@ mod feeders;
 use std::collections::BTreeMap;
 
 use base::Time;
+use net::SchedulerConfig;
 
 use crate::flow::{DepartureSeat, Seats};
-use crate::scenario::{FlowConfig, LinkConfig, QueueConfig, Scenario, VictimConfig};
+use crate::scenario::{FlowConfig, LinkConfig, Scenario};
 use feeders::{behind_own_delay, feeder_of, feeders, overtakes, Feeder, Feeders};
 
 /// One step of a packet's way.
@@ -104,15 +105,10 @@ pub(crate) struct Routes {
     pub(crate) private_groups: Vec<PrivateGroup>,
 }
 
-/// A discipline that may throw out a packet that waits, or let others go first, makes departures events.
+/// Returns whether departures from a link are events: its discipline may drop a waiting packet, or let others overtake it.
 fn needs_events(link: &LinkConfig) -> bool {
-    // An infinitely fast link has no queue to throw out of.
-    link.rate_bps.is_some()
-        && match link.queue {
-            QueueConfig::DropTail {} => false,
-            QueueConfig::Red { victim, .. } => victim == VictimConfig::Random,
-            QueueConfig::DropFromFront {} | QueueConfig::RandomDrop {} | QueueConfig::Priority { .. } => true,
-        }
+    // In an infinitely fast link no packet waits.
+    link.rate_bps.is_some() && !link.queue.discipline().is_foreseen()
 }
 
 fn places(scenario: &Scenario) -> Vec<Place> {
@@ -284,13 +280,16 @@ impl Layout<'_> {
             let own = pipe.is_none() && !matches!(self.places[link], Place::Channel(_));
             let delay = if own { Time::from_seconds(self.links[link].delay_s) } else { Time::ZERO };
             let after = if pipe.is_none() { delay + more } else { Time::ZERO };
-            match (self.places[link], self.links[link].queue) {
-                (Place::Link(index), _) => self.push(Element::Link(index), after),
-                (Place::Queue(queue), QueueConfig::Priority { .. }) => {
-                    self.push(Element::Level { queue, level: traveller.level }, after);
+            match self.places[link] {
+                Place::Link(index) => self.push(Element::Link(index), after),
+                Place::Queue(queue) => {
+                    let element = match self.links[link].queue.discipline().scheduler {
+                        SchedulerConfig::Fifo => Element::Queue(queue),
+                        SchedulerConfig::Priority { .. } => Element::Level { queue, level: traveller.level },
+                    };
+                    self.push(element, after);
                 }
-                (Place::Queue(index), _) => self.push(Element::Queue(index), after),
-                (Place::Private, _) => {
+                Place::Private => {
                     let Traveller { entry, bytes, .. } = traveller;
                     // Up to the first link that others cross too, or from the last one on.
                     let outside = if traveller.answers { &links[position..] } else { &links[..position] };
@@ -300,8 +299,8 @@ impl Layout<'_> {
                     let group = self.private_group(PrivateGroup { link, entry, bytes, delay: after, seat });
                     self.push(Element::Private(group), Time::ZERO);
                 }
-                (Place::Channel(end), _) => self.push(Element::Channel(end), after),
-                (Place::Process(index), _) => self.push(Element::Process(index), after),
+                Place::Channel(end) => self.push(Element::Channel(end), after),
+                Place::Process(index) => self.push(Element::Process(index), after),
             }
             if let Some(pipe) = pipe {
                 self.push(pipe, more);

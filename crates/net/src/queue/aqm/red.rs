@@ -1,6 +1,8 @@
 use base::{RandomStream, Rate, Time};
 
-/// Random Early Detection: Floyd, Jacobson 1993, with the later "gentle" option.
+use super::{Algorithm, Verdict};
+
+/// Parameters of Random Early Detection: Floyd, Jacobson 1993, with the later "gentle" option.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedConfig {
     /// Average queue below which nothing is dropped \[packets\].
@@ -17,13 +19,16 @@ pub struct RedConfig {
     pub mean_packet_bytes: u16,
 }
 
-/// What RED decides on an arrival.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RedVerdict {
-    /// Let it in, if the buffer has room.
-    Accept,
-    /// Drop a packet.
-    Drop,
+impl RedConfig {
+    /// The parameters most used, for packets of 500 bytes.
+    pub const TYPICAL: RedConfig = RedConfig {
+        min_threshold: 5.0,
+        max_threshold: 15.0,
+        weight: 0.002,
+        max_probability: 0.1,
+        gentle: true,
+        mean_packet_bytes: 500,
+    };
 }
 
 /// The state of a RED queue.
@@ -42,30 +47,6 @@ impl Red {
     pub fn new(config: RedConfig, mut rate: Rate, random: RandomStream) -> Red {
         let typical_service = rate.service_time(config.mean_packet_bytes);
         Red { config, average: 0.0, count: None, typical_service, random }
-    }
-
-    /// The average queue \[packets\].
-    pub fn average(&self) -> f64 {
-        self.average
-    }
-
-    /// A packet arrives and finds `queue` packets; `idle` is for how long the link has been idle (none: it is busy).
-    pub fn on_arrival(&mut self, queue: u64, idle: Option<Time>) -> RedVerdict {
-        self.update_average(queue, idle);
-        let Some(probability) = self.drop_probability() else {
-            self.count = None;
-            return RedVerdict::Accept;
-        };
-        let count = self.count.map_or(0, |count| count + 1);
-        // Floyd, Jacobson 1993 section 7: p_a = p_b / (1 - count p_b) spaces drops evenly.
-        let spread = 1.0 - count as f64 * probability;
-        let dropped = spread <= 0.0 || self.random.uniform() < probability / spread;
-        self.count = Some(if dropped { 0 } else { count });
-        if dropped {
-            RedVerdict::Drop
-        } else {
-            RedVerdict::Accept
-        }
     }
 
     /// Floyd, Jacobson 1993 section 4, with the correction for idle time: as if `m` small packets had come.
@@ -97,6 +78,26 @@ impl Red {
     }
 }
 
+impl Algorithm for Red {
+    fn on_arrival(&mut self, queue: u64, idle: Option<Time>) -> Verdict {
+        self.update_average(queue, idle);
+        let Some(probability) = self.drop_probability() else {
+            self.count = None;
+            return Verdict::Pass;
+        };
+        let count = self.count.map_or(0, |count| count + 1);
+        // Floyd, Jacobson 1993 section 7: p_a = p_b / (1 - count p_b) spaces drops evenly.
+        let spread = 1.0 - count as f64 * probability;
+        let dropped = spread <= 0.0 || self.random.uniform() < probability / spread;
+        self.count = Some(if dropped { 0 } else { count });
+        if dropped {
+            Verdict::Drop
+        } else {
+            Verdict::Pass
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,7 +119,7 @@ mod tests {
     fn drop_share(config: RedConfig, queue: u64) -> f64 {
         let mut red = red(RedConfig { weight: 1.0, ..config });
         let n = 200_000;
-        let drops = (0..n).filter(|_| red.on_arrival(queue, None) == RedVerdict::Drop).count();
+        let drops = (0..n).filter(|_| red.on_arrival(queue, None) == Verdict::Drop).count();
         drops as f64 / f64::from(n)
     }
 
@@ -128,7 +129,7 @@ mod tests {
         for _ in 0..500 {
             red.on_arrival(10, None);
         }
-        assert!((red.average() - 10.0 * (1.0 - 0.998_f64.powi(500))).abs() < 1e-9);
+        assert!((red.average - 10.0 * (1.0 - 0.998_f64.powi(500))).abs() < 1e-9);
     }
 
     #[test]
@@ -143,7 +144,7 @@ mod tests {
         (0..41).for_each(|_| {
             fed.on_arrival(0, None);
         });
-        assert!((idle.average() - fed.average()).abs() < 1e-9);
+        assert!((idle.average - fed.average).abs() < 1e-9);
     }
 
     #[test]

@@ -1,0 +1,222 @@
+//! Queue disciplines: a scheduler, active queue management (AQM) and an overflow rule.
+
+mod aqm;
+mod classes;
+mod overflow;
+mod scheduler;
+
+use std::mem::{discriminant, Discriminant};
+
+use base::{Packet, RandomStream, Rate, Time};
+
+use crate::buffer::{Buffer, Load};
+pub(crate) use aqm::{Aqm, Verdict};
+pub use aqm::{AqmConfig, RedConfig};
+pub(crate) use classes::Waiting;
+use classes::{Classes, Position};
+pub use overflow::Overflow;
+use scheduler::Scheduler;
+pub use scheduler::SchedulerConfig;
+
+/// A queue discipline with its parameters: one choice on each of three axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Discipline {
+    /// Which waiting packet is transmitted next.
+    pub scheduler: SchedulerConfig,
+    /// Which packets are dropped before the buffer is full.
+    pub aqm: AqmConfig,
+    /// Which packet is dropped in place of the arriving one.
+    pub overflow: Overflow,
+}
+
+const FIFO: SchedulerConfig = SchedulerConfig::Fifo;
+const PRIORITY: SchedulerConfig = SchedulerConfig::Priority { levels: 2 };
+const NO_AQM: AqmConfig = AqmConfig::None;
+const RED: AqmConfig = AqmConfig::Red(RedConfig::TYPICAL);
+
+/// All disciplines by name, with typical parameters.
+pub const DISCIPLINES: [(&str, Discipline); 7] = [
+    ("drop-tail", Discipline::DROP_TAIL),
+    ("drop-from-front", Discipline::new(FIFO, NO_AQM, Overflow::Front)),
+    ("random-drop", Discipline::new(FIFO, NO_AQM, Overflow::Random)),
+    ("red", Discipline::new(FIFO, RED, Overflow::Arriving)),
+    ("red-random-drop", Discipline::new(FIFO, RED, Overflow::Random)),
+    ("priority", Discipline::new(PRIORITY, NO_AQM, Overflow::Arriving)),
+    ("priority-push-out", Discipline::new(PRIORITY, NO_AQM, Overflow::Lowest)),
+];
+
+impl Discipline {
+    /// First in, first out; a full buffer drops the arriving packet.
+    pub const DROP_TAIL: Discipline = Discipline::new(FIFO, NO_AQM, Overflow::Arriving);
+
+    /// Returns a discipline of the given parts.
+    pub const fn new(scheduler: SchedulerConfig, aqm: AqmConfig, overflow: Overflow) -> Discipline {
+        Discipline { scheduler, aqm, overflow }
+    }
+
+    /// Returns its name on the list, whatever its parameters; `None` where the list lacks this combination.
+    pub fn name(&self) -> Option<&'static str> {
+        DISCIPLINES.iter().find(|(_, listed)| listed.kind() == self.kind()).map(|&(name, _)| name)
+    }
+
+    /// Returns whether a packet's fate is known on arrival: a packet in the queue is neither overtaken nor dropped.
+    pub const fn is_foreseen(&self) -> bool {
+        self.scheduler.is_foreseen() && self.aqm.is_foreseen() && self.overflow.is_foreseen()
+    }
+
+    /// Returns whether it draws random numbers.
+    pub const fn is_random(&self) -> bool {
+        self.aqm.is_random() || self.overflow.is_random()
+    }
+
+    fn kind(&self) -> (Discriminant<SchedulerConfig>, Discriminant<AqmConfig>, Overflow) {
+        (discriminant(&self.scheduler), discriminant(&self.aqm), self.overflow)
+    }
+}
+
+/// The transmitter that a queue feeds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Transmitter {
+    /// Nothing has been in transmission since an instant.
+    Idle { since: Time },
+    /// A packet of so many bytes is in transmission.
+    Busy { bytes: u16 },
+}
+
+/// The waiting packets of a link and the discipline that they obey.
+#[derive(Clone, Debug)]
+pub(crate) struct Queue {
+    buffer: Buffer,
+    scheduler: Scheduler,
+    aqm: Option<Aqm>,
+    overflow: Overflow,
+    /// The overflow rule's random numbers.
+    random: RandomStream,
+    waiting: Classes,
+}
+
+impl Queue {
+    /// Returns an empty queue of a discipline, in front of a link of the given rate.
+    pub(crate) fn new(discipline: &Discipline, buffer: Buffer, rate: Rate, random: RandomStream) -> Queue {
+        let Discipline { scheduler, aqm, overflow } = discipline;
+        Queue {
+            buffer,
+            scheduler: scheduler.build(),
+            overflow: *overflow,
+            random: if aqm.is_random() { random.branch("victim") } else { random.clone() },
+            aqm: aqm.build(rate, random),
+            waiting: Classes::new(scheduler.classes()),
+        }
+    }
+
+    /// Returns the number of waiting packets.
+    pub(crate) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Returns the waiting packets, class by class.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Waiting> {
+        self.waiting.iter()
+    }
+
+    /// Enqueues a packet of a priority level, or drops it or another one in its favour.
+    pub(crate) fn enqueue(
+        &mut self,
+        arriving: Waiting,
+        level: u8,
+        transmitter: Transmitter,
+        dropped: &mut impl FnMut(Waiting),
+    ) {
+        let load = self.load(transmitter);
+        let early = self.drops_early(arriving.since, &load, transmitter);
+        let class = self.scheduler.class(level);
+        if early || !self.buffer.admits(&load, arriving.packet.bytes) {
+            let victim = self.victim(&arriving.packet, class, &load);
+            let Some(victim) = victim.and_then(|position| self.waiting.remove(position)) else {
+                return dropped(arriving);
+            };
+            dropped(victim);
+        }
+        self.waiting.push(class, arriving);
+    }
+
+    /// Removes and returns the next packet to transmit; drops those before it that the AQM drops at departure.
+    pub(crate) fn dequeue(&mut self, now: Time, dropped: &mut impl FnMut(Waiting)) -> Option<Waiting> {
+        loop {
+            let class = self.scheduler.next(&self.waiting)?;
+            let next = self.waiting.pop(class)?;
+            let left = self.load(Transmitter::Idle { since: now });
+            let verdict = self.aqm.as_mut().map(|aqm| aqm.algorithm().on_departure(now, now - next.since, &left));
+            if verdict != Some(Verdict::Drop) {
+                return Some(next);
+            }
+            dropped(next);
+        }
+    }
+
+    fn load(&self, transmitter: Transmitter) -> Load {
+        let (packets, bytes) = (self.waiting.len() as u64, self.waiting.bytes());
+        match transmitter {
+            Transmitter::Idle { .. } => Load { packets, bytes, bytes_in_service: 0 },
+            Transmitter::Busy { bytes: in_service } => {
+                let bytes_in_service = u64::from(in_service);
+                Load { packets: packets + 1, bytes: bytes + bytes_in_service, bytes_in_service }
+            }
+        }
+    }
+
+    fn drops_early(&mut self, now: Time, load: &Load, transmitter: Transmitter) -> bool {
+        let Some(aqm) = &mut self.aqm else { return false };
+        let idle = match transmitter {
+            Transmitter::Idle { since } => Some(now - since),
+            Transmitter::Busy { .. } => None,
+        };
+        aqm.algorithm().on_arrival(self.buffer.counted_packets(load), idle) == Verdict::Drop
+    }
+
+    fn victim(&mut self, arriving: &Packet, class: usize, load: &Load) -> Option<Position> {
+        let fits_in_place_of = |victim: &Packet| {
+            let (packets, bytes) = (load.packets - 1, load.bytes - u64::from(victim.bytes));
+            self.buffer.admits(&Load { packets, bytes, ..*load }, arriving.bytes)
+        };
+        self.overflow.victim(&self.waiting, class, fits_in_place_of, &mut self.random)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Queue {
+        /// Gives the queue an AQM that drops at departure packets that have waited for longer than a time.
+        pub(crate) fn be_impatient(&mut self, patience: Time) {
+            self.aqm = Some(Aqm::Impatient(aqm::Impatient(patience)));
+        }
+    }
+
+    #[test]
+    fn the_list_knows_who_draws_and_whose_departures_are_foreseen() {
+        let properties = DISCIPLINES.map(|(name, discipline)| {
+            assert_eq!(discipline.name(), Some(name), "no two rows have the same parts");
+            (name, discipline.is_random(), discipline.is_foreseen())
+        });
+        let expected = [
+            ("drop-tail", false, true),
+            ("drop-from-front", false, false),
+            ("random-drop", true, false),
+            ("red", true, true),
+            ("red-random-drop", true, false),
+            ("priority", false, false),
+            ("priority-push-out", false, false),
+        ];
+        assert_eq!(properties, expected);
+    }
+
+    #[test]
+    fn a_name_holds_for_any_parameters_and_for_listed_combinations_alone() {
+        let config = RedConfig { gentle: false, ..RedConfig::TYPICAL };
+        let red = Discipline::new(SchedulerConfig::Fifo, AqmConfig::Red(config), Overflow::Random);
+        assert_eq!(red.name(), Some("red-random-drop"));
+        assert_eq!(Discipline { overflow: Overflow::Lowest, ..red }.name(), None);
+    }
+}

@@ -1,0 +1,101 @@
+mod red;
+
+use base::{RandomStream, Rate, Time};
+
+use crate::buffer::Load;
+use red::Red;
+pub use red::RedConfig;
+
+/// Active queue management and its parameters: decides which packets signal congestion before the buffer is full.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AqmConfig {
+    /// No AQM.
+    None,
+    /// Random Early Detection.
+    Red(RedConfig),
+}
+
+/// Decision about a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The packet goes on.
+    Pass,
+    /// A packet is dropped: at departure this one, on arrival the one that the overflow rule chooses.
+    Drop,
+}
+
+/// An AQM algorithm: decides about packets, and never moves them.
+pub(crate) trait Algorithm {
+    /// Decides about an arriving packet that finds `queue` packets; `idle` is the time since the last departure from an empty
+    /// link, `None` at a busy one.
+    fn on_arrival(&mut self, _queue: u64, _idle: Option<Time>) -> Verdict {
+        Verdict::Pass
+    }
+
+    /// Decides about a packet whose turn it is after a time in the queue, in which it leaves `left` behind.
+    fn on_departure(&mut self, _now: Time, _sojourn: Time, _left: &Load) -> Verdict {
+        Verdict::Pass
+    }
+}
+
+/// An AQM at work.
+#[derive(Clone, Debug)]
+pub(crate) enum Aqm {
+    /// Random Early Detection.
+    Red(Red),
+    #[cfg(test)]
+    Impatient(Impatient),
+}
+
+impl AqmConfig {
+    /// Returns whether it decides on arrival alone.
+    pub const fn is_foreseen(&self) -> bool {
+        match self {
+            AqmConfig::None | AqmConfig::Red(_) => true,
+        }
+    }
+
+    /// Returns whether it draws random numbers.
+    pub const fn is_random(&self) -> bool {
+        match self {
+            AqmConfig::None => false,
+            AqmConfig::Red(_) => true,
+        }
+    }
+
+    /// Returns the AQM of an empty queue in front of a link of the given rate; `None` for no AQM.
+    pub(crate) fn build(&self, rate: Rate, random: RandomStream) -> Option<Aqm> {
+        match self {
+            AqmConfig::None => None,
+            AqmConfig::Red(config) => Some(Aqm::Red(Red::new(*config, rate, random))),
+        }
+    }
+}
+
+impl Aqm {
+    /// Returns the algorithm. One kind is one arm.
+    #[inline(always)]
+    pub(crate) fn algorithm(&mut self) -> &mut dyn Algorithm {
+        match self {
+            Aqm::Red(red) => red,
+            #[cfg(test)]
+            Aqm::Impatient(impatient) => impatient,
+        }
+    }
+}
+
+/// An AQM that drops packets at departure if they have waited for longer than this and are not the last one.
+#[cfg(test)]
+#[derive(Clone, Debug)]
+pub(crate) struct Impatient(pub(crate) Time);
+
+#[cfg(test)]
+impl Algorithm for Impatient {
+    fn on_departure(&mut self, _now: Time, sojourn: Time, left: &Load) -> Verdict {
+        if sojourn > self.0 && left.packets > 0 {
+            Verdict::Drop
+        } else {
+            Verdict::Pass
+        }
+    }
+}
