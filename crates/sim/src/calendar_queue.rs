@@ -74,7 +74,6 @@ pub(crate) struct CalendarQueue {
 struct Waiting {
     time: Time,
     packet: Packet,
-    flow: u32,
 }
 
 /// A packet of the front or of the ring, in a cache line of its own.
@@ -83,13 +82,12 @@ struct Waiting {
 struct Entry {
     time: Time,
     packet: Packet,
-    flow: u32,
     next: u32,
 }
 
 impl Entry {
     fn waiting(&self) -> Waiting {
-        Waiting { time: self.time, packet: self.packet, flow: self.flow }
+        Waiting { time: self.time, packet: self.packet }
     }
 }
 
@@ -118,10 +116,10 @@ impl CalendarQueue {
         self.in_ring >= LARGE
     }
 
-    /// Adds a packet of a flow, which leaves at `time`.
+    /// Adds a packet, which leaves at `time`.
     #[inline(always)]
-    pub(crate) fn push(&mut self, time: Time, packet: Packet, flow: u32) {
-        self.insert(time, packet, flow);
+    pub(crate) fn push(&mut self, time: Time, packet: Packet) {
+        self.insert(time, packet);
         if self.excess_steps > self.excess_limit {
             self.resize();
         }
@@ -129,19 +127,19 @@ impl CalendarQueue {
 
     /// Adds a packet to the part of the queue that covers its time. The packet's fields stay in registers up to there.
     #[inline(always)]
-    fn insert(&mut self, time: Time, packet: Packet, flow: u32) {
+    fn insert(&mut self, time: Time, packet: Packet) {
         let bucket = self.bucket(time);
         if self.front.is_empty() {
             self.start_after(bucket);
-            let entry = self.allocate(time, packet, flow);
+            let entry = self.allocate(time, packet);
             return self.front.push((time, entry));
         }
         if bucket >= self.end {
             // Wider buckets may save the detour.
-            self.excess_steps += usize::from(self.ring_for_all) + self.overflow.push(time, packet, flow);
+            self.excess_steps += usize::from(self.ring_for_all) + self.overflow.push(time, packet);
             return;
         }
-        let entry = self.allocate(time, packet, flow);
+        let entry = self.allocate(time, packet);
         if bucket < self.origin {
             self.insert_in_front(time, entry);
         } else {
@@ -149,9 +147,9 @@ impl CalendarQueue {
         }
     }
 
-    /// Removes the earliest packet; returns it with its flow.
+    /// Removes and returns the earliest packet.
     #[inline(always)]
-    pub(crate) fn pop(&mut self) -> Option<(&Packet, u32)> {
+    pub(crate) fn pop(&mut self) -> Option<&Packet> {
         let &(_, first) = self.front.get(self.head)?;
         self.head += 1;
         if self.head == self.front.len() {
@@ -160,20 +158,19 @@ impl CalendarQueue {
         let free = std::mem::replace(&mut self.free, first);
         let entry = self.entries.get_mut(first as usize)?;
         entry.next = free;
-        Some((&entry.packet, entry.flow))
+        Some(&entry.packet)
     }
 
     /// Sorts buckets into the front until it has `packets` packets; calls `visit` with each packet that comes there, so
     /// that its state can be prefetched.
     #[inline(always)]
-    pub(crate) fn sort_ahead(&mut self, packets: usize, mut visit: impl FnMut(&Packet, u32)) {
+    pub(crate) fn sort_ahead(&mut self, packets: usize, mut visit: impl FnMut(&Packet)) {
         self.discard_popped();
         while self.front.len() - self.head < packets && self.in_ring > 0 {
             let sorted = self.front.len();
             self.append_bucket();
             for &(_, entry) in self.front.get(sorted..).into_iter().flatten() {
-                let Entry { packet, flow, .. } = &self.entries[entry as usize];
-                visit(packet, *flow);
+                visit(&self.entries[entry as usize].packet);
             }
         }
     }
@@ -195,15 +192,15 @@ impl CalendarQueue {
 
     /// Returns an entry that holds the packet: a free one, or a new one.
     #[inline(always)]
-    fn allocate(&mut self, time: Time, packet: Packet, flow: u32) -> u32 {
+    fn allocate(&mut self, time: Time, packet: Packet) -> u32 {
         let index = self.free;
         match self.entries.get_mut(index as usize) {
             Some(entry) => {
                 self.free = entry.next;
-                *entry = Entry { time, packet, flow, next: NONE };
+                *entry = Entry { time, packet, next: NONE };
                 index
             }
-            None => self.append_entry(Entry { time, packet, flow, next: NONE }),
+            None => self.append_entry(Entry { time, packet, next: NONE }),
         }
     }
 
@@ -335,8 +332,8 @@ impl CalendarQueue {
         while self.has_room_for_overflow_bucket() {
             let packets = self.overflow.take_first();
             self.end += 1 << self.overflow_log2;
-            for &Waiting { time, packet, flow } in &packets {
-                let entry = self.allocate(time, packet, flow);
+            for &Waiting { time, packet } in &packets {
+                let entry = self.allocate(time, packet);
                 self.insert_in_ring(self.bucket(time), entry);
             }
             let more_than_one_a_bucket = packets.len() >> self.overflow_log2 > 0;

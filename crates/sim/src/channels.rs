@@ -113,7 +113,7 @@ impl Network {
         let link = channels.links[arrival.end as usize ^ 1];
         let (time, mut packet) = (arrival.time, arrival.packet);
         if !arrival.intact {
-            self.count_drop(time, &packet);
+            self.count_drop(time, packet);
             if let Some(observers) = &mut self.observers {
                 observers.dropped(time, link, &packet, false);
             }

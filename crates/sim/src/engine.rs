@@ -5,25 +5,25 @@ use net::Phase;
 use tcp::{Ack, Actions, Segment, Sender};
 
 use crate::flow::ArrivingAck;
-use crate::network::Network;
+use crate::network::{EventId, Network};
 use crate::outbox::Outbox;
 use crate::outcome::Outcome;
-use crate::scenario::{Scenario, TrafficConfig};
+use crate::scenario::{FlowConfig, Scenario, TrafficConfig};
 use crate::sender_slot::SenderSlot;
 use crate::traffic::Datagrams;
-use ahead::MANY_FLOWS;
+use ahead::{Upcoming, MANY_FLOWS};
 
-/// More packets of one flow in flight than this, and nothing limits it.
+/// Packets of one flow in flight from which on nothing can be limiting it.
 const MOST_IN_FLIGHT: u64 = 20_000_000;
 
-/// How far a run is.
+/// Whether a run is still going.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Progress {
-    /// Not at its end.
+    /// The run has not reached its end.
     Running,
-    /// At its end.
+    /// The run has reached its end.
     Finished,
-    /// It cannot go on, and why.
+    /// The run cannot go on, with the reason.
     Failed(String),
 }
 
@@ -33,13 +33,12 @@ pub struct Engine {
     network: Network,
     senders: Vec<SenderSlot>,
     datagrams: Vec<Datagrams>,
-    /// The name of each entry of the scenario, and how many flows it stands for.
+    /// Name and number of flows of each entry of the scenario.
     entries: Vec<(String, usize)>,
     now: Time,
     events: u64,
     replication: u64,
-    /// The flow whose sender was fetched last, and after how many packets from crowds the rest of what it needs is to be; 0: it is.
-    upcoming: (u32, u32),
+    upcoming: Upcoming,
 }
 
 impl Engine {
@@ -49,48 +48,56 @@ impl Engine {
             warmup: Time::from_seconds(scenario.run.warmup_s),
             end: Time::from_seconds(scenario.run.duration_s),
         };
-        let mut network = Network::new(scenario, replication, phase);
-        let stream = |name: &str| RandomStream::named(scenario.run.seed, replication, name);
-        let (mut senders, mut datagrams) = (Vec::with_capacity(scenario.flow_count()), Vec::new());
-        for (entry, flow) in scenario.flows.iter().enumerate() {
-            let own = |number: usize| stream(&format!("flow/{}/traffic", flow.member_name(number)));
-            let first_source = network.transfers.add(entry, flow, (0..flow.count).map(own));
-            let sender = Sender::new(&flow.sender, flow.size_packets.filter(|_| flow.traffic.is_none()));
-            for number in 0..flow.count {
-                let spread = match flow.start_spread_s {
-                    0.0 => 0.0,
-                    spread => spread * stream(&format!("flow/{}", flow.member_name(number))).uniform(),
-                };
-                let mut start = Time::from_seconds(flow.start_s + spread);
-                let index = senders.len();
-                network.flows[index].crowded = network.is_crowded(index as u32);
-                let mut own_datagrams = None;
-                match &flow.traffic {
-                    None => {}
-                    Some(TrafficConfig::Web { .. }) => {
-                        let source = first_source + number as u32;
-                        start += network.transfers.draw_silence(source);
-                        network.flows[index].source = source;
-                    }
-                    Some(config) => {
-                        let (source, first) = Datagrams::new(config, flow.packet_bytes, start, own(number));
-                        start = first;
-                        own_datagrams = Some(datagrams.len() as u32);
-                        datagrams.push(source);
-                    }
-                }
-                network.flows[index].pending = start;
-                senders.push(SenderSlot { sender: sender.clone(), start, datagrams: own_datagrams });
-            }
-        }
-        for (flow, slot) in senders.iter().enumerate() {
-            network.events.set(network.first_sender + flow as u32, slot.start);
-        }
         let entries = scenario.flows.iter().map(|flow| (flow.name.clone(), flow.count)).collect();
-        Engine { network, senders, datagrams, entries, now: Time::ZERO, events: 0, replication, upcoming: (0, 0) }
+        let mut engine = Engine {
+            network: Network::new(scenario, replication, phase),
+            senders: Vec::with_capacity(scenario.flow_count()),
+            datagrams: Vec::new(),
+            entries,
+            now: Time::ZERO,
+            events: 0,
+            replication,
+            upcoming: Upcoming::default(),
+        };
+        for (entry, flow) in scenario.flows.iter().enumerate() {
+            engine.add_senders(entry, flow, &|name| RandomStream::named(scenario.run.seed, replication, name));
+        }
+        engine
     }
 
-    /// Share of the run that lies behind, 0 to 1.
+    /// Adds the senders of one entry of the scenario, each asleep until its start.
+    fn add_senders(&mut self, entry: usize, flow: &FlowConfig, stream: &dyn Fn(&str) -> RandomStream) {
+        let own = |number: usize| stream(&format!("flow/{}/traffic", flow.member_name(number)));
+        let first_source = self.network.transfers.add(entry, flow, (0..flow.count).map(own));
+        let sender = Sender::new(&flow.sender, flow.size_packets.filter(|_| flow.traffic.is_none()));
+        for number in 0..flow.count {
+            let spread = match flow.start_spread_s {
+                0.0 => 0.0,
+                spread => spread * stream(&format!("flow/{}", flow.member_name(number))).uniform(),
+            };
+            let mut start = Time::from_seconds(flow.start_s + spread);
+            let index = self.senders.len();
+            let mut datagrams = None;
+            match &flow.traffic {
+                None => {}
+                Some(TrafficConfig::Web { .. }) => {
+                    let source = first_source + number as u32;
+                    start += self.network.transfers.draw_silence(source);
+                    self.network.flows[index].source = source;
+                }
+                Some(config) => {
+                    let (source, first) = Datagrams::new(config, flow.packet_bytes, start, own(number));
+                    start = first;
+                    datagrams = Some(self.datagrams.len() as u32);
+                    self.datagrams.push(source);
+                }
+            }
+            self.senders.push(SenderSlot { sender: sender.clone(), start, datagrams });
+            self.schedule(index as u32, start);
+        }
+    }
+
+    /// Returns the fraction of the run that is done, 0 to 1.
     pub fn fraction(&self) -> f64 {
         let end = self.network.phase.end.seconds();
         if end > 0.0 {
@@ -100,50 +107,47 @@ impl Engine {
         }
     }
 
-    /// Handles so many events at most.
+    /// Handles at most so many events.
     pub fn advance(&mut self, events: u64) -> Progress {
         if let Some(why) = self.network.observers.as_ref().and_then(|observers| observers.failure(self.now)) {
             return Progress::Failed(why);
         }
         for _ in 0..events {
-            let (time, element) = self.network.events.first();
+            let (time, number) = self.network.events.first();
             if time > self.network.phase.end {
                 self.now = self.network.phase.end;
                 return Progress::Finished;
             }
             self.now = time;
             self.events += 1;
-            if element >= self.network.first_sender {
-                let flow = element - self.network.first_sender;
-                self.on_sender(flow, time);
-                if self.senders.len() >= MANY_FLOWS {
-                    self.prefetch_for_sender(flow);
+            match self.network.numbers.id(number) {
+                EventId::Sender(flow) => {
+                    self.on_sender(flow, time);
+                    if self.senders[flow as usize].sender.flight_size() > MOST_IN_FLIGHT {
+                        return Progress::Failed(self.flood(flow));
+                    }
                 }
-                if self.senders[flow as usize].sender.flight_size() > MOST_IN_FLIGHT {
-                    return Progress::Failed(self.flood(flow));
-                }
-            } else if element >= self.network.first_receiver {
-                self.network.on_receiver_timer(element - self.network.first_receiver, time);
-            } else if element >= self.network.first_crowd {
-                self.on_crowd(element, time);
-            } else if element >= self.network.first_stream {
-                self.network.on_arrival(element - self.network.first_stream, time);
-            } else {
-                self.network.on_departure(element, time);
+                EventId::SharedAcks => self.on_shared_acks(time),
+                EventId::SharedMerge(merge) => self.on_shared_merge(merge, time),
+                EventId::Merge(merge) => self.network.on_merge(merge, time),
+                EventId::Queue(index) => self.network.on_queue(index, time),
+                EventId::ReceiverTimer(timer) => self.network.on_receiver_timer(timer, time),
+                EventId::Pipe(pipe) => self.network.on_pipe(pipe, time),
+                EventId::Channels => self.network.on_channels(time),
             }
         }
         Progress::Running
     }
 
-    /// What the run gave, once it is finished.
+    /// Returns the results of a finished run.
     pub fn finish(mut self, cpu_s: f64) -> Outcome {
-        for flow in 0..self.senders.len() {
-            let cwnd = self.senders[flow].sender.cwnd();
-            self.account_cwnd(flow, self.network.phase.end, cwnd);
+        for flow in 0..self.senders.len() as u32 {
+            let cwnd = self.senders[flow as usize].sender.cwnd();
+            self.add_cwnd(flow, self.network.phase.end, cwnd);
         }
-        // What is no longer needed makes room for what is kept.
+        // The memory is free for the results.
         self.senders = Vec::new();
-        self.network.tell_last_departures();
+        self.network.report_last_departures();
         let links = self.network.link_statistics();
         let cells = self.network.channels.as_ref().map_or(0, |channels| channels.events());
         let mut observers = self.network.observers.take();
@@ -183,95 +187,88 @@ impl Engine {
         )
     }
 
-    /// An ACK, the timer, or the start: in this order at the same instant.
+    /// Handles the event of a sender: at equal instants an ACK, then the timer, then the start.
     #[inline(always)]
     fn on_sender(&mut self, flow: u32, now: Time) {
-        if self.network.flows[flow as usize].crowded {
-            return self.on_crowded_sender(flow, now);
+        match self.network.pop_ack(flow, now) {
+            Some(ack) => self.take_ack(flow, ack),
+            None => self.on_timer_or_start(flow, now),
         }
-        let cwnd = self.senders[flow as usize].sender.cwnd();
-        let acks = &mut self.network.acks[flow as usize];
-        match acks.front() {
-            Some(&ack) if ack.time <= now => {
-                acks.pop();
-                self.on_ack(flow, now, ack);
-            }
-            _ => self.on_timer_or_start(flow, now),
-        }
-        self.follow_cwnd(flow, now, cwnd);
-        let ack = self.network.acks[flow as usize].front().map_or(Time::NEVER, |ack| ack.time);
-        let next = ack.min(self.senders[flow as usize].next());
-        self.network.events.set(self.network.first_sender + flow, next);
-    }
-
-    /// As [`Engine::on_sender`], where ACKs wait elsewhere.
-    #[inline(never)]
-    fn on_crowded_sender(&mut self, flow: u32, now: Time) {
-        let cwnd = self.senders[flow as usize].sender.cwnd();
-        self.on_timer_or_start(flow, now);
-        self.follow_cwnd(flow, now, cwnd);
-        let next = self.senders[flow as usize].next();
-        self.network.flows[flow as usize].pending = next;
-        self.network.events.set(self.network.first_sender + flow, next);
-    }
-
-    /// A packet that waited in a crowd has its turn.
-    #[inline(never)]
-    fn on_crowd(&mut self, element: u32, now: Time) {
-        let waiting = self.network.crowd(element);
-        let Some((&packet, _)) = waiting.pop() else { return };
-        let flow = packet.flow;
-        let next = waiting.first();
-        self.network.events.set(element, next);
+        let next = self.network.next_ack(flow).min(self.senders[flow as usize].next());
+        self.schedule(flow, next);
         if self.senders.len() >= MANY_FLOWS {
-            self.prefetch_for_crowd(element);
-        }
-        if element + 1 == self.network.first_receiver {
-            self.network.flows[flow as usize].crowded_acks -= 1;
-            self.on_crowded_ack(flow, ArrivingAck { time: now, next: packet.sequence, echo: packet.stamp });
-        } else if let Some(ack) = self.network.leave_crowd(now, packet) {
-            let none_before = self.network.flows[flow as usize].crowded_acks == 0;
-            // Both at once: with very many flows, memory is what they wait for.
-            if none_before & self.senders[flow as usize].sender.only_opens(ack.time, ack.next) {
-                self.on_crowded_ack(flow, ack);
-            } else {
-                if self.senders.len() >= MANY_FLOWS {
-                    self.prefetch_for_seldom_ack(flow, ack.next);
-                }
-                self.network.wait_for_sender(flow, ack);
-            }
+            self.prefetch_for_sender(flow);
         }
     }
 
-    /// As [`Engine::on_sender`], where ACKs wait elsewhere. The timer's event stays where it is while the timer moves on;
-    /// one that comes too early finds nothing to do but to be set anew.
+    /// Schedules the event of a sender in place of the one that is scheduled.
+    #[inline(always)]
+    fn schedule(&mut self, flow: u32, time: Time) {
+        self.network.flows[flow as usize].pending = time;
+        self.network.events.set(self.network.numbers.number(EventId::Sender(flow)), time);
+    }
+
+    /// Forwards the first packet of a shared merge point; handles at once an ACK that it causes, if nobody else can notice.
     #[inline(never)]
-    fn on_crowded_ack(&mut self, flow: u32, ack: ArrivingAck) {
-        let now = ack.time;
-        let cwnd = self.senders[flow as usize].sender.cwnd();
-        self.on_ack(flow, now, ack);
-        self.follow_cwnd(flow, now, cwnd);
+    fn on_shared_merge(&mut self, merge: u32, now: Time) {
+        let Some(mut packet) = self.network.pop_shared_merge(merge) else { return };
+        if self.senders.len() >= MANY_FLOWS {
+            self.prefetch_for_merge(merge);
+        }
+        let flow = packet.flow;
+        packet.hop += 1;
+        let Some(ack) = self.network.forward_to_sender(now, packet) else { return };
+        let none_before = self.network.flows[flow as usize].shared_acks == 0;
+        // Both conditions at once: with very many flows each waits for memory.
+        if none_before & self.senders[flow as usize].sender.only_opens(ack.time, ack.next) {
+            self.take_shared_ack(flow, ack);
+        } else {
+            if self.senders.len() >= MANY_FLOWS {
+                self.prefetch_for_rare_ack(flow, ack.next);
+            }
+            self.network.share_ack(flow, ack);
+        }
+    }
+
+    /// Handles the first of the ACKs that wait in one queue for all senders.
+    #[inline(never)]
+    fn on_shared_acks(&mut self, now: Time) {
+        let Some((flow, ack)) = self.network.pop_shared_ack(now) else { return };
+        if self.senders.len() >= MANY_FLOWS {
+            self.prefetch_for_acks();
+        }
+        self.take_shared_ack(flow, ack);
+    }
+
+    /// Handles an ACK of a sender that has no queue of its own for ACKs.
+    ///
+    /// The event of such a sender is its timer or its start alone. It stays where it is while the timer moves on: an event
+    /// that finds nothing to do is only scheduled again.
+    #[inline(never)]
+    fn take_shared_ack(&mut self, flow: u32, ack: ArrivingAck) {
+        self.take_ack(flow, ack);
         let (deadline, slot) = (self.senders[flow as usize].sender.deadline(), &mut self.network.flows[flow as usize]);
         if deadline == Time::NEVER {
             self.wait_for_start(flow);
         } else if deadline < slot.pending {
             slot.pending = deadline;
-            self.network.events.advance(self.network.first_sender + flow, deadline);
+            self.network.events.advance(self.network.numbers.number(EventId::Sender(flow)), deadline);
         }
     }
 
-    /// Nothing is to do for a sender before it starts anew. Apart from it, as most ACKs need not know when that is.
+    /// Schedules the next start of a sender that has nothing else to do. Out of line: few ACKs end a transfer.
     #[inline(never)]
     fn wait_for_start(&mut self, flow: u32) {
-        let (start, slot) = (self.senders[flow as usize].start, &mut self.network.flows[flow as usize]);
-        if start != slot.pending {
-            slot.pending = start;
-            self.network.events.set(self.network.first_sender + flow, start);
+        let start = self.senders[flow as usize].start;
+        if start != self.network.flows[flow as usize].pending {
+            self.schedule(flow, start);
         }
     }
 
+    /// Handles a timeout, or the start of a transfer or of a flow; an event that came too early is neither.
     #[cold]
     fn on_timer_or_start(&mut self, flow: u32, now: Time) {
+        let cwnd = self.senders[flow as usize].sender.cwnd();
         let slot = &mut self.senders[flow as usize];
         if slot.sender.deadline() <= now {
             slot.sender.on_timer(now, &mut Outbox { network: &mut self.network, flow, now });
@@ -286,6 +283,7 @@ impl Engine {
                 self.open(flow, now);
             }
         }
+        self.account_cwnd(flow, now, cwnd);
     }
 
     fn open(&mut self, flow: u32, now: Time) {
@@ -296,14 +294,14 @@ impl Engine {
         }
     }
 
-    /// Both ends begin anew. Packet numbers go on, so that nothing of the last transfer is taken for the new one's.
+    /// Begins a transfer at both ends. Packet numbers go on, so that no old packet can belong to the new transfer.
     #[inline(never)]
     fn begin_transfer(&mut self, flow: u32, source: u32, now: Time) {
         let slot = &mut self.senders[flow as usize];
         let network = &mut self.network;
         slot.sender = network.transfers.begin(source, now, slot.sender.una(), &network.phase);
         network.begin_next_transfer(flow, now);
-        // Of repetitions that outlived the last one.
+        // Retransmissions of the last transfer may still be in the network.
         network.forget_losses(flow);
         self.open(flow, now);
     }
@@ -330,8 +328,11 @@ impl Engine {
         Outbox { network: &mut self.network, flow, now }.transmit(segment);
     }
 
+    /// Lets a sender handle an ACK, and counts it.
     #[inline(always)]
-    fn on_ack(&mut self, flow: u32, now: Time, ack: ArrivingAck) {
+    fn take_ack(&mut self, flow: u32, ack: ArrivingAck) {
+        let now = ack.time;
+        let cwnd = self.senders[flow as usize].sender.cwnd();
         let slot = &mut self.senders[flow as usize];
         let index = self.network.phase.index(now);
         let account = self.network.flows[flow as usize].account;
@@ -355,26 +356,29 @@ impl Engine {
         if fresh && slot.sender.finished() {
             self.on_finished(flow, now);
         }
+        self.account_cwnd(flow, now, cwnd);
     }
 
-    /// It was `before`, and may have changed.
+    /// Accounts for a congestion window that may have changed from `before`.
     #[inline(always)]
-    fn follow_cwnd(&mut self, flow: u32, now: Time, before: f64) {
+    fn account_cwnd(&mut self, flow: u32, now: Time, before: f64) {
         if self.senders[flow as usize].sender.cwnd() == before {
             return;
         }
-        self.account_cwnd(flow as usize, now, before);
+        self.add_cwnd(flow, now, before);
         if let Some(observers) = &mut self.network.observers {
             observers.cwnd(flow, now, &self.senders[flow as usize].sender);
         }
     }
 
+    /// Adds the congestion window since its last change to its average.
     #[inline(always)]
-    fn account_cwnd(&mut self, flow: usize, now: Time, before: f64) {
-        let (slot, phase) = (&mut self.network.flows[flow], &self.network.phase);
-        let (after, counts) = (self.senders[flow].sender.cwnd(), &mut self.network.accounts[slot.account as usize]);
+    fn add_cwnd(&mut self, flow: u32, now: Time, before: f64) {
+        let (slot, phase) = (&mut self.network.flows[flow as usize], &self.network.phase);
+        let (after, counts) =
+            (self.senders[flow as usize].sender.cwnd(), &mut self.network.accounts[slot.account as usize]);
         if now >= phase.warmup {
-            // The window that stood when the measurement began counts too.
+            // The window at the start of the measurement counts too.
             let span = now - slot.since.max(phase.warmup);
             counts.cwnd_area += before * span.picoseconds() as i64 as f64;
             for cwnd in [before, after] {

@@ -33,15 +33,13 @@ pub(crate) struct FlowSlot {
     pub(crate) account: u32,
     /// Its source of transfers; [`NO_SOURCE`] where it has none.
     pub(crate) source: u32,
-    /// ACKs that wait in the crowd of the senders.
-    pub(crate) crowded_acks: u32,
+    /// Number of its ACKs that wait where all senders' ACKs do.
+    pub(crate) shared_acks: u32,
     /// The first hop of its data.
     pub(crate) data: u32,
     /// The log of its losses; none where there was none that matters.
     pub(crate) loss_log: Option<LogNumber>,
     pub(crate) packet_bytes: u16,
-    /// Its ACKs wait in the crowd of all such senders.
-    pub(crate) crowded: bool,
     /// As `sender_departures`, of all other copies.
     receiver_departures: [Time; DEPARTURES_AT_END],
     /// As `account`.
@@ -128,11 +126,10 @@ impl FlowSlot {
             sender_departures: Default::default(),
             account,
             source: NO_SOURCE,
-            crowded_acks: 0,
+            shared_acks: 0,
             data,
             loss_log: None,
             packet_bytes,
-            crowded: false,
             receiver_departures: Default::default(),
             receiver_account: account,
             first_ack_hop: acks,

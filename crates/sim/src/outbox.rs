@@ -30,7 +30,7 @@ impl Actions for Outbox<'_> {
             kind: if segment.retransmission { PacketKind::Retransmission } else { PacketKind::Data },
             slow_start: segment.slow_start,
         };
-        self.network.send(self.now, packet);
+        self.network.forward(self.now, packet);
     }
 
     fn loss(&mut self, loss: Loss) {

@@ -5,7 +5,6 @@ mod feeders;
 use std::collections::BTreeMap;
 
 use base::Time;
-use net::SchedulerConfig;
 
 use crate::flow::{DepartureSeat, Seats};
 use crate::scenario::{FlowConfig, LinkConfig, Scenario};
@@ -24,49 +23,40 @@ pub(crate) struct Hop {
 pub(crate) enum Element {
     /// A link whose departures are known on arrival.
     Link(u32),
-    /// A link whose departures are events.
-    Queue(u32),
-    /// Such a link with levels of priority, of which this is the way at one.
-    Level { queue: u32, level: u8 },
-    /// A flow's own copy of a link; the number is that of its group.
+    /// A link whose departures are events, entered at a priority level.
+    Queue { index: u32, level: u8 },
+    /// The flow's own copy of a link; the number is that of the group of copies.
     Private(u32),
-    /// The end of an ordered stream that others join: the packet waits there until its instant.
+    /// The end of an ordered stream where it joins others: packets wait there for the clock.
     Merge(u32),
-    /// As `Merge`, for what comes from links that flows have for themselves: one for all such streams.
-    Crowd(u32),
-    /// What loses packets before a link.
+    /// The end of many streams, which come from private links; all their packets wait in one queue.
+    SharedMerge(u32),
+    /// A process before a link that loses packets.
     Loss(u32),
-    /// A pipe whose delay changes, behind a link: packets keep their order, and it is known at once when they arrive.
+    /// A pipe behind a link whose delay changes; packets keep their order, so arrivals are known at once.
     Pipe(u32),
-    /// A pipe in which they overtake one another: the packet waits there until its instant.
+    /// A pipe in which packets overtake: they wait there for the clock.
     Overtaking(u32),
-    /// One direction of a channel: the packet waits at its end for the clock.
+    /// One direction of an ATM channel: packets wait at its end for the clock.
     Channel(u32),
     /// The TCP process of a host.
     Process(u32),
     /// The receiver of the packet's flow.
     Receiver,
-    /// The sender of the packet's flow.
+    /// The sender of the packet's flow; ACKs wait in the flow's own queue.
     Sender,
-    /// The same, where ACKs wait in the crowd of all such senders.
-    CrowdedSender,
+    /// The sender of the packet's flow; ACKs wait in one queue for all such senders.
+    SharedSender,
     /// The end of a flow of datagrams.
     Sink,
-}
-
-impl Hop {
-    /// Whether it leads to a flow's own copy of a link.
-    pub(crate) fn is_private(&self) -> bool {
-        matches!(self.element, Element::Private(_))
-    }
 }
 
 // A hop fills a quarter of a cache line.
 const _: () = assert!(size_of::<Hop>() == 16);
 
-/// Which table a link of the scenario stands in.
+/// Kind of a link of the scenario, and its index in the table of that kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum LinkKind {
     Link(u32),
     Queue(u32),
     /// As many copies as flows cross it, in groups of flows alike.
@@ -97,11 +87,11 @@ pub(crate) struct Routes {
     pub(crate) starts: Vec<(u32, u32)>,
     /// Above the last departures of any flow.
     pub(crate) seats: DepartureSeat,
-    pub(crate) places: Vec<Place>,
-    /// How many streams wait at merges.
-    pub(crate) streams: usize,
-    /// How many crowds wait at merges; one more waits for senders.
-    pub(crate) crowds: usize,
+    pub(crate) link_kinds: Vec<LinkKind>,
+    /// Number of merge points of one stream each.
+    pub(crate) merges: usize,
+    /// Number of merge points that many streams share.
+    pub(crate) shared_merges: usize,
     pub(crate) private_groups: Vec<PrivateGroup>,
 }
 
@@ -111,29 +101,29 @@ fn needs_events(link: &LinkConfig) -> bool {
     link.rate_bps.is_some() && !link.queue.discipline().is_foreseen()
 }
 
-fn places(scenario: &Scenario) -> Vec<Place> {
+fn link_kinds(scenario: &Scenario) -> Vec<LinkKind> {
     let (mut plain, mut queued, mut processes) = (0, 0, 0);
     let mut channels = BTreeMap::new();
     if let Some(config) = &scenario.atm {
         channels.extend(config.links.iter().enumerate().map(|(end, &link)| (link, end as u32)));
     }
-    let mut place = |(index, link): (usize, &LinkConfig)| {
+    let mut kind = |(index, link): (usize, &LinkConfig)| {
         if let Some(&end) = channels.get(&index) {
-            return Place::Channel(end);
+            return LinkKind::Channel(end);
         }
         if link.private {
-            return Place::Private;
+            return LinkKind::Private;
         }
         if link.processing.is_some() {
             processes += 1;
-            return Place::Process(processes - 1);
+            return LinkKind::Process(processes - 1);
         }
-        let (place, counter): (fn(u32) -> Place, _) =
-            if needs_events(link) { (Place::Queue, &mut queued) } else { (Place::Link, &mut plain) };
+        let (kind, counter): (fn(u32) -> LinkKind, _) =
+            if needs_events(link) { (LinkKind::Queue, &mut queued) } else { (LinkKind::Link, &mut plain) };
         *counter += 1;
-        place(*counter - 1)
+        kind(*counter - 1)
     };
-    scenario.links.iter().enumerate().map(&mut place).collect()
+    scenario.links.iter().enumerate().map(&mut kind).collect()
 }
 
 /// The pipe behind each link, where its delay changes.
@@ -167,12 +157,12 @@ fn links_and_process<'a>(way: &'a [usize], links: &[LinkConfig]) -> (&'a [usize]
 /// Lays out the hops of all flows.
 pub(crate) fn routes(scenario: &Scenario) -> Routes {
     let mut layout = Layout {
-        places: places(scenario),
+        link_kinds: link_kinds(scenario),
         pipes: pipes(&scenario.links),
         losses: losses(&scenario.links),
         feeders: feeders(scenario),
-        streams: BTreeMap::new(),
-        crowds: BTreeMap::new(),
+        merges: BTreeMap::new(),
+        shared_merges: BTreeMap::new(),
         hops: Vec::new(),
         links: &scenario.links,
         private_groups: BTreeMap::new(),
@@ -201,21 +191,21 @@ pub(crate) fn routes(scenario: &Scenario) -> Routes {
         hops: layout.hops,
         starts,
         seats: layout.seats,
-        places: layout.places,
-        streams: layout.streams.len(),
-        crowds: layout.crowds.len(),
+        link_kinds: layout.link_kinds,
+        merges: layout.merges.len(),
+        shared_merges: layout.shared_merges.len(),
         private_groups: private_groups.into_iter().map(|(_, group)| group).collect(),
     }
 }
 
 struct Layout<'a> {
-    places: Vec<Place>,
+    link_kinds: Vec<LinkKind>,
     pipes: Vec<Option<Element>>,
     losses: Vec<Option<Element>>,
     feeders: Vec<Feeders>,
-    streams: BTreeMap<(usize, Feeder), u32>,
+    merges: BTreeMap<(usize, Feeder), u32>,
     /// By the link that they wait for.
-    crowds: BTreeMap<usize, u32>,
+    shared_merges: BTreeMap<usize, u32>,
     hops: Vec<Hop>,
     links: &'a [LinkConfig],
     private_groups: BTreeMap<PrivateGroup, u32>,
@@ -254,8 +244,8 @@ impl Layout<'_> {
         let acks = self.hops.len() as u32;
         let traveller = Traveller { bytes: flow.ack_bytes, level: flow.ack_priority, answers: true, ..traveller };
         self.way(&flow.return_path, Some(Feeder::Receiver(index)), Time::ZERO, traveller);
-        let crowded = flow.return_path.last().is_some_and(|&last| self.places[last] == Place::Private);
-        self.push(if crowded { Element::CrowdedSender } else { Element::Sender }, Time::ZERO);
+        let shared = flow.return_path.last().is_some_and(|&last| self.link_kinds[last] == LinkKind::Private);
+        self.push(if shared { Element::SharedSender } else { Element::Sender }, Time::ZERO);
         (data, acks)
     }
 
@@ -277,30 +267,26 @@ impl Layout<'_> {
             let more = if position + 1 == links.len() { last_delay } else { Time::ZERO };
             let pipe = self.pipes[link];
             // A pipe and a channel have propagation of their own.
-            let own = pipe.is_none() && !matches!(self.places[link], Place::Channel(_));
+            let own = pipe.is_none() && !matches!(self.link_kinds[link], LinkKind::Channel(_));
             let delay = if own { Time::from_seconds(self.links[link].delay_s) } else { Time::ZERO };
             let after = if pipe.is_none() { delay + more } else { Time::ZERO };
-            match self.places[link] {
-                Place::Link(index) => self.push(Element::Link(index), after),
-                Place::Queue(queue) => {
-                    let element = match self.links[link].queue.discipline().scheduler {
-                        SchedulerConfig::Fifo => Element::Queue(queue),
-                        SchedulerConfig::Priority { .. } => Element::Level { queue, level: traveller.level },
-                    };
-                    self.push(element, after);
+            match self.link_kinds[link] {
+                LinkKind::Link(index) => self.push(Element::Link(index), after),
+                LinkKind::Queue(index) => {
+                    self.push(Element::Queue { index, level: traveller.level }, after);
                 }
-                Place::Private => {
+                LinkKind::Private => {
                     let Traveller { entry, bytes, .. } = traveller;
                     // Up to the first link that others cross too, or from the last one on.
                     let outside = if traveller.answers { &links[position..] } else { &links[..position] };
-                    let at_sender = outside.iter().all(|&other| self.places[other] == Place::Private);
+                    let at_sender = outside.iter().all(|&other| self.link_kinds[other] == LinkKind::Private);
                     let seat = self.own_seats.next(at_sender);
                     self.seats = self.seats.max(seat + 1);
                     let group = self.private_group(PrivateGroup { link, entry, bytes, delay: after, seat });
                     self.push(Element::Private(group), Time::ZERO);
                 }
-                Place::Channel(end) => self.push(Element::Channel(end), after),
-                Place::Process(index) => self.push(Element::Process(index), after),
+                LinkKind::Channel(end) => self.push(Element::Channel(end), after),
+                LinkKind::Process(index) => self.push(Element::Process(index), after),
             }
             if let Some(pipe) = pipe {
                 self.push(pipe, more);
@@ -318,20 +304,20 @@ impl Layout<'_> {
     /// Where what comes from `feeder` waits for `link`; none where the link needs no order from elsewhere: it has one feeder alone,
     /// and its departures are known on arrival.
     fn merge(&mut self, link: usize, feeder: Feeder) -> Option<Element> {
-        if self.places[link] == Place::Private {
+        if self.link_kinds[link] == LinkKind::Private {
             return None;
         }
         let Feeders { streams, clock } = &self.feeders[link];
         let alone = streams.len() == 1 && !clock;
-        if alone && matches!(self.places[link], Place::Link(_) | Place::Process(_)) {
+        if alone && matches!(self.link_kinds[link], LinkKind::Link(_) | LinkKind::Process(_)) {
             return None;
         }
         if matches!(feeder, Feeder::Private(..)) {
-            let next = self.crowds.len() as u32;
-            return Some(Element::Crowd(*self.crowds.entry(link).or_insert(next)));
+            let next = self.shared_merges.len() as u32;
+            return Some(Element::SharedMerge(*self.shared_merges.entry(link).or_insert(next)));
         }
-        let next = self.streams.len() as u32;
-        Some(Element::Merge(*self.streams.entry((link, feeder)).or_insert(next)))
+        let next = self.merges.len() as u32;
+        Some(Element::Merge(*self.merges.entry((link, feeder)).or_insert(next)))
     }
 
     fn push(&mut self, element: Element, delay: Time) {

@@ -50,8 +50,8 @@ impl Overflow {
     /// Adds a packet that is not before the first overflow bucket; returns the steps that wider buckets might have
     /// saved.
     #[inline(always)]
-    pub(super) fn push(&mut self, time: Time, packet: Packet, flow: u32) -> usize {
-        let (number, waiting) = (self.bucket(time), Waiting { time, packet, flow });
+    pub(super) fn push(&mut self, time: Time, packet: Packet) -> usize {
+        let (number, waiting) = (self.bucket(time), Waiting { time, packet });
         if number - self.first >= BUCKETS as u64 {
             self.push_far(waiting);
             return FAR_STEPS;
@@ -131,8 +131,8 @@ impl Overflow {
             if (waiting.key().0.picoseconds() >> self.width_log2) - self.first >= BUCKETS as u64 {
                 break;
             }
-            let Waiting { time, packet, flow } = waiting.remove();
-            self.push(time, packet, flow);
+            let Waiting { time, packet } = waiting.remove();
+            self.push(time, packet);
         }
     }
 

@@ -103,8 +103,8 @@ impl CalendarQueue {
         self.overflow = Overflow::new(width_log2 + overflow_log2);
         self.buckets = vec![NONE; buckets];
         self.occupied = vec![0; buckets / 64];
-        for Waiting { time, packet, flow } in packets {
-            self.insert(time, packet, flow);
+        for Waiting { time, packet } in packets {
+            self.insert(time, packet);
         }
         (self.excess_steps, self.excess_limit) = (0, excess_limit);
     }

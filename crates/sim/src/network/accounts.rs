@@ -8,25 +8,25 @@ use super::Network;
 use crate::loss_log::Losses;
 use crate::losses::LossSlot;
 use crate::recovery::Repair;
-use crate::route::Place;
+use crate::route::LinkKind;
 
 impl Network {
     /// What the links counted, in the order of the scenario; with the run's end applied.
     pub(crate) fn link_statistics(&mut self) -> Vec<LinkStatistics> {
-        for queue in &mut self.queues {
+        for queue in &mut self.elements.queues {
             queue.close(&self.phase);
         }
-        let statistics = |(link, place): (usize, &Place)| match *place {
-            Place::Link(index) => self.links[index as usize].statistics(),
-            Place::Queue(index) => *self.queues[index as usize].statistics(),
-            Place::Private => self.private_statistics(link),
-            Place::Process(index) => self.processes[index as usize].process.statistics(),
-            Place::Channel(end) => {
+        let statistics = |(link, kind): (usize, &LinkKind)| match *kind {
+            LinkKind::Link(index) => self.elements.links[index as usize].statistics(),
+            LinkKind::Queue(index) => *self.elements.queues[index as usize].statistics(),
+            LinkKind::Private => self.private_statistics(link),
+            LinkKind::Process(index) => self.elements.processes[index as usize].process.statistics(),
+            LinkKind::Channel(end) => {
                 self.channels.as_ref().map_or_else(LinkStatistics::default, |all| all.statistics(end))
             }
         };
-        let mut links: Vec<LinkStatistics> = self.places.iter().enumerate().map(statistics).collect();
-        for LossSlot { link, lost, .. } in &self.losses {
+        let mut links: Vec<LinkStatistics> = self.link_kinds.iter().enumerate().map(statistics).collect();
+        for LossSlot { link, lost, .. } in &self.elements.losses {
             let counted = &mut links[*link as usize];
             counted.lost = *lost;
             (counted.arrived[0], counted.arrived[1]) = (counted.arrived[0] + lost[0], counted.arrived[1] + lost[1]);
@@ -36,15 +36,16 @@ impl Network {
 
     /// Of all copies of a link: sums, and the longest queue of any.
     fn private_statistics(&self, link: usize) -> LinkStatistics {
-        let groups = self.private_groups.iter().filter(|group| group.link as usize == link);
+        let groups = self.elements.private_groups.iter().filter(|group| group.link as usize == link);
         let mut all = LinkStatistics::default();
         groups.for_each(|group| all.add(&group.links.statistics()));
         all
     }
 
+    /// Counts a packet that a queue drops.
     #[cold]
     #[inline(never)]
-    pub(crate) fn count_drop(&mut self, time: Time, packet: &Packet) {
+    pub(crate) fn count_drop(&mut self, time: Time, packet: Packet) {
         if packet.kind != PacketKind::Ack {
             let index = self.phase.index(time);
             let slot = &mut self.flows[packet.flow as usize];

@@ -1,48 +1,47 @@
-//! What receivers do with packets.
+//! Receivers: data in, ACKs out.
 
 use base::{Packet, PacketKind, Time};
 use tcp::Acknowledgment;
 
-use super::Network;
+use super::{EventId, Network};
 
 impl Network {
-    /// A packet that nobody answers has arrived.
+    /// Counts a datagram that arrives.
     #[inline(never)]
-    pub(super) fn take_in(&mut self, flow: u32, time: Time) {
+    pub(super) fn count_datagram(&mut self, flow: u32, time: Time) {
         let index = self.phase.index(time);
         let counts = &mut self.accounts[self.flows[flow as usize].receiver_account as usize];
         counts.received[index] += 1;
         counts.delivered[index] += 1;
     }
 
-    /// The receiver of a flow is ready for its next transfer.
+    /// Prepares the receiver of a flow for its next transfer.
     pub(crate) fn begin_next_transfer(&mut self, flow: u32, now: Time) {
         self.flows[flow as usize].receiver.begin_next_transfer(now);
     }
 
-    /// A receiver's timer is due, unless what it held back has gone.
+    /// Sends the ACK that a receiver has delayed, unless it has been sent meanwhile.
     #[inline(never)]
-    pub(crate) fn on_receiver_timer(&mut self, delaying: u32, now: Time) {
-        let flow = self.delaying[delaying as usize];
+    pub(crate) fn on_receiver_timer(&mut self, timer: u32, now: Time) {
+        let flow = self.delaying[timer as usize];
         let slot = &mut self.flows[flow as usize];
         let deadline = slot.receiver.deadline();
-        self.events.set(slot.receiver_timer, if deadline > now { deadline } else { Time::NEVER });
+        let number = self.numbers.number(EventId::ReceiverTimer(timer));
+        self.events.set(number, if deadline > now { deadline } else { Time::NEVER });
         if deadline <= now {
             let acknowledgment = slot.receiver.on_timer();
             self.send_ack(flow, now, acknowledgment);
         }
     }
 
-    /// A receiver sends an ACK that it held back.
+    /// Sends a delayed ACK.
+    #[inline(never)]
     fn send_ack(&mut self, flow: u32, now: Time, acknowledgment: Acknowledgment) {
         let (time, packet) = self.answer(flow, now, acknowledgment);
-        if self.hops[self.flows[flow as usize].data as usize].is_private() {
-            self.forward_to_crowd(time, packet);
-        } else {
-            self.forward(time, packet);
-        }
+        self.forward(time, packet);
     }
 
+    /// Lets the receiver of a data packet take it; returns the ACK that it sends at once.
     #[inline(always)]
     pub(super) fn receive(&mut self, time: Time, packet: &Packet) -> Option<Acknowledgment> {
         let flow = packet.flow;
@@ -57,12 +56,13 @@ impl Network {
         counts.received[index] += 1;
         counts.delivered[index] += slot.receiver.next() - before;
         if slot.receiver.deadline() != Time::NEVER {
-            self.events.advance(slot.receiver_timer, slot.receiver.deadline());
+            self.events
+                .advance(self.numbers.number(EventId::ReceiverTimer(slot.receiver_timer)), slot.receiver.deadline());
         }
         acknowledgment
     }
 
-    /// Data that the clock has not reached yet are told ahead; an ACK that is due before them goes first.
+    /// Sends a delayed ACK whose timer expires before the data that arrive now, ahead of the clock.
     #[cold]
     fn send_held_ack(&mut self, flow: u32) {
         let slot = &mut self.flows[flow as usize];
@@ -71,6 +71,7 @@ impl Network {
         self.send_ack(flow, due, acknowledgment);
     }
 
+    /// Returns the packet of an ACK, and when it leaves the receiver.
     #[inline(always)]
     pub(super) fn answer(&self, flow: u32, time: Time, acknowledgment: Acknowledgment) -> (Time, Packet) {
         let slot = &self.flows[flow as usize];

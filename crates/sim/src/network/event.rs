@@ -1,0 +1,122 @@
+//! Whose event it is: the numbers of the event queue, and what they stand for.
+
+/// Owner of an event. Of events at one instant the first in the order of these variants happens first, then the one with the
+/// lowest index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EventId {
+    /// A queued link: a packet departs.
+    Queue(u32),
+    /// The ATM network: its next cell event.
+    Channels,
+    /// A merge point of one stream: its first packet goes on.
+    Merge(u32),
+    /// A pipe in which packets overtake: the first one arrives.
+    Pipe(u32),
+    /// A merge point that many streams share: the first packet goes on.
+    SharedMerge(u32),
+    /// The ACKs that wait for their senders in one place: the first one is taken.
+    SharedAcks,
+    /// A receiver's timer of delayed ACKs, by the index of the receiver among those that have one.
+    ReceiverTimer(u32),
+    /// A flow's sender: an ACK, its retransmission timer, or its start.
+    Sender(u32),
+}
+
+/// Numbers of the event queue: each kind of owner has a range of them, in the order of [`EventId`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EventNumbers {
+    channels: u32,
+    merges: u32,
+    pipes: u32,
+    shared_merges: u32,
+    shared_acks: u32,
+    receiver_timers: u32,
+    senders: u32,
+}
+
+/// How many owners of events there are of each kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EventCounts {
+    pub(super) queues: usize,
+    pub(super) channels: bool,
+    pub(super) merges: usize,
+    pub(super) pipes: usize,
+    pub(super) shared_merges: usize,
+    pub(super) receiver_timers: usize,
+}
+
+impl EventNumbers {
+    /// Returns the ranges for so many owners; those of the senders have no end.
+    pub(super) fn new(counts: EventCounts) -> EventNumbers {
+        let channels = counts.queues as u32;
+        let merges = channels + u32::from(counts.channels);
+        let pipes = merges + counts.merges as u32;
+        let shared_merges = pipes + counts.pipes as u32;
+        let shared_acks = shared_merges + counts.shared_merges as u32;
+        let receiver_timers = shared_acks + 1;
+        let senders = receiver_timers + counts.receiver_timers as u32;
+        EventNumbers { channels, merges, pipes, shared_merges, shared_acks, receiver_timers, senders }
+    }
+
+    /// Returns the number of an owner.
+    #[inline(always)]
+    pub(crate) fn number(&self, id: EventId) -> u32 {
+        match id {
+            EventId::Queue(index) => index,
+            EventId::Channels => self.channels,
+            EventId::Merge(index) => self.merges + index,
+            EventId::Pipe(index) => self.pipes + index,
+            EventId::SharedMerge(index) => self.shared_merges + index,
+            EventId::SharedAcks => self.shared_acks,
+            EventId::ReceiverTimer(index) => self.receiver_timers + index,
+            EventId::Sender(flow) => self.senders + flow,
+        }
+    }
+
+    /// Returns the owner of a number.
+    #[inline(always)]
+    pub(crate) fn id(&self, number: u32) -> EventId {
+        if number >= self.senders {
+            EventId::Sender(number - self.senders)
+        } else if number >= self.receiver_timers {
+            EventId::ReceiverTimer(number - self.receiver_timers)
+        } else if number >= self.shared_acks {
+            EventId::SharedAcks
+        } else if number >= self.shared_merges {
+            EventId::SharedMerge(number - self.shared_merges)
+        } else if number >= self.pipes {
+            EventId::Pipe(number - self.pipes)
+        } else if number >= self.merges {
+            EventId::Merge(number - self.merges)
+        } else if number >= self.channels {
+            EventId::Channels
+        } else {
+            EventId::Queue(number)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_number_has_one_owner_in_the_order_of_the_kinds() {
+        for channels in [false, true] {
+            let counts = EventCounts { queues: 2, channels, merges: 3, pipes: 1, shared_merges: 2, receiver_timers: 2 };
+            let numbers = EventNumbers::new(counts);
+            let mut expected = vec![EventId::Queue(0), EventId::Queue(1)];
+            expected.extend(channels.then_some(EventId::Channels));
+            expected.extend((0..3).map(EventId::Merge));
+            expected.push(EventId::Pipe(0));
+            expected.extend((0..2).map(EventId::SharedMerge));
+            expected.push(EventId::SharedAcks);
+            expected.extend((0..2).map(EventId::ReceiverTimer));
+            expected.extend((0..3).map(EventId::Sender));
+            let found: Vec<EventId> = (0..expected.len() as u32).map(|number| numbers.id(number)).collect();
+            assert_eq!(found, expected);
+            let back: Vec<u32> = expected.iter().map(|&id| numbers.number(id)).collect();
+            assert_eq!(back, (0..expected.len() as u32).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Notices to the observers about packets on their ways, if there are observers.
+
+use base::{Packet, PacketKind, Time};
+
+use super::elements::ProcessSlot;
+use super::Network;
+
+impl Network {
+    /// Returns when a packet departs from a link, with notices to the observers; `None` if it is dropped.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn cross_observed_link(&mut self, index: u32, time: Time, packet: Packet) -> Option<Time> {
+        self.report_departures(index, time);
+        let link = self.elements.link_links[index as usize];
+        self.report_arrival(link, time, &packet);
+        let queue = &mut self.elements.links[index as usize];
+        let departure = queue.arrive(time, packet.bytes, &self.phase);
+        let observers = self.observers.as_mut()?;
+        match departure {
+            Some(departure) => {
+                observers.queue(link, time, queue.packets());
+                observers.left(departure, link, &packet);
+            }
+            None => observers.dropped(time, link, &packet, false),
+        }
+        departure
+    }
+
+    /// Counts and reports what became of a packet at a private link.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn report_private_link(&mut self, link: u32, now: Time, packet: Packet, departure: Option<Time>) {
+        if departure.is_none() {
+            self.count_drop(now, packet);
+        }
+        let Some(observers) = &mut self.observers else { return };
+        match departure {
+            Some(departure) => observers.left(departure, link, &packet),
+            None => observers.dropped(now, link, &packet, false),
+        }
+    }
+
+    /// Counts the packets that the queue of a link has just dropped, and reports them.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn report_drops(&mut self, link: u32, now: Time) {
+        let mut dropped = std::mem::take(&mut self.dropped);
+        for packet in dropped.drain(..) {
+            self.count_drop(now, packet);
+            if let Some(observers) = &mut self.observers {
+                observers.dropped(now, link, &packet, false);
+            }
+        }
+        self.dropped = dropped;
+    }
+
+    /// Reports all departures up to the end of the run that are known but not yet reported.
+    pub(crate) fn report_last_departures(&mut self) {
+        for index in 0..self.elements.links.len() {
+            self.report_departures(index as u32, self.phase.end);
+        }
+        for index in 0..self.elements.processes.len() {
+            self.report_processed(index as u32, self.phase.end);
+        }
+    }
+
+    /// Reports the departures from a link up to an instant.
+    fn report_departures(&mut self, index: u32, until: Time) {
+        let Some(observers) = &mut self.observers else { return };
+        if observers.follows_queues() {
+            let (queue, link) = (&self.elements.links[index as usize], self.elements.link_links[index as usize]);
+            for (gone, departure) in queue.departures().take_while(|&departure| departure <= until).enumerate() {
+                observers.queue(link, departure, queue.packets() - gone as u64 - 1);
+            }
+        }
+    }
+
+    /// Reports the packets that a host's process finishes up to an instant.
+    pub(super) fn report_processed(&mut self, index: u32, until: Time) {
+        let Some(observers) = &mut self.observers else { return };
+        if observers.follows_queues() {
+            let ProcessSlot { process, link } = &self.elements.processes[index as usize];
+            for (gone, end) in process.departures().take_while(|&end| end <= until).enumerate() {
+                observers.queue(*link, end, process.packets() - gone as u64 - 1);
+            }
+        }
+    }
+
+    /// Reports that a packet arrives at a link, before it is enqueued or dropped.
+    #[inline(always)]
+    pub(super) fn report_arrival(&mut self, link: u32, time: Time, packet: &Packet) {
+        if let Some(found) = self.observers.as_mut().and_then(|observers| observers.arrival(link, time)) {
+            self.count_queue_seen(found, packet);
+        }
+    }
+
+    /// Counts the queue that a packet of a transfer finds.
+    #[cold]
+    fn count_queue_seen(&mut self, found: u64, packet: &Packet) {
+        let slot = &self.flows[packet.flow as usize];
+        let current = packet.kind != PacketKind::Ack && packet.sequence >= slot.receiver.first();
+        if let (Some(source), true) = (slot.source(), current) {
+            self.transfers.look(source, found);
+        }
+    }
+}

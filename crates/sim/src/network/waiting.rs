@@ -1,0 +1,152 @@
+//! Where packets wait for the clock: at merge points, in pipes, and ACKs before their senders.
+
+use base::{Packet, PacketKind, Time};
+
+use super::event::EventId;
+use super::{Network, Scheduled};
+use crate::calendar_queue::CalendarQueue;
+use crate::flow::{ArrivingAck, FlowSlot};
+
+/// Packets for which memory is prefetched, with very many flows.
+const PACKETS_AHEAD: usize = 4;
+
+impl Network {
+    /// Lets a packet wait at the merge point of its stream. Packets of one stream arrive in order.
+    #[inline(always)]
+    pub(super) fn wait_at_merge(&mut self, merge: u32, time: Time, packet: Packet) {
+        let stream = &mut self.merges[merge as usize];
+        if stream.is_empty() {
+            self.events.advance(self.numbers.number(EventId::Merge(merge)), time);
+        }
+        stream.push(Scheduled { time, packet });
+    }
+
+    /// Forwards the first packet of a stream.
+    #[inline(never)]
+    pub(crate) fn on_merge(&mut self, merge: u32, now: Time) {
+        let stream = &mut self.merges[merge as usize];
+        let Some(Scheduled { mut packet, .. }) = stream.pop() else { return };
+        let next = stream.front().map_or(Time::NEVER, |first| first.time);
+        self.events.set(self.numbers.number(EventId::Merge(merge)), next);
+        packet.hop += 1;
+        self.forward(now, packet);
+    }
+
+    /// Lets a packet wait in a pipe, from which packets come in any order.
+    pub(super) fn wait_in_pipe(&mut self, pipe: u32, departure: Time, packet: Packet) {
+        let arrival = self.cross_pipe(pipe, departure, packet.hop);
+        if arrival <= self.phase.end {
+            self.events.advance(self.numbers.number(EventId::Pipe(pipe)), arrival);
+            self.in_pipes[pipe as usize].push(arrival, packet);
+        }
+    }
+
+    /// Forwards the first packet that arrives from a pipe.
+    #[cold]
+    pub(crate) fn on_pipe(&mut self, pipe: u32, now: Time) {
+        let inside = &mut self.in_pipes[pipe as usize];
+        let Some(&(mut packet)) = inside.pop() else { return };
+        let next = inside.first();
+        self.events.set(self.numbers.number(EventId::Pipe(pipe)), next);
+        packet.hop += 1;
+        self.forward(now, packet);
+    }
+
+    /// Lets a packet wait at a merge point that many streams share.
+    #[inline(always)]
+    pub(super) fn wait_at_shared_merge(&mut self, merge: u32, time: Time, packet: Packet) {
+        if let Some(first) = push(&mut self.shared_merges[merge as usize], time, packet) {
+            self.events.set(self.numbers.number(EventId::SharedMerge(merge)), first);
+        }
+    }
+
+    /// Takes the first packet of a shared merge point, which has its turn.
+    #[inline(always)]
+    pub(crate) fn pop_shared_merge(&mut self, merge: u32) -> Option<Packet> {
+        let queue = &mut self.shared_merges[merge as usize];
+        let packet = *queue.pop()?;
+        let next = queue.first();
+        self.events.set(self.numbers.number(EventId::SharedMerge(merge)), next);
+        Some(packet)
+    }
+
+    /// Lets an ACK wait for its sender in the flow's own queue. The ACKs of one flow arrive in order.
+    #[inline(always)]
+    pub(super) fn wait_for_sender(&mut self, time: Time, packet: &Packet) {
+        let acks = &mut self.acks[packet.flow as usize];
+        if acks.is_empty() {
+            self.events.advance(self.numbers.number(EventId::Sender(packet.flow)), time);
+        }
+        acks.push(ArrivingAck { time, next: packet.sequence, echo: packet.stamp });
+    }
+
+    /// Takes the flow's next ACK, if one has arrived.
+    #[inline(always)]
+    pub(crate) fn pop_ack(&mut self, flow: u32, now: Time) -> Option<ArrivingAck> {
+        let acks = self.acks.get_mut(flow as usize)?;
+        acks.front().filter(|ack| ack.time <= now)?;
+        acks.pop()
+    }
+
+    /// Returns when the flow's next ACK arrives that waits in the flow's own queue.
+    #[inline(always)]
+    pub(crate) fn next_ack(&self, flow: u32) -> Time {
+        self.acks.get(flow as usize).and_then(|acks| acks.front()).map_or(Time::NEVER, |ack| ack.time)
+    }
+
+    /// Lets an ACK wait for its sender where all ACKs wait that arrive over private links.
+    #[inline(never)]
+    pub(crate) fn share_ack(&mut self, flow: u32, ack: ArrivingAck) {
+        self.flows[flow as usize].shared_acks += 1;
+        let packet = Packet { sequence: ack.next, stamp: ack.echo, flow, kind: PacketKind::Ack, ..Packet::default() };
+        if let Some(first) = push(&mut self.shared_acks, ack.time, packet) {
+            self.events.set(self.numbers.number(EventId::SharedAcks), first);
+        }
+    }
+
+    /// Takes the first shared ACK, which has its turn, and its flow.
+    #[inline(always)]
+    pub(crate) fn pop_shared_ack(&mut self, now: Time) -> Option<(u32, ArrivingAck)> {
+        let &Packet { flow, sequence, stamp, .. } = self.shared_acks.pop()?;
+        let next = self.shared_acks.first();
+        self.events.set(self.numbers.number(EventId::SharedAcks), next);
+        self.flows[flow as usize].shared_acks -= 1;
+        Some((flow, ArrivingAck { time: now, next: sequence, echo: stamp }))
+    }
+
+    /// Prefetches what the next packets of a shared merge point need; `fetch_sender` does so for a flow's sender.
+    #[inline(always)]
+    pub(crate) fn prefetch_for_merge(&mut self, merge: u32, fetch_sender: impl Fn(u32)) {
+        prefetch_for(&mut self.shared_merges[merge as usize], &self.flows, fetch_sender);
+    }
+
+    /// Prefetches what the next shared ACKs need; `fetch_sender` does so for a flow's sender.
+    #[inline(always)]
+    pub(crate) fn prefetch_for_acks(&mut self, fetch_sender: impl Fn(u32)) {
+        prefetch_for(&mut self.shared_acks, &self.flows, fetch_sender);
+    }
+}
+
+/// Adds a packet to a queue; returns the queue's first instant if the event queue has to know it.
+#[inline(always)]
+fn push(queue: &mut CalendarQueue, time: Time, packet: Packet) -> Option<Time> {
+    // These owners are near the top of the event queue. Whether a packet is the first of a small queue cannot be predicted,
+    // and the branch costs more than setting the same instant again.
+    let before = if queue.is_large() { queue.first() } else { Time::NEVER };
+    queue.push(time, packet);
+    let first = queue.first();
+    (first != before).then_some(first)
+}
+
+#[inline(always)]
+fn prefetch_for(queue: &mut CalendarQueue, flows: &[FlowSlot], fetch_sender: impl Fn(u32)) {
+    queue.sort_ahead(PACKETS_AHEAD, |packet| {
+        let slot = &flows[packet.flow as usize];
+        if packet.kind == PacketKind::Ack {
+            slot.prefetch_sender_end();
+            fetch_sender(packet.flow);
+        } else {
+            slot.prefetch_receiver_end();
+        }
+    });
+}
