@@ -217,7 +217,7 @@ impl Engine {
         }
         let flow = packet.flow;
         packet.hop += 1;
-        let Some(ack) = self.network.forward_to_sender(now, packet) else { return };
+        let Some(ack) = self.network.forward_private(now, packet) else { return };
         let none_before = self.network.flows[flow as usize].shared_acks == 0;
         // Both conditions at once: with very many flows each waits for memory.
         if none_before & self.senders[flow as usize].sender.only_opens(ack.time, ack.next) {

@@ -31,6 +31,14 @@ pub(crate) enum Element {
     Merge(u32),
     /// The end of many streams, which come from private links; all their packets wait in one queue.
     SharedMerge(u32),
+    /// The receiver of the packet's flow.
+    Receiver,
+    /// The sender of the packet's flow; ACKs wait in the flow's own queue.
+    Sender,
+    /// The sender of the packet's flow; ACKs wait in one queue for all such senders.
+    SharedSender,
+    /// The end of a flow of datagrams.
+    Sink,
     /// A process before a link that loses packets.
     Loss(u32),
     /// A pipe behind a link whose delay changes; packets keep their order, so arrivals are known at once.
@@ -41,14 +49,6 @@ pub(crate) enum Element {
     Channel(u32),
     /// The TCP process of a host.
     Process(u32),
-    /// The receiver of the packet's flow.
-    Receiver,
-    /// The sender of the packet's flow; ACKs wait in the flow's own queue.
-    Sender,
-    /// The sender of the packet's flow; ACKs wait in one queue for all such senders.
-    SharedSender,
-    /// The end of a flow of datagrams.
-    Sink,
 }
 
 // A hop fills a quarter of a cache line.

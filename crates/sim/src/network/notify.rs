@@ -4,8 +4,23 @@ use base::{Packet, PacketKind, Time};
 
 use super::elements::ProcessSlot;
 use super::Network;
+use crate::route::{Element, Hop};
 
 impl Network {
+    /// Crosses links as [`Network::cross_links`] does, with notices to the observers.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn cross_observed_links(&mut self, mut time: Time, packet: &mut Packet) -> Option<Time> {
+        while time <= self.phase.end {
+            let Hop { element: Element::Link(index), delay } = self.hops[packet.hop as usize] else {
+                return Some(time);
+            };
+            time = self.cross_observed_link(index, time, *packet)? + delay;
+            packet.hop += 1;
+        }
+        None
+    }
+
     /// Returns when a packet departs from a link, with notices to the observers; `None` if it is dropped.
     #[cold]
     #[inline(never)]
@@ -21,7 +36,10 @@ impl Network {
                 observers.queue(link, time, queue.packets());
                 observers.left(departure, link, &packet);
             }
-            None => observers.dropped(time, link, &packet, false),
+            None => {
+                observers.dropped(time, link, &packet, false);
+                self.count_drop(time, packet);
+            }
         }
         departure
     }

@@ -1,13 +1,41 @@
-//! Hops that few ways have: losses, pipes whose delay changes, processes of hosts. All are out of line.
+//! What few ways have, out of line: losses, pipes whose delay changes, channels, processes of hosts.
 
 use base::{Packet, PacketKind, Time};
 
 use super::Network;
+use crate::route::Element;
 
 impl Network {
-    /// Returns when a packet has been handled by the TCP process of a host.
+    /// Returns when a packet arrives at the next hop; `None` if it is lost, or waits for the clock.
     #[cold]
     #[inline(never)]
+    pub(super) fn cross_special(&mut self, special: Element, time: Time, packet: Packet) -> Option<Time> {
+        match special {
+            Element::Loss(index) => (!self.loses(index, time, packet)).then_some(time),
+            Element::Pipe(index) => Some(self.cross_pipe(index, time, packet.hop)),
+            Element::Process(index) => Some(self.process(index, time, packet)),
+            Element::Overtaking(pipe) => {
+                self.wait_in_pipe(pipe, time, packet);
+                None
+            }
+            Element::Channel(end) => {
+                self.join_channel(end, time, packet);
+                None
+            }
+            // These are not special.
+            Element::Link(_)
+            | Element::Queue { .. }
+            | Element::Private(_)
+            | Element::Merge(_)
+            | Element::SharedMerge(_)
+            | Element::Receiver
+            | Element::Sender
+            | Element::SharedSender
+            | Element::Sink => Some(time),
+        }
+    }
+
+    /// Returns when a packet has been handled by the TCP process of a host.
     pub(super) fn process(&mut self, index: u32, now: Time, packet: Packet) -> Time {
         self.report_processed(index, now);
         let link = self.elements.processes[index as usize].link;
@@ -22,8 +50,6 @@ impl Network {
     }
 
     /// Returns whether a packet is lost before the link to which it comes, and counts it.
-    #[cold]
-    #[inline(never)]
     pub(super) fn loses(&mut self, index: u32, now: Time, packet: Packet) -> bool {
         let slot = &mut self.elements.losses[index as usize];
         let lost = slot.loss.loses(now, &packet);
@@ -44,8 +70,6 @@ impl Network {
     }
 
     /// Returns when a packet that departs now arrives at the next hop; includes the flow's own delay, which the hop has.
-    #[cold]
-    #[inline(never)]
     pub(super) fn cross_pipe(&mut self, pipe: u32, departure: Time, hop: u32) -> Time {
         self.elements.pipes[pipe as usize].arrival(departure) + self.hops[hop as usize].delay
     }
