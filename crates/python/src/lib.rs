@@ -173,9 +173,16 @@ fn captures<'py>(py: Python<'py>, scenario: &Scenario, outcome: &Outcome) -> PyR
     Ok(files)
 }
 
+/// Returns the contract between engine and callers as JSON: names of choices and codes, and ranges of numbers.
+#[pyfunction]
+fn contract() -> String {
+    sim::contract().to_string()
+}
+
 /// The engine of ackclock.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(contract, module)?)?;
     module.add_class::<Job>()
 }

@@ -1,5 +1,6 @@
 mod atm_network;
 mod delay;
+mod limits;
 mod loss;
 mod processing;
 mod traffic;
@@ -10,31 +11,21 @@ use base::{Rate, Time};
 use tcp::Estimator;
 
 use crate::scenario::{BufferConfig, FlowConfig, LinkConfig, QueueConfig, Scenario};
+use limits::*;
+pub use limits::{Limit, LIMITS};
 
-/// The forms that this engine reads. What the second one added has defaults that leave the first one's meaning.
-const FORMATS: (u32, u32) = (1, 2);
-/// Longest run and delay \[s\]: `u64` picoseconds hold 1.8e7 s.
-const LONGEST_S: f64 = 1e7;
-/// Flows of an entry.
-const MOST_FLOWS: f64 = 1e7;
-const LONGEST_DELAY_S: f64 = 1e5;
-/// At the fastest a packet of a byte takes a picosecond.
-const RATES_BPS: (f64, f64) = (1.0, 1e13);
-const LARGEST_WINDOW: f64 = 1e9;
-/// All of it leaves in one event.
-const LARGEST_INITIAL_WINDOW: f64 = 1e6;
 /// The shortest tick \[s\] for which no round trip overflows the integer arithmetic of the coarse clock.
 const SHORTEST_TICK_S: f64 = 1e-6;
-const MOST_LEVELS: u8 = 8;
+/// Most hops of all flows together.
 const MOST_HOPS: f64 = u32::MAX as f64 / 4.0;
 
 /// All faults of a resolved scenario, one a line: `place: what is wrong; given ...; allowed ...`. Empty: it can run.
 pub fn check(scenario: &Scenario) -> Vec<String> {
     let mut faults = Faults::default();
-    faults.number("format", f64::from(scenario.format), f64::from(FORMATS.0), f64::from(FORMATS.1));
+    faults.field("", FORMAT, f64::from(scenario.format));
     let run = &scenario.run;
-    faults.number("run.duration_s", run.duration_s, 1e-12, LONGEST_S);
-    faults.number("run.warmup_s", run.warmup_s, 0.0, run.duration_s);
+    faults.field("run", DURATION, run.duration_s);
+    faults.field("run", Limit { high: run.duration_s, ..WARMUP }, run.warmup_s);
     for (index, link) in scenario.links.iter().enumerate() {
         faults.link(&format!("links[{index}]"), link);
         if let Some(process) = &link.delay_process {
@@ -54,10 +45,10 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
         faults.channels(channels, &scenario.links);
     }
     if let Some(interval) = scenario.trace.overview_interval_s {
-        faults.number("trace.overview_interval_s", interval, 1e-9, LONGEST_S);
+        faults.field("trace", OVERVIEW_INTERVAL, interval);
     }
     if let Some(detail) = scenario.trace.overview_detail_s {
-        faults.number("trace.overview_detail_s", detail, 1e-9, LONGEST_S);
+        faults.field("trace", OVERVIEW_DETAIL, detail);
     }
     for (index, name) in scenario.trace.capture.iter().flatten().enumerate() {
         if !scenario.links.iter().any(|link| link.name == *name) {
@@ -95,6 +86,17 @@ impl Faults {
         self.0
     }
 
+    /// Checks the value of a field against its range; `place` is the path of the table that has the field.
+    pub(crate) fn field(&mut self, place: &str, limit: Limit, value: f64) {
+        let separator = if place.is_empty() { "" } else { "." };
+        self.within(&format!("{place}{separator}{}", limit.name()), limit, value);
+    }
+
+    /// Checks a value at a given path against a range.
+    pub(crate) fn within(&mut self, place: &str, limit: Limit, value: f64) {
+        self.number(place, value, limit.low, limit.high);
+    }
+
     pub(crate) fn number(&mut self, place: &str, value: f64, low: f64, high: f64) {
         // A comparison with not-a-number fails too.
         if !(low..=high).contains(&value) {
@@ -104,16 +106,13 @@ impl Faults {
 
     fn link(&mut self, place: &str, link: &LinkConfig) {
         if let Some(rate) = link.rate_bps {
-            self.number(&format!("{place}.rate_bps"), rate, RATES_BPS.0, RATES_BPS.1);
+            self.field(place, LINK_RATE, rate);
         }
-        self.number(&format!("{place}.delay_s"), link.delay_s, 0.0, LONGEST_DELAY_S);
+        self.field(place, LINK_DELAY, link.delay_s);
         if let Some(BufferConfig::Packets(limit) | BufferConfig::Bytes(limit)) = link.buffer {
-            self.number(&format!("{place}.buffer"), limit as f64, 1.0, 1e15);
+            self.field(place, BUFFER, limit as f64);
         }
         self.queue(&format!("{place}.queue"), &link.queue);
-        if let QueueConfig::Priority { levels, .. } = link.queue {
-            self.number(&format!("{place}.queue.levels"), f64::from(levels), 1.0, f64::from(MOST_LEVELS));
-        }
         if let Some(times) = link.processing {
             self.processing(place, link, times);
         }
@@ -125,28 +124,37 @@ impl Faults {
         }
     }
 
-    /// Levels that the links with priority on a way have.
-    fn levels(&mut self, place: &str, level: u8, way: &[usize], links: &[LinkConfig]) {
-        let levels = way.iter().filter_map(|&link| match links.get(link)?.queue {
+    /// Checks a flow's level against the fewest levels of the priority queues on a path.
+    fn level(&mut self, place: &str, limit: Limit, level: u8, path: &[usize], links: &[LinkConfig]) {
+        let levels = path.iter().filter_map(|&link| match links.get(link)?.queue {
             QueueConfig::Priority { levels, .. } => Some(levels),
             _ => None,
         });
-        let most = levels.min().unwrap_or(MOST_LEVELS).max(1) - 1;
-        self.number(place, f64::from(level), 0.0, f64::from(most));
+        let high = levels.min().map_or(limit.high, |levels| f64::from(levels.max(1) - 1));
+        self.field(place, Limit { high, ..limit }, f64::from(level));
     }
 
     fn queue(&mut self, place: &str, queue: &QueueConfig) {
-        if let QueueConfig::Red { min_threshold_packets: min, max_threshold_packets: max, .. } = *queue {
-            self.number(&format!("{place}.max_threshold_packets"), max, f64::MIN_POSITIVE, 1e15);
-            self.number(&format!("{place}.min_threshold_packets"), min, 0.0, max);
-            if min >= max {
-                self.0.push(format!("{place}.min_threshold_packets: not below the maximum threshold; given {min}"));
+        match *queue {
+            QueueConfig::DropTail {} | QueueConfig::DropFromFront {} | QueueConfig::RandomDrop {} => {}
+            QueueConfig::Priority { levels, .. } => self.field(place, LEVELS, f64::from(levels)),
+            QueueConfig::Red {
+                min_threshold_packets: min,
+                max_threshold_packets: max,
+                weight,
+                max_probability,
+                mean_packet_bytes,
+                ..
+            } => {
+                self.field(place, MAX_THRESHOLD, max);
+                self.field(place, Limit { high: max, ..MIN_THRESHOLD }, min);
+                if min >= max {
+                    self.say(format!("{place}.min_threshold_packets: not below the maximum threshold; given {min}"));
+                }
+                self.field(place, WEIGHT, weight);
+                self.field(place, MAX_PROBABILITY, max_probability);
+                self.field(place, MEAN_PACKET, f64::from(mean_packet_bytes));
             }
-        }
-        if let QueueConfig::Red { weight, max_probability, mean_packet_bytes, .. } = *queue {
-            self.number(&format!("{place}.weight"), weight, f64::MIN_POSITIVE, 1.0);
-            self.number(&format!("{place}.max_probability"), max_probability, 0.0, 1.0);
-            self.number(&format!("{place}.mean_packet_bytes"), f64::from(mean_packet_bytes), 1.0, 65535.0);
         }
     }
 
@@ -158,19 +166,18 @@ impl Faults {
                 "{place}.path: a round trip takes no time; given no delay and no service time; allowed 1 ps and more"
             ));
         }
-        for (field, value) in [("forward_delay_s", flow.forward_delay_s), ("return_delay_s", flow.return_delay_s)] {
-            self.number(&format!("{place}.{field}"), value, 0.0, LONGEST_DELAY_S);
-        }
-        self.number(&format!("{place}.start_s"), flow.start_s, 0.0, LONGEST_S);
-        self.number(&format!("{place}.start_spread_s"), flow.start_spread_s, 0.0, LONGEST_S);
-        self.number(&format!("{place}.packet_bytes"), f64::from(flow.packet_bytes), 1.0, 65535.0);
-        self.number(&format!("{place}.ack_bytes"), f64::from(flow.ack_bytes), 1.0, 65535.0);
+        self.field(place, FORWARD_DELAY, flow.forward_delay_s);
+        self.field(place, RETURN_DELAY, flow.return_delay_s);
+        self.field(place, START, flow.start_s);
+        self.field(place, START_SPREAD, flow.start_spread_s);
+        self.field(place, PACKET, f64::from(flow.packet_bytes));
+        self.field(place, ACK, f64::from(flow.ack_bytes));
         if let Some(size) = flow.size_packets {
-            self.number(&format!("{place}.size_packets"), size as f64, 1.0, 1e15);
+            self.field(place, TRANSFER, size as f64);
         }
-        self.levels(&format!("{place}.priority"), flow.priority, &flow.path, links);
-        self.levels(&format!("{place}.ack_priority"), flow.ack_priority, &flow.return_path, links);
-        self.number(&format!("{place}.count"), flow.count as f64, 1.0, MOST_FLOWS);
+        self.level(place, PRIORITY, flow.priority, &flow.path, links);
+        self.level(place, ACK_PRIORITY, flow.ack_priority, &flow.return_path, links);
+        self.field(place, COUNT, flow.count as f64);
         self.traffic(place, flow);
         self.endpoints(place, flow);
     }
@@ -193,30 +200,31 @@ impl Faults {
     }
 
     fn endpoints(&mut self, place: &str, flow: &FlowConfig) {
-        let (sender, rto) = (&flow.sender, &flow.sender.rto);
-        self.number(&format!("{place}.sender.initial_window"), sender.initial_window, 1.0, LARGEST_INITIAL_WINDOW);
-        for (field, value) in [("initial_ssthresh", sender.initial_ssthresh), ("max_window", sender.max_window)] {
-            if let Some(value) = value {
-                self.number(&format!("{place}.sender.{field}"), value, 1.0, LARGEST_WINDOW);
-            }
+        let (sender, rto, receiver) = (&flow.sender, &flow.sender.rto, &flow.receiver);
+        let place_of = |end: &str| format!("{place}.{end}");
+        self.field(&place_of("sender"), INITIAL_WINDOW, sender.initial_window);
+        if let Some(threshold) = sender.initial_ssthresh {
+            self.field(&place_of("sender"), INITIAL_SSTHRESH, threshold);
+        }
+        if let Some(window) = sender.max_window {
+            self.field(&place_of("sender"), MAX_WINDOW, window);
         }
         if let Some(threshold) = sender.dupack_threshold {
-            self.number(&format!("{place}.sender.dupack_threshold"), f64::from(threshold), 1.0, 1e9);
+            self.field(&place_of("sender"), DUPACK_THRESHOLD, f64::from(threshold));
         }
-        let least_tick = if rto.estimator == Estimator::Ticks { SHORTEST_TICK_S } else { 0.0 };
-        for (field, value, low) in [
-            ("granularity_s", rto.granularity_s, least_tick),
-            ("min_s", rto.min_s, 0.0),
-            ("max_s", rto.max_s, 1e-6),
-            ("initial_s", rto.initial_s, 1e-6),
-            ("clock_offset_s", rto.clock_offset_s, 0.0),
+        let shortest_tick = if rto.estimator == Estimator::Ticks { SHORTEST_TICK_S } else { GRANULARITY.low };
+        for (limit, value) in [
+            (Limit { low: shortest_tick, ..GRANULARITY }, rto.granularity_s),
+            (RTO_MIN, rto.min_s),
+            (RTO_MAX, rto.max_s),
+            (RTO_INITIAL, rto.initial_s),
+            (CLOCK_OFFSET, rto.clock_offset_s),
+            (RTO_K, f64::from(rto.k)),
+            (MAX_BACKOFF, f64::from(rto.max_backoff)),
         ] {
-            self.number(&format!("{place}.sender.rto.{field}"), value, low, LONGEST_DELAY_S);
+            self.field(&place_of("sender.rto"), limit, value);
         }
-        self.number(&format!("{place}.sender.rto.k"), f64::from(rto.k), 1.0, 1000.0);
-        self.number(&format!("{place}.sender.rto.max_backoff"), f64::from(rto.max_backoff), 1.0, 1e9);
-        let receiver = &flow.receiver;
-        self.number(&format!("{place}.receiver.ack_every"), f64::from(receiver.ack_every), 1.0, 1e9);
-        self.number(&format!("{place}.receiver.ack_delay_s"), receiver.ack_delay_s, 0.0, LONGEST_DELAY_S);
+        self.field(&place_of("receiver"), ACK_EVERY, f64::from(receiver.ack_every));
+        self.field(&place_of("receiver"), ACK_DELAY, receiver.ack_delay_s);
     }
 }

@@ -6,6 +6,7 @@ mod capture_size;
 mod channels;
 mod check;
 mod column;
+mod contract;
 mod engine;
 mod flow;
 mod job;
@@ -25,8 +26,9 @@ mod statistics;
 mod traffic;
 
 pub use capture::{captured_links, pcapng};
-pub use check::check;
+pub use check::{check, Limit, LIMITS};
 pub use column::Column;
+pub use contract::contract;
 pub use engine::{Engine, Progress};
 pub use job::Job;
 pub use observe::{

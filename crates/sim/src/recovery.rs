@@ -1,20 +1,26 @@
 //! Timeouts and fast recoveries, and what is counted of them [engset, section 5.4.3].
 
 use base::Time;
+use serde::Deserialize;
 use tcp::{Loss, LossCause};
 
 /// What a timeout is. Each is one of these, the first in this order that fits [engset, section 5.4.3].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum TimeoutKind {
     /// TOTO: of a packet whose timer expired before.
+    #[serde(rename = "timeout-repeated")]
     Repeated = 0,
     /// TDTO: in fast recovery.
+    #[serde(rename = "timeout-in-recovery")]
     InRecovery = 1,
     /// TObeg: of the first or second packet of a transfer.
+    #[serde(rename = "timeout-at-beginning")]
     Beginning = 2,
     /// TOend: of one of the last three packets of a transfer.
+    #[serde(rename = "timeout-at-end")]
     End = 3,
     /// TOther.
+    #[serde(rename = "timeout-other")]
     Other = 4,
 }
 

@@ -359,12 +359,12 @@ fn what_transfers_count_is_what_their_flows_did() {
     let repairs = repairs.filter(|row| in_ended(row.flow, row.repair.loss.sequence));
     let (recovered, timeouts): (Vec<_>, Vec<_>) = repairs.map(|row| row.repair).partition(|repair| repair.event() == 5);
     let count = |of: fn(&sim::SizeClass) -> u64| outcome.transfers[0].classes.iter().map(of).sum::<u64>();
-    assert_eq!(count(|class| class.packets), ended.iter().sum());
+    assert_eq!(count(|class| class.packets), ended.iter().sum::<u64>());
     assert_eq!(count(|class| class.sent), sent(Kind::Sent) + sent(Kind::Retransmitted));
     assert_eq!(count(|class| class.retransmitted), sent(Kind::Retransmitted));
     assert_eq!(count(|class| class.timeouts), found(LossCause::Timeout));
     assert_eq!(count(|class| class.fast_retransmits), found(LossCause::FastRetransmit));
-    assert_eq!(count(|class| class.recovered), recovered.iter().map(|repair| repair.retransmissions).sum());
+    assert_eq!(count(|class| class.recovered), recovered.iter().map(|repair| repair.retransmissions).sum::<u64>());
     let stalled: u128 = outcome.transfers[0].classes.iter().map(|class| class.stalled).sum();
     assert_eq!(stalled, timeouts.iter().map(|repair| u128::from(repair.time.picoseconds())).sum());
     assert!(count(|class| class.timeouts) > 100 && count(|class| class.recovered) > 100, "enough to tell");

@@ -1,15 +1,18 @@
 //! What a delay that changes must hold to.
 
-use super::{Faults, LONGEST_DELAY_S, LONGEST_S};
+use super::limits::*;
+use super::Faults;
 use crate::scenario::{DelayLawConfig, DelayStateConfig};
 
-const MOST_STEPS: usize = 1_000_000;
-const MOST_STATES: usize = 1000;
-/// The shortest mean stay \[s\], and the most changes in a run: a single packet may have to pass all of them.
-const SHORTEST_STAY_S: f64 = 1e-6;
+/// Most changes in a run: a single packet may have to pass all of them.
 const MOST_CHANGES: f64 = 1e7;
 /// How far a row of probabilities may be from 1.
 const ROUNDING: f64 = 1e-9;
+
+/// Narrows the range of a time between two changes by the number of changes in a run.
+fn stay_limit(limit: Limit, duration_s: f64) -> Limit {
+    Limit { low: limit.low.max(duration_s / MOST_CHANGES), ..limit }
+}
 
 impl Faults {
     pub(super) fn delay_law(&mut self, place: &str, law: &DelayLawConfig, duration_s: f64) {
@@ -23,27 +26,26 @@ impl Faults {
                 }
             }
             DelayLawConfig::Handover { low_s, high_s, period_s } => {
-                self.number(&format!("{place}.high_s"), *high_s, 0.0, LONGEST_DELAY_S);
-                self.number(&format!("{place}.low_s"), *low_s, 0.0, *high_s);
-                self.stay(&format!("{place}.period_s"), *period_s, duration_s);
+                self.field(place, HANDOVER_HIGH, *high_s);
+                self.field(place, Limit { high: *high_s, ..HANDOVER_LOW }, *low_s);
+                self.stay(place, HANDOVER_PERIOD, *period_s, duration_s);
             }
         }
     }
 
-    /// A (mean) time between two changes.
-    pub(super) fn stay(&mut self, place: &str, stay_s: f64, duration_s: f64) {
-        let least = SHORTEST_STAY_S.max(duration_s / MOST_CHANGES);
-        self.number(place, stay_s, least, f64::MAX);
+    /// Checks a (mean) time between two changes; `place` is the path of the table that has the field.
+    pub(super) fn stay(&mut self, place: &str, limit: Limit, stay_s: f64, duration_s: f64) {
+        self.field(place, stay_limit(limit, duration_s), stay_s);
     }
 
     fn steps(&mut self, place: &str, steps_s: &[(f64, f64)]) {
-        self.number(&format!("{place} (length)"), steps_s.len() as f64, 1.0, MOST_STEPS as f64);
+        self.within(&format!("{place} (length)"), DELAY_STEPS, steps_s.len() as f64);
         if let Some(&(first, _)) = steps_s.first() {
             self.number(&format!("{place}[0]"), first, 0.0, 0.0);
         }
         for (index, &(time, delay)) in steps_s.iter().enumerate() {
-            self.number(&format!("{place}[{index}] (time)"), time, 0.0, LONGEST_S);
-            self.number(&format!("{place}[{index}] (delay)"), delay, 0.0, LONGEST_DELAY_S);
+            self.within(&format!("{place}[{index}] (time)"), STEP_TIME, time);
+            self.within(&format!("{place}[{index}] (delay)"), STEP_DELAY, delay);
         }
         if let Some(index) = steps_s.windows(2).position(|pair| pair[1].0 <= pair[0].0) {
             let given = steps_s[index + 1].0;
@@ -52,13 +54,14 @@ impl Faults {
     }
 
     fn states(&mut self, place: &str, states: &[DelayStateConfig], duration_s: f64) {
-        self.number(&format!("{place} (length)"), states.len() as f64, 1.0, MOST_STATES as f64);
+        self.within(&format!("{place} (length)"), DELAY_STATES, states.len() as f64);
         for (index, state) in states.iter().enumerate() {
             let place = format!("{place}[{index}]");
-            self.number(&format!("{place}.delay_s"), state.delay_s, 0.0, LONGEST_DELAY_S);
-            self.number(&format!("{place}.least_stay_s"), state.least_stay_s, 0.0, LONGEST_S);
-            self.number(&format!("{place}.mean_extra_s"), state.mean_extra_s, 0.0, LONGEST_S);
-            self.stay(&format!("{place} (mean stay)"), state.least_stay_s + state.mean_extra_s, duration_s);
+            self.field(&place, STATE_DELAY, state.delay_s);
+            self.field(&place, STATE_LEAST_STAY, state.least_stay_s);
+            self.field(&place, STATE_MEAN_EXTRA, state.mean_extra_s);
+            let mean_stay_s = state.least_stay_s + state.mean_extra_s;
+            self.within(&format!("{place} (mean stay)"), stay_limit(STATE_MEAN_STAY, duration_s), mean_stay_s);
         }
     }
 
@@ -69,7 +72,7 @@ impl Faults {
         }
         for (index, row) in rows.iter().enumerate() {
             for &probability in row {
-                self.number(&format!("{place}[{index}]"), probability, 0.0, 1.0);
+                self.within(&format!("{place}[{index}]"), TRANSITION, probability);
             }
             self.number(&format!("{place}[{index}] (sum)"), row.iter().sum(), 1.0 - ROUNDING, 1.0 + ROUNDING);
         }

@@ -1,12 +1,13 @@
 //! What the TCP process of a host must hold to.
 
-use super::{Faults, LONGEST_DELAY_S};
+use super::limits::{PROCESSING_ACK, PROCESSING_DATA};
+use super::Faults;
 use crate::scenario::{FlowConfig, LinkConfig, ProcessingConfig, QueueConfig};
 
 impl Faults {
     pub(super) fn processing(&mut self, place: &str, link: &LinkConfig, times: ProcessingConfig) {
-        self.number(&format!("{place}.processing.data_s"), times.data_s, 0.0, LONGEST_DELAY_S);
-        self.number(&format!("{place}.processing.ack_s"), times.ack_s, 0.0, LONGEST_DELAY_S);
+        self.field(&format!("{place}.processing"), PROCESSING_DATA, times.data_s);
+        self.field(&format!("{place}.processing"), PROCESSING_ACK, times.ack_s);
         let a_link = link.rate_bps.is_some() || link.delay_s != 0.0 || link.buffer.is_some() || link.private;
         if a_link || link.queue != (QueueConfig::DropTail {}) || link.delay_process.is_some() || link.loss.is_some() {
             self.say(format!(

@@ -1,6 +1,7 @@
 //! The rows that a run records.
 
 use base::{Packet, Time};
+use serde::Deserialize;
 use tcp::Loss;
 
 use crate::recovery::Repair;
@@ -65,13 +66,15 @@ pub struct RttRow {
 }
 
 /// What a row of the sequence plot is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// A packet's first sending.
     Sent = 0,
     /// A retransmission.
     Retransmitted = 1,
     /// An ACK; the sequence is the number expected next.
+    #[serde(rename = "acknowledged")]
     Acked = 2,
 }
 
@@ -185,19 +188,22 @@ pub struct DelayRow {
 }
 
 /// Which series a row of the overview belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OverviewKind {
     /// A flow's cwnd: the extremes of an interval.
     Cwnd = 0,
     /// A link's queue: the extremes of an interval.
     Queue = 1,
     /// A link's drops: the first of an interval, and how many.
+    #[serde(rename = "drop")]
     Drops = 2,
     /// Packets of a flow that are acknowledged, where a part is magnified: the first and the last of an interval.
     Acked = 3,
     /// Data packets at the end of a channel, which is a link: the extremes of an interval.
     DataQueue = 4,
     /// The allowed cell rate there: the extremes of an interval.
+    #[serde(rename = "acr")]
     AllowedRate = 5,
     /// Cells in a port of the ATM network: the extremes of an interval.
     CellQueue = 6,

@@ -1,0 +1,174 @@
+//! What the engine and its callers must agree on, as data: the names of choices and codes, and the ranges of numbers.
+
+use std::fmt;
+
+use serde::de::value::{MapDeserializer, StrDeserializer};
+use serde::de::{DeserializeOwned, Error, IntoDeserializer};
+use serde_json::{json, Map, Value};
+use tcp::LossCause;
+
+use crate::check::LIMITS;
+use crate::observe::{Kind, OverviewKind};
+use crate::recovery::TimeoutKind;
+use crate::scenario::{
+    CountingConfig, CrossingConfig, DelayLawConfig, LossLawConfig, OrderConfig, PriorityVictimConfig, QueueConfig,
+    SizeLaw, TimeLaw, TrafficConfig, VictimConfig,
+};
+use crate::statistics::MOST_ROWS_OF_A_GROUP;
+
+/// Name of the event of a fast recovery: its code follows those of the timeouts ([`crate::Repair::event`]).
+const RECOVERY: &str = "recovery";
+
+/// Returns the contract with the engine's callers.
+///
+/// - `most_rows_of_a_group`: flows of a group that are counted one by one at most.
+/// - `codes`: by the table and column of a result, the names of the codes from 0 on.
+/// - `axes`: by the field of the resolved scenario, its choices.
+/// - `ranges`: by the field of the resolved scenario, its unit and its smallest and largest value ([`crate::Limit`]).
+pub fn contract() -> Value {
+    let range = |limit: &crate::Limit| json!({ "unit": limit.unit, "low": limit.low, "high": limit.high });
+    let ranges: Map<String, Value> = LIMITS.iter().map(|limit| (limit.field.to_owned(), range(limit))).collect();
+    let causes = [LossCause::Timeout, LossCause::FastRetransmit].map(cause_name);
+    let repairs = [names::<TimeoutKind>(), &[RECOVERY]].concat();
+    json!({
+        "most_rows_of_a_group": MOST_ROWS_OF_A_GROUP,
+        "codes": {
+            "overview.kind": names::<OverviewKind>(),
+            "sequence.kind": names::<Kind>(),
+            "losses.cause": causes,
+            "recovery.event": repairs,
+        },
+        "axes": axes(),
+        "ranges": ranges,
+    })
+}
+
+fn axes() -> Value {
+    json!({
+        "links[].counting": names::<CountingConfig>(),
+        "links[].queue.discipline": tags::<QueueConfig>("discipline"),
+        "links[].queue.victim (red)": names::<VictimConfig>(),
+        "links[].queue.victim (priority)": names::<PriorityVictimConfig>(),
+        "links[].delay_process.order": names::<OrderConfig>(),
+        "links[].delay_process.law.kind": tags::<DelayLawConfig>("kind"),
+        "links[].loss.applies_to": names::<CrossingConfig>(),
+        "links[].loss.law.model": tags::<LossLawConfig>("model"),
+        "flows[].traffic.kind": tags::<TrafficConfig>("kind"),
+        "flows[].traffic.size.law": tags::<SizeLaw>("law"),
+        "flows[].traffic.on.law": tags::<TimeLaw>("law"),
+        "flows[].traffic.off.law": tags::<TimeLaw>("law"),
+        "flows[].sender.dialect": names::<tcp::Dialect>(),
+        "flows[].sender.recovery": names::<tcp::Recovery>(),
+        "flows[].sender.slow_start_while": names::<tcp::SlowStartWhile>(),
+        "flows[].sender.increase": names::<tcp::Increase>(),
+        "flows[].sender.partial_ack_timer": names::<tcp::PartialAckTimer>(),
+        "flows[].sender.rto.estimator": names::<tcp::Estimator>(),
+        "flows[].sender.rto.sample": names::<tcp::RttSample>(),
+        "atm.network.ports[].allocation.algorithm": tags::<atm::AllocationConfig>("algorithm"),
+    })
+}
+
+fn cause_name(cause: LossCause) -> &'static str {
+    match cause {
+        LossCause::Timeout => "timeout",
+        LossCause::FastRetransmit => "fast-retransmit",
+    }
+}
+
+/// The names of an enum's variants: what serde's derived code answers to an unknown name.
+#[derive(Debug)]
+struct Variants(&'static [&'static str]);
+
+impl fmt::Display for Variants {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:?}", self.0)
+    }
+}
+
+impl std::error::Error for Variants {}
+
+impl Error for Variants {
+    fn custom<T: fmt::Display>(_: T) -> Self {
+        Variants(&[])
+    }
+
+    fn unknown_variant(_: &str, expected: &'static [&'static str]) -> Self {
+        Variants(expected)
+    }
+}
+
+/// Returns the names of an enum of plain variants, in the order of their declaration.
+fn names<T: DeserializeOwned>() -> &'static [&'static str] {
+    let unknown: StrDeserializer<'_, Variants> = "".into_deserializer();
+    T::deserialize(unknown).map_or_else(|Variants(names)| names, |_| &[])
+}
+
+/// Returns the names of an enum whose variants are told apart by the field `tag`.
+fn tags<T: DeserializeOwned>(tag: &'static str) -> &'static [&'static str] {
+    let unknown = MapDeserializer::<_, Variants>::new([(tag, "")].into_iter());
+    T::deserialize(unknown).map_or_else(|Variants(names)| names, |_| &[])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks that each name is that of the code at its position.
+    fn codes_are_positions<T: DeserializeOwned>(code: fn(T) -> u8) {
+        assert!(!names::<T>().is_empty());
+        for (position, name) in names::<T>().iter().enumerate() {
+            let value = serde_json::from_value(json!(name)).expect("a name");
+            assert_eq!(usize::from(code(value)), position, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_code_is_the_position_of_its_name() {
+        codes_are_positions::<OverviewKind>(|kind| kind as u8);
+        codes_are_positions::<Kind>(|kind| kind as u8);
+        codes_are_positions::<TimeoutKind>(|kind| kind as u8);
+        let causes = [LossCause::Timeout, LossCause::FastRetransmit];
+        assert_eq!(causes.map(|cause| cause as u8), [0, 1]);
+    }
+
+    #[test]
+    fn each_axis_has_two_choices_or_more() {
+        for (field, choices) in axes().as_object().expect("an object") {
+            assert!(choices.as_array().is_some_and(|choices| choices.len() >= 2), "{field}: {choices}");
+        }
+    }
+
+    #[test]
+    fn the_names_are_those_of_results_and_scenarios() {
+        let contract = contract();
+        assert_eq!(contract["most_rows_of_a_group"], 1000);
+        let codes = &contract["codes"];
+        assert_eq!(
+            codes["overview.kind"],
+            json!(["cwnd", "queue", "drop", "acked", "data_queue", "acr", "cell_queue"])
+        );
+        assert_eq!(codes["sequence.kind"], json!(["sent", "retransmitted", "acknowledged"]));
+        assert_eq!(codes["losses.cause"], json!(["timeout", "fast-retransmit"]));
+        assert_eq!(
+            codes["recovery.event"],
+            json!([
+                "timeout-repeated",
+                "timeout-in-recovery",
+                "timeout-at-beginning",
+                "timeout-at-end",
+                "timeout-other",
+                "recovery"
+            ])
+        );
+        let axes = &contract["axes"];
+        assert_eq!(axes["links[].counting"], json!(["with-service", "waiting"]));
+        assert_eq!(
+            axes["links[].queue.discipline"],
+            json!(["drop-tail", "drop-from-front", "random-drop", "priority", "red"])
+        );
+        assert_eq!(axes["flows[].sender.recovery"], json!(["old-tahoe", "tahoe", "reno", "newreno"]));
+        let rate = json!({ "unit": "bit/s", "low": 1.0, "high": 1e13 });
+        assert_eq!(contract["ranges"]["links[].rate_bps"], rate);
+        assert_eq!(contract["ranges"].as_object().map(Map::len), Some(LIMITS.len()), "each field once");
+    }
+}
