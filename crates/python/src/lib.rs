@@ -1,4 +1,4 @@
-//! Bindings for Python: a resolved scenario in, columns out. Nothing is decided here.
+//! Bindings for Python: a resolved scenario comes in, tables go out. Nothing is decided here.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use sim::{Column, Outcome, Scenario, Traces, TransferStatistics};
 
-/// Replications of a resolved scenario on their way.
+/// A set of replications of a resolved scenario that run on threads of their own.
 #[pyclass]
 struct Job(sim::Job);
 
 #[pymethods]
 impl Job {
-    /// Checks the scenario (ValueError with all faults, one a line) and starts the replications; returns at once.
+    /// Checks the scenario (ValueError with all faults, one a line) and starts the replications; returns immediately.
     #[new]
     fn new(resolved_json: &str, replications: Vec<u64>, threads: usize) -> PyResult<Job> {
         let scenario: Scenario =
@@ -23,23 +23,23 @@ impl Job {
         job.map(Job).map_err(|faults| PyValueError::new_err(faults.join("\n")))
     }
 
-    /// Share of the work done (0 to 1), replications finished.
+    /// Returns the fraction of the work that is done (0 to 1) and the number of finished replications.
     fn progress(&self) -> (f64, usize) {
         self.0.progress()
     }
 
-    /// Waits so many seconds at most; whether all is done.
+    /// Waits until all replications are done, `seconds` at most; returns whether they are.
     fn wait(&self, py: Python<'_>, seconds: f64) -> bool {
         let at_most = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO);
         py.detach(|| self.0.wait(at_most))
     }
 
-    /// Stops what is running; what is finished stays.
+    /// Stops the running replications; the results of finished ones stay.
     fn cancel(&self) {
         self.0.cancel();
     }
 
-    /// The finished replications, in order. RuntimeError where one could not go on.
+    /// Returns the finished replications, in order; RuntimeError if one could not go on.
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let outcomes = self.0.outcomes().map_err(|failures| PyRuntimeError::new_err(failures.join("\n")))?;
         let results =
@@ -136,7 +136,7 @@ fn add_trace<Row>(
     }
 }
 
-/// What an ATM network recorded: its ends by the links that stand for their ways.
+/// Adds the tables that an ATM network recorded; an end is named by the link that represents its direction.
 fn atm_traces(all: &Bound<'_, PyDict>, rows: &atm::Traces, config: &sim::scenario::ChannelsConfig) -> PyResult<()> {
     let (py, asked) = (all.py(), config.network.trace);
     let table = |rows: &[atm::Row], whose: &str, of: &dyn Fn(u32) -> u32, what: &str| -> PyResult<_> {

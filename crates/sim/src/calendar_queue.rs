@@ -32,8 +32,8 @@ use overflow::Overflow;
 
 /// A priority queue of packets by time; packets with equal times leave in the order in which they were pushed.
 ///
-/// It has no state for a flow without packets here: idle flows cost no memory, and few packets stay in few cache
-/// lines, however many flows there are.
+/// The queue keeps no state for a flow without packets here: idle flows cost no memory, and few packets stay in few
+/// cache lines, however many flows there are.
 #[derive(Clone, Debug)]
 pub(crate) struct CalendarQueue {
     /// Packets of the front and of the ring, and free entries.
@@ -110,7 +110,7 @@ impl CalendarQueue {
         self.front.get(self.head).map_or(Time::NEVER, |&(time, _)| time)
     }
 
-    /// Returns whether so many packets wait that a new one is hardly ever the earliest.
+    /// Returns whether the queue is so large that a new packet is hardly ever the earliest.
     #[inline(always)]
     pub(crate) fn is_large(&self) -> bool {
         self.in_ring >= LARGE

@@ -1,18 +1,19 @@
-//! Captures as pcapng files, for tshark and its kin: what left a duplex link, dressed as Ethernet, IPv4 and TCP.
+//! Captures as pcapng files, for tshark and similar tools: the packets that left a duplex link, as Ethernet frames with
+//! IPv4 and TCP.
 //!
-//! The engine knows packets by number, flow and length; all else is made up here, the same way each time.
+//! The engine knows a packet's number, flow and length; everything else is invented here, the same way each time.
 //! - Instants are those at which the last bit leaves the link, to the nearest nanosecond (tshark 4.0 cannot count in
 //!   picoseconds); time zero is the Unix epoch.
 //! - Flow `i` (from 0) goes from 10.0.x.y to 10.1.x.y, where x.y is `i mod 65535 + 1`, from port `49152 + i / 65535`
 //!   to port 9 (discard, RFC 863), so no two flows share addresses and ports.
-//! - A packet's length is that of its IP datagram. Data carry 40 bytes of headers and zeros; packet `n` has the sequence
-//!   number `1 + n * payload` modulo 2^32, as after a SYN with number 0. There is no handshake and no FIN.
-//! - An ACK carries no payload: one longer than 40 bytes is filled with up to 40 bytes of TCP options (End of Option
-//!   List, RFC 9293 section 3.1), then with an Ethernet trailer.
-//! - Shorter packets than headers allow are written longer: ACKs with 40 bytes, data with 42 (a single byte of payload
-//!   that is sent again would pass for a keep-alive).
-//! - All segments announce the same window, 65535, whatever the sender was told: a window that moves would make
-//!   readers of the file see window updates where there are duplicate ACKs.
+//! - A packet's length is that of its IP datagram. Data carry 40 bytes of headers and zeros; packet `n` has the
+//!   sequence number `1 + n * payload` modulo 2^32, as after a SYN with number 0. There is no handshake and no FIN.
+//! - An ACK carries no payload: an ACK of more than 40 bytes is filled with up to 40 bytes of TCP options (End of
+//!   Option List, RFC 9293 section 3.1), then with an Ethernet trailer.
+//! - Packets shorter than their headers are written longer: ACKs with 40 bytes, data with 42 (a retransmission with one
+//!   byte of payload would look like a keep-alive).
+//! - All segments advertise the same window, 65535, whatever the receiver's window is: if it changed, tools would take
+//!   duplicate ACKs for window updates.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -36,7 +37,7 @@ const FIRST_SENDER_PORT: u16 = 49152;
 const RECEIVER_PORT: u16 = 9;
 const HOPS: u8 = 64;
 const WINDOW: u16 = u16::MAX;
-/// The number of the first byte of data, and of the first byte that a receiver would send.
+/// Sequence number of the first byte of data, and of the first byte that a receiver would send.
 const FIRST_BYTE: u32 = 1;
 /// pcapng, section 4.2: if_tsresol, a negative power of ten.
 const NANOSECONDS: u8 = 9;
@@ -46,7 +47,7 @@ const OUTBOUND: u32 = 2;
 
 static ZEROS: [u8; u16::MAX as usize] = [0; u16::MAX as usize];
 
-/// The duplex links that a scenario captures, in its order.
+/// Returns the names of the duplex links that a scenario captures, in the scenario's order.
 pub fn captured_links(scenario: &Scenario) -> Vec<&str> {
     let mut links: Vec<&str> = Vec::new();
     for name in scenario.trace.capture.iter().flatten() {
@@ -57,11 +58,11 @@ pub fn captured_links(scenario: &Scenario) -> Vec<&str> {
     links
 }
 
-/// One duplex link's capture as a pcapng file: its one interface, "outbound" what left the link that bears the name,
-/// "inbound" what left the reverse one.
+/// Returns a duplex link's capture as a pcapng file with one interface: "outbound" is what left the link of that name,
+/// "inbound" what left its reverse.
 ///
 /// # Errors
-/// The captures of this run are too large.
+/// Fails if the captures of the run are too large.
 pub fn pcapng(scenario: &Scenario, outcome: &Outcome, link: &str) -> Result<Vec<u8>, String> {
     let rows = outcome.traces.capture.as_deref().unwrap_or_default();
     let bytes = rows.iter().map(|row| block_bytes(&row.packet)).sum();
@@ -125,7 +126,7 @@ fn interface(scenario: &Scenario, link: &str) -> InterfaceDescriptionBlock<'stat
     InterfaceDescriptionBlock { linktype: DataLink::ETHERNET, snaplen: 0, options }
 }
 
-/// A pcapng option holds 65535 bytes at most.
+/// Returns a text that fits into a pcapng option, which holds 65535 bytes at most.
 fn text(mut content: String) -> Cow<'static, str> {
     let mut end = content.len().min(60_000);
     while !content.is_char_boundary(end) {
@@ -135,7 +136,7 @@ fn text(mut content: String) -> Cow<'static, str> {
     Cow::Owned(content)
 }
 
-/// One end of a flow.
+/// The addresses and the port of one end of a flow.
 struct End {
     mac: [u8; 6],
     address: [u8; 4],
@@ -158,7 +159,7 @@ impl End {
     }
 }
 
-/// The frame of a packet of a flow whose data packets have so many bytes.
+/// Returns the frame of a packet of a flow; `data_bytes` is the length of the flow's data packets.
 fn frame(flow: usize, data_bytes: u16, packet: &Packet) -> Result<Vec<u8>, Failure> {
     let payload = data_bytes.saturating_sub(HEADERS).max(LEAST_PAYLOAD);
     let byte = FIRST_BYTE.wrapping_add(packet.sequence.wrapping_mul(u64::from(payload)) as u32);
@@ -172,7 +173,7 @@ fn frame(flow: usize, data_bytes: u16, packet: &Packet) -> Result<Vec<u8>, Failu
     }
 }
 
-/// A frame from the first end to the second, with so many bytes of options and payload, of `length` bytes or more.
+/// Returns a frame from the first end to the second with the given bytes of options and payload, padded to `length`.
 fn segment(
     (from, to): (End, End),
     sequence: u32,
@@ -200,7 +201,7 @@ mod tests {
         Packet { kind, sequence, bytes, ..Packet::default() }
     }
 
-    /// Length of the IP datagram, the TCP segment; both checksums verified.
+    /// Returns the lengths of the IP datagram and of the TCP payload; verifies both checksums.
     fn read(frame: &[u8], check: impl Fn(&TcpSlice)) -> (u16, usize) {
         let sliced = SlicedPacket::from_ethernet(frame).unwrap();
         let (Some(NetSlice::Ipv4(ip)), Some(TransportSlice::Tcp(tcp))) = (sliced.net, sliced.transport) else {
@@ -262,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_as_long_as_foretold() {
+    fn a_block_is_as_long_as_predicted() {
         for bytes in [42, 43, 44, 45, 1500] {
             let mut writer = PcapNgWriter::new(Vec::new()).unwrap();
             let interface = InterfaceDescriptionBlock { linktype: DataLink::ETHERNET, snaplen: 0, options: Vec::new() };

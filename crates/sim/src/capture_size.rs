@@ -1,4 +1,4 @@
-//! The size of captures, counted while a run records them.
+//! The size of captures, which is counted while a run records them, and the names of the captured links.
 
 use base::{Packet, Time};
 

@@ -14,12 +14,13 @@ use crate::scenario::{BufferConfig, FlowConfig, LinkConfig, QueueConfig, Scenari
 use limits::*;
 pub use limits::{Limit, LIMITS};
 
-/// The shortest tick \[s\] for which no round trip overflows the integer arithmetic of the coarse clock.
+/// Shortest tick \[s\] with which no round trip overflows the integer arithmetic of the coarse clock.
 const SHORTEST_TICK_S: f64 = 1e-6;
 /// Most hops of all flows together.
 const MOST_HOPS: f64 = u32::MAX as f64 / 4.0;
 
-/// All faults of a resolved scenario, one a line: `place: what is wrong; given ...; allowed ...`. Empty: it can run.
+/// Returns all faults of a resolved scenario, each as `place: what is wrong; given ...; allowed ...`; none if it can
+/// run.
 pub fn check(scenario: &Scenario) -> Vec<String> {
     let mut faults = Faults::default();
     faults.field("", FORMAT, f64::from(scenario.format));
@@ -58,7 +59,7 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
     faults.0
 }
 
-/// The shortest round trip, in the engine's arithmetic: at zero the clock would stand still.
+/// Returns the shortest round trip in the engine's arithmetic: if it were zero, the clock would not advance.
 fn round_trip(flow: &FlowConfig, links: &[LinkConfig]) -> Time {
     let way = |path: &[usize], bytes: u16, acks: bool| {
         let crossed = path.iter().filter_map(|&link| links.get(link));
@@ -73,10 +74,12 @@ fn round_trip(flow: &FlowConfig, links: &[LinkConfig]) -> Time {
     private + way(&flow.path, flow.packet_bytes, false) + way(&flow.return_path, flow.ack_bytes, true)
 }
 
+/// The faults found so far.
 #[derive(Default)]
 pub(crate) struct Faults(Vec<String>);
 
 impl Faults {
+    /// Adds a fault.
     pub(crate) fn say(&mut self, fault: String) {
         self.0.push(fault);
     }
@@ -97,8 +100,8 @@ impl Faults {
         self.number(place, value, limit.low, limit.high);
     }
 
-    pub(crate) fn number(&mut self, place: &str, value: f64, low: f64, high: f64) {
-        // A comparison with not-a-number fails too.
+    fn number(&mut self, place: &str, value: f64, low: f64, high: f64) {
+        // Not-a-number is in no range.
         if !(low..=high).contains(&value) {
             self.0.push(format!("{place}: out of range; given {value}; allowed {low} to {high}"));
         }
@@ -117,10 +120,15 @@ impl Faults {
             self.processing(place, link, times);
         }
         if link.private && link.queue != (QueueConfig::DropTail {}) {
-            self.0.push(format!("{place}.queue: of a private link; given {:?}; allowed drop-tail", link.queue));
+            self.0.push(format!(
+                "{place}.queue: not the discipline of a private link; given {:?}; allowed drop-tail",
+                link.queue
+            ));
         }
         if link.private && (link.delay_process.is_some() || link.loss.is_some()) {
-            self.0.push(format!("{place}: a private link with a delay that changes or with losses; allowed neither"));
+            self.0.push(format!(
+                "{place}: a private link has a constant delay and no losses; given another; allowed neither"
+            ));
         }
     }
 

@@ -1,4 +1,4 @@
-//! What the engine and its callers must agree on, as data: the names of choices and codes, and the ranges of numbers.
+//! The contract between the engine and its callers, as data: the names of choices and codes, and the ranges of numbers.
 
 use std::fmt;
 
@@ -103,7 +103,7 @@ fn names<T: DeserializeOwned>() -> &'static [&'static str] {
     T::deserialize(unknown).map_or_else(|Variants(names)| names, |_| &[])
 }
 
-/// Returns the names of an enum whose variants are told apart by the field `tag`.
+/// Returns the names of an enum whose variants the field `tag` distinguishes.
 fn tags<T: DeserializeOwned>(tag: &'static str) -> &'static [&'static str] {
     let unknown = MapDeserializer::<_, Variants>::new([(tag, "")].into_iter());
     T::deserialize(unknown).map_or_else(|Variants(names)| names, |_| &[])

@@ -7,13 +7,13 @@ use cpu_time::ThreadTime;
 
 use crate::{check, Engine, Outcome, Progress, Scenario};
 
-/// Events between two looks at the outside: some milliseconds.
+/// Events between two checks for cancellation: some milliseconds.
 const SLICE: u64 = 50_000;
 
-/// Replications of a scenario on their way, on threads of their own.
+/// A set of replications of a scenario that run on threads of their own.
 ///
-/// Each replication is computed by one thread alone and depends on nothing but the scenario and its number; so the
-/// results are the same for any number of threads.
+/// One thread computes a replication from nothing but the scenario and its number, so the results are the same for any
+/// number of threads.
 #[derive(Debug)]
 pub struct Job {
     shared: Arc<Shared>,
@@ -26,7 +26,7 @@ struct Shared {
     replications: Vec<u64>,
     next: AtomicUsize,
     cancelled: AtomicBool,
-    /// Share done of each replication, in millionths.
+    /// Fraction done of each replication, in millionths.
     done: Vec<AtomicU64>,
     finished: Mutex<Finished>,
     changed: Condvar,
@@ -34,17 +34,17 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct Finished {
-    /// Shared, as those of many flows are large.
+    /// Shared, since the outcomes of many flows are large.
     outcomes: Vec<Arc<Outcome>>,
     failures: Vec<String>,
     running: usize,
 }
 
 impl Job {
-    /// Starts the given replications on so many threads (0: one a core).
+    /// Starts the given replications on `threads` threads (0: one for each core).
     ///
     /// # Errors
-    /// All faults of the scenario.
+    /// Returns all faults of the scenario.
     pub fn start(scenario: Scenario, replications: Vec<u64>, threads: usize) -> Result<Job, Vec<String>> {
         let faults = check(&scenario);
         if !faults.is_empty() {
@@ -68,34 +68,34 @@ impl Job {
         Ok(Job { threads: (0..threads).map(spawn).collect(), shared })
     }
 
-    /// What it runs.
+    /// Returns the scenario that is run.
     pub fn scenario(&self) -> &Scenario {
         &self.shared.scenario
     }
 
-    /// Share of all work done, 0 to 1, and replications finished.
+    /// Returns the fraction of all work that is done, 0 to 1, and the number of finished replications.
     pub fn progress(&self) -> (f64, usize) {
         let done: u64 = self.shared.done.iter().map(|done| done.load(Ordering::Relaxed)).sum();
         let all = self.shared.done.len().max(1) as f64 * 1e6;
         (done as f64 / all, self.shared.lock().outcomes.len())
     }
 
-    /// Waits until all is done, so long at most; whether it is.
+    /// Waits until all replications are done, `at_most` that long; returns whether they are.
     pub fn wait(&self, at_most: Duration) -> bool {
         let finished = self.shared.lock();
         let waited = self.shared.changed.wait_timeout_while(finished, at_most, |finished| finished.running > 0);
         waited.unwrap_or_else(PoisonError::into_inner).0.running == 0
     }
 
-    /// Stops the running replications soon; those that are finished stay.
+    /// Stops the running replications soon; the outcomes of finished ones stay.
     pub fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// What is finished so far, in the order of the replications' numbers.
+    /// Returns the outcomes so far, in the order of the replications' numbers.
     ///
     /// # Errors
-    /// Why a replication could not go on.
+    /// Returns why replications could not go on.
     pub fn outcomes(&self) -> Result<Vec<Arc<Outcome>>, Vec<String>> {
         let finished = self.shared.lock();
         if !finished.failures.is_empty() {
@@ -111,25 +111,27 @@ impl Drop for Job {
     fn drop(&mut self) {
         self.cancel();
         for thread in self.threads.drain(..) {
-            // `Leaving` has told of a thread that panicked.
+            // `Leaving` has recorded a panic of the thread.
             let _ = thread.join();
         }
     }
 }
 
 impl Shared {
+    /// Locks what is finished, also after a panic of another thread.
     fn lock(&self) -> MutexGuard<'_, Finished> {
         self.finished.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Runs replications until there are no more, or the job is cancelled.
     fn work(&self) {
         let _leaving = Leaving(self);
         loop {
-            let place = self.next.fetch_add(1, Ordering::Relaxed);
-            if place >= self.replications.len() || self.cancelled.load(Ordering::Relaxed) {
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            if index >= self.replications.len() || self.cancelled.load(Ordering::Relaxed) {
                 break;
             }
-            match self.replicate(place) {
+            match self.replicate(index) {
                 Ok(Some(outcome)) => self.lock().outcomes.push(Arc::new(outcome)),
                 Ok(None) => break,
                 Err(failure) => {
@@ -140,24 +142,24 @@ impl Shared {
         }
     }
 
-    /// None where it was cancelled.
-    fn replicate(&self, place: usize) -> Result<Option<Outcome>, String> {
+    /// Runs the replication at `index` of the list; returns `None` if the job was cancelled.
+    fn replicate(&self, index: usize) -> Result<Option<Outcome>, String> {
         let clock = ThreadTime::now();
-        let mut engine = Engine::new(&self.scenario, self.replications[place]);
+        let mut engine = Engine::new(&self.scenario, self.replications[index]);
         loop {
             match engine.advance(SLICE) {
                 Progress::Running if self.cancelled.load(Ordering::Relaxed) => return Ok(None),
-                Progress::Running => self.done[place].store((engine.fraction() * 1e6) as u64, Ordering::Relaxed),
+                Progress::Running => self.done[index].store((engine.fraction() * 1e6) as u64, Ordering::Relaxed),
                 Progress::Failed(why) => return Err(why),
                 Progress::Finished => break,
             }
         }
-        self.done[place].store(1_000_000, Ordering::Relaxed);
+        self.done[index].store(1_000_000, Ordering::Relaxed);
         Ok(Some(engine.finish(clock.elapsed().as_secs_f64())))
     }
 }
 
-/// Counts a thread out, also where it panicked.
+/// A guard that counts its thread as finished when dropped, also after a panic.
 struct Leaving<'a>(&'a Shared);
 
 impl Drop for Leaving<'_> {

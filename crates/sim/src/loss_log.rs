@@ -1,6 +1,7 @@
-//! What a flow takes for a loss, against what really was dropped, and how it recovers [engset, section 5.4.3].
+//! The losses that a sender detects, compared with the packets that were dropped, and its recoveries [engset, section
+//! 5.4.3].
 //!
-//! All of this changes only where something is lost, or seems to be: packets that fare well cost nothing.
+//! Only drops, retransmissions and detected losses change a log: other packets cost nothing.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -10,68 +11,68 @@ use tcp::{Loss, LossCause, Recovered};
 
 use crate::recovery::{RecoveryStatistics, Repair};
 
-/// A fast recovery under way.
+/// The start of a fast recovery.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     time: Time,
     loss: Loss,
     spurious: bool,
-    /// Packets that the flow had sent again.
+    /// Retransmissions of the flow until then.
     retransmitted: u64,
 }
 
-/// The last copy of a packet, where it was sent again or dropped.
+/// The last copy of a packet that was retransmitted or dropped.
 #[derive(Clone, Copy, Debug)]
 struct LastCopy {
     sequence: u64,
     sent: Time,
-    /// [`Time::NEVER`] where it was not.
+    /// [`Time::NEVER`] unless the copy was dropped.
     dropped: Time,
 }
 
-/// What a flow lost and repaired: since it began, or in the transfer under way.
+/// The counters of a flow's losses and repairs: since its start, or since the start of its current transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Losses {
-    /// Time in which it waited for a timeout.
+    /// Time spent waiting for timeouts.
     pub(crate) stalled: Time,
-    /// Packets that links dropped for want of room.
+    /// Packets that queues dropped.
     pub(crate) dropped: u64,
-    /// Packets sent again.
+    /// Retransmissions.
     pub(crate) retransmitted: u64,
     pub(crate) timeouts: u64,
     pub(crate) fast_retransmits: u64,
-    /// Packets that fast recoveries which succeeded sent again.
+    /// Retransmissions in fast recoveries that succeeded.
     pub(crate) recovered: u64,
 }
 
-/// A flow's losses so far.
+/// The losses of a flow so far.
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct LossLog {
-    /// By sequence number.
+    /// Sorted by sequence number.
     copies: VecDeque<LastCopy>,
     counts: Losses,
     entry: Option<Entry>,
 }
 
-/// The logs of all flows that have losses to remember. A log that is needed no longer is for the next flow: so few are in use, and
-/// those are near in memory, however many flows there are.
+/// The logs of all flows that have losses to remember. A log that a flow no longer needs is reused for the next flow:
+/// so few logs are in use and stay in the cache, however many flows there are.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LossLogs {
     logs: Vec<LossLog>,
     spare: Vec<LogNumber>,
 }
 
-/// One of them, from 1 on.
+/// The number of a log, from 1 on.
 pub(crate) type LogNumber = NonZeroU32;
 
 impl LossLogs {
-    /// A flow's log, from now on where it has none.
+    /// Returns a flow's log; assigns one if the flow has none.
     pub(crate) fn of(&mut self, number: &mut Option<LogNumber>) -> &mut LossLog {
         let LossLogs { logs, spare } = self;
         let number = number.get_or_insert_with(|| {
             let number = spare.pop();
-            // The log after that is prefetched for the next flow.
+            // The next flow gets this one.
             if let Some(next) = spare.last() {
                 prefetch(&logs[next.get() as usize - 1]);
             }
@@ -83,14 +84,14 @@ impl LossLogs {
         &mut logs[number.get() as usize - 1]
     }
 
-    /// A flow needs its log no longer, if it has one. What that counted.
+    /// Releases a flow's log, if it has one; returns its counters.
     pub(crate) fn forget(&mut self, number: &mut Option<LogNumber>) -> Losses {
         let Some(number) = number.take() else { return Losses::default() };
         self.spare.push(number);
         self.logs[number.get() as usize - 1].clear()
     }
 
-    /// Fetches a log, if there is such a one.
+    /// Prefetches a log, if it exists.
     #[inline(always)]
     pub(crate) fn prefetch(&self, number: LogNumber) {
         if let Some(log) = self.logs.get(number.get() as usize - 1) {
@@ -100,33 +101,34 @@ impl LossLogs {
 }
 
 impl LossLog {
-    /// A link has no room for a packet.
+    /// Counts a packet that a queue dropped.
     pub(crate) fn count_drop(&mut self) {
         self.counts.dropped += 1;
     }
 
-    /// A copy that was sent at `sent` is dropped, or lost.
+    /// Records that the copy sent at `sent` is dropped, or lost on a link, at `time`.
     pub(crate) fn on_drop(&mut self, sequence: u64, sent: Time, time: Time) {
         self.note(LastCopy { sequence, sent, dropped: time });
     }
 
-    /// Another copy goes out; all below `una` is acknowledged.
+    /// Records a retransmission; all packets below `una` are acknowledged.
     pub(crate) fn on_retransmission(&mut self, sequence: u64, una: u64, now: Time) {
         self.counts.retransmitted += 1;
         self.forget_below(una);
         self.note(LastCopy { sequence, sent: now, dropped: Time::NEVER });
     }
 
+    /// Keeps a copy unless a later copy of the packet is known.
     fn note(&mut self, copy: LastCopy) {
         match self.copies.binary_search_by_key(&copy.sequence, |copy| copy.sequence) {
-            // What becomes of an older copy does not matter.
-            Ok(place) if self.copies[place].sent > copy.sent => {}
-            Ok(place) => self.copies[place] = copy,
-            Err(place) => self.copies.insert(place, copy),
+            // The fate of an older copy does not matter.
+            Ok(index) if self.copies[index].sent > copy.sent => {}
+            Ok(index) => self.copies[index] = copy,
+            Err(index) => self.copies.insert(index, copy),
         }
     }
 
-    /// Nothing is known any more. What was counted.
+    /// Empties the log; returns its counters.
     fn clear(&mut self) -> Losses {
         self.copies.clear();
         self.entry = None;
@@ -139,8 +141,9 @@ impl LossLog {
         }
     }
 
-    /// The sender takes a packet for lost, so long after the packet sent last; whether it is not: its last copy has not been dropped
-    /// until now. In the measurement that is counted.
+    /// Records that the sender declared a packet lost, `stalled` after the packet sent last; returns whether that was
+    /// spurious: the packet's last copy has not been dropped until now. `counted` are the flow's counters in the
+    /// measurement.
     pub(crate) fn on_loss(
         &mut self,
         now: Time,
@@ -173,7 +176,7 @@ impl LossLog {
         spurious
     }
 
-    /// A fast recovery succeeded; none where none was seen to begin.
+    /// Ends a fast recovery that succeeded; returns its record, `None` if no start was recorded.
     pub(crate) fn on_recovered(
         &mut self,
         now: Time,
@@ -278,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_goes_from_a_flow_that_needs_it_no_longer_to_the_next_one() {
+    fn a_log_that_a_flow_releases_is_reused_for_the_next_flow() {
         let (mut logs, mut first, mut second, mut third) = (LossLogs::default(), None, None, None);
         logs.of(&mut first).on_drop(7, seconds(1.0), seconds(1.5));
         logs.of(&mut second).on_drop(8, seconds(1.0), seconds(1.5));
@@ -288,7 +291,7 @@ mod tests {
         logs.forget(&mut first);
         assert!(is_spurious(logs.of(&mut third), 7, 2.0), "forgotten");
         assert!(!is_spurious(logs.of(&mut second), 8, 2.0));
-        assert!(is_spurious(logs.of(&mut first), 7, 2.0), "begun anew");
+        assert!(is_spurious(logs.of(&mut first), 7, 2.0), "empty again");
         assert_eq!(logs.logs.len(), 3);
     }
 
@@ -296,11 +299,12 @@ mod tests {
     fn a_recovery_counts_what_is_sent_in_it_and_at_its_end() {
         let (mut log, mut counted) = (LossLog::default(), RecoveryStatistics::default());
         log.on_retransmission(3, 3, seconds(0.5));
-        // Up to 14 was sent before; 5 is sent again, then 15 to 20, and 6 and 7; the last ACK lets out 8, for the second time, and 21.
+        // Packets up to 14 were sent before. The recovery retransmits 5, sends 15 to 20, retransmits 6 and 7; the full
+        // ACK clocks out a retransmission of 8, and 21.
         log.on_loss(seconds(1.0), loss(5, LossCause::FastRetransmit), Time::ZERO, Some(&mut counted));
         (5..9).for_each(|sequence| log.on_retransmission(sequence, 5, seconds(1.2)));
         let end = Recovered { sent: 2, resent: 1, max: 22 };
-        let repair = log.on_recovered(seconds(1.5), end, Some(&mut counted)).expect("one was under way");
+        let repair = log.on_recovered(seconds(1.5), end, Some(&mut counted)).expect("a recovery had begun");
         assert_eq!((repair.sent, repair.sent_on_end, repair.retransmissions), (9, 2, 3));
         assert_eq!((counted.recoveries, counted.sent, counted.time), (1, 9, seconds(0.5)));
         assert_eq!(log.on_recovered(seconds(2.0), end, Some(&mut counted)), None, "it is over");

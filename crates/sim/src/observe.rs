@@ -1,4 +1,4 @@
-//! What a run records on request. Observers only look: a run is the same bit for bit with and without them.
+//! The rows that a run records on request. Observers only look: a run is the same bit for bit with and without them.
 
 mod columns;
 mod drop_counter;
@@ -21,7 +21,7 @@ use crate::pipes::delay_process;
 use crate::recovery::Repair;
 use crate::scenario::Scenario;
 
-/// Follows one link's length.
+/// The queue length of one link over time.
 #[derive(Clone, Debug, Default)]
 struct QueueFollower {
     since: Time,
@@ -40,14 +40,14 @@ pub(crate) struct Observers {
     steps: Steps,
     followers: Vec<QueueFollower>,
     windows: Vec<Thinner>,
-    /// Of what is acknowledged, where the picture shows it.
+    /// Thinned sequence numbers of ACKs, by flow; empty unless the overview has them.
     acked: Vec<Thinner>,
     rounds: Vec<RoundFollower>,
     captured: Vec<bool>,
     captured_bytes: u64,
 }
 
-/// The delays that change, in order of time. They depend on nothing that happens in the run.
+/// Returns the changes of all delays by time. They do not depend on the run.
 fn delay_rows(scenario: &Scenario, replication: u64, end: Time) -> Vec<DelayRow> {
     let mut rows = Vec::new();
     for (index, link) in scenario.links.iter().enumerate() {
@@ -64,7 +64,7 @@ fn delay_rows(scenario: &Scenario, replication: u64, end: Time) -> Vec<DelayRow>
     rows
 }
 
-/// The intervals of the overview: as many in the part that is magnified, at the end, as in the whole run.
+/// Returns the intervals of the overview: the magnified part at the end has as many of them as the whole run.
 pub(crate) fn overview_steps(scenario: &Scenario) -> Steps {
     let (run, asked) = (&scenario.run, &scenario.trace);
     let step = |seconds: f64| Time::from_seconds(seconds).max(Time::from_picoseconds(1));
@@ -85,7 +85,7 @@ fn wanted<T>(wanted: bool) -> Option<Vec<T>> {
 }
 
 impl Observers {
-    /// None where nothing is asked for.
+    /// Returns the observers that a scenario asks for; `None` if it asks for nothing.
     pub(crate) fn new(scenario: &Scenario, replication: u64, phase: Phase) -> Option<Box<Observers>> {
         let asked = &scenario.trace;
         let captured = asked.capture.as_ref().map_or(Vec::new(), |names| {
@@ -129,12 +129,13 @@ impl Observers {
         })
     }
 
-    /// Whether queue lengths are of interest.
+    /// Returns whether queue lengths are followed.
     #[inline]
     pub(crate) fn follows_queues(&self) -> bool {
         !self.followers.is_empty()
     }
 
+    /// Records a change of cwnd.
     pub(crate) fn cwnd(&mut self, flow: u32, time: Time, sender: &Sender) {
         if let Some(rows) = &mut self.traces.cwnd {
             rows.push(CwndRow {
@@ -152,6 +153,7 @@ impl Observers {
         }
     }
 
+    /// Records an ACK before the sender processes it.
     pub(crate) fn ack(&mut self, flow: u32, time: Time, next: u64, rtt: Option<Time>, sender: &Sender) {
         if let (Some(rows), Some(follower)) = (&mut self.traces.rounds, self.rounds.get_mut(flow as usize)) {
             if let Some(rtt) = follower.acknowledged(time, next) {
@@ -170,6 +172,7 @@ impl Observers {
         }
     }
 
+    /// Records a sent data packet.
     pub(crate) fn sent(&mut self, flow: u32, time: Time, segment: &Segment) {
         if let Some(rows) = &mut self.traces.sequence {
             let kind = if segment.retransmission { Kind::Retransmitted } else { Kind::Sent };
@@ -180,20 +183,21 @@ impl Observers {
         }
     }
 
+    /// Records a loss that a sender detected.
     pub(crate) fn loss(&mut self, flow: u32, time: Time, loss: Loss, spurious: bool) {
         if let Some(rows) = &mut self.traces.losses {
             rows.push(LossRow { time, flow, loss, spurious });
         }
     }
 
-    /// A timeout, or a fast recovery that has succeeded.
+    /// Records a timeout, or a fast recovery that has succeeded.
     pub(crate) fn repair(&mut self, flow: u32, time: Time, repair: Repair) {
         if let Some(rows) = &mut self.traces.recovery {
             rows.push(RepairRow { time, flow, repair });
         }
     }
 
-    /// The queue threw the packet away, or it was lost before.
+    /// Records a packet that a queue dropped, or that was `lost` before the queue.
     pub(crate) fn dropped(&mut self, time: Time, link: u32, packet: &Packet, lost: bool) {
         if let Some(rows) = &mut self.traces.drops {
             rows.push(DropRow { time, link, packet: *packet, lost });
@@ -204,13 +208,13 @@ impl Observers {
         }
     }
 
-    /// Why the run should not go on until its end, where it should not.
+    /// Returns why the run must stop before its end, if it must.
     pub(crate) fn failure(&self, now: Time) -> Option<String> {
         let too_large = self.captured_bytes > capture_size::MOST_BYTES;
         too_large.then(|| capture_size::too_large(self.captured_bytes, now))
     }
 
-    /// A packet's last bit leaves the link.
+    /// Records the departure of a packet's last bit from a link.
     pub(crate) fn left(&mut self, time: Time, link: u32, packet: &Packet) {
         if time <= self.phase.end && self.captured.get(link as usize) == Some(&true) {
             if let Some(rows) = &mut self.traces.capture {
@@ -220,7 +224,8 @@ impl Observers {
         }
     }
 
-    /// An arrival, before it is let in or not: what it finds, where the queues' distributions are recorded.
+    /// Records an arrival, whether the packet is then dropped or not; returns the number of packets that it finds in
+    /// the link, if the queues' distributions are recorded.
     pub(crate) fn arrival(&mut self, link: u32, time: Time) -> Option<u64> {
         let follower = self.followers.get_mut(link as usize)?;
         if time >= self.phase.warmup {
@@ -230,7 +235,7 @@ impl Observers {
         self.traces.queue_distribution.as_ref().map(|_| follower.packets)
     }
 
-    /// The link holds `packets` from now on.
+    /// Records that a link holds `packets` packets from `time` on.
     pub(crate) fn queue(&mut self, link: u32, time: Time, packets: u64) {
         let Some(follower) = self.followers.get_mut(link as usize) else { return };
         if time > self.phase.end || packets == follower.packets {
@@ -247,14 +252,14 @@ impl Observers {
         }
     }
 
-    /// A point of the overview of the ATM network.
+    /// Records a point of the ATM network's overview.
     pub(crate) fn overview_row(&mut self, kind: OverviewKind, index: u32, time: Time, value: f64) {
         if let Some(rows) = &mut self.traces.overview {
             rows.push(OverviewRow { kind, index, time, value });
         }
     }
 
-    /// The rows, once the run is over.
+    /// Returns the rows at the end of the run.
     pub(crate) fn finish(mut self, atm: Option<atm::Traces>) -> Traces {
         self.traces.atm = atm;
         self.flush_thinners();
@@ -264,7 +269,8 @@ impl Observers {
                 rows.extend(follower.distribution(link as u32));
             }
         }
-        // Links whose departures are known on arrival report ahead of the clock, and some senders; each in its own order.
+        // Some senders, and links whose departures are known on arrival, report ahead of the clock; each in its own
+        // order.
         let Traces { cwnd, rtt, sequence, rounds, queue, drops, overview, capture, .. } = &mut self.traces;
         sort(cwnd, |row| row.time);
         sort(rtt, |row| row.time);

@@ -7,24 +7,25 @@ use crate::recovery::{RecoveryStatistics, TimeoutKind};
 use crate::statistics::FlowStatistics;
 use crate::traffic::{SizeClass, State, TransferStatistics};
 
-/// What one replication gave.
+/// The results of one replication.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Which one.
+    /// Number of the replication.
     pub replication: u64,
-    /// The measured part of the run.
+    /// Warm-up and measurement.
     pub phase: Phase,
-    /// Events handled.
+    /// Number of events handled.
     pub events: u64,
-    /// CPU time of the loop \[s\].
+    /// CPU time of the event loop \[s\].
     pub cpu_s: f64,
-    /// Counters of the flows, in the order of the scenario; a group of more than [`crate::MOST_ROWS_OF_A_GROUP`] has one row.
+    /// Counters of the flows, in the order of the scenario; a group of more than [`crate::MOST_ROWS_OF_A_GROUP`] has
+    /// one row.
     pub flows: Vec<FlowStatistics>,
-    /// What these counted of their losses, row by row.
+    /// Counters of timeouts and recoveries, row by row as `flows`.
     pub recoveries: Vec<RecoveryStatistics>,
     /// Counters of the links, in the order of the scenario.
     pub links: Vec<LinkStatistics>,
-    /// What sources of transfers counted, a group of flows each, in the order of the scenario.
+    /// Counters of the transfers, one entry for each group of sources, in the order of the scenario.
     pub transfers: Vec<TransferStatistics>,
     /// Recorded rows.
     pub traces: Traces,
@@ -39,7 +40,7 @@ fn seconds(picoseconds: f64) -> f64 {
 }
 
 impl Outcome {
-    /// The columns of the flows' table: what was measured after the warm-up, and totals over the whole run.
+    /// The columns of the flows' table: values of the measurement, and totals over the whole run.
     pub const FLOW_COLUMNS: &'static [Column<FlowStatistics>] = &[
         F64("sent_packets", |flow| flow.sent[1] as f64),
         F64("retransmitted_packets", |flow| flow.retransmitted[1] as f64),
@@ -63,7 +64,7 @@ impl Outcome {
         F64("delivered_total", |flow| total(flow.delivered)),
     ];
 
-    /// The columns that the flows' losses add, all of the measurement.
+    /// The columns of timeouts and recoveries that the flows' table also has, all of the measurement.
     pub const RECOVERY_COLUMNS: &'static [Column<RecoveryStatistics>] = &[
         F64("spurious_timeouts", |flow| flow.spurious_timeouts as f64),
         F64("spurious_fast_retransmits", |flow| flow.spurious_fast_retransmits as f64),
@@ -81,7 +82,7 @@ impl Outcome {
         F64("recovery_s", |flow| flow.time.seconds()),
     ];
 
-    /// The columns of the links' table, likewise.
+    /// The columns of the links' table: values of the measurement, and totals over the whole run.
     pub const LINK_COLUMNS: &'static [Column<LinkStatistics>] = &[
         F64("arrived_packets", |link| link.arrived[1] as f64),
         F64("dropped_packets", |link| link.dropped[1] as f64),
@@ -97,7 +98,7 @@ impl Outcome {
         F64("departed_total", |link| total(link.departed)),
     ];
 
-    /// The columns of a group's transfers by size, in the measurement.
+    /// The columns of a group's table of transfers by size, in the measurement.
     pub const CLASS_COLUMNS: &'static [Column<SizeClass>] = &[
         F64("from_packets", |class| class.from as f64),
         F64("to_packets", |class| class.to.map_or(f64::INFINITY, |to| to as f64)),
@@ -116,7 +117,7 @@ impl Outcome {
         F64("queue_seen_packets", |class| class.queue_seen as f64),
     ];
 
-    /// The columns of a group's states, by the number of active sources from none on, likewise.
+    /// The columns of a group's table of states, in the measurement; row `n` is of `n` active sources.
     pub const STATE_COLUMNS: &'static [Column<State>] = &[
         F64("time_s", |state| state.time.seconds()),
         F64("transfers", |state| state.transfers as f64),
@@ -124,7 +125,7 @@ impl Outcome {
         F64("on_s", |state| seconds(state.on as f64)),
     ];
 
-    /// Data packets delivered in order to all applications over the whole run.
+    /// Returns the number of data packets delivered in order to all applications over the whole run.
     pub fn packets(&self) -> u64 {
         self.flows.iter().map(|flow| flow.delivered[0] + flow.delivered[1]).sum()
     }

@@ -1,31 +1,31 @@
-//! Timeouts and fast recoveries, and what is counted of them [engset, section 5.4.3].
+//! Timeouts and fast recoveries, and their counters [engset, section 5.4.3].
 
 use base::Time;
 use serde::Deserialize;
 use tcp::{Loss, LossCause};
 
-/// What a timeout is. Each is one of these, the first in this order that fits [engset, section 5.4.3].
+/// The kind of a timeout: the first in this order that applies [engset, section 5.4.3].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum TimeoutKind {
-    /// TOTO: of a packet whose timer expired before.
+    /// TOTO: another timeout of the same packet.
     #[serde(rename = "timeout-repeated")]
     Repeated = 0,
-    /// TDTO: in fast recovery.
+    /// TDTO: a timeout in fast recovery.
     #[serde(rename = "timeout-in-recovery")]
     InRecovery = 1,
-    /// TObeg: of the first or second packet of a transfer.
+    /// TObeg: a timeout of the first or second packet of a transfer.
     #[serde(rename = "timeout-at-beginning")]
     Beginning = 2,
-    /// TOend: of one of the last three packets of a transfer.
+    /// TOend: a timeout of one of the last three packets of a transfer.
     #[serde(rename = "timeout-at-end")]
     End = 3,
-    /// TOther.
+    /// TOther: any other timeout.
     #[serde(rename = "timeout-other")]
     Other = 4,
 }
 
 impl TimeoutKind {
-    /// Of a timeout.
+    /// Returns the kind of a timeout.
     pub fn of(loss: &Loss) -> TimeoutKind {
         if loss.repeated {
             TimeoutKind::Repeated
@@ -41,55 +41,55 @@ impl TimeoutKind {
     }
 }
 
-/// What a flow counts of its losses in the measurement, or all flows of a large group together.
+/// The counters of a flow's timeouts and recoveries in the measurement, or the sums of a large group.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RecoveryStatistics {
-    /// Timeouts, by [`TimeoutKind`].
+    /// Timeouts by [`TimeoutKind`].
     pub timeouts: [u64; 5],
-    /// Those in slow start.
+    /// Timeouts in slow start.
     pub slow_start_timeouts: u64,
-    /// Those of packets whose last copy was not dropped.
+    /// Timeouts of packets whose last copy was not dropped.
     pub spurious_timeouts: u64,
     /// Fast retransmits of packets whose last copy was not dropped.
     pub spurious_fast_retransmits: u64,
-    /// Sum over the timeouts: since the packet sent last.
+    /// Sum over the timeouts of the time since the packet sent last.
     pub stalled: Time,
-    /// Fast recoveries that ended with an ACK of all that they were to repair.
+    /// Fast recoveries that succeeded: a full ACK ended them.
     pub recoveries: u64,
-    /// Packets that these sent again, the fast retransmit included.
+    /// Retransmissions of these recoveries, including the fast retransmits.
     pub retransmissions: u64,
-    /// All packets that they sent, but for those that the last ACK let out.
+    /// Packets sent in these recoveries before their full ACKs.
     pub sent: u64,
-    /// Packets that their last ACK let out.
+    /// Packets that the full ACKs clocked out.
     pub sent_on_end: u64,
-    /// Sum of their lengths.
+    /// Sum of the lengths of these recoveries.
     pub time: Time,
 }
 
-/// A fast recovery, or a timeout, that is over.
+/// A timeout, or a fast recovery that has succeeded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Repair {
-    /// What began it.
+    /// The loss that began it.
     pub loss: Loss,
-    /// The last copy of the packet was not dropped.
+    /// Whether the last copy of the packet was not dropped.
     pub spurious: bool,
-    /// Length of the recovery; at a timeout the time since the packet sent last.
+    /// Length of the recovery; for a timeout, the time since the packet sent last.
     pub time: Time,
-    /// Packets sent again in a recovery.
+    /// Retransmissions in the recovery.
     pub retransmissions: u64,
-    /// Packets sent in a recovery before its last ACK.
+    /// Packets sent in the recovery before its full ACK.
     pub sent: u64,
-    /// Packets that its last ACK let out.
+    /// Packets that the full ACK clocked out.
     pub sent_on_end: u64,
 }
 
 impl Repair {
-    /// The timer expired, so long after the packet sent last.
+    /// Returns the record of a timeout, `stalled` after the packet sent last.
     pub(crate) fn timeout(loss: Loss, spurious: bool, stalled: Time) -> Repair {
         Repair { loss, spurious, time: stalled, retransmissions: 0, sent: 0, sent_on_end: 0 }
     }
 
-    /// The [`TimeoutKind`], or one more for a recovery.
+    /// Returns the code of the event: that of the [`TimeoutKind`], and the next one for a recovery.
     pub fn event(&self) -> u8 {
         match self.loss.cause {
             LossCause::Timeout => TimeoutKind::of(&self.loss) as u8,
@@ -99,7 +99,7 @@ impl Repair {
 }
 
 impl RecoveryStatistics {
-    /// The timer expired, so long after the packet sent last.
+    /// Counts a timeout, `stalled` after the packet sent last.
     pub(crate) fn add_timeout(&mut self, loss: &Loss, stalled: Time) {
         self.timeouts[TimeoutKind::of(loss) as usize] += 1;
         self.slow_start_timeouts += u64::from(loss.slow_start);

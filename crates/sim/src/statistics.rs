@@ -1,12 +1,12 @@
 use base::Time;
 
-/// A large group of flows is counted as one: of its single flows nothing is told.
+/// Most flows of a group that are counted one by one; a larger group has one row for all its flows.
 pub const MOST_ROWS_OF_A_GROUP: usize = 1000;
 
-/// What a flow counts, always; or all flows of an entry together, where they are more than [`MOST_ROWS_OF_A_GROUP`]: sums, and the
-/// largest window. Pairs: in the warm-up, and in the measurement.
+/// The counters of a flow, or the sums of a group of more than [`MOST_ROWS_OF_A_GROUP`] flows. Pairs are of the warm-up
+/// and of the measurement.
 ///
-/// In the order of use: what each packet needs lies in front.
+/// The fields are ordered by use: those that every packet needs come first.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct FlowStatistics {
@@ -20,21 +20,21 @@ pub struct FlowStatistics {
     pub acked: [u64; 2],
     /// Sum of the round trips of the ACKs of new data, in the measurement \[ps\].
     pub rtt_sum: u128,
-    /// How many these are.
+    /// Number of these round trips.
     pub rtt_samples: u64,
     /// Integral of cwnd over the measurement \[packets times ps\].
     pub cwnd_area: f64,
-    /// Largest cwnd in the measurement \[packets\].
+    /// Largest cwnd in the measurement, of a group the largest of its flows \[packets\].
     pub cwnd_max: f64,
-    /// When the transfer was acknowledged whole, the last one of a group; [`Time::NEVER`] where it was not.
+    /// Time at which the transfer, of a group the last one, was completely acknowledged; [`Time::NEVER`] if it was not.
     pub finish: Time,
-    /// Flows whose transfer was not.
+    /// Flows whose transfer has not been completely acknowledged.
     pub unfinished: u32,
-    /// Those of the packets sent that were sent before.
+    /// Retransmissions among the packets sent.
     pub retransmitted: [u64; 2],
     /// Data packets that a queue dropped.
     pub dropped: [u64; 2],
-    /// Data packets that were lost before a queue.
+    /// Data packets that links lost before a queue.
     pub lost: [u64; 2],
     /// ACKs that repeat the last one while data is outstanding.
     pub duplicate_acks: [u64; 2],
@@ -45,7 +45,7 @@ pub struct FlowStatistics {
 }
 
 impl FlowStatistics {
-    /// Of so many flows that have done nothing yet.
+    /// Returns the counters of `flows` flows before their start.
     pub(crate) fn new(flows: usize) -> FlowStatistics {
         FlowStatistics {
             sent: [0; 2],
@@ -67,7 +67,7 @@ impl FlowStatistics {
         }
     }
 
-    /// A flow's transfer is acknowledged whole.
+    /// Counts a transfer that is completely acknowledged.
     pub(crate) fn finish_one(&mut self, now: Time) {
         self.unfinished -= 1;
         if self.unfinished == 0 {

@@ -1,4 +1,4 @@
-//! What sources send and when: transfers over TCP, or packets that nobody answers.
+//! Traffic sources: transfers over TCP, and datagrams without ACKs.
 
 mod config;
 mod datagrams;

@@ -176,10 +176,10 @@ fn faults_of_a_process_name_their_place() {
         [
             "links[2].processing.data_s: out of range; given -1; allowed 0 to 100000",
             "links[2].processing.ack_s: out of range; given NaN; allowed 0 to 100000",
-            "links[2].processing: of a link; given with what belongs to links; allowed with no rate, delay, buffer, \
+            "links[2].processing: set together with fields of a link; given both; allowed with no rate, delay, buffer, \
              discipline, loss or copies",
-            "flows[0].path: the process of a host is not at its end; given 3; allowed last",
-            "flows[1].path: the process of a host is not at its end; given 2; allowed last",
+            "flows[0].path: a host's TCP process is not at the end; given 3; allowed last",
+            "flows[1].path: a host's TCP process is not at the end; given 2; allowed last",
         ]
     );
 }

@@ -9,7 +9,7 @@ use super::Waiting;
 /// Packets after the ring of buckets: in overflow buckets, each in push order, and after those in a sorted tree.
 ///
 /// Only the end of an overflow bucket is written, and once the ring has room for it, it is read from beginning to end.
-/// So the packets here may be far from the processor: the memory streams.
+/// Both are sequential, so the packets here may lie in slow memory.
 #[derive(Clone, Debug)]
 pub(super) struct Overflow {
     /// Overflow buckets `first` to `first + BUCKETS - 1`, each at its number modulo [`BUCKETS`].

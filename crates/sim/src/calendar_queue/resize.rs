@@ -1,4 +1,4 @@
-//! When the queue is resized, and to which number and width of buckets.
+//! The policy of resizing: its occasion, and the choice of the number and the width of the buckets.
 //!
 //! Operations count the work that other buckets might have saved (`excess_steps`). Once there is more of it than
 //! `excess_limit`, all packets are taken out, the buckets are chosen for them, and all are inserted again.

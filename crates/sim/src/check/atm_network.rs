@@ -1,4 +1,4 @@
-//! What an ATM network among the links must hold to.
+//! Faults of an ATM network and of the links that represent its channels.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ impl Faults {
         self.0.extend(atm::check(&config.network).into_iter().map(|fault| format!("atm.network.{fault}")));
         let ends = 2 * config.network.channels.len();
         if config.links.len() != ends {
-            self.0.push(format!("atm.links: one for each end; given {}; allowed {ends}", config.links.len()));
+            self.0.push(format!("atm.links: not one for each end; given {}; allowed {ends}", config.links.len()));
         }
         let mut seen = BTreeSet::new();
         for (end, &link) in config.links.iter().enumerate() {
@@ -21,13 +21,13 @@ impl Faults {
                 continue;
             };
             if !seen.insert(link) {
-                self.0.push(format!("{place}: stands for two ends; given {link}; allowed once"));
+                self.0.push(format!("{place}: represents two ends; given {link}; allowed once"));
             }
             if config.processing.is_some() {
-                self.0.push(format!("{place}: the process of a host is no channel; given {link}; allowed a link"));
+                self.0.push(format!("{place}: a host's TCP process, not a channel; given {link}; allowed a link"));
             }
             if config.delay_process.is_some() {
-                self.0.push(format!("{place}: a channel's delay does not change; given a delay process; allowed none"));
+                self.0.push(format!("{place}: a channel has a constant delay; given a delay process; allowed none"));
             }
         }
     }

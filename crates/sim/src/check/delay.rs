@@ -1,4 +1,4 @@
-//! What a delay that changes must hold to.
+//! Faults of changing delays.
 
 use super::limits::*;
 use super::Faults;
@@ -6,7 +6,7 @@ use crate::scenario::{DelayLawConfig, DelayStateConfig};
 
 /// Most changes in a run: a single packet may have to pass all of them.
 const MOST_CHANGES: f64 = 1e7;
-/// How far a row of probabilities may be from 1.
+/// Largest deviation of the sum of a row of probabilities from 1.
 const ROUNDING: f64 = 1e-9;
 
 /// Narrows the range of a time between two changes by the number of changes in a run.

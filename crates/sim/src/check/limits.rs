@@ -1,11 +1,12 @@
-//! The ranges of the resolved scenario's numbers, as data: the checks read them, and so does whoever reads the contract.
+//! The ranges of the resolved scenario's numbers, as data: the checks read them, and so does whoever reads the
+//! contract.
 
 use serde::Serialize;
 
 /// The range of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Limit {
-    /// Path of the field in the resolved scenario; `[]` stands for any index, and a word in brackets behind it for a
+    /// Path of the field in the resolved scenario; `[]` means any index, and a word in brackets behind it for a
     /// quantity of the field other than its value.
     pub field: &'static str,
     /// Unit; "1" for a pure number.
@@ -37,7 +38,8 @@ const LARGEST_SIZE: f64 = 1e12;
 const MOST_BYTES: f64 = u16::MAX as f64;
 /// Priority levels of a link.
 const MOST_LEVELS: f64 = 8.0;
-/// The shortest mean time between two changes of a delay, or two losses \[s\]: one packet may have to pass many of them.
+/// The shortest mean time between two changes of a delay, or two losses \[s\]: one packet may have to pass many of
+/// them.
 const SHORTEST_STAY_S: f64 = 1e-6;
 
 /// Defines a constant for each limit, and the list of all of them.

@@ -1,4 +1,4 @@
-//! What a loss process must hold to.
+//! Faults of loss processes.
 
 use super::limits::*;
 use super::Faults;

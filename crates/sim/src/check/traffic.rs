@@ -1,4 +1,4 @@
-//! Faults of what flows send and when.
+//! Faults of the flows' traffic.
 
 use base::Time;
 
@@ -11,7 +11,7 @@ impl Faults {
     pub(super) fn traffic(&mut self, place: &str, flow: &FlowConfig) {
         let Some(traffic) = &flow.traffic else { return };
         if flow.size_packets.is_some() {
-            self.say(format!("{place}.size_packets: stands beside traffic; given a number; allowed null"));
+            self.say(format!("{place}.size_packets: not allowed with traffic; given a number; allowed null"));
         }
         let place = format!("{place}.traffic");
         match traffic {

@@ -1,6 +1,6 @@
 use base::Time;
 
-/// Counts the drops of each interval.
+/// A counter of the drops of each interval.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DropCounter {
     interval: u64,
@@ -9,6 +9,8 @@ pub(super) struct DropCounter {
 }
 
 impl DropCounter {
+    /// Counts a drop; calls `emit` with the previous interval's first drop and number of drops, if that interval is
+    /// over.
     pub(super) fn observe(&mut self, time: Time, interval: Time, emit: impl FnMut(Time, f64)) {
         let index = time.picoseconds() / interval.picoseconds();
         if index != self.interval {
@@ -21,6 +23,7 @@ impl DropCounter {
         self.count += 1;
     }
 
+    /// Calls `emit` with the time of the interval's first drop and the number of drops, if there were any.
     pub(super) fn flush(&mut self, mut emit: impl FnMut(Time, f64)) {
         if self.count > 0 {
             emit(self.first, self.count as f64);

@@ -1,21 +1,22 @@
-//! Round trips that tile the time axis [variable-delay, section 2]: `T_{n+1}` is when all that was outstanding at `T_n` is
-//! acknowledged, what the ACK at `T_n` let out included.
+//! Rounds that tile the time axis [variable-delay, section 2]: `T_{n+1}` is the time at which all packets that were
+//! outstanding at `T_n` are acknowledged, including those that the ACK at `T_n` clocked out.
 
 use base::Time;
 
-/// Follows one flow's rounds.
+/// The current round of one flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RoundFollower {
     start: Time,
-    /// One past the last packet outstanding at the start; none: not known yet.
+    /// One past the last packet outstanding at the start; `None`: not known yet.
     edge: Option<u64>,
-    /// One past the highest packet acknowledged, and sent.
+    /// One past the highest packet acknowledged.
     una: u64,
+    /// One past the highest packet sent.
     highest: u64,
 }
 
 impl RoundFollower {
-    /// A packet leaves. Where nothing is outstanding a round begins with it.
+    /// Records a sent packet; a round begins with it if nothing is outstanding.
     pub(super) fn sent(&mut self, time: Time, sequence: u64) {
         if self.una >= self.highest && sequence >= self.highest {
             (self.start, self.edge) = (time, None);
@@ -23,7 +24,7 @@ impl RoundFollower {
         self.highest = self.highest.max(sequence + 1);
     }
 
-    /// An ACK arrives, before the sender hears of it; the round that it ends, if any.
+    /// Records an ACK before the sender processes it; returns the length of the round that it ends, if it ends one.
     pub(super) fn acknowledged(&mut self, time: Time, next: u64) -> Option<Time> {
         self.una = self.una.max(next);
         if self.edge.is_none() && time == self.start {
@@ -73,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_several_acks_let_out_at_one_instant_belongs_to_one_round() {
+    fn packets_that_several_acks_clock_out_at_one_instant_belong_to_one_round() {
         let mut flow = RoundFollower::default();
         (0..2).for_each(|sequence| flow.sent(seconds(0.0), sequence));
         assert_eq!(flow.acknowledged(seconds(1.0), 1), None);

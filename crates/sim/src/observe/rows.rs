@@ -9,11 +9,11 @@ use crate::recovery::Repair;
 /// The recorded rows, each kind in order of time.
 #[derive(Clone, Debug, Default)]
 pub struct Traces {
-    /// cwnd and its companions, at each change.
+    /// State of the senders at each change of cwnd.
     pub cwnd: Option<Vec<CwndRow>>,
     /// Round trips of the ACKs of new data.
     pub rtt: Option<Vec<RttRow>>,
-    /// Packets sent, ACKs received.
+    /// Packets sent and ACKs received.
     pub sequence: Option<Vec<SequenceRow>>,
     /// Queue lengths.
     pub queue: Option<Vec<QueueRow>>,
@@ -21,7 +21,7 @@ pub struct Traces {
     pub queue_distribution: Option<Vec<QueueDistributionRow>>,
     /// Packets dropped.
     pub drops: Option<Vec<DropRow>>,
-    /// Losses found by senders.
+    /// Losses detected by senders.
     pub losses: Option<Vec<LossRow>>,
     /// Propagation delays that change.
     pub delay: Option<Vec<DelayRow>>,
@@ -33,7 +33,7 @@ pub struct Traces {
     pub overview: Option<Vec<OverviewRow>>,
     /// Packets as they leave the captured links.
     pub capture: Option<Vec<CaptureRow>>,
-    /// What was recorded of the ATM network; ends and ports by their indices there.
+    /// Rows of the ATM network; ends and ports by their indices there.
     pub atm: Option<atm::Traces>,
 }
 
@@ -50,7 +50,7 @@ pub struct CwndRow {
     pub ssthresh: f64,
     /// Packets in flight.
     pub flight_size: u64,
-    /// Timeout in force.
+    /// Current retransmission timeout.
     pub rto: Time,
 }
 
@@ -61,19 +61,19 @@ pub struct RttRow {
     pub flow: u32,
     /// Instant of the ACK.
     pub time: Time,
-    /// Since the segment that it answers was sent.
+    /// Time since the segment that the ACK answers was sent.
     pub rtt: Time,
 }
 
-/// What a row of the sequence plot is.
+/// The kind of a row of the sequence plot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A packet's first sending.
+    /// The first transmission of a packet.
     Sent = 0,
     /// A retransmission.
     Retransmitted = 1,
-    /// An ACK; the sequence is the number expected next.
+    /// An ACK; its sequence is the number of the packet expected next.
     #[serde(rename = "acknowledged")]
     Acked = 2,
 }
@@ -85,33 +85,33 @@ pub struct SequenceRow {
     pub flow: u32,
     /// Instant.
     pub time: Time,
-    /// Sent or acknowledged.
+    /// Transmission, retransmission or ACK.
     pub kind: Kind,
-    /// Number.
+    /// Number of the packet.
     pub sequence: u64,
 }
 
-/// A queue's length after a change.
+/// The length of a queue after a change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueRow {
     /// Link.
     pub link: u32,
     /// Instant.
     pub time: Time,
-    /// Packets in the link, the one in transmission included.
+    /// Packets in the link, including the one in transmission.
     pub packets: u64,
 }
 
-/// How long a link held so many packets, and how many arrivals found so many.
+/// The time for which a link held a number of packets, and the number of arrivals that found as many.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueDistributionRow {
     /// Link.
     pub link: u32,
-    /// Packets, the one in transmission included.
+    /// Number of packets, including the one in transmission.
     pub packets: u64,
-    /// Time in the measurement.
+    /// Time with that number, in the measurement.
     pub time: Time,
-    /// Arrivals in the measurement.
+    /// Arrivals that found that number, in the measurement.
     pub arrivals: u64,
 }
 
@@ -126,7 +126,7 @@ pub struct CaptureRow {
     pub packet: Packet,
 }
 
-/// A packet that was thrown away.
+/// A packet that was dropped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DropRow {
     /// Instant.
@@ -135,20 +135,20 @@ pub struct DropRow {
     pub link: u32,
     /// The packet.
     pub packet: Packet,
-    /// It was lost before the queue, rather than thrown away by it.
+    /// Whether the packet was lost before the queue, rather than dropped by it.
     pub lost: bool,
 }
 
-/// A loss that a sender found.
+/// A loss that a sender detected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossRow {
     /// Instant.
     pub time: Time,
     /// Flow.
     pub flow: u32,
-    /// What was found.
+    /// The loss.
     pub loss: Loss,
-    /// The last copy of the packet had not been dropped.
+    /// Whether the last copy of the packet had not been dropped.
     pub spurious: bool,
 }
 
@@ -159,35 +159,35 @@ pub struct RepairRow {
     pub time: Time,
     /// Flow.
     pub flow: u32,
-    /// What it was.
+    /// The timeout or the recovery.
     pub repair: Repair,
 }
 
-/// A round: from an instant until all that was outstanding then is acknowledged, where the next one begins.
+/// A round: it ends, and the next one begins, when all packets outstanding at its start are acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundRow {
     /// Flow.
     pub flow: u32,
-    /// Its end.
+    /// End of the round.
     pub time: Time,
-    /// Its length.
+    /// Length of the round.
     pub rtt: Time,
     /// cwnd before the ACK that ends it \[packets\].
     pub window: f64,
 }
 
-/// A link's propagation delay from an instant on.
+/// The propagation delay of a link from an instant on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DelayRow {
     /// Link.
     pub link: u32,
     /// Instant.
     pub time: Time,
-    /// Delay from then on.
+    /// Propagation delay.
     pub delay: Time,
 }
 
-/// Which series a row of the overview belongs to.
+/// The series of a row of the overview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OverviewKind {
@@ -195,14 +195,14 @@ pub enum OverviewKind {
     Cwnd = 0,
     /// A link's queue: the extremes of an interval.
     Queue = 1,
-    /// A link's drops: the first of an interval, and how many.
+    /// A link's drops: the time of the first in an interval, and their number.
     #[serde(rename = "drop")]
     Drops = 2,
-    /// Packets of a flow that are acknowledged, where a part is magnified: the first and the last of an interval.
+    /// Sequence numbers of a flow's ACKs, if a part is magnified: the first and the last of an interval.
     Acked = 3,
-    /// Data packets at the end of a channel, which is a link: the extremes of an interval.
+    /// Data packets in the queue at an end of an ATM channel, by its link: the extremes of an interval.
     DataQueue = 4,
-    /// The allowed cell rate there: the extremes of an interval.
+    /// Allowed cell rate of an end of an ATM channel, by its link: the extremes of an interval.
     #[serde(rename = "acr")]
     AllowedRate = 5,
     /// Cells in a port of the ATM network: the extremes of an interval.
@@ -212,7 +212,7 @@ pub enum OverviewKind {
 /// A point of a thinned series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OverviewRow {
-    /// Which series.
+    /// Series.
     pub kind: OverviewKind,
     /// Link, flow or port.
     pub index: u32,

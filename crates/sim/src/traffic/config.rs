@@ -1,21 +1,22 @@
-//! The fields of the resolved scenario.
+//! The traffic of a flow in the resolved scenario.
 
 use serde::{Deserialize, Serialize};
 
-/// What a flow sends and when.
+/// The traffic of a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TrafficConfig {
-    /// Transfers over TCP and silences in turn; it begins with a silence.
+    /// Transfers over TCP with silences between them, and one before the first.
     Web {
-        /// How much a transfer carries.
+        /// Size of a transfer.
         size: SizeLaw,
-        /// Silence from the last ACK of a transfer to the next one.
+        /// Silence from the last ACK of a transfer to the start of the next one.
         off: TimeLaw,
-        /// The largest sizes of all classes of the statistics but the last, in rising order \[packets\].
+        /// Largest sizes of the classes of the statistics, without the unbounded last class, in rising order
+        /// \[packets\].
         classes: Vec<u64>,
     },
-    /// Packets in equal distances, without ACKs.
+    /// Packets at equal intervals, without ACKs.
     Constant {
         /// Mean rate \[bit/s\].
         rate_bps: f64,
@@ -25,44 +26,44 @@ pub enum TrafficConfig {
         /// Mean rate \[bit/s\].
         rate_bps: f64,
     },
-    /// `Constant` for a time, then nothing for a time, in turn; it begins with a time of packets.
+    /// Alternately `Constant` and silent, beginning with packets.
     OnOff {
-        /// Rate while it sends \[bit/s\].
+        /// Rate during an on time \[bit/s\].
         rate_bps: f64,
-        /// How long it sends.
+        /// On time: packets are sent.
         on: TimeLaw,
-        /// How long it does not.
+        /// Off time: nothing is sent.
         off: TimeLaw,
     },
-    /// `Poisson` for a time, then nothing for a time, in turn; it begins with a time of packets.
+    /// Alternately `Poisson` and silent, beginning with packets.
     PoissonOnOff {
-        /// Mean rate while it sends \[bit/s\].
+        /// Mean rate during an on time \[bit/s\].
         rate_bps: f64,
-        /// How long it sends.
+        /// On time: packets are sent.
         on: TimeLaw,
-        /// How long it does not.
+        /// Off time: nothing is sent.
         off: TimeLaw,
     },
 }
 
-/// The law of a time.
+/// The distribution of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TimeLaw {
-    /// Always the same.
+    /// A constant.
     Fixed {
-        /// It \[s\].
+        /// Value \[s\].
         mean_s: f64,
     },
     /// Exponential.
     Exponential {
-        /// Its mean \[s\].
+        /// Mean \[s\].
         mean_s: f64,
     },
 }
 
 impl TimeLaw {
-    /// Its mean \[s\].
+    /// Returns the mean \[s\].
     pub fn mean_s(&self) -> f64 {
         match *self {
             TimeLaw::Fixed { mean_s } | TimeLaw::Exponential { mean_s } => mean_s,
@@ -70,42 +71,42 @@ impl TimeLaw {
     }
 }
 
-/// The law of a transfer's size, in packets; what is drawn is rounded to the nearest packet. [engset, section 3.2]
+/// The distribution of a transfer's size; a drawn size is rounded to the nearest packet [engset, section 3.2].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SizeLaw {
-    /// Always the same.
+    /// A constant.
     Fixed {
-        /// It \[packets\].
+        /// Size \[packets\].
         packets: u64,
     },
-    /// A minimum and an exponential rest ("E").
+    /// A minimum plus an exponential ("E").
     Exponential {
-        /// Mean, the minimum included \[packets\].
+        /// Mean, including the minimum \[packets\].
         mean_packets: f64,
         /// Smallest size \[packets\].
         min_packets: f64,
     },
     /// An exponential body and a Pareto tail ("EP").
     ExponentialPareto {
-        /// Mean of all \[packets\].
+        /// Mean \[packets\].
         mean_packets: f64,
         /// Smallest size \[packets\].
         min_packets: f64,
-        /// The part H of all sizes that follows the tail.
+        /// Fraction H of all sizes that the tail describes.
         tail_fraction: f64,
-        /// The tail's exponent alpha.
+        /// Exponent alpha of the tail.
         shape: f64,
     },
     /// An exponential body and a longer exponential tail ("EE").
     ExponentialExponential {
-        /// Mean of all \[packets\].
+        /// Mean \[packets\].
         mean_packets: f64,
         /// Smallest size \[packets\].
         min_packets: f64,
-        /// The part H of all sizes that follows the tail.
+        /// Fraction H of all sizes that the tail describes.
         tail_fraction: f64,
-        /// The tail's parameter C \[packets\].
+        /// Parameter C of the tail \[packets\].
         tail_packets: f64,
     },
     /// Pareto.
@@ -115,7 +116,7 @@ pub enum SizeLaw {
         /// Exponent alpha.
         shape: f64,
     },
-    /// One of these, each as likely as it stands here often.
+    /// A value drawn from a list, each entry with the same probability.
     Empirical {
         /// Sizes \[packets\].
         packets: Vec<u64>,

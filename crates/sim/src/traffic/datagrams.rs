@@ -3,28 +3,28 @@ use base::{RandomStream, Time};
 use super::config::{TimeLaw, TrafficConfig};
 use super::laws::{exponential, Times};
 
-/// A source without congestion control: when its packets leave.
+/// A source of datagrams, without congestion control.
 #[derive(Clone, Debug)]
 pub(crate) struct Datagrams {
     random: RandomStream,
-    /// Mean time between two packets while it sends.
+    /// Mean time between two packets during an on time.
     gap: Time,
     poisson: bool,
     on: Times,
     off: Times,
-    /// It sends until then.
+    /// End of the current on time.
     on_until: Time,
-    /// Packets so far.
+    /// Packets sent so far.
     pub(crate) sent: u64,
 }
 
-/// Time between two packets of `bytes` at a rate.
+/// Returns the time between two packets of `bytes` bytes at a rate.
 pub(crate) fn gap(rate_bps: f64, bytes: u16) -> Time {
     Time::from_seconds(f64::from(bytes) * 8.0 / rate_bps)
 }
 
 impl Datagrams {
-    /// A source that starts at `start`, and the instant of its first packet; never where the traffic is of another kind.
+    /// Returns a source that starts at `start`, and the time of its first packet; never, if the traffic is over TCP.
     pub(crate) fn new(config: &TrafficConfig, bytes: u16, start: Time, random: RandomStream) -> (Datagrams, Time) {
         let always = TimeLaw::Fixed { mean_s: f64::INFINITY };
         let (rate_bps, poisson, on, off) = match *config {
@@ -42,13 +42,13 @@ impl Datagrams {
         (source, first)
     }
 
-    /// When the packet after the one that leaves `now` leaves.
+    /// Returns the time of the packet that follows the one sent `now`.
     pub(crate) fn next(&mut self, now: Time) -> Time {
         let next = now + self.draw_gap();
         self.while_on(next)
     }
 
-    /// `time`, or where the source is silent then, the first packet of the next time that it sends in.
+    /// Returns `time` if it is in an on time, else the time of the first packet of the next on time that has one.
     fn while_on(&mut self, mut time: Time) -> Time {
         while time >= self.on_until && self.on_until < Time::NEVER {
             let on = self.on_until + self.off.draw(&mut self.random);
@@ -58,7 +58,8 @@ impl Datagrams {
         time
     }
 
-    /// The first packet of a time that begins at `on`: a Poisson process has no memory, equal distances begin at once.
+    /// Returns the time of the first packet of an on time that begins at `on`: a Poisson process has no memory, a
+    /// constant rate begins with a packet.
     fn first_after(&mut self, on: Time) -> Time {
         if self.poisson {
             on + self.draw_gap()
@@ -89,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn constant_packets_leave_in_equal_distances_from_the_start_on() {
+    fn constant_packets_leave_at_equal_intervals_from_the_start_on() {
         assert_eq!(instants(&TrafficConfig::Constant { rate_bps: 8e3 }, 4), [3.0, 4.0, 5.0, 6.0]);
     }
 

@@ -1,4 +1,4 @@
-//! Drawing sizes and times, each by the inverse of its distribution from one uniform number.
+//! Random sizes and times: each is the inverse of its distribution at one uniform number.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use base::{RandomStream, Time};
 
 use super::config::{SizeLaw, TimeLaw};
 
-/// No transfer is larger \[packets\].
+/// Largest size of a transfer \[packets\]; larger draws are clipped.
 const LARGEST_SIZE: f64 = 1e12;
 
-/// Draws times.
+/// A source of random times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times(TimeLaw);
 
@@ -26,21 +26,21 @@ impl Times {
     }
 }
 
-/// An exponential time.
+/// Returns an exponential time.
 pub(crate) fn exponential(mean_s: f64, random: &mut RandomStream) -> Time {
     Time::from_seconds(-mean_s * survival(random).ln())
 }
 
-/// Uniform in (0, 1]: the value of `G(x) = P(X > x)` at the x to be drawn.
+/// Returns a uniform number in (0, 1]: the value of `G(x) = P(X > x)` at the drawn `x`.
 fn survival(random: &mut RandomStream) -> f64 {
     1.0 - random.uniform()
 }
 
-/// Draws sizes.
+/// A source of random sizes.
 #[derive(Clone, Debug)]
 pub(crate) enum Sizes {
     Fixed(u64),
-    /// `G(x) = exp(-(x - A) / B)` above H, then the tail from `k = A - B ln H` on.
+    /// `G(x) = exp(-(x - A) / B)` while it is above H, then the tail from `x = k = A - B ln H` on.
     Body {
         minimum: f64,
         scale: f64,
@@ -96,7 +96,7 @@ impl Sizes {
         Sizes::Body { minimum, scale, tail_fraction, knee, tail }
     }
 
-    /// Whether the law can be drawn from: the mean leaves room for the body.
+    /// Returns whether the distribution exists: the mean leaves a non-negative scale for the body.
     pub(crate) fn is_sound(&self) -> bool {
         match *self {
             Sizes::Body { scale, .. } => scale.is_finite() && scale >= 0.0,
@@ -135,7 +135,7 @@ mod tests {
         sizes.iter().sum::<u64>() as f64 / sizes.len() as f64
     }
 
-    /// In percent, of sizes from 3 to 6, 7 to 14, 15 to 30, 31 to 62.
+    /// Returns the percentages of sizes from 3 to 6, 7 to 14, 15 to 30, 31 to 62.
     fn proportions(sizes: &[u64]) -> [f64; 4] {
         [(3, 6), (7, 14), (15, 30), (31, 62)].map(|(low, high)| {
             let count = sizes.iter().filter(|&&size| (low..=high).contains(&size)).count();
@@ -145,7 +145,8 @@ mod tests {
 
     fn agree(seen: [f64; 4], printed: [f64; 4]) {
         for (seen, printed) in seen.into_iter().zip(printed) {
-            // Two measurements, four standard errors each of 400,000 draws at a proportion of a half; and the last digit.
+            // Two measurements, four standard errors each of 400,000 draws at a proportion of a half; and rounding in
+            // print.
             assert!((seen - printed).abs() < 2.0 * 0.32 + 0.05, "{seen} % but {printed} %");
         }
     }
@@ -178,7 +179,7 @@ mod tests {
         let law = SizeLaw::ExponentialExponential { mean_packets, min_packets: 3.0, tail_fraction: 0.1, tail_packets };
         let sizes = draws(law);
         agree(proportions(&sizes), [90.19, 0.89, 1.55, 2.34]);
-        // Standard deviation 35: the tail's, times the root of its part, and more.
+        // Standard deviation 35: that of the tail times the root of its fraction, and more.
         assert!((mean(&sizes) - 12.0).abs() < 0.3, "{}", mean(&sizes));
     }
 

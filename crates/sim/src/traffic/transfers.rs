@@ -1,4 +1,5 @@
-//! Sources that transfer and are silent in turn, and what is measured of them, from the sources' own knowledge.
+//! Web sources, which alternate between transfers and silences, and the statistics of their transfers, from what a
+//! source itself knows.
 
 use base::{prefetch, RandomStream, Time};
 use net::Phase;
@@ -8,22 +9,22 @@ use super::laws::{Sizes, Times};
 use crate::loss_log::Losses;
 use crate::scenario::{FlowConfig, TrafficConfig};
 
-/// Drops of packets with a higher number within their transfer are counted with this one.
+/// Largest number of a packet within its transfer whose drops are counted apart; drops of later packets count here too.
 const LAST_NUMBER: u64 = 9_999;
 
-/// All such sources of a run.
+/// All web sources of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transfers {
     groups: Vec<Group>,
     sources: Vec<Source>,
-    /// By source, where any packet looked.
+    /// By source; empty until a packet's view of a queue is recorded.
     seen: Vec<Seen>,
 }
 
-/// Sources alike: one entry of the scenario.
+/// Identical sources: one entry of the scenario.
 #[derive(Clone, Debug)]
 struct Group {
-    /// Its first source.
+    /// Number of its first source.
     first: u32,
     template: Sender,
     sizes: Sizes,
@@ -33,7 +34,7 @@ struct Group {
     statistics: TransferStatistics,
 }
 
-/// Never in two cache lines.
+/// A source; aligned so that it never spans two cache lines.
 #[derive(Clone, Debug)]
 #[repr(align(32))]
 struct Source {
@@ -42,50 +43,53 @@ struct Source {
 
 const _: () = assert!(size_of::<Source>() == 32);
 
-/// What a transfer's packets found in queues, and how many looked.
+/// The queue lengths that a transfer's packets found on arrival at links.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
+    /// Sum of the lengths.
     queue: u64,
+    /// Number of arrivals.
     arrivals: u64,
 }
 
-/// What a group of sources counts. All but the totals is of the measurement: of transfers that end in it.
+/// The counters of a group of sources. Except for the totals, they are of the measurement: of transfers that end in it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TransferStatistics {
-    /// The entry of the scenario.
+    /// Index of the entry of the scenario.
     pub entry: usize,
-    /// Transfers begun, over the whole run.
+    /// Transfers started over the whole run.
     pub started: u64,
-    /// Transfers completed, over the whole run.
+    /// Transfers completed over the whole run.
     pub completed: u64,
-    /// By size.
+    /// Transfers by size.
     pub classes: Vec<SizeClass>,
-    /// By the number of active sources, from none on: the birth and death process.
+    /// Time and transfers by the number of active sources, from 0 on: the birth and death process.
     pub states: Vec<State>,
-    /// Data packets dropped, by their number within their transfer, from 0 on; the last entry holds all beyond too.
+    /// Data packets dropped, by their number within their transfer, from 0 on; the last entry includes all later
+    /// packets.
     pub sequence_drops: Vec<u64>,
 }
 
-/// The transfers of one class of sizes.
+/// The transfers of one size class.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SizeClass {
-    /// The smallest size that can occur in it, and the largest; none: without bound \[packets\].
+    /// Smallest size in the class \[packets\].
     pub from: u64,
-    /// See there.
+    /// Largest size in the class \[packets\]; `None`: unbounded.
     pub to: Option<u64>,
-    /// How many.
+    /// Number of transfers.
     pub transfers: u64,
-    /// Packets to transfer, each counted once.
+    /// Sum of their sizes \[packets\].
     pub packets: u64,
-    /// Time from their first packet's sending to their last ACK.
+    /// Sum of their durations, from the first packet sent to the last ACK \[ps\].
     pub on: u128,
-    /// Sum over the transfers of packets by seconds.
+    /// Sum of their mean rates \[packets/s\].
     pub rates: f64,
-    /// Time in it that was spent waiting for a retransmission timeout: from the last packet sent before it.
+    /// Time of that spent waiting for retransmission timeouts, since the packet sent last before each \[ps\].
     pub stalled: u128,
-    /// Data packets sent, repetitions included.
+    /// Data packets sent, including retransmissions.
     pub sent: u64,
-    /// Repetitions.
+    /// Retransmissions.
     pub retransmitted: u64,
     /// Data packets dropped.
     pub dropped: u64,
@@ -93,29 +97,29 @@ pub struct SizeClass {
     pub timeouts: u64,
     /// Fast retransmits.
     pub fast_retransmits: u64,
-    /// Repetitions in fast recoveries that succeeded.
+    /// Retransmissions in fast recoveries that succeeded.
     pub recovered: u64,
-    /// Arrivals of its data packets at links that are shared; counted where the run records the queues' distributions.
+    /// Arrivals of their data packets at shared links; counted if the run records the queues' distributions.
     pub arrivals: u64,
-    /// Sum over these of the packets found there.
+    /// Sum of the packets that these arrivals found in the links.
     pub queue_seen: u64,
 }
 
-/// So many active sources: for how long, and the transfers that ended then, themselves counted as active.
+/// The time with a number of active sources, and the transfers that ended in it (each still counted as active).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct State {
-    /// Time with so many.
+    /// Time with that number of active sources.
     pub time: Time,
-    /// How many transfers ended.
+    /// Transfers that ended.
     pub transfers: u64,
-    /// Their packets.
+    /// Sum of their sizes \[packets\].
     pub packets: u64,
-    /// Their time.
+    /// Sum of their durations \[ps\].
     pub on: u128,
 }
 
 impl Transfers {
-    /// Adds the sources of an entry; `randoms` are their streams. The numbers of its first source and the first silences.
+    /// Adds the sources of an entry, with their random streams; returns the number of its first source.
     pub(crate) fn add(&mut self, entry: usize, flow: &FlowConfig, randoms: impl Iterator<Item = RandomStream>) -> u32 {
         let first = self.sources.len() as u32;
         if let Some(TrafficConfig::Web { size, off, classes }) = &flow.traffic {
@@ -146,7 +150,7 @@ impl Transfers {
         first
     }
 
-    /// Fetches the state of a source, if there is such a one.
+    /// Prefetches the state of a source, if it exists.
     #[inline(always)]
     pub(crate) fn prefetch(&self, source: u32) {
         if let Some(source) = self.sources.get(source as usize) {
@@ -154,18 +158,18 @@ impl Transfers {
         }
     }
 
-    /// The silence before the next transfer.
+    /// Draws the silence before the next transfer.
     pub(crate) fn draw_silence(&mut self, source: u32) -> Time {
         let group = self.group(source);
         self.groups[group].off.draw(&mut self.sources[source as usize].random)
     }
 
-    /// The group of a source.
+    /// Returns the index of a source's group.
     fn group(&self, source: u32) -> usize {
         self.groups.partition_point(|group| group.first <= source) - 1
     }
 
-    /// A transfer begins with packet `first`: its sender.
+    /// Starts a transfer with packet `first`; returns its sender.
     pub(crate) fn begin(&mut self, source: u32, now: Time, first: u64, phase: &Phase) -> Sender {
         if let Some(seen) = self.seen.get_mut(source as usize) {
             *seen = Seen::default();
@@ -182,7 +186,7 @@ impl Transfers {
         group.template.open_at(first, size, now)
     }
 
-    /// The transfer of this sender is acknowledged whole, after these losses.
+    /// Ends a transfer, which is completely acknowledged; counts it with its losses.
     pub(crate) fn end(&mut self, source: u32, now: Time, sender: &Sender, losses: &Losses, phase: &Phase) {
         let seen = self.seen.get(source as usize).copied().unwrap_or_default();
         let group = self.group(source);
@@ -202,7 +206,7 @@ impl Transfers {
         group.active -= 1;
     }
 
-    /// A packet of the transfer under way comes to a link that holds `queue` packets.
+    /// Records that a packet of the current transfer arrives at a link that holds `queue` packets.
     pub(crate) fn look(&mut self, source: u32, queue: u64) {
         if self.seen.is_empty() {
             self.seen = vec![Seen::default(); self.sources.len()];
@@ -211,7 +215,7 @@ impl Transfers {
         (seen.queue, seen.arrivals) = (seen.queue + queue, seen.arrivals + 1);
     }
 
-    /// A link drops a packet of a transfer, in the measurement: its number within that.
+    /// Counts a drop, in the measurement, of the packet with this number within its transfer.
     pub(crate) fn drop(&mut self, source: u32, number: u64) {
         let group = self.group(source);
         let drops = &mut self.groups[group].statistics.sequence_drops;
@@ -222,14 +226,17 @@ impl Transfers {
         drops[number] += 1;
     }
 
-    /// What all groups counted, once the run is over.
+    /// Returns the counters of all groups at the end of the run.
     pub(crate) fn finish(mut self, phase: &Phase) -> Vec<TransferStatistics> {
-        self.groups.iter_mut().for_each(|group| group.spend_until(phase.end, phase));
+        for group in &mut self.groups {
+            group.spend_until(phase.end, phase);
+        }
         self.groups.into_iter().map(|group| group.statistics).collect()
     }
 }
 
 impl Group {
+    /// Counts the time since the last change of the number of active sources.
     fn spend_until(&mut self, now: Time, phase: &Phase) {
         self.statistics.states[self.active].time += self.since.overlap(now, phase.warmup, phase.end);
         self.since = now;
@@ -237,6 +244,7 @@ impl Group {
 }
 
 impl SizeClass {
+    /// Counts a transfer.
     fn add(&mut self, packets: u64, on: Time, losses: &Losses, seen: Seen) {
         self.transfers += 1;
         self.packets += packets;
