@@ -1,10 +1,11 @@
 //! A legal scenario in a few bytes, so that the fuzzer spends its time in the engine.
 
 use arbitrary::Arbitrary;
+use net::DISCIPLINES;
 use sim::scenario::{
     BufferConfig, CountingConfig, CrossingConfig, DelayLawConfig, DelayProcessConfig, DelayStateConfig, FlowConfig,
-    LinkConfig, LossConfig, LossLawConfig, OrderConfig, PriorityVictimConfig, QueueConfig, Run, Scenario, SizeLaw,
-    TimeLaw, TraceConfig, TrafficConfig, VictimConfig,
+    LinkConfig, LossConfig, LossLawConfig, OrderConfig, QueueConfig, Run, Scenario, SizeLaw, TimeLaw, TraceConfig,
+    TrafficConfig,
 };
 use tcp::{
     Dialect, Estimator, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig,
@@ -245,22 +246,24 @@ impl Link {
         }
     }
 
+    /// Any discipline of the list, with other parameters.
     fn queue(&self) -> QueueConfig {
+        let listed = QueueConfig::of(&self.queue.of(DISCIPLINES).1).expect("each discipline of the list has settings");
         let [threshold, weight, probability, options] = self.red;
         let min_threshold_packets = f64::from(threshold) / 4.0;
-        let red = QueueConfig::Red {
-            min_threshold_packets,
-            max_threshold_packets: min_threshold_packets * 3.0 + 0.5,
-            weight: scaled(weight, 1e-6, 1.0),
-            max_probability: f64::from(probability) / 255.0,
-            gentle: options & 1 == 1,
-            victim: if options & 2 == 2 { VictimConfig::Random } else { VictimConfig::Arriving },
-            mean_packet_bytes: 1 + u16::from(options) * 8,
-        };
-        let plain = QueueConfig::DropTail {};
-        let victim = if options & 1 == 1 { PriorityVictimConfig::Lowest } else { PriorityVictimConfig::Arriving };
-        let priority = QueueConfig::Priority { levels: 8, victim };
-        self.queue.of([plain, QueueConfig::DropFromFront {}, QueueConfig::RandomDrop {}, red, priority])
+        match listed {
+            QueueConfig::DropTail {} | QueueConfig::DropFromFront {} | QueueConfig::RandomDrop {} => listed,
+            QueueConfig::Priority { victim, .. } => QueueConfig::Priority { levels: 8, victim },
+            QueueConfig::Red { victim, .. } => QueueConfig::Red {
+                min_threshold_packets,
+                max_threshold_packets: min_threshold_packets * 3.0 + 0.5,
+                weight: scaled(weight, 1e-6, 1.0),
+                max_probability: f64::from(probability) / 255.0,
+                gentle: options & 1 == 1,
+                victim,
+                mean_packet_bytes: 1 + u16::from(options) * 8,
+            },
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What holds after any run of any scenario.
 
 use base::Time;
-use net::LinkStatistics;
+use net::{AqmConfig, LinkStatistics};
 use sim::scenario::{BufferConfig, CountingConfig, FlowConfig, LinkConfig, OrderConfig};
 use sim::{Column, FlowStatistics, Outcome, Scenario, Traces};
 
@@ -57,7 +57,7 @@ fn check_link(config: &LinkConfig, link: &LinkStatistics, finished: bool) {
         let in_service = u64::from(config.counting == CountingConfig::Waiting);
         assert!(inside <= limit + in_service, "{}: {inside} inside, {limit} allowed", config.name);
     }
-    if config.buffer.is_none() && config.queue == (sim::scenario::QueueConfig::DropTail {}) {
+    if config.buffer.is_none() && config.queue.discipline().aqm == AqmConfig::None {
         assert_eq!(dropped, 0, "{}", config.name);
     }
 }

@@ -146,8 +146,8 @@ mod tests {
     }
 
     fn transmitted(link: &mut QueuedLink) -> Vec<u64> {
-        let mut next = || link.depart(link.next_departure(), &PHASE, &mut |_| panic!("nothing is dropped"));
-        std::iter::from_fn(|| next()).map(|packet| packet.sequence).collect()
+        let next = || link.depart(link.next_departure(), &PHASE, &mut |_| panic!("nothing is dropped"));
+        std::iter::from_fn(next).map(|packet| packet.sequence).collect()
     }
 
     #[test]

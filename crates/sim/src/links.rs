@@ -58,6 +58,40 @@ impl QueueConfig {
             }
         }
     }
+
+    /// Returns the settings of a discipline; `None` for a combination of parts that no settings stand for.
+    pub fn of(discipline: &Discipline) -> Option<QueueConfig> {
+        use {AqmConfig as Aqm, SchedulerConfig as Scheduler};
+        match (discipline.scheduler, discipline.aqm, discipline.overflow) {
+            (Scheduler::Fifo, Aqm::None, Overflow::Arriving) => Some(QueueConfig::DropTail {}),
+            (Scheduler::Fifo, Aqm::None, Overflow::Front) => Some(QueueConfig::DropFromFront {}),
+            (Scheduler::Fifo, Aqm::None, Overflow::Random) => Some(QueueConfig::RandomDrop {}),
+            (Scheduler::Priority { levels }, Aqm::None, Overflow::Arriving) => {
+                Some(QueueConfig::Priority { levels, victim: PriorityVictimConfig::Arriving })
+            }
+            (Scheduler::Priority { levels }, Aqm::None, Overflow::Lowest) => {
+                Some(QueueConfig::Priority { levels, victim: PriorityVictimConfig::Lowest })
+            }
+            (Scheduler::Fifo, Aqm::Red(config), Overflow::Arriving) => Some(red(config, VictimConfig::Arriving)),
+            (Scheduler::Fifo, Aqm::Red(config), Overflow::Random) => Some(red(config, VictimConfig::Random)),
+            (Scheduler::Fifo, _, Overflow::Lowest)
+            | (Scheduler::Fifo, Aqm::Red(_), Overflow::Front)
+            | (Scheduler::Priority { .. }, Aqm::None, Overflow::Front | Overflow::Random)
+            | (Scheduler::Priority { .. }, Aqm::Red(_), _) => None,
+        }
+    }
+}
+
+fn red(config: RedConfig, victim: VictimConfig) -> QueueConfig {
+    QueueConfig::Red {
+        min_threshold_packets: config.min_threshold,
+        max_threshold_packets: config.max_threshold,
+        weight: config.weight,
+        max_probability: config.max_probability,
+        gentle: config.gentle,
+        victim,
+        mean_packet_bytes: config.mean_packet_bytes,
+    }
 }
 
 /// Returns a link whose departures are known on arrival.
@@ -73,4 +107,17 @@ pub(crate) fn private_links(config: &LinkConfig, bytes: u16) -> PrivateLinks {
 /// Returns a link whose departures are events.
 pub(crate) fn queued_link(config: &LinkConfig, random: RandomStream) -> QueuedLink {
     QueuedLink::new(rate(config), buffer(config), &config.queue.discipline(), random)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_discipline_of_the_list_has_settings_that_give_it_back() {
+        for (name, discipline) in net::DISCIPLINES {
+            let settings = QueueConfig::of(&discipline);
+            assert_eq!(settings.map(|settings| settings.discipline()), Some(discipline), "{name}");
+        }
+    }
 }

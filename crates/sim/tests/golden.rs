@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use common::{all_traces, flow, geo, link, ns2, rfc, run, scenario};
+use net::DISCIPLINES;
 use sim::scenario::{FlowConfig, QueueConfig, VictimConfig};
 use sim::Scenario;
 use story::tell;
@@ -194,6 +195,21 @@ fn golden_red() {
         with_queue(scenario, red)
     });
     check_golden("red", &chronicle(description, 2, scenarios));
+}
+
+#[test]
+fn golden_disciplines() {
+    let description = "Each queue discipline of the list with its typical parameters, seed 1.
+        A bottleneck of 100 packets/s, 10 packets of bandwidth-delay product and room for 20; Reno by the RFCs, first ssthresh 12.
+        At 8 s a burst of 14 packets of another flow, which has the lower level where there are several.";
+    let scenarios = DISCIPLINES.map(|(name, discipline)| {
+        let sender = SenderConfig { initial_ssthresh: Some(12.0), ..rfc(Recovery::Reno) };
+        let mut scenario = pipe(name, 16.0, sender);
+        scenario.links[0].buffer = Some(sim::scenario::BufferConfig::Packets(20));
+        scenario.flows.push(FlowConfig { priority: 1, ..burst(8.0, 14, &[0]) });
+        with_queue(scenario, QueueConfig::of(&discipline).unwrap())
+    });
+    check_golden("disciplines", &chronicle(description, 4, scenarios));
 }
 
 #[test]

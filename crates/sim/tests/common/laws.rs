@@ -1,7 +1,8 @@
 //! What every outcome with all traces obeys: conservation, order, and that counters and traces tell the same.
 
 use base::Time;
-use sim::scenario::{BufferConfig, CountingConfig, LinkConfig, QueueConfig};
+use net::AqmConfig;
+use sim::scenario::{BufferConfig, CountingConfig, LinkConfig};
 use sim::{Kind, Outcome, Scenario};
 use tcp::LossCause;
 
@@ -134,10 +135,10 @@ fn capacity(config: &LinkConfig) -> Option<u64> {
     }
 }
 
-/// Only a full buffer drops, but for RED; and a link that takes no time is never full.
+/// Only a full buffer drops, or an AQM; and a link that takes no time is never full.
 fn check_drops(scenario: &Scenario, outcome: &Outcome, link: usize) {
     let config = &scenario.links[link];
-    if matches!(config.queue, QueueConfig::Red { .. }) {
+    if config.queue.discipline().aqm != AqmConfig::None {
         return;
     }
     let queue: Vec<_> = rows(&outcome.traces.queue).iter().filter(|row| row.link as usize == link).collect();

@@ -7,8 +7,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
 use sim::scenario::{
     BufferConfig, CountingConfig, CrossingConfig, DelayLawConfig, DelayProcessConfig, DelayStateConfig, FlowConfig,
-    LinkConfig, LossConfig, LossLawConfig, OrderConfig, PriorityVictimConfig, QueueConfig, Run, TraceConfig,
-    VictimConfig,
+    LinkConfig, LossConfig, LossLawConfig, OrderConfig, QueueConfig, Run, TraceConfig, VictimConfig,
 };
 use sim::Scenario;
 
@@ -176,26 +175,34 @@ fn delay_law() -> impl Strategy<Value = DelayLawConfig> {
     prop_oneof![steps, alternating, handover]
 }
 
+/// Any discipline of the list; drop-tail, whose departures are foreseen, most often.
 fn queue() -> impl Strategy<Value = QueueConfig> {
+    let listed: Vec<_> = net::DISCIPLINES.iter().filter_map(|(_, discipline)| QueueConfig::of(discipline)).collect();
     prop_oneof![
-        3 => Just(QueueConfig::DropTail {}),
-        1 => Just(QueueConfig::DropFromFront {}),
-        1 => Just(QueueConfig::RandomDrop {}),
-        1 => (3_u8..=8).prop_map(|levels| QueueConfig::Priority { levels, victim: PriorityVictimConfig::Arriving }),
-        1 => (3_u8..=8).prop_map(|levels| QueueConfig::Priority { levels, victim: PriorityVictimConfig::Lowest }),
-        2 => red(),
+        2 => Just(QueueConfig::DropTail {}),
+        listed.len() as u32 => prop::sample::select(listed).prop_flat_map(with_any_parameters),
     ]
 }
 
-fn red() -> impl Strategy<Value = QueueConfig> {
-    (0.0..10.0_f64, 0.1..20.0_f64, 0.001..1.0_f64, 0.0..1.0_f64, any::<[bool; 2]>()).prop_map(
-        |(min, span, weight, max_probability, [gentle, random])| QueueConfig::Red {
+fn with_any_parameters(queue: QueueConfig) -> BoxedStrategy<QueueConfig> {
+    match queue {
+        QueueConfig::DropTail {} | QueueConfig::DropFromFront {} | QueueConfig::RandomDrop {} => Just(queue).boxed(),
+        QueueConfig::Priority { victim, .. } => {
+            (3_u8..=8).prop_map(move |levels| QueueConfig::Priority { levels, victim }).boxed()
+        }
+        QueueConfig::Red { victim, .. } => red(victim).boxed(),
+    }
+}
+
+fn red(victim: VictimConfig) -> impl Strategy<Value = QueueConfig> {
+    (0.0..10.0_f64, 0.1..20.0_f64, 0.001..1.0_f64, 0.0..1.0_f64, any::<bool>()).prop_map(
+        move |(min, span, weight, max_probability, gentle)| QueueConfig::Red {
             min_threshold_packets: min,
             max_threshold_packets: min + span,
             weight,
             max_probability,
             gentle,
-            victim: if random { VictimConfig::Random } else { VictimConfig::Arriving },
+            victim,
             mean_packet_bytes: 500,
         },
     )
