@@ -1,36 +1,36 @@
 /// Whether a buffer's limit counts the packet in transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
-    /// It does: ns-2's DropTail, where limit B holds B packets in all.
+    /// Counts the packet in transmission: ns-2's DropTail, where limit B holds B packets in all.
     WithService,
-    /// Only those that wait count: limit B holds B that wait and one in transmission.
+    /// Counts waiting packets only: limit B holds B waiting packets and one in transmission.
     Waiting,
 }
 
-/// How much a buffer holds.
+/// The capacity of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// All that comes.
+    /// No limit.
     Unlimited,
-    /// So many packets.
+    /// Packets.
     Packets(u64),
-    /// So many bytes.
+    /// Bytes.
     Bytes(u64),
 }
 
-/// A buffer's limit and what it counts.
+/// A buffer with its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffer {
-    /// Packets in all, the one in transmission included.
-    most_packets: u64,
-    /// Bytes of what counts.
-    most_bytes: u64,
+    /// Limit of packets, the one in transmission included.
+    max_packets: u64,
+    /// Limit of the bytes that count.
+    max_bytes: u64,
     counting: Counting,
 }
 
-/// What a link holds at some instant.
+/// The packets in a link at an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Load {
+pub struct Occupancy {
     /// Packets, the one in transmission included.
     pub packets: u64,
     /// Their bytes.
@@ -40,40 +40,40 @@ pub struct Load {
 }
 
 impl Buffer {
-    /// A buffer of the given limit.
+    /// Returns a buffer with a limit.
     pub fn new(limit: Limit, counting: Counting) -> Buffer {
-        let unlimited = Buffer { most_packets: u64::MAX, most_bytes: u64::MAX, counting };
+        let unlimited = Buffer { max_packets: u64::MAX, max_bytes: u64::MAX, counting };
         match (limit, counting) {
             (Limit::Unlimited, _) => unlimited,
-            (Limit::Packets(limit), Counting::WithService) => Buffer { most_packets: limit, ..unlimited },
-            (Limit::Packets(limit), Counting::Waiting) => Buffer { most_packets: limit + 1, ..unlimited },
-            (Limit::Bytes(limit), _) => Buffer { most_bytes: limit, ..unlimited },
+            (Limit::Packets(limit), Counting::WithService) => Buffer { max_packets: limit, ..unlimited },
+            (Limit::Packets(limit), Counting::Waiting) => Buffer { max_packets: limit + 1, ..unlimited },
+            (Limit::Bytes(limit), _) => Buffer { max_bytes: limit, ..unlimited },
         }
     }
 
-    /// Whether a packet of `bytes` finds room. One that finds the link idle always does.
+    /// Returns whether a packet of `bytes` finds room. An idle link has room for any packet.
     #[inline(always)]
-    pub fn admits(&self, load: &Load, bytes: u16) -> bool {
-        load.packets == 0 || (load.packets < self.most_packets && self.has_bytes_for(load, bytes))
+    pub fn admits(&self, held: &Occupancy, bytes: u16) -> bool {
+        held.packets == 0 || (held.packets < self.max_packets && self.has_bytes_for(held, bytes))
     }
 
     #[inline(always)]
-    fn has_bytes_for(&self, load: &Load, bytes: u16) -> bool {
-        self.most_bytes == u64::MAX || {
+    fn has_bytes_for(&self, held: &Occupancy, bytes: u16) -> bool {
+        self.max_bytes == u64::MAX || {
             let counted = match self.counting {
-                Counting::WithService => load.bytes,
-                Counting::Waiting => load.bytes - load.bytes_in_service,
+                Counting::WithService => held.bytes,
+                Counting::Waiting => held.bytes - held.bytes_in_service,
             };
-            counted + u64::from(bytes) <= self.most_bytes
+            counted + u64::from(bytes) <= self.max_bytes
         }
     }
 
-    /// The queue length that disciplines look at: what the limit counts, in packets.
+    /// Returns the queue length that AQM uses: the packets that the limit counts.
     #[inline(always)]
-    pub fn counted_packets(&self, load: &Load) -> u64 {
+    pub fn counted_packets(&self, held: &Occupancy) -> u64 {
         match self.counting {
-            Counting::WithService => load.packets,
-            Counting::Waiting => load.packets.saturating_sub(1),
+            Counting::WithService => held.packets,
+            Counting::Waiting => held.packets.saturating_sub(1),
         }
     }
 }
@@ -82,13 +82,13 @@ impl Buffer {
 mod tests {
     use super::*;
 
-    fn load(packets: u64) -> Load {
-        Load { packets, bytes: packets * 500, bytes_in_service: 500 * packets.min(1) }
+    fn held(packets: u64) -> Occupancy {
+        Occupancy { packets, bytes: packets * 500, bytes_in_service: 500 * packets.min(1) }
     }
 
     fn holds(limit: Limit, counting: Counting) -> u64 {
         let buffer = Buffer::new(limit, counting);
-        (0..).find(|&packets| !buffer.admits(&load(packets), 500)).unwrap()
+        (0..).find(|&packets| !buffer.admits(&held(packets), 500)).unwrap()
     }
 
     #[test]
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn an_idle_link_admits_what_its_buffer_could_not_hold() {
         let buffer = Buffer::new(Limit::Bytes(100), Counting::WithService);
-        assert!(buffer.admits(&load(0), 1500));
-        assert!(!buffer.admits(&load(1), 1500));
+        assert!(buffer.admits(&held(0), 1500));
+        assert!(!buffer.admits(&held(1), 1500));
     }
 }

@@ -1,24 +1,24 @@
 use base::{RandomStream, Time};
 
-/// How a propagation delay changes with time.
+/// The law by which a propagation delay changes with time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DelayLaw {
-    /// From each instant on its delay, in order of time; the first one holds from the start.
+    /// Pairs of an instant and the delay from then on, in order of time; the first delay holds from the start.
     Steps(Vec<(Time, Time)>),
-    /// A semi-Markov process: it stays in a state for a while, then goes to another.
+    /// A semi-Markov process, which stays in a state for a random time and then enters another.
     Alternating {
-        /// The states; the process begins in the one of the index `start`.
+        /// States.
         states: Vec<DelayState>,
-        /// Where it begins.
+        /// Index of the first state.
         start: usize,
-        /// From each state (row) to each other, the probability; none: to the next one, cyclically.
+        /// Probability of each transition, from a state (row) to a state; `None`: to the next state, cyclically.
         transitions: Option<Vec<Vec<f64>>>,
     },
-    /// A new delay each period, uniform between two bounds: a path that changes its satellite.
+    /// A new delay each period, uniform between two bounds: a path that moves from satellite to satellite.
     Handover {
         /// Least and largest delay \[s\].
         bounds_s: (f64, f64),
-        /// How long each lasts.
+        /// Length of a period.
         period: Time,
     },
 }
@@ -27,28 +27,28 @@ pub enum DelayLaw {
 /// distributed longer [abrupt-delay, section II].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DelayState {
-    /// Delay in it.
+    /// Delay in this state.
     pub delay: Time,
-    /// Least stay (T) \[s\].
+    /// Minimum stay (T) \[s\].
     pub least_stay_s: f64,
-    /// Mean of what is added to it (the mean of X) \[s\].
+    /// Mean of the random addition (the mean of X) \[s\].
     pub mean_extra_s: f64,
 }
 
-/// A delay as a function of time. What it draws depends on its random stream alone, not on who asks when.
+/// A delay as a function of time; its values do not depend on when they are asked for.
 #[derive(Clone, Debug)]
 pub struct DelayProcess {
     law: DelayLaw,
-    /// The step, state or period in force.
+    /// Index of the present step, state or period.
     index: usize,
     delay: Time,
-    /// When the next one begins.
+    /// Beginning of the next step, state or period.
     until: Time,
     random: RandomStream,
 }
 
 impl DelayProcess {
-    /// The process at time zero. Steps must not be empty, nor states.
+    /// Returns the process at time zero. Steps and states must not be empty.
     pub fn new(law: DelayLaw, random: RandomStream) -> DelayProcess {
         let index = if let DelayLaw::Alternating { start, .. } = law { start } else { 0 };
         let mut process = DelayProcess { law, index, delay: Time::ZERO, until: Time::ZERO, random };
@@ -56,7 +56,7 @@ impl DelayProcess {
         process
     }
 
-    /// The delay in force at an instant, which is not before the last one asked for.
+    /// Returns the delay at an instant. Instants must come in order of time.
     pub fn at(&mut self, now: Time) -> Time {
         while self.until <= now {
             self.change();
@@ -64,7 +64,7 @@ impl DelayProcess {
         self.delay
     }
 
-    /// When the delay in force ends; [`Time::NEVER`] where it stays.
+    /// Returns when the present delay ends; [`Time::NEVER`] if it does not.
     pub fn until(&self) -> Time {
         self.until
     }
@@ -74,12 +74,12 @@ impl DelayProcess {
         self.index = match &self.law {
             DelayLaw::Steps(_) | DelayLaw::Handover { .. } => self.index + 1,
             DelayLaw::Alternating { states, transitions: None, .. } => (self.index + 1) % states.len(),
-            DelayLaw::Alternating { transitions: Some(rows), .. } => drawn(&rows[self.index], self.random.uniform()),
+            DelayLaw::Alternating { transitions: Some(rows), .. } => choose(&rows[self.index], self.random.uniform()),
         };
         self.enter(now);
     }
 
-    /// The step, state or period of the index begins.
+    /// Begins the step, state or period of the present index.
     fn enter(&mut self, now: Time) {
         (self.delay, self.until) = match &self.law {
             DelayLaw::Steps(steps) => {
@@ -99,33 +99,36 @@ impl DelayProcess {
     }
 }
 
-/// The index that a uniform number chooses by a row of probabilities.
-fn drawn(row: &[f64], uniform: f64) -> usize {
+/// Returns the index that a uniform random number chooses by a row of probabilities.
+fn choose(row: &[f64], uniform: f64) -> usize {
     let mut sum = 0.0;
     let chosen = row.iter().position(|probability| {
         sum += probability;
         uniform < sum
     });
-    // Rounding may leave the sum a little below 1: the last one that is possible.
+    // Rounding may leave the sum a little below 1; then it is the last possible index.
     chosen.or_else(|| row.iter().rposition(|&probability| probability > 0.0)).unwrap_or_default()
 }
 
-/// The pipe behind a link whose delay changes: a packet takes the delay in force as its last bit leaves the link.
+/// A propagation delay behind a link that changes: a packet has the delay of the instant at which its last bit leaves the
+/// link.
 #[derive(Clone, Debug)]
 pub struct Pipe {
     process: DelayProcess,
     constant: Time,
     keeps_order: bool,
+    /// The last arrival.
     last: Time,
 }
 
 impl Pipe {
-    /// With the process's delay and a constant one. Packets keep their order, or overtake one another where the delay drops.
+    /// Returns a pipe whose delay is that of a process and a constant. Packets keep their order, or overtake one another where
+    /// the delay falls.
     pub fn new(process: DelayProcess, constant: Time, keeps_order: bool) -> Pipe {
         Pipe { process, constant, keeps_order, last: Time::ZERO }
     }
 
-    /// When a packet arrives that departs now; departures are told in order of time.
+    /// Returns the arrival of a packet at the end of the pipe. Departures from the link must come in order of time.
     pub fn arrival(&mut self, departure: Time) -> Time {
         let arrival = departure + self.process.at(departure) + self.constant;
         if !self.keeps_order {
@@ -157,7 +160,7 @@ mod tests {
         states.iter().map(state).collect()
     }
 
-    /// Time in each state until the end, and the number of changes from each to each.
+    /// Returns the fraction of time in each state, and the number of changes from each state to each other.
     fn proportions(mut process: DelayProcess, delays: &[f64], end: Time) -> (Vec<f64>, Vec<Vec<u32>>) {
         let mut spent = vec![0.0; delays.len()];
         let mut changes = vec![vec![0; delays.len()]; delays.len()];
@@ -236,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_overtake_or_keep_their_order_when_the_delay_drops() {
+    fn packets_overtake_or_keep_their_order_when_the_delay_falls() {
         let law = DelayLaw::Steps(vec![(t(0.0), t(0.3)), (t(1.0), t(0.1))]);
         let arrivals = |keeps_order| {
             let mut pipe = Pipe::new(process(law.clone()), t(0.5), keeps_order);

@@ -1,31 +1,32 @@
 use base::{RandomStream, Rate, Ring, Time};
 
-use crate::buffer::{Buffer, Load};
+use crate::buffer::{Buffer, Occupancy};
 use crate::queue::{Aqm, Discipline, Verdict};
 use crate::statistics::{LinkStatistics, Phase};
 
-/// A link whose packets' departures are known on arrival: first in, first out, and whoever is in stays in.
+/// A link whose packets' departures are known on arrival: first in, first out, and no waiting packet is dropped.
 ///
 /// `departure = max(now, last departure) + size / rate` (Lindley), so a packet costs arithmetic and no event.
-/// Arrivals must be told in order of time; they may lie ahead of the simulation's clock.
+/// Arrivals must come in order of time; they may be ahead of the simulation's clock.
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// Departure of the last packet let in, and its length.
-    last: Inside,
+    /// The packet enqueued last.
+    last: Enqueued,
     /// The packets in the link before the last one, the one in transmission first.
-    before_last: Ring<Inside>,
+    before_last: Ring<Enqueued>,
     bytes_before_last: u64,
     rate: Rate,
     buffer: Buffer,
     aqm: Option<Box<Aqm>>,
-    /// Packets of the size at hand that came and left within the measurement, and what they add to the area.
+    /// Packets of the latest size that arrived and departed in the measured part and are not in `statistics` yet.
     passed: u64,
+    /// Their part of the queue area.
     passed_area: u128,
     statistics: LinkStatistics,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Inside {
+struct Enqueued {
     departure: Time,
     bytes: u16,
 }
@@ -34,7 +35,7 @@ impl Link {
     /// Returns an empty link. As no waiting packet is overtaken or dropped, only the AQM of the discipline acts.
     pub fn new(rate: Rate, buffer: Buffer, discipline: &Discipline, random: RandomStream) -> Link {
         Link {
-            last: Inside::default(),
+            last: Enqueued::default(),
             before_last: Ring::default(),
             bytes_before_last: 0,
             rate,
@@ -46,7 +47,7 @@ impl Link {
         }
     }
 
-    /// What it counted.
+    /// Returns the counters.
     pub fn statistics(&self) -> LinkStatistics {
         let mut statistics = self.statistics;
         let (bytes, service) = self.rate.at_hand();
@@ -59,68 +60,68 @@ impl Link {
         statistics
     }
 
-    /// Packets in the link after the last arrival.
+    /// Returns the number of packets in the link after the last arrival.
     pub fn packets(&self) -> u64 {
         self.before_last.len() as u64 + u64::from(self.last.departure > Time::ZERO)
     }
 
-    /// The departures still ahead after the last arrival, in order.
+    /// Returns the departures after the last arrival, in order.
     pub fn departures(&self) -> impl Iterator<Item = Time> + '_ {
         let last = Some(self.last.departure).filter(|&departure| departure > Time::ZERO);
-        self.before_last.iter().map(|inside| inside.departure).chain(last)
+        self.before_last.iter().map(|enqueued| enqueued.departure).chain(last)
     }
 
-    /// A packet of `bytes` arrives: when its last bit leaves; none where it is dropped.
+    /// Handles the arrival of a packet of `bytes`; returns its departure, `None` if it is dropped.
     #[inline(always)]
     pub fn arrive(&mut self, now: Time, bytes: u16, phase: &Phase) -> Option<Time> {
         let mut start = now;
         if self.last.departure > now {
-            self.forget_departed(now);
-            let load = self.load();
-            if self.aqm.is_some() && self.drops_early(now, &load) {
-                return self.refuse(now, phase);
+            self.remove_departed(now);
+            let held = self.occupancy();
+            if self.aqm.is_some() && self.drops_early(now, &held) {
+                return self.drop_arriving(now, phase);
             }
-            if !self.buffer.admits(&load, bytes) {
-                return self.refuse(now, phase);
+            if !self.buffer.admits(&held, bytes) {
+                return self.drop_arriving(now, phase);
             }
-            self.statistics.observe_queue(load.packets + 1, now, phase);
+            self.statistics.observe_queue(held.packets + 1, now, phase);
             self.before_last.push(self.last);
             self.bytes_before_last += u64::from(self.last.bytes);
             start = self.last.departure;
         } else {
             self.before_last.clear();
             self.bytes_before_last = 0;
-            if self.aqm.is_some() && self.drops_early(now, &Load::default()) {
-                return self.refuse(now, phase);
+            if self.aqm.is_some() && self.drops_early(now, &Occupancy::default()) {
+                return self.drop_arriving(now, phase);
             }
         }
         let (bytes_at_hand, mut service) = self.rate.at_hand();
         if bytes != bytes_at_hand {
-            service = self.settle(bytes);
+            service = self.change_size(bytes);
         }
         let departure = start + service;
-        self.last = Inside { departure, bytes };
+        self.last = Enqueued { departure, bytes };
         if now >= phase.warmup && departure <= phase.end {
             self.passed += 1;
             self.passed_area += u128::from((departure - now).picoseconds());
         } else {
-            self.count_at_the_edge(now, start, phase);
+            self.count_at_boundary(now, start, phase);
         }
         Some(departure)
     }
 
-    /// Another size comes: what passed so far is counted with the size that was at hand. Its service time.
+    /// Adds the passed packets of the old size to the statistics; returns the service time of the new size.
     #[cold]
-    fn settle(&mut self, bytes: u16) -> Time {
+    fn change_size(&mut self, bytes: u16) -> Time {
         self.statistics = self.statistics();
         (self.passed, self.passed_area) = (0, 0);
         self.rate.service_time(bytes)
     }
 
-    /// The packet just let in comes or leaves outside the measurement.
+    /// Counts the last packet, which arrives or departs outside the measured part.
     #[cold]
-    fn count_at_the_edge(&mut self, now: Time, start: Time, phase: &Phase) {
-        let Inside { departure, bytes } = self.last;
+    fn count_at_boundary(&mut self, now: Time, start: Time, phase: &Phase) {
+        let Enqueued { departure, bytes } = self.last;
         self.statistics.arrived[phase.index(now)] += 1;
         self.statistics.in_link(now, departure, phase);
         self.statistics.transmitted(start, departure, bytes, phase);
@@ -128,15 +129,15 @@ impl Link {
     }
 
     #[cold]
-    fn refuse(&mut self, now: Time, phase: &Phase) -> Option<Time> {
+    fn drop_arriving(&mut self, now: Time, phase: &Phase) -> Option<Time> {
         self.statistics.arrived[phase.index(now)] += 1;
         self.statistics.dropped[phase.index(now)] += 1;
         None
     }
 
-    /// A departure goes before an arrival at the same instant.
+    /// Removes the packets that have departed. A departure precedes an arrival at the same instant.
     #[inline(always)]
-    fn forget_departed(&mut self, now: Time) {
+    fn remove_departed(&mut self, now: Time) {
         while let Some(first) = self.before_last.front() {
             if first.departure > now {
                 break;
@@ -146,20 +147,20 @@ impl Link {
         }
     }
 
-    /// What a busy link holds.
+    /// Returns the occupancy of a busy link.
     #[inline(always)]
-    fn load(&self) -> Load {
+    fn occupancy(&self) -> Occupancy {
         let first = self.before_last.front().unwrap_or(&self.last);
-        Load {
+        Occupancy {
             packets: self.before_last.len() as u64 + 1,
             bytes: self.bytes_before_last + u64::from(self.last.bytes),
             bytes_in_service: u64::from(first.bytes),
         }
     }
 
-    fn drops_early(&mut self, now: Time, load: &Load) -> bool {
-        let idle = (load.packets == 0).then(|| now - self.last.departure);
-        let queue = self.buffer.counted_packets(load);
+    fn drops_early(&mut self, now: Time, held: &Occupancy) -> bool {
+        let idle = (held.packets == 0).then(|| now - self.last.departure);
+        let queue = self.buffer.counted_packets(held);
         self.aqm.as_mut().is_some_and(|aqm| aqm.algorithm().on_arrival(queue, idle) == Verdict::Drop)
     }
 }
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_departure_goes_before_an_arrival_at_the_same_instant() {
+    fn a_departure_precedes_an_arrival_at_the_same_instant() {
         let mut link = link(Limit::Packets(2));
         let fates = [0.0, 0.0, 1.0, 1.0].map(|t| arrive(&mut link, t).is_some());
         assert_eq!(fates, [true, true, true, false]);

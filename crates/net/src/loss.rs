@@ -1,122 +1,119 @@
 use base::{Packet, PacketKind, RandomStream, Time};
 
-/// Which packets a loss process looks at.
+/// The packets to which a loss process applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Crossing {
-    /// All.
+pub enum AppliesTo {
+    /// All packets.
     All,
-    /// Data only.
+    /// Data packets.
     Data,
-    /// ACKs only.
+    /// ACKs.
     Acks,
 }
 
-/// Which packets are lost.
+impl AppliesTo {
+    fn includes(self, packet: &Packet) -> bool {
+        match self {
+            AppliesTo::All => true,
+            AppliesTo::Data => packet.kind != PacketKind::Ack,
+            AppliesTo::Acks => packet.kind == PacketKind::Ack,
+        }
+    }
+}
+
+/// The law by which packets are lost.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LossLaw {
-    /// Each with a probability, independently.
+    /// Each packet with a probability, independently.
     Bernoulli(f64),
-    /// The next one after each instant of a Poisson process; an instant that finds none for `void_after` is void
+    /// The next packet after each instant of a Poisson process; an instant expires if no packet arrives within `void_after`
     /// [variable-delay, section 6].
     Poisson {
         /// Mean time between two instants \[s\].
         mean_interval_s: f64,
-        /// How long an instant waits for a packet.
+        /// Time after which an instant expires.
         void_after: Time,
     },
-    /// By a chain of two states that takes a step after each packet (Gilbert 1960, Elliott 1963); it begins in the good one.
+    /// By a Markov chain of two states that takes a step after each packet (Gilbert 1960, Elliott 1963), from the good state.
     GilbertElliott {
         /// Probability of a step from the good to the bad state (p).
         to_bad: f64,
-        /// And back (r).
+        /// Probability of a step from the bad to the good state (r).
         to_good: f64,
         /// Probability of a loss in the good state.
         in_good: f64,
-        /// And in the bad one.
+        /// Probability of a loss in the bad state.
         in_bad: f64,
     },
-    /// Those with the given numbers, counted from 1, in rising order.
+    /// The packets with the given numbers, counted from 1, in rising order.
     Packets(Vec<u64>),
-    /// The next one after each given instant, in rising order.
+    /// The next packet after each of the given instants, in rising order.
     Times(Vec<Time>),
 }
 
-/// What loses packets as they come to a link, before its queue.
+/// A process that loses packets as they arrive at a link, before its queue.
 #[derive(Clone, Debug)]
-pub struct Loss {
+pub struct LossProcess {
     law: LossLaw,
-    crossing: Crossing,
+    applies_to: AppliesTo,
     random: RandomStream,
-    state: State,
+    /// Packets so far.
+    packets: u64,
+    /// Entries of the law's list that are past.
+    past: usize,
+    /// The next instant of the Poisson process.
+    next: Time,
+    /// Whether the Markov chain is in its bad state.
+    bad: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum State {
-    Stateless,
-    /// The next instant, and how many of a list there were before it.
-    Instant(Time, usize),
-    /// The packets counted, and how many of the list were lost.
-    Count(u64, usize),
-    /// Whether the chain is in its bad state.
-    Chain(bool),
-}
-
-impl Loss {
-    /// A process at time zero.
-    pub fn new(law: LossLaw, crossing: Crossing, mut random: RandomStream) -> Loss {
-        let state = match &law {
-            LossLaw::Bernoulli(_) => State::Stateless,
-            LossLaw::Poisson { mean_interval_s, .. } => {
-                State::Instant(Time::from_seconds(random.exponential(*mean_interval_s)), 0)
+impl LossProcess {
+    /// Returns a process at time zero.
+    pub fn new(law: LossLaw, applies_to: AppliesTo, mut random: RandomStream) -> LossProcess {
+        let next = match law {
+            LossLaw::Poisson { mean_interval_s, .. } => Time::from_seconds(random.exponential(mean_interval_s)),
+            LossLaw::Bernoulli(_) | LossLaw::GilbertElliott { .. } | LossLaw::Packets(_) | LossLaw::Times(_) => {
+                Time::NEVER
             }
-            LossLaw::Times(times) => State::Instant(times.first().copied().unwrap_or(Time::NEVER), 0),
-            LossLaw::GilbertElliott { .. } => State::Chain(false),
-            LossLaw::Packets(_) => State::Count(0, 0),
         };
-        Loss { law, crossing, random, state }
+        LossProcess { law, applies_to, random, packets: 0, past: 0, next, bad: false }
     }
 
-    /// Whether the packet that comes now is lost; packets are told in order of time.
+    /// Returns whether the packet that arrives now is lost. Packets must come in order of time.
     pub fn loses(&mut self, now: Time, packet: &Packet) -> bool {
-        let ack = packet.kind == PacketKind::Ack;
-        if (ack && self.crossing == Crossing::Data) || (!ack && self.crossing == Crossing::Acks) {
+        if !self.applies_to.includes(packet) {
             return false;
         }
         let random = &mut self.random;
-        match (&self.law, &mut self.state) {
-            (LossLaw::Bernoulli(probability), _) => random.uniform() < *probability,
-            (LossLaw::GilbertElliott { to_bad, to_good, in_good, in_bad }, State::Chain(bad)) => {
-                let lost = random.uniform() < if *bad { *in_bad } else { *in_good };
-                *bad ^= random.uniform() < if *bad { *to_good } else { *to_bad };
+        match &self.law {
+            LossLaw::Bernoulli(probability) => random.uniform() < *probability,
+            LossLaw::GilbertElliott { to_bad, to_good, in_good, in_bad } => {
+                let lost = random.uniform() < if self.bad { *in_bad } else { *in_good };
+                self.bad ^= random.uniform() < if self.bad { *to_good } else { *to_bad };
                 lost
             }
-            (LossLaw::Packets(numbers), State::Count(count, lost)) => {
-                *count += 1;
-                let hit = numbers.get(*lost) == Some(count);
-                *lost += usize::from(hit);
-                hit
+            LossLaw::Packets(numbers) => {
+                self.packets += 1;
+                let lost = numbers.get(self.past) == Some(&self.packets);
+                self.past += usize::from(lost);
+                lost
             }
-            (LossLaw::Times(times), State::Instant(next, passed)) => {
-                // All instants since the last packet have this one as their next.
-                let hit = *next <= now;
-                while *next <= now {
-                    *passed += 1;
-                    *next = times.get(*passed).copied().unwrap_or(Time::NEVER);
-                }
-                hit
+            LossLaw::Times(times) => {
+                // Several instants between two packets lose one packet.
+                let passed = times[self.past..].iter().take_while(|&&time| time <= now).count();
+                self.past += passed;
+                passed > 0
             }
-            (LossLaw::Poisson { mean_interval_s, void_after }, State::Instant(next, _)) => {
-                let mut hit = false;
-                while *next <= now {
-                    hit |= now - *next <= *void_after;
-                    // Later by a picosecond at least: the instants move on.
+            LossLaw::Poisson { mean_interval_s, void_after } => {
+                let mut lost = false;
+                while self.next <= now {
+                    lost |= now - self.next <= *void_after;
+                    // The instants advance by a picosecond at least.
                     let gap = Time::from_seconds(random.exponential(*mean_interval_s));
-                    *next += gap.max(Time::from_picoseconds(1));
+                    self.next += gap.max(Time::from_picoseconds(1));
                 }
-                hit
+                lost
             }
-            // Each law has its own state from the start.
-            _ => false,
         }
     }
 }
@@ -136,11 +133,11 @@ mod tests {
     };
     const ACK: Packet = Packet { kind: PacketKind::Ack, ..DATA };
 
-    fn loss(law: LossLaw) -> Loss {
-        Loss::new(law, Crossing::All, RandomStream::named(1, 0, "loss/link"))
+    fn loss(law: LossLaw) -> LossProcess {
+        LossProcess::new(law, AppliesTo::All, RandomStream::named(1, 0, "loss/link"))
     }
 
-    /// The fates of so many packets, one every `gap_s`.
+    /// Returns the fates of `packets` packets, one every `gap_s`.
     fn fates(law: LossLaw, packets: u64, gap_s: f64) -> Vec<bool> {
         let mut loss = loss(law);
         (0..packets).map(|number| loss.loses(Time::from_seconds(number as f64 * gap_s), &DATA)).collect()
@@ -224,8 +221,9 @@ mod tests {
 
     #[test]
     fn others_pass_and_are_not_counted() {
-        for (crossing, data, acks) in [(Crossing::Data, true, false), (Crossing::Acks, false, true)] {
-            let mut loss = Loss::new(LossLaw::Packets(vec![2]), crossing, RandomStream::named(1, 0, "loss/link"));
+        for (applies_to, data, acks) in [(AppliesTo::Data, true, false), (AppliesTo::Acks, false, true)] {
+            let mut loss =
+                LossProcess::new(LossLaw::Packets(vec![2]), applies_to, RandomStream::named(1, 0, "loss/link"));
             let fates = [DATA, ACK, DATA, ACK].map(|packet| loss.loses(Time::ZERO, &packet));
             assert_eq!(fates, [false, false, data, acks]);
         }

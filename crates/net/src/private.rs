@@ -1,61 +1,43 @@
 use base::{Rate, Time};
 
-use crate::buffer::{Buffer, Load};
+use crate::buffer::{Buffer, Occupancy};
 use crate::statistics::{LinkStatistics, Phase};
 
-/// Many links alike, each of which one flow has for itself; all carry packets of one size.
+/// Identical drop-tail links, one for each flow of a group, that carry packets of one size.
 ///
-/// First in, first out, drop-tail. As its packets are of one size, a link's state is one instant, the departure of its last
-/// packet: what it holds follows from that. Whoever has the links keeps these instants; what they count is counted together.
+/// As its packets are of one size, the state of a link is one instant, the departure of its last packet; its occupancy follows
+/// from that. The caller keeps this instant of each link; the counters are common to all.
 #[derive(Clone, Debug)]
 pub struct PrivateLinks {
     service: Time,
     bytes: u16,
-    /// A packet is let in while the last departure is no further ahead than this.
-    most_ahead: Time,
-    /// Packets that came and left within the measurement, and what they add to the area.
+    /// Largest time from now to the last departure with which a link has room for one more packet.
+    max_backlog: Time,
+    /// Packets that arrived and departed in the measured part and are not in `statistics`.
     passed: u64,
+    /// Their part of the queue area.
     passed_area: u128,
-    /// The longest that a last departure was ahead, in the measurement.
-    longest: Time,
+    /// Largest time from an instant of the measured part to the last departure.
+    longest_backlog: Time,
     statistics: LinkStatistics,
 }
 
 impl PrivateLinks {
-    /// Links of this rate and buffer for packets of `bytes`.
+    /// Returns links with a rate and a buffer for packets of `bytes`.
     pub fn new(mut rate: Rate, buffer: Buffer, bytes: u16) -> PrivateLinks {
         let service = rate.service_time(bytes);
-        let holds = |packets: u64| {
-            let (size, room) = (u64::from(bytes), packets < u64::MAX);
-            let load = Load { packets, bytes: packets.saturating_mul(size), bytes_in_service: size };
-            room && buffer.admits(&load, bytes)
-        };
-        // How many packets a link may hold already, and one more be let in: from 0 on, as `admits` falls but once.
-        let (mut some, mut too_many) = (0, u64::MAX >> 17);
-        if !holds(too_many) {
-            while too_many - some > 1 {
-                let middle = some + (too_many - some) / 2;
-                if holds(middle) {
-                    some = middle;
-                } else {
-                    too_many = middle;
-                }
-            }
-        } else {
-            some = u64::MAX;
-        }
         PrivateLinks {
             service,
             bytes,
-            most_ahead: service.times(some),
+            max_backlog: service.times(most_with_room(&buffer, bytes)),
             passed: 0,
             passed_area: 0,
-            longest: Time::ZERO,
+            longest_backlog: Time::ZERO,
             statistics: LinkStatistics::default(),
         }
     }
 
-    /// What all of them counted: sums, and the longest queue of any.
+    /// Returns the counters of all links: sums, and the longest queue of any.
     pub fn statistics(&self) -> LinkStatistics {
         let mut statistics = self.statistics;
         statistics.arrived[1] += self.passed;
@@ -63,20 +45,21 @@ impl PrivateLinks {
         statistics.departed_bytes[1] += self.passed * u64::from(self.bytes);
         statistics.busy += self.service.times(self.passed);
         statistics.queue_area += self.passed_area;
-        statistics.queue_max = if self.longest > Time::ZERO {
-            self.longest.picoseconds().div_ceil(self.service.picoseconds())
+        statistics.queue_max = if self.longest_backlog > Time::ZERO {
+            self.longest_backlog.picoseconds().div_ceil(self.service.picoseconds())
         } else {
             u64::from(self.passed > 0)
         };
         statistics
     }
 
-    /// A packet comes to the link whose last packet departs at `last`: when its last bit leaves; none where it is dropped.
+    /// Handles the arrival of a packet at the link whose last departure is `last`; returns its departure, `None` if it is
+    /// dropped.
     #[inline(always)]
     pub fn arrive(&mut self, last: &mut Time, now: Time, phase: &Phase) -> Option<Time> {
         let start = now.max(*last);
-        if start - now > self.most_ahead {
-            self.refuse(now, phase);
+        if start - now > self.max_backlog {
+            self.drop_arriving(now, phase);
             return None;
         }
         let departure = start + self.service;
@@ -85,27 +68,48 @@ impl PrivateLinks {
             let ahead = departure - now;
             self.passed += 1;
             self.passed_area += u128::from(ahead.picoseconds());
-            self.longest = self.longest.max(ahead);
+            self.longest_backlog = self.longest_backlog.max(ahead);
         } else {
-            self.count_at_the_edge(now, start, departure, phase);
+            self.count_at_boundary(now, start, departure, phase);
         }
         Some(departure)
     }
 
+    /// Counts a packet that arrives or departs outside the measured part.
     #[cold]
-    fn count_at_the_edge(&mut self, now: Time, start: Time, departure: Time, phase: &Phase) {
+    fn count_at_boundary(&mut self, now: Time, start: Time, departure: Time, phase: &Phase) {
         self.statistics.arrived[phase.index(now)] += 1;
         self.statistics.queue_area += u128::from(now.overlap(departure, phase.warmup, phase.end).picoseconds());
         self.statistics.transmitted(start, departure, self.bytes, phase);
-        // What stands there when the measurement begins counts too.
-        self.longest = self.longest.max(departure - now.max(phase.warmup));
+        // A packet in the link at the end of the warm-up counts too.
+        self.longest_backlog = self.longest_backlog.max(departure - now.max(phase.warmup));
     }
 
     #[cold]
-    fn refuse(&mut self, now: Time, phase: &Phase) {
+    fn drop_arriving(&mut self, now: Time, phase: &Phase) {
         self.statistics.arrived[phase.index(now)] += 1;
         self.statistics.dropped[phase.index(now)] += 1;
     }
+}
+
+/// Returns the largest number of packets of `bytes` in a link that has room for one more.
+fn most_with_room(buffer: &Buffer, bytes: u16) -> u64 {
+    let size = u64::from(bytes);
+    let has_room =
+        |packets| buffer.admits(&Occupancy { packets, bytes: packets * size, bytes_in_service: size }, bytes);
+    let (mut low, mut high) = (0, u64::MAX >> 17);
+    if has_room(high) {
+        return u64::MAX;
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if has_room(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
 }
 
 #[cfg(test)]
@@ -150,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn links_that_take_no_time_hold_nothing() {
+    fn infinitely_fast_links_hold_nothing() {
         let buffer = Buffer::new(Limit::Packets(1), Counting::WithService);
         let mut copies = PrivateLinks::new(Rate::UNLIMITED, buffer, 1000);
         let phase = Phase { warmup: Time::ZERO, end: Time::NEVER };

@@ -2,52 +2,55 @@ use base::{Packet, PacketKind, Ring, Time};
 
 use crate::statistics::{LinkStatistics, Phase};
 
-/// A worker that takes a fixed time for each packet, whatever its size: one after the other, first in, first out, with room
-/// for all. So the end of a packet's turn is known on arrival, as at a [`crate::Link`]; arrivals must be told in order of time.
+/// A server with a fixed service time for each kind of packet, whatever its size; first in, first out, without limit.
+/// So a packet's departure is known on arrival, as at a [`crate::Link`]. Arrivals must come in order of time.
 #[derive(Clone, Debug, Default)]
 pub struct Process {
+    /// Service time of a data packet.
     data: Time,
+    /// Service time of an ACK.
     ack: Time,
+    /// The last departure.
     last: Time,
-    /// The ends of the turns that are not over.
-    ends: Ring<Time>,
+    /// Departures of the packets in it.
+    departures: Ring<Time>,
     statistics: LinkStatistics,
 }
 
 impl Process {
-    /// An idle worker, by the times that it takes for a data packet and for an ACK.
+    /// Returns an idle server with the service times of a data packet and of an ACK.
     pub fn new(data: Time, ack: Time) -> Process {
         Process { data, ack, ..Process::default() }
     }
 
-    /// What it counted.
+    /// Returns the counters.
     pub fn statistics(&self) -> LinkStatistics {
         self.statistics
     }
 
-    /// Packets that wait or are in turn, after the last arrival.
+    /// Returns the number of packets after the last arrival.
     pub fn packets(&self) -> u64 {
-        self.ends.len() as u64
+        self.departures.len() as u64
     }
 
-    /// The ends of turns still ahead after the last arrival, in order.
+    /// Returns the departures after the last arrival, in order.
     pub fn departures(&self) -> impl Iterator<Item = Time> + '_ {
-        self.ends.iter().copied()
+        self.departures.iter().copied()
     }
 
-    /// A packet arrives: the end of its turn. Another one's end goes before an arrival at the same instant.
+    /// Handles the arrival of a packet and returns its departure. A departure precedes an arrival at the same instant.
     pub fn arrive(&mut self, now: Time, packet: &Packet, phase: &Phase) -> Time {
-        while self.ends.front().is_some_and(|&end| end <= now) {
-            self.ends.pop();
+        while self.departures.front().is_some_and(|&departure| departure <= now) {
+            self.departures.pop();
         }
         let start = self.last.max(now);
         self.last = start + if packet.kind == PacketKind::Ack { self.ack } else { self.data };
-        self.ends.push(self.last);
+        self.departures.push(self.last);
         let counted = &mut self.statistics;
         counted.arrived[phase.index(now)] += 1;
         counted.in_link(now, self.last, phase);
         counted.transmitted(start, self.last, packet.bytes, phase);
-        counted.observe_queue(self.ends.len() as u64, now, phase);
+        counted.observe_queue(self.departures.len() as u64, now, phase);
         self.last
     }
 }

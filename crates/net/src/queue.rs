@@ -5,11 +5,9 @@ mod classes;
 mod overflow;
 mod scheduler;
 
-use std::mem::{discriminant, Discriminant};
-
 use base::{Packet, RandomStream, Rate, Time};
 
-use crate::buffer::{Buffer, Load};
+use crate::buffer::{Buffer, Occupancy};
 pub(crate) use aqm::{Aqm, Verdict};
 pub use aqm::{AqmConfig, RedConfig};
 pub(crate) use classes::Waiting;
@@ -21,11 +19,11 @@ pub use scheduler::SchedulerConfig;
 /// A queue discipline with its parameters: one choice on each of three axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Discipline {
-    /// Which waiting packet is transmitted next.
+    /// Order of transmission.
     pub scheduler: SchedulerConfig,
-    /// Which packets are dropped before the buffer is full.
+    /// Drops other than those of a full buffer.
     pub aqm: AqmConfig,
-    /// Which packet is dropped in place of the arriving one.
+    /// Packet that is dropped in place of the arriving one.
     pub overflow: Overflow,
 }
 
@@ -54,11 +52,6 @@ impl Discipline {
         Discipline { scheduler, aqm, overflow }
     }
 
-    /// Returns its name on the list, whatever its parameters; `None` where the list lacks this combination.
-    pub fn name(&self) -> Option<&'static str> {
-        DISCIPLINES.iter().find(|(_, listed)| listed.kind() == self.kind()).map(|&(name, _)| name)
-    }
-
     /// Returns whether a packet's fate is known on arrival: a packet in the queue is neither overtaken nor dropped.
     pub const fn is_foreseen(&self) -> bool {
         self.scheduler.is_foreseen() && self.aqm.is_foreseen() && self.overflow.is_foreseen()
@@ -68,18 +61,14 @@ impl Discipline {
     pub const fn is_random(&self) -> bool {
         self.aqm.is_random() || self.overflow.is_random()
     }
-
-    fn kind(&self) -> (Discriminant<SchedulerConfig>, Discriminant<AqmConfig>, Overflow) {
-        (discriminant(&self.scheduler), discriminant(&self.aqm), self.overflow)
-    }
 }
 
 /// The transmitter that a queue feeds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Transmitter {
-    /// Nothing has been in transmission since an instant.
+    /// No packet has been in transmission since this instant.
     Idle { since: Time },
-    /// A packet of so many bytes is in transmission.
+    /// A packet of this length is in transmission.
     Busy { bytes: u16 },
 }
 
@@ -90,7 +79,7 @@ pub(crate) struct Queue {
     scheduler: Scheduler,
     aqm: Option<Aqm>,
     overflow: Overflow,
-    /// The overflow rule's random numbers.
+    /// Random numbers of the overflow rule.
     random: RandomStream,
     waiting: Classes,
 }
@@ -103,6 +92,7 @@ impl Queue {
             buffer,
             scheduler: scheduler.build(),
             overflow: *overflow,
+            // Where the AQM draws too, the overflow rule has a stream of its own.
             random: if aqm.is_random() { random.branch("victim") } else { random.clone() },
             aqm: aqm.build(rate, random),
             waiting: Classes::new(scheduler.classes()),
@@ -119,7 +109,8 @@ impl Queue {
         self.waiting.iter()
     }
 
-    /// Enqueues a packet of a priority level, or drops it or another one in its favour.
+    /// Enqueues a packet of a priority level. Where the AQM or a full buffer demands a drop, the overflow rule says of which
+    /// packet; that may be the arriving one.
     pub(crate) fn enqueue(
         &mut self,
         arriving: Waiting,
@@ -127,11 +118,11 @@ impl Queue {
         transmitter: Transmitter,
         dropped: &mut impl FnMut(Waiting),
     ) {
-        let load = self.load(transmitter);
-        let early = self.drops_early(arriving.since, &load, transmitter);
+        let held = self.occupancy(transmitter);
+        let early = self.drops_early(arriving.since, &held, transmitter);
         let class = self.scheduler.class(level);
-        if early || !self.buffer.admits(&load, arriving.packet.bytes) {
-            let victim = self.victim(&arriving.packet, class, &load);
+        if early || !self.buffer.admits(&held, arriving.packet.bytes) {
+            let victim = self.victim(&arriving.packet, class, &held);
             let Some(victim) = victim.and_then(|position| self.waiting.remove(position)) else {
                 return dropped(arriving);
             };
@@ -145,7 +136,7 @@ impl Queue {
         loop {
             let class = self.scheduler.next(&self.waiting)?;
             let next = self.waiting.pop(class)?;
-            let left = self.load(Transmitter::Idle { since: now });
+            let left = self.occupancy(Transmitter::Idle { since: now });
             let verdict = self.aqm.as_mut().map(|aqm| aqm.algorithm().on_departure(now, now - next.since, &left));
             if verdict != Some(Verdict::Drop) {
                 return Some(next);
@@ -154,30 +145,30 @@ impl Queue {
         }
     }
 
-    fn load(&self, transmitter: Transmitter) -> Load {
+    fn occupancy(&self, transmitter: Transmitter) -> Occupancy {
         let (packets, bytes) = (self.waiting.len() as u64, self.waiting.bytes());
         match transmitter {
-            Transmitter::Idle { .. } => Load { packets, bytes, bytes_in_service: 0 },
+            Transmitter::Idle { .. } => Occupancy { packets, bytes, bytes_in_service: 0 },
             Transmitter::Busy { bytes: in_service } => {
                 let bytes_in_service = u64::from(in_service);
-                Load { packets: packets + 1, bytes: bytes + bytes_in_service, bytes_in_service }
+                Occupancy { packets: packets + 1, bytes: bytes + bytes_in_service, bytes_in_service }
             }
         }
     }
 
-    fn drops_early(&mut self, now: Time, load: &Load, transmitter: Transmitter) -> bool {
+    fn drops_early(&mut self, now: Time, held: &Occupancy, transmitter: Transmitter) -> bool {
         let Some(aqm) = &mut self.aqm else { return false };
         let idle = match transmitter {
             Transmitter::Idle { since } => Some(now - since),
             Transmitter::Busy { .. } => None,
         };
-        aqm.algorithm().on_arrival(self.buffer.counted_packets(load), idle) == Verdict::Drop
+        aqm.algorithm().on_arrival(self.buffer.counted_packets(held), idle) == Verdict::Drop
     }
 
-    fn victim(&mut self, arriving: &Packet, class: usize, load: &Load) -> Option<Position> {
+    fn victim(&mut self, arriving: &Packet, class: usize, held: &Occupancy) -> Option<Position> {
         let fits_in_place_of = |victim: &Packet| {
-            let (packets, bytes) = (load.packets - 1, load.bytes - u64::from(victim.bytes));
-            self.buffer.admits(&Load { packets, bytes, ..*load }, arriving.bytes)
+            let (packets, bytes) = (held.packets - 1, held.bytes - u64::from(victim.bytes));
+            self.buffer.admits(&Occupancy { packets, bytes, ..*held }, arriving.bytes)
         };
         self.overflow.victim(&self.waiting, class, fits_in_place_of, &mut self.random)
     }
@@ -195,11 +186,8 @@ mod tests {
     }
 
     #[test]
-    fn the_list_knows_who_draws_and_whose_departures_are_foreseen() {
-        let properties = DISCIPLINES.map(|(name, discipline)| {
-            assert_eq!(discipline.name(), Some(name), "no two rows have the same parts");
-            (name, discipline.is_random(), discipline.is_foreseen())
-        });
+    fn the_list_says_which_disciplines_are_random_and_which_are_foreseen() {
+        let properties = DISCIPLINES.map(|(name, discipline)| (name, discipline.is_random(), discipline.is_foreseen()));
         let expected = [
             ("drop-tail", false, true),
             ("drop-from-front", false, false),
@@ -210,13 +198,5 @@ mod tests {
             ("priority-push-out", false, false),
         ];
         assert_eq!(properties, expected);
-    }
-
-    #[test]
-    fn a_name_holds_for_any_parameters_and_for_listed_combinations_alone() {
-        let config = RedConfig { gentle: false, ..RedConfig::TYPICAL };
-        let red = Discipline::new(SchedulerConfig::Fifo, AqmConfig::Red(config), Overflow::Random);
-        assert_eq!(red.name(), Some("red-random-drop"));
-        assert_eq!(Discipline { overflow: Overflow::Lowest, ..red }.name(), None);
     }
 }

@@ -1,47 +1,48 @@
 use base::Time;
 
-/// The two parts of a run, as indices of the counters: the warm-up, and what is measured after it.
+/// The measured part of a run and the warm-up before it; counters are pairs, one for each.
 #[derive(Clone, Copy, Debug)]
 pub struct Phase {
-    /// Where the measurement begins.
+    /// End of the warm-up.
     pub warmup: Time,
-    /// The end of the run; what lies later never happens.
+    /// End of the run.
     pub end: Time,
 }
 
 impl Phase {
-    /// 0 in the warm-up, 1 in the measurement.
+    /// Returns the index of counters at an instant: 0 in the warm-up, 1 in the measured part.
     #[inline(always)]
     pub fn index(&self, now: Time) -> usize {
         usize::from(now >= self.warmup)
     }
 }
 
-/// What a link counts, always. Pairs: in the warm-up, and in the measurement.
+/// The counters of a link. Pairs: in the warm-up, and in the measured part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStatistics {
-    /// Packets that came to the link.
+    /// Packets that arrived.
     pub arrived: [u64; 2],
-    /// Packets that the queue threw away.
+    /// Packets that the queue dropped.
     pub dropped: [u64; 2],
-    /// Packets that were lost before the queue; they count as arrived.
+    /// Packets that a loss process lost before the queue; they count as arrived.
     pub lost: [u64; 2],
-    /// Packets that were transmitted to their last bit.
+    /// Packets that were transmitted completely.
     pub departed: [u64; 2],
     /// Their bytes.
     pub departed_bytes: [u64; 2],
-    /// Time spent transmitting, in the measurement.
+    /// Time spent transmitting, in the measured part.
     pub busy: Time,
-    /// Integral over the measurement of the packets in the link, the one in transmission included: packets times picoseconds.
+    /// Integral over the measured part of the number of packets in the link, the one in transmission included
+    /// \[packets times picoseconds\].
     pub queue_area: u128,
-    /// The most packets in the link at once, in the measurement.
+    /// Largest number of packets in the link, in the measured part.
     pub queue_max: u64,
-    /// Packets that stand in the link when the measurement begins.
-    standing: u64,
+    /// Packets in the link at the end of the warm-up.
+    at_start: u64,
 }
 
 impl LinkStatistics {
-    /// Takes in what another link counted: sums, and the longer queue.
+    /// Adds the counters of another link, and takes the longer of both queues.
     pub fn add(&mut self, other: &LinkStatistics) {
         for index in 0..2 {
             self.arrived[index] += other.arrived[index];
@@ -55,16 +56,16 @@ impl LinkStatistics {
         self.queue_max = self.queue_max.max(other.queue_max);
     }
 
-    /// A packet is in the link, waiting or in transmission.
+    /// Counts a packet that is in the link, waiting or in transmission, from one instant until another.
     pub fn in_link(&mut self, from: Time, until: Time, phase: &Phase) {
         self.queue_area += u128::from(from.overlap(until, phase.warmup, phase.end).picoseconds());
         if from < phase.warmup && until > phase.warmup {
-            self.standing += 1;
-            self.queue_max = self.queue_max.max(self.standing);
+            self.at_start += 1;
+            self.queue_max = self.queue_max.max(self.at_start);
         }
     }
 
-    /// A packet is transmitted.
+    /// Counts a packet that is transmitted from `start` until `departure`.
     pub fn transmitted(&mut self, start: Time, departure: Time, bytes: u16, phase: &Phase) {
         self.busy += start.overlap(departure, phase.warmup, phase.end);
         if departure <= phase.end {
@@ -74,7 +75,7 @@ impl LinkStatistics {
         }
     }
 
-    /// So many packets are in the link now.
+    /// Records the number of packets that are in the link now.
     #[inline(always)]
     pub fn observe_queue(&mut self, packets: u64, now: Time, phase: &Phase) {
         if packets > self.queue_max && now >= phase.warmup {

@@ -1,15 +1,17 @@
-//! From a link's settings to what loses packets before it.
+//! Loss processes made from the settings of links.
 
 use base::{RandomStream, Time};
-use net::{Crossing, Loss, LossLaw};
+use net::{AppliesTo, LossLaw, LossProcess};
 
 use crate::scenario::{CrossingConfig, LossLawConfig, Scenario};
 
-/// What loses packets before a link of the scenario, and how many it lost: in the warm-up, and in the measurement.
+/// The loss process before a link.
 #[derive(Clone, Debug)]
 pub(crate) struct LossSlot {
-    pub(crate) loss: Loss,
+    pub(crate) process: LossProcess,
+    /// Index of the scenario's link.
     pub(crate) link: u32,
+    /// Packets lost in the warm-up and in the measured part.
     pub(crate) lost: [u64; 2],
 }
 
@@ -29,18 +31,22 @@ fn law(config: &LossLawConfig) -> LossLaw {
     }
 }
 
-/// The loss processes of a scenario, in the order of its links.
+/// Returns the loss processes of a scenario, in the order of its links.
 pub(crate) fn losses(scenario: &Scenario, replication: u64) -> Vec<LossSlot> {
     let links = scenario.links.iter().enumerate();
     let slots = links.filter_map(|(index, link)| {
         let config = link.loss.as_ref()?;
         let random = RandomStream::named(scenario.run.seed, replication, &format!("loss/{}", link.name));
-        let crossing = match config.applies_to {
-            CrossingConfig::All => Crossing::All,
-            CrossingConfig::Data => Crossing::Data,
-            CrossingConfig::Acks => Crossing::Acks,
+        let applies_to = match config.applies_to {
+            CrossingConfig::All => AppliesTo::All,
+            CrossingConfig::Data => AppliesTo::Data,
+            CrossingConfig::Acks => AppliesTo::Acks,
         };
-        Some(LossSlot { loss: Loss::new(law(&config.law), crossing, random), link: index as u32, lost: [0; 2] })
+        Some(LossSlot {
+            process: LossProcess::new(law(&config.law), applies_to, random),
+            link: index as u32,
+            lost: [0; 2],
+        })
     });
     slots.collect()
 }

@@ -1,4 +1,4 @@
-//! From a link's settings to the pipe behind it.
+//! Pipes made from the settings of links.
 
 use base::{RandomStream, Time};
 use net::{DelayLaw, DelayProcess, DelayState, Pipe};
@@ -25,13 +25,13 @@ fn law(config: &DelayLawConfig) -> DelayLaw {
     }
 }
 
-/// A link's delay as a function of time in one replication.
+/// Returns a link's delay process in one replication.
 pub(crate) fn delay_process(process: &DelayProcessConfig, seed: u64, replication: u64) -> DelayProcess {
     let random = RandomStream::named(seed, replication, &format!("delay/{}", process.stream));
     DelayProcess::new(law(&process.law), random)
 }
 
-/// The pipes of a scenario, in the order of its links.
+/// Returns the pipes of a scenario, in the order of its links.
 pub(crate) fn pipes(scenario: &Scenario, replication: u64) -> Vec<Pipe> {
     let pipe = |link: &LinkConfig| {
         let config = link.delay_process.as_ref()?;

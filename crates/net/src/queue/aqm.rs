@@ -2,11 +2,11 @@ mod red;
 
 use base::{RandomStream, Rate, Time};
 
-use crate::buffer::Load;
+use crate::buffer::Occupancy;
 use red::Red;
 pub use red::RedConfig;
 
-/// Active queue management and its parameters: decides which packets signal congestion before the buffer is full.
+/// Active queue management (AQM) and its parameters: drops packets as signals of congestion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AqmConfig {
     /// No AQM.
@@ -26,14 +26,14 @@ pub(crate) enum Verdict {
 
 /// An AQM algorithm: decides about packets, and never moves them.
 pub(crate) trait Algorithm {
-    /// Decides about an arriving packet that finds `queue` packets; `idle` is the time since the last departure from an empty
-    /// link, `None` at a busy one.
+    /// Decides about an arriving packet that finds `queue` packets; `idle` is the time since the last departure, `None` if the
+    /// link is busy.
     fn on_arrival(&mut self, _queue: u64, _idle: Option<Time>) -> Verdict {
         Verdict::Pass
     }
 
-    /// Decides about a packet whose turn it is after a time in the queue, in which it leaves `left` behind.
-    fn on_departure(&mut self, _now: Time, _sojourn: Time, _left: &Load) -> Verdict {
+    /// Decides about a packet that the scheduler has chosen after the time `sojourn` in the queue; `left` is the queue without it.
+    fn on_departure(&mut self, _now: Time, _sojourn: Time, _left: &Occupancy) -> Verdict {
         Verdict::Pass
     }
 }
@@ -73,7 +73,7 @@ impl AqmConfig {
 }
 
 impl Aqm {
-    /// Returns the algorithm. One kind is one arm.
+    /// Returns the algorithm.
     #[inline(always)]
     pub(crate) fn algorithm(&mut self) -> &mut dyn Algorithm {
         match self {
@@ -91,7 +91,7 @@ pub(crate) struct Impatient(pub(crate) Time);
 
 #[cfg(test)]
 impl Algorithm for Impatient {
-    fn on_departure(&mut self, _now: Time, sojourn: Time, left: &Load) -> Verdict {
+    fn on_departure(&mut self, _now: Time, sojourn: Time, left: &Occupancy) -> Verdict {
         if sojourn > self.0 && left.packets > 0 {
             Verdict::Drop
         } else {

@@ -52,7 +52,7 @@ impl Network {
     /// Returns whether a packet is lost before the link to which it comes, and counts it.
     pub(super) fn loses(&mut self, index: u32, now: Time, packet: Packet) -> bool {
         let slot = &mut self.elements.losses[index as usize];
-        let lost = slot.loss.loses(now, &packet);
+        let lost = slot.process.loses(now, &packet);
         if lost {
             let phase = self.phase.index(now);
             slot.lost[phase] += 1;

@@ -5,17 +5,17 @@ use super::{Algorithm, Verdict};
 /// Parameters of Random Early Detection: Floyd, Jacobson 1993, with the later "gentle" option.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedConfig {
-    /// Average queue below which nothing is dropped \[packets\].
+    /// Average queue from which packets are dropped \[packets\].
     pub min_threshold: f64,
-    /// Average queue from which all is dropped, or from which "gentle" goes on \[packets\].
+    /// Average queue at which the drop probability is `max_probability` \[packets\].
     pub max_threshold: f64,
     /// Weight of the newest sample in the average (w_q).
     pub weight: f64,
     /// Drop probability at the maximum threshold (max_p).
     pub max_probability: f64,
-    /// Above the maximum threshold the probability rises to 1 at twice the threshold, instead of at once.
+    /// Whether the drop probability rises linearly to 1 at twice the maximum threshold, instead of at once.
     pub gentle: bool,
-    /// A typical packet, for the idle correction \[bytes\].
+    /// Size of a typical packet, for the correction after idle time \[bytes\].
     pub mean_packet_bytes: u16,
 }
 
@@ -31,25 +31,29 @@ impl RedConfig {
     };
 }
 
-/// The state of a RED queue.
+/// Random Early Detection of a queue.
 #[derive(Clone, Debug)]
 pub struct Red {
     config: RedConfig,
+    /// Average queue \[packets\].
     average: f64,
-    /// Packets since the last drop while the average was above the minimum threshold; none below it.
+    /// Packets since the last drop, or since the average rose above the minimum threshold; `None` below it.
     count: Option<u64>,
+    /// Service time of a typical packet.
     typical_service: Time,
     random: RandomStream,
 }
 
 impl Red {
-    /// An empty queue in front of a link of the given rate.
+    /// Returns the RED of an empty queue in front of a link with a rate.
     pub fn new(config: RedConfig, mut rate: Rate, random: RandomStream) -> Red {
         let typical_service = rate.service_time(config.mean_packet_bytes);
         Red { config, average: 0.0, count: None, typical_service, random }
     }
 
-    /// Floyd, Jacobson 1993 section 4, with the correction for idle time: as if `m` small packets had come.
+    /// Updates the average with the queue that a packet finds.
+    ///
+    /// Floyd, Jacobson 1993 section 4: idle time counts like arrivals of typical packets at an empty queue.
     fn update_average(&mut self, queue: u64, idle: Option<Time>) {
         let keep = 1.0 - self.config.weight;
         match idle {
@@ -62,7 +66,7 @@ impl Red {
         self.average = keep * self.average + self.config.weight * queue as f64;
     }
 
-    /// p_b; none below the minimum threshold.
+    /// Returns p_b; `None` below the minimum threshold.
     fn drop_probability(&self) -> Option<f64> {
         let RedConfig { min_threshold: min, max_threshold: max, max_probability, .. } = self.config;
         let average = self.average;
