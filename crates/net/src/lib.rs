@@ -23,4 +23,4 @@ pub use private::PrivateLinks;
 pub use process::Process;
 pub use queue::{AqmConfig, Discipline, Overflow, RedConfig, SchedulerConfig, DISCIPLINES};
 pub use queued::QueuedLink;
-pub use statistics::{LinkStatistics, Phase};
+pub use statistics::{LinkStatistics, Measurement};

@@ -2,7 +2,7 @@ use base::{RandomStream, Rate, Ring, Time};
 
 use crate::buffer::{Buffer, Occupancy};
 use crate::queue::{Aqm, Discipline, Verdict};
-use crate::statistics::{LinkStatistics, Phase};
+use crate::statistics::{LinkStatistics, Measurement};
 
 /// A link whose packets' departures are known on arrival: first in, first out, and no waiting packet is dropped.
 ///
@@ -73,18 +73,18 @@ impl Link {
 
     /// Handles the arrival of a packet of `bytes`; returns its departure, `None` if it is dropped.
     #[inline(always)]
-    pub fn arrive(&mut self, now: Time, bytes: u16, phase: &Phase) -> Option<Time> {
+    pub fn arrive(&mut self, now: Time, bytes: u16, measurement: &Measurement) -> Option<Time> {
         let mut start = now;
         if self.last.departure > now {
             self.remove_departed(now);
             let held = self.occupancy();
             if self.aqm.is_some() && self.drops_early(now, &held) {
-                return self.drop_arriving(now, phase);
+                return self.drop_arriving(now, measurement);
             }
             if !self.buffer.admits(&held, bytes) {
-                return self.drop_arriving(now, phase);
+                return self.drop_arriving(now, measurement);
             }
-            self.statistics.observe_queue(held.packets + 1, now, phase);
+            self.statistics.observe_queue(held.packets + 1, now, measurement);
             self.before_last.push(self.last);
             self.bytes_before_last += u64::from(self.last.bytes);
             start = self.last.departure;
@@ -92,7 +92,7 @@ impl Link {
             self.before_last.clear();
             self.bytes_before_last = 0;
             if self.aqm.is_some() && self.drops_early(now, &Occupancy::default()) {
-                return self.drop_arriving(now, phase);
+                return self.drop_arriving(now, measurement);
             }
         }
         let (bytes_at_hand, mut service) = self.rate.at_hand();
@@ -101,11 +101,11 @@ impl Link {
         }
         let departure = start + service;
         self.last = Enqueued { departure, bytes };
-        if now >= phase.warmup && departure <= phase.end {
+        if now >= measurement.warmup && departure <= measurement.end {
             self.passed += 1;
             self.passed_area += u128::from((departure - now).picoseconds());
         } else {
-            self.count_at_boundary(now, start, phase);
+            self.count_at_boundary(now, start, measurement);
         }
         Some(departure)
     }
@@ -120,18 +120,18 @@ impl Link {
 
     /// Counts the last packet, which arrives or departs outside the measured part.
     #[cold]
-    fn count_at_boundary(&mut self, now: Time, start: Time, phase: &Phase) {
+    fn count_at_boundary(&mut self, now: Time, start: Time, measurement: &Measurement) {
         let Enqueued { departure, bytes } = self.last;
-        self.statistics.arrived[phase.index(now)] += 1;
-        self.statistics.in_link(now, departure, phase);
-        self.statistics.transmitted(start, departure, bytes, phase);
-        self.statistics.observe_queue(1, now, phase);
+        self.statistics.arrived[measurement.index(now)] += 1;
+        self.statistics.in_link(now, departure, measurement);
+        self.statistics.transmitted(start, departure, bytes, measurement);
+        self.statistics.observe_queue(1, now, measurement);
     }
 
     #[cold]
-    fn drop_arriving(&mut self, now: Time, phase: &Phase) -> Option<Time> {
-        self.statistics.arrived[phase.index(now)] += 1;
-        self.statistics.dropped[phase.index(now)] += 1;
+    fn drop_arriving(&mut self, now: Time, measurement: &Measurement) -> Option<Time> {
+        self.statistics.arrived[measurement.index(now)] += 1;
+        self.statistics.dropped[measurement.index(now)] += 1;
         None
     }
 
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use crate::buffer::{Counting, Limit};
 
-    const PHASE: Phase = Phase { warmup: Time::ZERO, end: Time::NEVER };
+    const MEASUREMENT: Measurement = Measurement { warmup: Time::ZERO, end: Time::NEVER };
 
     fn link(limit: Limit) -> Link {
         // 1000 bytes take 1 ms.
@@ -180,7 +180,7 @@ mod tests {
 
     fn arrive(link: &mut Link, milliseconds: f64) -> Option<f64> {
         let now = Time::from_seconds(milliseconds / 1e3);
-        link.arrive(now, 1000, &PHASE).map(|departure| departure.seconds() * 1e3)
+        link.arrive(now, 1000, &MEASUREMENT).map(|departure| departure.seconds() * 1e3)
     }
 
     #[test]
@@ -207,10 +207,10 @@ mod tests {
     #[test]
     fn statistics_count_the_measured_part_alone() {
         let t = |milliseconds: f64| Time::from_seconds(milliseconds / 1e3);
-        let phase = Phase { warmup: t(1.5), end: t(3.5) };
+        let measurement = Measurement { warmup: t(1.5), end: t(3.5) };
         let mut link = link(Limit::Unlimited);
         for now in [0.0, 0.0, 2.0, 3.0] {
-            link.arrive(t(now), 1000, &phase).unwrap();
+            link.arrive(t(now), 1000, &measurement).unwrap();
         }
         // Busy from 0 to 4; departures at 1, 2, 3, 4.
         let seen = link.statistics();

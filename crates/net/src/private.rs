@@ -1,7 +1,7 @@
 use base::{Rate, Time};
 
 use crate::buffer::{Buffer, Occupancy};
-use crate::statistics::{LinkStatistics, Phase};
+use crate::statistics::{LinkStatistics, Measurement};
 
 /// Identical drop-tail links, one for each flow of a group, that carry packets of one size.
 ///
@@ -56,39 +56,40 @@ impl PrivateLinks {
     /// Handles the arrival of a packet at the link whose last departure is `last`; returns its departure, `None` if it is
     /// dropped.
     #[inline(always)]
-    pub fn arrive(&mut self, last: &mut Time, now: Time, phase: &Phase) -> Option<Time> {
+    pub fn arrive(&mut self, last: &mut Time, now: Time, measurement: &Measurement) -> Option<Time> {
         let start = now.max(*last);
         if start - now > self.max_backlog {
-            self.drop_arriving(now, phase);
+            self.drop_arriving(now, measurement);
             return None;
         }
         let departure = start + self.service;
         *last = departure;
-        if now >= phase.warmup && departure <= phase.end {
+        if now >= measurement.warmup && departure <= measurement.end {
             let ahead = departure - now;
             self.passed += 1;
             self.passed_area += u128::from(ahead.picoseconds());
             self.longest_backlog = self.longest_backlog.max(ahead);
         } else {
-            self.count_at_boundary(now, start, departure, phase);
+            self.count_at_boundary(now, start, departure, measurement);
         }
         Some(departure)
     }
 
     /// Counts a packet that arrives or departs outside the measured part.
     #[cold]
-    fn count_at_boundary(&mut self, now: Time, start: Time, departure: Time, phase: &Phase) {
-        self.statistics.arrived[phase.index(now)] += 1;
-        self.statistics.queue_area += u128::from(now.overlap(departure, phase.warmup, phase.end).picoseconds());
-        self.statistics.transmitted(start, departure, self.bytes, phase);
+    fn count_at_boundary(&mut self, now: Time, start: Time, departure: Time, measurement: &Measurement) {
+        self.statistics.arrived[measurement.index(now)] += 1;
+        self.statistics.queue_area +=
+            u128::from(now.overlap(departure, measurement.warmup, measurement.end).picoseconds());
+        self.statistics.transmitted(start, departure, self.bytes, measurement);
         // A packet in the link at the end of the warm-up counts too.
-        self.longest_backlog = self.longest_backlog.max(departure - now.max(phase.warmup));
+        self.longest_backlog = self.longest_backlog.max(departure - now.max(measurement.warmup));
     }
 
     #[cold]
-    fn drop_arriving(&mut self, now: Time, phase: &Phase) {
-        self.statistics.arrived[phase.index(now)] += 1;
-        self.statistics.dropped[phase.index(now)] += 1;
+    fn drop_arriving(&mut self, now: Time, measurement: &Measurement) {
+        self.statistics.arrived[measurement.index(now)] += 1;
+        self.statistics.dropped[measurement.index(now)] += 1;
     }
 }
 
@@ -118,7 +119,7 @@ mod tests {
     use crate::{Counting, Discipline, Limit, Link};
     use base::RandomStream;
 
-    fn same(limit: Limit, counting: Counting, arrivals: &[u64], phase: Phase) {
+    fn same(limit: Limit, counting: Counting, arrivals: &[u64], measurement: Measurement) {
         let (rate, buffer) = (Rate::from_bits_per_second(8e6), Buffer::new(limit, counting));
         let random = RandomStream::named(1, 0, "link");
         let mut link = Link::new(rate, buffer, &Discipline::DROP_TAIL, random);
@@ -126,8 +127,8 @@ mod tests {
         let mut now = Time::ZERO;
         for &gap in arrivals {
             now += Time::from_picoseconds(gap);
-            let fate = link.arrive(now, 1000, &phase);
-            assert_eq!(copies.arrive(&mut last, now, &phase), fate, "at {now:?} with {limit:?} {counting:?}");
+            let fate = link.arrive(now, 1000, &measurement);
+            assert_eq!(copies.arrive(&mut last, now, &measurement), fate, "at {now:?} with {limit:?} {counting:?}");
         }
         let (one, other) = (link.statistics(), copies.statistics());
         assert_eq!((one.arrived, one.dropped, one.departed), (other.arrived, other.dropped, other.departed));
@@ -147,7 +148,7 @@ mod tests {
                 for (warmup, end) in [(0, u64::MAX), (30_000_000_000, 90_000_000_000)] {
                     let gaps: Vec<u64> = (0..100).map(|_| random.below(5) as u64 * 500_000_000).collect();
                     let t = Time::from_picoseconds;
-                    same(limit, counting, &gaps, Phase { warmup: t(warmup), end: t(end) });
+                    same(limit, counting, &gaps, Measurement { warmup: t(warmup), end: t(end) });
                 }
             }
         }
@@ -157,10 +158,10 @@ mod tests {
     fn infinitely_fast_links_hold_nothing() {
         let buffer = Buffer::new(Limit::Packets(1), Counting::WithService);
         let mut copies = PrivateLinks::new(Rate::UNLIMITED, buffer, 1000);
-        let phase = Phase { warmup: Time::ZERO, end: Time::NEVER };
+        let measurement = Measurement { warmup: Time::ZERO, end: Time::NEVER };
         let mut last = Time::ZERO;
         for _ in 0..3 {
-            assert_eq!(copies.arrive(&mut last, Time::ZERO, &phase), Some(Time::ZERO));
+            assert_eq!(copies.arrive(&mut last, Time::ZERO, &measurement), Some(Time::ZERO));
         }
         assert_eq!(copies.statistics().queue_area, 0);
     }

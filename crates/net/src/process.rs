@@ -1,6 +1,6 @@
 use base::{Packet, PacketKind, Ring, Time};
 
-use crate::statistics::{LinkStatistics, Phase};
+use crate::statistics::{LinkStatistics, Measurement};
 
 /// A server with a fixed service time for each kind of packet, whatever its size; first in, first out, without limit.
 /// So a packet's departure is known on arrival, as at a [`crate::Link`]. Arrivals must come in order of time.
@@ -39,7 +39,7 @@ impl Process {
     }
 
     /// Handles the arrival of a packet and returns its departure. A departure precedes an arrival at the same instant.
-    pub fn arrive(&mut self, now: Time, packet: &Packet, phase: &Phase) -> Time {
+    pub fn arrive(&mut self, now: Time, packet: &Packet, measurement: &Measurement) -> Time {
         while self.departures.front().is_some_and(|&departure| departure <= now) {
             self.departures.pop();
         }
@@ -47,10 +47,10 @@ impl Process {
         self.last = start + if packet.kind == PacketKind::Ack { self.ack } else { self.data };
         self.departures.push(self.last);
         let counted = &mut self.statistics;
-        counted.arrived[phase.index(now)] += 1;
-        counted.in_link(now, self.last, phase);
-        counted.transmitted(start, self.last, packet.bytes, phase);
-        counted.observe_queue(self.departures.len() as u64, now, phase);
+        counted.arrived[measurement.index(now)] += 1;
+        counted.in_link(now, self.last, measurement);
+        counted.transmitted(start, self.last, packet.bytes, measurement);
+        counted.observe_queue(self.departures.len() as u64, now, measurement);
         self.last
     }
 }
@@ -59,7 +59,7 @@ impl Process {
 mod tests {
     use super::*;
 
-    const PHASE: Phase = Phase { warmup: Time::ZERO, end: Time::from_picoseconds(1_000) };
+    const MEASUREMENT: Measurement = Measurement { warmup: Time::ZERO, end: Time::from_picoseconds(1_000) };
 
     fn packet(kind: PacketKind) -> Packet {
         Packet { bytes: 1500, kind, ..Packet::default() }
@@ -68,7 +68,8 @@ mod tests {
     #[test]
     fn data_and_acks_take_turns_in_the_order_of_their_arrival() {
         let mut process = Process::new(Time::from_picoseconds(10), Time::from_picoseconds(4));
-        let mut end = |now, kind| process.arrive(Time::from_picoseconds(now), &packet(kind), &PHASE).picoseconds();
+        let mut end =
+            |now, kind| process.arrive(Time::from_picoseconds(now), &packet(kind), &MEASUREMENT).picoseconds();
         assert_eq!(end(0, PacketKind::Data), 10);
         assert_eq!(end(1, PacketKind::Ack), 14);
         assert_eq!(end(2, PacketKind::Retransmission), 24);

@@ -2,7 +2,7 @@ use base::{Packet, RandomStream, Rate, Time};
 
 use crate::buffer::Buffer;
 use crate::queue::{Discipline, Queue, Transmitter, Waiting};
-use crate::statistics::{LinkStatistics, Phase};
+use crate::statistics::{LinkStatistics, Measurement};
 
 /// A link whose discipline may drop a waiting packet, or let others overtake it; so departures are events.
 ///
@@ -51,42 +51,49 @@ impl QueuedLink {
     }
 
     /// Handles the arrival of a packet at a level, and reports each packet that is dropped, perhaps itself.
-    pub fn arrive(&mut self, now: Time, packet: Packet, level: u8, phase: &Phase, dropped: &mut impl FnMut(Packet)) {
-        self.statistics.arrived[phase.index(now)] += 1;
+    pub fn arrive(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        level: u8,
+        measurement: &Measurement,
+        dropped: &mut impl FnMut(Packet),
+    ) {
+        self.statistics.arrived[measurement.index(now)] += 1;
         let transmitter = match self.in_transmission {
             Some(sent) => Transmitter::Busy { bytes: sent.packet.bytes },
             None => Transmitter::Idle { since: self.idle_since },
         };
         let arriving = Waiting { packet, since: now };
-        self.queue.enqueue(arriving, level, transmitter, &mut counted(&mut self.statistics, now, phase, dropped));
-        self.transmit_next(now, phase, dropped);
-        self.statistics.observe_queue(self.packets(), now, phase);
+        self.queue.enqueue(arriving, level, transmitter, &mut counted(&mut self.statistics, now, measurement, dropped));
+        self.transmit_next(now, measurement, dropped);
+        self.statistics.observe_queue(self.packets(), now, measurement);
     }
 
     /// Ends the transmission of a packet, which is returned, and begins the next one; reports each packet that is dropped.
-    pub fn depart(&mut self, now: Time, phase: &Phase, dropped: &mut impl FnMut(Packet)) -> Option<Packet> {
+    pub fn depart(&mut self, now: Time, measurement: &Measurement, dropped: &mut impl FnMut(Packet)) -> Option<Packet> {
         let sent = self.in_transmission.take()?;
         self.idle_since = now;
-        self.transmit_next(now, phase, dropped);
+        self.transmit_next(now, measurement, dropped);
         Some(sent.packet)
     }
 
     /// Counts the packets that wait at the end of the run.
-    pub fn close(&mut self, phase: &Phase) {
+    pub fn close(&mut self, measurement: &Measurement) {
         for waiting in self.queue.iter() {
-            self.statistics.in_link(waiting.since, phase.end, phase);
+            self.statistics.in_link(waiting.since, measurement.end, measurement);
         }
     }
 
-    fn transmit_next(&mut self, now: Time, phase: &Phase, dropped: &mut impl FnMut(Packet)) {
+    fn transmit_next(&mut self, now: Time, measurement: &Measurement, dropped: &mut impl FnMut(Packet)) {
         if self.in_transmission.is_some() {
             return;
         }
-        let next = self.queue.dequeue(now, &mut counted(&mut self.statistics, now, phase, dropped));
+        let next = self.queue.dequeue(now, &mut counted(&mut self.statistics, now, measurement, dropped));
         let Some(Waiting { packet, since }) = next else { return };
         let departure = now + self.rate.service_time(packet.bytes);
-        self.statistics.in_link(since, departure, phase);
-        self.statistics.transmitted(now, departure, packet.bytes, phase);
+        self.statistics.in_link(since, departure, measurement);
+        self.statistics.transmitted(now, departure, packet.bytes, measurement);
         self.in_transmission = Some(InTransmission { packet, departure });
     }
 }
@@ -95,12 +102,12 @@ impl QueuedLink {
 fn counted<'a>(
     statistics: &'a mut LinkStatistics,
     now: Time,
-    phase: &'a Phase,
+    measurement: &'a Measurement,
     dropped: &'a mut impl FnMut(Packet),
 ) -> impl FnMut(Waiting) + 'a {
     move |waiting| {
-        statistics.dropped[phase.index(now)] += 1;
-        statistics.in_link(waiting.since, now, phase);
+        statistics.dropped[measurement.index(now)] += 1;
+        statistics.in_link(waiting.since, now, measurement);
         dropped(waiting.packet);
     }
 }
@@ -111,7 +118,7 @@ mod tests {
     use crate::buffer::{Counting, Limit};
     use crate::queue::{AqmConfig, Overflow, SchedulerConfig};
 
-    const PHASE: Phase = Phase { warmup: Time::ZERO, end: Time::NEVER };
+    const MEASUREMENT: Measurement = Measurement { warmup: Time::ZERO, end: Time::NEVER };
     const FRONT: Discipline = Discipline { overflow: Overflow::Front, ..Discipline::DROP_TAIL };
     const RANDOM: Discipline = Discipline { overflow: Overflow::Random, ..Discipline::DROP_TAIL };
 
@@ -136,7 +143,7 @@ mod tests {
     /// Returns the numbers of the packets that are dropped when a packet arrives.
     fn arrive(link: &mut QueuedLink, packet: Packet, level: u8) -> Vec<u64> {
         let mut dropped = Vec::new();
-        link.arrive(Time::ZERO, packet, level, &PHASE, &mut |packet| dropped.push(packet.sequence));
+        link.arrive(Time::ZERO, packet, level, &MEASUREMENT, &mut |packet| dropped.push(packet.sequence));
         dropped
     }
 
@@ -146,7 +153,7 @@ mod tests {
     }
 
     fn transmitted(link: &mut QueuedLink) -> Vec<u64> {
-        let next = || link.depart(link.next_departure(), &PHASE, &mut |_| panic!("nothing is dropped"));
+        let next = || link.depart(link.next_departure(), &MEASUREMENT, &mut |_| panic!("nothing is dropped"));
         std::iter::from_fn(next).map(|packet| packet.sequence).collect()
     }
 
@@ -169,7 +176,7 @@ mod tests {
         let mut dropped = Vec::new();
         for (number, level) in [(0, 0), (1, 2), (2, 0), (3, 1), (4, 0)] {
             let now = Time::from_picoseconds(number);
-            link.arrive(now, packet(number), level, &PHASE, &mut |packet| dropped.push(packet.sequence));
+            link.arrive(now, packet(number), level, &MEASUREMENT, &mut |packet| dropped.push(packet.sequence));
         }
         assert_eq!(dropped, [1, 2]);
         assert_eq!(transmitted(&mut link), [0, 4, 3]);
@@ -227,7 +234,7 @@ mod tests {
         let mut fates = Vec::new();
         while link.packets() > 0 {
             let mut dropped = Vec::new();
-            let sent = link.depart(link.next_departure(), &PHASE, &mut |packet| dropped.push(packet.sequence));
+            let sent = link.depart(link.next_departure(), &MEASUREMENT, &mut |packet| dropped.push(packet.sequence));
             fates.push((sent.map(|packet| packet.sequence), dropped));
         }
         assert_eq!(fates, [(Some(0), vec![]), (Some(1), vec![2, 3]), (Some(4), vec![])]);
@@ -250,14 +257,14 @@ mod tests {
             let arrival = Time::from_seconds(now);
             while link.next_departure() <= arrival {
                 let departure = link.next_departure();
-                let packet = link.depart(departure, &PHASE, &mut |_| {}).unwrap();
+                let packet = link.depart(departure, &MEASUREMENT, &mut |_| {}).unwrap();
                 let (since, level): (Time, usize) = came[packet.sequence as usize];
                 waits[level] += (departure - since).seconds() - 1e-3;
                 counts[level] += 1;
             }
             let level = usize::from(random.uniform() >= 0.3 / 0.8);
             came.push((arrival, level));
-            link.arrive(arrival, packet(number), level as u8, &PHASE, &mut |_| {});
+            link.arrive(arrival, packet(number), level as u8, &MEASUREMENT, &mut |_| {});
         }
         for (level, theory) in [0.4e-3 / 0.7, 0.4e-3 / (0.7 * 0.2)].into_iter().enumerate() {
             let mean = waits[level] / f64::from(counts[level]);

@@ -2,14 +2,14 @@ use base::Time;
 
 /// The measured part of a run and the warm-up before it; counters are pairs, one for each.
 #[derive(Clone, Copy, Debug)]
-pub struct Phase {
+pub struct Measurement {
     /// End of the warm-up.
     pub warmup: Time,
     /// End of the run.
     pub end: Time,
 }
 
-impl Phase {
+impl Measurement {
     /// Returns the index of counters at an instant: 0 in the warm-up, 1 in the measured part.
     #[inline(always)]
     pub fn index(&self, now: Time) -> usize {
@@ -57,19 +57,19 @@ impl LinkStatistics {
     }
 
     /// Counts a packet that is in the link, waiting or in transmission, from one instant until another.
-    pub fn in_link(&mut self, from: Time, until: Time, phase: &Phase) {
-        self.queue_area += u128::from(from.overlap(until, phase.warmup, phase.end).picoseconds());
-        if from < phase.warmup && until > phase.warmup {
+    pub fn in_link(&mut self, from: Time, until: Time, measurement: &Measurement) {
+        self.queue_area += u128::from(from.overlap(until, measurement.warmup, measurement.end).picoseconds());
+        if from < measurement.warmup && until > measurement.warmup {
             self.at_start += 1;
             self.queue_max = self.queue_max.max(self.at_start);
         }
     }
 
     /// Counts a packet that is transmitted from `start` until `departure`.
-    pub fn transmitted(&mut self, start: Time, departure: Time, bytes: u16, phase: &Phase) {
-        self.busy += start.overlap(departure, phase.warmup, phase.end);
-        if departure <= phase.end {
-            let index = phase.index(departure);
+    pub fn transmitted(&mut self, start: Time, departure: Time, bytes: u16, measurement: &Measurement) {
+        self.busy += start.overlap(departure, measurement.warmup, measurement.end);
+        if departure <= measurement.end {
+            let index = measurement.index(departure);
             self.departed[index] += 1;
             self.departed_bytes[index] += u64::from(bytes);
         }
@@ -77,8 +77,8 @@ impl LinkStatistics {
 
     /// Records the number of packets that are in the link now.
     #[inline(always)]
-    pub fn observe_queue(&mut self, packets: u64, now: Time, phase: &Phase) {
-        if packets > self.queue_max && now >= phase.warmup {
+    pub fn observe_queue(&mut self, packets: u64, now: Time, measurement: &Measurement) {
+        if packets > self.queue_max && now >= measurement.warmup {
             self.queue_max = packets;
         }
     }

@@ -67,7 +67,7 @@ pub fn pcapng(scenario: &Scenario, outcome: &Outcome, link: &str) -> Result<Vec<
     let rows = outcome.traces.capture.as_deref().unwrap_or_default();
     let bytes = rows.iter().map(|row| block_bytes(&row.packet)).sum();
     if bytes > MOST_BYTES {
-        return Err(too_large(bytes, outcome.phase.end));
+        return Err(too_large(bytes, outcome.measurement.end));
     }
     write(scenario, outcome.replication, rows, link).map_err(|why| format!("trace.capture: {why}"))
 }

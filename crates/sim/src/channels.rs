@@ -2,7 +2,7 @@
 
 use atm::{Arrival, AtmConfig, AtmNetwork};
 use base::{Packet, Time};
-use net::{LinkStatistics, Phase};
+use net::{LinkStatistics, Measurement};
 
 use crate::network::Network;
 use crate::observe::{overview_steps, Observers, OverviewKind};
@@ -48,15 +48,15 @@ impl Channels {
         self.atm.events_handled()
     }
 
-    fn count(&mut self, arrival: &Arrival, phase: &Phase) {
+    fn count(&mut self, arrival: &Arrival, measurement: &Measurement) {
         let Arrival { time, packet, intact, history: [entered, started, sent], .. } = *arrival;
         // It came to the end opposite the one that it went in at.
         let statistics = &mut self.statistics[arrival.end as usize ^ 1];
-        statistics.in_link(entered, sent, phase);
+        statistics.in_link(entered, sent, measurement);
         if intact {
-            statistics.transmitted(started, sent, packet.bytes, phase);
+            statistics.transmitted(started, sent, packet.bytes, measurement);
         } else {
-            statistics.dropped[phase.index(time)] += 1;
+            statistics.dropped[measurement.index(time)] += 1;
         }
     }
 
@@ -91,9 +91,9 @@ impl Network {
     pub(crate) fn join_channel(&mut self, end: u32, now: Time, packet: Packet) {
         let Some(channels) = &mut self.channels else { return };
         let statistics = &mut channels.statistics[end as usize];
-        statistics.arrived[self.phase.index(now)] += 1;
+        statistics.arrived[self.measurement.index(now)] += 1;
         channels.atm.offer(now, end, packet);
-        statistics.observe_queue(u64::from(channels.atm.packets_waiting(end)), now, &self.phase);
+        statistics.observe_queue(u64::from(channels.atm.packets_waiting(end)), now, &self.measurement);
         self.events.set(channels.element, channels.atm.next_event());
     }
 
@@ -105,11 +105,11 @@ impl Network {
         let (other, whose) = self.events.first_but(element);
         // At the same instant the lower element goes first.
         let until = if whose > element { other } else { other - Time::from_picoseconds(1) };
-        let until = until.min(self.phase.end).max(now);
+        let until = until.min(self.measurement.end).max(now);
         let arrival = channels.atm.advance_some(until, LONGEST_STRETCH);
         self.events.set(element, channels.atm.next_event());
         let Some(arrival) = arrival else { return };
-        channels.count(&arrival, &self.phase);
+        channels.count(&arrival, &self.measurement);
         let link = channels.links[arrival.end as usize ^ 1];
         let (time, mut packet) = (arrival.time, arrival.packet);
         if !arrival.intact {

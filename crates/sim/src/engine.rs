@@ -1,7 +1,7 @@
 mod ahead;
 
 use base::{RandomStream, Time};
-use net::Phase;
+use net::Measurement;
 use tcp::{Ack, Actions, Segment, Sender};
 
 use crate::flow::ArrivingAck;
@@ -44,13 +44,13 @@ pub struct Engine {
 impl Engine {
     /// Sets up one replication of a scenario that [`crate::check`] found no fault in.
     pub fn new(scenario: &Scenario, replication: u64) -> Engine {
-        let phase = Phase {
+        let measurement = Measurement {
             warmup: Time::from_seconds(scenario.run.warmup_s),
             end: Time::from_seconds(scenario.run.duration_s),
         };
         let entries = scenario.flows.iter().map(|flow| (flow.name.clone(), flow.count)).collect();
         let mut engine = Engine {
-            network: Network::new(scenario, replication, phase),
+            network: Network::new(scenario, replication, measurement),
             senders: Vec::with_capacity(scenario.flow_count()),
             datagrams: Vec::new(),
             entries,
@@ -99,7 +99,7 @@ impl Engine {
 
     /// Returns the fraction of the run that is done, 0 to 1.
     pub fn fraction(&self) -> f64 {
-        let end = self.network.phase.end.seconds();
+        let end = self.network.measurement.end.seconds();
         if end > 0.0 {
             (self.now.seconds() / end).min(1.0)
         } else {
@@ -114,8 +114,8 @@ impl Engine {
         }
         for _ in 0..events {
             let (time, number) = self.network.events.first();
-            if time > self.network.phase.end {
-                self.now = self.network.phase.end;
+            if time > self.network.measurement.end {
+                self.now = self.network.measurement.end;
                 return Progress::Finished;
             }
             self.now = time;
@@ -143,7 +143,7 @@ impl Engine {
     pub fn finish(mut self, cpu_s: f64) -> Outcome {
         for flow in 0..self.senders.len() as u32 {
             let cwnd = self.senders[flow as usize].sender.cwnd();
-            self.add_cwnd(flow, self.network.phase.end, cwnd);
+            self.add_cwnd(flow, self.network.measurement.end, cwnd);
         }
         // The memory is free for the results.
         self.senders = Vec::new();
@@ -154,10 +154,10 @@ impl Engine {
         let channels = self.network.channels.take();
         let atm = channels.and_then(|channels| observers.as_mut().map(|observers| channels.finish(observers)));
         let traces = observers.map(|observers| observers.finish(atm)).unwrap_or_default();
-        let transfers = std::mem::take(&mut self.network.transfers).finish(&self.network.phase);
+        let transfers = std::mem::take(&mut self.network.transfers).finish(&self.network.measurement);
         Outcome {
             replication: self.replication,
-            phase: self.network.phase,
+            measurement: self.network.measurement,
             events: self.events + cells,
             cpu_s,
             flows: self.network.accounts,
@@ -299,7 +299,7 @@ impl Engine {
     fn begin_transfer(&mut self, flow: u32, source: u32, now: Time) {
         let slot = &mut self.senders[flow as usize];
         let network = &mut self.network;
-        slot.sender = network.transfers.begin(source, now, slot.sender.una(), &network.phase);
+        slot.sender = network.transfers.begin(source, now, slot.sender.una(), &network.measurement);
         network.begin_next_transfer(flow, now);
         // Retransmissions of the last transfer may still be in the network.
         network.forget_losses(flow);
@@ -315,7 +315,7 @@ impl Engine {
         };
         let losses = self.network.forget_losses(flow);
         let transfers = &mut self.network.transfers;
-        transfers.end(source, now, &slot.sender, &losses, &self.network.phase);
+        transfers.end(source, now, &slot.sender, &losses, &self.network.measurement);
         slot.start = now + transfers.draw_silence(source);
     }
 
@@ -334,7 +334,7 @@ impl Engine {
         let now = ack.time;
         let cwnd = self.senders[flow as usize].sender.cwnd();
         let slot = &mut self.senders[flow as usize];
-        let index = self.network.phase.index(now);
+        let index = self.network.measurement.index(now);
         let account = self.network.flows[flow as usize].account;
         let counts = &mut self.network.accounts[account as usize];
         let una = slot.sender.una();
@@ -374,12 +374,12 @@ impl Engine {
     /// Adds the congestion window since its last change to its average.
     #[inline(always)]
     fn add_cwnd(&mut self, flow: u32, now: Time, before: f64) {
-        let (slot, phase) = (&mut self.network.flows[flow as usize], &self.network.phase);
+        let (slot, measurement) = (&mut self.network.flows[flow as usize], &self.network.measurement);
         let (after, counts) =
             (self.senders[flow as usize].sender.cwnd(), &mut self.network.accounts[slot.account as usize]);
-        if now >= phase.warmup {
+        if now >= measurement.warmup {
             // The window at the start of the measurement counts too.
-            let span = now - slot.since.max(phase.warmup);
+            let span = now - slot.since.max(measurement.warmup);
             counts.cwnd_area += before * span.picoseconds() as i64 as f64;
             for cwnd in [before, after] {
                 if cwnd > counts.cwnd_max {

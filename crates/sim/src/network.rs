@@ -8,7 +8,7 @@ mod special;
 mod waiting;
 
 use base::{Packet, Ring, Time, Tournament};
-use net::Phase;
+use net::Measurement;
 
 use crate::calendar_queue::CalendarQueue;
 use crate::channels::Channels;
@@ -33,7 +33,7 @@ struct Scheduled {
 /// All that packets meet between the senders: links, merge points, receivers, and the ways back.
 #[derive(Debug)]
 pub(crate) struct Network {
-    pub(crate) phase: Phase,
+    pub(crate) measurement: Measurement,
     pub(crate) events: Tournament,
     pub(crate) numbers: EventNumbers,
     pub(crate) flows: Vec<FlowSlot>,
@@ -67,7 +67,7 @@ pub(crate) struct Network {
 
 impl Network {
     /// Lays out a replication of a scenario.
-    pub(crate) fn new(scenario: &Scenario, replication: u64, phase: Phase) -> Network {
+    pub(crate) fn new(scenario: &Scenario, replication: u64, measurement: Measurement) -> Network {
         let routes = routes(scenario);
         let elements = Elements::new(scenario, replication, &routes);
         let (flows, accounts, delaying) = flows::slots(scenario, &routes.starts);
@@ -83,13 +83,13 @@ impl Network {
         let own_acks = routes.hops.iter().any(|hop| hop.element == Element::Sender);
         let frequent = numbers.number(EventId::ReceiverTimer(0)) as usize;
         Network {
-            phase,
+            measurement,
             events: Tournament::with_near(frequent, numbers.number(EventId::Sender(0)) as usize + flows.len()),
             numbers,
             recoveries: vec![RecoveryStatistics::default(); accounts.len()],
             accounts,
             loss_logs: LossLogs::default(),
-            observers: Observers::new(scenario, replication, phase),
+            observers: Observers::new(scenario, replication, measurement),
             transfers: Transfers::default(),
             hops: routes.hops,
             link_kinds: routes.link_kinds,
@@ -136,7 +136,7 @@ impl Network {
                     None => self.cross_links(time, &mut packet)?,
                     Some(_) => self.cross_observed_links(time, &mut packet)?,
                 };
-            } else if time > self.phase.end {
+            } else if time > self.measurement.end {
                 return None;
             }
             let Hop { element, delay } = self.hops[packet.hop as usize];
@@ -188,14 +188,14 @@ impl Network {
     /// them, or `None` if it is dropped, or still on its way when the run ends.
     #[inline(always)]
     fn cross_links(&mut self, mut time: Time, packet: &mut Packet) -> Option<Time> {
-        let (phase, hops, links) = (self.phase, self.hops.as_slice(), self.elements.links.as_mut_slice());
+        let (measurement, hops, links) = (self.measurement, self.hops.as_slice(), self.elements.links.as_mut_slice());
         let (bytes, mut hop) = (packet.bytes, packet.hop as usize);
-        while time <= phase.end {
+        while time <= measurement.end {
             let Hop { element: Element::Link(index), delay } = hops[hop] else {
                 packet.hop = hop as u32;
                 return Some(time);
             };
-            let Some(departure) = links[index as usize].arrive(time, bytes, &phase) else {
+            let Some(departure) = links[index as usize].arrive(time, bytes, &measurement) else {
                 self.count_drop(time, *packet);
                 return None;
             };
@@ -210,7 +210,7 @@ impl Network {
     fn cross_link(&mut self, index: u32, time: Time, packet: Packet) -> Option<Time> {
         match self.observers {
             None => {
-                let departure = self.elements.links[index as usize].arrive(time, packet.bytes, &self.phase);
+                let departure = self.elements.links[index as usize].arrive(time, packet.bytes, &self.measurement);
                 if departure.is_none() {
                     self.count_drop(time, packet);
                 }
@@ -226,7 +226,7 @@ impl Network {
         let group = &mut self.elements.private_groups[group as usize];
         let (delay, link) = (group.delay, group.link);
         let last = self.departures.last(&mut self.flows, packet.flow, group.seat);
-        let departure = group.links.arrive(last, time, &self.phase);
+        let departure = group.links.arrive(last, time, &self.measurement);
         if departure.is_none() || self.observers.is_some() {
             self.report_private_link(link, time, packet, departure);
         }
@@ -239,7 +239,7 @@ impl Network {
         let link = self.elements.queue_links[index as usize];
         self.report_arrival(link, now, &packet);
         let (queue, dropped) = (&mut self.elements.queues[index as usize], &mut self.dropped);
-        queue.arrive(now, packet, level, &self.phase, &mut |packet| dropped.push(packet));
+        queue.arrive(now, packet, level, &self.measurement, &mut |packet| dropped.push(packet));
         let (packets, departure) = (queue.packets(), queue.next_departure());
         self.events.advance(self.numbers.number(EventId::Queue(index)), departure);
         if let Some(observers) = &mut self.observers {
@@ -255,7 +255,7 @@ impl Network {
     pub(crate) fn on_queue(&mut self, index: u32, now: Time) {
         let link = self.elements.queue_links[index as usize];
         let (queue, dropped) = (&mut self.elements.queues[index as usize], &mut self.dropped);
-        let departed = queue.depart(now, &self.phase, &mut |packet| dropped.push(packet));
+        let departed = queue.depart(now, &self.measurement, &mut |packet| dropped.push(packet));
         let (packets, next) = (queue.packets(), queue.next_departure());
         self.events.set(self.numbers.number(EventId::Queue(index)), next);
         let Some(mut packet) = departed else { return };

@@ -6,7 +6,7 @@ mod rounds;
 mod rows;
 
 use base::{Packet, Steps, Thinner, Time};
-use net::Phase;
+use net::Measurement;
 use tcp::{Loss, Segment, Sender};
 
 use drop_counter::DropCounter;
@@ -36,7 +36,7 @@ struct QueueFollower {
 #[derive(Clone, Debug)]
 pub(crate) struct Observers {
     traces: Traces,
-    phase: Phase,
+    measurement: Measurement,
     steps: Steps,
     followers: Vec<QueueFollower>,
     windows: Vec<Thinner>,
@@ -86,7 +86,7 @@ fn wanted<T>(wanted: bool) -> Option<Vec<T>> {
 
 impl Observers {
     /// Returns the observers that a scenario asks for; `None` if it asks for nothing.
-    pub(crate) fn new(scenario: &Scenario, replication: u64, phase: Phase) -> Option<Box<Observers>> {
+    pub(crate) fn new(scenario: &Scenario, replication: u64, measurement: Measurement) -> Option<Box<Observers>> {
         let asked = &scenario.trace;
         let captured = asked.capture.as_ref().map_or(Vec::new(), |names| {
             scenario.links.iter().map(|link| names.iter().any(|name| duplex(name) == duplex(&link.name))).collect()
@@ -103,7 +103,7 @@ impl Observers {
             recovery: wanted(asked.recovery),
             rounds: wanted(asked.rounds),
             overview: wanted(asked.overview_interval_s.is_some()),
-            delay: asked.delay.then(|| delay_rows(scenario, replication, phase.end)),
+            delay: asked.delay.then(|| delay_rows(scenario, replication, measurement.end)),
             capture: wanted(asked.capture.is_some()),
             atm: None,
         };
@@ -113,7 +113,7 @@ impl Observers {
         (follows || rows || asked.capture.is_some()).then(|| {
             Box::new(Observers {
                 traces,
-                phase,
+                measurement,
                 steps: overview_steps(scenario),
                 followers: if follows { vec![QueueFollower::default(); scenario.links.len()] } else { Vec::new() },
                 windows: vec![Thinner::default(); scenario.flow_count()],
@@ -216,7 +216,7 @@ impl Observers {
 
     /// Records the departure of a packet's last bit from a link.
     pub(crate) fn left(&mut self, time: Time, link: u32, packet: &Packet) {
-        if time <= self.phase.end && self.captured.get(link as usize) == Some(&true) {
+        if time <= self.measurement.end && self.captured.get(link as usize) == Some(&true) {
             if let Some(rows) = &mut self.traces.capture {
                 rows.push(CaptureRow { time, link, packet: *packet });
                 self.captured_bytes += capture_size::block_bytes(packet);
@@ -228,7 +228,7 @@ impl Observers {
     /// the link, if the queues' distributions are recorded.
     pub(crate) fn arrival(&mut self, link: u32, time: Time) -> Option<u64> {
         let follower = self.followers.get_mut(link as usize)?;
-        if time >= self.phase.warmup {
+        if time >= self.measurement.warmup {
             grow_to(&mut follower.arrivals_at, follower.packets);
             follower.arrivals_at[follower.packets as usize] += 1;
         }
@@ -238,10 +238,10 @@ impl Observers {
     /// Records that a link holds `packets` packets from `time` on.
     pub(crate) fn queue(&mut self, link: u32, time: Time, packets: u64) {
         let Some(follower) = self.followers.get_mut(link as usize) else { return };
-        if time > self.phase.end || packets == follower.packets {
+        if time > self.measurement.end || packets == follower.packets {
             return;
         }
-        follower.spend_until(time, &self.phase);
+        follower.spend_until(time, &self.measurement);
         follower.packets = packets;
         if let Some(rows) = &mut self.traces.queue {
             rows.push(QueueRow { link, time, packets });
@@ -265,7 +265,7 @@ impl Observers {
         self.flush_thinners();
         if let Some(rows) = &mut self.traces.queue_distribution {
             for (link, follower) in self.followers.iter_mut().enumerate() {
-                follower.spend_until(self.phase.end, &self.phase);
+                follower.spend_until(self.measurement.end, &self.measurement);
                 rows.extend(follower.distribution(link as u32));
             }
         }
@@ -300,9 +300,9 @@ impl Observers {
 }
 
 impl QueueFollower {
-    fn spend_until(&mut self, time: Time, phase: &Phase) {
+    fn spend_until(&mut self, time: Time, measurement: &Measurement) {
         grow_to(&mut self.time_at, self.packets);
-        self.time_at[self.packets as usize] += self.since.overlap(time, phase.warmup, phase.end);
+        self.time_at[self.packets as usize] += self.since.overlap(time, measurement.warmup, measurement.end);
         self.since = time;
     }
 

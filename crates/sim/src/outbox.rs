@@ -13,7 +13,7 @@ pub(crate) struct Outbox<'a> {
 impl Actions for Outbox<'_> {
     #[inline(always)]
     fn transmit(&mut self, segment: Segment) {
-        let index = self.network.phase.index(self.now);
+        let index = self.network.measurement.index(self.now);
         let slot = &mut self.network.flows[self.flow as usize];
         slot.last_sent = self.now;
         self.network.accounts[slot.account as usize].sent[index] += 1;

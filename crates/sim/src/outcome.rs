@@ -1,5 +1,5 @@
 use base::Time;
-use net::{LinkStatistics, Phase};
+use net::{LinkStatistics, Measurement};
 
 use crate::column::Column::{self, F64};
 use crate::observe::Traces;
@@ -13,7 +13,7 @@ pub struct Outcome {
     /// Number of the replication.
     pub replication: u64,
     /// Warm-up and measurement.
-    pub phase: Phase,
+    pub measurement: Measurement,
     /// Number of events handled.
     pub events: u64,
     /// CPU time of the event loop \[s\].

@@ -152,7 +152,7 @@ fn an_alternating_delay_is_seen_in_the_round_trips_by_the_time_in_each_state() {
     assert!(throughput > 0.99 * MU, "{throughput}");
     // The trace of the delay spends a quarter of its time in the first state; four standard deviations are 0.0064.
     let rows = outcome.traces.delay.as_deref().unwrap();
-    let ends = rows.iter().skip(1).map(|row| row.time).chain([outcome.phase.end]);
+    let ends = rows.iter().skip(1).map(|row| row.time).chain([outcome.measurement.end]);
     let first = rows.iter().zip(ends).filter(|(row, _)| row.delay == Time::from_seconds(0.096));
     let share = first.map(|(row, end)| (end - row.time).seconds()).sum::<f64>() / 20_000.0;
     assert!((share - 0.25).abs() < 0.0064, "{share}");

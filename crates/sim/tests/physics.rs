@@ -65,7 +65,7 @@ fn sawtooth(buffer: u64, round_trip_s: f64) -> (Scenario, Outcome) {
 
 /// The window before and after each cut in the measurement; in the first slow start bursts overflow the buffer earlier.
 fn cuts(outcome: &Outcome) -> Vec<(CwndRow, CwndRow)> {
-    let rows = outcome.traces.cwnd.as_deref().unwrap().iter().filter(|row| row.time >= outcome.phase.warmup);
+    let rows = outcome.traces.cwnd.as_deref().unwrap().iter().filter(|row| row.time >= outcome.measurement.warmup);
     let rows: Vec<CwndRow> = rows.copied().collect();
     rows.windows(2).filter(|pair| pair[1].cwnd < pair[0].cwnd).map(|pair| (pair[0], pair[1])).collect()
 }
@@ -147,7 +147,7 @@ fn the_area_under_the_queue_is_the_sum_of_the_sojourns() {
         assert_eq!(row.packets.abs_diff(packets), 1);
         packets = row.packets;
     }
-    departures.resize(arrivals.len(), outcome.phase.end);
+    departures.resize(arrivals.len(), outcome.measurement.end);
     let sojourns = arrivals.iter().zip(&departures).map(|(&came, &went)| u128::from((went - came).picoseconds()));
     assert_eq!(outcome.links[0].queue_area, sojourns.sum::<u128>());
     assert!(arrivals.len() > 500_000);

@@ -34,7 +34,7 @@ fn sparse_and_bulk(queue: QueueConfig, buffer: Option<u64>, priorities: [u8; 2])
 
 fn round_trips(outcome: &Outcome, flow: u32) -> Vec<Time> {
     let rows = outcome.traces.rtt.as_deref().unwrap().iter();
-    rows.filter(|row| row.flow == flow && row.time >= outcome.phase.warmup).map(|row| row.rtt).collect()
+    rows.filter(|row| row.flow == flow && row.time >= outcome.measurement.warmup).map(|row| row.rtt).collect()
 }
 
 #[test]

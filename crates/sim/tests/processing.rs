@@ -78,7 +78,7 @@ fn acks_come_back_when_queues_and_processes_let_them() {
         let replay = replayed(&outcome, processing);
         for flow in [0, 1] {
             let back: Vec<Time> =
-                replay.acked[flow].iter().copied().filter(|&time| time <= outcome.phase.end).collect();
+                replay.acked[flow].iter().copied().filter(|&time| time <= outcome.measurement.end).collect();
             assert!(back.len() > 1000);
             assert_eq!(back, instants(&outcome, flow as u32, Kind::Acked), "connection {flow}, {processing:?}");
         }
@@ -100,7 +100,7 @@ fn short_processing_leaves_efficiency_and_bursts() {
         let replay = replayed(&outcome, processing);
         for end in 0..2 {
             let measured = efficiency(&outcome, end);
-            let runs = runs_of_data(&replay, end, outcome.phase.end);
+            let runs = runs_of_data(&replay, end, outcome.measurement.end);
             let (least, most) = (runs.iter().min(), runs.iter().max());
             println!("{time_s} s, end {end}: {measured:.4}, theorem 1 {theorem:.4}, runs of {least:?} to {most:?}");
             assert!((measured - theorem).abs() < 0.005);

@@ -74,7 +74,7 @@ proptest! {
 /// Transfers that ended long ago have nothing left on their way.
 fn check_rest(outcome: &Outcome) {
     let rest = Time::from_seconds(1000.0);
-    if outcome.flows.iter().any(|flow| flow.finish + rest > outcome.phase.end) {
+    if outcome.flows.iter().any(|flow| flow.finish + rest > outcome.measurement.end) {
         return;
     }
     for (index, flow) in outcome.flows.iter().enumerate() {

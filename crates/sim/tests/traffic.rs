@@ -294,7 +294,7 @@ fn a_large_group_is_counted_as_one() {
         (true, true, true, true, true, true);
     let outcome = run(&observed);
     assert_eq!((outcome.flows.len(), outcome.recoveries.len()), (3, 3));
-    let (group, recoveries, warmup) = (&outcome.flows[0], &outcome.recoveries[0], outcome.phase.warmup);
+    let (group, recoveries, warmup) = (&outcome.flows[0], &outcome.recoveries[0], outcome.measurement.warmup);
     let traces = &outcome.traces;
     let of_group = |flow: u32| flow < 1001;
     let pair = |times: Vec<Time>| {
@@ -325,11 +325,11 @@ fn a_large_group_is_counted_as_one() {
     let samples: Vec<_> = samples.map(|row| u128::from(row.rtt.picoseconds())).collect();
     assert_eq!((group.rtt_samples, group.rtt_sum), (samples.len() as u64, samples.iter().sum()));
     let (mut windows, mut area, mut largest) = (vec![(2.0, Time::ZERO); 1001], 0.0, 0.0_f64);
-    let end = (0..1001).map(|flow| (flow, outcome.phase.end, 0.0));
+    let end = (0..1001).map(|flow| (flow, outcome.measurement.end, 0.0));
     let changes = traces.cwnd.as_ref().unwrap().iter().filter(|row| of_group(row.flow));
     for (flow, time, cwnd) in changes.map(|row| (row.flow, row.time, row.cwnd)).chain(end) {
         let (before, since) = std::mem::replace(&mut windows[flow as usize], (cwnd, time));
-        area += before * since.overlap(time, warmup, outcome.phase.end).picoseconds() as f64;
+        area += before * since.overlap(time, warmup, outcome.measurement.end).picoseconds() as f64;
         largest = largest.max(if time >= warmup { before } else { 0.0 });
     }
     assert!((group.cwnd_area / area - 1.0).abs() < 1e-9, "{} but {area}", group.cwnd_area);

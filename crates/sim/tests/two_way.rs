@@ -148,7 +148,7 @@ fn two_way_acks_come_back_when_both_queues_let_them() {
         for flow in [0, 1] {
             let propagation = directions(expected)[1 - flow].propagation;
             let acks = visits[1 - flow].iter().filter(|visit| !visit.data).map(|ack| ack.departure + propagation);
-            let back: Vec<Time> = acks.filter(|&time| time <= outcome.phase.end).collect();
+            let back: Vec<Time> = acks.filter(|&time| time <= outcome.measurement.end).collect();
             assert_eq!(back, instants(&outcome, flow as u32, Kind::Acked), "connection {flow}");
         }
     }

@@ -14,7 +14,7 @@ impl Network {
     /// What the links counted, in the order of the scenario; with the run's end applied.
     pub(crate) fn link_statistics(&mut self) -> Vec<LinkStatistics> {
         for queue in &mut self.elements.queues {
-            queue.close(&self.phase);
+            queue.close(&self.measurement);
         }
         let statistics = |(link, kind): (usize, &LinkKind)| match *kind {
             LinkKind::Link(index) => self.elements.links[index as usize].statistics(),
@@ -47,7 +47,7 @@ impl Network {
     #[inline(never)]
     pub(crate) fn count_drop(&mut self, time: Time, packet: Packet) {
         if packet.kind != PacketKind::Ack {
-            let index = self.phase.index(time);
+            let index = self.measurement.index(time);
             let slot = &mut self.flows[packet.flow as usize];
             self.accounts[slot.account as usize].dropped[index] += 1;
             if let (Some(source), 1) = (slot.source(), index) {
@@ -76,7 +76,7 @@ impl Network {
 
     /// The sender takes a packet for lost.
     pub(crate) fn on_loss(&mut self, flow: u32, now: Time, loss: Loss) {
-        let index = self.phase.index(now);
+        let index = self.measurement.index(now);
         let slot = &mut self.flows[flow as usize];
         let (counts, stalled) = (&mut self.accounts[slot.account as usize], now - slot.last_sent);
         let mut counted = self.recoveries.get_mut(slot.account as usize).filter(|_| index == 1);
@@ -101,14 +101,14 @@ impl Network {
     /// A packet is sent again; all below `una` is acknowledged.
     pub(crate) fn on_retransmission(&mut self, flow: u32, now: Time, sequence: u64, una: u64) {
         let slot = &mut self.flows[flow as usize];
-        self.accounts[slot.account as usize].retransmitted[self.phase.index(now)] += 1;
+        self.accounts[slot.account as usize].retransmitted[self.measurement.index(now)] += 1;
         self.loss_logs.of(&mut slot.loss_log).on_retransmission(sequence, una, now);
     }
 
     /// A fast recovery has succeeded.
     pub(crate) fn on_recovered(&mut self, flow: u32, now: Time, recovered: Recovered) {
         let slot = &mut self.flows[flow as usize];
-        let counted = self.recoveries.get_mut(slot.account as usize).filter(|_| self.phase.index(now) == 1);
+        let counted = self.recoveries.get_mut(slot.account as usize).filter(|_| self.measurement.index(now) == 1);
         let repair = self.loss_logs.of(&mut slot.loss_log).on_recovered(now, recovered, counted);
         if let (Some(observers), Some(repair)) = (&mut self.observers, repair) {
             observers.repair(flow, now, repair);

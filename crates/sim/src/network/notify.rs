@@ -11,7 +11,7 @@ impl Network {
     #[cold]
     #[inline(never)]
     pub(super) fn cross_observed_links(&mut self, mut time: Time, packet: &mut Packet) -> Option<Time> {
-        while time <= self.phase.end {
+        while time <= self.measurement.end {
             let Hop { element: Element::Link(index), delay } = self.hops[packet.hop as usize] else {
                 return Some(time);
             };
@@ -29,7 +29,7 @@ impl Network {
         let link = self.elements.link_links[index as usize];
         self.report_arrival(link, time, &packet);
         let queue = &mut self.elements.links[index as usize];
-        let departure = queue.arrive(time, packet.bytes, &self.phase);
+        let departure = queue.arrive(time, packet.bytes, &self.measurement);
         let observers = self.observers.as_mut()?;
         match departure {
             Some(departure) => {
@@ -75,10 +75,10 @@ impl Network {
     /// Reports all departures up to the end of the run that are known but not yet reported.
     pub(crate) fn report_last_departures(&mut self) {
         for index in 0..self.elements.links.len() {
-            self.report_departures(index as u32, self.phase.end);
+            self.report_departures(index as u32, self.measurement.end);
         }
         for index in 0..self.elements.processes.len() {
-            self.report_processed(index as u32, self.phase.end);
+            self.report_processed(index as u32, self.measurement.end);
         }
     }
 

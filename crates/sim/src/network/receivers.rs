@@ -9,7 +9,7 @@ impl Network {
     /// Counts a datagram that arrives.
     #[inline(never)]
     pub(super) fn count_datagram(&mut self, flow: u32, time: Time) {
-        let index = self.phase.index(time);
+        let index = self.measurement.index(time);
         let counts = &mut self.accounts[self.flows[flow as usize].receiver_account as usize];
         counts.received[index] += 1;
         counts.delivered[index] += 1;
@@ -51,7 +51,7 @@ impl Network {
         let slot = &mut self.flows[flow as usize];
         let before = slot.receiver.next();
         let acknowledgment = slot.receiver.on_data(time, packet.sequence, packet.stamp);
-        let index = self.phase.index(time);
+        let index = self.measurement.index(time);
         let counts = &mut self.accounts[slot.receiver_account as usize];
         counts.received[index] += 1;
         counts.delivered[index] += slot.receiver.next() - before;

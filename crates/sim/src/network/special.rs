@@ -41,7 +41,7 @@ impl Network {
         let link = self.elements.processes[index as usize].link;
         self.report_arrival(link, now, &packet);
         let process = &mut self.elements.processes[index as usize].process;
-        let end = process.arrive(now, &packet, &self.phase);
+        let end = process.arrive(now, &packet, &self.measurement);
         if let Some(observers) = &mut self.observers {
             observers.queue(link, now, process.packets());
             observers.left(end, link, &packet);
@@ -54,12 +54,12 @@ impl Network {
         let slot = &mut self.elements.losses[index as usize];
         let lost = slot.process.loses(now, &packet);
         if lost {
-            let phase = self.phase.index(now);
-            slot.lost[phase] += 1;
+            let index = self.measurement.index(now);
+            slot.lost[index] += 1;
             let link = slot.link;
             if packet.kind != PacketKind::Ack {
                 let slot = &mut self.flows[packet.flow as usize];
-                self.accounts[slot.account as usize].lost[phase] += 1;
+                self.accounts[slot.account as usize].lost[index] += 1;
                 self.loss_logs.of(&mut slot.loss_log).on_drop(packet.sequence, packet.stamp, now);
             }
             if let Some(observers) = &mut self.observers {

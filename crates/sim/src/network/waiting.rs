@@ -35,7 +35,7 @@ impl Network {
     /// Lets a packet wait in a pipe, from which packets come in any order.
     pub(super) fn wait_in_pipe(&mut self, pipe: u32, departure: Time, packet: Packet) {
         let arrival = self.cross_pipe(pipe, departure, packet.hop);
-        if arrival <= self.phase.end {
+        if arrival <= self.measurement.end {
             self.events.advance(self.numbers.number(EventId::Pipe(pipe)), arrival);
             self.in_pipes[pipe as usize].push(arrival, packet);
         }

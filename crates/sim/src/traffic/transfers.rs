@@ -2,7 +2,7 @@
 //! source itself knows.
 
 use base::{prefetch, RandomStream, Time};
-use net::Phase;
+use net::Measurement;
 use tcp::Sender;
 
 use super::laws::{Sizes, Times};
@@ -170,14 +170,14 @@ impl Transfers {
     }
 
     /// Starts a transfer with packet `first`; returns its sender.
-    pub(crate) fn begin(&mut self, source: u32, now: Time, first: u64, phase: &Phase) -> Sender {
+    pub(crate) fn begin(&mut self, source: u32, now: Time, first: u64, measurement: &Measurement) -> Sender {
         if let Some(seen) = self.seen.get_mut(source as usize) {
             *seen = Seen::default();
         }
         let group = self.group(source);
         let (group, source) = (&mut self.groups[group], &mut self.sources[source as usize]);
         let size = group.sizes.draw(&mut source.random);
-        group.spend_until(now, phase);
+        group.spend_until(now, measurement);
         group.active += 1;
         group.statistics.started += 1;
         if group.statistics.states.len() == group.active {
@@ -187,14 +187,14 @@ impl Transfers {
     }
 
     /// Ends a transfer, which is completely acknowledged; counts it with its losses.
-    pub(crate) fn end(&mut self, source: u32, now: Time, sender: &Sender, losses: &Losses, phase: &Phase) {
+    pub(crate) fn end(&mut self, source: u32, now: Time, sender: &Sender, losses: &Losses, measurement: &Measurement) {
         let seen = self.seen.get(source as usize).copied().unwrap_or_default();
         let group = self.group(source);
         let group = &mut self.groups[group];
-        group.spend_until(now, phase);
+        group.spend_until(now, measurement);
         let (packets, on) = (sender.una() - sender.first(), now - sender.opened());
         group.statistics.completed += 1;
-        if phase.index(now) == 1 {
+        if measurement.index(now) == 1 {
             let state = &mut group.statistics.states[group.active];
             state.transfers += 1;
             state.packets += packets;
@@ -227,9 +227,9 @@ impl Transfers {
     }
 
     /// Returns the counters of all groups at the end of the run.
-    pub(crate) fn finish(mut self, phase: &Phase) -> Vec<TransferStatistics> {
+    pub(crate) fn finish(mut self, measurement: &Measurement) -> Vec<TransferStatistics> {
         for group in &mut self.groups {
-            group.spend_until(phase.end, phase);
+            group.spend_until(measurement.end, measurement);
         }
         self.groups.into_iter().map(|group| group.statistics).collect()
     }
@@ -237,8 +237,8 @@ impl Transfers {
 
 impl Group {
     /// Counts the time since the last change of the number of active sources.
-    fn spend_until(&mut self, now: Time, phase: &Phase) {
-        self.statistics.states[self.active].time += self.since.overlap(now, phase.warmup, phase.end);
+    fn spend_until(&mut self, now: Time, measurement: &Measurement) {
+        self.statistics.states[self.active].time += self.since.overlap(now, measurement.warmup, measurement.end);
         self.since = now;
     }
 }

@@ -44,7 +44,7 @@ fn check_order(outcome: &Outcome) {
     let traces = &outcome.traces;
     let ordered = |times: Vec<Time>| {
         assert!(times.is_sorted(), "time goes backwards in a trace");
-        assert!(times.last().is_none_or(|&last| last <= outcome.phase.end), "a row after the end");
+        assert!(times.last().is_none_or(|&last| last <= outcome.measurement.end), "a row after the end");
     };
     ordered(rows(&traces.cwnd).iter().map(|row| row.time).collect());
     ordered(rows(&traces.rtt).iter().map(|row| row.time).collect());
@@ -72,7 +72,7 @@ fn check_packets(scenario: &Scenario, outcome: &Outcome, flow: usize) {
 
 /// Counters and traces tell the same of a flow.
 fn check_events(outcome: &Outcome, flow: usize) {
-    let (counted, traces, warmup) = (&outcome.flows[flow], &outcome.traces, outcome.phase.warmup);
+    let (counted, traces, warmup) = (&outcome.flows[flow], &outcome.traces, outcome.measurement.warmup);
     let sequence = |kind| count(rows(&traces.sequence), |row| row.flow as usize == flow && row.kind == kind);
     assert_eq!(total(counted.sent), sequence(Kind::Sent) + sequence(Kind::Retransmitted));
     assert_eq!(total(counted.retransmitted), sequence(Kind::Retransmitted));
@@ -87,14 +87,14 @@ fn check_events(outcome: &Outcome, flow: usize) {
 
 /// The window's mean and maximum are those of its trace.
 fn check_window(scenario: &Scenario, outcome: &Outcome, flow: usize) {
-    let phase = &outcome.phase;
+    let measurement = &outcome.measurement;
     let (mut cwnd, mut since) = (scenario.flows[flow].sender.initial_window, Time::ZERO);
     let (mut area, mut largest) = (0.0, f64::NEG_INFINITY);
-    let end = [(phase.end, cwnd)];
+    let end = [(measurement.end, cwnd)];
     let changes = rows(&outcome.traces.cwnd).iter().filter(|row| row.flow as usize == flow);
     for (time, next) in changes.map(|row| (row.time, row.cwnd)).chain(end) {
-        if time >= phase.warmup {
-            area += cwnd * since.overlap(time, phase.warmup, phase.end).picoseconds() as f64;
+        if time >= measurement.warmup {
+            area += cwnd * since.overlap(time, measurement.warmup, measurement.end).picoseconds() as f64;
             largest = cwnd.max(largest);
         }
         (cwnd, since) = (next, time);
@@ -108,7 +108,7 @@ fn check_window(scenario: &Scenario, outcome: &Outcome, flow: usize) {
 
 /// Each packet that came to a link has left it, was dropped, or is inside.
 fn check_link(scenario: &Scenario, outcome: &Outcome, link: usize) {
-    let (counted, phase) = (&outcome.links[link], &outcome.phase);
+    let (counted, measurement) = (&outcome.links[link], &outcome.measurement);
     let mut here = rows(&outcome.traces.queue).iter().filter(|row| row.link as usize == link);
     let inside = here.next_back().map_or(0, |row| row.packets);
     let [arrived, departed, dropped] = [counted.arrived, counted.departed, counted.dropped].map(total);
@@ -117,7 +117,7 @@ fn check_link(scenario: &Scenario, outcome: &Outcome, link: usize) {
     assert_eq!(dropped, count(rows(&outcome.traces.drops), |row| row.link as usize == link && !row.lost));
     assert_eq!(lost, count(rows(&outcome.traces.drops), |row| row.link as usize == link && row.lost));
     assert!(lost == 0 || scenario.links[link].loss.is_some());
-    let span = phase.end - phase.warmup;
+    let span = measurement.end - measurement.warmup;
     assert!(counted.busy <= span, "link {link} is busy for longer than the run");
     let Some(rate) = scenario.links[link].rate_bps else { return };
     // A packet in transmission at either end counts where its last bit leaves.
@@ -157,7 +157,7 @@ fn check_drops(scenario: &Scenario, outcome: &Outcome, link: usize) {
 
 /// The queue keeps to its limit, and its counters are those of its trace.
 fn check_queue(scenario: &Scenario, outcome: &Outcome, link: usize) {
-    let (config, counted, phase) = (&scenario.links[link], &outcome.links[link], &outcome.phase);
+    let (config, counted, measurement) = (&scenario.links[link], &outcome.links[link], &outcome.measurement);
     let limit = match config.buffer {
         // No packet is shorter than 40 bytes, and one more is in transmission.
         Some(BufferConfig::Bytes(limit)) => limit / 40 + 1,
@@ -165,18 +165,20 @@ fn check_queue(scenario: &Scenario, outcome: &Outcome, link: usize) {
     };
     let (mut packets, mut since, mut area, mut largest) = (0, Time::ZERO, 0, 0);
     for row in rows(&outcome.traces.queue).iter().filter(|row| row.link as usize == link) {
-        area += u128::from(packets) * u128::from(since.overlap(row.time, phase.warmup, phase.end).picoseconds());
+        area += u128::from(packets)
+            * u128::from(since.overlap(row.time, measurement.warmup, measurement.end).picoseconds());
         // What stood there when the measurement began counts too.
-        if since < phase.warmup && row.time > phase.warmup {
+        if since < measurement.warmup && row.time > measurement.warmup {
             largest = packets;
         }
         (packets, since) = (row.packets, row.time);
         assert!(packets <= limit, "link {link} holds {packets} packets");
-        if since >= phase.warmup {
+        if since >= measurement.warmup {
             largest = largest.max(packets);
         }
     }
-    area += u128::from(packets) * u128::from(since.overlap(phase.end, phase.warmup, phase.end).picoseconds());
+    area += u128::from(packets)
+        * u128::from(since.overlap(measurement.end, measurement.warmup, measurement.end).picoseconds());
     assert_eq!(counted.queue_area, area, "link {link}");
     let takes_time = match config.processing {
         Some(times) => times.data_s.min(times.ack_s) > 0.0,
@@ -192,10 +194,10 @@ fn check_queue(scenario: &Scenario, outcome: &Outcome, link: usize) {
 
 /// The distribution spans the measurement, and its mean is that of the counters.
 fn check_distribution(outcome: &Outcome, link: usize) {
-    let (counted, phase) = (&outcome.links[link], &outcome.phase);
+    let (counted, measurement) = (&outcome.links[link], &outcome.measurement);
     let here = || rows(&outcome.traces.queue_distribution).iter().filter(|row| row.link as usize == link);
     let span = here().fold(Time::ZERO, |span, row| span + row.time);
-    assert_eq!(span, phase.end - phase.warmup, "link {link}");
+    assert_eq!(span, measurement.end - measurement.warmup, "link {link}");
     let area: u128 = here().map(|row| u128::from(row.packets) * u128::from(row.time.picoseconds())).sum();
     assert_eq!(counted.queue_area, area, "link {link}");
     assert_eq!(counted.arrived[1] - counted.lost[1], here().map(|row| row.arrivals).sum::<u64>(), "link {link}");

@@ -19,7 +19,7 @@ pub fn check_recoveries(outcome: &Outcome) {
 
 /// Each timeout is of one kind; counters and the trace of losses tell the same.
 fn check_losses(outcome: &Outcome, flow: usize) {
-    let (counted, warmup) = (&outcome.recoveries[flow], outcome.phase.warmup);
+    let (counted, warmup) = (&outcome.recoveries[flow], outcome.measurement.warmup);
     assert_eq!(counted.timeouts.iter().sum::<u64>(), outcome.flows[flow].timeouts[1], "flow {flow}: kinds of timeouts");
     let spurious = |cause| {
         let here = rows(&outcome.traces.losses).iter().filter(|row| row.flow as usize == flow && row.time >= warmup);
@@ -28,12 +28,12 @@ fn check_losses(outcome: &Outcome, flow: usize) {
     assert_eq!(counted.spurious_timeouts, spurious(LossCause::Timeout));
     assert_eq!(counted.spurious_fast_retransmits, spurious(LossCause::FastRetransmit));
     assert!(counted.slow_start_timeouts <= outcome.flows[flow].timeouts[1]);
-    assert!(counted.stalled <= outcome.phase.end);
+    assert!(counted.stalled <= outcome.measurement.end);
 }
 
 /// Counters and the trace of repairs tell the same.
 fn check_repairs(outcome: &Outcome, flow: usize) {
-    let (counted, warmup) = (&outcome.recoveries[flow], outcome.phase.warmup);
+    let (counted, warmup) = (&outcome.recoveries[flow], outcome.measurement.warmup);
     let here = || rows(&outcome.traces.recovery).iter().filter(|row| row.flow as usize == flow && row.time >= warmup);
     for kind in 0..5 {
         let found = here().filter(|row| row.repair.event() == kind).count() as u64;
