@@ -27,7 +27,7 @@ pub struct Description {
     overview: u8,
 }
 
-/// A choice of `N`, as evenly as a byte allows.
+/// A choice of one value, as even as a byte allows.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 struct Choice(u8);
 
@@ -72,25 +72,25 @@ struct Sender {
     dialect: Choice,
     recovery: Choice,
     windows: [u8; 3],
-    below: bool,
+    slow_start_while: Choice,
     increase: Choice,
     threshold: u8,
     limited_transmit: bool,
-    impatient: bool,
+    partial_ack_timer: Choice,
 }
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
 struct Rto {
-    ticks: bool,
-    per_ack: bool,
+    estimator: Choice,
+    sample: Choice,
     k: u8,
     times: [u8; 5],
     max_backoff: u8,
 }
 
 impl Choice {
-    fn of<T: Copy, const N: usize>(self, values: [T; N]) -> T {
-        values[usize::from(self.0) % N]
+    fn of<T: Copy>(self, values: &[T]) -> T {
+        values[usize::from(self.0) % values.len()]
     }
 }
 
@@ -180,7 +180,7 @@ fn plain_link(name: String) -> LinkConfig {
 impl Link {
     fn config(&self, name: String) -> LinkConfig {
         let limit = u64::from(self.buffer);
-        let private = self.private.of([false, false, true]);
+        let private = self.private.of(&[false, false, true]);
         LinkConfig {
             name,
             rate_bps: some(self.rate, scaled(self.rate, 1.0, 1e13)),
@@ -206,7 +206,7 @@ impl Link {
     /// Three links in eight lose nothing.
     fn loss(&self) -> Option<LossConfig> {
         let [a, b, c, d] = self.losing.map(|byte| f64::from(byte) / 255.0);
-        let law = match self.loss.of([0, 1, 2, 3, 4, 5, 6, 7]) {
+        let law = match self.loss.of(&[0, 1, 2, 3, 4, 5, 6, 7]) {
             0 => LossLawConfig::Bernoulli { probability: a },
             1 => LossLawConfig::Poisson {
                 mean_interval_s: scaled(self.losing[0], 1e-3, 100.0),
@@ -238,7 +238,7 @@ impl Link {
             start: usize::from(options & 4 == 4),
             transitions: (options & 8 == 8).then(|| vec![vec![0.5, 0.5], vec![1.0, 0.0]]),
         };
-        match self.process.of([0, 1, 2, 3, 4, 5]) {
+        match self.process.of(&[0, 1, 2, 3, 4, 5]) {
             0 => Some(DelayLawConfig::Steps { steps_s: vec![(0.0, low_s), (stay_s, high_s), (2.0 * stay_s, low_s)] }),
             1 => Some(alternating),
             2 => Some(DelayLawConfig::Handover { low_s, high_s, period_s: stay_s }),
@@ -248,7 +248,7 @@ impl Link {
 
     /// Any discipline of the list, with other parameters.
     fn queue(&self) -> QueueConfig {
-        let listed = QueueConfig::of(&self.queue.of(DISCIPLINES).1).expect("each discipline of the list has settings");
+        let listed = QueueConfig::of(&self.queue.of(&DISCIPLINES).1).expect("each discipline of the list has settings");
         let [threshold, weight, probability, options] = self.red;
         let min_threshold_packets = f64::from(threshold) / 4.0;
         match listed {
@@ -289,7 +289,7 @@ impl Flow {
             start_s: duration_s * f64::from(self.start[0]) / 200.0,
             start_spread_s: duration_s * f64::from(self.start[1]) / 200.0,
             size_packets: some(self.size, scaled(self.size, 1.0, 10_000.0) as u64).filter(|_| traffic.is_none()),
-            count: self.count.of([1, 1, 2, 3]),
+            count: self.count.of(&[1, 1, 2, 3]),
             traffic,
             sender: self.sender.config(self.rto.config()),
             receiver: ReceiverConfig {
@@ -314,7 +314,7 @@ impl Flow {
             }
         };
         let rate_bps = scaled(rate, 1e3, 1e9);
-        match self.traffic.of([0, 1, 2, 3, 4, 5]) {
+        match self.traffic.of(&[0, 1, 2, 3, 4, 5]) {
             0 => Some(TrafficConfig::Web {
                 size: SizeLaw::Exponential { mean_packets: scaled(size, 1.0, 1000.0), min_packets: 1.0 },
                 off: time(scaled_or_zero(off, 1e-9, 100.0)),
@@ -335,16 +335,16 @@ impl Sender {
     fn config(&self, rto: RtoConfig) -> SenderConfig {
         let [initial, ssthresh, limit] = self.windows;
         SenderConfig {
-            dialect: self.dialect.of([Dialect::Rfc, Dialect::Ns2, Dialect::Engset]),
-            recovery: self.recovery.of([Recovery::OldTahoe, Recovery::Tahoe, Recovery::Reno, Recovery::Newreno]),
+            dialect: self.dialect.of(Dialect::ALL),
+            recovery: self.recovery.of(Recovery::ALL),
             initial_window: scaled(initial, 1.0, 100.0),
             initial_ssthresh: some(ssthresh, scaled(ssthresh, 1.0, 1000.0)),
             max_window: Some(scaled(limit, 1.0, 300.0)),
-            slow_start_while: if self.below { SlowStartWhile::Below } else { SlowStartWhile::AtOrBelow },
-            increase: self.increase.of([Increase::Reciprocal, Increase::ReciprocalFloor, Increase::Counted]),
+            slow_start_while: self.slow_start_while.of(SlowStartWhile::ALL),
+            increase: self.increase.of(Increase::ALL),
             dupack_threshold: some(self.threshold, u32::from(self.threshold)),
             limited_transmit: self.limited_transmit,
-            partial_ack_timer: if self.impatient { PartialAckTimer::Impatient } else { PartialAckTimer::SlowButSteady },
+            partial_ack_timer: self.partial_ack_timer.of(PartialAckTimer::ALL),
             rto,
         }
     }
@@ -354,8 +354,8 @@ impl Rto {
     fn config(&self) -> RtoConfig {
         let [granularity, min, max, initial, offset] = self.times;
         RtoConfig {
-            estimator: if self.ticks { Estimator::Ticks } else { Estimator::Rfc6298 },
-            sample: if self.per_ack { RttSample::PerAck } else { RttSample::PerRound },
+            estimator: self.estimator.of(Estimator::ALL),
+            sample: self.sample.of(RttSample::ALL),
             k: 1 + u32::from(self.k),
             granularity_s: scaled(granularity, 1e-6, 10.0),
             min_s: scaled_or_zero(min, 1e-9, 100.0),

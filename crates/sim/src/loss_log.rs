@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
 use base::{prefetch, Time};
-use tcp::{Loss, LossCause, Recovered};
+use tcp::{LossCause, LossEvent, Recovered};
 
 use crate::recovery::{RecoveryStatistics, Repair};
 
@@ -15,7 +15,7 @@ use crate::recovery::{RecoveryStatistics, Repair};
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     time: Time,
-    loss: Loss,
+    loss: LossEvent,
     spurious: bool,
     /// Retransmissions of the flow until then.
     retransmitted: u64,
@@ -147,7 +147,7 @@ impl LossLog {
     pub(crate) fn on_loss(
         &mut self,
         now: Time,
-        loss: Loss,
+        loss: LossEvent,
         stalled: Time,
         counted: Option<&mut RecoveryStatistics>,
     ) -> bool {
@@ -213,22 +213,22 @@ mod tests {
         Time::from_seconds(seconds)
     }
 
-    fn loss(sequence: u64, cause: LossCause) -> Loss {
-        Loss {
+    fn loss(sequence: u64, cause: LossCause) -> LossEvent {
+        LossEvent {
             sequence,
             cause,
             slow_start: false,
             retransmission: false,
             in_recovery: false,
             repeated: false,
-            place: sequence,
+            index: sequence,
             remaining: None,
             window: 10,
             max: sequence + 10,
         }
     }
 
-    fn timeout(sequence: u64) -> Loss {
+    fn timeout(sequence: u64) -> LossEvent {
         loss(sequence, LossCause::Timeout)
     }
 
@@ -314,7 +314,7 @@ mod tests {
     fn a_timeout_ends_a_recovery_without_success() {
         let mut log = LossLog::default();
         log.on_loss(seconds(1.0), loss(5, LossCause::FastRetransmit), Time::ZERO, None);
-        log.on_loss(seconds(2.0), Loss { in_recovery: true, ..timeout(5) }, Time::ZERO, None);
+        log.on_loss(seconds(2.0), LossEvent { in_recovery: true, ..timeout(5) }, Time::ZERO, None);
         assert_eq!(log.on_recovered(seconds(3.0), Recovered { sent: 1, resent: 0, max: 20 }, None), None);
     }
 }

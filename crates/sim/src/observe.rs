@@ -7,7 +7,7 @@ mod rows;
 
 use base::{Packet, Steps, Thinner, Time};
 use net::Measurement;
-use tcp::{Loss, Segment, Sender};
+use tcp::{LossEvent, Segment, Sender};
 
 use drop_counter::DropCounter;
 use rounds::RoundFollower;
@@ -184,7 +184,7 @@ impl Observers {
     }
 
     /// Records a loss that a sender detected.
-    pub(crate) fn loss(&mut self, flow: u32, time: Time, loss: Loss, spurious: bool) {
+    pub(crate) fn loss(&mut self, flow: u32, time: Time, loss: LossEvent, spurious: bool) {
         if let Some(rows) = &mut self.traces.losses {
             rows.push(LossRow { time, flow, loss, spurious });
         }

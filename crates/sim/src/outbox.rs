@@ -1,5 +1,5 @@
 use base::{Packet, PacketKind, Time};
-use tcp::{Actions, Loss, Recovered, Segment};
+use tcp::{Actions, LossEvent, Recovered, Segment};
 
 use crate::network::Network;
 
@@ -33,7 +33,7 @@ impl Actions for Outbox<'_> {
         self.network.forward(self.now, packet);
     }
 
-    fn loss(&mut self, loss: Loss) {
+    fn loss(&mut self, loss: LossEvent) {
         self.network.on_loss(self.flow, self.now, loss);
     }
 

@@ -2,7 +2,7 @@
 
 use base::Time;
 use serde::Deserialize;
-use tcp::{Loss, LossCause};
+use tcp::{LossCause, LossEvent};
 
 /// The kind of a timeout: the first in this order that applies [engset, section 5.4.3].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -26,12 +26,12 @@ pub enum TimeoutKind {
 
 impl TimeoutKind {
     /// Returns the kind of a timeout.
-    pub fn of(loss: &Loss) -> TimeoutKind {
+    pub fn of(loss: &LossEvent) -> TimeoutKind {
         if loss.repeated {
             TimeoutKind::Repeated
         } else if loss.in_recovery {
             TimeoutKind::InRecovery
-        } else if loss.place < 2 {
+        } else if loss.index < 2 {
             TimeoutKind::Beginning
         } else if loss.remaining.is_some_and(|packets| packets <= 3) {
             TimeoutKind::End
@@ -70,7 +70,7 @@ pub struct RecoveryStatistics {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Repair {
     /// The loss that began it.
-    pub loss: Loss,
+    pub loss: LossEvent,
     /// Whether the last copy of the packet was not dropped.
     pub spurious: bool,
     /// Length of the recovery; for a timeout, the time since the packet sent last.
@@ -85,7 +85,7 @@ pub struct Repair {
 
 impl Repair {
     /// Returns the record of a timeout, `stalled` after the packet sent last.
-    pub(crate) fn timeout(loss: Loss, spurious: bool, stalled: Time) -> Repair {
+    pub(crate) fn timeout(loss: LossEvent, spurious: bool, stalled: Time) -> Repair {
         Repair { loss, spurious, time: stalled, retransmissions: 0, sent: 0, sent_on_end: 0 }
     }
 
@@ -100,7 +100,7 @@ impl Repair {
 
 impl RecoveryStatistics {
     /// Counts a timeout, `stalled` after the packet sent last.
-    pub(crate) fn add_timeout(&mut self, loss: &Loss, stalled: Time) {
+    pub(crate) fn add_timeout(&mut self, loss: &LossEvent, stalled: Time) {
         self.timeouts[TimeoutKind::of(loss) as usize] += 1;
         self.slow_start_timeouts += u64::from(loss.slow_start);
         self.stalled += stalled;
@@ -111,28 +111,31 @@ impl RecoveryStatistics {
 mod tests {
     use super::*;
 
-    fn timeout(place: u64) -> Loss {
-        Loss {
-            sequence: place,
+    fn timeout(index: u64) -> LossEvent {
+        LossEvent {
+            sequence: index,
             cause: LossCause::Timeout,
             slow_start: false,
             retransmission: false,
             in_recovery: false,
             repeated: false,
-            place,
+            index,
             remaining: None,
             window: 10,
-            max: place + 10,
+            max: index + 10,
         }
     }
 
     #[test]
     fn a_timeout_is_of_the_first_kind_that_fits() {
-        let end = |remaining| Loss { remaining: Some(remaining), ..timeout(40) };
-        assert_eq!(TimeoutKind::of(&Loss { repeated: true, in_recovery: true, ..timeout(0) }), TimeoutKind::Repeated);
-        assert_eq!(TimeoutKind::of(&Loss { in_recovery: true, ..timeout(0) }), TimeoutKind::InRecovery);
+        let end = |remaining| LossEvent { remaining: Some(remaining), ..timeout(40) };
+        assert_eq!(
+            TimeoutKind::of(&LossEvent { repeated: true, in_recovery: true, ..timeout(0) }),
+            TimeoutKind::Repeated
+        );
+        assert_eq!(TimeoutKind::of(&LossEvent { in_recovery: true, ..timeout(0) }), TimeoutKind::InRecovery);
         // Of three packets the second is both at the beginning and at the end.
-        assert_eq!(TimeoutKind::of(&Loss { remaining: Some(2), ..timeout(1) }), TimeoutKind::Beginning);
+        assert_eq!(TimeoutKind::of(&LossEvent { remaining: Some(2), ..timeout(1) }), TimeoutKind::Beginning);
         assert_eq!(TimeoutKind::of(&end(3)), TimeoutKind::End);
         assert_eq!(TimeoutKind::of(&end(4)), TimeoutKind::Other);
         assert_eq!(TimeoutKind::of(&timeout(2)), TimeoutKind::Other);

@@ -1,65 +1,65 @@
-//! What a sender sees of the world, and what it does to it.
+//! The sender's interface to the network: the ACKs that it receives, and the actions that it takes.
 
 use base::Time;
 
-/// An ACK as the sender sees it.
+/// An ACK that arrives at the sender.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
-    /// The number that the receiver expects next.
+    /// Number of the packet that the receiver expects next.
     pub next: u64,
-    /// The stamp of the segment that it answers.
+    /// Echoed stamp: the instant at which the acknowledged segment was sent.
     pub echo: Time,
 }
 
-/// A segment that the sender puts on the wire.
+/// A segment that the sender transmits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Its number.
     pub sequence: u64,
-    /// It was sent before.
+    /// Whether it was sent before.
     pub retransmission: bool,
-    /// The sender is in slow start.
+    /// Whether the sender is in slow start.
     pub slow_start: bool,
 }
 
-/// How a loss was found.
+/// The way in which a loss was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossCause {
     /// The retransmission timer expired.
     Timeout,
-    /// Duplicate ACKs.
+    /// Duplicate ACKs reached the threshold.
     FastRetransmit,
 }
 
-/// A loss that the sender found.
+/// A loss that the sender found, with the sender's state just before its reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Loss {
-    /// The first packet without an ACK.
+pub struct LossEvent {
+    /// Number of the first unacknowledged packet.
     pub sequence: u64,
-    /// How it was found.
+    /// The way in which the loss was found.
     pub cause: LossCause,
-    /// The sender was in slow start.
+    /// Whether the sender was in slow start.
     pub slow_start: bool,
-    /// The packet had been sent more than once already.
+    /// Whether the packet had been retransmitted already.
     pub retransmission: bool,
-    /// Fast recovery was going on.
+    /// Whether the sender was in fast recovery.
     pub in_recovery: bool,
-    /// The timer expired for this packet before.
+    /// Whether the timer had expired for this packet before.
     pub repeated: bool,
-    /// The packet's place in its transfer, from 0.
-    pub place: u64,
-    /// Packets of the transfer from this one on; none: without end.
+    /// Index of the packet in its transfer, from 0.
+    pub index: u64,
+    /// Packets of the transfer from this one on; `None`: endless.
     pub remaining: Option<u64>,
-    /// The window in whole packets: cwnd, or the receiver's where that is smaller.
+    /// Window in whole packets: cwnd, or the receiver's window if that is smaller.
     pub window: u64,
-    /// One past the highest packet sent before.
+    /// One past the highest packet sent.
     pub max: u64,
 }
 
-/// The end of a fast recovery that succeeded.
+/// The end of a successful fast recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recovered {
-    /// Packets that the ACK which ended it let out.
+    /// Packets sent in response to the ACK that ended it.
     pub sent: u64,
     /// Those of them that had been sent before.
     pub resent: u64,
@@ -67,14 +67,14 @@ pub struct Recovered {
     pub max: u64,
 }
 
-/// What a sender does to the world.
+/// The actions of a sender in the network.
 pub trait Actions {
-    /// Puts a segment on the wire.
+    /// Transmits a segment.
     fn transmit(&mut self, segment: Segment);
-    /// A loss was found; the reaction follows.
-    fn loss(&mut self, loss: Loss);
-    /// The next segment was sent before; all below `una` is acknowledged.
+    /// Records a loss; the sender's reaction follows.
+    fn loss(&mut self, loss: LossEvent);
+    /// Announces that the segment transmitted next is a retransmission; all packets below `una` are acknowledged.
     fn retransmitting(&mut self, _sequence: u64, _una: u64) {}
-    /// Fast recovery has succeeded.
+    /// Records the end of a successful fast recovery.
     fn recovered(&mut self, _recovered: Recovered) {}
 }

@@ -1,121 +1,140 @@
-//! One choice an axis. The fields and their order are those of the resolved scenario.
+//! Settings, one enum for each axis. Fields and their order are those of the resolved scenario.
 
 use serde::{Deserialize, Serialize};
 
-/// Whose reading applies where the RFCs leave a point open, or where ns-2 does otherwise.
-///
-/// | point | `Ns2` (ns-2.35, tcp.cc, tcp-reno.cc, tcp-newreno.cc) | `Rfc` |
-/// |---|---|---|
-/// | ssthresh after a loss | max(2, floor(min(cwnd, W_R) / 2)), in whole packets | max(FlightSize / 2, 2), RFC 5681 (4) |
-/// | ssthresh at a repeated timeout | halved again | held, RFC 5681 section 3.1 |
-/// | cwnd in Reno's and NewReno's recovery | floor(min(cwnd, W_R) / 2), perhaps below ssthresh | ssthresh |
-/// | the ACK that ends recovery | also opens cwnd | sets cwnd = ssthresh, RFC 5681 section 3.2 |
-/// | a second fast retransmit in one window | never (`bugFix_`) | Reno: yes; else RFC 6582's `recover` |
-/// | a partial ACK | gives no sample of the round trip | gives one, RFC 7323 section 4.1 |
-/// | bursts in NewReno's recovery | two packets for an ACK at most | what the window allows |
-/// | timer at a fast retransmit | restarted | left running, RFC 6298 section 5 |
-/// | ACK for a repetition of the last packet in order | delayed, where ACKs are | at once, RFC 9293 section 3.10.7.4 |
-///
-/// `Engset` is `Rfc`, but for what [engset, section 3.1] says of its own TCP:
-///
-/// | point | `Engset` |
-/// |---|---|
-/// | ssthresh after a loss | max(floor(FlightSize / 2), 2), in whole packets |
-/// | ssthresh at a timeout of a packet that was sent again before | held, also where a fast retransmit sent it |
-/// | the third duplicate ACK | sends no new data, even where the window allows it |
-/// | timer at a fast retransmit | restarted: it is set for each retransmission |
-/// | timer at an ACK of new data that lets no packet out | left running: it is set for packets sent |
-/// | a partial ACK | gives no sample of the round trip; nor does what recovery sends |
-/// | the ACK that ends recovery | sets cwnd = ssthresh and opens it, as any ACK |
-/// | `recover` after a repeated timeout of the same packet | forgotten: a fast retransmit may follow |
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Dialect {
-    /// ns-2.35's one-way agents.
-    Ns2,
-    /// RFC 5681, 6582, 6298.
-    Rfc,
-    /// The RFCs with the choices of [engset, section 3.1].
-    Engset,
+/// Defines an axis: its values, the name of each in the resolved scenario, and the list of all.
+macro_rules! axis {
+    ($(#[$about:meta])* $axis:ident { $($(#[$meaning:meta])* $value:ident = $name:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        pub enum $axis {
+            $($(#[$meaning])* #[serde(rename = $name)] $value,)+
+        }
+
+        impl $axis {
+            /// All values of the axis.
+            pub const ALL: &'static [$axis] = &[$($axis::$value),+];
+
+            /// Returns the name of the value in the resolved scenario.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($axis::$value => $name,)+
+                }
+            }
+        }
+    };
 }
 
-/// What a loss found by duplicate ACKs leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Recovery {
-    /// No fast retransmit: timeouts only.
-    OldTahoe,
-    /// Fast retransmit, then slow start from one packet.
-    Tahoe,
-    /// Fast retransmit and fast recovery, RFC 5681 section 3.2.
-    Reno,
-    /// Fast recovery that outlives partial ACKs, RFC 6582.
-    Newreno,
+axis! {
+    /// The set of choices where the RFCs leave a point open, or where ns-2 or a paper does otherwise.
+    ///
+    #[doc = include_str!("quirks/dialects.md")]
+    Dialect {
+        /// ns-2.35's one-way agents: tcp.cc, tcp-reno.cc, tcp-newreno.cc.
+        Ns2 = "ns2",
+        /// RFC 5681, 6582, 6298, 3042.
+        Rfc = "rfc",
+        /// The RFCs with the choices of [engset, section 3.1].
+        Engset = "engset",
+    }
 }
 
-/// Slow start goes on while cwnd is ... ssthresh. RFC 5681 section 3.1 leaves equality open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SlowStartWhile {
-    /// Avoidance from `W = S` on.
-    Below,
-    /// Avoidance from `W = S + 1` on.
-    AtOrBelow,
+axis! {
+    /// The reaction to a loss that duplicate ACKs reveal.
+    Recovery {
+        /// No reaction: losses are found by timeouts only.
+        OldTahoe = "old-tahoe",
+        /// Fast retransmit, then slow start from one packet.
+        Tahoe = "tahoe",
+        /// Fast retransmit and fast recovery: RFC 5681 section 3.2.
+        Reno = "reno",
+        /// Fast recovery that continues after partial ACKs: RFC 6582.
+        Newreno = "newreno",
+    }
 }
 
-/// How cwnd grows in congestion avoidance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Increase {
-    /// `1 / cwnd` for each ACK of new data, RFC 5681 (3).
-    Reciprocal,
-    /// `1 / floor(cwnd)` for each ACK: exactly one packet a window [bottlenecks, section 3, footnote 1].
-    ReciprocalFloor,
-    /// One packet after as many ACKs as cwnd counts.
-    Counted,
+impl Recovery {
+    /// Returns whether duplicate ACKs trigger a fast retransmit: RFC 5681 section 3.2 step 2.
+    pub const fn retransmits_fast(self) -> bool {
+        !matches!(self, Recovery::OldTahoe)
+    }
+
+    /// Returns whether a fast retransmit halves cwnd, by fast recovery (RFC 5681 section 3.2), instead of reducing it to one
+    /// packet.
+    pub const fn halves_at_loss(self) -> bool {
+        matches!(self, Recovery::Reno | Recovery::Newreno)
+    }
+
+    /// Returns whether one fast recovery, and so one reduction of cwnd, covers all losses of a window of data: RFC 6582
+    /// section 3.2.
+    pub const fn halves_once_a_window(self) -> bool {
+        matches!(self, Recovery::Newreno)
+    }
 }
 
-/// When a partial ACK restarts the retransmission timer, in RFC 6582's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PartialAckTimer {
-    /// At the first partial ACK of a recovery only.
-    Impatient,
-    /// At each partial ACK.
-    SlowButSteady,
+axis! {
+    /// The comparison of cwnd with ssthresh that holds in slow start. RFC 5681 section 3.1 leaves equality open.
+    SlowStartWhile {
+        /// Slow start while cwnd < ssthresh; congestion avoidance from `W = S` on.
+        Below = "below",
+        /// Slow start while cwnd <= ssthresh; congestion avoidance from `W = S + 1` on.
+        AtOrBelow = "at-or-below",
+    }
 }
 
-/// How the retransmission timer estimates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Estimator {
-    /// A coarse clock and integer arithmetic, as in 4.3BSD and ns-2.
-    Ticks,
-    /// RFC 6298 with exact samples.
-    Rfc6298,
+axis! {
+    /// The growth of cwnd in congestion avoidance.
+    Increase {
+        /// `1 / cwnd` for each ACK of new data: RFC 5681 (3).
+        Reciprocal = "reciprocal",
+        /// `1 / floor(cwnd)` for each ACK: exactly one packet a window [bottlenecks, section 3, footnote 1].
+        ReciprocalFloor = "reciprocal-floor",
+        /// One packet after cwnd ACKs.
+        Counted = "counted",
+    }
 }
 
-/// Which ACKs give a sample of the round trip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RttSample {
-    /// One timed segment at a time; none across a retransmission (Karn).
-    PerRound,
-    /// Each ACK of new data, by timestamps (RFC 7323).
-    PerAck,
-    /// As `PerAck`, but for ACKs of packets that were sent more than once (Karn) [abrupt-delay, section II].
-    PerAckKarn,
+axis! {
+    /// The partial ACKs that restart the retransmission timer, in RFC 6582's words.
+    PartialAckTimer {
+        /// The first partial ACK of a recovery only.
+        Impatient = "impatient",
+        /// Each partial ACK.
+        SlowButSteady = "slow-but-steady",
+    }
 }
 
-/// The retransmission timer's settings.
+axis! {
+    /// The estimator of the retransmission timeout.
+    Estimator {
+        /// A coarse clock and integer arithmetic, as in 4.3BSD and ns-2.
+        Ticks = "ticks",
+        /// RFC 6298 with exact samples.
+        Rfc6298 = "rfc6298",
+    }
+}
+
+axis! {
+    /// The ACKs that give a sample of the round trip.
+    RttSample {
+        /// The ACK of one timed segment at a time; none if the segment was retransmitted (Karn).
+        PerRound = "per-round",
+        /// Each ACK of new data, by timestamps (RFC 7323).
+        PerAck = "per-ack",
+        /// Each ACK of new data that was sent once only, by timestamps (Karn) [abrupt-delay, section II].
+        PerAckKarn = "per-ack-karn",
+    }
+}
+
+/// Settings of the retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RtoConfig {
-    /// How it estimates.
+    /// Estimator of the timeout.
     pub estimator: Estimator,
-    /// Which ACKs it samples.
+    /// ACKs that give a sample.
     pub sample: RttSample,
-    /// RTO = srtt + k rttvar; 4 in RFC 6298.
+    /// Factor k in RTO = srtt + k rttvar; 4 in RFC 6298.
     pub k: u32,
     /// Clock granularity G \[s\].
     pub granularity_s: f64,
@@ -125,46 +144,46 @@ pub struct RtoConfig {
     pub max_s: f64,
     /// Timeout before the first sample \[s\].
     pub initial_s: f64,
-    /// Largest factor that repeated timeouts lead to.
+    /// Largest factor by which repeated timeouts multiply the timeout.
     pub max_backoff: u32,
     /// Phase of the coarse clock at time zero \[s\] (ns-2's `boot_time_`).
     pub clock_offset_s: f64,
 }
 
-/// A sender's settings.
+/// Settings of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SenderConfig {
-    /// Whose reading applies where the RFCs are silent.
+    /// Choices where the RFCs leave a point open.
     pub dialect: Dialect,
     /// Reaction to duplicate ACKs.
     pub recovery: Recovery,
     /// cwnd at the start \[packets\].
     pub initial_window: f64,
-    /// ssthresh at the start \[packets\]; none: the receiver's window.
+    /// ssthresh at the start \[packets\]; `None`: the receiver's window.
     pub initial_ssthresh: Option<f64>,
-    /// The receiver's window W_R \[packets\]; none: unlimited.
+    /// Receiver's window W_R \[packets\]; `None`: unlimited.
     pub max_window: Option<f64>,
-    /// Where slow start ends.
+    /// End of slow start.
     pub slow_start_while: SlowStartWhile,
     /// Growth in congestion avoidance.
     pub increase: Increase,
-    /// Duplicate ACKs that make a loss; none: infinitely many.
+    /// Number of duplicate ACKs that count as a loss; `None`: infinite.
     pub dupack_threshold: Option<u32>,
-    /// RFC 3042.
+    /// Whether limited transmit is on: RFC 3042.
     pub limited_transmit: bool,
-    /// NewReno's timer.
+    /// Partial ACKs that restart NewReno's timer.
     pub partial_ack_timer: PartialAckTimer,
     /// Retransmission timer.
     pub rto: RtoConfig,
 }
 
-/// A receiver's settings.
+/// Settings of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReceiverConfig {
-    /// An ACK for every so many packets in order; 1: no delayed ACKs.
+    /// Packets in order for each ACK; 1: no delayed ACKs.
     pub ack_every: u32,
-    /// The longest that an ACK is held back \[s\].
+    /// Longest delay of an ACK \[s\].
     pub ack_delay_s: f64,
 }

@@ -1,11 +1,12 @@
 //! The TCP protocol machine alone: no network, no clock.
 //!
-//! TCP counts in packets here: sequence number `n` is the n-th data packet, from 0. A [`Sender`] is told of ACKs and of
-//! its timer, and answers with [`Actions`]; a [`Receiver`] is told of data and answers with ACKs.
+//! TCP counts in packets here: sequence number `n` is the n-th data packet, from 0. A [`Sender`] receives ACKs and the expiry
+//! of its timer, and responds with [`Actions`]; a [`Receiver`] receives data and responds with ACKs.
 
 mod actions;
 mod config;
 mod loss;
+mod quirks;
 mod reassembly;
 mod receiver;
 mod rto;
@@ -13,7 +14,7 @@ mod rules;
 mod sender;
 mod window;
 
-pub use actions::{Ack, Actions, Loss, LossCause, Recovered, Segment};
+pub use actions::{Ack, Actions, LossCause, LossEvent, Recovered, Segment};
 pub use config::{
     Dialect, Estimator, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig,
     SlowStartWhile,

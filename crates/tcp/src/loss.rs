@@ -1,16 +1,15 @@
-//! How a sender reacts to losses: duplicate ACKs, partial ACKs, timeouts.
+//! A sender's reaction to losses: duplicate ACKs, partial ACKs, timeouts.
 
 use base::Time;
 
 use crate::actions::{Ack, Actions, LossCause, Recovered};
+use crate::quirks::{FullAck, NewrenoBurst, SecondFastRetransmit, TimeoutSsthresh};
 use crate::sender::{Phase, Sender};
-use crate::{Dialect, PartialAckTimer, Recovery};
-
-/// ns-2 `NewRenoTcpAgent::recv`: two packets at most for an ACK in recovery.
-const NS2_RECOVERY_BURST: u64 = 2;
+use crate::{PartialAckTimer, Recovery};
 
 impl Sender {
-    /// RFC 6582 section 3.2 step 3: some, but not all, of what was outstanding when the loss was found.
+    /// Returns whether an ACK of new data in fast recovery covers some, but not all, packets that were outstanding when the
+    /// loss was found: RFC 6582 section 3.2 step 3.
     #[inline(always)]
     pub(crate) fn is_partial(&self, next: u64) -> bool {
         self.phase == Phase::FastRecovery && self.rules.recovery == Recovery::Newreno && next < self.recover
@@ -31,8 +30,7 @@ impl Sender {
         if self.dupacks == self.rules.threshold {
             if self.may_fast_retransmit() {
                 self.fast_retransmit(now, actions);
-                if self.rules.dialect == Dialect::Engset && self.phase == Phase::FastRecovery {
-                    // [engset, section 3.1]: "no new data is sent here even if it were possible".
+                if self.phase == Phase::FastRecovery && !self.rules.quirks.fast_retransmit_sends_new_data {
                     return;
                 }
             }
@@ -44,21 +42,19 @@ impl Sender {
     }
 
     fn recovery_burst(&self) -> u64 {
-        match (self.rules.dialect, self.rules.recovery) {
-            (Dialect::Ns2, Recovery::Newreno) => NS2_RECOVERY_BURST,
+        match (self.rules.recovery, self.rules.quirks.newreno_burst) {
+            (Recovery::Newreno, NewrenoBurst::TwoPackets) => 2,
             _ => u64::MAX,
         }
     }
 
-    /// One fast retransmit a window: RFC 6582 section 3.2 step 1, ns-2's `bugFix_`. RFC 5681 alone has no such rule.
     fn may_fast_retransmit(&self) -> bool {
-        match (self.rules.dialect, self.rules.recovery) {
-            (_, Recovery::OldTahoe) => false,
-            (Dialect::Rfc | Dialect::Engset, Recovery::Reno) => true,
-            // Nothing was lost before: the first packet of all can be repaired too.
-            (Dialect::Rfc | Dialect::Engset, _) => self.una > self.recover || self.recover == self.first,
-            // ns-2's `bugfix_ss_`: always where only the first packet is acknowledged.
-            (Dialect::Ns2, _) => self.una > self.recover || self.una == self.first + 1,
+        match (self.rules.recovery, self.rules.quirks.second_fast_retransmit) {
+            (Recovery::OldTahoe, _) => false,
+            (Recovery::Reno, SecondFastRetransmit::RenoOnly) => true,
+            // While nothing was lost, `recover` is `first`: the very first packet can be repaired too.
+            (_, SecondFastRetransmit::RenoOnly) => self.una > self.recover || self.recover == self.first,
+            (_, SecondFastRetransmit::Never) => self.una > self.recover || self.una == self.first + 1,
         }
     }
 
@@ -66,30 +62,29 @@ impl Sender {
         self.report_loss(LossCause::FastRetransmit, actions);
         self.recover = self.max;
         self.stop_timing();
-        // RFC 5681 section 3.2 step 2: what limited transmit sent does not count.
+        // RFC 5681 section 3.2 step 2: packets that limited transmit sent do not count.
         let flight_size = self.flight_size() - u64::from(self.limited).min(self.flight_size());
         let half = self.window.half(flight_size, &self.rules);
         self.window.cut(half);
-        if self.rules.dialect != Dialect::Rfc || self.rules.recovery == Recovery::Tahoe {
+        if self.rules.quirks.fast_retransmit_restarts_timer || !self.rules.recovery.halves_at_loss() {
             self.restart_timer(now);
         }
-        if self.rules.recovery == Recovery::Tahoe {
-            self.window.restart();
-            self.nxt = self.una;
-        } else {
+        if self.rules.recovery.halves_at_loss() {
             self.phase = Phase::FastRecovery;
             self.partial_acks = false;
             self.window.enter_recovery(half, &self.rules);
             self.transmit(now, self.una, actions);
+        } else {
+            self.window.restart();
+            self.nxt = self.una;
         }
     }
 
-    /// RFC 6582 section 3.2 step 3, "Partial acknowledgments".
+    /// Handles a partial ACK: RFC 6582 section 3.2 step 3, "Partial acknowledgments".
     #[inline(never)]
     pub(crate) fn on_partial_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
-        if self.rules.dialect == Dialect::Rfc {
-            // RFC 7323 section 4.1: each ACK that advances SND.UNA.
-            self.measure(now, ack, self.una);
+        if self.rules.quirks.partial_ack_is_sampled {
+            self.sample_rtt(now, ack, self.una);
         }
         if self.rules.partial_ack_timer == PartialAckTimer::SlowButSteady || !self.partial_acks {
             self.restart_timer(now);
@@ -97,12 +92,12 @@ impl Sender {
         self.partial_acks = true;
         self.window.deflate(ack.next - self.una);
         self.acknowledge(ack.next);
-        self.forget_covered_sample();
+        self.discard_covered_sample();
         self.transmit(now, self.una, actions);
         self.send_allowed(now, self.recovery_burst(), actions);
     }
 
-    /// Out of line: most ACKs end no recovery.
+    /// Ends fast recovery and sends what the window then allows. Out of line, since few ACKs end a recovery.
     #[inline(never)]
     pub(crate) fn finish_recovery(&mut self, now: Time, actions: &mut impl Actions) {
         self.leave_recovery();
@@ -112,53 +107,64 @@ impl Sender {
         actions.recovered(Recovered { sent: self.nxt - before, resent, max: self.max });
     }
 
-    /// The ACK that ends fast recovery: RFC 5681 section 3.2 step 6, RFC 6582 section 3.2 step 3, "Full acknowledgments".
-    pub(crate) fn leave_recovery(&mut self) {
+    /// Handles the ACK that ends fast recovery: RFC 5681 section 3.2 step 6, RFC 6582 section 3.2 step 3, "Full
+    /// acknowledgments".
+    fn leave_recovery(&mut self) {
         self.window.inflation = 0;
         self.phase = Phase::Open;
-        if self.rules.dialect == Dialect::Ns2 {
-            self.window.open(&self.rules);
-            return;
-        }
-        if self.rules.dialect == Dialect::Engset {
-            // [engset, section 3.1]: "on FR, normal operation resumes and the first segment sent is timed", and this ACK
-            // increases cwnd = S as any other.
+        if !self.rules.quirks.recovery_is_timed {
             self.stop_timing();
-            self.window.cwnd = self.window.ssthresh;
-            self.window.open(&self.rules);
-            return;
         }
-        self.window.cwnd = match self.rules.recovery {
-            Recovery::Newreno => self.window.ssthresh.min((self.max - self.una).max(1) as f64 + 1.0),
-            _ => self.window.ssthresh,
-        };
+        match self.rules.quirks.full_ack {
+            FullAck::Opens => self.window.open(&self.rules),
+            FullAck::Deflates => self.window.cwnd = self.deflated_window(),
+            FullAck::DeflatesAndOpens => {
+                self.window.cwnd = self.window.ssthresh;
+                self.window.open(&self.rules);
+            }
+        }
     }
 
+    /// Returns cwnd after fast recovery: ssthresh, for NewReno at most one packet more than are outstanding, so that it sends no
+    /// burst.
+    fn deflated_window(&self) -> f64 {
+        match self.rules.recovery {
+            Recovery::Newreno => self.window.ssthresh.min((self.max - self.una).max(1) as f64 + 1.0),
+            _ => self.window.ssthresh,
+        }
+    }
+
+    /// Restarts from one packet after a timeout: RFC 5681 section 3.1.
     pub(crate) fn react_to_timeout(&mut self) {
         self.window.inflation = 0;
-        let half = self.window.half(self.flight_size(), &self.rules);
-        match self.rules.dialect {
-            Dialect::Ns2 => self.window.cut(half),
-            // RFC 5681 section 3.1: a second timeout of the same packet keeps ssthresh.
-            Dialect::Rfc if self.has_timed_out() => {}
-            // [engset, section 3.1]: "S is left unchanged in case of multiple retransmissions of the same packet", by whichever way.
-            Dialect::Engset if self.is_resent() => {}
-            // RFC 5681 (4) is an upper bound. What recovery sent for duplicate ACKs counts in FlightSize, though those ACKs
-            // say that as much has left the network: the reduction made for this loss already stands.
-            Dialect::Rfc if self.phase == Phase::FastRecovery => self.window.cut(half.min(self.window.ssthresh)),
-            Dialect::Rfc | Dialect::Engset => self.window.cut(half),
-        }
+        self.cut_at_timeout();
         self.window.restart();
-        if self.rules.dialect != Dialect::Ns2 || matches!(self.rules.recovery, Recovery::Reno | Recovery::Newreno) {
+        if self.rules.quirks.timeout_resets_tahoe_dupacks || self.rules.recovery.halves_at_loss() {
             self.dupacks = 0;
         }
         self.limited = 0;
-        let repeated = self.note_timeout();
-        // [engset, section 3.1]: for subsequent retransmissions of the same packet recover = 0.
-        self.recover = if repeated && self.rules.dialect == Dialect::Engset { self.first } else { self.max };
+        let repeated = self.record_timeout();
+        let resets_recover = repeated && self.rules.quirks.repeated_timeout_resets_recover;
+        self.recover = if resets_recover { self.first } else { self.max };
         self.phase = Phase::LossRecovery;
         self.partial_acks = false;
         self.stop_timing();
         self.nxt = self.una;
+    }
+
+    /// Lowers ssthresh at a timeout, unless it holds the reduction for this loss already.
+    fn cut_at_timeout(&mut self) {
+        let half = self.window.half(self.flight_size(), &self.rules);
+        match self.rules.quirks.timeout_ssthresh {
+            TimeoutSsthresh::Always => self.window.cut(half),
+            TimeoutSsthresh::UnlessTimedOut if self.has_timed_out() => {}
+            TimeoutSsthresh::UnlessRetransmitted if self.is_resent() => {}
+            // RFC 5681 (4) is an upper bound. FlightSize includes the packets that recovery sent for duplicate ACKs, although
+            // those ACKs show that as many packets have left the network: the earlier reduction remains valid.
+            TimeoutSsthresh::UnlessTimedOut if self.phase == Phase::FastRecovery => {
+                self.window.cut(half.min(self.window.ssthresh));
+            }
+            TimeoutSsthresh::UnlessTimedOut | TimeoutSsthresh::UnlessRetransmitted => self.window.cut(half),
+        }
     }
 }

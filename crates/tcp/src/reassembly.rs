@@ -1,5 +1,5 @@
-/// Which packets beyond the next expected one have arrived: a ring of bits that grows with the window. Its first word stands here,
-/// as most windows need no other.
+/// The packets received beyond the next expected one: a ring of bits that grows with the window. Its first word is stored
+/// inline, since most windows need no other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reassembly {
     first_word: u64,
@@ -7,31 +7,31 @@ pub(crate) struct Reassembly {
 }
 
 impl Reassembly {
-    /// Packet `sequence > next` arrived; false where it had before.
+    /// Marks packet `sequence > next` as received; returns whether it was not yet.
     pub(crate) fn insert(&mut self, next: u64, sequence: u64) -> bool {
         while sequence - next >= self.capacity() {
             self.grow(next);
         }
-        let (word, bit) = self.place(sequence);
+        let (word, bit) = self.word_and_bit(sequence);
         let fresh = *word & bit == 0;
         *word |= bit;
         fresh
     }
 
-    /// Takes `sequence` out; false where it is not there.
+    /// Removes packet `sequence`; returns whether it was received.
     pub(crate) fn remove(&mut self, sequence: u64) -> bool {
-        let (word, bit) = self.place(sequence);
-        let there = *word & bit != 0;
+        let (word, bit) = self.word_and_bit(sequence);
+        let received = *word & bit != 0;
         *word &= !bit;
-        there
+        received
     }
 
     fn capacity(&self) -> u64 {
         (self.more_words.len() as u64 + 1) * 64
     }
 
-    /// The word of a packet, and its bit there.
-    fn place(&mut self, sequence: u64) -> (&mut u64, u64) {
+    /// Returns the word of a packet, and the packet's bit in it.
+    fn word_and_bit(&mut self, sequence: u64) -> (&mut u64, u64) {
         let index = sequence & (self.capacity() - 1);
         let word = match (index / 64) as usize {
             0 => &mut self.first_word,
@@ -45,9 +45,9 @@ impl Reassembly {
         let mut old = std::mem::take(self);
         self.more_words = vec![0; 2 * old.more_words.len() + 1].into();
         for sequence in next..next + old.capacity() {
-            let (word, bit) = old.place(sequence);
+            let (word, bit) = old.word_and_bit(sequence);
             if *word & bit != 0 {
-                let (word, bit) = self.place(sequence);
+                let (word, bit) = self.word_and_bit(sequence);
                 *word |= bit;
             }
         }

@@ -2,48 +2,55 @@ use std::mem::offset_of;
 
 use base::{prefetch, Time};
 
+use crate::quirks::Quirks;
 use crate::reassembly::Reassembly;
 use crate::{Dialect, ReceiverConfig};
 
-/// A TCP receiver: cumulative ACKs, at once or delayed. RFC 5681 section 4.2, RFC 1122 section 4.2.3.2.
+/// A TCP receiver with cumulative ACKs, immediate or delayed: RFC 5681 section 4.2, RFC 1122 section 4.2.3.2.
 ///
-/// In the order of use: what every packet in order needs lies together, in half a cache line.
+/// Fields are ordered by use: a packet in order needs only the first half of a cache line.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Receiver {
+    /// RCV.NXT: next packet expected.
     next: u64,
-    /// The stamp that the next ACK echoes: of the earliest packet in order that it answers (RFC 7323 section 4.3).
+    /// Stamp that the next ACK echoes: that of the earliest packet in order that it acknowledges (RFC 7323 section 4.3).
     echo: Time,
     /// Packets in order since the last ACK.
     unacknowledged: u32,
     ack_every: u32,
-    /// Packets that wait beyond a hole.
+    /// Number of packets received beyond a hole.
     held: u32,
-    /// Which they are.
+    /// Packets received beyond a hole.
     beyond: Reassembly,
-    /// The first packet of the transfer; what lies below is of one that has ended.
+    /// First packet of the transfer; packets below it belong to the previous one.
     first: u64,
-    /// When an ACK that is held back is due, where any ever is.
+    /// Instant at which a delayed ACK is sent; unused without delayed ACKs.
     deadline: Time,
     ack_delay: Time,
-    dialect: Dialect,
+    /// [`Quirks::duplicate_of_last_is_delayed`].
+    duplicate_of_last_is_delayed: bool,
 }
 
-// What every packet in order needs.
+// The fields that a packet in order needs fill half a cache line.
 const _: () = assert!(offset_of!(Receiver, beyond) == 32);
 
-/// What a data packet leads to.
+/// An ACK that the receiver sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledgment {
-    /// The number expected next.
+    /// Number of the packet expected next.
     pub next: u64,
-    /// The echoed stamp.
+    /// Echoed stamp.
     pub echo: Time,
 }
 
 impl Receiver {
-    /// A receiver that has seen nothing.
+    /// Creates a receiver that has received nothing.
     pub fn new(config: &ReceiverConfig, dialect: Dialect) -> Receiver {
+        Receiver::with_quirks(config, &Quirks::of(dialect))
+    }
+
+    pub(crate) fn with_quirks(config: &ReceiverConfig, quirks: &Quirks) -> Receiver {
         Receiver {
             next: 0,
             first: 0,
@@ -54,11 +61,11 @@ impl Receiver {
             deadline: Time::NEVER,
             ack_every: config.ack_every.max(1),
             ack_delay: Time::from_seconds(config.ack_delay_s),
-            dialect,
+            duplicate_of_last_is_delayed: quirks.duplicate_of_last_is_delayed,
         }
     }
 
-    /// A transfer begins `now` where the last one, which is here whole, has ended. Both ends know of it.
+    /// Begins the next transfer `now`, at the number where the previous one ended; all of that one was received.
     pub fn begin_next_transfer(&mut self, now: Time) {
         self.first = self.next;
         self.unacknowledged = 0;
@@ -66,24 +73,24 @@ impl Receiver {
         self.deadline = Time::NEVER;
     }
 
-    /// Fetches what the beginning of a transfer and packets out of order need.
+    /// Prefetches the fields needed at the beginning of a transfer and for packets out of order.
     #[inline(always)]
     pub fn prefetch_rest(&self) {
         prefetch(&self.first);
     }
 
-    /// The first packet of the transfer.
+    /// Returns the first packet of the transfer.
     pub fn first(&self) -> u64 {
         self.first
     }
 
-    /// The number expected next: how many packets the application has got.
+    /// Returns the number expected next, which is the number of packets delivered to the application.
     #[inline(always)]
     pub fn next(&self) -> u64 {
         self.next
     }
 
-    /// When an ACK that is held back is due; [`Time::NEVER`] where none is.
+    /// Returns the instant at which a delayed ACK is sent; [`Time::NEVER`] if none is delayed.
     #[inline(always)]
     pub fn deadline(&self) -> Time {
         if self.ack_every == 1 {
@@ -92,7 +99,7 @@ impl Receiver {
         self.deadline
     }
 
-    /// A data packet arrives; the ACK that leaves at once, if any.
+    /// Handles a data packet that arrives; returns the ACK that is sent at once, if any.
     #[inline(always)]
     pub fn on_data(&mut self, now: Time, sequence: u64, stamp: Time) -> Option<Acknowledgment> {
         if sequence == self.next && self.held == 0 {
@@ -102,19 +109,19 @@ impl Receiver {
         self.not_next(now, sequence, stamp)
     }
 
-    /// Out of line: the common case keeps its registers.
+    /// Handles a packet other than the next one in order. Out of line, so that the common case keeps its registers.
     #[inline(never)]
     fn not_next(&mut self, now: Time, sequence: u64, stamp: Time) -> Option<Acknowledgment> {
         if sequence < self.first {
             return None;
         }
-        if self.is_held_by_ns2(sequence) {
+        if self.delays_ack_of(sequence) {
             return self.in_order(now, stamp);
         }
         self.out_of_order(sequence, stamp)
     }
 
-    /// The delay of a held ACK is over.
+    /// Sends the delayed ACK.
     pub fn on_timer(&mut self) -> Acknowledgment {
         self.acknowledge()
     }
@@ -134,13 +141,13 @@ impl Receiver {
         None
     }
 
-    /// ns-2 `DelAckSink::recv` takes a repetition of the last packet in order for one in order, and holds its ACK back.
-    fn is_held_by_ns2(&self, sequence: u64) -> bool {
+    /// Returns whether a packet is a retransmission of the last one in order, and its ACK delayed.
+    fn delays_ack_of(&self, sequence: u64) -> bool {
         let repeats_last = sequence + 1 == self.next && self.held == 0;
-        self.dialect == Dialect::Ns2 && repeats_last && self.unacknowledged == 0
+        self.duplicate_of_last_is_delayed && repeats_last && self.unacknowledged == 0
     }
 
-    /// RFC 5681 section 4.2: an ACK at once for a packet out of order, and for one that fills a gap or part of one.
+    /// Acknowledges at once a packet out of order, or one that fills a gap or part of one: RFC 5681 section 4.2.
     fn out_of_order(&mut self, sequence: u64, stamp: Time) -> Option<Acknowledgment> {
         if sequence <= self.next && self.unacknowledged == 0 {
             self.echo = stamp;

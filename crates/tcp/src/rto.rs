@@ -2,25 +2,25 @@ use base::Time;
 
 use crate::{Estimator, RtoConfig};
 
-/// The retransmission timeout: RFC 6298, or ns-2's integer arithmetic on a coarse clock.
+/// The retransmission timeout by RFC 6298, or by ns-2's integer arithmetic on a coarse clock.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Rto {
-    /// Of [`Estimator::Ticks`] in eighths of a tick (4.3BSD; ns-2's T_SRTT_BITS), 0 before the first sample; else in picoseconds,
-    /// [`NEVER`] before it.
+    /// Smoothed round trip. [`Estimator::Ticks`]: in eighths of a tick (4.3BSD; ns-2's T_SRTT_BITS), 0 before the first sample.
+    /// [`Estimator::Rfc6298`]: in picoseconds, [`NEVER`] before the first sample.
     srtt: u64,
-    /// In quarters of a tick (ns-2's T_RTTVAR_BITS); in picoseconds.
+    /// Variation of the round trip, in quarters of a tick (ns-2's T_RTTVAR_BITS) or in picoseconds.
     rttvar: u64,
-    /// The timeout in force.
+    /// Current timeout.
     current: Time,
     backoff: u32,
-    /// The next sample is taken as if it were the first.
-    anew: bool,
+    /// Whether the next sample restarts the estimate, as the first one does.
+    restart: bool,
 }
 
 const NEVER: u64 = Time::NEVER.picoseconds();
 
-/// The settings, in picoseconds.
+/// Settings of the retransmission timer, in picoseconds.
 #[derive(Debug)]
 pub(crate) struct RtoRules {
     estimator: Estimator,
@@ -52,21 +52,21 @@ impl RtoRules {
 }
 
 impl Rto {
-    /// Before any sample.
+    /// Creates an estimate before any sample.
     pub(crate) fn new(rules: &RtoRules) -> Rto {
         let srtt = if rules.estimator == Estimator::Ticks { 0 } else { NEVER };
-        let mut rto = Rto { srtt, rttvar: 0, current: Time::ZERO, backoff: 1, anew: false };
+        let mut rto = Rto { srtt, rttvar: 0, current: Time::ZERO, backoff: 1, restart: false };
         rto.update(rules);
         rto
     }
 
-    /// The timeout in force.
+    /// Returns the current timeout.
     #[inline(always)]
     pub(crate) fn timeout(&self) -> Time {
         self.current
     }
 
-    /// A timed segment that was sent once, at `sent`, is acknowledged.
+    /// Takes a sample from the ACK of a timed segment that was sent once, at `sent`.
     #[inline(never)]
     pub(crate) fn sample_round(&mut self, rules: &RtoRules, sent: Time, now: Time) {
         match rules.estimator {
@@ -78,7 +78,7 @@ impl Rto {
         }
     }
 
-    /// An ACK echoes a timestamp (RFC 7323).
+    /// Takes a sample from an echoed timestamp (RFC 7323).
     #[inline(never)]
     pub(crate) fn sample_timestamp(&mut self, rules: &RtoRules, sent: Time, now: Time) {
         match rules.estimator {
@@ -90,15 +90,15 @@ impl Rto {
         }
     }
 
-    /// RFC 6298 (5.5): the timer expired.
+    /// Doubles the timeout after the timer expired: RFC 6298 (5.5).
     pub(crate) fn back_off(&mut self, rules: &RtoRules) {
         self.backoff = self.backoff.saturating_mul(2).min(rules.max_backoff);
-        // ns-2 `TcpAgent::rtt_backoff`, after 4.3BSD: this far off, start the estimate anew.
-        self.anew |= rules.estimator == Estimator::Ticks && self.backoff > 8;
+        // ns-2 `TcpAgent::rtt_backoff`, after 4.3BSD: an estimate this far off is restarted.
+        self.restart |= rules.estimator == Estimator::Ticks && self.backoff > 8;
         self.update(rules);
     }
 
-    /// RFC 6298 section 5, last paragraph, and Karn: a valid sample ends the backoff.
+    /// Ends the backoff after a valid sample: RFC 6298 section 5, last paragraph, and Karn.
     #[inline(always)]
     pub(crate) fn end_backoff(&mut self, rules: &RtoRules) {
         if self.backoff != 1 {
@@ -107,11 +107,11 @@ impl Rto {
         }
     }
 
-    /// 4.3BSD, ns-2 `TcpAgent::rtt_update`.
+    /// Updates the estimate in ticks: 4.3BSD, ns-2 `TcpAgent::rtt_update`.
     fn sample_ticks(&mut self, rules: &RtoRules, ticks: u64) {
         let ticks = (ticks as i64).max(1);
         let (mut srtt, mut rttvar) = (self.srtt as i64, self.rttvar as i64);
-        if srtt != 0 && !self.anew {
+        if srtt != 0 && !self.restart {
             let error = ticks - (srtt >> 3);
             srtt = (srtt + error).max(1);
             rttvar = (rttvar + error.abs() - (rttvar >> 2)).max(1);
@@ -119,11 +119,11 @@ impl Rto {
             srtt = ticks << 3;
             rttvar = ticks << 1;
         }
-        (self.srtt, self.rttvar, self.anew) = (srtt as u64, rttvar as u64, false);
+        (self.srtt, self.rttvar, self.restart) = (srtt as u64, rttvar as u64, false);
         self.update(rules);
     }
 
-    /// RFC 6298 (2.2), (2.3).
+    /// Updates the exact estimate: RFC 6298 (2.2), (2.3).
     fn sample_exact(&mut self, rules: &RtoRules, rtt: Time) {
         let r = rtt.picoseconds();
         (self.srtt, self.rttvar) = if self.srtt == NEVER {
@@ -135,13 +135,13 @@ impl Rto {
         self.update(rules);
     }
 
-    /// RFC 6298 (2.4), (2.5), (5.5).
+    /// Applies limits and backoff to the estimate: RFC 6298 (2.4), (2.5), (5.5).
     fn update(&mut self, rules: &RtoRules) {
         let RtoRules { min, max, .. } = *rules;
         self.current = self.estimate(rules).max(min).times(u64::from(self.backoff)).min(max.max(min));
     }
 
-    /// The timeout before the limits and the backoff: RFC 6298 (2.1) to (2.3).
+    /// Returns the timeout before limits and backoff: RFC 6298 (2.1) to (2.3).
     fn estimate(&self, rules: &RtoRules) -> Time {
         match rules.estimator {
             Estimator::Ticks if self.srtt == 0 => rules.initial,

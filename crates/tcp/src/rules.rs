@@ -1,33 +1,33 @@
+use crate::quirks::Quirks;
 use crate::rto::RtoRules;
-use crate::{Dialect, Increase, PartialAckTimer, Recovery, RttSample, SenderConfig, SlowStartWhile};
+use crate::{Increase, PartialAckTimer, Recovery, RttSample, SenderConfig, SlowStartWhile};
 
-/// A sender's settings as it uses them: one for all that are made alike, so that each keeps only what changes.
+/// A sender's settings, converted for use and shared by all senders of the same flow: a sender itself keeps only what changes.
 #[derive(Debug)]
 pub(crate) struct Rules {
-    pub(crate) dialect: Dialect,
+    pub(crate) quirks: Quirks,
     pub(crate) recovery: Recovery,
     pub(crate) limited_transmit: bool,
     pub(crate) partial_ack_timer: PartialAckTimer,
     pub(crate) sample: RttSample,
-    /// Duplicate ACKs that make a loss.
+    /// Number of duplicate ACKs that count as a loss; `u32::MAX`: infinite.
     pub(crate) threshold: u32,
     pub(crate) slow_start_while: SlowStartWhile,
     pub(crate) increase: Increase,
-    /// W_R in whole packets.
+    /// Receiver's window W_R in whole packets.
     pub(crate) limit_packets: u64,
     pub(crate) rto: RtoRules,
 }
 
 impl Rules {
     pub(crate) fn new(config: &SenderConfig) -> Rules {
-        let never = config.recovery == Recovery::OldTahoe;
         Rules {
-            dialect: config.dialect,
+            quirks: Quirks::of(config.dialect),
             recovery: config.recovery,
             limited_transmit: config.limited_transmit,
             partial_ack_timer: config.partial_ack_timer,
             sample: config.rto.sample,
-            threshold: config.dupack_threshold.filter(|_| !never).unwrap_or(u32::MAX),
+            threshold: config.dupack_threshold.filter(|_| config.recovery.retransmits_fast()).unwrap_or(u32::MAX),
             slow_start_while: config.slow_start_while,
             increase: config.increase,
             limit_packets: config.max_window.unwrap_or(f64::INFINITY) as u64,

@@ -3,70 +3,73 @@ use std::sync::Arc;
 
 use base::{prefetch, Time};
 
-use crate::actions::{Ack, Actions, Loss, LossCause, Segment};
+use crate::actions::{Ack, Actions, LossCause, LossEvent, Segment};
+use crate::quirks::{LimitedTransmit, TimerRestart};
 use crate::rto::Rto;
 use crate::rules::Rules;
 use crate::window::Window;
-use crate::{Dialect, RttSample, SenderConfig};
+use crate::{RttSample, SenderConfig};
 
-/// Where the sender stands with respect to its last loss.
+/// The state of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// No loss under repair.
+    /// No loss is under repair.
     Open,
-    /// Fast recovery.
+    /// Fast recovery repairs a loss.
     FastRecovery,
-    /// After a timeout.
+    /// A timeout occurred; slow start repairs the losses.
     LossRecovery,
 }
 
-/// No packet has this number.
+/// The number of no packet.
 const NONE: u64 = u64::MAX;
 
-// What every ACK of new data needs.
+// The fields that an ACK of new data needs fill two cache lines.
 const _: () = assert!(offset_of!(Sender, limited) == 128);
 
-/// A TCP sender: RFC 5681, 6582, 6298, 3042, or ns-2's rules. One state, each axis in its own place.
+/// A TCP sender: RFC 5681, 6582, 6298, 3042, or ns-2's rules.
 ///
-/// In the order of use: what every ACK of new data needs are the first two cache lines, where it begins one.
+/// Fields are ordered by use: an ACK of new data needs only the first two cache lines, if the struct starts on a line.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Sender {
-    /// SND.UNA: the first packet without an ACK.
+    /// SND.UNA: first unacknowledged packet.
     pub(crate) una: u64,
-    /// SND.NXT: the next packet to send; behind `max` after a timeout (go-back-N).
+    /// SND.NXT: next packet to send; below `max` after a timeout (go-back-N).
     pub(crate) nxt: u64,
     /// One past the highest packet ever sent.
     pub(crate) max: u64,
     /// One past the last packet of the transfer.
     end: u64,
-    /// When the retransmission timer expires.
+    /// Instant at which the retransmission timer expires.
     pub(crate) deadline: Time,
-    /// The segment being timed, [`NONE`] where none is, and when it was sent.
+    /// Segment being timed; [`NONE`]: none.
     timed: u64,
+    /// Instant at which it was sent.
     timed_since: Time,
     pub(crate) rto: Rto,
     pub(crate) window: Window,
     pub(crate) rules: Arc<Rules>,
     pub(crate) dupacks: u32,
     pub(crate) phase: Phase,
+    /// Whether a partial ACK has arrived in this recovery.
     pub(crate) partial_acks: bool,
-    /// Packets that limited transmit added to the flight, for the duplicate ACKs so far.
+    /// Packets that limited transmit sent for the current duplicate ACKs.
     pub(crate) limited: u32,
-    /// The first packet of the transfer.
+    /// First packet of the transfer.
     pub(crate) first: u64,
-    /// When the transfer began: what was sent before it belongs to another.
+    /// Start of the transfer; packets sent earlier belong to the previous one.
     opened: Time,
-    /// RFC 6582's `recover`, as one past the highest packet sent when the last loss was found; `first` where none was.
+    /// RFC 6582's `recover`: one past the highest packet sent when the last loss was found; `first` before any loss.
     pub(crate) recover: u64,
-    /// One past the highest packet ever sent twice; all from `una` up to it were.
+    /// One past the highest packet ever retransmitted; all packets from `una` up to it were.
     resent: u64,
-    /// The packet that the last timeout repeated; [`NONE`] where none did.
+    /// Packet that timed out last; [`NONE`]: none.
     timed_out: u64,
 }
 
 impl Sender {
-    /// A sender of `size` packets (none: without end) that has sent nothing yet.
+    /// Creates a sender of `size` packets (`None`: endless) that has sent nothing yet.
     pub fn new(config: &SenderConfig, size: Option<u64>) -> Sender {
         let rules = Rules::new(config);
         Sender {
@@ -92,8 +95,9 @@ impl Sender {
         }
     }
 
-    /// A sender like this one, which has sent nothing, for a transfer of `size` packets that begins `now`. Its packets are
-    /// numbered from `first` on, where the transfer before ended: so no packet, and no ACK, of that one is taken for its own.
+    /// Creates a sender with the settings of this one, which has sent nothing, for a transfer of `size` packets that begins
+    /// `now`. Its packets are numbered from `first` on, where the previous transfer ended, so that packets and ACKs of the two
+    /// cannot be confused.
     pub fn open_at(&self, first: u64, size: u64, now: Time) -> Sender {
         let mut sender = self.clone();
         (sender.una, sender.nxt, sender.max, sender.first) = (first, first, first, first);
@@ -103,86 +107,86 @@ impl Sender {
         sender
     }
 
-    /// Fetches what an ACK needs; two cache lines, where it begins one.
+    /// Prefetches the two cache lines that an ACK needs.
     #[inline(always)]
     pub fn prefetch(&self) {
         prefetch(&self.una);
         prefetch(&self.phase);
     }
 
-    /// Fetches the rest, which the beginning and the end of a transfer need.
+    /// Prefetches the rest, needed at the beginning and the end of a transfer.
     #[inline(always)]
     pub fn prefetch_rest(&self) {
         prefetch(&self.first);
     }
 
-    /// When the transfer began; an ACK that answers an older packet is not its own.
+    /// Returns the start of the transfer; an ACK that echoes an older stamp belongs to the previous transfer.
     #[inline(always)]
     pub fn opened(&self) -> Time {
         self.opened
     }
 
-    /// The congestion window \[packets\], without fast recovery's inflation.
+    /// Returns the congestion window \[packets\], without fast recovery's inflation.
     #[inline(always)]
     pub fn cwnd(&self) -> f64 {
         self.window.cwnd
     }
 
-    /// The slow start threshold \[packets\].
+    /// Returns the slow start threshold \[packets\].
     pub fn ssthresh(&self) -> f64 {
         self.window.ssthresh
     }
 
-    /// Packets sent and not acknowledged; after a timeout those sent before it count as lost.
+    /// Returns the number of packets sent and not acknowledged; after a timeout, packets sent before it count as lost.
     pub fn flight_size(&self) -> u64 {
         self.nxt - self.una
     }
 
-    /// The first packet without an ACK.
+    /// Returns the first unacknowledged packet.
     #[inline(always)]
     pub fn una(&self) -> u64 {
         self.una
     }
 
-    /// The first packet of the transfer.
+    /// Returns the first packet of the transfer.
     pub fn first(&self) -> u64 {
         self.first
     }
 
-    /// The timeout in force.
+    /// Returns the current retransmission timeout.
     pub fn rto(&self) -> Time {
         self.rto.timeout()
     }
 
-    /// When [`Sender::on_timer`] is due; [`Time::NEVER`] while the timer is off.
+    /// Returns the instant at which to call [`Sender::on_timer`]; [`Time::NEVER`] while the timer is off.
     #[inline(always)]
     pub fn deadline(&self) -> Time {
         self.deadline
     }
 
-    /// All of the transfer is acknowledged.
+    /// Returns whether the whole transfer is acknowledged.
     pub fn finished(&self) -> bool {
         self.una >= self.end
     }
 
-    /// Whether an ACK of all before `next` acknowledges the whole transfer.
+    /// Returns whether an ACK of all packets below `next` acknowledges the whole transfer.
     #[inline(always)]
     pub fn ends_before(&self, next: u64) -> bool {
         next >= self.end
     }
 
-    /// Whether it is in slow start: below ssthresh and not in fast recovery.
+    /// Returns whether the sender is in slow start: below ssthresh and not in fast recovery.
     #[inline(always)]
     pub fn in_slow_start(&self) -> bool {
         self.phase != Phase::FastRecovery && self.window.in_slow_start(&self.rules)
     }
 
-    /// The connection opens (without a handshake).
+    /// Starts the transfer (without a handshake).
     pub fn on_start(&mut self, now: Time, actions: &mut impl Actions) {
         self.send_allowed(now, u64::MAX, actions);
     }
 
-    /// An ACK arrives.
+    /// Handles an ACK that arrives.
     #[inline]
     pub fn on_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
         if ack.next > self.una {
@@ -196,15 +200,15 @@ impl Sender {
         }
     }
 
-    /// Whether an ACK that comes at `time` does no more than to open the window: no loss is under repair, the timer is not due before,
-    /// and the transfer goes on after it. What the sender does then depends on nothing but what it has seen itself.
+    /// Returns whether an ACK that arrives at `time` only opens the window: no loss is under repair, the timer does not expire
+    /// before, and the transfer continues after it. The sender's reaction then depends on its own state alone.
     #[inline(always)]
     pub fn only_opens(&self, time: Time, next: u64) -> bool {
-        let whole = self.phase == Phase::Open && self.nxt == self.max;
-        whole && next > self.una && next < self.end && time <= self.deadline
+        let intact = self.phase == Phase::Open && self.nxt == self.max;
+        intact && next > self.una && next < self.end && time <= self.deadline
     }
 
-    /// The retransmission timer expires: RFC 6298 (5.4) to (5.6), RFC 5681 section 3.1.
+    /// Handles the expiry of the retransmission timer: RFC 6298 (5.4) to (5.6), RFC 5681 section 3.1.
     pub fn on_timer(&mut self, now: Time, actions: &mut impl Actions) {
         self.report_loss(LossCause::Timeout, actions);
         self.react_to_timeout();
@@ -215,31 +219,29 @@ impl Sender {
 
     #[inline(always)]
     fn on_new_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
-        if self.rules.dialect == Dialect::Engset {
-            self.on_new_ack_timed_by_sending(now, ack, actions);
-        } else {
-            self.take_new_ack(now, ack, actions);
+        match self.rules.quirks.timer_restart {
+            TimerRestart::EachNewAck => self.accept_new_ack(now, ack, actions),
+            TimerRestart::SendingAck => self.accept_new_ack_timed_by_sending(now, ack, actions),
         }
     }
 
-    /// [engset, section 3.1]: "the timer must be set on each packet sent". An ACK that lets none out leaves it running, other than
-    /// in RFC 6298 (5.3); so the last packets of a transfer may time out while their ACKs come in [engset, section 4.2].
+    /// Handles an ACK of new data, and leaves the timer running if the sender sends nothing for it.
     #[cold]
     #[inline(never)]
-    fn on_new_ack_timed_by_sending(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
+    fn accept_new_ack_timed_by_sending(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
         let (deadline, nxt) = (self.deadline, self.nxt.max(ack.next));
-        self.take_new_ack(now, ack, actions);
+        self.accept_new_ack(now, ack, actions);
         if self.nxt == nxt && self.una < self.max {
             self.deadline = deadline;
         }
     }
 
     #[inline(always)]
-    fn take_new_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
+    fn accept_new_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
         let first = self.una;
         self.acknowledge(ack.next);
         self.dupacks = 0;
-        self.measure(now, ack, first);
+        self.sample_rtt(now, ack, first);
         self.restart_timer(now);
         if self.phase == Phase::FastRecovery {
             return self.finish_recovery(now, actions);
@@ -254,18 +256,19 @@ impl Sender {
         self.nxt = self.nxt.max(next);
     }
 
-    /// RFC 6298 section 3 (Karn's algorithm); RFC 7323 section 4. The ACK covers packets from `first` on.
+    /// Takes a sample of the round trip from an ACK of the packets from `first` on: RFC 6298 section 3 (Karn's algorithm),
+    /// RFC 7323 section 4.
     #[inline(always)]
-    pub(crate) fn measure(&mut self, now: Time, ack: Ack, first: u64) {
+    pub(crate) fn sample_rtt(&mut self, now: Time, ack: Ack, first: u64) {
         // [abrupt-delay, section II]: "ACKs for retransmitted packets are not used for timeout estimation".
         let ignored = self.rules.sample == RttSample::PerAckKarn && first < self.resent;
         if self.rules.sample != RttSample::PerRound && !ignored {
             self.rto.sample_timestamp(&self.rules.rto, ack.echo, now);
-            if self.rules.dialect != Dialect::Ns2 {
+            if self.rules.quirks.timestamp_ends_backoff {
                 self.rto.end_backoff(&self.rules.rto);
             }
         }
-        // No number lies above that of none.
+        // `NONE` is `u64::MAX`, so this is false while nothing is being timed.
         if ack.next > self.timed {
             self.timed = NONE;
             self.rto.end_backoff(&self.rules.rto);
@@ -275,8 +278,8 @@ impl Sender {
         }
     }
 
-    /// A partial ACK covers the timed segment: the sample is lost, the backoff ends (ns-2 `partialnewack`).
-    pub(crate) fn forget_covered_sample(&mut self) {
+    /// Stops timing a segment that a partial ACK covers, without a sample, and ends the backoff (ns-2 `partialnewack`).
+    pub(crate) fn discard_covered_sample(&mut self) {
         if self.una > self.timed {
             self.timed = NONE;
             self.rto.end_backoff(&self.rules.rto);
@@ -287,13 +290,13 @@ impl Sender {
         self.timed = NONE;
     }
 
-    /// RFC 6298 (5.2), (5.3).
+    /// Restarts the timer, or stops it if nothing is outstanding: RFC 6298 (5.2), (5.3).
     #[inline(always)]
     pub(crate) fn restart_timer(&mut self, now: Time) {
         self.deadline = if self.una < self.max { now + self.rto.timeout() } else { Time::NEVER };
     }
 
-    /// Sends what the window allows, `burst` packets at most.
+    /// Sends the packets that the window allows, at most `burst` of them.
     #[inline(always)]
     pub(crate) fn send_allowed(&mut self, now: Time, burst: u64, actions: &mut impl Actions) {
         let edge = (self.una + self.window.usable(&self.rules)).min(self.end).min(self.nxt.saturating_add(burst));
@@ -303,10 +306,10 @@ impl Sender {
         }
     }
 
-    /// RFC 3042: each of the first two duplicate ACKs lets one new packet out.
+    /// Sends one packet for a duplicate ACK below the threshold, if limited transmit allows it: RFC 3042.
     pub(crate) fn send_limited(&mut self, now: Time, actions: &mut impl Actions) {
-        // ns-2 `TcpAgent::send_one`: each duplicate ACK below the threshold, and after a timeout what is next in turn.
-        if self.rules.dialect != Dialect::Ns2 && (self.dupacks > 2 || self.nxt < self.max) {
+        let beyond_rfc = self.dupacks > 2 || self.nxt < self.max;
+        if self.rules.quirks.limited_transmit == LimitedTransmit::FirstTwo && beyond_rfc {
             return;
         }
         let outstanding = self.nxt - self.una;
@@ -338,31 +341,31 @@ impl Sender {
     }
 
     pub(crate) fn report_loss(&self, cause: LossCause, actions: &mut impl Actions) {
-        actions.loss(Loss {
+        actions.loss(LossEvent {
             sequence: self.una,
             cause,
             slow_start: self.in_slow_start(),
             retransmission: self.is_resent(),
             in_recovery: self.phase == Phase::FastRecovery,
-            repeated: self.timed_out == self.una,
-            place: self.una - self.first,
+            repeated: self.has_timed_out(),
+            index: self.una - self.first,
             remaining: (self.end != u64::MAX).then(|| self.end - self.una),
             window: (self.window.cwnd as u64).min(self.rules.limit_packets),
             max: self.max,
         });
     }
 
-    /// A timeout of the first packet without an ACK: whether one repeated it before.
-    pub(crate) fn note_timeout(&mut self) -> bool {
+    /// Records a timeout of the first unacknowledged packet; returns whether it had timed out before.
+    pub(crate) fn record_timeout(&mut self) -> bool {
         std::mem::replace(&mut self.timed_out, self.una) == self.una
     }
 
-    /// A timeout has repeated the first packet without an ACK before.
+    /// Returns whether the first unacknowledged packet has timed out.
     pub(crate) fn has_timed_out(&self) -> bool {
         self.timed_out == self.una
     }
 
-    /// The first packet without an ACK was sent more than once.
+    /// Returns whether the first unacknowledged packet was retransmitted.
     pub(crate) fn is_resent(&self) -> bool {
         self.una < self.resent
     }

@@ -1,15 +1,16 @@
-//! The congestion window: how it grows and how it is halved. RFC 5681 section 3.1.
+//! The congestion window: its growth and its reduction. RFC 5681 section 3.1.
 
+use crate::quirks::{Halve, RecoveryWindow};
 use crate::rules::Rules;
-use crate::{Dialect, Increase, SenderConfig, SlowStartWhile};
+use crate::{Increase, SenderConfig, SlowStartWhile};
 
-/// cwnd and ssthresh, in packets.
+/// cwnd and ssthresh \[packets\].
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Window {
     pub(crate) cwnd: f64,
     pub(crate) ssthresh: f64,
-    /// Fast recovery's artificial inflation (RFC 5681 section 3.2 step 4); kept apart, so that cwnd is the window proper.
+    /// Artificial inflation in fast recovery (RFC 5681 section 3.2 step 4); kept apart, so that cwnd is the window proper.
     pub(crate) inflation: i32,
     counted_acks: u32,
 }
@@ -25,7 +26,7 @@ impl Window {
         }
     }
 
-    /// Whole packets that may be outstanding.
+    /// Returns the number of packets that may be outstanding.
     #[inline(always)]
     pub(crate) fn usable(&self, rules: &Rules) -> u64 {
         let inflated = self.cwnd as i64 + i64::from(self.inflation);
@@ -40,7 +41,7 @@ impl Window {
         }
     }
 
-    /// An ACK of new data.
+    /// Opens the window for an ACK of new data.
     #[inline(always)]
     pub(crate) fn open(&mut self, rules: &Rules) {
         if self.in_slow_start(rules) {
@@ -73,15 +74,12 @@ impl Window {
         }
     }
 
-    /// Half of what was in use, before the limits of [`Window::cut`].
+    /// Returns half of the amount that a loss halves, before the minimum of [`Window::cut`].
     pub(crate) fn half(&self, flight_size: u64, rules: &Rules) -> f64 {
-        match rules.dialect {
-            // ns-2 `TcpAgent::slowdown` without `precisionReduce_`: whole packets.
-            Dialect::Ns2 => (self.usable(rules) / 2) as f64,
-            // RFC 5681 (4).
-            Dialect::Rfc => flight_size as f64 / 2.0,
-            // [engset, section 3.1]: S = max(floor(theta / 2), 2).
-            Dialect::Engset => (flight_size / 2) as f64,
+        match rules.quirks.halve {
+            Halve::Window => (self.usable(rules) / 2) as f64,
+            Halve::Flight => flight_size as f64 / 2.0,
+            Halve::WholeFlight => (flight_size / 2) as f64,
         }
     }
 
@@ -91,18 +89,18 @@ impl Window {
         self.counted_acks = 0;
     }
 
-    /// cwnd on entering fast recovery, after [`Window::cut`] with the same half.
+    /// Sets cwnd at the start of fast recovery, after [`Window::cut`] with the same half.
     pub(crate) fn enter_recovery(&mut self, half: f64, rules: &Rules) {
-        self.cwnd = match rules.dialect {
+        self.cwnd = match rules.quirks.recovery_window {
             // Deviation: ns-2 lets cwnd fall below one packet here, and then sends nothing until the timer expires.
-            Dialect::Ns2 => half.max(1.0),
-            Dialect::Rfc | Dialect::Engset => self.ssthresh,
+            RecoveryWindow::Half => half.max(1.0),
+            RecoveryWindow::Ssthresh => self.ssthresh,
         };
         self.inflation = rules.threshold as i32;
     }
 
-    /// RFC 6582 section 3.2 step 3: a partial ACK takes what it acknowledged out of the window and adds one packet back;
-    /// first out of the inflation, of which one packet stays (ns-2 `partialnewack`).
+    /// Deflates the window at a partial ACK by the number of packets acknowledged, and adds one packet: RFC 6582 section 3.2
+    /// step 3. The inflation is used up first, but for one packet (ns-2 `partialnewack`).
     pub(crate) fn deflate(&mut self, acknowledged: u64) {
         let (acknowledged, inflation) = (acknowledged as i64, i64::from(self.inflation));
         if inflation > acknowledged {
@@ -113,7 +111,7 @@ impl Window {
         }
     }
 
-    /// RFC 5681 section 3.1: the loss window.
+    /// Sets cwnd to the loss window: RFC 5681 section 3.1.
     pub(crate) fn restart(&mut self) {
         self.cwnd = 1.0;
         self.inflation = 0;

@@ -6,13 +6,13 @@
 //! 0.0 > data 0-3                    it sends 0, 1, 2, 3 at this instant, each for the first time
 //! 0.1 < ack 1 1                     two ACKs arrive that expect packet 1 next (`echo 0.05`: with this stamp)
 //! 1.0 > data 1 retransmission       its own timer ran meanwhile
-//! 9.0 > nothing                     it was silent since, and is now
-//! 9.0 = cwnd 1 ssthresh 2           where segments alone cannot tell
+//! 9.0 > nothing                     it has been silent since, and is now
+//! 9.0 = cwnd 1 ssthresh 2           state that the segments alone do not show
 //! ```
 //!
-//! The first line names the party and its settings, by their names in the resolved scenario (`none` for null); what it
-//! leaves out is in [`sender_settings`] or [`receiver_settings`]. A receiver hears `< data 5` and says `> ack 3`.
-//! All that is said must stand in the script, at its instant and in its order: one segment more or less is a failure.
+//! The first line names the party and its settings, by their names in the resolved scenario (`none` for null); other settings
+//! have the values of [`sender_settings`] or [`receiver_settings`]. A receiver hears `< data 5` and says `> ack 3`.
+//! The script must list all segments that the party sends, at their instants and in their order: one more or less is a failure.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ use std::path::Path;
 
 use base::Time;
 use serde_json::{json, Value};
-use tcp::{Ack, Acknowledgment, Actions, Loss, Receiver, Segment, Sender};
+use tcp::{Ack, Acknowledgment, Actions, LossEvent, Receiver, Segment, Sender};
 
 #[test]
 fn all_dialogues_hold() {
@@ -39,7 +39,7 @@ fn all_dialogues_hold() {
     assert!(failures.is_empty(), "{} of {} dialogues failed\n\n{}", failures.len(), paths.len(), failures.join("\n"));
 }
 
-/// What went wrong, and at which line (from 0).
+/// A fault of a dialogue, and its line (from 0).
 #[derive(Debug)]
 struct Fault {
     line: usize,
@@ -47,7 +47,7 @@ struct Fault {
 }
 
 impl Fault {
-    /// The whole dialogue with the line marked.
+    /// Returns the whole dialogue with the line marked.
     fn show(&self, script: &str) -> String {
         let mut shown = String::new();
         for (number, line) in script.lines().enumerate() {
@@ -61,7 +61,7 @@ impl Fault {
     }
 }
 
-/// Segments said and not yet compared with the script.
+/// Segments that were sent and not yet compared with the script.
 type Said = VecDeque<(Time, String)>;
 
 /// A sender or a receiver.
@@ -170,9 +170,9 @@ impl Stage {
     }
 }
 
-/// `data 4-6 retransmission` as three segments.
+/// Expands `data 4-6 retransmission` into three segments.
 fn expand(words: &[&str]) -> Result<Vec<String>, String> {
-    let [kind, numbers, rest @ ..] = words else { return Err("what, and which number?".into()) };
+    let [kind, numbers, rest @ ..] = words else { return Err("kind or number missing".into()) };
     let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
     let (first, last) = (whole(first)?, whole(last)?);
     let suffix = rest.iter().map(|word| format!(" {word}")).collect::<String>();
@@ -191,7 +191,7 @@ fn instant(word: &str) -> Result<Time, String> {
     number(word).map(Time::from_seconds)
 }
 
-/// Words before `echo`, as numbers, and the stamp after it.
+/// Parses the words before `echo` as numbers, and the stamp after it.
 fn numbers_and_echo(words: &[&str]) -> Result<(Vec<u64>, Option<Time>), String> {
     let (numbers, echo) = match words {
         [numbers @ .., "echo", time] => (numbers, Some(instant(time)?)),
@@ -212,7 +212,7 @@ fn settings(mut defaults: Value, words: &str) -> Result<Value, String> {
     Ok(defaults)
 }
 
-/// What a sender's first line leaves out.
+/// Returns the settings that a sender's first line omits.
 fn sender_settings(dialect: &str, recovery: &str) -> Result<Value, String> {
     let (estimator, granularity, initial, timer) = match dialect {
         "rfc" => ("rfc6298", 0.001, 1.0, "impatient"),
@@ -229,7 +229,7 @@ fn sender_settings(dialect: &str, recovery: &str) -> Result<Value, String> {
     }))
 }
 
-/// What a receiver's first line leaves out.
+/// Returns the settings that a receiver's first line omits.
 fn receiver_settings() -> Value {
     json!({"ack_every": 2, "ack_delay_s": 0.2, "dialect": "rfc"})
 }
@@ -239,7 +239,7 @@ struct SenderParty {
     wire: Wire,
 }
 
-/// Notes what is sent, and when each packet was sent last: the stamp that its ACK echoes.
+/// A record of the segments sent, and of the instant at which each was sent last: the stamp that its ACK echoes.
 #[derive(Default)]
 struct Wire {
     now: Time,
@@ -254,7 +254,7 @@ impl Actions for Wire {
         self.said.push_back((self.now, format!("data {}{again}", segment.sequence)));
     }
 
-    fn loss(&mut self, _: Loss) {}
+    fn loss(&mut self, _: LossEvent) {}
 }
 
 impl SenderParty {
@@ -351,7 +351,7 @@ impl Party for ReceiverParty {
     }
 }
 
-/// The fault of a script that must not hold.
+/// Returns the fault of a script that must not hold.
 #[cfg(test)]
 fn fault(script: &str) -> String {
     play(script).err().map_or_else(|| "none".into(), |fault| format!("{}: {}", fault.line, fault.what))

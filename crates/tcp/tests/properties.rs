@@ -1,5 +1,5 @@
-//! What holds for every combination of the axes: a sender and a receiver, joined by a channel that loses packets, delays
-//! them, and keeps their order or not.
+//! Properties that hold for every combination of the axes: a sender and a receiver are joined by a channel that loses
+//! packets, delays them, and keeps their order or not.
 
 mod axes;
 
@@ -9,15 +9,15 @@ use base::{RandomStream, Time};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
 use tcp::{
-    Ack, Acknowledgment, Actions, Dialect, Loss, LossCause, Receiver, ReceiverConfig, Recovery, Segment, Sender,
+    Ack, Acknowledgment, Actions, Dialect, LossCause, LossEvent, Receiver, ReceiverConfig, Recovery, Segment, Sender,
     SenderConfig,
 };
 
-/// Events after which a transfer counts as stuck. The longest seen takes some ten thousand.
+/// Number of events after which a transfer counts as stuck; the longest one seen takes some ten thousand.
 const MOST_EVENTS: u32 = 1_000_000;
 
 proptest! {
-    // PROPTEST_CASES asks for another number.
+    // The environment variable PROPTEST_CASES sets another number.
     #![proptest_config(Config {
         cases: std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(20_000),
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
@@ -32,7 +32,7 @@ proptest! {
     }
 }
 
-/// The way there and back.
+/// The channel in both directions.
 #[derive(Clone, Copy, Debug)]
 struct Channel {
     data_loss: f64,
@@ -49,26 +49,26 @@ fn channel() -> impl Strategy<Value = Channel> {
     )
 }
 
-/// What travels.
+/// A packet under way.
 #[derive(Clone, Copy, Debug)]
 enum Message {
     Data(u64, Time),
     Ack(Acknowledgment),
 }
 
-/// What the sender did in one call.
+/// The actions of the sender in one call.
 #[derive(Default)]
-struct Deeds {
+struct Recorded {
     segments: Vec<Segment>,
-    losses: Vec<Loss>,
+    losses: Vec<LossEvent>,
 }
 
-impl Actions for Deeds {
+impl Actions for Recorded {
     fn transmit(&mut self, segment: Segment) {
         self.segments.push(segment);
     }
 
-    fn loss(&mut self, loss: Loss) {
+    fn loss(&mut self, loss: LossEvent) {
         self.losses.push(loss);
     }
 }
@@ -82,7 +82,7 @@ struct World {
     now: Time,
     channel: Channel,
     random: RandomStream,
-    /// By arrival, then by the order of sending.
+    /// Packets under way, by arrival, then by the order of sending.
     travelling: BTreeMap<(Time, u64), Message>,
     sent: u64,
     latest: [Time; 2],
@@ -90,8 +90,9 @@ struct World {
     highest: u64,
     una: u64,
     lost: bool,
-    /// Duplicates that the window may count, and where fast recovery ends.
+    /// Duplicate ACKs that may inflate the window.
     duplicates: u64,
+    /// Packet whose ACK ends fast recovery.
     recover: Option<u64>,
     arrived: BTreeSet<u64>,
     delivered: u64,
@@ -124,9 +125,9 @@ impl World {
     }
 
     fn run(mut self) {
-        let mut deeds = Deeds::default();
-        self.sender.on_start(self.now, &mut deeds);
-        self.check_sender(deeds);
+        let mut recorded = Recorded::default();
+        self.sender.on_start(self.now, &mut recorded);
+        self.check_sender(recorded);
         for _ in 0..MOST_EVENTS {
             let message = self.travelling.first_key_value().map_or(Time::NEVER, |(&(time, _), _)| time);
             let due = message.min(self.sender.deadline()).min(self.receiver.deadline());
@@ -156,11 +157,11 @@ impl World {
             }
             Some((_, Message::Ack(Acknowledgment { next, echo }))) => {
                 self.expect_ack(next);
-                let mut deeds = Deeds::default();
-                self.sender.on_ack(self.now, Ack { next, echo }, &mut deeds);
-                self.check_sender(deeds);
+                let mut recorded = Recorded::default();
+                self.sender.on_ack(self.now, Ack { next, echo }, &mut recorded);
+                self.check_sender(recorded);
             }
-            None => unreachable!("a message was due"),
+            None => unreachable!("a message arrives now"),
         }
     }
 
@@ -176,24 +177,24 @@ impl World {
     }
 
     fn expire(&mut self) {
-        let mut deeds = Deeds::default();
-        self.sender.on_timer(self.now, &mut deeds);
-        assert!(deeds.losses.iter().any(|loss| loss.cause == LossCause::Timeout), "a timer expired for nothing");
+        let mut recorded = Recorded::default();
+        self.sender.on_timer(self.now, &mut recorded);
+        assert!(recorded.losses.iter().any(|loss| loss.cause == LossCause::Timeout), "a timer expired for nothing");
         assert_eq!(self.sender.cwnd(), 1.0, "the loss window is one packet");
         self.recover = None;
         let plain = matches!(self.config.recovery, Recovery::OldTahoe | Recovery::Tahoe);
         if self.config.dialect != Dialect::Ns2 || !plain {
             self.duplicates = 0;
         }
-        self.check_sender(deeds);
+        self.check_sender(recorded);
     }
 
-    /// After each call of the sender.
-    fn check_sender(&mut self, deeds: Deeds) {
+    /// Checks the sender after each call.
+    fn check_sender(&mut self, recorded: Recorded) {
         assert!(self.sender.una() >= self.una, "una goes backwards");
         self.una = self.sender.una();
         assert!(self.una <= self.highest, "una beyond what was sent");
-        for loss in deeds.losses {
+        for loss in recorded.losses {
             self.lost = true;
             assert_eq!(loss.sequence, self.una);
             if loss.cause == LossCause::FastRetransmit && self.config.recovery != Recovery::Tahoe {
@@ -202,7 +203,7 @@ impl World {
         }
         assert!(self.sender.cwnd() >= 1.0, "cwnd {}", self.sender.cwnd());
         assert!(!self.lost || self.sender.ssthresh() >= 2.0, "ssthresh {}", self.sender.ssthresh());
-        for segment in deeds.segments {
+        for segment in recorded.segments {
             self.check_segment(&segment);
             self.transmit(0, self.channel.data_loss, Message::Data(segment.sequence, self.now));
         }
@@ -214,7 +215,7 @@ impl World {
 
     fn check_segment(&mut self, segment: &Segment) {
         let sequence = segment.sequence;
-        assert!((self.una..self.size).contains(&sequence), "packet {sequence} is none of the transfer's open ones");
+        assert!((self.una..self.size).contains(&sequence), "packet {sequence} is not an open one of the transfer");
         assert_eq!(segment.retransmission, sequence < self.highest, "packet {sequence}");
         assert!(sequence <= self.highest, "packet {sequence} before {}", self.highest);
         assert!(!segment.slow_start || self.recover.is_none(), "slow start in fast recovery");
@@ -225,7 +226,7 @@ impl World {
         assert!(sequence < self.una + allowed, "packet {sequence} beyond {} + {allowed}", self.una);
     }
 
-    /// After each call of the receiver.
+    /// Checks the receiver after each call.
     fn check_receiver(&mut self, acknowledgment: Option<Acknowledgment>) {
         while self.arrived.contains(&self.delivered) {
             self.delivered += 1;
@@ -239,7 +240,7 @@ impl World {
                 self.acknowledged = acknowledgment.next;
                 self.transmit(1, self.channel.ack_loss, Message::Ack(acknowledgment));
             }
-            // ns-2 also holds back the ACK of a repetition of the last packet in order.
+            // ns-2 also delays the ACK of a retransmission of the last packet in order.
             None if self.config.dialect == Dialect::Ns2 => assert_ne!(self.receiver.deadline(), Time::NEVER),
             None => assert!(self.acknowledged < self.delivered, "nothing new, yet no ACK"),
         }

@@ -2,7 +2,7 @@
 
 use base::{Packet, PacketKind, Time};
 use net::LinkStatistics;
-use tcp::{Loss, LossCause, Recovered};
+use tcp::{LossCause, LossEvent, Recovered};
 
 use super::Network;
 use crate::loss_log::Losses;
@@ -75,7 +75,7 @@ impl Network {
     }
 
     /// The sender takes a packet for lost.
-    pub(crate) fn on_loss(&mut self, flow: u32, now: Time, loss: Loss) {
+    pub(crate) fn on_loss(&mut self, flow: u32, now: Time, loss: LossEvent) {
         let index = self.measurement.index(now);
         let slot = &mut self.flows[flow as usize];
         let (counts, stalled) = (&mut self.accounts[slot.account as usize], now - slot.last_sent);

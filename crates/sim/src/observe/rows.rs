@@ -2,7 +2,7 @@
 
 use base::{Packet, Time};
 use serde::Deserialize;
-use tcp::Loss;
+use tcp::LossEvent;
 
 use crate::recovery::Repair;
 
@@ -147,7 +147,7 @@ pub struct LossRow {
     /// Flow.
     pub flow: u32,
     /// The loss.
-    pub loss: Loss,
+    pub loss: LossEvent,
     /// Whether the last copy of the packet had not been dropped.
     pub spurious: bool,
 }
