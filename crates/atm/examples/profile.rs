@@ -1,4 +1,4 @@
-//! CPU time for each cell and hop: greedy channels both ways over a line of switches.
+//! CPU time per cell and hop, with greedy channels in both directions over a line of switches.
 //! `cargo run --release -p atm --example profile -- [channels] [switches] [seconds]`
 
 use atm::{AbrParameters, AllocationConfig, AtmConfig, AtmNetwork, ChannelConfig, EndConfig, IpService, PortConfig};

@@ -2,12 +2,12 @@
 
 use base::Time;
 
-/// Bits of a cell on the wire.
-pub const CELL_BITS: f64 = 53.0 * 8.0;
+/// Size of a cell on the wire \[bit\].
+pub(crate) const CELL_BITS: f64 = 53.0 * 8.0;
 const CELL_PAYLOAD: u32 = 48;
 const TRAILER: u32 = 8;
 
-/// Cells of an IP packet of so many bytes, headers included.
+/// Returns the number of cells of an IP packet of `bytes`, headers included.
 ///
 /// ```
 /// // A segment of 9180 bytes with its headers [two-way, section 5.1], and an acknowledgment.
@@ -18,7 +18,7 @@ pub fn cells(bytes: u16) -> u32 {
     (u32::from(bytes) + TRAILER).div_ceil(CELL_PAYLOAD)
 }
 
-/// How long a cell lasts at a rate \[bit/s\].
+/// Returns the transmission time of a cell at a rate \[bit/s\].
 pub fn cell_time(rate_bps: f64) -> Time {
     Time::from_seconds(CELL_BITS / rate_bps)
 }

@@ -5,25 +5,25 @@ use crate::config::AllocationConfig;
 use crate::erica::Erica;
 use crate::shares::Shares;
 
-/// Silence after which a channel is gone: where nothing waits, TM 4.0 forgets a rate after as long (ADTF).
+/// Silence after which a channel counts as gone \[s\]: an idle TM 4.0 source gives up its rate after the same time (ADTF).
 const SILENCE_S: f64 = 0.5;
 
-/// How a port tells explicit rates.
+/// The algorithm by which a port allocates explicit rates.
 #[derive(Clone, Debug)]
-pub enum Allocation {
-    /// It does not.
+pub(crate) enum Allocation {
+    /// No explicit rates.
     None,
-    /// Stamped on the way out, recorded on the way back.
+    /// Rates stamped into forward RM cells and recorded from backward ones; with the utilization.
     TwoPass(Shares, f64),
-    /// The current rate recorded on the way out.
+    /// Current rates recorded from forward RM cells; with the utilization.
     ByCcr(Shares, f64),
-    /// ERICA.
+    /// ERICA, with the utilization.
     Erica(Erica, f64),
 }
 
 impl Allocation {
-    /// For a port of this rate \[bit/s\] which so many channels cross.
-    pub fn new(config: AllocationConfig, rate: f64, channels: usize) -> Allocation {
+    /// Creates the allocation of a port with a rate \[bit/s\] and a number of channels.
+    pub(crate) fn new(config: AllocationConfig, rate: f64, channels: usize) -> Allocation {
         let shares = |utilization| Shares::new(utilization * rate, channels, Time::from_seconds(SILENCE_S));
         match config {
             AllocationConfig::None {} => Allocation::None,
@@ -35,8 +35,8 @@ impl Allocation {
         }
     }
 
-    /// So much is left for ABR \[bit/s\].
-    pub fn set_capacity(&mut self, rate: f64) {
+    /// Sets the rate that is left for ABR \[bit/s\].
+    pub(crate) fn set_capacity(&mut self, rate: f64) {
         match self {
             Allocation::None => {}
             Allocation::TwoPass(shares, utilization) | Allocation::ByCcr(shares, utilization) => {
@@ -46,16 +46,16 @@ impl Allocation {
         }
     }
 
-    /// A cell of a channel joins the port's queue.
+    /// Counts a cell of a channel that arrives at the port's queue.
     #[inline(always)]
-    pub fn count(&mut self, now: Time, channel: u32) {
+    pub(crate) fn count(&mut self, now: Time, channel: u32) {
         if let Allocation::Erica(erica, _) = self {
             erica.count(now, channel);
         }
     }
 
-    /// A forward RM cell joins the port's queue.
-    pub fn forward(&mut self, now: Time, channel: u32, cell: &mut RmCell) {
+    /// Handles a forward RM cell that arrives at the port's queue.
+    pub(crate) fn forward(&mut self, now: Time, channel: u32, cell: &mut RmCell) {
         match self {
             Allocation::None => {}
             Allocation::TwoPass(shares, _) => shares.stamp(channel, cell),
@@ -63,12 +63,12 @@ impl Allocation {
                 shares.record(now, channel, cell.current_rate);
                 shares.stamp(channel, cell);
             }
-            Allocation::Erica(erica, _) => erica.tell(channel, cell.current_rate),
+            Allocation::Erica(erica, _) => erica.record(channel, cell.current_rate),
         }
     }
 
-    /// A backward RM cell reaches the port's node.
-    pub fn backward(&mut self, now: Time, channel: u32, cell: &mut RmCell) {
+    /// Handles a backward RM cell that arrives at the port's node.
+    pub(crate) fn backward(&mut self, now: Time, channel: u32, cell: &mut RmCell) {
         match self {
             Allocation::None | Allocation::ByCcr(..) => {}
             Allocation::TwoPass(shares, _) => {

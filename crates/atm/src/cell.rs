@@ -1,33 +1,33 @@
-/// What a resource-management cell carries (TM 4.0 section 5.10.2). Rates are exact \[bit/s\].
+/// The payload of a resource-management cell (TM 4.0 section 5.10.2). Rates are exact \[bit/s\].
 ///
-/// Deviation: TM 4.0 codes rates in 16 bits (nine of mantissa); here an allocation is not rounded on its way.
+/// Deviation: TM 4.0 encodes rates in 16 bits (nine of mantissa); here rates are not rounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RmCell {
-    /// The source's rate when it sent the cell (CCR).
+    /// Rate of the source when it sent the cell (CCR).
     pub current_rate: f64,
-    /// The most that the way allows so far (ER).
+    /// Largest rate that the ports allow so far (ER).
     pub explicit_rate: f64,
-    /// Congestion (CI): the source shall slow down.
+    /// Congestion indication (CI): the source must reduce its rate.
     pub congestion: bool,
-    /// No increase (NI).
+    /// No increase (NI): the source must not raise its rate.
     pub no_increase: bool,
 }
 
-/// What a cell carries.
+/// The payload of a cell.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Load {
+pub(crate) enum Payload {
     /// Part of a packet.
     Data {
-        /// The packet's number at its end.
+        /// Number of the packet at its end.
         packet: u32,
-        /// It ends the packet (the AAL-indicate bit).
+        /// Whether this is the last cell of the packet (the AAL-indicate bit).
         last: bool,
-        /// It met congestion (EFCI).
+        /// Whether a port on the path was congested (EFCI).
         congested: bool,
     },
-    /// A resource-management cell on its way out.
+    /// A resource-management cell from the source.
     Forward(RmCell),
-    /// And on its way back.
+    /// A resource-management cell on its return to the source.
     Backward(RmCell),
     /// Constant-rate cross-traffic.
     Cross,
@@ -36,16 +36,16 @@ pub(crate) enum Load {
 /// A cell, as a small plain value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
-    /// Where it is going: an index into the network's table of steps.
+    /// Next step: an index into the network's table of steps.
     pub(crate) step: u32,
-    pub(crate) load: Load,
+    pub(crate) payload: Payload,
 }
 
 impl Default for Cell {
     fn default() -> Self {
-        Cell { step: 0, load: Load::Cross }
+        Cell { step: 0, payload: Payload::Cross }
     }
 }
 
-// Links hold cells in flight: with its instant a cell fills less than a cache line.
+// Links store cells in flight: with its arrival time a cell takes less than a cache line.
 const _: () = assert!(size_of::<Cell>() <= 40);

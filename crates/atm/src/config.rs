@@ -1,4 +1,4 @@
-//! What an ATM network is made of: SI numbers, nothing implicit.
+//! Configuration of an ATM network: SI units, nothing implicit.
 
 use base::Steps;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub struct AtmConfig {
     pub channels: Vec<ChannelConfig>,
     /// Cross-traffic.
     pub cross: Vec<CrossConfig>,
-    /// What to record.
+    /// Values to record.
     pub trace: TraceConfig,
 }
 
@@ -21,41 +21,42 @@ pub struct AtmConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortConfig {
-    /// Its name.
+    /// Name of the port.
     pub name: String,
     /// Rate \[bit/s\], headers of cells included.
     pub rate_bps: f64,
     /// Propagation delay \[s\].
     pub delay_s: f64,
-    /// Cells that it holds, with the one in transmission; none: unlimited.
+    /// Capacity of the queue \[cells\], the one in transmission included; `None`: unlimited.
     pub buffer_cells: Option<u64>,
-    /// Data cells that find more cells than this get EFCI; none: never.
+    /// Queue length above which arriving data cells get EFCI \[cells\]; `None`: never.
     pub efci_cells: Option<u64>,
-    /// Who gets which rate.
+    /// Allocation of explicit rates.
     pub allocation: AllocationConfig,
 }
 
-/// How a port tells explicit rates.
+/// The algorithm by which a port allocates explicit rates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "algorithm", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum AllocationConfig {
-    /// It does not.
+    /// No explicit rates.
     None {},
-    /// Reconstruction of [two-way, reference 12] from its published principle: stamped on the way out, recorded on the way back.
+    /// Reconstruction of [two-way, reference 12] from its published principle: rates are stamped into forward RM cells and recorded
+    /// from backward ones.
     TwoPass {
-        /// Share of the link's rate that it allocates.
+        /// Fraction of the link's rate that is allocated.
         utilization: f64,
     },
-    /// Reconstruction, closest to the published description: the current rate is recorded on the way out.
+    /// Reconstruction, closest to the published description: current rates are recorded from forward RM cells.
     ByCcr {
-        /// Share of the link's rate that it allocates.
+        /// Fraction of the link's rate that is allocated.
         utilization: f64,
     },
     /// Explicit Rate Indication for Congestion Avoidance (Jain, Kalyanaraman, Goyal, Fahmy, Viswanathan).
     Erica {
-        /// Share of the link's rate that it aims at.
+        /// Target fraction of the link's rate.
         utilization: f64,
-        /// Over which it measures \[s\].
+        /// Length of the measurement interval \[s\].
         interval_s: f64,
     },
 }
@@ -64,15 +65,15 @@ pub enum AllocationConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChannelConfig {
-    /// Its name.
+    /// Name of the channel.
     pub name: String,
-    /// The ports from the near end to the far one, the near host's own first.
+    /// Ports from the near end to the far one, the near host's own first.
     pub forward: Vec<usize>,
-    /// The ports of the way back, through the same nodes: its last belongs to the node that `forward[0]` leads to.
+    /// Ports from the far end to the near one, through the same nodes: the last one belongs to the node that `forward[0]` leads to.
     pub backward: Vec<usize>,
-    /// The near end's source.
+    /// Near end.
     pub near: EndConfig,
-    /// The far end's.
+    /// Far end.
     pub far: EndConfig,
 }
 
@@ -80,21 +81,21 @@ pub struct ChannelConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EndConfig {
-    /// Its source.
+    /// Parameters of its ABR source.
     pub abr: AbrParameters,
-    /// How fast its IP queue is served.
+    /// Service of its IP queue.
     pub ip_service: IpService,
 }
 
-/// How the IP queue of an end hands packets to its channel.
+/// The service by which the IP queue of an end passes packets to its channel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum IpService {
-    /// At the channel's own rate: a packet waits at the IP layer until its last cell has gone.
+    /// The channel's own rate: a packet waits at the IP layer until its last cell has left.
     ChannelRate,
-    /// At a rate \[bit/s\]: a packet is the channel's once it has been served.
+    /// A rate of its own \[bit/s\]: a packet waits for the channel after it has been served.
     RateBps(f64),
-    /// At once: all wait at the ATM layer, in a queue of their channel.
+    /// Immediate: all packets wait at the ATM layer, in a queue of their channel.
     Immediate,
 }
 
@@ -108,11 +109,11 @@ pub struct AbrParameters {
     pub mcr_bps: f64,
     /// Initial cell rate \[bit/s\].
     pub icr_bps: f64,
-    /// Cells from one forward RM cell to the next.
+    /// Number of cells from one forward RM cell to the next (Nrm).
     pub nrm: u32,
-    /// Cells between two forward RM cells at least.
+    /// Least number of cells between two forward RM cells (Mrm).
     pub mrm: u32,
-    /// Time after which `mrm` cells are enough for the next \[s\].
+    /// Time after the last forward RM cell from which `mrm` cells suffice \[s\] (Trm).
     pub trm_s: f64,
     /// Rate increase factor.
     pub rif: f64,
@@ -120,14 +121,14 @@ pub struct AbrParameters {
     pub rdf: f64,
     /// Cutoff decrease factor.
     pub cdf: f64,
-    /// Time without forward RM cells after which the rate is the initial one again \[s\].
+    /// Time without forward RM cells after which the rate falls back to the initial one \[s\] (ADTF).
     pub adtf_s: f64,
     /// Transient buffer exposure \[cells\].
     pub tbe_cells: u64,
 }
 
 impl AbrParameters {
-    /// TM 4.0's defaults for a peak cell rate.
+    /// Returns TM 4.0's defaults for a peak cell rate.
     pub fn standard(pcr_bps: f64) -> AbrParameters {
         AbrParameters {
             pcr_bps,
@@ -144,41 +145,41 @@ impl AbrParameters {
         }
     }
 
-    /// The paper's [two-way, section 5.1]: RIF 1/64, ICR a 50th of PCR.
+    /// Returns the parameters of [two-way, section 5.1]: RIF = 1/64, ICR = PCR / 50.
     pub fn two_way(pcr_bps: f64) -> AbrParameters {
         AbrParameters { icr_bps: pcr_bps / 50.0, rif: 1.0 / 64.0, ..AbrParameters::standard(pcr_bps) }
     }
 }
 
-/// Cells at a constant rate, in the queues of all others.
+/// Cross-traffic: cells at a constant rate, which share the queues with all others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CrossConfig {
-    /// Its name.
+    /// Name of the source.
     pub name: String,
-    /// The ports that it crosses.
+    /// Ports that it crosses.
     pub path: Vec<usize>,
-    /// Its rate \[bit/s\], headers of cells included.
+    /// Rate \[bit/s\], headers of cells included.
     pub rate_bps: f64,
-    /// When it starts \[s\].
+    /// Start \[s\].
     pub start_s: f64,
-    /// When it ends \[s\]; none: never.
+    /// End \[s\]; `None`: never.
     pub stop_s: Option<f64>,
 }
 
-/// What to record.
+/// The values to record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TraceConfig {
-    /// The allowed cell rate of each end at each change.
+    /// Allowed cell rate of each end, at each change.
     pub acr: bool,
-    /// Packets in the queue of each end at each change.
+    /// Packets in the queues of each end, at each change.
     pub ip_queue: bool,
-    /// Cells in each port, as each arriving cell leaves them.
+    /// Cells in each port, after each arrival.
     pub cell_queue: bool,
-    /// Each cell dropped.
+    /// Cells dropped.
     pub drops: bool,
-    /// Rates and queues by their extremes in each interval, for a picture.
+    /// Intervals for which the extremes of rates and queues are recorded, for a picture.
     #[serde(skip)]
     pub overview: Option<Steps>,
 }

@@ -1,34 +1,36 @@
 use crate::cell::RmCell;
 
-/// A packet whose cells are on their way.
+/// A packet whose cells are in flight.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Transit {
     /// The packet.
     pub packet: base::Packet,
-    /// Its number at its end.
+    /// Number of the packet at its end.
     pub number: u32,
-    /// Its cells.
+    /// Number of its cells.
     pub cells: u32,
-    /// When it entered, when its first data cell went, and its last.
+    /// Instants at which the packet entered, its first data cell left, and its last one left.
     pub history: [base::Time; 3],
 }
 
-/// The destination's side of an end: it turns RM cells around, and puts packets together.
+/// The destination of an end: it turns RM cells around and reassembles packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Destination {
-    /// EFCI of the last data cell.
+    /// EFCI bit of the last data cell.
     congested: bool,
+    /// Backward RM cell that waits to be sent.
     backward: Option<RmCell>,
-    /// Backward RM cells that a newer one replaced.
+    /// Number of backward RM cells that a newer one replaced.
     replaced: u64,
-    /// Since the last end of a packet: cells, and the packet of the first of them.
+    /// Number of data cells since the last end of a packet.
     cells: u32,
+    /// Packet of the first of these cells.
     first: u32,
 }
 
 impl Destination {
-    /// TM 4.0 section 5.10.5 rules 2, 3: a forward RM cell becomes a backward one, with CI where the last data cell carried
-    /// EFCI; it replaces one that still waits.
+    /// Turns a forward RM cell into a backward one, with CI if the last data cell carried EFCI, and replaces one that still
+    /// waits: TM 4.0 section 5.10.5 rules 2 and 3.
     pub fn turn_around(&mut self, forward: RmCell) {
         let congestion = forward.congestion || self.congested;
         self.congested = false;
@@ -36,23 +38,23 @@ impl Destination {
         self.backward = Some(RmCell { congestion, ..forward });
     }
 
-    /// Whether a backward RM cell waits.
+    /// Returns whether a backward RM cell waits.
     #[inline(always)]
     pub fn backward_waits(&self) -> bool {
         self.backward.is_some()
     }
 
-    /// The waiting backward RM cell goes.
+    /// Takes the waiting backward RM cell.
     pub fn take_backward(&mut self) -> Option<RmCell> {
         self.backward.take()
     }
 
-    /// Backward RM cells that a newer one replaced.
+    /// Returns the number of backward RM cells that a newer one replaced.
     pub fn replaced(&self) -> u64 {
         self.replaced
     }
 
-    /// A data cell. TM 4.0 section 5.10.5 rule 1: its EFCI is kept.
+    /// Receives a data cell of a packet and stores its EFCI: TM 4.0 section 5.10.5 rule 1.
     #[inline(always)]
     pub fn data(&mut self, packet: u32, congested: bool) {
         self.congested = congested;
@@ -62,8 +64,8 @@ impl Destination {
         self.cells += 1;
     }
 
-    /// The last cell came was the end of this packet: whether all cells since the last end are its own, and all of its own are here.
-    /// Where the end of a packet is lost, its cells spoil the next one (AAL5 finds the wrong length or checksum).
+    /// Completes the packet whose last cell has just arrived; returns whether the cells since the last end are exactly the cells
+    /// of this packet. The cells of a packet whose end is lost corrupt the next packet (AAL5 finds a wrong length or checksum).
     pub fn complete(&mut self, transit: &Transit) -> bool {
         let cells = std::mem::take(&mut self.cells);
         self.first == transit.number && cells == transit.cells

@@ -1,17 +1,17 @@
 use base::{Packet, PacketKind, Rate, Ring, Time};
 
 use crate::aal5::cells;
-use crate::cell::Load;
+use crate::cell::Payload;
 use crate::config::{EndConfig, IpService};
 use crate::destination::{Destination, Transit};
 use crate::source::{AbrSource, InRate};
 use crate::statistics::EndStatistics;
 
-/// A packet in a queue.
+/// A packet in a queue of an end.
 #[derive(Clone, Copy, Debug, Default)]
-struct Waiting {
+struct QueuedPacket {
     entered: Time,
-    /// When the IP queue has served it, where it does so at a rate of its own.
+    /// Instant at which an IP queue with a rate of its own has served it.
     served: Time,
     packet: Packet,
 }
@@ -22,23 +22,25 @@ pub(crate) struct EndSystem {
     pub(crate) source: AbrSource,
     pub(crate) destination: Destination,
     pub(crate) statistics: EndStatistics,
-    /// Its way's first step.
+    /// First step of the path from this end.
     pub(crate) first_step: u32,
     service: IpService,
     rate: Rate,
-    /// When the IP queue has served all.
+    /// Instant at which the IP queue has served all packets.
     free: Time,
-    /// Packets that the IP queue serves at a rate of its own.
-    at_ip: Ring<Waiting>,
+    /// Packets in an IP queue with a rate of its own.
+    ip_queue: Ring<QueuedPacket>,
     /// Packets that wait for the channel, the one in segmentation first.
-    waiting: Ring<Waiting>,
-    /// Cells of the first of them that have not gone.
+    channel_queue: Ring<QueuedPacket>,
+    /// Cells of the packet in segmentation that have not left.
     cells_left: u32,
-    /// Its number, and when its first cell went.
+    /// Number of the packet in segmentation.
     number: u32,
+    /// Instant at which its first cell left.
     started: Time,
-    /// Packets whose last cell has gone but not arrived.
+    /// Packets whose last cell has left but not arrived.
     in_transit: Ring<Transit>,
+    /// Number of data packets in the IP queue, or in the channel queue if packets do not wait at IP.
     data_packets: u32,
 }
 
@@ -56,8 +58,8 @@ impl EndSystem {
             service: config.ip_service,
             rate,
             free: Time::ZERO,
-            at_ip: Ring::default(),
-            waiting: Ring::default(),
+            ip_queue: Ring::default(),
+            channel_queue: Ring::default(),
             cells_left: 0,
             number: 0,
             started: Time::ZERO,
@@ -66,18 +68,18 @@ impl EndSystem {
         }
     }
 
-    /// A packet enters; when the IP queue has served it, where it does so at a rate of its own.
-    pub(crate) fn enter(&mut self, now: Time, packet: Packet) -> Option<Time> {
+    /// Adds a packet; returns when an IP queue with a rate of its own has served it.
+    pub(crate) fn enqueue(&mut self, now: Time, packet: Packet) -> Option<Time> {
         self.statistics.offered += 1;
         self.data_packets += u32::from(packet.kind != PacketKind::Ack);
         let served = match self.service {
             IpService::RateBps(_) => {
                 self.free = self.free.max(now) + self.rate.service_time(packet.bytes);
-                self.at_ip.push(Waiting { entered: now, served: self.free, packet });
+                self.ip_queue.push(QueuedPacket { entered: now, served: self.free, packet });
                 Some(self.free)
             }
             IpService::ChannelRate | IpService::Immediate => {
-                self.waiting.push(Waiting { entered: now, served: now, packet });
+                self.channel_queue.push(QueuedPacket { entered: now, served: now, packet });
                 None
             }
         };
@@ -87,39 +89,40 @@ impl EndSystem {
         served
     }
 
-    /// The IP queue has served a packet: when it will have served the next one.
-    pub(crate) fn pass_on(&mut self) -> Time {
-        if let Some(waiting) = self.at_ip.pop() {
-            self.data_packets -= u32::from(waiting.packet.kind != PacketKind::Ack);
-            self.waiting.push(waiting);
+    /// Passes the packet that the IP queue has served to the channel; returns when the next one will be served.
+    pub(crate) fn serve_ip(&mut self) -> Time {
+        if let Some(queued) = self.ip_queue.pop() {
+            self.data_packets -= u32::from(queued.packet.kind != PacketKind::Ack);
+            self.channel_queue.push(queued);
         }
-        self.at_ip.front().map_or(Time::NEVER, |first| first.served)
+        self.ip_queue.front().map_or(Time::NEVER, |first| first.served)
     }
 
-    /// Data packets in the IP queue (where it hands them on at once, at the ATM layer); all in the IP queue; all at the ATM layer.
+    /// Returns the numbers of data packets in the IP queue (of a service that is immediate: at the ATM layer), of all packets in
+    /// the IP queue, and of all packets at the ATM layer.
     pub(crate) fn queues(&self) -> [u32; 3] {
-        let waiting = self.waiting.len() as u32;
+        let waiting = self.channel_queue.len() as u32;
         match self.service {
             IpService::ChannelRate => [self.data_packets, waiting, 0],
-            IpService::RateBps(_) => [self.data_packets, self.at_ip.len() as u32, waiting],
+            IpService::RateBps(_) => [self.data_packets, self.ip_queue.len() as u32, waiting],
             IpService::Immediate => [self.data_packets, 0, waiting],
         }
     }
 
-    /// When its next cell goes; never where nothing waits.
+    /// Returns when the next cell is sent; [`Time::NEVER`] if nothing waits.
     #[inline(always)]
     pub(crate) fn next_cell(&self, now: Time) -> Time {
-        if self.waiting.is_empty() && !self.destination.backward_waits() {
+        if self.channel_queue.is_empty() && !self.destination.backward_waits() {
             Time::NEVER
         } else {
             self.source.due().max(now)
         }
     }
 
-    /// Sends its next cell; none where nothing waits. And whether a packet has left with it.
+    /// Sends the next cell, if anything waits; returns it with whether it is the last one of a packet.
     #[inline(always)]
-    pub(crate) fn send(&mut self, now: Time) -> Option<(Load, bool)> {
-        let (data, backward) = (!self.waiting.is_empty(), self.destination.backward_waits());
+    pub(crate) fn send(&mut self, now: Time) -> Option<(Payload, bool)> {
+        let (data, backward) = (!self.channel_queue.is_empty(), self.destination.backward_waits());
         if !data && !backward {
             return None;
         }
@@ -127,33 +130,33 @@ impl EndSystem {
             InRate::Data => Some(self.segment(now)),
             InRate::Forward(cell) => {
                 self.statistics.forward_sent += 1;
-                Some((Load::Forward(cell), false))
+                Some((Payload::Forward(cell), false))
             }
             InRate::Backward => {
                 self.statistics.backward_sent += 1;
-                self.destination.take_backward().map(|cell| (Load::Backward(cell), false))
+                self.destination.take_backward().map(|cell| (Payload::Backward(cell), false))
             }
         }
     }
 
     #[inline(always)]
-    fn segment(&mut self, now: Time) -> (Load, bool) {
+    fn segment(&mut self, now: Time) -> (Payload, bool) {
         self.statistics.data_sent += 1;
         if self.cells_left == 0 {
-            self.cells_left = self.waiting.front().map_or(1, |first| cells(first.packet.bytes));
+            self.cells_left = self.channel_queue.front().map_or(1, |first| cells(first.packet.bytes));
             self.started = now;
         }
         self.cells_left -= 1;
         let (packet, last) = (self.number, self.cells_left == 0);
         if last {
-            self.packet_has_gone(now);
+            self.finish_segmentation(now);
         }
-        (Load::Data { packet, last, congested: false }, last)
+        (Payload::Data { packet, last, congested: false }, last)
     }
 
     #[inline(never)]
-    fn packet_has_gone(&mut self, now: Time) {
-        let Some(Waiting { entered, packet, .. }) = self.waiting.pop() else { return };
+    fn finish_segmentation(&mut self, now: Time) {
+        let Some(QueuedPacket { entered, packet, .. }) = self.channel_queue.pop() else { return };
         if !matches!(self.service, IpService::RateBps(_)) {
             self.data_packets -= u32::from(packet.kind != PacketKind::Ack);
         }

@@ -1,10 +1,11 @@
 //! An ATM network, cell by cell: AAL5, ABR (TM 4.0), switches with explicit-rate allocation.
 //!
-//! It knows no TCP and no other network. IP packets go in at one end of a duplex virtual channel ([`AtmNetwork::offer`])
-//! and come out at the other ([`AtmNetwork::advance`]); in between all is clock-driven, and time is whole picoseconds.
+//! The crate depends on no TCP and on no other network. IP packets enter at one end of a duplex virtual channel
+//! ([`AtmNetwork::offer`]) and leave at the other ([`AtmNetwork::advance`]); everything between is clock-driven, and time is in whole
+//! picoseconds.
 //!
-//! An *end* is one side of a channel: end `2 c` is channel `c`'s near side, `2 c + 1` its far side. What is offered at an
-//! end arrives at the other.
+//! An *end* is one side of a channel: end `2 c` is channel `c`'s near side, `2 c + 1` its far side. A packet that is offered at
+//! one end arrives at the other.
 
 mod aal5;
 mod allocation;
@@ -14,7 +15,6 @@ mod config;
 mod destination;
 mod end_system;
 mod erica;
-mod max_min;
 mod network;
 mod port;
 mod shares;
@@ -22,8 +22,7 @@ mod source;
 mod statistics;
 mod trace;
 
-pub use aal5::{cell_time, cells, CELL_BITS};
-pub use allocation::Allocation;
+pub use aal5::{cell_time, cells};
 pub use cell::RmCell;
 pub use check::check;
 pub use config::{
@@ -31,7 +30,6 @@ pub use config::{
     TraceConfig,
 };
 pub use destination::{Destination, Transit};
-pub use max_min::{max_min, Claim};
 pub use network::{Arrival, AtmNetwork};
 pub use source::{AbrSource, InRate};
 pub use statistics::{EndStatistics, PortStatistics};

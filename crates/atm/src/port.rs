@@ -2,31 +2,33 @@ use base::{Ring, Time};
 
 use crate::aal5::cell_time;
 use crate::allocation::Allocation;
-use crate::cell::{Cell, Load};
+use crate::cell::{Cell, Payload};
 use crate::config::PortConfig;
 use crate::statistics::PortStatistics;
 
-/// A cell that is due at the end of a link.
+/// A cell in flight, with the instant at which it arrives at the end of the link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct InFlight {
     pub(crate) time: Time,
     pub(crate) cell: Cell,
 }
 
-/// An output port: one first-in first-out queue for all cells, and the link behind it. A departure is known on arrival.
+/// An output port: one first-in first-out queue for all cells, and the link behind it. Departures are computed on arrival.
 #[derive(Clone, Debug)]
 pub(crate) struct Port {
     rate: f64,
     service: Time,
     delay: Time,
-    /// When its last cell has gone.
+    /// Instant at which the last cell has left.
     free: Time,
-    /// Backlogs beyond which it is full, and beyond which it marks.
+    /// Backlog above which arriving cells are dropped.
     full: Time,
+    /// Backlog above which arriving data cells get EFCI.
     marks: Time,
+    /// Longest backlog so far.
     longest: Time,
-    /// Cells that are due at the end of the link, waiting ones included.
-    pub(crate) on_the_way: Ring<InFlight>,
+    /// Cells that have not arrived at the end of the link, waiting ones included.
+    pub(crate) in_flight: Ring<InFlight>,
     pub(crate) allocation: Allocation,
     arrived: u64,
     dropped: u64,
@@ -44,18 +46,18 @@ impl Port {
             full: backlog(config.buffer_cells.map(|cells| cells.saturating_sub(1))),
             marks: backlog(config.efci_cells),
             longest: Time::ZERO,
-            on_the_way: Ring::default(),
+            in_flight: Ring::default(),
             allocation: Allocation::new(config.allocation, config.rate_bps, channels),
             arrived: 0,
             dropped: 0,
         }
     }
 
-    /// A cell joins the queue: when it comes to the end of the link; none where it finds the queue full.
+    /// Enqueues a cell; returns when it arrives at the end of the link, or `None` if the queue is full and the cell dropped.
     ///
-    /// All cells are served alike, so the backlog in time tells how many there are: `ceil(backlog / service)`.
+    /// All cells have the same service time, so the backlog in time gives the queue length: `ceil(backlog / service)`.
     #[inline(always)]
-    pub(crate) fn join(&mut self, now: Time, mut cell: Cell) -> Option<Time> {
+    pub(crate) fn enqueue(&mut self, now: Time, mut cell: Cell) -> Option<Time> {
         self.arrived += 1;
         let backlog = self.free - now;
         if backlog > self.full {
@@ -63,7 +65,7 @@ impl Port {
             return None;
         }
         if backlog > self.marks {
-            if let Load::Data { congested, .. } = &mut cell.load {
+            if let Payload::Data { congested, .. } = &mut cell.payload {
                 *congested = true;
             }
         }
@@ -71,11 +73,11 @@ impl Port {
         self.longest = self.longest.max(longer);
         self.free = now + longer;
         let time = self.free + self.delay;
-        self.on_the_way.push(InFlight { time, cell });
+        self.in_flight.push(InFlight { time, cell });
         Some(time)
     }
 
-    /// Cells in it, with the one in transmission.
+    /// Returns the number of cells in the queue, with the one in transmission.
     pub(crate) fn cells(&self, now: Time) -> u64 {
         self.cells_of(self.free - now)
     }
@@ -84,7 +86,7 @@ impl Port {
         backlog.picoseconds().div_ceil(self.service.picoseconds().max(1))
     }
 
-    /// So much of its rate is taken by others than ABR \[bit/s\]; a least share of it stays.
+    /// Subtracts the rate of cross-traffic \[bit/s\] from the capacity for ABR, of which a least share of the rate remains.
     pub(crate) fn reserve(&mut self, taken: f64, least_share: f64) {
         self.allocation.set_capacity((self.rate - taken).max(least_share * self.rate));
     }

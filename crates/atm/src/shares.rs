@@ -1,71 +1,73 @@
-//! Explicit rates that end at the max-min shares, in constant time a cell.
+//! Explicit rates that converge to the max-min shares, in constant time per cell.
 //!
-//! A reconstruction: the paper takes the algorithm of its reference 12, whose text is not public; this one keeps to its
-//! published principle (each port keeps a rate for each channel, and whether it is bottlenecked here).
+//! This is a reconstruction: the paper uses the algorithm of its reference 12, whose text is not public. It follows the published
+//! principle (each port stores a rate for each channel, and whether the port is the channel's bottleneck).
 
 use base::Time;
 
 use crate::cell::RmCell;
 
-/// What a port knows of its channels.
+/// The state of a port's allocation to its channels.
 #[derive(Clone, Debug)]
-pub struct Shares {
-    /// What there is to share \[bit/s\].
+pub(crate) struct Shares {
+    /// Capacity to be shared \[bit/s\].
     capacity: f64,
-    /// How many channels are bottlenecked here.
+    /// Number of channels bottlenecked at this port.
     bottlenecked: u32,
-    /// Sum of the rates of the others.
+    /// Sum of the rates of the other channels \[bit/s\].
     satisfied: f64,
     channels: Vec<Share>,
-    /// A channel of which nothing is heard so long is gone.
-    silence: Time,
-    next_look: usize,
+    /// Time without RM cells after which a channel counts as gone.
+    timeout: Time,
+    /// Channel to be checked next for its timeout.
+    next_check: usize,
 }
 
-/// A channel that is unknown is satisfied with nothing.
+/// The share of one channel; an unknown channel has the rate zero and is not bottlenecked.
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
     bottlenecked: bool,
     rate: f64,
-    heard: Time,
+    /// Instant of its last RM cell.
+    last_heard: Time,
 }
 
 impl Shares {
-    /// For so many channels, of which nothing is known.
-    pub fn new(capacity: f64, channels: usize, silence: Time) -> Shares {
+    /// Creates the state for a number of unknown channels.
+    pub(crate) fn new(capacity: f64, channels: usize, timeout: Time) -> Shares {
         let channels = vec![Share::default(); channels];
-        Shares { capacity, bottlenecked: 0, satisfied: 0.0, channels, silence, next_look: 0 }
+        Shares { capacity, bottlenecked: 0, satisfied: 0.0, channels, timeout, next_check: 0 }
     }
 
-    /// There is more or less to share from now on.
-    pub fn set_capacity(&mut self, capacity: f64) {
+    /// Changes the capacity.
+    pub(crate) fn set_capacity(&mut self, capacity: f64) {
         self.capacity = capacity;
     }
 
-    /// Forward, two passes: a stamp, nothing recorded.
-    pub fn stamp(&mut self, channel: u32, cell: &mut RmCell) {
-        cell.explicit_rate = cell.explicit_rate.min(self.most(channel));
+    /// Limits the explicit rate of an RM cell to what its channel may have.
+    pub(crate) fn stamp(&mut self, channel: u32, cell: &mut RmCell) {
+        cell.explicit_rate = cell.explicit_rate.min(self.limit(channel));
     }
 
-    /// The channel asks for a rate.
-    pub fn record(&mut self, now: Time, channel: u32, request: f64) {
-        self.forget_the_silent(now);
-        self.channels[channel as usize].heard = now;
-        let most = self.most(channel);
-        self.set(channel as usize, request >= most, request.min(most));
+    /// Records the rate that a channel requests.
+    pub(crate) fn record(&mut self, now: Time, channel: u32, request: f64) {
+        self.expire_one(now);
+        self.channels[channel as usize].last_heard = now;
+        let limit = self.limit(channel);
+        self.set(channel as usize, request >= limit, request.min(limit));
     }
 
-    /// The most that a channel may have, as if it were bottlenecked here. Never nothing: where the capacity has just shrunk
-    /// below what was given away, an RM cell must still come through and tell.
-    fn most(&self, channel: u32) -> f64 {
+    /// Returns the largest rate that a channel may have, as if it were bottlenecked here. It is never zero: RM cells must get
+    /// through even if the capacity has just fallen below the sum of the recorded rates.
+    fn limit(&self, channel: u32) -> f64 {
         let share = &self.channels[channel as usize];
         let free = self.capacity - self.satisfied;
-        let most = if share.bottlenecked {
+        let limit = if share.bottlenecked {
             free / f64::from(self.bottlenecked)
         } else {
             (free + share.rate) / f64::from(self.bottlenecked + 1)
         };
-        most.max(self.capacity / (16 * self.channels.len()) as f64)
+        limit.max(self.capacity / (16 * self.channels.len()) as f64)
     }
 
     fn set(&mut self, channel: usize, bottlenecked: bool, rate: f64) {
@@ -83,12 +85,12 @@ impl Shares {
         }
     }
 
-    /// Looks at one channel each time, so at all of them in turn.
-    fn forget_the_silent(&mut self, now: Time) {
-        let look = self.next_look;
-        self.next_look = (look + 1) % self.channels.len();
-        if now - self.channels[look].heard > self.silence {
-            self.set(look, false, 0.0);
+    /// Checks the timeout of one channel, so that repeated calls check all of them in turn.
+    fn expire_one(&mut self, now: Time) {
+        let channel = self.next_check;
+        self.next_check = (channel + 1) % self.channels.len();
+        if now - self.channels[channel].last_heard > self.timeout {
+            self.set(channel, false, 0.0);
         }
     }
 }

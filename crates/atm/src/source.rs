@@ -6,27 +6,31 @@ use crate::config::AbrParameters;
 
 /// The ABR source of TM 4.0 section 5.10.4, alone: no queue, no network, no clock of its own.
 ///
-/// Two readings that the rules leave open: where nothing waits an idle source sends nothing, not even a forward RM cell that
-/// is due; and a rate that changes moves the next cell at once (it is due `1 / ACR` after the last one). Out-of-rate cells
+/// Two choices that the rules leave open: an idle source sends nothing while nothing waits, not even a forward RM cell for which
+/// it is time; and a change of the rate reschedules the next cell at once (to `1 / ACR` after the last one). Out-of-rate cells
 /// are not modelled.
 #[derive(Clone, Copy, Debug)]
 pub struct AbrSource {
     parameters: AbrParameters,
     trm: Time,
     adtf: Time,
+    /// Number of forward RM cells without a backward one after which the rate falls (CRM).
     crm: u64,
+    /// Allowed cell rate \[bit/s\].
     acr: f64,
-    /// `1 / ACR`.
+    /// Time between cells, `1 / ACR`.
     spacing: Time,
     started: bool,
+    /// Instant of the last cell.
     last_cell: Time,
+    /// Instant of the last forward RM cell.
     last_forward: Time,
     cells_since_forward: u32,
     backward_since_forward: bool,
     forward_since_backward: u64,
 }
 
-/// What the next in-rate cell is.
+/// The kind of the next in-rate cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InRate {
     /// A forward RM cell.
@@ -38,7 +42,7 @@ pub enum InRate {
 }
 
 impl AbrSource {
-    /// A source that has sent nothing.
+    /// Creates a source that has sent nothing.
     pub fn new(parameters: AbrParameters) -> AbrSource {
         AbrSource {
             trm: Time::from_seconds(parameters.trm_s),
@@ -58,13 +62,13 @@ impl AbrSource {
         }
     }
 
-    /// The allowed cell rate \[bit/s\].
+    /// Returns the allowed cell rate \[bit/s\].
     #[inline(always)]
     pub fn acr(&self) -> f64 {
         self.acr
     }
 
-    /// The earliest instant of the next in-rate cell. Rule 1: cells are spaced by at least `1 / ACR`.
+    /// Returns the earliest instant of the next in-rate cell. Rule 1: cells are spaced by at least `1 / ACR`.
     #[inline(always)]
     pub fn due(&self) -> Time {
         if self.started {
@@ -74,7 +78,7 @@ impl AbrSource {
         }
     }
 
-    /// Sends the next in-rate cell; something waits.
+    /// Chooses the next in-rate cell; a data cell or a backward RM cell must wait.
     #[inline(always)]
     pub fn send(&mut self, now: Time, data_waits: bool, backward_waits: bool) -> InRate {
         self.last_cell = now;
@@ -82,7 +86,7 @@ impl AbrSource {
             return InRate::Forward(self.send_forward(now));
         }
         self.cells_since_forward += 1;
-        // Rule 3 b: a waiting backward RM cell goes where none went out since the last forward one, or no data waits.
+        // Rule 3 b: a waiting backward RM cell is sent if none was sent since the last forward one, or if no data waits.
         if backward_waits && (!self.backward_since_forward || !data_waits) {
             self.backward_since_forward = true;
             return InRate::Backward;
@@ -91,7 +95,7 @@ impl AbrSource {
         InRate::Data
     }
 
-    /// Rule 3 a; and rule 2: the first in-rate cell is a forward RM cell.
+    /// Returns whether the next in-rate cell is a forward RM cell: rule 3 a, and rule 2 for the first cell.
     #[inline(always)]
     fn forward_is_next(&self, now: Time) -> bool {
         let AbrParameters { nrm, mrm, .. } = self.parameters;
@@ -104,7 +108,7 @@ impl AbrSource {
     fn send_forward(&mut self, now: Time) -> RmCell {
         let AbrParameters { pcr_bps, mcr_bps, icr_bps, cdf, .. } = self.parameters;
         let mut acr = self.acr;
-        // Rule 5 (4 in the short form): ADTF without a forward RM cell forgets what was above ICR.
+        // Rule 5 (4 in the short form): after ADTF without a forward RM cell the rate falls back to ICR.
         if self.started && acr > icr_bps && now - self.last_forward > self.adtf {
             acr = icr_bps;
         }
@@ -122,12 +126,12 @@ impl AbrSource {
         RmCell { current_rate: acr, explicit_rate: pcr_bps, congestion: false, no_increase: false }
     }
 
-    /// A backward RM cell comes back.
+    /// Adapts the rate to a backward RM cell.
     pub fn receive(&mut self, cell: &RmCell) {
         let AbrParameters { pcr_bps, mcr_bps, rif, rdf, .. } = self.parameters;
         self.forward_since_backward = 0;
         let mut acr = self.acr;
-        // Rule 8: CI reduces, whatever NI says; neither of them set, the rate may rise.
+        // Rule 8: CI reduces the rate, whether or not NI is set; without either the rate rises.
         if cell.congestion {
             acr -= acr * rdf;
         } else if !cell.no_increase {

@@ -2,18 +2,18 @@ use base::{Steps, Thinner, Time};
 
 use crate::config::TraceConfig;
 
-/// A value that changed.
+/// A change of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
-    /// When.
+    /// Instant of the change.
     pub time: Time,
-    /// Whose: an end, or a port.
+    /// Index of the end or of the port.
     pub index: u32,
-    /// To what.
+    /// New value.
     pub value: f64,
 }
 
-/// What was asked for, in the order of time.
+/// The recorded traces, in the order of time; those not requested are empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Traces {
     config: TraceConfig,
@@ -21,9 +21,9 @@ pub struct Traces {
     pub acr: Vec<Row>,
     /// Data packets in the IP queue of an end, with the one in service.
     pub ip_queue_data: Vec<Row>,
-    /// All packets there.
+    /// All packets in the IP queue of an end, with the one in service.
     pub ip_queue: Vec<Row>,
-    /// All packets that wait at the ATM layer of an end, where it has a queue.
+    /// All packets that wait at the ATM layer of an end; zero if it has no queue there.
     pub atm_queue: Vec<Row>,
     /// Cells in a port, with the one in transmission.
     pub cell_queue: Vec<Row>,
@@ -35,6 +35,7 @@ pub struct Traces {
     pub overview_data: Vec<Row>,
     /// Extremes of the cells in a port.
     pub overview_cells: Vec<Row>,
+    /// Thinners of the three overviews, by index.
     thinners: [Vec<Thinner>; 3],
 }
 
@@ -88,7 +89,7 @@ impl Traces {
         }
     }
 
-    /// What the last intervals had.
+    /// Records the extremes of the last intervals.
     pub(crate) fn flush(&mut self) {
         let rows = [&mut self.overview_acr, &mut self.overview_data, &mut self.overview_cells];
         for (thinners, rows) in self.thinners.iter_mut().zip(rows) {

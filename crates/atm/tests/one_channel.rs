@@ -1,4 +1,4 @@
-//! One channel between two hosts: rates, delays, losses, what the queues show.
+//! One channel between two hosts: rates, delays, losses, queues.
 
 mod common;
 
@@ -6,7 +6,7 @@ use atm::{AtmConfig, AtmNetwork, IpService, TraceConfig};
 use base::Time;
 use common::{ack, greedy, run_until, segment, two_hosts};
 
-/// The share of the user that is not taken by headers, the trailer, and RM cells of both directions: [two-way, section 5.2],
+/// The user gets the rate without headers, the trailer, and RM cells of both directions: [two-way, section 5.2],
 /// "about 131 Mbit/s" of 155.52.
 #[test]
 fn a_greedy_source_gets_30_cells_of_32_where_both_ways_carry_data() {
@@ -22,7 +22,7 @@ fn a_greedy_source_gets_30_cells_of_32_where_both_ways_carry_data() {
     assert!((rate - 130.85e6).abs() < 0.02e6, "{rate}");
 }
 
-/// And 31 of 32 where the other way carries none: then its own RM cells and the other's are all of it.
+/// It gets 31 of 32 if the other direction carries no data, less the RM cells for that direction.
 #[test]
 fn a_greedy_source_alone_gets_31_cells_of_32_and_a_little_less() {
     let mut network = AtmNetwork::new(&two_hosts(155.52e6, 0.008));
@@ -52,7 +52,7 @@ fn a_greedy_source_comes_from_a_50th_of_pcr_to_pcr_in_about_70_ms() {
     assert!(near().zip(near().skip(1)).all(|(before, after)| before.value < after.value));
 }
 
-/// Store and forward happens once: a segment comes 193 cells and their RM cells after its first cell went, and the propagation.
+/// Store and forward happens once: a segment arrives after the time of 193 cells and their RM cells, and the propagation delay.
 #[test]
 fn a_segment_takes_the_time_of_its_cells_and_the_propagation() {
     let mut config = two_hosts(155.52e6, 0.008);
@@ -66,12 +66,12 @@ fn a_segment_takes_the_time_of_its_cells_and_the_propagation() {
     assert_eq!((arrival.end, arrival.packet, arrival.intact), (1, segment(7), true));
 }
 
-/// Cells sent are cells received, on the way, or dropped; packets offered are delivered, lost, or on the way.
+/// Each cell sent is received, in flight, or dropped; each packet offered is delivered, lost, or in flight.
 #[test]
 fn cells_and_packets_are_conserved() {
     for buffer in [None, Some(20), Some(60)] {
         let mut config = two_hosts(155.52e6, 0.001);
-        // The peak rate is above the link's, and nothing tells the source: the port overflows.
+        // The peak rate is above the link's, and there are no explicit rates: the port overflows.
         config.channels[0].near.abr.pcr_bps = 170e6;
         config.ports.iter_mut().for_each(|port| {
             (port.buffer_cells, port.allocation) = (buffer, atm::AllocationConfig::None {});
@@ -79,11 +79,12 @@ fn cells_and_packets_are_conserved() {
         let mut network = AtmNetwork::new(&config);
         greedy(&mut network, 0, 3000);
         greedy(&mut network, 1, 700);
+        let on_the_link = (0.001 * 155.52e6 / 424.0) as u64 + 1;
         let mut last = 0;
         for part in 1..40 {
             for arrival in run_until(&mut network, f64::from(part) * 0.0037) {
                 if arrival.end == 1 {
-                    assert_eq!(arrival.packet.sequence, last, "each packet is told once, in order");
+                    assert_eq!(arrival.packet.sequence, last, "each packet is reported once, in order");
                     last += 1;
                 }
             }
@@ -93,7 +94,9 @@ fn cells_and_packets_are_conserved() {
                 let sent = from.data_sent + from.forward_sent + from.backward_sent;
                 let received = to.data_received + to.forward_received + to.backward_received;
                 assert_eq!(sent, counts.arrived);
-                assert_eq!(counts.arrived, received + counts.dropped + network.cells_on_link(port));
+                let in_flight =
+                    counts.arrived.checked_sub(received + counts.dropped).expect("no cell appears from nowhere");
+                assert!(in_flight <= counts.queue_max + on_the_link, "{in_flight} {counts:?}");
                 assert!(buffer.is_none_or(|cells| counts.queue_max <= cells));
             }
         }
@@ -101,9 +104,16 @@ fn cells_and_packets_are_conserved() {
         println!("buffer {buffer:?}: {:?} {:?}", ends[1], network.port_statistics(0));
         assert_eq!(ends[1].lost > 0, buffer.is_some());
         assert_eq!(ends[1].lost + ends[1].delivered, last);
-        // Whether marked complete or not: no loss without a drop, and no more losses than dropped cells and spoiled followers.
+        // There is no loss without a drop, and no more losses than dropped cells and packets corrupted by those before.
         assert!(ends[1].lost <= 2 * network.port_statistics(0).dropped);
         assert_eq!(ends[0].lost, 0);
+        run_until(&mut network, 10.0);
+        for (port, (from, to)) in [(0, 1), (1, 0)].into_iter().enumerate() {
+            let (from, to) = (network.end_statistics(from), network.end_statistics(to));
+            let sent = from.data_sent + from.forward_sent + from.backward_sent;
+            let received = to.data_received + to.forward_received + to.backward_received;
+            assert_eq!(sent, received + network.port_statistics(port).dropped, "at the end no cell is in flight");
+        }
     }
 }
 
@@ -135,7 +145,7 @@ fn observers_and_slices_change_nothing() {
     assert!(!traces.acr.is_empty() && !traces.ip_queue_data.is_empty() && !traces.cell_queue.is_empty());
 }
 
-/// Where packets wait depends on the IP queue's service; when they arrive, at the channel's rate or at once, does not.
+/// The IP service decides where packets wait; it does not change their arrivals, unless it has a rate of its own.
 #[test]
 fn the_ip_service_says_where_packets_wait() {
     let run = |service| {
@@ -154,7 +164,7 @@ fn the_ip_service_says_where_packets_wait() {
     let (immediate, data, ip, atm) = run(IpService::Immediate);
     assert_eq!((data, ip, atm), (20, 0, 20));
     assert_eq!(immediate, at_channel_rate);
-    // At 10 Mbit/s the IP queue is the bottleneck, once the channel's rate has risen above.
+    // At 10 Mbit/s the IP queue is the bottleneck, once the channel's rate is higher.
     let (slow, _, ip, atm) = run(IpService::RateBps(10e6));
     assert_eq!(ip, 20);
     assert!(atm <= 4, "{atm}");
@@ -162,13 +172,13 @@ fn the_ip_service_says_where_packets_wait() {
     assert!((spacing.seconds() - 9220.0 * 8.0 / 10e6).abs() < 20e-6, "{spacing:?}");
 }
 
-/// EFCI: a port that marks holds a source that no explicit rate limits.
+/// EFCI marks of a port limit a source without explicit rates.
 #[test]
 fn marks_hold_the_rate_below_the_link() {
     let mut config = two_hosts(155.52e6, 0.001);
     config.channels[0].near.abr.pcr_bps = 300e6;
     config.channels[0].near.abr.icr_bps = 50e6;
-    // Gentle factors: some twenty RM cells come back in a round trip, and all of them tell of the same congestion.
+    // Small factors: some twenty RM cells return in a round trip, and all of them carry the same congestion.
     config.channels[0].near.abr.rif = 1.0 / 1024.0;
     config.channels[0].near.abr.rdf = 1.0 / 1024.0;
     config.ports.iter_mut().for_each(|port| port.allocation = atm::AllocationConfig::None {});

@@ -1,4 +1,4 @@
-//! TM 4.0 sections 5.10.4 and 5.10.5, rule by rule: what goes in, what comes out.
+//! TM 4.0 sections 5.10.4 and 5.10.5, rule by rule.
 
 use atm::{cell_time, AbrParameters, AbrSource, Destination, InRate, RmCell, Transit};
 use base::Time;
@@ -17,7 +17,7 @@ fn backward(explicit_rate: f64, congestion: bool, no_increase: bool) -> RmCell {
     RmCell { current_rate: 8e6, explicit_rate, congestion, no_increase }
 }
 
-/// What it sends while data always wait, as letters; cells as close as the rate allows.
+/// Sends cells as close together as the rate allows; returns their kinds as letters.
 fn send(source: &mut AbrSource, cells: usize, data: bool, backward: bool) -> String {
     let mut now = source.due();
     let letter = |_| {
@@ -35,11 +35,11 @@ fn send(source: &mut AbrSource, cells: usize, data: bool, backward: bool) -> Str
 fn forward_cell(source: &mut AbrSource, now: Time) -> RmCell {
     match source.send(now, true, false) {
         InRate::Forward(cell) => cell,
-        other => panic!("a forward RM cell was due, not {other:?}"),
+        other => panic!("expected a forward RM cell, not {other:?}"),
     }
 }
 
-/// A source that has come to `acr` and is about to send a forward RM cell.
+/// Returns a source with the rate `acr` whose next cell is a forward RM cell.
 fn source_at(acr: f64, parameters: AbrParameters) -> AbrSource {
     let mut source = AbrSource::new(AbrParameters { rif: 1.0, ..parameters });
     send(&mut source, 32, true, false);
@@ -90,13 +90,13 @@ fn after_trm_two_cells_are_enough() {
     assert_eq!(send(&mut source, 3, true, false), "Fdd");
     assert_eq!(source.send(ms(99.0), true, false), InRate::Data);
     assert!(matches!(source.send(ms(100.0), true, false), InRate::Forward(_)));
-    // Trm has passed again, but a cell and not two went out.
+    // Trm has passed again, but only one cell was sent, not two.
     assert_eq!(source.send(ms(300.0), true, false), InRate::Data);
     assert_eq!(source.send(ms(301.0), true, false), InRate::Data);
     assert!(matches!(source.send(ms(302.0), true, false), InRate::Forward(_)));
 }
 
-/// Rule 3 b: one backward RM cell goes before data after each forward one, further ones only where no data wait.
+/// Rule 3 b: after each forward RM cell one backward one is sent before data, and further ones only while no data wait.
 #[test]
 fn one_backward_cell_goes_before_data_after_each_forward_one() {
     let period = format!("FB{}", "d".repeat(30));
@@ -145,7 +145,7 @@ fn backward_cells_change_the_rate() {
         let mut source = source_at(acr, parameters());
         let mut plain = AbrSource::new(parameters());
         std::mem::swap(&mut source, &mut plain);
-        // Come to `acr` with the rate increase factor of the test.
+        // Reach `acr` with the rate increase factor of the test.
         send(&mut source, 32, true, false);
         while source.acr() < acr {
             source.receive(&backward(acr, false, false));
@@ -174,7 +174,7 @@ fn sixty_three_increments_lead_from_icr_to_pcr() {
     assert_eq!(increments, 63);
 }
 
-/// Destination rule 2: what a forward RM cell carries goes back, with CI where the last data cell carried EFCI.
+/// Destination rule 2: the contents of a forward RM cell return, with CI if the last data cell carried EFCI.
 #[test]
 fn a_turned_cell_tells_the_last_congestion_once() {
     let mut destination = Destination::default();
@@ -202,7 +202,7 @@ fn a_newer_cell_replaces_one_that_waits() {
     assert_eq!(destination.replaced(), 1);
 }
 
-/// AAL5: a packet is complete where all its cells came since the last end, and no others.
+/// AAL5: a packet is complete if all its cells arrived since the last end, and no others.
 #[test]
 fn a_lost_end_spoils_the_next_packet_too() {
     let transit = |number| Transit { number, cells: 3, ..Transit::default() };
@@ -213,7 +213,7 @@ fn a_lost_end_spoils_the_next_packet_too() {
     };
     assert!(packet(&[0, 0, 0], 0));
     assert!(!packet(&[1, 1], 1));
-    // The end of packet 2 is lost: as many cells as packet 3 has may not deceive.
+    // The end of packet 2 is lost: the number of cells is that of packet 3, but they are not all its own.
     assert!(!packet(&[2, 2, 3], 3));
     assert!(packet(&[4, 4, 4], 4));
 }

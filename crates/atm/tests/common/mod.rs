@@ -1,10 +1,13 @@
 //! Networks for the tests.
-#![allow(dead_code, reason = "each test takes what it needs")]
+#![allow(dead_code, reason = "each test uses a part")]
+
+pub mod max_min;
 
 use atm::{
     AbrParameters, AllocationConfig, Arrival, AtmConfig, AtmNetwork, ChannelConfig, EndConfig, IpService, PortConfig,
 };
 use base::{Packet, PacketKind, Time};
+use max_min::{max_min, Claim};
 
 pub const TWO_PASS: AllocationConfig = AllocationConfig::TwoPass { utilization: 1.0 };
 pub const BY_CCR: AllocationConfig = AllocationConfig::ByCcr { utilization: 1.0 };
@@ -40,7 +43,7 @@ pub fn ack(sequence: u64) -> Packet {
     Packet { sequence, bytes: 40, kind: PacketKind::Ack, ..Packet::default() }
 }
 
-/// So many segments are there from the start.
+/// Offers a number of segments at the start.
 pub fn greedy(network: &mut AtmNetwork, end: u32, segments: u64) {
     (0..segments).for_each(|sequence| network.offer(Time::ZERO, end, segment(sequence)));
 }
@@ -49,8 +52,8 @@ pub fn run_until(network: &mut AtmNetwork, seconds: f64) -> Vec<Arrival> {
     std::iter::from_fn(|| network.advance(Time::from_seconds(seconds))).collect()
 }
 
-/// A line of switches: `trunks` are the rates between them, a channel goes from trunk `first` to trunk `last` and has
-/// hosts of its own.
+/// A line of switches: `trunks` are the rates between them, a channel crosses the trunks from `first` to `last` and has hosts of
+/// its own.
 #[derive(Clone, Debug)]
 pub struct Line {
     pub trunks: Vec<f64>,
@@ -86,19 +89,19 @@ impl Line {
         config
     }
 
-    /// The max-min share of each end, centrally.
+    /// Returns the max-min share of each end, computed centrally.
     pub fn shares(&self, config: &AtmConfig) -> Vec<f64> {
         let capacities: Vec<f64> = config.ports.iter().map(|port| port.rate_bps).collect();
-        let claim = |ports: &[usize], end: &EndConfig| atm::Claim { ports: ports.to_vec(), most: end.abr.pcr_bps };
+        let claim = |ports: &[usize], end: &EndConfig| Claim { ports: ports.to_vec(), demand: end.abr.pcr_bps };
         let both = config
             .channels
             .iter()
             .flat_map(|channel| [claim(&channel.forward, &channel.near), claim(&channel.backward, &channel.far)]);
-        atm::max_min(&capacities, &both.collect::<Vec<_>>())
+        max_min(&capacities, &both.collect::<Vec<_>>())
     }
 }
 
-/// GFC-2 as the notes on the paper lay it out; channels in the order A, B, C, D, E, F, G, H with their numbers.
+/// Returns GFC-2 as the notes on the paper describe it; channels in the order A, B, C, D, E, F, G, H with their numbers.
 pub fn gfc2(trunk_delay: f64) -> Line {
     let groups = [(3, 0, 3), (3, 2, 5), (3, 2, 2), (1, 4, 4), (2, 1, 1), (2, 0, 0), (7, 5, 5), (2, 3, 3)];
     let channels = groups.iter().flat_map(|&(count, first, last)| vec![(first, last); count]).collect();
