@@ -1,4 +1,4 @@
-//! What every part of the engine shares: time, rates, packets, random streams.
+//! Types that all parts of the engine share: time, rates, packets, random streams, event queue.
 
 mod packet;
 mod prefetch;

@@ -1,5 +1,4 @@
-/// Asks for the cache line at which `value` begins, for soon; where the processor cannot, nothing happens. It never changes
-/// what comes of a run.
+/// Prefetches the cache line at which `value` begins, if the processor can. It never changes the results of a run.
 #[inline(always)]
 pub fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]

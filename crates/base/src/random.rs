@@ -1,15 +1,15 @@
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// An element's own random numbers.
+/// A stream of random numbers for one element.
 ///
-/// Each element draws from a stream of its own, found from the run's seed, the replication and the element's
-/// name alone. So adding an element, or one drawing more, changes no other element's numbers.
+/// Each element has its own stream, which depends only on the run's seed, the replication and the element's name. Therefore the
+/// numbers of an element do not change when another element is added or draws more numbers.
 #[derive(Clone, Debug)]
 pub struct RandomStream(Xoshiro256PlusPlus);
 
 impl RandomStream {
-    /// The stream of the element `name` in one replication of a run.
+    /// Creates the stream of the element `name` in one replication of a run.
     pub fn named(seed: u64, replication: u64, name: &str) -> RandomStream {
         // FNV-1a mixes the name; the generator's own seeding (SplitMix64) spreads the result.
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -20,24 +20,24 @@ impl RandomStream {
         RandomStream(Xoshiro256PlusPlus::seed_from_u64(hash))
     }
 
-    /// A further stream of the same element, for another purpose.
+    /// Creates a further stream of the same element, for another purpose.
     pub fn branch(&self, purpose: &str) -> RandomStream {
         let seed = self.0.clone().next_u64();
         RandomStream::named(seed, 0, purpose)
     }
 
-    /// Uniform in [0, 1).
+    /// Draws a number uniformly from [0, 1).
     pub fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Exponential with the given mean.
+    /// Draws a number from the exponential distribution with the given mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         // 1 - U lies in (0, 1]: its logarithm is finite.
         -mean * (1.0 - self.uniform()).ln()
     }
 
-    /// Uniform in 0..n (n > 0).
+    /// Draws an integer uniformly from 0..n (n > 0).
     pub fn below(&mut self, n: usize) -> usize {
         (self.uniform() * n as f64) as usize
     }

@@ -1,43 +1,44 @@
 use crate::Time;
 
-/// How fast a link serves, with the service times of the last two packet sizes kept at hand.
+/// The rate of a link, with the service times of the last two packet sizes cached.
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
     bits_per_second: f64,
-    known: [(u16, Time); 2],
+    /// Packet sizes and their service times, last used first.
+    cached: [(u16, Time); 2],
 }
 
 impl Rate {
-    /// A link that takes no time to serve.
-    pub const UNLIMITED: Rate = Rate { bits_per_second: f64::INFINITY, known: [(0, Time::ZERO); 2] };
+    /// The rate of a link with a service time of zero.
+    pub const UNLIMITED: Rate = Rate { bits_per_second: f64::INFINITY, cached: [(0, Time::ZERO); 2] };
 
-    /// From bits a second (positive).
+    /// Creates a rate from bits per second (positive).
     pub fn from_bits_per_second(bits_per_second: f64) -> Rate {
         Rate { bits_per_second, ..Rate::UNLIMITED }
     }
 
-    /// The size whose service time was asked for last, and that time.
+    /// Returns the packet size of the last call to [`Rate::service_time`], and its service time.
     #[inline(always)]
-    pub fn at_hand(&self) -> (u16, Time) {
-        self.known[0]
+    pub fn cached(&self) -> (u16, Time) {
+        self.cached[0]
     }
 
-    /// Time to transmit `bytes`, to the nearest picosecond.
+    /// Returns the time to transmit `bytes`, to the nearest picosecond.
     #[inline(always)]
     pub fn service_time(&mut self, bytes: u16) -> Time {
-        if self.known[0].0 == bytes {
-            return self.known[0].1;
+        if self.cached[0].0 == bytes {
+            return self.cached[0].1;
         }
         self.other_service_time(bytes)
     }
 
     fn other_service_time(&mut self, bytes: u16) -> Time {
-        self.known.swap(0, 1);
-        if self.known[0].0 != bytes {
+        self.cached.swap(0, 1);
+        if self.cached[0].0 != bytes {
             let seconds = f64::from(bytes) * 8.0 / self.bits_per_second;
-            self.known[0] = (bytes, Time::from_seconds(seconds));
+            self.cached[0] = (bytes, Time::from_seconds(seconds));
         }
-        self.known[0].1
+        self.cached[0].1
     }
 }
 

@@ -1,4 +1,4 @@
-/// A growing first-in first-out ring. It allocates when it first holds something and when it doubles, never else.
+/// A first-in first-out ring buffer that grows. It allocates only for its first entry and when its capacity doubles.
 #[derive(Clone, Debug, Default)]
 pub struct Ring<T> {
     slots: Box<[T]>,
@@ -7,19 +7,19 @@ pub struct Ring<T> {
 }
 
 impl<T: Copy + Default> Ring<T> {
-    /// Number of entries.
+    /// Returns the number of entries.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.length as usize
     }
 
-    /// Whether nothing is in it.
+    /// Returns whether the ring is empty.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// The oldest entry.
+    /// Returns the oldest entry.
     #[inline(always)]
     pub fn front(&self) -> Option<&T> {
         if self.length == 0 {
@@ -28,7 +28,7 @@ impl<T: Copy + Default> Ring<T> {
         self.slots.get(self.head as usize)
     }
 
-    /// Adds behind the newest entry.
+    /// Adds an entry behind the newest one.
     #[inline(always)]
     pub fn push(&mut self, entry: T) {
         if self.length as usize == self.slots.len() {
@@ -39,23 +39,23 @@ impl<T: Copy + Default> Ring<T> {
         self.length += 1;
     }
 
-    /// Takes the oldest entry.
+    /// Removes and returns the oldest entry.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
         let entry = *self.front()?;
         self.length -= 1;
-        // Back to the start where nothing is left: a ring that is nearly empty stays in few cache lines.
+        // An empty ring restarts at its first slot, so that a ring with few entries stays in few cache lines.
         self.head = if self.length == 0 { 0 } else { (self.head + 1) & (self.slots.len() as u32 - 1) };
         Some(entry)
     }
 
-    /// Forgets all entries.
+    /// Removes all entries.
     #[inline(always)]
     pub fn clear(&mut self) {
         self.length = 0;
     }
 
-    /// From the oldest to the newest.
+    /// Iterates over the entries from the oldest to the newest.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let mask = self.slots.len().wrapping_sub(1);
         (0..self.length).map(move |i| &self.slots[(self.head + i) as usize & mask])

@@ -1,20 +1,20 @@
-//! Series for a picture: one or two rows an interval, however long the run.
+//! Series for a picture, with at most two rows per interval, however long the run.
 
 use crate::Time;
 
-/// The intervals of a series: coarse ones, and fine ones from an instant on, for a part that is magnified.
+/// The intervals of a series: coarse ones, and from an instant on fine ones for a magnified part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steps {
-    /// Until then.
+    /// Length of the coarse intervals.
     pub coarse: Time,
-    /// From then on.
+    /// Length of the fine intervals.
     pub fine: Time,
-    /// When they become fine.
+    /// Instant from which the intervals are fine.
     pub fine_from: Time,
 }
 
 impl Steps {
-    /// The same all the time.
+    /// Creates intervals of one length.
     pub fn even(step: Time) -> Steps {
         Steps { coarse: step, fine: step, fine_from: Time::NEVER }
     }
@@ -27,7 +27,7 @@ impl Steps {
         }
     }
 
-    /// The end of the interval around an instant.
+    /// Returns the end of the interval that contains an instant.
     fn end(&self, time: Time) -> Time {
         let step = self.at(time);
         let end = step.times(time.picoseconds() / step.picoseconds() + 1);
@@ -39,7 +39,7 @@ impl Steps {
     }
 }
 
-/// Keeps the smallest and the largest value of each interval.
+/// A filter that keeps the smallest and the largest value of each interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Thinner {
     interval_end: Time,
@@ -48,7 +48,7 @@ pub struct Thinner {
 }
 
 impl Thinner {
-    /// A value from an instant on; gives what the interval before had.
+    /// Records a value at an instant; emits the rows of the previous interval if that has ended.
     pub fn observe(&mut self, time: Time, value: f64, steps: &Steps, mut emit: impl FnMut(Time, f64)) {
         if time >= self.interval_end {
             self.flush(&mut emit);
@@ -62,7 +62,7 @@ impl Thinner {
         }
     }
 
-    /// Gives what the last interval had.
+    /// Emits the rows of the last interval.
     pub fn flush(&mut self, mut emit: impl FnMut(Time, f64)) {
         let (Some(a), Some(b)) = (self.smallest.take(), self.largest.take()) else { return };
         let (first, second) = if a.0 <= b.0 { (a, b) } else { (b, a) };

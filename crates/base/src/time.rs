@@ -1,47 +1,47 @@
 use std::ops::{Add, AddAssign, Sub};
 
-/// An instant or a span of simulated time, in whole picoseconds.
+/// An instant or a duration of simulated time, in whole picoseconds.
 ///
-/// Sums saturate at [`Time::NEVER`], differences at zero: a packet on a link
-/// of one bit a second departs "never" rather than in the past.
+/// Sums saturate at [`Time::NEVER`], differences at zero: a packet on a link of one bit per second departs "never" instead of in
+/// the past.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time(u64);
 
 impl Time {
-    /// The start of every run; also the empty span.
+    /// The start of every run; also the empty duration.
     pub const ZERO: Time = Time(0);
-    /// Later than every instant of a run.
+    /// An instant later than every instant of a run.
     pub const NEVER: Time = Time(u64::MAX);
-    /// Picoseconds in a second.
+    /// Number of picoseconds in a second.
     pub const PER_SECOND: f64 = 1e12;
 
-    /// From whole picoseconds.
+    /// Creates a time from whole picoseconds.
     pub const fn from_picoseconds(picoseconds: u64) -> Time {
         Time(picoseconds)
     }
 
-    /// The nearest picosecond; negative or not-a-number gives zero, too large gives [`Time::NEVER`].
+    /// Rounds seconds to the nearest picosecond; negative numbers and NaN give zero, too large ones [`Time::NEVER`].
     pub fn from_seconds(seconds: f64) -> Time {
         Time((seconds * Self::PER_SECOND).round() as u64)
     }
 
-    /// Whole picoseconds.
+    /// Returns the number of picoseconds.
     pub const fn picoseconds(self) -> u64 {
         self.0
     }
 
-    /// Seconds, to the nearest representable number.
+    /// Returns the time in seconds, to the nearest representable number.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / Self::PER_SECOND
     }
 
-    /// The part of `[self, until)` that lies in `[from, to)`.
+    /// Returns the length of the intersection of `[self, until)` and `[from, to)`.
     #[inline(always)]
     pub fn overlap(self, until: Time, from: Time, to: Time) -> Time {
         until.min(to) - self.max(from)
     }
 
-    /// `self` times a whole number.
+    /// Multiplies the time by an integer.
     pub const fn times(self, factor: u64) -> Time {
         Time(self.0.saturating_mul(factor))
     }

@@ -2,53 +2,59 @@ use std::hint::select_unpredictable;
 
 use crate::{prefetch, Time};
 
-/// The event queue: one pending instant for each element, and the earliest of them on top.
+/// The event queue: one pending instant for each element, with access to the earliest of them.
 ///
-/// A complete tree of matches between four. An element's instant is replaced in place, so nothing is ever cancelled and the
-/// queue holds one entry an element, however many packets are in flight. At equal instants the lower index wins:
-/// that, and the order in which the owner numbers its elements, is the total order of events.
+/// The queue is a tournament tree: a complete tree of matches between four rivals. Setting an element's instant replaces the old
+/// one, so that no event is ever cancelled and the queue has one entry for each element, however many packets are in flight. At
+/// equal instants the lower index wins: with the order in which the owner numbers its elements, this is the total order of events.
 ///
-/// A match compares one number: the time since `base` above, the element below. What lies beyond the horizon of that
-/// number waits there until nothing nearer is left; then `base` moves on.
+/// A match compares keys: the time since `base` in the high bits, the element in the low bits. Instants beyond the horizon of a key
+/// have the key of the horizon until no nearer instant is left; then `base` advances.
 ///
-/// Elements that have their turn much more often than the rest may stand near the top, in a tree of their own below the first
-/// match: so their matches are few, whatever the number of all.
+/// Elements with much more frequent events than the others may have a shallow tree of their own below the first match, so that
+/// their matches are few, whatever the number of all elements.
 #[derive(Clone, Debug)]
 pub struct Tournament {
-    /// The rivals of each match: of match `n`, the winners of matches `4n` to `4n + 3`, or four elements.
+    /// Keys of the rivals of each match: for match `n`, the winners of matches `4n` to `4n + 3`, or four elements.
     matches: Vec<[u64; 4]>,
+    /// Key of the winner.
     winner: u64,
-    /// Elements below this one stand near the top.
-    near: u32,
-    /// The places of the first of these and, as if it were one of the others, of element 0.
-    near_place: usize,
-    far_place: usize,
-    /// Bits of a key that name the element.
+    /// Number of frequent elements: those with a lower index have a tree of their own.
+    frequent: u32,
+    /// Position of element 0 in the tree if it is a frequent one.
+    frequent_position: usize,
+    /// Position that element 0 would have in the tree if it were not a frequent one.
+    other_position: usize,
+    /// Number of bits of a key that hold the element.
     bits: u32,
+    /// Instant from which keys count.
     base: Time,
-    /// Each element's instant, exactly.
+    /// Exact instant of each element.
     times: Vec<Time>,
 }
 
 impl Tournament {
-    /// For so many elements, none of which has anything pending.
+    /// Creates a queue of a number of elements without pending events.
     pub fn new(elements: usize) -> Tournament {
-        Tournament::with_near(0, elements)
+        Tournament::with_frequent(0, elements)
     }
 
-    /// For so many elements, none of which has anything pending; the first `near` of them have their turn most often.
-    pub fn with_near(near: usize, elements: usize) -> Tournament {
-        let (above, below, parts) = layout(near, elements);
+    /// Creates a queue of a number of elements without pending events; the first `frequent` of them have the most events.
+    pub fn with_frequent(frequent: usize, elements: usize) -> Tournament {
+        let Layout { frequent_depth, other_depth, quarters } = Layout::best(frequent, elements);
         let bits = elements.next_power_of_two().trailing_zeros();
-        let (near, near_place) = (if parts > 0 { near } else { 0 }, 1 << (2 * above));
-        let far_place = if parts > 0 { ((4 + parts) << (2 * below - 2)) - near } else { 1 << (2 * below) };
-        let matches = (near_place + near).max(far_place + elements) / 4 + 1;
+        let (frequent, frequent_position) = (if quarters > 0 { frequent } else { 0 }, 1 << (2 * frequent_depth));
+        let other_position = match quarters {
+            0 => 1 << (2 * other_depth),
+            _ => ((4 + quarters) << (2 * other_depth - 2)) - frequent,
+        };
+        let matches = (frequent_position + frequent).max(other_position + elements) / 4 + 1;
         let mut tournament = Tournament {
             matches: vec![[u64::MAX; 4]; matches],
             winner: u64::MAX,
-            near: near as u32,
-            near_place,
-            far_place,
+            frequent: frequent as u32,
+            frequent_position,
+            other_position,
             bits,
             base: Time::ZERO,
             times: vec![Time::NEVER; 1 << bits],
@@ -57,46 +63,52 @@ impl Tournament {
         tournament
     }
 
-    /// The earliest instant and whose it is; [`Time::NEVER`] where nothing is pending. From then on it is the past:
-    /// nothing may be scheduled before it.
+    /// Returns the earliest instant and its element; [`Time::NEVER`] if no event is pending. Afterwards no event may be scheduled
+    /// before this instant.
     #[inline(always)]
     pub fn first(&mut self) -> (Time, u32) {
         if self.winner >> self.bits == self.horizon() {
             self.rebase();
         }
-        let element = self.winner & self.names();
+        let element = self.winner & self.element_mask();
         (self.times[element as usize], element as u32)
     }
 
-    /// The earliest of an element and its neighbours: of those below the same match of the second round from the top. So what comes
-    /// soon is known before it comes. It may be one that has nothing pending, where none has.
+    /// Returns the earliest of an element and its neighbours, which are those below the same match of the second round from the top,
+    /// so that the caller can prefetch a likely next element. If none of them has a pending event, it may be any of them.
     #[inline(always)]
     pub fn first_around(&self, element: u32) -> u32 {
-        let place = second_round(self.place(element));
-        let key = self.matches[place >> 2][place & 3];
-        (key & self.names()) as u32
+        let position = second_round(self.position(element));
+        let key = self.matches[position >> 2][position & 3];
+        (key & self.element_mask()) as u32
     }
 
-    /// Fetches what [`Tournament::set`] needs of an element.
+    /// Prefetches the data that [`Tournament::set`] needs for an element.
     #[inline(always)]
     pub fn prefetch(&self, element: u32) {
-        self.times.get(element as usize).into_iter().for_each(prefetch);
-        let place = self.place(element);
-        self.matches.get(place >> 2).into_iter().for_each(prefetch);
-        self.matches.get(place >> 4).into_iter().for_each(prefetch);
+        if let Some(time) = self.times.get(element as usize) {
+            prefetch(time);
+        }
+        let position = self.position(element);
+        if let Some(rivals) = self.matches.get(position >> 2) {
+            prefetch(rivals);
+        }
+        if let Some(rivals) = self.matches.get(position >> 4) {
+            prefetch(rivals);
+        }
     }
 
-    /// Replaces the element's instant.
+    /// Sets the instant of an element.
     #[inline(always)]
     pub fn set(&mut self, element: u32, time: Time) {
         self.times[element as usize] = time;
         let mut winner = self.key(element, time);
-        let mut place = self.place(element);
+        let mut position = self.position(element);
         let matches = self.matches.as_mut_slice();
-        while place > 1 {
-            let side = place & 3;
-            place >>= 2;
-            let rivals = &mut matches[place];
+        while position > 1 {
+            let side = position & 3;
+            position >>= 2;
+            let rivals = &mut matches[position];
             rivals[side] = winner;
             let rival = earlier(rivals[side ^ 1], earlier(rivals[side ^ 2], rivals[side ^ 3]));
             winner = earlier(rival, winner);
@@ -104,7 +116,7 @@ impl Tournament {
         self.winner = winner;
     }
 
-    /// Brings the element's instant forward, if `time` is earlier.
+    /// Sets the instant of an element to `time` if that is earlier.
     #[inline(always)]
     pub fn advance(&mut self, element: u32, time: Time) {
         if time >= self.times[element as usize] {
@@ -112,11 +124,11 @@ impl Tournament {
         }
         self.times[element as usize] = time;
         let key = self.key(element, time);
-        let mut place = self.place(element);
-        while place > 1 {
-            let side = place & 3;
-            place >>= 2;
-            let rivals = &mut self.matches[place];
+        let mut position = self.position(element);
+        while position > 1 {
+            let side = position & 3;
+            position >>= 2;
+            let rivals = &mut self.matches[position];
             rivals[side] = key;
             if rivals.iter().any(|&rival| rival < key) {
                 return;
@@ -125,21 +137,21 @@ impl Tournament {
         self.winner = key;
     }
 
-    /// The earliest instant among all other elements, and whose it is: exactly where it is near, else an instant before it.
-    pub fn first_but(&self, element: u32) -> (Time, u32) {
-        let mut place = self.place(element);
+    /// Returns the earliest instant of all other elements, and its element. An instant beyond the horizon is given as the horizon.
+    pub fn first_except(&self, element: u32) -> (Time, u32) {
+        let mut position = self.position(element);
         let mut winner = u64::MAX;
-        while place > 1 {
-            let side = place & 3;
-            place >>= 2;
-            let rivals = &self.matches[place];
+        while position > 1 {
+            let side = position & 3;
+            position >>= 2;
+            let rivals = &self.matches[position];
             winner = [1, 2, 3].iter().map(|other| rivals[side ^ other]).fold(winner, u64::min);
         }
         let since = Time::from_picoseconds(winner >> self.bits);
-        (self.base + since, (winner & self.names()) as u32)
+        (self.base + since, (winner & self.element_mask()) as u32)
     }
 
-    /// The largest time since `base` that a key holds.
+    /// Returns the largest time since `base` that a key can hold.
     #[inline(always)]
     fn horizon(&self) -> u64 {
         u64::MAX >> self.bits
@@ -150,61 +162,79 @@ impl Tournament {
         (time - self.base).picoseconds().min(self.horizon()) << self.bits | u64::from(element)
     }
 
-    /// The bits of a key that name the element.
+    /// Returns the mask of the bits of a key that hold the element.
     #[inline(always)]
-    fn names(&self) -> u64 {
+    fn element_mask(&self) -> u64 {
         self.times.len() as u64 - 1
     }
 
     #[inline(always)]
-    fn place(&self, element: u32) -> usize {
-        element as usize + if element < self.near { self.near_place } else { self.far_place }
+    fn position(&self, element: u32) -> usize {
+        element as usize + if element < self.frequent { self.frequent_position } else { self.other_position }
     }
 
-    /// Counts from the earliest instant on.
+    /// Sets `base` to the earliest instant and computes all keys and matches again.
     #[cold]
     fn rebase(&mut self) {
         let earliest = self.times.iter().copied().min().filter(|&time| time != Time::NEVER);
         self.base = earliest.unwrap_or(self.base);
         for element in 0..self.times.len() as u32 {
-            let place = self.place(element);
-            // Times are as many as a power of two; the last of them may be nobody's.
+            let position = self.position(element);
+            // The number of times is a power of two; the last ones may belong to no element.
             let key = self.key(element, self.times[element as usize]);
-            if let Some(rivals) = self.matches.get_mut(place >> 2) {
-                rivals[place & 3] = key;
+            if let Some(rivals) = self.matches.get_mut(position >> 2) {
+                rivals[position & 3] = key;
             }
         }
-        let near = self.near_place..self.near_place + self.near as usize;
-        for place in (2..self.matches.len()).rev().filter(|place| !near.contains(place)) {
-            self.matches[place >> 2][place & 3] = best(&self.matches[place]);
+        let leaves = self.frequent_position..self.frequent_position + self.frequent as usize;
+        for position in (2..self.matches.len()).rev().filter(|position| !leaves.contains(position)) {
+            self.matches[position >> 2][position & 3] = best(&self.matches[position]);
         }
         self.winner = best(&self.matches[1]);
     }
 }
 
-/// How far below the top the near elements and the others stand, and how many of the top's four places are the near ones';
-/// none where all stand alike.
-fn layout(near: usize, elements: usize) -> (u32, u32, usize) {
-    let depth =
-        |elements: usize, parts: usize| (1_u32..32).find(|depth| parts << (2 * (depth - 1)) >= elements).unwrap_or(32);
-    let alike = depth(elements, 4);
-    let apart = (1..4).map(|parts| (depth(near, parts), depth(elements - near, 4 - parts), parts));
-    // Near ones have their turn twice as often, if not more. The deeper tree must be the others', and not much larger than one
-    // in which all stand alike.
-    let best = apart
-        .filter(|(above, below, _)| near > 0 && above <= below && *below <= alike.max(6))
-        .min_by_key(|(above, below, _)| 2 * above + below);
-    best.filter(|(above, below, _)| 2 * above + below < 3 * alike).unwrap_or((alike, alike, 0))
+/// The shape of the tree.
+struct Layout {
+    /// Rounds above the frequent elements.
+    frequent_depth: u32,
+    /// Rounds above the other elements.
+    other_depth: u32,
+    /// Rivals of the top match whose trees belong to the frequent elements; 0: they have no tree of their own.
+    quarters: usize,
 }
 
-/// The place in the second round from the top above a place; itself where it stands above that.
+impl Layout {
+    fn best(frequent: usize, elements: usize) -> Layout {
+        let depth = |elements: usize, quarters: usize| {
+            (1_u32..32).find(|depth| quarters << (2 * (depth - 1)) >= elements).unwrap_or(32)
+        };
+        let common = depth(elements, 4);
+        let apart = (1..4).map(|quarters| Layout {
+            frequent_depth: depth(frequent, quarters),
+            other_depth: depth(elements - frequent, 4 - quarters),
+            quarters,
+        });
+        // Frequent elements have at least twice as many events. The deeper tree must be that of the others, and not much deeper than
+        // a common tree.
+        let cost = |layout: &Layout| 2 * layout.frequent_depth + layout.other_depth;
+        let suitable = |layout: &Layout| {
+            frequent > 0 && layout.frequent_depth <= layout.other_depth && layout.other_depth <= common.max(6)
+        };
+        let best = apart.filter(suitable).min_by_key(cost);
+        let together = Layout { frequent_depth: common, other_depth: common, quarters: 0 };
+        best.filter(|layout| cost(layout) < 3 * common).unwrap_or(together)
+    }
+}
+
+/// Returns the position in the second round from the top above a position, or the position itself if it is above that round.
 #[inline(always)]
-fn second_round(place: usize) -> usize {
-    // Places of that round are 16 to 31, and each round below has two bits more.
-    place >> (place.ilog2().saturating_sub(4))
+fn second_round(position: usize) -> usize {
+    // Positions of that round are 16 to 31, and each round below has two bits more.
+    position >> (position.ilog2().saturating_sub(4))
 }
 
-/// The smaller key. Which it is cannot be predicted: no branch.
+/// Returns the smaller key, without a branch, since the result cannot be predicted.
 #[inline(always)]
 fn earlier(a: u64, b: u64) -> u64 {
     select_unpredictable(a < b, a, b)
@@ -223,15 +253,15 @@ mod tests {
         #[test]
         fn the_first_is_the_earliest_and_the_lowest(
             elements in 1_usize..40,
-            near in 0_usize..40,
-            // Near instants that tie, and far ones beyond the horizon.
+            frequent in 0_usize..40,
+            // Near instants with ties, and far ones beyond the horizon.
             changes in prop::collection::vec((0_usize..40, prop_oneof![0_u64..20, 0..u64::MAX / 2], any::<bool>()), 1..200),
         ) {
-            let mut tree = Tournament::with_near(near.min(elements), elements);
+            let mut tree = Tournament::with_frequent(frequent.min(elements), elements);
             let mut times = vec![Time::NEVER; elements];
             let mut last = Time::ZERO;
             for (element, time, only_forward) in changes {
-                // Nothing is scheduled before what came last.
+                // No event is scheduled before the last one.
                 let (element, time) = (element % elements, last + Time::from_picoseconds(time));
                 if only_forward {
                     tree.advance(element as u32, time);
@@ -242,15 +272,15 @@ mod tests {
                 }
                 let others = times.iter().enumerate().filter(|&(index, _)| index != element);
                 if let Some((index, &earliest)) = others.min_by_key(|&(index, &time)| (time, index)) {
-                    let (told, whose) = tree.first_but(element as u32);
-                    prop_assert!(told <= earliest);
-                    if told == earliest {
+                    let (found, whose) = tree.first_except(element as u32);
+                    prop_assert!(found <= earliest);
+                    if found == earliest {
                         prop_assert_eq!(whose as usize, index);
                     } else {
-                        prop_assert_eq!(told, tree.base + Time::from_picoseconds(tree.horizon()));
+                        prop_assert_eq!(found, tree.base + Time::from_picoseconds(tree.horizon()));
                     }
                 }
-                let part = |element: usize| second_round(tree.place(element as u32));
+                let part = |element: usize| second_round(tree.position(element as u32));
                 let around = times.iter().enumerate().filter(|&(index, _)| part(index) == part(element));
                 if let Some((index, &earliest)) = around.min_by_key(|&(index, &time)| (time, index)) {
                     let near_enough = tree.base + Time::from_picoseconds(tree.horizon()) > earliest;

@@ -50,7 +50,7 @@ impl Link {
     /// Returns the counters.
     pub fn statistics(&self) -> LinkStatistics {
         let mut statistics = self.statistics;
-        let (bytes, service) = self.rate.at_hand();
+        let (bytes, service) = self.rate.cached();
         statistics.arrived[1] += self.passed;
         statistics.departed[1] += self.passed;
         statistics.departed_bytes[1] += self.passed * u64::from(bytes);
@@ -95,8 +95,8 @@ impl Link {
                 return self.drop_arriving(now, measurement);
             }
         }
-        let (bytes_at_hand, mut service) = self.rate.at_hand();
-        if bytes != bytes_at_hand {
+        let (cached_bytes, mut service) = self.rate.cached();
+        if bytes != cached_bytes {
             service = self.change_size(bytes);
         }
         let departure = start + service;

@@ -102,7 +102,7 @@ impl Network {
     pub(crate) fn on_channels(&mut self, now: Time) {
         let Some(channels) = &mut self.channels else { return };
         let element = channels.element;
-        let (other, whose) = self.events.first_but(element);
+        let (other, whose) = self.events.first_except(element);
         // At the same instant the lower element goes first.
         let until = if whose > element { other } else { other - Time::from_picoseconds(1) };
         let until = until.min(self.measurement.end).max(now);

@@ -84,7 +84,7 @@ impl Network {
         let frequent = numbers.number(EventId::ReceiverTimer(0)) as usize;
         Network {
             measurement,
-            events: Tournament::with_near(frequent, numbers.number(EventId::Sender(0)) as usize + flows.len()),
+            events: Tournament::with_frequent(frequent, numbers.number(EventId::Sender(0)) as usize + flows.len()),
             numbers,
             recoveries: vec![RecoveryStatistics::default(); accounts.len()],
             accounts,
