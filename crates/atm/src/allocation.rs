@@ -5,7 +5,8 @@ use crate::config::AllocationConfig;
 use crate::erica::Erica;
 use crate::shares::Shares;
 
-/// Silence after which a channel counts as gone \[s\]: an idle TM 4.0 source gives up its rate after the same time (ADTF).
+/// Silence after which a channel counts as gone \[s\]: an idle TM 4.0 source gives up its rate after the same time
+/// (ADTF).
 const SILENCE_S: f64 = 0.5;
 
 /// The algorithm by which a port allocates explicit rates.

@@ -41,8 +41,8 @@ pub struct PortConfig {
 pub enum AllocationConfig {
     /// No explicit rates.
     None {},
-    /// Reconstruction of [two-way, reference 12] from its published principle: rates are stamped into forward RM cells and recorded
-    /// from backward ones.
+    /// Reconstruction of [two-way, reference 12] from its published principle: rates are stamped into forward RM cells
+    /// and recorded from backward ones.
     TwoPass {
         /// Fraction of the link's rate that is allocated.
         utilization: f64,
@@ -69,7 +69,8 @@ pub struct ChannelConfig {
     pub name: String,
     /// Ports from the near end to the far one, the near host's own first.
     pub forward: Vec<usize>,
-    /// Ports from the far end to the near one, through the same nodes: the last one belongs to the node that `forward[0]` leads to.
+    /// Ports from the far end to the near one, through the same nodes: the last one belongs to the node that
+    /// `forward[0]` leads to.
     pub backward: Vec<usize>,
     /// Near end.
     pub near: EndConfig,

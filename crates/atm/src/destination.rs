@@ -29,8 +29,8 @@ pub struct Destination {
 }
 
 impl Destination {
-    /// Turns a forward RM cell into a backward one, with CI if the last data cell carried EFCI, and replaces one that still
-    /// waits: TM 4.0 section 5.10.5 rules 2 and 3.
+    /// Turns a forward RM cell into a backward one, with CI if the last data cell carried EFCI, and replaces one that
+    /// still waits: TM 4.0 section 5.10.5 rules 2 and 3.
     pub fn turn_around(&mut self, forward: RmCell) {
         let congestion = forward.congestion || self.congested;
         self.congested = false;
@@ -64,8 +64,9 @@ impl Destination {
         self.cells += 1;
     }
 
-    /// Completes the packet whose last cell has just arrived; returns whether the cells since the last end are exactly the cells
-    /// of this packet. The cells of a packet whose end is lost corrupt the next packet (AAL5 finds a wrong length or checksum).
+    /// Completes the packet whose last cell has just arrived; returns whether the cells since the last end are exactly
+    /// the cells of this packet. The cells of a packet whose end is lost corrupt the next packet (AAL5 finds a wrong
+    /// length or checksum).
     pub fn complete(&mut self, transit: &Transit) -> bool {
         let cells = std::mem::take(&mut self.cells);
         self.first == transit.number && cells == transit.cells

@@ -98,8 +98,8 @@ impl EndSystem {
         self.ip_queue.front().map_or(Time::NEVER, |first| first.served)
     }
 
-    /// Returns the numbers of data packets in the IP queue (of a service that is immediate: at the ATM layer), of all packets in
-    /// the IP queue, and of all packets at the ATM layer.
+    /// Returns the numbers of data packets in the IP queue (of a service that is immediate: at the ATM layer), of all
+    /// packets in the IP queue, and of all packets at the ATM layer.
     pub(crate) fn queues(&self) -> [u32; 3] {
         let waiting = self.channel_queue.len() as u32;
         match self.service {

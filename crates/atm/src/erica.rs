@@ -6,9 +6,10 @@ use crate::cell::RmCell;
 /// Largest excess of the overload over one at which the port still raises all channels to the same level.
 const DELTA: f64 = 0.1;
 
-/// ERICA: in each interval a port measures its input and counts its active channels N; with the overload `z = input / target`
-/// it allocates `max(target / N, CCR / z)` to a channel. Unless the port is overloaded, a channel also gets at least the largest
-/// allocation of the last interval: otherwise unequal rates that add up to the target would remain unequal.
+/// ERICA: in each interval a port measures its input and counts its active channels N. With the overload
+/// `z = input / target` it allocates `max(target / N, CCR / z)` to a channel. Unless the port is overloaded, a channel
+/// also gets at least the largest allocation of the last interval: otherwise unequal rates that add up to the target
+/// would remain unequal.
 #[derive(Clone, Debug)]
 pub(crate) struct Erica {
     /// Target rate \[bit/s\].

@@ -1,11 +1,11 @@
 //! An ATM network, cell by cell: AAL5, ABR (TM 4.0), switches with explicit-rate allocation.
 //!
 //! The crate depends on no TCP and on no other network. IP packets enter at one end of a duplex virtual channel
-//! ([`AtmNetwork::offer`]) and leave at the other ([`AtmNetwork::advance`]); everything between is clock-driven, and time is in whole
-//! picoseconds.
+//! ([`AtmNetwork::offer`]) and leave at the other ([`AtmNetwork::advance`]); everything between is clock-driven, and
+//! time is in whole picoseconds.
 //!
-//! An *end* is one side of a channel: end `2 c` is channel `c`'s near side, `2 c + 1` its far side. A packet that is offered at
-//! one end arrives at the other.
+//! An *end* is one side of a channel: end `2 c` is channel `c`'s near side, `2 c + 1` its far side. A packet that is
+//! offered at one end arrives at the other.
 
 mod aal5;
 mod allocation;

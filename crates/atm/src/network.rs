@@ -38,7 +38,8 @@ impl Arrival {
 
 /// The network: clock-driven, with one pending event for each port, cross source, IP queue and ABR source.
 ///
-/// The order of events at equal instants: cells that arrive over a link (by port), cross-traffic, IP queues, ABR sources.
+/// The order of events at equal instants: cells that arrive over a link (by port), cross-traffic, IP queues, ABR
+/// sources.
 #[derive(Clone, Debug)]
 pub struct AtmNetwork {
     events: Tournament,

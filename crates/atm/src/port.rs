@@ -13,7 +13,8 @@ pub(crate) struct InFlight {
     pub(crate) cell: Cell,
 }
 
-/// An output port: one first-in first-out queue for all cells, and the link behind it. Departures are computed on arrival.
+/// An output port: one first-in first-out queue for all cells, and the link behind it. Departures are computed on
+/// arrival.
 #[derive(Clone, Debug)]
 pub(crate) struct Port {
     rate: f64,
@@ -53,7 +54,8 @@ impl Port {
         }
     }
 
-    /// Enqueues a cell; returns when it arrives at the end of the link, or `None` if the queue is full and the cell dropped.
+    /// Enqueues a cell; returns when it arrives at the end of the link, or `None` if the queue is full and the cell
+    /// dropped.
     ///
     /// All cells have the same service time, so the backlog in time gives the queue length: `ceil(backlog / service)`.
     #[inline(always)]
@@ -86,7 +88,8 @@ impl Port {
         backlog.picoseconds().div_ceil(self.service.picoseconds().max(1))
     }
 
-    /// Subtracts the rate of cross-traffic \[bit/s\] from the capacity for ABR, of which a least share of the rate remains.
+    /// Subtracts the rate of cross-traffic \[bit/s\] from the capacity for ABR, of which a least share of the rate
+    /// remains.
     pub(crate) fn reserve(&mut self, taken: f64, least_share: f64) {
         self.allocation.set_capacity((self.rate - taken).max(least_share * self.rate));
     }

@@ -1,7 +1,7 @@
 //! Explicit rates that converge to the max-min shares, in constant time per cell.
 //!
-//! This is a reconstruction: the paper uses the algorithm of its reference 12, whose text is not public. It follows the published
-//! principle (each port stores a rate for each channel, and whether the port is the channel's bottleneck).
+//! This is a reconstruction: the paper uses the algorithm of its reference 12, whose text is not public. It follows the
+//! published principle (each port stores a rate for each channel, and whether the port is the channel's bottleneck).
 
 use base::Time;
 
@@ -57,8 +57,8 @@ impl Shares {
         self.set(channel as usize, request >= limit, request.min(limit));
     }
 
-    /// Returns the largest rate that a channel may have, as if it were bottlenecked here. It is never zero: RM cells must get
-    /// through even if the capacity has just fallen below the sum of the recorded rates.
+    /// Returns the largest rate that a channel may have, as if it were bottlenecked here. It is never zero: RM cells
+    /// must get through even if the capacity has just fallen below the sum of the recorded rates.
     fn limit(&self, channel: u32) -> f64 {
         let share = &self.channels[channel as usize];
         let free = self.capacity - self.satisfied;

@@ -6,9 +6,9 @@ use crate::config::AbrParameters;
 
 /// The ABR source of TM 4.0 section 5.10.4, alone: no queue, no network, no clock of its own.
 ///
-/// Two choices that the rules leave open: an idle source sends nothing while nothing waits, not even a forward RM cell for which
-/// it is time; and a change of the rate reschedules the next cell at once (to `1 / ACR` after the last one). Out-of-rate cells
-/// are not modelled.
+/// Two choices that the rules leave open: an idle source sends nothing while nothing waits, not even a forward RM cell
+/// for which it is time; and a change of the rate reschedules the next cell at once (to `1 / ACR` after the last one).
+/// Out-of-rate cells are not modelled.
 #[derive(Clone, Copy, Debug)]
 pub struct AbrSource {
     parameters: AbrParameters,
@@ -86,7 +86,8 @@ impl AbrSource {
             return InRate::Forward(self.send_forward(now));
         }
         self.cells_since_forward += 1;
-        // Rule 3 b: a waiting backward RM cell is sent if none was sent since the last forward one, or if no data waits.
+        // Rule 3 b: a waiting backward RM cell is sent if none was sent since the last forward one, or if no data
+        // waits.
         if backward_waits && (!self.backward_since_forward || !data_waits) {
             self.backward_since_forward = true;
             return InRate::Backward;

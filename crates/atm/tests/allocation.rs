@@ -95,7 +95,8 @@ fn gfc2_comes_to_its_shares_in_one_step_of_the_sources() {
     }
 }
 
-/// ERICA has a target of 0.95 of the rate and tolerates an overload of 10%, so it converges near the shares, not to them.
+/// ERICA has a target of 0.95 of the rate and tolerates an overload of 10%, so it converges near the shares, not to
+/// them.
 #[test]
 fn erica_comes_near_the_shares_of_gfc2() {
     for interval_s in [0.001, 0.005] {
@@ -200,8 +201,8 @@ proptest! {
     }
 }
 
-/// A known fault of the reconstruction with two passes, found by chance: on this line one end of six channels stays 2 to 12% below its
-/// share forever. A fix should make this a case of the test above.
+/// A known fault of the reconstruction with two passes, found by chance: on this line one end of six channels stays 2
+/// to 12% below its share forever. A fix should make this a case of the test above.
 #[test]
 fn two_passes_leave_an_end_below_its_share_on_a_known_line() {
     let line = Line {

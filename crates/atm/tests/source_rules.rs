@@ -138,7 +138,8 @@ fn a_forward_cell_carries_the_rate_and_no_mark() {
     assert_eq!(cell, RmCell { current_rate: 32e6, explicit_rate: PCR, congestion: false, no_increase: false });
 }
 
-/// Rules 8 and 9: CI reduces by RDF, NI holds, neither raises by RIF * PCR; then min(ACR, ER), at least MCR, at most PCR.
+/// Rules 8 and 9: CI reduces by RDF, NI holds, neither raises by RIF * PCR; then min(ACR, ER), at least MCR, at most
+/// PCR.
 #[test]
 fn backward_cells_change_the_rate() {
     let after = |acr, cell: RmCell| {

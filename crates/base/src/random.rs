@@ -3,8 +3,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A stream of random numbers for one element.
 ///
-/// Each element has its own stream, which depends only on the run's seed, the replication and the element's name. Therefore the
-/// numbers of an element do not change when another element is added or draws more numbers.
+/// Each element has its own stream, which depends only on the run's seed, the replication and the element's name.
+/// Therefore the numbers of an element do not change when another element is added or draws more numbers.
 #[derive(Clone, Debug)]
 pub struct RandomStream(Xoshiro256PlusPlus);
 

@@ -2,8 +2,8 @@ use std::ops::{Add, AddAssign, Sub};
 
 /// An instant or a duration of simulated time, in whole picoseconds.
 ///
-/// Sums saturate at [`Time::NEVER`], differences at zero: a packet on a link of one bit per second departs "never" instead of in
-/// the past.
+/// Sums saturate at [`Time::NEVER`], differences at zero: a packet on a link of one bit per second departs "never"
+/// instead of in the past.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time(u64);
 

@@ -4,15 +4,16 @@ use crate::{prefetch, Time};
 
 /// The event queue: one pending instant for each element, with access to the earliest of them.
 ///
-/// The queue is a tournament tree: a complete tree of matches between four rivals. Setting an element's instant replaces the old
-/// one, so that no event is ever cancelled and the queue has one entry for each element, however many packets are in flight. At
-/// equal instants the lower index wins: with the order in which the owner numbers its elements, this is the total order of events.
+/// The queue is a tournament tree: a complete tree of matches between four rivals. Setting an element's instant
+/// replaces the old one, so that no event is ever cancelled and the queue has one entry for each element, however many
+/// packets are in flight. At equal instants the lower index wins: with the order in which the owner numbers its
+/// elements, this is the total order of events.
 ///
-/// A match compares keys: the time since `base` in the high bits, the element in the low bits. Instants beyond the horizon of a key
-/// have the key of the horizon until no nearer instant is left; then `base` advances.
+/// A match compares keys: the time since `base` in the high bits, the element in the low bits. Instants beyond the
+/// horizon of a key have the key of the horizon until no nearer instant is left; then `base` advances.
 ///
-/// Elements with much more frequent events than the others may have a shallow tree of their own below the first match, so that
-/// their matches are few, whatever the number of all elements.
+/// Elements with much more frequent events than the others may have a shallow tree of their own below the first match,
+/// so that their matches are few, whatever the number of all elements.
 #[derive(Clone, Debug)]
 pub struct Tournament {
     /// Keys of the rivals of each match: for match `n`, the winners of matches `4n` to `4n + 3`, or four elements.
@@ -39,7 +40,8 @@ impl Tournament {
         Tournament::with_frequent(0, elements)
     }
 
-    /// Creates a queue of a number of elements without pending events; the first `frequent` of them have the most events.
+    /// Creates a queue of a number of elements without pending events; the first `frequent` of them have the most
+    /// events.
     pub fn with_frequent(frequent: usize, elements: usize) -> Tournament {
         let Layout { frequent_depth, other_depth, quarters } = Layout::best(frequent, elements);
         let bits = elements.next_power_of_two().trailing_zeros();
@@ -63,8 +65,8 @@ impl Tournament {
         tournament
     }
 
-    /// Returns the earliest instant and its element; [`Time::NEVER`] if no event is pending. Afterwards no event may be scheduled
-    /// before this instant.
+    /// Returns the earliest instant and its element; [`Time::NEVER`] if no event is pending. Afterwards no event may be
+    /// scheduled before this instant.
     #[inline(always)]
     pub fn first(&mut self) -> (Time, u32) {
         if self.winner >> self.bits == self.horizon() {
@@ -74,8 +76,9 @@ impl Tournament {
         (self.times[element as usize], element as u32)
     }
 
-    /// Returns the earliest of an element and its neighbours, which are those below the same match of the second round from the top,
-    /// so that the caller can prefetch a likely next element. If none of them has a pending event, it may be any of them.
+    /// Returns the earliest of an element and its neighbours, which are those below the same match of the second round
+    /// from the top, so that the caller can prefetch a likely next element. If none of them has a pending event, it may
+    /// be any of them.
     #[inline(always)]
     pub fn first_around(&self, element: u32) -> u32 {
         let position = second_round(self.position(element));
@@ -137,7 +140,8 @@ impl Tournament {
         self.winner = key;
     }
 
-    /// Returns the earliest instant of all other elements, and its element. An instant beyond the horizon is given as the horizon.
+    /// Returns the earliest instant of all other elements, and its element. An instant beyond the horizon is given as
+    /// the horizon.
     pub fn first_except(&self, element: u32) -> (Time, u32) {
         let mut position = self.position(element);
         let mut winner = u64::MAX;
@@ -215,8 +219,8 @@ impl Layout {
             other_depth: depth(elements - frequent, 4 - quarters),
             quarters,
         });
-        // Frequent elements have at least twice as many events. The deeper tree must be that of the others, and not much deeper than
-        // a common tree.
+        // Frequent elements have at least twice as many events. The deeper tree must be that of the others, and not
+        // much deeper than a common tree.
         let cost = |layout: &Layout| 2 * layout.frequent_depth + layout.other_depth;
         let suitable = |layout: &Layout| {
             frequent > 0 && layout.frequent_depth <= layout.other_depth && layout.other_depth <= common.max(6)
@@ -227,7 +231,8 @@ impl Layout {
     }
 }
 
-/// Returns the position in the second round from the top above a position, or the position itself if it is above that round.
+/// Returns the position in the second round from the top above a position, or the position itself if it is above that
+/// round.
 #[inline(always)]
 fn second_round(position: usize) -> usize {
     // Positions of that round are 16 to 31, and each round below has two bits more.

@@ -59,8 +59,8 @@ impl Recovery {
         !matches!(self, Recovery::OldTahoe)
     }
 
-    /// Returns whether a fast retransmit halves cwnd, by fast recovery (RFC 5681 section 3.2), instead of reducing it to one
-    /// packet.
+    /// Returns whether a fast retransmit halves cwnd, by fast recovery (RFC 5681 section 3.2), instead of reducing it
+    /// to one packet.
     pub const fn halves_at_loss(self) -> bool {
         matches!(self, Recovery::Reno | Recovery::Newreno)
     }
@@ -170,7 +170,7 @@ pub struct SenderConfig {
     pub increase: Increase,
     /// Number of duplicate ACKs that count as a loss; `None`: infinite.
     pub dupack_threshold: Option<u32>,
-    /// Whether limited transmit is on: RFC 3042.
+    /// Whether the sender uses limited transmit: RFC 3042.
     pub limited_transmit: bool,
     /// Partial ACKs that restart NewReno's timer.
     pub partial_ack_timer: PartialAckTimer,

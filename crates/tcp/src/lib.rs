@@ -1,7 +1,7 @@
 //! The TCP protocol machine alone: no network, no clock.
 //!
-//! TCP counts in packets here: sequence number `n` is the n-th data packet, from 0. A [`Sender`] receives ACKs and the expiry
-//! of its timer, and responds with [`Actions`]; a [`Receiver`] receives data and responds with ACKs.
+//! TCP counts in packets here: sequence number `n` is the n-th data packet, from 0. A [`Sender`] receives ACKs and the
+//! expiry of its timer, and responds with [`Actions`]; a [`Receiver`] receives data and responds with ACKs.
 
 mod actions;
 mod config;

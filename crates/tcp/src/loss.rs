@@ -8,8 +8,8 @@ use crate::sender::{Phase, Sender};
 use crate::{PartialAckTimer, Recovery};
 
 impl Sender {
-    /// Returns whether an ACK of new data in fast recovery covers some, but not all, packets that were outstanding when the
-    /// loss was found: RFC 6582 section 3.2 step 3.
+    /// Returns whether an ACK of new data in fast recovery covers some, but not all, packets that were outstanding when
+    /// the loss was found: RFC 6582 section 3.2 step 3.
     #[inline(always)]
     pub(crate) fn is_partial(&self, next: u64) -> bool {
         self.phase == Phase::FastRecovery && self.rules.recovery == Recovery::Newreno && next < self.recover
@@ -125,8 +125,8 @@ impl Sender {
         }
     }
 
-    /// Returns cwnd after fast recovery: ssthresh, for NewReno at most one packet more than are outstanding, so that it sends no
-    /// burst.
+    /// Returns cwnd after fast recovery: ssthresh, for NewReno at most one packet more than are outstanding, so that it
+    /// sends no burst.
     fn deflated_window(&self) -> f64 {
         match self.rules.recovery {
             Recovery::Newreno => self.window.ssthresh.min((self.max - self.una).max(1) as f64 + 1.0),
@@ -159,8 +159,8 @@ impl Sender {
             TimeoutSsthresh::Always => self.window.cut(half),
             TimeoutSsthresh::UnlessTimedOut if self.has_timed_out() => {}
             TimeoutSsthresh::UnlessRetransmitted if self.is_resent() => {}
-            // RFC 5681 (4) is an upper bound. FlightSize includes the packets that recovery sent for duplicate ACKs, although
-            // those ACKs show that as many packets have left the network: the earlier reduction remains valid.
+            // RFC 5681 (4) is an upper bound. FlightSize includes the packets that recovery sent for duplicate ACKs,
+            // although those ACKs show that as many packets have left the network: the earlier reduction remains valid.
             TimeoutSsthresh::UnlessTimedOut if self.phase == Phase::FastRecovery => {
                 self.window.cut(half.min(self.window.ssthresh));
             }

@@ -16,8 +16,9 @@ pub(crate) struct Quirks {
     /// Whether the duplicate ACK that triggers a fast retransmit also sends the new data that the window then allows;
     /// [engset, section 3.1]: "no new data is sent here even if it were possible". Without effect on Tahoe.
     pub(crate) fast_retransmit_sends_new_data: bool,
-    /// Whether a fast retransmit restarts the retransmission timer. [engset, section 3.1] sets it for each retransmission,
-    /// ns-2 in `RenoTcpAgent::dupack_action`; RFC 6298 section 5 leaves it running. Tahoe restarts it in every dialect.
+    /// Whether a fast retransmit restarts the retransmission timer. [engset, section 3.1] sets it for each
+    /// retransmission, ns-2 in `RenoTcpAgent::dupack_action`; RFC 6298 section 5 leaves it running. Tahoe restarts it
+    /// in every dialect.
     pub(crate) fast_retransmit_restarts_timer: bool,
     pub(crate) newreno_burst: NewrenoBurst,
     pub(crate) limited_transmit: LimitedTransmit,
@@ -31,8 +32,8 @@ pub(crate) struct Quirks {
     pub(crate) timer_restart: TimerRestart,
     /// Whether a partial ACK gives a sample of the round trip: RFC 7323 section 4.1, each ACK that advances SND.UNA.
     pub(crate) partial_ack_is_sampled: bool,
-    /// Whether a segment that fast recovery sends for the first time can be the timed one; [engset, section 3.1]: "on FR,
-    /// normal operation resumes and the first segment sent is timed".
+    /// Whether a segment that fast recovery sends for the first time can be the timed one; [engset, section 3.1]: "on
+    /// FR, normal operation resumes and the first segment sent is timed".
     pub(crate) recovery_is_timed: bool,
     /// Whether a sample by timestamps ends the timer's backoff: RFC 6298 section 5, last paragraph. In ns-2's
     /// `TcpAgent::newack` only an ACK of the timed segment does.
@@ -65,16 +66,16 @@ pub(crate) enum RecoveryWindow {
 /// The effect of the ACK that ends fast recovery on cwnd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FullAck {
-    /// It opens cwnd, which recovery has lowered already, as any ACK of new data does: ns-2.
+    /// Opens cwnd, which recovery has lowered already, as any ACK of new data does: ns-2.
     Opens,
-    /// It sets cwnd to ssthresh: RFC 5681 section 3.2 step 6. NewReno takes min(ssthresh, max(FlightSize, 1) + 1): RFC 6582
-    /// section 3.2 step 3 (1).
+    /// Sets cwnd to ssthresh: RFC 5681 section 3.2 step 6. NewReno takes min(ssthresh, max(FlightSize, 1) + 1): RFC
+    /// 6582 section 3.2 step 3 (1).
     Deflates,
-    /// It sets cwnd to ssthresh and opens it, as any ACK of new data does: [engset, section 3.1].
+    /// Sets cwnd to ssthresh and opens it, as any ACK of new data does: [engset, section 3.1].
     DeflatesAndOpens,
 }
 
-/// When a second fast retransmit may follow in the window of data in which a loss was found before.
+/// The condition for a second fast retransmit in the window of data in which a loss was found before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SecondFastRetransmit {
     /// Never: ns-2's `bugFix_`. Its `bugfix_ss_` allows one where only the first packet of all is acknowledged.
@@ -102,15 +103,16 @@ pub(crate) enum LimitedTransmit {
     FirstTwo,
 }
 
-/// When a timeout lowers ssthresh.
+/// The timeouts that lower ssthresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimeoutSsthresh {
-    /// At each timeout: ns-2.
+    /// Each timeout: ns-2.
     Always,
-    /// Unless the same packet timed out before: RFC 5681 section 3.1. A timeout in fast recovery never raises it.
+    /// All but repeated timeouts of the same packet: RFC 5681 section 3.1. A timeout in fast recovery never raises
+    /// ssthresh.
     UnlessTimedOut,
-    /// Unless the same packet was retransmitted before, by a timeout or a fast retransmit: [engset, section 3.1], "S is
-    /// left unchanged in case of multiple retransmissions of the same packet".
+    /// All but timeouts of a packet that was retransmitted before, by a timeout or a fast retransmit: [engset, section
+    /// 3.1], "S is left unchanged in case of multiple retransmissions of the same packet".
     UnlessRetransmitted,
 }
 
@@ -119,8 +121,8 @@ pub(crate) enum TimeoutSsthresh {
 pub(crate) enum TimerRestart {
     /// Each one: RFC 6298 (5.3).
     EachNewAck,
-    /// Those for which the sender sends a packet: [engset, section 3.1], "the timer must be set on each packet sent". So the
-    /// last packets of a transfer may time out while their ACKs arrive [engset, section 4.2].
+    /// Those for which the sender sends a packet: [engset, section 3.1], "the timer must be set on each packet sent".
+    /// So the last packets of a transfer may time out while their ACKs arrive [engset, section 4.2].
     SendingAck,
 }
 

@@ -1,5 +1,5 @@
-/// The packets received beyond the next expected one: a ring of bits that grows with the window. Its first word is stored
-/// inline, since most windows need no other.
+/// The packets received beyond the next expected one: a ring of bits that grows with the window. Its first word is
+/// stored inline, since most windows need no other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reassembly {
     first_word: u64,

@@ -14,7 +14,8 @@ use crate::{Dialect, ReceiverConfig};
 pub struct Receiver {
     /// RCV.NXT: next packet expected.
     next: u64,
-    /// Stamp that the next ACK echoes: that of the earliest packet in order that it acknowledges (RFC 7323 section 4.3).
+    /// Stamp that the next ACK echoes: that of the earliest packet in order that it acknowledges (RFC 7323 section
+    /// 4.3).
     echo: Time,
     /// Packets in order since the last ACK.
     unacknowledged: u32,

@@ -6,8 +6,8 @@ use crate::{Estimator, RtoConfig};
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Rto {
-    /// Smoothed round trip. [`Estimator::Ticks`]: in eighths of a tick (4.3BSD; ns-2's T_SRTT_BITS), 0 before the first sample.
-    /// [`Estimator::Rfc6298`]: in picoseconds, [`NEVER`] before the first sample.
+    /// Smoothed round trip. [`Estimator::Ticks`]: in eighths of a tick (4.3BSD; ns-2's T_SRTT_BITS), 0 before the first
+    /// sample. [`Estimator::Rfc6298`]: in picoseconds, [`NEVER`] before the first sample.
     srtt: u64,
     /// Variation of the round trip, in quarters of a tick (ns-2's T_RTTVAR_BITS) or in picoseconds.
     rttvar: u64,

@@ -2,7 +2,8 @@ use crate::quirks::Quirks;
 use crate::rto::RtoRules;
 use crate::{Increase, PartialAckTimer, Recovery, RttSample, SenderConfig, SlowStartWhile};
 
-/// A sender's settings, converted for use and shared by all senders of the same flow: a sender itself keeps only what changes.
+/// A sender's settings, converted for use and shared by all senders of the same flow: a sender itself keeps only what
+/// changes.
 #[derive(Debug)]
 pub(crate) struct Rules {
     pub(crate) quirks: Quirks,

@@ -95,9 +95,9 @@ impl Sender {
         }
     }
 
-    /// Creates a sender with the settings of this one, which has sent nothing, for a transfer of `size` packets that begins
-    /// `now`. Its packets are numbered from `first` on, where the previous transfer ended, so that packets and ACKs of the two
-    /// cannot be confused.
+    /// Creates a sender with the settings of this one, which has sent nothing, for a transfer of `size` packets that
+    /// begins `now`. Its packets are numbered from `first` on, where the previous transfer ended, so that packets and
+    /// ACKs of the two cannot be confused.
     pub fn open_at(&self, first: u64, size: u64, now: Time) -> Sender {
         let mut sender = self.clone();
         (sender.una, sender.nxt, sender.max, sender.first) = (first, first, first, first);
@@ -200,8 +200,8 @@ impl Sender {
         }
     }
 
-    /// Returns whether an ACK that arrives at `time` only opens the window: no loss is under repair, the timer does not expire
-    /// before, and the transfer continues after it. The sender's reaction then depends on its own state alone.
+    /// Returns whether an ACK that arrives at `time` only opens the window: no loss is under repair, the timer does not
+    /// expire before, and the transfer continues after it. The sender's reaction then depends on its own state alone.
     #[inline(always)]
     pub fn only_opens(&self, time: Time, next: u64) -> bool {
         let intact = self.phase == Phase::Open && self.nxt == self.max;
@@ -256,8 +256,8 @@ impl Sender {
         self.nxt = self.nxt.max(next);
     }
 
-    /// Takes a sample of the round trip from an ACK of the packets from `first` on: RFC 6298 section 3 (Karn's algorithm),
-    /// RFC 7323 section 4.
+    /// Takes a sample of the round trip from an ACK of the packets from `first` on: RFC 6298 section 3 (Karn's
+    /// algorithm), RFC 7323 section 4.
     #[inline(always)]
     pub(crate) fn sample_rtt(&mut self, now: Time, ack: Ack, first: u64) {
         // [abrupt-delay, section II]: "ACKs for retransmitted packets are not used for timeout estimation".

@@ -10,7 +10,8 @@ use crate::{Increase, SenderConfig, SlowStartWhile};
 pub(crate) struct Window {
     pub(crate) cwnd: f64,
     pub(crate) ssthresh: f64,
-    /// Artificial inflation in fast recovery (RFC 5681 section 3.2 step 4); kept apart, so that cwnd is the window proper.
+    /// Artificial inflation in fast recovery (RFC 5681 section 3.2 step 4); kept apart, so that cwnd is the window
+    /// proper.
     pub(crate) inflation: i32,
     counted_acks: u32,
 }
@@ -99,8 +100,8 @@ impl Window {
         self.inflation = rules.threshold as i32;
     }
 
-    /// Deflates the window at a partial ACK by the number of packets acknowledged, and adds one packet: RFC 6582 section 3.2
-    /// step 3. The inflation is used up first, but for one packet (ns-2 `partialnewack`).
+    /// Deflates the window at a partial ACK by the number of packets acknowledged, and adds one packet: RFC 6582
+    /// section 3.2 step 3. The inflation is used up first, but for one packet (ns-2 `partialnewack`).
     pub(crate) fn deflate(&mut self, acknowledged: u64) {
         let (acknowledged, inflation) = (acknowledged as i64, i64::from(self.inflation));
         if inflation > acknowledged {

@@ -1,4 +1,4 @@
-//! Protocol behaviour as dialogues: each `dialogues/*.txt` is a script of segments in and segments out, and nothing else.
+//! Protocol behaviour as dialogues: each `dialogues/*.txt` is a script of segments in and segments out.
 //!
 //! ```text
 //! # The RFC's sentence.
@@ -10,9 +10,10 @@
 //! 9.0 = cwnd 1 ssthresh 2           state that the segments alone do not show
 //! ```
 //!
-//! The first line names the party and its settings, by their names in the resolved scenario (`none` for null); other settings
-//! have the values of [`sender_settings`] or [`receiver_settings`]. A receiver hears `< data 5` and says `> ack 3`.
-//! The script must list all segments that the party sends, at their instants and in their order: one more or less is a failure.
+//! The first line names the party and its settings, by their names in the resolved scenario (`none` for null); other
+//! settings have the values of [`sender_settings`] or [`receiver_settings`]. A receiver hears `< data 5` and says
+//! `> ack 3`. The script must list all segments that the party sends, at their instants and in their order: one more or
+//! less is a failure.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;

@@ -3,12 +3,12 @@
 pub struct Claim {
     /// Ports that it crosses.
     pub ports: Vec<usize>,
-    /// Its demand \[bit/s\].
+    /// Demand \[bit/s\].
     pub demand: f64,
 }
 
-/// Computes the max-min fair shares centrally: all rates rise together, and a source stops where a port of its path is full, or at
-/// its demand.
+/// Computes the max-min fair shares centrally: all rates rise together, and a source stops where a port of its path is
+/// full, or at its demand.
 pub fn max_min(capacities: &[f64], claims: &[Claim]) -> Vec<f64> {
     let mut shares = vec![0.0; claims.len()];
     let mut rising: Vec<usize> = (0..claims.len()).collect();

@@ -52,8 +52,8 @@ pub fn run_until(network: &mut AtmNetwork, seconds: f64) -> Vec<Arrival> {
     std::iter::from_fn(|| network.advance(Time::from_seconds(seconds))).collect()
 }
 
-/// A line of switches: `trunks` are the rates between them, a channel crosses the trunks from `first` to `last` and has hosts of
-/// its own.
+/// A line of switches: `trunks` are the rates between them, a channel crosses the trunks from `first` to `last` and has
+/// hosts of its own.
 #[derive(Clone, Debug)]
 pub struct Line {
     pub trunks: Vec<f64>,
@@ -101,7 +101,8 @@ impl Line {
     }
 }
 
-/// Returns GFC-2 as the notes on the paper describe it; channels in the order A, B, C, D, E, F, G, H with their numbers.
+/// Returns GFC-2 as the notes on the paper describe it; channels in the order A, B, C, D, E, F, G, H with their
+/// numbers.
 pub fn gfc2(trunk_delay: f64) -> Line {
     let groups = [(3, 0, 3), (3, 2, 5), (3, 2, 2), (1, 4, 4), (2, 1, 1), (2, 0, 0), (7, 5, 5), (2, 3, 3)];
     let channels = groups.iter().flat_map(|&(count, first, last)| vec![(first, last); count]).collect();

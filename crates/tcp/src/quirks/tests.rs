@@ -47,8 +47,8 @@ fn the_documented_table_of_dialects_holds_the_rows() {
     assert_eq!(table, include_str!("dialects.md"), "quirks/dialects.md must be:\n{table}");
 }
 
-/// Axes without effect in a dialect. After a timeout of the RFCs' Tahoe `recover` rules out a fast retransmit, and limited
-/// transmit sends new data only, so that the count of duplicate ACKs does not matter.
+/// Axes without effect in a dialect. After a timeout of the RFCs' Tahoe `recover` rules out a fast retransmit, and
+/// limited transmit sends new data only, so that the count of duplicate ACKs does not matter.
 const WITHOUT_EFFECT: [(&str, Dialect); 1] = [("timeout_resets_tahoe_dupacks", Dialect::Rfc)];
 
 /// For each axis and each two dialects with different values: the other dialect's value changes some transfer.
