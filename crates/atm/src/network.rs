@@ -66,7 +66,7 @@ fn initial_traces(config: &AtmConfig, ends: &[EndSystem]) -> Option<Box<Traces>>
 }
 
 impl AtmNetwork {
-    /// Sets up a network in which [`crate::check`] found no fault.
+    /// Sets up a network in which [`crate::check()`] found no fault.
     pub fn new(config: &AtmConfig) -> AtmNetwork {
         let mut steps = Steps::new(config.ports.len());
         let mut ends = Vec::new();

@@ -254,6 +254,30 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Returns the earliest of the elements that are selected, and its instant.
+    fn earliest(times: &[Time], selected: impl Fn(usize) -> bool) -> Option<(usize, Time)> {
+        let selected = times.iter().copied().enumerate().filter(|&(index, _)| selected(index));
+        selected.min_by_key(|&(index, time)| (time, index))
+    }
+
+    fn check_others(tree: &Tournament, times: &[Time], element: usize) {
+        let Some((index, time)) = earliest(times, |index| index != element) else { return };
+        let (found, whose) = tree.first_except(element as u32);
+        assert!(found <= time);
+        if found == time {
+            assert_eq!(whose as usize, index);
+        } else {
+            assert_eq!(found, tree.base + Time::from_picoseconds(tree.horizon()));
+        }
+    }
+
+    fn check_neighbours(tree: &Tournament, times: &[Time], element: usize) {
+        let part = |element: usize| second_round(tree.position(element as u32));
+        let Some((index, time)) = earliest(times, |index| part(index) == part(element)) else { return };
+        let within_horizon = tree.base + Time::from_picoseconds(tree.horizon()) > time;
+        assert!(!within_horizon || tree.first_around(element as u32) as usize == index);
+    }
+
     proptest! {
         #[test]
         fn the_first_is_the_earliest_and_the_lowest(
@@ -275,27 +299,13 @@ mod tests {
                     tree.set(element as u32, time);
                     times[element] = time;
                 }
-                let others = times.iter().enumerate().filter(|&(index, _)| index != element);
-                if let Some((index, &earliest)) = others.min_by_key(|&(index, &time)| (time, index)) {
-                    let (found, whose) = tree.first_except(element as u32);
-                    prop_assert!(found <= earliest);
-                    if found == earliest {
-                        prop_assert_eq!(whose as usize, index);
-                    } else {
-                        prop_assert_eq!(found, tree.base + Time::from_picoseconds(tree.horizon()));
-                    }
-                }
-                let part = |element: usize| second_round(tree.position(element as u32));
-                let around = times.iter().enumerate().filter(|&(index, _)| part(index) == part(element));
-                if let Some((index, &earliest)) = around.min_by_key(|&(index, &time)| (time, index)) {
-                    let near_enough = tree.base + Time::from_picoseconds(tree.horizon()) > earliest;
-                    prop_assert!(!near_enough || tree.first_around(element as u32) as usize == index);
-                }
-                let first = times.iter().enumerate().min_by_key(|&(index, &time)| (time, index)).unwrap();
-                prop_assert_eq!(tree.first().0, *first.1);
-                if *first.1 < Time::NEVER {
-                    prop_assert_eq!(tree.first().1 as usize, first.0);
-                    last = *first.1;
+                check_others(&tree, &times, element);
+                check_neighbours(&tree, &times, element);
+                let (index, time) = earliest(&times, |_| true).unwrap();
+                prop_assert_eq!(tree.first().0, time);
+                if time < Time::NEVER {
+                    prop_assert_eq!(tree.first().1 as usize, index);
+                    last = time;
                 }
             }
         }

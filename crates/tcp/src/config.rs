@@ -26,7 +26,8 @@ macro_rules! axis {
 }
 
 axis! {
-    /// The set of choices where the RFCs leave a point open, or where ns-2 or a paper does otherwise.
+    /// The set of choices where the RFCs leave a point open, or where ns-2 or a paper does otherwise; `quirks.rs`
+    /// documents the points and their sources.
     ///
     #[doc = include_str!("quirks/dialects.md")]
     Dialect {

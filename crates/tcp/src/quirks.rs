@@ -5,8 +5,7 @@ mod tests;
 
 use crate::Dialect;
 
-/// One value for each point on which the dialects differ. The fields' values are documented at their types, or with the
-/// field where it is a `bool`.
+/// One value for each point on which the dialects differ; the types of the fields document the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Quirks {
     pub(crate) halve: Halve,
@@ -36,9 +35,9 @@ pub(crate) struct Quirks {
     /// FR, normal operation resumes and the first segment sent is timed".
     pub(crate) recovery_is_timed: bool,
     /// Whether a sample by timestamps ends the timer's backoff: RFC 6298 section 5, last paragraph. In ns-2's
-    /// `TcpAgent::newack` only an ACK of the timed segment does.
+    /// `TcpAgent::newack` without `ts_resetRTO_` only an ACK of the timed segment does.
     pub(crate) timestamp_ends_backoff: bool,
-    /// Whether the receiver delays the ACK of a retransmission of the last packet in order, where it delays ACKs: ns-2
+    /// Whether the receiver delays the ACK of a retransmission of the last packet in order, if it delays ACKs: ns-2
     /// `DelAckSink::recv`. RFC 9293 section 3.10.7.4 sends it at once.
     pub(crate) duplicate_of_last_is_delayed: bool,
 }
@@ -57,7 +56,7 @@ pub(crate) enum Halve {
 /// The congestion window on entering fast recovery, before its inflation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RecoveryWindow {
-    /// The half that [`Halve`] gives: one packet where ssthresh keeps its minimum of two.
+    /// The half that [`Halve`] gives: one packet although ssthresh has its minimum of two.
     Half,
     /// ssthresh: RFC 5681 section 3.2 step 2.
     Ssthresh,
@@ -78,7 +77,7 @@ pub(crate) enum FullAck {
 /// The condition for a second fast retransmit in the window of data in which a loss was found before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SecondFastRetransmit {
-    /// Never: ns-2's `bugFix_`. Its `bugfix_ss_` allows one where only the first packet of all is acknowledged.
+    /// Never: ns-2's `bugFix_`. Its `bugfix_ss_` allows one while only the first packet of all is acknowledged.
     Never,
     /// For Reno at any time, as RFC 5681 has no such rule; else never: RFC 6582 section 3.2 step 1 (`recover`).
     RenoOnly,
