@@ -50,9 +50,9 @@ check: $(TOOLS) ## format, lint, types, and who may import whom
 	$(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(CARGO) clippy --manifest-path fuzz/Cargo.toml --target-dir target --no-default-features --locked --quiet -- -D warnings
 
-bench: build ## measure the cost of a packet, leave bench.json
+bench: build ## measure the cost of a packet, leave bench.json; or compare it with another checkout's (BASE=its path)
 	$(call say,measuring)
-	$(BIN)/python -m benches.run_bench
+	$(BIN)/python -m benches.$(if $(BASE),compare $(BASE),run_bench)
 
 crosscheck: build ## compare every window with ns-2's, where ns is installed
 	$(call say,comparing with ns-2)

@@ -1,18 +1,18 @@
 """What the same scenario costs in ns-2."""
 
-import resource
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from ackclock.replication import single_flows
+from benches.cost import children_cpu_s
 from crosscheck import ns2, ns2_script
 
 TRACE = "    $tcp($flow) trace cwnd_ $tracer\n"
 
 
 def missing() -> str | None:
-    """Say why ns-2 cannot be measured here, None where it can."""
+    """Return the reason why ns-2 cannot be measured here, None where it can."""
     return None if ns2.find_ns() else ns2.INSTALL_HINT
 
 
@@ -29,9 +29,9 @@ def ns_per_packet(resolved: dict[str, Any]) -> float:
         message = "crosscheck.ns2_script traces cwnd by another line than benches.ns2_cost takes out"
         raise AssertionError(message)
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        before = _children_cpu_s()
+        before = children_cpu_s()
         ns2.run_script(text.replace(TRACE, ""), Path(folder))
-        cpu_s = _children_cpu_s() - before
+        cpu_s = children_cpu_s() - before
         packets = _delivered(Path(folder) / ns2_script.COUNTS_FILE)
     return 1e9 * cpu_s / packets
 
@@ -44,11 +44,6 @@ def _evenly_started(resolved: dict[str, Any]) -> dict[str, Any]:
         for number, flow in enumerate(singles)
     ]
     return {**resolved, "flows": flows}
-
-
-def _children_cpu_s() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
 
 
 def _delivered(counts: Path) -> int:

@@ -1,12 +1,16 @@
 import json
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ackclock import scenario
-from benches import ns2_cost, run_bench
+from benches import compare, ns2_cost, run_bench
+from benches.calibration import Calibration
+from benches.checkout import HERE, Checkout
+from benches.cost import Cost
 from crosscheck import ns2
 
 TINY = """\
@@ -24,35 +28,105 @@ tcp = "newreno-ns2"
 [run]
 duration = "20 s"
 """
-KEYS = {"scenario", "ns_per_packet", "events_per_packet", "packets", "peak_rss_bytes", "ns2_ns_per_packet"}
+KEYS = {
+    *{"scenario", "packets", "events_per_packet", "steps_per_packet", "budget_steps_per_packet", "ns2_ratio"},
+    *{"ns_per_packet", "ns2_ns_per_packet", "peak_rss_bytes"},
+}
 
 
-def bench(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+def bench(folder: Path, monkeypatch: pytest.MonkeyPatch, repeats: int = 1) -> dict[str, Any]:
     (folder / "tiny.toml").write_text(TINY)
-    arguments = ["run_bench", "--repeats", "1", "--out", str(folder / "bench.json"), str(folder / "tiny.toml")]
+    arguments = ["run_bench", "--repeats", str(repeats), "--out", str(folder / "bench.json"), str(folder / "tiny.toml")]
     monkeypatch.setattr(sys, "argv", arguments)
     run_bench.main()
-    return list(json.loads((folder / "bench.json").read_text()))
+    return dict(json.loads((folder / "bench.json").read_text()))
 
 
-def test_it_leaves_the_agreed_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_leaves_the_documented_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_bench, "why_no_ns2", lambda: "not wanted here")
-    (entry,) = bench(tmp_path, monkeypatch)
+    record = bench(tmp_path, monkeypatch)
+    (entry,) = record.pop("scenarios")
     assert set(entry) == KEYS
     assert entry["scenario"] == "tiny"
-    assert entry["ns2_ns_per_packet"] is None
+    assert entry["ns2_ns_per_packet"] is entry["ns2_ratio"] is None
     # 20 s at 10 Mbit/s are at most 16667 packets of 1500 bytes
     assert 10_000 < entry["packets"] <= 16_667
     assert entry["ns_per_packet"] > 0
+    assert (record["form"], record["repeats"]) == (run_bench.FORM, 1)
+    text = Path(run_bench.__file__).with_name("README.md").read_text()
+    assert {field for field in (KEYS | set(record) | {"scenarios"}) if f"| `{field}` |" not in text} == set()
+
+
+def test_a_cost_is_a_ratio_to_the_calibrations_around_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps_ns = iter([10.0, 30.0, 40.0, 80.0])
+    monkeypatch.setattr(run_bench, "why_no_ns2", lambda: "not wanted here")
+    monkeypatch.setattr(Calibration, "ns_per_step", lambda _: next(steps_ns))
+    costs = iter([Cost(100, 200, 4e-6, 7), Cost(100, 200, 6e-6, 9)])
+    monkeypatch.setattr(Checkout, "run", lambda *_: next(costs))
+    record = bench(tmp_path, monkeypatch, repeats=2)
+    # 40 ns a packet over 20 ns a step, 60 over 60
+    assert record["scenarios"][0]["steps_per_packet"] == {"min": 1.0, "median": 1.5, "max": 2.0}
+    assert record["scenarios"][0]["ns_per_packet"] == 50.0
+    assert record["calibration_step_ns"] == {"min": 20.0, "median": 40.0, "max": 60.0}
+
+
+def test_the_calibration_s_work_is_what_it_was(tmp_path: Path) -> None:
+    # the program compares its check sum, and fails where the work has changed
+    assert Calibration.compiled(tmp_path).ns_per_step() > 0.0
 
 
 def test_it_says_why_ns2_is_not_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(ns2, "find_ns", lambda: None)
-    (entry,) = bench(tmp_path, monkeypatch)
+    (entry,) = bench(tmp_path, monkeypatch)["scenarios"]
     assert entry["ns2_ns_per_packet"] is None
     assert "ns-2 is not measured: ns-2 is not installed" in capsys.readouterr().out
+
+
+def checkout(root: Path, text: str) -> Checkout:
+    (root / "benches" / "scenarios").mkdir(parents=True)
+    (root / "benches" / "scenarios" / "tiny.toml").write_text(text)
+    here = HERE.root.resolve()
+    (root / "benches" / "one_run.py").symlink_to(here / "benches" / "one_run.py")
+    (root / "python").symlink_to(here / "python")
+    return Checkout(root)
+
+
+@pytest.mark.parametrize(("duration", "word"), [("20 s", "same"), ("21 s", "differ")])
+def test_two_builds_are_compared_scenario_by_scenario(
+    duration: str, word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = checkout(tmp_path / "base", TINY.replace("20 s", duration))
+    monkeypatch.setattr(compare, "HERE", checkout(tmp_path / "new", TINY))
+    monkeypatch.setattr(sys, "argv", ["compare", "--rounds", "2", str(base.root)])
+    compare.main()
+    (row,) = [line for line in capsys.readouterr().out.splitlines() if "tiny" in line]
+    name, *numbers, packets_and_events = row.split()
+    assert (name, len(numbers), packets_and_events) == ("tiny", 6, word)
+
+
+def test_the_build_that_goes_first_changes_from_round_to_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base, new = checkout(tmp_path / "base", TINY), checkout(tmp_path / "new", TINY)
+    order = []
+
+    def run(build: Checkout, _: object) -> Cost:
+        order.append(build.root.name)
+        return Cost(1, 1, {"base": 2.0, "new": 3.0}[build.root.name], 1)
+
+    monkeypatch.setattr(Checkout, "run", run)
+    pairs = list(islice(compare.take_turns(base, new, "tiny", 1.0), 4))
+    assert order == ["base", "new", "new", "base"] * 2
+    assert [pair.ratio for pair in pairs] == [1.5] * 4
+
+
+def test_a_checkout_without_an_engine_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["compare", str(tmp_path)])
+    with pytest.raises(SystemExit):
+        compare.main()
+    assert "has no engine: build it there with `make build`" in capsys.readouterr().err
 
 
 def test_flows_that_start_at_random_start_evenly_in_ns2() -> None:
@@ -61,13 +135,13 @@ def test_flows_that_start_at_random_start_evenly_in_ns2() -> None:
     assert [(flow["start_s"], flow["start_spread_s"]) for flow in flows] == [(0.0, 0.0), (0.5, 0.0)]
 
 
-@pytest.mark.parametrize("path", sorted(run_bench.SCENARIOS.glob("*.toml")), ids=lambda path: str(path.stem))
+@pytest.mark.parametrize("path", HERE.scenarios().values(), ids=HERE.scenarios())
 def test_each_scenario_has_its_budget(path: Path) -> None:
     assert scenario.resolve(scenario.load(path)).run.replications == 1
-    assert path.stem in run_bench.BUDGET_NS
+    assert path.stem in run_bench.BUDGET_STEPS
 
 
 def test_the_ten_node_path_is_the_paper_s() -> None:
-    path = scenario.resolve(scenario.load(run_bench.SCENARIOS / "ten-node-path.toml"))
+    path = scenario.resolve(scenario.load(HERE.scenarios()["ten-node-path"]))
     rates = [path.links[index].rate_bps for index in path.flows[0].path]
     assert rates[1:] == pytest.approx([2 * 1.5e6 - i * 1.5e6 / 11 for i in range(1, 12)], rel=1e-8)

@@ -1,0 +1,66 @@
+"""Runs the engine of a checkout: of this one, or of another whose cost is compared with it."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benches.cost import Cost
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A checkout of ackclock with its engine built; its own Python code resolves scenarios and runs them.
+
+    Parameters
+    ----------
+    root : Path
+        The checkout's folder.
+    """
+
+    root: Path
+
+    def scenarios(self) -> dict[str, Path]:
+        """Return this checkout's scenarios by name."""
+        folder = self.root / "benches" / "scenarios"
+        return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+
+    def has_engine(self) -> bool:
+        """Say whether the engine has been built in place."""
+        return any((self.root / "python" / "ackclock").glob("_engine*.so"))
+
+    def resolve(self, path: Path) -> dict[str, Any]:
+        """Resolve a scenario."""
+        return dict(json.loads(self._python("ackclock", "resolve", str(path.resolve()))))
+
+    def run(self, resolved: dict[str, Any]) -> Cost:
+        """Run a resolved scenario in a process of its own, so that the peak of memory is the run's."""
+        return Cost(**json.loads(self._python("benches.one_run", text=json.dumps(resolved))))
+
+    def _python(self, module: str, *arguments: str, text: str | None = None) -> str:
+        root = self.root.resolve()
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(root / "python"), str(root)])}
+        done = subprocess.run(
+            [sys.executable, "-m", module, *arguments],
+            input=text,
+            cwd=root,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            sys.exit(f"bench: {module} failed in {self.root}\n{done.stderr}")
+        return done.stdout
+
+
+HERE = Checkout(Path(__file__).parents[1])
+
+
+def shortened(resolved: dict[str, Any], share: float) -> dict[str, Any]:
+    """Return the resolved scenario with a share of its duration."""
+    run = resolved["run"]
+    return resolved | {"run": run | {"duration_s": run["duration_s"] * share}}
