@@ -16,9 +16,13 @@ OUT ?= results/$(basename $(notdir $(SCENARIO)))
 TOOLS := $(VENV)/.tools-installed
 ENGINE := $(VENV)/.engine-built
 RUST := Cargo.toml $(wildcard Cargo.lock rust-toolchain.toml) $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
+LLVM_COV_TOOL := target/tools/bin/cargo-llvm-cov
+MUTANTS_TOOL := target/tools/bin/cargo-mutants
+COVERAGE := target/coverage
+MUTANTS := target/mutants
 say = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help run reproduce test check bench crosscheck golden digest build lock clean
+.PHONY: help run reproduce test check bench coverage mutants crosscheck golden digest build lock clean
 
 help: ## show this text
 	@printf 'ackclock: a TCP performance laboratory\n\n'
@@ -54,6 +58,28 @@ bench: build ## measure the cost of a packet, leave bench.json; or compare it wi
 	$(call say,measuring)
 	$(BIN)/python -m benches.$(if $(BASE),compare $(BASE),run_bench)
 
+coverage: build $(LLVM_COV_TOOL) ## show the lines that no test runs, of the tree or of a change (SINCE=revision)
+	$(call say,Rust: the tests of the crates)
+	@mkdir -p $(COVERAGE)
+	$(LLVM_COV_TOOL) llvm-cov --no-report --workspace --exclude ackclock-python --locked --quiet
+	$(call say,Python: its tests)
+	$(BIN)/pytest --quiet -n auto --cov ackclock --cov-report lcov:$(COVERAGE)/python.lcov \
+	  --cov-report html:$(COVERAGE)/python --cov-report term:skip-covered
+	$(LLVM_COV_TOOL) llvm-cov report --lcov --output-path $(COVERAGE)/rust.lcov
+	$(LLVM_COV_TOOL) llvm-cov report --html --output-dir $(COVERAGE)/rust
+	$(LLVM_COV_TOOL) llvm-cov report --summary-only
+	$(if $(SINCE),$(BIN)/diff-cover $(COVERAGE)/rust.lcov $(COVERAGE)/python.lcov --compare-branch $(SINCE) \
+	  --format html:$(COVERAGE)/change.html)
+	$(call say,reports: $(COVERAGE)/rust/html/index.html $(COVERAGE)/python/index.html $(if $(SINCE),$(COVERAGE)/change.html))
+
+mutants: $(MUTANTS_TOOL) ## break each line of Rust that changed, show what no test of its crate notices (SINCE=HEAD~1)
+	@mkdir -p $(MUTANTS)
+	git diff $(or $(SINCE),HEAD~1) -- crates > $(MUTANTS)/change.diff
+	$(call say,breaking the lines of $(MUTANTS)/change.diff one by one)
+	CARGO_TARGET_DIR=$(CURDIR)/$(MUTANTS)/build $(MUTANTS_TOOL) mutants --in-diff $(MUTANTS)/change.diff \
+	  --output $(MUTANTS) --jobs 1 --timeout 300 -C=--locked || test $$? = 2 -o $$? = 3    # some missed, or timed out
+	$(call say,reports: $(MUTANTS)/mutants.out)
+
 crosscheck: build ## compare every window with ns-2's, where ns is installed
 	$(call say,comparing with ns-2)
 	$(BIN)/python -m crosscheck
@@ -86,6 +112,15 @@ $(TOOLS): requirements.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@touch $@
+
+$(LLVM_COV_TOOL):
+	$(call say,installing cargo-llvm-cov into target/tools and llvm-tools into the Rust toolchain)
+	test -n "$${LLVM_COV:-}$${LLVM_PROFDATA:-}" || rustup component add llvm-tools
+	$(CARGO) install --quiet --locked --root target/tools cargo-llvm-cov@0.9.1
+
+$(MUTANTS_TOOL):
+	$(call say,installing cargo-mutants into target/tools)
+	$(CARGO) install --quiet --locked --root target/tools cargo-mutants@27.1.0
 
 $(ENGINE): $(TOOLS) $(RUST) pyproject.toml
 	$(call say,building the engine)
