@@ -27,7 +27,7 @@ say = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 help: ## show this text
 	@printf 'ackclock: a TCP performance laboratory\n\n'
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@printf '\nNeeds Python 3.11 or later (with venv), cargo, a C compiler and make. All else goes into %s/.\n' '$(VENV)'
+	@printf '\nNeeds Python 3.11 or later (with venv), cargo, a C compiler and make. All else goes into %s/ and target/.\n' '$(VENV)'
 
 run: build ## simulate a ready scenario, show its table and picture (SCENARIO=..., OUT=...)
 	$(call say,simulating $(SCENARIO))
@@ -51,6 +51,7 @@ check: $(TOOLS) ## format, lint, types, and who may import whom
 	$(BIN)/pytest --quiet tests/test_import_contract.py
 	$(call say,Rust: format; lint)
 	$(CARGO) fmt --all --check
+	rustfmt --check --edition 2021 benches/calibrate.rs
 	$(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(CARGO) clippy --manifest-path fuzz/Cargo.toml --target-dir target --no-default-features --locked --quiet -- -D warnings
 
@@ -84,20 +85,20 @@ crosscheck: build ## compare every window with ns-2's, where ns is installed
 	$(call say,comparing with ns-2)
 	$(BIN)/python -m crosscheck
 
-golden: build ## write the golden traces anew (look at the diff before you commit it)
+golden: build ## rewrite the golden traces (look at the diff before you commit it)
 	$(call say,writing the golden traces)
 	ACKCLOCK_BLESS=1 $(CARGO) test --locked --quiet -p sim golden
 	$(BIN)/pytest --quiet --bless -m golden
 	-git --no-pager diff --stat -- '*golden*'
 
-digest: build ## write the digests of results anew (the commit says which change, and why that mends a fault)
+digest: build ## rewrite the digests of results (the commit says which change, and why that mends a fault)
 	$(call say,writing the digests of results)
 	$(BIN)/pytest --quiet --bless -m digest
 	-git --no-pager diff --stat -- tests/digest
 
 build: $(ENGINE) ## build the engine into .venv
 
-lock: $(TOOLS) ## pin all Python dependencies anew in requirements.lock
+lock: $(TOOLS) ## pin all Python dependencies in requirements.lock
 	$(call say,resolving the dependencies)
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
