@@ -112,8 +112,10 @@ impl Faults {
             self.field(place, LINK_RATE, rate);
         }
         self.field(place, LINK_DELAY, link.delay_s);
-        if let Some(BufferConfig::Packets(limit) | BufferConfig::Bytes(limit)) = link.buffer {
-            self.field(place, BUFFER, limit as f64);
+        match link.buffer {
+            None => {}
+            Some(BufferConfig::Packets(limit)) => self.field(&format!("{place}.buffer"), BUFFER_PACKETS, limit as f64),
+            Some(BufferConfig::Bytes(limit)) => self.field(&format!("{place}.buffer"), BUFFER_BYTES, limit as f64),
         }
         self.queue(&format!("{place}.queue"), &link.queue);
         if let Some(times) = link.processing {

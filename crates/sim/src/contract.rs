@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use net::{AqmConfig, Discipline, SchedulerConfig, DISCIPLINES};
 use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, Error, IntoDeserializer};
 use serde_json::{json, Map, Value};
@@ -24,6 +25,8 @@ const RECOVERY: &str = "recovery";
 /// - `most_rows_of_a_group`: flows of a group that are counted one by one at most.
 /// - `codes`: by the table and column of a result, the names of the codes from 0 on.
 /// - `axes`: by the field of the resolved scenario, its choices.
+/// - `recoveries`: by the name of a recovery, what it does at a loss.
+/// - `disciplines`: by the name of a queue discipline, what models ask of it.
 /// - `ranges`: by the field of the resolved scenario, its unit and its smallest and largest value ([`crate::Limit`]).
 pub fn contract() -> Value {
     let range = |limit: &crate::Limit| json!({ "unit": limit.unit, "low": limit.low, "high": limit.high });
@@ -39,8 +42,34 @@ pub fn contract() -> Value {
             "recovery.event": repairs,
         },
         "axes": axes(),
+        "recoveries": recoveries(),
+        "disciplines": disciplines(),
         "ranges": ranges,
     })
+}
+
+fn recoveries() -> Value {
+    let entry = |recovery: &tcp::Recovery| {
+        let properties = json!({
+            "retransmits_fast": recovery.retransmits_fast(),
+            "halves_at_loss": recovery.halves_at_loss(),
+            "halves_once_a_window": recovery.halves_once_a_window(),
+        });
+        (recovery.name().to_owned(), properties)
+    };
+    tcp::Recovery::ALL.iter().map(entry).collect::<Map<String, Value>>().into()
+}
+
+fn disciplines() -> Value {
+    let entry = |&(name, discipline): &(&str, Discipline)| {
+        let properties = json!({
+            "is_random": discipline.is_random(),
+            "is_fifo": discipline.scheduler == SchedulerConfig::Fifo,
+            "drops_early": discipline.aqm != AqmConfig::None,
+        });
+        (name.to_owned(), properties)
+    };
+    DISCIPLINES.iter().map(entry).collect::<Map<String, Value>>().into()
 }
 
 fn axes() -> Value {
@@ -167,6 +196,10 @@ mod tests {
             json!(["drop-tail", "drop-from-front", "random-drop", "priority", "red"])
         );
         assert_eq!(axes["flows[].sender.recovery"], json!(["old-tahoe", "tahoe", "reno", "newreno"]));
+        let newreno = json!({ "retransmits_fast": true, "halves_at_loss": true, "halves_once_a_window": true });
+        assert_eq!(contract["recoveries"]["newreno"], newreno);
+        let red = json!({ "is_random": true, "is_fifo": true, "drops_early": true });
+        assert_eq!(contract["disciplines"]["red"], red);
         let rate = json!({ "unit": "bit/s", "low": 1.0, "high": 1e13 });
         assert_eq!(contract["ranges"]["links[].rate_bps"], rate);
         assert_eq!(contract["ranges"].as_object().map(Map::len), Some(LIMITS.len()), "each field once");

@@ -60,6 +60,7 @@ fn examples() -> Vec<Value> {
         plain(),
         with("/links/0/queue", red),
         with("/links/0/queue", json!({ "discipline": "priority", "levels": 2, "victim": "arriving" })),
+        with("/links/0/buffer", json!({ "bytes": 15000 })),
         with("/links/0/processing", json!({ "data_s": 0.1, "ack_s": 0.1 })),
         with(
             "/links/0/delay_process",
@@ -93,12 +94,7 @@ fn place(limit: &Limit) -> String {
 }
 
 fn pointer(limit: &Limit) -> String {
-    let pointer = format!("/{}", limit.field.replace("[]", "/0").replace('.', "/"));
-    if limit.field == "links[].buffer" {
-        pointer + "/packets"
-    } else {
-        pointer
-    }
+    format!("/{}", limit.field.replace("[]", "/0").replace('.', "/"))
 }
 
 /// Returns whether the scenario is refused because a value is out of its range, or not even a number of its kind.

@@ -60,11 +60,12 @@ limits! {
 
     LINK_RATE = "links[].rate_bps", "bit/s", RATES_BPS.0, RATES_BPS.1;
     LINK_DELAY = "links[].delay_s", "s", 0.0, LONGEST_DELAY_S;
-    BUFFER = "links[].buffer", "packets or bytes", 1.0, 1e15;
+    BUFFER_PACKETS = "links[].buffer.packets", "packets", 1.0, 1e9;
+    BUFFER_BYTES = "links[].buffer.bytes", "bytes", 1.0, 1e15;
     LEVELS = "links[].queue.levels", "1", 1.0, MOST_LEVELS;
     /// Narrowed by the maximum threshold.
-    MIN_THRESHOLD = "links[].queue.min_threshold_packets", "packets", 0.0, 1e15;
-    MAX_THRESHOLD = "links[].queue.max_threshold_packets", "packets", f64::MIN_POSITIVE, 1e15;
+    MIN_THRESHOLD = "links[].queue.min_threshold_packets", "packets", 0.0, 1e9;
+    MAX_THRESHOLD = "links[].queue.max_threshold_packets", "packets", f64::MIN_POSITIVE, 1e9;
     WEIGHT = "links[].queue.weight", "1", f64::MIN_POSITIVE, 1.0;
     MAX_PROBABILITY = "links[].queue.max_probability", "1", 0.0, 1.0;
     MEAN_PACKET = "links[].queue.mean_packet_bytes", "bytes", 1.0, MOST_BYTES;
@@ -96,7 +97,7 @@ limits! {
     LOSS_IN_GOOD = "links[].loss.law.loss_in_good", "1", 0.0, 1.0;
     LOSS_IN_BAD = "links[].loss.law.loss_in_bad", "1", 0.0, 1.0;
     LOSS_NUMBERS = "links[].loss.law.numbers (length)", "1", 1.0, MOST_ENTRIES;
-    LOSS_NUMBER = "links[].loss.law.numbers[]", "1", 1.0, 1e15;
+    LOSS_NUMBER = "links[].loss.law.numbers[]", "1", 1.0, 1e12;
     LOSS_TIMES = "links[].loss.law.times_s (length)", "1", 1.0, MOST_ENTRIES;
     LOSS_TIME = "links[].loss.law.times_s[]", "s", 0.0, LONGEST_S;
 
@@ -111,13 +112,13 @@ limits! {
     PRIORITY = "flows[].priority", "1", 0.0, MOST_LEVELS - 1.0;
     /// Narrowed by the levels of the links on the return path.
     ACK_PRIORITY = "flows[].ack_priority", "1", 0.0, MOST_LEVELS - 1.0;
-    COUNT = "flows[].count", "1", 1.0, 1e7;
+    COUNT = "flows[].count", "1", 1.0, 1e6;
 
     /// All of the initial window leaves in one event.
     INITIAL_WINDOW = "flows[].sender.initial_window", "packets", 1.0, 1e6;
     INITIAL_SSTHRESH = "flows[].sender.initial_ssthresh", "packets", 1.0, 1e9;
     MAX_WINDOW = "flows[].sender.max_window", "packets", 1.0, 1e9;
-    DUPACK_THRESHOLD = "flows[].sender.dupack_threshold", "1", 1.0, 1e9;
+    DUPACK_THRESHOLD = "flows[].sender.dupack_threshold", "1", 1.0, 1e6;
     /// Narrowed by the estimator.
     GRANULARITY = "flows[].sender.rto.granularity_s", "s", 0.0, LONGEST_DELAY_S;
     RTO_MIN = "flows[].sender.rto.min_s", "s", 0.0, LONGEST_DELAY_S;
@@ -126,7 +127,7 @@ limits! {
     CLOCK_OFFSET = "flows[].sender.rto.clock_offset_s", "s", 0.0, LONGEST_DELAY_S;
     RTO_K = "flows[].sender.rto.k", "1", 1.0, 1000.0;
     MAX_BACKOFF = "flows[].sender.rto.max_backoff", "1", 1.0, 1e9;
-    ACK_EVERY = "flows[].receiver.ack_every", "packets", 1.0, 1e9;
+    ACK_EVERY = "flows[].receiver.ack_every", "packets", 1.0, 1e6;
     ACK_DELAY = "flows[].receiver.ack_delay_s", "s", 0.0, LONGEST_DELAY_S;
 
     SOURCE_RATE = "flows[].traffic.rate_bps", "bit/s", RATES_BPS.0, RATES_BPS.1;
