@@ -151,27 +151,15 @@ impl Network {
                     (time, packet) = self.answer(packet.flow, time, acknowledgment);
                     continue;
                 }
-                Element::Merge(merge) => {
-                    self.wait_at_merge(merge, time, packet);
-                    return None;
-                }
-                Element::SharedMerge(merge) => {
-                    self.wait_at_shared_merge(merge, time, packet);
-                    return None;
-                }
-                Element::Sender => {
-                    self.wait_for_sender(time, &packet);
-                    return None;
-                }
                 Element::SharedSender => {
                     return Some(ArrivingAck { time, next: packet.sequence, echo: packet.stamp });
                 }
-                Element::Queue { index, level } => {
-                    self.join_queue(index, time, packet, level);
-                    return None;
-                }
-                Element::Sink => {
-                    self.count_datagram(packet.flow, time);
+                stop @ (Element::Merge(_)
+                | Element::SharedMerge(_)
+                | Element::Sender
+                | Element::Queue { .. }
+                | Element::Sink) => {
+                    self.stop(stop, time, packet);
                     return None;
                 }
                 special @ (Element::Loss(_)
@@ -181,6 +169,28 @@ impl Network {
                 | Element::Process(_)) => time = self.cross_special(special, time, packet)?,
             }
             packet.hop += 1;
+        }
+    }
+
+    /// Lets a packet wait for the clock, or end its way.
+    #[inline(always)]
+    fn stop(&mut self, element: Element, time: Time, packet: Packet) {
+        match element {
+            Element::Merge(merge) => self.wait_at_merge(merge, time, packet),
+            Element::SharedMerge(merge) => self.wait_at_shared_merge(merge, time, packet),
+            Element::Sender => self.wait_for_sender(time, &packet),
+            Element::Queue { index, level } => self.join_queue(index, time, packet, level),
+            Element::Sink => self.count_datagram(packet.flow, time),
+            // Packets go on from these.
+            Element::Link(_)
+            | Element::Private(_)
+            | Element::Receiver
+            | Element::SharedSender
+            | Element::Loss(_)
+            | Element::Pipe(_)
+            | Element::Overtaking(_)
+            | Element::Channel(_)
+            | Element::Process(_) => {}
         }
     }
 

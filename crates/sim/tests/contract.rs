@@ -33,51 +33,57 @@ fn plain() -> Value {
     serde_json::to_value(scenario).expect("JSON")
 }
 
-/// Returns scenarios that together have all fields with a range.
-fn examples() -> Vec<Value> {
-    let with = |pointer: &str, value: Value| {
-        let mut scenario = plain();
-        *scenario.pointer_mut(pointer).expect("a field") = value;
-        scenario
-    };
+/// Returns the plain scenario with another value at a place.
+fn with(pointer: &str, value: Value) -> Value {
+    let mut scenario = plain();
+    *scenario.pointer_mut(pointer).expect("a field") = value;
+    scenario
+}
+
+/// Returns a scenario with web sources of a size law.
+fn web(size: Value) -> Value {
+    let off = json!({ "law": "fixed", "mean_s": 1.0 });
+    let mut scenario = with("/flows/0/traffic", json!({ "kind": "web", "size": size, "off": off, "classes": [] }));
+    scenario["flows"][0]["size_packets"] = Value::Null;
+    scenario
+}
+
+/// Returns scenarios that together have all fields of links with a range.
+fn examples_of_links() -> Vec<Value> {
     let law = |law: Value| json!({ "stream": "s", "order": "keep", "law": law });
     let loss = |law: Value| json!({ "applies_to": "all", "law": law });
-    let web = |size: Value| {
-        let off = json!({ "law": "fixed", "mean_s": 1.0 });
-        let mut scenario = with("/flows/0/traffic", json!({ "kind": "web", "size": size, "off": off, "classes": [] }));
-        scenario["flows"][0]["size_packets"] = Value::Null;
-        scenario
-    };
     let red = json!({
         "discipline": "red", "min_threshold_packets": 5.0, "max_threshold_packets": 15.0, "weight": 0.002,
         "max_probability": 0.1, "gentle": true, "victim": "arriving", "mean_packet_bytes": 512
     });
-    let time = json!({ "law": "exponential", "mean_s": 1.0 });
     let bursts = json!({
         "model": "gilbert-elliott", "to_bad": 0.1, "to_good": 0.1, "loss_in_good": 0.0, "loss_in_bad": 1.0
     });
+    let alternating = json!({
+        "kind": "alternating", "start": 0, "transitions": null,
+        "states": [{ "delay_s": 0.1, "least_stay_s": 1.0, "mean_extra_s": 1.0 }]
+    });
+    let handover = json!({ "kind": "handover", "low_s": 0.1, "high_s": 0.2, "period_s": 15.0 });
     vec![
         plain(),
         with("/links/0/queue", red),
         with("/links/0/queue", json!({ "discipline": "priority", "levels": 2, "victim": "arriving" })),
         with("/links/0/buffer", json!({ "bytes": 15000 })),
         with("/links/0/processing", json!({ "data_s": 0.1, "ack_s": 0.1 })),
-        with(
-            "/links/0/delay_process",
-            law(json!({
-                "kind": "alternating", "start": 0, "transitions": null,
-                "states": [{ "delay_s": 0.1, "least_stay_s": 1.0, "mean_extra_s": 1.0 }]
-            })),
-        ),
-        with(
-            "/links/0/delay_process",
-            law(json!({ "kind": "handover", "low_s": 0.1, "high_s": 0.2, "period_s": 15.0 })),
-        ),
+        with("/links/0/delay_process", law(alternating)),
+        with("/links/0/delay_process", law(handover)),
         with("/links/0/loss", loss(json!({ "model": "bernoulli", "probability": 0.1 }))),
         with("/links/0/loss", loss(json!({ "model": "poisson", "mean_interval_s": 1.0, "void_after_s": 1.0 }))),
         with("/links/0/loss", loss(bursts)),
         with("/links/0/loss", loss(json!({ "model": "packets", "numbers": [5] }))),
         with("/links/0/loss", loss(json!({ "model": "times", "times_s": [5.0] }))),
+    ]
+}
+
+/// Returns scenarios that together have all fields of traffic with a range.
+fn examples_of_traffic() -> Vec<Value> {
+    let time = json!({ "law": "exponential", "mean_s": 1.0 });
+    vec![
         with("/flows/0/traffic", json!({ "kind": "on-off", "rate_bps": 1e5, "on": time, "off": time })),
         web(json!({ "law": "fixed", "packets": 5 })),
         web(json!({ "law": "pareto", "mean_packets": 12.0, "shape": 1.5 })),
@@ -108,7 +114,7 @@ fn is_refused(scenario: &Value, limit: &Limit) -> bool {
 
 #[test]
 fn a_value_is_refused_outside_of_its_range_and_only_there() {
-    let examples = examples();
+    let examples = [examples_of_links(), examples_of_traffic()].concat();
     for limit in LIMITS.iter().filter(|limit| !limit.field.contains(' ') && !DERIVED.contains(&limit.field)) {
         let example = examples.iter().find(|example| example.pointer(&pointer(limit)).is_some_and(Value::is_number));
         let mut scenario = example.unwrap_or_else(|| panic!("no example of {}", limit.field)).clone();

@@ -201,27 +201,33 @@ fn private_links_are_links_of_ones_own() {
     }
 }
 
+/// Draws a path of the paper with random rates, buffers, traffic and TCP.
+fn draw_paper(case: u64, random: &mut base::RandomStream) -> Scenario {
+    let senders = [engset(), rfc(Recovery::Newreno), rfc(Recovery::Reno), ns2(Recovery::Tahoe), ns2(Recovery::Newreno)];
+    let law = SizeLaw::Exponential { mean_packets: 20.0, min_packets: 3.0 };
+    let mean_s = 0.5 * random.uniform();
+    let traffic = if case.is_multiple_of(4) { None } else { web(law, TimeLaw::Exponential { mean_s }) };
+    let rate_bps = 4e6 + 1e6 * random.uniform();
+    let mut ahead = paper(1 + random.below(8), rate_bps, Some(1 + random.below(30) as u64), traffic, 20.0);
+    ahead.run.seed = case;
+    // Rates without a common measure with one another, or with the timers' ticks: at equal instants the order would be another.
+    (ahead.links[4].rate_bps, ahead.links[5].rate_bps) = (Some(1.97123e6), Some(2.0417e6));
+    ahead.links[1].rate_bps = Some(3.1e6 * (0.02 + random.uniform()));
+    ahead.links[1].delay_s = [0.0, 0.1, 3.0][case as usize % 3] * random.uniform();
+    ahead.links[4].buffer = Some(BufferConfig::Packets(1 + random.below(30) as u64));
+    let flow = &mut ahead.flows[0];
+    (flow.sender, flow.start_spread_s) = (senders[random.below(senders.len())], 1.0);
+    ahead
+}
+
 /// Senders behind private links take some ACKs ahead of the clock, by up to the delay of their last link. One more link, which takes
 /// no time and is shared, makes them wait for the clock: nothing but the number of events may tell.
 #[test]
 fn senders_ahead_of_the_clock_do_what_they_do_at_their_time() {
     let mut random = base::RandomStream::named(1, 0, "senders ahead of the clock");
-    let senders = [engset(), rfc(Recovery::Newreno), rfc(Recovery::Reno), ns2(Recovery::Tahoe), ns2(Recovery::Newreno)];
     let (mut lost, mut saved, mut ties) = (0, 0, 0);
     for case in 0..200 {
-        let law = SizeLaw::Exponential { mean_packets: 20.0, min_packets: 3.0 };
-        let mean_s = 0.5 * random.uniform();
-        let traffic = if case % 4 == 0 { None } else { web(law, TimeLaw::Exponential { mean_s }) };
-        let rate_bps = 4e6 + 1e6 * random.uniform();
-        let mut ahead = paper(1 + random.below(8), rate_bps, Some(1 + random.below(30) as u64), traffic, 20.0);
-        ahead.run.seed = case;
-        // Rates without a common measure with one another, or with the timers' ticks: at equal instants the order would be another.
-        (ahead.links[4].rate_bps, ahead.links[5].rate_bps) = (Some(1.97123e6), Some(2.0417e6));
-        ahead.links[1].rate_bps = Some(3.1e6 * (0.02 + random.uniform()));
-        ahead.links[1].delay_s = [0.0, 0.1, 3.0][case as usize % 3] * random.uniform();
-        ahead.links[4].buffer = Some(BufferConfig::Packets(1 + random.below(30) as u64));
-        let flow = &mut ahead.flows[0];
-        (flow.sender, flow.start_spread_s) = (senders[random.below(senders.len())], 1.0);
+        let ahead = draw_paper(case, &mut random);
         let mut at_its_time = ahead.clone();
         at_its_time.links.push(LinkConfig { rate_bps: None, ..link("last", 1.0, None) });
         at_its_time.flows[0].return_path.push(6);
@@ -321,6 +327,13 @@ fn a_large_group_is_counted_as_one() {
     let recovered = repairs.filter(|row| of_group(row.flow) && row.time >= warmup && row.repair.event() == 5);
     let recovered: Vec<_> = recovered.map(|row| row.repair.sent).collect();
     assert_eq!((recoveries.recoveries, recoveries.sent), (recovered.len() as u64, recovered.iter().sum()));
+    assert_windows_and_round_trips_are_those_of_the_traces(group, &outcome);
+}
+
+/// Checks the first group of 1001 flows.
+fn assert_windows_and_round_trips_are_those_of_the_traces(group: &sim::FlowStatistics, outcome: &Outcome) {
+    let (traces, warmup) = (&outcome.traces, outcome.measurement.warmup);
+    let of_group = |flow: u32| flow < 1001;
     let samples = traces.rtt.as_ref().unwrap().iter().filter(|row| of_group(row.flow) && row.time >= warmup);
     let samples: Vec<_> = samples.map(|row| u128::from(row.rtt.picoseconds())).collect();
     assert_eq!((group.rtt_samples, group.rtt_sum), (samples.len() as u64, samples.iter().sum()));
