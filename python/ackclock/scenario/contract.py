@@ -1,0 +1,81 @@
+"""The engine's side of the contract: the names of choices, the codes in its tables, the ranges of numbers.
+
+`contract.json` is what the compiled engine says of itself (`_engine.contract()`), kept here so that reading a scenario
+needs no engine. A test compares the two; `make golden` writes the file.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any, Final
+
+from pydantic import Field
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The range of a field of the resolved scenario.
+
+    Parameters
+    ----------
+    unit : str
+        Unit of the field; "1" for a pure number.
+    low, high : float
+        Smallest and largest value.
+    """
+
+    unit: str
+    low: float
+    high: float
+
+
+def _read() -> dict[str, Any]:
+    text = files("ackclock.scenario").joinpath("contract.json").read_text(encoding="utf-8")
+    content: dict[str, Any] = json.loads(text)
+    return content
+
+
+_CONTRACT: Final = _read()
+
+RANGES: Final[Mapping[str, Range]] = MappingProxyType(
+    {field: Range(**entry) for field, entry in _CONTRACT["ranges"].items()}
+)
+"""Ranges by field of the resolved scenario, such as `links[].rate_bps`."""
+
+AXES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {field: tuple(names) for field, names in _CONTRACT["axes"].items()}
+)
+"""Names of the choices by field of the resolved scenario."""
+
+CODES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {column: tuple(names) for column, names in _CONTRACT["codes"].items()}
+)
+"""Names of the codes 0, 1, 2, ... by `table.column` of the engine's results."""
+
+RECOVERIES: Final[Mapping[str, Mapping[str, bool]]] = MappingProxyType(_CONTRACT["recoveries"])
+"""What each loss recovery does, by its name."""
+
+DISCIPLINES: Final[Mapping[str, Mapping[str, bool]]] = MappingProxyType(_CONTRACT["disciplines"])
+"""What models ask of each queue discipline, by its name."""
+
+MOST_ROWS_OF_A_GROUP: Final[int] = _CONTRACT["most_rows_of_a_group"]
+"""Flows of a group up to which each has a row of its own in the results."""
+
+
+def within(field: str) -> Any:
+    """Give the annotation that keeps a number in the engine's range.
+
+    Parameters
+    ----------
+    field : str
+        Field of the resolved scenario, as in `RANGES`.
+
+    Returns
+    -------
+    FieldInfo
+        For `typing.Annotated`.
+    """
+    limits = RANGES[field]
+    return Field(ge=limits.low, le=limits.high)

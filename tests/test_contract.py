@@ -1,0 +1,58 @@
+"""What Python knows of the engine is what the engine says of itself."""
+
+import json
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import ackclock.scenario.contract as kept
+from ackclock import _engine
+from ackclock.scenario import schema, schema_atm, schema_traffic
+
+CONTRACT = Path(kept.__file__).with_name("contract.json")
+
+
+@pytest.mark.golden
+def test_the_kept_contract_is_the_engines(request: pytest.FixtureRequest) -> None:
+    contract = json.loads(_engine.contract())
+    if request.config.getoption("--bless"):
+        CONTRACT.write_text(json.dumps(contract, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    assert json.loads(CONTRACT.read_text(encoding="utf-8")) == contract
+
+
+NAMES = {
+    "flows[].sender.dialect": schema.DialectName,
+    "flows[].sender.recovery": schema.RecoveryName,
+    "flows[].sender.slow_start_while": schema.SlowStartName,
+    "flows[].sender.increase": schema.IncreaseName,
+    "flows[].sender.partial_ack_timer": schema.PartialAckTimerName,
+    "flows[].sender.rto.estimator": schema.EstimatorName,
+    "flows[].sender.rto.sample": schema.SampleName,
+    "links[].counting": schema.CountingName,
+    "links[].queue.discipline": schema.DisciplineName,
+    "links[].queue.victim (red)": schema.RedVictimName,
+    "links[].queue.victim (priority)": schema.PriorityVictimName,
+    "links[].loss.applies_to": schema.CrossingName,
+    "links[].loss.law.model": schema.LossModelName,
+    "links[].delay_process.order": schema.OrderName,
+    "flows[].traffic.kind": schema_traffic.TrafficName,
+    "flows[].traffic.size.law": schema_traffic.SizeLawName,
+    "flows[].traffic.on.law": schema_traffic.TimeLawName,
+    "flows[].traffic.off.law": schema_traffic.TimeLawName,
+    "atm.network.ports[].allocation.algorithm": schema_atm.AllocationName,
+}
+
+
+@pytest.mark.parametrize("field", NAMES)
+def test_users_choose_among_the_engines_names(field: str) -> None:
+    assert set(get_args(NAMES[field])) == set(kept.AXES[field])
+
+
+def test_users_choose_among_the_engines_kinds_of_delay() -> None:
+    # For the engine the trace in a file is a list of steps.
+    assert {*get_args(schema.DelayKindName)} - {"trace"} == {*kept.AXES["links[].delay_process.law.kind"]}
+
+
+def test_every_axis_of_the_engine_is_compared() -> None:
+    assert set(kept.AXES) == {*NAMES, "links[].delay_process.law.kind"}
