@@ -11,6 +11,63 @@ if TYPE_CHECKING:
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 
+LEAST_PERCENT = 1e-3
+"""Smaller percentages are written as less than this."""
+
+
+def significant(value: float, digits: int, *, sign: bool = False, zeros: bool = False) -> str:
+    """Write a number in some significant digits, as people do: never with an exponent, thousands apart.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+    digits : int
+        Significant digits.
+    sign : bool
+        Whether a positive number has a plus.
+    zeros : bool
+        Whether zeros at the end of a fraction stay.
+
+    Examples
+    --------
+    >>> significant(16676.4, 4), significant(0.0023456, 3), significant(2434.7, 3, sign=True), significant(0.0, 3)
+    ('16,680', '0.00235', '+2,430', '0')
+    >>> significant(2.5, 3), significant(2.5, 3, zeros=True), significant(math.inf, 3)
+    ('2.5', '2.50', 'inf')
+    """
+    if value == 0.0 or not math.isfinite(value):
+        return f"{value:{'+' if sign and value else ''}g}"
+    rounded = float(f"{value:.{digits}g}")
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    text = f"{rounded:{'+' if sign else ''},.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if decimals > 0 and not zeros else text
+
+
+def percent(fraction: float, digits: int = 3, *, sign: bool = False) -> str:
+    """Write a fraction in percent.
+
+    Examples
+    --------
+    >>> percent(0.6512), percent(7.53e-7), percent(0.0), percent(24.3, sign=True)
+    ('65.1%', '<0.001%', '0%', '+2,430%')
+    """
+    return f"{hundredths(100.0 * fraction, digits, sign=sign)}%"
+
+
+def hundredths(value: float, digits: int = 3, *, sign: bool = False) -> str:
+    """Write a number of percent without the sign of percent, for a column that has it above.
+
+    Examples
+    --------
+    >>> hundredths(7.53e-5), hundredths(-7.53e-5), hundredths(12.0)
+    ('<0.001', '>-0.001', '12')
+    """
+    if 0.0 < abs(value) < LEAST_PERCENT:
+        return f"<{LEAST_PERCENT:g}" if value > 0.0 else f">-{LEAST_PERCENT:g}"
+    return significant(value, digits, sign=sign)
+
+
 def number(value: float) -> str:
     """Write a count or a mean of counts.
 
@@ -21,7 +78,7 @@ def number(value: float) -> str:
     """
     if value == round(value) or abs(value) >= 1000.0:
         return f"{value:,.0f}"
-    return f"{value:.3g}"
+    return significant(value, 3)
 
 
 def plural(count: float, singular: str, several: str | None = None) -> str:
@@ -44,7 +101,7 @@ def bit_rate(bps: float) -> str:
     ('1.371 Mbit/s', '0 bit/s')
     """
     scale, prefix = bit_rate_scale(bps)
-    return f"{bps / scale:.4g} {prefix}bit/s"
+    return f"{significant(bps / scale, 4)} {prefix}bit/s"
 
 
 def bit_rate_scale(bps: float) -> tuple[float, str]:
@@ -77,7 +134,7 @@ def amount(value: float, unit: str) -> str:
         "bit/s": bit_rate,
         "s": seconds,
         "pkt": lambda count: plural(count, "packet"),
-        "pkt/s": lambda rate: f"{rate:.4g} packets/s",
-        "1": lambda part: f"{100.0 * part:.3g}%",
+        "pkt/s": lambda rate: f"{significant(rate, 4)} packets/s",
+        "1": percent,
     }
     return writers[unit](value)
