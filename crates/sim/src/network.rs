@@ -154,14 +154,11 @@ impl Network {
                 Element::SharedSender => {
                     return Some(ArrivingAck { time, next: packet.sequence, echo: packet.stamp });
                 }
-                stop @ (Element::Merge(_)
-                | Element::SharedMerge(_)
-                | Element::Sender
-                | Element::Queue { .. }
-                | Element::Sink) => {
-                    self.stop(stop, time, packet);
-                    return None;
-                }
+                Element::Merge(merge) => break self.wait_at_merge(merge, time, packet),
+                Element::SharedMerge(merge) => break self.wait_at_shared_merge(merge, time, packet),
+                Element::Sender => break self.wait_for_sender(time, &packet),
+                Element::Queue { index, level } => break self.join_queue(index, time, packet, level),
+                Element::Sink => break self.count_datagram(packet.flow, time),
                 special @ (Element::Loss(_)
                 | Element::Pipe(_)
                 | Element::Overtaking(_)
@@ -170,28 +167,7 @@ impl Network {
             }
             packet.hop += 1;
         }
-    }
-
-    /// Lets a packet wait for the clock, or end its way.
-    #[inline(always)]
-    fn stop(&mut self, element: Element, time: Time, packet: Packet) {
-        match element {
-            Element::Merge(merge) => self.wait_at_merge(merge, time, packet),
-            Element::SharedMerge(merge) => self.wait_at_shared_merge(merge, time, packet),
-            Element::Sender => self.wait_for_sender(time, &packet),
-            Element::Queue { index, level } => self.join_queue(index, time, packet, level),
-            Element::Sink => self.count_datagram(packet.flow, time),
-            // Packets go on from these.
-            Element::Link(_)
-            | Element::Private(_)
-            | Element::Receiver
-            | Element::SharedSender
-            | Element::Loss(_)
-            | Element::Pipe(_)
-            | Element::Overtaking(_)
-            | Element::Channel(_)
-            | Element::Process(_) => {}
-        }
+        None
     }
 
     /// Crosses all links in a row whose departures are known on arrival; returns when the packet arrives at the hop behind
