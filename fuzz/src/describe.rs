@@ -15,7 +15,7 @@ use tcp::{
 const MOST_LINKS: usize = 5;
 const MOST_FLOWS: usize = 5;
 
-/// What the fuzzer chooses; any choice is a legal scenario.
+/// Choices of the fuzzer; any of them makes a legal scenario.
 #[derive(Arbitrary, Debug)]
 pub struct Description {
     links: Vec<(Link, Link)>,
@@ -113,7 +113,7 @@ fn some<T>(byte: u8, value: T) -> Option<T> {
 }
 
 impl Description {
-    /// The scenario.
+    /// Returns the scenario that the choices describe.
     pub fn scenario(&self) -> Scenario {
         let pairs = self.links.iter().take(MOST_LINKS).enumerate();
         let mut links: Vec<LinkConfig> = pairs

@@ -1,4 +1,4 @@
-//! What holds after any run of any scenario.
+//! Invariants of any run of any scenario.
 
 use base::Time;
 use net::{AqmConfig, LinkStatistics};
@@ -7,10 +7,11 @@ use sim::{Column, FlowStatistics, Outcome, Scenario, Traces};
 
 use crate::Run;
 
-/// Writing packets is slow, and all are written alike.
+/// Packets up to which a capture is written: writing is slow, and all packets are written in the same way.
 const MOST_CAPTURED: usize = 1000;
 
-/// Packets are conserved, time and ACKs go forward, windows are at least one packet, and a capture can be written.
+/// Checks that packets are conserved, time and ACKs go forward, windows are at least one packet, and a capture
+/// can be written.
 pub fn check_outcome(scenario: &Scenario, run: &Run) {
     let outcome = &run.outcome;
     for (link, config) in scenario.links.iter().enumerate() {
@@ -28,7 +29,7 @@ pub fn check_outcome(scenario: &Scenario, run: &Run) {
     }
 }
 
-/// Two runs gave the same numbers, bit for bit.
+/// Checks that two runs gave the same numbers, bit for bit.
 pub fn check_same(one: &Run, other: &Run) {
     assert_eq!(one.finished, other.finished);
     assert_eq!(one.outcome.events, other.outcome.events);
@@ -109,7 +110,7 @@ fn check_traces(scenario: &Scenario, traces: &Traces) {
         return;
     }
     let mut acknowledged = vec![0; scenario.flow_count()];
-    for row in traces.sequence.iter().flatten().filter(|row| row.kind == sim::Kind::Acked) {
+    for row in traces.sequence.iter().flatten().filter(|row| row.kind == sim::SequenceKind::Acked) {
         let before = &mut acknowledged[row.flow as usize];
         assert!(row.sequence >= *before, "{row:?} after {before}");
         *before = row.sequence;

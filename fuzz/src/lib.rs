@@ -1,4 +1,4 @@
-//! What the fuzz targets share: a run of bounded work, and what must hold after any run.
+//! The common part of the fuzz targets: a run of bounded work, and the invariants of any run.
 
 mod describe;
 mod invariants;
@@ -8,10 +8,11 @@ pub use invariants::{check_outcome, check_same};
 
 use sim::{Engine, Outcome, Progress, Scenario};
 
-/// Events of a run at most, and how many at a time.
+/// Most events of a run.
 const EVENTS: u64 = 5000;
+/// Events between two looks at the progress.
 const SLICE: u64 = 500;
-/// A larger scenario is a legal way to ask for much work.
+// A larger scenario is legal too, but each of its events is more work.
 const MOST_LINKS: usize = 40;
 const MOST_FLOWS: usize = 20;
 const LARGEST_WINDOW: f64 = 300.0;
@@ -19,19 +20,19 @@ const LARGEST_WINDOW: f64 = 300.0;
 /// A run, perhaps cut short.
 #[derive(Debug)]
 pub struct Run {
-    /// What it gave until then.
+    /// Results up to the end of the run, or up to the cut.
     pub outcome: Outcome,
-    /// It came to its end.
+    /// Whether the run reached its end.
     pub finished: bool,
 }
 
-/// Whether a run of bounded events is bounded work.
+/// Returns whether a bounded number of events is a bounded amount of work.
 pub fn is_small(scenario: &Scenario) -> bool {
     let windows = scenario.flows.iter().all(|flow| flow.sender.initial_window <= LARGEST_WINDOW);
     windows && scenario.links.len() <= MOST_LINKS && scenario.flow_count() <= MOST_FLOWS
 }
 
-/// Runs so many events at most; none where the engine refused to go on, in words.
+/// Runs at most [`EVENTS`] events; `None` if the engine refuses to go on and says why.
 pub fn run(scenario: &Scenario) -> Option<Run> {
     let mut engine = Engine::new(scenario, 0);
     let mut finished = false;

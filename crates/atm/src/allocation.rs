@@ -12,13 +12,13 @@ const SILENCE_S: f64 = 0.5;
 /// The algorithm by which a port allocates explicit rates.
 #[derive(Clone, Debug)]
 pub(crate) enum Allocation {
-    /// No explicit rates.
+    /// The port stamps no explicit rates.
     None,
-    /// Rates stamped into forward RM cells and recorded from backward ones; with the utilization.
+    /// Rates stamped into forward RM cells and recorded from backward ones; with the utilisation.
     TwoPass(Shares, f64),
-    /// Current rates recorded from forward RM cells; with the utilization.
+    /// Current rates recorded from forward RM cells; with the utilisation.
     ByCcr(Shares, f64),
-    /// ERICA, with the utilization.
+    /// ERICA, with the utilisation.
     Erica(Erica, f64),
 }
 

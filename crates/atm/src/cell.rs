@@ -7,9 +7,9 @@ pub struct RmCell {
     pub current_rate: f64,
     /// Largest rate that the ports allow so far (ER).
     pub explicit_rate: f64,
-    /// Congestion indication (CI): the source must reduce its rate.
+    /// The source must reduce its rate (CI, congestion indication).
     pub congestion: bool,
-    /// No increase (NI): the source must not raise its rate.
+    /// The source must not raise its rate (NI, no increase).
     pub no_increase: bool,
 }
 
@@ -29,7 +29,7 @@ pub(crate) enum Payload {
     Forward(RmCell),
     /// A resource-management cell on its return to the source.
     Backward(RmCell),
-    /// Constant-rate cross-traffic.
+    /// Padding of constant-rate cross-traffic.
     Cross,
 }
 

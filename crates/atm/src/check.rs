@@ -93,7 +93,7 @@ impl Faults {
         self.path(&format!("{field}.backward"), &channel.backward, ports);
         if channel.forward.len() != channel.backward.len() {
             self.0.push(format!(
-                "{field}.backward: the way back crosses other nodes; given {} ports; allowed {}",
+                "{field}.backward: the backward path crosses other nodes; given {} ports; allowed {}",
                 channel.backward.len(),
                 channel.forward.len()
             ));

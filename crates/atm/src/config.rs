@@ -11,7 +11,7 @@ pub struct AtmConfig {
     pub ports: Vec<PortConfig>,
     /// Duplex virtual channels.
     pub channels: Vec<ChannelConfig>,
-    /// Cross-traffic.
+    /// Sources of cross-traffic.
     pub cross: Vec<CrossConfig>,
     /// Values to record.
     pub trace: TraceConfig,
@@ -39,7 +39,7 @@ pub struct PortConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "algorithm", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum AllocationConfig {
-    /// No explicit rates.
+    /// The port stamps no explicit rates.
     None {},
     /// Reconstruction of [two-way, reference 12] from its published principle: rates are stamped into forward RM cells
     /// and recorded from backward ones.
@@ -72,9 +72,9 @@ pub struct ChannelConfig {
     /// Ports from the far end to the near one, through the same nodes: the last one belongs to the node that
     /// `forward[0]` leads to.
     pub backward: Vec<usize>,
-    /// Near end.
+    /// The channel's near end.
     pub near: EndConfig,
-    /// Far end.
+    /// The channel's far end.
     pub far: EndConfig,
 }
 
@@ -162,9 +162,9 @@ pub struct CrossConfig {
     pub path: Vec<usize>,
     /// Rate \[bit/s\], headers of cells included.
     pub rate_bps: f64,
-    /// Start \[s\].
+    /// Start of the source \[s\].
     pub start_s: f64,
-    /// End \[s\]; `None`: never.
+    /// End of the source \[s\]; `None`: never.
     pub stop_s: Option<f64>,
 }
 
@@ -178,7 +178,7 @@ pub struct TraceConfig {
     pub ip_queue: bool,
     /// Cells in each port, after each arrival.
     pub cell_queue: bool,
-    /// Cells dropped.
+    /// Each dropped cell.
     pub drops: bool,
     /// Intervals for which the extremes of rates and queues are recorded, for a picture.
     #[serde(skip)]

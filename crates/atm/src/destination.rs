@@ -3,7 +3,7 @@ use crate::cell::RmCell;
 /// A packet whose cells are in flight.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Transit {
-    /// The packet.
+    /// The packet itself.
     pub packet: base::Packet,
     /// Number of the packet at its end.
     pub number: u32,

@@ -22,7 +22,7 @@ pub struct Arrival {
     pub time: Time,
     /// End at which it arrived.
     pub end: u32,
-    /// The packet.
+    /// The reassembled packet.
     pub packet: Packet,
     /// Whether all its cells arrived; if not, the packet is lost, and `time` is when the end system finds out.
     pub intact: bool,

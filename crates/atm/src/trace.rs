@@ -9,7 +9,7 @@ pub struct Row {
     pub time: Time,
     /// Index of the end or of the port.
     pub index: u32,
-    /// New value.
+    /// Value after the change.
     pub value: f64,
 }
 

@@ -1,6 +1,6 @@
 use crate::Time;
 
-/// What a packet carries.
+/// The content of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PacketKind {
     /// A data segment that is sent for the first time.
@@ -19,15 +19,15 @@ pub struct Packet {
     pub sequence: u64,
     /// Data: when it was sent. ACK: the stamp of the segment that it answers (RFC 7323).
     pub stamp: Time,
-    /// Where it is on its route: an index into the network's table of hops.
+    /// Current hop of its path: an index into the network's table of hops.
     pub hop: u32,
-    /// The flow that it belongs to, by its number.
+    /// Number of the flow that it belongs to.
     pub flow: u32,
-    /// Its length on every link, headers included.
+    /// Length on every link, headers included \[bytes\].
     pub bytes: u16,
-    /// Data or ACK.
+    /// Data, a retransmission, or an ACK.
     pub kind: PacketKind,
-    /// Data only: the sender was in slow start when it sent this.
+    /// Whether the sender was in slow start when it sent this (data only).
     pub slow_start: bool,
 }
 

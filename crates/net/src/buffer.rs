@@ -1,4 +1,4 @@
-/// Whether a buffer's limit counts the packet in transmission.
+/// The packets that count towards a buffer's limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
     /// Counts the packet in transmission: ns-2's DropTail, where limit B holds B packets in all.
@@ -10,11 +10,11 @@ pub enum Counting {
 /// The capacity of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// No limit.
+    /// A buffer without a limit.
     Unlimited,
-    /// Packets.
+    /// The number of packets is limited.
     Packets(u64),
-    /// Bytes.
+    /// The number of bytes is limited.
     Bytes(u64),
 }
 
@@ -31,11 +31,11 @@ pub struct Buffer {
 /// The packets in a link at an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Occupancy {
-    /// Packets, the one in transmission included.
+    /// Number of packets, the one in transmission included.
     pub packets: u64,
-    /// Their bytes.
+    /// Length of all of them \[bytes\].
     pub bytes: u64,
-    /// Bytes of the packet in transmission; 0 where the link is idle.
+    /// Length of the packet in transmission \[bytes\]; 0 if the link is idle.
     pub bytes_in_service: u64,
 }
 

@@ -7,7 +7,7 @@ pub enum DelayLaw {
     Steps(Vec<(Time, Time)>),
     /// A semi-Markov process, which stays in a state for a random time and then enters another.
     Alternating {
-        /// States.
+        /// States of the process.
         states: Vec<DelayState>,
         /// Index of the first state.
         start: usize,
@@ -23,8 +23,8 @@ pub enum DelayLaw {
     },
 }
 
-/// A state of [`DelayLaw::Alternating`]. The process stays in it for V = T + X: at least `least_stay`, and exponentially
-/// distributed longer [abrupt-delay, section II].
+/// A state of [`DelayLaw::Alternating`]. The process stays in it for V = T + X: at least `least_stay`, and
+/// exponentially distributed longer [abrupt-delay, section II].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DelayState {
     /// Delay in this state.
@@ -110,8 +110,8 @@ fn choose(row: &[f64], uniform: f64) -> usize {
     chosen.or_else(|| row.iter().rposition(|&probability| probability > 0.0)).unwrap_or_default()
 }
 
-/// A propagation delay behind a link that changes: a packet has the delay of the instant at which its last bit leaves the
-/// link.
+/// A propagation delay behind a link that changes: a packet has the delay of the instant at which its last bit leaves
+/// the link.
 #[derive(Clone, Debug)]
 pub struct Pipe {
     process: DelayProcess,
@@ -122,8 +122,8 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    /// Returns a pipe whose delay is that of a process and a constant. Packets keep their order, or overtake one another where
-    /// the delay falls.
+    /// Returns a pipe whose delay is that of a process and a constant. Packets keep their order, or overtake one
+    /// another where the delay falls.
     pub fn new(process: DelayProcess, constant: Time, keeps_order: bool) -> Pipe {
         Pipe { process, constant, keeps_order, last: Time::ZERO }
     }
@@ -200,8 +200,9 @@ mod tests {
 
     #[test]
     fn the_alternating_process_spends_its_time_by_the_mean_stays() {
-        // [abrupt-delay, section IV.A]: E[V_i] / (E[V_1] + E[V_2]), here 0.3 and 0.9 s: a quarter. Half a million changes; the
-        // share's standard deviation, from the variances 0.04 and 0.36 of the stays, is about 4e-4: four are 1.6e-3.
+        // [abrupt-delay, section IV.A]: E[V_i] / (E[V_1] + E[V_2]), here 0.3 and 0.9 s: a quarter. Half a million
+        // changes; the share's standard deviation, from the variances 0.04 and 0.36 of the stays, is about 4e-4: four
+        // are 1.6e-3.
         let law =
             DelayLaw::Alternating { states: states(&[(0.1, 0.1, 0.2), (0.3, 0.3, 0.6)]), start: 0, transitions: None };
         let (shares, changes) = proportions(process(law), &[0.1, 0.3], t(300_000.0));
@@ -216,8 +217,8 @@ mod tests {
         let law = DelayLaw::Alternating { states: states(&stays), start: 0, transitions: Some(rows) };
         let (shares, changes) = proportions(process(law), &[0.1, 0.2, 0.3], t(200_000.0));
         assert!(changes[1][0] > 10_000 && changes[1][2] == 0 && changes[0][0] == 0);
-        // Visits by pi = pi P: (8, 7, 4) / 19; by their stays (8, 7, 8) / 23. Some 1.65e5 visits: 4 standard deviations are
-        // below 0.005.
+        // Visits by pi = pi P: (8, 7, 4) / 19; by their stays (8, 7, 8) / 23. Some 1.65e5 visits: 4 standard deviations
+        // are below 0.005.
         for (share, expected) in shares.iter().zip([8.0 / 23.0, 7.0 / 23.0, 8.0 / 23.0]) {
             assert!((share - expected).abs() < 0.005, "{shares:?}");
         }

@@ -1,9 +1,9 @@
 //! Links and queue disciplines. Knows packets and time, but no TCP.
 //!
-//! A link is a buffer and a transmitter. There are two kinds, by when a packet's fate is known: a [`Link`] knows it on arrival;
-//! the [`Discipline`] of a [`QueuedLink`] may still drop a waiting packet, or let others overtake it. A [`Process`] is a host's
-//! serial work: a fixed time a packet. A [`Pipe`] is a propagation delay that changes. A [`LossProcess`] loses packets as they
-//! arrive at a link.
+//! A link is a buffer and a transmitter. There are two kinds, by when a packet's fate is known: a [`Link`] knows it on
+//! arrival; the [`Discipline`] of a [`QueuedLink`] may still drop a waiting packet, or let others overtake it. A
+//! [`Process`] is a host's serial work: a fixed time a packet. A [`Pipe`] is a propagation delay that changes. A
+//! [`LossProcess`] loses packets as they arrive at a link.
 
 mod buffer;
 mod delay;

@@ -3,11 +3,11 @@ use base::{Packet, PacketKind, RandomStream, Time};
 /// The packets to which a loss process applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppliesTo {
-    /// All packets.
+    /// All packets: data and ACKs.
     All,
-    /// Data packets.
+    /// Data packets, but no ACKs.
     Data,
-    /// ACKs.
+    /// ACKs, but no data.
     Acks,
 }
 
@@ -26,15 +26,16 @@ impl AppliesTo {
 pub enum LossLaw {
     /// Each packet with a probability, independently.
     Bernoulli(f64),
-    /// The next packet after each instant of a Poisson process; an instant expires if no packet arrives within `void_after`
-    /// [variable-delay, section 6].
+    /// The next packet after each instant of a Poisson process; an instant expires if no packet arrives within
+    /// `void_after` [variable-delay, section 6].
     Poisson {
         /// Mean time between two instants \[s\].
         mean_interval_s: f64,
         /// Time after which an instant expires.
         void_after: Time,
     },
-    /// By a Markov chain of two states that takes a step after each packet (Gilbert 1960, Elliott 1963), from the good state.
+    /// By a Markov chain of two states that takes a step after each packet (Gilbert 1960, Elliott 1963), from the good
+    /// state.
     GilbertElliott {
         /// Probability of a step from the good to the bad state (p).
         to_bad: f64,

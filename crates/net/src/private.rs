@@ -5,8 +5,8 @@ use crate::statistics::{LinkStatistics, Measurement};
 
 /// Identical drop-tail links, one for each flow of a group, that carry packets of one size.
 ///
-/// As its packets are of one size, the state of a link is one instant, the departure of its last packet; its occupancy follows
-/// from that. The caller keeps this instant of each link; the counters are common to all.
+/// As its packets are of one size, the state of a link is one instant, the departure of its last packet; its occupancy
+/// follows from that. The caller keeps this instant of each link; the counters are common to all.
 #[derive(Clone, Debug)]
 pub struct PrivateLinks {
     service: Time,
@@ -53,8 +53,8 @@ impl PrivateLinks {
         statistics
     }
 
-    /// Handles the arrival of a packet at the link whose last departure is `last`; returns its departure, `None` if it is
-    /// dropped.
+    /// Handles the arrival of a packet at the link whose last departure is `last`; returns its departure, `None` if it
+    /// is dropped.
     #[inline(always)]
     pub fn arrive(&mut self, last: &mut Time, now: Time, measurement: &Measurement) -> Option<Time> {
         let start = now.max(*last);

@@ -66,7 +66,7 @@ impl Discipline {
 /// The transmitter that a queue feeds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Transmitter {
-    /// No packet has been in transmission since this instant.
+    /// The transmitter has been idle since this instant.
     Idle { since: Time },
     /// A packet of this length is in transmission.
     Busy { bytes: u16 },
@@ -109,8 +109,8 @@ impl Queue {
         self.waiting.iter()
     }
 
-    /// Enqueues a packet of a priority level. Where the AQM or a full buffer demands a drop, the overflow rule says of which
-    /// packet; that may be the arriving one.
+    /// Enqueues a packet of a priority level. Where the AQM or a full buffer demands a drop, the overflow rule says of
+    /// which packet; that may be the arriving one.
     pub(crate) fn enqueue(
         &mut self,
         arriving: Waiting,

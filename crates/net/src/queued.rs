@@ -6,7 +6,8 @@ use crate::statistics::{LinkStatistics, Measurement};
 
 /// A link whose discipline may drop a waiting packet, or let others overtake it; so departures are events.
 ///
-/// Packets may arrive at several priority levels, 0 the highest. A packet in transmission is neither interrupted nor dropped.
+/// Packets may arrive at several priority levels, 0 the highest. A packet in transmission is neither interrupted nor
+/// dropped.
 #[derive(Clone, Debug)]
 pub struct QueuedLink {
     rate: Rate,
@@ -70,7 +71,8 @@ impl QueuedLink {
         self.statistics.observe_queue(self.packets(), now, measurement);
     }
 
-    /// Ends the transmission of a packet, which is returned, and begins the next one; reports each packet that is dropped.
+    /// Ends the transmission of a packet, which is returned, and begins the next one; reports each packet that is
+    /// dropped.
     pub fn depart(&mut self, now: Time, measurement: &Measurement, dropped: &mut impl FnMut(Packet)) -> Option<Packet> {
         let sent = self.in_transmission.take()?;
         self.idle_since = now;
@@ -244,8 +246,8 @@ mod tests {
         assert_eq!(counted.queue_area, u128::from(Time::from_seconds(10e-3).picoseconds()));
     }
 
-    /// Cobham 1954: without interruption a packet of level k waits R / ((1 - s_{k-1}) (1 - s_k)), with s_k the load of the levels
-    /// down to k and R the mean rest of a service. Here 1 ms each, loads 0.3 and 0.5: R = 0.4 ms.
+    /// Cobham 1954: without interruption a packet of level k waits R / ((1 - s_{k-1}) (1 - s_k)), with s_k the load of
+    /// the levels down to k and R the mean rest of a service. Here 1 ms each, loads 0.3 and 0.5: R = 0.4 ms.
     #[test]
     fn mean_waits_are_cobhams() {
         let mut random = RandomStream::named(1, 0, "arrivals");

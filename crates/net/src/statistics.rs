@@ -28,7 +28,7 @@ pub struct LinkStatistics {
     pub lost: [u64; 2],
     /// Packets that were transmitted completely.
     pub departed: [u64; 2],
-    /// Their bytes.
+    /// Bytes of these packets.
     pub departed_bytes: [u64; 2],
     /// Time spent transmitting, in the measured part.
     pub busy: Time,

@@ -1,4 +1,4 @@
-//! ABR channels of an ATM network, as links: a packet goes in at one end and comes out, reassembled, at the other.
+//! ABR channels of an ATM network, as links: a packet enters at one end and arrives, reassembled, at the other.
 
 use atm::{Arrival, AtmConfig, AtmNetwork};
 use base::{Packet, Time};
@@ -8,7 +8,7 @@ use crate::network::Network;
 use crate::observe::{overview_steps, Observers, OverviewKind};
 use crate::scenario::{ChannelsConfig, Scenario};
 
-/// After so many events in the network the engine looks up again, even if nothing else happens.
+/// Most events of the ATM network that are one event of the engine, so that a run can show progress and be cancelled.
 const LONGEST_STRETCH: u64 = 10_000;
 
 /// The channels of a run. Their next event is one element of the engine's event queue.
@@ -16,17 +16,17 @@ const LONGEST_STRETCH: u64 = 10_000;
 pub(crate) struct Channels {
     atm: AtmNetwork,
     element: u32,
-    /// The link that each end's way stands for.
+    /// Index of the link that represents the direction from each end.
     links: Vec<u32>,
     statistics: Vec<LinkStatistics>,
 }
 
 impl Channels {
-    /// The channels of a scenario, the engine's element of this number; none where it has none.
+    /// Returns the channels of a scenario, with their number in the event queue; `None` if there are no channels.
     pub(crate) fn new(scenario: &Scenario, element: u32) -> Option<Box<Channels>> {
         let ChannelsConfig { network, links } = scenario.atm.as_ref()?;
         let mut config: AtmConfig = network.clone();
-        // Lengths of queues are told to the observers of links, once the run is over.
+        // The observers of links get the lengths of queues once the run is over.
         let trace = &scenario.trace;
         config.trace.ip_queue |= trace.queue || trace.queue_distribution || trace.overview_interval_s.is_some();
         config.trace.overview = trace.overview_interval_s.map(|_| overview_steps(scenario));
@@ -38,19 +38,19 @@ impl Channels {
         }))
     }
 
-    /// What the channels counted, of the link that an end's way stands for.
+    /// Returns the counters of the link that represents the direction from an end.
     pub(crate) fn statistics(&self, end: u32) -> LinkStatistics {
         self.statistics[end as usize]
     }
 
-    /// Events in the network.
+    /// Returns the number of events in the ATM network.
     pub(crate) fn events(&self) -> u64 {
         self.atm.events_handled()
     }
 
     fn count(&mut self, arrival: &Arrival, measurement: &Measurement) {
         let Arrival { time, packet, intact, history: [entered, started, sent], .. } = *arrival;
-        // It came to the end opposite the one that it went in at.
+        // The packet arrived at the end opposite to the one where it entered.
         let statistics = &mut self.statistics[arrival.end as usize ^ 1];
         statistics.in_link(entered, sent, measurement);
         if intact {
@@ -60,7 +60,7 @@ impl Channels {
         }
     }
 
-    /// Tells the observers how long the queues were, and gives what else was recorded.
+    /// Reports the lengths of the queues to the observers, and returns all other recorded rows.
     pub(crate) fn finish(self, observers: &mut Observers) -> atm::Traces {
         let traces = self.atm.finish();
         let mut lengths = vec![0; self.links.len()];
@@ -86,7 +86,7 @@ impl Channels {
 }
 
 impl Network {
-    /// A packet comes to its channel; the clock is there.
+    /// Passes a packet to its channel, at the clock's own time.
     #[inline(never)]
     pub(crate) fn join_channel(&mut self, end: u32, now: Time, packet: Packet) {
         let Some(channels) = &mut self.channels else { return };
@@ -97,13 +97,13 @@ impl Network {
         self.events.set(channels.element, channels.atm.next_event());
     }
 
-    /// The channels go on until something else happens, or a packet comes out.
+    /// Advances the channels until the next event of anything else, or until a packet arrives.
     #[inline(never)]
     pub(crate) fn on_channels(&mut self, now: Time) {
         let Some(channels) = &mut self.channels else { return };
         let element = channels.element;
         let (other, whose) = self.events.first_except(element);
-        // At the same instant the lower element goes first.
+        // Of two elements at the same instant, the one with the lower number is first.
         let until = if whose > element { other } else { other - Time::from_picoseconds(1) };
         let until = until.min(self.measurement.end).max(now);
         let arrival = channels.atm.advance_some(until, LONGEST_STRETCH);

@@ -1,17 +1,17 @@
-//! Tables as data: what Python gets of a run's rows.
+//! Tables as data: the columns of a run's rows that Python gets.
 
 /// A column of a table: its name, and the function that reads a row's value, by the type of the values.
 #[derive(Clone, Copy, Debug)]
 pub enum Column<Row> {
-    /// Truth values.
+    /// Column of truth values.
     Bool(&'static str, fn(&Row) -> bool),
-    /// Codes; `contract` names them.
+    /// Column of codes; `contract` names them.
     U8(&'static str, fn(&Row) -> u8),
-    /// Indices.
+    /// Column of indices.
     U32(&'static str, fn(&Row) -> u32),
-    /// Counts.
+    /// Column of counts.
     U64(&'static str, fn(&Row) -> u64),
-    /// Amounts, and counts that may be unknown.
+    /// Column of amounts, or of counts that may be unknown.
     F64(&'static str, fn(&Row) -> f64),
 }
 

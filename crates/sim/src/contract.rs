@@ -9,7 +9,7 @@ use serde_json::{json, Map, Value};
 use tcp::LossCause;
 
 use crate::check::LIMITS;
-use crate::observe::{Kind, OverviewKind};
+use crate::observe::{OverviewKind, SequenceKind};
 use crate::recovery::TimeoutKind;
 use crate::scenario::{
     CountingConfig, CrossingConfig, DelayLawConfig, LossLawConfig, OrderConfig, PriorityVictimConfig, QueueConfig,
@@ -37,7 +37,7 @@ pub fn contract() -> Value {
         "most_rows_of_a_group": MOST_ROWS_OF_A_GROUP,
         "codes": {
             "overview.kind": names::<OverviewKind>(),
-            "sequence.kind": names::<Kind>(),
+            "sequence.kind": names::<SequenceKind>(),
             "losses.cause": causes,
             "recovery.event": repairs,
         },
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn a_code_is_the_position_of_its_name() {
         codes_are_positions::<OverviewKind>(|kind| kind as u8);
-        codes_are_positions::<Kind>(|kind| kind as u8);
+        codes_are_positions::<SequenceKind>(|kind| kind as u8);
         codes_are_positions::<TimeoutKind>(|kind| kind as u8);
         let causes = [LossCause::Timeout, LossCause::FastRetransmit];
         assert_eq!(causes.map(|cause| cause as u8), [0, 1]);

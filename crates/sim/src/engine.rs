@@ -13,10 +13,10 @@ use crate::sender_slot::SenderSlot;
 use crate::traffic::Datagrams;
 use ahead::{Upcoming, MANY_FLOWS};
 
-/// Packets of one flow in flight from which on nothing can be limiting it.
+/// Number of packets in flight that shows that nothing limits a flow.
 const MOST_IN_FLIGHT: u64 = 20_000_000;
 
-/// Whether a run is still going.
+/// The state of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Progress {
     /// The run has not reached its end.
@@ -107,7 +107,7 @@ impl Engine {
         }
     }
 
-    /// Handles at most so many events.
+    /// Handles at most this number of events.
     pub fn advance(&mut self, events: u64) -> Progress {
         if let Some(why) = self.network.observers.as_ref().and_then(|observers| observers.failure(self.now)) {
             return Progress::Failed(why);
@@ -208,7 +208,8 @@ impl Engine {
         self.network.events.set(self.network.numbers.number(EventId::Sender(flow)), time);
     }
 
-    /// Forwards the first packet of a shared merge point; handles at once an ACK that it causes, if nobody else can notice.
+    /// Forwards the first packet of a shared merge point; handles at once an ACK that it causes, if nobody else can
+    /// notice.
     #[inline(never)]
     fn on_shared_merge(&mut self, merge: u32, now: Time) {
         let Some(mut packet) = self.network.pop_shared_merge(merge) else { return };
@@ -242,8 +243,8 @@ impl Engine {
 
     /// Handles an ACK of a sender that has no queue of its own for ACKs.
     ///
-    /// The event of such a sender is its timer or its start alone. It stays where it is while the timer moves on: an event
-    /// that finds nothing to do is only scheduled again.
+    /// The event of such a sender is its timer or its start alone. It stays where it is while the timer moves on: an
+    /// event that finds nothing to do is only scheduled again.
     #[inline(never)]
     fn take_shared_ack(&mut self, flow: u32, ack: ArrivingAck) {
         self.take_ack(flow, ack);
@@ -328,7 +329,7 @@ impl Engine {
         Outbox { network: &mut self.network, flow, now }.transmit(segment);
     }
 
-    /// Lets a sender handle an ACK, and counts it.
+    /// Passes an ACK to its sender, and counts it.
     #[inline(always)]
     fn take_ack(&mut self, flow: u32, ack: ArrivingAck) {
         let now = ack.time;

@@ -5,7 +5,7 @@ use tcp::Receiver;
 
 use crate::loss_log::LogNumber;
 
-/// An ACK on its last way to the sender.
+/// An ACK that is about to arrive at its sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ArrivingAck {
     pub(crate) time: Time,
@@ -13,104 +13,108 @@ pub(crate) struct ArrivingAck {
     pub(crate) echo: Time,
 }
 
-/// Departures that stand with each end of a flow.
-const DEPARTURES_AT_END: usize = 2;
+/// Number of slots for departures in each half of a [`FlowSlot`].
+const SLOTS_AT_END: usize = 2;
 
-/// What the network and the engine keep of a flow. In the order of use: the first cache line is that of the sender's end, for ACKs and
-/// for what they let out; the second one that of the receiver's end, for data.
+/// The state of a flow in the network and the engine.
+///
+/// Fields are ordered by use: the first cache line is the sender's end, for ACKs and the data that they release; the
+/// second one is the receiver's end, for data.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct FlowSlot {
-    /// The sender's instant in the event queue, or a later one.
+    /// Instant of the sender's event in the event queue, or a later one.
     pub(crate) pending: Time,
-    /// The sender has its congestion window since then.
+    /// Last change of the congestion window.
     pub(crate) since: Time,
-    /// When it last sent.
+    /// Instant of the last transmission.
     pub(crate) last_sent: Time,
-    /// When the last packet departs from each of the flow's own copies of links at this end; see [`Departures`].
-    sender_departures: [Time; DEPARTURES_AT_END],
-    /// Where it is counted.
+    /// Last departure from each of the first private links at this end; see [`PrivateDepartures`].
+    sender_departures: [Time; SLOTS_AT_END],
+    /// Index of the account that counts the flow's packets.
     pub(crate) account: u32,
-    /// Its source of transfers; [`NO_SOURCE`] where it has none.
+    /// Index of the source of transfers; or [`NO_SOURCE`].
     pub(crate) source: u32,
-    /// Number of its ACKs that wait where all senders' ACKs do.
+    /// Number of ACKs of the flow in the common queue of ACKs.
     pub(crate) shared_acks: u32,
-    /// The first hop of its data.
+    /// Index of the first hop of data.
     pub(crate) data: u32,
-    /// The log of its losses; none where there was none that matters.
+    /// Log of losses; `None` until the flow loses or retransmits a packet.
     pub(crate) loss_log: Option<LogNumber>,
     pub(crate) packet_bytes: u16,
-    /// As `sender_departures`, of all other copies.
-    receiver_departures: [Time; DEPARTURES_AT_END],
-    /// As `account`.
+    /// Last departure from each of the first private links at the receiver's end.
+    receiver_departures: [Time; SLOTS_AT_END],
+    /// Copy of `account` in this cache line.
     pub(crate) receiver_account: u32,
-    /// The first hop of its ACKs, right behind that of the receiver, and their size.
+    /// Index of the first hop of ACKs, right behind the hop of the receiver.
     pub(crate) first_ack_hop: u32,
     pub(crate) ack_bytes: u16,
     pub(crate) receiver: Receiver,
-    /// The receiver's element in the event queue, where it may hold ACKs back.
+    /// Index of the receiver's timer, if it delays ACKs.
     pub(crate) receiver_timer: u32,
 }
 
 pub(crate) const NO_SOURCE: u32 = u32::MAX;
 
-// Whole cache lines, in which the front of the receiver ends one.
+// Whole cache lines; the fields of the receiver that every packet needs are at the end of the second one.
 const _: () = assert!(size_of::<FlowSlot>() == 192);
 const _: () = assert!(offset_of!(FlowSlot, receiver_departures) == 64);
 const _: () = assert!(offset_of!(FlowSlot, receiver) == 96);
 
-/// When the last packet departs from each flow's own copies of links: the first at each end of the flow stand with it, the rest here.
+/// The last departure from each private link of each flow, which is the whole state of such a link.
+///
+/// The first links at each end of a flow have slots in its [`FlowSlot`], all others here.
 #[derive(Clone, Debug)]
-pub(crate) struct Departures {
+pub(crate) struct PrivateDepartures {
     more: Vec<Time>,
-    /// How many of a flow stand here.
-    each: usize,
+    /// Slots of a flow in `more`.
+    slots_per_flow: usize,
 }
 
-/// Where the last departure from a flow's copy of a link stands: so many at the sender's end, as many at the receiver's, and from then on
-/// elsewhere.
-pub(crate) type DepartureSeat = usize;
+/// Index of the slot of a private link's last departure: two slots at the sender's end, two at the receiver's, all
+/// others in `PrivateDepartures::more`.
+pub(crate) type DepartureSlot = usize;
 
-/// The seats that a flow has taken: at the sender's end, and at the other one.
+/// Allocates the slots of a flow; counts those allocated at the sender's end and at the receiver's.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Seats([usize; 2]);
+pub(crate) struct SlotAllocator([usize; 2]);
 
-impl Seats {
-    /// The next one at this end, or elsewhere where none is left there.
-    pub(crate) fn next(&mut self, at_sender: bool) -> DepartureSeat {
+impl SlotAllocator {
+    /// Returns the next free slot at an end, or elsewhere if all slots at this end are taken.
+    pub(crate) fn allocate(&mut self, at_sender: bool) -> DepartureSlot {
         let end = usize::from(!at_sender);
-        let there = self.0[end];
+        let taken = self.0[end];
         self.0[end] += 1;
-        if there < DEPARTURES_AT_END {
-            return end * DEPARTURES_AT_END + there;
+        if taken < SLOTS_AT_END {
+            return end * SLOTS_AT_END + taken;
         }
-        let elsewhere: usize = self.0.iter().map(|taken| taken.saturating_sub(DEPARTURES_AT_END)).sum();
-        2 * DEPARTURES_AT_END + elsewhere - 1
+        let elsewhere: usize = self.0.iter().map(|taken| taken.saturating_sub(SLOTS_AT_END)).sum();
+        2 * SLOTS_AT_END + elsewhere - 1
     }
 }
 
-impl Departures {
-    /// For so many flows, each of which has seats below this one.
-    pub(crate) fn new(flows: usize, seats: DepartureSeat) -> Departures {
-        let each = seats.saturating_sub(2 * DEPARTURES_AT_END);
-        Departures { more: vec![Time::ZERO; flows * each], each }
+impl PrivateDepartures {
+    /// Returns the slots of `flows` flows, `slots` for each, with no departure yet.
+    pub(crate) fn new(flows: usize, slots: usize) -> PrivateDepartures {
+        let slots_per_flow = slots.saturating_sub(2 * SLOTS_AT_END);
+        PrivateDepartures { more: vec![Time::ZERO; flows * slots_per_flow], slots_per_flow }
     }
 
-    /// Of a flow.
+    /// Returns the last departure in a slot of a flow.
     #[inline(always)]
-    pub(crate) fn last<'a>(&'a mut self, flows: &'a mut [FlowSlot], flow: u32, seat: DepartureSeat) -> &'a mut Time {
-        if seat < DEPARTURES_AT_END {
-            &mut flows[flow as usize].sender_departures[seat]
-        } else if seat < 2 * DEPARTURES_AT_END {
-            &mut flows[flow as usize].receiver_departures[seat - DEPARTURES_AT_END]
+    pub(crate) fn last<'a>(&'a mut self, flows: &'a mut [FlowSlot], flow: u32, slot: DepartureSlot) -> &'a mut Time {
+        if slot < SLOTS_AT_END {
+            &mut flows[flow as usize].sender_departures[slot]
+        } else if slot < 2 * SLOTS_AT_END {
+            &mut flows[flow as usize].receiver_departures[slot - SLOTS_AT_END]
         } else {
-            &mut self.more[flow as usize * self.each + seat - 2 * DEPARTURES_AT_END]
+            &mut self.more[flow as usize * self.slots_per_flow + slot - 2 * SLOTS_AT_END]
         }
     }
 }
 
 impl FlowSlot {
-    /// A flow that has done nothing yet.
+    /// Returns the state of a flow that has done nothing yet.
     pub(crate) fn new(
         receiver: Receiver,
         packet_bytes: u16,
@@ -139,19 +143,19 @@ impl FlowSlot {
         }
     }
 
-    /// Its source of transfers, if it has one.
+    /// Returns the index of the source of transfers, if there is one.
     #[inline(always)]
     pub(crate) fn source(&self) -> Option<u32> {
         (self.source != NO_SOURCE).then_some(self.source)
     }
 
-    /// Fetches what an ACK needs, and the sender.
+    /// Prefetches the fields that an ACK and the sender need.
     #[inline(always)]
     pub(crate) fn prefetch_sender_end(&self) {
         prefetch(&self.pending);
     }
 
-    /// Fetches what data need.
+    /// Prefetches the fields that data need.
     #[inline(always)]
     pub(crate) fn prefetch_receiver_end(&self) {
         prefetch(&self.receiver_departures);
@@ -163,11 +167,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_copy_of_a_link_has_a_seat_of_its_own() {
-        // Each way of six to lie at one end or the other.
+    fn each_private_link_has_a_slot_of_its_own() {
+        // Six links, each at one end or the other, in all combinations.
         for ends in 0..64_u32 {
-            let mut seats = Seats::default();
-            let mut given: Vec<_> = (0..6).map(|link| seats.next(ends >> link & 1 == 0)).collect();
+            let mut slots = SlotAllocator::default();
+            let mut given: Vec<_> = (0..6).map(|link| slots.allocate(ends >> link & 1 == 0)).collect();
             given.sort_unstable();
             let distinct = given.windows(2).all(|pair| pair[0] < pair[1]);
             let (here, there) = (6 - ends.count_ones() as usize, ends.count_ones() as usize);

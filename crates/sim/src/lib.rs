@@ -32,8 +32,8 @@ pub use contract::contract;
 pub use engine::{Engine, Progress};
 pub use job::Job;
 pub use observe::{
-    CaptureRow, CwndRow, DelayRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow,
-    RepairRow, RoundRow, RttRow, SequenceRow, Traces,
+    CaptureRow, CwndRow, DelayRow, DropRow, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow,
+    RepairRow, RoundRow, RttRow, SequenceKind, SequenceRow, Traces,
 };
 pub use outcome::Outcome;
 pub use recovery::{RecoveryStatistics, Repair, TimeoutKind};

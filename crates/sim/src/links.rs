@@ -59,7 +59,7 @@ impl QueueConfig {
         }
     }
 
-    /// Returns the settings of a discipline; `None` for a combination of parts that no settings stand for.
+    /// Returns the settings of a discipline; `None` for a combination of parts that no settings describe.
     pub fn of(discipline: &Discipline) -> Option<QueueConfig> {
         use {AqmConfig as Aqm, SchedulerConfig as Scheduler};
         match (discipline.scheduler, discipline.aqm, discipline.overflow) {

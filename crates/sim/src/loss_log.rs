@@ -37,7 +37,7 @@ pub(crate) struct Losses {
     pub(crate) stalled: Time,
     /// Packets that queues dropped.
     pub(crate) dropped: u64,
-    /// Retransmissions.
+    /// Number of retransmissions.
     pub(crate) retransmitted: u64,
     pub(crate) timeouts: u64,
     pub(crate) fast_retransmits: u64,

@@ -12,7 +12,7 @@ use net::Measurement;
 
 use crate::calendar_queue::CalendarQueue;
 use crate::channels::Channels;
-use crate::flow::{ArrivingAck, Departures, FlowSlot};
+use crate::flow::{ArrivingAck, FlowSlot, PrivateDepartures};
 use crate::loss_log::LossLogs;
 use crate::observe::Observers;
 use crate::recovery::RecoveryStatistics;
@@ -30,7 +30,7 @@ struct Scheduled {
     packet: Packet,
 }
 
-/// All that packets meet between the senders: links, merge points, receivers, and the ways back.
+/// Everything but the senders: links, merge points, receivers, and the return paths.
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) measurement: Measurement,
@@ -39,7 +39,7 @@ pub(crate) struct Network {
     pub(crate) flows: Vec<FlowSlot>,
     /// Counters of flows; large groups have one for all their flows.
     pub(crate) accounts: Vec<FlowStatistics>,
-    /// What each account counts of its recoveries.
+    /// Counters of recoveries, one entry for each account.
     pub(crate) recoveries: Vec<RecoveryStatistics>,
     loss_logs: LossLogs,
     pub(crate) observers: Option<Box<Observers>>,
@@ -47,7 +47,7 @@ pub(crate) struct Network {
     hops: Vec<Hop>,
     link_kinds: Vec<LinkKind>,
     elements: Elements,
-    departures: Departures,
+    private_departures: PrivateDepartures,
     pub(crate) channels: Option<Box<Channels>>,
     /// Packets of ordered streams, each before the merge point of its stream.
     merges: Vec<Ring<Scheduled>>,
@@ -94,7 +94,7 @@ impl Network {
             hops: routes.hops,
             link_kinds: routes.link_kinds,
             elements,
-            departures: Departures::new(flows.len(), routes.seats),
+            private_departures: PrivateDepartures::new(flows.len(), routes.departure_slots),
             channels: Channels::new(scenario, numbers.number(EventId::Channels)),
             merges: vec![Ring::default(); routes.merges],
             shared_merges: vec![CalendarQueue::default(); routes.shared_merges],
@@ -117,17 +117,19 @@ impl Network {
         }
     }
 
-    /// Forwards a packet on a way with private links; returns an ACK that arrives at a sender that shares its queue of ACKs.
+    /// Forwards a packet on a path with private links; returns an ACK that arrives at a sender without a queue of its
+    /// own.
     #[inline(never)]
     pub(crate) fn forward_private(&mut self, time: Time, packet: Packet) -> Option<ArrivingAck> {
         self.walk::<true>(time, packet)
     }
 
-    /// Walks a packet along its way: one match over all that it can meet. What is past the end of the run never happens.
+    /// Forwards a packet along its path, with one match over all kinds of elements. Nothing past the end of the run
+    /// happens.
     ///
-    /// It is compiled twice, as one copy for all ways costs 8 to 10% of a run. Where there are private links (`PRIVATE`), the
-    /// packet stays in registers and crosses links one by one; elsewhere it is in memory, and links in a row have the
-    /// registers.
+    /// It is compiled twice, as one copy for all paths costs 8 to 10% of a run. If there are private links (`PRIVATE`),
+    /// the packet stays in registers and crosses links one by one; elsewhere it is in memory, and links in a row have
+    /// the registers.
     #[inline(always)]
     fn walk<const PRIVATE: bool>(&mut self, mut time: Time, mut packet: Packet) -> Option<ArrivingAck> {
         loop {
@@ -170,8 +172,8 @@ impl Network {
         None
     }
 
-    /// Crosses all links in a row whose departures are known on arrival; returns when the packet arrives at the hop behind
-    /// them, or `None` if it is dropped, or still on its way when the run ends.
+    /// Crosses all links in a row whose departures are known on arrival; returns when the packet arrives at the hop
+    /// behind them, or `None` if it is dropped, or still in flight when the run ends.
     #[inline(always)]
     fn cross_links(&mut self, mut time: Time, packet: &mut Packet) -> Option<Time> {
         let (measurement, hops, links) = (self.measurement, self.hops.as_slice(), self.elements.links.as_mut_slice());
@@ -206,12 +208,12 @@ impl Network {
         }
     }
 
-    /// Returns when a packet leaves its flow's own copy of a link, propagation included; `None` if it is dropped.
+    /// Returns when a packet leaves its flow's private link, propagation included; `None` if it is dropped.
     #[inline(always)]
     fn cross_private_link(&mut self, group: u32, time: Time, packet: Packet) -> Option<Time> {
         let group = &mut self.elements.private_groups[group as usize];
         let (delay, link) = (group.delay, group.link);
-        let last = self.departures.last(&mut self.flows, packet.flow, group.seat);
+        let last = self.private_departures.last(&mut self.flows, packet.flow, group.slot);
         let departure = group.links.arrive(last, time, &self.measurement);
         if departure.is_none() || self.observers.is_some() {
             self.report_private_link(link, time, packet, departure);

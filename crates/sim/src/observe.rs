@@ -12,8 +12,8 @@ use tcp::{LossEvent, Segment, Sender};
 use drop_counter::DropCounter;
 use rounds::RoundFollower;
 pub use rows::{
-    CaptureRow, CwndRow, DelayRow, DropRow, Kind, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow,
-    RepairRow, RoundRow, RttRow, SequenceRow, Traces,
+    CaptureRow, CwndRow, DelayRow, DropRow, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow,
+    RepairRow, RoundRow, RttRow, SequenceKind, SequenceRow, Traces,
 };
 
 use crate::capture_size::{self, duplex};
@@ -161,7 +161,7 @@ impl Observers {
             }
         }
         if let Some(rows) = &mut self.traces.sequence {
-            rows.push(SequenceRow { flow, time, kind: Kind::Acked, sequence: next });
+            rows.push(SequenceRow { flow, time, kind: SequenceKind::Acked, sequence: next });
         }
         if let (Some(rows), Some(thinner)) = (&mut self.traces.overview, self.acked.get_mut(flow as usize)) {
             let emit = |time, value| rows.push(OverviewRow { kind: OverviewKind::Acked, index: flow, time, value });
@@ -175,7 +175,7 @@ impl Observers {
     /// Records a sent data packet.
     pub(crate) fn sent(&mut self, flow: u32, time: Time, segment: &Segment) {
         if let Some(rows) = &mut self.traces.sequence {
-            let kind = if segment.retransmission { Kind::Retransmitted } else { Kind::Sent };
+            let kind = if segment.retransmission { SequenceKind::Retransmitted } else { SequenceKind::Sent };
             rows.push(SequenceRow { flow, time, kind, sequence: segment.sequence });
         }
         if let Some(follower) = self.rounds.get_mut(flow as usize) {

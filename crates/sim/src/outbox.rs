@@ -3,7 +3,7 @@ use tcp::{Actions, LossEvent, Recovered, Segment};
 
 use crate::network::Network;
 
-/// What a sender does, done.
+/// Carries out a sender's actions in the network.
 pub(crate) struct Outbox<'a> {
     pub(crate) network: &'a mut Network,
     pub(crate) flow: u32,

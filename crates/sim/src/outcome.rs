@@ -12,7 +12,7 @@ use crate::traffic::{SizeClass, State, TransferStatistics};
 pub struct Outcome {
     /// Number of the replication.
     pub replication: u64,
-    /// Warm-up and measurement.
+    /// Bounds of the measured part.
     pub measurement: Measurement,
     /// Number of events handled.
     pub events: u64,
@@ -27,7 +27,7 @@ pub struct Outcome {
     pub links: Vec<LinkStatistics>,
     /// Counters of the transfers, one entry for each group of sources, in the order of the scenario.
     pub transfers: Vec<TransferStatistics>,
-    /// Recorded rows.
+    /// Rows that were recorded.
     pub traces: Traces,
 }
 

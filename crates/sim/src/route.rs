@@ -1,4 +1,5 @@
-//! From paths to hops: where a packet's way is known on arrival, and where it must wait for its turn in time.
+//! From paths to hops: the links whose departures are known on arrival, and the places where packets wait for the
+//! clock.
 
 mod feeders;
 
@@ -6,30 +7,30 @@ use std::collections::BTreeMap;
 
 use base::Time;
 
-use crate::flow::{DepartureSeat, Seats};
+use crate::flow::{DepartureSlot, SlotAllocator};
 use crate::scenario::{FlowConfig, LinkConfig, Scenario};
 use feeders::{behind_own_delay, feeder_of, feeders, overtakes, Feeder, Feeders};
 
-/// One step of a packet's way.
+/// One step of a packet's path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Hop {
     pub(crate) element: Element,
-    /// Propagation after it.
+    /// Propagation delay after the element.
     pub(crate) delay: Time,
 }
 
-/// What a hop leads to; the number is an index into the network's table of that kind.
+/// The element to which a hop leads; the number is an index into the network's table of that kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Element {
     /// A link whose departures are known on arrival.
     Link(u32),
     /// A link whose departures are events, entered at a priority level.
     Queue { index: u32, level: u8 },
-    /// The flow's own copy of a link; the number is that of the group of copies.
+    /// A private link; the number is the index of its group.
     Private(u32),
-    /// The end of an ordered stream where it joins others: packets wait there for the clock.
+    /// The merge point of one ordered stream, in front of a link: packets wait there for the clock.
     Merge(u32),
-    /// The end of many streams, which come from private links; all their packets wait in one queue.
+    /// The merge point of many streams from private links, in front of a link: all packets wait in one queue.
     SharedMerge(u32),
     /// The receiver of the packet's flow.
     Receiver,
@@ -37,13 +38,13 @@ pub(crate) enum Element {
     Sender,
     /// The sender of the packet's flow; ACKs wait in one queue for all such senders.
     SharedSender,
-    /// The end of a flow of datagrams.
+    /// The receiver of datagrams.
     Sink,
-    /// A process before a link that loses packets.
+    /// A process that loses packets before a link.
     Loss(u32),
-    /// A pipe behind a link whose delay changes; packets keep their order, so arrivals are known at once.
+    /// A pipe whose delay changes, behind a link; packets keep their order, so arrivals are known at once.
     Pipe(u32),
-    /// A pipe in which packets overtake: they wait there for the clock.
+    /// A pipe in which packets overtake one another: they wait there for the clock.
     Overtaking(u32),
     /// One direction of an ATM channel: packets wait at its end for the clock.
     Channel(u32),
@@ -59,34 +60,34 @@ const _: () = assert!(size_of::<Hop>() == 16);
 pub(crate) enum LinkKind {
     Link(u32),
     Queue(u32),
-    /// As many copies as flows cross it, in groups of flows alike.
+    /// Private links, one for each flow, in groups of identical flows.
     Private,
-    /// One direction of a channel of the ATM network, by its end.
+    /// One direction of an ATM channel, by the index of its end.
     Channel(u32),
     /// The TCP process of a host.
     Process(u32),
 }
 
-/// Copies of a link for the flows of one entry, which carry packets of one size.
+/// A group of private links: the copies of one link for the flows of one entry, which carry packets of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PrivateGroup {
     pub(crate) link: usize,
     entry: usize,
     pub(crate) bytes: u16,
-    /// Propagation after it.
+    /// Propagation delay after the link.
     pub(crate) delay: Time,
-    /// Where a flow's last departure from it stands.
-    pub(crate) seat: DepartureSeat,
+    /// Slot of a flow's last departure from its link.
+    pub(crate) slot: DepartureSlot,
 }
 
-/// All routes.
+/// The routes of all flows.
 #[derive(Clone, Debug)]
 pub(crate) struct Routes {
     pub(crate) hops: Vec<Hop>,
-    /// Where each flow's data start, and its ACKs.
+    /// First hop of each flow's data, and of its ACKs.
     pub(crate) starts: Vec<(u32, u32)>,
-    /// Above the last departures of any flow.
-    pub(crate) seats: DepartureSeat,
+    /// Number of slots for departures that a flow needs, at most.
+    pub(crate) departure_slots: usize,
     pub(crate) link_kinds: Vec<LinkKind>,
     /// Number of merge points of one stream each.
     pub(crate) merges: usize,
@@ -95,7 +96,8 @@ pub(crate) struct Routes {
     pub(crate) private_groups: Vec<PrivateGroup>,
 }
 
-/// Returns whether departures from a link are events: its discipline may drop a waiting packet, or let others overtake it.
+/// Returns whether departures from a link are events, as its discipline may drop a waiting packet, or let others
+/// overtake.
 fn needs_events(link: &LinkConfig) -> bool {
     // In an infinitely fast link no packet waits.
     link.rate_bps.is_some() && !link.queue.discipline().is_foreseen()
@@ -126,7 +128,7 @@ fn link_kinds(scenario: &Scenario) -> Vec<LinkKind> {
     scenario.links.iter().enumerate().map(&mut kind).collect()
 }
 
-/// The pipe behind each link, where its delay changes.
+/// Returns the pipe behind each link, if its delay changes.
 fn pipes(links: &[LinkConfig]) -> Vec<Option<Element>> {
     let mut next = 0;
     let mut pipe = |link: &LinkConfig| {
@@ -137,7 +139,7 @@ fn pipes(links: &[LinkConfig]) -> Vec<Option<Element>> {
     links.iter().map(&mut pipe).collect()
 }
 
-/// What loses packets before each link, where something does.
+/// Returns the process that loses packets before each link, if there is one.
 fn losses(links: &[LinkConfig]) -> Vec<Option<Element>> {
     let mut next = 0;
     let mut loss = |link: &LinkConfig| {
@@ -148,15 +150,15 @@ fn losses(links: &[LinkConfig]) -> Vec<Option<Element>> {
     links.iter().map(&mut loss).collect()
 }
 
-/// The links of a way, and the process of the host where it ends.
-fn links_and_process<'a>(way: &'a [usize], links: &[LinkConfig]) -> (&'a [usize], &'a [usize]) {
-    let ends_in_process = way.last().is_some_and(|&last| links[last].processing.is_some());
-    way.split_at(way.len() - usize::from(ends_in_process))
+/// Splits a path into its links and the process of the host at its end, if there is one.
+fn split_process<'a>(path: &'a [usize], links: &[LinkConfig]) -> (&'a [usize], &'a [usize]) {
+    let ends_in_process = path.last().is_some_and(|&last| links[last].processing.is_some());
+    path.split_at(path.len() - usize::from(ends_in_process))
 }
 
-/// Lays out the hops of all flows.
+/// Returns the hops of all flows.
 pub(crate) fn routes(scenario: &Scenario) -> Routes {
-    let mut layout = Layout {
+    let mut builder = RouteBuilder {
         link_kinds: link_kinds(scenario),
         pipes: pipes(&scenario.links),
         losses: losses(&scenario.links),
@@ -166,18 +168,18 @@ pub(crate) fn routes(scenario: &Scenario) -> Routes {
         hops: Vec::new(),
         links: &scenario.links,
         private_groups: BTreeMap::new(),
-        own_seats: Seats::default(),
-        seats: 0,
+        allocator: SlotAllocator::default(),
+        departure_slots: 0,
     };
     let mut starts: Vec<(u32, u32)> = Vec::with_capacity(scenario.flow_count());
     for (entry, flow) in scenario.flows.iter().enumerate() {
-        let first = layout.hops.len();
+        let first = builder.hops.len();
         for number in 0..flow.count {
-            let own = layout.hops.len();
-            let start = layout.flow(starts.len(), entry, flow);
-            // Flows alike share their hops, unless each has streams of its own at merges.
-            if number > 0 && layout.hops[first..own] == layout.hops[own..] {
-                layout.hops.truncate(own);
+            let own = builder.hops.len();
+            let start = builder.add_flow(starts.len(), entry, flow);
+            // Identical flows share their hops, unless each has streams of its own at merge points.
+            if number > 0 && builder.hops[first..own] == builder.hops[own..] {
+                builder.hops.truncate(own);
                 starts.push(starts[starts.len() - 1]);
             } else {
                 starts.push(start);
@@ -185,56 +187,57 @@ pub(crate) fn routes(scenario: &Scenario) -> Routes {
         }
     }
     let mut private_groups: Vec<(u32, PrivateGroup)> =
-        layout.private_groups.into_iter().map(|(group, number)| (number, group)).collect();
+        builder.private_groups.into_iter().map(|(group, number)| (number, group)).collect();
     private_groups.sort_unstable();
     Routes {
-        hops: layout.hops,
+        hops: builder.hops,
         starts,
-        seats: layout.seats,
-        link_kinds: layout.link_kinds,
-        merges: layout.merges.len(),
-        shared_merges: layout.shared_merges.len(),
+        departure_slots: builder.departure_slots,
+        link_kinds: builder.link_kinds,
+        merges: builder.merges.len(),
+        shared_merges: builder.shared_merges.len(),
         private_groups: private_groups.into_iter().map(|(_, group)| group).collect(),
     }
 }
 
-struct Layout<'a> {
+struct RouteBuilder<'a> {
     link_kinds: Vec<LinkKind>,
     pipes: Vec<Option<Element>>,
     losses: Vec<Option<Element>>,
     feeders: Vec<Feeders>,
     merges: BTreeMap<(usize, Feeder), u32>,
-    /// By the link that they wait for.
+    /// Merge points by the link in front of which they are.
     shared_merges: BTreeMap<usize, u32>,
     hops: Vec<Hop>,
     links: &'a [LinkConfig],
     private_groups: BTreeMap<PrivateGroup, u32>,
-    /// Those of the flow that is laid out.
-    own_seats: Seats,
-    seats: DepartureSeat,
+    /// Slots of the flow that is added now.
+    allocator: SlotAllocator,
+    departure_slots: usize,
 }
 
-/// Whose way is laid out.
+/// One direction of a flow: its data, or its ACKs.
 #[derive(Clone, Copy)]
-struct Traveller {
+struct FlowDirection {
     flow: usize,
     entry: usize,
     bytes: u16,
     level: u8,
-    /// They are ACKs.
-    answers: bool,
+    /// Whether these are the ACKs.
+    is_ack: bool,
 }
 
-impl Layout<'_> {
-    fn flow(&mut self, index: usize, entry: usize, flow: &FlowConfig) -> (u32, u32) {
+impl RouteBuilder<'_> {
+    /// Adds the hops of a flow; returns the first hop of its data and of its ACKs.
+    fn add_flow(&mut self, index: usize, entry: usize, flow: &FlowConfig) -> (u32, u32) {
         let data = self.hops.len() as u32;
-        self.own_seats = Seats::default();
-        let traveller =
-            Traveller { flow: index, entry, bytes: flow.packet_bytes, level: flow.priority, answers: false };
-        let (links, process) = links_and_process(&flow.path, self.links);
-        let feeder = self.way(links, None, Time::from_seconds(flow.forward_delay_s), traveller);
+        self.allocator = SlotAllocator::default();
+        let direction =
+            FlowDirection { flow: index, entry, bytes: flow.packet_bytes, level: flow.priority, is_ack: false };
+        let (links, process) = split_process(&flow.path, self.links);
+        let feeder = self.add_path(links, None, Time::from_seconds(flow.forward_delay_s), direction);
         if let &[host] = process {
-            self.way(process, behind_own_delay(feeder, flow, index, host, self.links), Time::ZERO, traveller);
+            self.add_path(process, behind_own_delay(feeder, flow, index, host, self.links), Time::ZERO, direction);
         }
         if !flow.is_tcp() {
             self.push(Element::Sink, Time::ZERO);
@@ -242,20 +245,20 @@ impl Layout<'_> {
         }
         self.push(Element::Receiver, Time::from_seconds(flow.return_delay_s));
         let acks = self.hops.len() as u32;
-        let traveller = Traveller { bytes: flow.ack_bytes, level: flow.ack_priority, answers: true, ..traveller };
-        self.way(&flow.return_path, Some(Feeder::Receiver(index)), Time::ZERO, traveller);
+        let direction = FlowDirection { bytes: flow.ack_bytes, level: flow.ack_priority, is_ack: true, ..direction };
+        self.add_path(&flow.return_path, Some(Feeder::Receiver(index)), Time::ZERO, direction);
         let shared = flow.return_path.last().is_some_and(|&last| self.link_kinds[last] == LinkKind::Private);
         self.push(if shared { Element::SharedSender } else { Element::Sender }, Time::ZERO);
         (data, acks)
     }
 
-    /// A way over some links, with more delay behind the last one; what feeds the link after them.
-    fn way(
+    /// Adds the hops of a path, with a delay after the last link; returns the feeder of the next link.
+    fn add_path(
         &mut self,
         links: &[usize],
         mut feeder: Option<Feeder>,
         last_delay: Time,
-        traveller: Traveller,
+        direction: FlowDirection,
     ) -> Option<Feeder> {
         for (position, &link) in links.iter().enumerate() {
             if let Some(merge) = feeder.and_then(|feeder| self.merge(link, feeder)) {
@@ -266,23 +269,23 @@ impl Layout<'_> {
             }
             let more = if position + 1 == links.len() { last_delay } else { Time::ZERO };
             let pipe = self.pipes[link];
-            // A pipe and a channel have propagation of their own.
+            // A pipe and a channel include the propagation delay.
             let own = pipe.is_none() && !matches!(self.link_kinds[link], LinkKind::Channel(_));
             let delay = if own { Time::from_seconds(self.links[link].delay_s) } else { Time::ZERO };
             let after = if pipe.is_none() { delay + more } else { Time::ZERO };
             match self.link_kinds[link] {
                 LinkKind::Link(index) => self.push(Element::Link(index), after),
                 LinkKind::Queue(index) => {
-                    self.push(Element::Queue { index, level: traveller.level }, after);
+                    self.push(Element::Queue { index, level: direction.level }, after);
                 }
                 LinkKind::Private => {
-                    let Traveller { entry, bytes, .. } = traveller;
-                    // Up to the first link that others cross too, or from the last one on.
-                    let outside = if traveller.answers { &links[position..] } else { &links[..position] };
+                    let FlowDirection { entry, bytes, .. } = direction;
+                    // Up to the first link that other flows cross too, or from the last such link on.
+                    let outside = if direction.is_ack { &links[position..] } else { &links[..position] };
                     let at_sender = outside.iter().all(|&other| self.link_kinds[other] == LinkKind::Private);
-                    let seat = self.own_seats.next(at_sender);
-                    self.seats = self.seats.max(seat + 1);
-                    let group = self.private_group(PrivateGroup { link, entry, bytes, delay: after, seat });
+                    let slot = self.allocator.allocate(at_sender);
+                    self.departure_slots = self.departure_slots.max(slot + 1);
+                    let group = self.private_group(PrivateGroup { link, entry, bytes, delay: after, slot });
                     self.push(Element::Private(group), Time::ZERO);
                 }
                 LinkKind::Channel(end) => self.push(Element::Channel(end), after),
@@ -291,7 +294,7 @@ impl Layout<'_> {
             if let Some(pipe) = pipe {
                 self.push(pipe, more);
             }
-            feeder = feeder_of(&self.links[link], link, traveller.flow);
+            feeder = feeder_of(&self.links[link], link, direction.flow);
         }
         feeder
     }
@@ -301,8 +304,8 @@ impl Layout<'_> {
         *self.private_groups.entry(group).or_insert(next)
     }
 
-    /// Where what comes from `feeder` waits for `link`; none where the link needs no order from elsewhere: it has one feeder alone,
-    /// and its departures are known on arrival.
+    /// Returns the merge point of `feeder` in front of `link`; `None` if the link needs none, as it has a single
+    /// ordered feeder and its departures are known on arrival.
     fn merge(&mut self, link: usize, feeder: Feeder) -> Option<Element> {
         if self.link_kinds[link] == LinkKind::Private {
             return None;

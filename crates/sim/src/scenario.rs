@@ -10,53 +10,53 @@ pub use crate::traffic::{SizeLaw, TimeLaw, TrafficConfig};
 pub use delay::{DelayLawConfig, DelayProcessConfig, DelayStateConfig, OrderConfig};
 pub use loss::{CrossingConfig, LossConfig, LossLawConfig};
 
-/// A whole scenario.
+/// A complete scenario, resolved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// Version of this form.
     pub format: u32,
-    /// For people.
+    /// Title, for people.
     pub title: String,
-    /// How long, how often.
+    /// Duration, replications and seed.
     pub run: Run,
-    /// Simplex links.
+    /// The simplex links.
     pub links: Vec<LinkConfig>,
-    /// Flows, by groups of flows alike.
+    /// Flows, in groups of identical flows.
     pub flows: Vec<FlowConfig>,
-    /// What to record.
+    /// The rows to record.
     pub trace: TraceConfig,
-    /// The ATM network whose channels stand among the links; none: there is none.
+    /// The ATM network, if some of the links are channels of one.
     #[serde(default)]
     pub atm: Option<ChannelsConfig>,
 }
 
-/// An ATM network, and the links that stand for its channels.
+/// An ATM network, and the links that represent its channels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChannelsConfig {
-    /// The network.
+    /// The ATM network.
     pub network: atm::AtmConfig,
-    /// The link that stands for the way from each end: of the first channel's near end, its far end, the second's near end, and
-    /// so on. What such a link says of its rate and delay is for people; the network decides.
+    /// Index of the link that represents the direction from each end: the first channel's near end, its far end, the
+    /// second's near end, and so on. Rate and delay of such a link are for people; the ATM network decides.
     pub links: Vec<usize>,
 }
 
-/// How long, how often, from which seed.
+/// Duration, replications and seed of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
     /// End of the run \[s\].
     pub duration_s: f64,
-    /// Where the measurement begins \[s\].
+    /// Start of the measurement \[s\].
     pub warmup_s: f64,
-    /// How many replications.
+    /// Number of replications.
     pub replications: u64,
     /// Seed of all random streams.
     pub seed: u64,
     /// Confidence level of the intervals (the engine does not use it).
     pub confidence: f64,
-    /// Until when replications are added (the engine does not use it).
+    /// Precision up to which replications are added (the engine does not use it).
     #[serde(default)]
     pub precision: Option<PrecisionConfig>,
 }
@@ -65,17 +65,17 @@ pub struct Run {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrecisionConfig {
-    /// `flow` or `link`.
+    /// Kind of the element: `flow` or `link`.
     pub element: String,
-    /// Its name.
+    /// Name of the element.
     pub name: String,
-    /// Which of its quantities.
+    /// Quantity of the element.
     pub quantity: String,
-    /// Half the interval, as a part of the mean.
+    /// Half-width of the interval, relative to the mean.
     pub within: f64,
-    /// Replications at most.
+    /// Largest number of replications.
     pub most: u64,
-    /// Replications added at a time.
+    /// Number of replications added at a time.
     pub batch: u64,
 }
 
@@ -83,88 +83,88 @@ pub struct PrecisionConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkConfig {
-    /// Its name; the random stream of its discipline goes by it.
+    /// Name of the link, and of the random stream of its discipline.
     pub name: String,
-    /// Rate \[bit/s\]; none: infinitely fast.
+    /// Rate \[bit/s\]; `None`: infinitely fast.
     pub rate_bps: Option<f64>,
     /// Propagation delay \[s\].
     pub delay_s: f64,
-    /// Buffer; none: unlimited.
+    /// Limit of the buffer; `None`: unlimited.
     pub buffer: Option<BufferConfig>,
-    /// Whether the limit counts the packet in transmission.
+    /// The packets that count towards the limit.
     pub counting: CountingConfig,
-    /// Discipline.
+    /// Discipline of the queue.
     pub queue: QueueConfig,
-    /// A delay that changes, on top of the constant one; none: it does not change.
+    /// Process of a delay that changes, in addition to the constant one, if there is one.
     #[serde(default)]
     pub delay_process: Option<DelayProcessConfig>,
-    /// What loses packets before the queue; none: nothing does.
+    /// Process that loses packets before the queue, if there is one.
     #[serde(default)]
     pub loss: Option<LossConfig>,
-    /// Each flow that crosses it has a copy for itself.
+    /// Whether each flow that crosses the link has a copy of it.
     #[serde(default)]
     pub private: bool,
-    /// It is no link but the TCP process of a host, which takes so long for each packet; it stands last on the ways that end
-    /// there. None: it is a link.
+    /// Times of the TCP process of a host, which such a link represents, as the last one of the paths that end at the
+    /// host; `None`: a link.
     #[serde(default)]
     pub processing: Option<ProcessingConfig>,
 }
 
-/// What a host's TCP process, which does one thing at a time, takes for a packet that arrives.
+/// Times for which the TCP process of a host, which does one thing at a time, handles an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProcessingConfig {
-    /// For a data packet, before the receiver sees it \[s\].
+    /// Time for a data packet, before the receiver sees it \[s\].
     pub data_s: f64,
-    /// For an ACK, before the sender sees it \[s\].
+    /// Time for an ACK, before the sender sees it \[s\].
     pub ack_s: f64,
 }
 
 impl LinkConfig {
-    /// The least propagation delay \[s\].
+    /// Returns the smallest propagation delay \[s\].
     pub fn least_delay_s(&self) -> f64 {
         self.delay_s + self.delay_process.as_ref().map_or(0.0, |process| process.law.least_s())
     }
 }
 
-/// How much a buffer holds.
+/// The capacity of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum BufferConfig {
-    /// Packets.
+    /// Limit in packets.
     Packets(u64),
-    /// Bytes.
+    /// Limit in bytes.
     Bytes(u64),
 }
 
-/// Whether a buffer's limit counts the packet in transmission.
+/// The packets that count towards a buffer's limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CountingConfig {
-    /// It does.
+    /// Counts the packet in transmission.
     WithService,
-    /// It does not.
+    /// Counts waiting packets only.
     Waiting,
 }
 
-/// Who is dropped when.
+/// The discipline of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "discipline", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum QueueConfig {
-    /// The arriving packet, where the buffer is full.
+    /// Drops the arriving packet if the buffer is full.
     DropTail {},
-    /// The packet that has waited longest.
+    /// Drops the packet that has waited longest if the buffer is full.
     DropFromFront {},
-    /// One drawn among all that wait and the arriving one.
+    /// Drops a packet drawn among the waiting ones and the arriving one if the buffer is full.
     RandomDrop {},
-    /// Strict priority by the flows' levels, without interruption; the buffer is shared.
+    /// Strict priority by the flows' levels, non-preemptive; all levels share the buffer.
     Priority {
-        /// How many; flows' levels are below.
+        /// Number of levels; the flows' levels are below it.
         levels: u8,
-        /// Who is dropped, where the buffer is full.
+        /// Packet that is dropped if the buffer is full.
         victim: PriorityVictimConfig,
     },
-    /// Random Early Detection.
+    /// Random Early Detection (RED).
     Red {
         /// Minimum threshold \[packets\].
         min_threshold_packets: f64,
@@ -174,84 +174,83 @@ pub enum QueueConfig {
         weight: f64,
         /// Drop probability at the maximum threshold.
         max_probability: f64,
-        /// Rise to 1 at twice the maximum threshold.
+        /// Whether the probability rises to 1 at twice the maximum threshold.
         gentle: bool,
-        /// Who is dropped.
+        /// Packet that is dropped.
         victim: VictimConfig,
-        /// Typical packet \[bytes\].
+        /// Length of a typical packet \[bytes\].
         mean_packet_bytes: u16,
     },
 }
 
-/// Whom RED drops.
+/// The packet that RED drops.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VictimConfig {
     /// The arriving packet.
     Arriving,
-    /// One drawn among all that wait and the arriving one.
+    /// A packet drawn among the waiting ones and the arriving one.
     Random,
 }
 
-/// Whom a full priority queue drops.
+/// The packet that a full priority queue drops.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PriorityVictimConfig {
     /// The arriving packet.
     Arriving,
-    /// The last one of the lowest level, where the arriving one is of a higher level.
+    /// The last packet of the lowest level, if the arriving one is of a higher level.
     Lowest,
 }
 
-/// A TCP connection.
 fn one() -> usize {
     1
 }
 
-/// A flow, or several alike: a TCP connection, a source of transfers over TCP, or a source without congestion control.
+/// A flow, or a group of identical flows: a TCP connection, a source of transfers over TCP, or a source of datagrams.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowConfig {
-    /// Its name; its random start goes by it.
+    /// Name of the flow, and of the random stream of its start.
     pub name: String,
-    /// The links that its data cross, in order.
+    /// Indices of the links that data cross, in order.
     pub path: Vec<usize>,
-    /// The links that its ACKs cross, in order.
+    /// Indices of the links that ACKs cross, in order.
     pub return_path: Vec<usize>,
-    /// Its own propagation after the last link \[s\].
+    /// Propagation delay of the data after the last link \[s\].
     pub forward_delay_s: f64,
-    /// Its ACKs' own propagation before the first link \[s\].
+    /// Propagation delay of the ACKs before the first link \[s\].
     pub return_delay_s: f64,
     /// Length of a data packet \[bytes\].
     pub packet_bytes: u16,
     /// Length of an ACK \[bytes\].
     pub ack_bytes: u16,
-    /// When it starts \[s\].
+    /// Start of the flow \[s\].
     pub start_s: f64,
     /// Uniform random addition to the start \[s\].
     pub start_spread_s: f64,
-    /// Packets to transfer; none: without end.
+    /// Number of packets to transfer; `None`: unlimited.
     pub size_packets: Option<u64>,
-    /// So many flows alike; where there are several they are called `name[0]`, `name[1]`, ...
+    /// Number of identical flows; if there are several, they are called `name[0]`, `name[1]`, ...
     #[serde(default = "one")]
     pub count: usize,
-    /// What it sends and when; none: its packets at once, as fast as TCP lets them go.
+    /// Traffic of the flow; `None`: it sends its packets as fast as TCP allows.
     #[serde(default)]
     pub traffic: Option<TrafficConfig>,
-    /// The sender's axes.
+    /// Settings of the sender.
     pub sender: SenderConfig,
-    /// The receiver's axes.
+    /// Settings of the receiver.
     pub receiver: ReceiverConfig,
-    /// Level of its data at links with priority, 0 the highest.
+    /// Level of the data at links with priority, 0 the highest.
     #[serde(default)]
     pub priority: u8,
-    /// Level of its ACKs there.
+    /// Level of the ACKs at links with priority.
     #[serde(default)]
     pub ack_priority: u8,
 }
 
 impl FlowConfig {
-    /// The name of one of its flows.
+    /// Returns the name of a flow of the group.
     pub fn member_name(&self, number: usize) -> String {
         if self.count == 1 {
             self.name.clone()
@@ -260,42 +259,42 @@ impl FlowConfig {
         }
     }
 
-    /// Its packets are answered by ACKs.
+    /// Returns whether ACKs acknowledge its packets.
     pub fn is_tcp(&self) -> bool {
         self.traffic.as_ref().is_none_or(|traffic| matches!(traffic, TrafficConfig::Web { .. }))
     }
 }
 
 impl Scenario {
-    /// All flows in their order: the entry that each belongs to, and its number there.
+    /// Returns the entry of each flow and its number there, in the order of the flows.
     pub fn members(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let entries = self.flows.iter().enumerate();
         entries.flat_map(|(entry, flow)| (0..flow.count).map(move |number| (entry, number)))
     }
 
-    /// Flows in all.
+    /// Returns the number of flows.
     pub fn flow_count(&self) -> usize {
         self.flows.iter().map(|flow| flow.count).sum()
     }
 }
 
-/// What to record.
+/// The rows to record.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TraceConfig {
-    /// cwnd, ssthresh, flight, RTO at each change.
+    /// State of the senders at each change of cwnd: cwnd, ssthresh, flight size, RTO.
     pub cwnd: bool,
-    /// The round trip of each ACK of new data.
+    /// Round trip of each ACK of new data.
     pub rtt: bool,
     /// Packets sent and ACKs received.
     pub sequence: bool,
     /// Queue lengths at each change.
     pub queue: bool,
-    /// Time at each queue length, and what arrivals see.
+    /// Time at each queue length, and the queue lengths that arrivals find.
     pub queue_distribution: bool,
-    /// Each packet dropped.
+    /// Each packet that is dropped.
     pub drops: bool,
-    /// Each loss that a sender found.
+    /// Each loss that a sender detects.
     pub losses: bool,
     /// Propagation delays that change, at each change.
     #[serde(default)]
@@ -306,9 +305,10 @@ pub struct TraceConfig {
     /// Round trips that tile the time axis, one a round.
     #[serde(default)]
     pub rounds: bool,
-    /// Smallest and largest cwnd and queue of each interval \[s\].
+    /// Length of the intervals whose smallest and largest cwnd and queue are recorded \[s\].
     pub overview_interval_s: Option<f64>,
-    /// So much of the end of the run the overview has in as many intervals as all of it \[s\]; with it, what is acknowledged too.
+    /// Length of the last part of the run that is recorded in as many intervals as all of it \[s\]; adds the sequence
+    /// numbers of ACKs.
     #[serde(default)]
     pub overview_detail_s: Option<f64>,
     /// Links to capture, by name; `X` stands for `X` and `X.reverse`.

@@ -1,14 +1,14 @@
 use base::{prefetch, Time};
 use tcp::Sender;
 
-/// A sender, and what the engine keeps of it that is seldom needed: an ACK needs the first two cache lines.
+/// A sender, and the state of it that the engine seldom needs: an ACK touches the first two cache lines only.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct SenderSlot {
     pub(crate) sender: Sender,
-    /// When it starts, or starts anew; of no account while its timer runs.
+    /// Next start of the flow or of a transfer; ignored while the retransmission timer is armed.
     pub(crate) start: Time,
-    /// Its source of packets that nobody answers, if it has one.
+    /// Index of the source of datagrams, if the flow is one.
     pub(crate) datagrams: Option<u32>,
 }
 
@@ -16,7 +16,7 @@ pub(crate) struct SenderSlot {
 const _: () = assert!(size_of::<SenderSlot>() == 192);
 
 impl SenderSlot {
-    /// When it has something to do that no ACK leads to.
+    /// Returns the next event of the sender that is not an ACK: its timer, or else its start.
     #[inline(always)]
     pub(crate) fn next(&self) -> Time {
         match self.sender.deadline() {
@@ -25,13 +25,13 @@ impl SenderSlot {
         }
     }
 
-    /// Fetches what an ACK needs.
+    /// Prefetches the fields that an ACK needs.
     #[inline(always)]
     pub(crate) fn prefetch(&self) {
         self.sender.prefetch();
     }
 
-    /// Fetches the rest.
+    /// Prefetches all other fields.
     #[inline(always)]
     pub(crate) fn prefetch_rest(&self) {
         prefetch(&self.start);

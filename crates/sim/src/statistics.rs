@@ -16,7 +16,7 @@ pub struct FlowStatistics {
     pub received: [u64; 2],
     /// Packets delivered in order to the application.
     pub delivered: [u64; 2],
-    /// Packets acknowledged.
+    /// Packets that ACKs acknowledged.
     pub acked: [u64; 2],
     /// Sum of the round trips of the ACKs of new data, in the measurement \[ps\].
     pub rtt_sum: u128,
@@ -36,11 +36,11 @@ pub struct FlowStatistics {
     pub dropped: [u64; 2],
     /// Data packets that links lost before a queue.
     pub lost: [u64; 2],
-    /// ACKs that repeat the last one while data is outstanding.
+    /// ACKs equal to the last one, while data is outstanding.
     pub duplicate_acks: [u64; 2],
     /// Expired retransmission timers.
     pub timeouts: [u64; 2],
-    /// Fast retransmits.
+    /// Number of fast retransmits.
     pub fast_retransmits: [u64; 2],
 }
 

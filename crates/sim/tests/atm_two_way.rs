@@ -11,7 +11,7 @@ use sim::{Outcome, Scenario};
 use tcp::{Recovery, SenderConfig};
 
 const LINE_RATE: f64 = 155.52e6;
-/// Of which TCP segments can have [notes on two-way].
+/// The part of the line rate that is left for TCP segments [notes on two-way].
 const USER_RATE: f64 = 130.85e6;
 
 fn port(rate_bps: f64, delay_s: f64) -> PortConfig {
@@ -78,8 +78,9 @@ fn last_rate(outcome: &Outcome, end: u32) -> f64 {
     rows.rfind(|row| row.index == end).map_or(f64::NAN, |row| row.value)
 }
 
-/// [two-way, figures 5.2 to 5.4]: ACR comes to its maximum in about 110 ms, in steps; the IP queue has peaks of 13 segments (14 with
-/// the one in service); and 65.1% of what the channel can carry where L = 15, 66.3% where L is the propagation alone, 14.25.
+/// [two-way, figures 5.2 to 5.4]: ACR comes to its maximum in about 110 ms, in steps; the IP queue has peaks of 13
+/// segments (14 with the one in service); and 65.1% of what the channel can carry where L = 15, 66.3% where L is the
+/// propagation alone, 14.25.
 #[test]
 fn simple_configuration_is_the_papers() {
     let outcome = run(&simple([LINE_RATE; 2], [28.0; 2]));
@@ -99,8 +100,9 @@ fn simple_configuration_is_the_papers() {
     assert!((2..8).contains(&gaps.count()), "{times:?}");
 }
 
-/// "A non-zero TCP processing time does not alter the fundamental dynamics" [two-way, section 2.1], over channels too. Criterion: what
-/// 300 us cost is within half a point of what theorem 1 gives for a delay longer by a segment's processing and an ACK's.
+/// "A non-zero TCP processing time does not alter the fundamental dynamics" [two-way, section 2.1], over channels too.
+/// Criterion: what 300 us cost is within half a point of what theorem 1 gives for a delay longer by a segment's
+/// processing and an ACK's.
 #[test]
 fn processing_at_the_hosts_is_but_a_longer_delay() {
     let share = |time_s: f64| {
@@ -131,7 +133,8 @@ fn between_hosts(scenario: &mut Scenario, time_s: f64) {
     }
 }
 
-/// [two-way, section 5.3]: 56%, 73.5 Mbit/s, for the fast direction; 84% for the slow one [notes: "about 80%" is rounded].
+/// [two-way, section 5.3]: 56%, 73.5 Mbit/s, for the fast direction; 84% for the slow one [notes: "about 80%" is
+/// rounded].
 #[test]
 fn asymmetric_configuration_is_the_papers() {
     let rates = [51.6e6, 155e6];
@@ -148,8 +151,8 @@ fn asymmetric_configuration_is_the_papers() {
     assert!((share[0] - 0.84).abs() < 0.03);
 }
 
-/// Three channels between pairs of hosts over one trunk, R-1 in [two-way, figure 5.9]. The delays are not printed: 15 ms for two of
-/// them (nine segments at a third of the rate), a thousandth of it for the third.
+/// Three channels between pairs of hosts over one trunk, R-1 in [two-way, figure 5.9]. The delays are not printed: 15
+/// ms for two of them (nine segments at a third of the rate), a thousandth of it for the third.
 #[test]
 fn r1_shares_the_trunk_and_synchronizes_four_connections() {
     let third = 43.6e6;
@@ -230,7 +233,7 @@ fn cells_lost_are_packets_lost_and_counted() {
     let (flow, way) = (&outcome.flows[0], &outcome.links[2]);
     let total = |pair: [u64; 2]| pair[0] + pair[1];
     assert!(total(way.dropped) > 0 && total(flow.retransmitted) > 0);
-    // What came to the channel left it or was dropped, but for a window of each flow.
+    // All that arrived at the channel left it or was dropped, except for a window of each flow.
     let gone = total(way.departed) + total(way.dropped);
     assert!((gone..=gone + 440).contains(&total(way.arrived)), "{way:?}");
     // Data are dropped in this channel alone.

@@ -5,7 +5,7 @@ mod common;
 use base::Time;
 use common::{all_traces, flow, link, rfc, run, scenario};
 use sim::scenario::{DelayLawConfig, DelayProcessConfig, DelayStateConfig, FlowConfig, OrderConfig, TraceConfig};
-use sim::{Kind, Outcome, Scenario};
+use sim::{Outcome, Scenario, SequenceKind};
 use tcp::{Recovery, RtoConfig, SenderConfig};
 
 /// Packets a second: 1000 bytes at 1 Mbit/s.
@@ -19,8 +19,8 @@ fn steps(steps_s: &[(f64, f64)]) -> DelayLawConfig {
     DelayLawConfig::Steps { steps_s: steps_s.to_vec() }
 }
 
-/// [abrupt-delay]: a link of 1 Mbit/s whose delay is all of the round trip's, and a way back that takes no time. Reno without
-/// delayed ACKs, samples for each ACK, a clock of 0.1 ms and no other minimum of the timeout than 2 G.
+/// [abrupt-delay]: a link of 1 Mbit/s that has all of the round trip's delay, and a return path without delay. Reno
+/// without delayed ACKs, samples for each ACK, a clock of 0.1 ms and no other minimum of the timeout than 2 G.
 fn abrupt(duration_s: f64, window: f64, recovery: Recovery, delay: Option<DelayProcessConfig>) -> Scenario {
     let rto = RtoConfig { granularity_s: 1e-4, min_s: 2e-4, ..rfc(recovery).rto };
     let sender = SenderConfig { initial_window: 1.0, max_window: Some(window), rto, ..rfc(recovery) };
@@ -56,9 +56,10 @@ fn a_longer_delay_times_out_only_where_the_round_has_an_idle_part() {
 
 #[test]
 fn a_shorter_delay_makes_a_fast_retransmit_only_in_the_busy_part_of_a_round() {
-    // [abrupt-delay, figures 3 and 4], at w_m = 13: T from 0.2 to 0.1 s. Rounds of 0.2 s; the packets of one take 0.104 s.
+    // [abrupt-delay, figures 3 and 4], at w_m = 13: T from 0.2 to 0.1 s. Rounds of 0.2 s; the packets of one take 0.104
+    // s.
     let before = run(&abrupt(10.0, 13.0, Recovery::Reno, round_trips(&[(0.0, 0.2)])));
-    let sent = before.traces.sequence.as_deref().unwrap().iter().filter(|row| row.kind == Kind::Sent);
+    let sent = before.traces.sequence.as_deref().unwrap().iter().filter(|row| row.kind == SequenceKind::Sent);
     let times: Vec<f64> = sent.map(|row| row.time.seconds()).filter(|&time| (5.9..6.5).contains(&time)).collect();
     // The last packet before the idle part.
     let end = times.windows(2).find(|pair| pair[1] - pair[0] > 0.05).unwrap()[0];
@@ -83,7 +84,7 @@ fn without_reordering_there_is_no_duplicate_ack() {
     }
 }
 
-/// Each packet sent once, with the delay in force as it leaves the link: the ACKs' instants, computed anew.
+/// Computes the ACKs' instants a second time: each packet is sent once, with the delay in force as it leaves the link.
 #[test]
 fn each_packet_takes_the_delay_in_force_as_its_last_bit_leaves() {
     let changes = [(0.0, 0.05), (0.1, 0.3), (0.2, 0.02), (0.31, 0.4), (0.5, 0.01)];
@@ -106,7 +107,7 @@ fn each_packet_takes_the_delay_in_force_as_its_last_bit_leaves() {
             arrivals.push((Time::from_seconds(arrival + 0.25 + 0.5 + 0.125), number));
         }
         arrivals.sort();
-        let acks = outcome.traces.sequence.as_deref().unwrap().iter().filter(|row| row.kind == Kind::Acked);
+        let acks = outcome.traces.sequence.as_deref().unwrap().iter().filter(|row| row.kind == SequenceKind::Acked);
         let acks: Vec<(Time, u64)> = acks.map(|row| (row.time, row.sequence)).collect();
         let mut got = [false; 100];
         let expected: Vec<(Time, u64)> = arrivals
@@ -126,10 +127,10 @@ fn acks_overtake_one_another_on_the_last_way_to_the_sender() {
     let changes = steps(&[(0.0, 0.2), (5.0, 0.05), (5.5, 0.2)]);
     scenario.links[1].delay_process = process(OrderConfig::Overtake, changes);
     let outcome = run(&scenario);
-    let rows = outcome.traces.sequence.as_deref().unwrap().iter().filter(|row| row.kind == Kind::Acked);
+    let rows = outcome.traces.sequence.as_deref().unwrap().iter().filter(|row| row.kind == SequenceKind::Acked);
     let acks: Vec<_> = rows.map(|row| (row.time, row.sequence)).collect();
     assert!(acks.windows(2).all(|pair| pair[0].0 <= pair[1].0));
-    // Those that were overtaken come late, say nothing new, and are no duplicates.
+    // ACKs that were overtaken arrive late, acknowledge nothing new, and do not count as duplicates.
     assert!(acks.windows(2).filter(|pair| pair[1].1 < pair[0].1).count() > 0);
     assert_eq!((outcome.flows[0].duplicate_acks, outcome.flows[0].retransmitted), ([0, 0], [0, 0]));
     assert!(outcome.flows[0].sent[1] - outcome.flows[0].received[1] <= 20);

@@ -1,4 +1,4 @@
-//! Window traces in packets as text, for a reviewer to read in the diff. `make golden` writes them anew.
+//! Window traces in packets as text, for a reviewer to read in the diff. `make golden` rewrites them.
 
 mod common;
 #[path = "common/story.rs"]
@@ -11,7 +11,7 @@ use common::{all_traces, flow, geo, link, ns2, rfc, run, scenario};
 use net::DISCIPLINES;
 use sim::scenario::{FlowConfig, QueueConfig, VictimConfig};
 use sim::Scenario;
-use story::tell;
+use story::narrate;
 use tcp::{Recovery, SenderConfig};
 
 const RECOVERIES: [(&str, Recovery); 4] = [
@@ -30,19 +30,19 @@ fn check_golden(name: &str, text: &str) {
     }
     let golden = std::fs::read_to_string(&path).unwrap_or_default();
     let pairs = golden.lines().zip(text.lines()).position(|(old, new)| old != new);
-    let place = pairs.unwrap_or(golden.lines().count().min(text.lines().count()));
-    let from = |text: &str| text.lines().skip(place.saturating_sub(2)).take(6).collect::<Vec<_>>().join("\n");
+    let line = pairs.unwrap_or(golden.lines().count().min(text.lines().count()));
+    let from = |text: &str| text.lines().skip(line.saturating_sub(2)).take(6).collect::<Vec<_>>().join("\n");
     assert!(
         golden == text,
-        "{} is different from line {} on; was:\n{}\nis:\n{}\n`make golden` writes it anew; look at the diff",
+        "{} is different from line {} on; was:\n{}\nis:\n{}\n`make golden` rewrites it; look at the diff",
         path.display(),
-        place + 1,
+        line + 1,
         from(&golden),
         from(text)
     );
 }
 
-/// A description and the stories of some scenarios, every so-many-th round told.
+/// Returns a description and the stories of some scenarios, with every `every`-th round.
 fn chronicle(description: &str, every: usize, scenarios: impl IntoIterator<Item = Scenario>) -> String {
     let mut text = String::new();
     for line in description.lines() {
@@ -53,7 +53,7 @@ fn chronicle(description: &str, every: usize, scenarios: impl IntoIterator<Item 
     }
     for mut scenario in scenarios {
         scenario.trace = all_traces();
-        let _ = write!(text, "\n{}\n\n{}", scenario.title, tell(&scenario, &run(&scenario), every));
+        let _ = write!(text, "\n{}\n\n{}", scenario.title, narrate(&scenario, &run(&scenario), every));
     }
     text
 }

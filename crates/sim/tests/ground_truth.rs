@@ -1,4 +1,4 @@
-//! Losses that senders find, against the packets that really were dropped.
+//! Losses that senders detect, against the packets that really were dropped.
 
 mod common;
 #[allow(dead_code)]
@@ -19,10 +19,10 @@ use tcp::{
 proptest! {
     #![proptest_config(random::config(400))]
 
-    /// No queue of these holds a packet for as long as the timer waits, no ACK is lost, nothing overtakes, and `recover` guards
-    /// against the duplicates of what is repeated: what is taken for lost is lost.
+    /// The queues of these scenarios hold no packet until the timer expires, no ACK is lost, nothing overtakes, and
+    /// `recover` guards against the duplicates of retransmissions: each loss that is detected is one.
     #[test]
-    fn nothing_is_taken_for_lost_that_is_not(mut scenario in random::scenario(), tahoe in any::<bool>()) {
+    fn every_detected_loss_is_a_loss(mut scenario in random::scenario(), tahoe in any::<bool>()) {
         for flow in &mut scenario.flows {
             flow.return_path.clear();
             flow.return_delay_s = 0.01;
@@ -34,7 +34,7 @@ proptest! {
         }
         for link in &mut scenario.links {
             link.delay_process = None;
-            link.loss = None; // a process in time has too many instants in so long a run
+            link.loss = None; // a Poisson process has too many instants in such a long run
         }
         (scenario.run.duration_s, scenario.run.warmup_s) = (5e6, 0.0);
         let outcome = run(&scenario);
@@ -59,7 +59,7 @@ fn engset() -> SenderConfig {
     }
 }
 
-/// [engset], settings 100M-1.5M-128k-D300ms-P576B with room for all: a transfer of so many packets.
+/// [engset], settings 100M-1.5M-128k-D300ms-P576B with room for all: a transfer of `packets` packets.
 fn slow_egress(packets: u64) -> Outcome {
     // ACKs of 40 bytes cross the same rates: the empty round trip is 341.83 ms.
     let rates = [100e6, 1.5e6, 128e3, 128e3, 1.5e6, 100e6];
@@ -74,8 +74,8 @@ fn slow_egress(packets: u64) -> Outcome {
     run(&Scenario { trace: all_traces(), ..scenario("slow egress", 100.0, links, vec![flow]) })
 }
 
-/// [engset, section 4.2]: "For F = 54, a timeout occurs for packet '54', for F = 106 it occurs for packet '90'": spurious ones, for
-/// a queue that grows faster than the timer learns.
+/// [engset, section 4.2]: "For F = 54, a timeout occurs for packet '54', for F = 106 it occurs for packet '90'":
+/// spurious ones, for a queue that grows faster than the timer learns.
 #[test]
 fn slow_start_into_a_slow_link_times_out_for_nothing() {
     for (packets, late, kind) in [(54, 54, TimeoutKind::End), (106, 90, TimeoutKind::Other)] {

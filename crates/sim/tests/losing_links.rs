@@ -77,7 +77,8 @@ fn the_next_packet_after_each_instant_is_lost() {
     let lost: Vec<f64> = drops(&outcome).iter().map(|row| row.time.seconds()).collect();
     let sent = outcome.traces.sequence.as_deref().unwrap();
     let next = |instant: f64| {
-        let after = sent.iter().filter(|row| row.kind != sim::Kind::Acked && row.time >= Time::from_seconds(instant));
+        let after =
+            sent.iter().filter(|row| row.kind != sim::SequenceKind::Acked && row.time >= Time::from_seconds(instant));
         after.map(|row| row.time.seconds()).next().unwrap()
     };
     let mut expected = [2.0, 4.0, 4.0001, 6.0].map(next).to_vec();
@@ -85,8 +86,8 @@ fn the_next_packet_after_each_instant_is_lost() {
     assert_eq!(lost, expected);
 }
 
-/// The mean window under independent losses: sqrt(3 / (2 p)) for an ACK each packet and a halving each loss (Mathis et al.
-/// 1997), which takes losses as evenly spaced. An interval of 12 % around it was chosen before the run.
+/// The mean window under independent losses: sqrt(3 / (2 p)) for an ACK each packet and a halving each loss (Mathis et
+/// al. 1997), which takes losses as evenly spaced. An interval of 12 % around it was chosen before the run.
 #[test]
 fn the_window_follows_the_square_root_law() {
     for probability in [0.002, 0.0005] {
@@ -132,7 +133,8 @@ fn a_link_loses_the_same_packets_whatever_else_the_scenario_has() {
     with_others.links[0].queue = QueueConfig::RandomDrop {};
     let lost = |scenario: &Scenario| -> Vec<usize> {
         let outcome = run(scenario);
-        let sent = outcome.traces.sequence.as_deref().unwrap().iter().filter(|row| row.kind != sim::Kind::Acked);
+        let sent =
+            outcome.traces.sequence.as_deref().unwrap().iter().filter(|row| row.kind != sim::SequenceKind::Acked);
         let sent: Vec<(Time, u64)> = sent.map(|row| (row.time, row.sequence)).collect();
         let number = |row: &DropRow| sent.iter().position(|&sent| sent == (row.time, row.packet.sequence)).unwrap();
         drops(&outcome).iter().filter(|row| row.link == 0).map(number).collect()

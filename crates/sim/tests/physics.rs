@@ -1,4 +1,4 @@
-//! What theory says, with intervals that were chosen before the run.
+//! Predictions of theory, with intervals that were chosen before the run.
 
 mod common;
 
@@ -12,8 +12,8 @@ use tcp::{Increase, Recovery, SenderConfig};
 const MU: f64 = 1000.0;
 const BOTTLENECK_BPS: f64 = MU * 512.0 * 8.0;
 
-/// One flow over a bottleneck with room for `buffer`, and back over a link that takes no time; `round_trip_s` without queues,
-/// the service time included.
+/// One flow over a bottleneck with room for `buffer`, and back over a link that takes no time; `round_trip_s` without
+/// queues, the service time included.
 fn bottleneck(duration_s: f64, buffer: Option<u64>, round_trip_s: f64, sender: SenderConfig) -> Scenario {
     let back = LinkConfig { rate_bps: None, ..link("back", 1.0, None) };
     let links = vec![link("bottleneck", BOTTLENECK_BPS, buffer), back];
@@ -109,7 +109,7 @@ fn a_smaller_buffer_leaves_the_bottleneck_idle_for_a_part_of_each_cycle() {
     }
 }
 
-/// Of a window that grows by a packet a round trip from (pipe + buffer) / 2 to pipe + buffer.
+/// Returns the utilisation of a window that grows by a packet a round trip from (pipe + buffer) / 2 to pipe + buffer.
 fn sawtooth_utilisation(pipe: f64, buffer: f64) -> f64 {
     let peak = pipe + buffer;
     let packets = 3.0 / 8.0 * peak * peak;

@@ -103,7 +103,8 @@ fn pushing_out_spares_the_higher_level() {
     assert_eq!(lost(PriorityVictimConfig::Lowest), 0);
 }
 
-/// Two-way traffic: ACKs that wait behind data come in bunches and leave the links idle; at a level of their own they do not.
+/// Two-way traffic: ACKs that wait behind data come in bunches and leave the links idle; at a level of their own they
+/// do not.
 #[test]
 fn acks_at_a_higher_level_than_data_keep_both_ways_busy() {
     let throughput = |ack_priority, queue| {

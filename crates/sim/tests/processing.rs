@@ -1,5 +1,5 @@
-//! Hosts whose TCP process takes time for each packet: whoever comes first is served first, data of one flow and ACKs of others
-//! alike; and what it makes of two-way traffic [two-way, section 2.1].
+//! Hosts whose TCP process takes time for each packet, data of one flow or ACKs of another: first come, first served;
+//! and the effect on two-way traffic [two-way, section 2.1].
 
 mod common;
 #[path = "common/two_queues.rs"]
@@ -8,13 +8,13 @@ mod two_queues;
 use base::Time;
 use common::{flow, link, ns2, process, run, scenario};
 use sim::scenario::{FlowConfig, LinkConfig};
-use sim::{Kind, Outcome, Scenario};
+use sim::{Outcome, Scenario, SequenceKind};
 use tcp::{Recovery, SenderConfig};
 use two_queues::{replay_with_hosts, Direction, Replay};
 
 const RATE_BPS: f64 = 131e6;
 const SEGMENT_BYTES: u16 = 9180;
-/// Fifteen segments.
+/// Propagation delay of fifteen segments.
 const PROPAGATION_S: f64 = 0.00841;
 const WINDOW: f64 = 28.0;
 
@@ -22,7 +22,8 @@ fn window(packets: f64) -> SenderConfig {
     SenderConfig { max_window: Some(packets), ..ns2(Recovery::Reno) }
 }
 
-/// Two connections in opposite directions between two hosts, whose processes take `[data, ACK]` \[s\]. [two-way, section 5.2]
+/// Two connections in opposite directions between two hosts, whose processes take `[data, ACK]` \[s\]. [two-way,
+/// section 5.2]
 fn two_way(processing: [[f64; 2]; 2]) -> Scenario {
     let direction = |name: &str| LinkConfig { delay_s: PROPAGATION_S, ..link(name, RATE_BPS, None) };
     let host = |name: &str, [data_s, ack_s]: [f64; 2]| process(name, data_s, ack_s);
@@ -38,7 +39,7 @@ fn two_way(processing: [[f64; 2]; 2]) -> Scenario {
     scenario
 }
 
-fn instants(outcome: &Outcome, flow: u32, kind: Kind) -> Vec<Time> {
+fn instants(outcome: &Outcome, flow: u32, kind: SequenceKind) -> Vec<Time> {
     let rows = outcome.traces.sequence.as_deref().unwrap().iter();
     rows.filter(|row| row.flow == flow && row.kind == kind).map(|row| row.time).collect()
 }
@@ -53,7 +54,7 @@ fn replayed(outcome: &Outcome, processing: [[f64; 2]; 2]) -> Replay {
         ack_service: Time::from_seconds(40.0 * 8.0 / RATE_BPS),
         propagation: Time::from_seconds(PROPAGATION_S),
     };
-    let sends = [0, 1].map(|flow| instants(outcome, flow, Kind::Sent));
+    let sends = [0, 1].map(|flow| instants(outcome, flow, SequenceKind::Sent));
     replay_with_hosts([direction; 2], processing.map(|host| host.map(Time::from_seconds)), [&sends[0], &sends[1]])
 }
 
@@ -80,15 +81,16 @@ fn acks_come_back_when_queues_and_processes_let_them() {
             let back: Vec<Time> =
                 replay.acked[flow].iter().copied().filter(|&time| time <= outcome.measurement.end).collect();
             assert!(back.len() > 1000);
-            assert_eq!(back, instants(&outcome, flow as u32, Kind::Acked), "connection {flow}, {processing:?}");
+            assert_eq!(back, instants(&outcome, flow as u32, SequenceKind::Acked), "connection {flow}, {processing:?}");
         }
     }
 }
 
-/// "A non-zero TCP processing time does not alter the fundamental dynamics" [two-way, section 2.1]: the efficiency of 65.1% and
-/// bursts of whole windows. Criterion: within half a point of theorem 1, as long as the process could serve what that lets
-/// through; whole windows. The delay towards a host has the processing of a segment and of an ACK: each segment is
-/// processed before its ACK goes, and the first ACK of a bunch comes at the heels of a segment and waits for it.
+/// "A non-zero TCP processing time does not alter the fundamental dynamics" [two-way, section 2.1]: the efficiency of
+/// 65.1% and bursts of whole windows. Criterion: within half a point of theorem 1, as long as the process could serve
+/// what that lets through; whole windows. The delay towards a host has the processing of a segment and of an ACK: each
+/// segment is processed before its ACK goes, and the first ACK of a bunch comes at the heels of a segment and waits for
+/// it.
 #[test]
 fn short_processing_leaves_efficiency_and_bursts() {
     for time_s in [0.0, 1e-5, 1e-4, 3e-4] {
@@ -109,8 +111,8 @@ fn short_processing_leaves_efficiency_and_bursts() {
     }
 }
 
-/// Where it stops to hold: a host has two packets to process for each segment that it gets through, a segment and an ACK. Once
-/// they take longer than the channel lets a segment come, the process is the bottleneck.
+/// The limit of that law: a host processes two packets for each segment that it receives, the segment and an ACK. Once
+/// they take longer than the interval between segments on the channel, the process is the bottleneck.
 #[test]
 fn long_processing_is_the_bottleneck() {
     for time_s in [6e-4, 1e-3] {
@@ -125,8 +127,8 @@ fn long_processing_is_the_bottleneck() {
     }
 }
 
-/// Three flows over one link to one host, each with propagation of its own behind the link: they come to the host out of the order
-/// in which they left the link, and are served in that in which they come.
+/// Three flows over one link to one host, each with propagation of its own behind the link: they come to the host out
+/// of the order in which they left the link, and are served in that in which they come.
 #[test]
 fn a_host_serves_in_the_order_of_arrival_behind_propagation_of_the_flows_own() {
     let (service, delays, time_s) = (0.001, [0.050_03, 0.0, 0.0007], 0.0004);
@@ -160,7 +162,7 @@ fn a_host_serves_in_the_order_of_arrival_behind_propagation_of_the_flows_own() {
         acked[flow].push(free);
     }
     for (flow, expected) in acked.iter().enumerate() {
-        assert_eq!(&instants(&outcome, flow as u32, Kind::Acked), expected, "flow {flow}");
+        assert_eq!(&instants(&outcome, flow as u32, SequenceKind::Acked), expected, "flow {flow}");
     }
     assert_eq!(outcome.links[1].departed, [0, 120]);
 }

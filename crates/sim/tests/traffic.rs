@@ -1,11 +1,12 @@
-//! Sources of transfers, private links and sources without TCP, against theory, with intervals that were chosen before the run.
+//! Sources of transfers, private links and sources without TCP, against theory, with intervals that were chosen before
+//! the run.
 
 mod common;
 
 use base::Time;
 use common::{flow, link, ns2, rfc, run, scenario};
 use sim::scenario::{BufferConfig, FlowConfig, LinkConfig, SizeLaw, TimeLaw, TrafficConfig};
-use sim::{Kind, Outcome, Scenario};
+use sim::{Outcome, Scenario, SequenceKind};
 use tcp::{Dialect, Increase, LossCause, PartialAckTimer, Recovery, RttSample, SenderConfig, SlowStartWhile};
 
 /// [engset, section 3.1].
@@ -31,7 +32,8 @@ fn web(size: SizeLaw, off: TimeLaw) -> Option<TrafficConfig> {
     Some(TrafficConfig::Web { size, off, classes: vec![6, 14, 30, 62] })
 }
 
-/// (100M, rate, 2M, R50) of [engset, table 2]: the round trip of a packet of 1500 bytes and an ACK of 40 is 50 ms in all.
+/// (100M, rate, 2M, R50) of [engset, table 2]: the round trip of a packet of 1500 bytes and an ACK of 40 is 50 ms in
+/// all.
 fn paper(
     count: usize,
     rate_bps: f64,
@@ -117,7 +119,7 @@ fn a_loaded_link_gives_the_rates_and_losses_of_engset_table_6() {
 
 #[test]
 fn transfers_that_follow_at_once_lose_no_packet_and_take_none_of_another() {
-    // A buffer of 5 packets and no silence: repetitions of a transfer are still under way in the next one.
+    // A buffer of 5 packets and no silence: retransmissions of a transfer are still in flight in the next one.
     for off in [0.0, 0.001, 0.03] {
         let traffic = web(SizeLaw::Fixed { packets: 9 }, TimeLaw::Fixed { mean_s: off });
         let mut scenario = paper(20, 1e6, Some(5), traffic, 400.0);
@@ -156,7 +158,7 @@ fn apart(together: &Scenario) -> Scenario {
         });
         apart.links.extend(copies);
         let mut flow = FlowConfig { name: format!("web[{number}]"), count: 1, ..together.flows[0].clone() };
-        // Of the links together: 2 is the first shared one, then its reverse; own ones go by the order that they have.
+        // In `together`, link 2 is the first shared one, 3 its reverse; private links keep their order.
         let there = |&link: &usize| match link {
             2 | 3 => link - 2,
             0 | 1 => first + link,
@@ -173,8 +175,8 @@ fn apart(together: &Scenario) -> Scenario {
 fn private_links_are_links_of_ones_own() {
     let law = SizeLaw::Exponential { mean_packets: 30.0, min_packets: 3.0 };
     let traffic = web(law, TimeLaw::Exponential { mean_s: 0.1 });
-    // Rates without a common measure, and a seed with which no two packets come at the same instant: their order is that of
-    // telling in a crowd, and that of the links elsewhere.
+    // Rates without a common measure, and a seed with which no two packets arrive at the same instant: their order
+    // would be that of pushes in a calendar queue, and that of the links elsewhere.
     let mut together = paper(3, 4.137e6, Some(10), traffic, 200.0);
     together.run.seed = 3;
     together.links[4].buffer = Some(BufferConfig::Packets(20));
@@ -210,7 +212,8 @@ fn draw_paper(case: u64, random: &mut base::RandomStream) -> Scenario {
     let rate_bps = 4e6 + 1e6 * random.uniform();
     let mut ahead = paper(1 + random.below(8), rate_bps, Some(1 + random.below(30) as u64), traffic, 20.0);
     ahead.run.seed = case;
-    // Rates without a common measure with one another, or with the timers' ticks: at equal instants the order would be another.
+    // Rates without a common measure with one another, or with the timers' ticks: at equal instants the order would be
+    // another.
     (ahead.links[4].rate_bps, ahead.links[5].rate_bps) = (Some(1.97123e6), Some(2.0417e6));
     ahead.links[1].rate_bps = Some(3.1e6 * (0.02 + random.uniform()));
     ahead.links[1].delay_s = [0.0, 0.1, 3.0][case as usize % 3] * random.uniform();
@@ -220,8 +223,8 @@ fn draw_paper(case: u64, random: &mut base::RandomStream) -> Scenario {
     ahead
 }
 
-/// Senders behind private links take some ACKs ahead of the clock, by up to the delay of their last link. One more link, which takes
-/// no time and is shared, makes them wait for the clock: nothing but the number of events may tell.
+/// Senders behind private links take some ACKs ahead of the clock, by up to the delay of their last link. One more
+/// link, which takes no time and is shared, makes them wait for the clock: nothing but the number of events may differ.
 #[test]
 fn senders_ahead_of_the_clock_do_what_they_do_at_their_time() {
     let mut random = base::RandomStream::named(1, 0, "senders ahead of the clock");
@@ -250,7 +253,8 @@ fn senders_ahead_of_the_clock_do_what_they_do_at_their_time() {
                 assert_eq!(ahead.transfers, at_its_time.transfers, "case {case}");
             }
             Some(first) => {
-                // An ACK and another flow's timer at the same instant, which go in another order there: all else is the same up to then.
+                // An ACK and another flow's timer at the same instant have another order there: all else is the same up
+                // to then.
                 let time = rows[0][first].time;
                 let there = rows.map(|rows| {
                     let rows = rows.iter().filter(|row| row.time == time);
@@ -266,7 +270,7 @@ fn senders_ahead_of_the_clock_do_what_they_do_at_their_time() {
     assert!(lost > 10_000 && saved > 150 && ties < 20, "{lost} lost, {saved} cases with fewer events, {ties} ties");
 }
 
-/// Sources alike share their hops: what observers see must still be told of the right one.
+/// Identical sources share their hops; observers must still see the right source.
 #[test]
 fn drops_and_captures_name_the_source_that_they_are_of() {
     let law = SizeLaw::Exponential { mean_packets: 12.0, min_packets: 3.0 };
@@ -288,7 +292,7 @@ fn drops_and_captures_name_the_source_that_they_are_of() {
     assert!((1..60).any(|source| received(source) != received(0)), "they differ");
 }
 
-/// A group of more than 1000 flows has one row: what the traces tell of each of its flows, together.
+/// A group of more than 1000 flows has one row: the sums of the traces of its flows.
 #[test]
 fn a_large_group_is_counted_as_one() {
     let law = SizeLaw::Exponential { mean_packets: 12.0, min_packets: 3.0 };
@@ -307,12 +311,12 @@ fn a_large_group_is_counted_as_one() {
         let before = times.iter().filter(|&&time| time < warmup).count() as u64;
         [before, times.len() as u64 - before]
     };
-    let sequence = |kinds: &[Kind]| {
+    let sequence = |kinds: &[SequenceKind]| {
         let rows = traces.sequence.as_ref().unwrap().iter();
         pair(rows.filter(|row| of_group(row.flow) && kinds.contains(&row.kind)).map(|row| row.time).collect())
     };
-    assert_eq!(group.sent, sequence(&[Kind::Sent, Kind::Retransmitted]));
-    assert_eq!(group.retransmitted, sequence(&[Kind::Retransmitted]));
+    assert_eq!(group.sent, sequence(&[SequenceKind::Sent, SequenceKind::Retransmitted]));
+    assert_eq!(group.retransmitted, sequence(&[SequenceKind::Retransmitted]));
     assert!(group.retransmitted[0] > 100 && group.retransmitted[1] > 1000);
     let dropped = traces.drops.as_ref().unwrap().iter().filter(|row| of_group(row.packet.flow));
     assert_eq!(group.dropped, pair(dropped.map(|row| row.time).collect()));
@@ -349,7 +353,8 @@ fn assert_windows_and_round_trips_are_those_of_the_traces(group: &sim::FlowStati
     assert_eq!(group.cwnd_max, largest);
 }
 
-/// Packet numbers go on from transfer to transfer: of a fixed size, they tell which of a source's packets are of transfers that ended.
+/// Packet numbers go on from transfer to transfer: with a fixed size, they show the transfer of each packet, and so
+/// whether it has ended.
 #[test]
 fn what_transfers_count_is_what_their_flows_did() {
     let traffic = web(SizeLaw::Fixed { packets: 20 }, TimeLaw::Exponential { mean_s: 0.3 });
@@ -373,29 +378,30 @@ fn what_transfers_count_is_what_their_flows_did() {
     let (recovered, timeouts): (Vec<_>, Vec<_>) = repairs.map(|row| row.repair).partition(|repair| repair.event() == 5);
     let count = |of: fn(&sim::SizeClass) -> u64| outcome.transfers[0].classes.iter().map(of).sum::<u64>();
     assert_eq!(count(|class| class.packets), ended.iter().sum::<u64>());
-    assert_eq!(count(|class| class.sent), sent(Kind::Sent) + sent(Kind::Retransmitted));
-    assert_eq!(count(|class| class.retransmitted), sent(Kind::Retransmitted));
+    assert_eq!(count(|class| class.sent), sent(SequenceKind::Sent) + sent(SequenceKind::Retransmitted));
+    assert_eq!(count(|class| class.retransmitted), sent(SequenceKind::Retransmitted));
     assert_eq!(count(|class| class.timeouts), found(LossCause::Timeout));
     assert_eq!(count(|class| class.fast_retransmits), found(LossCause::FastRetransmit));
     assert_eq!(count(|class| class.recovered), recovered.iter().map(|repair| repair.retransmissions).sum::<u64>());
     let stalled: u128 = outcome.transfers[0].classes.iter().map(|class| class.stalled).sum();
     assert_eq!(stalled, timeouts.iter().map(|repair| u128::from(repair.time.picoseconds())).sum());
-    assert!(count(|class| class.timeouts) > 100 && count(|class| class.recovered) > 100, "enough to tell");
+    assert!(count(|class| class.timeouts) > 100 && count(|class| class.recovered) > 100, "too few");
 }
 
-/// A drop counts for the transfer under way then; that of a repetition which outlives its own, in the silence after it, for none.
+/// A drop counts for the current transfer; the drop of a retransmission that outlives its transfer, in a silence, for
+/// none.
 #[test]
-fn drops_count_for_the_transfer_under_way() {
+fn drops_count_for_the_current_transfer() {
     let traffic = web(SizeLaw::Fixed { packets: 5 }, TimeLaw::Exponential { mean_s: 0.3 });
     let mut observed = paper(100, 3e6, Some(10), traffic, 60.0);
-    // Timers that expire long before any ACK can come repeat nearly everything for nothing.
+    // Timers that expire long before any ACK can arrive retransmit nearly everything for nothing.
     observed.links[0].delay_s = 0.2;
     let timer = &mut observed.flows[0].sender.rto;
     (timer.initial_s, timer.min_s) = (0.05, 0.02);
     (observed.trace.sequence, observed.trace.drops) = (true, true);
     let outcome = run(&observed);
     let sequence = outcome.traces.sequence.as_ref().unwrap();
-    let (mut under_way, mut silent) = (0, 0);
+    let (mut in_transfer, mut silent) = (0, 0);
     for drop in outcome.traces.drops.as_ref().unwrap() {
         let before = |kind| {
             let rows = sequence
@@ -403,16 +409,16 @@ fn drops_count_for_the_transfer_under_way() {
                 .filter(move |row| row.flow == drop.packet.flow && row.kind == kind && row.time <= drop.time);
             rows.map(|row| row.sequence).max().unwrap_or(0)
         };
-        let (last_sent, next) = (before(Kind::Sent), before(Kind::Acked));
+        let (last_sent, next) = (before(SequenceKind::Sent), before(SequenceKind::Acked));
         let end = last_sent / 5 * 5 + 5;
         if next == end {
             silent += 1;
         } else if end <= outcome.flows[drop.packet.flow as usize].acked[1] {
-            under_way += 1;
+            in_transfer += 1;
         }
     }
-    assert_eq!(outcome.transfers[0].classes.iter().map(|class| class.dropped).sum::<u64>(), under_way);
-    assert!(silent > 5 && under_way > 1000, "{silent} in silence, {under_way} of transfers");
+    assert_eq!(outcome.transfers[0].classes.iter().map(|class| class.dropped).sum::<u64>(), in_transfer);
+    assert!(silent > 5 && in_transfer > 1000, "{silent} in silence, {in_transfer} of transfers");
 }
 
 #[test]
@@ -421,7 +427,7 @@ fn a_large_group_has_finished_with_its_last_flow() {
     (group.flows[0].size_packets, group.flows[0].start_spread_s) = (Some(3), 1.0);
     group.trace.sequence = true;
     let outcome = run(&group);
-    let acknowledged = outcome.traces.sequence.unwrap().into_iter().filter(|row| row.kind == Kind::Acked);
+    let acknowledged = outcome.traces.sequence.unwrap().into_iter().filter(|row| row.kind == SequenceKind::Acked);
     assert_eq!(outcome.flows[0].finish, acknowledged.map(|row| row.time).max().unwrap());
     assert_eq!((outcome.flows[0].unfinished, outcome.flows[0].acked[1]), (0, 3003));
     group.run.duration_s = 0.9;
@@ -442,7 +448,7 @@ fn thousands_of_sources_lose_and_gain_no_packet() {
     assert!(dropped > 1000 && received > 50_000, "{received} received, {dropped} dropped");
     assert_eq!(shared.dropped[1], dropped);
     assert!(shared.arrived[1] <= sent && received <= shared.departed[1]);
-    // On the way at the end: no more than the buffer and half a second's worth.
+    // In flight at the end: no more than the buffer and half a second's worth.
     assert!(sent - received - dropped < 1600 + 20_000, "{}", sent - received - dropped);
 }
 

@@ -1,4 +1,5 @@
-//! Two connections in opposite directions, whose data and ACKs share the queues: against ns-2 and against two queues by hand.
+//! Two connections in opposite directions, whose data and ACKs share the queues: against ns-2 and against two queues by
+//! hand.
 
 mod common;
 #[path = "common/two_queues.rs"]
@@ -7,12 +8,12 @@ mod two_queues;
 use base::Time;
 use common::{flow, link, ns2, run, scenario};
 use sim::scenario::{FlowConfig, LinkConfig};
-use sim::{Kind, Outcome, Scenario};
+use sim::{Outcome, Scenario, SequenceKind};
 use tcp::{Recovery, SenderConfig};
 use two_queues::{most_at_once, replay, Direction, Visit};
 
-/// A run of ns-2.35: two Reno connections in opposite directions over a link each way, 9180-byte segments, 40-byte ACKs,
-/// both from 0 s on, measured from 4 to 24 s. Pairs: the direction of connection i, that of connection j.
+/// A run of ns-2.35: two Reno connections in opposite directions over a link each way, 9180-byte segments, 40-byte
+/// ACKs, both from 0 s on, measured from 4 to 24 s. Pairs: the direction of connection i, that of connection j.
 struct TwoWayRun {
     window: [f64; 2],
     rate_bps: [f64; 2],
@@ -95,7 +96,7 @@ impl TwoWayRun {
 }
 
 /// Instants of one kind of a flow's rows.
-fn instants(outcome: &Outcome, flow: u32, kind: Kind) -> Vec<Time> {
+fn instants(outcome: &Outcome, flow: u32, kind: SequenceKind) -> Vec<Time> {
     let rows = outcome.traces.sequence.as_deref().unwrap().iter();
     rows.filter(|row| row.flow == flow && row.kind == kind).map(|row| row.time).collect()
 }
@@ -110,7 +111,7 @@ fn directions(expected: &TwoWayRun) -> [Direction; 2] {
 
 /// All visits to the two queues, from nothing but the instants at which the senders send.
 fn visits(expected: &TwoWayRun, outcome: &Outcome) -> [Vec<Visit>; 2] {
-    let sends = [0, 1].map(|flow| instants(outcome, flow, Kind::Sent));
+    let sends = [0, 1].map(|flow| instants(outcome, flow, SequenceKind::Sent));
     replay(directions(expected), [&sends[0], &sends[1]])
 }
 
@@ -149,7 +150,7 @@ fn two_way_acks_come_back_when_both_queues_let_them() {
             let propagation = directions(expected)[1 - flow].propagation;
             let acks = visits[1 - flow].iter().filter(|visit| !visit.data).map(|ack| ack.departure + propagation);
             let back: Vec<Time> = acks.filter(|&time| time <= outcome.measurement.end).collect();
-            assert_eq!(back, instants(&outcome, flow as u32, Kind::Acked), "connection {flow}");
+            assert_eq!(back, instants(&outcome, flow as u32, SequenceKind::Acked), "connection {flow}");
         }
     }
 }

@@ -14,7 +14,7 @@ pub struct Ack {
 /// A segment that the sender transmits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Sequence number.
+    /// Number of the packet.
     pub sequence: u64,
     /// Whether it was sent before.
     pub retransmission: bool,

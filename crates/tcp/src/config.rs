@@ -43,7 +43,7 @@ axis! {
 axis! {
     /// The reaction to a loss that duplicate ACKs reveal.
     Recovery {
-        /// No reaction: losses are found by timeouts only.
+        /// Timeouts only: duplicate ACKs cause no reaction.
         OldTahoe = "old-tahoe",
         /// Fast retransmit, then slow start from one packet.
         Tahoe = "tahoe",
@@ -175,7 +175,7 @@ pub struct SenderConfig {
     pub limited_transmit: bool,
     /// Partial ACKs that restart NewReno's timer.
     pub partial_ack_timer: PartialAckTimer,
-    /// Retransmission timer.
+    /// Settings of the retransmission timer.
     pub rto: RtoConfig,
 }
 

@@ -29,7 +29,7 @@ pub struct Receiver {
     /// Instant at which a delayed ACK is sent; unused without delayed ACKs.
     deadline: Time,
     ack_delay: Time,
-    /// [`Quirks::duplicate_of_last_is_delayed`].
+    /// Quirk of the dialect: [`Quirks::duplicate_of_last_is_delayed`].
     duplicate_of_last_is_delayed: bool,
 }
 
@@ -41,7 +41,7 @@ const _: () = assert!(offset_of!(Receiver, beyond) == 32);
 pub struct Acknowledgment {
     /// Number of the packet expected next.
     pub next: u64,
-    /// Echoed stamp.
+    /// Stamp of a data packet, echoed (RFC 7323).
     pub echo: Time,
 }
 

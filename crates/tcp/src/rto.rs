@@ -11,7 +11,7 @@ pub(crate) struct Rto {
     srtt: u64,
     /// Variation of the round trip, in quarters of a tick (ns-2's T_RTTVAR_BITS) or in picoseconds.
     rttvar: u64,
-    /// Current timeout.
+    /// Timeout now, backoff included.
     current: Time,
     backoff: u32,
     /// Whether the next sample restarts the estimate, as the first one does.

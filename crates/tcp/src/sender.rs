@@ -13,7 +13,7 @@ use crate::{RttSample, SenderConfig};
 /// The state of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// No loss is under repair.
+    /// The normal state: no loss is under repair.
     Open,
     /// Fast recovery repairs a loss.
     FastRecovery,

@@ -101,7 +101,7 @@ impl Window {
     }
 
     /// Deflates the window at a partial ACK by the number of packets acknowledged, and adds one packet: RFC 6582
-    /// section 3.2 step 3. The inflation is used up first, but for one packet (ns-2 `partialnewack`).
+    /// section 3.2 step 3. The inflation is used up first, except for one packet (ns-2 `partialnewack`).
     pub(crate) fn deflate(&mut self, acknowledged: u64) {
         let (acknowledged, inflation) = (acknowledged as i64, i64::from(self.inflation));
         if inflation > acknowledged {

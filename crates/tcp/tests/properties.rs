@@ -49,7 +49,7 @@ fn channel() -> impl Strategy<Value = Channel> {
     )
 }
 
-/// A packet under way.
+/// A packet in flight.
 #[derive(Clone, Copy, Debug)]
 enum Message {
     Data(u64, Time),
@@ -82,7 +82,7 @@ struct World {
     now: Time,
     channel: Channel,
     random: RandomStream,
-    /// Packets under way, by arrival, then by the order of sending.
+    /// Packets in flight, by arrival, then by the order of sending.
     travelling: BTreeMap<(Time, u64), Message>,
     sent: u64,
     latest: [Time; 2],

@@ -3,7 +3,7 @@
 pub struct Claim {
     /// Ports that it crosses.
     pub ports: Vec<usize>,
-    /// Demand \[bit/s\].
+    /// Demanded rate \[bit/s\].
     pub demand: f64,
 }
 

@@ -9,7 +9,7 @@ pub use red::RedConfig;
 /// Active queue management (AQM) and its parameters: drops packets as signals of congestion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AqmConfig {
-    /// No AQM.
+    /// Absence of AQM: only a full buffer drops packets.
     None,
     /// Random Early Detection.
     Red(RedConfig),
@@ -26,13 +26,14 @@ pub(crate) enum Verdict {
 
 /// An AQM algorithm: decides about packets, and never moves them.
 pub(crate) trait Algorithm {
-    /// Decides about an arriving packet that finds `queue` packets; `idle` is the time since the last departure, `None` if the
-    /// link is busy.
+    /// Decides about an arriving packet that finds `queue` packets; `idle` is the time since the last departure, `None`
+    /// if the link is busy.
     fn on_arrival(&mut self, _queue: u64, _idle: Option<Time>) -> Verdict {
         Verdict::Pass
     }
 
-    /// Decides about a packet that the scheduler has chosen after the time `sojourn` in the queue; `left` is the queue without it.
+    /// Decides about a packet that the scheduler has chosen after the time `sojourn` in the queue; `left` is the queue
+    /// without it.
     fn on_departure(&mut self, _now: Time, _sojourn: Time, _left: &Occupancy) -> Verdict {
         Verdict::Pass
     }

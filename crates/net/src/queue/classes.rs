@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
     pub(crate) packet: Packet,
-    /// Its arrival.
+    /// Instant of its arrival.
     pub(crate) since: Time,
 }
 

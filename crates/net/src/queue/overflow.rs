@@ -2,7 +2,8 @@ use base::{Packet, RandomStream};
 
 use super::classes::{Classes, Position};
 
-/// The packet that is dropped where an arriving packet finds the buffer full, or where the AQM drops one on its arrival.
+/// The packet that is dropped where an arriving packet finds the buffer full, or where the AQM drops one on its
+/// arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overflow {
     /// The arriving packet.
@@ -11,8 +12,8 @@ pub enum Overflow {
     Front,
     /// A packet drawn among all waiting ones and the arriving one.
     Random,
-    /// The last packet of the lowest class, if the arriving one is of a higher class and fits in its place; else the arriving
-    /// one.
+    /// The last packet of the lowest class, if the arriving one is of a higher class and fits in its place; else the
+    /// arriving one.
     Lowest,
 }
 
@@ -33,7 +34,8 @@ impl Overflow {
         }
     }
 
-    /// Returns the waiting packet to drop in favour of one that arrives in `class`; `None`: the arriving packet is dropped.
+    /// Returns the waiting packet to drop in favour of one that arrives in `class`; `None`: the arriving packet is
+    /// dropped.
     pub(super) fn victim(
         self,
         waiting: &Classes,

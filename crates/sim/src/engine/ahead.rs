@@ -46,8 +46,8 @@ impl Engine {
         }
     }
 
-    /// Prefetches what an ACK of all packets before `next` needs that does more than open the window: it ends a transfer, or
-    /// its flow has losses.
+    /// Prefetches what an ACK of all packets before `next` needs that does more than open the window: it ends a
+    /// transfer, or its flow has losses.
     #[inline(always)]
     pub(super) fn prefetch_for_rare_ack(&mut self, flow: u32, next: u64) {
         let slot = &self.senders[flow as usize];

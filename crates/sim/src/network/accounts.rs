@@ -1,4 +1,4 @@
-//! What the network counts of links and losses; off the path of a packet.
+//! Counters of links and losses that are not updated for every packet.
 
 use base::{Packet, PacketKind, Time};
 use net::LinkStatistics;
@@ -11,7 +11,7 @@ use crate::recovery::Repair;
 use crate::route::LinkKind;
 
 impl Network {
-    /// What the links counted, in the order of the scenario; with the run's end applied.
+    /// Returns the counters of the links, in the order of the scenario, at the end of the run.
     pub(crate) fn link_statistics(&mut self) -> Vec<LinkStatistics> {
         for queue in &mut self.elements.queues {
             queue.close(&self.measurement);
@@ -34,7 +34,7 @@ impl Network {
         links
     }
 
-    /// Of all copies of a link: sums, and the longest queue of any.
+    /// Returns the counters of all copies of a private link: sums, and the longest queue of any.
     fn private_statistics(&self, link: usize) -> LinkStatistics {
         let groups = self.elements.private_groups.iter().filter(|group| group.link as usize == link);
         let mut all = LinkStatistics::default();
@@ -51,7 +51,7 @@ impl Network {
             let slot = &mut self.flows[packet.flow as usize];
             self.accounts[slot.account as usize].dropped[index] += 1;
             if let (Some(source), 1) = (slot.source(), index) {
-                // A repetition that outlives its transfer is no packet of the next one.
+                // A retransmission that outlives its transfer does not count for the next one.
                 if let Some(number) = packet.sequence.checked_sub(slot.receiver.first()) {
                     self.transfers.drop(source, number);
                 }
@@ -62,19 +62,19 @@ impl Network {
         }
     }
 
-    /// A flow's transfer has ended, or begins, so that its losses before matter no longer. What they were.
+    /// Forgets a flow's losses, as a transfer ends or begins, and returns their counters.
     #[inline(always)]
     pub(crate) fn forget_losses(&mut self, flow: u32) -> Losses {
         self.loss_logs.forget(&mut self.flows[flow as usize].loss_log)
     }
 
-    /// Fetches the log of a flow's losses, if it has one.
+    /// Prefetches the log of a flow's losses, if there is one.
     #[inline(always)]
     pub(crate) fn prefetch_losses(&self, flow: u32) {
         self.flows[flow as usize].loss_log.into_iter().for_each(|log| self.loss_logs.prefetch(log));
     }
 
-    /// The sender takes a packet for lost.
+    /// Records that a sender detects a loss.
     pub(crate) fn on_loss(&mut self, flow: u32, now: Time, loss: LossEvent) {
         let index = self.measurement.index(now);
         let slot = &mut self.flows[flow as usize];
@@ -98,14 +98,14 @@ impl Network {
         }
     }
 
-    /// A packet is sent again; all below `una` is acknowledged.
+    /// Records a retransmission; all packets below `una` are acknowledged.
     pub(crate) fn on_retransmission(&mut self, flow: u32, now: Time, sequence: u64, una: u64) {
         let slot = &mut self.flows[flow as usize];
         self.accounts[slot.account as usize].retransmitted[self.measurement.index(now)] += 1;
         self.loss_logs.of(&mut slot.loss_log).on_retransmission(sequence, una, now);
     }
 
-    /// A fast recovery has succeeded.
+    /// Records that a fast recovery has succeeded.
     pub(crate) fn on_recovered(&mut self, flow: u32, now: Time, recovered: Recovered) {
         let slot = &mut self.flows[flow as usize];
         let counted = self.recoveries.get_mut(slot.account as usize).filter(|_| self.measurement.index(now) == 1);

@@ -1,16 +1,16 @@
-//! Tables of the links of a run, and of what stands before and behind them.
+//! Tables of the links of a run, and of the elements in front of them and behind them.
 
 use base::{RandomStream, Time};
 use net::{Link, Pipe, PrivateLinks, Process, QueuedLink};
 
-use crate::flow::DepartureSeat;
+use crate::flow::DepartureSlot;
 use crate::links::{link, private_links, queued_link};
 use crate::losses::{losses, LossSlot};
 use crate::pipes::pipes;
 use crate::route::{LinkKind, Routes};
 use crate::scenario::Scenario;
 
-/// The copies of a link that the flows of one group have, each flow one.
+/// The private links of a group of flows: copies of one link, a copy for each flow.
 #[derive(Clone, Debug)]
 pub(crate) struct PrivateGroup {
     pub(crate) links: PrivateLinks,
@@ -19,7 +19,7 @@ pub(crate) struct PrivateGroup {
     /// Index of the scenario's link.
     pub(crate) link: u32,
     /// Slot of a flow's last departure from its copy.
-    pub(crate) seat: DepartureSeat,
+    pub(crate) slot: DepartureSlot,
 }
 
 /// The TCP process of a host.
@@ -30,7 +30,7 @@ pub(crate) struct ProcessSlot {
     pub(crate) link: u32,
 }
 
-/// What packets cross on their ways, by kind; hops hold indices into these tables.
+/// The elements that packets cross, by kind; hops hold indices into these tables.
 #[derive(Debug)]
 pub(crate) struct Elements {
     /// Links whose departures are known on arrival.
@@ -84,7 +84,7 @@ fn private_groups(scenario: &Scenario, routes: &Routes) -> Vec<PrivateGroup> {
         links: private_links(&scenario.links[group.link], group.bytes),
         delay: group.delay,
         link: group.link as u32,
-        seat: group.seat,
+        slot: group.slot,
     });
     groups.collect()
 }

@@ -1,20 +1,20 @@
-//! Whose event it is: the numbers of the event queue, and what they stand for.
+//! Owners of events, and their numbers in the event queue.
 
-/// Owner of an event. Of events at one instant the first in the order of these variants happens first, then the one with the
-/// lowest index.
+/// Owner of an event. Of events at one instant the first in the order of these variants happens first, then the one
+/// with the lowest index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EventId {
     /// A queued link: a packet departs.
     Queue(u32),
     /// The ATM network: its next cell event.
     Channels,
-    /// A merge point of one stream: its first packet goes on.
+    /// A merge point of one stream: its first packet moves on.
     Merge(u32),
     /// A pipe in which packets overtake: the first one arrives.
     Pipe(u32),
-    /// A merge point that many streams share: the first packet goes on.
+    /// A merge point that many streams share: the first packet moves on.
     SharedMerge(u32),
-    /// The ACKs that wait for their senders in one place: the first one is taken.
+    /// The common queue of ACKs: the first one reaches its sender.
     SharedAcks,
     /// A receiver's timer of delayed ACKs, by the index of the receiver among those that have one.
     ReceiverTimer(u32),
@@ -34,7 +34,7 @@ pub(crate) struct EventNumbers {
     senders: u32,
 }
 
-/// How many owners of events there are of each kind.
+/// Numbers of owners of events, by kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EventCounts {
     pub(super) queues: usize,
@@ -46,7 +46,7 @@ pub(super) struct EventCounts {
 }
 
 impl EventNumbers {
-    /// Returns the ranges for so many owners; those of the senders have no end.
+    /// Returns the ranges for these numbers of owners; the range of the senders has no end.
     pub(super) fn new(counts: EventCounts) -> EventNumbers {
         let channels = counts.queues as u32;
         let merges = channels + u32::from(counts.channels);

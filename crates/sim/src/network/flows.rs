@@ -6,8 +6,8 @@ use crate::flow::FlowSlot;
 use crate::scenario::Scenario;
 use crate::statistics::{FlowStatistics, MOST_ROWS_OF_A_GROUP};
 
-/// Returns a slot for each flow, their accounts, and the flows whose receivers may delay ACKs; `starts` has the first hop of
-/// each flow's data and of its ACKs.
+/// Returns a slot for each flow, their accounts, and the flows whose receivers may delay ACKs; `starts` has the first
+/// hop of each flow's data and of its ACKs.
 pub(super) fn slots(scenario: &Scenario, starts: &[(u32, u32)]) -> (Vec<FlowSlot>, Vec<FlowStatistics>, Vec<u32>) {
     let (mut slots, mut accounts, mut delaying) = (Vec::with_capacity(starts.len()), Vec::new(), Vec::new());
     for (index, ((entry, number), &(data, acks))) in scenario.members().zip(starts).enumerate() {

@@ -1,4 +1,4 @@
-//! Notices to the observers about packets on their ways, if there are observers.
+//! Notifications to the observers about packets in the network, if there are observers.
 
 use base::{Packet, PacketKind, Time};
 
@@ -7,7 +7,7 @@ use super::Network;
 use crate::route::{Element, Hop};
 
 impl Network {
-    /// Crosses links as [`Network::cross_links`] does, with notices to the observers.
+    /// Crosses links as [`Network::cross_links`] does, and notifies the observers.
     #[cold]
     #[inline(never)]
     pub(super) fn cross_observed_links(&mut self, mut time: Time, packet: &mut Packet) -> Option<Time> {
@@ -21,7 +21,7 @@ impl Network {
         None
     }
 
-    /// Returns when a packet departs from a link, with notices to the observers; `None` if it is dropped.
+    /// Returns when a packet departs from a link, and notifies the observers; `None` if it is dropped.
     #[cold]
     #[inline(never)]
     pub(super) fn cross_observed_link(&mut self, index: u32, time: Time, packet: Packet) -> Option<Time> {
@@ -118,7 +118,7 @@ impl Network {
         let slot = &self.flows[packet.flow as usize];
         let current = packet.kind != PacketKind::Ack && packet.sequence >= slot.receiver.first();
         if let (Some(source), true) = (slot.source(), current) {
-            self.transfers.look(source, found);
+            self.transfers.record_queue_seen(source, found);
         }
     }
 }

@@ -41,7 +41,7 @@ impl Network {
         self.forward(time, packet);
     }
 
-    /// Lets the receiver of a data packet take it; returns the ACK that it sends at once.
+    /// Passes a data packet to its receiver; returns the ACK that the receiver sends at once.
     #[inline(always)]
     pub(super) fn receive(&mut self, time: Time, packet: &Packet) -> Option<Acknowledgment> {
         let flow = packet.flow;

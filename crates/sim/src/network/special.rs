@@ -1,4 +1,4 @@
-//! What few ways have, out of line: losses, pipes whose delay changes, channels, processes of hosts.
+//! Elements that few paths have, out of line: losses, pipes whose delay changes, channels, processes of hosts.
 
 use base::{Packet, PacketKind, Time};
 
@@ -69,7 +69,8 @@ impl Network {
         lost
     }
 
-    /// Returns when a packet that departs now arrives at the next hop; includes the flow's own delay, which the hop has.
+    /// Returns when a packet that departs now arrives at the next hop; includes the flow's own delay, which the hop
+    /// has.
     pub(super) fn cross_pipe(&mut self, pipe: u32, departure: Time, hop: u32) -> Time {
         self.elements.pipes[pipe as usize].arrival(departure) + self.hops[hop as usize].delay
     }

@@ -1,4 +1,4 @@
-//! Where packets wait for the clock: at merge points, in pipes, and ACKs before their senders.
+//! Packets that wait for the clock: at merge points, in pipes, and ACKs in front of their senders.
 
 use base::{Packet, PacketKind, Time};
 
@@ -11,7 +11,7 @@ use crate::flow::{ArrivingAck, FlowSlot};
 const PACKETS_AHEAD: usize = 4;
 
 impl Network {
-    /// Lets a packet wait at the merge point of its stream. Packets of one stream arrive in order.
+    /// Enqueues a packet at the merge point of its stream. Packets of one stream arrive in order.
     #[inline(always)]
     pub(super) fn wait_at_merge(&mut self, merge: u32, time: Time, packet: Packet) {
         let stream = &mut self.merges[merge as usize];
@@ -32,7 +32,7 @@ impl Network {
         self.forward(now, packet);
     }
 
-    /// Lets a packet wait in a pipe, from which packets come in any order.
+    /// Enqueues a packet in a pipe in which packets overtake.
     pub(super) fn wait_in_pipe(&mut self, pipe: u32, departure: Time, packet: Packet) {
         let arrival = self.cross_pipe(pipe, departure, packet.hop);
         if arrival <= self.measurement.end {
@@ -52,7 +52,7 @@ impl Network {
         self.forward(now, packet);
     }
 
-    /// Lets a packet wait at a merge point that many streams share.
+    /// Enqueues a packet at a merge point that many streams share.
     #[inline(always)]
     pub(super) fn wait_at_shared_merge(&mut self, merge: u32, time: Time, packet: Packet) {
         if let Some(first) = push(&mut self.shared_merges[merge as usize], time, packet) {
@@ -60,7 +60,7 @@ impl Network {
         }
     }
 
-    /// Takes the first packet of a shared merge point, which has its turn.
+    /// Dequeues the first packet of a shared merge point, whose time has come.
     #[inline(always)]
     pub(crate) fn pop_shared_merge(&mut self, merge: u32) -> Option<Packet> {
         let queue = &mut self.shared_merges[merge as usize];
@@ -70,7 +70,7 @@ impl Network {
         Some(packet)
     }
 
-    /// Lets an ACK wait for its sender in the flow's own queue. The ACKs of one flow arrive in order.
+    /// Enqueues an ACK for its sender in the flow's own queue. The ACKs of one flow arrive in order.
     #[inline(always)]
     pub(super) fn wait_for_sender(&mut self, time: Time, packet: &Packet) {
         let acks = &mut self.acks[packet.flow as usize];
@@ -80,7 +80,7 @@ impl Network {
         acks.push(ArrivingAck { time, next: packet.sequence, echo: packet.stamp });
     }
 
-    /// Takes the flow's next ACK, if one has arrived.
+    /// Dequeues the flow's next ACK, if one has arrived.
     #[inline(always)]
     pub(crate) fn pop_ack(&mut self, flow: u32, now: Time) -> Option<ArrivingAck> {
         let acks = self.acks.get_mut(flow as usize)?;
@@ -94,7 +94,7 @@ impl Network {
         self.acks.get(flow as usize).and_then(|acks| acks.front()).map_or(Time::NEVER, |ack| ack.time)
     }
 
-    /// Lets an ACK wait for its sender where all ACKs wait that arrive over private links.
+    /// Enqueues an ACK in the common queue of all ACKs that arrive over private links.
     #[inline(never)]
     pub(crate) fn share_ack(&mut self, flow: u32, ack: ArrivingAck) {
         self.flows[flow as usize].shared_acks += 1;
@@ -104,7 +104,7 @@ impl Network {
         }
     }
 
-    /// Takes the first shared ACK, which has its turn, and its flow.
+    /// Dequeues the first shared ACK, whose time has come, and returns its flow too.
     #[inline(always)]
     pub(crate) fn pop_shared_ack(&mut self, now: Time) -> Option<(u32, ArrivingAck)> {
         let &Packet { flow, sequence, stamp, .. } = self.shared_acks.pop()?;
@@ -114,24 +114,24 @@ impl Network {
         Some((flow, ArrivingAck { time: now, next: sequence, echo: stamp }))
     }
 
-    /// Prefetches what the next packets of a shared merge point need; `fetch_sender` does so for a flow's sender.
+    /// Prefetches what the next packets of a shared merge point need; `prefetch_sender` does so for a flow's sender.
     #[inline(always)]
-    pub(crate) fn prefetch_for_merge(&mut self, merge: u32, fetch_sender: impl Fn(u32)) {
-        prefetch_for(&mut self.shared_merges[merge as usize], &self.flows, fetch_sender);
+    pub(crate) fn prefetch_for_merge(&mut self, merge: u32, prefetch_sender: impl Fn(u32)) {
+        prefetch_for(&mut self.shared_merges[merge as usize], &self.flows, prefetch_sender);
     }
 
-    /// Prefetches what the next shared ACKs need; `fetch_sender` does so for a flow's sender.
+    /// Prefetches what the next shared ACKs need; `prefetch_sender` does so for a flow's sender.
     #[inline(always)]
-    pub(crate) fn prefetch_for_acks(&mut self, fetch_sender: impl Fn(u32)) {
-        prefetch_for(&mut self.shared_acks, &self.flows, fetch_sender);
+    pub(crate) fn prefetch_for_acks(&mut self, prefetch_sender: impl Fn(u32)) {
+        prefetch_for(&mut self.shared_acks, &self.flows, prefetch_sender);
     }
 }
 
 /// Adds a packet to a queue; returns the queue's first instant if the event queue has to know it.
 #[inline(always)]
 fn push(queue: &mut CalendarQueue, time: Time, packet: Packet) -> Option<Time> {
-    // These owners are near the top of the event queue. Whether a packet is the first of a small queue cannot be predicted,
-    // and the branch costs more than setting the same instant again.
+    // These owners are near the top of the event queue. Whether a packet is the first of a small queue cannot be
+    // predicted, and the branch costs more than setting the same instant again.
     let before = if queue.is_large() { queue.first() } else { Time::NEVER };
     queue.push(time, packet);
     let first = queue.first();
@@ -139,12 +139,12 @@ fn push(queue: &mut CalendarQueue, time: Time, packet: Packet) -> Option<Time> {
 }
 
 #[inline(always)]
-fn prefetch_for(queue: &mut CalendarQueue, flows: &[FlowSlot], fetch_sender: impl Fn(u32)) {
+fn prefetch_for(queue: &mut CalendarQueue, flows: &[FlowSlot], prefetch_sender: impl Fn(u32)) {
     queue.sort_ahead(PACKETS_AHEAD, |packet| {
         let slot = &flows[packet.flow as usize];
         if packet.kind == PacketKind::Ack {
             slot.prefetch_sender_end();
-            fetch_sender(packet.flow);
+            prefetch_sender(packet.flow);
         } else {
             slot.prefetch_receiver_end();
         }

@@ -15,11 +15,11 @@ pub struct Traces {
     pub rtt: Option<Vec<RttRow>>,
     /// Packets sent and ACKs received.
     pub sequence: Option<Vec<SequenceRow>>,
-    /// Queue lengths.
+    /// Queue lengths of links at each change.
     pub queue: Option<Vec<QueueRow>>,
     /// Time at each queue length.
     pub queue_distribution: Option<Vec<QueueDistributionRow>>,
-    /// Packets dropped.
+    /// Packets dropped by queues, or lost before them.
     pub drops: Option<Vec<DropRow>>,
     /// Losses detected by senders.
     pub losses: Option<Vec<LossRow>>,
@@ -40,9 +40,9 @@ pub struct Traces {
 /// A sender's state after a change of cwnd.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CwndRow {
-    /// Flow.
+    /// Index of the flow.
     pub flow: u32,
-    /// Instant.
+    /// Instant of the change.
     pub time: Time,
     /// Congestion window \[packets\].
     pub cwnd: f64,
@@ -57,21 +57,21 @@ pub struct CwndRow {
 /// The round trip of an ACK of new data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RttRow {
-    /// Flow.
+    /// Index of the flow.
     pub flow: u32,
     /// Instant of the ACK.
     pub time: Time,
-    /// Time since the segment that the ACK answers was sent.
+    /// Time since the segment that the ACK acknowledges was sent.
     pub rtt: Time,
 }
 
 /// The kind of a row of the sequence plot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum SequenceKind {
     /// The first transmission of a packet.
     Sent = 0,
-    /// A retransmission.
+    /// A retransmission of a packet.
     Retransmitted = 1,
     /// An ACK; its sequence is the number of the packet expected next.
     #[serde(rename = "acknowledged")]
@@ -81,12 +81,12 @@ pub enum Kind {
 /// A point of the sequence plot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SequenceRow {
-    /// Flow.
+    /// Index of the flow.
     pub flow: u32,
-    /// Instant.
+    /// Instant of the transmission or of the arrival.
     pub time: Time,
     /// Transmission, retransmission or ACK.
-    pub kind: Kind,
+    pub kind: SequenceKind,
     /// Number of the packet.
     pub sequence: u64,
 }
@@ -94,9 +94,9 @@ pub struct SequenceRow {
 /// The length of a queue after a change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueRow {
-    /// Link.
+    /// Index of the link.
     pub link: u32,
-    /// Instant.
+    /// Instant of the change.
     pub time: Time,
     /// Packets in the link, including the one in transmission.
     pub packets: u64,
@@ -105,7 +105,7 @@ pub struct QueueRow {
 /// The time for which a link held a number of packets, and the number of arrivals that found as many.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueDistributionRow {
-    /// Link.
+    /// Index of the link.
     pub link: u32,
     /// Number of packets, including the one in transmission.
     pub packets: u64,
@@ -118,22 +118,22 @@ pub struct QueueDistributionRow {
 /// A packet that left a captured link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CaptureRow {
-    /// Instant.
+    /// Instant of the departure.
     pub time: Time,
-    /// Link.
+    /// Index of the link.
     pub link: u32,
-    /// The packet.
+    /// The packet that left.
     pub packet: Packet,
 }
 
 /// A packet that was dropped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DropRow {
-    /// Instant.
+    /// Instant of the drop.
     pub time: Time,
-    /// Link.
+    /// Index of the link.
     pub link: u32,
-    /// The packet.
+    /// The dropped packet.
     pub packet: Packet,
     /// Whether the packet was lost before the queue, rather than dropped by it.
     pub lost: bool,
@@ -142,11 +142,11 @@ pub struct DropRow {
 /// A loss that a sender detected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossRow {
-    /// Instant.
+    /// Instant of the detection.
     pub time: Time,
-    /// Flow.
+    /// Index of the flow.
     pub flow: u32,
-    /// The loss.
+    /// The loss as the sender sees it.
     pub loss: LossEvent,
     /// Whether the last copy of the packet had not been dropped.
     pub spurious: bool,
@@ -155,9 +155,9 @@ pub struct LossRow {
 /// A timeout, or the end of a fast recovery that succeeded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RepairRow {
-    /// Instant.
+    /// Instant of the timeout, or of the recovery's end.
     pub time: Time,
-    /// Flow.
+    /// Index of the flow.
     pub flow: u32,
     /// The timeout or the recovery.
     pub repair: Repair,
@@ -166,7 +166,7 @@ pub struct RepairRow {
 /// A round: it ends, and the next one begins, when all packets outstanding at its start are acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundRow {
-    /// Flow.
+    /// Index of the flow.
     pub flow: u32,
     /// End of the round.
     pub time: Time,
@@ -179,11 +179,11 @@ pub struct RoundRow {
 /// The propagation delay of a link from an instant on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DelayRow {
-    /// Link.
+    /// Index of the link.
     pub link: u32,
-    /// Instant.
+    /// Instant of the change.
     pub time: Time,
-    /// Propagation delay.
+    /// Propagation delay from then on.
     pub delay: Time,
 }
 
@@ -212,12 +212,12 @@ pub enum OverviewKind {
 /// A point of a thinned series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OverviewRow {
-    /// Series.
+    /// Series of the point.
     pub kind: OverviewKind,
     /// Link, flow or port.
     pub index: u32,
-    /// Instant.
+    /// Instant of the value.
     pub time: Time,
-    /// Packets; bit/s; cells.
+    /// Value \[packets, bit/s or cells\].
     pub value: f64,
 }

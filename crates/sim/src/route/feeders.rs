@@ -1,15 +1,15 @@
-//! What feeds each link: which decides whether packets must wait there for their turn in time.
+//! The feeders of each link, which decide whether packets must wait in front of it for the clock.
 
 use std::collections::BTreeSet;
 
 use crate::scenario::{FlowConfig, LinkConfig, OrderConfig, Scenario};
 
-/// Where packets come from, in order of time. Senders are none: they send at the clock's own instant. Nor are pipes in which
-/// packets overtake: they wait there for the clock.
+/// A source of packets in order of time. Senders and pipes in which packets overtake are not feeders: packets leave
+/// them at the clock's own time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Feeder {
     Link(usize),
-    /// A flow's copy of a link; or a link that a flow's own propagation stands behind.
+    /// Private link of a flow; or a link, followed by the propagation delay of a flow: flow and link.
     Private(usize, usize),
     Receiver(usize),
 }
@@ -17,7 +17,7 @@ pub(super) enum Feeder {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Feeders {
     pub(super) streams: BTreeSet<Feeder>,
-    /// Packets come at the clock's own instant too.
+    /// Whether packets also arrive at the clock's own time.
     pub(super) clock: bool,
 }
 
@@ -29,13 +29,13 @@ pub(super) fn feeders(scenario: &Scenario) -> Vec<Feeders> {
     let mut feeders = vec![Feeders::default(); scenario.links.len()];
     for (index, (entry, _)) in scenario.members().enumerate() {
         let flow = &scenario.flows[entry];
-        for (way, start) in ways(flow, index) {
+        for (path, start) in paths(flow, index) {
             let mut feeder = start;
-            for &link in way {
+            for &link in path {
                 feeder = behind_own_delay(feeder, flow, index, link, &scenario.links);
                 match feeder {
                     None => feeders[link].clock = true,
-                    // It matters only whether there are several.
+                    // Whether there are several is all that matters.
                     Some(feeder) if feeders[link].streams.len() < 2 => {
                         feeders[link].streams.insert(feeder);
                     }
@@ -48,13 +48,13 @@ pub(super) fn feeders(scenario: &Scenario) -> Vec<Feeders> {
     feeders
 }
 
-/// The ways of a flow's data and of its ACKs, and what feeds each one's first link; none: the clock.
-fn ways(flow: &FlowConfig, index: usize) -> impl Iterator<Item = (&[usize], Option<Feeder>)> {
+/// Returns the paths of a flow's data and of its ACKs, and the feeder of each path's first link; `None`: the clock.
+fn paths(flow: &FlowConfig, index: usize) -> impl Iterator<Item = (&[usize], Option<Feeder>)> {
     let back = flow.is_tcp().then_some((flow.return_path.as_slice(), Some(Feeder::Receiver(index))));
     [(flow.path.as_slice(), None)].into_iter().chain(back)
 }
 
-/// What a link feeds the next one by; none where its packets wait for the clock, because they overtake.
+/// Returns the feeder that a link is for the next one; `None` if its packets overtake, and so wait for the clock.
 pub(super) fn feeder_of(config: &LinkConfig, link: usize, flow: usize) -> Option<Feeder> {
     if config.private {
         Some(Feeder::Private(flow, link))
@@ -63,8 +63,9 @@ pub(super) fn feeder_of(config: &LinkConfig, link: usize, flow: usize) -> Option
     }
 }
 
-/// What feeds a link by way of a flow. The flow's own propagation stands before its receiver's host: with it, packets of
-/// several flows that share the link before are out of order there, so each flow's are a stream of their own.
+/// Returns the feeder of a link for the packets of a flow. The flow's propagation delay is in front of its receiver's
+/// host: as flows that share the link before may differ in it, the packets of each flow are a stream of their own
+/// there.
 pub(super) fn behind_own_delay(
     feeder: Option<Feeder>,
     flow: &FlowConfig,

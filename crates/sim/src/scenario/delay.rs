@@ -7,49 +7,49 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DelayProcessConfig {
-    /// Name of its random stream: of the same law and stream, the two directions of a link change alike.
+    /// Name of the random stream; two directions of a link with the same law and stream have equal delays.
     pub stream: String,
-    /// What becomes of the order of packets when the delay drops.
+    /// The order of packets when the delay falls.
     pub order: OrderConfig,
-    /// How it changes.
+    /// The law by which the delay changes.
     pub law: DelayLawConfig,
 }
 
-/// What becomes of the order of packets when the delay drops.
+/// The order of packets when the delay falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OrderConfig {
     /// Later packets overtake earlier ones.
     Overtake,
-    /// A packet arrives with the one before it at the earliest.
+    /// A packet arrives no earlier than the one before it.
     Keep,
 }
 
-/// How a delay changes.
+/// The law by which a delay changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum DelayLawConfig {
-    /// At given instants.
+    /// Changes at given instants.
     Steps {
-        /// From when \[s\] which delay \[s\]; the first from 0 on.
+        /// Pairs of an instant \[s\] and the delay from then on \[s\]; the first instant is 0.
         steps_s: Vec<(f64, f64)>,
     },
     /// A semi-Markov process.
     Alternating {
-        /// Its states.
+        /// States of the process.
         states: Vec<DelayStateConfig>,
-        /// The state at time 0, by index.
+        /// Index of the state at time 0.
         start: usize,
-        /// From each state to each other, the probability; none: to the next one, cyclically.
+        /// Probability of each transition, from a state (row) to a state; `None`: to the next state, cyclically.
         transitions: Option<Vec<Vec<f64>>>,
     },
     /// A new delay each period, drawn uniformly.
     Handover {
-        /// Least delay \[s\].
+        /// Smallest delay \[s\].
         low_s: f64,
         /// Largest delay \[s\].
         high_s: f64,
-        /// How long each lasts \[s\].
+        /// Time between two changes \[s\].
         period_s: f64,
     },
 }
@@ -58,16 +58,16 @@ pub enum DelayLawConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DelayStateConfig {
-    /// Delay \[s\].
+    /// Delay in this state \[s\].
     pub delay_s: f64,
-    /// Least stay \[s\].
+    /// Shortest stay in this state \[s\].
     pub least_stay_s: f64,
-    /// Mean of the exponential time that is added to it \[s\].
+    /// Mean of the exponential time that is added to the shortest stay \[s\].
     pub mean_extra_s: f64,
 }
 
 impl DelayLawConfig {
-    /// The least delay that it can give \[s\].
+    /// Returns the smallest delay that the law allows \[s\].
     pub fn least_s(&self) -> f64 {
         let least = |delays: &mut dyn Iterator<Item = f64>| delays.fold(f64::INFINITY, f64::min);
         match self {

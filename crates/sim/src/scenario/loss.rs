@@ -1,64 +1,64 @@
-//! Packets that are lost on a link, before its queue.
+//! Losses of packets on a link, before its queue.
 
 use serde::{Deserialize, Serialize};
 
-/// What loses packets as they come to a link.
+/// A process that loses packets as they arrive at a link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LossConfig {
-    /// Which packets it looks at.
+    /// The packets to which it applies.
     pub applies_to: CrossingConfig,
-    /// Which of them are lost.
+    /// The law by which it loses them.
     pub law: LossLawConfig,
 }
 
-/// Which packets a loss process looks at.
+/// The packets to which a loss process applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CrossingConfig {
-    /// All that come to the link.
+    /// All packets that arrive at the link.
     All,
-    /// Data only.
+    /// Data packets, but no ACKs.
     Data,
-    /// ACKs only.
+    /// ACKs, but no data.
     Acks,
 }
 
-/// Which packets are lost.
+/// The law by which packets are lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LossLawConfig {
-    /// Each with a probability.
+    /// Loses each packet with a probability.
     Bernoulli {
-        /// It.
+        /// Probability of a loss.
         probability: f64,
     },
-    /// The next one after each instant of a Poisson process.
+    /// Loses the next packet after each instant of a Poisson process.
     Poisson {
         /// Mean time between two instants \[s\].
         mean_interval_s: f64,
-        /// An instant that finds no packet for so long is void \[s\].
+        /// Time after which an instant expires if no packet has arrived \[s\].
         void_after_s: f64,
     },
-    /// By a chain of two states that takes a step after each packet.
+    /// Loses packets by a Markov chain of two states that takes a step after each packet.
     GilbertElliott {
         /// Probability of a step from the good to the bad state.
         to_bad: f64,
-        /// And back.
+        /// Probability of a step back.
         to_good: f64,
         /// Probability of a loss in the good state.
         loss_in_good: f64,
-        /// And in the bad one.
+        /// Probability of a loss in the bad state.
         loss_in_bad: f64,
     },
-    /// Those with the given numbers, counted from 1.
+    /// Loses the packets with the given numbers, counted from 1.
     Packets {
-        /// In rising order.
+        /// Numbers in rising order.
         numbers: Vec<u64>,
     },
-    /// The next one after each given instant.
+    /// Loses the next packet after each given instant.
     Times {
-        /// In rising order \[s\].
+        /// Instants in rising order \[s\].
         times_s: Vec<f64>,
     },
 }

@@ -50,14 +50,14 @@ pub enum TrafficConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TimeLaw {
-    /// A constant.
+    /// A constant time.
     Fixed {
-        /// Value \[s\].
+        /// The constant \[s\].
         mean_s: f64,
     },
-    /// Exponential.
+    /// An exponential distribution.
     Exponential {
-        /// Mean \[s\].
+        /// Mean of the distribution \[s\].
         mean_s: f64,
     },
 }
@@ -75,9 +75,9 @@ impl TimeLaw {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SizeLaw {
-    /// A constant.
+    /// A constant size.
     Fixed {
-        /// Size \[packets\].
+        /// The constant \[packets\].
         packets: u64,
     },
     /// A minimum plus an exponential ("E").
@@ -89,7 +89,7 @@ pub enum SizeLaw {
     },
     /// An exponential body and a Pareto tail ("EP").
     ExponentialPareto {
-        /// Mean \[packets\].
+        /// Mean of the sizes \[packets\].
         mean_packets: f64,
         /// Smallest size \[packets\].
         min_packets: f64,
@@ -100,7 +100,7 @@ pub enum SizeLaw {
     },
     /// An exponential body and a longer exponential tail ("EE").
     ExponentialExponential {
-        /// Mean \[packets\].
+        /// Mean of the sizes \[packets\].
         mean_packets: f64,
         /// Smallest size \[packets\].
         min_packets: f64,
@@ -109,16 +109,16 @@ pub enum SizeLaw {
         /// Parameter C of the tail \[packets\].
         tail_packets: f64,
     },
-    /// Pareto.
+    /// A Pareto distribution.
     Pareto {
-        /// Mean \[packets\].
+        /// Mean of the sizes \[packets\].
         mean_packets: f64,
-        /// Exponent alpha.
+        /// Exponent alpha of the distribution.
         shape: f64,
     },
     /// A value drawn from a list, each entry with the same probability.
     Empirical {
-        /// Sizes \[packets\].
+        /// Sizes to draw from \[packets\].
         packets: Vec<u64>,
     },
 }

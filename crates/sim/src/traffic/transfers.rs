@@ -89,13 +89,13 @@ pub struct SizeClass {
     pub stalled: u128,
     /// Data packets sent, including retransmissions.
     pub sent: u64,
-    /// Retransmissions.
+    /// Retransmissions among them.
     pub retransmitted: u64,
     /// Data packets dropped.
     pub dropped: u64,
     /// Expired retransmission timers.
     pub timeouts: u64,
-    /// Fast retransmits.
+    /// Number of fast retransmits.
     pub fast_retransmits: u64,
     /// Retransmissions in fast recoveries that succeeded.
     pub recovered: u64,
@@ -207,7 +207,7 @@ impl Transfers {
     }
 
     /// Records that a packet of the current transfer arrives at a link that holds `queue` packets.
-    pub(crate) fn look(&mut self, source: u32, queue: u64) {
+    pub(crate) fn record_queue_seen(&mut self, source: u32, queue: u64) {
         if self.seen.is_empty() {
             self.seen = vec![Seen::default(); self.sources.len()];
         }

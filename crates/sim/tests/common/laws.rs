@@ -1,12 +1,12 @@
-//! What every outcome with all traces obeys: conservation, order, and that counters and traces tell the same.
+//! Laws of every outcome with all traces: conservation, order, and that counters and traces agree.
 
 use base::Time;
 use net::AqmConfig;
 use sim::scenario::{BufferConfig, CountingConfig, LinkConfig};
-use sim::{Kind, Outcome, Scenario};
+use sim::{Outcome, Scenario, SequenceKind};
 use tcp::LossCause;
 
-/// Panics where a law is broken.
+/// Panics if a law is broken.
 pub fn check_laws(scenario: &Scenario, outcome: &Outcome) {
     check_order(outcome);
     for flow in 0..scenario.flows.len() {
@@ -34,7 +34,7 @@ fn count<T>(rows: &[T], of: impl Fn(&T) -> bool) -> u64 {
     rows.iter().filter(|row| of(row)).count() as u64
 }
 
-/// Data packets of a flow that links threw away or lost.
+/// Returns the number of a flow's data packets that links dropped or lost.
 pub fn dropped_data(outcome: &Outcome, flow: usize) -> u64 {
     let data = |row: &sim::DropRow| row.packet.flow as usize == flow && row.packet.kind != base::PacketKind::Ack;
     count(rows(&outcome.traces.drops), data)
@@ -57,7 +57,7 @@ fn check_order(outcome: &Outcome) {
     ordered(rows(&traces.overview).iter().map(|row| row.time).collect());
 }
 
-/// Each packet that was sent has arrived, was dropped, or is on its way.
+/// Checks that each packet that was sent has arrived, was dropped, or is in flight.
 fn check_packets(scenario: &Scenario, outcome: &Outcome, flow: usize) {
     let counted = &outcome.flows[flow];
     let [sent, received, delivered] = [counted.sent, counted.received, counted.delivered].map(total);
@@ -70,12 +70,12 @@ fn check_packets(scenario: &Scenario, outcome: &Outcome, flow: usize) {
     assert!(counted.sent[1] >= counted.retransmitted[1]);
 }
 
-/// Counters and traces tell the same of a flow.
+/// Checks that counters and traces of a flow agree.
 fn check_events(outcome: &Outcome, flow: usize) {
     let (counted, traces, warmup) = (&outcome.flows[flow], &outcome.traces, outcome.measurement.warmup);
     let sequence = |kind| count(rows(&traces.sequence), |row| row.flow as usize == flow && row.kind == kind);
-    assert_eq!(total(counted.sent), sequence(Kind::Sent) + sequence(Kind::Retransmitted));
-    assert_eq!(total(counted.retransmitted), sequence(Kind::Retransmitted));
+    assert_eq!(total(counted.sent), sequence(SequenceKind::Sent) + sequence(SequenceKind::Retransmitted));
+    assert_eq!(total(counted.retransmitted), sequence(SequenceKind::Retransmitted));
     let losses = |cause| count(rows(&traces.losses), |row| row.flow as usize == flow && row.loss.cause == cause);
     assert_eq!(total(counted.dropped) + total(counted.lost), dropped_data(outcome, flow));
     assert_eq!(total(counted.timeouts), losses(LossCause::Timeout));
@@ -167,7 +167,7 @@ fn check_queue(scenario: &Scenario, outcome: &Outcome, link: usize) {
     for row in rows(&outcome.traces.queue).iter().filter(|row| row.link as usize == link) {
         area += u128::from(packets)
             * u128::from(since.overlap(row.time, measurement.warmup, measurement.end).picoseconds());
-        // What stood there when the measurement began counts too.
+        // The queue at the start of the measurement counts too.
         if since < measurement.warmup && row.time > measurement.warmup {
             largest = packets;
         }

@@ -125,7 +125,7 @@ pub fn scenario(title: &str, duration_s: f64, links: Vec<LinkConfig>, flows: Vec
     }
 }
 
-/// Everything recorded, but for captures.
+/// Returns settings that record everything except captures.
 pub fn all_traces() -> TraceConfig {
     TraceConfig {
         cwnd: true,
@@ -144,7 +144,7 @@ pub fn all_traces() -> TraceConfig {
     }
 }
 
-/// Replication 0.
+/// Runs replication 0 of a scenario to its end.
 pub fn run(scenario: &Scenario) -> Outcome {
     let faults = sim::check(scenario);
     assert!(faults.is_empty(), "{}", faults.join("\n"));

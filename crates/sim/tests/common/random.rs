@@ -11,7 +11,7 @@ use sim::scenario::{
 };
 use sim::Scenario;
 
-/// So many cases, unless PROPTEST_CASES asks for another number.
+/// Returns a configuration with `cases` cases, unless PROPTEST_CASES asks for another number.
 pub fn config(cases: u32) -> Config {
     Config {
         cases: std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(cases),
@@ -20,8 +20,8 @@ pub fn config(cases: u32) -> Config {
     }
 }
 
-/// 1 to 6 links of any kind, 1 to 6 flows of any kind that cross them any way, between hosts or not, for 1 to 20 s, with any
-/// warm-up and seed.
+/// Generates scenarios of 1 to 6 links of any kind and 1 to 6 flows of any kind on any paths, between hosts or not, for
+/// 1 to 20 s, with any warm-up and seed.
 pub fn scenario() -> impl Strategy<Value = Scenario> {
     let run = (1.0..20.0_f64, prop_oneof![Just(0.0), 0.0..1.0_f64], any::<u64>());
     let hosts = prop_oneof![2 => Just(vec![]), 1 => prop::collection::vec(host(), 1..=3)];
@@ -42,7 +42,7 @@ fn host() -> impl Strategy<Value = LinkConfig> {
     (time(), time()).prop_map(|(data_s, ack_s)| super::common::process("", data_s, ack_s))
 }
 
-/// Lets the flows end at hosts in turn: the data of each at one, its ACKs at the next one, where there is another.
+/// Ends the flows at hosts in turn: the data of each at one, its ACKs at the next one, if there is another.
 fn add_hosts(scenario: &mut Scenario, hosts: &[LinkConfig]) {
     let first = scenario.links.len();
     for (number, host) in hosts.iter().enumerate() {

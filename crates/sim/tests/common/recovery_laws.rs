@@ -1,14 +1,14 @@
-//! What every outcome with all traces obeys about losses and rounds.
+//! Laws of the losses and rounds of every outcome with all traces.
 
 use base::Time;
-use sim::{Kind, Outcome};
+use sim::{Outcome, SequenceKind};
 use tcp::LossCause;
 
 fn rows<T>(rows: &Option<Vec<T>>) -> &[T] {
     rows.as_deref().expect("all traces are on")
 }
 
-/// Panics where a law is broken.
+/// Panics if a law is broken.
 pub fn check_recoveries(outcome: &Outcome) {
     for flow in 0..outcome.flows.len() {
         check_losses(outcome, flow);
@@ -17,7 +17,7 @@ pub fn check_recoveries(outcome: &Outcome) {
     }
 }
 
-/// Each timeout is of one kind; counters and the trace of losses tell the same.
+/// Checks that each timeout is of one kind, and that counters and the trace of losses agree.
 fn check_losses(outcome: &Outcome, flow: usize) {
     let (counted, warmup) = (&outcome.recoveries[flow], outcome.measurement.warmup);
     assert_eq!(counted.timeouts.iter().sum::<u64>(), outcome.flows[flow].timeouts[1], "flow {flow}: kinds of timeouts");
@@ -31,7 +31,7 @@ fn check_losses(outcome: &Outcome, flow: usize) {
     assert!(counted.stalled <= outcome.measurement.end);
 }
 
-/// Counters and the trace of repairs tell the same.
+/// Checks that counters and the trace of repairs agree.
 fn check_repairs(outcome: &Outcome, flow: usize) {
     let (counted, warmup) = (&outcome.recoveries[flow], outcome.measurement.warmup);
     let here = || rows(&outcome.traces.recovery).iter().filter(|row| row.flow as usize == flow && row.time >= warmup);
@@ -49,7 +49,8 @@ fn check_repairs(outcome: &Outcome, flow: usize) {
     }
 }
 
-/// Rounds tile the time from the first packet on, and in each one all that was outstanding at its start is acknowledged.
+/// Checks that rounds tile the time from the first packet on, and in each one all that was outstanding at its start is
+/// acknowledged.
 fn check_rounds(outcome: &Outcome, flow: usize) {
     let mut sequence = rows(&outcome.traces.sequence).iter().filter(|row| row.flow as usize == flow).peekable();
     let mut start = sequence.peek().map_or(Time::ZERO, |row| row.time);
@@ -57,8 +58,8 @@ fn check_rounds(outcome: &Outcome, flow: usize) {
     let mut follow = |until: Time| {
         while let Some(row) = sequence.next_if(|row| row.time <= until) {
             match row.kind {
-                Kind::Acked => acknowledged = acknowledged.max(row.sequence),
-                Kind::Sent | Kind::Retransmitted => sent = sent.max(row.sequence + 1),
+                SequenceKind::Acked => acknowledged = acknowledged.max(row.sequence),
+                SequenceKind::Sent | SequenceKind::Retransmitted => sent = sent.max(row.sequence + 1),
             }
         }
         (sent, acknowledged)

@@ -1,20 +1,20 @@
-//! A run told as text: the window once a round trip, and what happened in between in words.
+//! A run as text: the window once a round trip, and the events in between in words.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use base::{PacketKind, Time};
-use sim::{CwndRow, DropRow, Kind, LossRow, Outcome, Scenario, SequenceRow, Traces};
+use sim::{CwndRow, DropRow, LossRow, Outcome, Scenario, SequenceKind, SequenceRow, Traces};
 use tcp::LossCause;
 
-/// Sequence numbers told one by one; more are told as a range.
-const MOST_TOLD: usize = 8;
+/// Largest number of sequence numbers that are listed; more are written as a range.
+const MOST_LISTED: usize = 8;
 
-/// Tells every so-many-th round trip, counted from the last loss, and every event.
-pub fn tell(scenario: &Scenario, outcome: &Outcome, every: usize) -> String {
+/// Returns a line for every event, and for every `every`-th round trip, counted from the last loss.
+pub fn narrate(scenario: &Scenario, outcome: &Outcome, every: usize) -> String {
     let story = Story { scenario, traces: &outcome.traces };
     let mut notes = story.notes(every);
-    // Stable: at one instant drops come before what is made of them.
+    // The sort is stable: at one instant drops come before their consequences.
     notes.sort_by_key(|&(time, _)| time);
     let mut text = format!("{:>10}{:>9}{:>10}\n", "time_s", "cwnd", "ssthresh");
     for same in notes.chunk_by(|(_, a), (_, b)| matches!((a, b), (Note::Drop(_), Note::Drop(_)))) {
@@ -48,7 +48,8 @@ impl Story<'_> {
         drops.chain(losses).chain(rounds).collect()
     }
 
-    /// When round trips end: a packet that was sent in this one is acknowledged. Every so-many-th since the last loss.
+    /// Returns the ends of round trips, every `every`-th since the last loss: a packet that was sent in it is
+    /// acknowledged.
     fn rounds(&self, flow: u32, every: usize) -> Vec<Time> {
         let losses: Vec<Time> =
             self.traces.losses.iter().flatten().filter(|row| row.flow == flow).map(|row| row.time).collect();
@@ -57,7 +58,7 @@ impl Story<'_> {
         for &SequenceRow { time, kind, sequence, .. } in
             self.traces.sequence.iter().flatten().filter(|row| row.flow == flow)
         {
-            if kind != Kind::Acked {
+            if kind != SequenceKind::Acked {
                 sent.insert(sequence, time);
                 continue;
             }
@@ -75,7 +76,7 @@ impl Story<'_> {
         rounds
     }
 
-    /// The last change of the window for which `until` holds.
+    /// Returns the last change of the window for which `until` holds.
     fn window(&self, flow: u32, until: impl Fn(Time) -> bool) -> Option<&CwndRow> {
         let rows = self.traces.cwnd.iter().flatten().filter(|row| row.flow == flow);
         rows.take_while(|row| until(row.time)).last()
@@ -86,7 +87,7 @@ impl Story<'_> {
         row.map_or_else(|| " ".repeat(19), |row| format!("{:>9.2}{:>10.2}", row.cwnd, row.ssthresh))
     }
 
-    /// Which flow, where there are several.
+    /// Returns the name of the flow, if there are several.
     fn flow_word(&self, flow: u32) -> String {
         match self.scenario.flows.as_slice() {
             [_] => String::new(),
@@ -106,7 +107,7 @@ impl Story<'_> {
         format!("{flow}  {what}: packet {}{again}{slow_start}; cwnd was {before:.2}", row.loss.sequence)
     }
 
-    /// Drops, or one other note.
+    /// Returns the lines of drops, or of one other note.
     fn lines(&self, notes: &[(Time, Note)]) -> Vec<(Time, String)> {
         let mut drops: Vec<Vec<DropRow>> = Vec::new();
         let mut lines = Vec::new();
@@ -132,7 +133,7 @@ impl Story<'_> {
             PacketKind::Retransmission => "retransmission",
             PacketKind::Ack => "ACK",
         };
-        let which = if sequences.len() > MOST_TOLD {
+        let which = if sequences.len() > MOST_LISTED {
             let (least, most) = (sequences.iter().min(), sequences.iter().max());
             format!("{} from {} to {}", sequences.len(), least.unwrap_or(&0), most.unwrap_or(&0))
         } else {
@@ -144,7 +145,7 @@ impl Story<'_> {
     }
 }
 
-/// Of one flow and kind, at one link.
+/// Returns whether two drops are of one flow and kind, at one link.
 fn alike(a: &DropRow, b: &DropRow) -> bool {
     let kind = |row: &DropRow| (row.link, row.packet.flow, row.packet.kind, row.lost);
     kind(a) == kind(b)

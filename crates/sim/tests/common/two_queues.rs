@@ -1,5 +1,5 @@
-//! Two queues in opposite directions, each with the data of one flow and the ACKs of the other: computed anew from the
-//! instants of sending, by Lindley's recursion and nothing else.
+//! Two queues in opposite directions, each with the data of one flow and the ACKs of the other: a second computation,
+//! from the instants of sending, by Lindley's recursion alone.
 // Each test binary uses its part of this.
 #![allow(dead_code)]
 
@@ -8,47 +8,47 @@ use std::collections::BinaryHeap;
 
 use base::Time;
 
-/// One direction.
+/// One direction of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Direction {
     /// Time to transmit a data packet.
     pub data_service: Time,
     /// Time to transmit an ACK.
     pub ack_service: Time,
-    /// Propagation.
+    /// Propagation delay after the transmission.
     pub propagation: Time,
 }
 
 /// A packet in a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Visit {
-    /// Data, or an ACK of the other flow's data.
+    /// Whether the packet is data, rather than an ACK of the other flow's data.
     pub data: bool,
-    /// When it comes.
+    /// Instant of the arrival.
     pub arrival: Time,
-    /// When its transmission begins.
+    /// Start of the transmission.
     pub start: Time,
-    /// When it has left.
+    /// End of the transmission.
     pub departure: Time,
 }
 
-/// What was replayed.
+/// The result of a replay.
 #[derive(Clone, Debug, Default)]
 pub struct Replay {
     /// The visits of each queue, in order.
     pub visits: [Vec<Visit>; 2],
-    /// When each flow's sender sees its ACKs.
+    /// Instants at which each flow's sender sees its ACKs.
     pub acked: [Vec<Time>; 2],
 }
 
-/// All visits of both queues, in order, for data sent at the given instants without any loss.
+/// Returns all visits of both queues, in order, for data sent at the given instants without any loss.
 pub fn replay(directions: [Direction; 2], sends: [&[Time]; 2]) -> [Vec<Visit>; 2] {
     replay_with_hosts(directions, [[Time::ZERO; 2]; 2], sends).visits
 }
 
-/// As [`replay`]; what arrives at a host waits for its turn in a process that takes so long for data and for an ACK.
+/// Replays as [`replay`] does; packets that arrive at a host wait for its process, which takes `[data, ACK]` for each.
 pub fn replay_with_hosts(directions: [Direction; 2], processing: [[Time; 2]; 2], sends: [&[Time]; 2]) -> Replay {
-    // When, whether at a process, at which host, whether data. Queue and process of a host have its number.
+    // Instant, whether at a process, host, whether data. Queue and process of a host have its number.
     let mut pending = BinaryHeap::new();
     for (host, times) in sends.iter().enumerate() {
         pending.extend(times.iter().map(|&time| Reverse((time, false, host, true))));
@@ -75,13 +75,13 @@ pub fn replay_with_hosts(directions: [Direction; 2], processing: [[Time; 2]; 2],
     found
 }
 
-/// The most packets of a kind at once after `from`, among the spans that `span` gives them.
+/// Returns the most packets of a kind at once after `from`, each counted for its `span`.
 pub fn most_at_once(visits: &[Visit], data: bool, from: Time, span: impl Fn(&Visit) -> (Time, Time)) -> u64 {
     let mut changes = Vec::new();
     for visit in visits.iter().filter(|visit| visit.data == data) {
         let (begin, end) = span(visit);
         if end > begin {
-            // An end goes before a beginning at the same instant.
+            // An end precedes a beginning at the same instant.
             changes.extend([(begin, 1), (end, 0)]);
         }
     }

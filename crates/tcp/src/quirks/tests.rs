@@ -140,7 +140,7 @@ enum Message {
     Ack(Acknowledgment),
 }
 
-/// Messages under way, by arrival and number, and all messages ever sent.
+/// Messages in flight, by arrival and number, and all messages ever sent.
 #[derive(Default)]
 struct Channel {
     now: Time,
