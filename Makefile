@@ -43,12 +43,12 @@ test: build ## run all tests, Rust and Python
 	$(call say,testing the Python package)
 	$(BIN)/pytest --quiet -n auto
 
-check: $(TOOLS) ## format, lint, types, and who may import whom
-	$(call say,Python: format; lint; types; imports)
+check: $(TOOLS) ## format, lint, types, who may import whom, and the words of docs/words.md
+	$(call say,Python: format; lint; types; imports; words)
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
-	$(BIN)/pytest --quiet tests/test_import_contract.py
+	$(BIN)/pytest --quiet tests/test_import_contract.py tests/words
 	$(call say,Rust: format; lint)
 	$(CARGO) fmt --all --check
 	rustfmt --check --edition 2021 benches/calibrate.rs

@@ -4,16 +4,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import cache
 
 from words.texts import Text
 
 HEADLESS = frozenset(
-    "what which who how whether where when of as it its so that nothing no".split(),
+    ["what", "which", "who", "how", "whether", "where", "when", "of", "as", "it", "its", "so", "that", "nothing", "no"]
 )
 """First words that leave a doc comment without the subject or the verb of its sentence."""
 FEWEST_WORDS = 3
 
 _CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
+_QUOTATION = re.compile(r'"[^"]*"')
 _MASK = "\N{BULLET}"
 
 
@@ -26,7 +28,7 @@ class Avoided:
 
 
 @dataclass(frozen=True)
-class Exception_:
+class Allowed:
     """A phrase that is allowed in some files though an avoided one is in it."""
 
     phrase: str
@@ -38,7 +40,7 @@ class Rules:
     """The tables of docs/words.md."""
 
     avoided: tuple[Avoided, ...]
-    exceptions: tuple[Exception_, ...]
+    allowed: tuple[Allowed, ...]
 
 
 def read_rules(page: str) -> Rules:
@@ -49,20 +51,22 @@ def read_rules(page: str) -> Rules:
             instead = _plain(row["word"])
             avoided += [Avoided(phrase, instead) for phrase in _code(row["avoided"])]
         elif "allowed" in row:
-            exceptions += [Exception_(phrase, _plain(row["where"])) for phrase in _code(row["allowed"])]
+            exceptions += [Allowed(phrase, _plain(row["where"])) for phrase in _code(row["allowed"])]
     return Rules(tuple(avoided), tuple(exceptions))
 
 
 def faults(text: Text, file: str, rules: Rules) -> Iterator[str]:
     """Give what is wrong with a text, each fault as a sentence."""
+    allowed = tuple(
+        allowed.phrase for allowed in rules.allowed if allowed.files == "everywhere" or fnmatch(file, allowed.files)
+    )
     prose = _CODE.sub(_MASK, text.prose)
-    for exception in rules.exceptions:
-        if exception.files == "everywhere" or fnmatch(file, exception.files):
-            prose = _pattern(exception.phrase).sub(_MASK, prose)
-    for avoided in rules.avoided:
-        for match in _pattern(avoided.phrase).finditer(prose):
-            found = " ".join(match[0].split())
-            yield f'"{found}" is avoided; write {avoided.instead}'
+    if text.kind != "message":
+        prose = _QUOTATION.sub(_MASK, prose)
+    prose = _pattern(allowed).sub(_MASK, prose)
+    for match in _pattern(tuple(avoided.phrase for avoided in rules.avoided)).finditer(prose):
+        instead = rules.avoided[int((match.lastgroup or "")[1:])].instead
+        yield f'"{" ".join(match[0].split())}" is avoided; write {instead}'
     if text.kind == "doc":
         yield from _headless(text)
 
@@ -76,9 +80,12 @@ def _headless(text: Text) -> Iterator[str]:
         yield f'begins with "{first}": begin with a verb (functions) or a noun (types, fields)'
 
 
-def _pattern(phrase: str) -> re.Pattern[str]:
-    words = [re.escape(word).replace(r"\*", r"\w*") for word in phrase.split()]
-    return re.compile(r"(?<!\w)" + r"\s+".join(words) + r"(?!\w)", re.IGNORECASE)
+@cache
+def _pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
+    """Give a pattern of whole words that matches any of the phrases, the one of index n as its group `pn`."""
+    spaced = [r"\s+".join(re.escape(word).replace(r"\*", r"\w*") for word in phrase.split()) for phrase in phrases]
+    groups = [f"(?P<p{index}>{phrase})" for index, phrase in enumerate(spaced)]
+    return re.compile(rf"(?<!\w)(?:{'|'.join(groups) or '(?!)'})(?!\w)", re.IGNORECASE)
 
 
 def _rows(page: str) -> Iterator[dict[str, str]]:
@@ -99,4 +106,4 @@ def _code(cell: str) -> list[str]:
 
 
 def _plain(cell: str) -> str:
-    return cell.replace("`", "").replace("*", "")
+    return cell.replace("`", "")
