@@ -1,7 +1,7 @@
 import pytest
 
 from ackclock.scenario import preset_names
-from ackclock.scenario.resolved import RtoSettings, SenderSettings
+from ackclock.scenario.resolved_tcp import RtoSettings, SenderSettings
 from ackclock.scenario.schema import DEFAULT_PRESET, Rto, Tcp
 from ackclock.scenario.tcp import preset, receiver_settings, sender_settings
 

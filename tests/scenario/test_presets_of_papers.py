@@ -2,7 +2,7 @@
 
 import pytest
 
-from ackclock.scenario.resolved import RtoSettings
+from ackclock.scenario.resolved_tcp import RtoSettings
 from ackclock.scenario.tcp import preset, receiver_settings, sender_settings
 
 

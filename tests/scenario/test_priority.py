@@ -4,7 +4,7 @@ import pytest
 
 import ackclock
 from ackclock.scenario import Resolved, load, resolve
-from ackclock.scenario.resolved import PriorityQueue
+from ackclock.scenario.resolved_queues import PriorityQueue
 
 TEXT = """
 [[link]]

@@ -29,7 +29,7 @@ from ackclock.scenario.network import (
 )
 from ackclock.scenario.places import Places, ordinal
 from ackclock.scenario.read import Draft
-from ackclock.scenario.resolved import ByteBuffer
+from ackclock.scenario.resolved_queues import ByteBuffer
 from ackclock.scenario.schema import (
     LONGEST_RUN_S,
     MOST_BUFFER_BYTES,

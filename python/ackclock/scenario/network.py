@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ackclock.scenario.delays import delay_law
 from ackclock.scenario.losses import loss_law
-from ackclock.scenario.resolved import ByteBuffer, PacketBuffer
 from ackclock.scenario.resolved_links import DelayLaw, LossLaw
+from ackclock.scenario.resolved_queues import ByteBuffer, PacketBuffer
 from ackclock.scenario.schema import DROP_TAIL, CountingName, DelayProcess, Flow, Link, Loss, Queue
 from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.source import Location

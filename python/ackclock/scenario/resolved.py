@@ -3,42 +3,26 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Annotated, Any, Final, Literal, cast
 
-from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from ackclock.errors import Fault, ScenarioError
-from ackclock.quantities import MOST_ROWS_OF_A_GROUP, QUANTITIES
+from ackclock.quantities import QUANTITIES
 from ackclock.scenario.places import as_toml
-from ackclock.scenario.resolved_atm import ChannelsSettings
-from ackclock.scenario.resolved_links import DelayProcessSettings, LossSettings, ProcessingSettings
-from ackclock.scenario.resolved_traffic import ResolvedTraffic, WebTraffic
-from ackclock.scenario.schema import (
-    MOST_BUFFER_BYTES,
-    MOST_FLOWS,
-    MOST_LEVELS,
-    MOST_LINKS,
-    CountingName,
-    DialectName,
-    EstimatorName,
-    IncreaseName,
-    PartialAckTimerName,
-    PriorityVictimName,
-    RecoveryName,
-    RedVictimName,
-    SampleName,
-    SlowStartName,
-)
+from ackclock.scenario.resolved_atm import AtmSettings, ChannelsSettings, EndSettings
+from ackclock.scenario.resolved_flows import ResolvedFlow
+from ackclock.scenario.resolved_links import SimplexLink
+from ackclock.scenario.resolved_queues import Probability
+from ackclock.scenario.resolved_traffic import WebTraffic
+from ackclock.scenario.schema import MOST_FLOWS, MOST_LINKS
+from ackclock.units import show
 
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 Seconds = Annotated[float, Field(ge=0, le=1e7)]
-Packets = Annotated[int, Field(ge=1, le=10**12)]
-Bytes = Annotated[int, Field(ge=1, le=65535)]
-Probability = Annotated[float, Field(gt=0, le=1)]
-LinkIndices = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,150 +50,10 @@ class RunSettings:
     confidence: Annotated[float, Field(gt=0, lt=1)]
     precision: PrecisionSettings | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class PacketBuffer:
-    """A buffer that counts packets."""
-
-    __pydantic_config__ = _CONFIG
-    packets: Packets
-
-
-@dataclass(frozen=True, slots=True)
-class ByteBuffer:
-    """A buffer that counts bytes."""
-
-    __pydantic_config__ = _CONFIG
-    bytes: Annotated[int, Field(ge=1, le=MOST_BUFFER_BYTES)]
-
-
-def _unit(buffer: object) -> str:
-    """Tell by which unit a buffer, or its JSON, counts."""
-    return (
-        "packets" if isinstance(buffer, PacketBuffer) or (isinstance(buffer, dict) and "packets" in buffer) else "bytes"
-    )
-
-
-_Buffer = Annotated[
-    Annotated[PacketBuffer, Tag("packets")] | Annotated[ByteBuffer, Tag("bytes")],
-    Discriminator(_unit),
-]
-
-
-@dataclass(frozen=True, slots=True)
-class PlainQueue:
-    """A discipline without parameters."""
-
-    __pydantic_config__ = _CONFIG
-    discipline: Literal["drop-tail", "drop-from-front", "random-drop"]
-
-
-@dataclass(frozen=True, slots=True)
-class RedQueue:
-    """Random early detection (Floyd, Jacobson 1993)."""
-
-    __pydantic_config__ = _CONFIG
-    discipline: Literal["red"]
-    min_threshold_packets: Annotated[float, Field(gt=0)]
-    max_threshold_packets: Annotated[float, Field(gt=0)]
-    weight: Probability
-    max_probability: Probability
-    gentle: bool
-    victim: RedVictimName
-    mean_packet_bytes: Bytes
-
-
-@dataclass(frozen=True, slots=True)
-class PriorityQueue:
-    """Strict priority by the flows' levels, without interruption; the buffer is shared."""
-
-    __pydantic_config__ = _CONFIG
-    discipline: Literal["priority"]
-    levels: Annotated[int, Field(ge=1, le=MOST_LEVELS)]
-    victim: PriorityVictimName
-
-
-@dataclass(frozen=True, slots=True)
-class SimplexLink:
-    """One direction of a link; or, with `processing`, the TCP process of a host, last on the ways that end there."""
-
-    __pydantic_config__ = _CONFIG
-    name: str
-    rate_bps: Annotated[float, Field(ge=1, le=1e13)] | None
-    delay_s: Seconds
-    buffer: _Buffer | None
-    counting: CountingName
-    queue: Annotated[PlainQueue | RedQueue | PriorityQueue, Field(discriminator="discipline")]
-    delay_process: DelayProcessSettings | None = None
-    loss: LossSettings | None = None
-    private: bool = False
-    processing: ProcessingSettings | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RtoSettings:
-    """Retransmission timer."""
-
-    __pydantic_config__ = _CONFIG
-    estimator: EstimatorName
-    sample: SampleName
-    k: Annotated[int, Field(ge=1, le=1000)]
-    granularity_s: Annotated[float, Field(ge=0, le=1e5)]
-    min_s: Seconds
-    max_s: Annotated[float, Field(ge=1e-6, le=1e5)]
-    initial_s: Annotated[float, Field(ge=1e-6, le=1e5)]
-    max_backoff: Annotated[int, Field(ge=1, le=10**9)]
-    clock_offset_s: Seconds
-
-
-@dataclass(frozen=True, slots=True)
-class SenderSettings:
-    """TCP sender, one choice an axis; null is "max_window" for `initial_ssthresh`, else unlimited or infinite."""
-
-    __pydantic_config__ = _CONFIG
-    dialect: DialectName
-    recovery: RecoveryName
-    initial_window: Annotated[float, Field(ge=1, le=1e6)]
-    initial_ssthresh: Annotated[float, Field(ge=1, le=1e9)] | None
-    max_window: Packets | None
-    slow_start_while: SlowStartName
-    increase: IncreaseName
-    dupack_threshold: Annotated[int, Field(ge=1, le=10**9)] | None
-    limited_transmit: bool
-    partial_ack_timer: PartialAckTimerName
-    rto: RtoSettings
-
-
-@dataclass(frozen=True, slots=True)
-class ReceiverSettings:
-    """TCP receiver."""
-
-    __pydantic_config__ = _CONFIG
-    ack_every: Annotated[int, Field(ge=1, le=10**9)]
-    ack_delay_s: Seconds
-
-
-@dataclass(frozen=True, slots=True)
-class ResolvedFlow:
-    """A flow, or `count` flows alike, called name[0], name[1], ...; the paths are indices of links."""
-
-    __pydantic_config__ = _CONFIG
-    name: str
-    path: LinkIndices
-    return_path: tuple[Annotated[int, Field(ge=0)], ...]
-    forward_delay_s: Seconds
-    return_delay_s: Seconds
-    packet_bytes: Bytes
-    ack_bytes: Bytes
-    start_s: Seconds
-    start_spread_s: Seconds
-    size_packets: Annotated[int, Field(ge=1, le=10**15)] | None
-    sender: SenderSettings
-    receiver: ReceiverSettings
-    priority: Annotated[int, Field(ge=0, lt=MOST_LEVELS)] = 0
-    ack_priority: Annotated[int, Field(ge=0, lt=MOST_LEVELS)] = 0
-    count: Annotated[int, Field(ge=1, le=MOST_FLOWS)] = 1
-    traffic: Annotated[ResolvedTraffic, Field(discriminator="kind")] | None = None
+    @property
+    def measured_s(self) -> float:
+        """The time that the counters cover, from the warm-up to the end [s]."""
+        return self.duration_s - self.warmup_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,14 +76,14 @@ class TraceSettings:
     overview_detail_s: Annotated[float, Field(ge=1e-9)] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False)
 class Resolved:
     """A scenario in SI numbers with nothing implicit.
 
     Notes
     -----
-    The fields and their order are those of the JSON form; names carry their unit. `from_dict` checks all that it reads,
-    the constructor nothing.
+    The fields and their order are those of the JSON form; names carry their unit. `from_dict` and `from_json` check all
+    that they read, the constructor nothing.
     """
 
     __pydantic_config__ = _CONFIG
@@ -250,6 +94,53 @@ class Resolved:
     flows: Annotated[tuple[ResolvedFlow, ...], Field(min_length=1, max_length=MOST_FLOWS)]
     trace: TraceSettings
     atm: ChannelsSettings | None = None
+
+    @cached_property
+    def rows(self) -> tuple[ResolvedFlow, ...]:
+        """The flows that a summary has rows for: single flows, but a large group as one."""
+        return tuple(row for flow in self.flows for row in ([flow] if flow.is_large_group else flow.singles()))
+
+    @cached_property
+    def flow_names(self) -> tuple[str, ...]:
+        """The names of all single flows, in the order of the engine's columns."""
+        return tuple(name for flow in self.flows for name in flow.names)
+
+    @cached_property
+    def links_by_name(self) -> dict[str, SimplexLink]:
+        """The links by name."""
+        return {link.name: link for link in self.links}
+
+    @cached_property
+    def link_copies(self) -> tuple[int, ...]:
+        """The number of copies of each link: one for each flow that crosses it where it is private, else one."""
+        crossing = [0] * len(self.links)
+        for flow in self.flows:
+            for link in flow.crossed:
+                crossing[link] += flow.count
+        return tuple(max(1, count) if link.private else 1 for link, count in zip(self.links, crossing, strict=True))
+
+    @cached_property
+    def is_deterministic(self) -> bool:
+        """Whether nothing draws random numbers, so that all replications are the same."""
+        return not (any(flow.is_random for flow in self.flows) or any(link.is_random for link in self.links))
+
+    @property
+    def network(self) -> AtmSettings | None:
+        """Its ATM network."""
+        return None if self.atm is None else self.atm.network
+
+    def channel_end(self, link: int) -> EndSettings | None:
+        """Return the end of a channel that a link stands for; None where it stands for itself."""
+        if self.atm is None or link not in self.atm.links:
+            return None
+        place = self.atm.links.index(link)
+        channel = self.atm.network.channels[place // 2]
+        return channel.far if place % 2 else channel.near
+
+    def __repr__(self) -> str:
+        flows = sum(flow.count for flow in self.flows)
+        counts = f"{flows:,} flow{'s' * (flows != 1)}, {len(self.links):,} simplex link{'s' * (len(self.links) != 1)}"
+        return f"<Resolved {self.title!r}: {counts}, {show(self.run.duration_s, 's')}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form as dicts and lists.
@@ -296,7 +187,32 @@ class Resolved:
             With all that is wrong.
         """
         try:
-            resolved = _adapter().validate_json(json.dumps(data, allow_nan=True))
+            text = json.dumps(data, allow_nan=True)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ScenarioError([Fault("resolved scenario", f"is no JSON: {error}")], "resolved scenario") from None
+        return cls.from_json(text)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Resolved":
+        """Read the text of the JSON form again, and check it.
+
+        Parameters
+        ----------
+        text : str
+            What `to_json` gave.
+
+        Returns
+        -------
+        Resolved
+            The same scenario.
+
+        Raises
+        ------
+        ScenarioError
+            With all that is wrong.
+        """
+        try:
+            resolved = _adapter().validate_json(text)
         except ValidationError as error:
             raise ScenarioError(_faults(error), "resolved scenario") from None
         except (TypeError, ValueError, RecursionError) as error:
@@ -369,10 +285,10 @@ def _flow_faults(place: str, flow: ResolvedFlow, links: int) -> list[Fault]:
 
 
 def _names(element: SimplexLink | ResolvedFlow) -> set[str]:
-    """Give the names by which an element, or one of several flows alike, may be meant."""
-    if isinstance(element, SimplexLink) or not 1 < element.count <= MOST_ROWS_OF_A_GROUP:
+    """Return the names by which an element, or one of several flows alike, may be meant."""
+    if isinstance(element, SimplexLink) or element.is_large_group:
         return {element.name}
-    return {element.name, *(f"{element.name}[{number}]" for number in range(element.count))}
+    return {element.name, *element.names}
 
 
 def _precision_faults(resolved: Resolved) -> Iterator[Fault]:

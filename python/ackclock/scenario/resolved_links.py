@@ -1,9 +1,12 @@
-"""The resolved form of what may stand on a link beside its queue: delays that change, packets that are lost."""
+"""The resolved form of links: delays that change, packets that are lost, the process of a host."""
 
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import ConfigDict, Field
+
+from ackclock.scenario.resolved_queues import Buffer, QueueSettings
+from ackclock.scenario.schema import CountingName
 
 CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -18,8 +21,14 @@ class StepsLaw:
     """A delay that changes at given instants: from when [s] which delay [s], the first from 0 on."""
 
     __pydantic_config__ = CONFIG
+    is_random: ClassVar[bool] = False
     kind: Literal["steps"]
     steps_s: Annotated[tuple[tuple[Seconds, Delay], ...], Field(min_length=1, max_length=1_000_000)]
+
+    @property
+    def changes(self) -> bool:
+        """Whether there is more than one delay."""
+        return len(self.steps_s) > 1
 
     @property
     def least_s(self) -> float:
@@ -42,6 +51,8 @@ class AlternatingLaw:
     """A semi-Markov delay; without a matrix of transitions each state is followed by the next one, cyclically."""
 
     __pydantic_config__ = CONFIG
+    changes: ClassVar[bool] = True
+    is_random: ClassVar[bool] = True
     kind: Literal["alternating"]
     states: Annotated[tuple[DelayStateSettings, ...], Field(min_length=1, max_length=1000)]
     start: Annotated[int, Field(ge=0)]
@@ -58,6 +69,8 @@ class HandoverLaw:
     """A new delay each period, uniform between two bounds."""
 
     __pydantic_config__ = CONFIG
+    changes: ClassVar[bool] = True
+    is_random: ClassVar[bool] = True
     kind: Literal["handover"]
     low_s: Delay
     high_s: Delay
@@ -70,6 +83,7 @@ class HandoverLaw:
 
 
 DelayLaw = StepsLaw | AlternatingLaw | HandoverLaw
+"""Every law answers `is_random` (it draws random numbers), `changes` (it has more than one delay) and `least_s`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +101,7 @@ class BernoulliLoss:
     """Each packet with a probability."""
 
     __pydantic_config__ = CONFIG
+    is_random: ClassVar[bool] = True
     model: Literal["bernoulli"]
     probability: Share
 
@@ -96,6 +111,7 @@ class PoissonLoss:
     """The next packet after each instant of a Poisson process."""
 
     __pydantic_config__ = CONFIG
+    is_random: ClassVar[bool] = True
     model: Literal["poisson"]
     mean_interval_s: Stay
     void_after_s: Seconds
@@ -106,6 +122,7 @@ class GilbertElliottLoss:
     """By a chain of two states that takes a step after each packet."""
 
     __pydantic_config__ = CONFIG
+    is_random: ClassVar[bool] = True
     model: Literal["gilbert-elliott"]
     to_bad: Share
     to_good: Share
@@ -118,6 +135,7 @@ class PacketsLoss:
     """Those with the given numbers, counted from 1, in rising order."""
 
     __pydantic_config__ = CONFIG
+    is_random: ClassVar[bool] = False
     model: Literal["packets"]
     numbers: Annotated[tuple[Annotated[int, Field(ge=1, le=10**15)], ...], Field(min_length=1, max_length=1_000_000)]
 
@@ -127,11 +145,13 @@ class TimesLoss:
     """The next packet after each given instant, in rising order."""
 
     __pydantic_config__ = CONFIG
+    is_random: ClassVar[bool] = False
     model: Literal["times"]
     times_s: Annotated[tuple[Seconds, ...], Field(min_length=1, max_length=1_000_000)]
 
 
 LossLaw = BernoulliLoss | PoissonLoss | GilbertElliottLoss | PacketsLoss | TimesLoss
+"""Every law answers `is_random`: whether it draws random numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,3 +170,69 @@ class LossSettings:
     __pydantic_config__ = CONFIG
     applies_to: Literal["all", "data", "acks"]
     law: Annotated[LossLaw, Field(discriminator="model")]
+
+
+LinkKind = Literal["link", "private-link", "host"]
+
+
+@dataclass(frozen=True, slots=True)
+class SimplexLink:
+    """One direction of a link; or, with `processing`, the TCP process of a host, last on the ways that end there."""
+
+    __pydantic_config__ = CONFIG
+    name: str
+    rate_bps: Annotated[float, Field(ge=1, le=1e13)] | None
+    delay_s: Seconds
+    buffer: Buffer | None
+    counting: CountingName
+    queue: Annotated[QueueSettings, Field(discriminator="discipline")]
+    delay_process: DelayProcessSettings | None = None
+    loss: LossSettings | None = None
+    private: bool = False
+    processing: ProcessingSettings | None = None
+
+    @property
+    def kind(self) -> LinkKind:
+        """The kind of element: a link, a link of which each flow has a copy of its own, or the process of a host.
+
+        The link that stands for a channel of an ATM network is a "link"; `Resolved.channel_end` knows it.
+        """
+        if self.processing is not None:
+            return "host"
+        return "private-link" if self.private else "link"
+
+    @property
+    def is_random(self) -> bool:
+        """Whether its queue, its delay or its losses draw random numbers."""
+        process, loss = self.delay_process, self.loss
+        return (
+            self.queue.is_random
+            or (process is not None and process.law.is_random)
+            or (loss is not None and loss.law.is_random)
+        )
+
+    @property
+    def loses(self) -> bool:
+        """Whether packets can be lost there, before the queue or because the buffer is full."""
+        return self.buffer is not None or self.loss is not None
+
+    @property
+    def least_delay_s(self) -> float:
+        """Least propagation delay [s]."""
+        return self.delay_s + (0.0 if self.delay_process is None else self.delay_process.law.least_s)
+
+    def service_s(self, size_bytes: int) -> float:
+        """Return the time to transmit a packet [s]."""
+        return 0.0 if self.rate_bps is None else size_bytes * 8.0 / self.rate_bps
+
+    def processing_s(self, *, ack: bool) -> float:
+        """Return the time that a host takes for an ACK or a data packet [s]; 0 at a link."""
+        if self.processing is None:
+            return 0.0
+        return self.processing.ack_s if ack else self.processing.data_s
+
+    def capacity_packets(self, packet_bytes: float) -> float | None:
+        """Return how many packets of a size it holds, the one in transmission included; None without a limit."""
+        if self.buffer is None:
+            return None
+        return self.buffer.capacity_packets(packet_bytes) + (1.0 if self.counting == "waiting" else 0.0)

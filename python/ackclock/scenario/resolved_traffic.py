@@ -1,7 +1,7 @@
 """The resolved scenario's part on what flows send and when."""
 
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -22,14 +22,26 @@ class ResolvedTime:
     law: Literal["fixed", "exponential"]
     mean_s: Annotated[float, Field(ge=0, le=1e7)]
 
+    @property
+    def is_random(self) -> bool:
+        """Whether it draws random numbers."""
+        return self.law != "fixed"
+
 
 @dataclass(frozen=True, slots=True)
 class FixedSize:
     """Always the same size."""
 
     __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = False
+    is_long_tailed: ClassVar[bool] = False
     law: Literal["fixed"]
     packets: WholePackets
+
+    @property
+    def mean_packets(self) -> float:
+        """Mean size [packets]."""
+        return float(self.packets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +49,8 @@ class ExponentialSize:
     """A minimum and an exponential rest."""
 
     __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = True
+    is_long_tailed: ClassVar[bool] = False
     law: Literal["exponential"]
     mean_packets: Mean
     min_packets: Mean
@@ -47,6 +61,8 @@ class ExponentialParetoSize:
     """An exponential body and a Pareto tail."""
 
     __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = True
+    is_long_tailed: ClassVar[bool] = True
     law: Literal["exponential-pareto"]
     mean_packets: Mean
     min_packets: Mean
@@ -59,6 +75,8 @@ class ExponentialExponentialSize:
     """An exponential body and a longer exponential tail."""
 
     __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = True
+    is_long_tailed: ClassVar[bool] = True
     law: Literal["exponential-exponential"]
     mean_packets: Mean
     min_packets: Mean
@@ -71,6 +89,8 @@ class ParetoSize:
     """Pareto's law."""
 
     __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = True
+    is_long_tailed: ClassVar[bool] = True
     law: Literal["pareto"]
     mean_packets: Mean
     shape: Shape
@@ -81,13 +101,21 @@ class EmpiricalSize:
     """One of the given sizes."""
 
     __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = True
+    is_long_tailed: ClassVar[bool] = True
     law: Literal["empirical"]
     packets: Annotated[tuple[WholePackets, ...], Field(min_length=1, max_length=10**7)]
+
+    @property
+    def mean_packets(self) -> float:
+        """Mean size [packets]."""
+        return sum(self.packets) / len(self.packets)
 
 
 ResolvedSize = (
     FixedSize | ExponentialSize | ExponentialParetoSize | ExponentialExponentialSize | ParetoSize | EmpiricalSize
 )
+"""Every law answers `mean_packets`, `is_random` (it draws random numbers) and `is_long_tailed`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +128,11 @@ class WebTraffic:
     off: ResolvedTime
     classes: Annotated[tuple[WholePackets, ...], Field(max_length=1000)]
 
+    @property
+    def is_random(self) -> bool:
+        """Whether it draws random numbers."""
+        return self.size.is_random or self.off.is_random
+
 
 @dataclass(frozen=True, slots=True)
 class SteadyTraffic:
@@ -108,6 +141,11 @@ class SteadyTraffic:
     __pydantic_config__ = _CONFIG
     kind: Literal["constant", "poisson"]
     rate_bps: Rate
+
+    @property
+    def is_random(self) -> bool:
+        """Whether it draws random numbers."""
+        return self.kind == "poisson"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,5 +158,11 @@ class OnOffTraffic:
     on: ResolvedTime
     off: ResolvedTime
 
+    @property
+    def is_random(self) -> bool:
+        """Whether it draws random numbers."""
+        return self.kind == "poisson-on-off" or self.on.is_random or self.off.is_random
+
 
 ResolvedTraffic = WebTraffic | SteadyTraffic | OnOffTraffic
+"""Every kind answers `is_random`: whether it draws random numbers."""

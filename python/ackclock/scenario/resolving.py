@@ -15,17 +15,10 @@ from ackclock.scenario.network import (
     largest_packets,
     network_of,
 )
-from ackclock.scenario.resolved import (
-    PlainQueue,
-    PriorityQueue,
-    RedQueue,
-    Resolved,
-    ResolvedFlow,
-    RunSettings,
-    SimplexLink,
-    TraceSettings,
-)
-from ackclock.scenario.resolved_links import DelayProcessSettings, LossSettings, ProcessingSettings
+from ackclock.scenario.resolved import Resolved, RunSettings, TraceSettings
+from ackclock.scenario.resolved_flows import ResolvedFlow
+from ackclock.scenario.resolved_links import DelayProcessSettings, LossSettings, ProcessingSettings, SimplexLink
+from ackclock.scenario.resolved_queues import PlainQueue, PriorityQueue, QueueSettings, RedQueue
 from ackclock.scenario.scenario import Scenario
 from ackclock.scenario.schema import Flow, Queue
 from ackclock.scenario.source import Source
@@ -169,7 +162,7 @@ def _delay_process(changing: ChangingDelay | None) -> DelayProcessSettings | Non
     return DelayProcessSettings(changing.stream, changing.process.order, changing.law)
 
 
-def _queue(queue: Queue, largest_packet_bytes: int) -> PlainQueue | RedQueue | PriorityQueue:
+def _queue(queue: Queue, largest_packet_bytes: int) -> QueueSettings:
     if queue.discipline == "priority":
         return PriorityQueue("priority", queue.levels, "lowest" if queue.victim == "lowest" else "arriving")
     if queue.discipline != "red":

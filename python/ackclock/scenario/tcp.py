@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from ackclock.scenario.presets import preset_tables
-from ackclock.scenario.resolved import ReceiverSettings, RtoSettings, SenderSettings
+from ackclock.scenario.resolved_tcp import ReceiverSettings, RtoSettings, SenderSettings
 from ackclock.scenario.schema import Tcp
 from ackclock.units import Quantity
 

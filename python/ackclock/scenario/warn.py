@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ackclock.scenario.network import Direction, Network, flow_names, largest_packets
 from ackclock.scenario.places import Places
-from ackclock.scenario.resolved import ByteBuffer, PacketBuffer
+from ackclock.scenario.resolved_queues import ByteBuffer, PacketBuffer
 from ackclock.scenario.schema import Flow, Link, Run
 from ackclock.scenario.schema_traffic import Traffic
 from ackclock.scenario.source import Location

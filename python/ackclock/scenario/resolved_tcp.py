@@ -1,0 +1,132 @@
+"""The resolved form of TCP's ends, and what each recovery does: the one place that knows it by name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Annotated, Final, Literal
+
+from pydantic import ConfigDict, Field
+
+from ackclock.scenario.resolved_queues import Packets
+from ackclock.scenario.schema import (
+    DialectName,
+    EstimatorName,
+    IncreaseName,
+    PartialAckTimerName,
+    RecoveryName,
+    SampleName,
+    SlowStartName,
+)
+
+_CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+Seconds = Annotated[float, Field(ge=0, le=1e7)]
+
+
+Halving = Literal["per-loss", "per-round"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """A recovery's behaviour at a loss, as models and advice ask for it.
+
+    Parameters
+    ----------
+    fast_retransmit : bool
+        Whether duplicate ACKs show a loss; else the timer alone does.
+    halving : str, optional
+        Whether a fast retransmit halves the window for each loss ("per-loss") or once for all losses of a round trip
+        ("per-round"); without it a slow start follows.
+    """
+
+    fast_retransmit: bool
+    halving: Halving | None
+
+
+RECOVERIES: Final[Mapping[RecoveryName, Recovery]] = {
+    "old-tahoe": Recovery(fast_retransmit=False, halving=None),
+    "tahoe": Recovery(fast_retransmit=True, halving=None),
+    "reno": Recovery(fast_retransmit=True, halving="per-loss"),
+    "newreno": Recovery(fast_retransmit=True, halving="per-round"),
+}
+"""The behaviour of each recovery."""
+
+ADDITIVE_INCREASES: Final[frozenset[IncreaseName]] = frozenset({"reciprocal", "reciprocal-floor", "counted"})
+"""The increases that add a packet to the window in each round trip of congestion avoidance."""
+
+
+@dataclass(frozen=True, slots=True)
+class RtoSettings:
+    """Retransmission timer."""
+
+    __pydantic_config__ = _CONFIG
+    estimator: EstimatorName
+    sample: SampleName
+    k: Annotated[int, Field(ge=1, le=1000)]
+    granularity_s: Annotated[float, Field(ge=0, le=1e5)]
+    min_s: Seconds
+    max_s: Annotated[float, Field(ge=1e-6, le=1e5)]
+    initial_s: Annotated[float, Field(ge=1e-6, le=1e5)]
+    max_backoff: Annotated[int, Field(ge=1, le=10**9)]
+    clock_offset_s: Seconds
+
+
+@dataclass(frozen=True, slots=True)
+class SenderSettings:
+    """TCP sender, one choice an axis; null is "max_window" for `initial_ssthresh`, else unlimited or infinite."""
+
+    __pydantic_config__ = _CONFIG
+    dialect: DialectName
+    recovery: RecoveryName
+    initial_window: Annotated[float, Field(ge=1, le=1e6)]
+    initial_ssthresh: Annotated[float, Field(ge=1, le=1e9)] | None
+    max_window: Packets | None
+    slow_start_while: SlowStartName
+    increase: IncreaseName
+    dupack_threshold: Annotated[int, Field(ge=1, le=10**9)] | None
+    limited_transmit: bool
+    partial_ack_timer: PartialAckTimerName
+    rto: RtoSettings
+
+    @property
+    def window_packets(self) -> float:
+        """The receiver's window [packets]; infinite where it is unlimited."""
+        return inf if self.max_window is None else float(self.max_window)
+
+    @property
+    def has_fast_retransmit(self) -> bool:
+        """Whether duplicate ACKs can show a loss; else the timer alone does."""
+        return RECOVERIES[self.recovery].fast_retransmit and self.dupack_threshold is not None
+
+    @property
+    def slow_starts_after_fast_retransmit(self) -> bool:
+        """Whether each loss that duplicate ACKs show is followed by a slow start, as Tahoe's are."""
+        recovery = RECOVERIES[self.recovery]
+        return recovery.fast_retransmit and recovery.halving is None
+
+    @property
+    def halving(self) -> Halving | None:
+        """Whether a fast retransmit halves the window for each loss or once a round trip; None: it starts slowly."""
+        return RECOVERIES[self.recovery].halving
+
+    @property
+    def halves_at_loss(self) -> bool:
+        """Whether a fast retransmit halves the window, and congestion avoidance goes on from there."""
+        return self.halving is not None
+
+    @property
+    def is_aimd(self) -> bool:
+        """Whether congestion avoidance adds a packet a round trip, and a loss halves the threshold (RFC 5681).
+
+        The formulas for TCP's throughput and the rules for buffers assume it. Every recovery halves the threshold.
+        """
+        return self.increase in ADDITIVE_INCREASES
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiverSettings:
+    """TCP receiver."""
+
+    __pydantic_config__ = _CONFIG
+    ack_every: Annotated[int, Field(ge=1, le=10**9)]
+    ack_delay_s: Seconds
