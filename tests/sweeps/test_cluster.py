@@ -12,7 +12,7 @@ import pytest
 
 import ackclock
 from ackclock.errors import SweepError
-from ackclock.sweeps import running
+from ackclock.sweeps import point
 
 ROOT = Path(__file__).parent.parent.parent
 SCENARIO = ROOT / "scenarios" / "geo-random-drop.toml"
@@ -69,4 +69,4 @@ def test_a_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPat
 
 def test_another_version_on_a_worker_is_refused() -> None:
     with pytest.raises(SweepError, match="another version"):
-        running.simulate_point("{}", "0.0.0-other")
+        point.simulate_point("{}", "0.0.0-other")

@@ -1,26 +1,24 @@
 """Points on a dask.distributed cluster. The only importer of dask."""
 
-import json
-from collections.abc import Callable
 from typing import Any
 
 import ackclock
 from ackclock.errors import Fault, SweepError
-from ackclock.sweeps.running import Todo, simulate_point
+from ackclock.sweeps.point import Keep, Todo, simulate_point
 
 CONNECT_S = 15.0
 AHEAD = 4
 """Points handed out for each of the cluster's threads, so that none waits."""
 
 
-def run_on_cluster(address: str, todo: Todo, keep: Callable[[str, bytes], None]) -> None:
+def run_on_cluster(address: str, todo: Todo, keep: Keep) -> None:
     """Simulate points on a cluster; a worker that dies costs the points that it was running, others compute them.
 
     Parameters
     ----------
     address : str
         Of the scheduler, such as "tcp://10.0.0.1:8786".
-    todo : sequence of (str, mapping)
+    todo : sequence of (str, Resolved)
         The points by name.
     keep : callable
         Given each point's name and bytes when it is finished.
@@ -51,7 +49,7 @@ def _client(address: str) -> Any:
         raise SweepError(Fault("cluster", f"cannot be reached ({error})", address, allowed)) from None
 
 
-def _run(client: Any, todo: Todo, keep: Callable[[str, bytes], None]) -> None:
+def _run(client: Any, todo: Todo, keep: Keep) -> None:
     import distributed  # noqa: PLC0415  an extra
 
     waiting = iter(todo)
@@ -62,8 +60,9 @@ def _run(client: Any, todo: Todo, keep: Callable[[str, bytes], None]) -> None:
         if task is None:
             return None
         key, resolved = task
-        text = json.dumps(resolved, allow_nan=False)
-        future = client.submit(simulate_point, text, ackclock.__version__, key=f"ackclock-{key}", pure=True)
+        future = client.submit(
+            simulate_point, resolved.to_json(), ackclock.__version__, key=f"ackclock-{key}", pure=True
+        )
         keys[future.key] = key
         return future
 

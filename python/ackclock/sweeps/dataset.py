@@ -12,7 +12,7 @@ import ackclock
 from ackclock.engine import engine_fingerprint
 from ackclock.errors import Fault, SweepError
 from ackclock.prediction import ModelPrediction, Number, predict_resolved
-from ackclock.replication import Replication, row_flows
+from ackclock.replication import Replication
 from ackclock.summary import flow_rows, link_rows, replication_values
 from ackclock.sweeps.axes import coordinate
 from ackclock.sweeps.plan import Plan, Point
@@ -173,7 +173,7 @@ class _Layout:
 
     def _places(self, one: Finished, kind: str) -> list[int]:
         index = {name: place for place, name in enumerate(getattr(self, kind))}
-        return [index[element["name"]] for element in _elements(one, kind)]
+        return [index[name] for name in _names(one, kind)]
 
     def predicted(self) -> dict[str, Any]:
         arrays: dict[str, NDArray[np.float64]] = {}
@@ -203,17 +203,18 @@ def _measured(number: Number) -> dict[str, str]:
 
 
 def _union(finished: list[Finished], kind: str) -> list[str]:
-    return list(dict.fromkeys(element["name"] for one in finished for element in _elements(one, kind)))
+    return list(dict.fromkeys(name for one in finished for name in _names(one, kind)))
 
 
-def _elements(one: Finished, kind: str) -> list[dict[str, Any]]:
-    """Give what the rows of a summary stand for."""
-    return row_flows(one.point.resolved) if kind == "flows" else list(one.point.resolved["links"])
+def _names(one: Finished, kind: str) -> list[str]:
+    """Give the names of a summary's rows."""
+    resolved = one.point.resolved
+    return [element.name for element in (resolved.rows if kind == "flows" else resolved.links)]
 
 
 def _provenance(plan: Plan) -> dict[str, Any]:
     varied: Mapping[str, Any] = {name: axis.column(name) for axis in plan.axes for name in axis.fields}
-    seed = plan.points[0].resolved["run"]["seed"]
+    seed = plan.points[0].resolved.run.seed
     return {
         "title": plan.scenario.title,
         "scenario": json.dumps(plan.scenario.source.document, ensure_ascii=False, default=str),

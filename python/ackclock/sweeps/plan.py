@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock import scenario as scenarios
 from ackclock.errors import Fault, ScenarioError, SweepError
-from ackclock.replication import ResolvedDict
 from ackclock.scenario.places import as_toml
 from ackclock.sweeps.axes import Axis
 
@@ -30,15 +29,15 @@ class Point:
         Its position on each axis.
     changes : mapping of str to object
         The values of the fields that vary.
-    resolved : mapping
-        The scenario as plain data.
+    resolved : Resolved
+        The scenario.
     warnings : tuple of str
         What to check before trusting its numbers.
     """
 
     place: tuple[int, ...]
     changes: Mapping[str, Any]
-    resolved: ResolvedDict
+    resolved: scenarios.Resolved
     warnings: tuple[str, ...] = ()
 
 
@@ -103,7 +102,7 @@ def _points(scenario: "Scenario", axes: Sequence[Axis]) -> Iterator[Point]:
         changes = {field: value for axis, row in rows for field, value in zip(axis.fields, row, strict=True)}
         changed = _changed(scenario, changes)
         warnings = tuple(str(warning) for warning in changed.warnings)
-        yield Point(place, changes, scenarios.resolve(changed).to_dict(), warnings)
+        yield Point(place, changes, scenarios.resolve(changed), warnings)
 
 
 def _changed(scenario: "Scenario", changes: Mapping[str, Any]) -> "Scenario":

@@ -3,14 +3,15 @@
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.engine import engine_fingerprint
-from ackclock.replication import Replication, ResolvedDict, SourceTables
+from ackclock.replication import Columns, Replication, SourceTables
+from ackclock.scenario import Resolved
 
 FORMAT = 1
 _MAGIC = b"ackclock point 1\n"
@@ -18,13 +19,13 @@ _DIGEST = 16
 _LENGTH = 8
 
 
-def point_key(resolved: ResolvedDict) -> str:
+def point_key(resolved: Resolved) -> str:
     """Name a point by its content: what changes its numbers changes the name, and nothing else does.
 
     Parameters
     ----------
-    resolved : mapping
-        The scenario as plain data. Its title changes no number that is kept, and its confidence level only one that
+    resolved : Resolved
+        The scenario. Its title changes no number that is kept, and its confidence level only one that
         decides how many replications there are.
 
     Returns
@@ -32,9 +33,10 @@ def point_key(resolved: ResolvedDict) -> str:
     str
         32 hexadecimal digits of scenario, engine and format.
     """
-    idle = set() if resolved["run"].get("precision") else {"confidence"}
-    run = {name: value for name, value in resolved["run"].items() if name not in idle}
-    content = {**{name: value for name, value in resolved.items() if name != "title"}, "run": run}
+    content = resolved.to_dict()
+    del content["title"]
+    if resolved.run.precision is None:
+        del content["run"]["confidence"]
     text = json.dumps([FORMAT, engine_fingerprint(), content], sort_keys=True, allow_nan=False)
     return hashlib.blake2b(text.encode(), digest_size=_DIGEST).hexdigest()
 
@@ -70,18 +72,17 @@ def decode(content: bytes) -> list[Replication]:
     length = int.from_bytes(content[start : start + _LENGTH], "little")
     start += _LENGTH
     headers = json.loads(content[start : start + length])
-    blocks = _blocks(content, start + length)
-    next(blocks)
+    arrays = _Reader(content, start + length)
     return [
         Replication(
             replication=header["replication"],
             packets=header["packets"],
             events=header["events"],
             cpu_s=math.nan,
-            flows=_read(header["flows"], blocks),
-            links=_read(header["links"], blocks),
-            traces={name: _read(columns, blocks) for name, columns in header["traces"].items()},
-            transfers=[_read_sources(table, blocks) for table in header["transfers"]],
+            flows=arrays.columns(header["flows"]),
+            links=arrays.columns(header["links"]),
+            traces={name: arrays.columns(columns) for name, columns in header["traces"].items()},
+            transfers=[_read_sources(table, arrays) for table in header["transfers"]],
         )
         for header in headers
     ]
@@ -99,14 +100,14 @@ def _sources(table: SourceTables, arrays: list[NDArray[Any]]) -> dict[str, Any]:
     }
 
 
-def _read_sources(header: Mapping[str, Any], blocks: "_Blocks") -> SourceTables:
+def _read_sources(header: Mapping[str, Any], arrays: "_Reader") -> SourceTables:
     return SourceTables(
         entry=header["entry"],
         started=header["started"],
         completed=header["completed"],
-        classes=_read(header["classes"], blocks),
-        states=_read(header["states"], blocks),
-        sequence_drops=_read(header["sequence_drops"], blocks)["drops"],
+        classes=arrays.columns(header["classes"]),
+        states=arrays.columns(header["states"]),
+        sequence_drops=arrays.columns(header["sequence_drops"])["drops"],
     )
 
 
@@ -121,27 +122,23 @@ def _listed(columns: Mapping[str, Any], arrays: list[NDArray[Any]]) -> list[list
     return listed
 
 
-_Blocks = Any
+class _Reader:
+    """Reads arrays from bytes, one behind the other."""
 
+    def __init__(self, content: bytes, start: int) -> None:
+        self._content = content
+        self._offset = start
 
-def _blocks(content: bytes, start: int) -> _Blocks:
-    """Give the next array each time it is sent a type and a length."""
-    array: NDArray[Any] = np.empty(0)
-    while True:
-        dtype, count = yield array
-        array = np.frombuffer(content, dtype=dtype, count=count, offset=start)
-        start += array.nbytes
+    def columns(self, listed: Sequence[Sequence[Any]]) -> Columns:
+        """Read the next arrays, whose names, types and lengths are listed."""
+        return {name: self._array(dtype, count) for name, dtype, count in listed}
 
-
-def _read(listed: Sequence[Sequence[Any]], blocks: _Blocks) -> dict[str, NDArray[Any]]:
-    return {name: blocks.send((dtype, count)) for name, dtype, count in listed}
+    def _array(self, dtype: str, count: int) -> NDArray[Any]:
+        array = np.frombuffer(self._content, dtype=dtype, count=count, offset=self._offset)
+        self._offset += array.nbytes
+        return array
 
 
 def packets_of(replications: Sequence[Replication]) -> int:
     """Count the packets that were simulated."""
     return sum(one["packets"] for one in replications)
-
-
-def numbered(points: Sequence[ResolvedDict]) -> Iterator[tuple[str, ResolvedDict]]:
-    """Give each different point once, with its name."""
-    yield from {point_key(resolved): resolved for resolved in points}.items()

@@ -1,23 +1,21 @@
 """Runs the points that a store does not have yet: on this machine's cores, or on a cluster."""
 
-import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
-import ackclock
 from ackclock.engine import run_resolved, usable_cores
 from ackclock.errors import Fault, SweepError
-from ackclock.replication import ResolvedDict
-from ackclock.sweeps.record import encode, numbered
+from ackclock.scenario import Resolved
+from ackclock.sweeps.cluster import run_on_cluster
+from ackclock.sweeps.point import Keep, Todo, numbered
+from ackclock.sweeps.record import encode
 from ackclock.sweeps.store import Store
 
 OnProgress = Callable[[float, int], None]
-"""Told the fraction done (0 to 1) of what was to be computed, and the number of points finished."""
+"""Gets the fraction done (0 to 1) of what was to be computed, and the number of points finished."""
 
-Keep = Callable[[str, bytes], None]
-Todo = Sequence[tuple[str, ResolvedDict]]
 POLL_S = 0.1
 
 
@@ -38,7 +36,7 @@ class Ran:
 
 
 def run_points(
-    points: Sequence[ResolvedDict],
+    points: Sequence[Resolved],
     store: Store,
     *,
     jobs: int | None = None,
@@ -49,8 +47,8 @@ def run_points(
 
     Parameters
     ----------
-    points : sequence of mapping
-        Resolved scenarios as plain data.
+    points : sequence of Resolved
+        The scenarios.
     store : Store
         Where they are kept, by content.
     jobs : int, optional
@@ -83,32 +81,12 @@ def run_points(
         if cluster is None:
             _Local(todo, jobs or usable_cores()).run(counter)
         else:
-            from ackclock.sweeps.cluster import run_on_cluster  # noqa: PLC0415  only where one is asked for
-
             run_on_cluster(cluster, todo, counter.keep)
     return Ran(len(everything), len(todo))
 
 
-def simulate_point(text: str, version: str, threads: int = 1) -> bytes:
-    """Simulate one point, wherever this runs.
-
-    Parameters
-    ----------
-    text : str
-        The resolved scenario as JSON.
-    version : str
-        The version of ackclock that asks; another one here is refused.
-    threads : int
-        Replications at a time.
-    """
-    if version != ackclock.__version__:
-        hint = "install one version everywhere"
-        raise SweepError(Fault("cluster", "has another version of ackclock", ackclock.__version__, version, hint))
-    return encode(run_resolved(json.loads(text), threads=threads).replications)
-
-
 class _Counter:
-    """Keeps what is finished and tells how far the run is."""
+    """Keeps what is finished and reports how far the run is."""
 
     def __init__(self, count: int, keep: Keep, on_progress: OnProgress | None) -> None:
         self._count = count
@@ -122,7 +100,7 @@ class _Counter:
         self.report(0.0)
 
     def report(self, running: float) -> None:
-        """Tell progress; `running` adds the parts of the points that are running."""
+        """Report progress; `running` adds the parts of the points that are running."""
         if self._on_progress is not None:
             self._on_progress(min(1.0, (self._finished + running) / self._count), self._finished)
 
@@ -131,7 +109,7 @@ class _Local:
     """Threads that take the next point; the engine releases the interpreter's lock while it simulates."""
 
     def __init__(self, todo: Todo, jobs: int) -> None:
-        self._todo: Iterator[tuple[str, ResolvedDict]] = iter(todo)
+        self._todo: Iterator[tuple[str, Resolved]] = iter(todo)
         self._left = len(todo)
         self._lock = threading.Lock()
         self._stop = threading.Event()

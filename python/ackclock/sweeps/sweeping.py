@@ -51,7 +51,7 @@ def sweep(  # noqa: PLR0913  all but two by name
     cluster : str, optional
         Address of a dask.distributed scheduler that runs the points instead.
     on_progress : callable, optional
-        Told the fraction done and the points finished, about ten times a second.
+        Gets the fraction done and the points finished, about ten times a second.
     **run_fields
         Fields of [run] to change: ``replications=20``, ``duration="500 s"``.
 
@@ -130,7 +130,7 @@ def collected(planned: Plan, store: Store, out: Path | None) -> "xr.Dataset":
 def netcdf_writer(dataset: "xr.Dataset") -> storage.Writer:
     """Make what writes a NetCDF file; the same data give the same bytes."""
     # NetCDF 3 by scipy, which is there anyway: no compiled HDF5, no time stamps, and everything reads it.
-    return lambda path: storage.void(dataset.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT"))
+    return lambda path: dataset.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
 
 
 def csv_writer(frame: "pd.DataFrame") -> storage.Writer:
