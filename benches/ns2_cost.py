@@ -1,10 +1,10 @@
 """What the same scenario costs in ns-2."""
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from ackclock.replication import single_flows
+from ackclock.scenario import Resolved
 from benches.cost import children_cpu_s
 from crosscheck import ns2, ns2_script
 
@@ -16,15 +16,15 @@ def missing() -> str | None:
     return None if ns2.find_ns() else ns2.INSTALL_HINT
 
 
-def ns_per_packet(resolved: dict[str, Any]) -> float:
+def ns_per_packet(resolved: Resolved) -> float:
     """Measure ns-2's CPU time per delivered data packet [ns], its cwnd trace off.
 
     Parameters
     ----------
-    resolved : dict
+    resolved : Resolved
         The resolved scenario; flows that start at random start evenly spread instead.
     """
-    text = ns2_script.script(_evenly_started(resolved))
+    text = ns2_script.script(_evenly_started(resolved).to_dict())
     if TRACE not in text:
         message = "crosscheck.ns2_script traces cwnd by another line than benches.ns2_cost takes out"
         raise AssertionError(message)
@@ -36,14 +36,13 @@ def ns_per_packet(resolved: dict[str, Any]) -> float:
     return 1e9 * cpu_s / packets
 
 
-def _evenly_started(resolved: dict[str, Any]) -> dict[str, Any]:
-    singles = list(single_flows(resolved))
-    count = len(singles)
-    flows = [
-        {**flow, "start_s": flow["start_s"] + flow["start_spread_s"] * number / count, "start_spread_s": 0.0}
+def _evenly_started(resolved: Resolved) -> Resolved:
+    singles = [single for flow in resolved.flows for single in flow.singles()]
+    flows = (
+        replace(flow, start_s=flow.start_s + flow.start_spread_s * number / len(singles), start_spread_s=0.0)
         for number, flow in enumerate(singles)
-    ]
-    return {**resolved, "flows": flows}
+    )
+    return replace(resolved, flows=tuple(flows))
 
 
 def _delivered(counts: Path) -> int:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from ackclock.engine import run_resolved
+from ackclock.scenario import Resolved
 
 
 def peak_rss_bytes() -> int:
@@ -23,7 +24,7 @@ def peak_rss_bytes() -> int:
 
 def main() -> None:
     """Run and print."""
-    resolved = json.load(sys.stdin)
+    resolved = Resolved.from_json(sys.stdin.read())
     (replication,) = run_resolved(resolved, threads=1)
     cost = {key: replication[key] for key in ("packets", "events", "cpu_s")}
     json.dump(cost | {"peak_rss_bytes": peak_rss_bytes()}, sys.stdout)

@@ -14,6 +14,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from ackclock.scenario import Resolved
 from benches.calibration import Calibration, compiler
 from benches.checkout import HERE, shortened
 from benches.cost import Cost, Spread
@@ -146,7 +147,7 @@ def _ns2(resolved: dict[str, Any]) -> float | None:
     from benches.ns2_cost import ns_per_packet  # noqa: PLC0415  only where ns-2 is installed
 
     try:
-        return ns_per_packet(shortened(resolved, NS2_SHARE))
+        return ns_per_packet(Resolved.from_dict(shortened(resolved, NS2_SHARE)))
     except (RuntimeError, ValueError) as error:
         first, *others = str(error).splitlines()
         more = f" (and {len(others)} more)" if others else ""

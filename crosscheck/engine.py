@@ -10,7 +10,7 @@ from crosscheck.subset import Scenario
 
 
 def run(scenario: Scenario) -> Outcome:
-    """Play a resolved scenario in our engine; the package is imported here, when it is needed.
+    """Play a resolved scenario in our engine.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def run(scenario: Scenario) -> Outcome:
     Outcome
         Every change of cwnd, and the counters.
     """
-    replication = importlib.import_module("ackclock.engine").run_resolved(scenario)[0]
+    replication = _replications(scenario)[0]
     flows = len(scenario["flows"])
     return Outcome(
         changes=read_changes(replication["traces"]["cwnd"], flows),
@@ -33,9 +33,14 @@ def run(scenario: Scenario) -> Outcome:
 
 def run_counts(scenario: Scenario) -> list[list[FlowCounts]]:
     """Play all replications of a resolved scenario and give the counters of the flows of each."""
-    replications = importlib.import_module("ackclock.engine").run_resolved(scenario)
     flows = range(len(scenario["flows"]))
-    return [[_counts(replication["flows"], flow) for flow in flows] for replication in replications]
+    return [[_counts(replication["flows"], flow) for flow in flows] for replication in _replications(scenario)]
+
+
+def _replications(scenario: Scenario) -> list[dict[str, Any]]:
+    """Run a scenario; the package is imported here, when it is needed."""
+    resolved = importlib.import_module("ackclock.scenario").Resolved.from_dict(scenario)
+    return list(importlib.import_module("ackclock.engine").run_resolved(resolved))
 
 
 def read_changes(trace: dict[str, Any], flows: int) -> list[list[Change]]:

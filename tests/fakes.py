@@ -1,12 +1,12 @@
 """A resolved scenario in a few words, and an engine that needs no simulation."""
 
-import json
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ackclock.replication import Columns, Replication
+from ackclock.scenario import Resolved
 
 
 def file_contents(folder: Path) -> dict[str, bytes]:
@@ -14,20 +14,60 @@ def file_contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+QUEUES: dict[str, dict[str, Any]] = {
+    "red": {
+        "min_threshold_packets": 5.0,
+        "max_threshold_packets": 15.0,
+        "weight": 0.002,
+        "max_probability": 0.1,
+        "gentle": True,
+        "victim": "arriving",
+        "mean_packet_bytes": 512,
+    },
+    "priority": {"levels": 2, "victim": "arriving"},
+}
+RTO = {
+    "estimator": "ticks",
+    "sample": "per-round",
+    "k": 4,
+    "granularity_s": 0.1,
+    "min_s": 0.2,
+    "max_s": 60.0,
+    "initial_s": 3.0,
+    "max_backoff": 65536,
+    "clock_offset_s": 0.0,
+}
+SENDER = {
+    "dialect": "ns2",
+    "recovery": "reno",
+    "initial_window": 1.0,
+    "initial_ssthresh": None,
+    "max_window": None,
+    "slow_start_while": "below",
+    "increase": "reciprocal",
+    "dupack_threshold": 3,
+    "limited_transmit": False,
+    "partial_ack_timer": "impatient",
+}
+
+
 def make_link(name: str, **fields: Any) -> dict[str, Any]:
+    """Give the JSON form of a link; of a queue its discipline is enough."""
+    queue = fields.pop("queue", {"discipline": "drop-tail"})
     return {
         "name": name,
         "rate_bps": 1.5e6,
         "delay_s": 0.0,
         "buffer": {"packets": 18},
         "counting": "with-service",
-        "queue": {"discipline": "drop-tail"},
+        "queue": QUEUES.get(queue["discipline"], {}) | queue,
         **fields,
     }
 
 
 def make_flow(name: str, **fields: Any) -> dict[str, Any]:
-    sender = {"recovery": "reno", "max_window": None, "dupack_threshold": 3, **fields.pop("sender", {})}
+    """Give the JSON form of a flow; of its sender and timer the fields that matter are enough."""
+    sender = fields.pop("sender", {})
     return {
         "name": name,
         "path": [0],
@@ -39,7 +79,7 @@ def make_flow(name: str, **fields: Any) -> dict[str, Any]:
         "start_s": 0.0,
         "start_spread_s": 0.0,
         "size_packets": None,
-        "sender": sender,
+        "sender": SENDER | sender | {"rto": RTO | sender.get("rto", {})},
         "receiver": {"ack_every": 1, "ack_delay_s": 0.1},
         **fields,
     }
@@ -49,21 +89,24 @@ def make_resolved(
     flows: list[dict[str, Any]] | None = None,
     links: list[dict[str, Any]] | None = None,
     trace: dict[str, Any] | None = None,
+    title: str = "GEO satellite path",
     **run: Any,
-) -> dict[str, Any]:
+) -> Resolved:
     probes = ("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses")
-    return {
-        "format": 1,
-        "title": "GEO satellite path",
-        "run": {"duration_s": 100.0, "warmup_s": 20.0, "replications": 4, "seed": 1, "confidence": 0.95, **run},
-        "links": links or [make_link("satellite"), make_link("satellite.reverse", buffer=None)],
-        "flows": flows or [make_flow("flow", start_spread_s=0.5)],
-        "trace": dict.fromkeys(probes, False) | {"overview_interval_s": None, "capture": None} | (trace or {}),
-    }
+    return Resolved.from_dict(
+        {
+            "format": 1,
+            "title": title,
+            "run": {"duration_s": 100.0, "warmup_s": 20.0, "replications": 4, "seed": 1, "confidence": 0.95, **run},
+            "links": links or [make_link("satellite"), make_link("satellite.reverse", buffer=None)],
+            "flows": flows or [make_flow("flow", start_spread_s=0.5)],
+            "trace": dict.fromkeys(probes, False) | {"overview_interval_s": None, "capture": None} | (trace or {}),
+        }
+    )
 
 
 def make_replication(
-    resolved: dict[str, Any],
+    resolved: Resolved,
     number: int = 0,
     flows: dict[str, Any] | None = None,
     links: dict[str, Any] | None = None,
@@ -74,8 +117,8 @@ def make_replication(
         packets=30_000 + number,
         events=90_000,
         cpu_s=0.002,
-        flows=_flow_columns(resolved, number) | _as_arrays(flows, len(resolved["flows"])),
-        links=_link_columns(resolved, number) | _as_arrays(links, len(resolved["links"])),
+        flows=_flow_columns(resolved, number) | _as_arrays(flows, len(resolved.rows)),
+        links=_link_columns(resolved, number) | _as_arrays(links, len(resolved.links)),
         traces=_traces(resolved, number),
     )
 
@@ -84,7 +127,7 @@ def _as_arrays(values: dict[str, Any] | None, length: int) -> Columns:
     return {key: np.broadcast_to(np.asarray(value), length) for key, value in (values or {}).items()}
 
 
-def _flow_columns(resolved: dict[str, Any], number: int) -> Columns:
+def _flow_columns(resolved: Resolved, number: int) -> Columns:
     values: dict[str, Any] = {
         "sent_packets": 25_000 + number,
         "received_packets": 24_900 + number,
@@ -116,11 +159,11 @@ def _flow_columns(resolved: dict[str, Any], number: int) -> Columns:
         "sent_total": 30_000,
         "delivered_total": 29_800,
     }
-    return _as_arrays(values, len(resolved["flows"]))
+    return _as_arrays(values, len(resolved.rows))
 
 
-def _link_columns(resolved: dict[str, Any], number: int) -> Columns:
-    count = len(resolved["links"])
+def _link_columns(resolved: Resolved, number: int) -> Columns:
+    count = len(resolved.links)
     first = np.arange(count) == 0
     return {
         "arrived_packets": np.full(count, 25_000),
@@ -136,11 +179,11 @@ def _link_columns(resolved: dict[str, Any], number: int) -> Columns:
     }
 
 
-def _traces(resolved: dict[str, Any], number: int) -> dict[str, dict[str, Any]]:
-    trace = resolved["trace"]
+def _traces(resolved: Resolved, number: int) -> dict[str, dict[str, Any]]:
+    trace = resolved.trace
     made: dict[str, dict[str, Any]] = {}
     times = np.array([0.0, 10.0, 50.0, 90.0])
-    if trace["cwnd"]:
+    if trace.cwnd:
         flow = np.zeros(4, dtype=np.uint32)
         cwnd = np.array([1.0, 200.0, 100.0, 180.0 + number])
         made["cwnd"] = {
@@ -151,7 +194,7 @@ def _traces(resolved: dict[str, Any], number: int) -> dict[str, dict[str, Any]]:
             "flight_size": cwnd,
             "rto_s": times,
         }
-    if trace["losses"]:
+    if trace.losses:
         made["losses"] = {
             "time_s": times[1:3],
             "flow": np.zeros(2, dtype=np.uint32),
@@ -160,7 +203,7 @@ def _traces(resolved: dict[str, Any], number: int) -> dict[str, dict[str, Any]]:
             "slow_start": np.array([True, False]),
             "retransmission": np.array([False, False]),
         }
-    if trace["drops"]:
+    if trace.drops:
         made["drops"] = {
             "time_s": np.array([10.0, 10.001, 50.0]),
             "link": np.zeros(3, dtype=np.uint32),
@@ -170,15 +213,15 @@ def _traces(resolved: dict[str, Any], number: int) -> dict[str, dict[str, Any]]:
             "slow_start": np.array([True, True, False]),
             "ack": np.array([False, False, False]),
         }
-    if trace["overview_interval_s"] is not None:
+    if trace.overview_interval_s is not None:
         made["overview"] = _overview(resolved, times)
-    if trace["capture"]:
-        made["capture"] = {name: b"pcapng of " + name.encode() for name in trace["capture"]}
+    if trace.capture:
+        made["capture"] = {name: b"pcapng of " + name.encode() for name in trace.capture}
     return made
 
 
-def _overview(resolved: dict[str, Any], times: np.ndarray[Any, Any]) -> dict[str, Any]:
-    flows, points = len(resolved["flows"]), len(times)
+def _overview(resolved: Resolved, times: np.ndarray[Any, Any]) -> dict[str, Any]:
+    flows, points = len(resolved.rows), len(times)
     cwnd = np.concatenate([np.array([1.0, 200.0, 100.0, 180.0]) + i for i in range(flows)])
     drops = np.array([10.0, 50.0])
     return {
@@ -200,8 +243,8 @@ class FakeJob:
     polls: ClassVar[int] = 0
 
     def __init__(self, resolved_json: str, replications: list[int], threads: int) -> None:
-        self.resolved = json.loads(resolved_json)
-        if self.resolved["title"] == "refused":
+        self.resolved = Resolved.from_json(resolved_json)
+        if self.resolved.title == "refused":
             raise ValueError("links[0].rate_bps: must be positive; got 0\nflows[0].path: is empty")
         self.replications, self.threads = replications, threads
         self.done = 0

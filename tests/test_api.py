@@ -34,7 +34,7 @@ def test_a_scenario_may_be_text_path_tables_or_what_was_made_of_them(fake_engine
 def test_run_fields_and_overrides_change_it(fake_engine: Fake) -> None:
     result = ackclock.run(TEXT, overrides={"link.satellite.rate": "3 Mbit/s"}, seed=8, duration="50 s")
     assert (result.seed, result.summary["duration_s"]) == (8, 50.0)
-    assert result.resolved["links"][0]["rate_bps"] == 3e6
+    assert result.resolved.links[0].rate_bps == 3e6
 
 
 def test_a_resolved_scenario_takes_no_overrides(fake_engine: Fake) -> None:
@@ -44,7 +44,7 @@ def test_a_resolved_scenario_takes_no_overrides(fake_engine: Fake) -> None:
 
 
 def test_the_scenario_s_warnings_are_the_result_s(fake_engine: Fake) -> None:
-    _, warnings = api.resolve(TEXT)
+    _, warnings = api.resolve_with_warnings(TEXT)
     assert warnings
     assert ackclock.run(TEXT).summary["warnings"][: len(warnings)] == warnings
 
@@ -52,7 +52,7 @@ def test_the_scenario_s_warnings_are_the_result_s(fake_engine: Fake) -> None:
 def test_the_picture_is_recorded_unless_unwanted(fake_engine: Fake) -> None:
     assert set(ackclock.run(TEXT).traces) == {"overview"}
     assert not ackclock.run(TEXT, picture=False).traces
-    assert ackclock.run(TEXT).resolved["trace"]["overview_interval_s"] is None
+    assert ackclock.run(TEXT).resolved.trace.overview_interval_s is None
 
 
 @pytest.mark.parametrize(("poll", "kept"), [(1, None), (3, 2)])

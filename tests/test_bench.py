@@ -130,9 +130,9 @@ def test_a_checkout_without_an_engine_is_refused(
 
 
 def test_flows_that_start_at_random_start_evenly_in_ns2() -> None:
-    resolved = scenario.resolve(scenario.load(TINY)).to_dict()
-    flows = ns2_cost._evenly_started(resolved)["flows"]
-    assert [(flow["start_s"], flow["start_spread_s"]) for flow in flows] == [(0.0, 0.0), (0.5, 0.0)]
+    resolved = scenario.resolve(scenario.load(TINY))
+    flows = ns2_cost._evenly_started(resolved).flows
+    assert [(flow.start_s, flow.start_spread_s) for flow in flows] == [(0.0, 0.0), (0.5, 0.0)]
 
 
 @pytest.mark.parametrize("path", HERE.scenarios().values(), ids=HERE.scenarios())

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import ackclock
-from ackclock import api
 from ackclock.engine import run_resolved
 from ackclock.errors import EngineError
 
@@ -99,7 +98,7 @@ def read(capture: bytes, folder: Path) -> list[Frame]:
 
 
 def simulate(toml: str) -> Any:
-    resolved, _ = api.resolve(toml)
+    resolved = ackclock.resolve(toml)
     return run_resolved(resolved)[0]
 
 

@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from ackclock.cli import app, main
+from ackclock.scenario.resolved_queues import PacketBuffer
 from fakes import FakeJob
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent / "python")}
@@ -125,8 +126,8 @@ def test_options_change_the_scenario(run: Run, fake_engine: Fake) -> None:
     )
     assert run("run", "geo.toml", "--json", *options).exit_code == 0
     resolved = fake_engine.started[0].resolved
-    assert (resolved["run"]["seed"], resolved["run"]["replications"], resolved["run"]["duration_s"]) == (7, 2, 50.0)
-    assert resolved["links"][0]["buffer"] == {"packets": 20}
+    assert (resolved.run.seed, resolved.run.replications, resolved.run.duration_s) == (7, 2, 50.0)
+    assert resolved.links[0].buffer == PacketBuffer(20)
 
 
 @pytest.mark.parametrize(

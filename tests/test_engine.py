@@ -1,11 +1,9 @@
-import json
 from typing import Any
 
 import pytest
 
 from ackclock.engine import run_resolved
 from ackclock.errors import EngineError
-from ackclock.replication import is_deterministic
 from fakes import FakeJob, make_flow, make_link, make_resolved
 
 Fake = type[FakeJob]
@@ -38,23 +36,23 @@ def test_a_scenario_without_randomness_runs_once(fake_engine: Fake) -> None:
 )
 def test_what_is_random(flow: dict[str, Any], queue: str, expected: bool) -> None:
     links = [make_link("a", queue={"discipline": queue}), make_link("b")]
-    assert is_deterministic(make_resolved([make_flow("flow", **flow)], links)) is expected
+    assert make_resolved([make_flow("flow", **flow)], links).is_deterministic is expected
 
 
 def test_only_replication_0_pays_for_picture_and_capture(fake_engine: Fake) -> None:
     run_resolved(make_resolved(trace={"capture": ["satellite"], "rtt": True}), overview=True, threads=2)
-    first, rest = (job.resolved["trace"] for job in fake_engine.started)
-    assert (first["overview_interval_s"], first["capture"]) == (100.0 / 2000, ["satellite"])
-    assert (rest["overview_interval_s"], rest["capture"]) == (None, None)
-    assert first["rtt"]
-    assert rest["rtt"]
+    first, rest = (job.resolved.trace for job in fake_engine.started)
+    assert (first.overview_interval_s, first.capture) == (100.0 / 2000, ("satellite",))
+    assert (rest.overview_interval_s, rest.capture) == (None, None)
+    assert first.rtt
+    assert rest.rtt
 
 
 def test_the_scenario_itself_stays_as_it_was(fake_engine: Fake) -> None:
     resolved = make_resolved()
-    before = json.dumps(resolved)
+    before = resolved.to_json()
     outcome = run_resolved(resolved)
-    assert json.dumps(resolved) == before
+    assert resolved.to_json() == before
     assert outcome.resolved == resolved
 
 
@@ -72,7 +70,7 @@ def test_threads_follow_the_replications(fake_engine: Fake, threads: int, shares
 def test_many_flows_get_a_coarser_picture(fake_engine: Fake) -> None:
     flows = [make_flow(f"flow[{i}]") for i in range(99_998)]
     run_resolved(make_resolved(flows), overview=True)
-    assert fake_engine.started[0].resolved["trace"]["overview_interval_s"] == 100.0 / 20
+    assert fake_engine.started[0].resolved.trace.overview_interval_s == 100.0 / 20
 
 
 @pytest.mark.parametrize(("poll", "kept"), [(1, []), (3, [0, 1]), (4, [0, 1, 2])])
@@ -103,7 +101,7 @@ def test_a_failing_progress_report_stops_the_workers(fake_engine: Fake) -> None:
 
 def test_the_engine_s_refusal_keeps_its_faults(fake_engine: Fake) -> None:
     with pytest.raises(EngineError, match=r"links\[0\].rate_bps.*\nflows\[0\].path: is empty"):
-        run_resolved(make_resolved() | {"title": "refused"})
+        run_resolved(make_resolved(title="refused"))
 
 
 def test_a_replication_that_breaks_down_is_an_engine_error(fake_engine: Fake, monkeypatch: pytest.MonkeyPatch) -> None:

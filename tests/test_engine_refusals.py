@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from ackclock import _engine, api
+import ackclock
+from ackclock import _engine
 
 PLAIN = """\
 [[link]]
@@ -58,8 +59,7 @@ def unknown_link_captured(resolved: dict[str, Any]) -> None:
     ],
 )
 def test_the_engine_refuses_in_words(spoil: Callable[[dict[str, Any]], None], message: str) -> None:
-    resolved, _ = api.resolve(PLAIN)
-    resolved = json.loads(json.dumps(resolved))
+    resolved = json.loads(ackclock.resolve(PLAIN).to_json())
     spoil(resolved)
     with pytest.raises(ValueError, match=message):
         _engine.Job(json.dumps(resolved), [0], 1)

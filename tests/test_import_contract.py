@@ -16,64 +16,39 @@ MAY_IMPORT = {
     "units": {"errors"},
     "scenario": {"errors", "quantities", "units"},
     "models": {"errors", "units"},
-    "replication": {"quantities"},
+    "replication": {"scenario"},
     "stats": set[str](),
     "wording": {"units"},
-    "summary": {"replication", "stats"},
-    "paths": {"replication"},
+    "summary": {"replication", "scenario", "stats"},
+    "paths": {"scenario"},
+    "overview": {"paths", "scenario"},
     "tables": set[str](),
-    "prediction": {"errors", "models", "paths", "replication", "tables", "wording"},
-    "advice": {
-        *{"api", "errors", "models", "paths", "prediction", "replication", "result", "scenario", "stats", "tables"},
-        "wording",
-    },
+    "prediction": {"errors", "models", "paths", "scenario", "tables", "wording"},
+    "advice": {"api", "errors", "models", "paths", "prediction", "result", "scenario", "stats", "tables", "wording"},
     "comparison": {"plots", "prediction", "result", "tables", "wording"},
-    "transfers": {"replication", "stats"},
-    "verdict": {"paths", "replication", "stats", "wording"},
-    "traces": {"replication"},
+    "transfers": {"replication", "scenario", "stats"},
+    "verdict": {"paths", "scenario", "stats", "wording"},
+    "traces": {"replication", "scenario"},
     "charts": set[str](),
-    "recoveries": {"replication", "stats"},
-    "plots": {"charts", "paths", "replication", "wording"},
+    "recoveries": {"replication", "scenario", "stats"},
+    "plots": {"charts", "overview", "paths", "scenario", "wording"},
     "report": {"summary", "tables", "wording"},
     "storage": {"errors", "traces", "transfers"},
     "quantities": set[str](),
-    "precision": {"replication", "stats", "summary", "wording"},
+    "precision": {"replication", "scenario", "stats", "summary", "wording"},
     "result": {
-        *{"errors", "plots", "precision", "quantities", "recoveries", "replication", "report", "storage", "summary"},
+        *{"errors", "plots", "precision", "quantities", "recoveries", "report", "scenario", "storage", "summary"},
         *{"traces", "transfers", "verdict"},
     },
-    "engine": {"errors", "paths", "precision", "replication"},
-    "api": {"engine", "prediction", "replication", "result", "scenario"},
+    "engine": {"errors", "overview", "precision", "replication", "scenario"},
+    "api": {"engine", "prediction", "result", "scenario"},
     "sweeps": {
-        "charts",
-        "engine",
-        "errors",
-        "plots",
-        "prediction",
-        "replication",
-        "scenario",
-        "storage",
-        "summary",
+        *{"charts", "engine", "errors", "plots", "prediction", "replication", "scenario", "storage", "summary"},
         "units",
     },
     "experiments": {
-        *{
-            "charts",
-            "errors",
-            "models",
-            "paths",
-            "plots",
-            "prediction",
-            "recoveries",
-            "replication",
-            "scenario",
-            "stats",
-            "storage",
-            "summary",
-            "sweeps",
-            "transfers",
-        },
-        *{"tables", "traces"},
+        *{"charts", "errors", "models", "paths", "plots", "prediction", "recoveries", "replication", "scenario"},
+        *{"stats", "storage", "summary", "sweeps", "tables", "traces", "transfers"},
     },
     "progress": set[str](),
     "__main__": {"cli"},
@@ -119,6 +94,48 @@ def test_modules_import_what_they_may(graph: grimp.ImportGraph) -> None:
 
 def test_importing_the_package_imports_none_of_its_modules(graph: grimp.ImportGraph) -> None:
     assert graph.find_modules_directly_imported_by("ackclock") <= set(sys.stdlib_module_names)
+
+
+def circles(graph: grimp.ImportGraph) -> list[list[str]]:
+    """Find the groups of modules that import one another, by Tarjan's algorithm; deferred imports count."""
+    numbers: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    path: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(module: str) -> None:
+        numbers[module] = lowest[module] = len(numbers)
+        path.append(module)
+        for imported in sorted(graph.find_modules_directly_imported_by(module)):
+            if imported not in numbers:
+                visit(imported)
+                lowest[module] = min(lowest[module], lowest[imported])
+            elif imported in path:
+                lowest[module] = min(lowest[module], numbers[imported])
+        if lowest[module] == numbers[module]:
+            group = path[path.index(module) :]
+            del path[path.index(module) :]
+            found.extend([sorted(group)] if len(group) > 1 else [])
+
+    for module in sorted(graph.modules):
+        if module not in numbers:
+            visit(module)
+    return found
+
+
+def test_circles_are_found() -> None:
+    graph = grimp.ImportGraph()
+    for importer, imported in (("a", "b"), ("b", "c"), ("c", "b"), ("c", "d"), ("d", "e"), ("f", "a"), ("e", "e1")):
+        graph.add_import(importer=importer, imported=imported)
+    assert circles(graph) == [["b", "c"]]
+
+
+def test_no_modules_import_one_another() -> None:
+    """Imports inside functions and for types count too, except those of the package itself, which holds all names."""
+    graph = grimp.build_graph("ackclock", cache_dir=None)
+    for module in graph.find_modules_directly_imported_by("ackclock"):
+        graph.remove_import(importer="ackclock", imported=module)
+    assert circles(graph) == []
 
 
 @pytest.mark.parametrize(("package", "importer"), ONLY_IMPORTER.items())

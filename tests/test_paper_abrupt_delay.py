@@ -1,16 +1,15 @@
 """The conditions for false alarms after a jump of the delay, derived in ackclock.models.abrupt_delay, in the engine."""
 
-import copy
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from ackclock import api
+import ackclock
 from ackclock.models import abrupt_delay
 from ackclock.result import Result
+from ackclock.scenario import Resolved
 
 SCENARIO = Path(__file__).parents[1] / "scenarios" / "mobile-delay-steps.toml"
 RATE = 125.0
@@ -24,17 +23,19 @@ WINDOWS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 13, 16, 20, 22, 24, 25, 26, 28)
 
 
 @lru_cache(maxsize=1)
-def base() -> dict[str, Any]:
-    return api.resolve(SCENARIO, {"run.duration": f"{END} s", "trace.cwnd": True, "trace.sequence": True})[0]
+def base() -> Resolved:
+    return ackclock.resolve(
+        SCENARIO, overrides={"run.duration": f"{END} s", "trace.cwnd": True, "trace.sequence": True}
+    )
 
 
 def simulate(window: int, old: float, new: float, instant: float) -> Result:
     """Run the jump; round trips include the service."""
-    resolved = copy.deepcopy(base())
+    resolved = base().to_dict()
     resolved["flows"][0]["sender"]["max_window"] = window
     steps = [[0.0, old - SERVICE], [instant, new - SERVICE]]
     resolved["links"][0]["delay_process"]["law"]["steps_s"] = steps
-    return api.simulate(resolved, picture=False)
+    return ackclock.run(Resolved.from_dict(resolved), picture=False)
 
 
 def round_start_and_timer(window: int, old: float) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 import ackclock
 from ackclock.comparison import Comparison
-from ackclock.paths import overview_detail_s
+from ackclock.overview import overview_detail_s
 from ackclock.scenario import load, resolve, with_overrides
 
 SHORT = {"run.duration": "1 s", "run.warmup": "300 ms"}
@@ -171,7 +171,7 @@ def test_the_user_chooses_how_much_is_magnified() -> None:
         load("scenarios/geo-two-nodes.toml"),
         {"trace.overview_detail": "5 s", "run.duration": "20 s", "run.warmup": "0 s"},
     )
-    resolved = resolve(scenario).to_dict()
+    resolved = resolve(scenario)
     assert overview_detail_s(resolved) == 5.0
     figure = ackclock.run(scenario).plot()
     assert figure.axes[-1].get_xlim() == (15.0, 20.0)

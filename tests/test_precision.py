@@ -21,7 +21,7 @@ def wanted(**changes: Any) -> dict[str, Any]:
     return precision | changes
 
 
-def replications(resolved: dict[str, Any], *delivered: float) -> list[Any]:
+def replications(resolved: Resolved, *delivered: float) -> list[Any]:
     return [
         make_replication(resolved, number, flows={"delivered_packets": each}) for number, each in enumerate(delivered)
     ]
@@ -34,7 +34,7 @@ def test_half_an_interval_is_relative_to_the_mean() -> None:
 
 
 def test_counted_flows_count_by_their_mean() -> None:
-    flows = [make_flow("web[0]", start_spread_s=1.0), make_flow("web[1]"), make_flow("other")]
+    flows = [make_flow("web", count=2, start_spread_s=1.0), make_flow("other")]
     resolved = make_resolved(flows, precision=wanted(name="web"))
     runs = [
         make_replication(resolved, 0, flows={"delivered_packets": [900.0, 1100.0, 5.0]}),

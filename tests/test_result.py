@@ -1,7 +1,6 @@
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -9,12 +8,13 @@ import pytest
 from ackclock import storage
 from ackclock.errors import ResultError
 from ackclock.result import Result
+from ackclock.scenario import Resolved
 from fakes import make_flow, make_replication, make_resolved
 
 ALL = {"cwnd": True, "losses": True, "capture": ["satellite"], "overview_interval_s": 1.0}
 
 
-def make_result(resolved: dict[str, Any] | None = None, n: int = 2) -> Result:
+def make_result(resolved: Resolved | None = None, n: int = 2) -> Result:
     resolved = make_resolved(trace=ALL) if resolved is None else resolved
     return Result.from_replications(
         resolved, [make_replication(resolved, number) for number in range(n)], version="0.0"

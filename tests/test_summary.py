@@ -8,12 +8,13 @@ import pytest
 from ackclock import scenario
 from ackclock.engine import run_resolved
 from ackclock.quantities import MOST_ROWS_OF_A_GROUP
-from ackclock.replication import Columns, grouped, row_flows
+from ackclock.replication import Columns, grouped
 from ackclock.result import Result
+from ackclock.scenario import Resolved
 from fakes import make_flow, make_replication, make_resolved
 
 
-def summarise(resolved: dict[str, Any], *changes: dict[str, Any]) -> Any:
+def summarise(resolved: Resolved, *changes: dict[str, Any]) -> Any:
     replications = [make_replication(resolved, number, **change) for number, change in enumerate(changes)]
     return Result.from_replications(resolved, replications, version="0.0").summary
 
@@ -115,8 +116,8 @@ def columns(rows: list[dict[str, float]]) -> Columns:
 
 
 def test_a_large_group_is_one_row_whether_the_engine_counted_it_as_one_or_flow_by_flow() -> None:
-    flows = row_flows(make_resolved([make_flow("few", count=2), make_flow("many", count=1001), make_flow("one")]))
-    assert [flow["name"] for flow in flows] == ["few[0]", "few[1]", "many", "one"]
+    flows = make_resolved([make_flow("few", count=2), make_flow("many", count=1001), make_flow("one")]).rows
+    assert [flow.name for flow in flows] == ["few[0]", "few[1]", "many", "one"]
 
     def row(sent: float, largest: float) -> dict[str, float]:
         return {"sent_packets": sent, "cwnd_max": largest}
@@ -135,7 +136,7 @@ def test_a_large_group_is_one_row_whether_the_engine_counted_it_as_one_or_flow_b
     ("count", "rows"), [(MOST_ROWS_OF_A_GROUP, MOST_ROWS_OF_A_GROUP), (MOST_ROWS_OF_A_GROUP + 1, 1)]
 )
 def test_engine_and_summary_mean_the_same_large_groups(count: int, rows: int) -> None:
-    resolved = scenario.resolve(scenario.load(MANY.format(count=count))).to_dict()
+    resolved = scenario.resolve(scenario.load(MANY.format(count=count)))
     (replication,) = run_resolved(resolved).replications
     assert {len(column) for column in replication["flows"].values()} == {rows}
-    assert len(row_flows(resolved)) == rows
+    assert len(resolved.rows) == rows

@@ -10,6 +10,7 @@ import pytest
 import ackclock
 from ackclock.errors import ResultError
 from ackclock.result import Result
+from ackclock.scenario.resolved_traffic import EmpiricalSize, WebTraffic
 
 WEB = """
 [[link]]
@@ -122,7 +123,9 @@ def test_sizes_come_from_a_file(tmp_path: Path) -> None:
     size = '{ law = "empirical", file = "sizes.txt" }'
     (tmp_path / "web.toml").write_text(WEB.format(count=5, size=size, off='"1 s"', duration="400 s"), encoding="utf-8")
     result = ackclock.run(tmp_path / "web.toml", picture=False)
-    assert result.resolved["flows"][0]["traffic"]["size"] == {"law": "empirical", "packets": [4, 9, 9]}
+    traffic = result.resolved.flows[0].traffic
+    assert isinstance(traffic, WebTraffic)
+    assert traffic.size == EmpiricalSize("empirical", (4, 9, 9))
     share = result.transfers["share"].to_numpy()
     # Of some 1500 transfers a third has 4 packets: four standard errors.
     assert share[0] == pytest.approx(1 / 3, abs=0.05)

@@ -4,19 +4,26 @@ import pytest
 
 from ackclock.paths import empty_round_trip_s
 from ackclock.result import Result
+from ackclock.scenario import Resolved
 from fakes import make_flow, make_link, make_replication, make_resolved
 
+WEB = {
+    "kind": "web",
+    "size": {"law": "fixed", "packets": 5},
+    "off": {"law": "fixed", "mean_s": 1.0},
+    "classes": [],
+}
 NO_DROPS = {"dropped_packets": 0}
 
 
 def result(
-    resolved: dict[str, Any], flows: dict[str, Any] | None = None, links: dict[str, Any] | None = None, n: int = 1
+    resolved: Resolved, flows: dict[str, Any] | None = None, links: dict[str, Any] | None = None, n: int = 1
 ) -> Result:
     replications = [make_replication(resolved, number, flows, links) for number in range(n)]
     return Result.from_replications(resolved, replications, version="0.0")
 
 
-def verdict(resolved: dict[str, Any], **columns: Any) -> str:
+def verdict(resolved: Resolved, **columns: Any) -> str:
     return result(resolved, **columns).summary["verdict"]
 
 
@@ -86,7 +93,7 @@ def test_the_empty_path_counts_propagation_and_service() -> None:
     links = [make_link("a", delay_s=0.01), make_link("a.reverse", rate_bps=None, delay_s=0.02)]
     resolved = make_resolved(links=links)
     expected = 0.28 + 0.28 + 0.01 + 512 * 8 / 1.5e6 + 0.02
-    assert empty_round_trip_s(resolved, resolved["flows"][0]) == pytest.approx(expected)
+    assert empty_round_trip_s(resolved, resolved.flows[0]) == pytest.approx(expected)
 
 
 def test_transfers_finish_or_warn() -> None:
@@ -112,7 +119,7 @@ def test_a_large_group_s_share_is_its_flows_each() -> None:
 
 
 def test_sources_that_rest_are_not_compared() -> None:
-    web = make_flow("web", traffic={"kind": "web"})
+    web = make_flow("web", traffic=WEB)
     text = verdict(make_resolved([web, make_flow("one")]), flows={"delivered_packets": [100, 20_000]})
     assert "shares" not in text
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ackclock import scenario as scenario
     from ackclock.advice import advise as advise
     from ackclock.api import predict as predict
+    from ackclock.api import resolve as resolve
     from ackclock.api import run as run
     from ackclock.comparison import compare as compare
     from ackclock.errors import AckclockError as AckclockError
@@ -27,6 +28,7 @@ _HOMES = {
     "advise": "ackclock.advice",
     "compare": "ackclock.comparison",
     "predict": "ackclock.api",
+    "resolve": "ackclock.api",
     "run": "ackclock.api",
     "Result": "ackclock.result",
     "AckclockError": "ackclock.errors",
@@ -51,6 +53,7 @@ __all__ = [
     "advise",
     "compare",
     "predict",
+    "resolve",
     "run",
     "scenario",
     "sweep",

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import ackclock
 from ackclock import scenario as scenarios
 from ackclock.engine import OnProgress, run_resolved
-from ackclock.replication import ResolvedDict
 from ackclock.result import Result
 
 if TYPE_CHECKING:
@@ -14,9 +13,12 @@ if TYPE_CHECKING:
 
     from ackclock.prediction import Prediction
 
+    Origin = str | Path | Mapping[str, Any] | scenarios.Scenario | scenarios.Resolved
+    """What a scenario may be given as."""
+
 
 def run(
-    scenario: "str | Path | Mapping[str, Any] | scenarios.Scenario | scenarios.Resolved",
+    scenario: "Origin",
     *,
     overrides: Mapping[str, Any] | None = None,
     threads: int | None = None,
@@ -37,7 +39,7 @@ def run(
     picture : bool
         Record what `Result.plot` draws.
     on_progress : callable, optional
-        Told the fraction done and the replications finished, about ten times a second.
+        Gets the fraction done and the replications finished, about ten times a second.
     **run_fields
         Fields of [run] to change: ``seed=2``, ``replications=20``, ``duration="500 s"``.
 
@@ -62,12 +64,12 @@ def run(
     >>> result.flows.goodput_bps  # doctest: +SKIP
     """
     changes = {**(overrides or {}), **{f"run.{name}": value for name, value in run_fields.items()}}
-    resolved, warnings = resolve(scenario, changes)
+    resolved, warnings = resolve_with_warnings(scenario, changes)
     return simulate(resolved, warnings, threads=threads, picture=picture, on_progress=on_progress)
 
 
 def predict(
-    scenario: "str | Path | Mapping[str, Any] | scenarios.Scenario | scenarios.Resolved",
+    scenario: "Origin",
     *,
     overrides: Mapping[str, Any] | None = None,
 ) -> "Prediction":
@@ -97,14 +99,15 @@ def predict(
     """
     from ackclock.prediction import predict_resolved  # noqa: PLC0415  half a second that a run need not pay at once
 
-    return predict_resolved(resolve(scenario, overrides)[0])
+    return predict_resolved(resolve(scenario, overrides=overrides))
 
 
 def resolve(
-    scenario: "str | Path | Mapping[str, Any] | scenarios.Scenario | scenarios.Resolved",
+    scenario: "Origin",
+    *,
     overrides: Mapping[str, Any] | None = None,
-) -> tuple[dict[str, Any], list[str]]:
-    """Make a scenario explicit.
+) -> scenarios.Resolved:
+    """Make a scenario explicit: SI numbers, with nothing left to defaults.
 
     Parameters
     ----------
@@ -115,8 +118,33 @@ def resolve(
 
     Returns
     -------
-    tuple of dict and list of str
-        The resolved scenario as plain data, and its warnings.
+    Resolved
+        Records with the fields of the JSON form, which `to_dict` and `to_json` give.
+
+    Raises
+    ------
+    ScenarioError
+        With all that is wrong with the scenario.
+
+    Examples
+    --------
+    >>> import ackclock
+    >>> resolved = ackclock.resolve("scenarios/geo-two-nodes.toml")  # doctest: +SKIP
+    >>> resolved.links[2].rate_bps, resolved.flows[0].sender.recovery  # doctest: +SKIP
+    (1500000.0, 'tahoe')
+    """
+    return resolve_with_warnings(scenario, overrides)[0]
+
+
+def resolve_with_warnings(
+    scenario: "Origin", overrides: Mapping[str, Any] | None = None
+) -> tuple[scenarios.Resolved, list[str]]:
+    """Make a scenario explicit, and say what to check before trusting its results; parameters are those of `resolve`.
+
+    Returns
+    -------
+    tuple of Resolved and list of str
+        The resolved scenario, and the warnings; a scenario that was resolved before has none.
     """
     if isinstance(scenario, scenarios.Resolved):
         if overrides:
@@ -124,15 +152,15 @@ def resolve(
                 "resolved scenario", "takes no overrides", hint="change its fields, or the scenario"
             )
             raise scenarios.ScenarioError([fault], "resolved scenario")
-        return scenario.to_dict(), []
+        return scenario, []
     loaded = scenario if isinstance(scenario, scenarios.Scenario) else scenarios.load(scenario)
     if overrides:
         loaded = scenarios.with_overrides(loaded, overrides)
-    return scenarios.resolve(loaded).to_dict(), [str(warning) for warning in loaded.warnings]
+    return scenarios.resolve(loaded), [str(warning) for warning in loaded.warnings]
 
 
 def simulate(
-    resolved: ResolvedDict,
+    resolved: scenarios.Resolved,
     warnings: Sequence[str] = (),
     *,
     threads: int | None = None,
@@ -143,8 +171,8 @@ def simulate(
 
     Parameters
     ----------
-    resolved : mapping
-        The resolved scenario as plain data.
+    resolved : Resolved
+        The scenario.
     warnings : sequence of str
         What the result's reader must check before trusting it.
     threads, picture, on_progress

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ackclock.comparison import Comparison
     from ackclock.result import Result
+    from ackclock.scenario import Resolved
 
 FAILED = 1
 BAD_INPUT = 2
@@ -91,7 +92,7 @@ def run(  # noqa: PLR0913  one argument an option
     from ackclock.comparison import compare  # noqa: PLC0415
 
     picture = picture and (out is not None or not as_json)
-    resolved, warnings = api.resolve(scenario, _changes(overrides, seed, replications))
+    resolved, warnings = api.resolve_with_warnings(scenario, _changes(overrides, seed, replications))
     if out is not None or picture:
         storage.prepare_folder(Path() if out is None else out)
     result = _simulate(resolved, warnings, threads, picture=picture)
@@ -100,14 +101,14 @@ def run(  # noqa: PLR0913  one argument an option
     _keep(comparison, out, Path(f"{scenario.stem}.png") if picture else None, as_json=as_json)
     if result.interrupted:
         typer.echo(
-            f"Interrupted: {result.summary['replications']} of {resolved['run']['replications']} "
+            f"Interrupted: {result.summary['replications']} of {resolved.run.replications} "
             "replications had finished; the numbers are theirs",
             err=True,
         )
         raise typer.Exit(INTERRUPTED)
 
 
-def _simulate(resolved: dict[str, Any], warnings: list[str], threads: int | None, *, picture: bool) -> "Result":
+def _simulate(resolved: "Resolved", warnings: list[str], threads: int | None, *, picture: bool) -> "Result":
     from ackclock import api  # noqa: PLC0415
     from ackclock.progress import ProgressBar  # noqa: PLC0415
 
@@ -141,7 +142,7 @@ def predict(
 ) -> None:
     """Say which models speak of SCENARIO and what they predict, and why the others do not."""
     from ackclock import api  # noqa: PLC0415
-    from ackclock.prediction.tables import print_prediction  # noqa: PLC0415
+    from ackclock.prediction.printing import print_prediction  # noqa: PLC0415
 
     prediction = api.predict(scenario, overrides=_changes(overrides))
     if as_json:
@@ -169,7 +170,7 @@ def advise(  # noqa: PLR0913  one argument an option
 ) -> None:
     """Say what to change on SCENARIO's path, by which rule, and try it by a simulation of before and after."""
     from ackclock.advice import advise as ask  # noqa: PLC0415
-    from ackclock.advice.tables import print_advice  # noqa: PLC0415
+    from ackclock.advice.printing import print_advice  # noqa: PLC0415
 
     try:
         advice = ask(
@@ -291,7 +292,7 @@ def print_resolved(scenario: ScenarioPath, overrides: Overrides = None) -> None:
     """Print SCENARIO as the engine gets it: JSON in SI units, nothing implicit."""
     from ackclock import api  # noqa: PLC0415
 
-    typer.echo(_json(api.resolve(scenario, _changes(overrides))[0]))
+    typer.echo(_json(api.resolve(scenario, overrides=_changes(overrides)).to_dict()))
 
 
 @app.command("check", short_help="Say what is wrong with a scenario; run nothing.")
@@ -299,7 +300,7 @@ def check(scenario: ScenarioPath, overrides: Overrides = None) -> None:
     """Say what is wrong with SCENARIO, without running it."""
     from ackclock import api  # noqa: PLC0415
 
-    _, warnings = api.resolve(scenario, _changes(overrides))
+    _, warnings = api.resolve_with_warnings(scenario, _changes(overrides))
     for warning in warnings:
         typer.echo(f"Warning: {warning}")
     typer.echo(f"{scenario}: no faults")
@@ -355,7 +356,7 @@ def _print(comparison: "Comparison", *, as_json: bool) -> None:
     from ackclock.report import print_summary  # noqa: PLC0415
 
     console = _console()
-    print_summary(result.summary, result.resolved["run"]["confidence"], console)
+    print_summary(result.summary, result.resolved.run.confidence, console)
     print_comparison(comparison, console)
 
 

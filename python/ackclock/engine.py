@@ -1,25 +1,25 @@
 """Runs resolved scenarios: the only caller of the compiled engine."""
 
 import hashlib
-import json
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 import ackclock
 from ackclock.errors import EngineError
-from ackclock.paths import overview_detail_s
+from ackclock.overview import overview_detail_s, overview_interval_s
 from ackclock.precision import first_replications, further_replications, most_replications
-from ackclock.replication import Replication, ResolvedDict, overview_interval_s
+from ackclock.replication import Replication
+from ackclock.scenario import Resolved
 
 if TYPE_CHECKING:
     from ackclock._engine import Job
 
 OnProgress = Callable[[float, int], None]
-"""Told the fraction done (0 to 1) and the number of replications finished."""
+"""Gets the fraction done (0 to 1) and the number of replications finished."""
 
 POLL_S = 0.1
 
@@ -30,7 +30,7 @@ class RunOutcome(Sequence[Replication]):
 
     Parameters
     ----------
-    resolved : mapping
+    resolved : Resolved
         The scenario that was run.
     replications : list of Replication
         Those that finished, in order.
@@ -40,7 +40,7 @@ class RunOutcome(Sequence[Replication]):
         Whether Ctrl-C ended the run early.
     """
 
-    resolved: ResolvedDict
+    resolved: Resolved
     replications: list[Replication]
     requested: int
     interrupted: bool
@@ -60,12 +60,12 @@ class RunOutcome(Sequence[Replication]):
 class _Batch:
     """Replications that record the same traces."""
 
-    resolved: ResolvedDict
+    resolved: Resolved
     replications: list[int]
 
 
 def run_resolved(
-    resolved: ResolvedDict,
+    resolved: Resolved,
     *,
     threads: int | None = None,
     overview: bool = False,
@@ -75,8 +75,8 @@ def run_resolved(
 
     Parameters
     ----------
-    resolved : mapping
-        The resolved scenario as plain data.
+    resolved : Resolved
+        The scenario.
     threads : int, optional
         Replications at a time; all cores where None. The result does not depend on it.
     overview : bool
@@ -137,10 +137,10 @@ def engine_fingerprint() -> str:
     return f"{ackclock.__version__}-{digest.hexdigest()}"
 
 
-def _batches(resolved: ResolvedDict, start: int, stop: int, *, overview: bool) -> list[_Batch]:
+def _batches(resolved: Resolved, start: int, stop: int, *, overview: bool) -> list[_Batch]:
     """Split off replication 0, which alone records the picture and the captures."""
-    first = _with_trace(resolved, **_overview_probes(resolved)) if overview else resolved
-    rest = _with_trace(resolved, capture=None, overview_interval_s=None)
+    first = _with_overview(resolved) if overview else resolved
+    rest = replace(resolved, trace=replace(resolved.trace, capture=None, overview_interval_s=None))
     if start > 0:
         return [_Batch(rest, list(range(start, stop)))]
     if first == rest or stop == 1:
@@ -148,13 +148,9 @@ def _batches(resolved: ResolvedDict, start: int, stop: int, *, overview: bool) -
     return [_Batch(first, [0]), _Batch(rest, list(range(1, stop)))]
 
 
-def _overview_probes(resolved: ResolvedDict) -> dict[str, Any]:
-    return {"overview_interval_s": overview_interval_s(resolved), "overview_detail_s": overview_detail_s(resolved)}
-
-
-def _with_trace(resolved: ResolvedDict, **probes: Any) -> dict[str, Any]:
-    trace: Mapping[str, Any] = resolved["trace"]
-    return {**resolved, "trace": {**trace, **probes}}
+def _with_overview(resolved: Resolved) -> Resolved:
+    interval, detail = overview_interval_s(resolved), overview_detail_s(resolved)
+    return replace(resolved, trace=replace(resolved.trace, overview_interval_s=interval, overview_detail_s=detail))
 
 
 class _Runner:
@@ -200,9 +196,8 @@ class _Runner:
     def _start(self, batch: _Batch, threads: int) -> None:
         from ackclock._engine import Job  # noqa: PLC0415  compiled; only a run needs it
 
-        text = json.dumps(batch.resolved, allow_nan=False)
         try:
-            job = Job(text, batch.replications, threads)
+            job = Job(batch.resolved.to_json(), batch.replications, threads)
         except ValueError as error:
             raise EngineError(str(error)) from error
         self._jobs.append((job, len(batch.replications)))

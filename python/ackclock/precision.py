@@ -6,18 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from ackclock.replication import Replication, ResolvedDict, is_deterministic
+from ackclock.replication import Replication
+from ackclock.scenario import Resolved
 from ackclock.stats import estimate
 from ackclock.summary import quantity_values
 from ackclock.wording import plural
 
 
-def further_replications(resolved: ResolvedDict, replications: Sequence[Replication]) -> int:
+def further_replications(resolved: Resolved, replications: Sequence[Replication]) -> int:
     """Count the replications to run next.
 
     Parameters
     ----------
-    resolved : mapping
+    resolved : Resolved
         The scenario.
     replications : sequence of Replication
         All that are finished so far.
@@ -25,62 +26,62 @@ def further_replications(resolved: ResolvedDict, replications: Sequence[Replicat
     Returns
     -------
     int
-        0 where no more are due. It depends on nothing but the scenario and the replications, so it is the same for any
-        number of threads.
+        0 where no more are needed. It depends on nothing but the scenario and the replications, so it is the same for
+        any number of threads.
     """
-    wanted = resolved["run"].get("precision")
+    wanted = resolved.run.precision
     finished = len(replications)
     if finished == 0:
         return first_replications(resolved)
-    if wanted is None or is_deterministic(resolved) or finished >= wanted["most"] or is_met(resolved, replications):
+    if wanted is None or resolved.is_deterministic or finished >= wanted.most or is_met(resolved, replications):
         return 0
-    return int(min(wanted["batch"], wanted["most"] - finished))
+    return min(wanted.batch, wanted.most - finished)
 
 
-def first_replications(resolved: ResolvedDict) -> int:
+def first_replications(resolved: Resolved) -> int:
     """Count the replications that run in any case: one where nothing is random."""
-    if is_deterministic(resolved):
+    if resolved.is_deterministic:
         return 1
-    run = resolved["run"]
-    wanted = run.get("precision")
-    return int(
-        run["replications"] if wanted is None else min(max(run["replications"], wanted["batch"]), wanted["most"])
-    )
+    wanted, asked = resolved.run.precision, resolved.run.replications
+    return asked if wanted is None else min(max(asked, wanted.batch), wanted.most)
 
 
-def most_replications(resolved: ResolvedDict) -> int:
+def most_replications(resolved: Resolved) -> int:
     """Count the replications that may run at most."""
-    wanted = resolved["run"].get("precision")
-    return first_replications(resolved) if wanted is None or is_deterministic(resolved) else int(wanted["most"])
+    wanted = resolved.run.precision
+    return first_replications(resolved) if wanted is None or resolved.is_deterministic else wanted.most
 
 
-def is_met(resolved: ResolvedDict, replications: Sequence[Replication]) -> bool:
+def is_met(resolved: Resolved, replications: Sequence[Replication]) -> bool:
     """Whether the interval of the wanted quantity is narrow enough."""
+    wanted = resolved.run.precision
     reached = relative_half_width(resolved, replications)
-    return reached is not None and reached <= resolved["run"]["precision"]["within"]
+    return wanted is not None and reached is not None and reached <= wanted.within
 
 
-def relative_half_width(resolved: ResolvedDict, replications: Sequence[Replication]) -> float | None:
+def relative_half_width(resolved: Resolved, replications: Sequence[Replication]) -> float | None:
     """Compute half the interval of the wanted quantity over its mean [1].
 
     Parameters
     ----------
-    resolved : mapping
-        The scenario; it has a `run.precision`.
+    resolved : Resolved
+        The scenario.
     replications : sequence of Replication
         Finished replications.
 
     Returns
     -------
     float or None
-        None where there are too few values for an interval, or their mean is 0 and they differ.
+        None where no precision is wanted, there are too few values for an interval, or their mean is 0 and they differ.
     """
-    wanted = resolved["run"]["precision"]
+    wanted = resolved.run.precision
+    if wanted is None:
+        return None
     values = [
-        float(np.mean(quantity_values(resolved, one, wanted["element"], wanted["name"], wanted["quantity"])))
+        float(np.mean(quantity_values(resolved, one, wanted.element, wanted.name, wanted.quantity)))
         for one in replications
     ]
-    found = estimate(values, float(resolved["run"]["confidence"]), exact=is_deterministic(resolved))
+    found = estimate(values, resolved.run.confidence, exact=resolved.is_deterministic)
     if found["mean"] is None or found["low"] is None or found["high"] is None:
         return None
     half = (found["high"] - found["low"]) / 2.0
@@ -89,16 +90,16 @@ def relative_half_width(resolved: ResolvedDict, replications: Sequence[Replicati
     return half / abs(found["mean"]) if found["mean"] else None
 
 
-def precision_summary(resolved: ResolvedDict, replications: Sequence[Replication]) -> dict[str, Any] | None:
+def precision_summary(resolved: Resolved, replications: Sequence[Replication]) -> dict[str, Any] | None:
     """Say which precision was wanted and which was reached; None where none was wanted."""
-    wanted = resolved["run"].get("precision")
+    wanted = resolved.run.precision
     if wanted is None:
         return None
     return {
-        "quantity": f"{wanted['element']}.{wanted['name']}.{wanted['quantity']}",
-        "within": wanted["within"],
+        "quantity": f"{wanted.element}.{wanted.name}.{wanted.quantity}",
+        "within": wanted.within,
         "reached": relative_half_width(resolved, replications),
-        "most": wanted["most"],
+        "most": wanted.most,
     }
 
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ackclock.replication import Columns, Replication, ResolvedDict, grouped, is_deterministic, row_flows
+from ackclock.replication import Columns, Replication, grouped
+from ackclock.scenario import Resolved
 from ackclock.stats import estimates
 
 COUNTS = (
@@ -37,12 +38,12 @@ ALL_FLOWS = "all flows"
 Values = NDArray[np.float64]
 
 
-def recovery_rows(resolved: ResolvedDict, replications: Sequence[Replication]) -> list[dict[str, Any]]:
+def recovery_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[dict[str, Any]]:
     """Compute how each flow that took a packet for lost recovered, and all flows together.
 
     Parameters
     ----------
-    resolved : mapping
+    resolved : Resolved
         The scenario that was run.
     replications : sequence of Replication
         Finished replications, at least one.
@@ -52,17 +53,17 @@ def recovery_rows(resolved: ResolvedDict, replications: Sequence[Replication]) -
     list of dict
         Name and quantities, one a flow (a large group is one), then the sum. Empty where nothing was taken for lost.
     """
-    rows = row_flows(resolved)
+    rows = resolved.rows
     counted = [grouped({key: one["flows"][key] for key in COUNTS}, rows) for one in replications]
     losses = sum(table["timeouts"] + table["fast_retransmits"] for table in counted)
     flows = np.flatnonzero(np.asarray(losses) > 0)
     if len(flows) == 0:
         return []
-    bits = np.array([rows[flow]["packet_bytes"] * 8.0 for flow in flows.tolist()])
+    bits = np.array([rows[flow].packet_bits for flow in flows.tolist()])
     tables = [_values({key: table[key][flows].astype(float) for key in COUNTS}, bits) for table in counted]
-    confidence, exact = float(resolved["run"]["confidence"]), is_deterministic(resolved)
+    confidence, exact = resolved.run.confidence, resolved.is_deterministic
     columns = [estimates(np.stack([table[key] for table in tables]), confidence, exact=exact) for key in tables[0]]
-    names = [*(rows[flow]["name"] for flow in flows.tolist()), ALL_FLOWS]
+    names = [*(rows[flow].name for flow in flows.tolist()), ALL_FLOWS]
     return [
         {"name": name, **dict(zip(tables[0], row, strict=True))}
         for name, row in zip(names, zip(*columns, strict=True), strict=True)

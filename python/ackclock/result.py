@@ -12,7 +12,7 @@ from ackclock.errors import ResultError
 from ackclock.precision import is_short, precision_summary, precision_warnings
 from ackclock.quantities import FLOW_QUANTITIES, LINK_QUANTITIES
 from ackclock.recoveries import RECOVERY_QUANTITIES, recovery_rows
-from ackclock.replication import is_deterministic
+from ackclock.scenario import Resolved, ScenarioError
 from ackclock.summary import Summary, flow_rows, link_rows
 from ackclock.traces import OVERVIEW, captured_links, captures, trace_frames
 from ackclock.transfers import ACTIVE, SEQUENCE_DROPS, TRANSFERS, source_rows, transfer_frames
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ackclock.prediction import Level
-    from ackclock.replication import Replication, ResolvedDict
+    from ackclock.replication import Replication
 
 
 class Result:
@@ -34,8 +34,8 @@ class Result:
     ----------
     summary : Summary
         Quantities of flows and links, warnings and the verdict, as `--json` prints them.
-    resolved : mapping
-        The scenario that was run, as plain data; running it again gives the same summary, bit for bit.
+    resolved : Resolved
+        The scenario that was run; running it again gives the same summary, bit for bit.
     version : str
         The version of ackclock that ran it.
     traces : mapping of str to DataFrame, optional
@@ -47,13 +47,13 @@ class Result:
     def __init__(
         self,
         summary: Summary,
-        resolved: ResolvedDict,
+        resolved: Resolved,
         version: str,
         traces: Mapping[str, pd.DataFrame] | None = None,
         captures: Mapping[str, bytes] | None = None,
     ) -> None:
         self.summary = summary
-        self.resolved = dict(resolved)
+        self.resolved = resolved
         self.version = version
         self.traces: Mapping[str, pd.DataFrame] = {} if traces is None else traces
         self.captures: Mapping[str, bytes] = {} if captures is None else captures
@@ -61,7 +61,7 @@ class Result:
     @classmethod
     def from_replications(
         cls,
-        resolved: ResolvedDict,
+        resolved: Resolved,
         replications: Sequence[Replication],
         *,
         version: str,
@@ -71,7 +71,7 @@ class Result:
 
         Parameters
         ----------
-        resolved : mapping
+        resolved : Resolved
             The scenario that was run.
         replications : sequence of Replication
             The finished replications, at least one.
@@ -81,14 +81,14 @@ class Result:
             What the reader must check before trusting the numbers.
         """
         flows, links = flow_rows(resolved, replications), link_rows(resolved, replications)
-        run, precision = resolved["run"], precision_summary(resolved, replications)
+        run, precision = resolved.run, precision_summary(resolved, replications)
         summary = Summary(
-            title=resolved["title"],
-            duration_s=run["duration_s"],
-            warmup_s=run["warmup_s"],
+            title=resolved.title,
+            duration_s=run.duration_s,
+            warmup_s=run.warmup_s,
             replications=len(replications),
-            seed=run["seed"],
-            deterministic=is_deterministic(resolved),
+            seed=run.seed,
+            deterministic=resolved.is_deterministic,
             precision=precision,
             flows=flows,
             links=links,
@@ -119,13 +119,18 @@ class Result:
         folder = Path(folder)
         content = storage.read_result(folder)
         traces = storage.StoredTraces(folder)
-        found = storage.read_captures(folder, captured_links(content["resolved"]))
-        return cls(content["summary"], content["resolved"], content["version"], traces, found)
+        try:
+            resolved = Resolved.from_dict(content["resolved"])
+        except ScenarioError as error:
+            message = f"{folder}: the result's scenario cannot be read; {error}"
+            raise ResultError(message) from None
+        found = storage.read_captures(folder, captured_links(resolved))
+        return cls(content["summary"], resolved, content["version"], traces, found)
 
     @property
     def seed(self) -> int:
         """The seed of all random streams."""
-        return int(self.resolved["run"]["seed"])
+        return self.resolved.run.seed
 
     @property
     def interrupted(self) -> bool:
@@ -135,7 +140,7 @@ class Result:
         precision, finished = self.summary.get("precision"), self.summary["replications"]
         if precision is not None:
             return is_short(precision) and finished < precision["most"]
-        return finished < int(self.resolved["run"]["replications"])
+        return finished < self.resolved.run.replications
 
     @property
     def flows(self) -> pd.DataFrame:
@@ -229,7 +234,8 @@ class Result:
         if picture and OVERVIEW in self.traces:
             figure = self.plot(levels)
             writers |= {name: lambda path: _save_figure(figure, path) for name in storage.PICTURES}
-        content = {"summary": self.summary, "resolved": self.resolved, "seed": self.seed, "version": self.version}
+        resolved = self.resolved.to_dict()
+        content = {"summary": self.summary, "resolved": resolved, "seed": self.seed, "version": self.version}
         writers[storage.RESULT] = storage.json_writer(content)
         storage.write_files(folder, writers)
         storage.remove_stale(folder, set(writers))
@@ -258,7 +264,7 @@ class Result:
     def _repr_html_(self) -> str:
         from ackclock.report import as_html  # noqa: PLC0415  only notebooks need it
 
-        return as_html(self.summary, self.resolved["run"]["confidence"])
+        return as_html(self.summary, self.resolved.run.confidence)
 
 
 def _save_figure(figure: Figure, path: Path) -> None:

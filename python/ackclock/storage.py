@@ -20,7 +20,8 @@ TRACE_FOLDER = "traces"
 CAPTURE_FOLDER = "captures"
 PICTURES = ("picture.png", "picture.svg")
 
-Writer = Callable[[Path], None]
+Writer = Callable[[Path], object]
+"""Writes a file; what it returns is not used."""
 
 
 def prepare_folder(folder: Path) -> None:
@@ -79,7 +80,7 @@ def remove_stale(folder: Path, keep: set[str]) -> None:
 def json_writer(content: Mapping[str, Any]) -> Writer:
     """Make what writes a JSON file."""
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    return lambda path: void(path.write_text(text, encoding="utf-8"))
+    return lambda path: path.write_text(text, encoding="utf-8")
 
 
 def trace_writer(frame: pd.DataFrame) -> Writer:
@@ -89,11 +90,7 @@ def trace_writer(frame: pd.DataFrame) -> Writer:
 
 def capture_writer(content: bytes) -> Writer:
     """Make what writes a pcapng file."""
-    return lambda path: void(path.write_bytes(content))
-
-
-def void(_: object) -> None:
-    """Drop a value."""
+    return lambda path: path.write_bytes(content)
 
 
 def capture_names(links: list[str]) -> dict[str, str]:

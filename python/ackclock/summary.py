@@ -6,7 +6,8 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from ackclock.replication import Columns, Replication, ResolvedDict, grouped, is_deterministic, row_flows
+from ackclock.replication import Columns, Replication, grouped
+from ackclock.scenario import Resolved, ResolvedFlow, SimplexLink
 from ackclock.stats import estimates
 
 Values = NDArray[np.float64]
@@ -38,55 +39,53 @@ class Summary(TypedDict):
     version: str
 
 
-def flow_rows(resolved: ResolvedDict, replications: Sequence[Replication]) -> list[dict[str, Any]]:
+def flow_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[dict[str, Any]]:
     """Compute the quantities of each flow over the replications."""
-    flows = row_flows(resolved)
-    rows = _rows(resolved, flows, [_flow_table(resolved, flows, one["flows"]) for one in replications])
-    for flow, row in zip(flows, rows, strict=True):
-        if flow["size_packets"] is None:
+    rows = _rows(resolved, resolved.rows, [_flow_table(resolved, one["flows"]) for one in replications])
+    for flow, row in zip(resolved.rows, rows, strict=True):
+        if flow.size_packets is None:
             row["finish_s"] = None
-        if flow.get("traffic") is not None and flow["traffic"]["kind"] != "web":
+        if flow.kind == "datagrams":
             row.update(dict.fromkeys(("cwnd_mean_packets", "cwnd_max_packets", "rtt_mean_s")))
     return rows
 
 
-def _flow_table(resolved: ResolvedDict, flows: Sequence[dict[str, Any]], columns: Columns) -> dict[str, Values]:
-    packet_bits = np.array([flow["packet_bytes"] * 8.0 for flow in flows])
-    counts = np.array([flow.get("count", 1) for flow in flows])
-    table = _flow_values(grouped(columns, flows), packet_bits, measured_s(resolved) * counts)
+def _flow_table(resolved: Resolved, columns: Columns) -> dict[str, Values]:
+    packet_bits = np.array([flow.packet_bits for flow in resolved.rows])
+    counts = np.array([flow.count for flow in resolved.rows])
+    table = _flow_values(grouped(columns, resolved.rows), packet_bits, resolved.run.measured_s * counts)
     for rate in ("throughput_bps", "goodput_bps"):
         table[rate] *= counts
     return table
 
 
-def link_rows(resolved: ResolvedDict, replications: Sequence[Replication]) -> list[dict[str, Any]]:
+def link_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[dict[str, Any]]:
     """Compute the quantities of each link over the replications."""
-    rows = _rows(resolved, resolved["links"], [_link_table(resolved, one["links"]) for one in replications])
+    rows = _rows(resolved, resolved.links, [_link_table(resolved, one["links"]) for one in replications])
     return [
-        {"name": row.pop("name"), "rate_bps": link["rate_bps"], **row}
-        for link, row in zip(resolved["links"], rows, strict=True)
+        {"name": row.pop("name"), "rate_bps": link.rate_bps, **row}
+        for link, row in zip(resolved.links, rows, strict=True)
     ]
 
 
-def _link_table(resolved: ResolvedDict, columns: Columns) -> dict[str, Values]:
-    copies = np.array([_copies(resolved, index) for index in range(len(resolved["links"]))])
-    table = _link_values(columns, measured_s(resolved) * copies)
+def _link_table(resolved: Resolved, columns: Columns) -> dict[str, Values]:
+    copies = np.array(resolved.link_copies)
+    table = _link_values(columns, resolved.run.measured_s * copies)
     table["throughput_bps"] *= copies
     return table
 
 
-def replication_values(resolved: ResolvedDict, replication: Replication) -> tuple[dict[str, Values], dict[str, Values]]:
-    """Compute the quantities of one replication: by name an array over `row_flows`, and one over the links."""
-    flows = _flow_table(resolved, row_flows(resolved), replication["flows"])
-    return flows, _link_table(resolved, replication["links"])
+def replication_values(resolved: Resolved, replication: Replication) -> tuple[dict[str, Values], dict[str, Values]]:
+    """Compute the quantities of one replication: by name an array over `Resolved.rows`, and one over the links."""
+    return _flow_table(resolved, replication["flows"]), _link_table(resolved, replication["links"])
 
 
-def quantity_values(resolved: ResolvedDict, replication: Replication, element: str, name: str, quantity: str) -> Values:
+def quantity_values(resolved: Resolved, replication: Replication, element: str, name: str, quantity: str) -> Values:
     """Give a quantity of one flow or link, or of all flows of a name, in one replication.
 
     Parameters
     ----------
-    resolved : mapping
+    resolved : Resolved
         The scenario that was run.
     replication : Replication
         A finished replication.
@@ -98,37 +97,22 @@ def quantity_values(resolved: ResolvedDict, replication: Replication, element: s
         One of `ackclock.quantities`.
     """
     if element == "link":
-        names = [one["name"] for one in resolved["links"]]
+        names = [link.name for link in resolved.links]
         table = _link_table(resolved, replication["links"])
     else:
-        flows = row_flows(resolved)
-        names = [one["name"] for one in flows]
-        table = _flow_table(resolved, flows, replication["flows"])
+        names = [flow.name for flow in resolved.rows]
+        table = _flow_table(resolved, replication["flows"])
     places = [place for place, own in enumerate(names) if own == name or own.startswith(f"{name}[")]
     return table[quantity][places]
 
 
-def _copies(resolved: ResolvedDict, link: int) -> int:
-    """Count the copies of a link: one for each flow that crosses it, where it is private."""
-    if not resolved["links"][link].get("private", False):
-        return 1
-    crossing = (flow for flow in resolved["flows"] if link in (*flow["path"], *flow["return_path"]))
-    return max(1, sum(int(flow.get("count", 1)) for flow in crossing))
-
-
-def measured_s(resolved: ResolvedDict) -> float:
-    """Compute the time that the counters cover [s]: from warm-up to the end."""
-    return float(resolved["run"]["duration_s"]) - float(resolved["run"]["warmup_s"])
-
-
 def _rows(
-    resolved: ResolvedDict, elements: Sequence[dict[str, Any]], tables: Sequence[dict[str, Values]]
+    resolved: Resolved, elements: Sequence[ResolvedFlow | SimplexLink], tables: Sequence[dict[str, Values]]
 ) -> list[dict[str, Any]]:
-    confidence = float(resolved["run"]["confidence"])
-    exact = is_deterministic(resolved)
+    confidence, exact = resolved.run.confidence, resolved.is_deterministic
     columns = [estimates(np.stack([table[key] for table in tables]), confidence, exact=exact) for key in tables[0]]
     return [
-        {"name": element["name"], **dict(zip(tables[0], row, strict=True))}
+        {"name": element.name, **dict(zip(tables[0], row, strict=True))}
         for element, row in zip(elements, zip(*columns, strict=True), strict=True)
     ]
 

@@ -1,13 +1,14 @@
 """The engine's trace columns as data frames, with names where the engine counts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ackclock.replication import Replication, ResolvedDict, flow_names
+from ackclock.replication import Replication
+from ackclock.scenario import Resolved
 
 TRACES = (
     *("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses", "delay", "recovery", "rounds"),
@@ -31,12 +32,12 @@ CODES = {
 }
 
 
-def trace_frames(resolved: ResolvedDict, replications: Sequence[Replication]) -> dict[str, pd.DataFrame]:
+def trace_frames(resolved: Resolved, replications: Sequence[Replication]) -> dict[str, pd.DataFrame]:
     """Collect the traces that the scenario asked for, and the picture's overview of replication 0.
 
     Parameters
     ----------
-    resolved : mapping
+    resolved : Resolved
         The scenario that was run.
     replications : sequence of Replication
         Finished replications.
@@ -57,9 +58,9 @@ def trace_frames(resolved: ResolvedDict, replications: Sequence[Replication]) ->
     return frames
 
 
-def _asked(resolved: ResolvedDict, name: str) -> bool:
-    atm = resolved.get("atm") or {"network": {"trace": {}}}
-    return bool(resolved["trace"].get(name) or atm["network"]["trace"].get(name))
+def _asked(resolved: Resolved, name: str) -> bool:
+    probes = [resolved.trace] if resolved.network is None else [resolved.trace, resolved.network.trace]
+    return any(getattr(probe, name, False) for probe in probes)
 
 
 def captures(replications: Sequence[Replication]) -> dict[str, bytes]:
@@ -71,12 +72,12 @@ def captures(replications: Sequence[Replication]) -> dict[str, bytes]:
     return found
 
 
-def captured_links(resolved: ResolvedDict) -> list[str]:
+def captured_links(resolved: Resolved) -> list[str]:
     """Name the duplex links that a scenario captures, in its order: one file each, for both directions."""
-    return list(dict.fromkeys(name.removesuffix(".reverse") for name in resolved["trace"]["capture"] or ()))
+    return list(dict.fromkeys(name.removesuffix(".reverse") for name in resolved.trace.capture or ()))
 
 
-def _trace_frame(resolved: ResolvedDict, name: str, replications: Sequence[Replication]) -> pd.DataFrame:
+def _trace_frame(resolved: Resolved, name: str, replications: Sequence[Replication]) -> pd.DataFrame:
     parts = [(one["replication"], one["traces"][name]) for one in replications if name in one["traces"]]
     lengths = [len(next(iter(columns.values()))) for _, columns in parts]
     index = np.repeat([number for number, _ in parts], lengths).astype(np.uint32)
@@ -86,33 +87,32 @@ def _trace_frame(resolved: ResolvedDict, name: str, replications: Sequence[Repli
     return pd.DataFrame(frame)
 
 
-def _named(resolved: ResolvedDict, trace: str, column: str, values: NDArray[Any]) -> Any:
+def _named(resolved: Resolved, trace: str, column: str, values: NDArray[Any]) -> Any:
     if column == "flow":
-        return pd.Categorical.from_codes(values.astype(np.int64), categories=pd.Index(flow_names(resolved)))
+        return pd.Categorical.from_codes(values.astype(np.int64), categories=pd.Index(resolved.flow_names))
     if column == "link":
-        return pd.Categorical.from_codes(values.astype(np.int64), categories=_names(resolved["links"]))
+        return pd.Categorical.from_codes(values.astype(np.int64), categories=_link_names(resolved))
     if column == "port":
-        return pd.Categorical.from_codes(values.astype(np.int64), categories=_names(_ports(resolved)))
+        return pd.Categorical.from_codes(values.astype(np.int64), categories=_port_names(resolved))
     if (trace, column) in CODES:
         return pd.Categorical.from_codes(values.astype(np.int64), categories=pd.Index(CODES[trace, column]))
     return values
 
 
-def _ports(resolved: ResolvedDict) -> list[dict[str, Any]]:
-    network = (resolved.get("atm") or {"network": {"ports": []}})["network"]
-    return list(network["ports"])
+def _link_names(resolved: Resolved) -> "pd.Index[str]":
+    return pd.Index([link.name for link in resolved.links])
 
 
-def _names(elements: Iterable[dict[str, Any]]) -> "pd.Index[str]":
-    return pd.Index([str(element["name"]) for element in elements])
+def _port_names(resolved: Resolved) -> "pd.Index[str]":
+    return pd.Index([] if resolved.network is None else [port.name for port in resolved.network.ports])
 
 
-def _overview_frame(resolved: ResolvedDict, replication: Replication) -> pd.DataFrame:
+def _overview_frame(resolved: Resolved, replication: Replication) -> pd.DataFrame:
     columns = replication["traces"][OVERVIEW]
     kind, index = columns["kind"], columns["index"]
-    flows = np.array(flow_names(resolved), dtype=object)
-    links = np.array([link["name"] for link in resolved["links"]], dtype=object)
-    ports = np.array([port["name"] for port in _ports(resolved)], dtype=object)
+    flows = np.array(resolved.flow_names, dtype=object)
+    links = np.array(_link_names(resolved), dtype=object)
+    ports = np.array(_port_names(resolved), dtype=object)
     names = np.empty(len(kind), dtype=object)
     of_flows, of_ports = np.isin(kind, _OF_FLOWS), np.isin(kind, _OF_PORTS)
     of_links = ~(of_flows | of_ports)

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ackclock.replication import Columns, Replication, ResolvedDict, SourceTables, is_deterministic
+from ackclock.replication import Columns, Replication, SourceTables
+from ackclock.scenario import Resolved
 from ackclock.stats import estimates
 
 TRANSFERS = "transfers"
@@ -28,12 +29,12 @@ SOURCE_QUANTITIES = (
 Values = NDArray[np.float64]
 
 
-def transfer_frames(resolved: ResolvedDict, replications: Sequence[Replication]) -> dict[str, pd.DataFrame]:
+def transfer_frames(resolved: Resolved, replications: Sequence[Replication]) -> dict[str, pd.DataFrame]:
     """Collect what the sources measured, each row of one replication and one [[flow]].
 
     Parameters
     ----------
-    resolved : mapping
+    resolved : Resolved
         The scenario that was run.
     replications : sequence of Replication
         Finished replications.
@@ -52,37 +53,37 @@ def transfer_frames(resolved: ResolvedDict, replications: Sequence[Replication])
           have, 10,000, holds all beyond too.
     """
     tables = [
-        (one["replication"], resolved["flows"][table["entry"]], table)
+        (one["replication"], resolved.flows[table["entry"]], table)
         for one in replications
         for table in one.get("transfers", ())
     ]
     if not tables:
         return {}
     makers = {TRANSFERS: _size_columns, ACTIVE: _active_columns, SEQUENCE_DROPS: _drop_columns}
-    names = list(dict.fromkeys(str(flow["name"]) for _, flow, _ in tables))
+    names = list(dict.fromkeys(flow.name for _, flow, _ in tables))
     frames = {}
     for name, make in makers.items():
         parts = []
         for number, flow, table in tables:
-            columns = make(table, flow["packet_bytes"] * 8.0)
+            columns = make(table, flow.packet_bits)
             length = len(next(iter(columns.values())))
-            flows = pd.Categorical.from_codes([names.index(flow["name"])] * length, categories=pd.Index(names))
+            flows = pd.Categorical.from_codes([names.index(flow.name)] * length, categories=pd.Index(names))
             parts.append(pd.DataFrame({"replication": np.full(length, number, np.uint32), "flow": flows, **columns}))
         frames[name] = pd.concat(parts, ignore_index=True)
     return frames
 
 
-def source_rows(resolved: ResolvedDict, replications: Sequence[Replication]) -> list[dict[str, Any]]:
+def source_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[dict[str, Any]]:
     """Compute the quantities of each [[flow]] of transfers over the replications."""
     groups = zip(*(one.get("transfers", ()) for one in replications), strict=True)
-    confidence, exact = float(resolved["run"]["confidence"]), is_deterministic(resolved)
+    confidence, exact = resolved.run.confidence, resolved.is_deterministic
     rows = []
     for tables in groups:
-        flow = resolved["flows"][tables[0]["entry"]]
-        values = np.array([_totals(table, flow["packet_bytes"] * 8.0) for table in tables])
+        flow = resolved.flows[tables[0]["entry"]]
+        values = np.array([_totals(table, flow.packet_bits) for table in tables])
         found = estimates(values, confidence, exact=exact)
         row = dict(zip(SOURCE_QUANTITIES, found, strict=True))
-        rows.append({"name": flow["name"], "sources": flow.get("count", 1), **row})
+        rows.append({"name": flow.name, "sources": flow.count, **row})
     return rows
 
 

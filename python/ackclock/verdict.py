@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ackclock.paths import empty_round_trip_s
-from ackclock.replication import ResolvedDict, is_deterministic, row_flows
+from ackclock.scenario import Resolved, SimplexLink
 from ackclock.stats import jain_index
 from ackclock.wording import bit_rate, number, plural, seconds
 
@@ -21,12 +21,12 @@ WIDE_INTERVAL = 0.05
 """Relative half width of an interval from which a run counts as too short."""
 
 
-def verdict(resolved: ResolvedDict, flows: Sequence[Row], links: Sequence[Row]) -> str:
+def verdict(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> str:
     """Say where the bottleneck is, what was lost and what the losses cost.
 
     Parameters
     ----------
-    resolved : mapping
+    resolved : Resolved
         The scenario that was run.
     flows, links : sequence of mapping
         The summary's rows.
@@ -38,8 +38,9 @@ def verdict(resolved: ResolvedDict, flows: Sequence[Row], links: Sequence[Row]) 
     """
     if not any(mean(flow, "goodput_bps") > 0.0 for flow in flows):
         return "Nothing was delivered in the time measured: check the flows' start, the warm-up and the buffers"
-    hosts = {link["name"] for link in resolved["links"] if link.get("processing") is not None}
-    serving = (link for link in links if link["rate_bps"] is not None or link["name"] in hosts)
+    serving = (
+        row for link, row in zip(resolved.links, links, strict=True) if link.rate_bps is not None or link.kind == "host"
+    )
     busiest = max(serving, key=_use, default=None)
     sentences = [
         *_bottleneck(busiest, links),
@@ -54,12 +55,12 @@ def verdict(resolved: ResolvedDict, flows: Sequence[Row], links: Sequence[Row]) 
     return "; ".join(sentences) + _averaged(links)
 
 
-def run_warnings(resolved: ResolvedDict, flows: Sequence[Row], links: Sequence[Row], finished: int) -> list[str]:
+def run_warnings(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row], finished: int) -> list[str]:
     """Say what to check before trusting the numbers.
 
     Parameters
     ----------
-    resolved : mapping
+    resolved : Resolved
         The scenario that was run.
     flows, links : sequence of mapping
         The summary's rows.
@@ -76,11 +77,11 @@ def mean(row: Row, key: str) -> float:
     return 0.0 if found is None or found["mean"] is None else float(found["mean"])
 
 
-def _few_replications(resolved: ResolvedDict, finished: int) -> Iterator[str]:
-    if is_deterministic(resolved):
+def _few_replications(resolved: Resolved, finished: int) -> Iterator[str]:
+    if resolved.is_deterministic:
         return
-    asked = resolved["run"]["replications"]
-    if finished < asked and resolved["run"].get("precision") is None:
+    asked = resolved.run.replications
+    if finished < asked and resolved.run.precision is None:
         yield f"interrupted: {finished} of {plural(asked, 'replication')} finished"
     if finished == 1:
         yield "one replication gives no confidence interval; raise run.replications"
@@ -97,16 +98,16 @@ def _too_wide(link: Row) -> str:
     return f"the use of {link['name']} is known to ±{half:.2g}% only; raise run.duration or run.replications"
 
 
-def _unfinished(resolved: ResolvedDict, flows: Sequence[Row]) -> Iterator[str]:
+def _unfinished(resolved: Resolved, flows: Sequence[Row]) -> Iterator[str]:
     unfinished = [
         flow
-        for flow, row in zip(row_flows(resolved), flows, strict=True)
+        for flow, row in zip(resolved.rows, flows, strict=True)
         if row["finish_s"] is not None and row["finish_s"]["n"] == 0
     ]
     for flow in unfinished:
-        if flow["count"] > 1:
-            yield f"not all of the {flow['count']:,} transfers of {flow['name']} finished within run.duration"
-    late = [flow["name"] for flow in unfinished if flow["count"] == 1]
+        if flow.count > 1:
+            yield f"not all of the {flow.count:,} transfers of {flow.name} finished within run.duration"
+    late = [flow.name for flow in unfinished if flow.count == 1]
     if late:
         names = ", ".join(late[:3]) + (", ..." if len(late) > 3 else "")
         yield f"{plural(len(late), 'transfer')} did not finish within run.duration: {names}"
@@ -135,7 +136,7 @@ def _bottleneck(busiest: Row | None, links: Sequence[Row]) -> Iterator[str]:
         yield f"no link is a bottleneck: the busiest, {busiest['name']}, is {use}"
 
 
-def _losses(resolved: ResolvedDict, links: Sequence[Row], busiest: Row | None) -> Iterator[str]:
+def _losses(resolved: Resolved, links: Sequence[Row], busiest: Row | None) -> Iterator[str]:
     dropping = sorted((link for link in links if mean(link, "dropped_packets") > 0.0), key=_drops, reverse=True)
     losing = [link for link in links if mean(link, "lost_packets") > 0.0]
     if losing:
@@ -144,10 +145,9 @@ def _losses(resolved: ResolvedDict, links: Sequence[Row], busiest: Row | None) -
     if not dropping:
         yield "no buffer dropped any" if losing else "no packet was dropped"
         return
-    by_name = {link["name"]: link for link in resolved["links"]}
     for place, link in enumerate(dropping[:2]):
         whose = "its" if place == 0 and link is busiest else f"{link['name']}'s"
-        yield f"{whose} {_buffer(by_name[link['name']])} dropped {plural(_drops(link), 'packet')}"
+        yield f"{whose} {_buffer(resolved.links_by_name[link['name']])} dropped {plural(_drops(link), 'packet')}"
     if len(dropping) > 2:
         yield f"{plural(len(dropping) - 2, 'other link')} dropped {plural(sum(map(_drops, dropping[2:])), 'packet')}"
 
@@ -160,22 +160,19 @@ def _gone(link: Row) -> float:
     return _drops(link) + mean(link, "lost_packets")
 
 
-def _buffer(link: Mapping[str, Any]) -> str:
-    kind = "RED queue" if link["queue"]["discipline"] == "red" else "buffer"
-    limit = link["buffer"]
-    if limit is None:
-        return kind
-    return f"{limit['packets']}-packet {kind}" if "packets" in limit else f"{limit['bytes']}-byte {kind}"
+def _buffer(link: SimplexLink) -> str:
+    kind = f"{link.queue.discipline.upper()} queue" if link.queue.drops_early else "buffer"
+    return kind if link.buffer is None else f"{link.buffer} {kind}"
 
 
-def _recovery(resolved: ResolvedDict, flows: Sequence[Row]) -> Iterator[str]:
+def _recovery(resolved: Resolved, flows: Sequence[Row]) -> Iterator[str]:
     timeouts = sum(mean(flow, "timeouts") for flow in flows)
     fast = sum(mean(flow, "fast_retransmits") for flow in flows)
     if timeouts + fast == 0.0:
         return
     if timeouts == 0.0:
         yield f"fast retransmit began all {plural(fast, 'recovery', 'recoveries')}, none needed a timeout"
-    elif all(_never_fast(flow["sender"]) for flow in resolved["flows"]):
+    elif not any(flow.sender.has_fast_retransmit for flow in resolved.flows):
         yield f"{plural(timeouts, 'timeout')}: this TCP has no fast retransmit"
     elif timeouts >= MANY_TIMEOUTS * fast:
         yield (
@@ -198,45 +195,40 @@ def _false_alarms(flows: Sequence[Row]) -> Iterator[str]:
         yield f"{' and '.join(found)} {what} had not been dropped"
 
 
-def _never_fast(sender: Mapping[str, Any]) -> bool:
-    return sender["recovery"] == "old-tahoe" or sender["dupack_threshold"] is None
-
-
-def _window_limit(resolved: ResolvedDict, flows: Sequence[Row], links: Sequence[Row]) -> Iterator[str]:
+def _window_limit(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> Iterator[str]:
     if any(_gone(link) > 0.0 or _use(link) >= FULL for link in links):
         return
     limited = [
-        flow
-        for flow, row in zip(row_flows(resolved), flows, strict=True)
-        if flow["sender"]["max_window"] is not None
-        and mean(row, "cwnd_max_packets") >= WINDOW_REACHED * flow["sender"]["max_window"]
+        (flow, window)
+        for flow, row in zip(resolved.rows, flows, strict=True)
+        if (window := flow.sender.max_window) is not None and mean(row, "cwnd_max_packets") >= WINDOW_REACHED * window
     ]
     if limited:
         # Of a large group the largest window is known, not how many flows have reached it.
-        large = [flow for flow in limited if flow["count"] > 1]
+        large = [flow for flow, _ in limited if flow.count > 1]
         single = len(limited) - len(large)
         who = [plural(single, "flow")] if single else []
-        who += [f"some of the {flow['count']:,} flows of {flow['name']}" for flow in large]
-        window = max(flow["sender"]["max_window"] for flow in limited)
+        who += [f"some of the {flow.count:,} flows of {flow.name}" for flow in large]
+        window = max(window for _, window in limited)
         yield f"the receiver's window of {number(window)} packets limits {' and '.join(who)}"
 
 
-def _standing_queue(resolved: ResolvedDict, flows: Sequence[Row], busiest: Row | None) -> Iterator[str]:
+def _standing_queue(resolved: Resolved, flows: Sequence[Row], busiest: Row | None) -> Iterator[str]:
     if busiest is None or _use(busiest) < BOTTLENECK:
         return
     rows = [
         (mean(row, "rtt_mean_s"), empty_round_trip_s(resolved, flow))
-        for flow, row in zip(row_flows(resolved), flows, strict=True)
+        for flow, row in zip(resolved.rows, flows, strict=True)
     ]
     measured, empty = max(rows, key=lambda pair: pair[0] / pair[1] if pair[1] > 0.0 else 0.0)
     if empty > 0.0 and measured >= STANDING_QUEUE * empty:
         yield f"queues make round trips {seconds(measured)} on a path of {seconds(empty)}: more buffer than TCP needs"
 
 
-def _transfers(resolved: ResolvedDict, flows: Sequence[Row]) -> Iterator[str]:
+def _transfers(resolved: Resolved, flows: Sequence[Row]) -> Iterator[str]:
     finite = [
-        (row["finish_s"]["mean"], flow["count"])
-        for flow, row in zip(row_flows(resolved), flows, strict=True)
+        (row["finish_s"]["mean"], flow.count)
+        for flow, row in zip(resolved.rows, flows, strict=True)
         if row["finish_s"] is not None
     ]
     if not finite:
@@ -253,12 +245,12 @@ def _transfers(resolved: ResolvedDict, flows: Sequence[Row]) -> Iterator[str]:
         yield f"some of {transfers:,} transfers did not finish"
 
 
-def _fairness(resolved: ResolvedDict, flows: Sequence[Row]) -> Iterator[str]:
+def _fairness(resolved: Resolved, flows: Sequence[Row]) -> Iterator[str]:
     """Compare flows that always have something to send; those of a large group count as if they had equal shares."""
     shares: list[float] = []
-    for flow, row in zip(row_flows(resolved), flows, strict=True):
-        if row["finish_s"] is None and flow.get("traffic") is None:
-            shares += [mean(row, "goodput_bps") / flow["count"]] * flow["count"]
+    for flow, row in zip(resolved.rows, flows, strict=True):
+        if flow.is_endless:
+            shares += [mean(row, "goodput_bps") / flow.count] * flow.count
     if len(shares) > 1 and jain_index(shares) < UNEQUAL:
         yield (
             f"shares are unequal, {bit_rate(min(shares))} to {bit_rate(max(shares))} "

@@ -1,8 +1,5 @@
 """What the items of the paper on abrupt delay variations measure, on runs whose outcome is known."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -10,13 +7,14 @@ from ackclock.experiments import papers
 from ackclock.experiments.abrupt_delay import conditions, figure_6, figure_7, path, steps, text
 from ackclock.experiments.abrupt_delay.conditions import Case, paper_conditions
 from ackclock.experiments.frame import Run, Setting
+from ackclock.scenario import Resolved
 from ackclock.sweeps import Memory, point_key, run_points
 
 
-def run(resolved: Mapping[str, Any]) -> Run:
+def run(resolved: Resolved) -> Run:
     store = Memory()
-    run_points([dict(resolved)], store, jobs=1)
-    return Run(dict(resolved), store.read(point_key(dict(resolved))))
+    run_points([resolved], store, jobs=1)
+    return Run(resolved, store.read(point_key(resolved)))
 
 
 def test_all_eight_figures_are_listed() -> None:

@@ -130,8 +130,8 @@ def work(paper: str, *, full: bool) -> float:
     """Add up the simulated seconds of a paper's items."""
     (items,) = (items for _, items in chosen([paper]))
     labelled = [item_module(paper, item.module).scenarios(Setting(full=full)) for item in items if item.module]
-    runs = [resolved["run"] for scenarios in labelled for resolved in scenarios.values()]
-    return float(sum(run["duration_s"] * run["replications"] for run in runs))
+    runs = [resolved.run for scenarios in labelled for resolved in scenarios.values()]
+    return float(sum(run.duration_s * run.replications for run in runs))
 
 
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)

@@ -13,14 +13,13 @@ from ackclock.experiments.papers import read_paper
 from ackclock.experiments.two_way import atm, line, r_1
 from ackclock.experiments.two_way.line import Pair, Visit
 from ackclock.models import two_way
-from ackclock.replication import ResolvedDict
-from ackclock.scenario import load, resolve
+from ackclock.scenario import Resolved, load, resolve
 from ackclock.sweeps import Memory, point_key, run_points
 
 ROOT = Path(__file__).parents[2]
 
 
-def run(scenario: ResolvedDict) -> Run:
+def run(scenario: Resolved) -> Run:
     store = Memory()
     run_points([scenario], store)
     return Run(scenario, store.read(point_key(scenario)))
@@ -135,11 +134,11 @@ def test_curves_of_traces_go_on_to_the_end_of_what_is_shown(channel: Run) -> Non
     ],
 )
 def test_ready_scenarios_are_those_of_the_paper(name: str, ready: str) -> None:
-    def network(scenario: dict[str, Any]) -> list[Any]:
-        return [scenario["links"], scenario["flows"], scenario["atm"]]
+    def network(scenario: Resolved) -> list[Any]:
+        return [scenario.links, scenario.flows, scenario.atm]
 
     ours = resolved(scenario_tables("two_way", name))
-    assert network(ours) == network(resolve(load(ROOT / "scenarios" / f"{ready}.toml")).to_dict())
+    assert network(ours) == network(resolve(load(ROOT / "scenarios" / f"{ready}.toml")))
 
 
 @pytest.mark.parametrize(

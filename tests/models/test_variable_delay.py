@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ackclock import api
+import ackclock
 from ackclock.engine import run_resolved
 from ackclock.errors import ModelError
 from ackclock.models import variable_delay as model
@@ -345,7 +345,7 @@ capture = ["host"]
 
 def test_the_rounds_of_a_simulated_connection_tile_its_time(tmp_path: Path) -> None:
     pytest.importorskip("dpkt")
-    resolved, _ = api.resolve(PATH)
+    resolved = ackclock.resolve(PATH)
     (tmp_path / "host.pcapng").write_bytes(run_resolved(resolved)[0]["traces"]["capture"]["host"])
     found = model.read_capture(tmp_path / "host.pcapng")
     assert found.tiling == pytest.approx(1.0, abs=1e-6)

@@ -202,7 +202,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
 def test_every_legal_network_resolves_runs_and_gets_a_prediction_or_reasons(document: dict[str, Any]) -> None:
     scenario = resolve(load(document))
     assert Resolved.from_dict(scenario.to_dict()) == scenario
-    found = predict_resolved(scenario.to_dict())
+    found = predict_resolved(scenario)
     assert found.applicable or found.inapplicable
     result = ackclock.run(scenario, picture=False)
     assert ("acr" in result.traces) == document["trace"]["acr"]

@@ -65,7 +65,7 @@ def scenario(network: str = PLAIN, **changes: object) -> Scenario:
 
 
 def two_way(resolved: Resolved) -> Any:
-    found = predict_resolved(resolved.to_dict())
+    found = predict_resolved(resolved)
     models: list[Any] = [*found.applicable, *found.inapplicable]
     return next(one for one in models if one.model == "two-way")
 
@@ -130,7 +130,7 @@ def test_models_of_one_flow_name_the_host_that_is_too_slow() -> None:
     text = PLAIN.replace('delay = "8.41 ms"', 'delay = "8.41 ms"\nbuffer = "20 pkt"')
     text += '[[host]]\nname = "server"\nprocessing = "{0}"\n[[flow]]\npath = ["line"]\nreceiver = "server"\n'
     text += '[run]\nduration = "60 s"\n'
-    fast, slow = (predict_resolved(resolve(load(text.format(time))).to_dict()) for time in ("10 us", "1 ms"))
+    fast, slow = (predict_resolved(resolve(load(text.format(time)))) for time in ("10 us", "1 ms"))
     assert fast.applicable
     assert not slow.applicable
     reasons = [reason for model in slow.inapplicable for reason in model.reasons]

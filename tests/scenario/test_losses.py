@@ -3,7 +3,6 @@
 import pytest
 
 import ackclock
-from ackclock.replication import is_deterministic
 from ackclock.scenario import Resolved, load, resolve
 from ackclock.scenario.resolved_links import (
     BernoulliLoss,
@@ -54,7 +53,7 @@ def test_each_model_is_resolved_and_reads_itself_again(table: str, law: LossLaw,
     assert there.loss is not None
     assert (there.loss.law, there.loss.applies_to, back.loss) == (law, "data", None)
     assert Resolved.from_dict(form.to_dict()) == form
-    assert is_deterministic(form.to_dict()) is not random
+    assert form.is_deterministic is not random
 
 
 def test_the_reverse_direction_has_a_loss_of_its_own() -> None:

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from rich.console import Console
 
-from ackclock.paths import least_delay_s
 from ackclock.prediction import predict_resolved
-from ackclock.prediction.tables import print_prediction
+from ackclock.prediction.printing import print_prediction
 from ackclock.scenario import Resolved, ScenarioError, json_schema, load, preset_names, resolve, with_overrides
 
 VALIDATOR = Draft202012Validator(json_schema())
@@ -209,7 +208,7 @@ def documents(draw: st.DrawFn) -> Document:
 @given(documents())
 @settings(max_examples=200, deadline=None)
 def test_every_legal_scenario_gets_a_prediction_or_reasons(document: Document) -> None:
-    found = predict_resolved(resolve(load(document)).to_dict())
+    found = predict_resolved(resolve(load(document)))
     assert found.applicable or found.inapplicable
     assert all(model.reasons and all(model.reasons) for model in found.inapplicable)
     assert all(number.value >= 0.0 for model in found.applicable for number in model.numbers)
@@ -237,12 +236,11 @@ def test_legal_scenarios_resolve_and_round_trip(document: Document) -> None:
 @settings(max_examples=100, deadline=None)
 def test_round_trips_add_up_to_what_was_asked_for(document: Document) -> None:
     resolved = resolve(load(document))
-    links = resolved.to_dict()["links"]
     for table, flow in zip(document["flow"], resolved.flows, strict=True):
         propagation = flow.forward_delay_s + flow.return_delay_s
         service = 0.0
         for path, size in ((flow.path, flow.packet_bytes), (flow.return_path, flow.ack_bytes)):
-            propagation += sum(least_delay_s(links[link]) for link in path)
+            propagation += sum(resolved.links[link].least_delay_s for link in path)
             service += sum(8 * size / (resolved.links[link].rate_bps or float("inf")) for link in path)
         if "propagation" in table:
             assert propagation == pytest.approx(float(table["propagation"].split()[0]), abs=1e-9)

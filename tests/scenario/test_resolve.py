@@ -3,9 +3,10 @@ from typing import Any
 
 import pytest
 
-from ackclock.replication import flow_names
 from ackclock.scenario import Resolved, ScenarioError, load, resolve
-from ackclock.scenario.resolved import ByteBuffer, PacketBuffer, RedQueue, ResolvedFlow, SimplexLink
+from ackclock.scenario.resolved_flows import ResolvedFlow
+from ackclock.scenario.resolved_links import SimplexLink
+from ackclock.scenario.resolved_queues import ByteBuffer, PacketBuffer, RedQueue
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
 RUN = {"duration": "100 s"}
@@ -213,7 +214,7 @@ def test_flows_without_a_name_are_numbered_where_there_are_several() -> None:
     flows = [{"path": ["a"]}, {"path": ["a"], "name": "web", "count": 2}, {"path": ["a"]}]
     scenario = load({"link": [link()], "flow": flows, "run": RUN})
     assert [flow.name for flow in resolve(scenario).flows] == ["flow1", "web", "flow3"]
-    assert flow_names(resolve(scenario).to_dict()) == ["flow1", "web[0]", "web[1]", "flow3"]
+    assert resolve(scenario).flow_names == ("flow1", "web[0]", "web[1]", "flow3")
 
 
 def test_a_count_of_10000_resolves_into_one_entry() -> None:

@@ -54,7 +54,7 @@ def advise(  # noqa: PLR0913  by keyword
     threads : int, optional
         Replications at a time, all cores by default.
     on_step : callable, optional
-        Is told what is being simulated.
+        Gets in words what is being simulated.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def advise(  # noqa: PLR0913  by keyword
     loaded = scenario if isinstance(scenario, scenarios.Scenario) else scenarios.load(scenario)
     bench = Bench(loaded, dict(overrides or {}), on_step or (lambda _: None), threads, wanted_loss)
     found = (topic(bench, simulate=simulate) for topic in wanted)
-    return Advice(bench.resolved["title"], tuple(one for one in found if one is not None))
+    return Advice(bench.resolved.title, tuple(one for one in found if one is not None))
 
 
 def _wanted(topics: Collection[str] | None) -> list[Callable[..., Recommendation | None]]:

@@ -1,14 +1,14 @@
 """The bench on which a recommendation is tried: simulations of a scenario with some fields changed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from ackclock import api
 from ackclock.advice.records import BeforeAfter
-from ackclock.replication import ResolvedDict, is_deterministic
 from ackclock.result import Result
-from ackclock.scenario import Scenario
+from ackclock.scenario import Resolved, Scenario
 from ackclock.stats import Estimate, estimate
 
 Measure = Callable[[Result], Estimate]
@@ -28,8 +28,8 @@ class Bench:
         As the user gave it.
     overrides : mapping of str to object
         The user's own changes.
-    told : callable, optional
-        Is told what is being simulated.
+    on_step : callable, optional
+        Gets in words what is being simulated.
     threads : int, optional
         Replications at a time, all cores by default.
     wanted_loss : float
@@ -38,21 +38,22 @@ class Bench:
 
     scenario: Scenario
     overrides: Mapping[str, Any] = field(default_factory=dict)
-    told: Callable[[str], None] = lambda _: None
+    on_step: Callable[[str], None] = lambda _: None
     threads: int | None = None
     wanted_loss: float = 0.01
 
-    @property
-    def resolved(self) -> ResolvedDict:
+    @cached_property
+    def resolved(self) -> Resolved:
         """The scenario before any change."""
-        return api.resolve(self.scenario, self.overrides)[0]
+        return api.resolve(self.scenario, overrides=self.overrides)
 
     def run(self, changes: Mapping[str, Any], what: str) -> Result:
         """Simulate with some fields changed."""
-        self.told(what)
-        resolved, warnings = api.resolve(self.scenario, {**self.overrides, **changes})
-        if not is_deterministic(resolved):
-            resolved["run"]["replications"] = max(REPLICATIONS, resolved["run"]["replications"])
+        self.on_step(what)
+        resolved, warnings = api.resolve_with_warnings(self.scenario, {**self.overrides, **changes})
+        if not resolved.is_deterministic:
+            replications = max(REPLICATIONS, resolved.run.replications)
+            resolved = replace(resolved, run=replace(resolved.run, replications=replications))
         return api.simulate(resolved, warnings, threads=self.threads, picture=False)
 
 
@@ -103,10 +104,10 @@ def of_source(name: str, key: str) -> Measure:
 
 def lost_in_slow_start(result: Result) -> Estimate:
     """Count the packets of slow start that a buffer dropped after the warm-up; needs the trace of drops."""
-    frame, run = result.traces["drops"], result.resolved["run"]
-    frame = frame[frame["slow_start"] & (frame["time_s"] >= run["warmup_s"])]
+    frame, run = result.traces["drops"], result.resolved.run
+    frame = frame[frame["slow_start"] & (frame["time_s"] >= run.warmup_s)]
     counts = [float((frame["replication"] == number).sum()) for number in range(result.summary["replications"])]
-    return estimate(counts, run["confidence"], exact=is_deterministic(result.resolved))
+    return estimate(counts, run.confidence, exact=result.resolved.is_deterministic)
 
 
 def _total(rows: Sequence[Estimate]) -> Estimate:

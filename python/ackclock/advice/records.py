@@ -1,10 +1,13 @@
 """What advice consists of: a question, an answer in words, the rules behind it, and what a simulation made of it."""
 
+import html
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ackclock.stats import Estimate
+from ackclock.tables import TableText, html_table
+from ackclock.wording import amount, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,12 @@ class Rule:
     reason: str
     chosen: bool = False
 
+    @property
+    def cells(self) -> list[str]:
+        """Its row in a table: what it says, whether it holds, and why."""
+        validity = "decided" if self.chosen else "holds" if self.valid else "not made for this"
+        return [self.name, amount(self.value, self.unit), validity, self.reason]
+
 
 @dataclass(frozen=True, slots=True)
 class BeforeAfter:
@@ -56,6 +65,18 @@ class BeforeAfter:
     unit: str
     before: Estimate
     after: Estimate
+
+    @property
+    def cells(self) -> list[str]:
+        """Its row in a table: both means with their intervals, and the relative change."""
+        return [self.text, _estimate(self.before, self.unit), _estimate(self.after, self.unit), self._change]
+
+    @property
+    def _change(self) -> str:
+        before, after = self.before["mean"], self.after["mean"]
+        if not before or after is None:
+            return ""
+        return f"{100.0 * (after / before - 1.0):+.3g}%"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +109,23 @@ class Recommendation:
     check: tuple[BeforeAfter, ...] = ()
     remarks: tuple[str, ...] = ()
 
+    @property
+    def options(self) -> str:
+        """The changes as options of the command line."""
+        return " ".join(f"--set {path}={_quoted(value)}" for path, value in self.changes.items())
+
+    @property
+    def tables(self) -> list[TableText]:
+        """The simulations of before and after, and the rules, as tables for people."""
+        tables = []
+        if self.check:
+            rows = [row.cells for row in self.check]
+            tables.append(TableText(["simulated", "before", "after", "change"], rows))
+        if self.rules:
+            rules = [rule.cells for rule in self.rules]
+            tables.append(TableText(["rule", "says", "validity", "why"], rules, words=frozenset({2, 3})))
+        return tables
+
 
 @dataclass(frozen=True, slots=True)
 class Advice:
@@ -109,6 +147,24 @@ class Advice:
         return asdict(self)
 
     def _repr_html_(self) -> str:
-        from ackclock.advice.tables import advice_html  # noqa: PLC0415  only notebooks need it
+        parts = [f"<h4>{html.escape(self.title)}</h4>"]
+        for one in self.recommendations:
+            parts.append(f"<p><b>{html.escape(one.question)}</b><br>{html.escape(one.answer)}.</p>")
+            if one.changes:
+                parts.append(f"<p><code>{html.escape(one.options)}</code></p>")
+            parts += [html_table(table) for table in one.tables]
+            parts += [f"<p>{html.escape(remark)}</p>" for remark in one.remarks]
+        return "".join(parts)
 
-        return advice_html(self)
+
+def _quoted(value: str | int) -> str:
+    return f'"{value}"' if " " in str(value) else str(value)
+
+
+def _estimate(found: Estimate, unit: str) -> str:
+    if found["mean"] is None:
+        return "-"
+    text = amount(found["mean"], unit) if unit else number(found["mean"])
+    if found["low"] is None or found["high"] is None or found["high"] <= found["low"] or not found["mean"]:
+        return text
+    return f"{text}\n±{50.0 * (found['high'] - found['low']) / found['mean']:.2g}%"

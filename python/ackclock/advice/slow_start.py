@@ -11,7 +11,7 @@ from ackclock.advice.records import BeforeAfter, Recommendation, Rule
 from ackclock.errors import ModelError
 from ackclock.models import bottlenecks
 from ackclock.paths import Node
-from ackclock.prediction.scene import LOSSY_DISCIPLINES, Scene, lone_flow
+from ackclock.prediction.scene import Scene, drop_factor, lone_flow
 from ackclock.result import Result
 from ackclock.wording import number
 
@@ -29,10 +29,10 @@ STEP = 1.1
 def advise_slow_start(bench: Bench, *, simulate: bool) -> Recommendation | None:
     """Recommend buffers against the double slow start; None where the question does not arise."""
     scene, _ = lone_flow(bench.resolved)
-    if scene is None or not scene.tahoe or scene.slow_acks():
+    if scene is None or not scene.flow.sender.slow_starts_after_fast_retransmit or scene.slow_acks():
         return None
     access, nodes = scene.access_and_nodes
-    if any(node.discipline not in LOSSY_DISCIPLINES for node in nodes) or not _limited(scene, nodes):
+    if any(drop_factor(node.queue) is None for node in nodes) or not _limited(scene, nodes):
         return None
     found = _cycle(scene, access, nodes, [node.buffer for node in nodes])
     if found is None:

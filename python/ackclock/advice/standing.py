@@ -7,7 +7,7 @@ from ackclock.advice.records import BeforeAfter, Recommendation, Rule
 from ackclock.models import bottlenecks, classics
 from ackclock.paths import Node
 from ackclock.prediction.scene import Scene, other_than_bulk
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 from ackclock.wording import number, plural, seconds
 
 TOPIC = "bottleneck-buffer"
@@ -51,23 +51,29 @@ def advise_standing(bench: Bench, *, simulate: bool) -> Recommendation | None:
     return Recommendation(TOPIC, QUESTION, answer, changes, rules, check)
 
 
-def _shared_bottleneck(resolved: ResolvedDict) -> tuple[list[Scene], Node] | None:
+def _shared_bottleneck(resolved: Resolved) -> tuple[list[Scene], Node] | None:
     """Give the TCP flows without end, and the one link that is the slowest for all of them and where they queue."""
     if other_than_bulk(resolved):
         return None
-    scenes = [Scene(resolved, flow) for flow in resolved["flows"]]
+    scenes = [Scene(resolved, flow) for flow in resolved.flows]
     slowest = {scene.bottleneck.name: scene.bottleneck for scene in scenes if scene.bottleneck is not None}
-    if len(slowest) != 1 or any(scene.flow["size_packets"] is not None or scene.tahoe for scene in scenes):
+    if len(slowest) != 1 or not all(_fits(scene) for scene in scenes):
         return None
     (node,) = slowest.values()
     pipe = node.packet_rate * max(scene.round_trip_s for scene in scenes)
     if (
         sum(scene.count * scene.max_window for scene in scenes) <= pipe
-        or node.discipline == "red"
+        or node.queue.drops_early
         or scenes[0].slow_acks()
     ):
         return None
     return scenes, node
+
+
+def _fits(scene: Scene) -> bool:
+    """Tell whether the rules speak of a flow: it has no end, and no slow start follows a fast retransmit."""
+    flow = scene.flow
+    return flow.is_endless and flow.sender.is_aimd and not flow.sender.slow_starts_after_fast_retransmit
 
 
 def _rules(scenes: list[Scene], node: Node, round_trip: float, pipe: float, many: float) -> tuple[Rule, ...]:

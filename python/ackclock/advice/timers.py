@@ -51,8 +51,8 @@ def advise_timers(bench: Bench, *, simulate: bool) -> Recommendation | None:
 
 
 def _search(bench: Bench, scene: Scene) -> Recommendation:
-    sender = scene.flow["sender"]
-    present = Setting(inf if sender["dupack_threshold"] is None else sender["dupack_threshold"], sender["rto"]["min_s"])
+    sender = scene.flow.sender
+    present = Setting(inf if sender.dupack_threshold is None else sender.dupack_threshold, sender.rto.min_s)
     runs: dict[Setting, Result] = {}
 
     def goodput(setting: Setting) -> float:
@@ -184,5 +184,4 @@ def _rules(scene: Scene, present: Setting, best: Setting) -> tuple[Rule, ...]:
 
 def _lossy(scene: Scene) -> bool:
     """Whether packets can be lost at all."""
-    links = [scene.resolved["links"][index] for index in (*scene.flow["path"], *scene.flow["return_path"])]
-    return any(link["buffer"] is not None or link.get("loss") is not None for link in links)
+    return any(scene.resolved.links[index].loses for index in scene.flow.crossed)

@@ -2,7 +2,6 @@
 
 from ackclock.advice.bench import Bench, before_after, of_flows
 from ackclock.advice.records import Recommendation, Rule
-from ackclock.paths import least_of_law_s
 from ackclock.prediction.random_loss import IN_TIME, predict_random_loss
 from ackclock.prediction.records import ModelPrediction
 from ackclock.prediction.scene import Scene
@@ -26,7 +25,7 @@ def advise_variability(bench: Bench, *, simulate: bool) -> Recommendation | None
     rates = {number.key: number.value for number in found.numbers}
     if "fixed_bps" not in rates:
         return None
-    scene = Scene(resolved, resolved["flows"][0])
+    scene = Scene(resolved, resolved.flows[0])
     gain = rates["markov_bps"] / rates["fixed_bps"] - 1.0
     mean_s = next(number.value for number in found.numbers if number.key == "mean_round_trip_s")
     rules = tuple(
@@ -68,9 +67,9 @@ def _answer(gain: float, rates: dict[str, float], mean_s: float) -> str:
 
 def _checked(bench: Bench, scene: Scene, mean_s: float, plan: Recommendation) -> Recommendation:
     """Simulate the path with a constant delay of the same mean, and as it is."""
-    links = [scene.resolved["links"][index] for index in (*scene.flow["path"], *scene.flow["return_path"])]
-    name, process = next((link["name"], link["delay_process"]) for link in links if link.get("delay_process"))
-    rest = scene.round_trip_s - least_of_law_s(process["law"])
+    links = (scene.resolved.links[index] for index in scene.flow.crossed)
+    name, process = next((link.name, link.delay_process) for link in links if link.delay_process is not None)
+    rest = scene.round_trip_s - process.law.least_s
     constant = {"kind": "steps", "steps": [["0 s", f"{mean_s - rest:.9f} s"]]}
     fixed = bench.run({f"link.{name}.delay_process": constant}, "a constant delay of the same mean")
     varying = bench.run({}, "the delay as it is")

@@ -62,7 +62,7 @@ def _answer(bench: Bench, web: WebSources, buffer: float, load: float) -> str:
 
 
 def _rules(bench: Bench, web: WebSources, found: engset.Prediction, wanted: float) -> tuple[Rule, ...]:
-    rate, size = web.shared.rate_bps, float(web.scene.flow["packet_bytes"])
+    rate, size = web.shared.rate_bps, float(web.scene.flow.packet_bytes)
     load = float(found.offered_load)
     return (
         Rule(

@@ -4,7 +4,8 @@ A folder a paper: `paper.toml` lists its items, `expected.csv` holds its numbers
 `scenarios/` its scenarios, and a module an item makes it (`ackclock.experiments.frame` says how).
 """
 
+from ackclock.experiments.made import Made, Reproduction
 from ackclock.experiments.papers import Item, Paper, chosen, papers
-from ackclock.experiments.reproducing import Made, Reproduction, reproduce
+from ackclock.experiments.reproducing import reproduce
 
 __all__ = ["Item", "Made", "Paper", "Reproduction", "chosen", "papers", "reproduce"]

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from ackclock import scenario as toml_scenarios
 from ackclock.charts import Chart
-from ackclock.replication import Replication, ResolvedDict
+from ackclock.replication import Replication
+from ackclock.scenario import Resolved
 from ackclock.summary import flow_rows
 from ackclock.traces import trace_frames
 
@@ -51,13 +52,13 @@ class Run:
 
     Parameters
     ----------
-    resolved : mapping
+    resolved : Resolved
         What was run.
     replications : sequence of Replication
         What came of it.
     """
 
-    resolved: ResolvedDict
+    resolved: Resolved
     replications: Sequence[Replication]
 
     def trace(self, name: str) -> "pd.DataFrame":
@@ -134,7 +135,7 @@ class Outcome:
 class ItemModule(Protocol):
     """The module of an item."""
 
-    def scenarios(self, setting: Setting) -> Mapping[str, ResolvedDict]:
+    def scenarios(self, setting: Setting) -> Mapping[str, Resolved]:
         """Give the resolved scenarios by label."""
         ...
 
@@ -162,10 +163,10 @@ def scenario_tables(paper: str, name: str) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-def resolved(tables: Mapping[str, Any], changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def resolved(tables: Mapping[str, Any], changes: Mapping[str, Any] | None = None) -> Resolved:
     """Resolve tables, with changes by dotted path."""
     loaded = toml_scenarios.load(copy.deepcopy(dict(tables)))
-    return toml_scenarios.resolve(toml_scenarios.with_overrides(loaded, changes or {})).to_dict()
+    return toml_scenarios.resolve(toml_scenarios.with_overrides(loaded, changes or {}))
 
 
 def share(cases: Sequence[bool]) -> float:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import ackclock
 from ackclock.experiments.criteria import Expected
 from ackclock.experiments.frame import Finding
+from ackclock.experiments.made import Made, Reproduction, item_folder
 from ackclock.experiments.papers import Item, Paper
-from ackclock.experiments.reproducing import Made, Reproduction, item_folder
 from ackclock.tables import TableText, rich_table
 
 if TYPE_CHECKING:

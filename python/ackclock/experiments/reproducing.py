@@ -2,88 +2,27 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import storage
 from ackclock.charts import Chart
-from ackclock.experiments.criteria import Verdict, item_verdict, verdict
+from ackclock.experiments.criteria import verdict
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, item_module
+from ackclock.experiments.made import Made, Reproduction, item_folder
 from ackclock.experiments.papers import Item, Paper, chosen
+from ackclock.experiments.report import html_report, markdown_report, verdict_table
 from ackclock.sweeps import Folder, Store, csv_writer, netcdf_writer, packets_of, point_key, run_points
 from ackclock.transfers import source_rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ackclock.replication import ResolvedDict
+    from ackclock.scenario import Resolved
 
 POINTS = "points"
 OnProgress = Callable[[float, int], None]
 OnStep = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Made:
-    """An item as it was made.
-
-    Parameters
-    ----------
-    item : Item
-        Which.
-    outcome : Outcome
-        What was found; empty for a diagram.
-    verdicts : mapping of str to str
-        By the key of the paper's number or claim.
-    packets, points : int
-        What was simulated for it.
-    """
-
-    item: Item
-    outcome: Outcome
-    verdicts: Mapping[str, Verdict]
-    packets: int = 0
-    points: int = 0
-
-    @property
-    def verdict(self) -> str:
-        """The item's; "diagram" where there is nothing to compute."""
-        return item_verdict(list(self.verdicts.values())) if self.item.module else "diagram"
-
-    def finding(self, key: str) -> Finding:
-        """Give what was found; nothing where the item's module did not look."""
-        return self.outcome.findings.get(key, Finding())
-
-
-@dataclass(frozen=True)
-class Reproduction:
-    """All that one command made.
-
-    Parameters
-    ----------
-    setting : Setting
-        Quick or full.
-    papers : tuple of (Paper, tuple of Made)
-        The items, by paper.
-    points, computed, packets : int
-        Different points, those that were not there yet, and the packets of all of them.
-    wall_s, cpu_s : float
-        What simulating took, this time.
-    """
-
-    setting: Setting
-    papers: tuple[tuple[Paper, tuple[Made, ...]], ...]
-    points: int
-    computed: int
-    packets: int
-    wall_s: float
-    cpu_s: float
-
-    @property
-    def made(self) -> list[Made]:
-        """The items of all papers."""
-        return [made for _, items in self.papers for made in items]
 
 
 def reproduce(  # noqa: PLR0913  all but one by name
@@ -153,14 +92,12 @@ def reproduce(  # noqa: PLR0913  all but one by name
     return reproduction
 
 
-def _scenarios(
-    picked: Sequence[tuple[Paper, list[Item]]], setting: Setting
-) -> dict[Item, Mapping[str, "ResolvedDict"]]:
+def _scenarios(picked: Sequence[tuple[Paper, list[Item]]], setting: Setting) -> dict[Item, Mapping[str, "Resolved"]]:
     items = [item for _, found in picked for item in found]
     return {item: item_module(item.paper, item.module).scenarios(setting) if item.module else {} for item in items}
 
 
-def _make(item: Item, setting: Setting, scenarios: Mapping[str, "ResolvedDict"], store: Store, out: Path) -> Made:
+def _make(item: Item, setting: Setting, scenarios: Mapping[str, "Resolved"], store: Store, out: Path) -> Made:
     if not item.module:
         return Made(item, Outcome({}), {})
     runs = {label: Run(resolved, store.read(point_key(resolved))) for label, resolved in scenarios.items()}
@@ -169,11 +106,6 @@ def _make(item: Item, setting: Setting, scenarios: Mapping[str, "ResolvedDict"],
     storage.write_files(item_folder(out, item), _writers(outcome, runs))
     packets = sum(packets_of(run.replications) for run in runs.values())
     return Made(item, outcome, verdicts, packets, len(runs))
-
-
-def item_folder(out: Path, item: Item) -> Path:
-    """Give the folder of an item's files."""
-    return out / item.paper / item.name
 
 
 def _writers(outcome: Outcome, runs: Mapping[str, Run]) -> dict[str, storage.Writer]:
@@ -220,14 +152,12 @@ def _run_dataset(frame: "pd.DataFrame") -> Any:
 
 
 def _write_report(reproduction: Reproduction, out: Path) -> None:
-    from ackclock.experiments.report import html_report, markdown_report, verdict_table  # noqa: PLC0415
-
     html, markdown = html_report(reproduction, out), markdown_report(reproduction)
     storage.write_files(
         out,
         {
             "verdicts.csv": csv_writer(verdict_table(reproduction)),
-            "report.md": lambda path: storage.void(path.write_text(markdown, encoding="utf-8")),
-            "report.html": lambda path: storage.void(path.write_text(html, encoding="utf-8")),
+            "report.md": lambda path: path.write_text(markdown, encoding="utf-8"),
+            "report.html": lambda path: path.write_text(html, encoding="utf-8"),
         },
     )

@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from ackclock.replication import ResolvedDict, flow_names
+from ackclock.scenario import Resolved
+from ackclock.scenario.resolved_queues import PacketBuffer
 
 # Okabe and Ito's colours, told apart by colour-blind readers too; yellow is left out, it fades on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
@@ -46,11 +47,11 @@ def style() -> AbstractContextManager[None]:
     )
 
 
-def draw_windows(axes: Axes, resolved: ResolvedDict, overview: pd.DataFrame, *, dashed: bool = False) -> None:
+def draw_windows(axes: Axes, resolved: Resolved, overview: pd.DataFrame, *, dashed: bool = False) -> None:
     """Draw each flow's cwnd; of many a band from the lowest to the highest."""
-    names = flow_names(resolved)
+    names = resolved.flow_names
     windows = overview[overview["kind"] == "cwnd"]
-    end = float(resolved["run"]["duration_s"])
+    end = resolved.run.duration_s
     if len(names) > MOST_LINES:
         grid = np.linspace(0.0, end, BAND_POINTS)
         draw_band(axes, grid, (held(rows, grid) for _, rows in windows.groupby("name", observed=True)))
@@ -107,9 +108,9 @@ def shown(name: str) -> str:
     return f" {name}" if name.startswith("_") else name
 
 
-def shade_warmup(axes: Axes, resolved: ResolvedDict, label: str | None) -> None:
+def shade_warmup(axes: Axes, resolved: Resolved, label: str | None) -> None:
     """Shade what is not measured."""
-    warmup = float(resolved["run"]["warmup_s"])
+    warmup = resolved.run.warmup_s
     if warmup > 0.0:
         axes.axvspan(0.0, warmup, color="0.9", zorder=0, label=label)
 
@@ -127,17 +128,16 @@ def longest_queues(overview: pd.DataFrame) -> list[str]:
     return [str(name) for name in waited.index[:MOST_LINES]]
 
 
-def draw_queues(axes: Axes, resolved: ResolvedDict, overview: pd.DataFrame, names: Sequence[str]) -> None:
+def draw_queues(axes: Axes, resolved: Resolved, overview: pd.DataFrame, names: Sequence[str]) -> None:
     """Draw the queues of some links over the whole run, and their buffers."""
-    links = {link["name"]: link for link in resolved["links"]}
-    end = float(resolved["run"]["duration_s"])
+    end = resolved.run.duration_s
     queued = overview[overview["kind"] == "queue"]
     for place, (name, colour) in enumerate(zip(names, COLOURS, strict=False)):
         draw_steps(axes, queued[queued["name"] == name], end, place, name)
         axes.lines[-1].set_zorder(2.9 - 0.1 * place)  # the longest queue in front
-        limit = (links[name]["buffer"] or {}).get("packets")
-        if limit is not None:
-            axes.axhline(limit, color=colour, linestyle=":", linewidth=1.0)
+        buffer = resolved.links_by_name[name].buffer
+        if isinstance(buffer, PacketBuffer):
+            axes.axhline(buffer.packets, color=colour, linestyle=":", linewidth=1.0)
     if any(line.get_linestyle() == ":" for line in axes.lines):
         axes.plot([], [], color="0.4", linestyle=":", linewidth=1.0, label="buffer")
     axes.set_ylabel("queue [packets]")

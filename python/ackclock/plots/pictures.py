@@ -18,7 +18,7 @@ from ackclock.plots.parts import (
     style,
 )
 from ackclock.plots.two_way import is_magnified, magnified_picture
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,12 +33,12 @@ LABEL_SIZE = 10.0
 SIZE_INCHES = (12.0, 8.0)
 
 
-def overview_picture(resolved: ResolvedDict, overview: pd.DataFrame, levels: "Sequence[Level]" = ()) -> Figure:
+def overview_picture(resolved: Resolved, overview: pd.DataFrame, levels: "Sequence[Level]" = ()) -> Figure:
     """Draw each flow's cwnd and the queues of the links that queued, against one time axis.
 
     Parameters
     ----------
-    resolved : mapping
+    resolved : Resolved
         The scenario that was run.
     overview : DataFrame
         The overview trace: kind ("cwnd", "queue", "drop", ...), name, time_s, value, in order of time.
@@ -126,11 +126,11 @@ def _draw_levels(axes: Axes, levels: "Sequence[Level]") -> None:
         )
 
 
-def _finish(figure: Figure, axes: NDArray[Any], resolved: ResolvedDict) -> None:
+def _finish(figure: Figure, axes: NDArray[Any], resolved: Resolved) -> None:
     for number, ax in enumerate(axes):
         ax.set_ylim(bottom=0.0)
         shade_warmup(ax, resolved, "warm-up, not measured" if number == 0 else None)
         put_legend(ax, LEGEND_COLUMNS)
-    axes[-1].set_xlim(0.0, float(resolved["run"]["duration_s"]))
+    axes[-1].set_xlim(0.0, resolved.run.duration_s)
     axes[-1].set_xlabel("time [s]")
-    figure.suptitle(resolved["title"], wrap=True)
+    figure.suptitle(resolved.title, wrap=True)

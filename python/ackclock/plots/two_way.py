@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from ackclock.paths import overview_detail_s
+from ackclock.overview import overview_detail_s
+from ackclock.paths import nodes
 from ackclock.plots.parts import (
     BAND_POINTS,
     COLOURS,
@@ -29,7 +30,7 @@ from ackclock.plots.parts import (
     shown,
     style,
 )
-from ackclock.replication import ResolvedDict, row_flows
+from ackclock.scenario import Resolved
 from ackclock.wording import plural, seconds
 
 if TYPE_CHECKING:
@@ -54,12 +55,12 @@ def is_magnified(overview: pd.DataFrame) -> bool:
     return bool((overview["kind"] == "acked").any())
 
 
-def magnified_picture(resolved: ResolvedDict, overview: pd.DataFrame, levels: "Sequence[Level]" = ()) -> Figure:
+def magnified_picture(resolved: Resolved, overview: pd.DataFrame, levels: "Sequence[Level]" = ()) -> Figure:
     """Draw windows and throughput of the whole run, rates and cells of ATM channels, queue and data of the run's end.
 
     Parameters
     ----------
-    resolved : mapping
+    resolved : Resolved
         The scenario that was run.
     overview : DataFrame
         The overview trace: kind, name, time_s, value, in order of time.
@@ -94,7 +95,7 @@ def magnified_picture(resolved: ResolvedDict, overview: pd.DataFrame, levels: "S
             axes.set_ylim(bottom=0.0)
             axes.set_xlabel("time [s]")
             _put_legend(axes)
-        figure.suptitle(resolved["title"], wrap=True)
+        figure.suptitle(resolved.title, wrap=True)
     return figure
 
 
@@ -126,27 +127,27 @@ def _fits(labels: Sequence[str], columns: int) -> bool:
     return bool(sum(letter * column.max() + beside for column in lengths) <= width)
 
 
-def _end_s(resolved: ResolvedDict) -> float:
-    return float(resolved["run"]["duration_s"])
+def _end_s(resolved: Resolved) -> float:
+    return resolved.run.duration_s
 
 
-def _draw_whole_windows(axes: Axes, resolved: ResolvedDict, overview: pd.DataFrame) -> None:
+def _draw_whole_windows(axes: Axes, resolved: Resolved, overview: pd.DataFrame) -> None:
     axes.set_title("Congestion windows", loc="left")
     draw_windows(axes, resolved, overview, dashed=True)
-    limits = {flow["sender"]["max_window"] for flow in resolved["flows"]} - {None}
+    limits = {flow.sender.max_window for flow in resolved.flows if flow.sender.max_window is not None}
     for place, limit in enumerate(sorted(limits)[:MOST_THEORY_LINES]):
         axes.axhline(limit, color="0.35", linestyle=":", label="receiver's window" if place == 0 else None)
     shade_warmup(axes, resolved, "warm-up, not measured")
     axes.set_xlim(0.0, _end_s(resolved))
 
 
-def _is_unsteady(resolved: ResolvedDict, overview: pd.DataFrame) -> bool:
+def _is_unsteady(resolved: Resolved, overview: pd.DataFrame) -> bool:
     """Tell whether queues changed over the run: packets were dropped, or the longest queue is another at its end."""
     if (overview["kind"] == "drop").any():
         return True
     end = _end_s(resolved)
     queued = overview[overview["kind"] == "queue"]
-    begin = float(resolved["run"]["warmup_s"])
+    begin = resolved.run.warmup_s
     early, late = (
         float(queued[queued["time_s"].between(since, since + (end - begin) / 4.0)]["value"].max())
         for since in (begin, end - (end - begin) / 4.0)
@@ -154,7 +155,7 @@ def _is_unsteady(resolved: ResolvedDict, overview: pd.DataFrame) -> bool:
     return abs(late - early) > UNSTEADY * max(late, early)
 
 
-def _draw_whole_queues(axes: Axes, resolved: ResolvedDict, overview: pd.DataFrame) -> None:
+def _draw_whole_queues(axes: Axes, resolved: Resolved, overview: pd.DataFrame) -> None:
     names = longest_queues(overview)
     draw_queues(axes, resolved, overview, names)
     draw_drops(axes, overview[overview["kind"] == "drop"], names)
@@ -163,12 +164,12 @@ def _draw_whole_queues(axes: Axes, resolved: ResolvedDict, overview: pd.DataFram
     axes.set_title("Queues", loc="left")
 
 
-def _draw_throughput(axes: Axes, resolved: ResolvedDict, acked: pd.DataFrame, levels: "Sequence[Level]") -> None:
+def _draw_throughput(axes: Axes, resolved: Resolved, acked: pd.DataFrame, levels: "Sequence[Level]") -> None:
     """Draw the throughput averaged from t = 0 [two-way, figure 5.8]."""
     grid = np.linspace(0.0, _end_s(resolved), BAND_POINTS + 1)[1:]
     curves = {
-        str(flow["name"]): held(acked[acked["name"] == flow["name"]], grid) * flow["packet_bytes"] * 8e-6 / grid
-        for flow in row_flows(resolved)
+        flow.name: held(acked[acked["name"] == flow.name], grid) * flow.packet_bytes * 8e-6 / grid
+        for flow in resolved.rows
     }
     if len(curves) > MOST_LINES:
         draw_band(axes, grid, curves.values())
@@ -199,7 +200,7 @@ def _draw_theory(axes: Axes, values: Iterable[float], label: str) -> None:
             axes.axhline(value, color="0.25", linestyle="--", linewidth=1.0, label=label.format(f"{value:.3g}"))
 
 
-def _draw_rates(axes: Axes, resolved: ResolvedDict, rates: pd.DataFrame) -> None:
+def _draw_rates(axes: Axes, resolved: Resolved, rates: pd.DataFrame) -> None:
     """Draw the allowed cell rates until all of them stand; of many, one for each rate that they come to."""
     ends = {str(name): rows for name, rows in rates.groupby("name", observed=True) if len(rows) > 1}
     alike: dict[str, list[str]] = {}
@@ -225,7 +226,7 @@ def _stands_from(rows: pd.DataFrame) -> float:
     return float(rows["time_s"].iloc[min(off[-1] + 1, len(rows) - 1)]) if len(off) else 0.0
 
 
-def _draw_cells(axes: Axes, resolved: ResolvedDict, cells: pd.DataFrame | None) -> None:
+def _draw_cells(axes: Axes, resolved: Resolved, cells: pd.DataFrame | None) -> None:
     """Draw the longest queue of cells within each short time, of the ports with the longest ones."""
     end = _end_s(resolved)
     edges = np.linspace(0.0, end, CELL_BINS + 1)
@@ -246,7 +247,7 @@ def _draw_cells(axes: Axes, resolved: ResolvedDict, cells: pd.DataFrame | None) 
 def _draw_magnified(
     queue_axes: Axes,
     data_axes: Axes,
-    resolved: ResolvedDict,
+    resolved: Resolved,
     kinds: "dict[str, pd.DataFrame]",
     levels: "Sequence[Level]",
 ) -> None:
@@ -267,7 +268,7 @@ def _draw_magnified(
     bounds = [level.value for level in levels if level.kind == "queue" and level.name in ends]
     _draw_theory(queue_axes, bounds, "theory: {} data packets at most")
     line = ends[0].removesuffix(".reverse") if ends else "the line"
-    hosts = {link["name"] for link in resolved["links"] if link.get("processing") is not None}
+    hosts = {link.name for link in resolved.links if link.kind == "host"}
     where = f"Packets that wait for the process of {line}" if line in hosts else f"Queues at both ends of {line}"
     queue_axes.set_title(f"{where}, the last {seconds(span)}", loc="left")
     queue_axes.set_ylabel("queue [packets]")
@@ -279,9 +280,9 @@ def _draw_magnified(
         axes.set_xlim(begin, end)
 
 
-def _busiest_ends(resolved: ResolvedDict, counted: pd.DataFrame | None, begin: float) -> list[str]:
+def _busiest_ends(resolved: Resolved, counted: pd.DataFrame | None, begin: float) -> list[str]:
     """Name both directions of the line or channel with the longest queue in the part that is magnified."""
-    names = [str(link["name"]) for link in resolved["links"]]
+    names = [link.name for link in resolved.links]
     if counted is None or counted.empty:
         return []
     late = counted[counted["time_s"] >= begin].groupby("name", observed=True)["value"].max()
@@ -300,15 +301,13 @@ def _fill(axes: Axes, rows: pd.DataFrame, end: float, label: str) -> None:
     )
 
 
-def _draw_acknowledged(
-    axes: Axes, resolved: ResolvedDict, acked: pd.DataFrame, ends: Sequence[str], begin: float
-) -> None:
+def _draw_acknowledged(axes: Axes, resolved: Resolved, acked: pd.DataFrame, ends: Sequence[str], begin: float) -> None:
     """Draw how what the flows over a line have acknowledged grows, and at the full rate [two-way, figure 5.4]."""
-    indices = {link["name"]: index for index, link in enumerate(resolved["links"])}
+    indices = {link.name: index for index, link in enumerate(resolved.links)}
     end, slopes = _end_s(resolved), set()
     for number, name in enumerate(ends):
-        flows = [flow for flow in row_flows(resolved) if indices[name] in flow["path"]]
-        rows = acked[acked["name"].isin([flow["name"] for flow in flows])]
+        flows = [flow for flow in resolved.rows if indices[name] in flow.path]
+        rows = acked[acked["name"].isin([flow.name for flow in flows])]
         if not flows or rows.empty:
             continue
         # What each flow's count adds to that of all, as it changes.
@@ -319,10 +318,10 @@ def _draw_acknowledged(
         growth = pd.DataFrame(
             {"time_s": np.append(begin, late["time_s"]), "value": np.append(0.0, late["value"] - since)}
         )
-        label = str(flows[0]["name"]) if len(flows) == 1 else f"{plural(len(flows), 'flow')} over {name}"
+        label = flows[0].name if len(flows) == 1 else f"{plural(len(flows), 'flow')} over {name}"
         draw_steps(axes, growth, end, number, label, dashed=True)
-        rates = [resolved["links"][link]["rate_bps"] for link in flows[0]["path"]]
-        slopes.add(min((rate for rate in rates if rate), default=np.inf) / (8.0 * flows[0]["packet_bytes"]))
+        rates = [node.packet_rate for node in nodes(resolved, flows[0].path, flows[0].packet_bytes)]
+        slopes.add(min(rates, default=np.inf))
     for place, slope in enumerate(sorted(slope for slope in slopes if np.isfinite(slope))):
         label_once = "at the full rate" if place == 0 else None
         axes.plot([begin, end], [0.0, slope * (end - begin)], color="0.35", linestyle=":", label=label_once)

@@ -15,7 +15,7 @@ from ackclock.prediction.short_flow import predict_short_flow
 from ackclock.prediction.single_flow import predict_single_flow
 from ackclock.prediction.two_way import predict_two_way
 from ackclock.prediction.web import predict_web
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 __all__ = [
     "Inapplicable",
@@ -40,13 +40,13 @@ _QUESTIONS = (
 )
 
 
-def predict_resolved(resolved: ResolvedDict) -> Prediction:
+def predict_resolved(resolved: Resolved) -> Prediction:
     """Ask every model about a resolved scenario.
 
     Parameters
     ----------
-    resolved : mapping
-        The scenario as plain data.
+    resolved : Resolved
+        The scenario.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def predict_resolved(resolved: ResolvedDict) -> Prediction:
     """
     answers = [answer for question in _QUESTIONS for answer in question(resolved)]
     return Prediction(
-        resolved["title"],
+        resolved.title,
         tuple(answer for answer in answers if isinstance(answer, ModelPrediction)),
         tuple(answer for answer in answers if isinstance(answer, Inapplicable)),
     )

@@ -1,9 +1,8 @@
 """One connection over a path whose delay changes: ideal goodput and false alarms (Abouzeid, Roy)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,8 @@ from ackclock.models import abrupt_delay
 from ackclock.paths import delay_processes
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
 from ackclock.prediction.scene import Scene, lone_flow
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
+from ackclock.scenario.resolved_links import AlternatingLaw, DelayLaw, DelayProcessSettings, StepsLaw
 from ackclock.wording import amount, number, seconds
 
 IDEAL = ("ideal-goodput", "Goodput if no jump of the delay were taken for a loss (Abouzeid, Roy, equation 2)")
@@ -39,7 +39,7 @@ class States:
     transitions: Sequence[Sequence[float]] | None
 
 
-def predict_changing_delay(resolved: ResolvedDict) -> list[ModelPrediction | Inapplicable]:
+def predict_changing_delay(resolved: Resolved) -> list[ModelPrediction | Inapplicable]:
     """Ask what a delay that changes lets a connection have, and whether a jump deceives it."""
     scene, reasons = lone_flow(resolved)
     if scene is not None:
@@ -47,19 +47,18 @@ def predict_changing_delay(resolved: ResolvedDict) -> list[ModelPrediction | Ina
     if scene is None or reasons:
         return [Inapplicable(*model, tuple(reasons)) for model in (IDEAL, JUMP)]
     (process,) = delay_processes(resolved, scene.flow)
-    return [_ideal(scene, process["law"]), _jump(scene, process)]
+    return [_ideal(scene, process.law), _jump(scene, process)]
 
 
-def alternating_states(scene: Scene, law: Mapping[str, Any]) -> States | None:
+def alternating_states(scene: Scene, law: DelayLaw) -> States | None:
     """Turn an alternating delay into round trips; None for other kinds of change."""
-    if law["kind"] != "alternating":
+    if not isinstance(law, AlternatingLaw):
         return None
-    states = law["states"]
-    rest = scene.round_trip_s - min(state["delay_s"] for state in states)
+    rest = scene.round_trip_s - law.least_s
     return States(
-        tuple(rest + state["delay_s"] for state in states),
-        tuple(state["least_stay_s"] + state["mean_extra_s"] for state in states),
-        law["transitions"],
+        tuple(rest + state.delay_s for state in law.states),
+        tuple(state.least_stay_s + state.mean_extra_s for state in law.states),
+        law.transitions,
     )
 
 
@@ -80,10 +79,10 @@ def _reasons(scene: Scene) -> list[str]:
     return [] if scene.max_window < inf else ["the receiver's window is unlimited; the model's stands still"]
 
 
-def _ideal(scene: Scene, law: Mapping[str, Any]) -> ModelPrediction | Inapplicable:
+def _ideal(scene: Scene, law: DelayLaw) -> ModelPrediction | Inapplicable:
     states = alternating_states(scene, law)
     if states is None:
-        return Inapplicable(*IDEAL, (f"the delay changes by {law['kind']}; the model alternates between states",))
+        return Inapplicable(*IDEAL, (f"the delay changes by {law.kind}; the model alternates between states",))
     rate = inf if scene.bottleneck is None else scene.bottleneck.packet_rate
     found = abrupt_delay.ideal_goodput(
         scene.max_window, states.round_trips_s, states.stays_s, rate, next_states(states)
@@ -101,26 +100,26 @@ def _ideal(scene: Scene, law: Mapping[str, Any]) -> ModelPrediction | Inapplicab
     )
 
 
-def _jump(scene: Scene, process: Mapping[str, Any]) -> ModelPrediction | Inapplicable:
-    law = process["law"]
+def _jump(scene: Scene, process: DelayProcessSettings) -> ModelPrediction | Inapplicable:
+    law = process.law
     bottleneck = scene.bottleneck
-    if law["kind"] != "steps" or len(law["steps_s"]) != 2:
+    if not isinstance(law, StepsLaw) or len(law.steps_s) != 2:
         return Inapplicable(*JUMP, ("the delay does not change by a single step",))
-    if process["order"] != "overtake":
+    if process.order != "overtake":
         return Inapplicable(*JUMP, ("packets keep their order; the model lets them overtake",))
     if bottleneck is None:
         return Inapplicable(*JUMP, ("no link has a rate; the model's rounds are paced by one",))
-    (_, before), (instant, after) = law["steps_s"]
+    (_, before), (instant, after) = law.steps_s
     rest = scene.round_trip_s - min(before, after)
     return _step(scene, bottleneck.packet_rate, (rest + before, rest + after), instant)
 
 
 def _step(scene: Scene, rate: float, round_trips: tuple[float, float], instant: float) -> ModelPrediction:
     old, new = round_trips
-    window, timer = scene.max_window, scene.flow["sender"]["rto"]
-    threshold = scene.flow["sender"]["dupack_threshold"]
+    window, sender = scene.max_window, scene.flow.sender
+    threshold = sender.dupack_threshold
     silence = max(old - (window - 1.0) / rate, 1.0 / rate)
-    rto = max(float(timer["min_s"]), old, silence)
+    rto = max(sender.rto.min_s, old, silence)
     step = abrupt_delay.step_in_round(window, rate, old, step_instant=np.linspace(0.0, old, INSTANTS, endpoint=False))
     timeout = abrupt_delay.false_timeout(step, new, rto)
     retransmit = abrupt_delay.false_fast_retransmit(step, new, inf if threshold is None else threshold)

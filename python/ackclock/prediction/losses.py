@@ -11,7 +11,7 @@ from ackclock.models import classics
 from ackclock.paths import losses
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
 from ackclock.prediction.scene import Scene
-from ackclock.replication import ResolvedDict, row_flows
+from ackclock.scenario import Resolved
 
 LOSSES = ("losses", "Throughput by the measured losses and round trips (Mathis 1997; Padhye 1998)")
 MOST_FLOWS = 6
@@ -21,22 +21,22 @@ LARGE_WINDOW = 1e9
 
 
 def predict_from_measured(
-    resolved: ResolvedDict, flows: Sequence[Mapping[str, Any]]
+    resolved: Resolved, flows: Sequence[Mapping[str, Any]]
 ) -> list[ModelPrediction | Inapplicable]:
     """Ask the models that need a measured loss ratio and round trip.
 
     Parameters
     ----------
-    resolved : mapping
+    resolved : Resolved
         The scenario.
     flows : sequence of mapping
         The flows of its summary.
     """
-    pairs = [(Scene(resolved, flow), row) for flow, row in zip(row_flows(resolved), flows, strict=True)]
+    pairs = [(Scene(resolved, flow), row) for flow, row in zip(resolved.rows, flows, strict=True)]
     known = [
         (scene, row)
         for scene, row in pairs
-        if scene.flow["size_packets"] is None and scene.flow.get("traffic") is None and _loss(scene, row) > 0.0
+        if scene.flow.is_endless and scene.flow.sender.is_aimd and _loss(scene, row) > 0.0
     ]
     if not known:
         return [Inapplicable(*LOSSES, ("no flow without end found a loss",))]
@@ -47,8 +47,7 @@ def predict_from_measured(
 
 def _loss(scene: Scene, row: Mapping[str, Any]) -> float:
     """Loss indications a packet sent; 0 where nothing was measured."""
-    run = scene.resolved["run"]
-    received = _mean(row, "throughput_bps") * (run["duration_s"] - run["warmup_s"]) / scene.packet_bits
+    received = _mean(row, "throughput_bps") * scene.resolved.run.measured_s / scene.packet_bits
     indications = _mean(row, "timeouts") + _mean(row, "fast_retransmits")
     if received == 0.0 or _mean(row, "rtt_mean_s") == 0.0:
         return 0.0
@@ -84,14 +83,14 @@ def _prediction(known: list[tuple[Scene, Mapping[str, Any]]], subject: str) -> M
 
 
 def _square_root(scene: Scene, row: Mapping[str, Any]) -> float:
-    b = float(scene.flow["receiver"]["ack_every"])
+    b = float(scene.flow.receiver.ack_every)
     return float(classics.square_root_rate(_mean(row, "rtt_mean_s"), _loss(scene, row), b)) * scene.packet_bits
 
 
 def _pftk(scene: Scene, row: Mapping[str, Any]) -> float:
     round_trip = _mean(row, "rtt_mean_s")
     # Without a trace of the timer: the least it can be over such a round trip.
-    timeout = max(float(scene.flow["sender"]["rto"]["min_s"]), round_trip)
+    timeout = max(scene.flow.sender.rto.min_s, round_trip)
     window = LARGE_WINDOW if scene.max_window == inf else scene.max_window
-    b = float(scene.flow["receiver"]["ack_every"])
+    b = float(scene.flow.receiver.ack_every)
     return float(classics.pftk_throughput(round_trip, _loss(scene, row), timeout, window, b)) * scene.packet_bits

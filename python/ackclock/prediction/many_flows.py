@@ -5,16 +5,16 @@ from math import inf
 from ackclock.models import classics
 from ackclock.paths import Node
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import Scene, busy_hosts, other_than_bulk
-from ackclock.replication import ResolvedDict
+from ackclock.prediction.scene import NOT_AIMD, Scene, busy_hosts, other_than_bulk
+from ackclock.scenario import Resolved
 from ackclock.wording import number, plural
 
 MANY_FLOWS = ("many-flows", "A bottleneck that many flows share (Appenzeller, Keslassy, McKeown 2004)")
 
 
-def predict_many_flows(resolved: ResolvedDict) -> list[ModelPrediction | Inapplicable]:
+def predict_many_flows(resolved: Resolved) -> list[ModelPrediction | Inapplicable]:
     """Ask how busy many flows keep their bottleneck."""
-    scenes = [Scene(resolved, flow) for flow in resolved["flows"]]
+    scenes = [Scene(resolved, flow) for flow in resolved.flows]
     if other_than_bulk(resolved):
         return [Inapplicable(*MANY_FLOWS, tuple(other_than_bulk(resolved)))]
     bottlenecks = {scene.bottleneck.name: scene.bottleneck for scene in scenes if scene.bottleneck is not None}
@@ -32,8 +32,10 @@ def _reasons(scenes: list[Scene], bottlenecks: dict[str, Node]) -> list[str]:
         return ["the flows have no bottleneck in common"]
     (bottleneck,) = bottlenecks.values()
     reasons = busy_hosts(scenes[0].resolved)
-    if any(scene.flow["size_packets"] is not None for scene in scenes):
+    if any(scene.flow.size_packets is not None for scene in scenes):
         reasons.append("transfers end; the model is of flows without end")
+    if not all(scene.flow.sender.is_aimd for scene in scenes):
+        reasons.append(NOT_AIMD)
     if bottleneck.buffer == inf:
         reasons.append(f"the buffer of {bottleneck.name} is unlimited")
     if any(scene.max_window * _count(scenes) <= _pipe(scenes, bottleneck) + bottleneck.buffer for scene in scenes):

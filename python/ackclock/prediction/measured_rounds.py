@@ -3,19 +3,21 @@
 It tells what a changing round trip makes of the throughput, whatever makes it change: queues, priorities, delays.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ackclock.models import variable_delay
 from ackclock.models.domain import FloatArray
 from ackclock.paths import losses
-from ackclock.prediction.random_loss import REACTIONS, in_time_prediction
+from ackclock.prediction.random_loss import in_time_prediction
 from ackclock.prediction.records import Inapplicable, ModelPrediction
 from ackclock.prediction.scene import Scene
-from ackclock.replication import ResolvedDict, row_flows
+from ackclock.scenario import Resolved
+from ackclock.scenario.resolved_links import PoissonLoss
+from ackclock.scenario.resolved_tcp import Halving
 from ackclock.wording import plural
 
 if TYPE_CHECKING:
@@ -28,40 +30,45 @@ _OTHERS = "no endless Reno or NewReno flow crosses one link that loses packets a
 _NO_TRACE = "the run kept no rounds; trace.rounds = true keeps them"
 
 
-def predict_from_rounds(resolved: ResolvedDict, rounds: "pd.DataFrame | None") -> list[ModelPrediction | Inapplicable]:
+def predict_from_rounds(resolved: Resolved, rounds: "pd.DataFrame | None") -> list[ModelPrediction | Inapplicable]:
     """Ask the AIMD model about the flows that lose packets in time, with the round trips that the run measured.
 
     Parameters
     ----------
-    resolved : mapping
+    resolved : Resolved
         The scenario.
     rounds : DataFrame, optional
         The run's trace of rounds: replication, flow, time_s (the end of each round), rtt_s.
     """
-    found = [(Scene(resolved, flow), losses(resolved, flow)) for flow in row_flows(resolved)]
-    known = [(scene, laws[0]) for scene, laws in found if _fits(scene, laws)]
+    scenes = [Scene(resolved, flow) for flow in resolved.rows]
+    known = [(scene, law, halving) for scene in scenes for law, halving in _reaction(scene)]
     if not known:
         return [Inapplicable(*ROUNDS, (_OTHERS,))]
     if rounds is None:
         return [Inapplicable(*ROUNDS, (_NO_TRACE,))]
-    return [_prediction(scene, 1.0 / law["mean_interval_s"], rounds) for scene, law in known]
+    return [_prediction(scene, halving, 1.0 / law.mean_interval_s, rounds) for scene, law, halving in known]
 
 
-def _fits(scene: Scene, laws: list[Mapping[str, Any]]) -> bool:
+def _reaction(scene: Scene) -> Iterator[tuple[PoissonLoss, Halving]]:
+    """Give the losses of a flow that the model speaks of, and how they halve its window."""
     flow = scene.flow
-    endless = scene.count == 1 and flow["size_packets"] is None and flow.get("traffic") is None
-    return endless and [law["model"] for law in laws] == ["poisson"] and flow["sender"]["recovery"] in REACTIONS
+    match losses(scene.resolved, flow):
+        case [PoissonLoss() as law] if scene.count == 1 and flow.is_endless and flow.sender.is_aimd:
+            if flow.sender.halving is not None:
+                yield law, flow.sender.halving
 
 
-def _prediction(scene: Scene, loss_rate: float, rounds: "pd.DataFrame") -> ModelPrediction | Inapplicable:
+def _prediction(
+    scene: Scene, halving: Halving, loss_rate: float, rounds: "pd.DataFrame"
+) -> ModelPrediction | Inapplicable:
     begins = rounds["time_s"] - rounds["rtt_s"]
-    here = rounds[(rounds["flow"] == scene.name) & (begins >= scene.resolved["run"]["warmup_s"])]
+    here = rounds[(rounds["flow"] == scene.name) & (begins >= scene.resolved.run.warmup_s)]
     if len(here) < LEAST_ROUNDS:
         few = f"{scene.name} has {plural(len(here), 'round')} after the warm-up; it takes {LEAST_ROUNDS}"
         return Inapplicable(*ROUNDS, (few,))
     chain, warnings = _fitted(here["rtt_s"].to_numpy())
     subject = f"{plural(len(here), 'round')} of the run in {plural(len(chain.stationary), 'state')}"
-    found = in_time_prediction(scene, chain, loss_rate, subject)
+    found = in_time_prediction(scene, halving, chain, loss_rate, subject)
     tiling = variable_delay.TILING.warning("sum of round trips / time", _tiling(here))
     extra = (*warnings, *(() if tiling is None else (tiling,)))
     return replace(found, model=ROUNDS[0], title=ROUNDS[1], warnings=(*found.warnings, *extra))

@@ -4,9 +4,8 @@ The square root and PFTK for losses by packet; for losses in time the AIMD model
 round trip taken as constant, as independent from round to round, and as a Markov chain.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import inf
-from typing import Any
 
 import numpy as np
 
@@ -14,8 +13,10 @@ from ackclock.models import classics, variable_delay
 from ackclock.paths import delay_processes, losses
 from ackclock.prediction.changing_delay import alternating_states, next_states
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import Scene, lone_flow
-from ackclock.replication import ResolvedDict
+from ackclock.prediction.scene import NOT_AIMD, Scene, lone_flow
+from ackclock.scenario import Resolved
+from ackclock.scenario.resolved_links import BernoulliLoss, HandoverLaw, LossLaw, PoissonLoss
+from ackclock.scenario.resolved_tcp import Halving
 from ackclock.wording import amount, seconds
 
 BY_PACKET = ("random-loss", "Throughput where each packet may be lost (Mathis 1997; Padhye 1998)")
@@ -23,10 +24,9 @@ IN_TIME = ("variable-delay", "AIMD over paths with variable delay (Altman, Barak
 HANDOVER_STATES = 32
 """Equally likely delays that stand for the uniform law of a hand-over."""
 LARGE_WINDOW = 1e9
-REACTIONS: Mapping[str, variable_delay.Reaction] = {"newreno": "per-round", "reno": "per-loss"}
 
 
-def predict_random_loss(resolved: ResolvedDict) -> list[ModelPrediction | Inapplicable]:
+def predict_random_loss(resolved: Resolved) -> list[ModelPrediction | Inapplicable]:
     """Ask what random losses leave of the throughput."""
     scene, reasons = lone_flow(resolved)
     found = [] if scene is None else losses(resolved, scene.flow)
@@ -37,15 +37,17 @@ def predict_random_loss(resolved: ResolvedDict) -> list[ModelPrediction | Inappl
     return [_by_packet(scene, found[0]), _in_time(scene, found[0])]
 
 
-def _by_packet(scene: Scene, law: Mapping[str, Any]) -> ModelPrediction | Inapplicable:
-    if law["model"] != "bernoulli":
+def _by_packet(scene: Scene, law: LossLaw) -> ModelPrediction | Inapplicable:
+    if not isinstance(law, BernoulliLoss):
         return Inapplicable(*BY_PACKET, ("packets are not lost independently, each with the same probability",))
-    if law["probability"] == 0.0:
+    if not scene.flow.sender.is_aimd:
+        return Inapplicable(*BY_PACKET, (NOT_AIMD,))
+    if law.probability == 0.0:
         return Inapplicable(*BY_PACKET, ("the probability of a loss is 0",))
     if delay_processes(scene.resolved, scene.flow):
         return Inapplicable(*BY_PACKET, ("the delay changes; the formulas have a constant round trip",))
-    probability, b = law["probability"], float(scene.flow["receiver"]["ack_every"])
-    timeout = max(float(scene.flow["sender"]["rto"]["min_s"]), scene.round_trip_s)
+    probability, b = law.probability, float(scene.flow.receiver.ack_every)
+    timeout = max(scene.flow.sender.rto.min_s, scene.round_trip_s)
     window = min(scene.max_window, LARGE_WINDOW)
     rates = (
         (
@@ -71,20 +73,24 @@ def _by_packet(scene: Scene, law: Mapping[str, Any]) -> ModelPrediction | Inappl
     )
 
 
-def _in_time(scene: Scene, law: Mapping[str, Any]) -> ModelPrediction | Inapplicable:
-    recovery = scene.flow["sender"]["recovery"]
-    if law["model"] != "poisson":
+def _in_time(scene: Scene, law: LossLaw) -> ModelPrediction | Inapplicable:
+    sender = scene.flow.sender
+    if not isinstance(law, PoissonLoss):
         return Inapplicable(*IN_TIME, ("losses are no Poisson process in time",))
-    if recovery not in REACTIONS:
-        return Inapplicable(*IN_TIME, (f"the model halves the window at a loss; {recovery} starts slowly again",))
+    if sender.halving is None:
+        return Inapplicable(
+            *IN_TIME, (f"the model halves the window at a loss; {sender.recovery} starts slowly again",)
+        )
+    if not sender.is_aimd:
+        return Inapplicable(*IN_TIME, (NOT_AIMD,))
     chain = _chain(scene)
     if chain is None:
         return Inapplicable(*IN_TIME, ("the delay changes in given steps: there is no steady state",))
-    return in_time_prediction(scene, chain, 1.0 / law["mean_interval_s"], "the path as described")
+    return in_time_prediction(scene, sender.halving, chain, 1.0 / law.mean_interval_s, "the path as described")
 
 
 def in_time_prediction(
-    scene: Scene, chain: variable_delay.RoundTripChain, loss_rate: float, subject: str
+    scene: Scene, halving: Halving, chain: variable_delay.RoundTripChain, loss_rate: float, subject: str
 ) -> ModelPrediction:
     """Predict the throughput for round trips of a chain: by their mean, their distribution, and the chain itself.
 
@@ -92,6 +98,8 @@ def in_time_prediction(
     ----------
     scene : Scene
         The flow.
+    halving : str
+        Whether the window is halved "per-loss" or "per-round".
     chain : RoundTripChain
         Of the round trips, one step a round.
     loss_rate : float
@@ -99,17 +107,16 @@ def in_time_prediction(
     subject : str
         Where the chain comes from.
     """
-    increase = 1.0 / float(scene.flow["receiver"]["ack_every"])
-    reaction = REACTIONS[scene.flow["sender"]["recovery"]]
+    increase = 1.0 / scene.flow.receiver.ack_every
     mean = variable_delay.round_trip_chain([[1.0]], [chain.mean])
-    fixed = variable_delay.markov_window(mean, loss_rate, increase=increase, reaction=reaction)
-    markov = variable_delay.markov_window(chain, loss_rate, increase=increase, reaction=reaction)
+    fixed = variable_delay.markov_window(mean, loss_rate, increase=increase, reaction=halving)
+    markov = variable_delay.markov_window(chain, loss_rate, increase=increase, reaction=halving)
     numbers = [_rate(scene, "markov_bps", "throughput, round trips as a Markov chain", float(markov.rate.sent))]
     if len(chain.stationary) > 1:
         independent = variable_delay.round_trip_chain(
             np.tile(chain.stationary, (len(chain.stationary), 1)), chain.round_trips
         )
-        variable = variable_delay.markov_window(independent, loss_rate, increase=increase, reaction=reaction)
+        variable = variable_delay.markov_window(independent, loss_rate, increase=increase, reaction=halving)
         numbers = [
             _rate(scene, "fixed_bps", "throughput, round trip fixed at its mean", float(fixed.rate.sent)),
             _rate(scene, "variable_bps", "throughput, round trips independent", float(variable.rate.sent)),
@@ -138,16 +145,16 @@ def _chain(scene: Scene) -> variable_delay.RoundTripChain | None:
         return variable_delay.round_trip_chain([[1.0]], [scene.round_trip_s])
     if len(found) > 1:
         return None
-    law = found[0]["law"]
+    law = found[0].law
     states = alternating_states(scene, law)
     if states is not None:
         return _alternating(states.round_trips_s, states.stays_s, next_states(states))
-    if law["kind"] != "handover":
+    if not isinstance(law, HandoverLaw):
         return None
     parts = (np.arange(HANDOVER_STATES) + 0.5) / HANDOVER_STATES
-    round_trips = scene.round_trip_s + parts * (law["high_s"] - law["low_s"])
+    round_trips = scene.round_trip_s + parts * (law.high_s - law.low_s)
     anywhere = np.full((HANDOVER_STATES, HANDOVER_STATES), 1.0 / HANDOVER_STATES)
-    return _alternating(round_trips.tolist(), [law["period_s"]] * HANDOVER_STATES, anywhere.tolist())
+    return _alternating(round_trips.tolist(), [law.period_s] * HANDOVER_STATES, anywhere.tolist())
 
 
 def _alternating(

@@ -1,9 +1,13 @@
 """What a model says of a scenario: numbers, sentences, lines for the picture; or why it says nothing."""
 
+import html
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
+
+from ackclock.tables import TableText, html_table
+from ackclock.wording import amount
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,6 +111,11 @@ class ModelPrediction:
     warnings: tuple[str, ...] = ()
     levels: tuple[Level, ...] = ()
 
+    @property
+    def numbers_table(self) -> TableText:
+        """The numbers as a table for people."""
+        return TableText([self.subject, "theory"], [[one.text, amount(one.value, one.unit)] for one in self.numbers])
+
 
 @dataclass(frozen=True, slots=True)
 class Inapplicable:
@@ -159,9 +168,16 @@ class Prediction:
         return content
 
     def _repr_html_(self) -> str:
-        from ackclock.prediction.tables import prediction_html  # noqa: PLC0415  only notebooks need it
-
-        return prediction_html(self)
+        parts = [f"<h4>{html.escape(self.title)}</h4>"]
+        for model in self.applicable:
+            parts += [f"<p><b>{html.escape(model.title)}</b></p>", html_table(model.numbers_table)]
+            parts += [f"<p>{html.escape(sentence)}</p>" for sentence in model.sentences]
+            parts += [f"<p><b>Warning:</b> {html.escape(warning)}</p>" for warning in model.warnings]
+        parts += [
+            f"<p><i>{html.escape(other.title)}: {html.escape('; '.join(other.reasons))}</i></p>"
+            for other in self.inapplicable
+        ]
+        return "".join(parts)
 
 
 def _finite(content: Any) -> Any:

@@ -4,14 +4,28 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Final
 
-from ackclock.paths import Node, empty_round_trip_s, host_of, links_of, nodes, processing_s
-from ackclock.replication import ResolvedDict
+from ackclock.paths import Node, empty_round_trip_s, host_of, links_of, nodes
+from ackclock.scenario import Resolved, ResolvedFlow
+from ackclock.scenario.resolved_queues import QueueSettings
 from ackclock.wording import amount, plural
 
-LOSSY_DISCIPLINES: Mapping[str, float] = {"drop-tail": 1.0, "drop-from-front": 0.0, "random-drop": 0.5}
-"""The disciplines that drop at a full buffer alone, with the drop factor alpha of each; random drop's is its mean."""
+_DROP_FACTORS: Final[Mapping[str, float]] = {"arriving": 1.0, "front": 0.0, "random": 0.5}
+
+NOT_AIMD: Final = "the window does not grow by a packet a round trip and halve at a loss, as the model's does"
+
+
+def drop_factor(queue: QueueSettings) -> float | None:
+    """Give the drop factor alpha [bottlenecks] of a queue that drops at a full buffer alone; random drop's is its mean.
+
+    None for queues that drop before, or have more than one queue.
+    """
+    return _DROP_FACTORS[queue.victim] if queue.is_fifo and not queue.drops_early else None
+
+
+Work = dict[tuple[str, str, bool], float]
+"""Seconds of work a second, by host, the link that brings it, and whether it is of ACKs."""
 
 
 @dataclass(frozen=True)
@@ -20,44 +34,44 @@ class Scene:
 
     Parameters
     ----------
-    resolved : mapping
+    resolved : Resolved
         The scenario.
-    flow : mapping
+    flow : ResolvedFlow
         The flow, or the first of them.
     """
 
-    resolved: ResolvedDict
-    flow: Mapping[str, Any]
+    resolved: Resolved
+    flow: ResolvedFlow
 
     @property
     def name(self) -> str:
         """The flow's."""
-        return str(self.flow["name"])
+        return self.flow.name
 
     @property
     def count(self) -> int:
         """How many flows alike it stands for."""
-        return int(self.flow.get("count", 1))
+        return self.flow.count
 
     @property
     def packet_bits(self) -> float:
         """Bits of a data packet, headers included."""
-        return 8.0 * float(self.flow["packet_bytes"])
+        return self.flow.packet_bits
 
     @property
     def there(self) -> tuple[int, ...]:
         """The links on the way of the data."""
-        return links_of(self.resolved, self.flow["path"])
+        return links_of(self.resolved, self.flow.path)
 
     @property
     def again(self) -> tuple[int, ...]:
         """The links on the way of the ACKs."""
-        return links_of(self.resolved, self.flow["return_path"])
+        return links_of(self.resolved, self.flow.return_path)
 
     @property
     def forward(self) -> list[Node]:
         """The links with a rate on the way of the data."""
-        return nodes(self.resolved, self.flow["path"], self.flow["packet_bytes"])
+        return nodes(self.resolved, self.flow.path, self.flow.packet_bytes)
 
     @property
     def access_and_nodes(self) -> tuple[float, list[Node]]:
@@ -70,7 +84,7 @@ class Scene:
     @property
     def back(self) -> list[Node]:
         """The links with a rate on the way of the ACKs, counted in ACKs."""
-        return nodes(self.resolved, self.flow["return_path"], self.flow["ack_bytes"])
+        return nodes(self.resolved, self.flow.return_path, self.flow.ack_bytes)
 
     @property
     def bottleneck(self) -> Node | None:
@@ -85,20 +99,14 @@ class Scene:
     @property
     def max_window(self) -> float:
         """The receiver's window [pkt]."""
-        window = self.flow["sender"]["max_window"]
-        return inf if window is None else float(window)
-
-    @property
-    def tahoe(self) -> bool:
-        """Whether each loss is followed by a slow start."""
-        return str(self.flow["sender"]["recovery"]) == "tahoe"
+        return self.flow.sender.window_packets
 
     def slow_acks(self) -> list[str]:
         """Say whether ACKs queue on their way back."""
         bottleneck = self.bottleneck
         if bottleneck is None:
             return []
-        pace = bottleneck.packet_rate / float(self.flow["receiver"]["ack_every"])
+        pace = bottleneck.packet_rate / self.flow.receiver.ack_every
         return [
             f"the ACKs wait at {node.name}, which is slower for them than {bottleneck.name} is for the data"
             for node in self.back
@@ -106,13 +114,13 @@ class Scene:
         ][:1]
 
 
-def lone_flow(resolved: ResolvedDict) -> tuple[Scene | None, list[str]]:
+def lone_flow(resolved: Resolved) -> tuple[Scene | None, list[str]]:
     """Give the scenario's only flow where it is one TCP connection without end; else the reasons why not."""
-    scene = Scene(resolved, resolved["flows"][0])
+    scene = Scene(resolved, resolved.flows[0])
     several = other_than_one(resolved)
     if several:
         return None, several
-    if scene.flow["size_packets"] is not None:
+    if scene.flow.size_packets is not None:
         return None, ["the transfer ends; the model is of one without end"]
     busy = busy_hosts(resolved)
     if busy:
@@ -120,28 +128,25 @@ def lone_flow(resolved: ResolvedDict) -> tuple[Scene | None, list[str]]:
     return scene, []
 
 
-def busy_hosts(resolved: ResolvedDict) -> list[str]:
+def busy_hosts(resolved: Resolved) -> list[str]:
     """Say which hosts could not process what full links would bring them; short of that, processing is but a delay."""
-    work: dict[tuple[str, str, str], float] = {}
-    for flow in resolved["flows"]:
+    work: Work = {}
+    for flow in resolved.flows:
         scene = Scene(resolved, flow)
         pace = inf if scene.bottleneck is None else scene.bottleneck.packet_rate
         source = "" if scene.bottleneck is None else scene.bottleneck.name
-        for path, kind, rate in (
-            (flow["path"], "data_s", pace),
-            (flow["return_path"], "ack_s", pace / flow["receiver"]["ack_every"]),
-        ):
+        for path, ack, rate in ((flow.path, False, pace), (flow.return_path, True, pace / flow.receiver.ack_every)):
             host = host_of(resolved, path)
-            if host is not None and processing_s(host, kind) > 0.0:
-                place = (str(host["name"]), source, kind)
-                work[place] = max(work.get(place, 0.0), rate * processing_s(host, kind))
+            if host is not None and host.processing_s(ack=ack) > 0.0:
+                place = (host.name, source, ack)
+                work[place] = max(work.get(place, 0.0), rate * host.processing_s(ack=ack))
     return overloaded(work)
 
 
-def overloaded(work: Mapping[tuple[str, str, str], float]) -> list[str]:
-    """Say which hosts have more work than time; by host, what brings it, and its kind, seconds of work a second."""
+def overloaded(work: Work) -> list[str]:
+    """Say which hosts have more work than time."""
     loads: dict[str, float] = defaultdict(float)
-    for (host, _source, _kind), load in work.items():
+    for (host, _source, _ack), load in work.items():
         loads[host] += load
     return [
         f"the process of {host} cannot handle what its links could bring"
@@ -152,19 +157,20 @@ def overloaded(work: Mapping[tuple[str, str, str], float]) -> list[str]:
     ]
 
 
-def other_than_one(resolved: ResolvedDict) -> list[str]:
+def other_than_one(resolved: Resolved) -> list[str]:
     """Say why a model of one TCP connection does not speak of the flows, where it does not."""
-    flows = sum(int(flow.get("count", 1)) for flow in resolved["flows"])
+    flows = sum(flow.count for flow in resolved.flows)
     if flows > 1:
         return [f"{plural(flows, 'flow')} run; the model is of one alone"]
     return other_than_bulk(resolved)
 
 
-def other_than_bulk(resolved: ResolvedDict) -> list[str]:
+def other_than_bulk(resolved: Resolved) -> list[str]:
     """Say why a model of plain TCP connections does not speak of the flows, where it does not."""
-    traffic = next((flow["traffic"] for flow in resolved["flows"] if flow.get("traffic") is not None), None)
-    if traffic is None:
-        return []
-    if traffic["kind"] == "web":
-        return ["web sources transfer and fall silent in turn; the model is of a connection that always has data"]
-    return ["a source without congestion control sends; the model has none"]
+    match next((flow.kind for flow in resolved.flows if flow.kind != "tcp"), None):
+        case "web":
+            return ["web sources transfer and fall silent in turn; the model is of a connection that always has data"]
+        case "datagrams":
+            return ["a source without congestion control sends; the model has none"]
+        case _:
+            return []

@@ -5,38 +5,38 @@ from math import inf
 from ackclock.models import classics
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
 from ackclock.prediction.scene import Scene, busy_hosts, other_than_one
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 from ackclock.wording import number, plural
 
 SHORT_FLOW = ("short-flow", "The latency of a short transfer (Cardwell, Savage, Anderson 2000)")
 LARGE_WINDOW = 1e9
 
 
-def predict_short_flow(resolved: ResolvedDict) -> list[ModelPrediction | Inapplicable]:
+def predict_short_flow(resolved: Resolved) -> list[ModelPrediction | Inapplicable]:
     """Ask how long a transfer takes."""
-    scene = Scene(resolved, resolved["flows"][0])
+    scene = Scene(resolved, resolved.flows[0])
     reasons = other_than_one(resolved) or busy_hosts(resolved)
-    if not reasons and scene.flow["size_packets"] is None:
+    size = scene.flow.size_packets
+    if not reasons and size is None:
         reasons.append("the flow has no end; the model is of a transfer of a given size")
-    return [Inapplicable(*SHORT_FLOW, tuple(reasons)) if reasons else _prediction(scene)]
+    return [Inapplicable(*SHORT_FLOW, tuple(reasons)) if reasons or size is None else _prediction(scene, size)]
 
 
-def _prediction(scene: Scene) -> ModelPrediction:
-    packets, bottleneck = int(scene.flow["size_packets"]), scene.bottleneck
-    sender, receiver = scene.flow["sender"], scene.flow["receiver"]
+def _prediction(scene: Scene, packets: int) -> ModelPrediction:
+    bottleneck, sender, receiver = scene.bottleneck, scene.flow.sender, scene.flow.receiver
     pipe = inf if bottleneck is None else bottleneck.packet_rate * scene.round_trip_s
     # A window beyond the pipe is no faster: the rest of it waits at the bottleneck.
-    window = min(scene.max_window, max(pipe, sender["initial_window"]), LARGE_WINDOW)
+    window = min(scene.max_window, max(pipe, sender.initial_window), LARGE_WINDOW)
     found = classics.short_flow_latency(
         packets,
         scene.round_trip_s,
         0.0,
-        sender["rto"]["initial_s"],
+        sender.rto.initial_s,
         window,
-        initial_window=sender["initial_window"],
-        packets_per_ack=receiver["ack_every"],
+        initial_window=sender.initial_window,
+        packets_per_ack=receiver.ack_every,
     )
-    finish = scene.flow["start_s"] + scene.flow["start_spread_s"] / 2.0 + float(found.transfer)
+    finish = scene.flow.start_s + scene.flow.start_spread_s / 2.0 + float(found.transfer)
     return ModelPrediction(
         *SHORT_FLOW,
         subject=scene.name,
@@ -46,7 +46,7 @@ def _prediction(scene: Scene) -> ModelPrediction:
         ),
         sentences=(
             f"{plural(packets, 'packet')} over an empty path, without set-up or loss, from a first window of "
-            f"{number(sender['initial_window'])}",
+            f"{number(sender.initial_window)}",
         ),
         warnings=_warnings(scene, packets, window),
     )

@@ -6,8 +6,8 @@ from ackclock.errors import ModelError
 from ackclock.models import bottlenecks
 from ackclock.paths import delay_processes, losses
 from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import LOSSY_DISCIPLINES, Scene, lone_flow
-from ackclock.replication import ResolvedDict
+from ackclock.prediction.scene import NOT_AIMD, Scene, drop_factor, lone_flow
+from ackclock.scenario import Resolved
 from ackclock.wording import number, seconds
 
 CYCLE = ("bottlenecks", "The TCP cycle on a path of several bottlenecks (Barakat, Altman 1999)")
@@ -15,7 +15,7 @@ SAWTOOTH = ("sawtooth", "Congestion avoidance between half the largest window an
 WINDOW = ("window", "The receiver's window a round trip (RFC 7323, section 1.1)")
 
 
-def predict_single_flow(resolved: ResolvedDict) -> list[ModelPrediction | Inapplicable]:
+def predict_single_flow(resolved: Resolved) -> list[ModelPrediction | Inapplicable]:
     """Ask the models of one connection."""
     scene, reasons = lone_flow(resolved)
     if scene is None:
@@ -48,28 +48,31 @@ def _common_reasons(scene: Scene, largest: float) -> list[str]:
             f"({number(round(largest))} packets would): there is no loss in congestion avoidance"
         )
     reasons += [
-        f"{node.name} drops before its buffer is full ({node.discipline})"
+        f"{node.name} drops before its buffer is full ({node.queue.discipline})"
         for node in scene.forward
-        if node.discipline not in LOSSY_DISCIPLINES and node.buffer < inf
+        if drop_factor(node.queue) is None and node.buffer < inf
     ]
     return reasons
 
 
 def _cycle(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
     reasons = _common_reasons(scene, largest)
-    if not scene.tahoe:
-        reasons.append(
-            f"the model is of Tahoe, with a slow start in each cycle; this is {scene.flow['sender']['recovery']}"
-        )
-    if scene.flow["receiver"]["ack_every"] > 1:
+    sender = scene.flow.sender
+    if not sender.slow_starts_after_fast_retransmit:
+        reasons.append(f"the model is of Tahoe, with a slow start in each cycle; this is {sender.recovery}")
+    if not sender.is_aimd:
+        reasons.append(NOT_AIMD)
+    if scene.flow.receiver.ack_every > 1:
         reasons.append("the receiver delays ACKs; the model has one for each packet")
     access, nodes = scene.access_and_nodes
-    disciplines = {node.discipline for node in nodes if node.buffer < inf}
+    queues = [node.queue for node in nodes if node.buffer < inf]
+    disciplines = {queue.discipline for queue in queues}
     if len(disciplines) > 1:
         reasons.append(
             f"the buffers drop differently ({', '.join(sorted(disciplines))}); the model has one drop factor"
         )
-    if reasons:
+    factor = drop_factor(queues[0]) if queues else None
+    if reasons or factor is None:
         return Inapplicable(*CYCLE, tuple(reasons))
     try:
         found = bottlenecks.cycle(
@@ -77,7 +80,7 @@ def _cycle(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
             [node.buffer for node in nodes],
             scene.round_trip_s,
             access,
-            LOSSY_DISCIPLINES[disciplines.pop()],
+            factor,
         )
     except ModelError as error:
         return Inapplicable(*CYCLE, (str(error),))
@@ -130,7 +133,7 @@ def _cycle_sentences(scene: Scene, found: bottlenecks.Cycle, names: list[str]) -
             f"the retransmission of that loss may be lost too, at {names[int(found.retransmission_loss.node)]}; "
             "a timeout then follows, and avoidance starts from a very small window"
         )
-    if any(node.discipline == "random-drop" for node in scene.forward):
+    if any(node.queue.is_random and not node.queue.drops_early for node in scene.forward):
         sentences.append("random drop loses any packet of the queue: the windows are those of one in its middle")
     return tuple(sentences)
 
@@ -146,16 +149,18 @@ def _cycle_levels(scene: Scene, found: bottlenecks.Cycle) -> tuple[Level, ...]:
 
 
 def _averaged_from_start(scene: Scene) -> tuple[str, ...]:
-    if scene.resolved["run"]["warmup_s"] > 0.0:
+    if scene.resolved.run.warmup_s > 0.0:
         return ()
     return ("run.warmup is 0: the run's averages hold the first slow start; the model is of the cycles after it",)
 
 
 def _sawtooth(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
     reasons = _common_reasons(scene, largest)
-    recovery = scene.flow["sender"]["recovery"]
-    if recovery not in {"reno", "newreno"}:
-        reasons.append(f"halving the window at a loss is Reno's and NewReno's; this is {recovery}")
+    sender = scene.flow.sender
+    if not sender.halves_at_loss:
+        reasons.append(f"halving the window at a loss is Reno's and NewReno's; this is {sender.recovery}")
+    if not sender.is_aimd:
+        reasons.append(NOT_AIMD)
     if reasons:
         return Inapplicable(*SAWTOOTH, tuple(reasons))
     bottleneck = min(node.packet_rate for node in scene.forward)

@@ -1,16 +1,16 @@
 """Connections in opposite directions over the same links: ACK compression (Kalampoukas, Varma, Ramakrishnan 1997)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import inf, isclose
 
 import numpy as np
 
 from ackclock.models import two_way
-from ackclock.paths import Node, host_of, processing_s
+from ackclock.paths import Node, host_of
 from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import Scene, other_than_bulk, overloaded
-from ackclock.replication import ResolvedDict, row_flows
+from ackclock.prediction.scene import Scene, Work, other_than_bulk, overloaded
+from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.wording import amount, number
 
 TWO_WAY = ("two-way", "Two-way traffic that shares its queues with ACKs (Kalampoukas, Varma, Ramakrishnan 1997)")
@@ -50,7 +50,7 @@ class Side:
         return [scene.max_window for scene in self.scenes]
 
 
-def predict_two_way(resolved: ResolvedDict) -> list[ModelPrediction | Inapplicable]:
+def predict_two_way(resolved: Resolved) -> list[ModelPrediction | Inapplicable]:
     """Ask how much of the line each direction gets; of each pair of directions where there are several."""
     found = sides(resolved)
     if isinstance(found, str):
@@ -59,7 +59,7 @@ def predict_two_way(resolved: ResolvedDict) -> list[ModelPrediction | Inapplicab
     return [_prediction(subject, *pair) for subject, pair in zip(subjects, found, strict=True)]
 
 
-def sides(resolved: ResolvedDict) -> list[tuple[Side, Side]] | str:
+def sides(resolved: Resolved) -> list[tuple[Side, Side]] | str:
     """Sort the flows by way and direction, or say why they are not the model's.
 
     Several ways must not share a link. (Channels of an ATM network do not: each has its rate for itself.)
@@ -68,7 +68,7 @@ def sides(resolved: ResolvedDict) -> list[tuple[Side, Side]] | str:
     if others:
         return others[0]
     ways: dict[frozenset[tuple[int, ...]], list[Scene]] = {}
-    for scene in (Scene(resolved, flow) for flow in row_flows(resolved)):
+    for scene in (Scene(resolved, flow) for flow in resolved.rows):
         way = frozenset((scene.there, scene.again))
         ways.setdefault(way, []).append(scene)
     crossed = [link for way in ways for link in {link for path in way for link in path}]
@@ -83,20 +83,20 @@ def sides(resolved: ResolvedDict) -> list[tuple[Side, Side]] | str:
     return next(iter(_overloads(resolved, found)), found)
 
 
-def _overloads(resolved: ResolvedDict, pairs: list[tuple[Side, Side]]) -> list[str]:
+def _overloads(resolved: Resolved, pairs: list[tuple[Side, Side]]) -> list[str]:
     """Say which hosts have more to process than they can: the data of one direction, and the ACKs of the other."""
-    work: dict[tuple[str, str, str], float] = {}
+    work: Work = {}
     for pair in pairs:
         one, other = pair
         delays, rates = [one.delay_s, other.delay_s], [one.node.packet_rate, other.node.packet_rate]
         shares = two_way.aggregate(one.windows, other.windows, delays, rates).efficiencies.tolist()
         for side, share in zip(pair, shares, strict=True):
             flow = side.scenes[0].flow
-            for path, kind in ((flow["path"], "data_s"), (flow["return_path"], "ack_s")):
+            for path, ack in ((flow.path, False), (flow.return_path, True)):
                 host = host_of(resolved, path)
                 if host is not None:
-                    load = share * side.node.packet_rate * processing_s(host, kind)
-                    work[str(host["name"]), side.node.name, kind] = load
+                    load = share * side.node.packet_rate * host.processing_s(ack=ack)
+                    work[host.name, side.node.name, ack] = load
     return overloaded(work)
 
 
@@ -117,31 +117,35 @@ def _pair(scenes: list[Scene]) -> tuple[Side, Side] | str:
 def _unlike(scene: Scene) -> Iterator[str]:
     if scene.max_window == inf:
         yield "a receiver's window is unlimited; the model is of windows that stand still, without a loss"
-    if scene.flow["size_packets"] is not None:
+    if scene.flow.size_packets is not None:
         yield "transfers end; the model is of flows without end"
-    if scene.flow["receiver"]["ack_every"] > 1:
+    if scene.flow.receiver.ack_every > 1:
         yield "the receivers delay ACKs; the model has one for each packet"
     if scene.count > 1:
         yield "more than a thousand flows are alike; the model is of few"
-    if any(node.discipline == "priority" for node in scene.forward):
+    if not all(node.queue.is_fifo for node in scene.forward):
         yield "a link has levels of priority; the model has one queue for data and ACKs"
 
 
 def _side(scenes: list[Scene], opposite: Scene) -> Side | None:
     bottleneck = scenes[0].bottleneck
-    keys = ("packet_bytes", "forward_delay_s", "path", "return_path")
-    if bottleneck is None or any(scene.flow[key] != scenes[0].flow[key] for scene in scenes for key in keys):
+    if bottleneck is None or len({_way(scene.flow) for scene in scenes}) > 1:
         return None
     scene = scenes[0]
     # In a store-and-forward network a segment's own service at the slowest place is not part of the delay.
     stages = [*(node.packet_rate for node in scene.forward), *_ip_queues(scene)]
     services = sum(1.0 / rate for rate in stages) - 1.0 / min(stages)
-    links = sum(float(scene.resolved["links"][index]["delay_s"]) for index in scene.flow["path"])
+    links = sum(scene.resolved.links[index].delay_s for index in scene.flow.path)
     if min(stages) < bottleneck.packet_rate:
         bottleneck = replace(bottleneck, rate_bps=min(stages) * scene.packet_bits, packet_rate=min(stages))
-    delay = links + float(scene.flow["forward_delay_s"]) + services
+    delay = links + scene.flow.forward_delay_s + services
     processing = _processing_s(scene, opposite)
     return Side(scenes, bottleneck, delay + processing, processing)
+
+
+def _way(flow: ResolvedFlow) -> tuple[object, ...]:
+    """Give what the flows of a direction have in common."""
+    return flow.packet_bytes, flow.forward_delay_s, flow.path, flow.return_path
 
 
 def _processing_s(scene: Scene, opposite: Scene) -> float:
@@ -149,22 +153,17 @@ def _processing_s(scene: Scene, opposite: Scene) -> float:
 
     The first ACK of a bunch comes right behind a segment: both are processed before there is a reaction.
     """
-    ends = ((scene.flow["path"], "data_s"), (opposite.flow["return_path"], "ack_s"))
-    hosts = ((host_of(scene.resolved, path), kind) for path, kind in ends)
-    return sum(processing_s(host, kind) for host, kind in hosts if host is not None)
+    ends = ((scene.flow.path, False), (opposite.flow.return_path, True))
+    hosts = ((host_of(scene.resolved, path), ack) for path, ack in ends)
+    return sum(host.processing_s(ack=ack) for host, ack in hosts if host is not None)
 
 
 def _ip_queues(scene: Scene) -> Iterator[float]:
     """Give the rates of IP queues that are served at a rate of their own, before the channels [pkt/s]."""
-    channels = scene.resolved.get("atm")
-    if channels is None:
-        return
-    for link in scene.flow["path"]:
-        if link in channels["links"]:
-            end = channels["links"].index(link)
-            service = channels["network"]["channels"][end // 2]["far" if end % 2 else "near"]["ip_service"]
-            if isinstance(service, Mapping):
-                yield float(service["rate-bps"]) / scene.packet_bits
+    ends = (scene.resolved.channel_end(link) for link in scene.flow.path)
+    for end in ends:
+        if end is not None and isinstance(end.ip_service, dict):
+            yield end.ip_service["rate-bps"] / scene.packet_bits
 
 
 def _prediction(subject: str, one: Side, other: Side) -> ModelPrediction:
@@ -226,10 +225,7 @@ def _sentences(
 
 
 def _ack_size(one: Side, other: Side) -> list[float]:
-    return [
-        side.scenes[0].flow["ack_bytes"] / of.scenes[0].flow["packet_bytes"]
-        for side, of in ((other, one), (one, other))
-    ]
+    return [side.scenes[0].flow.ack_bytes / of.scenes[0].flow.packet_bytes for side, of in ((other, one), (one, other))]
 
 
 def _losses(one: Side, other: Side, queues: list[float]) -> tuple[str, ...]:

@@ -1,20 +1,18 @@
 """Web-like sources that share a link: the TCP-modified Engset model (Zaragoza 2014)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf, isfinite
-from typing import Any
 
 from ackclock.errors import ModelError
 from ackclock.models import engset
 from ackclock.paths import Node, delay_processes, losses
 from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import Scene, busy_hosts
-from ackclock.replication import ResolvedDict
+from ackclock.prediction.scene import NOT_AIMD, Scene, busy_hosts
+from ackclock.scenario import Resolved
+from ackclock.scenario.resolved_traffic import WebTraffic
 from ackclock.wording import amount, number
 
 WEB = ("engset", "Web sources on a shared link, the TCP-modified Engset model (Zaragoza 2014)")
-LONG_TAILED = frozenset({"exponential-pareto", "exponential-exponential", "pareto", "empirical"})
 LARGE_WINDOW = 10**6
 """Stands for a receiver's window without limit [pkt]: no file of the model is larger."""
 
@@ -35,6 +33,8 @@ class WebSources:
         Mean size of a transfer [pkt].
     off_s : float
         Mean silence [s].
+    long_tailed : bool
+        Whether few transfers make up much of the traffic.
     """
 
     scene: Scene
@@ -42,6 +42,7 @@ class WebSources:
     path: engset.Path
     packets: float
     off_s: float
+    long_tailed: bool
 
     @property
     def window(self) -> float:
@@ -56,7 +57,7 @@ class WebSources:
         )
 
 
-def predict_web(resolved: ResolvedDict) -> list[ModelPrediction | Inapplicable]:
+def predict_web(resolved: Resolved) -> list[ModelPrediction | Inapplicable]:
     """Ask for rate, duration, queue and loss of web sources."""
     found = web_sources(resolved)
     if isinstance(found, str):
@@ -67,43 +68,33 @@ def predict_web(resolved: ResolvedDict) -> list[ModelPrediction | Inapplicable]:
         return [Inapplicable(*WEB, (str(error),))]
 
 
-def web_sources(resolved: ResolvedDict) -> WebSources | str:
+def web_sources(resolved: Resolved) -> WebSources | str:
     """Take a scenario as the model's, or say why it is not."""
-    flows = resolved["flows"]
-    traffic = flows[0].get("traffic")
-    if len(flows) > 1 or traffic is None or traffic["kind"] != "web":
+    traffic = resolved.flows[0].traffic
+    if len(resolved.flows) > 1 or not isinstance(traffic, WebTraffic):
         return "no web sources, or not they alone; the model is of sources alike that transfer and fall silent in turn"
-    scene = Scene(resolved, flows[0])
+    scene = Scene(resolved, resolved.flows[0])
     if delay_processes(resolved, scene.flow) or losses(resolved, scene.flow):
         return "the delay changes, or packets are lost at random; the model has neither"
-    busy = busy_hosts(resolved)
-    if busy:
-        return busy[0]
-    private = {link["name"] for link in resolved["links"] if link.get("private")}
-    shared = [node for node in scene.forward if node.name not in private]
+    reasons = busy_hosts(resolved) or ([] if scene.flow.sender.is_aimd else [NOT_AIMD])
+    if reasons:
+        return reasons[0]
+    shared = [node for node in scene.forward if not node.private]
     if len(shared) != 1:
         return f"{number(len(shared))} shared links have a rate; the model has one"
-    size = _mean_packets(traffic["size"])
-    if size is None or size < 3:
+    size = traffic.size.mean_packets
+    if size < 3:
         return "transfers of less than three packets in the mean; the model begins with three"
     names = [node.name for node in scene.forward]
     path = engset.Path(
         scene.round_trip_s,
         [node.rate_bps for node in scene.forward],
-        float(scene.flow["packet_bytes"]),
+        float(scene.flow.packet_bytes),
         names.index(shared[0].name),
     )
-    return WebSources(scene, shared[0], path, float(round(size)), float(traffic["off"]["mean_s"]))
-
-
-def _mean_packets(law: Mapping[str, Any]) -> float | None:
-    match law["law"]:
-        case "fixed":
-            return float(law["packets"])
-        case "empirical":
-            return float(sum(law["packets"]) / len(law["packets"]))
-        case _:
-            return float(law["mean_packets"])
+    return WebSources(
+        scene, shared[0], path, float(round(size)), traffic.off.mean_s, long_tailed=traffic.size.is_long_tailed
+    )
 
 
 def _prediction(web: WebSources, found: engset.Prediction) -> ModelPrediction:
@@ -132,13 +123,12 @@ def _prediction(web: WebSources, found: engset.Prediction) -> ModelPrediction:
         ),
         Number("loss_fraction", f"loss at {link}", float(found.loss), "1", Measured("links", (link,), "loss_fraction")),
     )
-    long_tailed = web.scene.flow["traffic"]["size"]["law"] in LONG_TAILED
     return ModelPrediction(
         *WEB,
         subject=f"{number(web.scene.count)} sources, {name}",
         numbers=tuple(one for one in numbers if isfinite(one.value)),
         sentences=_sentences(web, found),
-        warnings=found.warnings(long_tailed=long_tailed),
+        warnings=found.warnings(long_tailed=web.long_tailed),
         levels=_levels(web, found),
     )
 

@@ -12,7 +12,7 @@ from ackclock.experiments.abrupt_delay.path import RATE, STEP_S, VERSIONS, step,
 from ackclock.experiments.abrupt_delay.steps import rto_before
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import abrupt_delay
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 OLD_S = 0.2
 SERVICE_S = 1.0 / RATE
@@ -61,7 +61,7 @@ def _cases(setting: Setting) -> list[Case]:
     ]
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the scan of windows, instants and round trips, for both versions; and finer ones for the least steps."""
     scan = {
         f"{version} {case.label}": step(

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from ackclock.experiments.abrupt_delay.path import PER_ROUND, WINDOWS, step, total
 from ackclock.experiments.abrupt_delay.steps import chart, rto_before
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 OLD_S, NEW_S = 0.2, 0.3
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the rise at each window, with and without time stamps."""
     longer = {"run.duration": setting.pick("20 s", "60 s")}
     return {

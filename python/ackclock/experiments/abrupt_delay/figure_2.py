@@ -11,14 +11,14 @@ from ackclock.experiments.abrupt_delay.path import RATE, STEP_S, step, total
 from ackclock.experiments.abrupt_delay.steps import all_false, chart, decay_s, rto_before, window_scan_chart
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import abrupt_delay
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 SCANNED = tuple(window for window in range(1, 29) if window != round(RATE * OLD_S))
 """At w_m = mu T_1 one round ends at the instant at which the next begins."""
 CLOCKS_MS = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give those of figure 1, and the rise at other windows and with other clocks."""
     scan = {f"scan {window}": step(OLD_S, NEW_S, window, {}) for window in SCANNED}
     clocks = {

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from ackclock.experiments.abrupt_delay.path import STEP_S, WINDOWS, step, total
 from ackclock.experiments.abrupt_delay.steps import chart, in_idle_period
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 OLD_S, NEW_S = 0.2, 0.1
 FITTING = tuple(window for window in WINDOWS if window < 25)
 """Windows below mu T_1 = 25, which leave an idle period."""
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the fall at each window."""
     longer = {"run.duration": setting.pick("20 s", "60 s")}
     return {str(window): step(OLD_S, NEW_S, window, longer) for window in WINDOWS}

@@ -17,12 +17,12 @@ from ackclock.experiments.abrupt_delay.steps import (
 )
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import abrupt_delay
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 INSTANT_S = 6.07
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the fall at each window, and at other windows at both instants."""
     longer = {"run.duration": setting.pick("20 s", "60 s")}
     shown = {str(window): step(OLD_S, NEW_S, window, longer, INSTANT_S) for window in WINDOWS}

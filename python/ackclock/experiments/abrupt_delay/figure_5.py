@@ -19,7 +19,7 @@ from ackclock.experiments.abrupt_delay.path import (
 )
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models.domain import BoolArray, FloatArray
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 FACTORS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 LOSSES = (0.005, 0.01)
@@ -34,7 +34,7 @@ READINGS = {"without time stamps": PER_ROUND, "G = 100 ms": {"flow.flow.tcp.rto.
 """Section IV does not say which samples and which clock its senders have."""
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Each version at each h; some with losses; other readings of the sender's clock."""
     seconds = setting.pick(1000.0, 10000.0)
     length = lengths(seconds, setting.pick(8, 20))

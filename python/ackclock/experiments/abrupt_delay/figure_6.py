@@ -16,7 +16,7 @@ from ackclock.experiments.abrupt_delay.path import (
     simulated,
 )
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 WINDOW = 12
 THRESHOLDS = tuple(range(1, 15))
@@ -24,7 +24,7 @@ FACTORS = (0.1, 1.0, 10.0)
 PAPER_FACTOR = 0.1
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Reno at each D, and OldTahoe."""
     length = lengths(setting.pick(1000.0, 10000.0), setting.pick(8, 20))
     reno = {

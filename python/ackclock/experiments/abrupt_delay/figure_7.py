@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.abrupt_delay.path import alternating, best_within, goodputs, lengths, simulated
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 WINDOW = 12
 THRESHOLDS = tuple(range(1, WINDOW + 1))
@@ -20,7 +20,7 @@ EXPERIMENTS = {"S1": (0.001, 0.1), "S2": (0.001, 10.0), "S3": (0.01, 0.1), "S4":
 Pair = tuple[float, float]
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Each D at each pair; longer at the four that stand for the paper's."""
     brief = lengths(setting.pick(1000.0, 10000.0), setting.pick(6, 20))
     long = lengths(setting.pick(3000.0, 10000.0), setting.pick(8, 20))

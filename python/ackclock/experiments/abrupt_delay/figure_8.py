@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ackclock.charts import Chart, Panel
 from ackclock.experiments.abrupt_delay.path import alternating, goodputs, ideal, lengths, level, simulated
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 GRANULARITIES_MS = (1, 2, 5, 10, 20, 30, 50, 70, 100, 150, 200, 300, 400, 500)
 RATE_MBPS, WINDOW = 2.0, 24
@@ -19,7 +19,7 @@ CASES = ((0.0, 10.0), (0.001, 10.0), (0.01, 10.0), (0.03, 10.0), (0.01, 1.0), (0
 Case = tuple[float, float]
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give OldTahoe at each G, without losses as in the caption and with some; a fine clock with the same RTO_min."""
     length = lengths(setting.pick(1000.0, 10000.0), setting.pick(4, 20))
     sender: dict[str, Any] = {"flow.flow.tcp.preset": "old-tahoe-abrupt", "flow.flow.tcp.max_window": f"{WINDOW} pkt"}

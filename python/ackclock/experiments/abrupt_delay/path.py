@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ackclock.charts import Curve
 from ackclock.experiments.frame import Measure, Run, resolved, scenario_tables
 from ackclock.models import abrupt_delay
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 PAPER: Final = "abrupt_delay"
 PACKET_BITS: Final = 8 * 1000
@@ -32,9 +32,7 @@ GENIE: Final = {
 """A sender that no change deceives: it never takes a packet for lost."""
 
 
-def step(
-    old_s: float, new_s: float, window: int, changes: Mapping[str, Any], instant_s: float = STEP_S
-) -> ResolvedDict:
+def step(old_s: float, new_s: float, window: int, changes: Mapping[str, Any], instant_s: float = STEP_S) -> Resolved:
     """Resolve a connection whose round trip steps once; round trips [s] include the service of a packet."""
     tables = scenario_tables(PAPER, "step")
     link, flow = tables["link"][0], tables["flow"][0]
@@ -48,9 +46,7 @@ def step(
     return resolved(tables, changes)
 
 
-def alternating(
-    factor: float, changes: Mapping[str, Any], *, rate_mbps: float = 1.0, loss: float = 0.0
-) -> ResolvedDict:
+def alternating(factor: float, changes: Mapping[str, Any], *, rate_mbps: float = 1.0, loss: float = 0.0) -> Resolved:
     """Resolve a connection whose round trip alternates, with the holding time factor h and losses of data packets."""
     tables = scenario_tables(PAPER, "alternating")
     link = tables["link"][0]

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.abrupt_delay.path import PACKET_BITS, STEP_S
 from ackclock.experiments.frame import Run
+from ackclock.scenario import Resolved
+from ackclock.scenario.resolved_links import DelayProcessSettings, StepsLaw
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +45,7 @@ def departures(run: Run) -> NDArray[np.float64]:
     """Compute when the last bit of each packet leaves the link [s]."""
     sequence = run.trace("sequence")
     sent = sequence.loc[sequence["kind"] != "acknowledged", "time_s"].to_numpy(dtype=float)
-    service = PACKET_BITS / run.resolved["links"][0]["rate_bps"]
+    service = run.resolved.links[0].service_s(PACKET_BITS // 8)
     leaves = np.empty(len(sent))
     last = -np.inf
     for number, time in enumerate(sent):
@@ -56,7 +58,7 @@ def in_idle_period(run: Run, instant_s: float) -> bool:
 
     A round that begins at the very instant belongs to what follows: its packets leave the link later.
     """
-    service = PACKET_BITS / run.resolved["links"][0]["rate_bps"]
+    service = run.resolved.links[0].service_s(PACKET_BITS // 8)
     leaves, tie = departures(run), 1e-9
     before, after = leaves[leaves <= instant_s + tie].max(), leaves[leaves > instant_s + tie].min()
     return bool(after - before > service + tie and after - service >= instant_s - tie)
@@ -109,7 +111,7 @@ def _sequence_panel(name: str, run: Run, instant_s: float) -> Panel:
 
 
 def _window_panel(name: str, run: Run, instant_s: float) -> Panel:
-    window = float(run.resolved["flows"][0]["sender"]["max_window"])
+    window = run.resolved.flows[0].sender.window_packets
     found = _shown(run.trace("cwnd"), instant_s)
     usable = np.minimum(found["cwnd"].to_numpy(dtype=float), window)
     curves = [
@@ -120,10 +122,18 @@ def _window_panel(name: str, run: Run, instant_s: float) -> Panel:
     return Panel("time [s]", "window [packets]", curves, name, y_top=30.0)
 
 
+def _steps(resolved: Resolved) -> tuple[tuple[float, float], ...]:
+    """Give the instants and delays of the path's only link."""
+    match resolved.links[0].delay_process:
+        case DelayProcessSettings(law=StepsLaw(steps_s=steps)):
+            return steps
+    raise AssertionError("the scenario has a delay that changes in steps")
+
+
 def _time_panel(name: str, run: Run, instant_s: float) -> Panel:
     found = _shown(run.trace("cwnd"), instant_s, SHOWN_TIMER_S)
-    service = PACKET_BITS / run.resolved["links"][0]["rate_bps"]
-    steps = run.resolved["links"][0]["delay_process"]["law"]["steps_s"]
+    service = run.resolved.links[0].service_s(PACKET_BITS // 8)
+    steps = _steps(run.resolved)
     times = instant_s + np.array([SHOWN_TIMER_S[0], 0.0, SHOWN_TIMER_S[1]])
     totals = np.array([steps[0][1], steps[1][1], steps[1][1]]) + service
     curves = [

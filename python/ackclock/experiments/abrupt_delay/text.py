@@ -17,7 +17,7 @@ from ackclock.experiments.abrupt_delay.path import (
 )
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import abrupt_delay
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 FACTORS = (0.1, 1.0, 10.0)
 WEIGHTS = (2, 4)
@@ -27,7 +27,7 @@ LEAST_TIMEOUTS_MS = (10, 20, 50, 100, 200, 500, 1000)
 SHORT_ROUND_TRIP_S = 0.005
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give a full link, long stays, RTT samples, and a short path with many timeouts."""
     stays: dict[str, Any] = {"run.duration": setting.pick("4000 s", "40000 s"), "trace.delay": True}
     stays |= {"run.replications": 1, "run.warmup": "0 s"}

@@ -8,13 +8,13 @@ from ackclock.charts import Chart, Panel
 from ackclock.experiments.bottlenecks.figure_9 import KILO
 from ackclock.experiments.bottlenecks.path import MEGA, count_cycles, mbps, predicted, scenario, windows
 from ackclock.experiments.frame import Finding, Measure, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 from ackclock.summary import replication_values
 
 RANDOM = {"link.feeder.queue": "random-drop", "link.satellite.queue": "random-drop"}
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Many times the 150 s that the paper shows, from other seeds; and steady state."""
     long = {"run.warmup": "200 s", "run.duration": setting.pick("2200 s", "20200 s")}
     many = RANDOM | {"run.replications": setting.pick(60, 1000)}

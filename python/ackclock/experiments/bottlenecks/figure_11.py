@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.bottlenecks.path import count_cycles, mbps, predicted, scenario, simulated, throughputs
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 BUFFERS = tuple(range(10, 21))
 QUEUES = {"drop-tail": "DropTail", "drop-from-front": "Drop from Front", "random-drop": "Random Drop"}
 PAPER_LOST = (13, 16, 18)
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Each discipline at each B, over the 150 s of figures 9 and 10, and in steady state."""
     long = {"run.warmup": "200 s", "run.duration": setting.pick("1700 s", "20200 s"), "trace.losses": True}
     return {

@@ -7,12 +7,12 @@ import numpy as np
 from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.bottlenecks.path import MEGA, READINGS, mbps, predicted, scenario, windows
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 RATES = ("1.5", "1.6")
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """As in the paper from t = 0, and in steady state; both readings of T."""
     found = {}
     for reading in READINGS:

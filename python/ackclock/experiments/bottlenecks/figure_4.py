@@ -22,7 +22,7 @@ from ackclock.experiments.bottlenecks.path import (
 )
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, resolved, scenario_tables, share
 from ackclock.models import bottlenecks
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 NODES = range(1, 11)
 BUFFER, OTHER_BUFFER = 20, 17
@@ -35,7 +35,7 @@ JUMP = 1.08
 """A rise that is none of the small changes from n to n + 1: theory has 1.20 where the double slow start ends."""
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the three models for n = 1 to 10, as in the paper from t = 0 and in steady state, in both readings of T."""
     steady = {"run.warmup": "200 s", "run.duration": setting.pick("1400 s", "20200 s")}
     tables = {(reading, model, n): read_as(_tables(_nodes(model, n)), reading) for reading, model, n in _cases()}

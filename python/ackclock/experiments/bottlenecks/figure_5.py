@@ -9,7 +9,7 @@ from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.bottlenecks.path import MU, PACKETS_PER_MEGABIT, PIPE, scenario
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import bottlenecks
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 BUFFER, OTHER_BUFFER = 50, 45
 RATES = np.round(np.arange(1.5, 3.01, 0.1), 2)
@@ -18,7 +18,7 @@ LARGEST_BURST = 128.0
 """Bursts up to here fit the round trip: of a larger one the first packets are acknowledged while it is sent."""
 
 
-def scenarios(_setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(_setting: Setting) -> Mapping[str, Resolved]:
     """Give the first slow start, with both buffers and with either alone."""
     found = {}
     for rate in RATES:
@@ -28,7 +28,7 @@ def scenarios(_setting: Setting) -> Mapping[str, ResolvedDict]:
     return found
 
 
-def first_slow_start(rate_mbps: float, feeder: str, satellite: str) -> ResolvedDict:
+def first_slow_start(rate_mbps: float, feeder: str, satellite: str) -> Resolved:
     """Resolve a scenario of the first slow start alone, with its drops."""
     changes = {
         "link.feeder.rate": f"{rate_mbps} Mbit/s",

@@ -9,7 +9,7 @@ from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.bottlenecks.path import MU, MU_MBPS, ROUND_TRIP_S, mostly_double, scenario
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import bottlenecks
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 # With 560 ms of propagation; 2.7 ms of service at mu, some 2 ms at mu'.
 TIME = float(bottlenecks.minimum_round_trip_time(ROUND_TRIP_S, [MU, 1.4 * MU]))
@@ -37,7 +37,7 @@ def _rates(setting: Setting) -> tuple[float, ...]:
     return setting.pick((1.55, 2.95), (1.55, 1.9, 2.2, 2.6, 2.95))
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give a grid of B and B', at several mu'."""
     return {
         f"{buffer} {other} {rate}": scenario(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.bottlenecks.path import mbps, predicted, scenario, simulated, throughputs
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 BUFFERS = (40, 50, 60)
 DESCRIBED = 50
@@ -22,7 +22,7 @@ def _rates(setting: Setting) -> NDArray[np.float64]:
     return np.round(np.arange(1.55, 3.001, setting.pick(0.1, 0.025)), 3)
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """As in the paper from t = 0, for several B: the paper does not print its own."""
     return {
         f"{buffer} {other} {rate}": scenario(

@@ -10,7 +10,7 @@ from ackclock.experiments.bottlenecks.figure_5 import LARGEST_BURST, first_overf
 from ackclock.experiments.bottlenecks.path import MU_MBPS
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import bottlenecks
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 BUFFERS = (10, 20, 30, 40, 50)
 RATIOS = np.round(np.arange(1.1, 2.01, 0.1), 2)
@@ -19,7 +19,7 @@ NEAR = 1.25
 """The paper's "approximately unchanged", read as within a quarter."""
 
 
-def scenarios(_setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(_setting: Setting) -> Mapping[str, Resolved]:
     """Give the first slow start for each buffer and ratio; the node before never overflows."""
     return {
         f"{buffer} {ratio}": first_slow_start(round(float(ratio) * MU_MBPS, 6), "unlimited", f"{buffer} pkt")

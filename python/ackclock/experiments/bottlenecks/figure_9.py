@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from ackclock.charts import Chart, Panel
 from ackclock.experiments.bottlenecks.path import MEGA, count_cycles, mbps, predicted, scenario, windows
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 KILO = 1e3
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the 150 s that the paper shows, in both readings of T, and steady state."""
     shown = {"trace.overview_interval": "0.25 s"}
     long = {"run.warmup": "200 s", "run.duration": setting.pick("2200 s", "20200 s"), "trace.losses": True}

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ackclock.charts import Curve
 from ackclock.experiments.frame import Run, resolved, scenario_tables
 from ackclock.models import bottlenecks
+from ackclock.scenario import Resolved
 
 PAPER: Final = "bottlenecks"
 MU_MBPS: Final = 1.5
@@ -28,7 +29,7 @@ LONGEST_RECOVERY_S: Final = 20.0
 """Detections of losses nearer than this belong to one TCP cycle: avoidance alone takes three times as long here."""
 
 
-def scenario(name: str, changes: Mapping[str, Any], reading: str = "propagation") -> dict[str, Any]:
+def scenario(name: str, changes: Mapping[str, Any], reading: str = "propagation") -> Resolved:
     """Resolve a scenario of this paper, with changes by dotted path, in one reading of T."""
     return resolved(read_as(scenario_tables(PAPER, name), reading), changes)
 
@@ -53,13 +54,15 @@ def simulated(label: str, x: Any, runs: Mapping[str, Run], labels: Sequence[str]
     return Curve(label, np.asarray(x, dtype=float), value, "simulation", colour, low, high)
 
 
-def predicted(run_or_resolved: Mapping[str, Any]) -> bottlenecks.Cycle:
+def predicted(path: Resolved) -> bottlenecks.Cycle:
     """Compute the paper's cycle for a resolved scenario, with the round trip that it has."""
-    from ackclock.prediction.scene import LOSSY_DISCIPLINES, Scene  # noqa: PLC0415  the models, when they are asked
+    from ackclock.prediction.scene import Scene, drop_factor  # noqa: PLC0415  the models, when they are asked
 
-    scene = Scene(run_or_resolved, run_or_resolved["flows"][0])
+    scene = Scene(path, path.flows[0])
     access, nodes = scene.access_and_nodes
-    factor = LOSSY_DISCIPLINES[nodes[-1].discipline]
+    factor = drop_factor(nodes[-1].queue)
+    if factor is None:
+        raise AssertionError("the paper has queues that drop at a full buffer alone")
     rates, buffers = [node.packet_rate for node in nodes], [node.buffer for node in nodes]
     return bottlenecks.cycle(rates, buffers, scene.round_trip_s, access, factor)
 
@@ -107,6 +110,6 @@ def mostly_double(run: Run) -> bool:
     """
     found = count_cycles(run)
     if found.cycles == 0:
-        duration = run.resolved["run"]["duration_s"]
+        duration = run.resolved.run.duration_s
         raise ValueError(f"no whole TCP cycle in {duration:g} s: simulate longer")
     return found.double_slow_starts > found.cycles / 2

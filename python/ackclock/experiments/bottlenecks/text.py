@@ -17,14 +17,14 @@ from ackclock.experiments.bottlenecks.path import (
 )
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, resolved, scenario_tables, share
 from ackclock.models import bottlenecks
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 SINGLE = tuple(range(44, 93, 4))
 RATIOS = (1.15, 1.3, 1.45, 1.6, 1.75, 1.9)
 BUFFERS = range(6, 87, 2)
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """One bottleneck, fed directly (B varied around mu T / 3); and behind a slow access link."""
     changes = {"run.duration": setting.pick("500 s", "4000 s"), "trace.losses": True}
     single = {f"single {buffer}": resolved(_one_node("100 Mbit/s", buffer), changes) for buffer in SINGLE}

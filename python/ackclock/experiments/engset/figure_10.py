@@ -8,10 +8,10 @@ from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.figure_9 import LOADS, NAMES, QUICK, TAILS, webs
 from ackclock.experiments.engset.path import FILES, curve, packets, rate_kbps
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the runs of figure 9 with the large window."""
     return {web.label: web.scenario(packets(setting, QUICK)) for *_, web in webs(small=False)}
 

@@ -9,7 +9,7 @@ from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.path import MEGA, Law, Values, Web, curve, packets, totals
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import engset
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 QUICK = 600e3
 LEAST = 1e-3
@@ -42,7 +42,7 @@ def _cases(setting: str) -> dict[str, Web]:
     }
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give all laws and windows in three settings."""
     number = packets(setting, QUICK)
     return {web.label: web.scenario(number) for name in SETTINGS for web in _cases(name).values()}

@@ -19,7 +19,7 @@ from ackclock.experiments.engset.path import (
 )
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import engset
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 QUICK = 400e3
 BUFFER = 200
@@ -38,7 +38,7 @@ def _web(setting: str, case: str) -> Web:
     return Web(base.sources, 12, law, window, BUFFER, egress=base.egress)
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give all laws and windows in both settings."""
     webs = [_web(name, case) for name in SETTINGS for case in CASES]
     return {web.label: web.scenario(packets(setting, QUICK), queue_distribution=True) for web in webs}

@@ -9,7 +9,7 @@ from ackclock.charts import Chart
 from ackclock.experiments.engset.figure_12 import BUFFER, above, averages, model_exceedance, near_model, queue_panel
 from ackclock.experiments.engset.path import Law, Web, exceedance, packets
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 QUICK = 400e3
 LOADS = {66: "80.5%", 98: "119.6%"}
@@ -32,7 +32,7 @@ def _turned(web: Web) -> Web:
     return replace(web, ingress=2.0, egress=100.0)
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give both loads, and the same with packets paced on their way in."""
     webs = [_web(sources, case) for sources in LOADS for case in CASES]
     webs += [_turned(web) for web in webs]

@@ -8,14 +8,14 @@ from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.heavy import CASES, heavy
 from ackclock.experiments.engset.path import Values, curve, loss_percent, rate_kbps, totals
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 SHOWN = {"EE-44": "W_R = 44", "EE-12": "W_R = 12"}
 LAST_OF_SLOW_START = {"EE-44": 86, "EE-12": 22}
 FARTHEST = 200
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give both windows, and packets paced on their way in."""
     return heavy(setting, "EE-44", "EE-12", "EE-44-paced")
 

@@ -7,13 +7,13 @@ from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.heavy import events, heavy
 from ackclock.experiments.engset.path import curve
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 SHOWN = {"EE-44": "W_R = 44", "EE-12": "W_R = 12"}
 MOST = 20
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give both windows."""
     return heavy(setting, *SHOWN)
 

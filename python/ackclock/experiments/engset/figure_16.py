@@ -7,14 +7,14 @@ from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.heavy import events, heavy
 from ackclock.experiments.engset.path import curve
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 SHOWN = {"EE-44": "exponential tail (EE)", "E-44": "exponential (E)"}
 SMALL = 5
 WIDEST = 44
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give both laws."""
     return heavy(setting, *SHOWN)
 

@@ -8,14 +8,14 @@ from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.path import LAWS, curve
 from ackclock.experiments.engset.table_1 import law_of
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 ABOVE = 400.0
 FARTHEST = 5000.0
 NAMES = {"E": "exponential (E)", "EP": "Pareto tail (EP)", "EE": "exponential tail (EE), omega = 7"}
 
 
-def scenarios(_setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(_setting: Setting) -> Mapping[str, Resolved]:
     """Give none: formulas alone."""
     return {}
 

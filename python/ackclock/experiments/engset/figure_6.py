@@ -9,7 +9,7 @@ from ackclock.experiments.engset.path import KILO, curve
 from ackclock.experiments.engset.single import finish_ms, lone, lone_path
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting
 from ackclock.models import engset
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 CAPACITY = 2.0
 RTT_MS = 50.0
@@ -17,7 +17,7 @@ FILE = 5
 WINDOW = 44
 
 
-def scenarios(_setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(_setting: Setting) -> Mapping[str, Resolved]:
     """Give the one transfer."""
     return {"transfer": lone(CAPACITY, RTT_MS, WINDOW, FILE, duration="1 s", sequence=True)}
 

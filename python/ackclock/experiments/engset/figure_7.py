@@ -9,7 +9,7 @@ from ackclock.experiments.engset.path import KILO, curve
 from ackclock.experiments.engset.single import lone, lone_path, queue_of
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting
 from ackclock.models import engset
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 WINDOW = 12
 FILE = 62
@@ -18,7 +18,7 @@ SERVICE_MS = 1.2
 RTT_MS = 50.0
 
 
-def scenarios(_setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(_setting: Setting) -> Mapping[str, Resolved]:
     """Give one transfer over (10M, 1G, R50) with W_R = 12: eight ACKs, four increases in its fourth round."""
     return {"transfer": lone(10.0, RTT_MS, WINDOW, FILE, duration="1 s", ingress=10_000.0, queue=True)}
 

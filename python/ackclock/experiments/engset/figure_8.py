@@ -9,7 +9,7 @@ from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.engset.path import KILO, Web, curve, packets, rate_kbps
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models.engset import Prediction
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 QUICK = 80e3
 LOADS = (0.4, 0.6, 0.8, 1.0, 1.2, 1.4)
@@ -31,7 +31,7 @@ def _points() -> Iterator[tuple[str, float, Web]]:
                     yield name, load, web.at_load(load)
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give exponential files without loss, in all settings."""
     return {web.label: web.scenario(packets(setting, QUICK)) for _, _, web in _points()}
 

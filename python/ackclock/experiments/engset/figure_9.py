@@ -7,7 +7,7 @@ import numpy as np
 from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.path import FILES, LAWS, Law, Web, curve, packets, rate_kbps
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 QUICK = 150e3
 LOADS = (0.8, 1.0, 1.2)
@@ -32,7 +32,7 @@ def webs(*, small: bool) -> Iterator[tuple[Law, int, float, Web]]:
                 )
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give both windows."""
     number = packets(setting, QUICK)
     return {web.label: web.scenario(number) for small in (False, True) for *_, web in webs(small=small)}

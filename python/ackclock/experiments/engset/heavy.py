@@ -7,7 +7,7 @@ import pandas as pd
 
 from ackclock.experiments.engset.path import Law, Web, packets
 from ackclock.experiments.frame import Run, Setting
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 QUICK: Final = 600e3
 SOURCES: Final = 134
@@ -21,7 +21,7 @@ CASES: Final[Mapping[str, Web]] = {
 }
 
 
-def heavy(setting: Setting, *names: str) -> Mapping[str, ResolvedDict]:
+def heavy(setting: Setting, *names: str) -> Mapping[str, Resolved]:
     """Give some of the runs; all items take the same ones."""
     number = packets(setting, QUICK)
     return {name: CASES[name].scenario(number, queue_distribution=True, recovery=True) for name in names}
@@ -35,6 +35,6 @@ def web(law: Law, buffer: int, sources: int = SOURCES) -> Web:
 def events(run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Give timeouts, and fast recoveries that succeeded, after the warm-up."""
     frame = run.trace("recovery")
-    frame = frame[frame["time_s"] >= run.resolved["run"]["warmup_s"]]
+    frame = frame[frame["time_s"] >= run.resolved.run.warmup_s]
     recovered = frame["event"] == "recovery"
     return frame[~recovered], frame[recovered]

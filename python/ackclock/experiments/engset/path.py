@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ackclock.charts import Curve
 from ackclock.experiments.frame import Measure, Run, Setting, resolved, scenario_tables
 from ackclock.models import engset
+from ackclock.scenario import Resolved
 from ackclock.stats import estimates
 from ackclock.transfers import source_rows, transfer_frames
 
@@ -88,7 +89,7 @@ class Web:
         sources = engset.sources_for_load(self.path, self.files, load, window=self.window)
         return replace(self, sources=max(1, round(float(sources))))
 
-    def scenario(self, packets: float, **traces: bool) -> dict[str, Any]:
+    def scenario(self, packets: float, **traces: bool) -> Resolved:
         """Resolve it, with the run long enough for so many packets in all replications."""
         tables = scenario_tables(PAPER, "web")
         rate = float(self.prediction.utilisation) * self.capacity * MEGA / PACKET_BITS
@@ -117,7 +118,7 @@ def packets(setting: Setting, quick: float) -> float:
     return setting.pick(quick, float(FULL_PACKETS))
 
 
-def scenarios_of(webs: Sequence[Web], number: float, **traces: bool) -> dict[str, dict[str, Any]]:
+def scenarios_of(webs: Sequence[Web], number: float, **traces: bool) -> dict[str, Resolved]:
     """Resolve settings by label."""
     return {web.label: web.scenario(number, **traces) for web in webs}
 
@@ -135,7 +136,7 @@ def rate_kbps(run: Run) -> Measure:
 
 def over_replications(run: Run, values: Sequence[float]) -> Measure:
     """Make a mean with its interval of a value a replication."""
-    (found,) = estimates(np.array([[value] for value in values]), float(run.resolved["run"]["confidence"]))
+    (found,) = estimates(np.array([[value] for value in values]), run.resolved.run.confidence)
     return _measure(found, 1.0)
 
 
@@ -154,14 +155,14 @@ def loss_percent(run: Run) -> Measure:
 
 def shared_link(run: Run) -> int:
     """Find the shared link."""
-    return [link["name"] for link in run.resolved["links"]].index("shared")
+    return [link.name for link in run.resolved.links].index("shared")
 
 
 def utilisation(run: Run) -> float:
     """Give the part of the time in which the shared link sends."""
     link = shared_link(run)
     busy = sum(float(one["links"]["busy_s"][link]) for one in run.replications)
-    return busy / float(len(run.replications) * (run.resolved["run"]["duration_s"] - run.resolved["run"]["warmup_s"]))
+    return busy / float(len(run.replications) * (run.resolved.run.measured_s))
 
 
 def totals(run: Run, name: str, key: str) -> Any:

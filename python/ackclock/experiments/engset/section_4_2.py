@@ -9,14 +9,14 @@ from ackclock.experiments.engset.path import KILO, curve
 from ackclock.experiments.engset.single import SPECIAL, finish_ms, special
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import engset
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 SIZES = tuple(range(40, 121))
 WINDOW = 44
 LARGE = 347
 
 
-def scenarios(_setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(_setting: Setting) -> Mapping[str, Resolved]:
     """Give a file of each size with the large window, and the large file with the small ones."""
     found = {f"F{size}": special(WINDOW, size) for size in SIZES}
     small = {f"F{size}-W12": special(12, size) for size in SIZES[::8]}

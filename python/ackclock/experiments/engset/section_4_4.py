@@ -7,7 +7,7 @@ from ackclock.experiments.engset.path import curve, over_replications
 from ackclock.experiments.engset.single import SPECIAL, special_web
 from ackclock.experiments.frame import Finding, Measure, Outcome, Run, Setting
 from ackclock.models import engset
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 OFF_S = 5.0
 LARGE = 347
@@ -15,7 +15,7 @@ LAWS = ("fixed", "exponential")
 PAPER = {"fixed 44": 21.7, "fixed 12": 3.3, "exponential 44": 21.2, "exponential 12": 2.4}
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give files of the fixed size of the formula, and exponential ones as the paper measured."""
     duration = setting.pick(20_000.0, 400_000.0)
     return {f"{law} {window}": special_web(window, law, duration) for law in LAWS for window in (44, 12)}
@@ -23,7 +23,7 @@ def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     """Compare the time averages with the formula."""
-    names = [link["name"] for link in next(iter(runs.values())).resolved["links"]]
+    names = [link.name for link in next(iter(runs.values())).resolved.links]
     slow = names.index("egress")
     found = {label: _queue(run, slow) for label, run in runs.items()}
     model = {window: float(engset.single_queue(SPECIAL, LARGE, window, OFF_S).mean_queue) for window in (44, 12)}
@@ -42,5 +42,5 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
 
 
 def _queue(run: Run, link: int) -> Measure:
-    time = run.resolved["run"]["duration_s"] - run.resolved["run"]["warmup_s"]
+    time = run.resolved.run.measured_s
     return over_replications(run, [float(one["links"]["queue_area_packet_s"][link]) / time for one in run.replications])

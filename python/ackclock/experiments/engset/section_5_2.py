@@ -6,7 +6,7 @@ from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.figure_9 import LOADS
 from ackclock.experiments.engset.path import KILO, Web, curve, packets, rate_kbps
 from ackclock.experiments.frame import Finding, Measure, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 QUICK = 1.5e6
 PRINTED = {44: (11.6, 19.4, 7.8), 12: (0.2, 4.5, 2.5)}
@@ -21,7 +21,7 @@ def _webs() -> dict[tuple[int, float], Web]:
     return found
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give both windows at three loads."""
     return {web.label: web.scenario(packets(setting, QUICK)) for web in _webs().values()}
 

@@ -10,7 +10,7 @@ from ackclock.experiments.engset.path import FILES, MEGA, Law, Web, curve, loss_
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import engset
 from ackclock.models.engset.rule import FILES as RULE_FILES
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 QUICK = 150e3
 PRINTED = {10.0: 202.0, 50.0: 417.0}
@@ -31,7 +31,7 @@ def _webs() -> dict[str, Web]:
     return found | {f"50M F80 R{rtt_ms}": replace(fast, rtt_ms=rtt_ms).at_load(1.0) for rtt_ms in (50, 300)}
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give links with the rule's buffers at 100% load."""
     return {label: web.scenario(packets(setting, QUICK)) for label, web in _webs().items()}
 

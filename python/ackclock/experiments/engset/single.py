@@ -1,12 +1,13 @@
 """One connection that is alone on its path: the runs of sections 3.3 to 4.4."""
 
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 
 from ackclock.experiments.engset.path import KILO, MEGA, PAPER
 from ackclock.experiments.frame import Run, resolved, scenario_tables
 from ackclock.models import engset
+from ackclock.scenario import Resolved
 
 SPECIAL: Final = engset.Path.from_propagation(0.3, [100e6, 1.5e6, 128e3], packet_size=576)
 """The special setting: (100M, 1.5M, 128k, D300, P576)."""
@@ -27,7 +28,7 @@ def lone(  # noqa: PLR0913  the letters of a setting
     duration: str = "60 s",
     ingress: float = 100.0,
     **traces: bool,
-) -> dict[str, Any]:
+) -> Resolved:
     """Resolve a connection that sends a file, or without end, where the slowest link has so many Mbit/s."""
     tables = scenario_tables(PAPER, "web")
     rates = (ingress, 10.0, capacity) if capacity < 10.0 else (ingress, capacity, 1000.0)
@@ -45,7 +46,7 @@ def lone(  # noqa: PLR0913  the letters of a setting
     return resolved(tables)
 
 
-def special(window: int, size: int) -> dict[str, Any]:
+def special(window: int, size: int) -> Resolved:
     """Resolve a single file in the special setting."""
     changes = {
         "flow.transfer.size": f"{size} pkt",
@@ -55,7 +56,7 @@ def special(window: int, size: int) -> dict[str, Any]:
     return resolved(scenario_tables(PAPER, "slow-egress"), changes)
 
 
-def special_web(window: int, law: str, duration_s: float) -> dict[str, Any]:
+def special_web(window: int, law: str, duration_s: float) -> Resolved:
     """Resolve files and silences of 5 s in turn in the special setting."""
     tables = scenario_tables(PAPER, "slow-egress")
     flow = tables["flow"][0]

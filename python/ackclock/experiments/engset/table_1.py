@@ -9,7 +9,7 @@ from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.engset.path import FILES, Law, Values, Web, classes, curve, packets, printed
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting
 from ackclock.models import engset
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 CONNECTIONS = {5: 800e3, 12: 800e3, 22: 450e3, 36: 250e3, 80: 120e3, 120: 80e3}
 TAIL_STARTS = {5: 5.4, 12: 17.2, 22: 34.1, 36: 57.8, 80: 132.3, 120: 200.0}
@@ -21,7 +21,7 @@ def _webs() -> dict[tuple[int, Law], Web]:
     return {(files, law): Web(1, files, law, egress=1000.0).at_load(1.0) for files in FILES for law in PANELS}
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give a run for each F and law; figure 9 has the same ones."""
     return {f"{law}-{files}": web.scenario(packets(setting, QUICK)) for (files, law), web in _webs().items()}
 

@@ -9,7 +9,7 @@ from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.heavy import SOURCES, web
 from ackclock.experiments.engset.path import KILO, Law, curve, loss_percent, measured, packets, printed, rate_kbps
 from ackclock.experiments.frame import Finding, Measure, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 LAWS: tuple[Law, ...] = ("EE", "E")
 BUFFERS = (50, 75, 100, 150, 200, 300, 500, 750)
@@ -18,7 +18,7 @@ QUICK = 600e3
 QUICK_LOWER = 250e3
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give both laws with eight buffers, and at 100% load."""
     found = {}
     for law in LAWS:

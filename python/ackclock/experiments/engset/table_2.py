@@ -1,6 +1,7 @@
 """Table 2: which windows saturate a link, and the queue that remains."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,20 +11,20 @@ from ackclock.experiments.engset.path import curve, printed
 from ackclock.experiments.engset.single import lone, lone_path
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import engset
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 SATURATED = 0.999
 SHARED = 10.0
 """From this rate on the shared link is the slowest [Mbit/s]."""
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give an endless connection for each row."""
     duration = setting.pick("30 s", "300 s")
     found = {}
     for row in printed("table-2").itertuples():
         resolved = lone(float(row.capacity), float(row.rtt_ms), int(row.window), None, duration=duration)
-        found[_label(row)] = {**resolved, "run": {**resolved["run"], "warmup_s": 10.0}}
+        found[_label(row)] = replace(resolved, run=replace(resolved.run, warmup_s=10.0))
     return found
 
 
@@ -62,7 +63,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
 
 
 def _measured(run: Run, capacity: float) -> tuple[float, float]:
-    names = [link["name"] for link in run.resolved["links"]]
+    names = [link.name for link in run.resolved.links]
     slowest = names.index("egress" if capacity < SHARED else "shared")
-    links, time = run.replications[0]["links"], run.resolved["run"]["duration_s"] - run.resolved["run"]["warmup_s"]
+    links, time = run.replications[0]["links"], run.resolved.run.measured_s
     return float(links["queue_area_packet_s"][slowest]) / time, float(links["busy_s"][slowest]) / time

@@ -10,10 +10,10 @@ from ackclock.experiments.engset.path import KILO, curve, printed
 from ackclock.experiments.engset.single import finish_ms, lone, lone_path
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import engset
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 
-def scenarios(_setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(_setting: Setting) -> Mapping[str, Resolved]:
     """Give one transfer for each row, on a path of the paper that meets the row's condition."""
     rows = printed("table-3").itertuples()
     return {_label(row): lone(row.capacity, row.rtt_ms, row.window, row.files) for row in rows}

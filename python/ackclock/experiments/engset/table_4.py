@@ -9,7 +9,7 @@ import pandas as pd
 from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.path import Law, Web, classes, curve, packets, printed
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 QUICK = 2e6
 SHOWN: Mapping[Law, str] = {"EE": "exponential tail (EE)", "EP": "Pareto tail (EP)"}
@@ -22,7 +22,7 @@ def _web(law: Law, window: int) -> Web:
     return Web(80, law=law, window=window, egress=1000.0)
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give both windows for both laws, with what packets see in the queue."""
     number = packets(setting, QUICK)
     return {

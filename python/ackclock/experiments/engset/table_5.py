@@ -8,7 +8,7 @@ from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.path import MEGA, curve
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import engset
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 CAPACITIES = (2.0, 10.0, 50.0)
 DELAY = {2.0: 100.0, 10.0: 500.0, 50.0: 2500.0}
@@ -16,7 +16,7 @@ BDP = {2.0: 50.0, 10.0: 250.0, 50.0: 1250.0}
 RULE = {10.0: 200.0, 50.0: 420.0}
 
 
-def scenarios(_setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(_setting: Setting) -> Mapping[str, Resolved]:
     """Give none: formulas alone. Section 5.4.1 simulates them."""
     return {}
 

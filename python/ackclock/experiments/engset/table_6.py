@@ -7,7 +7,7 @@ import numpy as np
 from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.path import KILO, Law, Web, curve, loss_percent, packets, rate_kbps, simulated
 from ackclock.experiments.frame import Finding, Measure, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 QUICK = 1e6
 SOURCES = (82, 98, 115, 134)
@@ -20,7 +20,7 @@ def _web(law: Law, sources: int) -> Web:
     return Web(sources, law=law, buffer=200)
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give both laws at four loads."""
     number = packets(setting, QUICK)
     return {f"{law}-{sources}": _web(law, sources).scenario(number) for law in SHOWN for sources in SOURCES}

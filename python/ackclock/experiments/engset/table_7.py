@@ -19,7 +19,7 @@ from ackclock.experiments.engset.path import (
 )
 from ackclock.experiments.frame import Finding, Measure, Outcome, Run, Setting
 from ackclock.recoveries import ALL_FLOWS, recovery_rows
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 SHIFTS_MS = (-0.4, -0.2, -0.1, 0.1, 0.2, 0.4, 0.6)
 """Of RTT_0: a service time of the shared link is 1.2 ms."""
@@ -29,7 +29,7 @@ NAMES = ("TOTO", "TDTO", "TObeg", "TOend", "TOther")
 PAPER = (9.9, 2.4, 23.0, 61.4, 3.4)
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the one setting, and RTT_0 a little off."""
     number = packets(setting, QUICK_SHIFTED)
     found = {}

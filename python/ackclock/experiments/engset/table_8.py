@@ -10,7 +10,7 @@ from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.heavy import MAIN, heavy
 from ackclock.experiments.engset.path import classes, curve, exceedance, measured, printed, rate_kbps
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 COLUMNS = {
     "percent": "part of the files [%]",
@@ -24,7 +24,7 @@ COMMON_PERCENT = 0.4
 SMALLEST = 3
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the one setting."""
     return heavy(setting, MAIN)
 

@@ -10,7 +10,7 @@ from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.heavy import QUICK, web
 from ackclock.experiments.engset.path import Law, classes, curve, loss_percent, measured, packets, printed
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 LAWS: tuple[Law, ...] = ("EE", "EP")
 BUFFERS = (50, 150, 750)
@@ -20,14 +20,14 @@ COMMON_PERCENT = 0.3
 SMALL, LARGE = 3, 129
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give three buffers for both laws."""
     number = packets(setting, QUICK)
     found = {f"{law}-{buffer}": web(law, buffer).scenario(number) for law in LAWS for buffer in BUFFERS}
     return found | {f"{law}-{rtt_ms}": _shifted(law, rtt_ms, number) for law in LAWS for rtt_ms in RTTS_MS}
 
 
-def _shifted(law: Law, rtt_ms: float, number: float) -> ResolvedDict:
+def _shifted(law: Law, rtt_ms: float, number: float) -> Resolved:
     return replace(web(law, BUFFERS[0]), rtt_ms=rtt_ms).scenario(number)
 
 

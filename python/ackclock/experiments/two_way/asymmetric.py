@@ -5,7 +5,7 @@ from typing import Final
 from ackclock.experiments.frame import Setting
 from ackclock.experiments.two_way.atm import LENGTH, LINE_MBPS, SEGMENT_S, USER_SHARE, scenario
 from ackclock.models import two_way
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 RATES: Final = (51.6, 155.0)
 """Cell rates of 1L and 1R [Mbit/s]."""
@@ -19,7 +19,7 @@ MODEL: Final = [float(part) for part in two_way.efficiency(WINDOWS, LENGTH * SEG
 """Efficiencies of 1L and 1R by (4.2)."""
 
 
-def shown(setting: Setting) -> ResolvedDict:
+def shown(setting: Setting) -> Resolved:
     """Give the run from t = 0 with its traces."""
     traces = {"trace.acr": True, "trace.ip_queue": True, "trace.sequence": True}
     changes = {"run.duration": setting.pick("4 s", "20 s"), "run.warmup": f"{WARMUP_S} s"}

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ackclock.charts import Curve
 from ackclock.experiments.frame import Run, resolved, scenario_tables
 from ackclock.experiments.two_way.line import PAPER, end_of, instants, segments_per_second
+from ackclock.scenario import Resolved
 
 SEGMENT: Final = 9180
 CELLS: Final = 193
@@ -26,7 +27,7 @@ LEAST_PEAK: Final = 3
 """Segments in a queue that make a peak: ACKs that come one by one let it hold one or two."""
 
 
-def scenario(name: str, changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def scenario(name: str, changes: Mapping[str, Any] | None = None) -> Resolved:
     """Resolve a scenario of this paper, with changes by dotted path."""
     return resolved(scenario_tables(PAPER, name), changes)
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from ackclock.experiments.frame import Setting
 from ackclock.experiments.two_way.atm import SEGMENT_S, USER_MBPS, scenario
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 WINDOW: Final = 7
 USER: Final = USER_MBPS / 3.0
@@ -17,13 +17,13 @@ DELAYS_MS: Final = (2.0, 6.0, 8.0)
 10 ms on in all the windows exceed the pipe by less than two segments, where the formula does not hold."""
 
 
-def shown(setting: Setting) -> ResolvedDict:
+def shown(setting: Setting) -> Resolved:
     """Give the run with its traces."""
     changes = {"run.duration": setting.pick("3 s", "20 s"), "run.warmup": f"{WARMUP_S} s"}
     return scenario("client-server", changes | {"trace.sequence": True})
 
 
-def with_delay(setting: Setting, delay_ms: float) -> ResolvedDict:
+def with_delay(setting: Setting, delay_ms: float) -> Resolved:
     """Give the run with other clients' links."""
     changes = {f"atm_link.client{number}.delay": f"{delay_ms} ms" for number in (1, 2, 3)}
     return scenario("client-server", changes | {"run.duration": setting.pick("3 s", "20 s"), "trace.sequence": True})

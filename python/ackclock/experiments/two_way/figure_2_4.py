@@ -7,13 +7,13 @@ import numpy as np
 from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.experiments.two_way.line import Pair, end_of, runs_of_data, scenario, visits
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 PAIR = Pair((12, 12), (6.0, 6.0))
 SHOWN_S = 0.06
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give two equal connections whose windows fill the pipe."""
     return {"pair": scenario(PAIR, {"flow.j.start": "3.3 ms"}, setting.pick(40, 200))}
 

@@ -8,7 +8,7 @@ from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.experiments.two_way.line import Pair, Visit, end_of, measured, most_data, scenario, visits
 from ackclock.models import two_way
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 PAIR = Pair((4, 4), (2.0, 2.0))
 PHASES = tuple(round(0.25 * number, 2) for number in range(1, 25))
@@ -17,7 +17,7 @@ CYCLE = 12
 EFFICIENCY = 2.0 / 3.0
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Let both begin with their whole window, connection j later by a phase."""
     begin = {"flow.i.tcp.initial_window": "4 pkt", "flow.j.tcp.initial_window": "4 pkt"}
     rounds = setting.pick(40, 400)

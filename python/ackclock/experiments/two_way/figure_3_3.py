@@ -9,12 +9,12 @@ from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.experiments.two_way.line import Pair, measured, one_way, scenario
 from ackclock.models import two_way
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 LENGTH = 8
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give windows up to six times the link, both ways and one way."""
     rounds = setting.pick(40, 200)
     both = {f"both {w}": scenario(_pair(w), {"flow.j.start": "2.3 ms"}, rounds) for w in _windows(setting)}

@@ -9,14 +9,14 @@ from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.experiments.two_way.line import Pair, measured, one_way, scenario
 from ackclock.models import two_way
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 WINDOW = 8
 LOSS = 0.03
 """A degradation that shows: three points of efficiency. Half a segment of round trip is as much at L = 8."""
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give links up to twice the window, both ways and one way."""
     rounds = setting.pick(40, 200)
     both = {f"both {x}": scenario(_pair(x), {"flow.j.start": "1.3 ms"}, rounds) for x in _lengths(setting)}

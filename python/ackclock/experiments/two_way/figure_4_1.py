@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.experiments.two_way.line import PER_SECOND, Pair, measured, scenario
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 RATE_J = 155.0
 WINDOW_BITS = 128 * 1024 * 8
@@ -30,7 +30,7 @@ def _rates(setting: Setting) -> list[float]:
     return sorted({*np.arange(10.0, 155.1, setting.pick(10.0, 5.0)).tolist(), 20.0, 60.0, 155.0})
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give rates of connection i, with ACKs of 1 byte as the analysis has it and of 0.45% of a segment."""
     rounds = setting.pick(40, 200)
     rates = _rates(setting)

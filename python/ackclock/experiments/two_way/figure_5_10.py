@@ -9,10 +9,10 @@ from ackclock.charts import Chart, Panel
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.experiments.two_way import r_1
 from ackclock.experiments.two_way.atm import sent, straight, user_mbps
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the run, and the same with later phases."""
     return {"shown": r_1.shown(setting)} | r_1.staggered(setting)
 

@@ -9,12 +9,12 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting
 from ackclock.experiments.two_way import r_1
 from ackclock.experiments.two_way.atm import peaks, rows, stepped
 from ackclock.models import two_way
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 PEAK = 23
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the run, and the same with later phases."""
     return {"shown": r_1.shown(setting)} | r_1.staggered(setting)
 

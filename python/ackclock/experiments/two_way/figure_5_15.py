@@ -9,10 +9,10 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.experiments.two_way import client_server as setup
 from ackclock.experiments.two_way.atm import sent, straight, user_mbps
 from ackclock.experiments.two_way.line import instants
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the run of the section."""
     return {"shown": setup.shown(setting)}
 

@@ -10,10 +10,10 @@ from ackclock.experiments.two_way import client_server as setup
 from ackclock.experiments.two_way.atm import average_from_zero, user_mbps
 from ackclock.experiments.two_way.line import end_of
 from ackclock.models import two_way
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the run of the section, and runs with other delays."""
     others = {f"{delay:g} ms": setup.with_delay(setting, delay) for delay in setup.DELAYS_MS}
     return {"shown": setup.shown(setting)} | others

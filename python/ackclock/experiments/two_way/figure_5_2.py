@@ -8,7 +8,7 @@ from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.experiments.two_way.atm import LINE_MBPS, acr_reaches, rows, scenario, stepped
 from ackclock.experiments.two_way.symmetric import shown
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 HANDSHAKE_MS = 16.3
 """A round trip of two cells, at the initial rate."""
@@ -22,7 +22,7 @@ PAUSE_S = 0.005
 """Backward RM cells of a steady flow come a hundred times as often at the rates reached here."""
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the run of the section, and the ramp in other readings."""
     ramp = {"run.duration": setting.pick("0.4 s", "1 s"), "trace.acr": True, "run.warmup": "0 s"}
     return {"shown": shown(setting)} | {name: scenario("abr", ramp | changes) for name, changes in READINGS.items()}

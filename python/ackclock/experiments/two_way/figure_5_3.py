@@ -9,13 +9,13 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.experiments.two_way.atm import LENGTH, peaks, rows, stepped
 from ackclock.experiments.two_way.symmetric import SHOWN_S, WARMUP_S, shown
 from ackclock.models import two_way
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 PEAK = 13
 STEADY_S = 0.12
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the run of the section."""
     return {"shown": shown(setting)}
 

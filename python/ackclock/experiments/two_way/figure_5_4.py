@@ -19,13 +19,13 @@ from ackclock.experiments.two_way.atm import (
 from ackclock.experiments.two_way.line import instants
 from ackclock.experiments.two_way.symmetric import SHOWN_S, WARMUP_S, shown
 from ackclock.models import two_way
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 LATER = ("5 ms", "12 ms", "31 ms")
 SINCE_S = 0.15
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the run of the section, long ones with the second connection later, and one of the first alone."""
     long = {"run.duration": setting.pick("3 s", "20 s"), "run.warmup": "1 s", "trace.sequence": True}
     staggered = {f"later {time}": scenario("abr", long | {"flow.right.start": time}) for time in ("0 s", *LATER)}

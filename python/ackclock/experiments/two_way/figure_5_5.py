@@ -9,12 +9,12 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting
 from ackclock.experiments.two_way.asymmetric import ENDS, MODEL, USER, shown
 from ackclock.experiments.two_way.atm import MEGABYTE, sent, straight, user_mbps
 from ackclock.experiments.two_way.line import instants
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 SINCE_S, UNTIL_S = 0.4, 1.0
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the run of the section."""
     return {"shown": shown(setting)}
 

@@ -8,10 +8,10 @@ from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting
 from ackclock.experiments.two_way.asymmetric import ENDS, RATES, shown
 from ackclock.experiments.two_way.atm import acr_reaches, rows, stepped
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the run of the section."""
     return {"shown": shown(setting)}
 

@@ -10,10 +10,10 @@ from ackclock.experiments.two_way import asymmetric, symmetric
 from ackclock.experiments.two_way.asymmetric import ENDS
 from ackclock.experiments.two_way.atm import LENGTH, SEGMENT_S, USER_MBPS, peaks, stepped, user_mbps
 from ackclock.models import two_way
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the runs of sections 5.3 and 5.2."""
     return {"shown": asymmetric.shown(setting), "symmetric": symmetric.shown(setting)}
 

@@ -9,10 +9,10 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.experiments.two_way.asymmetric import ENDS, MODEL, USER, shown
 from ackclock.experiments.two_way.atm import average_from_zero, user_mbps
 from ackclock.experiments.two_way.line import end_of
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the run of the section."""
     return {"shown": shown(setting)}
 

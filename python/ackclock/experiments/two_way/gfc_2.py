@@ -10,7 +10,7 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting, resolved,
 from ackclock.experiments.two_way.atm import SEGMENT, USER_SHARE, rows, scenario, user_mbps
 from ackclock.experiments.two_way.line import PAPER
 from ackclock.models import two_way
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 KINDS: Final = {"a": 4, "b": 4, "c": 1, "d": 1, "e": 1, "f": 1, "g": 1, "h": 1}
 """Kinds of channels, and the trunks that each crosses."""
@@ -23,7 +23,7 @@ RM_CELLS: Final = 30 / 31
 TRUNK_S, ACCESS_S = 5e-3, 0.5e-3
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give traffic both ways, and from west to east alone."""
     length = {"run.duration": setting.pick("6 s", "30 s"), "run.warmup": "3 s", "trace.sequence": True}
     tables: dict[str, Any] = scenario_tables(PAPER, "gfc-2")
@@ -34,8 +34,8 @@ def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     """Judge the shares, the effect and the formula, channel by channel."""
     both, one = runs["both"], runs["one"]
-    names = [flow["name"] for flow in both.resolved["flows"]]
-    alone = {flow["name"]: _efficiency(one, flow["name"]) * RM_CELLS for flow in one.resolved["flows"]}
+    names = [flow.name for flow in both.resolved.flows]
+    alone = {flow.name: _efficiency(one, flow.name) * RM_CELLS for flow in one.resolved.flows}
     found = {name: _efficiency(both, name) for name in names}
     model = {name: _model(name) for name in names}
     ends = [
@@ -64,7 +64,7 @@ def _share(name: str) -> float:
 
 
 def _efficiency(run: Run, name: str) -> float:
-    names = [flow["name"] for flow in run.resolved["flows"]]
+    names = [flow.name for flow in run.resolved.flows]
     return user_mbps(run, names.index(name)) / (_share(name) * USER_SHARE)
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ackclock.experiments.frame import Run, resolved, scenario_tables
 from ackclock.models import two_way
-from ackclock.paths import host_of, processing_s
-from ackclock.replication import row_flows
+from ackclock.paths import host_of, nodes
+from ackclock.scenario import Resolved
 
 PAPER: Final = "two_way"
 PER_SECOND: Final = 1000.0
@@ -80,7 +80,7 @@ def _two(values: Any) -> tuple[float, float]:
     return first, second
 
 
-def scenario(pair: Pair, changes: Mapping[str, Any] | None = None, rounds: int = 40) -> dict[str, Any]:
+def scenario(pair: Pair, changes: Mapping[str, Any] | None = None, rounds: int = 40) -> Resolved:
     """Resolve the scenario of a pair: half a second for slow start, then so many rounds of two busy periods each."""
     fields: dict[str, Any] = {"run.duration": f"{0.5 + rounds * pair.round_s:.6g} s"}
     for end, flow, part in zip(("line", "line.reverse"), ("i", "j"), range(2), strict=True):
@@ -90,7 +90,7 @@ def scenario(pair: Pair, changes: Mapping[str, Any] | None = None, rounds: int =
     return resolved(scenario_tables(PAPER, "line"), fields | dict(changes or {}))
 
 
-def one_way(pair: Pair) -> dict[str, Any]:
+def one_way(pair: Pair) -> Resolved:
     """Resolve the scenario with connection i alone."""
     tables = scenario_tables(PAPER, "line")
     tables["flow"] = tables["flow"][:1]
@@ -109,14 +109,14 @@ def measured(run: Run, flow: int = 0) -> float:
     In steady state a connection sends its window twice in each period, so the time that so many segments take has no
     error of where it begins.
     """
-    about = run.resolved["flows"][flow]
-    rate = run.resolved["links"][about["path"][0]]["rate_bps"] / (8.0 * about["packet_bytes"])
-    return segments_per_second(run, flow) / float(rate)
+    about = run.resolved.flows[flow]
+    rate = nodes(run.resolved, about.path, about.packet_bytes)[0].packet_rate
+    return segments_per_second(run, flow) / rate
 
 
 def segments_per_second(run: Run, flow: int) -> float:
     """Measure the segments that are acknowledged a second, over whole pairs of windows."""
-    window = int(row_flows(run.resolved)[flow]["sender"]["max_window"])
+    window = int(run.resolved.rows[flow].sender.window_packets)
     times = acknowledged(run, flow)
     pairs = int(np.sum(times > times[-1] * 2.0 / 3.0)) // (2 * window)
     if pairs < 2:
@@ -138,10 +138,10 @@ def instants(run: Run, flow: int, kind: str) -> NDArray[np.float64]:
 
 def _processing(run: Run, node: int) -> tuple[float, float]:
     """Give what a node's process takes for a segment and for an ACK [s]."""
-    flows = run.resolved["flows"]
-    hosts = (host_of(run.resolved, flows[1 - node]["path"]), host_of(run.resolved, flows[node]["return_path"]))
+    flows = run.resolved.flows
+    ends = host_of(run.resolved, flows[1 - node].path), host_of(run.resolved, flows[node].return_path)
     data, ack = (
-        0.0 if host is None else processing_s(host, kind) for host, kind in zip(hosts, ("data_s", "ack_s"), strict=True)
+        0.0 if host is None else host.processing_s(ack=is_ack) for host, is_ack in zip(ends, (False, True), strict=True)
     )
     return data, ack
 
@@ -157,9 +157,9 @@ class Visit(NamedTuple):
 
 def visits(run: Run) -> tuple[list[Visit], list[Visit]]:
     """Replay what node i and node j sent, in order, from the instants at which the senders sent [s]."""
-    links, flows = run.resolved["links"][:2], run.resolved["flows"][:2]
+    links, flows = run.resolved.links[:2], run.resolved.flows[:2]
     services = [
-        (8.0 * flows[1 - node]["ack_bytes"] / links[node]["rate_bps"], 8.0 * flow["packet_bytes"] / link["rate_bps"])
+        (links[node].service_s(flows[1 - node].ack_bytes), link.service_s(flow.packet_bytes))
         for node, (link, flow) in enumerate(zip(links, flows, strict=True))
     ]
     # At equal instants what arrives at a node goes before what enters its queue.
@@ -178,7 +178,7 @@ def visits(run: Run) -> tuple[list[Visit], list[Visit]]:
         start = max(entered, free[node])
         end = free[node] = start + services[node][is_data]
         found[node].append(Visit(is_data, entered, start, end))
-        heappush(entering, (end + links[node]["delay_s"], False, 1 - node, is_data))
+        heappush(entering, (end + links[node].delay_s, False, 1 - node, is_data))
     return found
 
 
@@ -200,4 +200,4 @@ def most_data(stays: Sequence[Visit], after: float) -> int:
 
 def end_of(run: Run) -> float:
     """Give the end of a run [s]."""
-    return float(run.resolved["run"]["duration_s"])
+    return run.resolved.run.duration_s

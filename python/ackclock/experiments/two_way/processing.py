@@ -9,7 +9,7 @@ from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, resolved, scenario_tables, share
 from ackclock.experiments.two_way.line import PAPER, PER_SECOND, Pair, end_of, measured, runs_of_data, visits
 from ackclock.models import two_way
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 WINDOW, LENGTH = 28, 15.0
 SMALL = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7)
@@ -17,12 +17,12 @@ SMALL = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7)
 LONG = (0.9, 1.2, 1.5, 2.0)
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the simple configuration between two hosts, for processing times up to two segments."""
     return {f"{time}": _scenario(time, setting) for time in (0.0, *SMALL, *LONG)}
 
 
-def _scenario(time: float, setting: Setting) -> ResolvedDict:
+def _scenario(time: float, setting: Setting) -> Resolved:
     pair = _pair(time)
     tables = scenario_tables(PAPER, "line")
     each = f"{time * 1e6 / PER_SECOND:.6g} us"

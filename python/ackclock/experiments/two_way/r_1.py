@@ -10,7 +10,7 @@ from ackclock.experiments.frame import Run, Setting
 from ackclock.experiments.two_way.atm import SEGMENT_S, USER_MBPS, scenario, user_mbps
 from ackclock.experiments.two_way.line import instants
 from ackclock.models import two_way
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 WINDOW: Final = 7
 FAT: Final = 4 * WINDOW
@@ -27,14 +27,14 @@ CLUSTER: Final = 3
 """Segments that make a cluster."""
 
 
-def shown(setting: Setting, changes: dict[str, Any] | None = None) -> ResolvedDict:
+def shown(setting: Setting, changes: dict[str, Any] | None = None) -> Resolved:
     """Give the run with all connections from t = 0 and its traces."""
     traces = {"trace.ip_queue": True, "trace.sequence": True}
     fields = {"run.duration": setting.pick("3 s", "20 s"), "run.warmup": f"{WARMUP_S} s"}
     return scenario("r-1", fields | traces | (changes or {}))
 
 
-def staggered(setting: Setting) -> dict[str, ResolvedDict]:
+def staggered(setting: Setting) -> dict[str, Resolved]:
     """Give the same with the right nodes later by a phase."""
     return {f"later {time}": shown(setting, {f"flow.{node}R.start": time for node in (1, 2, 3)}) for time in PHASES}
 

@@ -9,7 +9,7 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting, resolved,
 from ackclock.experiments.two_way.atm import LINE_MBPS, USER_MBPS, scenario, user_mbps
 from ackclock.experiments.two_way.line import PAPER
 from ackclock.models import two_way
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 WINDOW, LENGTH = 28, 15.0
 PEAK_RATES_MBPS = (2.0, 4.0, 10.0, 20.0, 40.0, 80.0, LINE_MBPS)
@@ -17,7 +17,7 @@ PEAK_RATES_MBPS = (2.0, 4.0, 10.0, 20.0, 40.0, 80.0, LINE_MBPS)
 ENOUGH_MBPS = 4.0
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give ACKs apart at several rates, all in one channel, and one connection alone."""
     length = {"run.duration": setting.pick("3 s", "30 s"), "run.warmup": "1 s", "trace.sequence": True}
     found = {

@@ -2,14 +2,14 @@
 
 from ackclock.experiments.frame import Setting
 from ackclock.experiments.two_way.atm import scenario
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 WARMUP_S = 0.4
 """Slow start is over, and the cell rate stands."""
 SHOWN_S = 0.5
 
 
-def shown(setting: Setting) -> ResolvedDict:
+def shown(setting: Setting) -> Resolved:
     """Give the run from t = 0 with its traces."""
     traces = {"trace.acr": True, "trace.ip_queue": True, "trace.sequence": True}
     return scenario("abr", {"run.duration": setting.pick("1.2 s", "4 s"), "run.warmup": f"{WARMUP_S} s"} | traces)

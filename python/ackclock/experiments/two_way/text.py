@@ -21,7 +21,7 @@ from ackclock.experiments.two_way.line import (
     scenario,
     visits,
 )
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 LENGTHS = ((1.0, 1.0), (3.0, 7.0), (8.0, 8.0), (21.0, 9.0))
 RATES = ((1.0, 1.0), (0.6, 1.0), (1.0, 1.0 / 3.0))
@@ -60,7 +60,7 @@ def _conclusion() -> Pair:
     return Pair((WINDOW, WINDOW), (length, length), (1.0, SLOW / FAST))
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the grid, each pair at a phase of its own; ACKs first; the conclusion's rates."""
     rounds = setting.pick(24, 60)
     found = {}

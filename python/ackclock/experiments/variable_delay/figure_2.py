@@ -18,7 +18,7 @@ from ackclock.experiments.variable_delay.path import (
     seeds,
 )
 from ackclock.models import variable_delay
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 SHOWN = 20
 EACH_ACK = "each ack"
@@ -28,7 +28,7 @@ LONGEST_SHOWN_S = 3.0
 PAPER_SAMPLE = 9600.0
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give table 1's runs, of which the first at each period is taken; and one with a sample for each ACK."""
     runs = {f"{period}": scenario(period, INTERVAL, seeds(setting)) for period in PERIODS}
     return runs | {EACH_ACK: scenario(SHOWN, INTERVAL, 1, {"trace.rtt": True})}

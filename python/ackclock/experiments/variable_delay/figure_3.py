@@ -20,7 +20,7 @@ from ackclock.experiments.variable_delay.path import (
     scenario,
     seeds,
 )
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 SHOWN = INTERVALS[1:]
 """The two lambda of the figure; table 1 has the third."""
@@ -33,7 +33,7 @@ NOTE = (
 )
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """From t = 0 as in the paper, and without the first 200 s."""
     runs = seeds(setting)
     shown = {

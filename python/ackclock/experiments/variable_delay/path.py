@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from ackclock.charts import Curve
 from ackclock.experiments.frame import Measure, Run, Setting, resolved, scenario_tables
 from ackclock.models import variable_delay
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
+from ackclock.scenario.resolved_links import PoissonLoss
 from ackclock.stats import estimate
 
 PAPER: Final = "variable_delay"
@@ -37,7 +38,7 @@ MODELS: Final = {
 }
 
 
-def scenario(period: int, interval: int, runs: int, changes: Mapping[str, Any] | None = None) -> ResolvedDict:
+def scenario(period: int, interval: int, runs: int, changes: Mapping[str, Any] | None = None) -> Resolved:
     """Resolve the scenario for mean ON and OFF times [s], a mean time between losses [s], and a number of runs."""
     about = {
         "flow.on-off.traffic.on": f"{period} s",
@@ -75,13 +76,14 @@ class Point:
 def round_trips(run: Run) -> list[NDArray[np.float64]]:
     """Give the round trips of each replication [s], the rounds that began before the measurement left out."""
     rounds = run.trace("rounds")
-    rounds = rounds[rounds["time_s"] - rounds["rtt_s"] >= run.resolved["run"]["warmup_s"]]
+    rounds = rounds[rounds["time_s"] - rounds["rtt_s"] >= run.resolved.run.warmup_s]
     return [group.to_numpy() for _, group in rounds.groupby("replication")["rtt_s"]]
 
 
 def point(run: Run) -> Point:
     """Fit the models to each replication's round trips."""
-    rate = 1.0 / next(link["loss"] for link in run.resolved["links"] if link["loss"])["law"]["mean_interval_s"]
+    laws = (link.loss.law for link in run.resolved.links if link.loss is not None)
+    rate = 1.0 / next(law.mean_interval_s for law in laws if isinstance(law, PoissonLoss))
     samples = round_trips(run)
     found = [predictions(one, rate) for one in samples]
     by_run = {model: np.array([one[model] for one in found]) for model in MODELS}

@@ -20,14 +20,14 @@ from ackclock.experiments.variable_delay.recursion import (
 )
 from ackclock.models import variable_delay
 from ackclock.models.variable_delay import MarkovWindow, Reaction, RoundTripChain
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 STAYS: Final = (2.0, 5.0, 10.0, 30.0)
 """Mean number of rounds in the state of long round trips."""
 SHORT_S, LONG_S, LONG_SHARE, CHAIN_LOSSES = 0.1, 0.7, 0.15, 0.2
 
 
-def scenarios(_setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(_setting: Setting) -> Mapping[str, Resolved]:
     """Nothing crosses a network here."""
     return {}
 

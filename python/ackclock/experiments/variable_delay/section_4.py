@@ -17,13 +17,13 @@ from ackclock.experiments.variable_delay.recursion import (
 )
 from ackclock.models import variable_delay
 from ackclock.models.variable_delay import Reaction
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 MANY_LOSSES = 0.5
 OFF_PERCENT = 2.0
 
 
-def scenarios(_setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(_setting: Setting) -> Mapping[str, Resolved]:
     """Nothing crosses a network here."""
     return {}
 

@@ -22,7 +22,7 @@ from ackclock.experiments.variable_delay.recursion import (
 )
 from ackclock.models import variable_delay
 from ackclock.models.variable_delay import Reaction, RoundTripChain, RoundTrips
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 
 SHOWN_LOSSES: Final = (0.1, 0.5, 3.0)
 RARE: Final = 0.01
@@ -36,7 +36,7 @@ SLOW_STAY: Final = 100.0
 SLOW_GAIN, INDEPENDENT_GAIN = 1.10, 1.01
 
 
-def scenarios(_setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(_setting: Setting) -> Mapping[str, Resolved]:
     """Nothing crosses a network here."""
     return {}
 

@@ -19,7 +19,7 @@ from ackclock.experiments.variable_delay.path import (
     scenario,
     seeds,
 )
-from ackclock.replication import ResolvedDict
+from ackclock.scenario import Resolved
 from ackclock.stats import student_t
 
 INTERVAL: Final = INTERVALS[0]
@@ -44,7 +44,7 @@ READINGS: Final[Mapping[str, Mapping[str, Any]]] = {
 """What the paper does not print, one at a time, at periods of 25 s."""
 
 
-def scenarios(setting: Setting) -> Mapping[str, ResolvedDict]:
+def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the ten rows, and other readings of what is not printed."""
     rows = {f"{period}": scenario(period, INTERVAL, seeds(setting)) for period in PERIODS}
     return rows | {

@@ -1,19 +1,12 @@
-"""Predictions as tables for people: on a terminal and in a notebook."""
+"""Predictions on a terminal."""
 
-import html
 from typing import TYPE_CHECKING
 
-from ackclock.prediction.records import ModelPrediction, Prediction
-from ackclock.tables import TableText, html_table, rich_table
-from ackclock.wording import amount
+from ackclock.prediction.records import Prediction
+from ackclock.tables import rich_table
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-
-def model_table(model: ModelPrediction) -> TableText:
-    """Lay out the numbers of one model."""
-    return TableText([model.subject, "theory"], [[one.text, amount(one.value, one.unit)] for one in model.numbers])
 
 
 def print_prediction(prediction: Prediction, console: "Console") -> None:
@@ -32,7 +25,7 @@ def print_prediction(prediction: Prediction, console: "Console") -> None:
     for model in prediction.applicable:
         console.print()
         console.print(Text(model.title, style="bold"))
-        console.print(rich_table(model_table(model)))
+        console.print(rich_table(model.numbers_table))
         for sentence in model.sentences:
             console.print(Text(f"{sentence[0].upper()}{sentence[1:]}."))
         for warning in model.warnings:
@@ -43,17 +36,3 @@ def print_prediction(prediction: Prediction, console: "Console") -> None:
         console.print(Text("\nNot applicable here:", style="bold"))
     for other in prediction.inapplicable:
         console.print(Text(f"{other.title}: {'; '.join(other.reasons)}", style="dim"))
-
-
-def prediction_html(prediction: Prediction) -> str:
-    """Write what the models say as HTML."""
-    parts = [f"<h4>{html.escape(prediction.title)}</h4>"]
-    for model in prediction.applicable:
-        parts += [f"<p><b>{html.escape(model.title)}</b></p>", html_table(model_table(model))]
-        parts += [f"<p>{html.escape(sentence)}</p>" for sentence in model.sentences]
-        parts += [f"<p><b>Warning:</b> {html.escape(warning)}</p>" for warning in model.warnings]
-    parts += [
-        f"<p><i>{html.escape(other.title)}: {html.escape('; '.join(other.reasons))}</i></p>"
-        for other in prediction.inapplicable
-    ]
-    return "".join(parts)

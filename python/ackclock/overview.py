@@ -1,0 +1,33 @@
+"""What the picture of a run records: how often over the whole run, and how much of its end in detail."""
+
+from ackclock.paths import empty_round_trip_s, meets_acks
+from ackclock.scenario import Resolved
+
+INTERVALS = 2000
+CELLS = 2_000_000
+"""Most (interval, flow or link) pairs that a picture may cost; each holds a minimum and a maximum."""
+DETAIL_ROUND_TRIPS = 8
+"""Length of the end that a picture magnifies, in the longest round trips."""
+
+
+def overview_interval_s(resolved: Resolved) -> float:
+    """Choose the picture's time step [s]: the scenario's, else one coarser where there are many flows and links."""
+    asked = resolved.trace.overview_interval_s
+    if asked is not None:
+        return asked
+    elements = len(resolved.flow_names) + len(resolved.links)
+    return resolved.run.duration_s / max(20, min(INTERVALS, CELLS // elements))
+
+
+def overview_detail_s(resolved: Resolved) -> float | None:
+    """Choose how much of the run's end the picture magnifies [s]; None: nothing.
+
+    Bunches of ACKs and bursts of whole windows come and go within a round trip: no picture of a whole run shows them.
+    """
+    asked = resolved.trace.overview_detail_s
+    if asked is not None:
+        return asked
+    if resolved.atm is None and not meets_acks(resolved):
+        return None
+    longest = max(empty_round_trip_s(resolved, flow) for flow in resolved.flows)
+    return min(DETAIL_ROUND_TRIPS * longest, resolved.run.duration_s)
