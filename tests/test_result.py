@@ -67,6 +67,15 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
     assert loaded.plot() is not None
 
 
+def test_a_scenario_that_is_none_is_no_result(tmp_path: Path) -> None:
+    make_result().save(tmp_path)
+    content = json.loads((tmp_path / "result.json").read_text())
+    content["resolved"]["links"][0]["rate_bps"] = -1.0
+    (tmp_path / "result.json").write_text(json.dumps(content))
+    with pytest.raises(ResultError, match=r"links\[0\]\.rate_bps"):
+        Result.load(tmp_path)
+
+
 def test_the_folder_holds_what_it_says_and_nothing_else(tmp_path: Path) -> None:
     make_result().save(tmp_path)
     assert files(tmp_path) == [

@@ -22,7 +22,7 @@ MOST_DECIMALS = 6
 
 @dataclass(frozen=True)
 class Column:
-    """How one quantity stands in a table.
+    """How one quantity is written in a table.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ class Result:
     version : str
         The version of ackclock that ran it.
     traces : mapping of str to DataFrame, optional
-        A data frame by trace name; flows and links stand there by name.
+        A data frame by trace name; flows and links are named in it.
     captures : mapping of str to bytes, optional
         A pcapng file by link name.
     """
@@ -161,8 +161,8 @@ class Result:
         Each timeout is of one kind, the first that fits [engset, section 5.4.3]: `repeated` (TOTO, of a packet whose
         timer expired before), `in_recovery` (TDTO), `at_beginning` (TObeg, the first two packets of a transfer),
         `at_end` (TOend, its last three), `other`. `stalled_s` is the time since the packet sent last, over all
-        timeouts. A fast recovery counts where it succeeds; `recovery_sent_on_end` are the packets that its last ACK
-        let out, `recovery_sent` those before, retransmissions included. A timeout or fast retransmit is `spurious`
+        timeouts. A fast recovery counts where it succeeds; `recovery_sent_on_end` are the packets sent on
+        its last ACK, `recovery_sent` those before, retransmissions included. A timeout or fast retransmit is `spurious`
         where the packet's last copy was not dropped.
         """
         return _frame(self.summary.get("recoveries", []), RECOVERY_QUANTITIES)
@@ -174,7 +174,7 @@ class Result:
 
     @property
     def active(self) -> pd.DataFrame:
-        """How long so many web sources were active: a row a number of active ones, [[flow]] and replication."""
+        """How long each number of web sources was active: a row a number, [[flow]] and replication."""
         return self._measured(ACTIVE)
 
     @property

@@ -39,7 +39,7 @@ def prepare_folder(folder: Path) -> None:
 
 
 def write_files(folder: Path, writers: Mapping[str, Writer]) -> None:
-    """Write files by their name inside a folder: first all of them beside their places, then moved there.
+    """Write files by their name inside a folder: first all of them under other names, then renamed.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ changes; a new column is not added here."""
 def digest(resolved: Resolved) -> str:
     """Run a scenario and give the number of what all its replications measured, as 16 hexadecimal digits."""
     found = hashlib.blake2b(digest_size=8)
-    for replication in run_resolved(resolved.to_dict(), threads=2):
+    for replication in run_resolved(resolved, threads=2):
         for values in _columns(replication):
             found.update(str(values.size).encode())
             found.update(np.ascontiguousarray(values, dtype="<f8").tobytes())

@@ -1,6 +1,6 @@
 """The inverse questions: not what happens on this path, but what to change.
 
-Each topic is one function: it recommends something by a rule, shows the other rules beside it, and tries the
+Each topic is one function: it recommends something by a rule, shows the other rules too, and tries the
 recommendation by a simulation of before and after.
 """
 

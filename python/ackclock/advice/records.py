@@ -94,7 +94,7 @@ class Recommendation:
     changes : mapping of str to str or int
         What to change, by dotted path, as `run --set` takes it; empty where all is well.
     rules : tuple of Rule
-        The rule that decided, and the others beside it.
+        The rule that decided, and the others.
     check : tuple of BeforeAfter
         The simulations of before and after; empty where nothing was simulated.
     remarks : tuple of str

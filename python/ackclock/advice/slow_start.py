@@ -23,7 +23,7 @@ CYCLES = 20
 """TCP cycles that the check simulates; the first two are not measured."""
 STEPS = 8
 STEP = 1.1
-"""Where the simulation still loses packets in slow start, the buffers grow by this factor, so many times at most."""
+"""Where the simulation still loses packets in slow start, the buffers grow by this factor, at most `STEPS` times."""
 
 
 def advise_slow_start(bench: Bench, *, simulate: bool) -> Recommendation | None:
@@ -209,7 +209,7 @@ def _remarks(wanted: list[float], buffers: list[float], after: Result) -> Iterat
 
 
 def _check_run(scene: Scene, nodes: list[Node], wanted: list[float]) -> dict[str, str | bool]:
-    """Choose a run of so many cycles: in each the window grows by a packet a round trip from half to all of W_max."""
+    """Choose a run of `CYCLES` cycles: in each the window grows by a packet a round trip from half to all of W_max."""
     slowest = min(node.packet_rate for node in nodes)
     largest = slowest * scene.round_trip_s + max(wanted)
     cycle = largest * (scene.round_trip_s + max(wanted) / slowest)

@@ -1,6 +1,6 @@
 """AIMD by the round trips that a run measured: the chain of Altman, Barakat and Ramos, fitted to the run's own rounds.
 
-It tells what a changing round trip makes of the throughput, whatever makes it change: queues, priorities, delays.
+The model says how a changing round trip changes the throughput, whatever its cause: queues, priorities, delays.
 """
 
 from collections.abc import Iterator

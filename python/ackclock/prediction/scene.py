@@ -50,7 +50,7 @@ class Scene:
 
     @property
     def count(self) -> int:
-        """How many flows alike it stands for."""
+        """Number of flows alike."""
         return self.flow.count
 
     @property

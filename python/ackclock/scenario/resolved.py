@@ -130,7 +130,7 @@ class Resolved:
         return None if self.atm is None else self.atm.network
 
     def channel_end(self, link: int) -> EndSettings | None:
-        """Return the end of a channel that a link stands for; None where it stands for itself."""
+        """Return the end of the ATM channel that a link represents; None for any other link."""
         if self.atm is None or link not in self.atm.links:
             return None
         place = self.atm.links.index(link)

@@ -17,7 +17,7 @@ Path = Annotated[Indices, Field(min_length=1)]
 
 @dataclass(frozen=True, slots=True)
 class NoAllocation:
-    """A port that tells no explicit rate."""
+    """A port without explicit rates."""
 
     __pydantic_config__ = CONFIG
     algorithm: Literal["none"]
@@ -25,7 +25,7 @@ class NoAllocation:
 
 @dataclass(frozen=True, slots=True)
 class ShareAllocation:
-    """A port that tells max-min shares."""
+    """A port that gives max-min shares as explicit rates."""
 
     __pydantic_config__ = CONFIG
     algorithm: Literal["two-pass", "by-ccr"]
@@ -136,7 +136,7 @@ class AtmSettings:
 
 @dataclass(frozen=True, slots=True)
 class ChannelsSettings:
-    """A network, and the link that stands for the way from each end: near and far end of each channel in turn."""
+    """A network, and the link that represents the way from each end: near and far end of each channel in turn."""
 
     __pydantic_config__ = CONFIG
     network: AtmSettings

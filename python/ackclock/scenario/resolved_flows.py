@@ -60,7 +60,7 @@ class ResolvedFlow:
 
     @property
     def is_large_group(self) -> bool:
-        """Whether it stands for more flows than the engine counts one by one."""
+        """Whether it has more flows than the engine counts one by one."""
         return self.count > MOST_ROWS_OF_A_GROUP
 
     @property

@@ -195,7 +195,7 @@ class SimplexLink:
     def kind(self) -> LinkKind:
         """The kind of element: a link, a link of which each flow has a copy of its own, or the process of a host.
 
-        The link that stands for a channel of an ATM network is a "link"; `Resolved.channel_end` knows it.
+        The link that represents an ATM channel is a "link"; `Resolved.channel_end` gives the channel's end.
         """
         if self.processing is not None:
             return "host"

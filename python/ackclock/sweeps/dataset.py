@@ -1,4 +1,4 @@
-"""The points of a sweep as one labelled array a quantity, with the models' predictions beside."""
+"""The points of a sweep as one labelled array a quantity, with the models' predictions."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -68,7 +68,7 @@ class Folder:
             return False
 
     def keep(self, key: str, content: bytes) -> None:
-        """Write a point beside its place, then move it there."""
+        """Write a point to a temporary file, then rename it."""
         target = self._file(key)
         target.parent.mkdir(exist_ok=True)
         temporary = self._path / f"{self._mark}{os.getpid()}.{key}"

@@ -58,8 +58,8 @@ def sweep(  # noqa: PLR0913  all but two by name
     Returns
     -------
     xarray.Dataset
-        Dimensions: the axes, then replication, flow and link; simulated quantities, and the models' predictions beside
-        them. The same for any number of jobs, and on a cluster.
+        Dimensions: the axes, then replication, flow and link; simulated quantities, and the models'
+        predictions. The same for any number of jobs, and on a cluster.
 
     Raises
     ------
