@@ -23,7 +23,6 @@ from ackclock.scenario import Resolved
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ackclock.comparison import Pair
     from ackclock.prediction import Level
 
 LEGEND_COLUMNS = 7
@@ -68,7 +67,7 @@ def overview_picture(resolved: Resolved, overview: pd.DataFrame, levels: "Sequen
     return figure
 
 
-def comparison_picture(title: str, pairs: "Sequence[Pair]") -> Figure:
+def comparison_picture(title: str, pairs: "Sequence[Any]") -> Figure:
     """Draw predictions as parts of what was simulated: 100% is agreement.
 
     Parameters
