@@ -261,9 +261,11 @@ def test_after_the_first_new_sample_the_rto_is_above_the_new_round_trip() -> Non
 
 
 def test_what_is_outside_the_domain_is_said() -> None:
-    assert model.step_warnings(0.2, 0.3, 0.2004) == ()
-    assert len(model.step_warnings(0.2, 3.0, 0.1)) == 2
-    assert "holding_time_factor" in model.goodput_warnings([0.1, 100])[0]
+    record, instant = model.MODELS["false_timeout"], step(13, 0.0)
+    assert record.warnings(step=instant, new_round_trip_time=0.3, rto=0.2004) == ()
+    assert len(record.warnings(step=instant, new_round_trip_time=3.0, rto=0.1)) == 2
+    goodput = model.MODELS["ideal_goodput_of_factor"]
+    assert "holding_time_factor" in goodput.warnings(holding_time_factor=[0.1, 100])[0]
 
 
 @pytest.mark.parametrize(

@@ -273,10 +273,11 @@ def test_arguments_broadcast() -> None:
 
 
 def test_the_cycle_says_what_lies_outside_its_domain() -> None:
-    assert model.cycle([100], [20], 1.0).warnings == ()
-    (warning,) = model.cycle([100], [50], 1.0).warnings
+    record = model.MODELS["cycle"]
+    assert record.warnings(rates=[100], buffers=[20], round_trip_time=1.0) == ()
+    (warning,) = record.warnings(rates=[100], buffers=[50], round_trip_time=1.0)
     assert warning.startswith("beta = B / (mu T): is outside the domain; given 0.5; allowed > 0 and <= 0.25; ")
-    assert len(model.cycle([100, 90], [1, 1], 0.01).warnings) == 3
+    assert len(record.warnings(rates=[100, 90], buffers=[1, 1], round_trip_time=0.01)) == 3
 
 
 REFUSED: list[tuple[Callable[[], object], str]] = [

@@ -348,7 +348,7 @@ def test_sources_and_limits_are_data() -> None:
         assert set(model.arguments) == set(arguments)
         assert set(model.domain) <= set(model.arguments)
         assert model.source
-        assert model.equation
+        assert model.citations
         assert model.assumes
 
 

@@ -23,6 +23,10 @@ ratios = st.floats(0.01, 200.0)
 times = st.floats(1e-3, 100.0)
 
 
+def warnings(found: engset.Prediction, *, long_tailed: bool = False) -> tuple[str, ...]:
+    return engset.MODELS["predict"].warnings(prediction=found, long_tailed=long_tailed)
+
+
 def whole(found: engset.Rounds) -> tuple[float, float]:
     return float(found.flights), float(found.following)
 
@@ -388,18 +392,18 @@ def test_sources_that_never_share_keep_their_peak_rate() -> None:
     assert np.isnan(found.decay[:2]).all()
     assert (found.loss[:2] == 0).all()
     assert found.rate[2] < 800e3
-    assert [text.split(":")[0] for text in found.warnings()] == ["loss", "sources_above_threshold"]
+    assert [text.split(":")[0] for text in warnings(found)] == ["loss", "sources_above_threshold"]
 
 
 def test_warnings_name_what_does_not_hold() -> None:
     light = engset.predict(PACED, 12, 80, window=12, buffer=750)
-    assert light.warnings() == ()
-    assert light.warnings(long_tailed=True) == ()
+    assert warnings(light) == ()
+    assert warnings(light, long_tailed=True) == ()
     wide = engset.predict(PACED, 12, 80, window=44, buffer=750)
-    assert wide.warnings() == ()
-    assert [text.split(":")[0] for text in wide.warnings(long_tailed=True)] == ["slow_start_span"]
+    assert warnings(wide) == ()
+    assert [text.split(":")[0] for text in warnings(wide, long_tailed=True)] == ["slow_start_span"]
     lossy = engset.predict(SPECIAL, 347, 100, off_time=5.0, buffer=50)
-    assert [text.split(":")[0] for text in lossy.warnings()] == ["loss", "saturated_round_trip_time"]
+    assert [text.split(":")[0] for text in warnings(lossy)] == ["loss", "saturated_round_trip_time"]
 
 
 # ---- queue and buffers

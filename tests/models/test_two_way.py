@@ -19,6 +19,7 @@ channels = st.sampled_from([(1.0, 1.0), (1.0, 1.0), (1.0, 2.0), (4.0, 1.0), (0.5
 phases = st.integers(-160, 160).map(lambda eighths: eighths / 8)
 MEGABIT = 1e6 / 8192  # in segments of 1 KB
 FIGURE_4_1 = {"windows": 128, "delays": 0.005}
+warnings = two_way.MODELS["efficiency"].warnings
 
 
 def long_enough(windows: tuple[int, int], delays: tuple[float, float], rates: tuple[float, float]) -> float:
@@ -71,7 +72,7 @@ def test_simulated_queues_keep_within_lemmas_4_and_5(
     windows: tuple[int, int], delays: tuple[float, float], rates: tuple[float, float], phase: float
 ) -> None:
     assume(two_way.acks_compress(windows, delays, rates))
-    assume(not two_way.warnings(windows, delays, rates))
+    assume(not warnings(windows=windows, delays=delays, rates=rates))
     until = long_enough(windows, delays, rates)
     found = two_way.timeline(windows, delays, rates, until=until, starts=[0.0, phase])
     bounds = two_way.maximum_queue(windows, delays, rates)
@@ -188,10 +189,10 @@ def test_connections_share_the_fat_one_by_their_windows() -> None:
 
 
 def test_warnings_name_acks_and_a_window_that_hardly_exceeds_the_pipe() -> None:
-    assert two_way.warnings([40, 28], 5) == ()
-    assert [text.split(":")[0] for text in two_way.warnings(6, 5.5, ack_size=0.2)] == ["ack_time", "overlap"]
-    assert two_way.warnings(4, 5.5) == ()
-    assert two_way.warnings(28, 5, rates=[1.0, 10.0], ack_size=0.01)[0].startswith("ack_time")
+    assert warnings(windows=[40, 28], delays=5) == ()
+    assert [text.split(":")[0] for text in warnings(windows=6, delays=5.5, ack_size=0.2)] == ["ack_time", "overlap"]
+    assert warnings(windows=4, delays=5.5) == ()
+    assert warnings(windows=28, delays=5, rates=[1.0, 10.0], ack_size=0.01)[0].startswith("ack_time")
 
 
 def test_a_single_window_s_worth_of_time_shows_no_period() -> None:

@@ -19,9 +19,8 @@ from ackclock.engine import run_resolved
 from ackclock.errors import ModelError
 from ackclock.models import variable_delay as model
 from ackclock.models.domain import FloatArray
-from ackclock.models.variable_delay.limits import Reaction
 
-REACTIONS: tuple[Reaction, ...] = ("per-round", "per-loss")
+REACTIONS: tuple[model.Reaction, ...] = ("per-round", "per-loss")
 reactions = st.sampled_from(REACTIONS)
 mean_times = st.floats(0.01, 5.0)
 loss_rates = st.floats(0.001, 20.0)
@@ -45,7 +44,7 @@ def close(values: FloatArray, expected: float) -> bool:
 
 @pytest.mark.parametrize("reaction", REACTIONS)
 @pytest.mark.parametrize("trips", [model.RoundTrips.constant(1.5), model.RoundTrips.from_distribution(stats.expon())])
-def test_the_recursion_has_the_window_of_the_closed_forms(trips: model.RoundTrips, reaction: Reaction) -> None:
+def test_the_recursion_has_the_window_of_the_closed_forms(trips: model.RoundTrips, reaction: model.Reaction) -> None:
     lam, gamma, beta = 0.4, 0.3, 0.5
     generator = np.random.default_rng(12)
     found = model.simulate_window(
@@ -62,7 +61,7 @@ def test_the_recursion_has_the_window_of_the_closed_forms(trips: model.RoundTrip
 
 
 @pytest.mark.parametrize("reaction", REACTIONS)
-def test_the_recursion_over_a_chain_has_the_window_of_the_linear_system(reaction: Reaction) -> None:
+def test_the_recursion_over_a_chain_has_the_window_of_the_linear_system(reaction: model.Reaction) -> None:
     lam = [0.1, 1.0, 0.0]
     generator = np.random.default_rng(13)
     found = model.simulate_window(
@@ -87,7 +86,7 @@ def test_equation_5_as_printed_without_the_transpose_is_far_off() -> None:
 
 @given(mean=mean_times, lam=loss_rates, gamma=decreases, beta=increases, reaction=reactions, rows=st.data())
 def test_a_chain_of_equal_states_is_independent(  # noqa: PLR0917
-    mean: float, lam: float, gamma: float, beta: float, reaction: Reaction, rows: st.DataObject
+    mean: float, lam: float, gamma: float, beta: float, reaction: model.Reaction, rows: st.DataObject
 ) -> None:
     weights = np.array(rows.draw(st.lists(st.floats(0.01, 1.0), min_size=9, max_size=9))).reshape(3, 3)
     trips = exponential(mean)
@@ -100,7 +99,7 @@ def test_a_chain_of_equal_states_is_independent(  # noqa: PLR0917
 
 
 @given(lam=loss_rates, gamma=decreases, beta=increases, reaction=reactions)
-def test_a_chain_without_memory_is_its_mixture(lam: float, gamma: float, beta: float, reaction: Reaction) -> None:
+def test_a_chain_without_memory_is_its_mixture(lam: float, gamma: float, beta: float, reaction: model.Reaction) -> None:
     chain = model.round_trip_chain([[0.75, 0.25], [0.75, 0.25]], [0.1, 0.7])
     mixed = model.RoundTrips.from_samples([0.1, 0.1, 0.1, 0.7])
     found = model.markov_window(chain, lam, gamma, beta, reaction)
@@ -129,7 +128,7 @@ def test_the_implicit_equation_is_solved(mean: float, p: float, gamma: float, be
 
 
 @given(mean=mean_times, gamma=decreases, beta=increases, reaction=reactions)
-def test_rare_losses_leave_the_mean_alone(mean: float, gamma: float, beta: float, reaction: Reaction) -> None:
+def test_rare_losses_leave_the_mean_alone(mean: float, gamma: float, beta: float, reaction: model.Reaction) -> None:
     lam = 1e-7 / mean
     trips = model.RoundTrips.from_distribution(stats.expon(scale=mean))
     rate = model.sending_rate(trips, lam, gamma, beta, reaction).printed
@@ -160,7 +159,9 @@ def test_a_long_tail_is_integrated_to_its_end() -> None:
 
 
 @given(lam=loss_rates, gamma=decreases, reaction=reactions, cv=st.floats(0.05, 3.0))
-def test_a_constant_round_trip_is_the_least_variable(lam: float, gamma: float, reaction: Reaction, cv: float) -> None:
+def test_a_constant_round_trip_is_the_least_variable(
+    lam: float, gamma: float, reaction: model.Reaction, cv: float
+) -> None:
     shape = 1.0 / cv**2
     variable = model.RoundTrips.from_transform(lambda s: (1.0 + s / shape) ** -shape, 1.0)
     found = model.compare_variability(variable, model.RoundTrips.constant(1.0), lam, gamma, reaction)
@@ -225,10 +226,11 @@ def test_a_chain_is_recovered_from_its_own_rounds() -> None:
     fitted = model.fit_states(rounds, thresholds=[0.2, 0.5])
     # The rarest row has some 4700 samples: a standard error is at most 0.007.
     assert np.abs(fitted.chain.transitions - p).max() < 0.035
-    assert fitted.warnings == ()
+    warnings = model.MODELS["fit_states"].warnings
+    assert warnings(visits=fitted.visits) == ()
     means = model.fit_states(rounds, thresholds=[0.2, 0.5], contents="mean")
     assert means.chain.means == pytest.approx(fitted.chain.means)
-    assert "visits of a state" in model.fit_states(rounds[:50], quantiles=[0.5]).warnings[0]
+    assert "visits of a state" in warnings(visits=model.fit_states(rounds[:50], quantiles=[0.5]).visits)[0]
 
 
 @given(st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.7]), min_size=3, max_size=40), st.integers(2, 6))
@@ -261,13 +263,13 @@ def test_csv_and_parquet_give_the_same_trace(tmp_path: Path) -> None:
     assert binary.samples.tolist() == trips.tolist()
     assert text.samples == pytest.approx(trips)
     assert text.tiling == pytest.approx(1.0)
-    assert text.warnings == ()
+    assert model.MODELS["round_trip_trace"].warnings(tiling=text.tiling) == ()
 
 
 def test_a_sample_for_each_ack_is_warned_of_and_thinned() -> None:
     starts = np.arange(0.0, 10.0, 0.02)
     dense = model.round_trip_trace(starts, np.where(starts < 5.0, 0.1, 0.4))
-    assert "do not tile the time axis" in dense.warnings[0]
+    assert "do not tile the time axis" in model.MODELS["round_trip_trace"].warnings(tiling=dense.tiling)[0]
     thinned = model.one_a_round(dense)
     assert thinned.tiling == pytest.approx(1.0, abs=0.05)
     # The mean over the samples of all packets counts long rounds too often.
@@ -477,9 +479,10 @@ def test_a_million_points_are_those_of_a_few(trips: model.RoundTrips) -> None:
 
 
 def test_small_windows_and_large_ones_are_warned_of() -> None:
-    assert model.domain_warnings([20.0, 30.0]) == ()
-    assert "timeouts" in model.domain_warnings([20.0, 3.0])[0]
-    assert "the receiver's window is left out" in model.domain_warnings(20.0, receiver_window=30.0)[0]
+    record = model.MODELS["mean_window"]
+    assert record.warnings(window=[20.0, 30.0]) == ()
+    assert "timeouts" in record.warnings(window=[20.0, 3.0])[0]
+    assert "the receiver's window is left out" in record.warnings(window=20.0, receiver_window=30.0)[0]
 
 
 TRIPS = model.RoundTrips.constant(0.1)

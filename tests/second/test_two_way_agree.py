@@ -208,7 +208,7 @@ def test_the_simulations_agree_with_the_theorems_where_no_warning_is_given() -> 
         nodes = run.simulate(whole=True)
         found = [float(node.efficiency(4)) for node in nodes]
         expected = [second.asymmetric_efficiency(*way) for way in run.ways]
-        quiet = not model.warnings(run.windows, delays, rates)
+        quiet = not model.MODELS["efficiency"].warnings(windows=run.windows, delays=delays, rates=rates)
         assert quiet == run.exceeds_by_two_segments, run
         if not quiet:
             # The period may span other numbers of windows here: the segments are compared above.

@@ -1,26 +1,33 @@
-"""What a model's numbers must be, and what they should be for the model to be trusted: limits as data.
+"""Limits of a model's numbers, as data: where there is a result, and where it can be trusted.
 
-Outside the limits of an argument there is no value: `checked` raises. Outside the limits of a domain there is a value
-that should not be trusted: `Limits.warning` returns the sentence that says so, and nobody prints it.
+A value outside the limits of an argument is an error: `checked` raises `ModelError`. A value outside the limits of a
+domain is a warning: the model computes a result, and `Limits.warning` returns the sentence that questions it.
 """
 
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from math import inf
-from typing import Any, TypeAlias
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy import typing as npt
+from typing_extensions import TypeAliasType
 
 from ackclock.errors import Fault, ModelError
+from ackclock.models.citations import Citation, citations, references
 
-FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.int64]
-BoolArray: TypeAlias = NDArray[np.bool_]
+# Named aliases: a signature shows the name, where an ordinary alias would be expanded to hundreds of characters.
+ArrayLike = TypeAliasType("ArrayLike", npt.ArrayLike)
+FloatArray = TypeAliasType("FloatArray", npt.NDArray[np.float64])
+IntArray = TypeAliasType("IntArray", npt.NDArray[np.int64])
+BoolArray = TypeAliasType("BoolArray", npt.NDArray[np.bool_])
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """An interval for a quantity, its unit and the reason.
+    """An interval for a quantity, its unit and the reason for it.
 
     Parameters
     ----------
@@ -29,9 +36,11 @@ class Limits:
     low_included, high_included : bool
         Whether an end belongs to the interval. An infinite end that belongs to it means that infinity is a value.
     unit : str
-        ``"1"`` for a pure number.
+        The unit; ``"1"`` for a pure number.
     reason : str
-        Why, for the reader of the warning or of the error.
+        The reason, for the reader of the warning or of the error.
+    whole : bool
+        Whether only whole numbers belong to the interval; infinity counts as whole.
 
     Examples
     --------
@@ -45,6 +54,7 @@ class Limits:
     high_included: bool = False
     unit: str = "1"
     reason: str = ""
+    whole: bool = False
 
     def __str__(self) -> str:
         parts = []
@@ -58,14 +68,15 @@ class Limits:
         return (" and ".join(parts) or "any number") + unit
 
     def contain(self, values: ArrayLike) -> BoolArray:
-        """Tell for each value whether it lies within; nan never does."""
+        """Return for each value whether it lies within the limits; nan never does."""
         array = np.asarray(values, dtype=np.float64)
         above = array >= self.low if self.low_included else array > self.low
         below = array <= self.high if self.high_included else array < self.high
-        return np.asarray(above & below)
+        within = np.asarray(above & below)
+        return within & (array == np.floor(array)) if self.whole else within
 
     def warning(self, name: str, values: ArrayLike) -> str | None:
-        """Say that some values lie outside, or return None where all lie within.
+        """Return the sentence that names a value outside the limits, or None where all lie within.
 
         Examples
         --------
@@ -80,28 +91,31 @@ class Limits:
 
 
 def checked(**arguments: tuple[Any, Limits]) -> list[FloatArray]:
-    """Turn arguments into arrays; each must lie within its limits, and all must broadcast together.
+    """Return arguments as arrays; each must lie within its limits, and all must broadcast together.
 
     Parameters
     ----------
     **arguments : tuple of array_like and Limits
-        By the argument's name.
+        Values and limits, by the argument's name.
 
     Returns
     -------
     list of array of float
-        In the order given, not yet broadcast.
+        The arrays in the order given, not yet broadcast.
 
     Raises
     ------
     ModelError
-        For the first argument that is wrong.
+        If an argument is outside its limits, or the shapes do not fit; the error is about the first such argument.
 
     Examples
     --------
     >>> checked(rate=(-1.0, Limits(0.0, unit="pkt/s")))
     Traceback (most recent call last):
     ackclock.errors.ModelError: rate: is out of range; given -1; allowed > 0 and finite [pkt/s]
+    >>> checked(sources=(2.5, Limits(1.0, low_included=True, whole=True)))
+    Traceback (most recent call last):
+    ackclock.errors.ModelError: sources: is no whole number; given 2.5; allowed whole, >= 1 and finite
     """
     arrays = [_checked(name, value, limits) for name, (value, limits) in arguments.items()]
     try:
@@ -116,13 +130,150 @@ def checked(**arguments: tuple[Any, Limits]) -> list[FloatArray]:
     return arrays
 
 
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The record of a published model; `model` makes it, a package's `MODELS` holds it.
+
+    Parameters
+    ----------
+    function : callable
+        The function or class that computes the model. Its docstring says what it computes, and cites the source.
+    arguments : mapping of str to Limits
+        The limits of each numeric argument. A value outside them is an error: the function raises `ModelError`.
+    domain : mapping of str to Limits
+        The limits within which the result can be trusted, by quantity: an argument, or what `quantities` returns. A
+        value outside them is a warning: the function computes the result, and `warnings` reports the value.
+    quantities : callable, optional
+        The function that computes those quantities of the domain that are no arguments.
+    assumes : str
+        What the model takes for granted and no argument expresses.
+    """
+
+    function: Callable[..., Any]
+    arguments: Mapping[str, Limits]
+    domain: Mapping[str, Limits]
+    quantities: Callable[..., Mapping[str, Any]] | None
+    assumes: str
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.function.__name__
+
+    @property
+    def computes(self) -> str:
+        """The first sentence of the function's docstring, without its citation."""
+        paragraph = " ".join((self.function.__doc__ or "").split("\n\n")[0].split())
+        return re.sub(r"(,? \[[^][]*\])+\.$", ".", paragraph)
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """The papers that the function's docstring cites, and the places in them."""
+        return tuple(citations(self.function.__doc__ or ""))
+
+    @property
+    def source(self) -> str:
+        """Authors, title and publication of the cited papers."""
+        return "; ".join(dict.fromkeys(references()[one.key] for one in self.citations))
+
+    @property
+    def equations(self) -> str:
+        """The equations, and other places, that are cited of the first paper."""
+        first = self.citations[0].key
+        return ", ".join(
+            dict.fromkeys(str(place) for key, places in self.citations if key == first for place in places)
+        )
+
+    def take(self, **values: Any) -> list[FloatArray]:
+        """Return arguments as arrays that broadcast together, checked against their limits, in the order given."""
+        return checked(**{name: (value, self.arguments[name]) for name, value in values.items()})
+
+    def warnings(self, **values: Any) -> tuple[str, ...]:
+        """Return a sentence for each quantity of the domain that has a value outside its limits.
+
+        Parameters
+        ----------
+        **values
+            Arguments of the model, those that matter; or, where the model has `quantities`, what these are made from.
+
+        Raises
+        ------
+        ModelError
+            If the model has no such argument.
+
+        Examples
+        --------
+        >>> from ackclock.models.classics import MODELS
+        >>> MODELS["square_root_rate"].warnings(loss_probability=0.2)[0]
+        'loss_probability: is outside the domain; given 0.2; allowed > 0 and <= 0.01; timeouts are left out'
+        """
+        known = {**values, **self.quantities(**values)} if self.quantities else values
+        if not self.quantities and (unknown := values.keys() - self.arguments.keys()):
+            allowed = ", ".join(self.arguments)
+            raise ModelError(Fault(self.name, "has no such argument", ", ".join(sorted(unknown)), allowed))
+        found = (limits.warning(name, known[name]) for name, limits in self.domain.items() if name in known)
+        return tuple(warning for warning in found if warning is not None)
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_RECORDS: Final[dict[Callable[..., Any], Model]] = {}
+
+
+def model(
+    *,
+    domain: Mapping[str, Limits] = MappingProxyType({}),
+    quantities: Callable[..., Mapping[str, Any]] | None = None,
+    assumes: str = "",
+    **arguments: Limits,
+) -> Callable[[_Function], _Function]:
+    """Make a decorator that records a function, or a class, as a published model; `Model` describes the parameters.
+
+    Examples
+    --------
+    >>> @model(window=Limits(0.0, unit="pkt"))
+    ... def halved(window):
+    ...     (w,) = model_of(halved).take(window=window)
+    ...     return w / 2.0
+    >>> halved(-4.0)
+    Traceback (most recent call last):
+    ackclock.errors.ModelError: window: is out of range; given -4; allowed > 0 and finite [pkt]
+    """
+
+    def record(function: _Function) -> _Function:
+        _RECORDS[function] = Model(function, MappingProxyType(arguments), domain, quantities, assumes)
+        return function
+
+    return record
+
+
+def model_of(function: Callable[..., Any]) -> Model:
+    """Return the record of a function or class that `model` decorates."""
+    return _RECORDS[function]
+
+
+def models_of(package: str) -> Mapping[str, Model]:
+    """Return the records of all models of a package, by name."""
+    inside = (record for record in _RECORDS.values() if record.function.__module__.startswith(f"{package}."))
+    return MappingProxyType({record.name: record for record in inside})
+
+
+def plain(values: ArrayLike) -> FloatArray:
+    """Return a zero-dimensional array as a NumPy scalar, others as they are."""
+    result: FloatArray = np.asarray(values, dtype=np.float64)[()]
+    return result
+
+
 def _checked(name: str, value: Any, limits: Limits) -> FloatArray:
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise ModelError(Fault(name, "is no number", repr(value), str(limits))) from None
-    # The extremes tell, nan among them, and cost less than a look at each value.
-    if array.size and not limits.contain([array.min(), array.max()]).all():
-        given = array[~limits.contain(array)].flat[0]
+    interval = replace(limits, whole=False) if limits.whole else limits
+    # The smallest and the largest value suffice, as nan spreads to both, and cost less than a look at each value.
+    if array.size and not interval.contain([array.min(), array.max()]).all():
+        given = array[~interval.contain(array)].flat[0]
         raise ModelError(Fault(name, "is out of range", f"{given:g}", str(limits), limits.reason or None))
+    if limits.whole and not limits.contain(array).all():
+        given = array[~limits.contain(array)].flat[0]
+        raise ModelError(Fault(name, "is no whole number", f"{given:g}", f"whole, {limits}"))
     return array

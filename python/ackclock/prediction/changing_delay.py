@@ -140,7 +140,7 @@ def _step(scene: Scene, rate: float, round_trips: tuple[float, float], instant: 
         subject=f"{scene.name}, the jump at {seconds(instant)}",
         numbers=tuple(numbers),
         sentences=_sentences(round_trips, [float(happens.mean()) for _, _, happens in counts], window, rate),
-        warnings=abrupt_delay.step_warnings(old, new, rto),
+        warnings=abrupt_delay.MODELS["false_timeout"].warnings(step=step, new_round_trip_time=new, rto=rto),
     )
 
 

@@ -69,8 +69,7 @@ def _prediction(
     chain, warnings = _fitted(here["rtt_s"].to_numpy())
     subject = f"{plural(len(here), 'round')} of the run in {plural(len(chain.stationary), 'state')}"
     found = in_time_prediction(scene, halving, chain, loss_rate, subject)
-    tiling = variable_delay.TILING.warning("sum of round trips / time", _tiling(here))
-    extra = (*warnings, *(() if tiling is None else (tiling,)))
+    extra = (*warnings, *variable_delay.MODELS["round_trip_trace"].warnings(tiling=_tiling(here)))
     return replace(found, model=ROUNDS[0], title=ROUNDS[1], warnings=(*found.warnings, *extra))
 
 
@@ -80,7 +79,7 @@ def _fitted(round_trips: FloatArray) -> tuple[variable_delay.RoundTripChain, tup
     if not thresholds.size:
         return variable_delay.round_trip_chain([[1.0]], [round_trips]), ()
     fitted = variable_delay.fit_states(round_trips, thresholds=thresholds)
-    return fitted.chain, fitted.warnings
+    return fitted.chain, variable_delay.MODELS["fit_states"].warnings(visits=fitted.visits)
 
 
 def _tiling(rounds: "pd.DataFrame") -> float:

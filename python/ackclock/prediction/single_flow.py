@@ -74,23 +74,19 @@ def _cycle(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
     factor = drop_factor(queues[0]) if queues else None
     if reasons or factor is None:
         return Inapplicable(*CYCLE, tuple(reasons))
+    rates, buffers = [node.packet_rate for node in nodes], [node.buffer for node in nodes]
     try:
-        found = bottlenecks.cycle(
-            [node.packet_rate for node in nodes],
-            [node.buffer for node in nodes],
-            scene.round_trip_s,
-            access,
-            factor,
-        )
+        found = bottlenecks.cycle(rates, buffers, scene.round_trip_s, access, factor)
     except ModelError as error:
         return Inapplicable(*CYCLE, (str(error),))
+    outside = bottlenecks.MODELS["cycle"].warnings(rates=rates, buffers=buffers, round_trip_time=scene.round_trip_s)
     names = [node.name for node in nodes]
     return ModelPrediction(
         *CYCLE,
         subject=scene.name,
         numbers=_cycle_numbers(scene, found),
         sentences=_cycle_sentences(scene, found, names),
-        warnings=(*found.warnings, *_averaged_from_start(scene)),
+        warnings=(*outside, *_averaged_from_start(scene)),
         levels=_cycle_levels(scene, found),
     )
 
@@ -204,9 +200,9 @@ def _sawtooth_warnings(scene: Scene, largest: float, bottleneck: float) -> tuple
     beta = largest / (bottleneck * scene.round_trip_s) - 1.0
     if beta >= 1.0:  # the formula is then cut at the link's rate, which it reaches
         return ()
-    limits = bottlenecks.DOMAIN["throughput"]["beta"]
-    found = limits.warning("beta = B / (mu T)", beta)
-    return () if found is None else (found,)
+    return bottlenecks.MODELS["average_throughput"].warnings(
+        end_window=largest, round_trip_time=scene.round_trip_s, bottleneck_rate=bottleneck
+    )
 
 
 def _window(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:

@@ -190,7 +190,12 @@ def _prediction(subject: str, one: Side, other: Side) -> ModelPrediction:
         subject=subject,
         numbers=tuple(numbers),
         sentences=_sentences(one, other, found.efficiencies.tolist(), alone, windows),
-        warnings=(*two_way.warnings(windows, delays, rates, _ack_size(one, other)), *_losses(one, other, queues)),
+        warnings=(
+            *two_way.MODELS["efficiency"].warnings(
+                windows=windows, delays=delays, rates=rates, ack_size=_ack_size(one, other)
+            ),
+            *_losses(one, other, queues),
+        ),
         levels=(
             *(
                 Level("queue", side.node.name, queue, f"data at {side.node.name}, at most")

@@ -128,7 +128,7 @@ def _prediction(web: WebSources, found: engset.Prediction) -> ModelPrediction:
         subject=f"{number(web.scene.count)} sources, {name}",
         numbers=tuple(one for one in numbers if isfinite(one.value)),
         sentences=_sentences(web, found),
-        warnings=found.warnings(long_tailed=web.long_tailed),
+        warnings=engset.MODELS["predict"].warnings(prediction=found, long_tailed=web.long_tailed),
         levels=_levels(web, found),
     )
 

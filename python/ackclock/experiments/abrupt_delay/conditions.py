@@ -157,7 +157,7 @@ def _retransmits(runs: Mapping[str, Run], cases: list[Case]) -> dict[str, Findin
 
 
 def paper_conditions(case: Case, threshold: int = THRESHOLD) -> bool:
-    """Tell whether (i) to (iii) of [abrupt-delay, III.B] hold, with a step in the busy period.
+    """Tell whether (i) to (iii) of [abrupt-delay, section III.B] hold, with a step in the busy period.
 
     The idle period lasts from the end of the busy one, w/mu after the round's start, to the next start; (i) it is
     longer than D services, (ii) D packets or more follow the step, (iii) the ACKs of D of them come within it.

@@ -27,7 +27,7 @@ LENGTHS = ((1.0, 1.0), (3.0, 7.0), (8.0, 8.0), (21.0, 9.0))
 RATES = ((1.0, 1.0), (0.6, 1.0), (1.0, 1.0 / 3.0))
 LEAST_SURPLUS = 2.0
 """Segments of the slower channel by which the windows must exceed the pipe: the transmission of a segment is not in the
-theorems [`ackclock.models.two_way.DOMAIN`, "overlap"]."""
+theorems [`ackclock.models.two_way.MODELS["efficiency"].domain["overlap"]`]."""
 PRIORITY_LENGTH = 8.4
 """Not whole: with whole lengths an ACK never meets a segment in transmission, and priority costs nothing at all."""
 PRIORITY = {

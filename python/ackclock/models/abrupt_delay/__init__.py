@@ -15,16 +15,11 @@ True
 True
 """
 
+from collections.abc import Mapping
+from typing import Final
+
 from ackclock.models.abrupt_delay.estimator import Estimate, rto_after
-from ackclock.models.abrupt_delay.goodput import (
-    DOMAIN as GOODPUT_DOMAIN,
-)
-from ackclock.models.abrupt_delay.goodput import (
-    IdealGoodput,
-    goodput_warnings,
-    ideal_goodput,
-    ideal_goodput_of_factor,
-)
+from ackclock.models.abrupt_delay.goodput import IdealGoodput, ideal_goodput, ideal_goodput_of_factor
 from ackclock.models.abrupt_delay.process import (
     RoundTripProcess,
     round_trip_process,
@@ -36,12 +31,15 @@ from ackclock.models.abrupt_delay.retransmissions import (
     false_fast_retransmit,
     fast_retransmit_round_trip_time,
 )
-from ackclock.models.abrupt_delay.step import DOMAIN as STEP_DOMAIN
-from ackclock.models.abrupt_delay.step import Step, step_in_round, step_warnings
+from ackclock.models.abrupt_delay.step import Step, step_in_round
 from ackclock.models.abrupt_delay.timeouts import FalseTimeout, false_timeout, timeout_round_trip_time
+from ackclock.models.domain import Model, models_of
+
+MODELS: Final[Mapping[str, Model]] = models_of(__name__)
+"""The record of each function: source, limits of the arguments, domain."""
 
 __all__ = [
-    "DOMAIN",
+    "MODELS",
     "Estimate",
     "FalseFastRetransmit",
     "FalseTimeout",
@@ -51,17 +49,12 @@ __all__ = [
     "false_fast_retransmit",
     "false_timeout",
     "fast_retransmit_round_trip_time",
-    "goodput_warnings",
     "ideal_goodput",
     "ideal_goodput_of_factor",
     "round_trip_process",
     "round_trip_process_of_factor",
     "rto_after",
     "step_in_round",
-    "step_warnings",
     "time_proportions",
     "timeout_round_trip_time",
 ]
-
-DOMAIN = {"goodput": GOODPUT_DOMAIN, "step": STEP_DOMAIN}
-"""Where the results should be trusted, by part of the model."""

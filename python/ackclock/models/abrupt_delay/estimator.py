@@ -1,20 +1,16 @@
-"""The RTO that a series of round trips leaves behind ([abrupt-delay, eq. 1])."""
+"""The RTO after a series of round trips [abrupt-delay, eq. 1]."""
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import FloatArray, Limits, checked
-
-_TIME = Limits(0.0, unit="s")
-_NON_NEGATIVE = Limits(0.0, low_included=True, unit="s")
-_FACTOR = Limits(0.0, low_included=True)
+from ackclock.models.domain import ArrayLike, FloatArray, model, model_of
+from ackclock.models.limits import DELAY, FACTOR_OR_ZERO, TIME
 
 
 class Estimate(NamedTuple):
-    """What Jacobson's estimator holds."""
+    """The state of Jacobson's estimator."""
 
     smoothed_round_trip: FloatArray
     """SRTT [s]."""
@@ -24,6 +20,7 @@ class Estimate(NamedTuple):
     """``max(SRTT + k SVAR, 2 G)`` [s]."""
 
 
+@model(samples=TIME, k=FACTOR_OR_ZERO, granularity=DELAY)
 def rto_after(
     samples: ArrayLike,
     k: ArrayLike = 4.0,
@@ -41,8 +38,8 @@ def rto_after(
     granularity : array_like, optional
         G [s], >= 0, for the smallest RTO, 2 G. Samples are not rounded to it.
     start : Estimate, optional
-        What earlier samples left. Without it the first sample sets SRTT, and half of it SVAR (RFC 6298 section 2
-        (2.2)).
+        The estimate after earlier samples. Without it the first sample sets SRTT, and half of it SVAR (RFC 6298
+        section 2 (2.2)).
 
     Returns
     -------
@@ -63,8 +60,9 @@ def rto_after(
     >>> round(float(rto_after([0.3], start=steady).rto), 4)
     0.3129
     """
-    (values,) = checked(samples=(np.atleast_1d(samples), _TIME))
-    factor, tick = checked(k=(k, _FACTOR), granularity=(granularity, _NON_NEGATIVE))
+    record = model_of(rto_after)
+    (values,) = record.take(samples=np.atleast_1d(samples))
+    factor, tick = record.take(k=k, granularity=granularity)
     if values.shape[-1] == 0:
         raise ModelError(Fault("samples", "is empty", f"shape {values.shape}", "at least one sample on the last axis"))
     series = np.moveaxis(values, -1, 0)

@@ -1,33 +1,29 @@
-"""The ideal goodput: what a sender would get that no change of the round trip deceives ([abrupt-delay, IV.A])."""
+"""The ideal goodput: that of a sender which no change of the round trip deceives [abrupt-delay, section IV.A]."""
 
-from collections.abc import Mapping
 from math import inf
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ackclock.models.abrupt_delay.process import (
-    HOLDING_TIME_FACTOR,
+from ackclock.models.abrupt_delay.process import round_trip_process_of_factor, time_proportions
+from ackclock.models.domain import ArrayLike, FloatArray, Limits, model, model_of
+from ackclock.models.limits import (
+    AT_LEAST_ONE_PACKET,
+    FACTOR,
+    PROBABILITY,
     TIME,
-    round_trip_process_of_factor,
-    time_proportions,
+    UNBOUNDED_PACKET_RATE,
+    WINDOW,
 )
-from ackclock.models.domain import FloatArray, Limits, checked
 
-DOMAIN: Final[Mapping[str, Limits]] = {
-    "holding_time_factor": Limits(
-        10.0,
-        inf,
-        low_included=True,
-        high_included=True,
-        reason="about one round in 1 + h straddles a change and gets less than its w_m: no cumulative ACK can avoid it",
-    ),
-}
-"""Where the ideal goodput can nearly be reached by a TCP at all."""
-
-_WINDOW: Final = Limits(0.0, unit="pkt")
-_RATE: Final = Limits(0.0, high_included=True, unit="pkt/s")
+REACHABLE: Final = Limits(
+    10.0,
+    inf,
+    low_included=True,
+    high_included=True,
+    reason="about one round in 1 + h straddles a change and gets less than its w_m: no cumulative ACK can avoid it",
+)
+"""The domain of the holding time factor: here some TCP can nearly reach the ideal goodput."""
 
 
 class IdealGoodput(NamedTuple):
@@ -39,6 +35,14 @@ class IdealGoodput(NamedTuple):
     """At most mu in each state [pkt/s]: where ``w_m > mu T_i`` the link is full and the rest of the window waits."""
 
 
+@model(
+    domain={"window": AT_LEAST_ONE_PACKET},
+    window=WINDOW,
+    round_trip_times=TIME,
+    mean_holding_times=TIME,
+    bottleneck_rate=UNBOUNDED_PACKET_RATE,
+    transitions=PROBABILITY,
+)
 def ideal_goodput(
     window: ArrayLike,
     round_trip_times: ArrayLike,
@@ -77,9 +81,10 @@ def ideal_goodput(
     >>> round(float(ideal_goodput(12, [0.1, 0.3], [0.2, 0.6], bottleneck_rate=125).capped), 9)
     60.0
     """
-    w, mu = checked(window=(window, _WINDOW), bottleneck_rate=(bottleneck_rate, _RATE))
-    times, holding = checked(
-        round_trip_times=(np.atleast_1d(round_trip_times), TIME), mean_holding_times=(mean_holding_times, TIME)
+    record = model_of(ideal_goodput)
+    w, mu = record.take(window=window, bottleneck_rate=bottleneck_rate)
+    times, holding = record.take(
+        round_trip_times=np.atleast_1d(round_trip_times), mean_holding_times=mean_holding_times
     )
     proportions = time_proportions(
         np.broadcast_to(holding, np.broadcast_shapes(holding.shape, times.shape)), transitions
@@ -91,6 +96,15 @@ def ideal_goodput(
     )
 
 
+@model(
+    domain={"window": AT_LEAST_ONE_PACKET, "holding_time_factor": REACHABLE},
+    assumes="no loss, and a window that stays at w_m through every change",
+    window=WINDOW,
+    round_trip_times=TIME,
+    holding_time_factor=FACTOR,
+    bottleneck_rate=UNBOUNDED_PACKET_RATE,
+    transitions=PROBABILITY,
+)
 def ideal_goodput_of_factor(
     window: ArrayLike,
     round_trip_times: ArrayLike,
@@ -105,7 +119,7 @@ def ideal_goodput_of_factor(
     window, round_trip_times, bottleneck_rate, transitions : array_like
         As for `ideal_goodput`.
     holding_time_factor : array_like, optional
-        h [1], > 0. Does not alter the result, but tells whether it can be reached (`goodput_warnings`).
+        h [1], > 0. Does not alter the result, but decides whether it can be reached: the domain of this model.
 
     Returns
     -------
@@ -121,16 +135,3 @@ def ideal_goodput_of_factor(
     """
     process = round_trip_process_of_factor(round_trip_times, holding_time_factor, transitions)
     return ideal_goodput(window, round_trip_times, process.mean_holding_times, bottleneck_rate, transitions)
-
-
-def goodput_warnings(holding_time_factor: ArrayLike) -> tuple[str, ...]:
-    """Say for which holding time factors the ideal goodput is out of reach.
-
-    Examples
-    --------
-    >>> len(goodput_warnings(0.1)), len(goodput_warnings(100))
-    (1, 0)
-    """
-    (factor,) = checked(holding_time_factor=(holding_time_factor, HOLDING_TIME_FACTOR))
-    warning = DOMAIN["holding_time_factor"].warning("holding_time_factor", factor)
-    return () if warning is None else (warning,)

@@ -1,16 +1,13 @@
-"""The process of the round trips: how long each lasts, and which part of the time ([abrupt-delay, section II])."""
+"""The process of the round trips: holding times and fractions of the time [abrupt-delay, section II]."""
 
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import FloatArray, Limits, checked
+from ackclock.models.domain import ArrayLike, FloatArray, checked, model, model_of
+from ackclock.models.limits import FACTOR, PROBABILITY, TIME
 
-TIME: Final = Limits(0.0, unit="s")
-HOLDING_TIME_FACTOR: Final = Limits(0.0)
-_PROBABILITY: Final = Limits(0.0, 1.0, low_included=True, high_included=True)
 _ROUNDING: Final = 1e-9
 
 
@@ -22,11 +19,12 @@ class RoundTripProcess(NamedTuple):
     holding_time_deviations: FloatArray
     """Standard deviation of V_i [s]: that of its exponential part, 1/lambda_i."""
     proportions: FloatArray
-    """Part of the time spent in each state [1]."""
+    """Fraction of the time spent in each state [1]."""
     transition_rate: FloatArray
     """Changes of state per second [1/s]; without the axis of states."""
 
 
+@model(round_trip_times=TIME, mean_exponential_times=TIME, transitions=PROBABILITY)
 def round_trip_process(
     round_trip_times: ArrayLike, mean_exponential_times: ArrayLike, transitions: ArrayLike | None = None
 ) -> RoundTripProcess:
@@ -52,8 +50,8 @@ def round_trip_process(
     >>> found.proportions.round(2).tolist(), float(found.transition_rate)
     ([0.25, 0.75], 0.5)
     """
-    times, exponential = checked(
-        round_trip_times=(round_trip_times, TIME), mean_exponential_times=(mean_exponential_times, TIME)
+    times, exponential = model_of(round_trip_process).take(
+        round_trip_times=round_trip_times, mean_exponential_times=mean_exponential_times
     )
     holding = times + exponential
     visits = visit_proportions(_states(holding, "round_trip_times"), transitions)
@@ -66,10 +64,11 @@ def round_trip_process(
     )
 
 
+@model(round_trip_times=TIME, holding_time_factor=FACTOR, transitions=PROBABILITY)
 def round_trip_process_of_factor(
     round_trip_times: ArrayLike, holding_time_factor: ArrayLike, transitions: ArrayLike | None = None
 ) -> RoundTripProcess:
-    """Compute the same from the holding time factor, ``E[X_i] = h T_i``, h > 0 [abrupt-delay, section IV.B].
+    """Compute the round-trip process for ``E[X_i] = h T_i``, h > 0 [abrupt-delay, section IV.B].
 
     Parameters
     ----------
@@ -94,15 +93,17 @@ def round_trip_process_of_factor(
     ([[0.25, 0.75], [0.25, 0.75]], [4.545, 0.455])
     """
     # The factor has no axis of states: give it one of length 1.
-    (factor,) = checked(holding_time_factor=(holding_time_factor, HOLDING_TIME_FACTOR))
-    times, factor = checked(
-        round_trip_times=(round_trip_times, TIME), holding_time_factor=(factor[..., np.newaxis], HOLDING_TIME_FACTOR)
-    )
+    record = model_of(round_trip_process_of_factor)
+    (factor,) = record.take(holding_time_factor=holding_time_factor)
+    times, factor = record.take(round_trip_times=round_trip_times, holding_time_factor=factor[..., np.newaxis])
     return round_trip_process(times, factor * times, transitions)
 
 
+@model(mean_holding_times=TIME, transitions=PROBABILITY)
 def time_proportions(mean_holding_times: ArrayLike, transitions: ArrayLike | None = None) -> FloatArray:
-    """Compute the part of the time that each state takes, ``pi_i E[V_i] / sum_j pi_j E[V_j]`` [abrupt-delay, IV.A].
+    """Compute the fraction of the time that each state takes [abrupt-delay, section IV.A].
+
+    ``pi_i E[V_i] / sum_j pi_j E[V_j]``
 
     Parameters
     ----------
@@ -129,7 +130,7 @@ def time_proportions(mean_holding_times: ArrayLike, transitions: ArrayLike | Non
     >>> time_proportions([1.0, 1.0, 2.0], [[0, 0.5, 0.5], [1, 0, 0], [1, 0, 0]]).round(3).tolist()
     [0.4, 0.2, 0.4]
     """
-    (holding,) = checked(mean_holding_times=(mean_holding_times, TIME))
+    (holding,) = model_of(time_proportions).take(mean_holding_times=mean_holding_times)
     weights = visit_proportions(_states(holding, "mean_holding_times"), transitions) * holding
     return np.asarray(weights / np.sum(weights, axis=-1, keepdims=True))
 
@@ -138,7 +139,7 @@ def visit_proportions(states: int, transitions: ArrayLike | None) -> FloatArray:
     """Compute the stationary distribution of the chain of visits, ``pi = pi P``; even where the states take turns."""
     if transitions is None:
         return np.full(states, 1.0 / states)
-    (matrix,) = checked(transitions=(transitions, _PROBABILITY))
+    (matrix,) = checked(transitions=(transitions, PROBABILITY))
     if matrix.ndim < 2 or matrix.shape[-2:] != (states, states):
         raise ModelError(
             Fault(

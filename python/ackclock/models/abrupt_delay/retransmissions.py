@@ -1,18 +1,26 @@
-"""When a step down of the round trip brings D duplicate ACKs though nothing is lost ([abrupt-delay, section III.B]).
+"""A step down of the round trip that brings D duplicate ACKs though nothing is lost [abrupt-delay, section III.B].
 
 The paper says that the conditions "can be analytically stated"; they are derived here for the setting that
 `ackclock.models.abrupt_delay.step` states. A duplicate ACK is one for a packet that is not the next expected; an ACK of
-new data starts the count anew.
+new data resets the count.
 """
 
 from math import inf
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ackclock.models.abrupt_delay.step import THRESHOLD, TIE, TIME, Step, ceiling, includes_service, whole
-from ackclock.models.domain import BoolArray, FloatArray, IntArray, checked
+from ackclock.models.abrupt_delay.step import (
+    LIKELY_STEP,
+    THRESHOLD,
+    TIE,
+    Step,
+    ceiling,
+    includes_service,
+    step_quantities,
+)
+from ackclock.models.domain import ArrayLike, BoolArray, FloatArray, IntArray, checked, model
+from ackclock.models.limits import TIME
 
 
 class FalseFastRetransmit(NamedTuple):
@@ -40,12 +48,14 @@ class FalseFastRetransmit(NamedTuple):
 # The first that counts is max(m, ceil(w - 1 - mu T2)); the D-th in a row is D - 1 after it.
 #
 # D = 1: any overtaking will do. The first new packet leaves g after the last old one, so T2 + g < T1.
+@model(domain=LIKELY_STEP, quantities=step_quantities, new_round_trip_time=TIME, threshold=THRESHOLD)
 def false_fast_retransmit(step: Step, new_round_trip_time: ArrayLike, threshold: ArrayLike = 3) -> FalseFastRetransmit:
-    """Tell whether D duplicate ACKs in a row come: D packets k with ``(w-1)/mu <= T2 + k/mu < T1``, m <= k < w.
+    """Decide whether D duplicate ACKs in a row come after a step [abrupt-delay, section III.B].
 
-    The exact form of the conditions (i) to (iii) of [abrupt-delay, section III.B], for D >= 2, where
-    ``m = ceil(mu x)`` packets of the round left before the step. For D = 1 any overtaking is enough: T2 < T1 - 1/mu in
-    the busy period or without an idle one, T2 < (w-1)/mu in the idle period or at the round's start.
+    The exact form of the conditions (i) to (iii), for D >= 2: D packets k, m <= k < w, must arrive with
+    ``(w-1)/mu <= T2 + k/mu < T1``, where ``m = ceil(mu x)`` packets of the round left before the step. For D = 1 any
+    overtaking is enough: T2 < T1 - 1/mu in the busy period or without an idle one, T2 < (w-1)/mu in the idle period or
+    at the round's start.
 
     Parameters
     ----------
@@ -83,7 +93,6 @@ def false_fast_retransmit(step: Step, new_round_trip_time: ArrayLike, threshold:
     new, needed, _ = checked(
         new_round_trip_time=(new_round_trip_time, TIME), threshold=(threshold, THRESHOLD), step=(step.spacing, TIME)
     )
-    whole("threshold", needed)
     includes_service("new_round_trip_time", new, step.rate)
     first, room = _counted(step, new)
     late, last = _lateness(step, new, first, needed)
@@ -98,8 +107,11 @@ def false_fast_retransmit(step: Step, new_round_trip_time: ArrayLike, threshold:
     )
 
 
+@model(threshold=THRESHOLD)
 def fast_retransmit_round_trip_time(step: Step, threshold: ArrayLike = 3) -> FloatArray:
-    """Compute the T2 below which a step brings D duplicate ACKs, ``T1 - (m + D - 1)/mu`` [abrupt-delay, III.B].
+    """Compute the T2 below which a step brings D duplicate ACKs [abrupt-delay, section III.B].
+
+    ``T1 - (m + D - 1)/mu``
 
     Parameters
     ----------
@@ -125,7 +137,6 @@ def fast_retransmit_round_trip_time(step: Step, threshold: ArrayLike = 3) -> Flo
     [0.176, 0.152, nan]
     """
     needed, _ = checked(threshold=(threshold, THRESHOLD), step=(step.spacing, TIME))
-    whole("threshold", needed)
     return _largest(step, needed)[()]
 
 

@@ -1,4 +1,4 @@
-"""One step of the round trip: which packets go before it, which after it ([abrupt-delay, section III]).
+"""One step of the round trip: the packets that leave before it, and those after it [abrupt-delay, section III].
 
 The setting of `timeouts` and `retransmissions`. Times are measured at the sender, from the start of the round that the
 step falls in.
@@ -16,38 +16,30 @@ step falls in.
 """
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import BoolArray, FloatArray, Limits, checked
+from ackclock.models.domain import ArrayLike, BoolArray, FloatArray, Limits, model, model_of
+from ackclock.models.limits import DELAY, PACKET_RATE, TIME, WHOLE_WINDOW
 
-RATE: Final = Limits(0.0, unit="pkt/s")
-TIME: Final = Limits(0.0, unit="s")
-INSTANT: Final = Limits(0.0, low_included=True, unit="s")
-WINDOW: Final = Limits(1.0, low_included=True, unit="pkt")
-THRESHOLD: Final = Limits(1.0, low_included=True, high_included=True)
+THRESHOLD: Final = Limits(1.0, low_included=True, high_included=True, whole=True)
 
 TIE: Final = 1e-9
-"""Instants nearer than this part of a packet's service time are one: rates and times are seldom exact in binary."""
+"""Instants nearer than this fraction of a packet's service time count as one: binary numbers are seldom exact."""
 
-DOMAIN: Final[Mapping[str, Limits]] = {
-    "rto": Limits(
-        1.0,
-        low_included=True,
-        reason="as a multiple of T1: an RTO made of samples of T1 is no smaller",
-    ),
-    "new_round_trip_time": Limits(
+LIKELY_STEP: Final[Mapping[str, Limits]] = {
+    "rto / round_trip_time": Limits(1.0, low_included=True, reason="an RTO made of samples of T1 is no smaller"),
+    "new_round_trip_time / round_trip_time": Limits(
         0.1,
         10.0,
         low_included=True,
         high_included=True,
-        reason="as a multiple of T1: the paper's steps are up to threefold; a far larger one is an outage, not a route",
+        reason="the paper's steps are up to threefold; a far larger one is an outage, not a route",
     ),
 }
-"""Where the setting is a likely one."""
+"""The domain of the conditions: steps and timers that occur."""
 
 
 class Step(NamedTuple):
@@ -77,6 +69,7 @@ class Step(NamedTuple):
 # m = number of k with k/mu < x. Between packets m - 1 and m of a busy period, or where there is no idle period at all,
 # the last old and the first new packet leave 1/mu apart: g = 1/mu, the new one at m/mu. Otherwise the idle period lies
 # between: the new one leaves at the start of a round (this one's, m = 0, or the next one's, m = w), g = T1 - (w-1)/mu.
+@model(window=WHOLE_WINDOW, bottleneck_rate=PACKET_RATE, round_trip_time=TIME, step_instant=DELAY)
 def step_in_round(
     window: ArrayLike, bottleneck_rate: ArrayLike, round_trip_time: ArrayLike, step_instant: ArrayLike
 ) -> Step:
@@ -100,7 +93,7 @@ def step_in_round(
 
     Notes
     -----
-    The setting stands at the head of this module.
+    The head of this module describes the setting.
 
     Examples
     --------
@@ -110,13 +103,9 @@ def step_in_round(
     >>> found.packets_before.tolist(), found.divided.tolist(), found.spacing.round(3).tolist()
     ([4.0, 13.0, 19.0], [True, False, False], [0.008, 0.104, 0.008])
     """
-    w, mu, T1, x = checked(  # noqa: N806
-        window=(window, WINDOW),
-        bottleneck_rate=(bottleneck_rate, RATE),
-        round_trip_time=(round_trip_time, TIME),
-        step_instant=(step_instant, INSTANT),
+    w, mu, T1, x = model_of(step_in_round).take(  # noqa: N806
+        window=window, bottleneck_rate=bottleneck_rate, round_trip_time=round_trip_time, step_instant=step_instant
     )
-    whole("window", w)
     includes_service("round_trip_time", T1, mu)
     refuse("step_instant", x >= T1, x, "is past the round's end", "less than round_trip_time")
     saturated = w >= mu * T1 - TIE
@@ -135,34 +124,17 @@ def step_in_round(
     )
 
 
-def step_warnings(round_trip_time: ArrayLike, new_round_trip_time: ArrayLike, rto: ArrayLike) -> tuple[str, ...]:
-    """Say what is unlikely in a step: an RTO below T1, a step of more than the tenfold.
-
-    Examples
-    --------
-    >>> step_warnings(0.2, 0.3, rto=0.2004)
-    ()
-    >>> step_warnings(0.2, 3.0, rto=0.2004)[0].split(";")[0]
-    'new_round_trip_time: is outside the domain'
-    """
-    T1, T2, Y = checked(  # noqa: N806
-        round_trip_time=(round_trip_time, TIME), new_round_trip_time=(new_round_trip_time, TIME), rto=(rto, TIME)
-    )
-    found = (
-        DOMAIN["rto"].warning("rto", Y / T1),
-        DOMAIN["new_round_trip_time"].warning("new_round_trip_time", T2 / T1),
-    )
-    return tuple(warning for warning in found if warning is not None)
+def step_quantities(step: Step, new_round_trip_time: ArrayLike, **given: ArrayLike) -> dict[str, Any]:
+    """Compute the quantities of `LIKELY_STEP` from the arguments of a model."""
+    found = {"new_round_trip_time / round_trip_time": np.asarray(new_round_trip_time) / step.round_trip}
+    if "rto" in given:
+        found["rto / round_trip_time"] = np.asarray(given["rto"]) / step.round_trip
+    return found
 
 
 def ceiling(packets: FloatArray) -> FloatArray:
     """Round up, but a number within rounding of a whole one to that."""
     return np.asarray(np.ceil(packets - TIE))
-
-
-def whole(name: str, values: FloatArray) -> None:
-    """Refuse fractions; infinity is whole."""
-    refuse(name, values != np.floor(values), values, "is no whole number", "whole")
 
 
 def includes_service(name: str, values: FloatArray, rate: FloatArray) -> None:

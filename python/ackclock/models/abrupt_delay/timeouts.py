@@ -1,4 +1,4 @@
-"""When a step of the round trip lets the timer expire though nothing is lost ([abrupt-delay, section III.A]).
+"""A step of the round trip that lets the timer expire though nothing is lost [abrupt-delay, section III.A].
 
 The paper leaves the conditions out "due to space considerations"; they are derived here for the setting that
 `ackclock.models.abrupt_delay.step` states. The timer is restarted at each ACK of new data (RFC 6298 section 5 (5.3))
@@ -8,10 +8,10 @@ and expires RTO after the last restart.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ackclock.models.abrupt_delay.step import RATE, TIE, TIME, Step, includes_service, refuse
-from ackclock.models.domain import BoolArray, FloatArray, IntArray, checked
+from ackclock.models.abrupt_delay.step import LIKELY_STEP, TIE, Step, includes_service, refuse, step_quantities
+from ackclock.models.domain import ArrayLike, BoolArray, FloatArray, IntArray, checked, model
+from ackclock.models.limits import PACKET_RATE, TIME
 
 
 class FalseTimeout(NamedTuple):
@@ -43,11 +43,12 @@ class FalseTimeout(NamedTuple):
 #
 # Down: a packet that is overtaken comes as before, one that overtakes earlier. The last ACK of the round comes at
 # T2 + (w-1)/mu at the earliest, the next round's first at T1 + T2: a silence of T1 - (w-1)/mu at most, as before.
+@model(domain=LIKELY_STEP, quantities=step_quantities, new_round_trip_time=TIME, rto=TIME)
 def false_timeout(step: Step, new_round_trip_time: ArrayLike, rto: ArrayLike) -> FalseTimeout:
-    """Tell whether a step lets the timer expire: ``T2 - (w-1)/mu > RTO`` or ``T2 - T1 + 1/mu > RTO``.
+    """Decide whether a step lets the timer expire, exactly [abrupt-delay, section III.A].
 
-    The first for a step in the idle period (or at the round's start), the second for one in the busy period and where
-    there is no idle period. The exact form of [abrupt-delay, section III.A].
+    ``T2 - (w-1)/mu > RTO`` for a step in the idle period (or at the round's start), ``T2 - T1 + 1/mu > RTO`` for one in
+    the busy period and where there is no idle period.
 
     Parameters
     ----------
@@ -97,8 +98,11 @@ def false_timeout(step: Step, new_round_trip_time: ArrayLike, rto: ArrayLike) ->
     )
 
 
+@model(rto=TIME)
 def timeout_round_trip_time(step: Step, rto: ArrayLike) -> FloatArray:
-    """Compute the T2 above which a step lets the timer expire, ``RTO + (w-1)/mu`` or ``RTO + T1 - 1/mu``.
+    """Compute the T2 above which a step lets the timer expire [abrupt-delay, section III.A].
+
+    ``RTO + (w-1)/mu`` in the idle period, ``RTO + T1 - 1/mu`` in the busy period.
 
     Parameters
     ----------
@@ -108,7 +112,7 @@ def timeout_round_trip_time(step: Step, rto: ArrayLike) -> FloatArray:
     Returns
     -------
     array of float
-        [s]; at most the paper's sufficient ``T1 + RTO`` [abrupt-delay, section III.A].
+        [s]; at most the paper's sufficient ``T1 + RTO``.
 
     Examples
     --------
@@ -131,7 +135,7 @@ def _timer(step: Step, new_round_trip_time: ArrayLike, rto: ArrayLike) -> list[F
         new_round_trip_time=(new_round_trip_time, TIME),
         rto=(rto, TIME),
         step=(step.spacing, TIME),
-        bottleneck_rate=(step.rate, RATE),
+        bottleneck_rate=(step.rate, PACKET_RATE),
     )
     includes_service("new_round_trip_time", new, step.rate)
     too_short = (step.steady_silence - limit) * step.rate > TIE

@@ -15,6 +15,9 @@ its burst size is infinite.
 (3, 123.5, False)
 """
 
+from collections.abc import Mapping
+from typing import Final
+
 from ackclock.models.bottlenecks.avoidance import (
     avoidance_growth_rates,
     avoidance_node,
@@ -61,7 +64,6 @@ from ackclock.models.bottlenecks.slow_start import (
 )
 from ackclock.models.bottlenecks.tcp_cycle import Cycle, cycle
 from ackclock.models.bottlenecks.windows import (
-    DOMAIN,
     DROP_FACTORS,
     AvoidanceStart,
     Throughput,
@@ -75,10 +77,14 @@ from ackclock.models.bottlenecks.windows import (
     throughput,
     throughput_with_lost_retransmission,
 )
+from ackclock.models.domain import Model, models_of
+
+MODELS: Final[Mapping[str, Model]] = models_of(__name__)
+"""The record of each function: source, limits of the arguments, domain."""
 
 __all__ = [
-    "DOMAIN",
     "DROP_FACTORS",
+    "MODELS",
     "AvoidanceStart",
     "BufferCheck",
     "Cycle",

@@ -1,12 +1,13 @@
-"""Congestion avoidance: how fast the source sends, and where its queue builds ([bottlenecks, section 3])."""
+"""Congestion avoidance: how fast the source sends, and where its queue builds [bottlenecks, section 3]."""
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ackclock.models.bottlenecks.path import RATE, WINDOW, path
-from ackclock.models.domain import FloatArray, IntArray, checked
+from ackclock.models.bottlenecks.path import path
+from ackclock.models.domain import ArrayLike, FloatArray, IntArray, model, model_of
+from ackclock.models.limits import AT_LEAST_ONE_PACKET, PACKET_RATE, WINDOW
 
 
+@model(domain={"window": AT_LEAST_ONE_PACKET}, window=WINDOW, bottleneck_rate=PACKET_RATE)
 def avoidance_rate(window: ArrayLike, bottleneck_rate: ArrayLike) -> FloatArray:
     """Compute the source's mean rate in congestion avoidance, ``R_CA = (W + 1) / W mu`` [bottlenecks, section 3].
 
@@ -32,10 +33,11 @@ def avoidance_rate(window: ArrayLike, bottleneck_rate: ArrayLike) -> FloatArray:
     >>> float(avoidance_rate(window=250, bottleneck_rate=1000))
     1004.0
     """
-    w, mu = checked(window=(window, WINDOW), bottleneck_rate=(bottleneck_rate, RATE))
+    w, mu = model_of(avoidance_rate).take(window=window, bottleneck_rate=bottleneck_rate)
     return (w + 1.0) / w * mu
 
 
+@model(rates=PACKET_RATE)
 def avoidance_node(rates: ArrayLike) -> IntArray:
     """Find the node whose queue builds in congestion avoidance [bottlenecks, section 3].
 
@@ -67,6 +69,7 @@ def avoidance_node(rates: ArrayLike) -> IntArray:
 
 # The text says that the queue at mu grows at mu_1 - mu where some mu_i < R_CA, and that all waiting packets move to B
 # "once R_CA is greater than all the mu_i". Read: mu_n - mu (what leaves the last such node), and smaller than all.
+@model(domain={"window": AT_LEAST_ONE_PACKET}, rates=PACKET_RATE, window=WINDOW)
 def avoidance_growth_rates(rates: ArrayLike, window: ArrayLike) -> FloatArray:
     """Compute how fast each node's queue grows in congestion avoidance at a given window [bottlenecks, section 3].
 
@@ -89,13 +92,15 @@ def avoidance_growth_rates(rates: ArrayLike, window: ArrayLike) -> FloatArray:
     >>> avoidance_growth_rates([150, 100.4, 100], window=100).round(1).tolist()
     [0.0, 0.6, 0.4]
     """
-    (w,) = checked(window=(window, WINDOW))
+    record = model_of(avoidance_growth_rates)
+    (w,) = record.take(window=window)
     nodes = path(rates)
-    checked(rates=(nodes.rates, RATE), window=(w[..., np.newaxis], WINDOW))
+    record.take(rates=nodes.rates, window=w[..., np.newaxis])
     source = avoidance_rate(w, nodes.bottleneck_rate)[..., np.newaxis]
     return np.maximum(np.minimum(nodes.feeding, source) - nodes.rates, 0.0)
 
 
+@model(rate=PACKET_RATE, bottleneck_rate=PACKET_RATE)
 def sharing_window(rate: ArrayLike, bottleneck_rate: ArrayLike) -> FloatArray:
     """Compute the window up to which a node shares the queue of congestion avoidance [bottlenecks, section 3].
 
@@ -120,6 +125,6 @@ def sharing_window(rate: ArrayLike, bottleneck_rate: ArrayLike) -> FloatArray:
     >>> round(float(sharing_window(1.6, 1.5)), 6)
     15.0
     """
-    mu_i, mu = checked(rate=(rate, RATE), bottleneck_rate=(bottleneck_rate, RATE))
+    mu_i, mu = model_of(sharing_window).take(rate=rate, bottleneck_rate=bottleneck_rate)
     with np.errstate(divide="ignore"):
         return np.asarray(np.where(mu_i > mu, mu / np.maximum(mu_i - mu, 0.0), np.inf))[()]

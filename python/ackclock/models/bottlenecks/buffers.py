@@ -1,15 +1,14 @@
-"""Buffers and intermediate rates that avoid the double slow start ([bottlenecks, section 6])."""
+"""Buffers and intermediate rates that avoid the double slow start [bottlenecks, section 6]."""
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.bottlenecks.path import BUFFER, FINITE_BUFFER, RATE, TIME, WINDOW
 from ackclock.models.bottlenecks.slow_start import overflow_window
 from ackclock.models.bottlenecks.windows import slow_start_threshold
-from ackclock.models.domain import BoolArray, FloatArray, checked
+from ackclock.models.domain import ArrayLike, BoolArray, FloatArray, checked, model, model_of
+from ackclock.models.limits import AT_LEAST_ONE_PACKET, BUFFER, FINITE_BUFFER, PACKET_RATE, TIME, WINDOW
 
 
 class BufferCheck(NamedTuple):
@@ -30,10 +29,11 @@ class IntermediateRates(NamedTuple):
     """[pkt/s], set by B: above it B overflows."""
 
 
+@model(domain={"threshold": AT_LEAST_ONE_PACKET}, threshold=WINDOW)
 def required_burst_size(threshold: ArrayLike) -> FloatArray:
-    """Compute the S_B beyond which slow start does not overflow: the smallest S with ``W_B(S) > W_th``.
+    """Compute the S_B beyond which slow start does not overflow, ``W_B(S_B) > W_th`` [bottlenecks, section 4].
 
-    The inverse of ``W_B = 2^(n_B - 1) + S_B / 2`` [bottlenecks, section 4]: ``max(2^(n - 1), 2 W_th - 2^n)`` with
+    The inverse of ``W_B = 2^(n_B - 1) + S_B / 2`` is ``max(2^(n - 1), 2 W_th - 2^n)`` with
     ``2^(n - 1) < W_th <= 2^n``. The paper approximates it by W_th.
 
     Parameters
@@ -53,15 +53,16 @@ def required_burst_size(threshold: ArrayLike) -> FloatArray:
     >>> required_burst_size([64, 80, 120]).tolist()
     [64.0, 64.0, 112.0]
     """
-    (w_th,) = checked(threshold=(threshold, WINDOW))
+    (w_th,) = model_of(required_burst_size).take(threshold=threshold)
     top = _power_of_two_from(w_th)
     return np.maximum(top / 2.0, 2.0 * w_th - top)
 
 
+@model(bottleneck_rate=PACKET_RATE, round_trip_time=TIME, buffer=FINITE_BUFFER, intermediate_buffer=BUFFER)
 def buffers_suffice(
     bottleneck_rate: ArrayLike, round_trip_time: ArrayLike, buffer: ArrayLike, intermediate_buffer: ArrayLike
 ) -> BufferCheck:
-    """Tell whether no mu' from mu to 2 mu gives a double slow start, equation (4) as printed [bottlenecks, eq. 4].
+    """Decide whether no mu' from mu to 2 mu gives a double slow start, by (4) as printed [bottlenecks, eq. 4].
 
     ``mu T + B < 2^n_B + 2 B`` with ``2^(n_B - 1) < 2 B <= 2^n_B``, and ``mu T + B < 2^n'_B + 2 B'`` likewise.
 
@@ -87,11 +88,11 @@ def buffers_suffice(
     >>> found.bottleneck.tolist(), found.intermediate.tolist()
     ([True, True], [False, True])
     """
-    mu, T, B, B_middle = checked(  # noqa: N806
-        bottleneck_rate=(bottleneck_rate, RATE),
-        round_trip_time=(round_trip_time, TIME),
-        buffer=(buffer, FINITE_BUFFER),
-        intermediate_buffer=(intermediate_buffer, BUFFER),
+    mu, T, B, B_middle = model_of(buffers_suffice).take(  # noqa: N806
+        bottleneck_rate=bottleneck_rate,
+        round_trip_time=round_trip_time,
+        buffer=buffer,
+        intermediate_buffer=intermediate_buffer,
     )
     largest = mu * T + B
     enough = [largest < 2.0 * overflow_window(2.0 * size) for size in (B, B_middle)]
@@ -99,6 +100,7 @@ def buffers_suffice(
     return BufferCheck(*(np.broadcast_to(flags, shape)[()] for flags in enough))
 
 
+@model(bottleneck_rate=PACKET_RATE, round_trip_time=TIME, feeding_rate=PACKET_RATE)
 def minimum_bottleneck_buffer(
     bottleneck_rate: ArrayLike, round_trip_time: ArrayLike, feeding_rate: ArrayLike | None = None
 ) -> FloatArray:
@@ -132,13 +134,15 @@ def minimum_bottleneck_buffer(
     >>> float(minimum_bottleneck_buffer(360, 1.0)), float(minimum_bottleneck_buffer_approximate(360, 1.0))
     (104.0, 120.0)
     """
-    mu, T = checked(bottleneck_rate=(bottleneck_rate, RATE), round_trip_time=(round_trip_time, TIME))  # noqa: N806
+    record = model_of(minimum_bottleneck_buffer)
+    mu, T = record.take(bottleneck_rate=bottleneck_rate, round_trip_time=round_trip_time)  # noqa: N806
     feeding = _feeding(mu, feeding_rate)
     pipe, q = mu * T, 1.0 - mu / feeding
     top = _power_of_two_from(pipe / (2.0 - q))
     return q * np.maximum(top / 2.0, (pipe - top) / (1.0 - q))
 
 
+@model(bottleneck_rate=PACKET_RATE, round_trip_time=TIME)
 def minimum_bottleneck_buffer_approximate(bottleneck_rate: ArrayLike, round_trip_time: ArrayLike) -> FloatArray:
     """Approximate the smallest B by ``mu T / 3`` [bottlenecks, section 6].
 
@@ -166,6 +170,9 @@ def minimum_bottleneck_buffer_approximate(bottleneck_rate: ArrayLike, round_trip
     return full_utilization_buffer(bottleneck_rate, round_trip_time) / 3.0
 
 
+@model(
+    bottleneck_rate=PACKET_RATE, round_trip_time=TIME, buffer=FINITE_BUFFER, rate=PACKET_RATE, feeding_rate=PACKET_RATE
+)
 def minimum_intermediate_buffer(
     bottleneck_rate: ArrayLike,
     round_trip_time: ArrayLike,
@@ -201,14 +208,16 @@ def minimum_intermediate_buffer(
     64.0
     """
     w_th = slow_start_threshold(bottleneck_rate, round_trip_time, buffer)
-    (mu,) = checked(bottleneck_rate=(bottleneck_rate, RATE))
+    record = model_of(minimum_intermediate_buffer)
+    (mu,) = record.take(bottleneck_rate=bottleneck_rate)
     feeding = _feeding(mu, feeding_rate)
-    (own,) = checked(rate=(mu if rate is None else rate, RATE))
-    checked(bottleneck_rate=(w_th, WINDOW), rate=(own, RATE), feeding_rate=(feeding, RATE))
+    (own,) = record.take(rate=mu if rate is None else rate)
+    record.take(bottleneck_rate=w_th, rate=own, feeding_rate=feeding)
     _at_least_bottleneck("rate", own, mu)
     return required_burst_size(w_th) * np.maximum(1.0 - own / feeding, 0.0)
 
 
+@model(bottleneck_rate=PACKET_RATE, round_trip_time=TIME, buffer=FINITE_BUFFER)
 def minimum_intermediate_buffer_approximate(
     bottleneck_rate: ArrayLike, round_trip_time: ArrayLike, buffer: ArrayLike
 ) -> FloatArray:
@@ -242,6 +251,7 @@ def minimum_intermediate_buffer_approximate(
     return slow_start_threshold(bottleneck_rate, round_trip_time, buffer) / 2.0
 
 
+@model(bottleneck_rate=PACKET_RATE, round_trip_time=TIME)
 def full_utilization_buffer(bottleneck_rate: ArrayLike, round_trip_time: ArrayLike) -> FloatArray:
     """Compute the B that keeps the link busy all through congestion avoidance, ``mu T`` [bottlenecks, footnote 3].
 
@@ -262,11 +272,13 @@ def full_utilization_buffer(bottleneck_rate: ArrayLike, round_trip_time: ArrayLi
     >>> float(full_utilization_buffer(300, 0.5))
     150.0
     """
-    mu, T = checked(bottleneck_rate=(bottleneck_rate, RATE), round_trip_time=(round_trip_time, TIME))  # noqa: N806
+    record = model_of(full_utilization_buffer)
+    mu, T = record.take(bottleneck_rate=bottleneck_rate, round_trip_time=round_trip_time)  # noqa: N806
     return mu * T
 
 
 # "the thick line in figure 6" (choice of mu') is the thick line of figure 5: S_B, the smaller of S and S'.
+@model(bottleneck_rate=PACKET_RATE, round_trip_time=TIME, buffer=FINITE_BUFFER, intermediate_buffer=BUFFER)
 def intermediate_rates_approximate(
     bottleneck_rate: ArrayLike, round_trip_time: ArrayLike, buffer: ArrayLike, intermediate_buffer: ArrayLike
 ) -> IntermediateRates:
@@ -302,6 +314,7 @@ def intermediate_rates_approximate(
     return _rates_beyond(w_th, bottleneck_rate, buffer, intermediate_buffer)
 
 
+@model(bottleneck_rate=PACKET_RATE, round_trip_time=TIME, buffer=FINITE_BUFFER, intermediate_buffer=BUFFER)
 def intermediate_rates(
     bottleneck_rate: ArrayLike, round_trip_time: ArrayLike, buffer: ArrayLike, intermediate_buffer: ArrayLike
 ) -> IntermediateRates:
@@ -332,7 +345,7 @@ def _rates_beyond(
 ) -> IntermediateRates:
     """Solve S > size for the largest mu', S' > size for the smallest."""
     mu, B, B_middle, size = checked(  # noqa: N806
-        bottleneck_rate=(bottleneck_rate, RATE),
+        bottleneck_rate=(bottleneck_rate, PACKET_RATE),
         buffer=(buffer, FINITE_BUFFER),
         intermediate_buffer=(intermediate_buffer, BUFFER),
         burst_size=(size, WINDOW),
@@ -355,7 +368,8 @@ def _feeding(bottleneck_rate: FloatArray, feeding_rate: ArrayLike | None) -> Flo
     """Bound the rate that feeds a node by 2 mu."""
     if feeding_rate is None:
         return 2.0 * bottleneck_rate
-    mu, feeding = checked(bottleneck_rate=(bottleneck_rate, RATE), feeding_rate=(feeding_rate, RATE))
+    record = model_of(minimum_bottleneck_buffer)
+    mu, feeding = record.take(bottleneck_rate=bottleneck_rate, feeding_rate=feeding_rate)
     _at_least_bottleneck("feeding_rate", feeding, mu)
     return np.minimum(feeding, 2.0 * mu)
 

@@ -5,20 +5,10 @@ from math import inf
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import FloatArray, Limits, checked
-
-RATE = Limits(0.0, unit="pkt/s")
-ACCESS_RATE = Limits(0.0, high_included=True, unit="pkt/s")
-BUFFER = Limits(0.0, high_included=True, unit="pkt")
-FINITE_BUFFER = Limits(0.0, unit="pkt")
-TIME = Limits(0.0, unit="s")
-DELAY = Limits(0.0, low_included=True, unit="s")
-WINDOW = Limits(0.0, unit="pkt")
-UNBOUNDED_WINDOW = Limits(0.0, high_included=True, unit="pkt")
-BURST = UNBOUNDED_WINDOW
+from ackclock.models.domain import ArrayLike, FloatArray, checked
+from ackclock.models.limits import BUFFER, PACKET_RATE, UNBOUNDED_PACKET_RATE
 
 
 class Path(NamedTuple):
@@ -40,10 +30,12 @@ class Path(NamedTuple):
 
 def path(rates: ArrayLike, buffers: ArrayLike = 1.0, access_rate: ArrayLike = inf) -> Path:
     """Check and lay out the arguments that describe a path."""
-    (access,) = checked(access_rate=(access_rate, ACCESS_RATE))
+    (access,) = checked(access_rate=(access_rate, UNBOUNDED_PACKET_RATE))
     # The access link has no axis of nodes: give it one of length 1.
     node_rates, node_buffers, access = checked(
-        rates=(rates, RATE), buffers=(buffers, BUFFER), access_rate=(access[..., np.newaxis], ACCESS_RATE)
+        rates=(rates, PACKET_RATE),
+        buffers=(buffers, BUFFER),
+        access_rate=(access[..., np.newaxis], UNBOUNDED_PACKET_RATE),
     )
     if node_rates.ndim == 0 or node_rates.shape[-1] == 0:
         raise ModelError(Fault("rates", "has no nodes", f"shape {node_rates.shape}", "the nodes on the last axis"))

@@ -1,22 +1,31 @@
-"""The loss of the retransmission, after which there is no second slow start ([bottlenecks, section 7])."""
+"""The loss of the retransmission, after which there is no second slow start [bottlenecks, section 7]."""
 
 from math import inf
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ackclock.models.bottlenecks.path import BURST, RATE, UNBOUNDED_WINDOW, Path, path, smallest
+from ackclock.models.bottlenecks.path import Path, path, smallest
 from ackclock.models.bottlenecks.slow_start import (
+    OVERFLOW,
+    RATE_RATIO,
     burst_sizes_of,
     check_intermediate_rate,
     overflow_mini_cycle,
     two_node_bursts,
 )
-from ackclock.models.domain import BoolArray, FloatArray, IntArray, Limits, checked
+from ackclock.models.domain import ArrayLike, BoolArray, FloatArray, IntArray, model, model_of
+from ackclock.models.limits import (
+    AT_LEAST_ONE_PACKET,
+    BUFFER,
+    FACTOR_OR_ZERO,
+    PACKET_RATE,
+    UNBOUNDED_PACKET_RATE,
+    UNBOUNDED_WINDOW,
+    WINDOW,
+)
 
 _DUPLICATE_ACKS: Final = 3
-_RATIO: Final = Limits(1.0, 2.0, low_included=True, high_included=True, reason="mu'/mu of a node that matters")
 
 
 class RetransmissionLoss(NamedTuple):
@@ -32,6 +41,7 @@ class RetransmissionLoss(NamedTuple):
     """Q [pkt]: sent in that time; nan where no buffer can overflow."""
 
 
+@model(burst_size=UNBOUNDED_WINDOW, bottleneck_rate=PACKET_RATE, duplicate_acks=FACTOR_OR_ZERO)
 def loss_detection_time(
     burst_size: ArrayLike, bottleneck_rate: ArrayLike, duplicate_acks: ArrayLike = _DUPLICATE_ACKS
 ) -> FloatArray:
@@ -56,14 +66,13 @@ def loss_detection_time(
     >>> float(loss_detection_time(burst_size=37, bottleneck_rate=400))
     0.1
     """
-    size, mu, threshold = checked(
-        burst_size=(burst_size, BURST),
-        bottleneck_rate=(bottleneck_rate, RATE),
-        duplicate_acks=(duplicate_acks, Limits(0.0, low_included=True)),
+    size, mu, threshold = model_of(loss_detection_time).take(
+        burst_size=burst_size, bottleneck_rate=bottleneck_rate, duplicate_acks=duplicate_acks
     )
     return (size + threshold) / mu
 
 
+@model(threshold=UNBOUNDED_WINDOW, burst_size=UNBOUNDED_WINDOW)
 def packets_before_detection(threshold: ArrayLike, burst_size: ArrayLike) -> FloatArray:
     """Compute the packets sent before the loss shows, ``Q = 2 S_B + min(0, W_th - 2 W_B)`` [bottlenecks, section 7].
 
@@ -90,13 +99,20 @@ def packets_before_detection(threshold: ArrayLike, burst_size: ArrayLike) -> Flo
     >>> packets_before_detection([90, 104, 120], burst_size=40).tolist()
     [66.0, 80.0, 80.0]
     """
-    w_th, size = checked(threshold=(threshold, UNBOUNDED_WINDOW), burst_size=(burst_size, BURST))
+    w_th, size = model_of(packets_before_detection).take(threshold=threshold, burst_size=burst_size)
     finite = np.where(np.isfinite(size), size, np.nan)
     # 2 W_B = 2^n_B + S_B
     doubled = np.exp2(np.where(np.isfinite(size), overflow_mini_cycle(size), np.nan)) + finite
     return np.asarray(2.0 * finite + np.minimum(0.0, w_th - doubled))[()]
 
 
+@model(
+    domain={"buffers": OVERFLOW},
+    rates=PACKET_RATE,
+    buffers=BUFFER,
+    access_rate=UNBOUNDED_PACKET_RATE,
+    threshold=UNBOUNDED_WINDOW,
+)
 def retransmission_loss(
     rates: ArrayLike, buffers: ArrayLike, threshold: ArrayLike, access_rate: ArrayLike = inf
 ) -> RetransmissionLoss:
@@ -136,13 +152,14 @@ def retransmission_loss(
     ([False, True], 1)
     """
     nodes = path(rates, buffers, access_rate)
-    (w_th,) = checked(threshold=(threshold, UNBOUNDED_WINDOW))
-    checked(rates=(nodes.rates, RATE), threshold=(w_th[..., np.newaxis], UNBOUNDED_WINDOW))
+    record = model_of(retransmission_loss)
+    (w_th,) = record.take(threshold=threshold)
+    record.take(rates=nodes.rates, threshold=w_th[..., np.newaxis])
     return retransmission_loss_of(nodes, burst_sizes_of(nodes), w_th)
 
 
 def retransmission_loss_of(nodes: Path, sizes: FloatArray, w_th: FloatArray) -> RetransmissionLoss:
-    """Check condition (5)."""
+    """Check the condition for the loss of the retransmission at each node of a path [bottlenecks, eq. 5]."""
     size = smallest(sizes)
     time = loss_detection_time(size, nodes.bottleneck_rate)
     packets = packets_before_detection(w_th, size)
@@ -153,6 +170,14 @@ def retransmission_loss_of(nodes: Path, sizes: FloatArray, w_th: FloatArray) -> 
     return RetransmissionLoss(possible, node, time, packets)
 
 
+@model(
+    domain={"buffer": OVERFLOW, "intermediate_buffer": OVERFLOW},
+    bottleneck_rate=PACKET_RATE,
+    intermediate_rate=PACKET_RATE,
+    buffer=BUFFER,
+    intermediate_buffer=BUFFER,
+    threshold=UNBOUNDED_WINDOW,
+)
 def retransmission_loss_two_nodes(
     bottleneck_rate: ArrayLike,
     intermediate_rate: ArrayLike,
@@ -160,9 +185,9 @@ def retransmission_loss_two_nodes(
     intermediate_buffer: ArrayLike,
     threshold: ArrayLike,
 ) -> BoolArray:
-    """Check it in the simplified model, where it is possible at the bottleneck alone [bottlenecks, section 7].
+    """Check the condition for the loss of the retransmission with two nodes [bottlenecks, section 7, eq. 5].
 
-    ``S < D mu' < 2 S_B + min(0, W_th - 2 W_B)``
+    In the simplified model the loss is possible at the bottleneck alone: ``S < D mu' < 2 S_B + min(0, W_th - 2 W_B)``
 
     Parameters
     ----------
@@ -189,16 +214,24 @@ def retransmission_loss_two_nodes(
     [True, False]
     """
     size, size_before = two_node_bursts(bottleneck_rate, intermediate_rate, buffer, intermediate_buffer)
-    mu, middle = checked(bottleneck_rate=(bottleneck_rate, RATE), intermediate_rate=(intermediate_rate, RATE))
+    record = model_of(retransmission_loss_two_nodes)
+    mu, middle = record.take(bottleneck_rate=bottleneck_rate, intermediate_rate=intermediate_rate)
     smallest = np.minimum(size, size_before)
     fed = loss_detection_time(smallest, mu) * middle
     return np.asarray((size < fed) & (fed < packets_before_detection(threshold, smallest)))[()]
 
 
+@model(
+    domain={"buffer": OVERFLOW},
+    bottleneck_rate=PACKET_RATE,
+    access_rate=PACKET_RATE,
+    buffer=BUFFER,
+    threshold=UNBOUNDED_WINDOW,
+)
 def retransmission_loss_behind_access_link(
     bottleneck_rate: ArrayLike, access_rate: ArrayLike, buffer: ArrayLike, threshold: ArrayLike
 ) -> BoolArray:
-    """Check it for one bottleneck behind a slow access link [bottlenecks, section 7].
+    """Check the condition for the loss of the retransmission behind a slow access link [bottlenecks, section 7, eq. 5].
 
     ``(S + 3) mu'/mu < 2 S + min(0, W_th - 2 W_B)`` with ``S = mu'/(mu' - mu) B``, mu' the access link's rate.
 
@@ -226,7 +259,8 @@ def retransmission_loss_behind_access_link(
     >>> retransmission_loss_behind_access_link(100, [130, 150, 195], buffer=20, threshold=150).tolist()
     [False, True, False]
     """
-    mu, access = checked(bottleneck_rate=(bottleneck_rate, RATE), access_rate=(access_rate, RATE))
+    record = model_of(retransmission_loss_behind_access_link)
+    mu, access = record.take(bottleneck_rate=bottleneck_rate, access_rate=access_rate)
     check_intermediate_rate(mu, access)
     size = two_node_bursts(mu, access, buffer, inf).bottleneck
     left = loss_detection_time(size, mu) * access
@@ -235,8 +269,11 @@ def retransmission_loss_behind_access_link(
 
 # The printed step from W_th > S mu'/mu to beta < 1/(4 mu'/mu - 1) puts S = 2 B, the value of (3) at mu' = 2 mu, which
 # section 6 takes "for most of the cases". With (3) itself it is `retransmission_loss_beta_with_burst`.
+@model(rate_ratio=RATE_RATIO)
 def retransmission_loss_beta(rate_ratio: ArrayLike) -> FloatArray:
-    """Compute the beta below which it is possible behind a slow access link, ``1 / (4 mu'/mu - 1)`` [bottlenecks, 7].
+    """Compute the beta below which the retransmission may be lost behind a slow access link [bottlenecks, section 7].
+
+    ``1 / (4 mu'/mu - 1)``
 
     Parameters
     ----------
@@ -257,14 +294,15 @@ def retransmission_loss_beta(rate_ratio: ArrayLike) -> FloatArray:
     >>> retransmission_loss_beta([1.0, 1.5]).round(4).tolist()
     [0.3333, 0.2]
     """
-    (ratio,) = checked(rate_ratio=(rate_ratio, _RATIO))
+    (ratio,) = model_of(retransmission_loss_beta).take(rate_ratio=rate_ratio)
     return 1.0 / (4.0 * ratio - 1.0)
 
 
+@model(rate_ratio=RATE_RATIO)
 def retransmission_loss_beta_with_burst(rate_ratio: ArrayLike) -> FloatArray:
-    """Compute the same limit with S of equation (3), ``(r - 1) / (2 r^2 - r + 1)`` where r = mu'/mu.
+    """Compute the limit of `retransmission_loss_beta` with the burst size of (3) [bottlenecks, section 7].
 
-    From ``W_th > S mu'/mu`` [bottlenecks, section 7] with ``S = r / (r - 1) B`` instead of 2 B.
+    ``(r - 1) / (2 r^2 - r + 1)`` where r = mu'/mu, from ``W_th > S mu'/mu`` with ``S = r / (r - 1) B`` instead of 2 B.
 
     Parameters
     ----------
@@ -281,12 +319,19 @@ def retransmission_loss_beta_with_burst(rate_ratio: ArrayLike) -> FloatArray:
     >>> retransmission_loss_beta_with_burst([1.0, 1.5]).tolist()
     [0.0, 0.125]
     """
-    (r,) = checked(rate_ratio=(rate_ratio, _RATIO))
+    (r,) = model_of(retransmission_loss_beta_with_burst).take(rate_ratio=rate_ratio)
     return (r - 1.0) / (2.0 * r**2 - r + 1.0)
 
 
+@model(
+    domain={"start_window": AT_LEAST_ONE_PACKET, "end_window": AT_LEAST_ONE_PACKET},
+    start_window=WINDOW,
+    end_window=WINDOW,
+)
 def cost_of_lost_retransmission(start_window: ArrayLike, end_window: ArrayLike) -> FloatArray:
-    """Compute the part of the throughput that it costs, ``1 - W_max / (W'_th + W_max)`` [bottlenecks, section 7].
+    """Compute the fraction of the throughput that a lost retransmission costs [bottlenecks, section 7].
+
+    ``1 - W_max / (W'_th + W_max)``
 
     Parameters
     ----------
@@ -298,7 +343,7 @@ def cost_of_lost_retransmission(start_window: ArrayLike, end_window: ArrayLike) 
     Returns
     -------
     array of float
-        The part lost [1].
+        The fraction lost [1].
 
     Examples
     --------
@@ -307,6 +352,5 @@ def cost_of_lost_retransmission(start_window: ArrayLike, end_window: ArrayLike) 
     >>> round(float(cost_of_lost_retransmission(1, 4)), 12)
     0.2
     """
-    limits = Limits(0.0, unit="pkt")
-    start, end = checked(start_window=(start_window, limits), end_window=(end_window, limits))
+    start, end = model_of(cost_of_lost_retransmission).take(start_window=start_window, end_window=end_window)
     return 1.0 - end / (start + end)

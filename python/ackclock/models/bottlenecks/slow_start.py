@@ -1,14 +1,31 @@
-"""Slow start: which buffer overflows first, and at which window ([bottlenecks, sections 4 and 5])."""
+"""Slow start: which buffer overflows first, and at which window [bottlenecks, sections 4 and 5]."""
 
 from math import inf
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.bottlenecks.path import BUFFER, BURST, RATE, Path, path, smallest
-from ackclock.models.domain import FloatArray, IntArray, Limits, checked
+from ackclock.models.bottlenecks.path import Path, path, smallest
+from ackclock.models.domain import ArrayLike, FloatArray, IntArray, Limits, model, model_of
+from ackclock.models.limits import (
+    BUFFER,
+    PACKET_RATE,
+    UNBOUNDED_PACKET_RATE,
+    UNBOUNDED_WINDOW,
+    WHOLE_COUNT_OR_ZERO,
+)
+
+RATE_RATIO: Final = Limits(1.0, 2.0, low_included=True, high_included=True, reason="mu'/mu of a node that matters")
+OVERFLOW: Final = Limits(
+    2.0,
+    inf,
+    low_included=True,
+    high_included=True,
+    unit="pkt",
+    reason="a burst of slow start comes in pairs: a buffer of one packet drops the second at once",
+)
+"""The domain of a buffer that slow start overflows."""
 
 _ROUNDING: Final = 1e-12
 """Relative error of a computed burst size: so near above a power of two it is that power, or W_B would jump by half."""
@@ -28,7 +45,7 @@ class SlowStartOverflow(NamedTuple):
 
 
 class EquivalentNode(NamedTuple):
-    """The one node, fed directly by the source, that stands for all nodes before the bottleneck."""
+    """The one node, fed directly by the source, that replaces all nodes before the bottleneck."""
 
     rate: FloatArray
     """mu' [pkt/s]."""
@@ -47,6 +64,7 @@ class TwoNodeBursts(NamedTuple):
     """S' [pkt], of buffer B'."""
 
 
+@model(rates=PACKET_RATE, access_rate=UNBOUNDED_PACKET_RATE)
 def queue_building_rates(rates: ArrayLike, access_rate: ArrayLike = inf) -> FloatArray:
     """Compute how fast each queue grows under a slow-start burst, ``mu_(i-1) - mu_i`` [bottlenecks, section 4].
 
@@ -73,6 +91,7 @@ def queue_building_rates(rates: ArrayLike, access_rate: ArrayLike = inf) -> Floa
     return np.maximum(nodes.burst_rates - nodes.rates, 0.0)
 
 
+@model(domain={"buffers": OVERFLOW}, rates=PACKET_RATE, buffers=BUFFER, access_rate=UNBOUNDED_PACKET_RATE)
 def burst_sizes(rates: ArrayLike, buffers: ArrayLike, access_rate: ArrayLike = inf) -> FloatArray:
     """Compute the burst that overflows each buffer, ``S_i = mu_(i-1) / (mu_(i-1) - mu_i) B_i`` [bottlenecks, eq. 1].
 
@@ -101,7 +120,7 @@ def burst_sizes(rates: ArrayLike, buffers: ArrayLike, access_rate: ArrayLike = i
 
 
 def burst_sizes_of(nodes: Path) -> FloatArray:
-    """Compute equation (1)."""
+    """Compute the burst that overflows each buffer of a path [bottlenecks, eq. 1]."""
     return _burst_size(nodes.burst_rates, nodes.rates, nodes.buffers)
 
 
@@ -110,6 +129,7 @@ def _burst_size(arriving: FloatArray, leaving: FloatArray, buffers: FloatArray) 
         return arriving / np.maximum(arriving - leaving, 0.0) * buffers
 
 
+@model(domain={"buffers": OVERFLOW}, rates=PACKET_RATE, buffers=BUFFER, access_rate=UNBOUNDED_PACKET_RATE)
 def slow_start_overflow(rates: ArrayLike, buffers: ArrayLike, access_rate: ArrayLike = inf) -> SlowStartOverflow:
     """Find the first overflow of slow start: S_B, its node, n_B and W_B [bottlenecks, section 4].
 
@@ -149,6 +169,7 @@ def first_overflow(sizes: FloatArray) -> SlowStartOverflow:
     return SlowStartOverflow(size, node, overflow_mini_cycle(size), overflow_window(size))
 
 
+@model(burst_size=UNBOUNDED_WINDOW)
 def overflow_mini_cycle(burst_size: ArrayLike) -> FloatArray:
     """Compute the mini-cycle n_B of the overflow, ``2^(n_B - 1) < S_B <= 2^n_B`` [bottlenecks, section 4].
 
@@ -167,12 +188,13 @@ def overflow_mini_cycle(burst_size: ArrayLike) -> FloatArray:
     >>> overflow_mini_cycle([40, 64, 65]).tolist()
     [6.0, 6.0, 7.0]
     """
-    (size,) = checked(burst_size=(burst_size, BURST))
+    (size,) = model_of(overflow_mini_cycle).take(burst_size=burst_size)
     mantissa, exponent = np.frexp(size)  # size = mantissa 2^exponent, 1/2 <= mantissa < 1
     whole = exponent - (mantissa <= 0.5 * (1.0 + _ROUNDING))
     return np.asarray(np.where(np.isfinite(size), whole, np.inf))[()]
 
 
+@model(burst_size=UNBOUNDED_WINDOW)
 def overflow_window(burst_size: ArrayLike) -> FloatArray:
     """Compute the window at the overflow, ``W_B = 2^(n_B - 1) + S_B / 2`` [bottlenecks, section 4].
 
@@ -195,10 +217,11 @@ def overflow_window(burst_size: ArrayLike) -> FloatArray:
     >>> overflow_window([40, 64, 65]).tolist()
     [52.0, 64.0, 96.5]
     """
-    (size,) = checked(burst_size=(burst_size, BURST))
+    (size,) = model_of(overflow_window).take(burst_size=burst_size)
     return np.asarray(np.exp2(overflow_mini_cycle(size) - 1.0) + size / 2.0)[()]
 
 
+@model(domain={"buffers": OVERFLOW}, buffers=BUFFER)
 def overflow_window_approximate(buffers: ArrayLike) -> FloatArray:
     """Approximate the window at the overflow by twice the smallest buffer of the path [bottlenecks, section 6].
 
@@ -221,10 +244,11 @@ def overflow_window_approximate(buffers: ArrayLike) -> FloatArray:
     >>> float(overflow_window_approximate([17, 20]))
     34.0
     """
-    (sizes,) = checked(buffers=(buffers, BUFFER))
+    (sizes,) = model_of(overflow_window_approximate).take(buffers=buffers)
     return np.asarray(2.0 * np.min(np.atleast_1d(sizes), axis=-1))[()]
 
 
+@model(domain={"buffers": OVERFLOW}, rates=PACKET_RATE, buffers=BUFFER)
 def equivalent_node(rates: ArrayLike, buffers: ArrayLike) -> EquivalentNode:
     """Reduce the nodes before the bottleneck to an equivalent one: mu', B', S' [bottlenecks, section 5, eq. 2].
 
@@ -266,6 +290,13 @@ def equivalent_node(rates: ArrayLike, buffers: ArrayLike) -> EquivalentNode:
     return EquivalentNode(rate, np.asarray(buffer)[()], size)
 
 
+@model(
+    domain={"buffer": OVERFLOW, "intermediate_buffer": OVERFLOW},
+    bottleneck_rate=PACKET_RATE,
+    intermediate_rate=PACKET_RATE,
+    buffer=BUFFER,
+    intermediate_buffer=BUFFER,
+)
 def two_node_bursts(
     bottleneck_rate: ArrayLike, intermediate_rate: ArrayLike, buffer: ArrayLike, intermediate_buffer: ArrayLike
 ) -> TwoNodeBursts:
@@ -293,11 +324,11 @@ def two_node_bursts(
     >>> found.bottleneck.tolist(), found.intermediate.tolist()
     ([inf, 60.0, 40.0], [34.0, 68.0, inf])
     """
-    mu, middle, b, b_middle = checked(
-        bottleneck_rate=(bottleneck_rate, RATE),
-        intermediate_rate=(intermediate_rate, RATE),
-        buffer=(buffer, BUFFER),
-        intermediate_buffer=(intermediate_buffer, BUFFER),
+    mu, middle, b, b_middle = model_of(two_node_bursts).take(
+        bottleneck_rate=bottleneck_rate,
+        intermediate_rate=intermediate_rate,
+        buffer=buffer,
+        intermediate_buffer=intermediate_buffer,
     )
     check_intermediate_rate(mu, middle)
     return TwoNodeBursts(bottleneck=_burst_size(middle, mu, b), intermediate=_burst_size(2.0 * mu, middle, b_middle))
@@ -306,15 +337,15 @@ def two_node_bursts(
 def check_intermediate_rate(bottleneck_rate: FloatArray, intermediate_rate: FloatArray) -> None:
     """Refuse a mu' outside [mu, 2 mu]."""
     ratios = intermediate_rate / bottleneck_rate
-    within = Limits(1.0, 2.0, low_included=True, high_included=True)
-    if not within.contain(ratios).all():
-        given = ratios[~within.contain(ratios)].flat[0]
+    if not RATE_RATIO.contain(ratios).all():
+        given = ratios[~RATE_RATIO.contain(ratios)].flat[0]
         allowed = "from bottleneck_rate to twice bottleneck_rate"
         hint = "a faster node absorbs nothing, a slower one is the bottleneck"
         fault = Fault("intermediate_rate", "is out of range", f"{given:g} times bottleneck_rate", allowed, hint)
         raise ModelError(fault)
 
 
+@model(bottleneck_rate=PACKET_RATE, nodes=WHOLE_COUNT_OR_ZERO)
 def uniformly_spread_rates(bottleneck_rate: float, nodes: int) -> FloatArray:
     """Spread the rates of n nodes uniformly over [mu, 2 mu], ``mu_i = 2 mu - i / (n + 1) mu`` [bottlenecks, section 5].
 
@@ -335,7 +366,7 @@ def uniformly_spread_rates(bottleneck_rate: float, nodes: int) -> FloatArray:
     >>> uniformly_spread_rates(1.5e6, 2).tolist()
     [2500000.0, 2000000.0, 1500000.0]
     """
-    mu, n = checked(bottleneck_rate=(bottleneck_rate, RATE), nodes=(nodes, Limits(0.0, low_included=True)))
-    if mu.ndim or n.ndim or n % 1.0:
-        raise ModelError(Fault("nodes", "is no whole number", repr(nodes), "0, 1, 2, ..."))
+    mu, n = model_of(uniformly_spread_rates).take(bottleneck_rate=bottleneck_rate, nodes=nodes)
+    if mu.ndim or n.ndim:
+        raise ModelError(Fault("nodes", "is not a single number", repr(nodes), "a number"))
     return 2.0 * mu - np.arange(1, int(n) + 2) / (n + 1.0) * mu

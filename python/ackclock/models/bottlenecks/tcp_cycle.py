@@ -1,24 +1,24 @@
-"""A path's whole TCP cycle in one call: what a prediction shows."""
+"""A path's whole TCP cycle in one call."""
 
 from math import inf
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import ArrayLike
+from typing import Any, NamedTuple
 
 from ackclock.models.bottlenecks.avoidance import avoidance_node
 from ackclock.models.bottlenecks.path import node_value, path
 from ackclock.models.bottlenecks.retransmission import RetransmissionLoss, retransmission_loss_of
-from ackclock.models.bottlenecks.slow_start import SlowStartOverflow, burst_sizes_of, first_overflow
+from ackclock.models.bottlenecks.slow_start import OVERFLOW, SlowStartOverflow, burst_sizes_of, first_overflow
 from ackclock.models.bottlenecks.windows import (
-    DOMAIN,
+    DROP_FACTOR,
+    LOSS_SHOWS,
+    SMALL_BUFFER,
     Throughput,
     average_throughput,
     avoidance_start,
     maximum_window,
     throughput_with_lost_retransmission,
 )
-from ackclock.models.domain import BoolArray, FloatArray, IntArray
+from ackclock.models.domain import ArrayLike, BoolArray, FloatArray, IntArray, model
+from ackclock.models.limits import BUFFER, PACKET_RATE, TIME, UNBOUNDED_PACKET_RATE
 
 
 class Cycle(NamedTuple):
@@ -44,10 +44,26 @@ class Cycle(NamedTuple):
     """Whether it may be lost, and where."""
     throughput_with_lost_retransmission: Throughput
     """[pkt/s], where it is lost in each cycle."""
-    warnings: tuple[str, ...]
-    """What lies outside the model's domain."""
 
 
+def _quantities(rates: ArrayLike, buffers: ArrayLike, round_trip_time: ArrayLike, **_: ArrayLike) -> dict[str, Any]:
+    nodes = path(rates, buffers)
+    buffer = node_value(nodes.buffers, avoidance_node(rates))
+    largest = maximum_window(nodes.bottleneck_rate, round_trip_time, buffer)
+    return {"beta = B / (mu T)": buffer / (largest - buffer), "buffers": nodes.buffers, "W_max": largest}
+
+
+@model(
+    domain={"beta = B / (mu T)": SMALL_BUFFER, "buffers": OVERFLOW, "W_max": LOSS_SHOWS},
+    quantities=_quantities,
+    assumes="Tahoe with fast retransmit, an ACK for each packet, a return path without congestion, a window that the "
+    "receiver does not limit; the second and later cycles",
+    rates=PACKET_RATE,
+    buffers=BUFFER,
+    round_trip_time=TIME,
+    access_rate=UNBOUNDED_PACKET_RATE,
+    drop_factor=DROP_FACTOR,
+)
 def cycle(
     rates: ArrayLike,
     buffers: ArrayLike,
@@ -55,7 +71,7 @@ def cycle(
     access_rate: ArrayLike = inf,
     drop_factor: ArrayLike = 1.0,
 ) -> Cycle:
-    """Compute all that the paper says of one connection on a path [bottlenecks, sections 3 to 7].
+    """Compute the steady TCP cycle of one connection on a path [bottlenecks, sections 3, 4, 5, 6 and 7].
 
     Parameters
     ----------
@@ -73,7 +89,7 @@ def cycle(
     Returns
     -------
     Cycle
-        With the warnings of the domain.
+        All windows, the throughput, and where packets may be lost.
 
     Notes
     -----
@@ -112,14 +128,4 @@ def cycle(
         throughput_with_lost_retransmission=throughput_with_lost_retransmission(
             nodes.bottleneck_rate, round_trip_time, buffer
         ),
-        warnings=_warnings(buffer / (largest - buffer), nodes.buffers, largest),
     )
-
-
-def _warnings(beta: FloatArray, buffers: FloatArray, largest: FloatArray) -> tuple[str, ...]:
-    found = (
-        DOMAIN["throughput"]["beta"].warning("beta = B / (mu T)", beta),
-        DOMAIN["overflow"]["buffer"].warning("buffers", buffers),
-        DOMAIN["avoidance"]["window"].warning("W_max", np.asarray(largest)),
-    )
-    return tuple(warning for warning in found if warning is not None)

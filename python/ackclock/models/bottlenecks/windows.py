@@ -1,49 +1,45 @@
-"""Windows and throughput of a TCP cycle ([bottlenecks, sections 3, 4, 6 and 7.1])."""
+"""Windows and throughput of a TCP cycle [bottlenecks, sections 3, 4, 6 and 7.1]."""
 
 from collections.abc import Mapping
-from math import inf
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ackclock.models.bottlenecks.path import BURST, DELAY, FINITE_BUFFER, RATE, TIME, UNBOUNDED_WINDOW, WINDOW
 from ackclock.models.bottlenecks.slow_start import overflow_mini_cycle, overflow_window
-from ackclock.models.domain import BoolArray, FloatArray, Limits, checked
+from ackclock.models.domain import ArrayLike, BoolArray, FloatArray, Limits, model, model_of
+from ackclock.models.limits import DELAY, FINITE_BUFFER, PACKET_RATE, QUEUE, TIME, UNBOUNDED_WINDOW, WINDOW
 
 DROP_FACTORS: Final[Mapping[str, tuple[float, float]]] = {
     "drop-tail": (1.0, 1.0),
     "drop-front": (0.0, 0.0),
     "random-drop": (0.0, 1.0),
 }
-"""Smallest and largest alpha of each queue discipline: which part of S_B/2 is acknowledged before the loss shows."""
+"""Smallest and largest alpha of each queue discipline: the fraction of S_B/2 acknowledged before the loss shows."""
 
-_DROP_FACTOR = Limits(0.0, 1.0, low_included=True, high_included=True, reason="1 drop-tail, 0 drop-front")
+DROP_FACTOR: Final = Limits(0.0, 1.0, low_included=True, high_included=True, reason="1 drop-tail, 0 drop-front")
 
-DOMAIN: Final[Mapping[str, Mapping[str, Limits]]] = {
-    "throughput": {
-        "beta": Limits(
-            0.0,
-            0.25,
-            high_included=True,
-            reason="the throughput takes the queueing time as small against T; at B = mu T / 4 it is some 5% too high",
-        ),
-    },
-    "overflow": {
-        "buffer": Limits(
-            2.0,
-            inf,
-            low_included=True,
-            high_included=True,
-            unit="pkt",
-            reason="a burst of slow start comes in pairs: a buffer of one packet drops the second at once",
-        ),
-    },
-    "avoidance": {
-        "window": Limits(4.0, unit="pkt", reason="at fewer than 4 packets three duplicate ACKs cannot show a loss"),
-    },
-}
-"""Where the model can be trusted, by what is computed and by quantity; `cycle` returns what lies outside."""
+SMALL_BUFFER: Final = Limits(
+    0.0,
+    0.25,
+    high_included=True,
+    reason="the throughput takes the queueing time as small against T; at B = mu T / 4 it is some 5% too high",
+)
+"""The domain of beta = B / (mu T) in the approximate throughput."""
+LOSS_SHOWS: Final = Limits(4.0, unit="pkt", reason="at fewer than 4 packets three duplicate ACKs cannot show a loss")
+"""The domain of W_max."""
+
+
+def _largest_window(bottleneck_rate: ArrayLike, round_trip_time: ArrayLike, buffer: ArrayLike) -> dict[str, Any]:
+    return {"W_max": maximum_window(bottleneck_rate, round_trip_time, buffer)}
+
+
+def _beta(end_window: ArrayLike, round_trip_time: ArrayLike, bottleneck_rate: ArrayLike) -> dict[str, Any]:
+    pipe = np.asarray(bottleneck_rate) * np.asarray(round_trip_time)
+    return {"beta = B / (mu T)": np.asarray(end_window) / pipe - 1.0}
+
+
+def _beta_of_buffer(bottleneck_rate: ArrayLike, round_trip_time: ArrayLike, buffer: ArrayLike) -> dict[str, Any]:
+    return {"beta = B / (mu T)": np.asarray(buffer) / (np.asarray(bottleneck_rate) * np.asarray(round_trip_time))}
 
 
 class AvoidanceStart(NamedTuple):
@@ -66,6 +62,7 @@ class Throughput(NamedTuple):
     """The smaller of that and mu [pkt/s]."""
 
 
+@model(propagation_delay=DELAY, rates=PACKET_RATE)
 def minimum_round_trip_time(propagation_delay: ArrayLike, rates: ArrayLike) -> FloatArray:
     """Compute T, the two-way propagation delay with the service times of the nodes [bottlenecks, section 3].
 
@@ -91,10 +88,18 @@ def minimum_round_trip_time(propagation_delay: ArrayLike, rates: ArrayLike) -> F
     >>> round(float(minimum_round_trip_time(0.56, [1.5e6 / 4096, 1.5e6 / 4096])), 5)
     0.56546
     """
-    delay, service_rates = checked(propagation_delay=(propagation_delay, DELAY), rates=(rates, RATE))
+    record = model_of(minimum_round_trip_time)
+    delay, service_rates = record.take(propagation_delay=propagation_delay, rates=rates)
     return np.asarray(delay + np.sum(1.0 / np.atleast_1d(service_rates), axis=-1))[()]
 
 
+@model(
+    domain={"W_max": LOSS_SHOWS},
+    quantities=_largest_window,
+    bottleneck_rate=PACKET_RATE,
+    round_trip_time=TIME,
+    buffer=FINITE_BUFFER,
+)
 def maximum_window(bottleneck_rate: ArrayLike, round_trip_time: ArrayLike, buffer: ArrayLike) -> FloatArray:
     """Compute the window at which congestion avoidance ends, ``W_max = mu T + B`` [bottlenecks, section 3].
 
@@ -121,10 +126,19 @@ def maximum_window(bottleneck_rate: ArrayLike, round_trip_time: ArrayLike, buffe
     >>> maximum_window(rates[:, 1], T, buffer=[100, 50]).round(2).tolist()
     [307.08, 257.02]
     """
-    mu, T, B = _pipe(bottleneck_rate, round_trip_time, buffer)  # noqa: N806
+    mu, T, B = model_of(maximum_window).take(  # noqa: N806
+        bottleneck_rate=bottleneck_rate, round_trip_time=round_trip_time, buffer=buffer
+    )
     return mu * T + B
 
 
+@model(
+    domain={"W_max": LOSS_SHOWS},
+    quantities=_largest_window,
+    bottleneck_rate=PACKET_RATE,
+    round_trip_time=TIME,
+    buffer=FINITE_BUFFER,
+)
 def slow_start_threshold(bottleneck_rate: ArrayLike, round_trip_time: ArrayLike, buffer: ArrayLike) -> FloatArray:
     """Compute the threshold of slow start, ``W_th = W_max / 2 = (mu T + B) / 2`` [bottlenecks, section 4].
 
@@ -152,8 +166,11 @@ def slow_start_threshold(bottleneck_rate: ArrayLike, round_trip_time: ArrayLike,
 
 # At W_th = W_B the paper has both: sections 4, 6 and 7 see the double slow start where W_B < W_th, the throughput's
 # cases and (4) avoid it where W_B > W_th. Chosen: the derivation's W_B < W_th, so equality has no overflow.
+@model(threshold=UNBOUNDED_WINDOW, burst_size=UNBOUNDED_WINDOW)
 def double_slow_start(threshold: ArrayLike, burst_size: ArrayLike) -> BoolArray:
-    """Tell whether slow start overflows a buffer, so that a second slow start follows: ``W_th > W_B`` [bottlenecks, 4].
+    """Decide whether slow start overflows a buffer, so that a second one follows [bottlenecks, section 4].
+
+    ``W_th > W_B``
 
     Parameters
     ----------
@@ -177,14 +194,17 @@ def double_slow_start(threshold: ArrayLike, burst_size: ArrayLike) -> BoolArray:
     >>> double_slow_start(112.5, burst_size=[80, 119]).tolist()
     [True, False]
     """
-    w_th, size = checked(threshold=(threshold, UNBOUNDED_WINDOW), burst_size=(burst_size, BURST))
+    w_th, size = model_of(double_slow_start).take(threshold=threshold, burst_size=burst_size)
     return np.asarray(w_th > overflow_window(size))[()]
 
 
+@model(bottleneck_rate=PACKET_RATE, round_trip_time=TIME, buffer=FINITE_BUFFER)
 def double_slow_start_single_node(
     bottleneck_rate: ArrayLike, round_trip_time: ArrayLike, buffer: ArrayLike
 ) -> BoolArray:
-    """Tell the same for the single-node model, ``beta = B / (mu T) < 1/3`` [bottlenecks, section 4, after its [11]].
+    """Decide whether slow start overflows the buffer of a single-node model [bottlenecks, section 4].
+
+    ``beta = B / (mu T) < 1/3``, which the paper quotes from its reference 11.
 
     Parameters
     ----------
@@ -204,13 +224,16 @@ def double_slow_start_single_node(
     >>> double_slow_start_single_node(100, 0.6, buffer=[19, 21]).tolist()
     [True, False]
     """
-    mu, T, B = _pipe(bottleneck_rate, round_trip_time, buffer)  # noqa: N806
+    mu, T, B = model_of(double_slow_start_single_node).take(  # noqa: N806
+        bottleneck_rate=bottleneck_rate, round_trip_time=round_trip_time, buffer=buffer
+    )
     return np.asarray(B / (mu * T) < 1.0 / 3.0)[()]
 
 
 # Section 7.1 prints W_S = W_D/2 = min(W_th, 2 W_B + (alpha - 1) S_B/2): a half is lost. With alpha = 1 it must agree
 # with section 6, W_D = min(2 W_B, W_th) and W_S = W_D/2; the S_B (1 + alpha)/2 ACKs of mini-cycle n_B + 1 on top of
 # 2^n_B give W_D = min(W_th, 2 W_B + (alpha - 1) S_B/2).
+@model(threshold=UNBOUNDED_WINDOW, burst_size=UNBOUNDED_WINDOW, drop_factor=DROP_FACTOR)
 def avoidance_start(threshold: ArrayLike, burst_size: ArrayLike, drop_factor: ArrayLike = 1.0) -> AvoidanceStart:
     """Compute the windows at the loss in slow start and after it, W_D and W_S [bottlenecks, sections 6 and 7.1].
 
@@ -241,8 +264,8 @@ def avoidance_start(threshold: ArrayLike, burst_size: ArrayLike, drop_factor: Ar
     >>> avoidance_start(109, burst_size=40, drop_factor=[1, 0.5, 0]).window.tolist()
     [52.0, 47.0, 42.0]
     """
-    w_th, size, alpha = checked(
-        threshold=(threshold, UNBOUNDED_WINDOW), burst_size=(burst_size, BURST), drop_factor=(drop_factor, _DROP_FACTOR)
+    w_th, size, alpha = model_of(avoidance_start).take(
+        threshold=threshold, burst_size=burst_size, drop_factor=drop_factor
     )
     # 2 W_B + (alpha - 1) S_B/2, written so that an infinite S_B leaves it infinite.
     detected = np.exp2(overflow_mini_cycle(size)) + size * (1.0 + alpha) / 2.0
@@ -251,6 +274,14 @@ def avoidance_start(threshold: ArrayLike, burst_size: ArrayLike, drop_factor: Ar
     return AvoidanceStart(double, loss_window, np.where(double, loss_window / 2.0, w_th)[()])
 
 
+@model(
+    domain={"beta = B / (mu T)": SMALL_BUFFER},
+    quantities=_beta_of_buffer,
+    bottleneck_rate=PACKET_RATE,
+    round_trip_time=TIME,
+    buffer=FINITE_BUFFER,
+    burst_size=UNBOUNDED_WINDOW,
+)
 def throughput(
     bottleneck_rate: ArrayLike, round_trip_time: ArrayLike, buffer: ArrayLike, burst_size: ArrayLike
 ) -> Throughput:
@@ -273,7 +304,7 @@ def throughput(
     Notes
     -----
     For drop-tail (`average_throughput` with `avoidance_start` for others), a retransmission that is not lost, and
-    buffers small against mu T (`DOMAIN`): the printed value exceeds mu from B = mu T / 3 on.
+    buffers small against mu T: the printed value exceeds mu from B = mu T / 3 on.
 
     Examples
     --------
@@ -286,6 +317,14 @@ def throughput(
     return average_throughput(start, 2.0 * w_th, round_trip_time, bottleneck_rate)
 
 
+@model(
+    domain={"beta = B / (mu T)": SMALL_BUFFER},
+    quantities=_beta,
+    start_window=QUEUE,
+    end_window=WINDOW,
+    round_trip_time=TIME,
+    bottleneck_rate=PACKET_RATE,
+)
 def average_throughput(
     start_window: ArrayLike, end_window: ArrayLike, round_trip_time: ArrayLike, bottleneck_rate: ArrayLike
 ) -> Throughput:
@@ -312,16 +351,23 @@ def average_throughput(
     >>> float(average_throughput(60, 120, 1.0, 100).printed)
     90.0
     """
-    start, end, T, mu = checked(  # noqa: N806
-        start_window=(start_window, Limits(0.0, low_included=True, unit="pkt")),
-        end_window=(end_window, WINDOW),
-        round_trip_time=(round_trip_time, TIME),
-        bottleneck_rate=(bottleneck_rate, RATE),
+    start, end, T, mu = model_of(average_throughput).take(  # noqa: N806
+        start_window=start_window,
+        end_window=end_window,
+        round_trip_time=round_trip_time,
+        bottleneck_rate=bottleneck_rate,
     )
     printed = (start + end) / (2.0 * T)
     return Throughput(printed, np.minimum(printed, mu))
 
 
+@model(
+    domain={"beta = B / (mu T)": SMALL_BUFFER},
+    quantities=_beta_of_buffer,
+    bottleneck_rate=PACKET_RATE,
+    round_trip_time=TIME,
+    buffer=FINITE_BUFFER,
+)
 def throughput_with_lost_retransmission(
     bottleneck_rate: ArrayLike, round_trip_time: ArrayLike, buffer: ArrayLike
 ) -> Throughput:
@@ -348,11 +394,3 @@ def throughput_with_lost_retransmission(
     """
     end = maximum_window(bottleneck_rate, round_trip_time, buffer)
     return average_throughput(0.0, end, round_trip_time, bottleneck_rate)
-
-
-def _pipe(bottleneck_rate: ArrayLike, round_trip_time: ArrayLike, buffer: ArrayLike) -> list[FloatArray]:
-    return checked(
-        bottleneck_rate=(bottleneck_rate, RATE),
-        round_trip_time=(round_trip_time, TIME),
-        buffer=(buffer, FINITE_BUFFER),
-    )

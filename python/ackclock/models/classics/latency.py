@@ -4,9 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ackclock.models.classics.model import PACKETS_PER_ACK, ROUND_TRIP, TIMEOUT, WINDOW, Model, plain
 from ackclock.models.classics.throughput import (
     LEAST_LOSS,
     lost_within,
@@ -14,29 +12,10 @@ from ackclock.models.classics.throughput import (
     timeout_probability,
     timeouts_duration,
 )
-from ackclock.models.domain import FloatArray, Limits
+from ackclock.models.domain import ArrayLike, FloatArray, Limits, model, model_of, plain
+from ackclock.models.limits import AT_LEAST_ONE_PACKET, DELAY, PACKETS, TIME, WINDOW
 
 _HANDSHAKE_LOSS: Final = Limits(0.0, 0.5, low_included=True, reason="the mean of doubling timeouts is infinite")
-
-SHORT_FLOW: Final = Model(
-    name="short_flow_latency",
-    source="Cardwell, Savage, Anderson: Modeling TCP Latency, INFOCOM 2000",
-    equation="(4) to (25)",
-    arguments={
-        "packets": Limits(1.0, low_included=True, unit="pkt"),
-        "round_trip_time": ROUND_TRIP,
-        "loss_probability": _HANDSHAKE_LOSS,
-        "timeout": TIMEOUT,
-        "max_window": WINDOW,
-        "initial_window": WINDOW,
-        "packets_per_ack": PACKETS_PER_ACK,
-        "delayed_ack_time": TIMEOUT,
-        "syn_timeout": TIMEOUT,
-        "reverse_loss_probability": _HANDSHAKE_LOSS,
-    },
-    domain={},
-    assumes="Reno, a constant round trip, no queue of its own; slow start ends with the first loss",
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,6 +71,20 @@ class ShortFlowLatency:
         return plain(self.handshake + self.transfer)
 
 
+@model(
+    domain={"max_window": AT_LEAST_ONE_PACKET, "initial_window": AT_LEAST_ONE_PACKET},
+    assumes="Reno, a constant round trip, no queue of its own; slow start ends with the first loss",
+    packets=PACKETS,
+    round_trip_time=TIME,
+    loss_probability=_HANDSHAKE_LOSS,
+    timeout=DELAY,
+    max_window=WINDOW,
+    initial_window=WINDOW,
+    packets_per_ack=PACKETS,
+    delayed_ack_time=DELAY,
+    syn_timeout=DELAY,
+    reverse_loss_probability=_HANDSHAKE_LOSS,
+)
 def short_flow_latency(  # noqa: PLR0913  the paper's parameters
     packets: ArrayLike,
     round_trip_time: ArrayLike,
@@ -105,9 +98,7 @@ def short_flow_latency(  # noqa: PLR0913  the paper's parameters
     syn_timeout: ArrayLike = 3.0,
     reverse_loss_probability: ArrayLike = 0.0,
 ) -> ShortFlowLatency:
-    """Compute the mean latency of a short TCP transfer, part by part.
-
-    Source: Cardwell, Savage, Anderson, INFOCOM 2000, equations (4) to (25).
+    """Compute the mean latency of a short TCP transfer, part by part [cardwell, eqs. 4 to 25].
 
     Parameters
     ----------
@@ -120,9 +111,9 @@ def short_flow_latency(  # noqa: PLR0913  the paper's parameters
     timeout : array_like
         Duration of a first timeout, T_0 [s], >= 0.
     max_window : array_like
-        The receiver's window, W_max [pkt], >= 1.
+        The receiver's window, W_max [pkt], > 0; at least 1 to be trusted.
     initial_window : array_like
-        The first window, w_1 [pkt], >= 1; no more than `max_window` counts.
+        The first window, w_1 [pkt], > 0; at least 1 to be trusted. No more than `max_window` counts.
     packets_per_ack : array_like
         Packets that one ACK acknowledges, b [pkt], >= 1; 2 with delayed ACKs.
     delayed_ack_time : array_like
@@ -155,7 +146,7 @@ def short_flow_latency(  # noqa: PLR0913  the paper's parameters
     >>> print(f"{latency.handshake:.3f} + {latency.transfer:.3f} s")
     0.100 + 0.300 s
     """
-    d, rtt, p, t0, limit, w1, b, wait, ts, reverse = SHORT_FLOW.take(
+    d, rtt, p, t0, limit, w1, b, wait, ts, reverse = model_of(short_flow_latency).take(
         packets=packets,
         round_trip_time=round_trip_time,
         loss_probability=loss_probability,
@@ -191,7 +182,7 @@ def short_flow_latency(  # noqa: PLR0913  the paper's parameters
 
 
 def _slow_start_packets(d: FloatArray, p: FloatArray) -> FloatArray:
-    """Compute E[d_ss], (5)."""
+    """Compute E[d_ss] [cardwell, eq. 5]."""
     p = np.maximum(p, LEAST_LOSS)
     # Deviation: capped at d, see the notes of short_flow_latency.
     return plain(np.minimum(lost_within(p, d) * (1 - p) / p + 1, d))
@@ -200,7 +191,7 @@ def _slow_start_packets(d: FloatArray, p: FloatArray) -> FloatArray:
 def _slow_start_rounds(
     sent: FloatArray, opened: FloatArray, limit: FloatArray, w1: FloatArray, b: FloatArray
 ) -> FloatArray:
-    """Compute E[T_ss] / RTT, (15): exponential growth, then rounds of the receiver's window."""
+    """Compute E[T_ss] / RTT: exponential growth, then rounds of the receiver's window [cardwell, eq. 15]."""
     log_growth = np.log1p(1 / b)
     free = np.log1p(sent / (b * w1)) / log_growth
     held = np.log(limit / w1) / log_growth + 1 + (sent - (limit * (b + 1) - w1 * b)) / limit
@@ -210,7 +201,7 @@ def _slow_start_rounds(
 def _first_loss(
     d: FloatArray, rtt: FloatArray, p: FloatArray, t0: FloatArray, window: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Compute l_ss, Q(p, E[W_ss]) and E[T_loss], (16), (17), (20)."""
+    """Compute l_ss, Q(p, E[W_ss]) and E[T_loss] [cardwell, eqs. 16, 17 and 20]."""
     lost = lost_within(p, d)
     timeouts = timeout_probability(np.maximum(p, LEAST_LOSS), window)
     return lost, timeouts, plain(lost * (timeouts * timeouts_duration(p, t0) + (1 - timeouts) * rtt))

@@ -3,54 +3,30 @@
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.classics.model import DECREASE, LOSS, PACKETS_PER_ACK, ROUND_TRIP, Model, plain, whole
-from ackclock.models.domain import FloatArray, Limits
-
-ALTMAN: Final = "Altman, Avrachenkov, Barakat: A Stochastic Model of TCP/IP with Stationary Random Losses, SIGCOMM 2000"
-
-INDEPENDENT_LOSSES: Final = Model(
-    name="independent_loss_rate",
-    source=ALTMAN,
-    equation="the throughput with an unlimited window, for i.i.d. times between losses",
-    arguments={
-        "round_trip_time": ROUND_TRIP,
-        "loss_probability": LOSS,
-        "squared_variation": Limits(0.0, low_included=True),
-        "packets_per_ack": PACKETS_PER_ACK,
-        "decrease": DECREASE,
-    },
-    domain={},
-    assumes="losses that do not depend on the window, a constant round trip, no limit by the receiver's window",
+from ackclock.models.domain import ArrayLike, FloatArray, model, model_of, plain
+from ackclock.models.limits import (
+    FACTOR_OR_ZERO,
+    NUMBER,
+    PACKETS,
+    POSITIVE_PROBABILITY,
+    PROBABILITY_BELOW_ONE,
+    TIME,
+    WHOLE_COUNT_OR_ZERO,
 )
 
-STATIONARY_LOSSES: Final = Model(
-    name="stationary_loss_rate",
-    source=ALTMAN,
-    equation="the throughput with an unlimited window, in the normalised covariances of the times between losses",
-    arguments={
-        "round_trip_time": ROUND_TRIP,
-        "loss_probability": LOSS,
-        "covariances": Limits(),
-        "packets_per_ack": PACKETS_PER_ACK,
-        "decrease": DECREASE,
-    },
-    domain={},
-    assumes=INDEPENDENT_LOSSES.assumes,
+_ASSUMES: Final = "losses that do not depend on the window, a constant round trip, no limit by the receiver's window"
+
+
+@model(
+    assumes=_ASSUMES,
+    round_trip_time=TIME,
+    loss_probability=POSITIVE_PROBABILITY,
+    squared_variation=FACTOR_OR_ZERO,
+    packets_per_ack=PACKETS,
+    decrease=PROBABILITY_BELOW_ONE,
 )
-
-TIMES_BETWEEN_LOSSES: Final = Model(
-    name="normalised_covariances",
-    source=ALTMAN,
-    equation="the covariances from measured times between losses",
-    arguments={"intervals": Limits(0.0, unit="s"), "lags": Limits(0.0, low_included=True)},
-    domain={},
-    assumes="a stationary sequence, many more intervals than lags",
-)
-
-
 def independent_loss_rate(
     round_trip_time: ArrayLike,
     loss_probability: ArrayLike,
@@ -58,9 +34,7 @@ def independent_loss_rate(
     packets_per_ack: ArrayLike = 1.0,
     decrease: ArrayLike = 0.5,
 ) -> FloatArray:
-    """Compute the throughput of TCP whose times between losses are independent and alike.
-
-    Source: Altman, Avrachenkov, Barakat, SIGCOMM 2000, the throughput of the unlimited window.
+    """Compute the throughput of TCP, window unlimited, for i.i.d. times between losses [altman].
 
     Parameters
     ----------
@@ -97,7 +71,7 @@ def independent_loss_rate(
     >>> print(independent_loss_rate(1.0, 1.0, [0.0, 1.0]) ** 2)
     [1.5 2. ]
     """
-    rtt, p, variation, b, nu = INDEPENDENT_LOSSES.take(
+    rtt, p, variation, b, nu = model_of(independent_loss_rate).take(
         round_trip_time=round_trip_time,
         loss_probability=loss_probability,
         squared_variation=squared_variation,
@@ -107,6 +81,14 @@ def independent_loss_rate(
     return plain(np.sqrt((1 + nu) / (2 * (1 - nu)) + variation / 2) / (rtt * np.sqrt(b * p)))
 
 
+@model(
+    assumes=_ASSUMES,
+    round_trip_time=TIME,
+    loss_probability=POSITIVE_PROBABILITY,
+    covariances=NUMBER,
+    packets_per_ack=PACKETS,
+    decrease=PROBABILITY_BELOW_ONE,
+)
 def stationary_loss_rate(
     round_trip_time: ArrayLike,
     loss_probability: ArrayLike,
@@ -114,9 +96,7 @@ def stationary_loss_rate(
     packets_per_ack: ArrayLike = 1.0,
     decrease: ArrayLike = 0.5,
 ) -> FloatArray:
-    """Compute the throughput of TCP for any stationary ergodic process of losses.
-
-    Source: Altman, Avrachenkov, Barakat, SIGCOMM 2000, the throughput of the unlimited window.
+    """Compute the throughput of TCP, window unlimited, for any stationary ergodic process of losses [altman].
 
     Parameters
     ----------
@@ -151,14 +131,14 @@ def stationary_loss_rate(
     >>> print(f"{stationary_loss_rate(0.1, 0.01, [1.0]):.2f}, {stationary_loss_rate(0.1, 0.01, [1.0, 0.5]):.2f}")
     141.42, 150.00
     """
-    model = STATIONARY_LOSSES
-    rtt, p, b, nu = model.take(
+    record = model_of(stationary_loss_rate)
+    rtt, p, b, nu = record.take(
         round_trip_time=round_trip_time,
         loss_probability=loss_probability,
         packets_per_ack=packets_per_ack,
         decrease=decrease,
     )
-    (c,) = model.take(covariances=covariances)
+    (c,) = record.take(covariances=covariances)
     if c.ndim == 0 or c.shape[-1] == 0 or np.any(np.abs(c) > c[..., :1]):
         given = np.array2string(c, threshold=6)
         allowed = "a variance, then numbers no larger than it"
@@ -169,10 +149,9 @@ def stationary_loss_rate(
     return plain(np.sqrt(np.maximum(with_lags, 0.0)) / (rtt * np.sqrt(b * p)))
 
 
+@model(assumes="a stationary sequence, many more intervals than lags", intervals=TIME, lags=WHOLE_COUNT_OR_ZERO)
 def normalised_covariances(intervals: ArrayLike, lags: int) -> FloatArray:
-    """Estimate the normalised covariances of measured times between losses.
-
-    Source: Altman, Avrachenkov, Barakat, SIGCOMM 2000, the input of `stationary_loss_rate`.
+    """Estimate the normalised covariances of measured times between losses, for `stationary_loss_rate` [altman].
 
     Parameters
     ----------
@@ -196,9 +175,8 @@ def normalised_covariances(intervals: ArrayLike, lags: int) -> FloatArray:
     >>> print(normalised_covariances([1.0, 3.0, 1.0, 3.0], lags=1))
     [ 0.25   -0.1875]
     """
-    model = TIMES_BETWEEN_LOSSES
-    (times,), (largest,) = model.take(intervals=intervals), model.take(lags=lags)
-    whole("lags", largest, model.arguments["lags"])
+    record = model_of(normalised_covariances)
+    (times,), _ = record.take(intervals=intervals), record.take(lags=lags)
     if times.ndim != 1 or lags >= len(times):
         given = f"{lags} with intervals of shape {times.shape}"
         raise ModelError(Fault("lags", "is too large", given, "less than the number of intervals, which have one axis"))

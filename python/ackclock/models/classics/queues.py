@@ -1,65 +1,27 @@
-"""Queues that stand beside TCP's: buffers for many flows, processor sharing, Engset."""
+"""Queues: buffers for many flows, processor sharing, Engset's loss system."""
 
 from dataclasses import dataclass
 from math import sqrt
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.classics.model import ROUND_TRIP, Model, plain, whole
-from ackclock.models.domain import FloatArray, Limits
-
-_RATE: Final = Limits(0.0, unit="pkt/s")
-_COUNT: Final = Limits(1.0, low_included=True)
-_FLOWS_TRUSTED: Final = Limits(500.0, low_included=True, reason="fewer flows may halve their windows in step")
-_APPENZELLER: Final = "Appenzeller, Keslassy, McKeown: Sizing Router Buffers, SIGCOMM 2004"
-
-MANY_FLOWS_BUFFER: Final = Model(
-    name="many_flows_buffer",
-    source=_APPENZELLER,
-    equation="section 3, B = 2 T_p C / sqrt(n)",
-    arguments={"capacity": _RATE, "round_trip_time": ROUND_TRIP, "flows": _COUNT},
-    domain={"flows": _FLOWS_TRUSTED},
-    assumes="long flows that halve their windows independently, a link that is the bottleneck of all of them",
+from ackclock.models.domain import ArrayLike, FloatArray, Limits, model, model_of, plain
+from ackclock.models.limits import (
+    COUNT,
+    EVENT_RATE_OR_ZERO,
+    FACTOR_OR_ZERO,
+    PACKET_RATE,
+    QUEUE,
+    SIZE,
+    TIME,
+    WHOLE_COUNT,
 )
 
-MANY_FLOWS_UTILISATION: Final = Model(
-    name="many_flows_utilisation",
-    source=_APPENZELLER,
-    equation="section 3, the bound with erf",
-    arguments={
-        "buffer": Limits(0.0, low_included=True, unit="pkt"),
-        **MANY_FLOWS_BUFFER.arguments,
-    },
-    domain=MANY_FLOWS_BUFFER.domain,
-    assumes=MANY_FLOWS_BUFFER.assumes,
-)
-
-PROCESSOR_SHARING: Final = Model(
-    name="processor_sharing",
-    source="Kleinrock: Queueing Systems II, 1976",
-    equation="section 4.4, T(x) = x / (1 - rho)",
-    arguments={
-        "size": Limits(0.0, low_included=True, unit="pkt"),
-        "capacity": _RATE,
-        "arrival_rate": Limits(0.0, low_included=True, unit="1/s"),
-        "mean_size": Limits(0.0, unit="pkt"),
-    },
-    domain={},
-    assumes="Poisson arrivals, sizes of any distribution, all present share the capacity equally at every instant",
-)
-
-ENGSET: Final = Model(
-    name="engset_congestion",
-    source="Engset: Die Wahrscheinlichkeitsrechnung zur Bestimmung der Waehleranzahl, ETZ 1918; Iversen: Teletraffic "
-    "Engineering Handbook",
-    equation="Iversen, chapter 5: truncated binomial states, the recursion in the number of servers",
-    arguments={"sources": _COUNT, "servers": _COUNT, "idle_source_load": Limits(0.0, low_included=True)},
-    domain={},
-    assumes="a blocked call goes back to its idle source; times of any distribution",
-)
+_MANY: Final = Limits(500.0, low_included=True, reason="fewer flows may halve their windows in step")
+_LONG_FLOWS: Final = "long flows that halve their windows independently, a link that is the bottleneck of all of them"
+_LOSS_SYSTEM: Final = "a blocked call goes back to its idle source; times of any distribution"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,11 +68,11 @@ class Engset:
     busy_servers: FloatArray
 
 
+@model(domain={"flows": _MANY}, assumes=_LONG_FLOWS, capacity=PACKET_RATE, round_trip_time=TIME, flows=COUNT)
 def many_flows_buffer(capacity: ArrayLike, round_trip_time: ArrayLike, flows: ArrayLike) -> FloatArray:
-    """Compute the buffer that keeps a link with many long TCP flows busy.
+    """Compute the buffer that keeps a link with many long flows busy, ``2 T_p C / sqrt(n)`` [appenzeller, section 3].
 
-    Source: Appenzeller, Keslassy, McKeown, SIGCOMM 2004, B = 2 T_p C / sqrt(n); for one flow the bandwidth-delay
-    product.
+    For one flow it is the bandwidth-delay product.
 
     Parameters
     ----------
@@ -138,16 +100,17 @@ def many_flows_buffer(capacity: ArrayLike, round_trip_time: ArrayLike, flows: Ar
     >>> print(f"{many_flows_buffer(10e9, 0.25, 50_000) / 1e6:.1f}")
     11.2
     """
-    c, rtt, n = MANY_FLOWS_BUFFER.take(capacity=capacity, round_trip_time=round_trip_time, flows=flows)
+    c, rtt, n = model_of(many_flows_buffer).take(capacity=capacity, round_trip_time=round_trip_time, flows=flows)
     return plain(rtt * c / np.sqrt(n))
 
 
+@model(
+    domain={"flows": _MANY}, assumes=_LONG_FLOWS, buffer=QUEUE, capacity=PACKET_RATE, round_trip_time=TIME, flows=COUNT
+)
 def many_flows_utilisation(
     buffer: ArrayLike, capacity: ArrayLike, round_trip_time: ArrayLike, flows: ArrayLike
 ) -> FloatArray:
-    """Compute a lower bound of the utilisation of a link with many long TCP flows and a small buffer.
-
-    Source: Appenzeller, Keslassy, McKeown, SIGCOMM 2004, section 3.
+    """Compute a lower bound of the utilisation of a link with many long flows [appenzeller, section 3].
 
     Parameters
     ----------
@@ -183,18 +146,25 @@ def many_flows_utilisation(
     """
     from scipy.special import erf  # noqa: PLC0415  a third of a second that others need not pay
 
-    b, c, rtt, n = MANY_FLOWS_UTILISATION.take(
+    b, c, rtt, n = model_of(many_flows_utilisation).take(
         buffer=buffer, capacity=capacity, round_trip_time=round_trip_time, flows=flows
     )
     return plain(erf(3 * sqrt(3) / (2 * sqrt(2)) * b * np.sqrt(n) / (rtt * c + b)))
 
 
+@model(
+    assumes="Poisson arrivals, sizes of any distribution, all present share the capacity equally at every instant",
+    size=QUEUE,
+    capacity=PACKET_RATE,
+    arrival_rate=EVENT_RATE_OR_ZERO,
+    mean_size=SIZE,
+)
 def processor_sharing(
     size: ArrayLike, capacity: ArrayLike, arrival_rate: ArrayLike, mean_size: ArrayLike
 ) -> ProcessorSharing:
-    """Compute the mean response time of a job by its size at an M/G/1 processor-sharing server.
+    """Compute the mean response time of a job at an M/G/1 processor-sharing server [kleinrock, section 4.4].
 
-    Source: Kleinrock, Queueing Systems II, section 4.4: T(x) = x / (1 - rho), whatever the sizes' distribution.
+    ``T(x) = x / (1 - rho)``, whatever the sizes' distribution.
 
     Parameters
     ----------
@@ -223,7 +193,7 @@ def processor_sharing(
     >>> print(f"load {found.load:.2f}, response {found.response_time:.2f} s, jobs {found.jobs:.2f}")
     load 0.60, response 0.50 s, jobs 1.50
     """
-    x, c, rate, mean = PROCESSOR_SHARING.take(
+    x, c, rate, mean = model_of(processor_sharing).take(
         size=size, capacity=capacity, arrival_rate=arrival_rate, mean_size=mean_size
     )
     load = np.asarray(rate * mean / c)
@@ -233,10 +203,9 @@ def processor_sharing(
     return ProcessorSharing(plain(load), plain(1 / (1 - load)), plain(x / (c * (1 - load))), plain(load / (1 - load)))
 
 
+@model(assumes=_LOSS_SYSTEM, sources=WHOLE_COUNT, servers=WHOLE_COUNT, idle_source_load=FACTOR_OR_ZERO)
 def engset_states(sources: int, servers: int, idle_source_load: float) -> FloatArray:
-    """Compute the probability of each number of busy servers in Engset's loss system.
-
-    Source: Engset 1918; Iversen, Teletraffic Engineering Handbook, chapter 5.
+    """Compute the probability of each number of busy servers in a loss system [engset-1918], [iversen, chapter 5].
 
     Parameters
     ----------
@@ -267,7 +236,7 @@ def engset_states(sources: int, servers: int, idle_source_load: float) -> FloatA
     >>> print(engset_states(sources=4, servers=3, idle_source_load=1 / 3) * 85)
     [27. 36. 18.  4.]
     """
-    n, s, beta = _engset(sources, servers, idle_source_load)
+    n, s, beta = model_of(engset_states).take(sources=sources, servers=servers, idle_source_load=idle_source_load)
     if n.ndim or s.ndim or beta.ndim:
         shapes = f"shapes {n.shape}, {s.shape}, {beta.shape}"
         raise ModelError(
@@ -281,10 +250,9 @@ def engset_states(sources: int, servers: int, idle_source_load: float) -> FloatA
     return plain(weights / np.sum(weights))
 
 
+@model(assumes=_LOSS_SYSTEM, sources=WHOLE_COUNT, servers=WHOLE_COUNT, idle_source_load=FACTOR_OR_ZERO)
 def engset_congestion(sources: ArrayLike, servers: ArrayLike, idle_source_load: ArrayLike) -> Engset:
-    """Compute the congestion of Engset's loss system, as time and as calls see it.
-
-    Source: Engset 1918; Iversen, Teletraffic Engineering Handbook, chapter 5.
+    """Compute time, call and traffic congestion of Engset's loss system [engset-1918], [iversen, chapter 5].
 
     Parameters
     ----------
@@ -318,17 +286,11 @@ def engset_congestion(sources: ArrayLike, servers: ArrayLike, idle_source_load: 
     >>> print(f"{found.traffic_congestion * 85:.3f}/85")
     1.000/85
     """
-    n, s, beta = np.broadcast_arrays(*_engset(sources, servers, idle_source_load))
+    arguments = model_of(engset_congestion).take(sources=sources, servers=servers, idle_source_load=idle_source_load)
+    n, s, beta = np.broadcast_arrays(*arguments)
     time, call = _blocking(np.stack([n, n - 1]), np.stack([s, s]), beta)
     accepted = beta * (1 - call)
     return Engset(plain(time), plain(call), plain(call / (1 + accepted)), plain(n * accepted / (1 + accepted)))
-
-
-def _engset(sources: ArrayLike, servers: ArrayLike, load: ArrayLike) -> list[FloatArray]:
-    found = ENGSET.take(sources=sources, servers=servers, idle_source_load=load)
-    for name, values in zip(("sources", "servers"), found, strict=False):
-        whole(name, values, ENGSET.arguments[name])
-    return found
 
 
 def _blocking(sources: FloatArray, servers: FloatArray, beta: FloatArray) -> FloatArray:

@@ -3,80 +3,41 @@
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ackclock.models.classics.model import (
-    LOSS,
-    LOSS_OR_NONE,
-    PACKETS_PER_ACK,
-    ROUND_TRIP,
-    TIMEOUT,
+from ackclock.models.domain import ArrayLike, FloatArray, Limits, model, model_of, plain
+from ackclock.models.limits import (
+    AT_LEAST_ONE_PACKET,
+    DELAY,
+    PACKETS,
+    POSITIVE_PROBABILITY,
+    PROBABILITY_BELOW_ONE,
+    TIME,
     WINDOW,
-    Model,
-    plain,
 )
-from ackclock.models.domain import FloatArray, Limits
 
 LEAST_LOSS: Final = 1e-300
-"""Stands for a loss probability of 0, so that the formulas reach their limits."""
+"""The loss probability that replaces 0, so that the formulas reach their limits."""
 
-PADHYE: Final = "Padhye, Firoiu, Towsley, Kurose: Modeling TCP Throughput, SIGCOMM 1998 and ToN 8(2), 2000"
+NO_TIMEOUTS: Final = Limits(0.0, 0.01, high_included=True, reason="timeouts are left out")
+"""The domain of the loss probability in the square-root law."""
 
-SQUARE_ROOT: Final = Model(
-    name="square_root_rate",
-    source="Mathis, Semke, Mahdavi, Ott: The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm, CCR 1997",
-    equation="(3), C = sqrt(3 / (2 b))",
-    arguments={"round_trip_time": ROUND_TRIP, "loss_probability": LOSS, "packets_per_ack": PACKETS_PER_ACK},
-    domain={"loss_probability": Limits(0.0, 0.01, high_included=True, reason="timeouts are left out")},
-    assumes="one loss after each 1/p packets, a constant round trip, no limit by the receiver's window",
-)
-
-_PFTK_ARGUMENTS: Final = {
-    "round_trip_time": ROUND_TRIP,
-    "loss_probability": LOSS_OR_NONE,
-    "timeout": TIMEOUT,
-    "max_window": WINDOW,
-    "packets_per_ack": PACKETS_PER_ACK,
-}
 _PFTK_ASSUMES: Final = (
     "Reno, long transfers; the round trip does not depend on the window; once a packet is lost so is the rest of its "
     "round"
 )
 
-PFTK_SENDING: Final = Model(
-    name="pftk_sending_rate",
-    source=PADHYE,
-    equation="the full model with W_m, (32) of ToN",
-    arguments=_PFTK_ARGUMENTS,
-    domain={},
-    assumes=_PFTK_ASSUMES,
+
+@model(
+    domain={"loss_probability": NO_TIMEOUTS},
+    assumes="one loss after each 1/p packets, a constant round trip, no limit by the receiver's window",
+    round_trip_time=TIME,
+    loss_probability=POSITIVE_PROBABILITY,
+    packets_per_ack=PACKETS,
 )
-
-PFTK_THROUGHPUT: Final = Model(
-    name="pftk_throughput",
-    source=f"{PADHYE}; Cardwell, Savage, Anderson: Modeling TCP Latency, INFOCOM 2000",
-    equation="the throughput T(p) of ToN; (22), (23) of INFOCOM",
-    arguments=_PFTK_ARGUMENTS,
-    domain={},
-    assumes=_PFTK_ASSUMES,
-)
-
-PFTK_APPROXIMATE: Final = Model(
-    name="pftk_approximate_rate",
-    source=PADHYE,
-    equation="the approximate model, (33) of ToN",
-    arguments=_PFTK_ARGUMENTS,
-    domain={},
-    assumes=_PFTK_ASSUMES,
-)
-
-
 def square_root_rate(
     round_trip_time: ArrayLike, loss_probability: ArrayLike, packets_per_ack: ArrayLike = 1.0
 ) -> FloatArray:
-    """Compute the rate of TCP in congestion avoidance by the square-root law.
-
-    Source: Mathis, Semke, Mahdavi, Ott 1997, equation (3).
+    """Compute the rate of TCP in congestion avoidance by the square-root law [mathis, eq. 3].
 
     Parameters
     ----------
@@ -106,12 +67,21 @@ def square_root_rate(
     >>> print(f"{square_root_rate(0.1, 0.01):.1f}, {square_root_rate(0.1, 0.01, packets_per_ack=2):.1f}")
     122.5, 86.6
     """
-    rtt, p, b = SQUARE_ROOT.take(
+    rtt, p, b = model_of(square_root_rate).take(
         round_trip_time=round_trip_time, loss_probability=loss_probability, packets_per_ack=packets_per_ack
     )
     return plain(np.sqrt(3.0 / (2.0 * b * p)) / rtt)
 
 
+@model(
+    domain={"max_window": AT_LEAST_ONE_PACKET},
+    assumes=_PFTK_ASSUMES,
+    round_trip_time=TIME,
+    loss_probability=PROBABILITY_BELOW_ONE,
+    timeout=DELAY,
+    max_window=WINDOW,
+    packets_per_ack=PACKETS,
+)
 def pftk_sending_rate(
     round_trip_time: ArrayLike,
     loss_probability: ArrayLike,
@@ -119,9 +89,7 @@ def pftk_sending_rate(
     max_window: ArrayLike,
     packets_per_ack: ArrayLike = 1.0,
 ) -> FloatArray:
-    """Compute the rate at which TCP Reno sends, by the full model of Padhye et al.
-
-    Source: Padhye, Firoiu, Towsley, Kurose, the full model with W_m, (32) of the journal version.
+    """Compute the rate at which TCP Reno sends, by the full model with W_m [padhye, eq. 32].
 
     Parameters
     ----------
@@ -132,7 +100,7 @@ def pftk_sending_rate(
     timeout : array_like
         Duration of a first timeout, T_0 [s], >= 0.
     max_window : array_like
-        The receiver's window, W_m [pkt], >= 1.
+        The receiver's window, W_m [pkt], > 0; at least 1 to be trusted.
     packets_per_ack : array_like
         Packets that one ACK acknowledges, b [pkt], >= 1; 2 with delayed ACKs.
 
@@ -155,7 +123,7 @@ def pftk_sending_rate(
     >>> print(f"{pftk_sending_rate(0.1, 0.01, timeout=1.0, max_window=1e4):.2f}")
     98.83
     """
-    rtt, p, t0, limit, b = PFTK_SENDING.take(
+    rtt, p, t0, limit, b = model_of(pftk_sending_rate).take(
         round_trip_time=round_trip_time,
         loss_probability=loss_probability,
         timeout=timeout,
@@ -168,6 +136,15 @@ def pftk_sending_rate(
     return plain(((1 - p) / p + window + q / (1 - p)) / (rtt * rounds + q * timeouts_duration(p, t0)))
 
 
+@model(
+    domain={"max_window": AT_LEAST_ONE_PACKET},
+    assumes=_PFTK_ASSUMES,
+    round_trip_time=TIME,
+    loss_probability=PROBABILITY_BELOW_ONE,
+    timeout=DELAY,
+    max_window=WINDOW,
+    packets_per_ack=PACKETS,
+)
 def pftk_throughput(
     round_trip_time: ArrayLike,
     loss_probability: ArrayLike,
@@ -175,9 +152,7 @@ def pftk_throughput(
     max_window: ArrayLike,
     packets_per_ack: ArrayLike = 1.0,
 ) -> FloatArray:
-    """Compute the rate at which packets of TCP Reno arrive, by the full model of Padhye et al.
-
-    Source: Padhye et al. (ToN 2000), throughput T(p), printed as (22) by Cardwell, Savage, Anderson 2000.
+    """Compute the rate at which packets of TCP Reno arrive, by the full model with W_m [padhye], [cardwell, eq. 22].
 
     Parameters
     ----------
@@ -204,7 +179,7 @@ def pftk_throughput(
     >>> print(pftk_throughput(0.1, [1e-4, 1e-3, 1e-2, 0.05, 0.1], timeout=1.0, max_window=1e4).round(2))
     [1209.73  367.18   91.5    22.17   10.03]
     """
-    rtt, p, t0, limit, b = PFTK_THROUGHPUT.take(
+    rtt, p, t0, limit, b = model_of(pftk_throughput).take(
         round_trip_time=round_trip_time,
         loss_probability=loss_probability,
         timeout=timeout,
@@ -217,6 +192,15 @@ def pftk_throughput(
     return plain(((1 - p) / p + window / 2 + q) / (rtt * rounds + q * timeouts_duration(p, t0)))
 
 
+@model(
+    domain={"max_window": AT_LEAST_ONE_PACKET},
+    assumes=_PFTK_ASSUMES,
+    round_trip_time=TIME,
+    loss_probability=PROBABILITY_BELOW_ONE,
+    timeout=DELAY,
+    max_window=WINDOW,
+    packets_per_ack=PACKETS,
+)
 def pftk_approximate_rate(
     round_trip_time: ArrayLike,
     loss_probability: ArrayLike,
@@ -224,9 +208,7 @@ def pftk_approximate_rate(
     max_window: ArrayLike,
     packets_per_ack: ArrayLike = 1.0,
 ) -> FloatArray:
-    """Compute the rate at which TCP Reno sends, by the approximate model of Padhye et al.
-
-    Source: Padhye, Firoiu, Towsley, Kurose, the approximate model, (33) of the journal version.
+    """Compute the rate at which TCP Reno sends, by the approximate model [padhye, eq. 33].
 
     Parameters
     ----------
@@ -248,7 +230,7 @@ def pftk_approximate_rate(
     >>> print(f"{pftk_approximate_rate(0.1, 0.01, timeout=1.0, max_window=1e4):.2f}")
     99.92
     """
-    rtt, p, t0, limit, b = PFTK_APPROXIMATE.take(
+    rtt, p, t0, limit, b = model_of(pftk_approximate_rate).take(
         round_trip_time=round_trip_time,
         loss_probability=loss_probability,
         timeout=timeout,
@@ -261,13 +243,13 @@ def pftk_approximate_rate(
 
 
 def timeout_probability(p: FloatArray, window: FloatArray) -> FloatArray:
-    """Compute the probability that a loss in a window ends with a timeout [Cardwell et al., eq. 17]."""
+    """Compute the probability that a loss in a window ends with a timeout [cardwell, eq. 17]."""
     three, rest, whole = lost_within(p, 3.0), lost_within(p, window - 3), lost_within(p, window)
     return plain(np.minimum(1.0, three * (1 + (1 - p) ** 3 * rest) / whole))
 
 
 def timeouts_duration(p: FloatArray, t0: FloatArray) -> FloatArray:
-    """Compute the mean duration of a series of timeouts, G(p) T_0 / (1 - p) [Cardwell et al., eq. 18, 19]."""
+    """Compute the mean duration of a series of timeouts, G(p) T_0 / (1 - p) [cardwell, eqs. 18 and 19]."""
     growth = 1 + p * (1 + p * (2 + p * (4 + p * (8 + p * (16 + p * 32)))))
     return plain(growth * t0 / (1 - p))
 
@@ -280,7 +262,7 @@ def lost_within(p: FloatArray, packets: ArrayLike) -> FloatArray:
 def _window_and_rounds(p: FloatArray, limit: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Compute the mean window at a loss indication and the rounds from one to the next, with and without W_m."""
     c = (2 + b) / (3 * b)
-    # E[W_u], the window where the receiver sets no limit [Cardwell et al., eq. 23]
+    # E[W_u], the window where the receiver sets no limit [cardwell, eq. 23]
     free = c + np.sqrt(8 * (1 - p) / (3 * b * p) + c**2)
     rounds = np.where(free < limit, b / 2 * free + 1, b / 8 * limit + (1 - p) / (p * limit) + 2)
     return plain(np.minimum(free, limit)), plain(rounds)

@@ -1,17 +1,27 @@
-"""From the extended ON time to the queue, the loss and the buffer ([engset, sections 4.1 and 5.4.1])."""
+"""From the extended ON time to the queue, the loss and the buffer [engset, sections 4.1 and 5.4.1]."""
 
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ackclock.models.domain import FloatArray, Limits, checked
-from ackclock.models.engset.path import CAPACITY, DELAY, PACKET_SIZE, TIME, Path
+from ackclock.models.domain import ArrayLike, FloatArray, Limits, model, model_of
+from ackclock.models.engset.path import Path
+from ackclock.models.limits import (
+    BIT_RATE,
+    BUFFER_OR_NONE,
+    COUNT,
+    DELAY,
+    FACTOR_OR_ZERO,
+    PACKET_BYTES,
+    POSITIVE_PROBABILITY,
+    QUEUE,
+    TIME,
+)
 
-UTILISATION: Final = Limits(0.0, 1.0, high_included=True)
-QUEUE: Final = Limits(0.0, low_included=True, unit="pkt")
-BUFFER: Final = Limits(0.0, low_included=True, high_included=True, unit="pkt")
-LOSS: Final = Limits(0.0, 1.0, high_included=True)
+SMALL_LOSS: Final = Limits(
+    0.0, 0.01, low_included=True, high_included=True, reason="the model greatly overestimates the loss"
+)
+"""The domain of the loss that the model predicts."""
 
 TARGET_LOSS: Final = 0.01
 """L of the buffer rule [1]."""
@@ -21,6 +31,7 @@ BDP_DELAY: Final = 0.3
 """Of the BDP rule [s]."""
 
 
+@model(on_time=TIME, flights=COUNT, following=FACTOR_OR_ZERO)
 def mean_queue(path: Path, on_time: ArrayLike, flights: ArrayLike, following: ArrayLike) -> FloatArray:
     """Compute the mean queue at the multiplexing link, ``Q = ((ON - n Delta*) / m - RTT_0) / Delta`` [engset, eq. 11].
 
@@ -44,14 +55,11 @@ def mean_queue(path: Path, on_time: ArrayLike, flights: ArrayLike, following: Ar
     >>> round(float(mean_queue(path, on_time=0.9296, flights=3, following=5)), 1)
     208.2
     """
-    on, m, n = checked(
-        on_time=(on_time, TIME),
-        flights=(flights, Limits(1.0, low_included=True)),
-        following=(following, Limits(0.0, low_included=True)),
-    )
+    on, m, n = model_of(mean_queue).take(on_time=on_time, flights=flights, following=following)
     return np.asarray(((on - n * path.slowest_service_time) / m - path.rtt) / path.service_time)[()]
 
 
+@model(size=BUFFER_OR_NONE, utilisation=POSITIVE_PROBABILITY, queue=QUEUE)
 def exceedance(size: ArrayLike, utilisation: ArrayLike, queue: ArrayLike) -> FloatArray:
     """Compute ``P(Q > x) = rho exp(-x / eta)``, eta = Q / rho; with x = B it is the loss [engset, eqs. 12 and 13].
 
@@ -78,12 +86,13 @@ def exceedance(size: ArrayLike, utilisation: ArrayLike, queue: ArrayLike) -> Flo
     >>> round(float(exceedance(200.0, utilisation=0.9, queue=40.0)), 4)
     0.01
     """
-    x, rho, q = checked(size=(size, BUFFER), utilisation=(utilisation, UTILISATION), queue=(queue, QUEUE))
+    x, rho, q = model_of(exceedance).take(size=size, utilisation=utilisation, queue=queue)
     with np.errstate(divide="ignore", invalid="ignore"):
         exponent = np.where(q > 0.0, -x * rho / q, -np.inf)
     return np.asarray(rho * np.exp(exponent))[()]
 
 
+@model(domain={"loss": SMALL_LOSS}, loss=POSITIVE_PROBABILITY, utilisation=POSITIVE_PROBABILITY, queue=QUEUE)
 def buffer_for_loss(loss: ArrayLike, utilisation: ArrayLike, queue: ArrayLike) -> FloatArray:
     """Compute the buffer for a wanted loss, ``B = eta ln(rho / L)`` [engset, eq. 13].
 
@@ -106,10 +115,11 @@ def buffer_for_loss(loss: ArrayLike, utilisation: ArrayLike, queue: ArrayLike) -
     >>> round(float(buffer_for_loss(0.01, utilisation=0.9, queue=40.0)), 1)
     200.0
     """
-    wanted, rho, q = checked(loss=(loss, LOSS), utilisation=(utilisation, UTILISATION), queue=(queue, QUEUE))
+    wanted, rho, q = model_of(buffer_for_loss).take(loss=loss, utilisation=utilisation, queue=queue)
     return np.asarray(np.maximum(q / rho * np.log(rho / wanted), 0.0))[()]
 
 
+@model(capacity=BIT_RATE, packet_size=PACKET_BYTES, delay=DELAY)
 def delay_buffer(capacity: ArrayLike, packet_size: ArrayLike = 1500.0, delay: ArrayLike = LARGEST_DELAY) -> FloatArray:
     """Compute the buffer that takes a given time to empty: the 600 ms rule [engset, section 5.4.1, table 5].
 
@@ -132,10 +142,11 @@ def delay_buffer(capacity: ArrayLike, packet_size: ArrayLike = 1500.0, delay: Ar
     >>> delay_buffer([2e6, 10e6, 50e6]).round(9).tolist()
     [100.0, 500.0, 2500.0]
     """
-    c, size, time = checked(capacity=(capacity, CAPACITY), packet_size=(packet_size, PACKET_SIZE), delay=(delay, DELAY))
+    c, size, time = model_of(delay_buffer).take(capacity=capacity, packet_size=packet_size, delay=delay)
     return np.asarray(c * time / (8.0 * size))[()]
 
 
+@model(capacity=BIT_RATE, round_trip_time=DELAY, packet_size=PACKET_BYTES)
 def bandwidth_delay_buffer(
     capacity: ArrayLike, round_trip_time: ArrayLike = BDP_DELAY, packet_size: ArrayLike = 1500.0
 ) -> FloatArray:
@@ -160,4 +171,7 @@ def bandwidth_delay_buffer(
     >>> bandwidth_delay_buffer([2e6, 10e6, 50e6]).round(9).tolist()
     [50.0, 250.0, 1250.0]
     """
-    return delay_buffer(capacity, packet_size, round_trip_time)
+    c, time, size = model_of(bandwidth_delay_buffer).take(
+        capacity=capacity, round_trip_time=round_trip_time, packet_size=packet_size
+    )
+    return np.asarray(c * time / (8.0 * size))[()]

@@ -1,17 +1,14 @@
-"""The states of the superposition and the rates in them ([engset, sections 4.1 and 4.3])."""
+"""The states of the superposition and the rates in them [engset, sections 4.1 and 4.3]."""
 
 from math import nan
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import FloatArray, Limits, checked
-from ackclock.models.engset.path import floor, whole
-
-SOURCES: Final = Limits(1.0, low_included=True)
-TIME: Final = Limits(0.0, unit="s")
-RATIO: Final = Limits(0.0)
+from ackclock.models.domain import FloatArray, model, model_of
+from ackclock.models.engset.path import floor
+from ackclock.models.limits import FACTOR, TIME, WHOLE_COUNT
 
 
 class Superposition(NamedTuple):
@@ -33,6 +30,7 @@ class Superposition(NamedTuple):
     """T / C = rho_(1) [1]."""
 
 
+@model(sources=WHOLE_COUNT, on_time=TIME, off_time=TIME, capacity_ratio=FACTOR)
 def state_probabilities(sources: int, on_time: float, off_time: float, capacity_ratio: float) -> FloatArray:
     """Compute the probability of j active sources, P_0 to P_N [engset, eqs. 9 to 11 of section 4.3].
 
@@ -68,34 +66,31 @@ def state_probabilities(sources: int, on_time: float, off_time: float, capacity_
 
 
 def _single(sources: float, on_time: float, off_time: float, ratio: float) -> tuple[int, float, float]:
-    n, on, off, kappa = checked(
-        sources=(sources, SOURCES),
-        on_time=(on_time, TIME),
-        off_time=(off_time, TIME),
-        capacity_ratio=(ratio, RATIO),
+    n, on, off, kappa = model_of(superposition).take(
+        sources=sources, on_time=on_time, off_time=off_time, capacity_ratio=ratio
     )
-    whole("sources", n, SOURCES)
     if n.ndim or on.ndim or off.ndim or kappa.ndim:
         raise ModelError(Fault("sources", "is not a single number", "an array", "a number", "call it for each"))
     return int(n), float(on / off), float(kappa)
 
 
 def _neighbour_ratios(sources: int, on_to_off: float, ratio: float) -> FloatArray:
-    """P_j / P_(j-1) = lambda_(j-1) / delta_j, for j = 1 to N."""
+    """Compute P_j / P_(j-1) = lambda_(j-1) / delta_j, for j = 1 to N [engset, eqs. 9 and 10 of section 4.3]."""
     j = np.arange(1.0, sources + 1.0)
     # delta_j = j / ON_0 up to s and C / (F P) = (C / h_0) / ON_0 above: whichever is smaller
     return np.asarray((sources - j + 1.0) * on_to_off / np.where(j <= floor(np.asarray(ratio)), j, ratio))
 
 
 def _weights(ratios: FloatArray) -> FloatArray:
-    """Numbers in the given ratios, the largest of which is 1; the ratios never rise."""
+    """Compute numbers in the given ratios, the largest of which is 1; the ratios never rise."""
     mode = int(np.searchsorted(-ratios, -1.0))
     rising = np.cumprod(1.0 / ratios[:mode][::-1])[::-1]
     return np.concatenate([rising, [1.0], np.cumprod(ratios[mode:])])
 
 
+@model(sources=WHOLE_COUNT, on_time=TIME, off_time=TIME, capacity_ratio=FACTOR)
 def superposition(sources: int, on_time: float, off_time: float, capacity_ratio: float) -> Superposition:
-    """Compute P_OL, n_UL, n_OL, <n>, v_OL and the throughput [engset, eqs. 6 and 8].
+    """Compute s, P_OL, n_UL, n_OL, <n>, v_OL and the throughput T / C [engset, eqs. 4, 6 and 8].
 
     Parameters
     ----------

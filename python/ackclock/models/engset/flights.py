@@ -1,18 +1,13 @@
-"""How long one connection takes when it is alone on the path ([engset, section 4.2])."""
+"""The duration of a transfer by a connection that is alone on the path [engset, section 4.2]."""
 
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import FloatArray, Limits, checked
-from ackclock.models.engset.path import WINDOW, Path, floor, whole
-
-PACKETS: Final = Limits(1.0, low_included=True, unit="pkt")
-RATE: Final = Limits(0.0, unit="bit/s")
-TIME: Final = Limits(0.0, unit="s")
-SOURCES: Final = Limits(1.0, low_included=True)
+from ackclock.models.domain import ArrayLike, FloatArray, model, model_of
+from ackclock.models.engset.path import Path, floor
+from ackclock.models.limits import BIT_RATE, COUNT, SIZE, TIME, WHOLE_PACKETS, WHOLE_WINDOW
 
 INITIAL_WINDOW: Final = 2.0
 """[pkt]."""
@@ -38,6 +33,7 @@ class Transfer(NamedTuple):
     """h_0 = F P / ON_0 [bit/s]."""
 
 
+@model(packets=WHOLE_PACKETS, window=WHOLE_WINDOW, pipe_size=SIZE)
 def flight_sizes(packets: int, window: int, pipe_size: float) -> list[int]:
     """List the flights of a transfer [engset, section 4.2, table 3].
 
@@ -70,7 +66,7 @@ def flight_sizes(packets: int, window: int, pipe_size: float) -> list[int]:
     >>> flight_sizes(80, 44, pipe_size=20)
     [2, 4, 8, 16, 50]
     """
-    f, w, beta = _arguments(packets, window, pipe_size)
+    f, w, beta = model_of(flight_sizes).take(packets=packets, window=window, pipe_size=pipe_size)
     if f.ndim or w.ndim or beta.ndim:
         raise ModelError(Fault("packets, window, pipe_size", "are not single numbers", "an array", "numbers"))
     sizes: list[int] = []
@@ -84,13 +80,7 @@ def flight_sizes(packets: int, window: int, pipe_size: float) -> list[int]:
     return sizes
 
 
-def _arguments(packets: ArrayLike, window: ArrayLike, pipe_size: ArrayLike) -> list[FloatArray]:
-    f, w, beta = checked(
-        packets=(packets, PACKETS), window=(window, WINDOW), pipe_size=(pipe_size, Limits(0.0, unit="pkt"))
-    )
-    return [whole("packets", f, PACKETS), whole("window", w, WINDOW), beta]
-
-
+@model(packets=WHOLE_PACKETS, window=WHOLE_WINDOW, pipe_size=SIZE)
 def rounds(packets: ArrayLike, window: ArrayLike, pipe_size: ArrayLike) -> Rounds:
     """Compute (m, n) of ``ON_0 = m RTT_0 + n Delta*`` by flights [engset, section 4.2, table 3].
 
@@ -114,7 +104,8 @@ def rounds(packets: ArrayLike, window: ArrayLike, pipe_size: ArrayLike) -> Round
     >>> found.flights.tolist(), found.following.tolist()
     ([6.0, 5.0, 4.0], [17.0, 49.0, 65.0])
     """
-    f, limit, beta = np.broadcast_arrays(*_arguments(packets, window, pipe_size))
+    arguments = model_of(rounds).take(packets=packets, window=window, pipe_size=pipe_size)
+    f, limit, beta = np.broadcast_arrays(*arguments)
     pipe = np.asarray(floor(beta))
     left, current, m = f.copy(), np.minimum(INITIAL_WINDOW, limit), np.ones(f.shape)
     slow_start = np.ones(f.shape, dtype=np.bool_)
@@ -130,6 +121,7 @@ def rounds(packets: ArrayLike, window: ArrayLike, pipe_size: ArrayLike) -> Round
 
 # The text asks for n < floor(beta) in 4.1 and n <= floor(beta) in 4.2; its example has n = 9 = floor(beta). Read: as
 # many whole RTT_0 as there are, then whole Delta*; that gives n <= floor(beta), and leaves n < floor(beta) as it is.
+@model()
 def renormalised(found: Rounds, path: Path) -> Rounds:
     """Rewrite ON_0 with as many RTT_0 as it holds, so that n <= floor(beta*) [engset, sections 4.1 and 4.2].
 
@@ -158,6 +150,7 @@ def renormalised(found: Rounds, path: Path) -> Rounds:
     return Rounds(np.asarray(m + more)[()], np.asarray(np.floor(n - more * path.pipe_size + 1e-9))[()])
 
 
+@model(packets=WHOLE_PACKETS, window=WHOLE_WINDOW)
 def transfer(path: Path, packets: ArrayLike, window: ArrayLike) -> Transfer:
     """Compute ON_0 and the peak rate h_0 of a connection alone on a path [engset, eqs. 2 and 3].
 
@@ -196,6 +189,7 @@ def on_time_of(found: Rounds, path: Path) -> FloatArray:
     return np.asarray(found.flights * path.rtt + found.following * path.slowest_service_time)[()]
 
 
+@model(sources=COUNT, on_time=TIME, off_time=TIME, peak_rate=BIT_RATE, capacity=BIT_RATE)
 def offered_load(
     sources: ArrayLike, on_time: ArrayLike, off_time: ArrayLike, peak_rate: ArrayLike, capacity: ArrayLike
 ) -> FloatArray:
@@ -224,11 +218,7 @@ def offered_load(
     >>> (100 * offered_load([82, 98, 115, 134], 0.18, 1.0, 800e3, 10e6)).round(1).tolist()
     [100.1, 119.6, 140.3, 163.5]
     """
-    n, on, off, h, c = checked(
-        sources=(sources, SOURCES),
-        on_time=(on_time, TIME),
-        off_time=(off_time, TIME),
-        peak_rate=(peak_rate, RATE),
-        capacity=(capacity, RATE),
+    n, on, off, h, c = model_of(offered_load).take(
+        sources=sources, on_time=on_time, off_time=off_time, peak_rate=peak_rate, capacity=capacity
     )
     return np.asarray(on / (on + off) * n * h / c)[()]

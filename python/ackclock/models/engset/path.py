@@ -1,39 +1,18 @@
-"""The path of a connection: service times, pipe sizes, saturation ([engset, section 3.3])."""
+"""The path of a connection: service times, pipe sizes, saturation [engset, section 3.3]."""
 
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import BoolArray, FloatArray, Limits, checked
+from ackclock.models.domain import ArrayLike, BoolArray, FloatArray, Limits, checked, model, model_of
+from ackclock.models.limits import BIT_RATE, DELAY, NUMBER, PACKET_BYTES, TIME, WHOLE_WINDOW
 
-TIME: Final = Limits(0.0, unit="s")
-DELAY: Final = Limits(0.0, low_included=True, unit="s")
-CAPACITY: Final = Limits(0.0, unit="bit/s")
-PACKET_SIZE: Final = Limits(0.0, unit="B")
-ACK_SIZE: Final = Limits(0.0, low_included=True, unit="B")
-WINDOW: Final = Limits(1.0, low_included=True, unit="pkt")
+ACK_BYTES: Final = Limits(0.0, low_included=True, unit="B")
 
 _ROUNDING: Final = 1e-12
 """Relative error of a quotient: so near below a whole number it is that number."""
-
-
-def whole(name: str, values: FloatArray, limits: Limits) -> FloatArray:
-    """Refuse fractions.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> whole("sources", np.array(2.5), Limits(1.0, low_included=True))
-    Traceback (most recent call last):
-    ackclock.errors.ModelError: sources: is no whole number; given 2.5; allowed whole, >= 1 and finite
-    """
-    fractions = values[values != np.floor(values)]
-    if fractions.size:
-        raise ModelError(Fault(name, "is no whole number", f"{fractions.flat[0]:g}", f"whole, {limits}"))
-    return values
 
 
 def floor(values: FloatArray) -> FloatArray:
@@ -47,9 +26,10 @@ def floor(values: FloatArray) -> FloatArray:
     return np.asarray(np.floor(values * (1.0 + _ROUNDING)))[()]
 
 
+@model(round_trip_time=TIME, capacities=BIT_RATE, packet_size=PACKET_BYTES)
 @dataclass(frozen=True, slots=True, eq=False)
 class Path:
-    """A path without other traffic.
+    """A path without other traffic [engset, section 3.3].
 
     Parameters
     ----------
@@ -81,13 +61,10 @@ class Path:
     multiplexing: int = 1
 
     def __post_init__(self) -> None:
-        rtt, size = checked(round_trip_time=(self.round_trip_time, TIME), packet_size=(self.packet_size, PACKET_SIZE))
-        rates = np.atleast_1d(checked(capacities=(self.capacities, CAPACITY))[0])
-        checked(
-            round_trip_time=(rtt[..., np.newaxis], TIME),
-            packet_size=(size[..., np.newaxis], PACKET_SIZE),
-            capacities=(rates, CAPACITY),
-        )
+        record = model_of(Path)
+        rtt, size = record.take(round_trip_time=self.round_trip_time, packet_size=self.packet_size)
+        rates = np.atleast_1d(record.take(capacities=self.capacities)[0])
+        record.take(round_trip_time=rtt[..., np.newaxis], packet_size=size[..., np.newaxis], capacities=rates)
         for name, value in (("round_trip_time", rtt), ("packet_size", size), ("capacities", rates)):
             object.__setattr__(self, name, value)
         links = rates.shape[-1]
@@ -138,10 +115,10 @@ class Path:
         (341.83, [7418.3, 111.3, 9.5])
         """
         delay, size, ack = checked(
-            propagation=(propagation, DELAY), packet_size=(packet_size, PACKET_SIZE), ack_size=(ack_size, ACK_SIZE)
+            propagation=(propagation, DELAY), packet_size=(packet_size, PACKET_BYTES), ack_size=(ack_size, ACK_BYTES)
         )
-        rates = np.atleast_1d(checked(capacities=(capacities, CAPACITY))[0])
-        per_bit = checked(propagation=(delay, DELAY), capacities=((1.0 / rates).sum(axis=-1), Limits()))[1]
+        rates = np.atleast_1d(checked(capacities=(capacities, BIT_RATE))[0])
+        per_bit = checked(propagation=(delay, DELAY), capacities=((1.0 / rates).sum(axis=-1), NUMBER))[1]
         round_trip = delay + 8.0 * (size + ack) * per_bit
         return cls(round_trip, rates, size, multiplexing)
 
@@ -187,7 +164,7 @@ class Path:
 
 
 class Saturation(NamedTuple):
-    """What a long transfer makes of the slowest link of a path."""
+    """The slowest link of a path under a long transfer."""
 
     pipe_size: FloatArray
     """beta* [pkt]."""
@@ -201,8 +178,11 @@ class Saturation(NamedTuple):
     """RTT_0 + Q Delta* [s]."""
 
 
+@model(window=WHOLE_WINDOW)
 def saturation(path: Path, window: ArrayLike) -> Saturation:
-    """Tell whether a window saturates the slowest link, ``Q = W_R - floor(beta*) + 1`` [engset, section 3.3, table 2].
+    """Decide whether a window saturates the slowest link [engset, section 3.3, table 2].
+
+    Where ``floor(beta*) < W_R``, a queue of ``Q = W_R - floor(beta*) + 1`` remains.
 
     Parameters
     ----------
@@ -230,7 +210,7 @@ def saturation(path: Path, window: ArrayLike) -> Saturation:
     >>> found.ratio.round(2).tolist(), found.queue.tolist()
     ([1.0, 0.67, 0.4, 0.18], [0.0, 5.0, 13.0, 37.0])
     """
-    w = whole("window", checked(window=(window, WINDOW))[0], WINDOW)
+    (w,) = model_of(saturation).take(window=window)
     pipe = path.pipe_size
     ratio = floor(pipe) / w
     queue = np.where(ratio < 1.0, w - floor(pipe) + 1.0, 0.0)

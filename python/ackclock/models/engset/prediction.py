@@ -1,17 +1,17 @@
-"""The whole model in one call ([engset, section 4.1, table 11]), and when not to trust it."""
+"""The whole model in one call [engset, section 4.1, table 11], and its domain."""
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ackclock.models.domain import BoolArray, FloatArray, Limits, checked
-from ackclock.models.engset.buffers import BUFFER, exceedance, mean_queue
-from ackclock.models.engset.chain import SOURCES, TIME, Superposition, superposition
+from ackclock.models.domain import ArrayLike, BoolArray, FloatArray, Limits, model, model_of
+from ackclock.models.engset.buffers import SMALL_LOSS, exceedance, mean_queue
+from ackclock.models.engset.chain import Superposition, superposition
 from ackclock.models.engset.flights import Rounds, offered_load, renormalised, transfer
-from ackclock.models.engset.path import WINDOW, Path, saturation, whole
+from ackclock.models.engset.path import Path, saturation
 from ackclock.models.engset.sizes import SMALLEST_FILE
+from ackclock.models.limits import BUFFER_OR_NONE, TIME, WHOLE_COUNT, WHOLE_WINDOW
 
 OFF_TIME: Final = 1.0
 """[s]."""
@@ -20,10 +20,12 @@ RECEIVER_WINDOW: Final = 44.0
 MINIMUM_TIMEOUT: Final = 1.0
 """[s], RFC 6298."""
 
-_FILE: Final = Limits(SMALLEST_FILE, low_included=True, unit="pkt", reason="the smallest file has three packets")
+FILE: Final = Limits(
+    SMALLEST_FILE, low_included=True, unit="pkt", reason="the smallest file has three packets", whole=True
+)
 
 DOMAIN: Final[Mapping[str, Limits]] = {
-    "loss": Limits(0.0, 0.01, low_included=True, high_included=True, reason="the model greatly overestimates the loss"),
+    "loss": SMALL_LOSS,
     "sources_above_threshold": Limits(
         0.0, reason="with N <= s the link is never shared: (8) has no value, h is h(1) = h_0 and the queue is empty"
     ),
@@ -38,8 +40,9 @@ DOMAIN: Final[Mapping[str, Limits]] = {
         reason="long-tailed sizes: with a large window long files fill the queue that short ones wait in",
     ),
 }
-"""Where the model is trusted. `slow_start_span` is ``L_SS / F = (2 W_R - 2) / F``, and counts for long-tailed sizes:
-section 5.2 has errors up to 5% where it is 1.8 (F = 12, W_R = 12) and up to 20% where it is 7.2 (W_R = 44)."""
+"""The domain of the model, by numbers of its result. `slow_start_span` is ``L_SS / F = (2 W_R - 2) / F``, and counts
+for long-tailed sizes: section 5.2 has errors up to 5% where it is 1.8 (F = 12, W_R = 12) and up to 20% where it is 7.2
+(W_R = 44)."""
 
 
 class Prediction(NamedTuple):
@@ -100,36 +103,29 @@ class Prediction(NamedTuple):
     saturated_round_trip_time: FloatArray
     """RTT [s] of a long lone transfer."""
 
-    def warnings(self, *, long_tailed: bool = False) -> tuple[str, ...]:
-        """Say why some of the numbers should not be trusted.
 
-        Parameters
-        ----------
-        long_tailed : bool, optional
-            Whether file sizes have a longer tail than exponential (EP, EE).
-
-        Returns
-        -------
-        tuple of str
-            One sentence for each entry of `DOMAIN` that does not hold.
-
-        Examples
-        --------
-        >>> found = predict(Path(0.05, [100e6, 10e6, 2e6]), 12, 134, buffer=200)
-        >>> for warning in found.warnings(): print(warning)
-        loss: is outside the domain; given 0.382697; allowed >= 0 and <= 0.01; the model greatly overestimates the loss
-        """
-        values = {
-            "loss": self.loss,
-            "sources_above_threshold": self.sources - self.threshold,
-            "saturated_round_trip_time": self.saturated_round_trip_time,
-        }
-        if long_tailed:
-            values["slow_start_span"] = (2.0 * self.window - 2.0) / self.packets
-        found = (DOMAIN[name].warning(name, value) for name, value in values.items())
-        return tuple(warning for warning in found if warning is not None)
+def _quantities(prediction: Prediction, *, long_tailed: bool = False) -> dict[str, Any]:
+    """Compute the quantities of `DOMAIN`; `long_tailed` is for sizes with a longer tail than exponential (EP, EE)."""
+    found = {
+        "loss": prediction.loss,
+        "sources_above_threshold": prediction.sources - prediction.threshold,
+        "saturated_round_trip_time": prediction.saturated_round_trip_time,
+    }
+    if long_tailed:
+        found["slow_start_span"] = (2.0 * prediction.window - 2.0) / prediction.packets
+    return found
 
 
+@model(
+    domain=DOMAIN,
+    quantities=_quantities,
+    assumes="homogeneous sources, exponential silences, no competing traffic",
+    packets=FILE,
+    sources=WHOLE_COUNT,
+    off_time=TIME,
+    window=WHOLE_WINDOW,
+    buffer=BUFFER_OR_NONE,
+)
 def predict(  # noqa: PLR0913  the parameters of the model
     path: Path,
     packets: ArrayLike,
@@ -139,7 +135,7 @@ def predict(  # noqa: PLR0913  the parameters of the model
     window: ArrayLike = RECEIVER_WINDOW,
     buffer: ArrayLike = np.inf,
 ) -> Prediction:
-    """Compute all numbers of the TCP-modified Engset model [engset, section 4.1, table 11].
+    """Compute all numbers of the TCP-modified Engset model [engset, section 4.1, eqs. 2 to 13, table 11].
 
     Parameters
     ----------
@@ -159,7 +155,7 @@ def predict(  # noqa: PLR0913  the parameters of the model
     Returns
     -------
     Prediction
-        See there; `Prediction.warnings` says when not to trust it.
+        All numbers of table 11. ``MODELS["predict"].warnings(prediction=...)`` says which cannot be trusted.
 
     Notes
     -----
@@ -182,15 +178,12 @@ def predict(  # noqa: PLR0913  the parameters of the model
     >>> loss = predict(Path(0.05, [100e6, 10e6, 2e6]), 12, 134, buffer=[50, 75, 100, 150, 200, 300, 500, 750]).loss
     >>> (100 * loss).round(1).tolist()
     [78.7, 69.8, 61.9, 48.7, 38.3, 23.7, 9.1, 2.7]
+    >>> for warning in model_of(predict).warnings(prediction=found): print(warning)
+    loss: is outside the domain; given 0.0490859; allowed >= 0 and <= 0.01; the model greatly overestimates the loss
     """
-    f, n, off, w, b = checked(
-        packets=(packets, _FILE),
-        sources=(sources, SOURCES),
-        off_time=(off_time, TIME),
-        window=(window, WINDOW),
-        buffer=(buffer, BUFFER),
+    f, n, off, w, b = model_of(predict).take(
+        packets=packets, sources=sources, off_time=off_time, window=window, buffer=buffer
     )
-    whole("sources", n, SOURCES)
     found = transfer(path, f, w)
     states = np.vectorize(superposition, otypes=[np.float64] * 7)(
         n, found.on_time, off, path.capacity / found.peak_rate
@@ -238,7 +231,7 @@ class _Averages(NamedTuple):
 def _averages(  # noqa: PLR0913, PLR0917  what the states do not hold
     path: Path, packets: FloatArray, sources: FloatArray, off_time: FloatArray, peak_rate: FloatArray, states: Any
 ) -> _Averages:
-    """Equations 6 to 10."""
+    """Compute rates, utilisations and ON times from the states, in both ways and averaged [engset, eqs. 6 to 10]."""
     c, bits = path.capacity, packets * path.packet_bits
     shared = sources > states.threshold
     rate_1, rate_2 = states.throughput * c / states.active, c / states.overload_mean

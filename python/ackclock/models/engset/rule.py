@@ -1,17 +1,24 @@
-"""The buffer rule of the model ([engset, section 5.4.1])."""
+"""The buffer rule of the model [engset, section 5.4.1]."""
 
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ackclock.models.domain import FloatArray, Limits, checked
-from ackclock.models.engset.buffers import LOSS, TARGET_LOSS, buffer_for_loss
-from ackclock.models.engset.chain import TIME
+from ackclock.models.domain import ArrayLike, FloatArray, model, model_of
+from ackclock.models.engset.buffers import TARGET_LOSS, buffer_for_loss
 from ackclock.models.engset.flights import transfer
-from ackclock.models.engset.path import CAPACITY, PACKET_SIZE, WINDOW, Path
-from ackclock.models.engset.prediction import OFF_TIME, RECEIVER_WINDOW, predict
+from ackclock.models.engset.path import Path
+from ackclock.models.engset.prediction import FILE, OFF_TIME, RECEIVER_WINDOW, predict
+from ackclock.models.limits import (
+    BIT_RATE,
+    FACTOR,
+    PACKET_BYTES,
+    POSITIVE_PROBABILITY,
+    TIME,
+    WHOLE_COUNT,
+    WHOLE_PACKETS,
+    WHOLE_WINDOW,
+)
 
 FILES: Final = (5, 12, 22, 36, 80, 120, 500, 1000)
 """F of the rule [pkt]."""
@@ -38,6 +45,7 @@ class BufferRule(NamedTuple):
     """Largest over F and RTT_0 [pkt], rounded up, for each choice of N."""
 
 
+@model(packets=WHOLE_PACKETS, load=FACTOR, off_time=TIME, window=WHOLE_WINDOW)
 def sources_for_load(
     path: Path,
     packets: ArrayLike,
@@ -72,19 +80,31 @@ def sources_for_load(
     >>> round(float(sources_for_load(Path(0.05, [100e6, 10e6, 1e9]), 12, 0.997)), 1)
     80.0
     """
-    rho, off = checked(load=(load, Limits(0.0)), off_time=(off_time, TIME))
+    rho, off = model_of(sources_for_load).take(load=load, off_time=off_time)
     found = transfer(path, packets, window)
     return np.asarray(rho * path.capacity / found.peak_rate * (found.on_time + off) / found.on_time)[()]
 
 
 # The rule says "N such that rho_0 is about 100%". Both whole numbers beside 100% are tried unless N is given: B jumps
 # from one N to the next, the more the fewer sources there are.
+@model(
+    capacity=BIT_RATE,
+    sources=WHOLE_COUNT,
+    files=FILE,
+    round_trip_times=TIME,
+    receiver_capacity=BIT_RATE,
+    access_capacity=BIT_RATE,
+    packet_size=PACKET_BYTES,
+    window=WHOLE_WINDOW,
+    off_time=TIME,
+    loss=POSITIVE_PROBABILITY,
+)
 def buffer_rule(  # noqa: PLR0913  the parameters that the rule leaves open
     capacity: float,
     sources: ArrayLike | None = None,
     *,
-    files: Sequence[int] = FILES,
-    round_trip_times: Sequence[float] = ROUND_TRIP_TIMES,
+    files: ArrayLike = FILES,
+    round_trip_times: ArrayLike = ROUND_TRIP_TIMES,
     receiver_capacity: float = RECEIVER_CAPACITY,
     access_capacity: float = ACCESS_CAPACITY,
     packet_size: float = 1500.0,
@@ -101,9 +121,9 @@ def buffer_rule(  # noqa: PLR0913  the parameters that the rule leaves open
     sources : array_like, optional
         N [1], whole, >= 1, that broadcasts with axes (choices, F, RTT_0); without, the whole numbers just below and
         just above 100% of open-loop load, for each F and RTT_0.
-    files : sequence of int, optional
+    files : array_like, optional
         F [pkt], >= 3.
-    round_trip_times : sequence of float, optional
+    round_trip_times : array_like, optional
         RTT_0 [s].
     receiver_capacity, access_capacity : float, optional
         C_3 and C_1 [bit/s].
@@ -132,8 +152,9 @@ def buffer_rule(  # noqa: PLR0913  the parameters that the rule leaves open
     >>> found.offered_load.round(2).ravel().tolist(), found.buffer.round().ravel().tolist(), found.largest
     ([0.99, 1.32], [155.0, 229.0], 230.0)
     """
-    checked(capacity=(capacity, CAPACITY), packet_size=(packet_size, PACKET_SIZE), loss=(loss, LOSS))
-    checked(receiver_capacity=(receiver_capacity, CAPACITY), window=(window, WINDOW))
+    record = model_of(buffer_rule)
+    record.take(capacity=capacity, packet_size=packet_size, loss=loss, off_time=off_time, window=window)
+    record.take(receiver_capacity=receiver_capacity, access_capacity=access_capacity)
     path = Path(np.asarray(round_trip_times), [access_capacity, capacity, receiver_capacity], packet_size)
     packets = np.asarray(files)[:, np.newaxis]
     if sources is None:

@@ -1,14 +1,13 @@
-"""The queue that one connection builds by itself ([engset, section 4.4])."""
+"""The queue that one connection builds by itself [engset, section 4.4]."""
 
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import Limits, checked
+from ackclock.models.domain import model, model_of
 from ackclock.models.engset.flights import flight_sizes, transfer
 from ackclock.models.engset.path import Path
-
-OFF: Final = Limits(0.0, low_included=True, unit="s")
+from ackclock.models.limits import DELAY, WHOLE_PACKETS, WHOLE_WINDOW
 
 
 class RoundKind(Enum):
@@ -57,6 +56,7 @@ def _round(kind: RoundKind, packets: int, increases: int, service_time: float) -
     return Round(kind, packets, v, v + 1, contribution)
 
 
+@model(packets=WHOLE_PACKETS, window=WHOLE_WINDOW, off_time=DELAY)
 def single_queue(path: Path, packets: int, window: int, off_time: float = 1.0) -> SingleQueue:
     """Compute the queue at the slowest link round by round, and its mean [engset, section 4.4].
 
@@ -92,7 +92,7 @@ def single_queue(path: Path, packets: int, window: int, off_time: float = 1.0) -
     >>> round(found.mean_queue, 1), round(single_queue(path, 347, window=12, off_time=5.0).mean_queue, 1)
     (21.7, 3.3)
     """
-    checked(off_time=(off_time, OFF))
+    model_of(single_queue).take(off_time=off_time)
     if path.slowest_service_time.ndim or path.rtt.ndim:
         raise ModelError(Fault("path", "holds several paths", "an array", "one path", "call it for each"))
     pipe, service = float(path.pipe_size), float(path.slowest_service_time)

@@ -1,4 +1,4 @@
-"""Laws of file sizes: exponential, exponential body with a Pareto or an exponential tail ([engset, section 3.2])."""
+"""Laws of file sizes: exponential, exponential body with a Pareto or an exponential tail [engset, section 3.2]."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -6,11 +6,11 @@ from math import expm1, inf, isfinite, log
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import zeta
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import FloatArray, IntArray, Limits, checked
+from ackclock.models.domain import ArrayLike, FloatArray, IntArray, Limits, checked, model, model_of
+from ackclock.models.limits import OPEN_FRACTION, PROBABILITY, SIZE, WHOLE_PACKETS
 
 SMALLEST_FILE: Final = 3.0
 """A [pkt]."""
@@ -20,8 +20,7 @@ PARETO_SHAPE: Final = 1.5
 """alpha [1]."""
 
 _SIZE: Final = Limits(high_included=True, unit="pkt")
-_SCALE: Final = Limits(0.0, unit="pkt")
-_SHARE: Final = Limits(0.0, 1.0)
+_FINITE_SIZE: Final = Limits(unit="pkt")
 _SHAPE: Final = Limits(1.0, reason="the mean is infinite otherwise")
 
 
@@ -153,7 +152,7 @@ class FileSizes(ABC):
 
 
 def _interval(low: ArrayLike, high: ArrayLike, *, rounded: bool) -> tuple[FloatArray, FloatArray]:
-    first, last = checked(low=(low, Limits(unit="pkt")), high=(high, _SIZE))
+    first, last = checked(low=(low, _FINITE_SIZE), high=(high, _SIZE))
     if (last < first).any():
         raise ModelError(Fault("high", "lies below low", str(last), f">= {first}"))
     for name, ends in (("low", first), ("high", last)):
@@ -163,25 +162,20 @@ def _interval(low: ArrayLike, high: ArrayLike, *, rounded: bool) -> tuple[FloatA
 
 
 def _probabilities(survival: ArrayLike) -> FloatArray:
-    within = Limits(0.0, 1.0, low_included=True, high_included=True)
-    return checked(survival=(survival, within))[0]
+    return checked(survival=(survival, PROBABILITY))[0]
 
 
-def _check(law: FileSizes, **more: tuple[float, Limits]) -> None:
-    positive = Limits(1.0, low_included=True, unit="pkt")
-    numbers = checked(
-        minimum=(law.minimum, positive), scale=(law.scale, _SCALE), tail_share=(law.tail_share, _SHARE), **more
-    )
-    if any(number.ndim for number in numbers):
+def _check(law: FileSizes) -> None:
+    given = {name: getattr(law, name) for name in model_of(type(law)).arguments}
+    if any(number.ndim for number in model_of(type(law)).take(**given)):
         raise ModelError(Fault("scale", "is not a single number", "an array", "a number", "a law for each"))
-    if law.minimum % 1.0:
-        raise ModelError(Fault("minimum", "is no whole number", f"{law.minimum:g}", "3, or another whole number"))
 
 
 def _check_mean(mean: float, minimum: float) -> None:
     checked(mean=(mean, Limits(minimum, unit="pkt", reason="every file has more than the minimum on average")))
 
 
+@model(scale=SIZE, minimum=WHOLE_PACKETS, tail_share=OPEN_FRACTION)
 @dataclass(frozen=True, slots=True)
 class Exponential(FileSizes):
     """E: exponential above the minimum [engset, section 3.2].
@@ -235,6 +229,7 @@ class Exponential(FileSizes):
         return float(self.survival(first - 0.5)) / -expm1(-1.0 / self.scale)
 
 
+@model(scale=SIZE, minimum=WHOLE_PACKETS, tail_share=OPEN_FRACTION, shape=_SHAPE)
 @dataclass(frozen=True, slots=True)
 class ExponentialPareto(FileSizes):
     """EP: exponential body, Pareto tail [engset, section 3.2].
@@ -263,7 +258,7 @@ class ExponentialPareto(FileSizes):
     shape: float = PARETO_SHAPE
 
     def __post_init__(self) -> None:
-        _check(self, shape=(self.shape, _SHAPE))
+        _check(self)
 
     @classmethod
     def of_mean(
@@ -275,7 +270,7 @@ class ExponentialPareto(FileSizes):
     ) -> "ExponentialPareto":
         """Take ``B = (F - A (1 + H / (alpha - 1))) / (1 - H - H ln(H) / (alpha - 1))``."""
         _check_mean(mean, minimum)
-        checked(tail_share=(tail_share, _SHARE), shape=(shape, _SHAPE))
+        checked(tail_share=(tail_share, OPEN_FRACTION), shape=(shape, _SHAPE))
         weight = tail_share / (shape - 1.0)
         lowest = Limits(minimum * (1.0 + weight), unit="pkt", reason="the tail alone has this mean")
         checked(mean=(mean, lowest))
@@ -310,6 +305,7 @@ class ExponentialPareto(FileSizes):
         return float(self.tail_share * self.tail_start**self.shape * zeta(self.shape, first - 0.5))
 
 
+@model(scale=SIZE, tail_scale=SIZE, minimum=WHOLE_PACKETS, tail_share=OPEN_FRACTION)
 @dataclass(frozen=True, slots=True)
 class ExponentialExponential(FileSizes):
     """EE: exponential body, exponential tail [engset, section 3.2].
@@ -340,7 +336,7 @@ class ExponentialExponential(FileSizes):
     tail_share: float = TAIL_SHARE
 
     def __post_init__(self) -> None:
-        _check(self, tail_scale=(self.tail_scale, _SCALE))
+        _check(self)
 
     @classmethod
     def of_mean(
@@ -352,7 +348,7 @@ class ExponentialExponential(FileSizes):
     ) -> "ExponentialExponential":
         """Take ``C = omega F`` and ``B = (F - A - C H) / (1 - H)``; omega is 3.9 for F = 5 and 7 from F = 12 on."""
         _check_mean(mean, minimum)
-        checked(tail_share=(tail_share, _SHARE))
+        checked(tail_share=(tail_share, OPEN_FRACTION))
         omega = _tail_ratio(mean) if tail_ratio is None else tail_ratio
         highest = (mean - minimum) / (tail_share * mean)
         checked(tail_ratio=(omega, Limits(0.0, highest, reason="no body is left otherwise")))

@@ -1,16 +1,13 @@
-"""Timeouts without a loss: one connection, packet by packet ([engset, section 4.2])."""
+"""Timeouts without a loss: one connection, packet by packet [engset, section 4.2]."""
 
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import BoolArray, FloatArray, IntArray, Limits, checked
-from ackclock.models.engset.flights import PACKETS
-from ackclock.models.engset.path import WINDOW, Path, whole
-
-MINIMUM_TIMEOUT: Final = Limits(0.0, low_included=True, unit="s")
+from ackclock.models.domain import ArrayLike, BoolArray, FloatArray, IntArray, model, model_of
+from ackclock.models.engset.path import Path
+from ackclock.models.limits import DELAY, WHOLE_PACKETS, WHOLE_WINDOW
 
 _INITIAL_TIMEOUT: Final = 1.0
 """Of RFC 6298 section 2.1 [s]."""
@@ -81,6 +78,7 @@ class _Transmissions:
         return instant + self.rest, waits
 
 
+@model(packets=WHOLE_PACKETS, window=WHOLE_WINDOW, minimum_timeout=DELAY)
 def course(path: Path, packets: int, window: int, minimum_timeout: float = 1.0) -> Course:
     """Follow one connection that is alone on the path, packet by packet [engset, sections 3.1 and 4.2].
 
@@ -114,11 +112,7 @@ def course(path: Path, packets: int, window: int, minimum_timeout: float = 1.0) 
     >>> found.timed.tolist()
     [1, 3, 7, 15, 31, 63, 107, 151, 195]
     """
-    f, limit, minimum = checked(
-        packets=(packets, PACKETS), window=(window, WINDOW), minimum_timeout=(minimum_timeout, MINIMUM_TIMEOUT)
-    )
-    whole("packets", f, PACKETS)
-    whole("window", limit, WINDOW)
+    f, limit, minimum = model_of(course).take(packets=packets, window=window, minimum_timeout=minimum_timeout)
     if f.ndim or limit.ndim or minimum.ndim or path.service_times.ndim > 1:
         raise ModelError(Fault("path, packets, window", "are not single numbers", "an array", "numbers"))
     return _follow(_Transmissions(path), _Timer(float(minimum)), int(f), int(limit))
@@ -151,6 +145,7 @@ def _follow(links: _Transmissions, timer: _Timer, packets: int, window: int) -> 
 # The text sets the timer "on each packet sent ... on the first of the group". Read: sending sets it anew, an ACK that
 # lets nothing out does not. RFC 6298 (5.3) restarts it at each ACK, and a timer of each packet's own would stop every
 # file of more than 53 packets at packet 54; only this reading gives packets 54 (F = 54) and 90 (F = 106).
+@model(packets=WHOLE_PACKETS, window=WHOLE_WINDOW, minimum_timeout=DELAY)
 def spurious_timeouts(path: Path, packets: ArrayLike, window: int, minimum_timeout: float = 1.0) -> SpuriousTimeouts:
     """Find the files whose transfer times out although nothing is lost [engset, section 4.2].
 
@@ -178,7 +173,7 @@ def spurious_timeouts(path: Path, packets: ArrayLike, window: int, minimum_timeo
     >>> spurious_timeouts(path, [53, 54, 106, 107], window=44).packet.tolist()
     [0, 54, 90, 0]
     """
-    files = whole("packets", checked(packets=(packets, PACKETS))[0], PACKETS).astype(np.int64)
+    files = model_of(spurious_timeouts).take(packets=packets)[0].astype(np.int64)
     found = course(path, int(files.max(initial=1)), window, minimum_timeout)
     expires = found.sent + found.timeout
     last = files - 1

@@ -14,6 +14,10 @@ a delay is the link's length L in segments, as in the paper's symmetric case.
 ([0.6666666666666666, 0.6666666666666666], 12.0)
 """
 
+from collections.abc import Mapping
+from typing import Final
+
+from ackclock.models.domain import Model, models_of
 from ackclock.models.two_way.efficiencies import (
     Aggregate,
     acks_compress,
@@ -27,11 +31,13 @@ from ackclock.models.two_way.efficiencies import (
     windows_for_efficiency,
 )
 from ackclock.models.two_way.exchange import Node, Timeline, Transmission, timeline
-from ackclock.models.two_way.layout import DOMAIN, warnings
 from ackclock.models.two_way.queues import busy_period_spacing, maximum_queue, next_queue, queue_iteration
 
+MODELS: Final[Mapping[str, Model]] = models_of(__name__)
+"""The record of each function: source, limits of the arguments, domain."""
+
 __all__ = [
-    "DOMAIN",
+    "MODELS",
     "Aggregate",
     "Node",
     "Timeline",
@@ -49,6 +55,5 @@ __all__ = [
     "queue_iteration",
     "throughput",
     "timeline",
-    "warnings",
     "windows_for_efficiency",
 ]

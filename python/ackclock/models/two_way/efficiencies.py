@@ -1,30 +1,42 @@
-"""Efficiency of both connections, what it costs against one way, and its inverse ([two-way, sections 2 to 5])."""
+"""Efficiency of both connections, its loss against traffic one way, and its inverse [two-way, sections 2 to 5]."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import BoolArray, FloatArray, Limits, checked
-from ackclock.models.two_way.layout import DELAY, RATE, WINDOW, Layout, ack_times, layout, other, pair
+from ackclock.models.domain import ArrayLike, BoolArray, FloatArray, checked, model, model_of
+from ackclock.models.limits import AT_LEAST_ONE_PACKET, DELAY, OPEN_FRACTION, PACKET_RATE, WINDOW
+from ackclock.models.two_way.layout import (
+    ACK_SIZE,
+    PAIR_DOMAIN,
+    Layout,
+    ack_times,
+    layout,
+    other,
+    pair,
+    pair_quantities,
+)
 
-EFFICIENCY = Limits(0.0, 1.0)
+ASSUMES: Final = (
+    "greedy connections, steady rates and delays, no losses, windows at their largest, one FIFO queue a node"
+)
 
 
 class Aggregate(NamedTuple):
-    """Several connections in each direction, started together, as one fat connection each way."""
+    """The efficiencies of several connections in each direction that start together [two-way, section 5.4]."""
 
     efficiencies: FloatArray
     """Of the fat connections [1], i and j on the last axis."""
     of_i: FloatArray
-    """Part of its channel that each connection from i gets [1]."""
+    """Fraction of its channel that each connection from i gets [1]."""
     of_j: FloatArray
-    """Part of its channel that each connection from j gets [1]."""
+    """Fraction of its channel that each connection from j gets [1]."""
 
 
+@model(domain={"windows": AT_LEAST_ONE_PACKET}, windows=WINDOW, delays=DELAY, rates=PACKET_RATE)
 def acks_compress(windows: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0) -> BoolArray:
-    """Tell whether ACKs compress: ``W_i / rho_i + W_j / rho_j > D_ij + D_ji`` [two-way, eqs. 2.1 and 4.1].
+    """Decide whether ACKs compress: ``W_i / rho_i + W_j / rho_j > D_ij + D_ji`` [two-way, eqs. 2.1 and 4.1].
 
     Parameters
     ----------
@@ -53,10 +65,19 @@ def acks_compress(windows: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0)
 # the last segment of that burst: r' = s + W_i/rho_i + max(a_i, a_j) + D_ij; s' likewise from r. Nor can a node start
 # before its own burst and the ACKs of the other's are sent: s' >= s + W_i/rho_i + W_j a_i. The largest mean of a cycle
 # of these two is the interval; without ACK times lemmas 1 and 3, and all three cases of the theorems.
+@model(
+    domain=PAIR_DOMAIN,
+    quantities=pair_quantities,
+    assumes=ASSUMES,
+    windows=WINDOW,
+    delays=DELAY,
+    rates=PACKET_RATE,
+    ack_size=ACK_SIZE,
+)
 def busy_period_interval(
     windows: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0, ack_size: ArrayLike = 0.0
 ) -> FloatArray:
-    """Compute the mean time between two busy periods of a connection [two-way, lemmas 1 and 3].
+    """Compute the mean time between two busy periods [two-way, lemmas 1 and 3, eqs. 3.6, 3.7 and 3.14].
 
     Parameters
     ----------
@@ -88,11 +109,22 @@ def _interval(two: Layout, ack_size: ArrayLike) -> FloatArray:
     return np.where(two.surplus > 0.0, np.maximum(by_work, by_waiting), D + other(a))
 
 
+@model(
+    domain=PAIR_DOMAIN,
+    quantities=pair_quantities,
+    assumes=ASSUMES,
+    windows=WINDOW,
+    delays=DELAY,
+    rates=PACKET_RATE,
+    ack_size=ACK_SIZE,
+)
 def efficiency(windows: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0, ack_size: ArrayLike = 0.0) -> FloatArray:
-    """Compute the efficiency of both connections, their part of their channel [two-way, theorems 1 and 2].
+    """Compute the efficiency of both connections [two-way, theorems 1 and 2, eqs. 3.21 and 4.2].
 
-    ``F_i = x / max(x, y, (x + y + D) / 2)`` with ``x = W_i / rho_i``, ``y = W_j / rho_j``, ``D = D_ij + D_ji``: its
-    terms are the theorems' three cases. Where ACKs do not compress, ``x / D``.
+    ``F_i = x / max(x, y, (x + y + D) / 2)`` with ``x = W_i / rho_i``, ``y = W_j / rho_j``, ``D = D_ij + D_ji``. The
+    largest term is that of the theorems' case that holds: x under (3.1), y where (3.1) holds for the other connection
+    (then F is as in 3.2), their mean with D under (3.8) [two-way, eqs. 3.1, 3.2 and 3.8]. Where ACKs do not compress,
+    ``x / D``.
 
     Parameters
     ----------
@@ -103,7 +135,7 @@ def efficiency(windows: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0, ac
     rates : array_like, optional
         rho_i and rho_j [pkt/s], > 0, likewise: what the channels carry of TCP segments.
     ack_size : array_like, optional
-        Transmission time of an ACK as a part of a segment's on the same channel [1], from 0, the paper's, to the
+        Transmission time of an ACK as a fraction of a segment's on the same channel [1], from 0, the paper's, to the
         smaller rate over the larger; has no axis of connections.
 
     Returns
@@ -134,6 +166,15 @@ def efficiency(windows: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0, ac
     return np.asarray(two.window_times / _interval(two, ack_size))
 
 
+@model(
+    domain=PAIR_DOMAIN,
+    quantities=pair_quantities,
+    assumes=ASSUMES,
+    windows=WINDOW,
+    delays=DELAY,
+    rates=PACKET_RATE,
+    ack_size=ACK_SIZE,
+)
 def throughput(windows: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0, ack_size: ArrayLike = 0.0) -> FloatArray:
     """Compute the throughput of both connections, ``F rho`` [two-way, theorems 1 and 2].
 
@@ -160,6 +201,7 @@ def throughput(windows: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0, ac
     return np.asarray(two.windows / _interval(two, ack_size))
 
 
+@model(domain={"windows": AT_LEAST_ONE_PACKET}, windows=WINDOW, delays=DELAY, rates=PACKET_RATE)
 def one_way_efficiency(windows: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0) -> FloatArray:
     """Compute the efficiency of each connection alone, ``min(W / (L_ij + L_ji), 1)`` [two-way, section 3].
 
@@ -183,8 +225,11 @@ def one_way_efficiency(windows: ArrayLike, delays: ArrayLike, rates: ArrayLike =
     return np.asarray(x / np.maximum(x, two.round_trip))
 
 
+@model(domain=PAIR_DOMAIN, quantities=pair_quantities, assumes=ASSUMES, windows=WINDOW, delays=DELAY, rates=PACKET_RATE)
 def efficiency_lost(windows: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0) -> FloatArray:
-    """Compute the efficiency that traffic in the other direction costs, `one_way_efficiency` less `efficiency`.
+    """Compute the efficiency that traffic in the other direction costs [two-way, section 3].
+
+    `one_way_efficiency` less `efficiency`.
 
     Parameters
     ----------
@@ -206,6 +251,7 @@ def efficiency_lost(windows: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.
     return one_way_efficiency(windows, delays, rates) - efficiency(windows, delays, rates)
 
 
+@model(domain={"window": AT_LEAST_ONE_PACKET}, window=WINDOW, length=DELAY)
 def equal_window_efficiency(window: ArrayLike, length: ArrayLike) -> FloatArray:
     """Compute the efficiency with equal windows, rates and delays, ``W / (W + L)`` [two-way, section 3].
 
@@ -228,12 +274,15 @@ def equal_window_efficiency(window: ArrayLike, length: ArrayLike) -> FloatArray:
     >>> equal_window_efficiency([4, 8, 16], 8).round(4).tolist()
     [0.25, 0.5, 0.6667]
     """
-    W, L = checked(window=(window, WINDOW), length=(length, DELAY))  # noqa: N806
+    W, L = model_of(equal_window_efficiency).take(window=window, length=length)  # noqa: N806
     return np.asarray(W / np.maximum(W + L, 2.0 * L))[()]
 
 
+@model(target=OPEN_FRACTION, delays=DELAY, rates=PACKET_RATE)
 def windows_for_efficiency(target: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0) -> FloatArray:
-    """Compute the smallest window, the same for both, with which both reach an efficiency: the theorems' inverse.
+    """Compute the smallest window, the same for both, for a wanted efficiency of both [two-way, theorems 1 and 2].
+
+    The inverse of `efficiency`.
 
     Parameters
     ----------
@@ -259,9 +308,10 @@ def windows_for_efficiency(target: ArrayLike, delays: ArrayLike, rates: ArrayLik
     >>> windows_for_efficiency([0.5, 2 / 3, 0.9], delays=8).round(6).tolist()
     [8.0, 16.0, 72.0]
     """
-    F, D, rho = checked(target=(target, EFFICIENCY), delays=(delays, DELAY), rates=(rates, RATE))  # noqa: N806
+    record = model_of(windows_for_efficiency)
+    F, D, rho = record.take(target=target, delays=delays, rates=rates)  # noqa: N806
     D, rho, F = pair("delays", D).sum(axis=-1), pair("rates", rho), F[..., np.newaxis]  # noqa: N806
-    checked(target=(F, EFFICIENCY), delays=(D[..., np.newaxis], DELAY), rates=(rho, RATE))
+    record.take(target=F, delays=D[..., np.newaxis], rates=rho)
     fast = rho.max(axis=-1, keepdims=True)
     pipe, ratio = fast * D[..., np.newaxis], fast / rho.min(axis=-1, keepdims=True)
     # The faster connection has the smaller x: x >= F (x + y + D) / 2, x >= F D, and x >= F y = F x ratio.
@@ -272,6 +322,14 @@ def windows_for_efficiency(target: ArrayLike, delays: ArrayLike, rates: ArrayLik
 
 # As printed F_l has two factors whose W_l cancel: the fat connection's efficiency. A connection's part of it is
 # W_l / W_I.
+@model(
+    domain={"windows_of_i": AT_LEAST_ONE_PACKET, "windows_of_j": AT_LEAST_ONE_PACKET},
+    assumes=ASSUMES,
+    windows_of_i=WINDOW,
+    windows_of_j=WINDOW,
+    delays=DELAY,
+    rates=PACKET_RATE,
+)
 def aggregate(windows_of_i: ArrayLike, windows_of_j: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0) -> Aggregate:
     """Compute the efficiency of several connections each way that start together [two-way, section 5.4].
 
@@ -302,7 +360,7 @@ def aggregate(windows_of_i: ArrayLike, windows_of_j: ArrayLike, delays: ArrayLik
     ([0.757, 0.757], [0.189, 0.189, 0.189, 0.189])
     """
     one, two = (_several("windows_of_i", windows_of_i), _several("windows_of_j", windows_of_j))
-    totals = checked(windows_of_i=(one.sum(axis=-1), WINDOW), windows_of_j=(two.sum(axis=-1), WINDOW))
+    totals = model_of(aggregate).take(windows_of_i=one.sum(axis=-1), windows_of_j=two.sum(axis=-1))
     sums = np.stack(np.broadcast_arrays(*totals), axis=-1)
     found = efficiency(sums, delays, rates)
     return Aggregate(

@@ -1,4 +1,4 @@
-"""The paper's two nodes, segment by segment: an exact event simulation ([two-way, section 2.1 and figure 3.2]).
+"""The paper's two nodes, segment by segment: an exact event simulation [two-way, section 2.1, figure 3.2].
 
 Times are fractions, so that events that fall together do. A segment is received when its last bit is; an ACK leaves
 behind what its node queued before. What a node sends, another receives in order.
@@ -11,55 +11,54 @@ from itertools import pairwise
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import FloatArray, Limits, checked
+from ackclock.models.domain import ArrayLike, FloatArray, model, model_of
+from ackclock.models.limits import DELAY, INSTANT, PACKET_RATE, WHOLE_WINDOW
 from ackclock.models.two_way.layout import ACK_SIZE, Layout, layout, pair
 
 Kind: TypeAlias = Literal["segment", "ACK"]
 _Signature: TypeAlias = tuple[object, ...]
 
-TIME: Final = Limits(unit="s")
 SEGMENTS: Final = 1_000_000
-"""The most that a simulation may send each way."""
+"""Largest number of segments that a simulation may send each way."""
 
 
 class Transmission(NamedTuple):
-    """What a node sends: a segment of its own connection or an ACK of the other's."""
+    """A transmission by a node: a segment of its own connection or an ACK of the other's."""
 
     kind: Kind
     """``"segment"`` or ``"ACK"``."""
     number: int
-    """Of the segment, or of the segment that is acknowledged, from 1."""
+    """Number of the segment, or of the segment that is acknowledged, from 1."""
     start: float
-    """[s]"""
+    """Start of the transmission [s]."""
     end: float
-    """[s]; an ACK of no size ends when it starts."""
+    """End of the transmission [s]; an ACK of no size ends when it starts."""
 
 
 class Node(NamedTuple):
-    """What one node does."""
+    """The transmissions and the queue of one node."""
 
     sent: tuple[Transmission, ...]
-    """In order."""
+    """All transmissions, in order."""
     queue_times: FloatArray
-    """When the number of segments in its queue changes [s]."""
+    """Instants at which the number of segments in its queue changes [s]."""
     queue: FloatArray
-    """How many there are from then on, the one in service included [pkt]."""
+    """Number of segments from each instant on, the one in service included [pkt]."""
 
 
 class Timeline(NamedTuple):
-    """What two nodes do up to an instant."""
+    """The course of both nodes up to an instant."""
 
     i: Node
-    """Sends connection i's segments and connection j's ACKs."""
+    """The node that sends connection i's segments and connection j's ACKs."""
     j: Node
-    """Sends connection j's segments and connection i's ACKs."""
+    """The node that sends connection j's segments and connection i's ACKs."""
     period: float
-    """Time after which all repeats [s]; nan where the time given does not show it."""
+    """Time after which everything repeats [s]; nan where the simulated time does not show it."""
     efficiencies: FloatArray
-    """Part of its channel that each connection gets in a period [1]; nan where the period is."""
+    """Fraction of its channel that each connection gets in a period [1]; nan where the period is."""
 
 
 class _Sent(NamedTuple):
@@ -89,7 +88,7 @@ class _Exchange:
             heappush(self.arrivals, (Fraction(float(start)), node - 2, node, None, 0))
 
     def step(self) -> None:
-        """Take the next arrival: a segment is acknowledged, an ACK (or the start) lets new segments go."""
+        """Process the next arrival: a segment is acknowledged, an ACK (or the start) releases new segments."""
         self.now, _, node, kind, number = heappop(self.arrivals)
         if kind == "segment":
             self._send(node, "ACK", number)
@@ -106,7 +105,7 @@ class _Exchange:
         heappush(self.arrivals, (end + self.delays[node], self.order, 1 - node, kind, number))
 
     def signature(self) -> _Signature:
-        """All that decides what comes, in times and numbers relative to now."""
+        """Return the state that decides the future, in times and numbers relative to now."""
         coming = tuple(
             (time - self.now, node, kind, number - self.segments[node if kind == "ACK" else 1 - node])
             for time, _, node, kind, number in sorted(self.arrivals)
@@ -114,6 +113,7 @@ class _Exchange:
         return (*(max(free - self.now, Fraction(0)) for free in self.free), *coming)
 
 
+@model(windows=WHOLE_WINDOW, delays=DELAY, rates=PACKET_RATE, until=INSTANT, starts=INSTANT, ack_size=ACK_SIZE)
 def timeline(  # noqa: PLR0913  windows, links, phase and end
     windows: ArrayLike,
     delays: ArrayLike,
@@ -136,11 +136,11 @@ def timeline(  # noqa: PLR0913  windows, links, phase and end
     rates : array_like, optional
         rho_i and rho_j [pkt/s], > 0, or one for both.
     until : float
-        What starts to be sent before this instant is simulated [s]; a million segments each way at most.
+        End of the simulation [s]: every transmission that starts before it; a million segments each way at most.
     starts : array_like, optional
-        When the connections start [s]: the phase.
+        Start of each connection [s]: the phase.
     ack_size : float, optional
-        Transmission time of an ACK as a part of a segment's on the same channel [1], from 0 to 1.
+        Transmission time of an ACK as a fraction of a segment's on the same channel [1], from 0 to 1.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def timeline(  # noqa: PLR0913  windows, links, phase and end
     [(5, 8.0), (6, 8.0), (7, 8.0), (8, 9.0)]
     """
     two, begin, end = _arguments(windows, delays, rates, starts, until)
-    (size,) = checked(ack_size=(ack_size, ACK_SIZE))
+    (size,) = model_of(timeline).take(ack_size=ack_size)
     exchange = _Exchange(two, begin, float(size))
     period, counts = _run(exchange, end)
     efficiencies = [
@@ -179,16 +179,15 @@ def _arguments(
     windows: ArrayLike, delays: ArrayLike, rates: ArrayLike, starts: ArrayLike, until: float
 ) -> tuple[Layout, FloatArray, Fraction]:
     two = layout(windows, delays, rates)
-    begin, end = checked(starts=(starts, TIME), until=(until, TIME))
+    record = model_of(timeline)
+    begin, end = record.take(starts=starts, until=until)
     begin = pair("starts", begin)
     for name, values in (("windows", two.windows), ("delays", two.delays), ("rates", two.rates), ("starts", begin)):
         if values.ndim != 1:
             raise ModelError(
                 Fault(name, "is for more than one simulation", f"shape {values.shape}", "one number or two")
             )
-    fractions = two.windows[two.windows != np.floor(two.windows)]
-    if fractions.size:
-        raise ModelError(Fault("windows", "is no whole number", f"{fractions[0]:g}", "whole, >= 1 [pkt]"))
+    record.take(windows=two.windows)
     longest = float(((end - begin) * two.rates).max()) + two.windows.max()
     if longest > SEGMENTS:
         raise ModelError(
@@ -198,7 +197,7 @@ def _arguments(
 
 
 def _run(exchange: _Exchange, end: Fraction) -> tuple[Fraction | None, list[int]]:
-    """Go on to the end; return the period and the segments that each connection sends in it."""
+    """Simulate to the end; return the period and the segments that each connection sends in it."""
     seen: dict[_Signature, tuple[Fraction, list[int]]] = {}
     period, counts = None, [0, 0]
     while exchange.arrivals[0][0] < end:

@@ -5,17 +5,15 @@ from math import inf
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import FloatArray, Limits, checked
+from ackclock.models.domain import ArrayLike, FloatArray, Limits, checked
+from ackclock.models.limits import AT_LEAST_ONE_PACKET, DELAY, PACKET_RATE, WINDOW
 
-WINDOW: Final = Limits(0.0, unit="pkt")
-RATE: Final = Limits(0.0, unit="pkt/s")
-DELAY: Final = Limits(0.0, low_included=True, unit="s")
-ACK_SIZE: Final = Limits(0.0, 1.0, low_included=True, high_included=True, reason="a part of a segment")
+ACK_SIZE: Final = Limits(0.0, 1.0, low_included=True, high_included=True, reason="a fraction of a segment")
 
-DOMAIN: Final[Mapping[str, Limits]] = {
+PAIR_DOMAIN: Final[Mapping[str, Limits]] = {
+    "windows": AT_LEAST_ONE_PACKET,
     "ack_time": Limits(
         0.0,
         0.05,
@@ -33,8 +31,8 @@ DOMAIN: Final[Mapping[str, Limits]] = {
         "limits both connections where the windows exceed the pipe by less than two segments",
     ),
 }
-"""Where the efficiencies can be trusted: an ACK's transmission time in the other's segments, and half the time by which
-the windows' transmission exceeds the round trip, in segments of the slower channel."""
+"""The domain of the efficiencies. `ack_time` is an ACK's transmission time in the other's segments; `overlap` is half
+the time by which the windows' transmission exceeds the round trip, in segments of the slower channel."""
 
 
 class Layout(NamedTuple):
@@ -65,7 +63,7 @@ class Layout(NamedTuple):
 
 def layout(windows: ArrayLike, delays: ArrayLike, rates: ArrayLike) -> Layout:
     """Check and lay out what describes two connections."""
-    W, D, rho = checked(windows=(windows, WINDOW), delays=(delays, DELAY), rates=(rates, RATE))  # noqa: N806
+    W, D, rho = checked(windows=(windows, WINDOW), delays=(delays, DELAY), rates=(rates, PACKET_RATE))  # noqa: N806
     return Layout(windows=pair("windows", W), rates=pair("rates", rho), delays=pair("delays", D))
 
 
@@ -88,7 +86,7 @@ def ack_times(ack_size: ArrayLike, rates: FloatArray) -> FloatArray:
     """Compute the time that an ACK needs at each node [s]; none may need more than a segment that it could answer."""
     (size,) = checked(ack_size=(ack_size, ACK_SIZE))
     size = size[..., np.newaxis]
-    checked(ack_size=(size, ACK_SIZE), rates=(rates, RATE))
+    checked(ack_size=(size, ACK_SIZE), rates=(rates, PACKET_RATE))
     times = np.asarray(size / rates)
     slow = (times * other(rates)).max(initial=0.0)
     if slow > 1.0:
@@ -98,35 +96,14 @@ def ack_times(ack_size: ArrayLike, rates: FloatArray) -> FloatArray:
     return times
 
 
-def warnings(windows: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0, ack_size: Any = 0.0) -> tuple[str, ...]:
-    """Say where the efficiencies should not be trusted, from `DOMAIN`.
-
-    Parameters
-    ----------
-    windows, delays, rates : array_like
-        W [pkt], D [s] and rho [pkt/s], as for `efficiency`.
-    ack_size : array_like, optional
-        What an ACK really needs, as a part of a segment [1], from 0 to 1; has no axis of connections.
-
-    Returns
-    -------
-    tuple of str
-        A sentence for each limit that is passed.
-
-    Examples
-    --------
-    40 bytes beside 9180 are small, beside 512 they are not:
-
-    >>> warnings(28, 15, ack_size=40 / 9180)
-    ()
-    >>> warnings(28, 15, ack_size=40 / 512)[0][:61]
-    'ack_time: is outside the domain; given 0.078125; allowed >= 0'
-    """
+def pair_quantities(
+    windows: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0, ack_size: ArrayLike = 0.0
+) -> dict[str, Any]:
+    """Compute the quantities of `PAIR_DOMAIN` from the arguments of a model; the overlap where ACKs compress."""
     two = layout(windows, delays, rates)
     (size,) = checked(ack_size=(ack_size, ACK_SIZE))
     overlap = two.surplus / 2.0 * two.rates.min(axis=-1, keepdims=True)
-    found = (
-        DOMAIN["ack_time"].warning("ack_time", size[..., np.newaxis] * other(two.rates) / two.rates),
-        DOMAIN["overlap"].warning("overlap", overlap[overlap > 0.0]),
-    )
-    return tuple(warning for warning in found if warning is not None)
+    return {
+        "ack_time": size[..., np.newaxis] * other(two.rates) / two.rates,
+        "overlap": overlap[overlap > 0.0],
+    }

@@ -1,20 +1,24 @@
-"""The queue at each node from busy period to busy period, and its maximum ([two-way, sections 3 and 4])."""
+"""The queue at each node from busy period to busy period, and its maximum [two-way, sections 3 and 4]."""
+
+from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import FloatArray, Limits, checked
+from ackclock.models.domain import ArrayLike, FloatArray, Limits, checked, model, model_of
+from ackclock.models.limits import AT_LEAST_ONE_PACKET, DELAY, PACKET_RATE, QUEUE, WINDOW
 from ackclock.models.two_way.layout import Layout, layout, other, pair
 
-QUEUE = Limits(0.0, low_included=True, unit="pkt")
-PERIODS = Limits(0.0, 1e6, low_included=True, high_included=True, reason="busy periods to go through")
+PERIODS: Final = Limits(
+    0.0, 1e6, low_included=True, high_included=True, reason="busy periods to go through", whole=True
+)
 
 
 # With unequal rates: a node's queue drains at its own rate, and ACKs return at the rate at which its segments arrive,
 # the same. So (3.9) holds with the surplus of time W_i/rho_i + W_j/rho_j - D_ij - D_ji, times the node's rate.
+@model(domain={"windows": AT_LEAST_ONE_PACKET}, queues=QUEUE, windows=WINDOW, delays=DELAY, rates=PACKET_RATE)
 def next_queue(queues: ArrayLike, windows: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0) -> FloatArray:
-    """Compute the queue that the other's next busy period finds at each node [two-way, lemma 2, eq. 3.9].
+    """Compute the queue that the other's next busy period finds at each node [two-way, lemma 2, eqs. 3.9 and 3.13].
 
     ``Q_j' = min(W_i + W_j - (L_ij + L_ji) - Q_j, W_j)``, and not below 0.
 
@@ -34,7 +38,7 @@ def next_queue(queues: ArrayLike, windows: ArrayLike, delays: ArrayLike, rates: 
     Notes
     -----
     At a node whose window time exceeds the other's by more than the round trip (lemma 1) the recursion does not hold;
-    each busy period finds ``W - rho (D_ij + D_ji)`` there [two-way, proof of lemma 4]. Without ACK compression
+    each busy period finds ``W - rho (D_ij + D_ji)`` there, as in the proof of lemma 4. Without ACK compression
     the queue is 0.
 
     Examples
@@ -68,11 +72,19 @@ def _next(q: FloatArray, two: Layout) -> FloatArray:
 
 
 def _always_busy(two: Layout) -> FloatArray:
-    """Tell where the first case of the theorems holds."""
+    """Decide where the first case of the theorems holds [two-way, eq. 3.1]."""
     x = two.window_times
     return np.asarray(x > other(x) + two.round_trip)
 
 
+@model(
+    domain={"windows": AT_LEAST_ONE_PACKET},
+    queues=QUEUE,
+    windows=WINDOW,
+    delays=DELAY,
+    rates=PACKET_RATE,
+    periods=PERIODS,
+)
 def queue_iteration(
     queues: ArrayLike, windows: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0, *, periods: int
 ) -> FloatArray:
@@ -85,7 +97,7 @@ def queue_iteration(
     windows, delays, rates : array_like
         W [pkt], D [s] and rho [pkt/s], as for `efficiency`.
     periods : int
-        Busy periods to go on, from 0 to a million.
+        Number of busy periods, whole, from 0 to a million.
 
     Returns
     -------
@@ -100,7 +112,7 @@ def queue_iteration(
     >>> queue_iteration([15, 2], windows=28, delays=9, periods=4).T.tolist()
     [[15.0, 23.0, 15.0, 23.0, 15.0], [2.0, 28.0, 10.0, 28.0, 10.0]]
     """
-    checked(periods=(periods, PERIODS))
+    model_of(queue_iteration).take(periods=periods)
     two = layout(windows, delays, rates)
     q = _queues(queues, two)
     shape = np.broadcast_shapes(q.shape, two.window_times.shape, two.round_trip.shape)
@@ -110,10 +122,12 @@ def queue_iteration(
     return np.stack(rows)
 
 
+@model(domain={"windows": AT_LEAST_ONE_PACKET}, queues=QUEUE, windows=WINDOW, delays=DELAY, rates=PACKET_RATE)
 def busy_period_spacing(queues: ArrayLike, windows: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0) -> FloatArray:
-    """Compute the time from one busy period to the next, given the queue it found [two-way, proof of lemma 3].
+    """Compute the time from one busy period to the next, given the queue that it found [two-way, lemma 3, eq. 3.17].
 
-    ``max(W_i / rho_i, Q_j / rho_j + D_ij + D_ji)``: the end of the own burst or the first ACK, whichever is later.
+    ``max(W_i / rho_i, Q_j / rho_j + D_ij + D_ji)``: the end of the own burst (case 1 of the proof) or the first ACK
+    (case 2, 3.17), whichever is later.
 
     Parameters
     ----------
@@ -145,8 +159,9 @@ def busy_period_spacing(queues: ArrayLike, windows: ArrayLike, delays: ArrayLike
 
 
 # Case 2 as printed lacks the min(., W) that lemma 2 has.
+@model(domain={"windows": AT_LEAST_ONE_PACKET}, windows=WINDOW, delays=DELAY, rates=PACKET_RATE)
 def maximum_queue(windows: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0) -> FloatArray:
-    """Compute the bound of the queue at each node [two-way, lemmas 4 and 5].
+    """Compute the bound of the queue at each node [two-way, lemmas 4 and 5, eqs. 3.22 and 4.3].
 
     ``W_i - (L_ij + L_ji)``, ``min(W_i + W_j - (L_ij + L_ji), W_i)`` or ``W_i``, in the theorems' three cases.
 

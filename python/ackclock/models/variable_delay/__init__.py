@@ -16,6 +16,11 @@ Slow trains of long round trips give more throughput than the mean of the round 
 551 pkt/s for the chain
 """
 
+from collections.abc import Mapping
+from typing import Final
+
+from ackclock.models.domain import Model, models_of
+from ackclock.models.variable_delay.arguments import Reaction
 from ackclock.models.variable_delay.capture import Direction, Segment, read_capture, read_segments, rounds_of
 from ackclock.models.variable_delay.fitting import (
     PAPER_QUANTILE,
@@ -39,12 +44,10 @@ from ackclock.models.variable_delay.independent import (
     square_root_rate,
     time_average_window,
 )
-from ackclock.models.variable_delay.limits import DOMAIN, Reaction, domain_warnings
 from ackclock.models.variable_delay.markov import MarkovWindow, RoundTripChain, markov_window, round_trip_chain
 from ackclock.models.variable_delay.recursion import SimulatedWindow, simulate_window
 from ackclock.models.variable_delay.round_trips import Draw, FrozenDistribution, RoundTrips
 from ackclock.models.variable_delay.traces import (
-    TILING,
     RoundTripTrace,
     one_a_round,
     read_csv,
@@ -53,10 +56,12 @@ from ackclock.models.variable_delay.traces import (
 )
 from ackclock.models.variable_delay.variability import Comparison, compare_variability
 
+MODELS: Final[Mapping[str, Model]] = models_of(__name__)
+"""The record of each function: source, limits of the arguments, domain."""
+
 __all__ = [
-    "DOMAIN",
+    "MODELS",
     "PAPER_QUANTILE",
-    "TILING",
     "Comparison",
     "Contents",
     "Direction",
@@ -72,7 +77,6 @@ __all__ = [
     "SendingRate",
     "SimulatedWindow",
     "compare_variability",
-    "domain_warnings",
     "equal_time_thresholds",
     "fit_fixed",
     "fit_states",

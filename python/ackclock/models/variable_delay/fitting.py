@@ -1,13 +1,14 @@
-"""Round trips and chains from a measured sequence of round trips ([variable-delay, section 6.2])."""
+"""Round trips and chains from a measured sequence of round trips [variable-delay, section 6.2]."""
 
-from typing import Final, Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import FloatArray, IntArray, Limits, checked
-from ackclock.models.variable_delay.limits import TIME, measured, one_of
+from ackclock.models.domain import ArrayLike, FloatArray, IntArray, Limits, checked, model, model_of
+from ackclock.models.limits import OPEN_FRACTION, TIME
+from ackclock.models.variable_delay.arguments import measured, one_of
 from ackclock.models.variable_delay.markov import RoundTripChain, round_trip_chain
 from ackclock.models.variable_delay.round_trips import RoundTrips
 
@@ -17,8 +18,14 @@ Contents = Literal["samples", "mean"]
 PAPER_QUANTILE: Final = 0.85
 """The part of the ordered samples that the paper takes for its OFF state."""
 
-_QUANTILE = Limits(0.0, 1.0)
-_FEW_VISITS = Limits(20.0, low_included=True, reason="transition probabilities of so few visits are a guess")
+_STATES: Final = Limits(2.0, low_included=True, whole=True)
+_VISITS: Final[Mapping[str, Limits]] = {
+    "visits of a state": Limits(20.0, low_included=True, reason="transition probabilities of so few visits are a guess")
+}
+
+
+def _quantities(visits: ArrayLike) -> dict[str, Any]:
+    return {"visits of a state": visits}
 
 
 class FittedChain(NamedTuple):
@@ -32,10 +39,9 @@ class FittedChain(NamedTuple):
     """The state of each sample, from 0 for the shortest round trips."""
     visits: IntArray
     """How often each state is entered from another one."""
-    warnings: tuple[str, ...]
-    """Why the fit should not be trusted."""
 
 
+@model(round_trips=TIME)
 def fit_fixed(round_trips: ArrayLike) -> RoundTrips:
     """Take the mean for a constant round trip, the paper's "Fixed" [variable-delay, section 6.2].
 
@@ -52,8 +58,9 @@ def fit_fixed(round_trips: ArrayLike) -> RoundTrips:
     return RoundTrips.constant(float(measured("round_trips", round_trips).mean()))
 
 
+@model(round_trips=TIME)
 def fit_variable(round_trips: ArrayLike) -> RoundTrips:
-    """Take the samples for the distribution of independent round trips, the paper's "Variable" [variable-delay, 6.2].
+    """Take the samples for the distribution, the paper's "Variable" [variable-delay, section 6.2].
 
     Parameters
     ----------
@@ -68,6 +75,7 @@ def fit_variable(round_trips: ArrayLike) -> RoundTrips:
     return RoundTrips.from_samples(round_trips)
 
 
+@model(domain=_VISITS, quantities=_quantities, round_trips=TIME, threshold=TIME, quantile=OPEN_FRACTION)
 def fit_two_states(
     round_trips: ArrayLike,
     *,
@@ -91,7 +99,7 @@ def fit_two_states(
     Returns
     -------
     FittedChain
-        chain, thresholds, states, visits, warnings.
+        chain, thresholds, states, visits.
 
     Examples
     --------
@@ -106,6 +114,7 @@ def fit_two_states(
 
 # N_ij / N_i and pi_i = N_i / N, as printed, agree only where each state is left as often as it is entered, and then the
 # rows sum to 1 over all N_i samples. So the last sample is followed by the first.
+@model(domain=_VISITS, quantities=_quantities, round_trips=TIME, thresholds=TIME, quantiles=OPEN_FRACTION)
 def fit_states(
     round_trips: ArrayLike,
     *,
@@ -129,7 +138,7 @@ def fit_states(
     Returns
     -------
     FittedChain
-        chain, thresholds, states, visits, warnings.
+        chain, thresholds, states, visits.
 
     Notes
     -----
@@ -158,11 +167,10 @@ def fit_states(
     groups = [samples[states == state] for state in range(counts.size)]
     held = [RoundTrips.from_samples(group) if contents == "samples" else fit_fixed(group) for group in groups]
     visits = np.asarray(moves.sum(axis=0) - np.diag(moves), dtype=np.int64)
-    warning = _FEW_VISITS.warning("visits of a state", visits)
-    chain = round_trip_chain(moves / counts[:, None], held)
-    return FittedChain(chain, bounds, states, visits, () if warning is None else (warning,))
+    return FittedChain(round_trip_chain(moves / counts[:, None], held), bounds, states, visits)
 
 
+@model(round_trips=TIME, states=_STATES)
 def equal_time_thresholds(round_trips: ArrayLike, states: int) -> FloatArray:
     """Choose thresholds for `fit_states` that give each state about the same time [variable-delay, section 7].
 
@@ -183,8 +191,7 @@ def equal_time_thresholds(round_trips: ArrayLike, states: int) -> FloatArray:
     >>> equal_time_thresholds([0.1, 0.1, 0.1, 0.1, 0.2, 0.2, 0.4], 3).tolist()
     [0.2, 0.4]
     """
-    if states < 2:
-        raise ModelError(Fault("states", "is out of range", f"{states}", ">= 2"))
+    model_of(equal_time_thresholds).take(states=states)
     ordered = np.sort(measured("round_trips", round_trips))
     # What lies below a round trip has taken so much of the time.
     before = np.append(0.0, np.cumsum(ordered)[:-1])
@@ -205,6 +212,6 @@ def _increasing(name: str, values: ArrayLike | None, limits: Limits) -> FloatArr
 
 def _ordered_at(name: str, quantiles: ArrayLike | None, samples: FloatArray) -> FloatArray:
     """Take the ordered samples behind the given parts; equal ones leave a state empty."""
-    places = _increasing(name, quantiles, _QUANTILE) * samples.size
+    places = _increasing(name, quantiles, OPEN_FRACTION) * samples.size
     # A third of 6 samples is 2 of them, whatever the last bit of 1/3 is.
     return np.asarray(np.sort(samples)[np.minimum(np.floor(places + 1e-9).astype(np.int64), samples.size - 1)])

@@ -1,20 +1,12 @@
-"""Window and throughput for independent, identically distributed round trips ([variable-delay, sections 3 and 4])."""
+"""Window and throughput for independent, identically distributed round trips [variable-delay, sections 3 and 4]."""
 
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ackclock.models.domain import FloatArray, checked
-from ackclock.models.variable_delay.limits import (
-    DECREASE,
-    INCREASE,
-    LOSS_RATE,
-    PROBABILITY,
-    TIME,
-    Reaction,
-    one_of,
-)
+from ackclock.models.domain import ArrayLike, FloatArray, model, model_of
+from ackclock.models.limits import EVENT_RATE, POSITIVE_PROBABILITY, PROBABILITY_BELOW_ONE, SIZE, TIME
+from ackclock.models.variable_delay.arguments import ASSUMES, WINDOW_DOMAIN, Reaction, one_of, window_quantities
 from ackclock.models.variable_delay.round_trips import RoundTrips
 
 _ITERATIONS: Final = 60
@@ -30,6 +22,7 @@ class SendingRate(NamedTuple):
     """``X - beta / (2 E[R])`` [pkt/s]: a round counts the mean of the windows at its start and at its end."""
 
 
+@model(loss_rate=EVENT_RATE, decrease=PROBABILITY_BELOW_ONE)
 def mean_factor(
     round_trips: RoundTrips, loss_rate: ArrayLike, decrease: ArrayLike = 0.5, reaction: Reaction = "per-round"
 ) -> FloatArray:
@@ -60,6 +53,14 @@ def mean_factor(
     return np.asarray(1.0 - _mean_loss(round_trips, loss_rate, decrease, reaction))[()]
 
 
+@model(
+    domain=WINDOW_DOMAIN,
+    quantities=window_quantities,
+    assumes=ASSUMES,
+    loss_rate=EVENT_RATE,
+    decrease=PROBABILITY_BELOW_ONE,
+    increase=SIZE,
+)
 def mean_window(
     round_trips: RoundTrips,
     loss_rate: ArrayLike,
@@ -67,7 +68,7 @@ def mean_window(
     increase: ArrayLike = 1.0,
     reaction: Reaction = "per-round",
 ) -> FloatArray:
-    """Compute the mean window at the end of a round, ``E[W] = beta / (1 - E[A])`` [variable-delay, eq. 3 and 4].
+    """Compute the mean window at the end of a round, ``E[W] = beta / (1 - E[A])`` [variable-delay, eqs. 3 and 4].
 
     Parameters
     ----------
@@ -89,7 +90,8 @@ def mean_window(
 
     Notes
     -----
-    The next round starts with ``A W``, not with W. Timeouts and the receiver's window are left out: `domain_warnings`.
+    The next round starts with ``A W``, not with W. Timeouts and the receiver's window are left out:
+    ``MODELS["mean_window"].warnings(window=..., receiver_window=...)`` says where they matter.
 
     Examples
     --------
@@ -100,10 +102,18 @@ def mean_window(
     >>> print(mean_window(RoundTrips.from_transform(lambda s: 1 / (1 + 2 * s), mean=2.0), 0.5))
     4.0
     """
-    (beta,) = checked(increase=(increase, INCREASE))
+    (beta,) = model_of(mean_window).take(increase=increase)
     return np.asarray(beta / _mean_loss(round_trips, loss_rate, decrease, reaction))[()]
 
 
+@model(
+    domain=WINDOW_DOMAIN,
+    quantities=window_quantities,
+    assumes=ASSUMES,
+    loss_rate=EVENT_RATE,
+    decrease=PROBABILITY_BELOW_ONE,
+    increase=SIZE,
+)
 def time_average_window(
     round_trips: RoundTrips,
     loss_rate: ArrayLike,
@@ -132,13 +142,21 @@ def time_average_window(
     >>> print(time_average_window(RoundTrips.from_transform(lambda s: 1 / (1 + 2 * s), mean=2.0), 0.5))
     3.5
     """
-    (beta,) = checked(increase=(increase, INCREASE))
+    (beta,) = model_of(time_average_window).take(increase=increase)
     lost = _mean_loss(round_trips, loss_rate, decrease, reaction)
     return np.asarray(beta / 2.0 + (1.0 - lost) * beta / lost)[()]
 
 
 # (8) and (9) take W_n packets for round n, but W_n is the window at its end. A round from A W to A W + beta sends the
 # mean of both, beta/2 less.
+@model(
+    domain=WINDOW_DOMAIN,
+    quantities=window_quantities,
+    assumes=ASSUMES,
+    loss_rate=EVENT_RATE,
+    decrease=PROBABILITY_BELOW_ONE,
+    increase=SIZE,
+)
 def sending_rate(
     round_trips: RoundTrips,
     loss_rate: ArrayLike,
@@ -146,7 +164,7 @@ def sending_rate(
     increase: ArrayLike = 1.0,
     reaction: Reaction = "per-round",
 ) -> SendingRate:
-    """Compute the throughput ``X = E[W] / E[R]`` [variable-delay, eq. 8 and 9], a sending rate.
+    """Compute the throughput ``X = E[W] / E[R]``, a sending rate [variable-delay, eqs. 8 and 9].
 
     Parameters
     ----------
@@ -161,7 +179,7 @@ def sending_rate(
     Notes
     -----
     With `RoundTrips.constant` of the mean this is the paper's "Fixed", with `RoundTrips.from_samples` its "Variable".
-    Table 1 (2.35 to 2.65 Mbit/s at lambda = 1/10) hangs on rates and delays of the topology that the paper does not
+    Table 1 (2.35 to 2.65 Mbit/s at lambda = 1/10) depends on rates and delays of the topology that the paper does not
     print.
 
     Examples
@@ -177,6 +195,7 @@ def sending_rate(
     return SendingRate(np.asarray(window / round_trips.mean)[()], np.asarray((window - excess) / round_trips.mean)[()])
 
 
+@model(mean_round_trip=TIME, loss_rate=EVENT_RATE, decrease=PROBABILITY_BELOW_ONE, increase=SIZE)
 def rare_loss_rate(
     mean_round_trip: ArrayLike, loss_rate: ArrayLike, decrease: ArrayLike = 0.5, increase: ArrayLike = 1.0
 ) -> FloatArray:
@@ -199,15 +218,13 @@ def rare_loss_rate(
     >>> print(rare_loss_rate(0.5, 0.5))
     16.0
     """
-    r, lam, gamma, beta = checked(
-        mean_round_trip=(mean_round_trip, TIME),
-        loss_rate=(loss_rate, LOSS_RATE),
-        decrease=(decrease, DECREASE),
-        increase=(increase, INCREASE),
+    r, lam, gamma, beta = model_of(rare_loss_rate).take(
+        mean_round_trip=mean_round_trip, loss_rate=loss_rate, decrease=decrease, increase=increase
     )
     return np.asarray(beta / ((1.0 - gamma) * lam * r**2))[()]
 
 
+@model(loss_rate=EVENT_RATE)
 def reduction_rate(round_trips: RoundTrips, loss_rate: ArrayLike) -> FloatArray:
     """Compute how often A1.i shrinks the window, ``lambda' = (1 - R*(lambda)) / E[R]`` [variable-delay, section 4].
 
@@ -228,10 +245,11 @@ def reduction_rate(round_trips: RoundTrips, loss_rate: ArrayLike) -> FloatArray:
     >>> print(reduction_rate(RoundTrips.from_transform(lambda s: 1 / (1 + 2 * s), mean=2.0), 0.5))
     0.25
     """
-    (lam,) = checked(loss_rate=(loss_rate, LOSS_RATE))
+    (lam,) = model_of(reduction_rate).take(loss_rate=loss_rate)
     return np.asarray(round_trips.complement(lam) / round_trips.mean)[()]
 
 
+@model(loss_rate=EVENT_RATE, decrease=PROBABILITY_BELOW_ONE, increase=SIZE)
 def reduction_probability(
     round_trips: RoundTrips,
     loss_rate: ArrayLike,
@@ -263,6 +281,7 @@ def reduction_probability(
     return np.asarray(reductions / X)[()]
 
 
+@model(mean_round_trip=TIME, reduction_probability=POSITIVE_PROBABILITY, decrease=PROBABILITY_BELOW_ONE, increase=SIZE)
 def square_root_rate(
     mean_round_trip: ArrayLike,
     reduction_probability: ArrayLike,
@@ -290,22 +309,25 @@ def square_root_rate(
     >>> print(square_root_rate(2.0, 0.125))
     2.0
     """
-    r, p, gamma, beta = checked(
-        mean_round_trip=(mean_round_trip, TIME),
-        reduction_probability=(reduction_probability, PROBABILITY),
-        decrease=(decrease, DECREASE),
-        increase=(increase, INCREASE),
+    r, p, gamma, beta = model_of(square_root_rate).take(
+        mean_round_trip=mean_round_trip,
+        reduction_probability=reduction_probability,
+        decrease=decrease,
+        increase=increase,
     )
     return np.asarray(np.sqrt(beta / ((1.0 - gamma) * p)) / r)[()]
 
 
+@model(loss_probability=POSITIVE_PROBABILITY, decrease=PROBABILITY_BELOW_ONE, increase=SIZE)
 def per_loss_rate(
     round_trips: RoundTrips,
     loss_probability: ArrayLike,
     decrease: ArrayLike = 0.5,
     increase: ArrayLike = 1.0,
 ) -> FloatArray:
-    """Solve ``X E[R] (1 - R*(p X (1 - gamma))) = beta`` for X, the throughput of A1.ii from p [variable-delay, 4].
+    """Compute the throughput of A1.ii from p [variable-delay, section 4].
+
+    It is the X that solves ``X E[R] (1 - R*(p X (1 - gamma))) = beta``.
 
     Parameters
     ----------
@@ -333,8 +355,8 @@ def per_loss_rate(
     >>> print(f"{X:.4f}, lambda = p X gives {sending_rate(rounds, 0.125 * X, reaction='per-loss').printed:.4f}")
     2.2656, lambda = p X gives 2.2656
     """
-    p, gamma, beta = checked(
-        loss_probability=(loss_probability, PROBABILITY), decrease=(decrease, DECREASE), increase=(increase, INCREASE)
+    p, gamma, beta = model_of(per_loss_rate).take(
+        loss_probability=loss_probability, decrease=decrease, increase=increase
     )
     share = p * (1.0 - gamma)
 
@@ -361,7 +383,7 @@ def per_loss_rate(
 def _mean_loss(round_trips: RoundTrips, loss_rate: ArrayLike, decrease: ArrayLike, reaction: Reaction) -> FloatArray:
     """Compute 1 - E[A]."""
     one_of("reaction", reaction, Reaction)
-    lam, gamma = checked(loss_rate=(loss_rate, LOSS_RATE), decrease=(decrease, DECREASE))
+    lam, gamma = model_of(mean_factor).take(loss_rate=loss_rate, decrease=decrease)
     if reaction == "per-round":
         return np.asarray((1.0 - gamma) * round_trips.complement(lam))
     return round_trips.complement(lam * (1.0 - gamma))

@@ -1,20 +1,19 @@
-"""Window and throughput for round trips that a Markov chain correlates ([variable-delay, sections 3.1.2 and 3.2.2])."""
+"""Window and throughput for round trips that a Markov chain correlates [variable-delay, sections 3.1.2 and 3.2.2]."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import FloatArray, Limits, checked
+from ackclock.models.domain import ArrayLike, FloatArray, checked, model, model_of
+from ackclock.models.limits import EVENT_RATE_OR_ZERO, PROBABILITY, PROBABILITY_BELOW_ONE, SIZE, TIME
+from ackclock.models.variable_delay.arguments import ASSUMES, WINDOW_DOMAIN, Reaction, one_of, window_quantities
 from ackclock.models.variable_delay.independent import SendingRate
-from ackclock.models.variable_delay.limits import DECREASE, INCREASE, LOSS_RATE_OR_NONE, TIME, Reaction, one_of
 from ackclock.models.variable_delay.round_trips import RoundTrips
 
-_PROBABILITY: Final = Limits(0.0, 1.0, low_included=True, high_included=True)
 _ROW_SUM: Final = 1e-9
 
 
@@ -48,7 +47,7 @@ class RoundTripChain:
 
 
 class MarkovWindow(NamedTuple):
-    """What the Markov model gives."""
+    """The results of the Markov model."""
 
     window: FloatArray
     """E[W] [pkt], at the end of a round."""
@@ -64,6 +63,7 @@ class MarkovWindow(NamedTuple):
     """p, that by the printed X [1]."""
 
 
+@model(transitions=PROBABILITY, round_trips=TIME)
 def round_trip_chain(transitions: ArrayLike, round_trips: Sequence[RoundTrips | float | ArrayLike]) -> RoundTripChain:
     """Check a Markov chain of round trips and compute its stationary probabilities [variable-delay, section 3.1.2].
 
@@ -85,14 +85,14 @@ def round_trip_chain(transitions: ArrayLike, round_trips: Sequence[RoundTrips | 
 
     Notes
     -----
-    A chain that is irreducible but periodic is let through: its stationary sequence is ergodic, as the paper needs.
+    A chain that is irreducible but periodic is accepted: its stationary sequence is ergodic, as the paper needs.
 
     Examples
     --------
     >>> round_trip_chain([[0.9, 0.1], [0.3, 0.7]], [0.1, 0.5]).stationary.round(3).tolist()
     [0.75, 0.25]
     """
-    (p,) = checked(transitions=(transitions, _PROBABILITY))
+    (p,) = model_of(round_trip_chain).take(transitions=transitions)
     if p.ndim != 2 or p.shape[0] != p.shape[1] or not p.size:
         raise ModelError(Fault("transitions", "is no square matrix", f"shape {p.shape}", "(states, states)"))
     if len(round_trips) != len(p):
@@ -104,6 +104,14 @@ def round_trip_chain(transitions: ArrayLike, round_trips: Sequence[RoundTrips | 
 
 
 # (5) needs the transpose: w_j sums a_i w_i P_ij over i. As printed, (I - A) w sums over the wrong index.
+@model(
+    domain=WINDOW_DOMAIN,
+    quantities=window_quantities,
+    assumes=ASSUMES,
+    loss_rate=EVENT_RATE_OR_ZERO,
+    decrease=PROBABILITY_BELOW_ONE,
+    increase=SIZE,
+)
 def markov_window(
     chain: RoundTripChain,
     loss_rate: ArrayLike,
@@ -111,7 +119,7 @@ def markov_window(
     increase: ArrayLike = 1.0,
     reaction: Reaction = "per-round",
 ) -> MarkovWindow:
-    """Compute window and throughput for Markov round trips, ``(I - A^T) w = pi beta`` [variable-delay, eq. 5 to 7].
+    """Compute window and throughput for Markov round trips, ``(I - A^T) w = pi beta`` [variable-delay, eqs. 5 to 7].
 
     Parameters
     ----------
@@ -175,7 +183,8 @@ def _by_state(
     chain: RoundTripChain, loss_rate: ArrayLike, decrease: ArrayLike, increase: ArrayLike
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Check; append an axis of states, along which gamma and beta are constant."""
-    (lam,) = checked(loss_rate=(loss_rate, LOSS_RATE_OR_NONE))
+    record = model_of(markov_window)
+    (lam,) = record.take(loss_rate=loss_rate)
     states = len(chain.round_trips)
     if lam.ndim and lam.shape[-1] not in (1, states):
         given, allowed = f"shape {lam.shape}", f"a single number, or {states} on the last axis"
@@ -183,7 +192,7 @@ def _by_state(
     lam = np.broadcast_to(lam, (*lam.shape[:-1], states))
     if not np.all(np.any(lam > 0.0, axis=-1)):
         raise ModelError(Fault("loss_rate", "is 0 in every state", "0", "> 0 in one state at least [1/s]"))
-    gamma, beta = checked(decrease=(decrease, DECREASE), increase=(increase, INCREASE))
+    gamma, beta = record.take(decrease=decrease, increase=increase)
     try:
         np.broadcast_shapes(lam.shape[:-1], gamma.shape, beta.shape)
     except ValueError:

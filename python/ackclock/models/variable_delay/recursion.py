@@ -1,26 +1,30 @@
-"""The recursion of the window itself, simulated round by round ([variable-delay, section 2.1])."""
+"""The recursion of the window itself, simulated round by round [variable-delay, section 2.1]."""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from typing_extensions import TypeAliasType
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import FloatArray, IntArray, checked
-from ackclock.models.variable_delay.independent import SendingRate
-from ackclock.models.variable_delay.limits import (
-    DECREASE,
-    INCREASE,
-    LOSS_RATE_OR_NONE,
-    Reaction,
-    measured,
-    one_of,
+from ackclock.models.domain import ArrayLike, FloatArray, IntArray, model, model_of
+from ackclock.models.limits import (
+    EVENT_RATE_OR_ZERO,
+    PROBABILITY_BELOW_ONE,
+    SIZE,
+    TIME,
+    WHOLE_COUNT,
+    WHOLE_COUNT_OR_ZERO,
 )
+from ackclock.models.variable_delay.arguments import Reaction, measured, one_of
+from ackclock.models.variable_delay.independent import SendingRate
 from ackclock.models.variable_delay.markov import RoundTripChain
 from ackclock.models.variable_delay.round_trips import Draw, RoundTrips
 
 _BLOCK: Final = 2**18
+
+RoundTripSource = TypeAliasType("RoundTripSource", RoundTrips | RoundTripChain | ArrayLike)
+"""Independent round trips, a Markov chain of them, or a measured sequence."""
 
 
 class SimulatedWindow(NamedTuple):
@@ -38,8 +42,17 @@ class SimulatedWindow(NamedTuple):
     """That by the printed rate [1]."""
 
 
+@model(
+    round_trips=TIME,
+    loss_rate=EVENT_RATE_OR_ZERO,
+    decrease=PROBABILITY_BELOW_ONE,
+    increase=SIZE,
+    rounds=WHOLE_COUNT,
+    replications=WHOLE_COUNT,
+    warm_up=WHOLE_COUNT_OR_ZERO,
+)
 def simulate_window(  # noqa: PLR0913  the parameters of the recursion
-    round_trips: RoundTrips | RoundTripChain | ArrayLike,
+    round_trips: RoundTripSource,
     loss_rate: ArrayLike,
     decrease: float = 0.5,
     increase: float = 1.0,
@@ -50,7 +63,7 @@ def simulate_window(  # noqa: PLR0913  the parameters of the recursion
     generator: np.random.Generator,
     warm_up: int = 1000,
 ) -> SimulatedWindow:
-    """Simulate ``W_{n+1} = A_n W_n + beta`` with Poisson losses [variable-delay, eq. 1 and 2].
+    """Simulate ``W_{n+1} = A_n W_n + beta`` with Poisson losses [variable-delay, eqs. 1 and 2].
 
     Parameters
     ----------
@@ -84,10 +97,9 @@ def simulate_window(  # noqa: PLR0913  the parameters of the recursion
     3.16
     """
     one_of("reaction", reaction, Reaction)
-    gamma, beta = (float(value) for value in checked(decrease=(decrease, DECREASE), increase=(increase, INCREASE)))
-    for name, value, least in (("rounds", rounds, 1), ("replications", replications, 1), ("warm_up", warm_up, 0)):
-        if value < least:
-            raise ModelError(Fault(name, "is out of range", f"{value}", f">= {least}"))
+    record = model_of(simulate_window)
+    gamma, beta = (float(value) for value in record.take(decrease=decrease, increase=increase))
+    record.take(rounds=rounds, replications=replications, warm_up=warm_up)
     per_round = reaction == "per-round"
     # Sums over the rounds that count, by replication: of W, of R, of the area under W(t), of the reductions.
     sums = np.zeros((4, replications))
@@ -117,7 +129,7 @@ def _averages(sums: FloatArray, rounds: int, beta: float) -> SimulatedWindow:
 
 
 def _rounds(  # noqa: PLR0913, PLR0917
-    source: RoundTrips | RoundTripChain | ArrayLike,
+    source: RoundTripSource,
     loss_rate: ArrayLike,
     replications: int,
     generator: np.random.Generator,
@@ -176,7 +188,7 @@ def _drawer(trips: RoundTrips) -> Draw:
 
 def _loss_rates(loss_rate: ArrayLike, size: int | None) -> FloatArray:
     """Check: a single number, or `size` of them on one axis."""
-    (lam,) = checked(loss_rate=(loss_rate, LOSS_RATE_OR_NONE))
+    (lam,) = model_of(simulate_window).take(loss_rate=loss_rate)
     if lam.ndim and (size is None or lam.shape not in ((1,), (size,))):
         allowed = "a single number" + ("" if size is None else f", or {size}, one a state or sample")
         raise ModelError(Fault("loss_rate", "has the wrong shape", f"{lam.shape}", allowed))

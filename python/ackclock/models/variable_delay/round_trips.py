@@ -6,19 +6,18 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import FloatArray, Limits, checked
-from ackclock.models.variable_delay.limits import TIME, measured
+from ackclock.models.domain import ArrayLike, FloatArray, checked
+from ackclock.models.limits import EVENT_RATE_OR_ZERO, TIME
+from ackclock.models.variable_delay.arguments import measured
 
 _CHUNK = 2**21
 _MANY = 20_000
 _KNOTS_EVERY = 32
 _LEVELS = range(6, 14)
 _TOLERANCE = 1e-9
-_ARGUMENT = Limits(0.0, low_included=True, unit="1/s")
 
 Draw = Callable[[np.random.Generator, tuple[int, ...]], FloatArray]
 """Draws round trips [s] of a shape."""
@@ -62,7 +61,7 @@ class RoundTrips:
 
     def transform(self, argument: ArrayLike) -> FloatArray:
         """Compute the Laplace-Stieltjes transform ``E[exp(-s R)]`` for s [1/s], >= 0."""
-        (s,) = checked(argument=(argument, _ARGUMENT))
+        (s,) = checked(argument=(argument, EVENT_RATE_OR_ZERO))
         return np.asarray(1.0 - self.complement(s))[()]
 
     @classmethod

@@ -1,31 +1,37 @@
-"""Measured round trips: CSV and Parquet, and what a sequence of them must be ([variable-delay, section 2.1]).
+"""Measured round trips: CSV and Parquet, and the conditions on a sequence of them [variable-delay, section 2.1].
 
 The samples of the model tile the time axis: ``R_n = T_{n+1} - T_n``, one a round. A file with a sample for each ACK, or
 only where the value changes, gives predictions that are 20 to 35% low: pass it through `one_a_round`.
 """
 
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import BoolArray, FloatArray, Limits
-from ackclock.models.variable_delay.limits import measured
+from ackclock.models.domain import ArrayLike, BoolArray, FloatArray, Limits, model, model_of
+from ackclock.models.limits import INSTANT, TIME
+from ackclock.models.variable_delay.arguments import measured
 
 if TYPE_CHECKING:
     import pandas as pd
 
-TILING: Final = Limits(
-    0.95,
-    1.05,
-    low_included=True,
-    high_included=True,
-    reason="the samples do not tile the time axis, one a round: see one_a_round",
-)
-"""What the sum of the round trips may be by the time that they span."""
+_TILING: Final[Mapping[str, Limits]] = {
+    "sum of round trips / time": Limits(
+        0.95,
+        1.05,
+        low_included=True,
+        high_included=True,
+        reason="the samples do not tile the time axis, one a round: see one_a_round",
+    )
+}
+
+
+def _quantities(tiling: float) -> dict[str, float]:
+    return {"sum of round trips / time": tiling}
 
 
 class RoundTripTrace(NamedTuple):
@@ -48,15 +54,10 @@ class RoundTripTrace(NamedTuple):
         """The sum of all round trips by the time that they span: 1 where they tile the time axis."""
         return float(self.round_trip.sum() / (self.time[-1] + self.round_trip[-1] - self.time[0]))
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Why predictions from this trace should not be trusted."""
-        warning = TILING.warning("sum of round trips / time", self.tiling)
-        return () if warning is None else (warning,)
 
-
+@model(domain=_TILING, quantities=_quantities, time=INSTANT, round_trip=TIME)
 def round_trip_trace(time: ArrayLike, round_trip: ArrayLike) -> RoundTripTrace:
-    """Check times and round trips.
+    """Check times and round trips, and return them as a trace [variable-delay, section 2.1].
 
     Parameters
     ----------
@@ -81,16 +82,14 @@ def round_trip_trace(time: ArrayLike, round_trip: ArrayLike) -> RoundTripTrace:
         raise ModelError(Fault("time", "are no numbers", type(time).__name__, "finite [s]")) from None
     if times.shape != trips.shape:
         raise ModelError(Fault("time", "has another length than rtt", f"{times.shape} for {trips.shape}", "the same"))
-    if not np.isfinite(times).all():
-        raise ModelError(
-            Fault("time", "is not finite", f"index {np.flatnonzero(~np.isfinite(times))[0]}", "finite [s]")
-        )
+    model_of(round_trip_trace).take(time=times)
     back = np.flatnonzero(np.diff(times) < 0.0)
     if back.size:
         raise ModelError(Fault("time", "goes back", f"{times[back[0] + 1]:g} at index {back[0] + 1}", "in order [s]"))
     return RoundTripTrace(times, trips, np.zeros(trips.shape, dtype=np.bool_))
 
 
+@model()
 def one_a_round(trace: RoundTripTrace) -> RoundTripTrace:
     """Keep one sample a round: the first that begins when the last one has ended [variable-delay, section 2.1].
 

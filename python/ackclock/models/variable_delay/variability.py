@@ -1,14 +1,14 @@
-"""What more variable round trips do to the throughput ([variable-delay, section 5])."""
+"""The effect of more variable round trips on the throughput [variable-delay, section 5]."""
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import FloatArray, IntArray, checked
+from ackclock.models.domain import ArrayLike, FloatArray, IntArray, model, model_of
+from ackclock.models.limits import EVENT_RATE, FACTOR_OR_ZERO, PROBABILITY_BELOW_ONE
+from ackclock.models.variable_delay.arguments import Reaction
 from ackclock.models.variable_delay.independent import mean_window
-from ackclock.models.variable_delay.limits import DECREASE, LOSS_RATE, Reaction
 from ackclock.models.variable_delay.round_trips import RoundTrips
 
 _EQUAL = 1e-12
@@ -29,6 +29,7 @@ class Comparison(NamedTuple):
 
 # Remark 1: exp(-s R) is convex and decreasing, so the increasing convex order alone does not order the transforms; with
 # equal means it is the convex order, which does. (ii) has its inequality the wrong way round, and needs equality too.
+@model(loss_rate=EVENT_RATE, decrease=PROBABILITY_BELOW_ONE, mean_tolerance=FACTOR_OR_ZERO)
 def compare_variability(  # noqa: PLR0913, PLR0917  two systems and the parameters that they share
     first: RoundTrips,
     second: RoundTrips,
@@ -37,7 +38,7 @@ def compare_variability(  # noqa: PLR0913, PLR0917  two systems and the paramete
     reaction: Reaction = "per-round",
     mean_tolerance: float = 1e-6,
 ) -> Comparison:
-    """Tell which of two independent sequences of round trips gives the larger window [variable-delay, theorem 2].
+    """Compare the windows under two independent sequences of round trips [variable-delay, theorem 2, eq. 10].
 
     Parameters
     ----------
@@ -74,11 +75,13 @@ def compare_variability(  # noqa: PLR0913, PLR0917  two systems and the paramete
     >>> found.more_variable.tolist(), found.gain.round(4).tolist()
     ([1, 1], [1.005, 1.2642])
     """
-    if abs(first.mean - second.mean) > mean_tolerance * second.mean:
+    record = model_of(compare_variability)
+    (tolerance,) = record.take(mean_tolerance=mean_tolerance)
+    if abs(first.mean - second.mean) > tolerance * second.mean:
         given = f"{first.mean:g} s and {second.mean:g} s"
         hint = "the theorem compares equal means; compare sending_rate instead"
         raise ModelError(Fault("first, second", "have different means", given, "equal means", hint))
-    lam, gamma = checked(loss_rate=(loss_rate, LOSS_RATE), decrease=(decrease, DECREASE))
+    lam, gamma = record.take(loss_rate=loss_rate, decrease=decrease)
     gain = mean_window(first, lam, gamma, 1.0, reaction) / mean_window(second, lam, gamma, 1.0, reaction)
     s = lam if reaction == "per-round" else lam * (1.0 - gamma)
     # The gain tells also where both transforms are near 1.

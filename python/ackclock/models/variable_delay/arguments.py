@@ -1,26 +1,19 @@
-"""What the arguments of the variable-delay models may be, and where the models can be trusted."""
+"""Checks of the arguments of the variable-delay models, and the domain of the models."""
 
 from collections.abc import Mapping
 from math import inf
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import FloatArray, Limits
+from ackclock.models.domain import ArrayLike, FloatArray, Limits
+from ackclock.models.limits import TIME
 
 Reaction = Literal["per-round", "per-loss"]
 """How a round with losses shrinks the window: by gamma once (A1.i: NewReno, SACK) or for each loss (A1.ii: Reno)."""
 
-LOSS_RATE: Final = Limits(0.0, unit="1/s")
-LOSS_RATE_OR_NONE: Final = Limits(0.0, low_included=True, unit="1/s")
-DECREASE: Final = Limits(0.0, 1.0, low_included=True)
-INCREASE: Final = Limits(0.0, unit="pkt")
-PROBABILITY: Final = Limits(0.0, 1.0, high_included=True)
-TIME: Final = Limits(0.0, unit="s")
-
-DOMAIN: Final[Mapping[str, Limits]] = {
+WINDOW_DOMAIN: Final[Mapping[str, Limits]] = {
     "window": Limits(
         8.0,
         inf,
@@ -28,7 +21,7 @@ DOMAIN: Final[Mapping[str, Limits]] = {
         unit="pkt",
         reason="halved, fewer than 4 packets are left: losses end in timeouts, which are left out",
     ),
-    "share_of_receiver_window": Limits(
+    "window / receiver_window": Limits(
         0.0,
         0.5,
         low_included=True,
@@ -36,36 +29,14 @@ DOMAIN: Final[Mapping[str, Limits]] = {
         reason="the receiver's window is left out, and peaks reach twice the mean",
     ),
 }
-"""Where the models can be trusted, by quantity; `domain_warnings` tells what lies outside."""
+"""The domain of the models, by the mean window that they compute, E[W] or E[W(t)], and the receiver's window."""
+ASSUMES: Final = "congestion avoidance alone: no slow start, no timeouts, no receiver's window"
 
 
-def domain_warnings(window: ArrayLike, receiver_window: ArrayLike = inf) -> tuple[str, ...]:
-    """Say why a mean window should not be trusted: timeouts and the receiver's window are left out.
-
-    Parameters
-    ----------
-    window : array_like
-        E[W] or E[W(t)] [pkt], of any model here.
-    receiver_window : array_like, optional
-        The receiver's window [pkt], > 0.
-
-    Returns
-    -------
-    tuple of str
-        Empty where nothing is to be said.
-
-    Examples
-    --------
-    >>> domain_warnings(40.0, receiver_window=64.0)[0]
-    "window / receiver_window: is outside the domain; given 0.625; allowed >= 0 and <= 0.5; the receiver's window is \
-left out, and peaks reach twice the mean"
-    """
+def window_quantities(window: ArrayLike, receiver_window: ArrayLike = inf) -> dict[str, Any]:
+    """Compute the quantities of `WINDOW_DOMAIN` from a mean window [pkt] and the receiver's window [pkt]."""
     share = np.asarray(window, dtype=np.float64) / np.asarray(receiver_window, dtype=np.float64)
-    found = (
-        DOMAIN["window"].warning("window", window),
-        DOMAIN["share_of_receiver_window"].warning("window / receiver_window", share),
-    )
-    return tuple(warning for warning in found if warning is not None)
+    return {"window": window, "window / receiver_window": share}
 
 
 def one_of(name: str, given: str, literal: Any) -> None:
