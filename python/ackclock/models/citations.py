@@ -73,6 +73,8 @@ def citations(text: str) -> list[Citation]:
     --------
     >>> [(one.key, list(map(str, one.places))) for one in citations("by (4) [bottlenecks, eqs. 1 to 3, section 6].")]
     [('bottlenecks', ['eq. 1', 'eq. 2', 'eq. 3', 'section 6'])]
+    >>> list(map(str, citations("[engset, eqs. 9 and 10 of section 4.3]")[0].places))
+    ['eq. 9 of section 4.3', 'eq. 10 of section 4.3']
     """
     joined = " ".join(text.split())
     return [Citation(key, tuple(_places(inside))) for key, inside in _CITATION.findall(joined) if key in references()]
@@ -80,26 +82,26 @@ def citations(text: str) -> list[Citation]:
 
 def _places(inside: str) -> list[Place]:
     found: list[Place] = []
-    kind = None
+    kind, group = "", 0
     for part in filter(None, re.split(r", and |, | and ", inside)):
-        named = _PLACE.fullmatch(part)
-        if named:
-            kind = KINDS[named[1]]
-        numbers = named[2] if named else part
-        if kind is None:
+        if named := _PLACE.fullmatch(part):
+            kind, group = KINDS[named[1]], len(found)
+        if not kind:
             message = f"[..., {inside}]: no kind of place before {part!r}; allowed {', '.join(KINDS)}"
             raise ValueError(message)
+        numbers, _, section = (named[2] if named else part).partition(" of section ")
         found += [Place(kind, number) for number in _numbers(numbers)]
+        if section:
+            # The section is that of all numbers since the kind was named.
+            found[group:] = [Place(kind, f"{number} of section {section}") for _, number in found[group:]]
     return found
 
 
 def _numbers(text: str) -> list[str]:
-    numbers, _, section = text.partition(" of section ")
-    suffix = f" of section {section}" if section else ""
-    if span := _SPAN.fullmatch(numbers):
+    if span := _SPAN.fullmatch(text):
         prefix, first, last = span[1], int(span[2]), int(span[3])
-        return [f"{prefix}{number}{suffix}" for number in range(first, last + 1)]
-    if not re.fullmatch(_NUMBER, numbers):
+        return [f"{prefix}{number}" for number in range(first, last + 1)]
+    if not re.fullmatch(_NUMBER, text):
         message = f"{text!r} is not a number of a paper, such as 4, 3.9 or III.B"
         raise ValueError(message)
-    return [numbers + suffix]
+    return [text]

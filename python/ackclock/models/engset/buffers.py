@@ -61,7 +61,9 @@ def mean_queue(path: Path, on_time: ArrayLike, flights: ArrayLike, following: Ar
 
 @model(size=BUFFER_OR_NONE, utilisation=POSITIVE_PROBABILITY, queue=QUEUE)
 def exceedance(size: ArrayLike, utilisation: ArrayLike, queue: ArrayLike) -> FloatArray:
-    """Compute ``P(Q > x) = rho exp(-x / eta)``, eta = Q / rho; with x = B it is the loss [engset, eqs. 12 and 13].
+    """Compute ``P(Q > x) = rho exp(-x / eta)`` with ``eta = Q / rho`` [engset, section 4.1, eq. 12].
+
+    With the buffer B for x it is the loss.
 
     Parameters
     ----------

@@ -135,7 +135,7 @@ def predict(  # noqa: PLR0913  the parameters of the model
     window: ArrayLike = RECEIVER_WINDOW,
     buffer: ArrayLike = np.inf,
 ) -> Prediction:
-    """Compute all numbers of the TCP-modified Engset model [engset, section 4.1, eqs. 2 to 13, table 11].
+    """Compute all numbers of the TCP-modified Engset model [engset, section 4.1, eqs. 2 to 12, table 11].
 
     Parameters
     ----------
