@@ -271,7 +271,7 @@ def test_what_is_outside_the_domain_is_said() -> None:
 @pytest.mark.parametrize(
     ("call", "named"),
     [
-        (lambda: step(2.5, 0.0), "window: is no whole number"),
+        (lambda: step(2.5, 0.0), "window: is not a whole number"),
         (lambda: step(0, 0.0), "window: is out of range"),
         (lambda: step(13, 0.2), "step_instant: is past the round's end"),
         (lambda: step(13, -0.1), "step_instant: is out of range"),
@@ -279,7 +279,7 @@ def test_what_is_outside_the_domain_is_said() -> None:
         (lambda: model.false_timeout(step(13, 0.0), 0.007, 0.3), "new_round_trip_time: is shorter"),
         (lambda: model.false_timeout(step(13, 0.0), 0.3, 0.1), "rto: expires in each round"),
         (lambda: model.false_timeout(step([13, 14], 0.0), [0.3, 0.4, 0.5], 0.3), "do not broadcast"),
-        (lambda: model.false_fast_retransmit(step(13, 0.0), 0.1, 2.5), "threshold: is no whole number"),
+        (lambda: model.false_fast_retransmit(step(13, 0.0), 0.1, 2.5), "threshold: is not a whole number"),
         (lambda: model.false_fast_retransmit(step(13, 0.0), 0.1, 0), "threshold: is out of range"),
         (lambda: model.time_proportions([1, 2], [[1, 0], [0, 1]]), "no single stationary"),
         (lambda: model.time_proportions([1, 2], [[0.5, 0.4], [0.5, 0.5]]), "sum to 1; given 0.9"),

@@ -294,7 +294,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
         lambda: model.burst_sizes([200], [5, 5]),
         "buffers: has another number of nodes than rates; given 2 buffers for 1",
     ),
-    (lambda: model.burst_sizes(["fast"], 5), "rates: is no number; given ['fast']; allowed > 0 and finite [pkt/s]"),
+    (lambda: model.burst_sizes(["fast"], 5), "rates: is not a number; given ['fast']; allowed > 0 and finite [pkt/s]"),
     (lambda: model.burst_sizes([200, 100], 5, 99), "access_rate: is slower than the bottleneck; given 99; allowed at"),
     (
         lambda: model.equivalent_node([100], 5),
@@ -304,7 +304,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: model.two_node_bursts(1, [1.5, 2.1], 5, 5), "intermediate_rate: is out of range; given 2.1 times bottle"),
     (lambda: model.two_node_bursts(1, 0.9, 5, 5), "allowed from bottleneck_rate to twice bottleneck_rate; a faster"),
     (lambda: model.uniformly_spread_rates(1.0, -1), "nodes: is out of range; given -1; allowed >= 0"),
-    (lambda: model.uniformly_spread_rates(1.0, 1.5), "nodes: is no whole number; given 1.5"),  # type: ignore[arg-type]
+    (lambda: model.uniformly_spread_rates(1.0, 1.5), "nodes: is not a whole number; given 1.5"),  # type: ignore[arg-type]
     (lambda: model.maximum_window(1, 1, math.inf), "buffer: is out of range; given inf; allowed > 0 and finite [pkt]"),
     (lambda: model.maximum_window(1, 0, 1), "round_trip_time: is out of range; given 0; allowed > 0 and finite [s]"),
     (

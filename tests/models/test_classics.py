@@ -311,7 +311,7 @@ def test_each_row_of_covariances_is_a_process_of_its_own() -> None:
         (lambda: classics.pftk_throughput(0.1, 1.0, 1.0, 10.0), ("loss_probability", "given 1", "< 1")),
         (lambda: classics.pftk_sending_rate(0.1, 0.1, -1.0, 10.0), ("timeout", "-1", ">= 0")),
         (lambda: classics.pftk_approximate_rate(0.1, 0.1, 1.0, math.inf), ("max_window", "inf", "finite")),
-        (lambda: classics.pftk_throughput(0.1, "much", 1.0, 10.0), ("loss_probability", "'much'", "no number")),
+        (lambda: classics.pftk_throughput(0.1, "much", 1.0, 10.0), ("loss_probability", "'much'", "not a number")),
         (lambda: classics.square_root_rate([0.1, 0.2], [0.1] * 3), ("round_trip_time", "(2,), (3,)", "broadcast")),
         (lambda: classics.short_flow_latency(0.0, 0.1, 0.0, 1.0, 10), ("packets", "given 0", ">= 1")),
         (lambda: classics.short_flow_latency(9, 0.1, 0.5, 1.0, 10), ("loss_probability", "0.5", "< 0.5")),

@@ -14,6 +14,7 @@ import pytest
 
 from ackclock import models
 from ackclock.errors import ModelError
+from ackclock.experiments.paper_index import docstrings
 from ackclock.models import domain, limits
 from ackclock.models.citations import citations
 from ackclock.models.domain import Limits, Model
@@ -75,6 +76,19 @@ def test_a_misspelt_argument_is_not_silently_trusted() -> None:
 @pytest.mark.parametrize(("place", "function"), public_functions(), ids=[place for place, _ in public_functions()])
 def test_signatures_can_be_read(place: str, function: Callable[..., Any]) -> None:
     assert len(str(inspect.signature(function))) <= LONGEST_SIGNATURE
+
+
+HEADLESS = {"What", "Which", "Who", "How", "When", "Where", "Of", "As", "It", "Its", "So", "That", "Tell"}
+
+
+def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
+    headless = [
+        f"{path.relative_to(FOLDER)}: {name}: {text.splitlines()[0]}"
+        for path in sorted(FOLDER.rglob("*.py"))
+        for name, text in docstrings(path)
+        if text and text.split()[0].strip(",:") in HEADLESS
+    ]
+    assert not headless
 
 
 # ---- limits are declared once
@@ -352,7 +366,9 @@ GOOD: dict[str, dict[str, Any]] = {
     "variable_delay.fit_states": {"round_trips": SAMPLES, "thresholds": [0.2]},
     "variable_delay.equal_time_thresholds": {"round_trips": SAMPLES, "states": 2},
     "variable_delay.round_trip_trace": {"time": [0.0, 0.1], "round_trip": [0.1, 0.2]},
-    "variable_delay.one_a_round": {"trace": PACKAGES["variable_delay"].round_trip_trace([0.0, 0.1], [0.1, 0.2])},
+    "variable_delay.one_sample_per_round": {
+        "trace": PACKAGES["variable_delay"].round_trip_trace([0.0, 0.1], [0.1, 0.2])
+    },
 }
 # Of two arguments that exclude one another the second is tried with these.
 ALTERNATIVE: dict[str, dict[str, Any]] = {
@@ -391,4 +407,4 @@ def test_a_function_enforces_the_limits_of_its_record(place: str, record: Model)
         for value in outside(allowed):
             with pytest.raises(ModelError) as caught:
                 record.function(**{**good, name: spoilt(good[name], value)})
-            assert caught.value.fault.problem in {"is out of range", "is no whole number"}, (name, value)
+            assert caught.value.fault.problem in {"is out of range", "is not a whole number"}, (name, value)

@@ -229,7 +229,7 @@ def test_a_transmission_never_overlaps_the_next() -> None:
         (lambda: two_way.next_queue(5, 4, 2), "queues: is longer than the window; given 5"),
         (lambda: two_way.queue_iteration(1, 4, 2, periods=-1), "periods: is out of range"),
         (lambda: two_way.aggregate(7, [7], 9), "windows_of_i: has no connections"),
-        (lambda: two_way.timeline(4.5, 2, until=9), "windows: is no whole number; given 4.5"),
+        (lambda: two_way.timeline(4.5, 2, until=9), "windows: is not a whole number; given 4.5"),
         (lambda: two_way.timeline([[4, 4]], 2, until=9), "windows: is for more than one simulation"),
         (lambda: two_way.timeline(4, 2, until=1e9), "until: is too long to simulate"),
         (lambda: two_way.timeline(4, 2, until=math.inf), "until: is out of range"),

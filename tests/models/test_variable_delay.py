@@ -270,7 +270,7 @@ def test_a_sample_for_each_ack_is_warned_of_and_thinned() -> None:
     starts = np.arange(0.0, 10.0, 0.02)
     dense = model.round_trip_trace(starts, np.where(starts < 5.0, 0.1, 0.4))
     assert "do not tile the time axis" in model.MODELS["round_trip_trace"].warnings(tiling=dense.tiling)[0]
-    thinned = model.one_a_round(dense)
+    thinned = model.one_sample_per_round(dense)
     assert thinned.tiling == pytest.approx(1.0, abs=0.05)
     # The mean over the samples of all packets counts long rounds too often.
     assert thinned.samples.mean() < 0.8 * dense.samples.mean()
@@ -490,13 +490,13 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: model.RoundTrips.from_samples([]), "round_trips: is empty; given shape (0,)"),
     (lambda: model.RoundTrips.from_samples([0.1, -0.2]), "given -0.2; allowed > 0 and finite [s]; index 1"),
     (lambda: model.RoundTrips.from_samples([0.1, math.nan]), "given nan"),
-    (lambda: model.RoundTrips.from_samples(["fast"]), "round_trips: are no numbers"),
+    (lambda: model.RoundTrips.from_samples(["fast"]), "round_trips: are not numbers"),
     (lambda: model.RoundTrips.constant(0.0), "round_trip: is out of range; given 0; allowed > 0 and finite [s]"),
     (lambda: model.RoundTrips.from_distribution(stats.norm(1.0, 1.0)), "P(R <= 0) = 0.158655"),
     (lambda: model.RoundTrips.from_distribution(stats.poisson(1.0)), "has round trips that are not positive"),
     (lambda: model.RoundTrips.from_distribution(stats.pareto(0.9)), "mean of distribution: is out of range; given inf"),
-    (lambda: model.RoundTrips.from_distribution(0.3), "is no frozen distribution"),  # type: ignore[arg-type]
-    (lambda: model.RoundTrips.from_transform(lambda s: 1 / (1 + s), 0.1), "is no transform of that mean"),
+    (lambda: model.RoundTrips.from_distribution(0.3), "is not a frozen distribution"),  # type: ignore[arg-type]
+    (lambda: model.RoundTrips.from_transform(lambda s: 1 / (1 + s), 0.1), "is not a transform of that mean"),
     (lambda: model.mean_window(TRIPS, 0.0), "loss_rate: is out of range; given 0; allowed > 0 and finite [1/s]"),
     (lambda: model.mean_window(TRIPS, 1.0, 1.0), "decrease: is out of range; given 1; allowed >= 0 and < 1"),
     (lambda: model.mean_window(TRIPS, 1.0, -0.1), "decrease: is out of range; given -0.1"),
@@ -508,7 +508,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: model.per_loss_rate(TRIPS, 0.0), "loss_probability: is out of range; given 0"),
     (lambda: model.round_trip_chain([[0.5, 0.4], [0.5, 0.5]], [1, 2]), "does not sum to 1; given row 0 sums to 0.9"),
     (lambda: model.round_trip_chain([[1.5, -0.5], [0.5, 0.5]], [1, 2]), "transitions: is out of range; given"),
-    (lambda: model.round_trip_chain([[0.5, 0.5]], [1]), "transitions: is no square matrix; given shape (1, 2)"),
+    (lambda: model.round_trip_chain([[0.5, 0.5]], [1]), "transitions: is not a square matrix; given shape (1, 2)"),
     (lambda: model.round_trip_chain([[0.5, 0.5], [0.5, 0.5]], [1]), "another number of states than transitions"),
     (lambda: model.round_trip_chain(np.eye(2), [1, 2]), "are not ergodic; given states [0] never meet states [1]"),
     (lambda: model.round_trip_chain([[0.5, 0.5], [0.0, 1.0]], [1, 2]), "not ergodic; given states 0 are left for good"),

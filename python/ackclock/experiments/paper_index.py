@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ackclock import models
 from ackclock.experiments.papers import Item, read_paper
@@ -76,8 +76,10 @@ class Numbers:
 def read_numbers(path: Path) -> Numbers:
     """Read a paper's ``KEY.toml``."""
     content = tomllib.loads(path.read_text(encoding="utf-8"))
-    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
-    return Numbers(key=path.stem, **fields)
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in content.items()
+    }
+    return Numbers(path.stem, **fields)
 
 
 def all_numbers(folder: Path) -> dict[str, Numbers]:

@@ -1,7 +1,7 @@
-"""The closed forms of the papers, one module a paper: numbers in, numbers out.
+"""The closed forms of the papers, one package for each paper: numbers in, numbers out.
 
-A model knows no scenario, no engine and no result. Arguments broadcast like numpy's, units stand in the docstrings,
-and what a model needs in order to be trusted is data (`ackclock.models.domain`).
+A model knows no scenario, no engine and no result. Arguments broadcast like numpy's, and docstrings give their units.
+Each package has `MODELS`: the record of each function, with its source, the limits of its arguments and its domain.
 
 >>> from ackclock.models import bottlenecks
 >>> float(bottlenecks.slow_start_threshold(bottleneck_rate=100.0, round_trip_time=0.5, buffer=20.0))
@@ -22,7 +22,7 @@ __all__ = ["abrupt_delay", "bottlenecks", "classics", "engset", "two_way", "vari
 
 
 def __getattr__(name: str) -> Any:
-    """Import a model when it is first used: numpy need not be there for those that use none."""
+    """Import a model when it is first used, so that numpy is not loaded without need."""
     if name in __all__:
         from importlib import import_module  # noqa: PLC0415
 

@@ -115,7 +115,7 @@ def checked(**arguments: tuple[Any, Limits]) -> list[FloatArray]:
     ackclock.errors.ModelError: rate: is out of range; given -1; allowed > 0 and finite [pkt/s]
     >>> checked(sources=(2.5, Limits(1.0, low_included=True, whole=True)))
     Traceback (most recent call last):
-    ackclock.errors.ModelError: sources: is no whole number; given 2.5; allowed whole, >= 1 and finite
+    ackclock.errors.ModelError: sources: is not a whole number; given 2.5; allowed whole, >= 1 and finite
     """
     arrays = [_checked(name, value, limits) for name, (value, limits) in arguments.items()]
     try:
@@ -146,7 +146,7 @@ class Model:
     quantities : callable, optional
         The function that computes those quantities of the domain that are no arguments.
     assumes : str
-        What the model takes for granted and no argument expresses.
+        Assumptions of the model that no argument expresses.
     """
 
     function: Callable[..., Any]
@@ -194,7 +194,8 @@ class Model:
         Parameters
         ----------
         **values
-            Arguments of the model, those that matter; or, where the model has `quantities`, what these are made from.
+            Arguments of the model, as far as the domain needs them; or the arguments of `quantities`, where the model
+            has that function.
 
         Raises
         ------
@@ -267,7 +268,7 @@ def _checked(name: str, value: Any, limits: Limits) -> FloatArray:
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ModelError(Fault(name, "is no number", repr(value), str(limits))) from None
+        raise ModelError(Fault(name, "is not a number", repr(value), str(limits))) from None
     interval = replace(limits, whole=False) if limits.whole else limits
     # The smallest and the largest value suffice, as nan spreads to both, and cost less than a look at each value.
     if array.size and not interval.contain([array.min(), array.max()]).all():
@@ -275,5 +276,5 @@ def _checked(name: str, value: Any, limits: Limits) -> FloatArray:
         raise ModelError(Fault(name, "is out of range", f"{given:g}", str(limits), limits.reason or None))
     if limits.whole and not limits.contain(array).all():
         given = array[~limits.contain(array)].flat[0]
-        raise ModelError(Fault(name, "is no whole number", f"{given:g}", f"whole, {limits}"))
+        raise ModelError(Fault(name, "is not a whole number", f"{given:g}", f"whole, {limits}"))
     return array

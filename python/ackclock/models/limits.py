@@ -11,7 +11,7 @@ from typing import Final
 from ackclock.models.domain import Limits
 
 TIME: Final = Limits(0.0, unit="s")
-"""A time that takes some time: a round trip, a mean duration."""
+"""A positive duration: a round trip, a mean."""
 DELAY: Final = Limits(0.0, low_included=True, unit="s")
 """A time that may be zero: a propagation delay, a timeout, a wait."""
 INSTANT: Final = Limits(unit="s")
@@ -59,7 +59,7 @@ PROBABILITY: Final = Limits(0.0, 1.0, low_included=True, high_included=True)
 POSITIVE_PROBABILITY: Final = Limits(0.0, 1.0, high_included=True)
 """A probability or a utilisation by which a formula divides."""
 PROBABILITY_BELOW_ONE: Final = Limits(0.0, 1.0, low_included=True)
-"""A loss probability that lets something through; or the factor of a decrease."""
+"""A loss probability that leaves some packets, or the factor of a decrease."""
 OPEN_FRACTION: Final = Limits(0.0, 1.0)
 """A share strictly between none and all."""
 

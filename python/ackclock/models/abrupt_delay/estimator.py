@@ -13,11 +13,11 @@ class Estimate(NamedTuple):
     """The state of Jacobson's estimator."""
 
     smoothed_round_trip: FloatArray
-    """SRTT [s]."""
+    """Smoothed round trip, SRTT [s]."""
     variation: FloatArray
-    """SVAR [s]."""
+    """Smoothed deviation, SVAR [s]."""
     rto: FloatArray
-    """``max(SRTT + k SVAR, 2 G)`` [s]."""
+    """Retransmission timeout, ``max(SRTT + k SVAR, 2 G)`` [s]."""
 
 
 @model(samples=TIME, k=FACTOR_OR_ZERO, granularity=DELAY)

@@ -23,16 +23,16 @@ REACHABLE: Final = Limits(
     high_included=True,
     reason="about one round in 1 + h straddles a change and gets less than its w_m: no cumulative ACK can avoid it",
 )
-"""The domain of the holding time factor: here some TCP can nearly reach the ideal goodput."""
+"""Domain of the holding time factor: above it some TCP can nearly reach the ideal goodput."""
 
 
 class IdealGoodput(NamedTuple):
-    """The same goodput twice."""
+    """The ideal goodput, by the printed formula and limited by the link."""
 
     printed: FloatArray
-    """The paper's formula, ``w_m / T_i`` in each state [pkt/s]."""
+    """Goodput by the paper's formula, ``w_m / T_i`` in each state [pkt/s]."""
     capped: FloatArray
-    """At most mu in each state [pkt/s]: where ``w_m > mu T_i`` the link is full and the rest of the window waits."""
+    """Goodput of at most mu in each state [pkt/s]: with ``w_m > mu T_i`` the link is full, and packets wait."""
 
 
 @model(

@@ -15,7 +15,7 @@ class RoundTripProcess(NamedTuple):
     """A round trip that stays ``V_i = T_i + Exp(mean 1/lambda_i)`` in state i; states on the last axis."""
 
     mean_holding_times: FloatArray
-    """E[V_i] = T_i + 1/lambda_i [s]."""
+    """Mean holding time of each state, E[V_i] = T_i + 1/lambda_i [s]."""
     holding_time_deviations: FloatArray
     """Standard deviation of V_i [s]: that of its exponential part, 1/lambda_i."""
     proportions: FloatArray

@@ -24,19 +24,19 @@ from ackclock.models.limits import TIME
 
 
 class FalseFastRetransmit(NamedTuple):
-    """Whether the D-th duplicate ACK in a row comes after a step, and how near it is."""
+    """The D-th duplicate ACK in a row after a step: whether it comes, and by which margin."""
 
     happens: BoolArray
-    """Whether it comes."""
+    """Whether the D-th duplicate ACK comes."""
     margin: FloatArray
-    """By how much it comes after the ACK of the packet that is overtaken [s]: negative where it comes in time, infinite
-    where fewer than D packets can be counted, whenever they come."""
+    """Time from the ACK of the packet that is overtaken to the D-th duplicate ACK [s]: negative where the duplicate
+    comes first, infinite where fewer than D packets can be counted."""
     instant: FloatArray
-    """When it comes, from the start of the round that the step falls in [s]; nan where it does not."""
+    """Instant at which it comes, from the start of the round of the step [s]; nan where it does not come."""
     duplicates: IntArray
-    """The most duplicate ACKs in a row [1], were the sender not to react."""
+    """Largest number of duplicate ACKs in a row, if the sender does not react [1]."""
     largest_round_trip_time: FloatArray
-    """The supremum of the T2 that bring it [s]; nan where none does."""
+    """Supremum of the T2 that bring the D-th duplicate ACK [s]; nan where none does."""
 
 
 # Packets leave at least 1/mu apart, so those with the new delay arrive at least 1/mu apart; where two old ones arrive
@@ -73,7 +73,7 @@ def false_fast_retransmit(step: Step, new_round_trip_time: ArrayLike, threshold:
 
     Notes
     -----
-    Assumptions: `ackclock.models.abrupt_delay.step`. What the paper's conditions become: (i) the idle period is longer
+    Assumptions: `ackclock.models.abrupt_delay.step`. The paper's conditions become: (i) the idle period is longer
     than D - 2 services, ``T1 > (w + D - 2)/mu`` (the paper: D); (ii) ``m + D <= w``; (iii) the D duplicates come within
     the idle part of the ACKs. These bound T2 from above, ``T2 < T1 - (m + D - 1)/mu``, and from below,
     ``T2 >= (D - 1)/mu``: with a smaller one most of the new packets are back between the ACKs of the previous round.

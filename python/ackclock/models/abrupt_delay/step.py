@@ -39,30 +39,30 @@ LIKELY_STEP: Final[Mapping[str, Limits]] = {
         reason="the paper's steps are up to threefold; a far larger one is an outage, not a route",
     ),
 }
-"""The domain of the conditions: steps and timers that occur."""
+"""Domain of the conditions: likely steps and timers."""
 
 
 class Step(NamedTuple):
     """An instant in a round, and the packets around it; the numbers broadcast together. Made by `step_in_round`."""
 
     window: FloatArray
-    """w [pkt]."""
+    """Window, w [pkt]."""
     rate: FloatArray
-    """mu [pkt/s]."""
+    """Rate of the link, mu [pkt/s]."""
     round_trip: FloatArray
-    """T1 [s]."""
+    """Round trip before the step, T1 [s]."""
     packets_before: FloatArray
-    """m: packets of this round that leave before the step [pkt]."""
+    """Number of packets of this round that leave before the step, m [pkt]."""
     divided: BoolArray
     """Whether the step falls between two packets of one busy period that an idle period follows."""
     first_after: FloatArray
-    """When the first packet with T2 leaves [s]."""
+    """Instant at which the first packet with T2 leaves [s]."""
     spacing: FloatArray
-    """g: how long before it the last packet with T1 left [s]."""
+    """Time from the last packet with T1 to the first with T2, g [s]."""
 
     @property
     def steady_silence(self) -> FloatArray:
-        """How long each round without a step has no ACK [s]."""
+        """The time without an ACK in each round without a step [s]."""
         return np.asarray(np.maximum(self.round_trip - (self.window - 1.0) / self.rate, 1.0 / self.rate))
 
 
@@ -133,7 +133,7 @@ def step_quantities(step: Step, new_round_trip_time: ArrayLike, **given: ArrayLi
 
 
 def ceiling(packets: FloatArray) -> FloatArray:
-    """Round up, but a number within rounding of a whole one to that."""
+    """Round up; a number within the rounding error of a whole one becomes that one."""
     return np.asarray(np.ceil(packets - TIE))
 
 

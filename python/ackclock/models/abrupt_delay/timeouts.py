@@ -15,22 +15,22 @@ from ackclock.models.limits import PACKET_RATE, TIME
 
 
 class FalseTimeout(NamedTuple):
-    """Whether the timer expires after a step, and by how much it does or does not."""
+    """The timer after a step: whether it expires, and by which margin."""
 
     happens: BoolArray
-    """Whether it expires."""
+    """Whether the timer expires."""
     margin: FloatArray
-    """RTO less the longest silence [s]: how much longer the silence may be; negative where the timer expires."""
+    """RTO minus the longest silence [s]; negative where the timer expires."""
     instant: FloatArray
-    """When it expires, from the start of the round that the step falls in [s]; nan where it does not."""
+    """Instant at which it expires, from the start of the round of the step [s]; nan where it does not expire."""
     silence: FloatArray
-    """The longest time without an ACK of new data [s], from the round before the step on."""
+    """Longest time without an ACK of new data [s], from the round before the step on."""
     duplicates: IntArray
-    """Duplicate ACKs until then [1]: none, a longer round trip keeps the order."""
+    """Number of duplicate ACKs until then [1]: none, as a longer round trip keeps the order of the packets."""
     smallest_round_trip_time: FloatArray
-    """Any T2 above this one lets the timer expire, none up to it does [s]."""
+    """Limit of T2 [s]: a larger one lets the timer expire, no other does."""
     sufficient: BoolArray
-    """The paper's condition, ``T2 > T1 + RTO``: it implies `happens`, not the other way round."""
+    """Whether the paper's sufficient condition holds, ``T2 > T1 + RTO``; it implies `happens`."""
 
 
 # The last ACK with the old delay comes at (first_after - g) + T1, the first with the new one at first_after + T2:
@@ -68,8 +68,8 @@ def false_timeout(step: Step, new_round_trip_time: ArrayLike, rto: ArrayLike) ->
     Notes
     -----
     Assumptions: `ackclock.models.abrupt_delay.step`. No silence after the first is longer, and after the first sample
-    of T2 Jacobson's RTO with k = 4 is above T2: the first silence decides for the rounds that follow, too. A step down
-    never lets the timer expire (a fast retransmit, where one comes, changes what follows).
+    of T2 Jacobson's RTO with k = 4 is above T2: the first silence decides for the rounds that follow, too. The timer
+    never expires after a step down, as long as no fast retransmit changes the course.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 Rates are in packets per second, buffers and windows in packets, times in seconds, as in the paper: divide a rate in
 bit/s by the bits of a whole packet. A buffer `B` holds B packets in all, the one in transmission included. Arguments
 that describe a path (`rates`, `buffers`) have the nodes on their last axis, in path order; a node is named by its index
-from 0 (the paper counts from 1), and -1 stands for none. The smallest rate is the main bottleneck mu.
+from 0 (the paper counts from 1), and -1 means none. The smallest rate is the main bottleneck mu.
 
 A path may hold links that the paper leaves out (one faster than its predecessor, or than 2 mu): no queue builds there,
 its burst size is infinite.

@@ -120,7 +120,7 @@ def sharing_window(rate: ArrayLike, bottleneck_rate: ArrayLike) -> FloatArray:
 
     Examples
     --------
-    At 1.6 beside 1.5 Mbit/s (figure 2) the node stops sharing long before the pipe of 205 packets is full.
+    At 1.6 against 1.5 Mbit/s (figure 2) the node stops sharing long before the pipe of 205 packets is full.
 
     >>> round(float(sharing_window(1.6, 1.5)), 6)
     15.0

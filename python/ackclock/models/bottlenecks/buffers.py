@@ -12,21 +12,21 @@ from ackclock.models.limits import AT_LEAST_ONE_PACKET, BUFFER, FINITE_BUFFER, P
 
 
 class BufferCheck(NamedTuple):
-    """Whether each buffer is large enough, whatever the intermediate rate."""
+    """The two lines of (4): whether each buffer is large enough for any intermediate rate."""
 
     bottleneck: BoolArray
-    """B: the first line of (4)."""
+    """Whether B is large enough, the first line of (4)."""
     intermediate: BoolArray
-    """B': the second line of (4)."""
+    """Whether B' is large enough, the second line of (4)."""
 
 
 class IntermediateRates(NamedTuple):
     """The open interval of mu' without a double slow start, cut to [mu, 2 mu]; nan where there is none."""
 
     low: FloatArray
-    """[pkt/s], set by B': below it B' overflows."""
+    """Lower end, below which B' overflows [pkt/s]."""
     high: FloatArray
-    """[pkt/s], set by B: above it B overflows."""
+    """Upper end, above which B overflows [pkt/s]."""
 
 
 @model(domain={"threshold": AT_LEAST_ONE_PACKET}, threshold=WINDOW)
@@ -118,7 +118,7 @@ def minimum_bottleneck_buffer(
     Returns
     -------
     array of float
-        The limit [pkt]: any larger buffer will do.
+        The limit [pkt]: any larger buffer suffices.
 
     Notes
     -----
@@ -198,7 +198,7 @@ def minimum_intermediate_buffer(
     Returns
     -------
     array of float
-        The limit [pkt]: any larger buffer will do; 0 where the node is not slower than what feeds it.
+        The limit [pkt]: any larger buffer suffices; 0 where the node is not slower than the rate that feeds it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The path as arrays, nodes on the last axis, and the limits of each argument."""
+"""The path as arrays, nodes on the last axis."""
 
 from functools import reduce
 from math import inf
@@ -12,7 +12,7 @@ from ackclock.models.limits import BUFFER, PACKET_RATE, UNBOUNDED_PACKET_RATE
 
 
 class Path(NamedTuple):
-    """Rates and buffers of the nodes, in path order; `feeding` is what arrives at each, not bounded by the source.
+    """Rates and buffers of the nodes in path order, and the rate that feeds each, not bounded by the source.
 
     The source sends its bursts at 2 mu at most: node i is fed at ``min(feeding, 2 mu)``.
     """
@@ -29,7 +29,7 @@ class Path(NamedTuple):
 
 
 def path(rates: ArrayLike, buffers: ArrayLike = 1.0, access_rate: ArrayLike = inf) -> Path:
-    """Check and lay out the arguments that describe a path."""
+    """Check the arguments that describe a path, and return them as arrays."""
     (access,) = checked(access_rate=(access_rate, UNBOUNDED_PACKET_RATE))
     # The access link has no axis of nodes: give it one of length 1.
     node_rates, node_buffers, access = checked(

@@ -29,16 +29,16 @@ _DUPLICATE_ACKS: Final = 3
 
 
 class RetransmissionLoss(NamedTuple):
-    """Whether, and where, the retransmission after a loss in slow start may be lost."""
+    """The nodes that may lose the retransmission after a loss in slow start."""
 
     possible: BoolArray
-    """For each node, on the last axis: the necessary condition (5) holds there."""
+    """Whether the necessary condition (5) holds at each node, on the last axis."""
     node: IntArray
-    """The node closest to the source among them, where the loss would be; -1 where there is none."""
+    """Index of the node closest to the source among these, where the loss would be; -1 where there is none."""
     detection_time: FloatArray
-    """D [s]: from the start of mini-cycle n_B + 1 to the detection of the loss; infinite without an overflow."""
+    """Time from the start of mini-cycle n_B + 1 to the detection of the loss, D [s]; infinite without an overflow."""
     packets: FloatArray
-    """Q [pkt]: sent in that time; nan where no buffer can overflow."""
+    """Number of packets sent in that time, Q [pkt]; nan where no buffer can overflow."""
 
 
 @model(burst_size=UNBOUNDED_WINDOW, bottleneck_rate=PACKET_RATE, duplicate_acks=FACTOR_OR_ZERO)

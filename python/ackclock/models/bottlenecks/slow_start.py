@@ -28,31 +28,31 @@ OVERFLOW: Final = Limits(
 """The domain of a buffer that slow start overflows."""
 
 _ROUNDING: Final = 1e-12
-"""Relative error of a computed burst size: so near above a power of two it is that power, or W_B would jump by half."""
+"""Relative error of a computed burst size: one this near above a power of two counts as that power of two."""
 
 
 class SlowStartOverflow(NamedTuple):
     """The first overflow of slow start; infinite sizes and node -1 where no queue can build."""
 
     burst_size: FloatArray
-    """S_B [pkt]: the burst that overflows the first buffer."""
+    """Burst that overflows the first buffer, S_B [pkt]."""
     node: IntArray
-    """The node of that buffer, the closest to the source where several overflow together."""
+    """Index of that buffer's node, the closest to the source where several overflow together."""
     mini_cycle: FloatArray
-    """n_B: the mini-cycle of the overflow; a whole number, or infinite."""
+    """Mini-cycle of the overflow, n_B; a whole number, or infinite."""
     window: FloatArray
-    """W_B [pkt]: the window at the overflow."""
+    """Window at the overflow, W_B [pkt]."""
 
 
 class EquivalentNode(NamedTuple):
     """The one node, fed directly by the source, that replaces all nodes before the bottleneck."""
 
     rate: FloatArray
-    """mu' [pkt/s]."""
+    """Rate, mu' [pkt/s]."""
     buffer: FloatArray
-    """B' [pkt]; infinite where no queue can build before the bottleneck."""
+    """Buffer, B' [pkt]; infinite where no queue can build before the bottleneck."""
     burst_size: FloatArray
-    """S' [pkt]."""
+    """Burst that overflows it, S' [pkt]."""
 
 
 class TwoNodeBursts(NamedTuple):

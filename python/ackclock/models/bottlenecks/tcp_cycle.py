@@ -25,25 +25,25 @@ class Cycle(NamedTuple):
     """The steady TCP cycle of one connection on a path."""
 
     avoidance_node: IntArray
-    """The node whose queue builds in congestion avoidance."""
+    """Index of the node whose queue builds in congestion avoidance."""
     maximum_window: FloatArray
-    """W_max [pkt]."""
+    """Window at which congestion avoidance ends, W_max [pkt]."""
     threshold: FloatArray
-    """W_th [pkt]."""
+    """Threshold of slow start, W_th [pkt]."""
     overflow: SlowStartOverflow
-    """S_B, its node, n_B, W_B."""
+    """First overflow of slow start: S_B, its node, n_B, W_B."""
     double_slow_start: BoolArray
     """Whether slow start overflows a buffer."""
     loss_window: FloatArray
-    """W_D [pkt]; nan without that overflow."""
+    """Window at the detection of that loss, W_D [pkt]; nan without that overflow."""
     avoidance_window: FloatArray
-    """W_S [pkt]."""
+    """Window at which congestion avoidance starts, W_S [pkt]."""
     throughput: Throughput
-    """[pkt/s], where the retransmission is not lost."""
+    """Throughput where the retransmission is not lost [pkt/s]."""
     retransmission_loss: RetransmissionLoss
-    """Whether it may be lost, and where."""
+    """Nodes at which the retransmission may be lost."""
     throughput_with_lost_retransmission: Throughput
-    """[pkt/s], where it is lost in each cycle."""
+    """Throughput where the retransmission is lost in each cycle [pkt/s]."""
 
 
 def _quantities(rates: ArrayLike, buffers: ArrayLike, round_trip_time: ArrayLike, **_: ArrayLike) -> dict[str, Any]:

@@ -24,9 +24,9 @@ SMALL_BUFFER: Final = Limits(
     high_included=True,
     reason="the throughput takes the queueing time as small against T; at B = mu T / 4 it is some 5% too high",
 )
-"""The domain of beta = B / (mu T) in the approximate throughput."""
+"""Domain of beta = B / (mu T) in the approximate throughput."""
 LOSS_SHOWS: Final = Limits(4.0, unit="pkt", reason="at fewer than 4 packets three duplicate ACKs cannot show a loss")
-"""The domain of W_max."""
+"""Domain of W_max."""
 
 
 def _largest_window(bottleneck_rate: ArrayLike, round_trip_time: ArrayLike, buffer: ArrayLike) -> dict[str, Any]:
@@ -48,18 +48,18 @@ class AvoidanceStart(NamedTuple):
     double_slow_start: BoolArray
     """Whether slow start overflows a buffer, so that a second one follows."""
     loss_window: FloatArray
-    """W_D [pkt]: the window when that loss is detected; nan where there is none."""
+    """Window at the detection of that loss, W_D [pkt]; nan where there is none."""
     window: FloatArray
-    """W_S [pkt]: the window at which congestion avoidance starts."""
+    """Window at which congestion avoidance starts, W_S [pkt]."""
 
 
 class Throughput(NamedTuple):
-    """The approximate throughput, as the formula gives it and as the bottleneck allows it."""
+    """The approximate throughput, by the formula and limited by the bottleneck."""
 
     printed: FloatArray
-    """The formula's value [pkt/s]; may exceed mu."""
+    """Throughput by the formula [pkt/s]; may exceed mu."""
     capped: FloatArray
-    """The smaller of that and mu [pkt/s]."""
+    """Throughput by the formula, at most mu [pkt/s]."""
 
 
 @model(propagation_delay=DELAY, rates=PACKET_RATE)

@@ -48,7 +48,7 @@ def independent_loss_rate(
     packets_per_ack : array_like
         Packets that one ACK acknowledges, b [pkt], >= 1.
     decrease : array_like
-        What a loss multiplies the window by, nu [1], in [0, 1).
+        Factor by which a loss multiplies the window, nu [1], in [0, 1).
 
     Returns
     -------
@@ -110,7 +110,7 @@ def stationary_loss_rate(
     packets_per_ack : array_like
         Packets that one ACK acknowledges, b [pkt], >= 1.
     decrease : array_like
-        What a loss multiplies the window by, nu [1], in [0, 1).
+        Factor by which a loss multiplies the window, nu [1], in [0, 1).
 
     Returns
     -------

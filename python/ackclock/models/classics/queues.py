@@ -26,7 +26,7 @@ _LOSS_SYSTEM: Final = "a blocked call goes back to its idle source; times of any
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProcessorSharing:
-    """What jobs meet at a processor-sharing server.
+    """The state of a processor-sharing server.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def engset_states(sources: int, servers: int, idle_source_load: float) -> FloatA
     Notes
     -----
     From the most probable state outward, each state from its neighbour by P_j+1 / P_j = (N - j) beta / (j + 1): no
-    number exceeds 1, so nothing overflows, and what underflows is 0 to all digits.
+    number exceeds 1, so nothing overflows, and a number that underflows is 0 to all digits.
 
     Examples
     --------

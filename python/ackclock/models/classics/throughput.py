@@ -116,7 +116,7 @@ def pftk_sending_rate(
 
     See Also
     --------
-    pftk_throughput : what of this arrives.
+    pftk_throughput : the rate at which packets arrive.
 
     Examples
     --------

@@ -21,14 +21,14 @@ from ackclock.models.limits import (
 SMALL_LOSS: Final = Limits(
     0.0, 0.01, low_included=True, high_included=True, reason="the model greatly overestimates the loss"
 )
-"""The domain of the loss that the model predicts."""
+"""Domain of the loss that the model predicts."""
 
 TARGET_LOSS: Final = 0.01
-"""L of the buffer rule [1]."""
+"""Loss wanted by the buffer rule, L [1]."""
 LARGEST_DELAY: Final = 0.6
-"""Of the 600 ms rule [s]."""
+"""Queueing delay of the 600 ms rule [s]."""
 BDP_DELAY: Final = 0.3
-"""Of the BDP rule [s]."""
+"""Round trip of the BDP rule [s]."""
 
 
 @model(on_time=TIME, flights=COUNT, following=FACTOR_OR_ZERO)

@@ -15,19 +15,19 @@ class Superposition(NamedTuple):
     """The averages over the states; rates in units of the capacity C."""
 
     threshold: float
-    """s [1]: up to here every source has its peak rate."""
+    """Largest number of sources at their peak rate, s [1]."""
     overload_probability: float
-    """P_OL [1]: probability of more than s active sources."""
+    """Probability of more than s active sources, P_OL [1]."""
     active_underload: float
-    """n_UL [1]: sum of k P_k up to s."""
+    """Sum of k P_k up to s, n_UL [1]."""
     active_overload: float
-    """n_OL [1]: sum of k P_k above s."""
+    """Sum of k P_k above s, n_OL [1]."""
     active: float
-    """<n> [1]: mean number of active sources."""
+    """Mean number of active sources, <n> [1]."""
     overload_mean: float
-    """v_OL [1]: mean number of active sources when there are more than s; nan where N <= s."""
+    """Mean number of active sources when there are more than s, v_OL [1]; nan where N <= s."""
     throughput: float
-    """T / C = rho_(1) [1]."""
+    """Throughput by the capacity, T / C = rho_(1) [1]."""
 
 
 @model(sources=WHOLE_COUNT, on_time=TIME, off_time=TIME, capacity_ratio=FACTOR)

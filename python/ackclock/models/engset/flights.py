@@ -10,27 +10,27 @@ from ackclock.models.engset.path import Path, floor
 from ackclock.models.limits import BIT_RATE, COUNT, SIZE, TIME, WHOLE_PACKETS, WHOLE_WINDOW
 
 INITIAL_WINDOW: Final = 2.0
-"""[pkt]."""
+"""Initial window [pkt]."""
 
 
 class Rounds(NamedTuple):
     """The two numbers of ``ON_0 = m RTT_0 + n Delta*``."""
 
     flights: FloatArray
-    """m [1]: number of flights."""
+    """Number of flights, m [1]."""
     following: FloatArray
-    """n [pkt]: packets that follow the first one of the last flight."""
+    """Number of packets that follow the first one of the last flight, n [pkt]."""
 
 
 class Transfer(NamedTuple):
     """A transfer of fixed size by one connection that is alone on the path."""
 
     rounds: Rounds
-    """(m, n), by flights."""
+    """Numbers (m, n), by flights."""
     on_time: FloatArray
-    """ON_0 [s]: from sending the first packet to the ACK of the last."""
+    """Time from sending the first packet to the ACK of the last, ON_0 [s]."""
     peak_rate: FloatArray
-    """h_0 = F P / ON_0 [bit/s]."""
+    """Peak rate, h_0 = F P / ON_0 [bit/s]."""
 
 
 @model(packets=WHOLE_PACKETS, window=WHOLE_WINDOW, pipe_size=SIZE)
@@ -114,7 +114,7 @@ def rounds(packets: ArrayLike, window: ArrayLike, pipe_size: ArrayLike) -> Round
         left -= np.where(slow_start, current, 0.0)
         m += slow_start
         current = np.where(slow_start, np.minimum(2.0 * current, limit), current)
-    # What is left goes in one lasting flight, or in flights of one size: the receiver's window.
+    # The rest is sent in one lasting flight, or in flights of one size, the receiver's window.
     more = np.where(current <= pipe, np.ceil(left / current) - 1.0, 0.0)
     return Rounds((m + more)[()], np.asarray(left - more * current - 1.0)[()])
 

@@ -12,7 +12,7 @@ from ackclock.models.limits import BIT_RATE, DELAY, NUMBER, PACKET_BYTES, TIME, 
 ACK_BYTES: Final = Limits(0.0, low_included=True, unit="B")
 
 _ROUNDING: Final = 1e-12
-"""Relative error of a quotient: so near below a whole number it is that number."""
+"""Relative error of a quotient: one this near below a whole number counts as that number."""
 
 
 def floor(values: FloatArray) -> FloatArray:
@@ -124,42 +124,42 @@ class Path:
 
     @property
     def rtt(self) -> FloatArray:
-        """RTT_0 [s]."""
+        """The round trip of the empty path, RTT_0 [s]."""
         return np.asarray(self.round_trip_time, dtype=np.float64)[()]
 
     @property
     def packet_bits(self) -> FloatArray:
-        """8 P [bit]."""
+        """The size of a packet, 8 P [bit]."""
         return np.asarray(8.0 * np.asarray(self.packet_size, dtype=np.float64))[()]
 
     @property
     def service_times(self) -> FloatArray:
-        """Delta_i = P / C_i [s], links on the last axis."""
+        """The service times, Delta_i = P / C_i [s], links on the last axis."""
         return np.asarray(self.packet_bits)[..., np.newaxis] / np.asarray(self.capacities, dtype=np.float64)
 
     @property
     def slowest_service_time(self) -> FloatArray:
-        """Delta* [s], the largest."""
+        """The largest service time, Delta* [s]."""
         return np.asarray(self.service_times.max(axis=-1))[()]
 
     @property
     def service_time(self) -> FloatArray:
-        """Delta [s], of the multiplexing link."""
+        """The service time of the multiplexing link, Delta [s]."""
         return np.asarray(self.service_times[..., self.multiplexing])[()]
 
     @property
     def capacity(self) -> FloatArray:
-        """C [bit/s], of the multiplexing link."""
+        """The capacity of the multiplexing link, C [bit/s]."""
         return np.asarray(np.asarray(self.capacities)[..., self.multiplexing])[()]
 
     @property
     def pipe_sizes(self) -> FloatArray:
-        """beta_i = RTT_0 / Delta_i [pkt], links on the last axis."""
+        """The pipe sizes, beta_i = RTT_0 / Delta_i [pkt], links on the last axis."""
         return np.asarray(self.rtt)[..., np.newaxis] / self.service_times
 
     @property
     def pipe_size(self) -> FloatArray:
-        """beta* [pkt], the smallest."""
+        """The smallest pipe size, beta* [pkt]."""
         return np.asarray(self.rtt / self.slowest_service_time)[()]
 
 
@@ -167,15 +167,15 @@ class Saturation(NamedTuple):
     """The slowest link of a path under a long transfer."""
 
     pipe_size: FloatArray
-    """beta* [pkt]."""
+    """Pipe size of the slowest link, beta* [pkt]."""
     ratio: FloatArray
-    """r = floor(beta*) / W_R [1]."""
+    """Pipe size by the window, r = floor(beta*) / W_R [1]."""
     saturated: BoolArray
-    """r < 1."""
+    """Whether the link is saturated, r < 1."""
     queue: FloatArray
-    """Q [pkt], the packet in transmission included; 0 where the link is not saturated."""
+    """Queue of a long transfer, the packet in transmission included, Q [pkt]; 0 where the link is not saturated."""
     round_trip_time: FloatArray
-    """RTT_0 + Q Delta* [s]."""
+    """Round trip of a long transfer, RTT_0 + Q Delta* [s]."""
 
 
 @model(window=WHOLE_WINDOW)

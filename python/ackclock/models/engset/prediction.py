@@ -14,11 +14,11 @@ from ackclock.models.engset.sizes import SMALLEST_FILE
 from ackclock.models.limits import BUFFER_OR_NONE, TIME, WHOLE_COUNT, WHOLE_WINDOW
 
 OFF_TIME: Final = 1.0
-"""[s]."""
+"""Mean silence, OFF [s]."""
 RECEIVER_WINDOW: Final = 44.0
-"""W_R [pkt]."""
+"""Receiver window, W_R [pkt]."""
 MINIMUM_TIMEOUT: Final = 1.0
-"""[s], RFC 6298."""
+"""Minimum timeout of RFC 6298 [s]."""
 
 FILE: Final = Limits(
     SMALLEST_FILE, low_included=True, unit="pkt", reason="the smallest file has three packets", whole=True
@@ -40,68 +40,68 @@ DOMAIN: Final[Mapping[str, Limits]] = {
         reason="long-tailed sizes: with a large window long files fill the queue that short ones wait in",
     ),
 }
-"""The domain of the model, by numbers of its result. `slow_start_span` is ``L_SS / F = (2 W_R - 2) / F``, and counts
+"""Domain of the model, by numbers of its result. `slow_start_span` is ``L_SS / F = (2 W_R - 2) / F``, and counts
 for long-tailed sizes: section 5.2 has errors up to 5% where it is 1.8 (F = 12, W_R = 12) and up to 20% where it is 7.2
 (W_R = 44)."""
 
 
 class Prediction(NamedTuple):
-    """All numbers of the model; (1) and (2) are the two ways to take the averages."""
+    """All numbers of the model; (1) and (2) are the two ways to compute the averages."""
 
     packets: FloatArray
-    """F [pkt]."""
+    """Mean file size, F [pkt]."""
     sources: FloatArray
-    """N [1]."""
+    """Number of sources, N [1]."""
     window: FloatArray
-    """W_R [pkt]."""
+    """Receiver window, W_R [pkt]."""
     rounds: Rounds
-    """(m, n) by flights."""
+    """Numbers (m, n), by flights."""
     normal_rounds: Rounds
-    """(m, n) renormalised to RTT_0, for the queue."""
+    """Numbers (m, n) renormalised to RTT_0, for the queue."""
     lone_on_time: FloatArray
-    """ON_0 [s]."""
+    """Duration of a transfer alone on the path, ON_0 [s]."""
     peak_rate: FloatArray
-    """h_0 [bit/s]."""
+    """Peak rate, h_0 [bit/s]."""
     threshold: FloatArray
-    """s = floor(C / h_0) [1]."""
+    """Largest number of sources at their peak rate, s = floor(C / h_0) [1]."""
     offered_load: FloatArray
-    """rho_0 [1], open loop."""
+    """Open-loop load, rho_0 [1]."""
     overload_probability: FloatArray
-    """P_OL [1]."""
+    """Probability of more than s active sources, P_OL [1]."""
     active_underload: FloatArray
-    """n_UL [1]."""
+    """Sum of k P_k up to s, n_UL [1]."""
     active_overload: FloatArray
-    """n_OL [1]."""
+    """Sum of k P_k above s, n_OL [1]."""
     active: FloatArray
-    """<n> [1]."""
+    """Mean number of active sources, <n> [1]."""
     overload_mean: FloatArray
-    """v_OL [1]; nan where N <= s."""
+    """Mean number of active sources when there are more than s, v_OL [1]; nan where N <= s."""
     rate_1: FloatArray
-    """h_(1) [bit/s]."""
+    """Rate of a connection, the first way, h_(1) [bit/s]."""
     rate_2: FloatArray
-    """h_(2) [bit/s]; nan where N <= s."""
+    """Rate of a connection, the second way, h_(2) [bit/s]; nan where N <= s."""
     rate: FloatArray
-    """h [bit/s], of a connection; h_(1) where N <= s."""
+    """Rate of a connection, the mean of both, h [bit/s]; h_(1) where N <= s."""
     utilisation_1: FloatArray
-    """rho_(1) [1]."""
+    """Utilisation, the first way, rho_(1) [1]."""
     utilisation_2: FloatArray
-    """rho_(2) [1]; nan where N <= s."""
+    """Utilisation, the second way, rho_(2) [1]; nan where N <= s."""
     utilisation: FloatArray
-    """rho [1], of the multiplexing link; rho_(1) where N <= s."""
+    """Utilisation of the multiplexing link, the mean of both, rho [1]; rho_(1) where N <= s."""
     on_time: FloatArray
-    """ON [s]."""
+    """Duration of a transfer in the superposition, ON [s]."""
     extended_round_trip_time: FloatArray
-    """RTT in the superposition [s]."""
+    """Round trip in the superposition, RTT [s]."""
     mean_queue: FloatArray
-    """Q [pkt]; 0 where N <= s."""
+    """Mean queue, Q [pkt]; 0 where N <= s."""
     decay: FloatArray
-    """eta = Q / rho_(2) [pkt]."""
+    """Decay of the queue's distribution, eta = Q / rho_(2) [pkt]."""
     loss: FloatArray
-    """L [1], with buffer B."""
+    """Loss with the buffer B, L [1]."""
     shared: BoolArray
-    """N > s: whether the sources ever share the link; without, what stands under (2) has no value."""
+    """Whether the sources ever share the link, N > s; elsewhere the numbers of the second way have no value."""
     saturated_round_trip_time: FloatArray
-    """RTT [s] of a long lone transfer."""
+    """Round trip of a long transfer alone on the path [s]."""
 
 
 def _quantities(prediction: Prediction, *, long_tailed: bool = False) -> dict[str, Any]:
@@ -228,7 +228,7 @@ class _Averages(NamedTuple):
     shared: BoolArray
 
 
-def _averages(  # noqa: PLR0913, PLR0917  what the states do not hold
+def _averages(  # noqa: PLR0913, PLR0917  the parameters besides the states
     path: Path, packets: FloatArray, sources: FloatArray, off_time: FloatArray, peak_rate: FloatArray, states: Any
 ) -> _Averages:
     """Compute rates, utilisations and ON times from the states, in both ways and averaged [engset, eqs. 6 to 10]."""

@@ -21,28 +21,28 @@ from ackclock.models.limits import (
 )
 
 FILES: Final = (5, 12, 22, 36, 80, 120, 500, 1000)
-"""F of the rule [pkt]."""
+"""Mean file sizes of the rule, F [pkt]."""
 ROUND_TRIP_TIMES: Final = (0.05, 0.3)
-"""RTT_0 of the rule [s]."""
+"""Round trips of the rule, RTT_0 [s]."""
 ACCESS_CAPACITY: Final = 100e6
-"""C_1 [bit/s]."""
+"""Capacity of the access links, C_1 [bit/s]."""
 RECEIVER_CAPACITY: Final = 1e9
-"""C_3 [bit/s]: no limitation."""
+"""Capacity of the receivers' links, which does not limit, C_3 [bit/s]."""
 
 
 class BufferRule(NamedTuple):
     """The buffers for a wanted loss; axes: choices of N, F, RTT_0."""
 
     sources: FloatArray
-    """N [1]."""
+    """Number of sources, N [1]."""
     offered_load: FloatArray
-    """rho_0 [1]."""
+    """Open-loop load, rho_0 [1]."""
     buffer: FloatArray
-    """B [pkt]; nan where N <= s."""
+    """Buffer, B [pkt]; nan where N <= s."""
     largest: float
-    """Largest of all B [pkt], rounded up; nan where there is none."""
+    """Largest of all buffers [pkt], rounded up; nan where there is none."""
     largest_by_choice: FloatArray
-    """Largest over F and RTT_0 [pkt], rounded up, for each choice of N."""
+    """Largest buffer over F and RTT_0 [pkt], rounded up, for each choice of N."""
 
 
 @model(packets=WHOLE_PACKETS, load=FACTOR, off_time=TIME, window=WHOLE_WINDOW)
@@ -85,8 +85,8 @@ def sources_for_load(
     return np.asarray(rho * path.capacity / found.peak_rate * (found.on_time + off) / found.on_time)[()]
 
 
-# The rule says "N such that rho_0 is about 100%". Both whole numbers beside 100% are tried unless N is given: B jumps
-# from one N to the next, the more the fewer sources there are.
+# The rule says "N such that rho_0 is about 100%". The whole numbers just below and just above 100% are tried unless N
+# is given: B jumps from one N to the next, the more the fewer sources there are.
 @model(
     capacity=BIT_RATE,
     sources=WHOLE_COUNT,
@@ -143,8 +143,8 @@ def buffer_rule(  # noqa: PLR0913  the parameters that the rule leaves open
 
     Notes
     -----
-    The paper prints 202 packets for 10 Mbit/s and 417 for 50 Mbit/s, both "for F = 500", and no N. Of the numbers here
-    none is 202 or 417; see how B depends on N.
+    The paper prints 202 packets for 10 Mbit/s and 417 for 50 Mbit/s, both "for F = 500", and no N. None of the
+    numbers here is 202 or 417; B depends on N.
 
     Examples
     --------

@@ -22,15 +22,15 @@ class Round(NamedTuple):
     """The queue of one round; a packet in transmission counts."""
 
     kind: RoundKind
-    """Which of the three cases."""
+    """Case of the round."""
     packets: int
-    """Packets sent in the round [pkt]."""
+    """Number of packets sent in the round [pkt]."""
     increases: int
-    """v [1]: increases of the window in the round (in the last round, those after which a pair is sent)."""
+    """Number of increases of the window in the round, v [1]; in the last round, those after which a pair is sent."""
     largest_queue: int
-    """Q_max = v + 1 [pkt]."""
+    """Largest queue, Q_max = v + 1 [pkt]."""
     contribution: float
-    """tau [pkt s]: the integral of the queue over the round."""
+    """Integral of the queue over the round, tau [pkt s]."""
 
 
 class SingleQueue(NamedTuple):
@@ -39,11 +39,11 @@ class SingleQueue(NamedTuple):
     rounds: tuple[Round, ...]
     """The rounds, in order."""
     mean_queue: float
-    """Mean over ON_0 + OFF [pkt]."""
+    """Mean queue over ON_0 + OFF [pkt]."""
     delay: float
-    """The mean queue's transmission time [s]."""
+    """Transmission time of the mean queue [s]."""
     last_of_slow_start: int
-    """L_SS = 2 W_R - 2 [1]: number of the last packet that slow start sends."""
+    """Number of the last packet that slow start sends, L_SS = 2 W_R - 2 [1]."""
 
 
 # The three cases, and the odd and even ends of case 1, are one formula: of the f packets of a round v come second in
@@ -63,7 +63,7 @@ def single_queue(path: Path, packets: int, window: int, off_time: float = 1.0) -
     Parameters
     ----------
     path : Path
-        The path, of single numbers; what feeds its slowest link is assumed fast.
+        The path, of single numbers; the links before its slowest one are assumed fast.
     packets : int
         Size F of the file [pkt], >= 1.
     window : int

@@ -13,11 +13,11 @@ from ackclock.models.domain import ArrayLike, FloatArray, IntArray, Limits, chec
 from ackclock.models.limits import OPEN_FRACTION, PROBABILITY, SIZE, WHOLE_PACKETS
 
 SMALLEST_FILE: Final = 3.0
-"""A [pkt]."""
+"""Minimum, A [pkt]."""
 TAIL_SHARE: Final = 0.1
-"""H [1]."""
+"""Share of the files in the tail, H [1]."""
 PARETO_SHAPE: Final = 1.5
-"""alpha [1]."""
+"""Shape of the Pareto tail, alpha [1]."""
 
 _SIZE: Final = Limits(high_included=True, unit="pkt")
 _FINITE_SIZE: Final = Limits(unit="pkt")
@@ -52,23 +52,23 @@ class FileSizes(ABC):
 
     @property
     def mean(self) -> float:
-        """F [pkt], of the continuous law."""
+        """The mean of the continuous law, F [pkt]."""
         return self.minimum + float(self.mean_excess(self.minimum))
 
     @property
     def whole_mean(self) -> float:
-        """Mean of the whole-number sizes [pkt]; differs from `mean` by less than a tenth from F = 5 on."""
+        """The mean of the whole-number sizes [pkt]; it differs from `mean` by less than a tenth from F = 5 on."""
         return self.mean_size(self.minimum, inf)
 
     @property
     def tail_start(self) -> float:
-        """k_H [pkt]: the share H of files is larger."""
+        """The size that the share H of files exceeds, k_H [pkt]."""
         return self.minimum - self.scale * log(self.tail_share)
 
     # The text prints F_H = k_H + integral of G and lost the division by H; with it its 33, 52, 89 packets come out.
     @property
     def tail_mean(self) -> float:
-        """F_H [pkt]: mean size of the files above k_H."""
+        """The mean size of the files above k_H, F_H [pkt]."""
         return self.tail_start + float(self.mean_excess(self.tail_start)) / self.tail_share
 
     def sample(self, generator: np.random.Generator, number: int) -> IntArray:
@@ -136,11 +136,11 @@ class FileSizes(ABC):
         return first + (left - right) / share
 
     def _at_least(self, size: FloatArray) -> FloatArray:
-        """P(whole-number size >= i)."""
+        """Compute P(whole-number size >= i)."""
         return np.where(size <= self.minimum, 1.0, self.survival(size - 0.5))
 
     def _excess_sum(self, first: float, last: float) -> float:
-        """E[size - first; first <= size <= last], the sum of P(i <= size <= last) over i > first."""
+        """Compute E[size - first; first <= size <= last], the sum of P(i <= size <= last) over i > first."""
         if isfinite(last):
             above = self._at_least(np.arange(first + 1.0, last + 1.0))
             return float((above - self._at_least(np.asarray(last + 1.0))).sum())
@@ -157,7 +157,7 @@ def _interval(low: ArrayLike, high: ArrayLike, *, rounded: bool) -> tuple[FloatA
         raise ModelError(Fault("high", "lies below low", str(last), f">= {first}"))
     for name, ends in (("low", first), ("high", last)):
         if rounded and (ends[np.isfinite(ends)] % 1.0).any():
-            raise ModelError(Fault(name, "is no whole number", str(ends), "whole sizes", "or rounded=False"))
+            raise ModelError(Fault(name, "is not a whole number", str(ends), "whole sizes", "or rounded=False"))
     return first, last
 
 
@@ -207,7 +207,7 @@ class Exponential(FileSizes):
 
     @classmethod
     def of_mean(cls, mean: float, minimum: float = SMALLEST_FILE) -> "Exponential":
-        """Take B = F - A."""
+        """Build the law with the mean F: ``B = F - A``."""
         _check_mean(mean, minimum)
         return cls(mean - minimum, minimum)
 
@@ -268,7 +268,7 @@ class ExponentialPareto(FileSizes):
         tail_share: float = TAIL_SHARE,
         shape: float = PARETO_SHAPE,
     ) -> "ExponentialPareto":
-        """Take ``B = (F - A (1 + H / (alpha - 1))) / (1 - H - H ln(H) / (alpha - 1))``."""
+        """Build the law with the mean F: ``B = (F - A (1 + H / (alpha - 1))) / (1 - H - H ln(H) / (alpha - 1))``."""
         _check_mean(mean, minimum)
         checked(tail_share=(tail_share, OPEN_FRACTION), shape=(shape, _SHAPE))
         weight = tail_share / (shape - 1.0)
@@ -346,7 +346,10 @@ class ExponentialExponential(FileSizes):
         minimum: float = SMALLEST_FILE,
         tail_share: float = TAIL_SHARE,
     ) -> "ExponentialExponential":
-        """Take ``C = omega F`` and ``B = (F - A - C H) / (1 - H)``; omega is 3.9 for F = 5 and 7 from F = 12 on."""
+        """Build the law with the mean F: ``C = omega F``, ``B = (F - A - C H) / (1 - H)``.
+
+        The paper has omega = 3.9 for F = 5, and 7 from F = 12 on.
+        """
         _check_mean(mean, minimum)
         checked(tail_share=(tail_share, OPEN_FRACTION))
         omega = _tail_ratio(mean) if tail_ratio is None else tail_ratio

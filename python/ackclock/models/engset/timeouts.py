@@ -10,20 +10,20 @@ from ackclock.models.engset.path import Path
 from ackclock.models.limits import DELAY, WHOLE_PACKETS, WHOLE_WINDOW
 
 _INITIAL_TIMEOUT: Final = 1.0
-"""Of RFC 6298 section 2.1 [s]."""
+"""Timeout before the first sample, RFC 6298 section 2.1 [s]."""
 _TIE: Final = 1e-9
-"""[s]: instants so near are one, and an ACK goes before the timer."""
+"""Instants nearer than this are equal [s]; an ACK is then processed before the timer."""
 
 
 class Course(NamedTuple):
     """The packets of a transfer without loss, in order; packet '1' of the paper has index 0."""
 
     sent: FloatArray
-    """When each is sent [s]."""
+    """Instant at which each packet is sent [s]."""
     acknowledged: FloatArray
-    """When its ACK arrives [s]."""
+    """Instant at which its ACK arrives [s]."""
     waiting: FloatArray
-    """How long it waits at each link, its transmissions left out [s]; links on the last axis."""
+    """Time that it waits at each link, its transmissions excluded [s]; links on the last axis."""
     timed: IntArray
     """Numbers of the packets whose round trip is measured, from 1."""
     timeout: FloatArray
@@ -34,15 +34,15 @@ class SpuriousTimeouts(NamedTuple):
     """The first timeout of each transfer; axis: file sizes."""
 
     occurs: BoolArray
-    """Whether there is one."""
+    """Whether a timeout occurs."""
     packet: IntArray
     """The packet for which it occurs, from 1; 0 where there is none."""
     time: FloatArray
-    """When [s] after the first packet was sent; infinite where there is none."""
+    """Time from the first packet to the timeout [s]; infinite where there is none."""
 
 
 class _Timer:
-    """RFC 6298 section 2, with an exact clock (G = 0)."""
+    """The timer of RFC 6298 section 2, with an exact clock (G = 0)."""
 
     def __init__(self, minimum: float) -> None:
         self.minimum, self.srtt, self.rttvar = minimum, 0.0, 0.0
@@ -142,8 +142,8 @@ def _follow(links: _Transmissions, timer: _Timer, packets: int, window: int) -> 
     return Course(*map(np.asarray, (sent, acknowledged, waiting, timed, timeout)))
 
 
-# The text sets the timer "on each packet sent ... on the first of the group". Read: sending sets it anew, an ACK that
-# lets nothing out does not. RFC 6298 (5.3) restarts it at each ACK, and a timer of each packet's own would stop every
+# The text sets the timer "on each packet sent ... on the first of the group". Read: sending restarts it, an ACK that
+# releases nothing does not. RFC 6298 (5.3) restarts it at each ACK, and a timer of each packet's own would stop every
 # file of more than 53 packets at packet 54; only this reading gives packets 54 (F = 54) and 90 (F = 106).
 @model(packets=WHOLE_PACKETS, window=WHOLE_WINDOW, minimum_timeout=DELAY)
 def spurious_timeouts(path: Path, packets: ArrayLike, window: int, minimum_timeout: float = 1.0) -> SpuriousTimeouts:

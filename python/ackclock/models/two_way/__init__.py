@@ -3,8 +3,8 @@
 Node i sends segments to node j, node j to node i; at each node segments and the other's ACKs share one FIFO queue.
 While the windows more than fill the round trip, ACKs come bunched and each window leaves as one burst, a busy period.
 
-Quantities of the two connections lie on the last axis, i before j; one number stands for both. `delays` are D_ij, seen
-by what i sends, and D_ji. Windows and queues are in segments, times in seconds, rates in segments/s. With a rate of 1
+Quantities of the two connections lie on the last axis, i before j; one number is for both. `delays` are D_ij, of the
+segments from i, and D_ji. Windows and queues are in segments, times in seconds, rates in segments/s. With a rate of 1
 a delay is the link's length L in segments, as in the paper's symmetric case.
 
 >>> efficiency(windows=4, delays=2).round(4).tolist()               # figure 3.2

@@ -27,7 +27,7 @@ class Aggregate(NamedTuple):
     """The efficiencies of several connections in each direction that start together [two-way, section 5.4]."""
 
     efficiencies: FloatArray
-    """Of the fat connections [1], i and j on the last axis."""
+    """Efficiencies of the sums, the paper's fat connections [1]; i and j on the last axis."""
     of_i: FloatArray
     """Fraction of its channel that each connection from i gets [1]."""
     of_j: FloatArray
@@ -133,7 +133,7 @@ def efficiency(windows: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0, ac
     delays : array_like
         D_ij and D_ji [s], >= 0, likewise; with rates of 1 the lengths L [pkt].
     rates : array_like, optional
-        rho_i and rho_j [pkt/s], > 0, likewise: what the channels carry of TCP segments.
+        rho_i and rho_j [pkt/s], > 0, likewise: the rates at which the channels carry TCP segments.
     ack_size : array_like, optional
         Transmission time of an ACK as a fraction of a segment's on the same channel [1], from 0, the paper's, to the
         smaller rate over the larger; has no axis of connections.
@@ -146,7 +146,7 @@ def efficiency(windows: ArrayLike, delays: ArrayLike, rates: ArrayLike = 1.0, ac
     Notes
     -----
     Does not depend on the phase of the two. Exact for whole windows in a store-and-forward network (D without the
-    transmission of a segment), for all ACK sizes, wherever `warnings` finds no fault with the overlap.
+    transmission of a segment), for all ACK sizes, wherever the overlap is within its domain.
 
     Examples
     --------
@@ -303,7 +303,7 @@ def windows_for_efficiency(target: ArrayLike, delays: ArrayLike, rates: ArrayLik
 
     Examples
     --------
-    90% of what one way has with W = 2 L wants a window 4.5 times as large:
+    90% of the efficiency one way with W = 2 L needs a window 4.5 times as large:
 
     >>> windows_for_efficiency([0.5, 2 / 3, 0.9], delays=8).round(6).tolist()
     [8.0, 16.0, 72.0]

@@ -1,7 +1,7 @@
 """The paper's two nodes, segment by segment: an exact event simulation [two-way, section 2.1, figure 3.2].
 
 Times are fractions, so that events that fall together do. A segment is received when its last bit is; an ACK leaves
-behind what its node queued before. What a node sends, another receives in order.
+behind everything that its node queued before. A node receives in the order in which the other one sends.
 """
 
 from collections.abc import Iterator
@@ -70,7 +70,7 @@ class _Sent(NamedTuple):
 
 
 class _Exchange:
-    """Two nodes joined by two links, moved on from event to event."""
+    """Two nodes joined by two links, simulated from event to event."""
 
     def __init__(self, two: Layout, starts: FloatArray, ack_size: float) -> None:
         self.windows = [int(window) for window in two.windows]
@@ -82,7 +82,7 @@ class _Exchange:
         self.sent: tuple[list[_Sent], list[_Sent]] = ([], [])
         self.segments = [0, 0]
         self.order = 0
-        # When, in which order, at which node, what arrives; a connection's start is an arrival too.
+        # Instant, order, node, kind and number of each arrival; a connection's start is an arrival too.
         self.arrivals: list[tuple[Fraction, int, int, Kind | None, int]] = []
         for node, start in enumerate(starts):
             heappush(self.arrivals, (Fraction(float(start)), node - 2, node, None, 0))
@@ -149,9 +149,9 @@ def timeline(  # noqa: PLR0913  windows, links, phase and end
 
     Notes
     -----
-    At one instant a node ends a transmission before it takes what arrives, and takes that in the order in which it was
-    sent. The period is recognised once a state repeats at the start of a window of connection i: that takes a first
-    transient and one whole period.
+    At one instant a node ends a transmission before it processes arrivals, and processes them in the order in which
+    they were sent. The period is recognised once a state repeats at the start of a window of connection i: that takes
+    a first transient and one whole period.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The two connections as arrays, i and j on the last axis, and the limits of each argument."""
+"""The two connections as arrays, i and j on the last axis, and the domain of the efficiencies."""
 
 from collections.abc import Mapping
 from math import inf
@@ -39,36 +39,36 @@ class Layout(NamedTuple):
     """Checked arguments, each with i and j on its last axis."""
 
     windows: FloatArray
-    """W [pkt]."""
+    """Windows, W [pkt]."""
     rates: FloatArray
-    """rho [pkt/s]."""
+    """Rates, rho [pkt/s]."""
     delays: FloatArray
-    """D [s]."""
+    """Delays, D [s]."""
 
     @property
     def window_times(self) -> FloatArray:
-        """Transmission time of each window, W / rho [s]."""
+        """The transmission time of each window, W / rho [s]."""
         return np.asarray(self.windows / self.rates)
 
     @property
     def round_trip(self) -> FloatArray:
-        """D_ij + D_ji [s], with a last axis of length 1."""
+        """The round trip, D_ij + D_ji [s], with a last axis of length 1."""
         return np.asarray(self.delays.sum(axis=-1, keepdims=True))
 
     @property
     def surplus(self) -> FloatArray:
-        """Time by which sending both windows exceeds the round trip [s], with a last axis of length 1."""
+        """The time by which sending both windows exceeds the round trip [s], with a last axis of length 1."""
         return np.asarray(self.window_times.sum(axis=-1, keepdims=True) - self.round_trip)
 
 
 def layout(windows: ArrayLike, delays: ArrayLike, rates: ArrayLike) -> Layout:
-    """Check and lay out what describes two connections."""
+    """Check the arguments that describe two connections, and return them with a last axis of two."""
     W, D, rho = checked(windows=(windows, WINDOW), delays=(delays, DELAY), rates=(rates, PACKET_RATE))  # noqa: N806
     return Layout(windows=pair("windows", W), rates=pair("rates", rho), delays=pair("delays", D))
 
 
 def pair(name: str, values: FloatArray) -> FloatArray:
-    """Give an argument its last axis of two connections; one number is for both."""
+    """Broadcast an argument to a last axis of two connections; one number is for both."""
     if values.ndim == 0 or values.shape[-1] == 1:
         return np.broadcast_to(values, (*values.shape[:-1], 2))
     if values.shape[-1] == 2:

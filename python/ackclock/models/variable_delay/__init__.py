@@ -1,13 +1,13 @@
 """AIMD over paths with variable delay: Altman, Barakat, Ramos, INRIA RR-5232, 2004 ("[variable-delay]").
 
-Times in seconds, windows in packets, rates in packets and losses a second. A round trip R is what a window takes to
-grow by beta (`increase`); losses are a Poisson process that does not depend on the window. The window W is sampled at
+Times in seconds, windows in packets, rates in packets and losses a second. A round trip R is the time in which a window
+grows by beta (`increase`); losses are a Poisson process that does not depend on the window. The window W is sampled at
 the *end* of a round. `RoundTrips` is a distribution, `RoundTripChain` a Markov chain of them.
 
-Table 1 and figure 3 hang on rates and delays of a topology that the paper does not print: they cannot be had from the
+Table 1 and figure 3 depend on rates and delays of a topology that the paper does not print: they do not follow from the
 formulas alone, but from a trace of round trips (`fit_fixed`, `fit_variable`, `fit_two_states`).
 
-Slow trains of long round trips give more throughput than the mean of the round trips tells:
+Slow trains of long round trips give more throughput than a constant round trip of the same mean:
 
 >>> chain = round_trip_chain([[0.98, 0.02], [0.1, 0.9]], [0.1, 0.7])
 >>> print(f"{sending_rate(RoundTrips.constant(chain.mean), 0.1).printed:.0f} pkt/s for the mean")
@@ -49,7 +49,7 @@ from ackclock.models.variable_delay.recursion import SimulatedWindow, simulate_w
 from ackclock.models.variable_delay.round_trips import Draw, FrozenDistribution, RoundTrips
 from ackclock.models.variable_delay.traces import (
     RoundTripTrace,
-    one_a_round,
+    one_sample_per_round,
     read_csv,
     read_parquet,
     round_trip_trace,
@@ -85,7 +85,7 @@ __all__ = [
     "markov_window",
     "mean_factor",
     "mean_window",
-    "one_a_round",
+    "one_sample_per_round",
     "per_loss_rate",
     "rare_loss_rate",
     "read_capture",

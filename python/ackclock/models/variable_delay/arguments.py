@@ -11,7 +11,7 @@ from ackclock.models.domain import ArrayLike, FloatArray, Limits
 from ackclock.models.limits import TIME
 
 Reaction = Literal["per-round", "per-loss"]
-"""How a round with losses shrinks the window: by gamma once (A1.i: NewReno, SACK) or for each loss (A1.ii: Reno)."""
+"""Reduction of the window in a round with losses: once (A1.i: NewReno, SACK) or for each loss (A1.ii: Reno)."""
 
 WINDOW_DOMAIN: Final[Mapping[str, Limits]] = {
     "window": Limits(
@@ -29,7 +29,7 @@ WINDOW_DOMAIN: Final[Mapping[str, Limits]] = {
         reason="the receiver's window is left out, and peaks reach twice the mean",
     ),
 }
-"""The domain of the models, by the mean window that they compute, E[W] or E[W(t)], and the receiver's window."""
+"""Domain of the models, by the mean window that they compute, E[W] or E[W(t)], and the receiver's window."""
 ASSUMES: Final = "congestion avoidance alone: no slow start, no timeouts, no receiver's window"
 
 
@@ -65,9 +65,9 @@ def measured(name: str, round_trips: ArrayLike) -> FloatArray:
     try:
         values = np.asarray(round_trips, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ModelError(Fault(name, "are no numbers", type(round_trips).__name__, str(TIME))) from None
+        raise ModelError(Fault(name, "are not numbers", type(round_trips).__name__, str(TIME))) from None
     if values.ndim != 1 or not values.size:
-        problem = "is empty" if not values.size else "is no sequence"
+        problem = "is empty" if not values.size else "is not a sequence"
         raise ModelError(Fault(name, problem, f"shape {values.shape}", "one axis, one sample a round"))
     wrong = np.flatnonzero(~TIME.contain(values))
     if wrong.size:

@@ -24,31 +24,31 @@ _ACK: Final = 0x10
 
 
 class Direction(NamedTuple):
-    """One direction of a TCP connection, by which its data flows."""
+    """The direction of a TCP connection's data."""
 
     sender: str
     """The sender's address."""
     sender_port: int
-    """Its port."""
+    """The sender's port."""
     receiver: str
     """The receiver's address."""
     receiver_port: int
-    """Its port."""
+    """The receiver's port."""
 
 
 class Segment(NamedTuple):
-    """What a round needs to know of a TCP segment."""
+    """The fields of a TCP segment that rounds are made from."""
 
     time: float
-    """When it was captured [s]."""
+    """Instant of the capture [s]."""
     direction: Direction
-    """From whom to whom."""
+    """Direction of the segment."""
     sequence: int
-    """Its first byte, from 0 to 2^32 - 1."""
+    """Number of its first byte, from 0 to 2^32 - 1."""
     length: int
-    """Bytes of data in it."""
+    """Number of bytes of data in it."""
     acknowledgement: int | None
-    """The next byte expected; None without an ACK."""
+    """Number of the next byte expected; None without an ACK."""
 
 
 def read_capture(path: str | PathLike[str], direction: Direction | None = None) -> RoundTripTrace:
@@ -64,7 +64,7 @@ def read_capture(path: str | PathLike[str], direction: Direction | None = None) 
     Returns
     -------
     RoundTripTrace
-        As `rounds_of` tells.
+        The rounds, see `rounds_of`.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def read_capture(path: str | PathLike[str], direction: Direction | None = None) 
 
     Notes
     -----
-    A capture elsewhere than at the sender has other times: what lies between the two is missing from a round trip.
+    A capture elsewhere than at the sender has other times: the delay between the two is missing from a round trip.
     """
     segments = list(read_segments(path))
     carried: Counter[Direction] = Counter()
@@ -107,7 +107,7 @@ def rounds_of(segments: Iterable[Segment], direction: Direction) -> RoundTripTra
 
     Notes
     -----
-    Karn's rule: an ACK does not tell which copy of a byte it acknowledges. A round within which something was sent
+    Karn's rule: an ACK does not show which copy of a byte it acknowledges. A round within which something was sent
     again is `ambiguous`: it takes its time, and is no sample.
     """
     back = Direction(direction.receiver, direction.receiver_port, direction.sender, direction.sender_port)
@@ -125,7 +125,7 @@ def rounds_of(segments: Iterable[Segment], direction: Direction) -> RoundTripTra
 
 
 class _Rounds:
-    """The round that runs, and those that have ended."""
+    """The current round, and those that have ended."""
 
     def __init__(self) -> None:
         self.found: list[tuple[float, float, bool]] = []
@@ -172,7 +172,7 @@ class _Rounds:
 
 
 def read_segments(path: str | PathLike[str]) -> Iterator[Segment]:
-    """Read the TCP segments of a capture, whatever else is in it passed over.
+    """Read the TCP segments of a capture, and skip everything else.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def read_segments(path: str | PathLike[str]) -> Iterator[Segment]:
         with Path(path).open("rb") as file:
             reader = dpkt.pcap.UniversalReader(file)
             network = _network_layer(dpkt, reader.datalink())
-            for number, (time, frame) in enumerate(reader, start=1):  # noqa: B007  the error tells how far it came
+            for number, (time, frame) in enumerate(reader, start=1):  # noqa: B007  the error gives the number
                 segment = _segment(dpkt, network, float(time), frame)
                 if segment is not None:
                     yield segment
@@ -225,7 +225,7 @@ def _segment(dpkt: Any, network: Callable[[bytes], Any], time: float, frame: byt
 
 
 def _network_layer(dpkt: Any, link: int) -> Callable[[bytes], Any]:
-    """Choose what finds the IP packet in a frame."""
+    """Return the function that finds the IP packet in a frame."""
     match link:
         case _ if link in _ETHERNET:
             return lambda frame: dpkt.ethernet.Ethernet(frame).data

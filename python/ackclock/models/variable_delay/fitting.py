@@ -13,10 +13,10 @@ from ackclock.models.variable_delay.markov import RoundTripChain, round_trip_cha
 from ackclock.models.variable_delay.round_trips import RoundTrips
 
 Contents = Literal["samples", "mean"]
-"""What a state of a fitted chain holds: the distribution of its samples, or their mean alone."""
+"""Contents of a state of a fitted chain: the distribution of its samples, or their mean alone."""
 
 PAPER_QUANTILE: Final = 0.85
-"""The part of the ordered samples that the paper takes for its OFF state."""
+"""Fraction of the ordered samples that the paper takes for its OFF state."""
 
 _STATES: Final = Limits(2.0, low_included=True, whole=True)
 _VISITS: Final[Mapping[str, Limits]] = {
@@ -32,18 +32,18 @@ class FittedChain(NamedTuple):
     """A chain fitted to measured round trips."""
 
     chain: RoundTripChain
-    """For `markov_window` and `simulate_window`."""
+    """The chain, for `markov_window` and `simulate_window`."""
     thresholds: FloatArray
     """The smallest round trip of each state but the first [s]."""
     states: IntArray
     """The state of each sample, from 0 for the shortest round trips."""
     visits: IntArray
-    """How often each state is entered from another one."""
+    """Number of times that each state is entered from another one."""
 
 
 @model(round_trips=TIME)
 def fit_fixed(round_trips: ArrayLike) -> RoundTrips:
-    """Take the mean for a constant round trip, the paper's "Fixed" [variable-delay, section 6.2].
+    """Fit a constant round trip to the mean, the paper's "Fixed" [variable-delay, section 6.2].
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def fit_fixed(round_trips: ArrayLike) -> RoundTrips:
 
 @model(round_trips=TIME)
 def fit_variable(round_trips: ArrayLike) -> RoundTrips:
-    """Take the samples for the distribution, the paper's "Variable" [variable-delay, section 6.2].
+    """Fit the distribution of the samples, the paper's "Variable" [variable-delay, section 6.2].
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def fit_two_states(
     quantile : float, optional
         The part of the ordered samples below the ON state [1], in (0, 1).
     contents : {"samples", "mean"}
-        What a state holds; the paper's "vector R_i" may be either.
+        Contents of a state; the paper's "vector R_i" may be either.
 
     Returns
     -------
@@ -133,7 +133,7 @@ def fit_states(
     quantiles : array_like, optional
         Or the parts of the ordered samples that lie below these states [1], in (0, 1), increasing.
     contents : {"samples", "mean"}
-        What a state holds.
+        Contents of a state.
 
     Returns
     -------
@@ -179,7 +179,7 @@ def equal_time_thresholds(round_trips: ArrayLike, states: int) -> FloatArray:
     round_trips : array_like
         One sample a round [s], > 0.
     states : int
-        At most so many states, >= 2: equal round trips stay together.
+        Largest number of states, whole, >= 2: equal round trips stay together.
 
     Returns
     -------
@@ -193,7 +193,7 @@ def equal_time_thresholds(round_trips: ArrayLike, states: int) -> FloatArray:
     """
     model_of(equal_time_thresholds).take(states=states)
     ordered = np.sort(measured("round_trips", round_trips))
-    # What lies below a round trip has taken so much of the time.
+    # The time taken by all shorter round trips.
     before = np.append(0.0, np.cumsum(ordered)[:-1])
     places = np.searchsorted(before, np.arange(1, states) / states * ordered.sum())
     bounds = np.unique(ordered[np.minimum(places, ordered.size - 1)])

@@ -14,12 +14,12 @@ _ACCURACY: Final = 1e-14
 
 
 class SendingRate(NamedTuple):
-    """The rate at which an AIMD connection sends, as the paper counts and as the packets are sent."""
+    """The sending rate of an AIMD connection, as the paper counts and as packets are sent."""
 
     printed: FloatArray
-    """``X = E[W] / E[R]`` [pkt/s], (8) and (9): a round counts the window at its end."""
+    """Rate ``X = E[W] / E[R]`` of (8) and (9) [pkt/s]: a round counts the window at its end."""
     sent: FloatArray
-    """``X - beta / (2 E[R])`` [pkt/s]: a round counts the mean of the windows at its start and at its end."""
+    """Rate ``X - beta / (2 E[R])`` [pkt/s]: a round counts the mean of the windows at its start and at its end."""
 
 
 @model(loss_rate=EVENT_RATE, decrease=PROBABILITY_BELOW_ONE)

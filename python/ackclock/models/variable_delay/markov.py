@@ -37,12 +37,12 @@ class RoundTripChain:
 
     @property
     def means(self) -> FloatArray:
-        """E[R] by state [s]."""
+        """The mean round trip of each state, E[R] [s]."""
         return np.array([state.mean for state in self.round_trips])
 
     @property
     def mean(self) -> float:
-        """E[R] of a round [s]."""
+        """The mean round trip, E[R] [s]."""
         return float(self.stationary @ self.means)
 
 
@@ -50,17 +50,17 @@ class MarkovWindow(NamedTuple):
     """The results of the Markov model."""
 
     window: FloatArray
-    """E[W] [pkt], at the end of a round."""
+    """Mean window at the end of a round, E[W] [pkt]."""
     by_state: FloatArray
-    """``w_j = E[W 1{state j}]`` [pkt], states on the last axis; their sum is E[W]."""
+    """Shares of the states in it, ``w_j = E[W 1{state j}]`` [pkt], states on the last axis; their sum is E[W]."""
     time_average: FloatArray
-    """E[W(t)] [pkt]."""
+    """Time average of the window, E[W(t)] [pkt]."""
     rate: SendingRate
-    """X [pkt/s], printed and sent."""
+    """Sending rate, X [pkt/s]."""
     reduction_rate: FloatArray
-    """Reductions of the window a second [1/s]: rounds with losses (A1.i), or losses (A1.ii)."""
+    """Rate of reductions of the window [1/s]: rounds with losses (A1.i), or losses (A1.ii)."""
     reduction_probability: FloatArray
-    """p, that by the printed X [1]."""
+    """Reductions for each packet sent, p, by the printed X [1]."""
 
 
 @model(transitions=PROBABILITY, round_trips=TIME)
@@ -94,7 +94,7 @@ def round_trip_chain(transitions: ArrayLike, round_trips: Sequence[RoundTrips | 
     """
     (p,) = model_of(round_trip_chain).take(transitions=transitions)
     if p.ndim != 2 or p.shape[0] != p.shape[1] or not p.size:
-        raise ModelError(Fault("transitions", "is no square matrix", f"shape {p.shape}", "(states, states)"))
+        raise ModelError(Fault("transitions", "is not a square matrix", f"shape {p.shape}", "(states, states)"))
     if len(round_trips) != len(p):
         given = f"{len(round_trips)} for {len(p)} states"
         raise ModelError(Fault("round_trips", "has another number of states than transitions", given, "one a state"))
@@ -182,7 +182,7 @@ def _solve(p: FloatArray, pi: FloatArray, a: FloatArray, beta: FloatArray) -> Fl
 def _by_state(
     chain: RoundTripChain, loss_rate: ArrayLike, decrease: ArrayLike, increase: ArrayLike
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Check; append an axis of states, along which gamma and beta are constant."""
+    """Check the arguments, and append an axis of states, along which gamma and beta are constant."""
     record = model_of(markov_window)
     (lam,) = record.take(loss_rate=loss_rate)
     states = len(chain.round_trips)
@@ -226,7 +226,7 @@ def _check_irreducible(p: FloatArray) -> None:
     number, label = connected_components(p > 0.0, directed=True, connection="strong")
     if number == 1:
         return
-    # A class that some transition leaves is left for good; if none is, the classes never meet.
+    # A class that some transition leaves is never entered again; if there is none, the classes never meet.
     classes = [np.flatnonzero(label == index) for index in range(number)]
     left = [states for states in classes if p[np.ix_(states, np.setdiff1d(np.arange(len(p)), states))].any()]
     if left:

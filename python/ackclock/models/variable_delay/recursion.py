@@ -35,11 +35,11 @@ class SimulatedWindow(NamedTuple):
     time_average: FloatArray
     """Time average of the window [pkt]."""
     rate: SendingRate
-    """Windows at the end of the rounds (printed) and packets sent, for each second [pkt/s]."""
+    """Sending rate: windows at the end of the rounds (printed), and packets sent [pkt/s]."""
     reduction_rate: FloatArray
-    """Rounds with losses (A1.i) or losses (A1.ii) a second [1/s]."""
+    """Rate of rounds with losses (A1.i) or of losses (A1.ii) [1/s]."""
     reduction_probability: FloatArray
-    """That by the printed rate [1]."""
+    """Reductions for each packet sent, by the printed rate [1]."""
 
 
 @model(
@@ -187,7 +187,7 @@ def _drawer(trips: RoundTrips) -> Draw:
 
 
 def _loss_rates(loss_rate: ArrayLike, size: int | None) -> FloatArray:
-    """Check: a single number, or `size` of them on one axis."""
+    """Check the loss rates: a single number, or `size` of them on one axis."""
     (lam,) = model_of(simulate_window).take(loss_rate=loss_rate)
     if lam.ndim and (size is None or lam.shape not in ((1,), (size,))):
         allowed = "a single number" + ("" if size is None else f", or {size}, one a state or sample")

@@ -20,11 +20,11 @@ _LEVELS = range(6, 14)
 _TOLERANCE = 1e-9
 
 Draw = Callable[[np.random.Generator, tuple[int, ...]], FloatArray]
-"""Draws round trips [s] of a shape."""
+"""Function that draws round trips [s] of a shape."""
 
 
 class FrozenDistribution(Protocol):
-    """What is used of a frozen distribution of scipy.stats."""
+    """The methods of a frozen distribution of scipy.stats that are used here."""
 
     def mean(self) -> Any: ...  # noqa: D102
     def cdf(self, x: Any) -> Any: ...  # noqa: D102
@@ -66,7 +66,7 @@ class RoundTrips:
 
     @classmethod
     def constant(cls, round_trip: float) -> "RoundTrips":
-        """Make the round trip that is always the same.
+        """Make the distribution of a constant round trip.
 
         Parameters
         ----------
@@ -75,7 +75,7 @@ class RoundTrips:
         """
         (value,) = checked(round_trip=(round_trip, TIME))
         if value.ndim:
-            raise ModelError(Fault("round_trip", "is no single number", f"shape {value.shape}", str(TIME)))
+            raise ModelError(Fault("round_trip", "is not a single number", f"shape {value.shape}", str(TIME)))
         r = float(value)
         return cls(r, lambda s: np.asarray(-np.expm1(-s * r)), lambda _, shape: np.full(shape, r))
 
@@ -98,7 +98,7 @@ class RoundTrips:
 
     @classmethod
     def from_distribution(cls, distribution: FrozenDistribution) -> "RoundTrips":
-        """Make it from a frozen distribution of scipy.stats, continuous or discrete.
+        """Make the distribution from a frozen distribution of scipy.stats, continuous or discrete.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class RoundTrips:
 
     @classmethod
     def from_transform(cls, transform: Callable[[FloatArray], ArrayLike], mean: float) -> "RoundTrips":
-        """Make it from its Laplace-Stieltjes transform.
+        """Make the distribution from its Laplace-Stieltjes transform.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class RoundTrips:
 
 
 def _check_transform(transform: Callable[[FloatArray], ArrayLike], mean: float) -> None:
-    """Compare with what every transform of that mean fulfils; Jensen: exp(-s E[R]) <= E[exp(-s R)] <= 1."""
+    """Check the properties of every transform of that mean; Jensen: exp(-s E[R]) <= E[exp(-s R)] <= 1."""
     s = np.array([0.0, 1e-4, 1e-2, 1.0]) / mean
     values = np.asarray(transform(s), dtype=np.float64)
     if values.shape != s.shape:
@@ -153,14 +153,14 @@ def _check_transform(transform: Callable[[FloatArray], ArrayLike], mean: float) 
         place = int(np.flatnonzero(wrong)[0])
         given = f"{values[place]:g} at s = {s[place]:g}"
         allowed = "from exp(-s mean) to 1, and 1 at s = 0"
-        raise ModelError(Fault("transform", "is no transform of that mean", given, allowed))
+        raise ModelError(Fault("transform", "is not a transform of that mean", given, allowed))
 
 
 def _mean(distribution: FrozenDistribution) -> float:
     missing = [name for name in ("mean", "cdf", "ppf", "isf", "rvs") if not hasattr(distribution, name)]
     if missing:
         given, allowed = type(distribution).__name__, "such as scipy.stats.gamma(2, scale=0.1)"
-        raise ModelError(Fault("distribution", "is no frozen distribution of scipy.stats", given, allowed))
+        raise ModelError(Fault("distribution", "is not a frozen distribution of scipy.stats", given, allowed))
     (mean,) = checked(**{"mean of distribution": (distribution.mean(), TIME)})
     return float(mean)
 
@@ -209,7 +209,7 @@ def _atoms(distribution: Any) -> tuple[FloatArray, FloatArray]:
 
 
 def _quadrature(distribution: FrozenDistribution, mean: float) -> tuple[FloatArray, FloatArray]:
-    """Choose so many nodes that twice as many change the transform at 1 / E[R] and 10 / E[R] by less than 1e-9."""
+    """Choose enough nodes: twice as many change the transform at 1 / E[R] and 10 / E[R] by less than 1e-9."""
     s = np.array([1.0, 10.0]) / mean
     last = np.full(2, np.inf)
     for level in _LEVELS:

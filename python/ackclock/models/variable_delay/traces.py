@@ -1,7 +1,7 @@
 """Measured round trips: CSV and Parquet, and the conditions on a sequence of them [variable-delay, section 2.1].
 
 The samples of the model tile the time axis: ``R_n = T_{n+1} - T_n``, one a round. A file with a sample for each ACK, or
-only where the value changes, gives predictions that are 20 to 35% low: pass it through `one_a_round`.
+only where the value changes, gives predictions that are 20 to 35% low: pass it through `one_sample_per_round`.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _TILING: Final[Mapping[str, Limits]] = {
         1.05,
         low_included=True,
         high_included=True,
-        reason="the samples do not tile the time axis, one a round: see one_a_round",
+        reason="the samples do not tile the time axis, one a round: see one_sample_per_round",
     )
 }
 
@@ -35,12 +35,12 @@ def _quantities(tiling: float) -> dict[str, float]:
 
 
 class RoundTripTrace(NamedTuple):
-    """Round trips by the time at which they begin."""
+    """Measured round trips, in the order of time."""
 
     time: FloatArray
-    """T_n [s]."""
+    """Instant at which each round trip begins, T_n [s]."""
     round_trip: FloatArray
-    """R_n [s]."""
+    """Round trips, R_n [s]."""
     ambiguous: BoolArray
     """Whether something was retransmitted within the round: by Karn's rule it is no sample."""
 
@@ -79,7 +79,7 @@ def round_trip_trace(time: ArrayLike, round_trip: ArrayLike) -> RoundTripTrace:
     try:
         times = np.asarray(time, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ModelError(Fault("time", "are no numbers", type(time).__name__, "finite [s]")) from None
+        raise ModelError(Fault("time", "are not numbers", type(time).__name__, "finite [s]")) from None
     if times.shape != trips.shape:
         raise ModelError(Fault("time", "has another length than rtt", f"{times.shape} for {trips.shape}", "the same"))
     model_of(round_trip_trace).take(time=times)
@@ -90,7 +90,7 @@ def round_trip_trace(time: ArrayLike, round_trip: ArrayLike) -> RoundTripTrace:
 
 
 @model()
-def one_a_round(trace: RoundTripTrace) -> RoundTripTrace:
+def one_sample_per_round(trace: RoundTripTrace) -> RoundTripTrace:
     """Keep one sample a round: the first that begins when the last one has ended [variable-delay, section 2.1].
 
     Parameters
@@ -105,7 +105,7 @@ def one_a_round(trace: RoundTripTrace) -> RoundTripTrace:
     Examples
     --------
     >>> each_packet = round_trip_trace([0.0, 0.1, 0.2, 0.3, 0.4], [0.2, 0.2, 0.2, 0.2, 0.2])
-    >>> one_a_round(each_packet).time.tolist()
+    >>> one_sample_per_round(each_packet).time.tolist()
     [0.0, 0.2, 0.4]
     """
     kept, free = [], -np.inf
@@ -183,5 +183,7 @@ def _unreadable(path: object, error: Exception) -> ModelError:
 def _of_columns(frame: "pd.DataFrame", time: str, round_trip: str) -> RoundTripTrace:
     missing = [name for name in (time, round_trip) if name not in frame.columns]
     if missing:
-        raise ModelError(Fault(missing[0], "is no column", ", ".join(map(str, frame.columns)), f"{time}, {round_trip}"))
+        raise ModelError(
+            Fault(missing[0], "is not a column", ", ".join(map(str, frame.columns)), f"{time}, {round_trip}")
+        )
     return round_trip_trace(frame[time].to_numpy(), frame[round_trip].to_numpy())

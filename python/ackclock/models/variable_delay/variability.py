@@ -15,16 +15,16 @@ _EQUAL = 1e-12
 
 
 class Comparison(NamedTuple):
-    """Two distributions of round trips with the same mean, under the same losses."""
+    """The comparison of two distributions of round trips with the same mean, under the same losses."""
 
     more_variable: IntArray
-    """1 where the first has the larger transform, -1 where the second has, 0 where they are equal."""
+    """Sign: 1 where the first has the larger transform, -1 where the second has, 0 where both are equal."""
     first_transform: FloatArray
-    """R*(s) of the first [1], at s = lambda (A1.i) or lambda (1 - gamma) (A1.ii)."""
+    """Transform R*(s) of the first [1], at s = lambda (A1.i) or lambda (1 - gamma) (A1.ii)."""
     second_transform: FloatArray
-    """The same of the second [1]."""
+    """Transform of the second [1]."""
     gain: FloatArray
-    """Mean window, and printed throughput, of the first over those of the second [1]."""
+    """Ratio of the mean windows, and of the printed throughputs, first to second [1]."""
 
 
 # Remark 1: exp(-s R) is convex and decreasing, so the increasing convex order alone does not order the transforms; with
@@ -84,6 +84,6 @@ def compare_variability(  # noqa: PLR0913, PLR0917  two systems and the paramete
     lam, gamma = record.take(loss_rate=loss_rate, decrease=decrease)
     gain = mean_window(first, lam, gamma, 1.0, reaction) / mean_window(second, lam, gamma, 1.0, reaction)
     s = lam if reaction == "per-round" else lam * (1.0 - gamma)
-    # The gain tells also where both transforms are near 1.
+    # The gain is exact also where both transforms are near 1.
     verdict = np.where(np.abs(gain - 1.0) <= _EQUAL, 0, np.sign(gain - 1.0)).astype(np.int64)
     return Comparison(verdict[()], first.transform(s), second.transform(s), np.asarray(gain)[()])
