@@ -121,8 +121,8 @@ SCENARIOS = {
     "reno, rfc, delayed ACKs, limited transmit": with_tcp(preset='"reno-rfc5681"'),
     "tahoe": with_tcp(preset='"tahoe-ns2"'),
     "tahoe, delayed ACKs": with_tcp(preset='"tahoe-ns2"', ack_every="2"),
-    "timeouts only": with_tcp(preset='"oldtahoe-ns2"'),
-    "two flows": FLOW + FLOW.replace("97 ms", "141 ms").replace("reno-ns2", "tahoe-rfc"),
+    "timeouts only": with_tcp(preset='"old-tahoe-ns2"'),
+    "two flows": FLOW + FLOW.replace("97 ms", "141 ms").replace("reno-ns2", "tahoe-rfc5681"),
     "two-way": FLOW + BACKWARD,
 }
 
@@ -257,7 +257,7 @@ def test_where_the_first_packet_is_lost_the_handshake_is_missing(tmp_path: Path)
 
 def test_after_the_end_of_a_transfer_tshark_goes_on_counting(tmp_path: Path) -> None:
     """A repeated ACK is a duplicate to the sender only while data are outstanding (RFC 5681, section 2)."""
-    replication = simulate(with_tcp(preset='"oldtahoe-ns2"') + 'size = "54 pkt"\n' + PATH)
+    replication = simulate(with_tcp(preset='"old-tahoe-ns2"') + 'size = "54 pkt"\n' + PATH)
     trace = replication["traces"]["sequence"]
     repeated = (trace["kind"] == 2) & (trace["time_s"] > replication["flows"]["finish_s"][0])
     assert sum(repeated) > 0
@@ -267,7 +267,7 @@ def test_after_the_end_of_a_transfer_tshark_goes_on_counting(tmp_path: Path) -> 
 
 def test_many_flows_keep_apart(tmp_path: Path) -> None:
     flows = 300
-    toml = f"[[flow]]\ncount = {flows}\n" + FLOW.removeprefix("[[flow]]\n").replace("reno-ns2", "tahoe-rfc")
+    toml = f"[[flow]]\ncount = {flows}\n" + FLOW.removeprefix("[[flow]]\n").replace("reno-ns2", "tahoe-rfc5681")
     frames = read(simulate(toml + PATH.replace("20 s", "1 s"))["traces"]["capture"]["host"], tmp_path)
     senders = {(frame.fields["ip.src"], frame.fields["tcp.srcport"]) for frame in frames if frame.is_data}
     assert len(senders) == flows

@@ -13,8 +13,8 @@ Document = dict[str, Any]
 Entry = TypeVar("Entry")
 
 PRESETS = (
-    "tahoe-ns2", "reno-ns2", "newreno-ns2", "oldtahoe-ns2", "reno-rfc5681",
-    "newreno-rfc6582", "tahoe-rfc", "reno-abrupt", "old-tahoe-abrupt", "newreno-engset",
+    "tahoe-ns2", "reno-ns2", "newreno-ns2", "old-tahoe-ns2", "reno-rfc5681",
+    "newreno-rfc6582", "tahoe-rfc5681", "reno-abrupt-delay", "old-tahoe-abrupt-delay", "newreno-engset",
 )  # fmt: skip
 DIALECTS = ("ns2", "rfc", "engset")
 RECOVERIES = ("old-tahoe", "tahoe", "reno", "newreno")

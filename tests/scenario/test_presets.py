@@ -1,7 +1,13 @@
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from ackclock.scenario import preset_names
-from ackclock.scenario.resolved_tcp import RtoSettings, SenderSettings
+from ackclock.scenario import ScenarioError, load, preset_names
+from ackclock.scenario.presets import inherited
+from ackclock.scenario.resolved_tcp import ReceiverSettings, RtoSettings, SenderSettings
 from ackclock.scenario.schema import DEFAULT_PRESET, Rto, Tcp
 from ackclock.scenario.tcp import preset, receiver_settings, sender_settings
 
@@ -18,47 +24,106 @@ def test_each_preset_is_complete(name: str) -> None:
 
 NS2_TIMER = RtoSettings("ticks", "per-round", 4, 0.1, 0.2, 60.0, 3.0, 65536, 0.5558807159827996 * 0.1)
 RFC_TIMER = RtoSettings("rfc6298", "per-ack", 4, 0.001, 1.0, 60.0, 1.0, 64, 0.0)
+FINE_TIMER = RtoSettings("ticks", "per-ack-karn", 4, 1e-5, 0.0, 60.0, 3.0, 65536, 0.0)
+ENGSET_TIMER = RtoSettings("rfc6298", "per-round", 4, 0.0, 1.0, 64.0, 1.0, 64, 0.0)
+RENO = SenderSettings(
+    dialect="rfc",
+    recovery="reno",
+    initial_window=3.0,
+    initial_ssthresh=None,
+    max_window=None,
+    slow_start_while="below",
+    increase="reciprocal",
+    dupack_threshold=3,
+    limited_transmit=True,
+    partial_ack_timer="slow-but-steady",
+    rto=RFC_TIMER,
+)
+NS2 = replace(RENO, dialect="ns2", initial_window=1.0, limited_transmit=False, rto=NS2_TIMER)
+EVERY_PACKET, DELAYED = ReceiverSettings(1, 0.1), ReceiverSettings(2, 0.2)
+EXPECTED = {
+    "reno-rfc5681": (RENO, DELAYED),
+    "newreno-rfc6582": (replace(RENO, recovery="newreno", partial_ack_timer="impatient"), DELAYED),
+    "tahoe-rfc5681": (replace(RENO, recovery="tahoe", limited_transmit=False), DELAYED),
+    "tahoe-ns2": (replace(NS2, recovery="tahoe"), EVERY_PACKET),
+    "reno-ns2": (NS2, EVERY_PACKET),
+    "newreno-ns2": (replace(NS2, recovery="newreno", partial_ack_timer="impatient"), EVERY_PACKET),
+    "old-tahoe-ns2": (replace(NS2, recovery="old-tahoe"), EVERY_PACKET),
+    "reno-abrupt-delay": (replace(NS2, rto=FINE_TIMER), EVERY_PACKET),
+    "old-tahoe-abrupt-delay": (replace(NS2, recovery="old-tahoe", rto=FINE_TIMER), EVERY_PACKET),
+    "newreno-engset": (
+        SenderSettings(
+            dialect="engset",
+            recovery="newreno",
+            initial_window=2.0,
+            initial_ssthresh=None,
+            max_window=44,
+            slow_start_while="at-or-below",
+            increase="counted",
+            dupack_threshold=3,
+            limited_transmit=False,
+            partial_ack_timer="slow-but-steady",
+            rto=ENGSET_TIMER,
+        ),
+        ReceiverSettings(1, 0.2),
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "expected"), EXPECTED.items())
+def test_each_preset_has_these_settings_after_inheritance(
+    name: str, expected: tuple[SenderSettings, ReceiverSettings]
+) -> None:
+    assert (sender_settings(preset(name), 512), receiver_settings(preset(name))) == expected
+
+
+def test_every_preset_is_expected() -> None:
+    assert tuple(EXPECTED) == preset_names()
+
+
+def test_a_preset_is_named_by_its_recovery_and_by_whose_rules_these_are() -> None:
+    papers = {folder.name.replace("_", "-") for folder in Path("python/ackclock/experiments").iterdir()}
+    for name in preset_names():
+        recovery = preset(name).recovery
+        source = name.removeprefix(f"{recovery}-")
+        assert source in {"ns2", *papers} or re.fullmatch(r"rfc\d+", source)
 
 
 @pytest.mark.parametrize(
-    ("name", "recovery"),
-    [
-        ("tahoe-ns2", "tahoe"),
-        ("reno-ns2", "reno"),
-        ("newreno-ns2", "newreno"),
-        ("oldtahoe-ns2", "old-tahoe"),
-    ],
+    ("old", "new"),
+    [("oldtahoe-ns2", "old-tahoe-ns2"), ("tahoe-rfc", "tahoe-rfc5681"), ("reno-abrupt", "reno-abrupt-delay")],
 )
-def test_presets_of_ns2_have_its_settings_of_that_time(name: str, recovery: str) -> None:
-    sender = sender_settings(preset(name), 512)
-    assert sender == SenderSettings(
-        dialect="ns2",
-        recovery=recovery,  # type: ignore[arg-type]
-        initial_window=1.0,
-        initial_ssthresh=None,
-        max_window=None,
-        slow_start_while="below",
-        increase="reciprocal",
-        dupack_threshold=3,
-        limited_transmit=False,
-        partial_ack_timer="impatient" if recovery == "newreno" else "slow-but-steady",
-        rto=NS2_TIMER,
-    )
-    assert receiver_settings(preset(name)).ack_every == 1
+def test_a_name_that_was_renamed_is_refused_with_the_new_one(old: str, new: str) -> None:
+    text = Path("scenarios/geo-two-nodes.toml").read_text(encoding="utf-8")
+    with pytest.raises(ScenarioError, match=f'known preset; given "{old}".*did you mean "{new}"'):
+        load(re.sub('tcp = ".*"', f'tcp = "{old}"', text))
+
+
+def test_own_fields_win_over_inherited_ones_also_in_tables() -> None:
+    tables: dict[str, dict[str, Any]] = {
+        "child": {"extends": "parent", "summary": "child", "rto": {"min": "0 s"}},
+        "parent": {"extends": "root", "ack_every": 2},
+        "root": {"summary": "root", "ack_every": 1, "k": 4, "rto": {"min": "1 s", "max": "60 s"}},
+    }
+    expected = {"summary": "child", "ack_every": 2, "k": 4, "rto": {"min": "0 s", "max": "60 s"}}
+    assert inherited(tables)["child"] == expected
+    assert "summary" not in inherited(tables)["parent"]
+
+
+def test_an_unknown_parent_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(ScenarioError) as caught:
+        inherited({"reno-ns2": {}, "mine": {"extends": "reno-ns"}})
+    assert [str(fault) for fault in caught.value.faults] == [
+        'preset "mine", field extends: is no known preset; given "reno-ns"; allowed reno-ns2, mine; '
+        'did you mean "reno-ns2"?'
+    ]
 
 
 @pytest.mark.parametrize(
-    ("name", "recovery", "limited_transmit", "partial_ack_timer"),
-    [
-        ("reno-rfc5681", "reno", True, "slow-but-steady"),
-        ("newreno-rfc6582", "newreno", True, "impatient"),
-        ("tahoe-rfc", "tahoe", False, "slow-but-steady"),
-    ],
+    "tables",
+    [{"a": {"extends": "a"}}, {"a": {"extends": "b"}, "b": {"extends": "c"}, "c": {"extends": "a"}}],
+    ids=["itself", "by way of others"],
 )
-def test_presets_of_the_rfcs(name: str, recovery: str, limited_transmit: bool, partial_ack_timer: str) -> None:
-    sender = sender_settings(preset(name), 1500)
-    assert (sender.dialect, sender.recovery, sender.initial_window) == ("rfc", recovery, 3.0)
-    assert (sender.limited_transmit, sender.partial_ack_timer) == (limited_transmit, partial_ack_timer)
-    assert sender.rto == RFC_TIMER
-    receiver = receiver_settings(preset(name))
-    assert (receiver.ack_every, receiver.ack_delay_s) == (2, 0.2)
+def test_a_preset_that_extends_itself_is_refused(tables: dict[str, dict[str, str]]) -> None:
+    with pytest.raises(ScenarioError, match="field extends: leads back to this preset"):
+        inherited(tables)

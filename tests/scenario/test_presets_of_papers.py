@@ -6,7 +6,7 @@ from ackclock.scenario.resolved_tcp import RtoSettings
 from ackclock.scenario.tcp import preset, receiver_settings, sender_settings
 
 
-@pytest.mark.parametrize(("name", "recovery"), [("reno-abrupt", "reno"), ("old-tahoe-abrupt", "old-tahoe")])
+@pytest.mark.parametrize(("name", "recovery"), [("reno-abrupt-delay", "reno"), ("old-tahoe-abrupt-delay", "old-tahoe")])
 def test_presets_of_the_abrupt_delay_paper_have_a_fine_clock_and_no_least_timeout_but_two_ticks(
     name: str, recovery: str
 ) -> None:

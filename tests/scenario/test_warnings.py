@@ -88,7 +88,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         'flow "web", field start_spread: some starts can come after the end of the run',
     ),
     "dupack threshold of old tahoe": (
-        {"flow": {"tcp": {"preset": "oldtahoe-ns2", "dupack_threshold": 5}}},
+        {"flow": {"tcp": {"preset": "old-tahoe-ns2", "dupack_threshold": 5}}},
         '1st [[flow]], field tcp.dupack_threshold: has no effect with recovery = "old-tahoe"',
     ),
     "partial ACKs of reno": (

@@ -6,6 +6,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ackclock.errors import Fault, ScenarioError
+from ackclock.scenario.suggestions import did_you_mean
+
+FILE = "presets.toml"
+
 
 @lru_cache(maxsize=1)
 def preset_tables() -> Mapping[str, dict[str, Any]]:
@@ -16,7 +21,7 @@ def preset_tables() -> Mapping[str, dict[str, Any]]:
     mapping of str to dict
         For each preset its `summary` and its complete TCP table.
     """
-    return tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
+    return inherited(tomllib.loads(Path(__file__).with_name(FILE).read_text(encoding="utf-8")))
 
 
 def preset_names() -> tuple[str, ...]:
@@ -33,3 +38,53 @@ def preset_names() -> tuple[str, ...]:
     True
     """
     return tuple(preset_tables())
+
+
+def inherited(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Completes each preset with the fields, and the fields of tables, of the preset that it `extends`.
+
+    Parameters
+    ----------
+    tables : mapping of str to mapping
+        The presets as they are written.
+
+    Returns
+    -------
+    dict of str to dict
+        The same presets without `extends`. A `summary` is not inherited.
+
+    Raises
+    ------
+    ScenarioError
+        If a preset extends an unknown one, or itself by way of others.
+
+    Examples
+    --------
+    >>> parent = {"k": 4, "rto": {"min": "1 s", "max": "60 s"}}
+    >>> inherited({"parent": parent, "child": {"extends": "parent", "rto": {"min": "0 s"}}})["child"]
+    {'k': 4, 'rto': {'min': '0 s', 'max': '60 s'}}
+    """
+    return {name: _completed(tables, name, ()) for name in tables}
+
+
+def _completed(tables: Mapping[str, Mapping[str, Any]], name: str, heirs: tuple[str, ...]) -> dict[str, Any]:
+    own = dict(tables[name])
+    parent = own.pop("extends", None)
+    if parent is None:
+        return own
+    if parent not in tables:
+        raise _refused(name, "is no known preset", parent, ", ".join(tables), did_you_mean(str(parent), tables))
+    if parent in (name, *heirs):
+        raise _refused(name, "leads back to this preset", parent, "a preset that does not extend this one")
+    base = _completed(tables, parent, (name, *heirs))
+    base.pop("summary", None)
+    return _merged(base, own)
+
+
+def _merged(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    tables = {key: _merged(base[key], value) for key, value in own.items() if isinstance(base.get(key), dict)}
+    return {**base, **own, **tables}
+
+
+def _refused(name: str, problem: str, parent: object, allowed: str, hint: str | None = None) -> ScenarioError:
+    return ScenarioError([Fault(f'preset "{name}", field extends', problem, f'"{parent}"', allowed, hint)], FILE)

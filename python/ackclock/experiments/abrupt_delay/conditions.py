@@ -131,13 +131,13 @@ def _timeouts(runs: Mapping[str, Run], cases: list[Case], timers: Mapping[int, f
     }
 
 
-def _timed_out(runs: Mapping[str, Run], case: Case, version: str = "reno-abrupt") -> bool:
+def _timed_out(runs: Mapping[str, Run], case: Case, version: str = "reno-abrupt-delay") -> bool:
     return total(runs[f"{version} {case.label}"], "timeouts") > 0
 
 
 def _retransmits(runs: Mapping[str, Run], cases: list[Case]) -> dict[str, Finding]:
     falls = [case for case in cases if case.new_s < OLD_S]
-    happens = {case: total(runs[f"reno-abrupt {case.label}"], "fast_retransmits") > 0 for case in falls}
+    happens = {case: total(runs[f"reno-abrupt-delay {case.label}"], "fast_retransmits") > 0 for case in falls}
     exact = [
         bool(abrupt_delay.false_fast_retransmit(case.model, case.new_s, THRESHOLD).happens) == happens[case]
         for case in falls
@@ -229,7 +229,7 @@ def _fall_panel(setting: Setting, runs: Mapping[str, Run], window: int) -> Panel
     curves = [Curve("exact: largest T_2 for a false TD", 1e3 * instants, largest, "theory", 0)]
     cases = [case for case in _cases(setting) if case.window == window and case.new_s < OLD_S]
     for label, found, colour in (("false alarm, simulated", True, 1), ("none, simulated", False, 4)):
-        own = [c for c in cases if (total(runs[f"reno-abrupt {c.label}"], "fast_retransmits") > 0) is found]
+        own = [c for c in cases if (total(runs[f"reno-abrupt-delay {c.label}"], "fast_retransmits") > 0) is found]
         x, y = (np.array([getattr(case, name) for case in own]) for name in ("after_s", "new_s"))
         curves.append(Curve(label, 1e3 * x, y, "marks", colour))
     return Panel("instant in the round [ms]", "T_2 [s]", curves, f"falls and false TD, w = {window}", y_top=0.22)

@@ -25,8 +25,8 @@ FACTORS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 LOSSES = (0.005, 0.01)
 LOSS_FACTORS = (0.1, 1.0, 10.0)
 SENDERS: Mapping[str, Mapping[str, Any]] = {
-    "reno-abrupt": {},
-    "old-tahoe-abrupt": {},
+    "reno-abrupt-delay": {},
+    "old-tahoe-abrupt-delay": {},
     "newreno": {"flow.flow.tcp.recovery": "newreno"},
     "genie": GENIE,
 }
@@ -61,13 +61,13 @@ def scenarios(setting: Setting) -> Mapping[str, Resolved]:
 
 
 def _preset(sender: str) -> dict[str, Any]:
-    return {"flow.flow.tcp.preset": sender if sender in VERSIONS else "reno-abrupt"}
+    return {"flow.flow.tcp.preset": sender if sender in VERSIONS else "reno-abrupt-delay"}
 
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     """Judge shape and order of the curves."""
     found = {sender: goodputs(runs, _labels(sender))[0] for sender in SENDERS}
-    reno, tahoe, newreno = (found[name] for name in ("reno-abrupt", "old-tahoe-abrupt", "newreno"))
+    reno, tahoe, newreno = (found[name] for name in ("reno-abrupt-delay", "old-tahoe-abrupt-delay", "newreno"))
     ideals = np.array([ideal(factor) for factor in FACTORS])
     near = np.abs(found["genie"] / ideals - 1.0) <= 0.02
     shifts = _shifts(runs)

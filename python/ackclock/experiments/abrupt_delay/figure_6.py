@@ -33,7 +33,7 @@ def scenarios(setting: Setting) -> Mapping[str, Resolved]:
         for threshold in THRESHOLDS
     }
     tahoe = {
-        f"{factor:g} old-tahoe": alternating(factor, {"flow.flow.tcp.preset": "old-tahoe-abrupt"} | length)
+        f"{factor:g} old-tahoe": alternating(factor, {"flow.flow.tcp.preset": "old-tahoe-abrupt-delay"} | length)
         for factor in FACTORS
     }
     return reno | tahoe

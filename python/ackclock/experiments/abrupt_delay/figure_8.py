@@ -22,7 +22,10 @@ Case = tuple[float, float]
 def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give OldTahoe at each G, without losses as in the caption and with some; a fine clock with the same RTO_min."""
     length = lengths(setting.pick(1000.0, 10000.0), setting.pick(4, 20))
-    sender: dict[str, Any] = {"flow.flow.tcp.preset": "old-tahoe-abrupt", "flow.flow.tcp.max_window": f"{WINDOW} pkt"}
+    sender: dict[str, Any] = {
+        "flow.flow.tcp.preset": "old-tahoe-abrupt-delay",
+        "flow.flow.tcp.max_window": f"{WINDOW} pkt",
+    }
     coarse = {
         _label(case, milliseconds): alternating(
             case[1],

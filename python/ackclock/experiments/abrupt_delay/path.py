@@ -21,7 +21,7 @@ WINDOWS: Final = (26, 20, 13)
 """w_m of figures 1 to 4. At the printed 26 the link is never idle, for mu T_1 = 25."""
 ROUND_TRIPS_S: Final = (0.1, 0.3)
 """T_1 and T_2 of section IV."""
-VERSIONS: Final = {"reno-abrupt": "Reno", "old-tahoe-abrupt": "OldTahoe"}
+VERSIONS: Final = {"reno-abrupt-delay": "Reno", "old-tahoe-abrupt-delay": "OldTahoe"}
 PER_ROUND: Final = {"flow.flow.tcp.rto.sample": "per-round"}
 """Without time stamps: one sample a round."""
 GENIE: Final = {
