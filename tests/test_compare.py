@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import ackclock
-from ackclock.comparison import Comparison, Pair, compare
+from ackclock.comparison import Comparison, compare
+from ackclock.prediction import Pair
 from ackclock.result import Result
 from fakes import make_flow, make_replication, make_resolved
 
@@ -63,11 +64,11 @@ def test_the_plot_has_a_dot_a_number_that_a_run_measures() -> None:
     assert [label.get_text().split("\n")[0] for label in axes.get_yticklabels()] == [pair.text for pair in both]
 
 
-def test_the_picture_draws_the_levels_of_the_theory() -> None:
+def test_the_picture_draws_the_lines_of_the_theory() -> None:
     found = comparison(9_990, 10_010)
     windows = found.picture().axes[0]
     dashed: list[Any] = [np.asarray(line.get_ydata())[0] for line in windows.lines if line.get_linestyle() == "--"]
-    assert dashed == [level.value for level in found.levels] == [100.0]
+    assert dashed == [line.value for line in found.reference_lines] == [100.0]
     assert "receiver's window = 100" in [text.get_text() for text in windows.texts]
 
 

@@ -29,7 +29,7 @@ def abr() -> Comparison:
 
 @pytest.fixture(scope="module")
 def abr_picture(abr: Comparison) -> Figure:
-    return abr.result.plot(abr.levels)
+    return abr.result.plot(abr.reference_lines)
 
 
 def labels(axes: Axes) -> list[str]:
@@ -112,7 +112,7 @@ def test_ends_that_fall_together_are_told_apart_by_their_dashes(abr_picture: Fig
 @pytest.mark.parametrize("name", ["abr", "asymmetric", "client-server", "r1", "gfc2", "symmetric"])
 def test_legends_cover_no_curve_and_stay_within_the_picture(name: str) -> None:
     found = compared(name, {"run.duration": "600 ms", "run.warmup": "100 ms"})
-    figure = found.result.plot(found.levels)
+    figure = found.result.plot(found.reference_lines)
     figure.draw_without_rendering()
     whole = figure.get_window_extent()
     for axes in figure.axes:
@@ -128,7 +128,7 @@ def test_legends_cover_no_curve_and_stay_within_the_picture(name: str) -> None:
 
 def test_many_channels_share_curves_and_many_flows_a_band() -> None:
     found = compared("gfc2")
-    windows, throughput, rates, cells, queues, data = found.result.plot(found.levels).axes
+    windows, throughput, rates, cells, queues, data = found.result.plot(found.reference_lines).axes
     assert "lowest to highest of 46 flows" in labels(windows)
     assert "lowest to highest of 46 flows" in labels(throughput)
     assert 4 <= len(labels(rates)) <= 6
@@ -140,7 +140,7 @@ def test_many_channels_share_curves_and_many_flows_a_band() -> None:
 
 def test_plain_lines_show_queues_and_bunches_too() -> None:
     found = compared("symmetric")
-    figure = found.result.plot(found.levels)
+    figure = found.result.plot(found.reference_lines)
     assert [axes.get_ylabel() for axes in figure.axes] == ["cwnd [packets]", "throughput [Mbit/s]", *LAST_ROW]
     queues, data = figure.axes[2:]
     assert labels(queues) == ["line", "line.reverse", "theory: 26 data packets at most"]

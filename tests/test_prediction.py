@@ -51,7 +51,7 @@ def test_the_cycle_of_the_satellite_path_is_the_papers() -> None:
 
 def test_the_theory_marks_the_windows_of_the_cycle() -> None:
     found = ackclock.predict(SCENARIOS / "geo-retransmission-loss.toml")
-    heights = {level.label.split(",")[0]: level.value for level in found.levels}
+    heights = {line.label.split(",")[0]: line.value for line in found.reference_lines}
     assert set(heights) == {"W_max", "W_th", "W_B", "W_S"}
     assert heights["W_max"] == 2.0 * heights["W_th"]
 

@@ -124,11 +124,11 @@ def _keep(comparison: "Comparison", out: Path | None, picture: Path | None, *, a
     """Save the result's folder, or its picture alone; with --json, standard output is not for this."""
     result = comparison.result
     if out is not None:
-        result.save(out, picture=picture is not None, levels=comparison.levels)
+        result.save(out, picture=picture is not None, reference_lines=comparison.reference_lines)
         typer.echo(f"Result: {out}", err=as_json)
         picture = picture and out / "picture.png"
     elif picture is not None:
-        result.save_picture(picture, comparison.levels)
+        result.save_picture(picture, comparison.reference_lines)
     if picture is not None:
         typer.echo(f"Picture: {picture}", err=as_json)
 

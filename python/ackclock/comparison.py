@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.prediction import (
     Inapplicable,
-    Level,
     Measured,
     ModelPrediction,
     Number,
+    Pair,
+    ReferenceLine,
     predict_from_measured,
     predict_from_rounds,
     predict_resolved,
@@ -24,48 +25,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
     from rich.console import Console
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A predicted number and what was measured of it.
-
-    Parameters
-    ----------
-    model, title, subject : str
-        Who predicts, of what.
-    key, text, unit : str
-        What.
-    predicted : float
-        By the model.
-    simulated : float
-        The mean over replications; nan where the run measures no such thing.
-    low, high : float
-        The interval of that mean; nan where one replication gives none, or where it is a sum over flows.
-    """
-
-    model: str
-    title: str
-    subject: str
-    key: str
-    text: str
-    unit: str
-    predicted: float
-    simulated: float = nan
-    low: float = nan
-    high: float = nan
-
-    @property
-    def difference(self) -> float:
-        """How much the prediction exceeds the simulation, as a part of the latter."""
-        return self.predicted / self.simulated - 1.0 if self.simulated else nan
-
-    @property
-    def difference_interval(self) -> tuple[float, float]:
-        """The interval of the difference, from the simulation's."""
-        if not (self.low > 0.0 and self.high > 0.0):
-            return nan, nan
-        return self.predicted / self.high - 1.0, self.predicted / self.low - 1.0
 
 
 @dataclass(frozen=True)
@@ -92,9 +51,9 @@ class Comparison:
         return [_pair(self.result, model, number) for model in self.predictions for number in model.numbers]
 
     @property
-    def levels(self) -> tuple[Level, ...]:
+    def reference_lines(self) -> tuple[ReferenceLine, ...]:
         """The lines that the theory draws into the picture."""
-        return tuple(level for model in self.predictions for level in model.levels)
+        return tuple(line for model in self.predictions for line in model.reference_lines)
 
     @property
     def table(self) -> "pd.DataFrame":
@@ -122,7 +81,7 @@ class Comparison:
 
     def picture(self) -> "Figure":
         """Draw the run's windows and queues with the theory's lines."""
-        return self.result.plot(self.levels)
+        return self.result.plot(self.reference_lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain data for JSON; what has no value is None."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from ackclock.prediction import Level
+    from ackclock.prediction import ReferenceLine
     from ackclock.replication import Replication
 
 
@@ -188,13 +188,13 @@ class Result:
             raise ResultError(message)
         return self.traces[name]
 
-    def plot(self, levels: Sequence[Level] = ()) -> Figure:
+    def plot(self, reference_lines: Sequence[ReferenceLine] = ()) -> Figure:
         """Draw cwnd and queues against one time axis.
 
         Parameters
         ----------
-        levels : sequence of Level, optional
-            Lines of the theory, such as `ackclock.compare(result).levels`.
+        reference_lines : sequence of ReferenceLine, optional
+            Lines of the theory, such as `ackclock.compare(result).reference_lines`.
 
         Raises
         ------
@@ -206,9 +206,9 @@ class Result:
         if OVERVIEW not in self.traces:
             message = "picture: nothing to draw; the run recorded no overview; run it again with picture=True"
             raise ResultError(message)
-        return overview_picture(self.resolved, self.traces[OVERVIEW], levels)
+        return overview_picture(self.resolved, self.traces[OVERVIEW], reference_lines)
 
-    def save(self, folder: str | Path, *, picture: bool = True, levels: Sequence[Level] = ()) -> None:
+    def save(self, folder: str | Path, *, picture: bool = True, reference_lines: Sequence[ReferenceLine] = ()) -> None:
         """Write result.json, traces/*.parquet, captures/*.pcapng and the picture (png, svg).
 
         Parameters
@@ -217,7 +217,7 @@ class Result:
             Where to; created where it is missing. An earlier result there is replaced once all is written.
         picture : bool
             Whether to draw the picture, where an overview was recorded.
-        levels : sequence of Level, optional
+        reference_lines : sequence of ReferenceLine, optional
             Lines of the theory in the picture.
 
         Raises
@@ -232,7 +232,7 @@ class Result:
         for link, name in storage.capture_names(list(self.captures)).items():
             writers[f"{storage.CAPTURE_FOLDER}/{name}"] = storage.capture_writer(self.captures[link])
         if picture and OVERVIEW in self.traces:
-            figure = self.plot(levels)
+            figure = self.plot(reference_lines)
             writers |= {name: lambda path: _save_figure(figure, path) for name in storage.PICTURES}
         resolved = self.resolved.to_dict()
         content = {"summary": self.summary, "resolved": resolved, "seed": self.seed, "version": self.version}
@@ -240,14 +240,14 @@ class Result:
         storage.write_files(folder, writers)
         storage.remove_stale(folder, set(writers))
 
-    def save_picture(self, path: str | Path, levels: Sequence[Level] = ()) -> None:
+    def save_picture(self, path: str | Path, reference_lines: Sequence[ReferenceLine] = ()) -> None:
         """Draw the picture into one file, in the format of its ending (png, svg, pdf).
 
         Parameters
         ----------
         path : str or Path
             The file.
-        levels : sequence of Level, optional
+        reference_lines : sequence of ReferenceLine, optional
             Lines of the theory in the picture.
 
         Raises
@@ -255,7 +255,7 @@ class Result:
         ResultError
             The run recorded no overview to draw, or the file cannot be written.
         """
-        path, figure = Path(path), self.plot(levels)
+        path, figure = Path(path), self.plot(reference_lines)
         storage.write_files(path.parent, {path.name: lambda file: _save_figure(figure, file)})
 
     def __repr__(self) -> str:

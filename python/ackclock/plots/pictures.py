@@ -23,7 +23,7 @@ from ackclock.scenario import Resolved
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ackclock.prediction import Level
+    from ackclock.prediction import ReferenceLine
 
 LEGEND_COLUMNS = 7
 LABEL_DISTANCE = 0.055
@@ -32,7 +32,7 @@ LABEL_SIZE = 10.0
 SIZE_INCHES = (12.0, 8.0)
 
 
-def overview_picture(resolved: Resolved, overview: pd.DataFrame, levels: "Sequence[Level]" = ()) -> Figure:
+def overview_picture(resolved: Resolved, overview: pd.DataFrame, levels: "Sequence[ReferenceLine]" = ()) -> Figure:
     """Draw each flow's cwnd and the queues of the links that queued, against one time axis.
 
     Parameters
@@ -41,7 +41,7 @@ def overview_picture(resolved: Resolved, overview: pd.DataFrame, levels: "Sequen
         The scenario that was run.
     overview : DataFrame
         The overview trace: kind ("cwnd", "queue", "drop", ...), name, time_s, value, in order of time.
-    levels : sequence of Level, optional
+    levels : sequence of ReferenceLine, optional
         What the theory says of windows and queues: a dashed line each, named at the right.
 
     Returns
@@ -104,7 +104,7 @@ def comparison_picture(title: str, pairs: "Sequence[Any]") -> Figure:
     return figure
 
 
-def _draw_levels(axes: Axes, levels: "Sequence[Level]") -> None:
+def _draw_levels(axes: Axes, levels: "Sequence[ReferenceLine]") -> None:
     """Draw a dashed line a level; its name stands at the right, moved apart where two would cover each other."""
     if not levels:
         return

@@ -34,7 +34,7 @@ from ackclock.scenario import Resolved
 from ackclock.wording import plural, seconds
 
 if TYPE_CHECKING:
-    from ackclock.prediction import Level
+    from ackclock.prediction import ReferenceLine
 
 LEGEND_SIZE: Final = 9.5
 LEGEND_POINTS: Final = (385.0, 5.3, 46.0)
@@ -55,7 +55,7 @@ def is_magnified(overview: pd.DataFrame) -> bool:
     return bool((overview["kind"] == "acked").any())
 
 
-def magnified_picture(resolved: Resolved, overview: pd.DataFrame, levels: "Sequence[Level]" = ()) -> Figure:
+def magnified_picture(resolved: Resolved, overview: pd.DataFrame, levels: "Sequence[ReferenceLine]" = ()) -> Figure:
     """Draw windows and throughput of the whole run, rates and cells of ATM channels, queue and data of the run's end.
 
     Parameters
@@ -64,7 +64,7 @@ def magnified_picture(resolved: Resolved, overview: pd.DataFrame, levels: "Seque
         The scenario that was run.
     overview : DataFrame
         The overview trace: kind, name, time_s, value, in order of time.
-    levels : sequence of Level, optional
+    levels : sequence of ReferenceLine, optional
         What the theory says of throughput and queues: dashed lines.
 
     Returns
@@ -164,7 +164,7 @@ def _draw_whole_queues(axes: Axes, resolved: Resolved, overview: pd.DataFrame) -
     axes.set_title("Queues", loc="left")
 
 
-def _draw_throughput(axes: Axes, resolved: Resolved, acked: pd.DataFrame, levels: "Sequence[Level]") -> None:
+def _draw_throughput(axes: Axes, resolved: Resolved, acked: pd.DataFrame, levels: "Sequence[ReferenceLine]") -> None:
     """Draw the throughput averaged from t = 0 [two-way, figure 5.8]."""
     grid = np.linspace(0.0, _end_s(resolved), BAND_POINTS + 1)[1:]
     curves = {
@@ -249,7 +249,7 @@ def _draw_magnified(
     data_axes: Axes,
     resolved: Resolved,
     kinds: "dict[str, pd.DataFrame]",
-    levels: "Sequence[Level]",
+    levels: "Sequence[ReferenceLine]",
 ) -> None:
     end = _end_s(resolved)
     span = min(overview_detail_s(resolved) or end, end)

@@ -10,7 +10,7 @@ from ackclock.prediction.losses import predict_from_measured
 from ackclock.prediction.many_flows import predict_many_flows
 from ackclock.prediction.measured_rounds import predict_from_rounds
 from ackclock.prediction.random_loss import predict_random_loss
-from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPrediction, Number, Prediction
+from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, Pair, Prediction, ReferenceLine
 from ackclock.prediction.short_flow import predict_short_flow
 from ackclock.prediction.single_flow import predict_single_flow
 from ackclock.prediction.two_way import predict_two_way
@@ -19,11 +19,12 @@ from ackclock.scenario import Resolved
 
 __all__ = [
     "Inapplicable",
-    "Level",
     "Measured",
     "ModelPrediction",
     "Number",
+    "Pair",
     "Prediction",
+    "ReferenceLine",
     "predict_from_measured",
     "predict_from_rounds",
     "predict_resolved",

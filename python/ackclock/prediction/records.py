@@ -1,9 +1,9 @@
-"""What a model says of a scenario: numbers, sentences, lines for the picture; or why it says nothing."""
+"""Records of theory: predictions with numbers and reference lines, reasons for none, pairs with what was measured."""
 
 import html
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from math import isfinite
+from math import isfinite, nan
 from typing import TYPE_CHECKING, Any, Literal
 
 from ackclock.tables import TableText, html_table
@@ -60,19 +60,61 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
-    """A line that the theory draws into the picture of a run.
+class Pair:
+    """A predicted number and what was measured of it.
+
+    Parameters
+    ----------
+    model, title, subject : str
+        Name of the model for programs and for people, and the flows or links that the number is about.
+    key, text, unit : str
+        Name of the quantity for programs and for people, and its unit.
+    predicted : float
+        The model's value.
+    simulated : float
+        Mean over replications; nan if the run does not measure the quantity.
+    low, high : float
+        Interval of that mean; nan if there is one replication only, or if the mean is a sum over flows.
+    """
+
+    model: str
+    title: str
+    subject: str
+    key: str
+    text: str
+    unit: str
+    predicted: float
+    simulated: float = nan
+    low: float = nan
+    high: float = nan
+
+    @property
+    def difference(self) -> float:
+        """The excess of the prediction over the simulation, relative to the simulation."""
+        return self.predicted / self.simulated - 1.0 if self.simulated else nan
+
+    @property
+    def difference_interval(self) -> tuple[float, float]:
+        """The interval of the difference, from the simulation's."""
+        if not (self.low > 0.0 and self.high > 0.0):
+            return nan, nan
+        return self.predicted / self.high - 1.0, self.predicted / self.low - 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceLine:
+    """A horizontal line that a model draws into the picture of a run.
 
     Parameters
     ----------
     kind : str
-        "cwnd", "queue" or "throughput": which axes.
+        Quantity whose axis the line belongs to: "cwnd", "queue" or "throughput".
     name : str
-        The flow or link.
+        Name of the flow or link.
     value : float
-        Its height [pkt, bit/s].
+        Height of the line [pkt, bit/s].
     label : str
-        What it is.
+        Name of the line for people.
     """
 
     kind: Literal["cwnd", "queue", "throughput"]
@@ -99,7 +141,7 @@ class ModelPrediction:
         What that means.
     warnings : tuple of str
         Why the numbers should not be trusted, where they should not.
-    levels : tuple of Level
+    reference_lines : tuple of ReferenceLine
         Lines for the picture.
     """
 
@@ -109,7 +151,7 @@ class ModelPrediction:
     numbers: tuple[Number, ...]
     sentences: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    levels: tuple[Level, ...] = ()
+    reference_lines: tuple[ReferenceLine, ...] = ()
 
     @property
     def numbers_table(self) -> TableText:
@@ -145,9 +187,11 @@ class Prediction:
     inapplicable: tuple[Inapplicable, ...]
 
     @property
-    def levels(self) -> tuple[Level, ...]:
+    def reference_lines(self) -> tuple[ReferenceLine, ...]:
         """The lines for the picture, of all models; one that several models draw is drawn once."""
-        found = {(level.kind, level.name, level.label): level for model in self.applicable for level in model.levels}
+        found = {
+            (line.kind, line.name, line.label): line for model in self.applicable for line in model.reference_lines
+        }
         return tuple(found.values())
 
     @property

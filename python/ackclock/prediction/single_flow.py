@@ -5,7 +5,7 @@ from math import inf, isfinite
 from ackclock.errors import ModelError
 from ackclock.models import bottlenecks
 from ackclock.paths import delay_processes, losses
-from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPrediction, Number
+from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, ReferenceLine
 from ackclock.prediction.scene import NOT_AIMD, Scene, drop_factor, lone_flow
 from ackclock.scenario import Resolved
 from ackclock.wording import number, seconds
@@ -87,7 +87,7 @@ def _cycle(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
         numbers=_cycle_numbers(scene, found),
         sentences=_cycle_sentences(scene, found, names),
         warnings=(*outside, *_averaged_from_start(scene)),
-        levels=_cycle_levels(scene, found),
+        reference_lines=_cycle_lines(scene, found),
     )
 
 
@@ -134,14 +134,14 @@ def _cycle_sentences(scene: Scene, found: bottlenecks.Cycle, names: list[str]) -
     return tuple(sentences)
 
 
-def _cycle_levels(scene: Scene, found: bottlenecks.Cycle) -> tuple[Level, ...]:
+def _cycle_lines(scene: Scene, found: bottlenecks.Cycle) -> tuple[ReferenceLine, ...]:
     windows = [(found.maximum_window, "W_max, theory"), (found.threshold, "W_th, slow-start threshold")]
     if found.double_slow_start:
         windows += [
             (found.overflow.window, "W_B, slow start overflows"),
             (found.avoidance_window, "W_S, after the loss"),
         ]
-    return tuple(Level("cwnd", scene.name, float(window), label) for window, label in windows)
+    return tuple(ReferenceLine("cwnd", scene.name, float(window), label) for window, label in windows)
 
 
 def _averaged_from_start(scene: Scene) -> tuple[str, ...]:
@@ -161,7 +161,7 @@ def _sawtooth(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
         return Inapplicable(*SAWTOOTH, tuple(reasons))
     bottleneck = min(node.packet_rate for node in scene.forward)
     found = bottlenecks.average_throughput(largest / 2.0, largest, scene.round_trip_s, bottleneck)
-    levels = [(largest, "W_max, theory"), (largest / 2.0, "W_max / 2, after the loss")]
+    windows = [(largest, "W_max, theory"), (largest / 2.0, "W_max / 2, after the loss")]
     return ModelPrediction(
         *SAWTOOTH,
         subject=scene.name,
@@ -184,7 +184,7 @@ def _sawtooth(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
         ),
         sentences=_sawtooth_sentences(scene, largest, bottleneck),
         warnings=(*_sawtooth_warnings(scene, largest, bottleneck), *_averaged_from_start(scene)),
-        levels=tuple(Level("cwnd", scene.name, window, label) for window, label in levels),
+        reference_lines=tuple(ReferenceLine("cwnd", scene.name, window, label) for window, label in windows),
     )
 
 
@@ -239,5 +239,5 @@ def _window(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
         subject=scene.name,
         numbers=tuple(numbers),
         sentences=(sentence,),
-        levels=(Level("cwnd", scene.name, scene.max_window, "receiver's window"),),
+        reference_lines=(ReferenceLine("cwnd", scene.name, scene.max_window, "receiver's window"),),
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from ackclock.models import two_way
 from ackclock.paths import Node, host_of
-from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPrediction, Number
+from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, ReferenceLine
 from ackclock.prediction.scene import Scene, Work, other_than_bulk, overloaded
 from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.wording import amount, number
@@ -196,9 +196,9 @@ def _prediction(subject: str, one: Side, other: Side) -> ModelPrediction:
             ),
             *_losses(one, other, queues),
         ),
-        levels=(
+        reference_lines=(
             *(
-                Level("queue", side.node.name, queue, f"data at {side.node.name}, at most")
+                ReferenceLine("queue", side.node.name, queue, f"data at {side.node.name}, at most")
                 for side, queue in zip((one, other), queues, strict=True)
             ),
             *_throughputs(one, other, found.efficiencies.tolist()),
@@ -206,12 +206,12 @@ def _prediction(subject: str, one: Side, other: Side) -> ModelPrediction:
     )
 
 
-def _throughputs(one: Side, other: Side, shares: list[float]) -> Iterator[Level]:
+def _throughputs(one: Side, other: Side, shares: list[float]) -> Iterator[ReferenceLine]:
     """Give each flow its part of its direction's share, by its window."""
     for side, share in zip((one, other), shares, strict=True):
         for name, window in zip(side.names, side.windows, strict=True):
             part = share * side.node.rate_bps * window / sum(side.windows)
-            yield Level("throughput", name, part, f"throughput of {name}")
+            yield ReferenceLine("throughput", name, part, f"throughput of {name}")
 
 
 def _sentences(

@@ -6,7 +6,7 @@ from math import inf, isfinite
 from ackclock.errors import ModelError
 from ackclock.models import engset
 from ackclock.paths import Node, delay_processes, losses
-from ackclock.prediction.records import Inapplicable, Level, Measured, ModelPrediction, Number
+from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, ReferenceLine
 from ackclock.prediction.scene import NOT_AIMD, Scene, busy_hosts
 from ackclock.scenario import Resolved
 from ackclock.scenario.resolved_traffic import WebTraffic
@@ -129,7 +129,7 @@ def _prediction(web: WebSources, found: engset.Prediction) -> ModelPrediction:
         numbers=tuple(one for one in numbers if isfinite(one.value)),
         sentences=_sentences(web, found),
         warnings=engset.MODELS["predict"].warnings(prediction=found, long_tailed=web.long_tailed),
-        levels=_levels(web, found),
+        reference_lines=_reference_lines(web, found),
     )
 
 
@@ -146,8 +146,8 @@ def _sentences(web: WebSources, found: engset.Prediction) -> tuple[str, ...]:
     )
 
 
-def _levels(web: WebSources, found: engset.Prediction) -> tuple[Level, ...]:
+def _reference_lines(web: WebSources, found: engset.Prediction) -> tuple[ReferenceLine, ...]:
     queue = float(found.mean_queue)
     if queue <= 0.0 or (web.shared.buffer < inf and queue > web.shared.buffer):
         return ()
-    return (Level("queue", web.shared.name, queue, "mean queue, theory"),)
+    return (ReferenceLine("queue", web.shared.name, queue, "mean queue, theory"),)
