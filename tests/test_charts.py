@@ -1,12 +1,14 @@
 """Charts as data: all of it is drawn, and all of it stands in the table."""
 
+import json
 from pathlib import Path
 from typing import get_args
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from ackclock.charts import Chart, Curve, Kind, Panel
+from ackclock.charts import Chart, Curve, Events, Kind, Panel, Span, StraightLine
 from ackclock.plots import chart_picture, save_picture
 
 X = np.arange(1.0, 6.0)
@@ -59,6 +61,83 @@ def test_an_axis_is_logarithmic_where_the_panel_says_so() -> None:
     left, right = chart_picture(Chart("a chart", panels, 2)).axes
     assert (left.get_xscale(), right.get_xscale()) == ("log", "linear")
     assert left.xaxis.get_major_formatter()(100.0) == "100"
+
+
+def full_chart() -> Chart:
+    """Give a chart that uses all that a panel can hold."""
+    curves = [
+        Curve(
+            "gap", X, np.array([1.0, np.nan, 3.0, np.inf, 5.0]), "marks", 1, None, None, X - 1.0, X + 1.0, list("abcde")
+        ),
+        Curve("band", X, X, "step-band", 0, X - 1.0, X + 1.0),
+    ]
+    panel = Panel(
+        "x [s]",
+        "y",
+        curves,
+        "title",
+        lines=[StraightLine(2.0, "limit", "limit", colour=0), StraightLine(3.0, kind="whole", axis="x")],
+        events=[Events("drop", np.array([1.0, 2.5]), 1), Events("drop", np.array([3.0]))],
+        spans=[Span(0.0, 1.0, "warm-up")],
+        y_ticks=["none", "one", "two"],
+        x_range=(0.0, 6.0),
+        y_top=np.float64(7.0),
+        y_down=True,
+        y_whole=True,
+        first_in_front=True,
+        dashed=True,
+        columns=2,
+    )
+    return Chart("all", [panel, Panel("x [s]", "y", curves)], 2, share_x=True, legend="panel", size_inches=(8.0, 9.0))
+
+
+@pytest.mark.parametrize("made", [full_chart(), chart(*KINDS)], ids=["all fields", "all kinds"])
+def test_a_chart_is_the_same_after_json(made: Chart) -> None:
+    content = json.loads(json.dumps(made.to_dict(), allow_nan=False))
+    read = Chart.from_dict(content)
+    assert read.to_dict() == made.to_dict() == content
+    assert [len(panel.curves) for panel in read.panels] == [len(panel.curves) for panel in made.panels]
+    finite = made.table.replace([np.inf, -np.inf], np.nan)
+    pd.testing.assert_frame_equal(read.table, finite)
+
+
+def test_what_is_not_finite_is_null_in_json_and_a_gap_when_read() -> None:
+    y = full_chart().to_dict()["panels"][0]["curves"][0]["y"]
+    assert y == [1.0, None, 3.0, None, 5.0]
+    assert np.isnan(Chart.from_dict(full_chart().to_dict()).panels[0].curves[0].y[1])
+
+
+def test_lines_events_and_phases_are_drawn_and_named_once() -> None:
+    upper, _ = chart_picture(full_chart()).axes
+    legend = upper.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["gap", "band", "limit", "drop", "warm-up"]
+    assert [3.0, 3.0] in [np.asarray(line.get_xdata()).tolist() for line in upper.lines]
+    assert upper.yaxis_inverted()
+    assert [text.get_text() for text in upper.texts] == list("abcde")
+
+
+def test_the_table_has_lines_and_events_too() -> None:
+    table = full_chart().table
+    assert table[table["kind"] == "limit"]["y"].tolist() == [2.0]
+    assert table[table["kind"] == "event"]["x [s]"].tolist() == [1.0, 2.5, 3.0]
+
+
+def test_a_line_is_named_at_its_right_end_apart_from_its_neighbours() -> None:
+    lines = [StraightLine(value, f"line at {value:g}", named="margin") for value in (3.0, 3.01, 1.0)]
+    (axes,) = chart_picture(Chart("a chart", [Panel("x", "y", [Curve("curve", X, X)], lines=lines)])).axes
+    heights = {text.get_text(): text.get_position()[1] for text in axes.texts}
+    assert (heights["line at 1"], heights["line at 3"]) == (1.0, 3.0)
+    assert heights["line at 3.01"] > 3.1
+
+
+def test_panels_may_take_several_columns() -> None:
+    curve = [Curve("curve", X, X)]
+    panels = [Panel("x", "y", curve), Panel("x", "y", curve), Panel("x", "y", curve, columns=2), Panel("x", "y", curve)]
+    left, right, wide, last = (axes.get_position() for axes in chart_picture(Chart("a chart", panels, 2)).axes)
+    assert left.y0 == right.y0 > wide.y0 > last.y0
+    assert wide.x1 == pytest.approx(right.x1)
+    assert last.x1 == pytest.approx(left.x1)
 
 
 @pytest.mark.parametrize("ending", ["png", "svg"])

@@ -1,15 +1,18 @@
 """The picture of runs in which data meet the ACKs of others: its panels, what they hold, and that it can be read."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import ackclock
+from ackclock.charts import Chart
 from ackclock.comparison import Comparison
 from ackclock.overview import overview_detail_s
 from ackclock.scenario import load, resolve, with_overrides
@@ -33,7 +36,8 @@ def abr_picture(abr: Comparison) -> Figure:
 
 
 def labels(axes: Axes) -> list[str]:
-    return [str(label) for label in axes.get_legend_handles_labels()[1]]
+    legend = axes.get_legend()
+    return [] if legend is None else [text.get_text() for text in legend.get_texts()]
 
 
 def curve(axes: Axes, label: str) -> tuple[list[float], list[float]]:
@@ -124,6 +128,15 @@ def test_legends_cover_no_curve_and_stay_within_the_picture(name: str) -> None:
         assert box.x1 <= min(whole.x1, inside.x1 + 25.0)
         assert title.y1 <= whole.y1
     plt.close(figure)
+
+
+@pytest.mark.parametrize("name", ["gfc2", "symmetric"])
+def test_every_picture_and_comparison_survives_json(name: str) -> None:
+    found = compared(name, {"run.duration": "600 ms", "run.warmup": "100 ms"})
+    for chart in (found.result.chart(found.reference_lines), found.chart()):
+        read = Chart.from_dict(json.loads(json.dumps(chart.to_dict(), allow_nan=False)))
+        assert read.to_dict() == chart.to_dict()
+        pd.testing.assert_frame_equal(read.table, chart.table)
 
 
 def test_many_channels_share_curves_and_many_flows_a_band() -> None:

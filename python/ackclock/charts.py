@@ -1,8 +1,12 @@
-"""A chart as data: panels, and curves in them. `ackclock.plots` draws it, `table` writes its numbers."""
+"""A chart as data: panels, and what each shows. It is plain numbers and strings, so any front end can draw it.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+`ackclock.plots` draws it with matplotlib, `Chart.to_dict` gives it to others as JSON, `Chart.table` lists its numbers.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,72 +14,167 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-Kind = Literal["simulation", "marks", "theory", "theory-2", "thick", "paper", "step", "band", "guide"]
+Kind = Literal["simulation", "marks", "theory", "theory-2", "thick", "paper", "step", "band", "step-band", "guide"]
 """How a curve is drawn: measured points joined by a line; those points alone; a dashed line; a dash-dotted one; a thick
-one; large open stars; a stepped line; a filled band from `low` to `high`; a thin grey line."""
+one; large open stars; a value that holds until the next; a band from `low` to `high`; such a band whose ends hold until
+the next; a thin grey line."""
+LineKind = Literal["theory", "limit", "whole"]
+"""How a straight line is drawn: dashed, dotted, solid."""
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One curve.
+    """A curve, a set of points or a band.
 
     Parameters
     ----------
     label : str
-        Its name in the legend; curves of one label share an entry.
+        Name in the legend; curves of one label share an entry.
     x, y : array
         Its points; nan leaves a gap.
     kind : str
         How it is drawn.
     colour : int, optional
-        Number of its colour; by default that of its place among the panel's labels.
+        Number of its colour; by default the index of its label among the panel's labels.
     low, high : array, optional
-        Ends of each point's interval, or of the band.
+        Ends of each point's interval along y, or of the band.
+    x_low, x_high : array, optional
+        Ends of each point's interval along x.
+    notes : sequence of str, optional
+        Words above each point.
     """
 
     label: str
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
+    x: Array
+    y: Array
     kind: Kind = "simulation"
     colour: int | None = None
-    low: NDArray[np.float64] | None = None
-    high: NDArray[np.float64] | None = None
+    low: Array | None = None
+    high: Array | None = None
+    x_low: Array | None = None
+    x_high: Array | None = None
+    notes: Sequence[str] | None = None
+
+
+@dataclass(frozen=True)
+class StraightLine:
+    """A line from end to end of a panel, at one value of an axis.
+
+    Parameters
+    ----------
+    value : float
+        Where on the axis; a line outside of the axis is in the legend only.
+    label : str
+        Its name; without one the line has none.
+    kind : str
+        How it is drawn.
+    axis : str
+        The axis that has the value: "y" for a horizontal line, "x" for a vertical one.
+    named : str
+        Where its name is: "legend" (lines of one label share an entry) or "margin", at the right end of the line.
+    colour : int, optional
+        Number of its colour; grey without one.
+    """
+
+    value: float
+    label: str = ""
+    kind: LineKind = "theory"
+    axis: Literal["x", "y"] = "y"
+    named: Literal["legend", "margin"] = "legend"
+    colour: int | None = None
+
+
+@dataclass(frozen=True)
+class Span:
+    """A shaded phase: all of the panel between two values of x."""
+
+    start: float
+    end: float
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Events:
+    """Marks along the upper edge of a panel, such as drops.
+
+    Parameters
+    ----------
+    label : str
+        Name in the legend; events of one label share an entry.
+    x : array
+        Where they are.
+    colour : int, optional
+        Number of their colour; black without one.
+    """
+
+    label: str
+    x: Array
+    colour: int | None = None
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes.
+    """A pair of axes and what they show.
 
     Parameters
     ----------
     x_label, y_label : str
         What the axes show, with the unit.
     curves : sequence of Curve
-        What is drawn.
+        The curves, the later ones in front.
     title : str
-        What tells this panel from the others.
-    x_ticks : sequence of str, optional
-        Words for the places 0, 1, ... on the x axis.
+        Title of the panel; it tells panels apart.
+    lines : sequence of StraightLine
+        Reference lines and limits.
+    events : sequence of Events
+        Marks along the upper edge.
+    spans : sequence of Span
+        Shaded phases.
+    x_ticks, y_ticks : sequence of str, optional
+        Words at 0, 1, ... on an axis.
+    x_range : pair of float, optional
+        Ends of the x axis; otherwise those of the curves.
     from_zero : bool
         Whether the y axis begins at 0.
     y_top : float, optional
-        End of the y axis, where the curves leave what is of interest.
+        End of the y axis, if the curves leave the range of interest.
     log_x, log_y : bool
         Whether an axis is logarithmic; such a y axis does not begin at 0.
     y_bottom : float, optional
         Beginning of a logarithmic y axis.
+    y_down : bool
+        Whether the y axis points downwards.
+    y_whole : bool
+        Whether the y axis counts: its ticks are whole numbers.
+    first_in_front : bool
+        Whether the earlier curves are in front, not the later ones.
+    dashed : bool
+        Whether step curves differ in their dashes too, because they may lie on one another.
+    columns : int
+        Columns of the chart that the panel takes.
     """
 
     x_label: str
     y_label: str
     curves: Sequence[Curve]
     title: str = ""
+    lines: Sequence[StraightLine] = ()
+    events: Sequence[Events] = ()
+    spans: Sequence[Span] = ()
     x_ticks: Sequence[str] | None = None
+    y_ticks: Sequence[str] | None = None
+    x_range: tuple[float, float] | None = None
     from_zero: bool = True
     y_top: float | None = None
     log_x: bool = False
     log_y: bool = False
     y_bottom: float | None = None
+    y_down: bool = False
+    y_whole: bool = False
+    first_in_front: bool = False
+    dashed: bool = False
+    columns: int = 1
 
 
 @dataclass(frozen=True)
@@ -85,36 +184,102 @@ class Chart:
     Parameters
     ----------
     title : str
-        What it shows.
+        Title of the chart.
     panels : sequence of Panel
-        The panels.
+        The panels, row by row.
     columns : int
-        How many stand side by side.
-    share_y : bool
-        Whether the panels have one scale.
+        Number of columns.
+    share_x, share_y : bool
+        Whether the panels of a column have one x axis, those of a row one scale of y.
+    legend : str
+        "chart" for one legend below all panels, "panel" for one above each.
+    size_inches : pair of float
+        Width and height.
     """
 
     title: str
     panels: Sequence[Panel]
     columns: int = 1
+    share_x: bool = False
     share_y: bool = False
+    legend: Literal["chart", "panel"] = "chart"
     size_inches: tuple[float, float] = (12.0, 7.5)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON: numbers, strings, lists; a number that is not finite is None."""
+        content: dict[str, Any] = _plain(asdict(self))
+        return content
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> "Chart":
+        """Read what `to_dict` gave."""
+        panels = tuple(_panel(panel) for panel in content["panels"])
+        return cls(**{**content, "panels": panels, "size_inches": tuple(content["size_inches"])})
 
     @property
     def table(self) -> "pd.DataFrame":
-        """All points: a row each, with panel, curve, kind, x, y, low and high."""
+        """All points of curves, lines and events: a row each, with panel, curve, kind, x, y, low and high."""
         import pandas as pd  # noqa: PLC0415  half a second that drawing alone does not need
 
-        frames = [_rows(number, panel, curve) for number, panel in enumerate(self.panels) for curve in panel.curves]
+        frames = [rows for number, panel in enumerate(self.panels) for rows in _panel_rows(number, panel)]
         return pd.concat([pd.DataFrame(frame) for frame in frames], ignore_index=True)
 
 
-def _rows(number: int, panel: Panel, curve: Curve) -> dict[str, object]:
+def _plain(content: Any) -> Any:
+    if isinstance(content, Mapping):
+        return {key: _plain(value) for key, value in content.items()}
+    if isinstance(content, np.ndarray | np.generic):
+        return _plain(content.tolist())
+    if isinstance(content, list | tuple):
+        return [_plain(value) for value in content]
+    return None if isinstance(content, float) and not isfinite(content) else content
+
+
+def _panel(content: Mapping[str, Any]) -> Panel:
+    parts = {"curves": _curve, "lines": _line, "events": _events, "spans": _span}
+    read = {name: tuple(make(one) for one in content[name]) for name, make in parts.items()}
+    x_range = content["x_range"]
+    return Panel(**{**content, **read, "x_range": None if x_range is None else tuple(x_range)})
+
+
+def _curve(content: Mapping[str, Any]) -> Curve:
+    arrays = ("x", "y", "low", "high", "x_low", "x_high")
+    return Curve(**{**content, **{name: _array(content[name]) for name in arrays}})
+
+
+def _line(content: Mapping[str, Any]) -> StraightLine:
+    return StraightLine(**content)
+
+
+def _events(content: Mapping[str, Any]) -> Events:
+    return Events(**{**content, "x": _array(content["x"])})
+
+
+def _span(content: Mapping[str, Any]) -> Span:
+    return Span(**content)
+
+
+def _array(values: Sequence[float | None] | None) -> Any:
+    return None if values is None else np.array(values, dtype=float)
+
+
+def _panel_rows(number: int, panel: Panel) -> Iterator[dict[str, object]]:
+    for curve in panel.curves:
+        yield _rows(number, panel, curve, curve.kind)
+    nowhere = np.array([np.nan])
+    for line in panel.lines:
+        x, y = (np.array([line.value]) if line.axis == axis else nowhere for axis in ("x", "y"))
+        yield _rows(number, panel, Curve(line.label, x, y), line.kind)
+    for events in panel.events:
+        yield _rows(number, panel, Curve(events.label, events.x, np.full(len(events.x), np.nan)), "event")
+
+
+def _rows(number: int, panel: Panel, curve: Curve, kind: str) -> dict[str, object]:
     missing = np.full(len(curve.x), np.nan)
     return {
         "panel": np.full(len(curve.x), panel.title or str(number + 1), dtype=object),
         "curve": np.full(len(curve.x), curve.label, dtype=object),
-        "kind": np.full(len(curve.x), curve.kind, dtype=object),
+        "kind": np.full(len(curve.x), kind, dtype=object),
         panel_column(panel.x_label): np.asarray(curve.x, dtype=float),
         panel_column(panel.y_label): np.asarray(curve.y, dtype=float),
         "low": missing if curve.low is None else np.asarray(curve.low, dtype=float),
@@ -123,5 +288,5 @@ def _rows(number: int, panel: Panel, curve: Curve) -> dict[str, object]:
 
 
 def panel_column(label: str) -> str:
-    """Name a column after an axis."""
+    """Return the name of the column that holds the values of an axis."""
     return label.replace("\n", " ")

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
+from ackclock.pictures import comparison_chart
 from ackclock.prediction import (
     Inapplicable,
     Measured,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
     from rich.console import Console
+
+    from ackclock.charts import Chart
 
 
 @dataclass(frozen=True)
@@ -73,11 +76,15 @@ class Comparison:
             )
         return pd.DataFrame(rows)
 
-    def plot(self) -> "Figure":
-        """Draw each prediction that a run can measure, as a part of what was simulated."""
-        from ackclock.plots import comparison_picture  # noqa: PLC0415  half a second that other uses need not pay
+    def chart(self) -> "Chart":
+        """Describe each prediction that a run can measure, relative to what was simulated, as data to draw."""
+        return comparison_chart(self.result.summary["title"], [pair for pair in self.pairs if _both(pair)])
 
-        return comparison_picture(self.result.summary["title"], [pair for pair in self.pairs if _both(pair)])
+    def plot(self) -> "Figure":
+        """Draw `chart`."""
+        from ackclock.plots import chart_picture  # noqa: PLC0415  half a second that other uses need not pay
+
+        return chart_picture(self.chart())
 
     def picture(self) -> "Figure":
         """Draw the run's windows and queues with the theory's lines."""

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ackclock import storage
 from ackclock.errors import ResultError
+from ackclock.pictures import overview_chart
 from ackclock.precision import is_short, precision_summary, precision_warnings
 from ackclock.quantities import FLOW_QUANTITIES, LINK_QUANTITIES
 from ackclock.recoveries import RECOVERY_QUANTITIES, recovery_rows
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from ackclock.charts import Chart
     from ackclock.prediction import ReferenceLine
     from ackclock.replication import Replication
 
@@ -188,8 +190,8 @@ class Result:
             raise ResultError(message)
         return self.traces[name]
 
-    def plot(self, reference_lines: Sequence[ReferenceLine] = ()) -> Figure:
-        """Draw cwnd and queues against one time axis.
+    def chart(self, reference_lines: Sequence[ReferenceLine] = ()) -> Chart:
+        """Describe the run's picture, cwnd and queues on one time axis, as data.
 
         Parameters
         ----------
@@ -201,12 +203,27 @@ class Result:
         ResultError
             The run recorded no overview to draw.
         """
-        from ackclock.plots import overview_picture  # noqa: PLC0415  half a second that other uses need not pay
-
         if OVERVIEW not in self.traces:
             message = "picture: nothing to draw; the run recorded no overview; run it again with picture=True"
             raise ResultError(message)
-        return overview_picture(self.resolved, self.traces[OVERVIEW], reference_lines)
+        return overview_chart(self.resolved, self.traces[OVERVIEW], reference_lines)
+
+    def plot(self, reference_lines: Sequence[ReferenceLine] = ()) -> Figure:
+        """Draw `chart`.
+
+        Parameters
+        ----------
+        reference_lines : sequence of ReferenceLine, optional
+            Lines of the theory.
+
+        Raises
+        ------
+        ResultError
+            The run recorded no overview to draw.
+        """
+        from ackclock.plots import chart_picture  # noqa: PLC0415  half a second that other uses need not pay
+
+        return chart_picture(self.chart(reference_lines))
 
     def save(self, folder: str | Path, *, picture: bool = True, reference_lines: Sequence[ReferenceLine] = ()) -> None:
         """Write result.json, traces/*.parquet, captures/*.pcapng and the picture (png, svg).

@@ -41,7 +41,7 @@ def preset_names() -> tuple[str, ...]:
 
 
 def inherited(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Completes each preset with the fields, and the fields of tables, of the preset that it `extends`.
+    """Complete each preset with the fields, and the fields of tables, of the preset that it `extends`.
 
     Parameters
     ----------

@@ -1,0 +1,145 @@
+"""The parts that pictures of runs share: values that hold until the next, a band of many flows, the warm-up."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ackclock.charts import Curve, Panel, Span, StraightLine
+from ackclock.scenario import Resolved
+from ackclock.wording import plural
+
+if TYPE_CHECKING:
+    from ackclock.prediction import ReferenceLine
+
+MOST_LINES: Final = 6
+"""Lines that a panel has at most: as many colours as a reader tells apart."""
+GRID_POINTS: Final = 1000
+MOST_SAMPLES: Final = 2_000_000
+"""Sample of all flows of a band together."""
+TIME: Final = "time [s]"
+ALIKE: Final = 0.01
+"""Values of the theory that differ by less, relative to the smaller one, are one line."""
+MOST_THEORY_LINES: Final = 3
+
+
+def end_s(resolved: Resolved) -> float:
+    """Return the end of the run [s]."""
+    return resolved.run.duration_s
+
+
+def of_kind(overview: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """Return the rows of the overview that have a kind, such as "cwnd"."""
+    return overview[overview["kind"] == kind]
+
+
+def by_name(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the rows of each flow or link that has any."""
+    return {str(name): own for name, own in rows.groupby("name", observed=True)}
+
+
+def warmup(resolved: Resolved, label: str = "") -> tuple[Span, ...]:
+    """Return the phase that is not measured, if there is one."""
+    end = resolved.run.warmup_s
+    return (Span(0.0, end, label),) if end > 0.0 else ()
+
+
+def held(rows: pd.DataFrame, times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sample a value that holds until the next; nan before its first row."""
+    if rows.empty:
+        return np.full(len(times), np.nan)
+    last = np.searchsorted(rows["time_s"].to_numpy(), times, side="right") - 1
+    return np.where(last >= 0, rows["value"].to_numpy()[np.maximum(last, 0)], np.nan)
+
+
+def step_curve(label: str, rows: pd.DataFrame, end: float, colour: int) -> Curve:
+    """Return the curve of a value that holds until the next, the last one until the end."""
+    times = np.append(rows["time_s"].to_numpy(dtype=float), end)
+    values = np.append(rows["value"].to_numpy(dtype=float), rows["value"].iloc[-1])
+    return Curve(label, times, values, "step", colour)
+
+
+def grid(resolved: Resolved) -> NDArray[np.float64]:
+    """Return the times at which a band samples its flows [s]; the more flows, the fewer."""
+    points = max(20, min(GRID_POINTS, MOST_SAMPLES // len(resolved.flow_names)))
+    return np.linspace(0.0, end_s(resolved), points)
+
+
+def flow_curves(resolved: Resolved, values: Mapping[str, pd.DataFrame]) -> tuple[Curve, ...]:
+    """Draw a line for each flow, or a band of the flows of large groups and lines for the flows beside them.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    values : mapping of str to DataFrame
+        Rows of `time_s` and `value` by the flow's name; each value holds until the next.
+    """
+    single, banded = _split(resolved)
+    band = _band([values[name] for name in banded if name in values], grid(resolved))
+    first = 1 if band else 0
+    lines = [
+        step_curve(name, values[name], end_s(resolved), number)
+        for number, name in enumerate(single, first)
+        if name in values
+    ]
+    return (*band, *lines)
+
+
+def _split(resolved: Resolved) -> tuple[list[str], list[str]]:
+    """Divide the flows into those that have a line each and those of the band."""
+    names = list(resolved.flow_names)
+    if len(names) <= MOST_LINES:
+        return names, []
+    single = {flow.name for flow in resolved.flows if flow.count == 1}
+    if len(single) >= MOST_LINES:
+        return [], names
+    return [name for name in names if name in single], [name for name in names if name not in single]
+
+
+def _band(flows: Sequence[pd.DataFrame], times: NDArray[np.float64]) -> tuple[Curve, ...]:
+    """Return the band from the lowest to the highest value and the median; a flow counts from its first value on."""
+    if not flows:
+        return ()
+    values = np.stack([held(rows, times) for rows in flows])
+    started = ~np.isnan(values).all(axis=0)
+    times, values = times[started], values[:, started]
+    low, median, high = np.nanmin(values, axis=0), np.nanmedian(values, axis=0), np.nanmax(values, axis=0)
+    label = f"lowest to highest of {plural(len(flows), 'flow')}"
+    return (
+        Curve(label, times, median, "step-band", 0, low, high),
+        Curve("median", times, median, "step", 0),
+    )
+
+
+def window_panel(
+    resolved: Resolved, overview: pd.DataFrame, title: str = "", lines: Iterable[StraightLine] = ()
+) -> Panel:
+    """Draw each flow's cwnd over the whole run."""
+    return Panel(
+        TIME,
+        "cwnd [packets]",
+        flow_curves(resolved, by_name(of_kind(overview, "cwnd"))),
+        title,
+        tuple(lines),
+        spans=warmup(resolved, "warm-up, not measured"),
+        x_range=(0.0, end_s(resolved)),
+    )
+
+
+def named_lines(lines: "Iterable[ReferenceLine]") -> tuple[StraightLine, ...]:
+    """Return reference lines that have their names at the right."""
+    return tuple(StraightLine(line.value, f"{line.label} = {line.value:.4g}", named="margin") for line in lines)
+
+
+def theory_lines(values: Iterable[float], label: str) -> tuple[StraightLine, ...]:
+    """Return a line for each value, those that are alike once; none if they would be many."""
+    distinct: list[float] = []
+    for value in sorted(values):
+        if not distinct or value > distinct[-1] * (1.0 + ALIKE):
+            distinct.append(value)
+    if len(distinct) > MOST_THEORY_LINES:
+        return ()
+    return tuple(StraightLine(value, label.format(f"{value:.3g}")) for value in distinct)

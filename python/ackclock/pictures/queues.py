@@ -1,0 +1,91 @@
+"""The queues of a run in packets, with buffers and drops."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import pandas as pd
+
+from ackclock.charts import Events, Panel, StraightLine
+from ackclock.pictures.parts import MOST_LINES, TIME, by_name, end_s, of_kind, step_curve, warmup
+from ackclock.scenario import Resolved
+from ackclock.scenario.resolved_queues import PacketBuffer
+from ackclock.wording import plural
+
+HEADROOM: Final = 1.05
+FAR: Final = 4.0
+"""A buffer is not drawn if it exceeds the longest queue by this factor: the queue would be a line on the axis."""
+
+
+def longest_queues(overview: pd.DataFrame) -> list[str]:
+    """Return the names of the links where a packet waited, the longest queues first, as many as there are colours.
+
+    The packet in transmission counts, so a queue of one packet is no wait.
+    """
+    longest = of_kind(overview, "queue").groupby("name", observed=True)["value"].max()
+    waited = longest[longest > 1.0].sort_values(ascending=False, kind="stable")
+    return [str(name) for name in waited.index[:MOST_LINES]]
+
+
+def queue_panel(
+    resolved: Resolved,
+    overview: pd.DataFrame,
+    names: Sequence[str],
+    title: str = "",
+    lines: Sequence[StraightLine] = (),
+) -> Panel:
+    """Draw the queues of some links over the whole run, their buffers and all drops.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    overview : DataFrame
+        The overview trace.
+    names : sequence of str
+        The links, the longest queue first.
+    title : str
+        Title of the panel.
+    lines : sequence of StraightLine
+        What the theory says of these queues.
+    """
+    queued = by_name(of_kind(overview, "queue"))
+    curves = [step_curve(name, queued[name], end_s(resolved), number) for number, name in enumerate(names)]
+    shown = max([*(float(curve.y.max()) for curve in curves), *(line.value for line in lines)])
+    near, far = _buffers(resolved, names, FAR * shown)
+    top = HEADROOM * max([shown, *(line.value for line in near)]) if far else None
+    return Panel(
+        TIME,
+        "queue [packets]",
+        curves,
+        title,
+        (*near, *far, *lines),
+        drop_events(overview, names),
+        warmup(resolved),
+        x_range=(0.0, end_s(resolved)),
+        y_top=top,
+        y_whole=True,
+        first_in_front=True,
+    )
+
+
+def drop_events(overview: pd.DataFrame, names: Sequence[str]) -> tuple[Events, ...]:
+    """Return the drops of each link, in the colour of its queue."""
+    return tuple(
+        Events("drop", rows["time_s"].to_numpy(dtype=float), names.index(name) if name in names else None)
+        for name, rows in by_name(of_kind(overview, "drop")).items()
+    )
+
+
+def _buffers(resolved: Resolved, names: Sequence[str], far: float) -> tuple[list[StraightLine], list[StraightLine]]:
+    """Return the lines of the buffers up to a size, and those of larger ones, with their sizes."""
+    near, beyond = [], []
+    for number, name in enumerate(names):
+        buffer = resolved.links_by_name[name].buffer
+        if not isinstance(buffer, PacketBuffer):
+            continue
+        if buffer.packets <= far:
+            near.append(StraightLine(float(buffer.packets), "buffer", "limit", colour=number))
+        else:
+            label = f"buffer of {name}, above: {plural(buffer.packets, 'packet')}"
+            beyond.append(StraightLine(float(buffer.packets), label, "limit", colour=number))
+    return near, beyond

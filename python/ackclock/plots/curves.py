@@ -1,0 +1,101 @@
+"""Draws the curves of a panel, each kind in its way."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from ackclock.charts import Curve, Kind, Panel
+from ackclock.plots.style import COLOURS, DASHES, MARKERS
+
+PAPER: dict[str, Any] = {
+    "color": "black",
+    "marker": "*",
+    "markersize": 17.0,
+    "markerfacecolor": "none",
+    "markeredgewidth": 1.6,
+    "linestyle": "",
+    "zorder": 4,
+}
+MARKED_THEORY = 12
+"""Hollow marks along a line of theory, so that it differs from others by more than its colour."""
+WITH_INTERVALS = frozenset({"simulation", "marks"})
+LONGEST_MARKED = 60
+"""Points of a curve that still get a mark each."""
+BEHIND, STEP_BETWEEN = 2.9, 0.1
+"""Height of the first curve, and how much lower each further one is, where the first is in front."""
+
+
+def draw_curves(axes: Axes, panel: Panel) -> dict[str, Any]:
+    """Draw the curves of a panel, and return what the legend shows of each label."""
+    labels = list(dict.fromkeys(curve.label for curve in panel.curves))
+    handles: dict[str, Any] = {}
+    for order, curve in enumerate(panel.curves):
+        number = labels.index(curve.label) if curve.colour is None else curve.colour
+        handle = _draw(axes, curve, number, dashed=panel.dashed)
+        if panel.first_in_front:
+            handle.set_zorder(BEHIND - STEP_BETWEEN * order)
+        handles.setdefault(curve.label, handle)
+    return handles
+
+
+def _draw(axes: Axes, curve: Curve, number: int, *, dashed: bool) -> Any:
+    look = _look(curve, number, dashed=dashed)
+    if curve.kind in {"band", "step-band"}:
+        return _draw_band(axes, curve, **look)
+    (line,) = axes.plot(curve.x, curve.y, label=shown(curve.label), **look)
+    _draw_intervals(axes, curve, look["color"])
+    for x, y, note in zip(curve.x, curve.y, curve.notes or (), strict=curve.notes is not None):
+        axes.annotate(note, (x, y), xytext=(0, 6), textcoords="offset points", ha="center")
+    return line
+
+
+def _look(curve: Curve, number: int, *, dashed: bool) -> dict[str, Any]:
+    """Choose colour, line and mark of a curve by its kind and number."""
+    colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+    looks: dict[Kind, dict[str, Any]] = {
+        "simulation": {"marker": marker, "markersize": 6.0} if len(curve.x) <= LONGEST_MARKED else {},
+        "marks": {"linestyle": "", "marker": marker},
+        "theory": {"linestyle": "--", **_hollow(curve, marker)},
+        "theory-2": {"linestyle": "-.", **_hollow(curve, marker)},
+        "thick": {"linewidth": 6.0, "alpha": 0.35, "zorder": 1},
+        "paper": PAPER,
+        "step": {"drawstyle": "steps-post", "linestyle": DASHES[number % len(DASHES)] if dashed else "-"},
+        "band": {"alpha": 0.18},
+        "step-band": {"alpha": 0.25, "step": "post", "zorder": 1.5},
+        "guide": {"color": "0.45", "linestyle": ":", "linewidth": 1.4},
+    }
+    return {"color": colour, **looks[curve.kind]}
+
+
+def _hollow(curve: Curve, marker: str) -> dict[str, Any]:
+    every = max(1, len(curve.x) // MARKED_THEORY)
+    return {"linewidth": 1.6, "marker": marker, "markersize": 5.0, "markevery": every, "markerfacecolor": "none"}
+
+
+def _draw_band(axes: Axes, curve: Curve, **look: Any) -> Any:
+    low, high = (curve.y if end is None else end for end in (curve.low, curve.high))
+    return axes.fill_between(curve.x, low, high, linewidth=0, label=shown(curve.label), **look)
+
+
+def _draw_intervals(axes: Axes, curve: Curve, colour: str) -> None:
+    if curve.kind not in WITH_INTERVALS:
+        return
+    y_error = _error(curve.y, curve.low, curve.high)
+    x_error = _error(curve.x, curve.x_low, curve.x_high)
+    if y_error is not None:
+        axes.errorbar(curve.x, curve.y, yerr=y_error, color=colour, capsize=3.0, linestyle="")
+    if x_error is not None:
+        axes.errorbar(curve.x, curve.y, xerr=x_error, color=colour, elinewidth=2.5, alpha=0.5, linestyle="")
+
+
+def _error(middle: Any, low: Any, high: Any) -> Any:
+    """Return how far the interval extends downwards and upwards; None if there is no interval."""
+    if low is None or high is None or np.array_equal(low, high, equal_nan=True):
+        return None
+    return np.maximum(np.nan_to_num(np.stack([middle - low, high - middle])), 0.0)
+
+
+def shown(label: str) -> str:
+    """Keep matplotlib from hiding a label that begins with an underscore."""
+    return f" {label}" if label.startswith("_") else label

@@ -1,0 +1,129 @@
+"""Draws a chart: its panels, their axes and legends."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+from ackclock.charts import Chart, Panel
+from ackclock.plots.curves import draw_curves
+from ackclock.plots.legends import Handles, put_chart_legend, put_panel_legend
+from ackclock.plots.lines import draw_events, draw_lines, draw_spans, put_margin_names
+from ackclock.plots.style import style
+
+FEW_DECADES = 2.3
+WORD_TICK_SIZE = 10.0
+
+
+def chart_picture(chart: Chart) -> Figure:
+    """Draw a chart.
+
+    Parameters
+    ----------
+    chart : Chart
+        What to draw.
+
+    Returns
+    -------
+    Figure
+        Simulations are solid with a mark a point, theory is dashed, the paper's numbers are stars. Colours are those of
+        Okabe and Ito, and no two curves differ by colour alone.
+    """
+    with style():
+        figure = Figure(figsize=chart.size_inches, dpi=100, layout="constrained")
+        grid = _axes(figure, chart)
+        handles: Handles = {}
+        for axes, panel in zip(grid, chart.panels, strict=True):
+            own = _draw_panel(axes, panel)
+            if chart.legend == "panel":
+                put_panel_legend(axes, panel, own, chart)
+            handles = own | handles
+        figure.suptitle(chart.title, wrap=True, fontsize=14.0)
+        if chart.legend == "chart":
+            put_chart_legend(figure, handles)
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # laid out: saving it in several formats need not do it again
+    return figure
+
+
+def _axes(figure: Figure, chart: Chart) -> list[Axes]:
+    """Place the panels row by row."""
+    columns = min(chart.columns, sum(panel.columns for panel in chart.panels))
+    places, used = [], 0
+    for panel in chart.panels:
+        places.append(divmod(used, columns))
+        used += panel.columns
+    rows = -(-used // columns)
+    grid = figure.add_gridspec(rows, columns)
+    drawn: list[Axes] = []
+    for (row, column), panel in zip(places, chart.panels, strict=True):
+        beside = next((axes for axes, place in zip(drawn, places, strict=False) if place[0] == row), None)
+        above = next((axes for axes, place in zip(drawn, places, strict=False) if place[1] == column), None)
+        axes = figure.add_subplot(
+            grid[row, column : column + panel.columns],
+            sharex=above if chart.share_x else None,
+            sharey=beside if chart.share_y else None,
+        )
+        _label(axes, panel, below=not chart.share_x or row == rows - 1, left=not chart.share_y or column == 0)
+        drawn.append(axes)
+    return drawn
+
+
+def _label(axes: Axes, panel: Panel, *, below: bool, left: bool) -> None:
+    """Label the axes; numbers of a shared axis are at its outer end only."""
+    axes.set_title(panel.title, fontsize=12.0)
+    if below:
+        axes.set_xlabel(panel.x_label)
+    axes.set_ylabel(panel.y_label)
+    axes.tick_params(labelbottom=below, labelleft=left)
+
+
+def _draw_panel(axes: Axes, panel: Panel) -> Handles:
+    handles = {
+        **draw_curves(axes, panel),
+        **draw_lines(axes, panel.lines),
+        **draw_events(axes, panel.events),
+        **draw_spans(axes, panel.spans),
+    }
+    _set_x(axes, panel)
+    _set_y(axes, panel)
+    put_margin_names(axes, panel.lines)
+    return handles
+
+
+def _set_x(axes: Axes, panel: Panel) -> None:
+    if panel.x_ticks is not None:
+        axes.set_xticks(range(len(panel.x_ticks)), list(panel.x_ticks))
+    if panel.log_x:
+        axes.set_xscale("log")
+        _number_decades(axes.xaxis)
+    if panel.x_range is not None:
+        axes.set_xlim(*panel.x_range)
+
+
+def _set_y(axes: Axes, panel: Panel) -> None:
+    if panel.y_ticks is not None:
+        axes.set_yticks(range(len(panel.y_ticks)), list(panel.y_ticks), fontsize=WORD_TICK_SIZE)
+        axes.set_ylim(-0.7, len(panel.y_ticks) - 0.3)
+    elif panel.log_y:
+        axes.set_yscale("log")
+        axes.set_ylim(bottom=panel.y_bottom)
+        _number_decades(axes.yaxis)
+    elif panel.from_zero:
+        axes.set_ylim(bottom=0.0)
+    if panel.y_top is not None:
+        axes.set_ylim(top=panel.y_top)
+    if panel.y_whole:
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    if panel.y_down:
+        axes.invert_yaxis()
+
+
+def _number_decades(axis: Axis) -> None:
+    """Write numbers, not powers; over few decades more than one in each."""
+    low, high = sorted(axis.get_view_interval())
+    few = np.log10(high / low) < FEW_DECADES
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
