@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from ackclock.cli import app
 from ackclock.errors import SweepError
-from ackclock.experiments import Made, Paper, Reproduction, chosen, papers, reproduce
+from ackclock.experiments import Paper, ReproducedItem, Reproduction, chosen, papers, reproduce
 from ackclock.experiments.criteria import verdict
 from ackclock.experiments.frame import Finding, Setting, item_module
 from ackclock.experiments.report import STATES
@@ -67,38 +67,38 @@ def test_engset_lists_all_sixteen_figures_and_eleven_tables() -> None:
 
 
 def test_every_verdict_can_fail(made: tuple[Reproduction, Path]) -> None:
-    for one in made[0].made:
+    for one in made[0].items:
         for row in one.item.expected:
             wrong = 1e9 if "most" in row.criterion else -1e9
             assert verdict(row, Finding(wrong, wrong)) == "differs"
 
 
 def test_the_record_of_each_item_is_what_the_quick_form_finds(made: tuple[Reproduction, Path]) -> None:
-    found = {f"{one.item.paper}/{one.item.name}": STATES[one.verdict] for one in made[0].made}
-    assert found == {f"{one.item.paper}/{one.item.name}": one.item.state for one in made[0].made}
+    found = {f"{one.item.paper}/{one.item.name}": STATES[one.verdict] for one in made[0].items}
+    assert found == {f"{one.item.paper}/{one.item.name}": one.item.state for one in made[0].items}
 
 
 def test_every_expected_number_is_found(made: tuple[Reproduction, Path]) -> None:
-    missing = [key for one in made[0].made for key, found in one.verdicts.items() if found == "not shown"]
+    missing = [key for one in made[0].items for key, found in one.verdicts.items() if found == "not shown"]
     assert not missing
 
 
 def test_every_finding_is_expected(made: tuple[Reproduction, Path]) -> None:
-    for one in made[0].made:
+    for one in made[0].items:
         assert set(one.outcome.findings) == {row.key for row in one.item.expected}
 
 
 def test_the_reports_hold_every_item_number_and_figure(made: tuple[Reproduction, Path]) -> None:
     reproduction, out = made
     page, markdown = ((out / name).read_text(encoding="utf-8") for name in ("report.html", "report.md"))
-    for one in reproduction.made:
+    for one in reproduction.items:
         assert f"id='{one.item.paper}-{one.item.name}'" in page
         assert f"### {one.item.name}: {one.item.title}" in markdown
         for row in one.item.expected:
             assert row.claim.replace("|", "\\|") in markdown
         for name in one.outcome.charts:
             assert f"({one.item.paper}/{one.item.name}/{name}.png)" in markdown
-    assert page.count("<img ") == sum(len(one.outcome.charts) for one in reproduction.made)
+    assert page.count("<img ") == sum(len(one.outcome.charts) for one in reproduction.items)
     assert not re.search(r"(src|href)=['\"](?!data:|#)", page)
     for content in re.findall(r"base64,([^']+)'", page):
         assert base64.b64decode(content).startswith(b"\x89PNG")
@@ -106,7 +106,7 @@ def test_the_reports_hold_every_item_number_and_figure(made: tuple[Reproduction,
 
 def test_every_figure_has_pictures_and_its_numbers(made: tuple[Reproduction, Path]) -> None:
     reproduction, out = made
-    for one in reproduction.made:
+    for one in reproduction.items:
         folder = out / one.item.paper / one.item.name
         for name, chart in one.outcome.charts.items():
             assert (folder / f"{name}.svg").stat().st_size > 1000
@@ -163,7 +163,7 @@ def test_what_came_out_otherwise_than_on_record_is_said() -> None:
     from ackclock.experiments.report import _why  # noqa: PLC0415
 
     ((_, (item,)),) = chosen(["bottlenecks/figure-9"])
-    one = Made(item, item_module("bottlenecks", item.module).outcome, {"throughput": "differs"})  # type: ignore[arg-type]
+    one = ReproducedItem(item, item_module("bottlenecks", item.module).outcome, {"throughput": "differs"})  # type: ignore[arg-type]
     assert "this run: differs" in _why(one)
 
 

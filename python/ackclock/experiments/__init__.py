@@ -1,11 +1,11 @@
-"""Every figure and table of the papers, made again with one command, beside what the paper says.
+"""Every figure and table of the papers, reproduced with one command, beside what the paper says.
 
 A folder a paper: `paper.toml` lists its items, `expected.csv` holds its numbers and claims with the criterion for each,
 `scenarios/` its scenarios, and a module an item makes it (`ackclock.experiments.frame` says how).
 """
 
-from ackclock.experiments.made import Made, Reproduction
 from ackclock.experiments.papers import Item, Paper, chosen, papers
 from ackclock.experiments.reproducing import reproduce
+from ackclock.experiments.reproduction import ReproducedItem, Reproduction
 
-__all__ = ["Item", "Made", "Paper", "Reproduction", "chosen", "papers", "reproduce"]
+__all__ = ["Item", "Paper", "ReproducedItem", "Reproduction", "chosen", "papers", "reproduce"]

@@ -1,13 +1,25 @@
-"""What an item of a paper is made of: its scenarios, what came of them, and what it found.
+"""The parts of an item of a paper: its scenarios, its runs, and what it found.
 
-The module of an item has two functions: `scenarios(setting)` gives resolved scenarios by label, `outcome(setting,
-runs)` what the runs say. So the runs of all items are one list, which all cores share and an interrupted command goes
-on with.
+The module of an item has two functions: `scenarios(setting)` returns resolved scenarios by key, `outcome(setting,
+runs)` what the runs say. So the runs of all items are one list, which all cores share and which an interrupted command
+resumes.
+
+The key of a run holds its parameters, never a text that is built and parsed. A module with one parameter uses its
+value; one with several uses a tuple or a frozen dataclass such as `engset.path.Web`; one with several kinds of runs
+uses a union of tuples that begin with a `Literal`::
+
+    Key = tuple[Literal["rise"], int, float] | tuple[Literal["fall"], float]
+
+    def scenarios(setting: Setting) -> Mapping[Key, Resolved]: ...
+    def outcome(setting: Setting, runs: Mapping[Key, Run]) -> Outcome: ...
+
+The type checker then refuses a key that no run has, which otherwise would be a KeyError after the simulations.
+`key_text` writes a key for people.
 """
 
 import copy
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -135,13 +147,26 @@ class Outcome:
 class ItemModule(Protocol):
     """The module of an item."""
 
-    def scenarios(self, setting: Setting) -> Mapping[str, Resolved]:
-        """Give the resolved scenarios by label."""
+    def scenarios(self, setting: Setting) -> Mapping[Hashable, Resolved]:
+        """Return the resolved scenarios by key."""
         ...
 
-    def outcome(self, setting: Setting, runs: Mapping[str, Run]) -> Outcome:
-        """Say what the runs found."""
+    def outcome(self, setting: Setting, runs: Mapping[Any, Run]) -> Outcome:
+        """Return what the runs found."""
         ...
+
+
+def key_text(key: Hashable) -> str:
+    """Write the key of a run for people, as in the column `run` of runs.csv.
+
+    Examples
+    --------
+    >>> key_text(("rise", 13, 0.1)), key_text("shown"), key_text(((0.01, 10.0), 3))
+    ('rise 13 0.1', 'shown', '0.01 10 3')
+    """
+    if isinstance(key, tuple):
+        return " ".join(key_text(part) for part in key)
+    return f"{key:g}" if isinstance(key, float) else str(key)
 
 
 def item_module(paper: str, name: str) -> ItemModule:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import ackclock
 from ackclock.experiments.criteria import Expected
 from ackclock.experiments.frame import Finding
-from ackclock.experiments.made import Made, Reproduction, item_folder
 from ackclock.experiments.papers import Item, Paper
+from ackclock.experiments.reproduction import ReproducedItem, Reproduction, item_folder
 from ackclock.tables import TableText, rich_table
 
 if TYPE_CHECKING:
@@ -42,12 +42,12 @@ def verdict_table(reproduction: Reproduction) -> "pd.DataFrame":
     import pandas as pd  # noqa: PLC0415  half a second that other uses need not pay
 
     rows = []
-    for made in reproduction.made:
-        for row in made.item.expected:
-            found = made.finding(row.key)
+    for reproduced in reproduction.items:
+        for row in reproduced.item.expected:
+            found = reproduced.finding(row.key)
             rows.append(
                 {
-                    "paper": made.item.paper,
+                    "paper": reproduced.item.paper,
                     "item": row.item,
                     "key": row.key,
                     "claim": row.claim,
@@ -60,7 +60,7 @@ def verdict_table(reproduction: Reproduction) -> "pd.DataFrame":
                     "high": found.measure.high,
                     "judged": row.judged,
                     "criterion": row.criterion,
-                    "verdict": made.verdicts[row.key],
+                    "verdict": reproduced.verdicts[row.key],
                     "note": found.note,
                 }
             )
@@ -86,12 +86,12 @@ def print_verdicts(reproduction: Reproduction, console: "Console") -> None:
 
 def markdown_report(reproduction: Reproduction) -> str:
     """Write the report as Markdown, its figures as links to the files beside it."""
-    lines = ["# The papers, made again", "", *_summary(reproduction), ""]
+    lines = ["# The papers, reproduced", "", *_summary(reproduction), ""]
     for paper, items in reproduction.papers:
         lines += [f"## {paper.title}", "", f"{paper.authors}; {paper.source}.", ""]
         lines += [*(f"- {reading}" for reading in paper.readings), "", *_markdown_table(_overview(items)), ""]
-        for made in items:
-            lines += _markdown_item(made)
+        for reproduced in items:
+            lines += _markdown_item(reproduced)
     return "\n".join(lines) + "\n"
 
 
@@ -101,23 +101,23 @@ def html_report(reproduction: Reproduction, out: Path) -> str:
     Parameters
     ----------
     reproduction : Reproduction
-        What was made.
+        The items with their verdicts.
     out : Path
         Where its figures are.
     """
-    parts = ["<!doctype html><html lang='en'><head><meta charset='utf-8'><title>The papers, made again</title>"]
-    parts += [f"<style>{STYLE}</style></head><body><h1>The papers, made again</h1>"]
+    parts = ["<!doctype html><html lang='en'><head><meta charset='utf-8'><title>The papers, reproduced</title>"]
+    parts += [f"<style>{STYLE}</style></head><body><h1>The papers, reproduced</h1>"]
     parts += [f"<p>{html.escape(line)}</p>" for line in _summary(reproduction)]
     for paper, items in reproduction.papers:
         parts += [f"<h2>{html.escape(paper.title)}</h2><p>{html.escape(f'{paper.authors}; {paper.source}')}.</p>"]
         parts += ["<ul>", *(f"<li>{html.escape(reading)}</li>" for reading in paper.readings), "</ul>"]
         parts.append(_html_table(_overview(items), link=f"{paper.name}-"))
-        parts += [part for made in items for part in _html_item(made, out)]
+        parts += [part for reproduced in items for part in _html_item(reproduced, out)]
     return "\n".join([*parts, "</body></html>"]) + "\n"
 
 
 def _summary(reproduction: Reproduction) -> list[str]:
-    verdicts = [made.verdict for made in reproduction.made if made.item.module]
+    verdicts = [reproduced.verdict for reproduced in reproduction.items if reproduced.item.module]
     counts = ", ".join(f"{verdicts.count(verdict)} {STATES[verdict]}" for verdict in ("agrees", "partly", "differs"))
     form = "full" if reproduction.setting.full else "quick"
     kept = reproduction.points - reproduction.computed
@@ -130,30 +130,31 @@ def _summary(reproduction: Reproduction) -> list[str]:
     ]
 
 
-def _overview(items: tuple[Made, ...]) -> list[list[str]]:
+def _overview(items: tuple[ReproducedItem, ...]) -> list[list[str]]:
     rows = [["item", "what", "numbers and claims that agree", "verdict", "why"]]
-    for made in items:
-        agree = sum(verdict == "agrees" for verdict in made.verdicts.values())
-        count = f"{agree} of {len(made.verdicts)}" if made.verdicts else ""
-        rows.append([made.item.name, made.item.title, count, STATES.get(made.verdict, made.verdict), _why(made)])
+    for reproduced in items:
+        agree = sum(verdict == "agrees" for verdict in reproduced.verdicts.values())
+        count = f"{agree} of {len(reproduced.verdicts)}" if reproduced.verdicts else ""
+        state = STATES.get(reproduced.verdict, reproduced.verdict)
+        rows.append([reproduced.item.name, reproduced.item.title, count, state, _why(reproduced)])
     return rows
 
 
-def _why(made: Made) -> str:
+def _why(reproduced: ReproducedItem) -> str:
     """Give the reason on record; say so where this run came out otherwise."""
-    state = STATES.get(made.verdict, made.verdict)
-    if state == made.item.state:
-        return made.item.why
-    return f"{made.item.why} (On record: {made.item.state}; this run: {state}.)"
+    state = STATES.get(reproduced.verdict, reproduced.verdict)
+    if state == reproduced.item.state:
+        return reproduced.item.why
+    return f"{reproduced.item.why} (On record: {reproduced.item.state}; this run: {state}.)"
 
 
-def _rows(made: Made) -> Iterator[list[str]]:
-    for row in made.item.expected:
-        finding = made.finding(row.key)
+def _rows(reproduced: ReproducedItem) -> Iterator[list[str]]:
+    for row in reproduced.item.expected:
+        finding = reproduced.finding(row.key)
         judged = f"{row.criterion} ({row.judged}): {row.reason}"
         simulation = _simulation(row, finding)
         model = _number(finding.model, row)
-        yield [row.claim, row.where, _paper(row), model, simulation, judged, made.verdicts[row.key], finding.note]
+        yield [row.claim, row.where, _paper(row), model, simulation, judged, reproduced.verdicts[row.key], finding.note]
 
 
 def _paper(row: Expected) -> str:
@@ -177,16 +178,16 @@ def _simulation(row: Expected, finding: Finding) -> str:
     return text
 
 
-def _markdown_item(made: Made) -> list[str]:
-    item = made.item
-    lines = [f"### {item.name}: {item.title}", "", _why(made), ""]
-    if made.item.expected:
-        lines += [*_markdown_table([list(HEADERS), *_rows(made)]), ""]
-    for name, chart in made.outcome.charts.items():
+def _markdown_item(reproduced: ReproducedItem) -> list[str]:
+    item = reproduced.item
+    lines = [f"### {item.name}: {item.title}", "", _why(reproduced), ""]
+    if reproduced.item.expected:
+        lines += [*_markdown_table([list(HEADERS), *_rows(reproduced)]), ""]
+    for name, chart in reproduced.outcome.charts.items():
         lines += [f"![{chart.title}]({item.paper}/{item.name}/{name}.png)", ""]
-    lines += [*(f"{note}\n" for note in made.outcome.notes)]
-    if made.points:
-        lines += [f"{made.points} simulations, {made.packets:,} packets.", ""]
+    lines += [*(f"{note}\n" for note in reproduced.outcome.notes)]
+    if reproduced.points:
+        lines += [f"{reproduced.points} simulations, {reproduced.packets:,} packets.", ""]
     return lines
 
 
@@ -196,18 +197,18 @@ def _markdown_table(rows: list[list[str]]) -> list[str]:
     return [lines[0], f"|{'---|' * len(rows[0])}", *lines[1:]]
 
 
-def _html_item(made: Made, out: Path) -> Iterator[str]:
-    item = made.item
+def _html_item(reproduced: ReproducedItem, out: Path) -> Iterator[str]:
+    item = reproduced.item
     yield f"<h3 id='{item.paper}-{item.name}'>{html.escape(f'{item.name}: {item.title}')}</h3>"
-    yield f"<p>{html.escape(_why(made))}</p>"
+    yield f"<p>{html.escape(_why(reproduced))}</p>"
     if item.expected:
-        yield _html_table([list(HEADERS), *_rows(made)])
-    for name, chart in made.outcome.charts.items():
+        yield _html_table([list(HEADERS), *_rows(reproduced)])
+    for name, chart in reproduced.outcome.charts.items():
         content = base64.b64encode((item_folder(out, item) / f"{name}.png").read_bytes()).decode()
         yield f"<img alt='{html.escape(chart.title, quote=True)}' src='data:image/png;base64,{content}'>"
-    yield from (f"<p>{html.escape(note)}</p>" for note in made.outcome.notes)
-    if made.points:
-        yield f"<p>{made.points} simulations, {made.packets:,} packets.</p>"
+    yield from (f"<p>{html.escape(note)}</p>" for note in reproduced.outcome.notes)
+    if reproduced.points:
+        yield f"<p>{reproduced.points} simulations, {reproduced.packets:,} packets.</p>"
 
 
 def _html_table(rows: list[list[str]], link: str = "") -> str:

@@ -1,17 +1,17 @@
 """Makes the figures and tables of the papers: runs, findings, verdicts, files."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import storage
 from ackclock.charts import Chart
 from ackclock.experiments.criteria import verdict
-from ackclock.experiments.frame import Finding, Outcome, Run, Setting, item_module
-from ackclock.experiments.made import Made, Reproduction, item_folder
+from ackclock.experiments.frame import Finding, Outcome, Run, Setting, item_module, key_text
 from ackclock.experiments.papers import Item, Paper, chosen
 from ackclock.experiments.report import html_report, markdown_report, verdict_table
+from ackclock.experiments.reproduction import ReproducedItem, Reproduction, item_folder
 from ackclock.sweeps import Folder, Store, csv_writer, netcdf_writer, packets_of, point_key, run_points
 from ackclock.transfers import source_rows
 
@@ -70,18 +70,18 @@ def reproduce(  # noqa: PLR0913  all but one by name
     store = Folder(out / POINTS)
     scenarios = _scenarios(picked, setting)
     wall, cpu = time.perf_counter(), time.process_time()
-    points = [resolved for labelled in scenarios.values() for resolved in labelled.values()]
+    points = [resolved for by_key in scenarios.values() for resolved in by_key.values()]
     ran = run_points(points, store, jobs=jobs, cluster=cluster, on_progress=on_progress)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    made: dict[str, list[Made]] = {}
+    reproduced: dict[str, list[ReproducedItem]] = {}
     for paper, items in picked:
         for item in items:
             if on_step is not None:
                 on_step(f"drawing {paper.name}/{item.name}")
-            made.setdefault(paper.name, []).append(_make(item, setting, scenarios[item], store, out))
+            reproduced.setdefault(paper.name, []).append(_reproduced(item, setting, scenarios[item], store, out))
     reproduction = Reproduction(
         setting=setting,
-        papers=tuple((paper, tuple(made[paper.name])) for paper, _ in picked),
+        papers=tuple((paper, tuple(reproduced[paper.name])) for paper, _ in picked),
         points=ran.points,
         computed=ran.computed,
         packets=sum(packets_of(store.read(key)) for key in {point_key(resolved) for resolved in points}),
@@ -92,23 +92,27 @@ def reproduce(  # noqa: PLR0913  all but one by name
     return reproduction
 
 
-def _scenarios(picked: Sequence[tuple[Paper, list[Item]]], setting: Setting) -> dict[Item, Mapping[str, "Resolved"]]:
+def _scenarios(
+    picked: Sequence[tuple[Paper, list[Item]]], setting: Setting
+) -> dict[Item, Mapping[Hashable, "Resolved"]]:
     items = [item for _, found in picked for item in found]
     return {item: item_module(item.paper, item.module).scenarios(setting) if item.module else {} for item in items}
 
 
-def _make(item: Item, setting: Setting, scenarios: Mapping[str, "Resolved"], store: Store, out: Path) -> Made:
+def _reproduced(
+    item: Item, setting: Setting, scenarios: Mapping[Hashable, "Resolved"], store: Store, out: Path
+) -> ReproducedItem:
     if not item.module:
-        return Made(item, Outcome({}), {})
-    runs = {label: Run(resolved, store.read(point_key(resolved))) for label, resolved in scenarios.items()}
+        return ReproducedItem(item, Outcome({}), {})
+    runs = {key: Run(resolved, store.read(point_key(resolved))) for key, resolved in scenarios.items()}
     outcome = item_module(item.paper, item.module).outcome(setting, runs)
     verdicts = {row.key: verdict(row, outcome.findings.get(row.key, Finding())) for row in item.expected}
     storage.write_files(item_folder(out, item), _writers(outcome, runs))
     packets = sum(packets_of(run.replications) for run in runs.values())
-    return Made(item, outcome, verdicts, packets, len(runs))
+    return ReproducedItem(item, outcome, verdicts, packets, len(runs))
 
 
-def _writers(outcome: Outcome, runs: Mapping[str, Run]) -> dict[str, storage.Writer]:
+def _writers(outcome: Outcome, runs: Mapping[Hashable, Run]) -> dict[str, storage.Writer]:
     writers: dict[str, storage.Writer] = {}
     for name, chart in outcome.charts.items():
         writers |= _chart_writers(name, chart)
@@ -129,13 +133,13 @@ def _chart_writers(name: str, chart: Chart) -> dict[str, storage.Writer]:
     return {**pictures, f"{name}.csv": csv_writer(chart.table)}
 
 
-def _run_table(runs: Mapping[str, Run]) -> "pd.DataFrame":
+def _run_table(runs: Mapping[Hashable, Run]) -> "pd.DataFrame":
     """Write a row a run and flow; sources of transfers that are alike are one."""
     import pandas as pd  # noqa: PLC0415  half a second that other uses need not pay
 
     rows = []
-    for label, run in runs.items():
-        about = {"run": label, "point": point_key(run.resolved), "replications": len(run.replications)}
+    for key, run in runs.items():
+        about = {"run": key_text(key), "point": point_key(run.resolved), "replications": len(run.replications)}
         packets = packets_of(run.replications)
         for row in source_rows(run.resolved, run.replications) or run.flows:
             cells: dict[str, Any] = {**about, "packets": packets, "flow": row["name"]}

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ackclock.charts import Chart, Curve, Panel
-from ackclock.experiments.abrupt_delay.path import RATE, STEP_S, VERSIONS, step, total
+from ackclock.experiments.abrupt_delay.path import RATE, STEP_S, VERSIONS, Version, step, total
 from ackclock.experiments.abrupt_delay.steps import rto_before
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import abrupt_delay
@@ -39,15 +39,22 @@ class Case:
     after_s: float
     new_s: float
 
-    @property
-    def label(self) -> str:
-        """Name it."""
+    def __str__(self) -> str:
         return f"w={self.window} x={self.after_s:g} T2={self.new_s:g}"
 
     @property
     def model(self) -> abrupt_delay.Step:
         """The packets around it."""
         return abrupt_delay.step_in_round(self.window, RATE, OLD_S, step_instant=self.after_s)
+
+
+Key = (
+    tuple[Version, Case]
+    | tuple[Literal["steady"], int]
+    | tuple[Literal["rise"], int, float]
+    | tuple[Literal["fall"], float]
+)
+"""A case of the scan; a window without a step; the window and the least rise; the least fall on the faster link."""
 
 
 def _cases(setting: Setting) -> list[Case]:
@@ -61,35 +68,39 @@ def _cases(setting: Setting) -> list[Case]:
     ]
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give the scan of windows, instants and round trips, for both versions; and finer ones for the least steps."""
-    scan = {
-        f"{version} {case.label}": step(
+    scan: dict[Key, Resolved] = {
+        (version, case): step(
             OLD_S, case.new_s, case.window, COUNTS | {"flow.flow.tcp.preset": version}, ROUND_S + case.after_s
         )
         for case in _cases(setting)
         for version in VERSIONS
     }
-    steady = {f"steady {window}": step(OLD_S, OLD_S, window, {}) for window in (*WINDOWS, *LEAST_WINDOWS)}
-    rises = {
-        f"rise {window} {rise:g}": step(OLD_S, OLD_S * (1.0 + rise), window, COUNTS, ROUND_S + 0.97 * OLD_S)
+    steady: dict[Key, Resolved] = {
+        ("steady", window): step(OLD_S, OLD_S, window, {}) for window in (*WINDOWS, *LEAST_WINDOWS)
+    }
+    rises: dict[Key, Resolved] = {
+        ("rise", window, rise): step(OLD_S, OLD_S * (1.0 + rise), window, COUNTS, ROUND_S + 0.97 * OLD_S)
         for window in LEAST_WINDOWS
         for rise in LEAST_RISES
     }
     # The step comes between the first and the second packet of a round.
     early = STEP_S + 1.37 / FAST_RATE
     fast: dict[str, Any] = COUNTS | {"link.path.rate": "10 Mbit/s"}
-    falls = {f"fall {fall:g}": step(OLD_S, OLD_S - fall / FAST_RATE, FAST_WINDOW, fast, early) for fall in LEAST_FALLS}
+    falls: dict[Key, Resolved] = {
+        ("fall", fall): step(OLD_S, OLD_S - fall / FAST_RATE, FAST_WINDOW, fast, early) for fall in LEAST_FALLS
+    }
     return scan | steady | rises | falls
 
 
-def outcome(setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Judge the paper's conditions and the exact ones."""
     cases = _cases(setting)
-    timers = {window: rto_before(runs[f"steady {window}"]) for window in (*WINDOWS, *LEAST_WINDOWS)}
+    timers = {window: rto_before(runs["steady", window]) for window in (*WINDOWS, *LEAST_WINDOWS)}
     findings = {**_timeouts(runs, cases, timers), **_retransmits(runs, cases)}
     least = min(_least_rise(runs, window) for window in LEAST_WINDOWS)
-    found = [fall for fall in LEAST_FALLS if total(runs[f"fall {fall:g}"], "fast_retransmits") > 0]
+    found = [fall for fall in LEAST_FALLS if total(runs["fall", fall], "fast_retransmits") > 0]
     findings["small_rise"] = Finding(
         100.0 * least,
         100.0 * float(abrupt_delay.timeout_round_trip_time(_late(2), timers[2]) / OLD_S - 1.0),
@@ -105,7 +116,7 @@ def outcome(setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     return Outcome(findings, {"figure": _chart(setting, runs, timers)})
 
 
-def _timeouts(runs: Mapping[str, Run], cases: list[Case], timers: Mapping[int, float]) -> dict[str, Finding]:
+def _timeouts(runs: Mapping[Key, Run], cases: list[Case], timers: Mapping[int, float]) -> dict[str, Finding]:
     rises = [case for case in cases if case.new_s > OLD_S]
     happens = {case: _timed_out(runs, case) for case in rises}
     exact = {case: abrupt_delay.false_timeout(case.model, case.new_s, timers[case.window]) for case in rises}
@@ -131,13 +142,13 @@ def _timeouts(runs: Mapping[str, Run], cases: list[Case], timers: Mapping[int, f
     }
 
 
-def _timed_out(runs: Mapping[str, Run], case: Case, version: str = "reno-abrupt-delay") -> bool:
-    return total(runs[f"{version} {case.label}"], "timeouts") > 0
+def _timed_out(runs: Mapping[Key, Run], case: Case, version: Version = "reno-abrupt-delay") -> bool:
+    return total(runs[version, case], "timeouts") > 0
 
 
-def _retransmits(runs: Mapping[str, Run], cases: list[Case]) -> dict[str, Finding]:
+def _retransmits(runs: Mapping[Key, Run], cases: list[Case]) -> dict[str, Finding]:
     falls = [case for case in cases if case.new_s < OLD_S]
-    happens = {case: total(runs[f"reno-abrupt-delay {case.label}"], "fast_retransmits") > 0 for case in falls}
+    happens = {case: total(runs["reno-abrupt-delay", case], "fast_retransmits") > 0 for case in falls}
     exact = [
         bool(abrupt_delay.false_fast_retransmit(case.model, case.new_s, THRESHOLD).happens) == happens[case]
         for case in falls
@@ -174,8 +185,8 @@ def paper_conditions(case: Case, threshold: int = THRESHOLD) -> bool:
     return long_enough and 0 < before <= case.window - threshold and len(inside) >= threshold
 
 
-def _robust(runs: Mapping[str, Run], cases: list[Case]) -> Finding:
-    reno, tahoe = (np.array([_sends_again(runs[f"{version} {case.label}"]) for case in cases]) for version in VERSIONS)
+def _robust(runs: Mapping[Key, Run], cases: list[Case]) -> Finding:
+    reno, tahoe = (np.array([_sends_again(runs[version, case]) for case in cases]) for version in VERSIONS)
     return Finding(
         share([bool(tahoe.sum() < reno.sum()), not bool(np.any(tahoe & ~reno))]),
         note=f"OldTahoe in {tahoe.sum()} of {len(cases)} cases, Reno in {reno.sum()}",
@@ -190,17 +201,17 @@ def _late(window: ArrayLike) -> abrupt_delay.Step:
     return abrupt_delay.step_in_round(window, RATE, OLD_S, step_instant=0.97 * OLD_S)
 
 
-def _least_rise(runs: Mapping[str, Run], window: int) -> float:
-    return min((rise for rise in LEAST_RISES if total(runs[f"rise {window} {rise:g}"], "timeouts") > 0), default=np.inf)
+def _least_rise(runs: Mapping[Key, Run], window: int) -> float:
+    return min((rise for rise in LEAST_RISES if total(runs["rise", window, rise], "timeouts") > 0), default=np.inf)
 
 
-def _chart(setting: Setting, runs: Mapping[str, Run], timers: Mapping[int, float]) -> Chart:
+def _chart(setting: Setting, runs: Mapping[Key, Run], timers: Mapping[int, float]) -> Chart:
     title = "Section III: which steps are taken for losses, 1 Mbit/s, T_1 = 0.2 s"
     panels = [_rise_panel(runs, timers), _fall_panel(setting, runs, 13), _fall_panel(setting, runs, 20)]
     return Chart(title, panels, 3, size_inches=(18.0, 7.5))
 
 
-def _rise_panel(runs: Mapping[str, Run], timers: Mapping[int, float]) -> Panel:
+def _rise_panel(runs: Mapping[Key, Run], timers: Mapping[int, float]) -> Panel:
     windows = np.array(LEAST_WINDOWS, dtype=float)
     rto = np.array([timers[window] for window in LEAST_WINDOWS])
     least = np.asarray(abrupt_delay.timeout_round_trip_time(_late(windows), rto))
@@ -215,21 +226,21 @@ def _rise_panel(runs: Mapping[str, Run], timers: Mapping[int, float]) -> Panel:
             (window, OLD_S * (1.0 + rise))
             for window in LEAST_WINDOWS
             for rise in LEAST_RISES
-            if (total(runs[f"rise {window} {rise:g}"], "timeouts") > 0) is expired
+            if (total(runs["rise", window, rise], "timeouts") > 0) is expired
         ]
         x, y = np.array(places, dtype=float).reshape(-1, 2).T
         curves.append(Curve(label, x, y, "marks", colour))
     return Panel("w, the window [packets]", "T_2 [s]", curves, "least rise for a false TO", y_top=0.5)
 
 
-def _fall_panel(setting: Setting, runs: Mapping[str, Run], window: int) -> Panel:
+def _fall_panel(setting: Setting, runs: Mapping[Key, Run], window: int) -> Panel:
     instants = np.linspace(1e-6, OLD_S * (1.0 - 1e-6), 800)
     fall = abrupt_delay.step_in_round(window, RATE, OLD_S, step_instant=instants)
     largest = np.asarray(abrupt_delay.fast_retransmit_round_trip_time(fall, THRESHOLD))
     curves = [Curve("exact: largest T_2 for a false TD", 1e3 * instants, largest, "theory", 0)]
     cases = [case for case in _cases(setting) if case.window == window and case.new_s < OLD_S]
     for label, found, colour in (("false alarm, simulated", True, 1), ("none, simulated", False, 4)):
-        own = [c for c in cases if (total(runs[f"reno-abrupt-delay {c.label}"], "fast_retransmits") > 0) is found]
+        own = [c for c in cases if (total(runs["reno-abrupt-delay", c], "fast_retransmits") > 0) is found]
         x, y = (np.array([getattr(case, name) for case in own]) for name in ("after_s", "new_s"))
         curves.append(Curve(label, 1e3 * x, y, "marks", colour))
     return Panel("instant in the round [ms]", "T_2 [s]", curves, f"falls and false TD, w = {window}", y_top=0.22)

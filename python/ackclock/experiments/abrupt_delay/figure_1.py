@@ -1,28 +1,33 @@
 """Figure 1: a rise of the round trip without a timeout, w_m = 26."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 from ackclock.experiments.abrupt_delay.path import PER_ROUND, WINDOWS, step, total
 from ackclock.experiments.abrupt_delay.steps import chart, rto_before
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.scenario import Resolved
 
+Stamps = Literal["time stamps", "no time stamps"]
+STAMPS: Mapping[Stamps, Mapping[str, str]] = {"time stamps": {}, "no time stamps": PER_ROUND}
+Key = tuple[int, Stamps]
+"""The window, and whether there are time stamps."""
 OLD_S, NEW_S = 0.2, 0.3
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give the rise at each window, with and without time stamps."""
     longer = {"run.duration": setting.pick("20 s", "60 s")}
     return {
-        f"{window}{end}": step(OLD_S, NEW_S, window, longer | changes)
+        (window, stamps): step(OLD_S, NEW_S, window, {**longer, **changes})
         for window in WINDOWS
-        for end, changes in (("", {}), (" without time stamps", PER_ROUND))
+        for stamps, changes in STAMPS.items()
     }
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Timeouts at the printed window."""
-    run, other = runs["26"], runs["26 without time stamps"]
+    run, other = runs[26, "time stamps"], runs[26, "no time stamps"]
     findings = {
         "no_timeout": Finding(
             total(run, "timeouts"),

@@ -19,29 +19,31 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import abrupt_delay
 from ackclock.scenario import Resolved
 
+Key = int | tuple[int, float]
+"""The window; in the scan also the instant of the fall [s]."""
 INSTANT_S = 6.07
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give the fall at each window, and at other windows at both instants."""
     longer = {"run.duration": setting.pick("20 s", "60 s")}
-    shown = {str(window): step(OLD_S, NEW_S, window, longer, INSTANT_S) for window in WINDOWS}
-    scan = {
-        f"scan {window} {instant:g}": step(OLD_S, NEW_S, window, {}, instant)
+    shown: dict[Key, Resolved] = {window: step(OLD_S, NEW_S, window, longer, INSTANT_S) for window in WINDOWS}
+    scan: dict[Key, Resolved] = {
+        (window, instant): step(OLD_S, NEW_S, window, {}, instant)
         for window in SCANNED
         for instant in (STEP_S, INSTANT_S)
     }
     return shown | scan
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Fast retransmits, and what becomes of the window."""
-    fitting = {window: runs[str(window)] for window in FITTING}
+    fitting = {window: runs[window] for window in FITTING}
     happen = {window: total(run, "fast_retransmits") > 0 for window, run in fitting.items()}
     both = [window for window in SCANNED if not _any(runs, window, STEP_S) and _any(runs, window, INSTANT_S)]
     findings = {
         "td_26": Finding(
-            total(runs["26"], "fast_retransmits"),
+            total(runs[26], "fast_retransmits"),
             note="26 > mu T_1 = 25: no idle period, so never two duplicate ACKs in a row; both figures come with "
             f"w_m = {listed(both)} of 1 to 28",
         ),
@@ -55,16 +57,16 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
             for window, run in fitting.items()
         },
     }
-    shown = {f"w_m = {window}": runs[str(window)] for window in WINDOWS}
+    shown = {f"w_m = {window}": runs[window] for window in WINDOWS}
     title = "Figure 4: the round trip falls from 0.2 to 0.1 s at 6.07 s"
     return Outcome(findings, {"figure": chart(title, shown, INSTANT_S), "windows": _windows(runs)})
 
 
-def _any(runs: Mapping[str, Run], window: int, instant_s: float) -> bool:
-    return total(runs[f"scan {window} {instant_s:g}"], "fast_retransmits") > 0
+def _any(runs: Mapping[Key, Run], window: int, instant_s: float) -> bool:
+    return total(runs[window, instant_s], "fast_retransmits") > 0
 
 
-def _windows(runs: Mapping[str, Run]) -> Chart:
+def _windows(runs: Mapping[Key, Run]) -> Chart:
     """Draw how many duplicate ACKs the fall brings, and where it brings a fast retransmit."""
     windows = np.array(SCANNED, dtype=float)
     curves = []

@@ -10,6 +10,7 @@ from ackclock.experiments.abrupt_delay.path import (
     GENIE,
     PER_ROUND,
     VERSIONS,
+    Version,
     alternating,
     goodput,
     goodputs,
@@ -21,6 +22,8 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models.domain import BoolArray, FloatArray
 from ackclock.scenario import Resolved
 
+Key = tuple[str, float] | tuple[str, float, float | str]
+"""The sender and h; then, for some, the loss probability or another reading of the sender."""
 FACTORS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 LOSSES = (0.005, 0.01)
 LOSS_FACTORS = (0.1, 1.0, 10.0)
@@ -34,25 +37,25 @@ READINGS = {"without time stamps": PER_ROUND, "G = 100 ms": {"flow.flow.tcp.rto.
 """Section IV does not say which samples and which clock its senders have."""
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Each version at each h; some with losses; other readings of the sender's clock."""
     seconds = setting.pick(1000.0, 10000.0)
     length = lengths(seconds, setting.pick(8, 20))
-    lossless = {
-        f"{sender} {factor:g}": alternating(
+    lossless: dict[Key, Resolved] = {
+        (sender, factor): alternating(
             factor, {**_preset(sender), **changes, **length, **lengths(seconds * max(1.0, factor / 10.0))}
         )
         for sender, changes in SENDERS.items()
         for factor in FACTORS
     }
-    lossy = {
-        f"{version} {factor:g} {loss:g}": alternating(factor, _preset(version) | length, loss=loss)
+    lossy: dict[Key, Resolved] = {
+        (version, factor, loss): alternating(factor, _preset(version) | length, loss=loss)
         for version in VERSIONS
         for factor in LOSS_FACTORS
         for loss in LOSSES
     }
-    readings = {
-        f"{version} {factor:g} {reading}": alternating(factor, _preset(version) | changes | length)
+    readings: dict[Key, Resolved] = {
+        (version, factor, reading): alternating(factor, _preset(version) | changes | length)
         for version in VERSIONS
         for factor in FACTORS
         for reading, changes in READINGS.items()
@@ -64,9 +67,9 @@ def _preset(sender: str) -> dict[str, Any]:
     return {"flow.flow.tcp.preset": sender if sender in VERSIONS else "reno-abrupt-delay"}
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Judge shape and order of the curves."""
-    found = {sender: goodputs(runs, _labels(sender))[0] for sender in SENDERS}
+    found = {sender: goodputs(runs, _keys(sender))[0] for sender in SENDERS}
     reno, tahoe, newreno = (found[name] for name in ("reno-abrupt-delay", "old-tahoe-abrupt-delay", "newreno"))
     ideals = np.array([ideal(factor) for factor in FACTORS])
     near = np.abs(found["genie"] / ideals - 1.0) <= 0.02
@@ -107,44 +110,44 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     return Outcome(findings, {"figure": _chart(runs, ideals)}, [_other_readings(runs)])
 
 
-def _other_readings(runs: Mapping[str, Run]) -> str:
+def _other_readings(runs: Mapping[Key, Run]) -> str:
     parts = []
     for reading in READINGS:
         for version, name in VERSIONS.items():
-            ends = [goodput(runs[f"{version} {factor:g} {reading}"]).value for factor in (0.1, 1.0, 10.0)]
+            ends = [goodput(runs[version, factor, reading]).value for factor in (0.1, 1.0, 10.0)]
             parts.append(f"{name}, {reading}: {ends[0]:.1f}, {ends[1]:.1f}, {ends[2]:.1f} packets/s")
     return f"At h = 0.1, 1, 10 in other readings of the sender: {'; '.join(parts)}."
 
 
-def _labels(sender: str) -> Sequence[str]:
-    return [f"{sender} {factor:g}" for factor in FACTORS]
+def _keys(sender: str) -> Sequence[Key]:
+    return [(sender, factor) for factor in FACTORS]
 
 
 def _listed(which: BoolArray) -> str:
     return ", ".join(f"{factor:g}" for factor, each in zip(FACTORS, which, strict=True) if each) or "none"
 
 
-def _shifts(runs: Mapping[str, Run]) -> dict[tuple[str, float], float]:
+def _shifts(runs: Mapping[Key, Run]) -> dict[tuple[Version, float], float]:
     """Compute by how much more twice the losses shift the goodput."""
     found = {}
     for version in VERSIONS:
         for factor in LOSS_FACTORS:
-            none = goodput(runs[f"{version} {factor:g}"]).value
-            once, twice = (none - goodput(runs[f"{version} {factor:g} {loss:g}"]).value for loss in LOSSES)
+            none = goodput(runs[version, factor]).value
+            once, twice = (none - goodput(runs[version, factor, loss]).value for loss in LOSSES)
             found[version, factor] = twice / once
     return found
 
 
-def _chart(runs: Mapping[str, Run], ideals: FloatArray) -> Chart:
+def _chart(runs: Mapping[Key, Run], ideals: FloatArray) -> Chart:
     x = np.array(FACTORS)
-    names = {**VERSIONS, "newreno": "NewReno", "genie": "neither timeouts nor fast retransmits"}
+    names = [*VERSIONS.items(), ("newreno", "NewReno"), ("genie", "neither timeouts nor fast retransmits")]
     main = [
-        simulated(name, x, runs, _labels(sender), colour)
-        for sender, name, colour in zip(names, names.values(), (0, 1, 2, 4), strict=True)
+        simulated(name, x, runs, _keys(sender), colour)
+        for (sender, name), colour in zip(names, (0, 1, 2, 4), strict=True)
     ]
     panels = [_panel("fine clock, time stamps", ideals, main)]
     panels += [_panel(reading, ideals, _versions(runs, FACTORS, reading)) for reading in READINGS]
-    panels.append(_panel("losses of 1%", ideals, _versions(runs, LOSS_FACTORS, f"{LOSSES[-1]:g}")))
+    panels.append(_panel("losses of 1%", ideals, _versions(runs, LOSS_FACTORS, LOSSES[-1])))
     title = "Figure 5: goodput against the holding times, w_m = 12, T = 0.1 and 0.3 s, simulated"
     return Chart(title, panels, 2, share_y=True, size_inches=(14.0, 12.0))
 
@@ -154,8 +157,8 @@ def _panel(title: str, ideals: FloatArray, curves: Sequence[Curve]) -> Panel:
     return Panel("h, the holding time factor", "goodput [packets/s]", [top, *curves], title, y_top=66.0, log_x=True)
 
 
-def _versions(runs: Mapping[str, Run], factors: Sequence[float], case: str) -> Sequence[Curve]:
+def _versions(runs: Mapping[Key, Run], factors: Sequence[float], case: str | float) -> Sequence[Curve]:
     return [
-        simulated(name, factors, runs, [f"{version} {factor:g} {case}" for factor in factors], colour)
+        simulated(name, factors, runs, [(version, factor, case) for factor in factors], colour)
         for colour, (version, name) in enumerate(VERSIONS.items())
     ]

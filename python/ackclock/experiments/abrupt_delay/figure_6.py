@@ -1,6 +1,7 @@
 """Figure 6: goodput against Reno's threshold D of duplicate ACKs, without losses."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,32 +19,34 @@ from ackclock.experiments.abrupt_delay.path import (
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.scenario import Resolved
 
+Key = tuple[float, int | Literal["old-tahoe-abrupt-delay"]]
+"""h, and Reno's threshold or OldTahoe."""
 WINDOW = 12
 THRESHOLDS = tuple(range(1, 15))
 FACTORS = (0.1, 1.0, 10.0)
 PAPER_FACTOR = 0.1
+OLD_TAHOE: Final = "old-tahoe-abrupt-delay"
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Reno at each D, and OldTahoe."""
     length = lengths(setting.pick(1000.0, 10000.0), setting.pick(8, 20))
-    reno = {
-        f"{factor:g} {threshold}": alternating(factor, {"flow.flow.tcp.dupack_threshold": threshold} | length)
+    reno: dict[Key, Resolved] = {
+        (factor, threshold): alternating(factor, {"flow.flow.tcp.dupack_threshold": threshold} | length)
         for factor in FACTORS
         for threshold in THRESHOLDS
     }
-    tahoe = {
-        f"{factor:g} old-tahoe": alternating(factor, {"flow.flow.tcp.preset": "old-tahoe-abrupt-delay"} | length)
-        for factor in FACTORS
+    tahoe: dict[Key, Resolved] = {
+        (factor, OLD_TAHOE): alternating(factor, {"flow.flow.tcp.preset": OLD_TAHOE} | length) for factor in FACTORS
     }
     return reno | tahoe
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Which D is best, and what OldTahoe has."""
-    found = {factor: goodputs(runs, _labels(factor))[0] for factor in FACTORS}
+    found = {factor: goodputs(runs, _keys(factor))[0] for factor in FACTORS}
     reno = found[PAPER_FACTOR]
-    tahoe = goodput(runs[f"{PAPER_FACTOR:g} old-tahoe"]).value
+    tahoe = goodput(runs[PAPER_FACTOR, OLD_TAHOE]).value
     best = {factor: least_best(values) for factor, values in found.items()}
     up_to_window = reno[: THRESHOLDS.index(WINDOW) + 1]
     findings = {
@@ -78,16 +81,16 @@ def _from(reno: NDArray[np.float64], tahoe: float) -> int | str:
     return THRESHOLDS[last] if last < len(THRESHOLDS) else "none"
 
 
-def _labels(factor: float) -> Sequence[str]:
-    return [f"{factor:g} {threshold}" for threshold in THRESHOLDS]
+def _keys(factor: float) -> Sequence[Key]:
+    return [(factor, threshold) for threshold in THRESHOLDS]
 
 
-def _chart(runs: Mapping[str, Run]) -> Chart:
+def _chart(runs: Mapping[Key, Run]) -> Chart:
     panels = []
     for factor in FACTORS:
-        top = goodput(runs[f"{factor:g} old-tahoe"]).value
+        top = goodput(runs[factor, OLD_TAHOE]).value
         curves = [
-            simulated("Reno, simulated", THRESHOLDS, runs, _labels(factor), 0),
+            simulated("Reno, simulated", THRESHOLDS, runs, _keys(factor), 0),
             level("OldTahoe, simulated", THRESHOLDS, top, 1),
             Curve("D = w_m", np.array([WINDOW, WINDOW], dtype=float), np.array([0.0, top]), "guide"),
         ]

@@ -18,14 +18,16 @@ FACTORS = (0.1, 1.0, 5.0, 10.0)
 EXPERIMENTS = {"S1": (0.001, 0.1), "S2": (0.001, 10.0), "S3": (0.01, 0.1), "S4": (0.01, 10.0)}
 """Our choice of (p, h): two losses and two holding times, in all combinations."""
 Pair = tuple[float, float]
+Key = tuple[Pair, int]
+"""p and h, and the threshold."""
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Each D at each pair; longer at the four that stand for the paper's."""
     brief = lengths(setting.pick(1000.0, 10000.0), setting.pick(6, 20))
     long = lengths(setting.pick(3000.0, 10000.0), setting.pick(8, 20))
     return {
-        _label((loss, factor), threshold): alternating(
+        ((loss, factor), threshold): alternating(
             factor,
             {"flow.flow.tcp.dupack_threshold": threshold} | (long if (loss, factor) in EXPERIMENTS.values() else brief),
             loss=loss,
@@ -36,11 +38,7 @@ def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     }
 
 
-def _label(pair: Pair, threshold: int) -> str:
-    return f"p={pair[0]:g} h={pair[1]:g} D={threshold}"
-
-
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Judge each experiment, and how the best D moves over all pairs."""
     curves = {(loss, factor): _curve(runs, (loss, factor)) for loss in LOSSES for factor in FACTORS}
     best = {pair: best_within(values) for pair, values in curves.items()}
@@ -69,8 +67,8 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     return Outcome(findings, charts, [note])
 
 
-def _curve(runs: Mapping[str, Run], pair: Pair) -> NDArray[np.float64]:
-    return np.asarray(goodputs(runs, [_label(pair, threshold) for threshold in THRESHOLDS])[0])
+def _curve(runs: Mapping[Key, Run], pair: Pair) -> NDArray[np.float64]:
+    return np.asarray(goodputs(runs, [(pair, threshold) for threshold in THRESHOLDS])[0])
 
 
 def _experiment(name: str, values: NDArray[np.float64], best: NDArray[np.bool_]) -> Finding:
@@ -109,13 +107,13 @@ def _listed(pairs: list[Pair]) -> str:
     return ", ".join(f"({100.0 * loss:g}%, {factor:g})" for loss, factor in pairs) or "no pair"
 
 
-def _chart(runs: Mapping[str, Run]) -> Chart:
+def _chart(runs: Mapping[Key, Run]) -> Chart:
     curves = [
         simulated(
             f"{name}: p = {100.0 * pair[0]:g}%, h = {pair[1]:g}",
             THRESHOLDS,
             runs,
-            [_label(pair, threshold) for threshold in THRESHOLDS],
+            [(pair, threshold) for threshold in THRESHOLDS],
             colour,
         )
         for colour, (name, pair) in enumerate(EXPERIMENTS.items())

@@ -1,7 +1,7 @@
 """Figure 8: OldTahoe's goodput against the clock's granularity G, with RTO_min = 2 G."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +17,20 @@ PAPER_FACTOR, LOSS = 10.0, 0.01
 CASES = ((0.0, 10.0), (0.001, 10.0), (0.01, 10.0), (0.03, 10.0), (0.01, 1.0), (0.01, 100.0))
 """(p, h); the caption's first."""
 Case = tuple[float, float]
+Clock = Literal["G", "fine"]
+Key = tuple[Clock, Case, int]
+"""The clock, p and h, and G or half of RTO_min [ms]."""
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give OldTahoe at each G, without losses as in the caption and with some; a fine clock with the same RTO_min."""
     length = lengths(setting.pick(1000.0, 10000.0), setting.pick(4, 20))
     sender: dict[str, Any] = {
         "flow.flow.tcp.preset": "old-tahoe-abrupt-delay",
         "flow.flow.tcp.max_window": f"{WINDOW} pkt",
     }
-    coarse = {
-        _label(case, milliseconds): alternating(
+    coarse: dict[Key, Resolved] = {
+        ("G", case, milliseconds): alternating(
             case[1],
             sender | length | {"flow.flow.tcp.rto.granularity": f"{milliseconds} ms"},
             rate_mbps=RATE_MBPS,
@@ -36,8 +39,8 @@ def scenarios(setting: Setting) -> Mapping[str, Resolved]:
         for case in CASES
         for milliseconds in GRANULARITIES_MS
     }
-    fine = {
-        f"fine clock {_label(case, milliseconds)}": alternating(
+    fine: dict[Key, Resolved] = {
+        ("fine", case, milliseconds): alternating(
             case[1],
             sender | length | {"flow.flow.tcp.rto.min": f"{2 * milliseconds} ms"},
             rate_mbps=RATE_MBPS,
@@ -49,13 +52,9 @@ def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     return coarse | fine
 
 
-def _label(case: Case, milliseconds: int) -> str:
-    return f"p={case[0]:g} h={case[1]:g} G={milliseconds}"
-
-
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Whether there is an optimum, and whether it moves."""
-    found = {case: goodputs(runs, _labels(case))[0] for case in CASES}
+    found = {case: goodputs(runs, _keys(case))[0] for case in CASES}
     together = np.min([values / values.max() for values in found.values()], axis=0)
     findings = {
         "ideal": Finding(model=ideal(PAPER_FACTOR, WINDOW, RATE_MBPS * 125.0)),
@@ -73,8 +72,8 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     return Outcome(findings, {"figure": _chart(runs)})
 
 
-def _labels(case: Case, clock: str = "") -> Sequence[str]:
-    return [f"{clock}{_label(case, milliseconds)}" for milliseconds in GRANULARITIES_MS]
+def _keys(case: Case, clock: Clock = "G") -> Sequence[Key]:
+    return [(clock, case, milliseconds) for milliseconds in GRANULARITIES_MS]
 
 
 def _best(values: NDArray[np.float64]) -> int:
@@ -90,18 +89,18 @@ def _optimum(values: NDArray[np.float64]) -> Finding:
     )
 
 
-def _chart(runs: Mapping[str, Run]) -> Chart:
+def _chart(runs: Mapping[Key, Run]) -> Chart:
     x = np.array(GRANULARITIES_MS, dtype=float)
     panels = []
     for case, title in zip(CASES[:3], ("p = 0 (the caption)", "p = 0.1%", "p = 1%"), strict=True):
         curves = [
             level("R_I, equation 3", GRANULARITIES_MS, ideal(PAPER_FACTOR, WINDOW, RATE_MBPS * 125.0), 3),
-            simulated("clock of G, RTO_min = 2 G", x, runs, _labels(case), 0),
-            simulated("clock of 10 us, RTO_min = 2 G", x, runs, _labels(case, "fine clock "), 2),
+            simulated("clock of G, RTO_min = 2 G", x, runs, _keys(case), 0),
+            simulated("clock of 10 us, RTO_min = 2 G", x, runs, _keys(case, "fine"), 2),
         ]
         panels.append(Panel("G [ms]", "goodput [packets/s]", curves, f"{title}, h = 10", log_x=True))
     curves = [
-        simulated(f"p = {100.0 * case[0]:g}%, h = {case[1]:g}", x, runs, _labels(case), colour)
+        simulated(f"p = {100.0 * case[0]:g}%, h = {case[1]:g}", x, runs, _keys(case), colour)
         for colour, case in enumerate(CASES)
     ]
     panels.append(Panel("G [ms]", "goodput [packets/s]", curves, "other losses and holding times", log_x=True))

@@ -1,7 +1,7 @@
 """What the paper's simulations have in common: one connection over one link whose round trip changes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from ackclock.experiments.frame import Measure, Run, resolved, scenario_tables
 from ackclock.models import abrupt_delay
 from ackclock.scenario import Resolved
 
+K = TypeVar("K")
 PAPER: Final = "abrupt_delay"
 PACKET_BITS: Final = 8 * 1000
 RATE: Final = 125.0
@@ -21,7 +22,8 @@ WINDOWS: Final = (26, 20, 13)
 """w_m of figures 1 to 4. At the printed 26 the link is never idle, for mu T_1 = 25."""
 ROUND_TRIPS_S: Final = (0.1, 0.3)
 """T_1 and T_2 of section IV."""
-VERSIONS: Final = {"reno-abrupt-delay": "Reno", "old-tahoe-abrupt-delay": "OldTahoe"}
+Version = Literal["reno-abrupt-delay", "old-tahoe-abrupt-delay"]
+VERSIONS: Final[Mapping[Version, str]] = {"reno-abrupt-delay": "Reno", "old-tahoe-abrupt-delay": "OldTahoe"}
 PER_ROUND: Final = {"flow.flow.tcp.rto.sample": "per-round"}
 """Without time stamps: one sample a round."""
 GENIE: Final = {
@@ -76,15 +78,15 @@ def goodput(run: Run) -> Measure:
     return run.flow("goodput_bps", PACKET_BITS)
 
 
-def goodputs(runs: Mapping[str, Run], labels: Sequence[str]) -> NDArray[np.float64]:
+def goodputs(runs: Mapping[K, Run], keys: Sequence[K]) -> NDArray[np.float64]:
     """Give the goodput of some runs with its interval [packets/s]: rows of value, low, high."""
-    found = [goodput(runs[label]) for label in labels]
+    found = [goodput(runs[key]) for key in keys]
     return np.array([[one.value, one.low, one.high] for one in found]).T
 
 
-def simulated(label: str, x: Any, runs: Mapping[str, Run], labels: Sequence[str], colour: int | None = None) -> Curve:
+def simulated(label: str, x: Any, runs: Mapping[K, Run], keys: Sequence[K], colour: int | None = None) -> Curve:
     """Make the curve of the goodput of some runs."""
-    value, low, high = goodputs(runs, labels)
+    value, low, high = goodputs(runs, keys)
     return Curve(label, np.asarray(x, dtype=float), value, "simulation", colour, low, high)
 
 

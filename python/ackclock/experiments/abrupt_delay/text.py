@@ -1,7 +1,7 @@
 """The numbers and claims that stand in the text: the process of the round trips, the RTO, RTO_min."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,13 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import abrupt_delay
 from ackclock.scenario import Resolved
 
+Key = (
+    tuple[Literal["full link"]]
+    | tuple[Literal["stays"], float]
+    | tuple[Literal["rto"], int, int]
+    | tuple[Literal["least"], int]
+)
+"""The full link; the stays at h; RTO with a weight and a window; the least timeout [ms]."""
 FACTORS = (0.1, 1.0, 10.0)
 WEIGHTS = (2, 4)
 RTO_WINDOWS = (13, 26)
@@ -27,7 +34,7 @@ LEAST_TIMEOUTS_MS = (10, 20, 50, 100, 200, 500, 1000)
 SHORT_ROUND_TRIP_S = 0.005
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give a full link, long stays, RTT samples, and a short path with many timeouts."""
     stays: dict[str, Any] = {"run.duration": setting.pick("4000 s", "40000 s"), "trace.delay": True}
     stays |= {"run.replications": 1, "run.warmup": "0 s"}
@@ -40,15 +47,15 @@ def scenarios(setting: Setting) -> Mapping[str, Resolved]:
         "run.replications": setting.pick(6, 20),
     }
     return {
-        "full link": step(0.2, 0.2, 26, {"run.warmup": "2 s"}),
-        **{f"stays {factor:g}": alternating(factor, stays) for factor in FACTORS},
+        ("full link",): step(0.2, 0.2, 26, {"run.warmup": "2 s"}),
+        **{("stays", factor): alternating(factor, stays) for factor in FACTORS},
         **{
-            f"rto {weight} {window}": step(0.2, 0.3, window, rtt | {"flow.flow.tcp.rto.k": weight})
+            ("rto", weight, window): step(0.2, 0.3, window, rtt | {"flow.flow.tcp.rto.k": weight})
             for weight in WEIGHTS
             for window in RTO_WINDOWS
         },
         **{
-            f"least {milliseconds}": step(
+            ("least", milliseconds): step(
                 SHORT_ROUND_TRIP_S,
                 SHORT_ROUND_TRIP_S,
                 20,
@@ -59,20 +66,20 @@ def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     }
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Judge what the text says in numbers."""
-    stays = {factor: _stays(runs[f"stays {factor:g}"]) for factor in FACTORS}
+    stays = {factor: _stays(runs["stays", factor]) for factor in FACTORS}
     least = [bool(np.all(own >= total_s - 1e-9)) for both in stays.values() for own, total_s in _states(both)]
     shares = {factor: float(first.sum() / (first.sum() + second.sum())) for factor, (first, second) in stays.items()}
     errors = {
-        (weight, window): _rto_error(runs[f"rto {weight} {window}"], weight)
+        (weight, window): _rto_error(runs["rto", weight, window], weight)
         for weight in WEIGHTS
         for window in RTO_WINDOWS
     }
-    small, large = (goodput(runs[f"least {milliseconds}"]) for milliseconds in (10, 1000))
+    small, large = (goodput(runs["least", milliseconds]) for milliseconds in (10, 1000))
     process = abrupt_delay.round_trip_process_of_factor(ROUND_TRIPS_S, 1.0)
     findings = {
-        "packet_rate": Finding(goodput(runs["full link"]), RATE),
+        "packet_rate": Finding(goodput(runs[("full link",)]), RATE),
         "least_stay": Finding(share(least), note=f"{sum(len(own) for both in stays.values() for own in both)} stays"),
         "mean_stay_1": Finding(float(stays[1.0][0].mean()), float(process.mean_holding_times[0])),
         "mean_stay_2": Finding(float(stays[1.0][1].mean()), float(process.mean_holding_times[1])),
@@ -120,10 +127,10 @@ def _rto_error(run: Run, weight: int) -> float:
     return worst
 
 
-def _chart(runs: Mapping[str, Run]) -> Chart:
+def _chart(runs: Mapping[Key, Run]) -> Chart:
     x = np.array(LEAST_TIMEOUTS_MS, dtype=float)
-    labels = [f"least {milliseconds}" for milliseconds in LEAST_TIMEOUTS_MS]
-    curves: list[Curve] = [simulated("Reno, simulated", x, runs, labels, 0)]
+    keys: list[Key] = [("least", milliseconds) for milliseconds in LEAST_TIMEOUTS_MS]
+    curves: list[Curve] = [simulated("Reno, simulated", x, runs, keys, 0)]
     panel = Panel(
         "RTO_min [ms]", "goodput [packets/s]", curves, "T = 5 ms, 10 Mbit/s, losses of 5%, w_m = 20", log_x=True
     )

@@ -7,23 +7,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.charts import Chart, Curve, Panel
-from ackclock.experiments.bottlenecks.path import count_cycles, mbps, predicted, scenario, simulated, throughputs
+from ackclock.experiments.bottlenecks.path import (
+    TIMES,
+    Time,
+    count_cycles,
+    mbps,
+    predicted,
+    scenario,
+    simulated,
+    throughputs,
+)
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.scenario import Resolved
 
 BUFFERS = tuple(range(10, 21))
 QUEUES = {"drop-tail": "DropTail", "drop-from-front": "Drop from Front", "random-drop": "Random Drop"}
+TITLES: Mapping[Time, str] = {"shown": "0 to 150 s, as figures 9 and 10", "steady": "steady state"}
+Key = tuple[str, int, Time]
+"""The discipline, B, and the time."""
 PAPER_LOST = (13, 16, 18)
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Each discipline at each B, over the 150 s of figures 9 and 10, and in steady state."""
     long = {"run.warmup": "200 s", "run.duration": setting.pick("1700 s", "20200 s"), "trace.losses": True}
+    lengths: dict[Time, dict[str, Any]] = {"shown": {}, "steady": long}
+    replications: dict[Time, int] = {"shown": setting.pick(40, 400), "steady": setting.pick(3, 20)}
     return {
-        f"{queue} {buffer}{end}": scenario("slow-access", _changes(queue, buffer, replications) | length)
+        (queue, buffer, time): scenario("slow-access", _changes(queue, buffer, replications[time]) | lengths[time])
         for queue in QUEUES
         for buffer in BUFFERS
-        for end, length, replications in (("", {}, setting.pick(40, 400)), (" steady", long, setting.pick(3, 20)))
+        for time in TIMES
     }
 
 
@@ -37,15 +51,15 @@ def _changes(queue: str, buffer: int, replications: int) -> dict[str, Any]:
     }
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Where drop-tail loses the retransmission, and which discipline is best there and elsewhere."""
-    tail, front, drawn = (_rates(runs, queue, " steady") for queue in QUEUES)
-    counts = [count_cycles(runs[f"drop-tail {buffer} steady"]) for buffer in BUFFERS]
+    tail, front, drawn = (_rates(runs, queue, "steady") for queue in QUEUES)
+    counts = [count_cycles(runs["drop-tail", buffer, "steady"]) for buffer in BUFFERS]
     lost = np.array([count.retransmissions_lost > count.cycles / 2 for count in counts])
     found = [buffer for buffer, each in zip(BUFFERS, lost, strict=True) if each]
     as_in_paper = [(buffer in PAPER_LOST) == bool(each) for buffer, each in zip(BUFFERS, lost, strict=True)]
     ratio = f"{tail.min() * 1e3:.0f} to {tail.max() * 1e3:.0f} kbit/s with drop-tail in steady state"
-    possible = [bool(predicted(runs[f"drop-tail {b}"].resolved).retransmission_loss.node >= 0) for b in BUFFERS]
+    possible = [bool(predicted(runs["drop-tail", b, "shown"].resolved).retransmission_loss.node >= 0) for b in BUFFERS]
     findings = {
         "oscillates": Finding(
             float(_turns(tail)), note=f"{ratio}; {_turns(_rates(runs, 'drop-tail'))} turns over 0 to 150 s"
@@ -77,16 +91,20 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     return Outcome(findings, {"figure": _chart(runs)})
 
 
-def _rates(runs: Mapping[str, Run], queue: str, end: str = "") -> NDArray[np.float64]:
-    return np.asarray(throughputs(runs, [f"{queue} {buffer}{end}" for buffer in BUFFERS])[0])
+def _keys(queue: str, time: Time) -> Sequence[Key]:
+    return [(queue, buffer, time) for buffer in BUFFERS]
 
 
-def _theory(runs: Mapping[str, Run], queue: str) -> NDArray[np.float64]:
-    found = [predicted(runs[f"{queue} {buffer}"].resolved).throughput.capped for buffer in BUFFERS]
+def _rates(runs: Mapping[Key, Run], queue: str, time: Time = "shown") -> NDArray[np.float64]:
+    return np.asarray(throughputs(runs, _keys(queue, time))[0])
+
+
+def _theory(runs: Mapping[Key, Run], queue: str) -> NDArray[np.float64]:
+    found = [predicted(runs[queue, buffer, "shown"].resolved).throughput.capped for buffer in BUFFERS]
     return np.asarray(mbps(np.array(found, dtype=float)))
 
 
-def _ordered(runs: Mapping[str, Run]) -> Sequence[bool]:
+def _ordered(runs: Mapping[Key, Run]) -> Sequence[bool]:
     tail, front, drawn = (_theory(runs, queue) for queue in QUEUES)
     return [bool(a < b < c) for a, b, c in zip(front, drawn, tail, strict=True)]
 
@@ -97,14 +115,14 @@ def _turns(rates: NDArray[np.float64]) -> int:
     return int(np.count_nonzero(np.diff(steps[steps != 0.0])))
 
 
-def _chart(runs: Mapping[str, Run]) -> Chart:
+def _chart(runs: Mapping[Key, Run]) -> Chart:
     panels = []
-    for end, title in (("", "0 to 150 s, as figures 9 and 10"), (" steady", "steady state")):
+    for time, title in TITLES.items():
         curves = [
-            simulated(f"{text}, simulated", BUFFERS, runs, [f"{queue} {buffer}{end}" for buffer in BUFFERS], colour)
+            simulated(f"{text}, simulated", BUFFERS, runs, _keys(queue, time), colour)
             for colour, (queue, text) in enumerate(QUEUES.items())
         ]
-        if not end:
+        if time == "shown":
             curves.append(
                 Curve("the paper: figure 9, figure 10", np.array([18.0, 18.0]), np.array([0.717, 0.829]), "paper")
             )
@@ -114,7 +132,9 @@ def _chart(runs: Mapping[str, Run]) -> Chart:
                 Curve(f"{text}, theory", x, _theory(runs, queue), "theory", colour)
                 for colour, (queue, text) in enumerate(QUEUES.items())
             ]
-            lost = [predicted(runs[f"drop-tail {b}"].resolved).throughput_with_lost_retransmission for b in BUFFERS]
+            lost = [
+                predicted(runs["drop-tail", b, "shown"].resolved).throughput_with_lost_retransmission for b in BUFFERS
+            ]
             rates = mbps(np.array([one.capped for one in lost], dtype=float))
             curves.append(Curve("theory if the retransmission is lost", x, rates, "guide"))
         panels.append(Panel("B, the bottleneck's buffer [packets]", "throughput [Mbit/s]", curves, title, y_top=1.2))

@@ -5,32 +5,46 @@ from collections.abc import Mapping
 import numpy as np
 
 from ackclock.charts import Chart, Curve, Panel
-from ackclock.experiments.bottlenecks.path import MEGA, READINGS, mbps, predicted, scenario, windows
+from ackclock.experiments.bottlenecks.path import (
+    MEGA,
+    READINGS,
+    TIMES,
+    Reading,
+    Time,
+    mbps,
+    predicted,
+    scenario,
+    windows,
+)
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.scenario import Resolved
 
+Key = tuple[Reading, str, Time]
+"""The reading of T, mu_1 [Mbit/s], and the time."""
 RATES = ("1.5", "1.6")
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """As in the paper from t = 0, and in steady state; both readings of T."""
-    found = {}
+    found: dict[Key, Resolved] = {}
     for reading in READINGS:
         for rate in RATES:
             changes = {"link.feeder.rate": f"{rate} Mbit/s"}
-            found[f"{reading} {rate}"] = scenario("two-nodes", changes | {"trace.overview_interval": "0.5 s"}, reading)
+            found[reading, rate, "shown"] = scenario(
+                "two-nodes", changes | {"trace.overview_interval": "0.5 s"}, reading
+            )
             steady = {"run.warmup": "200 s", "run.duration": setting.pick("2200 s", "20200 s")}
-            found[f"{reading} {rate} steady"] = scenario("two-nodes", changes | steady, reading)
+            found[reading, rate, "steady"] = scenario("two-nodes", changes | steady, reading)
     return found
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Throughput and largest window of both rates."""
     findings = {}
     for rate in RATES:
-        run, steady = runs[f"propagation {rate}"], runs[f"propagation {rate} steady"]
+        run, steady = runs["propagation", rate, "shown"], runs["propagation", rate, "steady"]
         model = predicted(run.resolved)
-        other = runs[f"rtt {rate}"].flow("throughput_bps", MEGA).value
+        other = runs["rtt", rate, "shown"].flow("throughput_bps", MEGA).value
         findings[f"throughput_{rate}"] = Finding(
             run.flow("throughput_bps", MEGA),
             float(mbps(model.throughput.capped)),
@@ -43,25 +57,23 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
             "with 560 ms of propagation T is 565.7 ms; ns-2's windows peak at the next whole packet",
         )
         findings[f"window_rtt_{rate}"] = Finding(
-            runs[f"rtt {rate} steady"].flow("cwnd_max_packets"),
-            float(predicted(runs[f"rtt {rate}"].resolved).maximum_window),
+            runs["rtt", rate, "steady"].flow("cwnd_max_packets"),
+            float(predicted(runs["rtt", rate, "shown"].resolved).maximum_window),
         )
-    findings["falls"] = Finding(
-        share([_falls(runs, f"{reading} {{}}{end}") for reading in READINGS for end in ("", " steady")])
-    )
+    findings["falls"] = Finding(share([_falls(runs, reading, time) for reading in READINGS for time in TIMES]))
     return Outcome(findings, {"figure": _chart(runs)})
 
 
-def _falls(runs: Mapping[str, Run], label: str) -> bool:
-    slow, fast = (runs[label.format(rate)] for rate in RATES)
+def _falls(runs: Mapping[Key, Run], reading: Reading, time: Time) -> bool:
+    slow, fast = (runs[reading, rate, time] for rate in RATES)
     quantities = ("throughput_bps", "cwnd_mean_packets")
     return all(fast.flow(quantity).value < slow.flow(quantity).value for quantity in quantities)
 
 
-def _chart(runs: Mapping[str, Run]) -> Chart:
+def _chart(runs: Mapping[Key, Run]) -> Chart:
     panels = []
     for number, rate in enumerate(RATES):
-        run = runs[f"propagation {rate}"]
+        run = runs["propagation", rate, "shown"]
         largest = float(predicted(run.resolved).maximum_window)
         curves = [
             windows(run, "cwnd, simulated", number),

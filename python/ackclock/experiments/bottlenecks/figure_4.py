@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from ackclock.experiments.bottlenecks.path import (
     PACKETS_PER_MEGABIT,
     PAPER,
     READINGS,
+    Reading,
+    Time,
     mbps,
     predicted,
     read_as,
@@ -26,7 +28,16 @@ from ackclock.scenario import Resolved
 
 NODES = range(1, 11)
 BUFFER, OTHER_BUFFER = 20, 17
-MODELS = {"all": "all n nodes", "equivalent": "the equivalent node", "single": "the bottleneck alone"}
+Model = Literal["all", "equivalent", "single"]
+MODELS: Mapping[Model, str] = {
+    "all": "all n nodes",
+    "equivalent": "the equivalent node",
+    "single": "the bottleneck alone",
+}
+STEADY: tuple[Model, ...] = ("all", "single")
+"""The models that are simulated in steady state too."""
+Key = tuple[Reading, Model, int, Time]
+"""The reading of T, the model, n, and the time."""
 NOTE = (
     "The retransmission after the overflow may be lost or not by a packet more or less in a buffer; so the simulated "
     "curves are jagged before the jump. B' is rounded to whole packets."
@@ -35,20 +46,20 @@ JUMP = 1.08
 """A rise that is none of the small changes from n to n + 1: theory has 1.20 where the double slow start ends."""
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give the three models for n = 1 to 10, as in the paper from t = 0 and in steady state, in both readings of T."""
     steady = {"run.warmup": "200 s", "run.duration": setting.pick("1400 s", "20200 s")}
     tables = {(reading, model, n): read_as(_tables(_nodes(model, n)), reading) for reading, model, n in _cases()}
-    shown = {f"{reading} {model} {n}": resolved(found) for (reading, model, n), found in tables.items()}
-    long = {
-        f"{reading} {model} {n} steady": resolved(found, steady)
+    shown: dict[Key, Resolved] = {(*case, "shown"): resolved(found) for case, found in tables.items()}
+    long: dict[Key, Resolved] = {
+        (reading, model, n, "steady"): resolved(found, steady)
         for (reading, model, n), found in tables.items()
-        if reading == "propagation" and model != "equivalent"
+        if reading == "propagation" and model in STEADY
     }
     return shown | long
 
 
-def _cases() -> Iterator[tuple[str, str, int]]:
+def _cases() -> Iterator[tuple[Reading, Model, int]]:
     return itertools.product(READINGS, MODELS, NODES)
 
 
@@ -75,12 +86,12 @@ def _tables(nodes: Sequence[tuple[float, int]]) -> dict[str, Any]:
     return tables
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Where the throughput jumps, and how near the models are to one another."""
-    whole, equivalent, single = (_rates(runs, f"propagation {model}") for model in MODELS)
-    steady, single_steady = (_rates(runs, f"propagation {model}", " steady") for model in ("all", "single"))
+    whole, equivalent, single = (_rates(runs, "propagation", model) for model in MODELS)
+    steady, single_steady = (_rates(runs, "propagation", model, "steady") for model in STEADY)
     gap = 100.0 * np.abs(equivalent / whole - 1.0)
-    cycles = [predicted(runs[f"propagation all {n}"].resolved) for n in NODES]
+    cycles = [predicted(runs["propagation", "all", n, "shown"].resolved) for n in NODES]
     moved = [n for n, found in zip(NODES, cycles, strict=True) if found.overflow.node < n]
     findings = {
         "jump": _jump_finding(runs, whole, equivalent),
@@ -101,23 +112,27 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     return Outcome(findings, {"figure": _chart(runs)}, (NOTE,))
 
 
-def _jump_finding(runs: Mapping[str, Run], whole: NDArray[np.float64], equivalent: NDArray[np.float64]) -> Finding:
+def _jump_finding(runs: Mapping[Key, Run], whole: NDArray[np.float64], equivalent: NDArray[np.float64]) -> Finding:
     theory = _jump(_theory(runs, "propagation"))
-    simulated_rtt, theory_rtt = _jump(_rates(runs, "rtt all")), _jump(_theory(runs, "rtt"))
+    simulated_rtt, theory_rtt = _jump(_rates(runs, "rtt", "all")), _jump(_theory(runs, "rtt"))
     return Finding(
         float(_jump(whole)),
         float(theory),
         f"with the service times in T: simulation {simulated_rtt}, theory {theory_rtt}; with the equivalent node "
-        f"{_jump(equivalent)}; in steady state {_jump(_rates(runs, 'propagation all', ' steady'))}",
+        f"{_jump(equivalent)}; in steady state {_jump(_rates(runs, 'propagation', 'all', 'steady'))}",
     )
 
 
-def _rates(runs: Mapping[str, Run], label: str, end: str = "") -> NDArray[np.float64]:
-    return np.asarray(throughputs(runs, [f"{label} {n}{end}" for n in NODES])[0])
+def _rates(runs: Mapping[Key, Run], reading: Reading, model: Model, time: Time = "shown") -> NDArray[np.float64]:
+    return np.asarray(throughputs(runs, _keys(reading, model, time))[0])
 
 
-def _theory(runs: Mapping[str, Run], reading: str, model: str = "all") -> NDArray[np.float64]:
-    found = [predicted(runs[f"{reading} {model} {n}"].resolved).throughput.capped for n in NODES]
+def _keys(reading: Reading, model: Model, time: Time = "shown") -> Sequence[Key]:
+    return [(reading, model, n, time) for n in NODES]
+
+
+def _theory(runs: Mapping[Key, Run], reading: Reading, model: Model = "all") -> NDArray[np.float64]:
+    found = [predicted(runs[reading, model, n, "shown"].resolved).throughput.capped for n in NODES]
     return np.asarray(mbps(np.array(found, dtype=float)))
 
 
@@ -127,17 +142,17 @@ def _jump(rates: NDArray[np.float64]) -> int:
     return NODES[low[-1] + 1] if low[-1] + 1 < len(NODES) else 0
 
 
-def _chart(runs: Mapping[str, Run]) -> Chart:
+def _chart(runs: Mapping[Key, Run]) -> Chart:
     panels = []
     for reading, title in READINGS.items():
         curves = [
-            simulated(f"{text}, simulated", NODES, runs, [f"{reading} {model} {n}" for n in NODES], colour)
+            simulated(f"{text}, simulated", NODES, runs, _keys(reading, model), colour)
             for colour, (model, text) in enumerate(MODELS.items())
         ]
         x = np.array(NODES, dtype=float)
         curves += [
             Curve(f"{MODELS[model]}, theory", x, _theory(runs, reading, model), "theory", colour)
-            for model, colour in (("all", 0), ("single", 2))
+            for model, colour in zip(STEADY, (0, 2), strict=True)
         ]
         panels.append(Panel("number of nodes n before the bottleneck", "throughput [Mbit/s]", curves, title, y_top=1.5))
     return Chart(

@@ -1,6 +1,7 @@
 """Figure 5: the bursts S and S' that fill the two buffers, against mu'."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,19 +14,27 @@ from ackclock.scenario import Resolved
 
 BUFFER, OTHER_BUFFER = 50, 45
 RATES = np.round(np.arange(1.5, 3.01, 0.1), 2)
+Case = Literal["both", "S", "S'"]
+CASES: Mapping[Case, tuple[str, str]] = {
+    "both": (f"{OTHER_BUFFER} pkt", f"{BUFFER} pkt"),
+    "S": ("unlimited", f"{BUFFER} pkt"),
+    "S'": (f"{OTHER_BUFFER} pkt", "unlimited"),
+}
+"""The buffers B' and B: both limited, or one alone, whose burst is measured."""
+Key = tuple[Case, float]
+"""The buffers, and mu' [Mbit/s]."""
 FIRST_SLOW_START = "12 s"
 LARGEST_BURST = 128.0
 """Bursts up to here fit the round trip: of a larger one the first packets are acknowledged while it is sent."""
 
 
-def scenarios(_setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(_setting: Setting) -> Mapping[Key, Resolved]:
     """Give the first slow start, with both buffers and with either alone."""
-    found = {}
-    for rate in RATES:
-        for case, changes in (("both", {}), ("S", {"feeder": "unlimited"}), ("S'", {"satellite": "unlimited"})):
-            sizes = {"feeder": f"{OTHER_BUFFER} pkt", "satellite": f"{BUFFER} pkt"} | changes
-            found[f"{case} {rate}"] = first_slow_start(rate, sizes["feeder"], sizes["satellite"])
-    return found
+    return {
+        (case, rate): first_slow_start(rate, feeder, satellite)
+        for rate in RATES
+        for case, (feeder, satellite) in CASES.items()
+    }
 
 
 def first_slow_start(rate_mbps: float, feeder: str, satellite: str) -> Resolved:
@@ -56,14 +65,14 @@ def first_overflow(run: Run) -> tuple[float, str]:
     return size, str(lost["link"])
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """S and S' as measured, and which buffer overflows first."""
     exact = _sizes(RATES)
-    measured = {case: np.array([first_overflow(runs[f"{case} {rate}"])[0] for rate in RATES]) for case in ("S", "S'")}
-    theory = {"S": exact.bottleneck, "S'": exact.intermediate}
+    theory: dict[Case, NDArray[np.float64]] = {"S": exact.bottleneck, "S'": exact.intermediate}
+    measured = {case: np.array([first_overflow(runs[case, rate])[0] for rate in RATES]) for case in theory}
     errors = np.concatenate([np.abs(measured[case] - theory[case]) for case in theory])
     small = np.concatenate([theory[case] for case in theory]) <= LARGEST_BURST
-    places = [first_overflow(runs[f"both {rate}"])[1] for rate in RATES]
+    places = [first_overflow(runs["both", rate])[1] for rate in RATES]
     expected = np.where(exact.intermediate < exact.bottleneck, "feeder", "satellite")
     findings = {
         "least_S": Finding(measured["S"][-1], float(exact.bottleneck[-1])),
@@ -103,7 +112,7 @@ def _steps(sizes: NDArray[np.float64], *, falling: bool) -> list[bool]:
     return [bool(step < 0.0) == falling for step in np.diff(known)]
 
 
-def _chart(measured: Mapping[str, NDArray[np.float64]]) -> Chart:
+def _chart(measured: Mapping[Case, NDArray[np.float64]]) -> Chart:
     rates = np.linspace(1.501, 2.999, 300)
     found = _sizes(rates)
     curves = [

@@ -26,6 +26,10 @@ class Place(NamedTuple):
     other: int
 
 
+Key = tuple[Place, float]
+"""B and B', and mu' [Mbit/s]."""
+
+
 def _grid(setting: Setting) -> list[Place]:
     buffers = range(20, 231, setting.pick(30, 10))
     others = range(20, 141, setting.pick(20, 10))
@@ -37,10 +41,10 @@ def _rates(setting: Setting) -> tuple[float, ...]:
     return setting.pick((1.55, 2.95), (1.55, 1.9, 2.2, 2.6, 2.95))
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give a grid of B and B', at several mu'."""
     return {
-        f"{buffer} {other} {rate}": scenario(
+        (Place(buffer, other), rate): scenario(
             "two-nodes",
             {
                 "link.feeder.rate": f"{rate} Mbit/s",
@@ -55,12 +59,9 @@ def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     }
 
 
-def outcome(setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Where a double slow start appears, beside the paper's region and equation (4)."""
-    seen = {
-        place: any(mostly_double(runs[f"{place.buffer} {place.other} {rate}"]) for rate in _rates(setting))
-        for place in _grid(setting)
-    }
+    seen = {place: any(mostly_double(runs[place, rate]) for rate in _rates(setting)) for place in _grid(setting)}
     at_rates = {place: any(_predicted(place, rate) for rate in _rates(setting)) for place in seen}
     rough = {place: _outside_region(place) for place in seen}
     clear = [place for place in seen if _clear(place)]

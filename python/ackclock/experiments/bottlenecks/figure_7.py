@@ -10,6 +10,8 @@ from ackclock.experiments.bottlenecks.path import mbps, predicted, scenario, sim
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.scenario import Resolved
 
+Key = tuple[int, int, float]
+"""B, B', and mu' [Mbit/s]."""
 BUFFERS = (40, 50, 60)
 DESCRIBED = 50
 OTHERS = {80: "large", 45: "medium", 20: "small"}
@@ -22,10 +24,10 @@ def _rates(setting: Setting) -> NDArray[np.float64]:
     return np.round(np.arange(1.55, 3.001, setting.pick(0.1, 0.025)), 3)
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """As in the paper from t = 0, for several B: the paper does not print its own."""
     return {
-        f"{buffer} {other} {rate}": scenario(
+        (buffer, other, rate): scenario(
             "two-nodes",
             {
                 "link.feeder.rate": f"{rate} Mbit/s",
@@ -39,11 +41,11 @@ def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     }
 
 
-def outcome(setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Judge the paper's three descriptions, for each B."""
     rates = _rates(setting)
     shapes = {
-        (buffer, other): throughputs(runs, [f"{buffer} {other} {rate}" for rate in rates])[0]
+        (buffer, other): throughputs(runs, [(buffer, other, rate) for rate in rates])[0]
         for buffer in BUFFERS
         for other in OTHERS
     }
@@ -95,19 +97,19 @@ def _small(rates: NDArray[np.float64]) -> bool:
     return bool(rates.max() < JUMP * rates[-3:].mean())
 
 
-def _theory(setting: Setting, runs: Mapping[str, Run], buffer: int, other: int) -> NDArray[np.float64]:
-    found = [predicted(runs[f"{buffer} {other} {rate}"].resolved).throughput.capped for rate in _rates(setting)]
+def _theory(setting: Setting, runs: Mapping[Key, Run], buffer: int, other: int) -> NDArray[np.float64]:
+    found = [predicted(runs[buffer, other, rate].resolved).throughput.capped for rate in _rates(setting)]
     return np.asarray(mbps(np.array(found, dtype=float)))
 
 
-def _chart(setting: Setting, runs: Mapping[str, Run], theory: Mapping[tuple[int, int], NDArray[np.float64]]) -> Chart:
+def _chart(setting: Setting, runs: Mapping[Key, Run], theory: Mapping[tuple[int, int], NDArray[np.float64]]) -> Chart:
     rates = _rates(setting)
     panels = []
     for buffer in BUFFERS:
         curves = []
         for colour, (other, word) in enumerate(OTHERS.items()):
-            labels = [f"{buffer} {other} {rate}" for rate in rates]
-            curves.append(simulated(f"B' = {other} ({word}), simulated", rates, runs, labels, colour))
+            keys = [(buffer, other, rate) for rate in rates]
+            curves.append(simulated(f"B' = {other} ({word}), simulated", rates, runs, keys, colour))
             curves.append(Curve(f"B' = {other}, theory", rates, theory[buffer, other], "theory", colour))
         panels.append(Panel("mu' [Mbit/s]", "throughput [Mbit/s]", curves, f"B = {buffer} packets", y_top=1.5))
     title = "Figure 7: throughput against the intermediate rate (0 to 500 s; the paper does not print B)"

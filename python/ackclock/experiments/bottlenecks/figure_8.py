@@ -12,6 +12,8 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import bottlenecks
 from ackclock.scenario import Resolved
 
+Key = tuple[int, float]
+"""B, and mu'/mu."""
 BUFFERS = (10, 20, 30, 40, 50)
 RATIOS = np.round(np.arange(1.1, 2.01, 0.1), 2)
 FINE = np.linspace(1.0, 2.0, 2001)[1:]
@@ -19,19 +21,19 @@ NEAR = 1.25
 """The paper's "approximately unchanged", read as within a quarter."""
 
 
-def scenarios(_setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(_setting: Setting) -> Mapping[Key, Resolved]:
     """Give the first slow start for each buffer and ratio; the node before never overflows."""
     return {
-        f"{buffer} {ratio}": first_slow_start(round(float(ratio) * MU_MBPS, 6), "unlimited", f"{buffer} pkt")
+        (buffer, ratio): first_slow_start(round(float(ratio) * MU_MBPS, 6), "unlimited", f"{buffer} pkt")
         for buffer in BUFFERS
         for ratio in RATIOS
     }
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """S as measured; over which part of the interval it is near its least value."""
     theory = {buffer: _sizes(RATIOS, buffer) for buffer in BUFFERS}
-    measured = {b: np.array([first_overflow(runs[f"{b} {ratio}"])[0] for ratio in RATIOS]) for b in BUFFERS}
+    measured = {b: np.array([first_overflow(runs[b, ratio])[0] for ratio in RATIOS]) for b in BUFFERS}
     small = {buffer: theory[buffer] <= LARGEST_BURST for buffer in BUFFERS}
     errors = np.concatenate([np.abs(measured[buffer] - theory[buffer])[small[buffer]] for buffer in BUFFERS])
     near = 100.0 * float(np.mean(_sizes(FINE, 10) <= NEAR * 20.0))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from ackclock.experiments.frame import Run, resolved, scenario_tables
 from ackclock.models import bottlenecks
 from ackclock.scenario import Resolved
 
+K = TypeVar("K")
 PAPER: Final = "bottlenecks"
 MU_MBPS: Final = 1.5
 ROUND_TRIP_S: Final = 0.56
@@ -21,9 +22,17 @@ PACKETS_PER_MEGABIT: Final = MEGA / PACKET_BITS
 MU: Final = MU_MBPS * PACKETS_PER_MEGABIT
 PIPE: Final = MU * ROUND_TRIP_S
 
-READINGS: Final = {"propagation": "T is the propagation alone", "rtt": "T holds the service times"}
+Reading = Literal["propagation", "rtt"]
+READINGS: Final[Mapping[Reading, str]] = {
+    "propagation": "T is the propagation alone",
+    "rtt": "T holds the service times",
+}
 """The paper's T = 560 ms is the sum of the propagation delays before figure 4, and holds the service times in
 section 3."""
+
+Time = Literal["shown", "steady"]
+TIMES: Final[tuple[Time, ...]] = ("shown", "steady")
+"""What is simulated: the time that the paper shows, from t = 0, or steady state."""
 
 LONGEST_RECOVERY_S: Final = 20.0
 """Detections of losses nearer than this belong to one TCP cycle: avoidance alone takes three times as long here."""
@@ -42,15 +51,15 @@ def read_as(tables: dict[str, Any], reading: str) -> dict[str, Any]:
     return tables
 
 
-def throughputs(runs: Mapping[str, Run], labels: Sequence[str]) -> NDArray[np.float64]:
+def throughputs(runs: Mapping[K, Run], keys: Sequence[K]) -> NDArray[np.float64]:
     """Give the simulated throughput of some runs with its interval [Mbit/s]: rows of value, low, high."""
-    found = [runs[label].flow("throughput_bps", MEGA) for label in labels]
+    found = [runs[key].flow("throughput_bps", MEGA) for key in keys]
     return np.array([[one.value, one.low, one.high] for one in found]).T
 
 
-def simulated(label: str, x: Any, runs: Mapping[str, Run], labels: Sequence[str], colour: int | None = None) -> Curve:
+def simulated(label: str, x: Any, runs: Mapping[K, Run], keys: Sequence[K], colour: int | None = None) -> Curve:
     """Make the curve of the simulated throughput of some runs."""
-    value, low, high = throughputs(runs, labels)
+    value, low, high = throughputs(runs, keys)
     return Curve(label, np.asarray(x, dtype=float), value, "simulation", colour, low, high)
 
 

@@ -19,17 +19,19 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting, resolved,
 from ackclock.models import bottlenecks
 from ackclock.scenario import Resolved
 
+Key = int | tuple[float, int]
+"""B of a bottleneck that is fed directly; the access link's rate by mu, and B."""
 SINGLE = tuple(range(44, 93, 4))
 RATIOS = (1.15, 1.3, 1.45, 1.6, 1.75, 1.9)
 BUFFERS = range(6, 87, 2)
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """One bottleneck, fed directly (B varied around mu T / 3); and behind a slow access link."""
     changes = {"run.duration": setting.pick("500 s", "4000 s"), "trace.losses": True}
-    single = {f"single {buffer}": resolved(_one_node("100 Mbit/s", buffer), changes) for buffer in SINGLE}
-    behind = {
-        f"access {ratio} {buffer}": resolved(_one_node(f"{ratio * MU_MBPS:.9g} Mbit/s", buffer), changes)
+    single: dict[Key, Resolved] = {buffer: resolved(_one_node("100 Mbit/s", buffer), changes) for buffer in SINGLE}
+    behind: dict[Key, Resolved] = {
+        (ratio, buffer): resolved(_one_node(f"{ratio * MU_MBPS:.9g} Mbit/s", buffer), changes)
         for ratio in RATIOS
         for buffer in BUFFERS
     }
@@ -44,14 +46,14 @@ def _one_node(access: str, buffer: int) -> dict[str, object]:
     return tables
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Judge what the text says in numbers."""
-    double = {b: mostly_double(runs[f"single {b}"]) for b in SINGLE}
+    double = {b: mostly_double(runs[b]) for b in SINGLE}
     ends = max((buffer for buffer, found in double.items() if found), default=0)
     lost, possible = {}, {}
     for ratio in RATIOS:
         for buffer in BUFFERS:
-            run = runs[f"access {ratio} {buffer}"]
+            run = runs[ratio, buffer]
             count = count_cycles(run)
             lost[ratio, buffer] = count.retransmissions_lost > count.cycles / 2
             possible[ratio, buffer] = bool(predicted(run.resolved).retransmission_loss.node >= 0)
@@ -72,7 +74,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         "condition_is_necessary": Finding(
             share([possible[key] for key in where]),
             note=f"lost in most cycles at {len(where)} of {len(lost)} places; (5) allows {sum(possible.values())}"
-            + "".join(_missed(runs[f"access {ratio} {buffer}"], ratio, buffer) for ratio, buffer in where),
+            + "".join(_missed(runs[ratio, buffer], ratio, buffer) for ratio, buffer in where),
         ),
         "beta_limit": Finding(
             share([_beta(buffer) < float(bottlenecks.retransmission_loss_beta(ratio)) for ratio, buffer in where]),

@@ -6,19 +6,19 @@ import numpy as np
 
 from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.figure_9 import LOADS, NAMES, QUICK, TAILS, webs
-from ackclock.experiments.engset.path import FILES, curve, packets, rate_kbps
+from ackclock.experiments.engset.path import FILES, Web, curve, packets, rate_kbps
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.scenario import Resolved
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Web, Resolved]:
     """Give the runs of figure 9 with the large window."""
-    return {web.label: web.scenario(packets(setting, QUICK)) for *_, web in webs(small=False)}
+    return {web: web.scenario(packets(setting, QUICK)) for *_, web in webs(small=False)}
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Web, Run]) -> Outcome:
     """Judge the penalty, and how it depends on F."""
-    rates = {(law, files, load): rate_kbps(runs[web.label]).value for law, files, load, web in webs(small=False)}
+    rates = {(law, files, load): rate_kbps(runs[web]).value for law, files, load, web in webs(small=False)}
     ratio = {key: 100.0 * found / rates["E", key[1], key[2]] for key, found in rates.items() if key[0] in TAILS}
     penalties = {key: 100.0 - found for key, found in ratio.items()}
     series = [[penalties[law, files, load] for files in FILES] for law in TAILS for load in LOADS]

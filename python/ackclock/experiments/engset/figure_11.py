@@ -42,10 +42,10 @@ def _cases(setting: str) -> dict[str, Web]:
     }
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Web, Resolved]:
     """Give all laws and windows in three settings."""
     number = packets(setting, QUICK)
-    return {web.label: web.scenario(number) for name in SETTINGS for web in _cases(name).values()}
+    return {web: web.scenario(number) for name in SETTINGS for web in _cases(name).values()}
 
 
 def model_of(web: Web) -> tuple[Values, float, int]:
@@ -70,15 +70,15 @@ def _sharing(run: Run, web: Web) -> tuple[Values, Values]:
     return j, j * rate.to_numpy(dtype=float) / (web.capacity * MEGA)
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Web, Run]) -> Outcome:
     """Judge the states and the sharing."""
     cases = {(name, case): web for name in SETTINGS for case, web in _cases(name).items()}
-    found = {key: probabilities(runs[web.label], web.sources) for key, web in cases.items()}
+    found = {key: probabilities(runs[web], web.sources) for key, web in cases.items()}
     models = {name: model_of(SETTINGS[name]) for name in SETTINGS}
     steep = []
     for (name, _), web in cases.items():
         _, ratio, s = models[name]
-        j, part = _sharing(runs[web.label], web)
+        j, part = _sharing(runs[web], web)
         steep += [bool(one < min(s / ratio, 1.0)) for one in part[j == s]]
     findings = _states(found, models) | {"steep": Finding(share(steep), note="at j = s, all laws and windows")}
     return Outcome(findings, {"figure": _chart(runs, found, models)})
@@ -114,7 +114,7 @@ def _states(found: Found, models: Mapping[str, tuple[Values, float, int]]) -> di
     }
 
 
-def _chart(runs: Mapping[str, Run], found: Found, models: Mapping[str, tuple[Values, float, int]]) -> Chart:
+def _chart(runs: Mapping[Web, Run], found: Found, models: Mapping[str, tuple[Values, float, int]]) -> Chart:
     panels = []
     for name in SETTINGS:
         states, ratio, s = models[name]
@@ -125,7 +125,7 @@ def _chart(runs: Mapping[str, Run], found: Found, models: Mapping[str, tuple[Val
             left.append(
                 curve(case, j, np.where(found[name, case] > 0.0, found[name, case], np.nan), "simulation", number)
             )
-            right.append(curve(case, *_sharing(runs[web.label], web), "simulation", number))
+            right.append(curve(case, *_sharing(runs[web], web), "simulation", number))
         left.append(curve("theory", j, np.where(states > 1e-6, states, np.nan), "theory", 5))
         right.append(curve("theory", j, np.minimum(j / ratio, 1.0), "theory", 5))
         title = f"{name}, N = {len(states) - 1}, s = {s}"

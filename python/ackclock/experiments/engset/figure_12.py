@@ -38,10 +38,10 @@ def _web(setting: str, case: str) -> Web:
     return Web(base.sources, 12, law, window, BUFFER, egress=base.egress)
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Web, Resolved]:
     """Give all laws and windows in both settings."""
     webs = [_web(name, case) for name in SETTINGS for case in CASES]
-    return {web.label: web.scenario(packets(setting, QUICK), queue_distribution=True) for web in webs}
+    return {web: web.scenario(packets(setting, QUICK), queue_distribution=True) for web in webs}
 
 
 def model_exceedance(web: Web, x: Values) -> Values:
@@ -58,9 +58,9 @@ def near_model(run: Run, web: Web, least: float) -> list[bool]:
     return [0.5 <= one <= 2.0 for one in (found[counted] / model[counted]).tolist()]
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Web, Run]) -> Outcome:
     """Judge the model's queue, loss and rate."""
-    found = {(name, case): runs[_web(name, case).label] for name in SETTINGS for case in CASES}
+    found = {(name, case): runs[_web(name, case)] for name in SETTINGS for case in CASES}
     panels, notes = [], []
     for name, web in SETTINGS.items():
         own = {case: found[name, case] for case in CASES}

@@ -32,17 +32,17 @@ def _turned(web: Web) -> Web:
     return replace(web, ingress=2.0, egress=100.0)
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Web, Resolved]:
     """Give both loads, and the same with packets paced on their way in."""
     webs = [_web(sources, case) for sources in LOADS for case in CASES]
     webs += [_turned(web) for web in webs]
-    return {web.label: web.scenario(packets(setting, QUICK), queue_distribution=True) for web in webs}
+    return {web: web.scenario(packets(setting, QUICK), queue_distribution=True) for web in webs}
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Web, Run]) -> Outcome:
     """Judge the model at both loads, and the paced packets."""
-    found = {(sources, case): runs[_web(sources, case).label] for sources in LOADS for case in CASES}
-    paced = {(sources, case): runs[_turned(_web(sources, case)).label] for sources in LOADS for case in CASES}
+    found = {(sources, case): runs[_web(sources, case)] for sources in LOADS for case in CASES}
+    paced = {(sources, case): runs[_turned(_web(sources, case))] for sources in LOADS for case in CASES}
     panels, notes = [], []
     for sources, load in LOADS.items():
         own = {case: found[sources, case] for case in CASES}

@@ -31,15 +31,15 @@ def _points() -> Iterator[tuple[str, float, Web]]:
                     yield name, load, web.at_load(load)
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Web, Resolved]:
     """Give exponential files without loss, in all settings."""
-    return {web.label: web.scenario(packets(setting, QUICK)) for _, _, web in _points()}
+    return {web: web.scenario(packets(setting, QUICK)) for _, _, web in _points()}
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Web, Run]) -> Outcome:
     """Judge the two ways and their mean."""
     points = list(_points())
-    rates = np.array([rate_kbps(runs[web.label]).value for _, _, web in points])
+    rates = np.array([rate_kbps(runs[web]).value for _, _, web in points])
     predicted = [web.prediction for _, _, web in points]
     errors = {
         way: 100.0 * (np.array([float(getattr(one, way)) for one in predicted]) / KILO / rates - 1.0)

@@ -32,17 +32,17 @@ def webs(*, small: bool) -> Iterator[tuple[Law, int, float, Web]]:
                 )
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Web, Resolved]:
     """Give both windows."""
     number = packets(setting, QUICK)
-    return {web.label: web.scenario(number) for small in (False, True) for *_, web in webs(small=small)}
+    return {web: web.scenario(number) for small in (False, True) for *_, web in webs(small=small)}
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Web, Run]) -> Outcome:
     """Compare rates with both windows."""
-    large = {(law, files, load): rate_kbps(runs[web.label]).value for law, files, load, web in webs(small=False)}
+    large = {(law, files, load): rate_kbps(runs[web]).value for law, files, load, web in webs(small=False)}
     ratio = {
-        (law, files, load): 100.0 * rate_kbps(runs[web.label]).value / large[law, files, load]
+        (law, files, load): 100.0 * rate_kbps(runs[web]).value / large[law, files, load]
         for law, files, load, web in webs(small=True)
     }
     tails = [(law, load) for law in TAILS for load in LOADS]

@@ -38,7 +38,7 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Web:
-    """A setting of the paper, by its letters.
+    """A setting of the paper, by its letters; the key of its run.
 
     Parameters
     ----------
@@ -66,9 +66,7 @@ class Web:
     ingress: float = 100.0
     rtt_ms: float = 50.0
 
-    @property
-    def label(self) -> str:
-        """Its letters in one word."""
+    def __str__(self) -> str:
         buffer = "" if self.buffer is None else f"-B{self.buffer}"
         rates = "-".join(f"{rate:g}M" for rate in (self.ingress, self.capacity, self.egress))
         return f"{rates}-R{self.rtt_ms:g}-F{self.files}-{self.law}-W{self.window}-N{self.sources}{buffer}"
@@ -116,11 +114,6 @@ class Web:
 def packets(setting: Setting, quick: float) -> float:
     """Choose how many packets a point has: the paper's in the full form."""
     return setting.pick(quick, float(FULL_PACKETS))
-
-
-def scenarios_of(webs: Sequence[Web], number: float, **traces: bool) -> dict[str, Resolved]:
-    """Resolve settings by label."""
-    return {web.label: web.scenario(number, **traces) for web in webs}
 
 
 def measured(run: Run, quantity: str, scale: float = 1.0) -> Measure:

@@ -12,28 +12,35 @@ from ackclock.scenario import Resolved
 OFF_S = 5.0
 LARGE = 347
 LAWS = ("fixed", "exponential")
-PAPER = {"fixed 44": 21.7, "fixed 12": 3.3, "exponential 44": 21.2, "exponential 12": 2.4}
+Key = tuple[str, int]
+"""The law of sizes and W_R."""
+PAPER: Mapping[Key, float] = {
+    ("fixed", 44): 21.7,
+    ("fixed", 12): 3.3,
+    ("exponential", 44): 21.2,
+    ("exponential", 12): 2.4,
+}
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give files of the fixed size of the formula, and exponential ones as the paper measured."""
     duration = setting.pick(20_000.0, 400_000.0)
-    return {f"{law} {window}": special_web(window, law, duration) for law in LAWS for window in (44, 12)}
+    return {(law, window): special_web(window, law, duration) for law in LAWS for window in (44, 12)}
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Compare the time averages with the formula."""
     names = [link.name for link in next(iter(runs.values())).resolved.links]
     slow = names.index("egress")
-    found = {label: _queue(run, slow) for label, run in runs.items()}
+    found = {key: _queue(run, slow) for key, run in runs.items()}
     model = {window: float(engset.single_queue(SPECIAL, LARGE, window, OFF_S).mean_queue) for window in (44, 12)}
-    findings = {label.replace(" ", "_"): Finding(queue, model[int(label.split()[1])]) for label, queue in found.items()}
+    findings = {f"{law}_{window}": Finding(queue, model[window]) for (law, window), queue in found.items()}
     findings["delay"] = Finding(model=float(engset.single_queue(SPECIAL, LARGE, 44, OFF_S).delay) * 1e3)
     place = range(len(PAPER))
-    values = [found[label].value for label in PAPER]
+    values = [found[key].value for key in PAPER]
     curves = [
         curve("simulated", place, values, "marks", 0),
-        curve("formula, for files of one size", place, [model[int(label.split()[1])] for label in PAPER], "marks", 1),
+        curve("formula, for files of one size", place, [model[window] for _, window in PAPER], "marks", 1),
         curve("the paper", place, list(PAPER.values()), "paper"),
     ]
     ticks = ["fixed size\nW_R = 44", "fixed size\nW_R = 12", "exponential\nW_R = 44", "exponential\nW_R = 12"]

@@ -21,16 +21,16 @@ def _webs() -> dict[tuple[int, float], Web]:
     return found
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Web, Resolved]:
     """Give both windows at three loads."""
-    return {web.label: web.scenario(packets(setting, QUICK)) for web in _webs().values()}
+    return {web: web.scenario(packets(setting, QUICK)) for web in _webs().values()}
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Web, Run]) -> Outcome:
     """Compare the errors with the printed ones."""
     errors = {}
     for key, web in _webs().items():
-        model, found = float(web.prediction.rate) / KILO, rate_kbps(runs[web.label])
+        model, found = float(web.prediction.rate) / KILO, rate_kbps(runs[web])
         errors[key] = Measure(*(100.0 * (model / value - 1.0) for value in (found.value, found.high, found.low)))
     findings = {f"W{window}_{round(100 * load)}": Finding(found) for (window, load), found in errors.items()}
     findings["window"] = Finding(share([errors[12, load].value < errors[44, load].value for load in LOADS]))

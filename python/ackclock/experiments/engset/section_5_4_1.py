@@ -17,35 +17,43 @@ PRINTED = {10.0: 202.0, 50.0: 417.0}
 BUFFERS = {10.0: 200, 50.0: 420}
 LARGE = 500
 LOADS = (0.8, 1.2)
+FAST = "50M"
+Key = tuple[str, int, int]
+"""The case, F and RTT_0 [ms]."""
 CASES: Mapping[str, tuple[Law, int]] = {"E": ("E", 44), "EE": ("EE", 12), "EP": ("EP", 12)}
 
 
-def _webs() -> dict[str, Web]:
-    found = {}
+def _webs() -> dict[Key, Web]:
+    found: dict[Key, Web] = {}
     for name, (law, window) in CASES.items():
         for rtt_ms in (50, 300):
             for files in FILES if law == "E" else (12,):
                 web = Web(1, files, law, window, BUFFERS[10.0], egress=1000.0, rtt_ms=rtt_ms)
-                found[f"{name} F{files} R{rtt_ms}"] = web.at_load(1.0)
+                found[name, files, rtt_ms] = web.at_load(1.0)
     fast = Web(1, 80, buffer=BUFFERS[50.0], capacity=50.0, egress=1000.0)
-    return found | {f"50M F80 R{rtt_ms}": replace(fast, rtt_ms=rtt_ms).at_load(1.0) for rtt_ms in (50, 300)}
+    return found | {(FAST, 80, rtt_ms): replace(fast, rtt_ms=rtt_ms).at_load(1.0) for rtt_ms in (50, 300)}
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give links with the rule's buffers at 100% load."""
-    return {label: web.scenario(packets(setting, QUICK)) for label, web in _webs().items()}
+    return {key: web.scenario(packets(setting, QUICK)) for key, web in _webs().items()}
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Look for the printed buffers, and measure the loss with them."""
     findings = _rules()
-    lost = {label: loss_percent(run) for label, run in runs.items()}
-    worst = max(lost, key=lambda label: lost[label].value)
+    lost = {key: loss_percent(run) for key, run in runs.items()}
+    worst = max(lost, key=lambda key: lost[key].value)
     findings["works"] = Finding(
         share([one.value <= 1.0 for one in lost.values()]),
-        note=f"{len(lost)} settings; most is lost with {worst}: {lost[worst].value:.2f}%",
+        note=f"{len(lost)} settings; most is lost with {_named(worst)}: {lost[worst].value:.2f}%",
     )
     return Outcome(findings, {"rule": _chart()})
+
+
+def _named(key: Key) -> str:
+    name, files, rtt_ms = key
+    return f"{name} F{files} R{rtt_ms}"
 
 
 def _rules() -> dict[str, Finding]:

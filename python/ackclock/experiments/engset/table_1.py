@@ -15,15 +15,17 @@ CONNECTIONS = {5: 800e3, 12: 800e3, 22: 450e3, 36: 250e3, 80: 120e3, 120: 80e3}
 TAIL_STARTS = {5: 5.4, 12: 17.2, 22: 34.1, 36: 57.8, 80: 132.3, 120: 200.0}
 PANELS: Mapping[Law, str] = {"E": "exponential", "EP": "exponential body, Pareto tail"}
 RATE = 10.0
+Key = tuple[int, Law]
+"""F and the law of sizes."""
 
 
-def _webs() -> dict[tuple[int, Law], Web]:
+def _webs() -> dict[Key, Web]:
     return {(files, law): Web(1, files, law, egress=1000.0).at_load(1.0) for files in FILES for law in PANELS}
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give a run for each F and law; figure 9 has the same ones."""
-    return {f"{law}-{files}": web.scenario(packets(setting, QUICK)) for (files, law), web in _webs().items()}
+    return {key: web.scenario(packets(setting, QUICK)) for key, web in _webs().items()}
 
 
 QUICK = 150e3
@@ -39,14 +41,14 @@ def law_of(law: Law, files: float) -> engset.FileSizes:
     return kinds[law].of_mean(files)
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Compare the parts with what chance allows between two samples."""
     table, findings, worst_of_model = printed("table-1"), {}, 0.0
     panels: dict[Law, list[Curve]] = {law: [] for law in PANELS}
     for number, files in enumerate(FILES):
         for law in PANELS:
             rows = table[(table["files"] == files) & (table["law"] == law)]
-            found, count = _simulated(runs[f"{law}-{files}"], rows)
+            found, count = _simulated(runs[files, law], rows)
             formula = 100.0 * law_of(law, files).proportion(rows["low"], rows["high"])
             worst = float(np.max(_errors(found, rows["percent"], formula, count, CONNECTIONS[files])))
             model = float(np.max(_errors(formula, rows["percent"], formula, np.inf, CONNECTIONS[files])))

@@ -16,28 +16,30 @@ BUFFERS = (50, 75, 100, 150, 200, 300, 500, 750)
 LOWER = 82
 QUICK = 600e3
 QUICK_LOWER = 250e3
+Key = tuple[Law, int, int]
+"""The law of sizes, B and N."""
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give both laws with eight buffers, and at 100% load."""
-    found = {}
+    found: dict[Key, Resolved] = {}
     for law in LAWS:
         for buffer in BUFFERS:
-            found[f"{law}-{buffer}"] = web(law, buffer).scenario(packets(setting, QUICK))
-            found[f"{law}-{buffer}-N{LOWER}"] = web(law, buffer, LOWER).scenario(packets(setting, QUICK_LOWER))
+            found[law, buffer, SOURCES] = web(law, buffer).scenario(packets(setting, QUICK))
+            found[law, buffer, LOWER] = web(law, buffer, LOWER).scenario(packets(setting, QUICK_LOWER))
     return found
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Compare the averages, and those at the lower load."""
     rates = {key: rate_kbps(run) for key, run in runs.items()}
     table = printed("table-10")
     findings: dict[str, Finding] = {}
     for law in LAWS:
         paper = table[table["law"] == law].set_index("buffer")
-        own = {buffer: runs[f"{law}-{buffer}"] for buffer in BUFFERS}
+        own = {buffer: runs[law, buffer, SOURCES] for buffer in BUFFERS}
         on = {buffer: measured(run, "on_mean_s", 1.0 / KILO) for buffer, run in own.items()}
-        findings[f"{law}_h"] = _farthest({buffer: rates[f"{law}-{buffer}"] for buffer in BUFFERS}, paper["h_kbps"])
+        findings[f"{law}_h"] = _farthest({buffer: rates[law, buffer, SOURCES] for buffer in BUFFERS}, paper["h_kbps"])
         findings[f"{law}_on"] = _farthest(on, paper["on_ms"])
         for buffer, run in own.items():
             findings[f"{law}_L_{buffer}"] = Finding(loss_percent(run), 100.0 * float(web(law, buffer).prediction.loss))
@@ -47,16 +49,16 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     findings["theory_on"] = Finding(model=KILO * float(models[0].on_time))
     findings["theory_L"] = Finding(model=float(np.max(np.abs([100.0 * float(one.loss) for one in models] - theory))))
     spread = {
-        (law, end): _spread([rates[f"{law}-{buffer}{end}"].value for buffer in BUFFERS])
+        (law, sources): _spread([rates[law, buffer, sources].value for buffer in BUFFERS])
         for law in LAWS
-        for end in ("", f"-N{LOWER}")
+        for sources in (SOURCES, LOWER)
     }
     findings["compensation"] = Finding(
-        max(spread[law, ""] for law in LAWS), note=f"largest h above the smallest; N = {SOURCES}"
+        max(spread[law, SOURCES] for law in LAWS), note=f"largest h above the smallest; N = {SOURCES}"
     )
     findings["only_high"] = Finding(
-        share([spread[law, f"-N{LOWER}"] > 2.0 * spread[law, ""] for law in LAWS]),
-        note=", ".join(f"{law}: {spread[law, f'-N{LOWER}']:.1f}% with N = {LOWER}" for law in LAWS),
+        share([spread[law, LOWER] > 2.0 * spread[law, SOURCES] for law in LAWS]),
+        note=", ".join(f"{law}: {spread[law, LOWER]:.1f}% with N = {LOWER}" for law in LAWS),
     )
     return Outcome(findings, {"table": _chart(runs, rates)})
 
@@ -71,17 +73,17 @@ def _spread(values: list[float]) -> float:
     return 100.0 * (max(values) / min(values) - 1.0)
 
 
-def _chart(runs: Mapping[str, Run], rates: Mapping[str, Measure]) -> Chart:
+def _chart(runs: Mapping[Key, Run], rates: Mapping[Key, Measure]) -> Chart:
     table = printed("table-10")
     panels = []
-    for sources, end in ((SOURCES, ""), (LOWER, f"-N{LOWER}")):
+    for sources in (SOURCES, LOWER):
         curves = []
         for number, law in enumerate(LAWS):
             curves.append(
                 curve(
                     f"{law}, simulated",
                     BUFFERS,
-                    [rates[f"{law}-{buffer}{end}"].value for buffer in BUFFERS],
+                    [rates[law, buffer, sources].value for buffer in BUFFERS],
                     "simulation",
                     number,
                 )
@@ -95,7 +97,7 @@ def _chart(runs: Mapping[str, Run], rates: Mapping[str, Measure]) -> Chart:
         curve(
             f"{law}, simulated",
             BUFFERS,
-            [loss_percent(runs[f"{law}-{buffer}"]).value for buffer in BUFFERS],
+            [loss_percent(runs[law, buffer, SOURCES]).value for buffer in BUFFERS],
             "simulation",
             number,
         )

@@ -13,32 +13,34 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import engset
 from ackclock.scenario import Resolved
 
+Key = tuple[float, int, int]
+"""C [Mbit/s], RTT_0 [ms] and W_R."""
 SATURATED = 0.999
 SHARED = 10.0
 """From this rate on the shared link is the slowest [Mbit/s]."""
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give an endless connection for each row."""
     duration = setting.pick("30 s", "300 s")
     found = {}
     for row in printed("table-2").itertuples():
         resolved = lone(float(row.capacity), float(row.rtt_ms), int(row.window), None, duration=duration)
-        found[_label(row)] = replace(resolved, run=replace(resolved.run, warmup_s=10.0))
+        found[_key(row)] = replace(resolved, run=replace(resolved.run, warmup_s=10.0))
     return found
 
 
-def _label(row: Any) -> str:
-    return f"{row.capacity:g}M-R{row.rtt_ms}-W{row.window}"
+def _key(row: Any) -> Key:
+    return float(row.capacity), int(row.rtt_ms), int(row.window)
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Compare each row with the formulas and with a long connection."""
     table = printed("table-2")
     models = [engset.saturation(lone_path(row.capacity, row.rtt_ms), row.window) for row in table.itertuples()]
     ratios = [abs(float(one.ratio) - row.ratio) for one, row in zip(models, table.itertuples(), strict=True)]
     queues = [abs(float(one.queue) - row.queue) for one, row in zip(models, table.itertuples(), strict=True)]
-    found = [_measured(runs[_label(row)], float(row.capacity)) for row in table.itertuples()]
+    found = [_measured(runs[_key(row)], float(row.capacity)) for row in table.itertuples()]
     busy = [one[1] > SATURATED for one in found]
     agreed = [full == bool(row.saturated) for full, row in zip(busy, table.itertuples(), strict=True)]
     saturated = table["saturated"] == 1

@@ -12,18 +12,25 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import engset
 from ackclock.scenario import Resolved
 
+Key = tuple[int, float, int, int]
+"""F, C [Mbit/s], RTT_0 [ms] and W_R."""
 
-def scenarios(_setting: Setting) -> Mapping[str, Resolved]:
+
+def scenarios(_setting: Setting) -> Mapping[Key, Resolved]:
     """Give one transfer for each row, on a path of the paper that meets the row's condition."""
     rows = printed("table-3").itertuples()
-    return {_label(row): lone(row.capacity, row.rtt_ms, row.window, row.files) for row in rows}
+    return {_key(row): lone(row.capacity, row.rtt_ms, row.window, row.files) for row in rows}
+
+
+def _key(row: Any) -> Key:
+    return int(row.files), float(row.capacity), int(row.rtt_ms), int(row.window)
 
 
 def _label(row: Any) -> str:
     return f"F{row.files}-{row.capacity:g}M-R{row.rtt_ms}-W{row.window}"
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Compare (m, n) with the rule and the printed ones, and the time with the simulation."""
     table = printed("table-3")
     paths = [lone_path(row.capacity, row.rtt_ms) for row in table.itertuples()]
@@ -35,7 +42,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         engset.flight_sizes(row.files, row.window, float(path.pipe_size))
         for row, path in zip(table.itertuples(), paths, strict=True)
     ]
-    simulated = np.array([finish_ms(runs[_label(row)]) for row in table.itertuples()])
+    simulated = np.array([finish_ms(runs[_key(row)]) for row in table.itertuples()])
     formula = np.array(
         [_on_ms(path, float(rule.flights), float(rule.following)) for path, rule in zip(paths, rules, strict=True)]
     )

@@ -11,6 +11,8 @@ from ackclock.experiments.engset.path import Law, Web, classes, curve, packets, 
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.scenario import Resolved
 
+Key = tuple[Law, int]
+"""The law of sizes and W_R."""
 QUICK = 2e6
 SHOWN: Mapping[Law, str] = {"EE": "exponential tail (EE)", "EP": "Pareto tail (EP)"}
 COMMON_PERCENT = 0.3
@@ -22,23 +24,23 @@ def _web(law: Law, window: int) -> Web:
     return Web(80, law=law, window=window, egress=1000.0)
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give both windows for both laws, with what packets see in the queue."""
     number = packets(setting, QUICK)
     return {
-        f"{law}-{window}": _web(law, window).scenario(number, queue_distribution=True)
+        (law, window): _web(law, window).scenario(number, queue_distribution=True)
         for law in SHOWN
         for window in (44, 12)
     }
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Compare the ratios by class."""
     findings, panels = {}, []
     for law, name in SHOWN.items():
         paper = printed("table-4")
         paper = paper[paper["law"] == law].set_index("low")
-        found = _ratios(classes(runs[f"{law}-44"]), classes(runs[f"{law}-12"]))
+        found = _ratios(classes(runs[law, 44]), classes(runs[law, 12]))
         common = paper[paper["percent"] >= COMMON_PERCENT]
         near = found.loc[common.index]
         findings[f"{law}_on"] = Finding(float((near["on"] - common["on"]).abs().max()), note=_numbers(near["on"]))

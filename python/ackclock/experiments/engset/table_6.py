@@ -9,6 +9,8 @@ from ackclock.experiments.engset.path import KILO, Law, Web, curve, loss_percent
 from ackclock.experiments.frame import Finding, Measure, Outcome, Run, Setting, share
 from ackclock.scenario import Resolved
 
+Key = tuple[Law, int]
+"""The law of sizes and N."""
 QUICK = 1e6
 SOURCES = (82, 98, 115, 134)
 SHOWN: tuple[Law, ...] = ("EE", "E")
@@ -20,13 +22,13 @@ def _web(law: Law, sources: int) -> Web:
     return Web(sources, law=law, buffer=200)
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give both laws at four loads."""
     number = packets(setting, QUICK)
-    return {f"{law}-{sources}": _web(law, sources).scenario(number) for law in SHOWN for sources in SOURCES}
+    return {(law, sources): _web(law, sources).scenario(number) for law in SHOWN for sources in SOURCES}
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Compare each number."""
     rates = {key: rate_kbps(run) for key, run in runs.items()}
     lost = {key: loss_percent(run) for key, run in runs.items()}
@@ -38,20 +40,20 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         findings[f"theory_h_{sources}"] = Finding(model=model_rates[place])
         findings[f"theory_L_{sources}"] = Finding(model=model_losses[place])
         for law in SHOWN:
-            findings[f"{law}_h_{sources}"] = Finding(rates[f"{law}-{sources}"], model_rates[place])
-            findings[f"{law}_L_{sources}"] = Finding(lost[f"{law}-{sources}"], model_losses[place])
-    apart = [abs(rates[f"EE-{sources}"].value / rates[f"E-{sources}"].value - 1.0) for sources in SOURCES]
-    off = [abs(rates[f"EE-{sources}"].value / model_rates[place] - 1.0) for place, sources in enumerate(SOURCES)]
+            findings[f"{law}_h_{sources}"] = Finding(rates[law, sources], model_rates[place])
+            findings[f"{law}_L_{sources}"] = Finding(lost[law, sources], model_losses[place])
+    apart = [abs(rates["EE", sources].value / rates["E", sources].value - 1.0) for sources in SOURCES]
+    off = [abs(rates["EE", sources].value / model_rates[place] - 1.0) for place, sources in enumerate(SOURCES)]
     findings["equal"] = Finding(share([apart[-1] < apart[0], off[-1] < off[0]]))
     above = [(law, place) for law in SHOWN for place in range(4) if model_losses[place] > 1.0]
     findings["overestimates"] = Finding(
-        share([model_losses[place] > 2.0 * lost[f"{law}-{SOURCES[place]}"].value for law, place in above])
+        share([model_losses[place] > 2.0 * lost[law, SOURCES[place]].value for law, place in above])
     )
     return Outcome(findings, {"table": _chart(rates, lost, model_rates, model_losses)})
 
 
 def _chart(
-    rates: Mapping[str, Measure], lost: Mapping[str, Measure], model_rates: list[float], model_losses: list[float]
+    rates: Mapping[Key, Measure], lost: Mapping[Key, Measure], model_rates: list[float], model_losses: list[float]
 ) -> Chart:
     panels = []
     for title, found, model, paper in (
@@ -59,7 +61,7 @@ def _chart(
         ("loss L [%]", lost, model_losses, LOSSES),
     ):
         curves = [
-            simulated(f"{law}, simulated", SOURCES, [found[f"{law}-{sources}"] for sources in SOURCES], number)
+            simulated(f"{law}, simulated", SOURCES, [found[law, sources] for sources in SOURCES], number)
             for number, law in enumerate(SHOWN)
         ]
         curves.append(curve("theory", SOURCES, model, "theory", 2))

@@ -29,21 +29,21 @@ NAMES = ("TOTO", "TDTO", "TObeg", "TOend", "TOther")
 PAPER = (9.9, 2.4, 23.0, 61.4, 3.4)
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[float, Resolved]:
     """Give the one setting, and RTT_0 a little off."""
     number = packets(setting, QUICK_SHIFTED)
-    found = {}
+    found: dict[float, Resolved] = {}
     for shift in SHIFTS_MS:
         web = replace(CASES[MAIN], rtt_ms=50.0 + shift)
-        found[f"shifted {shift}"] = web.scenario(number)
-    return found | dict(heavy(setting, MAIN))
+        found[shift] = web.scenario(number)
+    return found | {0.0: heavy(setting, MAIN)[MAIN]}
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[float, Run]) -> Outcome:
     """Compare each number of the table; say how far it moves with RTT_0."""
     model = CASES[MAIN].prediction
     theory = {"h": float(model.rate) / KILO, "on": KILO * float(model.on_time), "size": 12.0}
-    numbers = {shift: _numbers(runs[f"shifted {shift}"]) for shift in SHIFTS_MS} | {0.0: _numbers(runs[MAIN])}
+    numbers = {shift: _numbers(runs[shift]) for shift in (*SHIFTS_MS, 0.0)}
     findings = {}
     for name, found in numbers[0.0].items():
         moved = [one[name].value for one in numbers.values()]

@@ -17,49 +17,58 @@ BUFFERS = (50, 150, 750)
 RTTS_MS = (49.9, 50.4)
 """Beside the 50 ms: what the smallest buffer's numbers owe to the phase of the packets."""
 COMMON_PERCENT = 0.3
+Key = tuple[Law, int] | tuple[Law, int, float]
+"""The law of sizes and B; another RTT_0 [ms]."""
 SMALL, LARGE = 3, 129
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give three buffers for both laws."""
     number = packets(setting, QUICK)
-    found = {f"{law}-{buffer}": web(law, buffer).scenario(number) for law in LAWS for buffer in BUFFERS}
-    return found | {f"{law}-{rtt_ms}": _shifted(law, rtt_ms, number) for law in LAWS for rtt_ms in RTTS_MS}
+    found: dict[Key, Resolved] = {
+        (law, buffer): web(law, buffer).scenario(number) for law in LAWS for buffer in BUFFERS
+    }
+    shifted: dict[Key, Resolved] = {
+        (law, BUFFERS[0], rtt_ms): _shifted(law, rtt_ms, number) for law in LAWS for rtt_ms in RTTS_MS
+    }
+    return found | shifted
 
 
 def _shifted(law: Law, rtt_ms: float, number: float) -> Resolved:
     return replace(web(law, BUFFERS[0]), rtt_ms=rtt_ms).scenario(number)
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Compare rates and stalls where there are files enough."""
-    found = {f"{law}-{buffer}": _table(runs[f"{law}-{buffer}"]) for law in LAWS for buffer in BUFFERS}
+    found = {(law, buffer): _table(runs[law, buffer]) for law in LAWS for buffer in BUFFERS}
     findings: dict[str, Finding] = {}
     for law in LAWS:
         for buffer in BUFFERS:
-            paper, own, common = _both(law, buffer, found[f"{law}-{buffer}"])
+            paper, own, common = _both(law, buffer, found[law, buffer])
             apart = 100.0 * (own["h2_kbps"] / paper["h2_kbps"] - 1.0)
             numbers = ", ".join(f"{value:.1f}" for value in own.loc[common, "h2_kbps"])
             findings[f"{law}_h2_{buffer}"] = Finding(float(apart[common].abs().max()), note=numbers)
-            findings[f"{law}_L_{buffer}"] = Finding(loss_percent(runs[f"{law}-{buffer}"]))
+            findings[f"{law}_L_{buffer}"] = Finding(loss_percent(runs[law, buffer]))
             if buffer != BUFFERS[-1]:
                 stalls = (own["stalled_percent"] - paper["stalled"])[common]
                 numbers = ", ".join(f"{value:.1f}" for value in own.loc[common, "stalled_percent"])
                 findings[f"{law}_stalled_{buffer}"] = Finding(float(stalls.abs().max()), note=numbers)
     for law in LAWS:
         name = f"{law}_h2_{BUFFERS[0]}"
-        moved = [_column(_table(runs[f"{law}-{rtt_ms}"]), "h2_kbps") for rtt_ms in RTTS_MS]
+        moved = [_column(_table(runs[law, BUFFERS[0], rtt_ms]), "h2_kbps") for rtt_ms in RTTS_MS]
         note = "; ".join(f"with RTT_0 = {rtt_ms} ms: {text}" for rtt_ms, text in zip(RTTS_MS, moved, strict=True))
         findings[name] = replace(findings[name], note=f"{findings[name].note}; {note}")
     rate = {(key, low): table.loc[low, "h2_kbps"] for key, table in found.items() for low in (SMALL, LARGE)}
     findings["favour"] = Finding(
         share(
-            [rate[f"{law}-50", SMALL] > rate[f"{law}-750", SMALL] for law in LAWS]
-            + [rate[f"{law}-50", LARGE] < rate[f"{law}-750", LARGE] for law in LAWS]
+            [rate[(law, 50), SMALL] > rate[(law, 750), SMALL] for law in LAWS]
+            + [rate[(law, 50), LARGE] < rate[(law, 750), LARGE] for law in LAWS]
         )
     )
     both = [(measured(runs[key], "rate_bps").value, measured(runs[key], "rate_mean_bps").value) for key in found]
-    apart = ", ".join(f"{key}: {h / 1e3:.0f}, {h2 / 1e3:.0f}" for key, (h, h2) in zip(found, both, strict=True))
+    apart = ", ".join(
+        f"{law}-{buffer}: {h / 1e3:.0f}, {h2 / 1e3:.0f}" for (law, buffer), (h, h2) in zip(found, both, strict=True)
+    )
     findings["h2_larger"] = Finding(share([h2 > h for h, h2 in both]), note=f"h, h2 [kbit/s] {apart}")
     classed = [bool(one) for table in found.values() for one in _larger(table)]
     findings["h2_larger_class"] = Finding(share(classed), note=f"{len(classed)} classes of six cases")
@@ -88,7 +97,7 @@ def _both(law: Law, buffer: int, own: Any) -> tuple[Any, Any, Any]:
     return paper, own, own["share_percent"] >= COMMON_PERCENT
 
 
-def _chart(found: Mapping[str, Any]) -> Chart:
+def _chart(found: Mapping[tuple[Law, int], Any]) -> Chart:
     panels = []
     for column, paper_column, title in (
         ("h2_kbps", "h2_kbps", "h2 [kbit/s]"),
@@ -97,7 +106,7 @@ def _chart(found: Mapping[str, Any]) -> Chart:
         for law in LAWS:
             curves = []
             for number, buffer in enumerate(BUFFERS):
-                own = found[f"{law}-{buffer}"]
+                own = found[law, buffer]
                 paper = _both(law, buffer, own)[0]
                 curves.append(curve(f"B = {buffer}, simulated", own.index, own[column], "simulation", number))
                 curves.append(curve("the paper", paper.index, paper[paper_column], "paper"))

@@ -1,6 +1,7 @@
 """Figure 3.2: node j segment by segment, with windows of 4 over links of 2 segments."""
 
 from collections.abc import Mapping
+from typing import Final, Literal
 
 import numpy as np
 
@@ -13,31 +14,34 @@ from ackclock.scenario import Resolved
 PAIR = Pair((4, 4), (2.0, 2.0))
 PHASES = tuple(round(0.25 * number, 2) for number in range(1, 25))
 """Starts of connection j after that of i, in segments; the paper's is one."""
+PAPER: Final = "paper"
+Key = Literal["paper"] | float
+"""The paper's start, or another phase [ms]."""
 CYCLE = 12
 EFFICIENCY = 2.0 / 3.0
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Let both begin with their whole window, connection j later by a phase."""
     begin = {"flow.i.tcp.initial_window": "4 pkt", "flow.j.tcp.initial_window": "4 pkt"}
     rounds = setting.pick(40, 400)
     # In the paper node j begins its window a segment before node i's.
-    found = {"paper": scenario(PAIR, begin | {"flow.i.start": "1 ms"}, rounds)}
-    found |= {f"phase {phase}": scenario(PAIR, begin | {"flow.j.start": f"{phase} ms"}, rounds) for phase in PHASES}
+    found: dict[Key, Resolved] = {PAPER: scenario(PAIR, begin | {"flow.i.start": "1 ms"}, rounds)}
+    found |= {phase: scenario(PAIR, begin | {"flow.j.start": f"{phase} ms"}, rounds) for phase in PHASES}
     return found
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Judge the timeline of the model and of the simulation, and whether the phase matters."""
     exact = two_way.timeline(windows=4, delays=2, starts=(-2, -3), until=4 * CYCLE)
-    stays = visits(runs["paper"])[1]
-    late = end_of(runs["paper"]) / 2.0
+    stays = visits(runs[PAPER])[1]
+    late = end_of(runs[PAPER]) / 2.0
     begins = np.diff([stay.start for stay in _first_of_bursts(stays) if stay.start >= late]) * 1e3
     model_begins = np.diff([one.start for one in exact.j.sent if one.kind == "segment" and one.number % 4 == 1])
-    by_phase = [measured(runs[f"phase {phase}"]) for phase in PHASES]
+    by_phase = [measured(runs[phase]) for phase in PHASES]
     findings = {
-        "efficiency": Finding(100.0 * measured(runs["paper"], 1), 100.0 * float(exact.efficiencies[1])),
-        "efficiency_other": Finding(100.0 * measured(runs["paper"], 0), 100.0 * float(exact.efficiencies[0])),
+        "efficiency": Finding(100.0 * measured(runs[PAPER], 1), 100.0 * float(exact.efficiencies[1])),
+        "efficiency_other": Finding(100.0 * measured(runs[PAPER], 0), 100.0 * float(exact.efficiencies[0])),
         "period": Finding(float(begins[:2].sum()), float(exact.period), "two busy periods, in segments"),
         "busy_short": Finding(float(begins.min()), float(model_begins[2:].min()), "from t = 4 to t = 9"),
         "busy_long": Finding(float(begins.max()), float(model_begins[2:].max()), "from t = 9 to t = 16"),

@@ -1,6 +1,7 @@
 """Figure 3.3: efficiency against the window for L = 8 segments, in both directions and in one."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +12,19 @@ from ackclock.experiments.two_way.line import Pair, measured, one_way, scenario
 from ackclock.models import two_way
 from ackclock.scenario import Resolved
 
+Key = tuple[Literal["both", "one"], float]
+"""The directions with data, and the window [segments]."""
 LENGTH = 8
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give windows up to six times the link, both ways and one way."""
     rounds = setting.pick(40, 200)
-    both = {f"both {w}": scenario(_pair(w), {"flow.j.start": "2.3 ms"}, rounds) for w in _windows(setting)}
-    return both | {f"one {w}": one_way(_pair(w)) for w in _windows(setting)}
+    both: dict[Key, Resolved] = {
+        ("both", w): scenario(_pair(w), {"flow.j.start": "2.3 ms"}, rounds) for w in _windows(setting)
+    }
+    one: dict[Key, Resolved] = {("one", w): one_way(_pair(w)) for w in _windows(setting)}
+    return both | one
 
 
 def _windows(setting: Setting) -> list[int]:
@@ -29,11 +35,11 @@ def _pair(window: int) -> Pair:
     return Pair((window, window), (LENGTH, LENGTH))
 
 
-def outcome(setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Judge where the curves bend, and how near the simulation is."""
     windows = np.array(_windows(setting), dtype=float)
-    both = np.array([measured(runs[f"both {w:g}"]) for w in windows])
-    one = np.array([measured(runs[f"one {w:g}"]) for w in windows])
+    both = np.array([measured(runs["both", w]) for w in windows])
+    one = np.array([measured(runs["one", w]) for w in windows])
     exact = two_way.equal_window_efficiency(windows, LENGTH)
     beyond = windows > LENGTH
     slopes = np.diff(both) / np.diff(windows)

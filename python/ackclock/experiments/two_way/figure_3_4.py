@@ -1,6 +1,7 @@
 """Figure 3.4: efficiency against the length of the link for W = 8 segments, in both directions and in one."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,16 +12,21 @@ from ackclock.experiments.two_way.line import Pair, measured, one_way, scenario
 from ackclock.models import two_way
 from ackclock.scenario import Resolved
 
+Key = tuple[Literal["both", "one"], float]
+"""The directions with data, and the length of the link [segments]."""
 WINDOW = 8
 LOSS = 0.03
 """A degradation that shows: three points of efficiency. Half a segment of round trip is as much at L = 8."""
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give links up to twice the window, both ways and one way."""
     rounds = setting.pick(40, 200)
-    both = {f"both {x}": scenario(_pair(x), {"flow.j.start": "1.3 ms"}, rounds) for x in _lengths(setting)}
-    return both | {f"one {x}": one_way(_pair(x)) for x in _lengths(setting)}
+    both: dict[Key, Resolved] = {
+        ("both", x): scenario(_pair(x), {"flow.j.start": "1.3 ms"}, rounds) for x in _lengths(setting)
+    }
+    one: dict[Key, Resolved] = {("one", x): one_way(_pair(x)) for x in _lengths(setting)}
+    return both | one
 
 
 def _lengths(setting: Setting) -> list[float]:
@@ -31,11 +37,11 @@ def _pair(length: float) -> Pair:
     return Pair((WINDOW, WINDOW), (length, length))
 
 
-def outcome(setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Judge where both directions cost throughput."""
     lengths = np.array(_lengths(setting))
-    both = np.array([measured(runs[f"both {x}"]) for x in lengths])
-    one = np.array([measured(runs[f"one {x}"]) for x in lengths])
+    both = np.array([measured(runs["both", x]) for x in lengths])
+    one = np.array([measured(runs["one", x]) for x in lengths])
     exact = two_way.equal_window_efficiency(WINDOW, lengths)
     lost = one - both
     inside = (lengths > 0.0) & (lengths < WINDOW)

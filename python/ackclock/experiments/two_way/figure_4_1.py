@@ -1,6 +1,7 @@
 """Figure 4.1: efficiencies of both connections against the rate of one."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,8 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.experiments.two_way.line import PER_SECOND, Pair, measured, scenario
 from ackclock.scenario import Resolved
 
+Key = tuple[float, Literal["analysis", "ACKs"]]
+"""The rate of connection i [Mbit/s]; ACKs of 1 byte as in the analysis, or of 41 bytes."""
 RATE_J = 155.0
 WINDOW_BITS = 128 * 1024 * 8
 WINDOW = 16
@@ -30,20 +33,23 @@ def _rates(setting: Setting) -> list[float]:
     return sorted({*np.arange(10.0, 155.1, setting.pick(10.0, 5.0)).tolist(), 20.0, 60.0, 155.0})
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give rates of connection i, with ACKs of 1 byte as the analysis has it and of 0.45% of a segment."""
     rounds = setting.pick(40, 200)
     rates = _rates(setting)
-    found = {f"{rate:g}": scenario(_pair(rate), {"flow.j.start": "2.7 ms"}, rounds) for rate in rates}
+    found: dict[Key, Resolved] = {
+        (rate, "analysis"): scenario(_pair(rate), {"flow.j.start": "2.7 ms"}, rounds) for rate in rates
+    }
     acks = {"flow.i.ack": "41 B", "flow.j.ack": "41 B", "flow.j.start": "2.7 ms"}
-    return found | {f"{rate:g} acks": scenario(_pair(rate), acks, rounds) for rate in rates}
+    with_acks: dict[Key, Resolved] = {(rate, "ACKs"): scenario(_pair(rate), acks, rounds) for rate in rates}
+    return found | with_acks
 
 
-def outcome(setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Judge the numbers that the text reads from the figure."""
     rates = np.array(_rates(setting))
-    found = np.array([[measured(runs[f"{rate:g}"], flow) for flow in (0, 1)] for rate in rates])
-    acks = np.array([[measured(runs[f"{rate:g} acks"], flow) for flow in (0, 1)] for rate in rates])
+    found = np.array([[measured(runs[rate, "analysis"], flow) for flow in (0, 1)] for rate in rates])
+    acks = np.array([[measured(runs[rate, "ACKs"], flow) for flow in (0, 1)] for rate in rates])
     exact = np.array([_pair(rate).efficiency for rate in rates])
     at = {rate: int(np.flatnonzero(rates == rate)[0]) for rate in (20.0, 60.0, 155.0)}
     bend = WINDOW_BITS / 1e6 / (WINDOW_BITS / 1e6 / RATE_J + 2e-3 * DELAY_MS)

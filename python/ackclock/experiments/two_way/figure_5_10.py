@@ -24,7 +24,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     begins = [begin for begin, _ in r_1.clusters(times)]
     periods = [np.bincount(owners[one:other], minlength=4) for one, other in pairwise(begins)]
     each = [user_mbps(run, number) for number in range(4)]
-    others = ", ".join(f"{100 * r_1.efficiency(runs[f'later {time}'], '1L'):.1f}" for time in r_1.PHASES)
+    others = ", ".join(f"{100 * r_1.efficiency(runs[time], '1L'):.1f}" for time in r_1.PHASES)
     findings = {
         "efficiency": Finding(
             100.0 * r_1.efficiency(run, "1L"),

@@ -23,7 +23,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     """Judge the peaks, one by one and in pairs."""
     tops = {name: peaks(run, "vc1", r_1.WARMUP_S)[1] for name, run in runs.items()}
     shown = tops["shown"]
-    highest = ", ".join(f"{tops[f'later {time}'].max():g}" for time in r_1.PHASES)
+    highest = ", ".join(f"{tops[time].max():g}" for time in r_1.PHASES)
     following = two_way.next_queue(PEAK, windows=r_1.FAT, delays=r_1.LENGTH)
     findings = {
         "peak": Finding(
@@ -41,7 +41,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         ),
     }
     panels = []
-    for title, name in (("all together", "shown"), (f"right nodes {r_1.PHASES[0]} later", f"later {r_1.PHASES[0]}")):
+    for title, name in (("all together", "shown"), (f"right nodes {r_1.PHASES[0]} later", r_1.PHASES[0])):
         until = r_1.WARMUP_S + 0.5
         curves = [
             stepped(

@@ -31,7 +31,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     for (_, end), (following, _) in pairwise(found):
         single += np.diff(times[end:following]).tolist()
         alike.append(len(set(owners[following - LAST : following].tolist())) == 1)
-    others = ", ".join(f"{max(sizes[f'later {time}'])}" for time in r_1.PHASES)
+    others = ", ".join(f"{max(sizes[time])}" for time in r_1.PHASES)
     findings = {
         "cluster": Finding(
             float(np.median(sizes["shown"])),

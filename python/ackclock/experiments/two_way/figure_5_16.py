@@ -13,37 +13,35 @@ from ackclock.models import two_way
 from ackclock.scenario import Resolved
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[float, Resolved]:
     """Give the run of the section, and runs with other delays."""
-    others = {f"{delay:g} ms": setup.with_delay(setting, delay) for delay in setup.DELAYS_MS}
-    return {"shown": setup.shown(setting)} | others
+    others = {delay: setup.with_delay(setting, delay) for delay in setup.DELAYS_MS}
+    return {setup.SHOWN_MS: setup.shown(setting)} | others
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[float, Run]) -> Outcome:
     """Judge the efficiency, and the formula at the delays that were tried."""
-    run = runs["shown"]
+    run = runs[setup.SHOWN_MS]
     share_of = {
-        name: float(np.mean([user_mbps(one, flow) for flow in (*setup.FROM_CLIENT, *setup.TO_CLIENT)]) / setup.USER)
-        for name, one in runs.items()
+        delay: float(np.mean([user_mbps(one, flow) for flow in (*setup.FROM_CLIENT, *setup.TO_CLIENT)]) / setup.USER)
+        for delay, one in runs.items()
     }
-    model = {"shown": _model(4.0)} | {f"{delay:g} ms": _model(delay) for delay in setup.DELAYS_MS}
-    errors = [share_of[name] - model[name] for name in runs]
-    table = ", ".join(
-        f"{1.0 + delay:g} ms: {100 * share_of[name]:.1f}%"
-        for delay, name in zip((4.0, *setup.DELAYS_MS), runs, strict=True)
-    )
+    model = {delay: _model(delay) for delay in runs}
+    errors = [share_of[delay] - model[delay] for delay in runs]
+    table = ", ".join(f"{1.0 + delay:g} ms: {100 * share:.1f}%" for delay, share in share_of.items())
     findings = {
         "efficiency": Finding(
-            100.0 * share_of["shown"],
-            100.0 * model["shown"],
+            100.0 * share_of[setup.SHOWN_MS],
+            100.0 * model[setup.SHOWN_MS],
             f"the delays are not printed, and these were chosen to fit; by one-way delay: {table}",
         ),
         "formula": Finding(100.0 * max(abs(error) for error in errors), note="largest error in points, four delays"),
     }
     times = np.linspace(0.02, end_of(run), 300)
+    optimum = model[setup.SHOWN_MS] * setup.USER
     curves = [
         Curve("1L to the server, averaged from t = 0", times, average_from_zero(run, 0, times), "simulation", 0),
-        Curve("W / (W + L) of 43.6 Mbit/s", times[[0, -1]], np.full(2, model["shown"] * setup.USER), "theory", 1),
+        Curve("W / (W + L) of 43.6 Mbit/s", times[[0, -1]], np.full(2, optimum), "theory", 1),
         Curve("the paper: about 70%", times[-1:], np.array([0.7 * setup.USER]), "paper"),
     ]
     panel = Panel("time [s]", "throughput of TCP segments [Mbit/s]", curves, y_top=setup.USER)

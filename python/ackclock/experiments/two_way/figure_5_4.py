@@ -21,6 +21,7 @@ from ackclock.experiments.two_way.symmetric import SHOWN_S, WARMUP_S, shown
 from ackclock.models import two_way
 from ackclock.scenario import Resolved
 
+TOGETHER = "0 s"
 LATER = ("5 ms", "12 ms", "31 ms")
 SINCE_S = 0.15
 
@@ -28,7 +29,7 @@ SINCE_S = 0.15
 def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the run of the section, long ones with the second connection later, and one of the first alone."""
     long = {"run.duration": setting.pick("3 s", "20 s"), "run.warmup": "1 s", "trace.sequence": True}
-    staggered = {f"later {time}": scenario("abr", long | {"flow.right.start": time}) for time in ("0 s", *LATER)}
+    staggered = {time: scenario("abr", long | {"flow.right.start": time}) for time in (TOGETHER, *LATER)}
     return {"shown": shown(setting)} | staggered
 
 
@@ -37,7 +38,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     run = runs["shown"]
     model = float(two_way.efficiency(28, LENGTH)[0])
     share_of = {name: [user_mbps(runs[name], f) / USER_MBPS for f in (0, 1)] for name in runs if name != "shown"}
-    together = share_of["later 0 s"][0]
+    together = share_of[TOGETHER][0]
     times = instants(run, 0, "sent")
     gaps = np.diff(times[times > WARMUP_S])
     # Of segments that leave TCP nearer than half a segment's time: they come of ACKs that were bunched.

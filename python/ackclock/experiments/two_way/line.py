@@ -40,6 +40,9 @@ class Pair:
     lengths: tuple[float, float]
     rates: tuple[float, float] = (1.0, 1.0)
 
+    def __str__(self) -> str:
+        return f"{self.windows} {self.lengths} {self.rates}"
+
     @property
     def efficiency(self) -> tuple[float, float]:
         """By theorem 1 or 2."""

@@ -17,9 +17,9 @@ SMALL = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7)
 LONG = (0.9, 1.2, 1.5, 2.0)
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[float, Resolved]:
     """Give the simple configuration between two hosts, for processing times up to two segments."""
-    return {f"{time}": _scenario(time, setting) for time in (0.0, *SMALL, *LONG)}
+    return {time: _scenario(time, setting) for time in (0.0, *SMALL, *LONG)}
 
 
 def _scenario(time: float, setting: Setting) -> Resolved:
@@ -50,13 +50,13 @@ def _theory(times: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.minimum(by_line, 1.0 / np.maximum(2.0 * times, 1e-9)))
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[float, Run]) -> Outcome:
     """Judge efficiency and whole windows, and where the process becomes the bottleneck."""
-    found = {time: [measured(runs[f"{time}"], flow) for flow in (0, 1)] for time in (0.0, *SMALL, *LONG)}
+    found = {time: [measured(runs[time], flow) for flow in (0, 1)] for time in (0.0, *SMALL, *LONG)}
     errors = {time: max(abs(one - _pair(time).efficiency[0]) for one in found[time]) for time in (0.0, *SMALL)}
     whole = []
     for time in SMALL:
-        run = runs[f"{time}"]
+        run = runs[time]
         late, end = end_of(run) / 2.0, end_of(run) - _pair(time).round_s
         for stays in visits(run):
             whole += [length % WINDOW == 0 for length in runs_of_data(stays, late, end)]

@@ -35,8 +35,8 @@ def shown(setting: Setting, changes: dict[str, Any] | None = None) -> Resolved:
 
 
 def staggered(setting: Setting) -> dict[str, Resolved]:
-    """Give the same with the right nodes later by a phase."""
-    return {f"later {time}": shown(setting, {f"flow.{node}R.start": time for node in (1, 2, 3)}) for time in PHASES}
+    """Give the same with the right nodes later by a phase, by that phase."""
+    return {time: shown(setting, {f"flow.{node}R.start": time for node in (1, 2, 3)}) for time in PHASES}
 
 
 def efficiency(run: Run, node: str) -> float:

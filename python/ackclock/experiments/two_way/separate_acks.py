@@ -1,6 +1,7 @@
 """The cure that the paper calls wasteful: segments and ACKs over separate channels (section 6)."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 
@@ -11,17 +12,19 @@ from ackclock.experiments.two_way.line import PAPER
 from ackclock.models import two_way
 from ackclock.scenario import Resolved
 
+Key = float | Literal["shared", "alone"]
+"""Peak rate of the ACKs' channel [Mbit/s]; all in one channel; one connection alone."""
 WINDOW, LENGTH = 28, 15.0
 PEAK_RATES_MBPS = (2.0, 4.0, 10.0, 20.0, 40.0, 80.0, LINE_MBPS)
 """Peak cell rates of the ACKs' channel, up to none of its own."""
 ENOUGH_MBPS = 4.0
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give ACKs apart at several rates, all in one channel, and one connection alone."""
     length = {"run.duration": setting.pick("3 s", "30 s"), "run.warmup": "1 s", "trace.sequence": True}
-    found = {
-        f"apart {rate:g}": scenario("separate-acks", length | {"channel.acks.abr.pcr": f"{rate:g} Mbit/s"})
+    found: dict[Key, Resolved] = {
+        rate: scenario("separate-acks", length | {"channel.acks.abr.pcr": f"{rate:g} Mbit/s"})
         for rate in PEAK_RATES_MBPS
     }
     tables = scenario_tables(PAPER, "separate-acks")
@@ -29,9 +32,9 @@ def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     return found | {"shared": scenario("abr", length), "alone": resolved(tables, length)}
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Judge what the connections get, with little and with an equal share for ACKs."""
-    apart = np.array([min(user_mbps(runs[f"apart {rate:g}"], flow) for flow in (0, 1)) for rate in PEAK_RATES_MBPS])
+    apart = np.array([min(user_mbps(runs[rate], flow) for flow in (0, 1)) for rate in PEAK_RATES_MBPS])
     shared = min(user_mbps(runs["shared"], flow) for flow in (0, 1))
     alone = user_mbps(runs["alone"], 0)
     enough = float(apart[PEAK_RATES_MBPS.index(ENOUGH_MBPS)])

@@ -1,7 +1,8 @@
 """The numbers in the text: theorems, lemmas and whole windows over a grid, priority of ACKs, the conclusion's 20%."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,20 +39,27 @@ PRIORITY = {
 WINDOWS_OF_PRIORITY = (4, 8, 12, 16, 20, 24, 32, 40, 48)
 PHASES_MS = (0.0, 2.3, 2.5, 2.8)
 FAST, SLOW = 155.0, 30.0
+Key = (
+    Pair
+    | tuple[Literal["priority"], int, float]
+    | tuple[Literal["shared", "alone"], int]
+    | Literal["switches", "conclusion"]
+)
+"""A pair; ACKs before data, with a window and a phase [ms]; a window in one queue, or of one connection; the others."""
 
 
-def _grid(setting: Setting) -> dict[str, Pair]:
+def _grid(setting: Setting) -> list[Pair]:
     windows = setting.pick((4, 9, 16, 28, 44), (4, 6, 9, 12, 16, 22, 28, 36, 44))
     pairs = (
         Pair(both, lengths, rates) for both in product(windows, windows) for lengths, rates in product(LENGTHS, RATES)
     )
     known = [pair for pair in pairs if pair.surplus * min(pair.rates) >= LEAST_SURPLUS]
-    return {f"{pair.windows} {pair.lengths} {pair.rates}": pair for pair in known[:: setting.pick(2, 1)]}
+    return known[:: setting.pick(2, 1)]
 
 
-def _below() -> dict[str, Pair]:
+def _below() -> list[Pair]:
     """Give windows that do not fill the pipe together."""
-    return {f"below {w} {x}": Pair((w, w), (x, x)) for w, x in ((4, 6.0), (8, 10.0), (12, 15.0))}
+    return [Pair((w, w), (x, x)) for w, x in ((4, 6.0), (8, 10.0), (12, 15.0))]
 
 
 def _conclusion() -> Pair:
@@ -60,19 +68,19 @@ def _conclusion() -> Pair:
     return Pair((WINDOW, WINDOW), (length, length), (1.0, SLOW / FAST))
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give the grid, each pair at a phase of its own; ACKs first; the conclusion's rates."""
     rounds = setting.pick(24, 60)
-    found = {}
-    for number, (label, pair) in enumerate((_grid(setting) | _below()).items()):
+    found: dict[Key, Resolved] = {}
+    for number, pair in enumerate([*_grid(setting), *_below()]):
         phase = (number * 0.381966) % 1.0 * pair.round_s * 500.0
-        found[label] = scenario(pair, {"flow.j.start": f"{phase:.4g} ms"}, rounds)
+        found[pair] = scenario(pair, {"flow.j.start": f"{phase:.4g} ms"}, rounds)
     for window in WINDOWS_OF_PRIORITY:
         pair = _priority(window)
         for phase in PHASES_MS:
-            found[f"priority {window} {phase}"] = scenario(pair, {"flow.j.start": f"{phase} ms", **PRIORITY}, 40)
-        found[f"shared {window}"] = scenario(pair, {"flow.j.start": "2.3 ms"}, 40)
-        found[f"alone {window}"] = one_way(pair)
+            found["priority", window, phase] = scenario(pair, {"flow.j.start": f"{phase} ms", **PRIORITY}, 40)
+        found["shared", window] = scenario(pair, {"flow.j.start": "2.3 ms"}, 40)
+        found["alone", window] = one_way(pair)
     changes = {"run.duration": setting.pick("0.4 s", "2 s"), "run.warmup": "0.2 s", "trace.cell_queue": True}
     found["switches"] = atm.scenario("r-1", changes)
     found["conclusion"] = scenario(_conclusion(), {"flow.j.start": "2.3 ms"}, 40)
@@ -83,30 +91,30 @@ def _priority(window: int) -> Pair:
     return Pair((window, window), (PRIORITY_LENGTH, PRIORITY_LENGTH))
 
 
-def outcome(setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Judge theorems, lemmas, whole windows, the cure and the conclusion's number."""
     grid = _grid(setting)
-    errors = {label: _error(runs[label], pair) for label, pair in grid.items()}
-    same = [error for label, error in errors.items() if grid[label].rates == (1.0, 1.0)]
-    other = [error for label, error in errors.items() if grid[label].rates != (1.0, 1.0)]
-    cases = {case: sum(pair.case == case for pair in grid.values()) for case in (1, 2, 3)}
+    errors = {pair: _error(runs[pair], pair) for pair in grid}
+    same = [error for pair, error in errors.items() if pair.rates == (1.0, 1.0)]
+    other = [error for pair, error in errors.items() if pair.rates != (1.0, 1.0)]
+    cases = {case: sum(pair.case == case for pair in grid) for case in (1, 2, 3)}
     queues, whole = [], []
-    for label, pair in grid.items():
-        stays = visits(runs[label])
-        late, end = end_of(runs[label]) / 2.0, end_of(runs[label]) - pair.round_s
+    for pair in grid:
+        stays = visits(runs[pair])
+        late, end = end_of(runs[pair]) / 2.0, end_of(runs[pair]) - pair.round_s
         for node in (0, 1):
             # In the first case up to one segment more is seen.
             queues.append(most_data(stays[node], late) <= pair.most_queued[node] + 1.0)
             whole += [length % pair.windows[node] == 0 for length in runs_of_data(stays[node], late, end)]
-    below = [most_data(visits(runs[label])[0], end_of(runs[label]) / 2.0) for label in _below()]
+    below = [most_data(visits(runs[pair])[0], end_of(runs[pair]) / 2.0) for pair in _below()]
     first = np.array(
         [
-            min(measured(runs[f"priority {window} {phase}"], flow) for phase in PHASES_MS for flow in (0, 1))
+            min(measured(runs["priority", window, phase], flow) for phase in PHASES_MS for flow in (0, 1))
             for window in WINDOWS_OF_PRIORITY
         ]
     )
-    alone = np.array([measured(runs[f"alone {window}"]) for window in WINDOWS_OF_PRIORITY])
-    shared = np.array([measured(runs[f"shared {window}"]) for window in WINDOWS_OF_PRIORITY])
+    alone = np.array([measured(runs["alone", window]) for window in WINDOWS_OF_PRIORITY])
+    shared = np.array([measured(runs["shared", window]) for window in WINDOWS_OF_PRIORITY])
     conclusion = _conclusion()
     fast = measured(runs["conclusion"], 0)
     note = f"{len(grid)} pairs: {cases[1]} in the first case, {cases[2]} in the second, {cases[3]} in the third"
@@ -145,12 +153,12 @@ def _error(run: Run, pair: Pair) -> float:
     return max(abs(measured(run, flow) - pair.efficiency[flow]) for flow in (0, 1))
 
 
-def _grid_chart(grid: Mapping[str, Pair], runs: Mapping[str, Run]) -> Chart:
+def _grid_chart(grid: Sequence[Pair], runs: Mapping[Key, Run]) -> Chart:
     curves = [Curve("equal", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "guide")]
     for case, name in ((1, "first case: never idle"), (2, "second case"), (3, "third case: W_i / W_j")):
-        chosen = {label: pair for label, pair in grid.items() if pair.case == case}
-        exact = np.array([pair.efficiency[0] for pair in chosen.values()])
-        found = np.array([measured(runs[label]) for label in chosen])
+        chosen = [pair for pair in grid if pair.case == case]
+        exact = np.array([pair.efficiency[0] for pair in chosen])
+        found = np.array([measured(runs[pair]) for pair in chosen])
         curves.append(Curve(name, exact, found, "marks", case - 1))
     panel = Panel("efficiency of connection i by theorems 1 and 2", "simulated", curves, y_top=1.05)
     return Chart("Theorems 1 and 2 over a grid of windows, delays and rates", [panel], size_inches=(10.0, 8.5))

@@ -1,6 +1,7 @@
 """Figure 2: a trace of round trips, and the ordered round trips that decide the chain's two states."""
 
 from collections.abc import Mapping
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,22 +22,24 @@ from ackclock.models import variable_delay
 from ackclock.scenario import Resolved
 
 SHOWN = 20
-EACH_ACK = "each ack"
+EACH_ACK: Final = "each ack"
+Key = int | Literal["each ack"]
+"""The period [s], or a sample for each ACK."""
 INTERVAL = INTERVALS[0]
 STEEP = 5.0
 LONGEST_SHOWN_S = 3.0
 PAPER_SAMPLE = 9600.0
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give table 1's runs, of which the first at each period is taken; and one with a sample for each ACK."""
-    runs = {f"{period}": scenario(period, INTERVAL, seeds(setting)) for period in PERIODS}
+    runs: dict[Key, Resolved] = {period: scenario(period, INTERVAL, seeds(setting)) for period in PERIODS}
     return runs | {EACH_ACK: scenario(SHOWN, INTERVAL, 1, {"trace.rtt": True})}
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """How many round trips there are, and where the ordered ones bend up."""
-    found = {period: round_trips(runs[str(period)])[0] for period in PERIODS}
+    found = {period: round_trips(runs[period])[0] for period in PERIODS}
     counts = np.array([len(samples) for samples in found.values()], dtype=float)
     knees = 100.0 * np.array([knee(np.sort(samples)) for samples in found.values()])
     findings = {
@@ -53,7 +56,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         "steep": Finding(share([_steepness(samples) >= STEEP for samples in found.values()])),
     }
     return Outcome(
-        findings, {"figure": _chart(runs[str(SHOWN)])}, (_by_the_knee(found[SHOWN]), _by_each_ack(runs[EACH_ACK]))
+        findings, {"figure": _chart(runs[SHOWN])}, (_by_the_knee(found[SHOWN]), _by_each_ack(runs[EACH_ACK]))
     )
 
 

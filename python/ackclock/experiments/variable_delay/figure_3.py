@@ -1,6 +1,7 @@
 """Figure 3: TCP's throughput against the mean ON and OFF time, beside the models fed with the run's rounds."""
 
 from collections.abc import Callable, Mapping
+from typing import Literal
 
 import numpy as np
 
@@ -26,6 +27,8 @@ SHOWN = INTERVALS[1:]
 """The two lambda of the figure; table 1 has the third."""
 MARKOV_FROM = 20
 Points = Mapping[tuple[int, int], Point]
+Key = tuple[int, int, Literal["shown", "steady"]]
+"""1/lambda and the period [s]; from t = 0, or without the first 200 s."""
 NOTE = (
     "The window has no limit and nothing is lost for some ten seconds, so the first slow start fills the bottleneck's "
     "queue with thousands of packets; rounds of up to a minute follow. They are few of the samples, and much of what "
@@ -33,26 +36,28 @@ NOTE = (
 )
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """From t = 0 as in the paper, and without the first 200 s."""
     runs = seeds(setting)
-    shown = {
-        f"{interval} {period}": scenario(period, interval, runs)
+    shown: dict[Key, Resolved] = {
+        (interval, period, "shown"): scenario(period, interval, runs)
         for interval in SHOWN
         for period in setting.pick(PERIODS_QUICK, PERIODS)
     }
-    steady = {
-        f"{interval} {period} steady": scenario(period, interval, runs, STEADY)
+    steady: dict[Key, Resolved] = {
+        (interval, period, "steady"): scenario(period, interval, runs, STEADY)
         for interval in SHOWN
         for period in setting.pick(PERIODS_STEADY, PERIODS)
     }
     return shown | steady
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Judge which of the models is nearest, and whether they order as the paper says."""
-    points = {_place(label): point(run) for label, run in runs.items() if not label.endswith("steady")}
-    steady = {_place(label): point(run) for label, run in runs.items() if label.endswith("steady")}
+    points, steady = (
+        {(interval, period): point(run) for (interval, period, time), run in runs.items() if time == wanted}
+        for wanted in ("shown", "steady")
+    )
     findings = {
         "variability_helps": Finding(
             model=share([all(_exceeds(one, model) for model in ("variable", "markov")) for one in points.values()])
@@ -71,11 +76,6 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         "steady": _chart("Figure 3 without the first 200 s", steady),
     }
     return Outcome(findings, charts, (NOTE, _errors("0 to 2000 s", points), _errors("without 200 s", steady)))
-
-
-def _place(label: str) -> tuple[int, int]:
-    interval, period = label.split()[:2]
-    return int(interval), int(period)
 
 
 def _periods(points: Points, *, above: bool) -> Points:

@@ -42,19 +42,22 @@ READINGS: Final[Mapping[str, Mapping[str, Any]]] = {
     ALWAYS: FIXED_PERIODS,
 }
 """What the paper does not print, one at a time, at periods of 25 s."""
+Key = int | str
+"""The period [s], or a reading."""
 
 
-def scenarios(setting: Setting) -> Mapping[str, Resolved]:
+def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     """Give the ten rows, and other readings of what is not printed."""
-    rows = {f"{period}": scenario(period, INTERVAL, seeds(setting)) for period in PERIODS}
-    return rows | {
+    rows: dict[Key, Resolved] = {period: scenario(period, INTERVAL, seeds(setting)) for period in PERIODS}
+    readings: dict[Key, Resolved] = {
         name: scenario(AT, INTERVAL, seeds(setting), changes) for name, changes in READINGS.items() if changes
     }
+    return rows | readings
 
 
-def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
+def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Set the ten throughputs beside the printed ones, and their intervals."""
-    points = {period: point(runs[str(period)]) for period in PERIODS}
+    points = {period: point(runs[period]) for period in PERIODS}
     readings = {name: point(runs[name]) if changes else points[AT] for name, changes in READINGS.items()}
     markov = np.array([one.predicted("markov").value for one in points.values()])
     halves = np.array([half_width(one) for one in points.values()])

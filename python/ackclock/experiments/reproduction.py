@@ -1,4 +1,4 @@
-"""What one command made of the papers: items with their findings and verdicts."""
+"""Records of a reproduction: the items with their findings and verdicts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,19 +10,19 @@ from ackclock.experiments.papers import Item, Paper
 
 
 @dataclass(frozen=True)
-class Made:
-    """An item as it was made.
+class ReproducedItem:
+    """A reproduced item.
 
     Parameters
     ----------
     item : Item
-        Which.
+        The item.
     outcome : Outcome
-        What was found; empty for a diagram.
+        Its findings; empty for a diagram.
     verdicts : mapping of str to str
-        By the key of the paper's number or claim.
+        Verdicts by the key of the paper's number or claim.
     packets, points : int
-        What was simulated for it.
+        Packets and points that were simulated for it.
     """
 
     item: Item
@@ -33,32 +33,32 @@ class Made:
 
     @property
     def verdict(self) -> str:
-        """The item's; "diagram" where there is nothing to compute."""
+        """Verdict on the item; "diagram" if there is nothing to compute."""
         return item_verdict(list(self.verdicts.values())) if self.item.module else "diagram"
 
     def finding(self, key: str) -> Finding:
-        """Give what was found; nothing where the item's module did not look."""
+        """Return what was found; an empty finding if the item's module has none."""
         return self.outcome.findings.get(key, Finding())
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """All that one command made.
+    """The items that one command reproduced.
 
     Parameters
     ----------
     setting : Setting
         Quick or full.
-    papers : tuple of (Paper, tuple of Made)
+    papers : tuple of (Paper, tuple of ReproducedItem)
         The items, by paper.
     points, computed, packets : int
-        Different points, those that were not there yet, and the packets of all of them.
+        Number of different points, of those simulated now, and of the packets of all points.
     wall_s, cpu_s : float
-        What simulating took, this time.
+        Time that simulating took now.
     """
 
     setting: Setting
-    papers: tuple[tuple[Paper, tuple[Made, ...]], ...]
+    papers: tuple[tuple[Paper, tuple[ReproducedItem, ...]], ...]
     points: int
     computed: int
     packets: int
@@ -66,11 +66,11 @@ class Reproduction:
     cpu_s: float
 
     @property
-    def made(self) -> list[Made]:
+    def items(self) -> list[ReproducedItem]:
         """The items of all papers."""
-        return [made for _, items in self.papers for made in items]
+        return [item for _, items in self.papers for item in items]
 
 
 def item_folder(out: Path, item: Item) -> Path:
-    """Give the folder of an item's files."""
+    """Return the folder of an item's files."""
     return out / item.paper / item.name
