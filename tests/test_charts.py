@@ -26,6 +26,12 @@ def test_each_label_stands_in_the_legend_once_in_the_order_of_the_curves() -> No
     assert [text.get_text() for text in legend.get_texts()] == list(KINDS)
 
 
+def test_the_common_legend_begins_with_the_first_panel() -> None:
+    panels = [Panel("x", "y", [Curve(label, X, X) for label in labels]) for labels in (("b", "a"), ("a", "c"))]
+    (legend,) = chart_picture(Chart("a chart", panels, 2)).legends
+    assert [text.get_text() for text in legend.get_texts()] == ["b", "a", "c"]
+
+
 def test_each_kind_is_drawn_and_axes_have_their_labels() -> None:
     for kind in KINDS:
         left, right = chart_picture(chart(kind)).axes

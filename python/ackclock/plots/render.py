@@ -38,7 +38,7 @@ def chart_picture(chart: Chart) -> Figure:
             own = _draw_panel(axes, panel)
             if chart.legend == "panel":
                 put_panel_legend(axes, panel, own, chart)
-            handles = own | handles
+            handles |= {label: handle for label, handle in own.items() if label not in handles}
         figure.suptitle(chart.title, wrap=True, fontsize=14.0)
         if chart.legend == "chart":
             put_chart_legend(figure, handles)
