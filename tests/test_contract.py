@@ -8,7 +8,7 @@ import pytest
 
 import ackclock.scenario.contract as kept
 from ackclock import _engine
-from ackclock.scenario import schema, schema_atm, schema_traffic
+from ackclock.scenario import ScenarioError, load, schema, schema_atm, schema_traffic
 
 CONTRACT = Path(kept.__file__).with_name("contract.json")
 
@@ -52,6 +52,16 @@ def test_users_choose_among_the_engines_names(field: str) -> None:
 def test_users_choose_among_the_engines_kinds_of_delay() -> None:
     # For the engine the trace in a file is a list of steps.
     assert {*get_args(schema.DelayKindName)} - {"trace"} == {*kept.AXES["links[].delay_process.law.kind"]}
+
+
+@pytest.mark.parametrize(
+    "size", [{"law": "pareto", "shape": 1.0005}, {"law": "exponential-pareto", "tail_fraction": 0.9995}]
+)
+def test_what_the_engine_refuses_is_refused_in_the_users_words(size: dict[str, object]) -> None:
+    traffic = {"kind": "web", "off": "1 s", "size": {"mean": "12 pkt", **size}}
+    link = {"name": "a", "rate": "1 Mbit/s", "delay": "10 ms"}
+    with pytest.raises(ScenarioError, match="a number from"):
+        load({"link": [link], "flow": [{"path": ["a"], "traffic": traffic}], "run": {"duration": "2 s"}})
 
 
 def test_every_axis_of_the_engine_is_compared() -> None:

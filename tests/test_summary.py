@@ -7,10 +7,10 @@ import pytest
 
 from ackclock import scenario
 from ackclock.engine import run_resolved
-from ackclock.quantities import MOST_ROWS_OF_A_GROUP
 from ackclock.replication import Columns, grouped
 from ackclock.result import Result
 from ackclock.scenario import Resolved
+from ackclock.scenario.contract import MOST_ROWS_OF_A_GROUP
 from fakes import make_flow, make_replication, make_resolved
 
 

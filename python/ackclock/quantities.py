@@ -24,8 +24,6 @@ LINK_QUANTITIES = (
     "queue_max_packets",
 )
 QUANTITIES = {"flow": FLOW_QUANTITIES, "link": LINK_QUANTITIES}
-MOST_ROWS_OF_A_GROUP = 1000
-"""A [[flow]] of more flows than this is one row in a summary: the engine does not count its single flows."""
 UNITS = ("_bps", "_fraction", "_packets", "_s")
 
 

@@ -9,27 +9,16 @@ from numpy.typing import NDArray
 
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved
+from ackclock.scenario.contract import CODES
 
 TRACES = (
     *("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses", "delay", "recovery", "rounds"),
     *("acr", "ip_queue", "cell_queue"),
 )
 OVERVIEW = "overview"
-OVERVIEW_KINDS = ("cwnd", "queue", "drop", "acked", "data_queue", "acr", "cell_queue")
+OVERVIEW_KINDS = CODES["overview.kind"]
 _OF_FLOWS, _OF_PORTS = (0, 3), (6,)
 """The kinds whose names are those of flows, and of ports of the ATM network; the others are of links."""
-CODES = {
-    ("sequence", "kind"): ("sent", "retransmitted", "acknowledged"),
-    ("losses", "cause"): ("timeout", "fast-retransmit"),
-    ("recovery", "event"): (
-        "timeout-repeated",
-        "timeout-in-recovery",
-        "timeout-at-beginning",
-        "timeout-at-end",
-        "timeout-other",
-        "recovery",
-    ),
-}
 
 
 def trace_frames(resolved: Resolved, replications: Sequence[Replication]) -> dict[str, pd.DataFrame]:
@@ -94,8 +83,8 @@ def _named(resolved: Resolved, trace: str, column: str, values: NDArray[Any]) ->
         return pd.Categorical.from_codes(values.astype(np.int64), categories=_link_names(resolved))
     if column == "port":
         return pd.Categorical.from_codes(values.astype(np.int64), categories=_port_names(resolved))
-    if (trace, column) in CODES:
-        return pd.Categorical.from_codes(values.astype(np.int64), categories=pd.Index(CODES[trace, column]))
+    if f"{trace}.{column}" in CODES:
+        return pd.Categorical.from_codes(values.astype(np.int64), categories=pd.Index(CODES[f"{trace}.{column}"]))
     return values
 
 

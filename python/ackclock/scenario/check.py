@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import get_args
 
 from ackclock.errors import Fault
-from ackclock.quantities import MOST_ROWS_OF_A_GROUP
 from ackclock.scenario.atm import add_channels
 from ackclock.scenario.check_atm import atm_faults
 from ackclock.scenario.check_hosts import end_faults, host_faults
 from ackclock.scenario.check_precision import precision_faults
 from ackclock.scenario.check_tcp import tcp_faults
+from ackclock.scenario.contract import MOST_ROWS_OF_A_GROUP
 from ackclock.scenario.delays import MOST_CHANGES, shortest_stay_s
 from ackclock.scenario.fields import FieldError, LinkNames
 from ackclock.scenario.network import (

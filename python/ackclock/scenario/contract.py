@@ -78,4 +78,11 @@ def within(field: str) -> Any:
         For `typing.Annotated`.
     """
     limits = RANGES[field]
-    return Field(ge=limits.low, le=limits.high)
+    low, high = (int(limit) if limit.is_integer() else limit for limit in (limits.low, limits.high))
+    return Field(ge=low, le=high)
+
+
+def count_within(field: str) -> Any:
+    """Give the annotation that keeps the length of a list in the engine's range; as `within`."""
+    limits = RANGES[field]
+    return Field(min_length=int(limits.low), max_length=int(limits.high))

@@ -133,7 +133,7 @@ class Number(Kind):
     def allowed(self) -> str:
         """What is allowed, in words."""
         high = f"{self.high:g}".replace("e+0", "e")
-        low = f"{'from' if self.from_low else 'above'} {self.low:g}"
+        low = f"{'from' if self.from_low else 'above'} {self.low:g}".replace("e-0", "e-")
         return f"a number {low} and {'at most' if self.closed else 'below'} {high}"
 
     @property

@@ -11,6 +11,7 @@ from pydantic_core import to_json
 
 from ackclock.errors import Fault, ScenarioError
 from ackclock.quantities import QUANTITIES
+from ackclock.scenario.contract import within
 from ackclock.scenario.places import as_toml
 from ackclock.scenario.resolved_atm import AtmSettings, ChannelsSettings, EndSettings
 from ackclock.scenario.resolved_flows import ResolvedFlow
@@ -22,7 +23,8 @@ from ackclock.units import show
 
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-Seconds = Annotated[float, Field(ge=0, le=1e7)]
+WarmUp = Annotated[float, within("run.warmup_s")]
+Picture = Annotated[float, within("trace.overview_interval_s")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,8 @@ class RunSettings:
     """How long, how often, from which seed."""
 
     __pydantic_config__ = _CONFIG
-    duration_s: Annotated[float, Field(gt=0, le=1e7)]
-    warmup_s: Seconds
+    duration_s: Annotated[float, within("run.duration_s")]
+    warmup_s: WarmUp
     replications: Annotated[int, Field(ge=1)]
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     confidence: Annotated[float, Field(gt=0, lt=1)]
@@ -68,12 +70,12 @@ class TraceSettings:
     queue_distribution: bool
     drops: bool
     losses: bool
-    overview_interval_s: Annotated[float, Field(ge=1e-9)] | None
+    overview_interval_s: Picture | None
     capture: tuple[str, ...] | None
     delay: bool = False
     recovery: bool = False
     rounds: bool = False
-    overview_detail_s: Annotated[float, Field(ge=1e-9)] | None = None
+    overview_detail_s: Picture | None = None
 
 
 @dataclass(frozen=True, repr=False)

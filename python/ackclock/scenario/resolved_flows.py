@@ -6,15 +6,15 @@ from typing import Annotated, Final, Literal
 
 from pydantic import ConfigDict, Field
 
-from ackclock.quantities import MOST_ROWS_OF_A_GROUP
+from ackclock.scenario.contract import MOST_ROWS_OF_A_GROUP, within
 from ackclock.scenario.resolved_queues import Bytes
 from ackclock.scenario.resolved_tcp import ReceiverSettings, SenderSettings
 from ackclock.scenario.resolved_traffic import ResolvedTraffic, WebTraffic
-from ackclock.scenario.schema import MOST_FLOWS, MOST_LEVELS
 
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-Seconds = Annotated[float, Field(ge=0, le=1e7)]
+Delay = Annotated[float, within("flows[].forward_delay_s")]
+Seconds = Annotated[float, within("flows[].start_s")]
 LinkIndices = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)]
 FlowKind = Literal["tcp", "web", "datagrams"]
 
@@ -27,18 +27,18 @@ class ResolvedFlow:
     name: str
     path: LinkIndices
     return_path: tuple[Annotated[int, Field(ge=0)], ...]
-    forward_delay_s: Seconds
-    return_delay_s: Seconds
+    forward_delay_s: Delay
+    return_delay_s: Delay
     packet_bytes: Bytes
     ack_bytes: Bytes
     start_s: Seconds
     start_spread_s: Seconds
-    size_packets: Annotated[int, Field(ge=1, le=10**15)] | None
+    size_packets: Annotated[int, within("flows[].size_packets")] | None
     sender: SenderSettings
     receiver: ReceiverSettings
-    priority: Annotated[int, Field(ge=0, lt=MOST_LEVELS)] = 0
-    ack_priority: Annotated[int, Field(ge=0, lt=MOST_LEVELS)] = 0
-    count: Annotated[int, Field(ge=1, le=MOST_FLOWS)] = 1
+    priority: Annotated[int, within("flows[].priority")] = 0
+    ack_priority: Annotated[int, within("flows[].ack_priority")] = 0
+    count: Annotated[int, within("flows[].count")] = 1
     traffic: Annotated[ResolvedTraffic, Field(discriminator="kind")] | None = None
 
     @property

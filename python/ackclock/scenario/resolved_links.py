@@ -5,15 +5,16 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import ConfigDict, Field
 
+from ackclock.scenario.contract import RANGES, count_within, within
 from ackclock.scenario.resolved_queues import Buffer, QueueSettings
 from ackclock.scenario.schema import CountingName
 
 CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-Seconds = Annotated[float, Field(ge=0, le=1e7)]
-Delay = Annotated[float, Field(ge=0, le=1e5)]
-Stay = Annotated[float, Field(ge=1e-6, le=1e7)]
-Share = Annotated[float, Field(ge=0, le=1)]
+_DELAYS, _LOSSES = "links[].delay_process.law", "links[].loss.law"
+Delay = Annotated[float, within("links[].delay_s")]
+Stay = Annotated[float, Field(ge=RANGES[f"{_DELAYS}.period_s"].low, le=RANGES["run.duration_s"].high)]
+Fraction = Annotated[float, within(f"{_LOSSES}.probability")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,10 @@ class StepsLaw:
     __pydantic_config__ = CONFIG
     is_random: ClassVar[bool] = False
     kind: Literal["steps"]
-    steps_s: Annotated[tuple[tuple[Seconds, Delay], ...], Field(min_length=1, max_length=1_000_000)]
+    steps_s: Annotated[
+        tuple[tuple[Annotated[float, within(f"{_DELAYS}.steps_s[] (time)")], Delay], ...],
+        count_within(f"{_DELAYS}.steps_s (length)"),
+    ]
 
     @property
     def changes(self) -> bool:
@@ -42,8 +46,8 @@ class DelayStateSettings:
 
     __pydantic_config__ = CONFIG
     delay_s: Delay
-    least_stay_s: Seconds
-    mean_extra_s: Seconds
+    least_stay_s: Annotated[float, within(f"{_DELAYS}.states[].least_stay_s")]
+    mean_extra_s: Annotated[float, within(f"{_DELAYS}.states[].mean_extra_s")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ class AlternatingLaw:
     kind: Literal["alternating"]
     states: Annotated[tuple[DelayStateSettings, ...], Field(min_length=1, max_length=1000)]
     start: Annotated[int, Field(ge=0)]
-    transitions: tuple[tuple[Share, ...], ...] | None
+    transitions: tuple[tuple[Fraction, ...], ...] | None
 
     @property
     def least_s(self) -> float:
@@ -103,7 +107,7 @@ class BernoulliLoss:
     __pydantic_config__ = CONFIG
     is_random: ClassVar[bool] = True
     model: Literal["bernoulli"]
-    probability: Share
+    probability: Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,7 @@ class PoissonLoss:
     is_random: ClassVar[bool] = True
     model: Literal["poisson"]
     mean_interval_s: Stay
-    void_after_s: Seconds
+    void_after_s: Annotated[float, within(f"{_LOSSES}.void_after_s")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +128,10 @@ class GilbertElliottLoss:
     __pydantic_config__ = CONFIG
     is_random: ClassVar[bool] = True
     model: Literal["gilbert-elliott"]
-    to_bad: Share
-    to_good: Share
-    loss_in_good: Share
-    loss_in_bad: Share
+    to_bad: Fraction
+    to_good: Fraction
+    loss_in_good: Fraction
+    loss_in_bad: Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +141,9 @@ class PacketsLoss:
     __pydantic_config__ = CONFIG
     is_random: ClassVar[bool] = False
     model: Literal["packets"]
-    numbers: Annotated[tuple[Annotated[int, Field(ge=1, le=10**15)], ...], Field(min_length=1, max_length=1_000_000)]
+    numbers: Annotated[
+        tuple[Annotated[int, within(f"{_LOSSES}.numbers[]")], ...], count_within(f"{_LOSSES}.numbers (length)")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +153,9 @@ class TimesLoss:
     __pydantic_config__ = CONFIG
     is_random: ClassVar[bool] = False
     model: Literal["times"]
-    times_s: Annotated[tuple[Seconds, ...], Field(min_length=1, max_length=1_000_000)]
+    times_s: Annotated[
+        tuple[Annotated[float, within(f"{_LOSSES}.times_s[]")], ...], count_within(f"{_LOSSES}.times_s (length)")
+    ]
 
 
 LossLaw = BernoulliLoss | PoissonLoss | GilbertElliottLoss | PacketsLoss | TimesLoss
@@ -181,8 +189,8 @@ class SimplexLink:
 
     __pydantic_config__ = CONFIG
     name: str
-    rate_bps: Annotated[float, Field(ge=1, le=1e13)] | None
-    delay_s: Seconds
+    rate_bps: Annotated[float, within("links[].rate_bps")] | None
+    delay_s: Delay
     buffer: Buffer | None
     counting: CountingName
     queue: Annotated[QueueSettings, Field(discriminator="discipline")]

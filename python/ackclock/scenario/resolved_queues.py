@@ -5,17 +5,16 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
+from ackclock.scenario.contract import within
 from ackclock.scenario.schema import (
-    MOST_BUFFER_BYTES,
-    MOST_LEVELS,
     PriorityVictimName,
     RedVictimName,
 )
 
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-Packets = Annotated[int, Field(ge=1, le=10**12)]
-Bytes = Annotated[int, Field(ge=1, le=65535)]
+Packets = Annotated[int, within("links[].buffer.packets")]
+Bytes = Annotated[int, within("flows[].packet_bytes")]
 Probability = Annotated[float, Field(gt=0, le=1)]
 Victim = Literal["arriving", "front", "random", "lowest"]
 """The packet that a full buffer drops: the arriving one, the first, any one, or one of the lowest level."""
@@ -42,7 +41,7 @@ class ByteBuffer:
     """A buffer that counts bytes."""
 
     __pydantic_config__ = _CONFIG
-    bytes: Annotated[int, Field(ge=1, le=MOST_BUFFER_BYTES)]
+    bytes: Annotated[int, within("links[].buffer.bytes")]
 
     def capacity_packets(self, packet_bytes: float) -> float:
         """Return how many packets of a size fit."""
@@ -96,8 +95,8 @@ class RedQueue:
     drops_early: ClassVar[bool] = True
     is_random: ClassVar[bool] = True
     discipline: Literal["red"]
-    min_threshold_packets: Annotated[float, Field(gt=0)]
-    max_threshold_packets: Annotated[float, Field(gt=0)]
+    min_threshold_packets: Annotated[float, within("links[].queue.min_threshold_packets")]
+    max_threshold_packets: Annotated[float, within("links[].queue.max_threshold_packets")]
     weight: Probability
     max_probability: Probability
     gentle: bool
@@ -114,7 +113,7 @@ class PriorityQueue:
     drops_early: ClassVar[bool] = False
     is_random: ClassVar[bool] = False
     discipline: Literal["priority"]
-    levels: Annotated[int, Field(ge=1, le=MOST_LEVELS)]
+    levels: Annotated[int, within("links[].queue.levels")]
     victim: PriorityVictimName
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import Annotated, Final, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 
-from ackclock.scenario.resolved_queues import Packets
+from ackclock.scenario.contract import within
 from ackclock.scenario.schema import (
     DialectName,
     EstimatorName,
@@ -20,7 +20,7 @@ from ackclock.scenario.schema import (
 
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-Seconds = Annotated[float, Field(ge=0, le=1e7)]
+_RTO = "flows[].sender.rto"
 
 
 Halving = Literal["per-loss", "per-round"]
@@ -62,13 +62,13 @@ class RtoSettings:
     __pydantic_config__ = _CONFIG
     estimator: EstimatorName
     sample: SampleName
-    k: Annotated[int, Field(ge=1, le=1000)]
-    granularity_s: Annotated[float, Field(ge=0, le=1e5)]
-    min_s: Seconds
-    max_s: Annotated[float, Field(ge=1e-6, le=1e5)]
-    initial_s: Annotated[float, Field(ge=1e-6, le=1e5)]
-    max_backoff: Annotated[int, Field(ge=1, le=10**9)]
-    clock_offset_s: Seconds
+    k: Annotated[int, within(f"{_RTO}.k")]
+    granularity_s: Annotated[float, within(f"{_RTO}.granularity_s")]
+    min_s: Annotated[float, within(f"{_RTO}.min_s")]
+    max_s: Annotated[float, within(f"{_RTO}.max_s")]
+    initial_s: Annotated[float, within(f"{_RTO}.initial_s")]
+    max_backoff: Annotated[int, within(f"{_RTO}.max_backoff")]
+    clock_offset_s: Annotated[float, within(f"{_RTO}.clock_offset_s")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +78,12 @@ class SenderSettings:
     __pydantic_config__ = _CONFIG
     dialect: DialectName
     recovery: RecoveryName
-    initial_window: Annotated[float, Field(ge=1, le=1e6)]
-    initial_ssthresh: Annotated[float, Field(ge=1, le=1e9)] | None
-    max_window: Packets | None
+    initial_window: Annotated[float, within("flows[].sender.initial_window")]
+    initial_ssthresh: Annotated[float, within("flows[].sender.initial_ssthresh")] | None
+    max_window: Annotated[int, within("flows[].sender.max_window")] | None
     slow_start_while: SlowStartName
     increase: IncreaseName
-    dupack_threshold: Annotated[int, Field(ge=1, le=10**9)] | None
+    dupack_threshold: Annotated[int, within("flows[].sender.dupack_threshold")] | None
     limited_transmit: bool
     partial_ack_timer: PartialAckTimerName
     rto: RtoSettings
@@ -128,5 +128,5 @@ class ReceiverSettings:
     """TCP receiver."""
 
     __pydantic_config__ = _CONFIG
-    ack_every: Annotated[int, Field(ge=1, le=10**9)]
-    ack_delay_s: Seconds
+    ack_every: Annotated[int, within("flows[].receiver.ack_every")]
+    ack_delay_s: Annotated[float, within("flows[].receiver.ack_delay_s")]

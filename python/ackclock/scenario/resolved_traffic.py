@@ -5,13 +5,16 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import ConfigDict, Field
 
+from ackclock.scenario.contract import count_within, within
+
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-Rate = Annotated[float, Field(ge=1, le=1e13)]
-Mean = Annotated[float, Field(ge=1, le=1e12)]
-WholePackets = Annotated[int, Field(ge=1, le=10**12)]
-TailFraction = Annotated[float, Field(gt=0, lt=1)]
-Shape = Annotated[float, Field(gt=1, le=1000)]
+_SIZE = "flows[].traffic.size"
+Rate = Annotated[float, within("flows[].traffic.rate_bps")]
+Mean = Annotated[float, within(f"{_SIZE}.mean_packets")]
+WholePackets = Annotated[int, within(f"{_SIZE}.packets")]
+TailFraction = Annotated[float, within(f"{_SIZE}.tail_fraction")]
+Shape = Annotated[float, within(f"{_SIZE}.shape")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +23,7 @@ class ResolvedTime:
 
     __pydantic_config__ = _CONFIG
     law: Literal["fixed", "exponential"]
-    mean_s: Annotated[float, Field(ge=0, le=1e7)]
+    mean_s: Annotated[float, within("flows[].traffic.on.mean_s")]
 
     @property
     def is_random(self) -> bool:
@@ -81,7 +84,7 @@ class ExponentialExponentialSize:
     mean_packets: Mean
     min_packets: Mean
     tail_fraction: TailFraction
-    tail_packets: Annotated[float, Field(ge=0, le=1e12)]
+    tail_packets: Annotated[float, within(f"{_SIZE}.tail_packets")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ class EmpiricalSize:
     is_random: ClassVar[bool] = True
     is_long_tailed: ClassVar[bool] = True
     law: Literal["empirical"]
-    packets: Annotated[tuple[WholePackets, ...], Field(min_length=1, max_length=10**7)]
+    packets: Annotated[tuple[WholePackets, ...], count_within(f"{_SIZE}.packets (how many)")]
 
     @property
     def mean_packets(self) -> float:
@@ -126,7 +129,7 @@ class WebTraffic:
     kind: Literal["web"]
     size: Annotated[ResolvedSize, Field(discriminator="law")]
     off: ResolvedTime
-    classes: Annotated[tuple[WholePackets, ...], Field(max_length=1000)]
+    classes: Annotated[tuple[WholePackets, ...], count_within("flows[].traffic.classes")]
 
     @property
     def is_random(self) -> bool:

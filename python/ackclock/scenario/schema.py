@@ -7,6 +7,7 @@ made from it.
 from typing import Annotated, Any, Literal, get_args
 
 from ackclock.scenario.amounts import Amount, Span
+from ackclock.scenario.contract import RANGES
 from ackclock.scenario.entries import Table
 from ackclock.scenario.entries import entry as _entry
 from ackclock.scenario.fields import AmountShorthand, Choice, Count, Flag, Kind, LinkNames, Number, Shorthand, Text
@@ -18,18 +19,24 @@ from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.schema_traffic import Traffic
 from ackclock.units import Quantity
 
+
+def _most(field: str) -> int:
+    """Give the engine's largest value of a whole number."""
+    return int(RANGES[field].high)
+
+
 MOST_LINKS = 100_000
 """Simplex links of a scenario at most; each [[link]] is two."""
 MOST_CROSSINGS = 100_000_000
 """Links on the ways of all flows at most, each counted as often as flows cross it."""
-MOST_BUFFER_BYTES = 10**15
-MOST_LEVELS = 8
+MOST_BUFFER_BYTES = _most("links[].buffer.bytes")
+MOST_LEVELS = _most("links[].queue.levels")
 """Of a priority queue."""
 MOST_STEPS = 1_000_000
 """Changes of a delay that are given one by one."""
-MOST_FLOWS = 1_000_000
+MOST_FLOWS = _most("flows[].count")
 """Flows of a scenario at most, counted ones included."""
-LONGEST_RUN_S = 1e7
+LONGEST_RUN_S = RANGES["run.duration_s"].high
 """No run, and no round trip, is longer [s]."""
 DEFAULT_PRESET = "newreno-rfc6582"
 
@@ -290,6 +297,10 @@ class Link(Table):
     )
 
 
+_DUPACKS = Count(1, _most("flows[].sender.dupack_threshold"), 3, ("infinite",))
+_ACK_EVERY = Count(1, _most("flows[].receiver.ack_every"), 2)
+
+
 class Rto(Table):
     """Retransmission timer."""
 
@@ -335,14 +346,12 @@ class Tcp(Table):
     increase: Annotated[IncreaseName | None, _choice("increase", IncreaseName)] = _preset(
         "congestion avoidance: 1/cwnd an ACK, 1/floor(cwnd) an ACK, or 1 after a window of counted ACKs"
     )
-    dupack_threshold: Annotated[int | None, Count(1, 1_000_000, 3, ("infinite",))] = _preset(
-        "duplicate ACKs that make a fast retransmit"
-    )
+    dupack_threshold: Annotated[int | None, _DUPACKS] = _preset("duplicate ACKs that make a fast retransmit")
     limited_transmit: Annotated[bool | None, Flag()] = _preset("new data at the first duplicate ACKs (RFC 3042)")
     partial_ack_timer: Annotated[PartialAckTimerName | None, _choice("variant", PartialAckTimerName)] = _preset(
         "NewReno: timer restarted at each partial ACK, or at the first only (RFC 6582)"
     )
-    ack_every: Annotated[int | None, Count(1, 1_000_000, 2)] = _preset("the receiver acknowledges every n-th packet")
+    ack_every: Annotated[int | None, _ACK_EVERY] = _preset("the receiver acknowledges every n-th packet")
     ack_delay: Annotated[float | None, Amount("100 ms", (_TIME,))] = _preset("longest delay of such an ACK")
     rto: Rto = _entry("retransmission timer", Rto(), words="the preset's")
 

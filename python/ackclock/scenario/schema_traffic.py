@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field
 
 from ackclock.scenario.amounts import Amount, Span
+from ackclock.scenario.contract import RANGES
 from ackclock.scenario.entries import Table
 from ackclock.scenario.fields import AmountShorthand, Choice, Number, Text
 
@@ -18,6 +19,12 @@ LARGEST_TRANSFER = 1e12
 _SIZE = Span("pkt", 1, LARGEST_TRANSFER, "1 to 1e12 pkt")
 _PERIOD = Span("s", 0, LONGEST_TIME_S, "0 to 1e7 s")
 _RATE = Span("bit/s", 1, 1e13, "a rate from 1 bit/s to 1e13 bit/s")
+
+
+def _number(field: str, example: float) -> Number:
+    """Make a number in the engine's range of a size law's field."""
+    limits = RANGES[f"flows[].traffic.size.{field}"]
+    return Number(limits.low, limits.high, example, closed=True, from_low=True)
 
 
 def _entry(text: str, default: object = None, words: str = "") -> Any:
@@ -46,8 +53,10 @@ class Size(Table):
         "mean of all sizes", words="none; empirical needs none"
     )
     min: Annotated[float, Amount("3 pkt", (_SIZE,))] = _entry("the laws with a body: smallest size", 3.0, "`3 pkt`")
-    tail_fraction: Annotated[float, Number(0, 1, 0.1)] = _entry("the laws with a tail: part of all sizes in it", 0.1)
-    shape: Annotated[float, Number(1, 1000, 1.5, closed=True)] = _entry("Pareto laws: the exponent alpha", 1.5)
+    tail_fraction: Annotated[float, _number("tail_fraction", 0.1)] = _entry(
+        "the laws with a tail: fraction of all sizes that are in it", 0.1
+    )
+    shape: Annotated[float, _number("shape", 1.5)] = _entry("Pareto laws: the exponent alpha", 1.5)
     tail_mean: Annotated[float | None, Amount("84 pkt", (_SIZE,))] = _entry(
         "exponential-exponential: the tail's mean beyond the knee", words="7 times the mean"
     )
