@@ -1,6 +1,6 @@
 mod ahead;
 
-use base::{RandomStream, Time};
+use base::{Packet, RandomStream, Time};
 use net::Measurement;
 use tcp::{Ack, Actions, Segment, Sender};
 
@@ -212,13 +212,13 @@ impl Engine {
     /// notice.
     #[inline(never)]
     fn on_shared_merge(&mut self, merge: u32, now: Time) {
-        let Some(mut packet) = self.network.pop_shared_merge(merge) else { return };
+        let Some(&packet) = self.network.shared_merge(merge).pop() else { return };
+        self.network.schedule_shared_merge(merge);
         if self.senders.len() >= MANY_FLOWS {
             self.prefetch_for_merge(merge);
         }
         let flow = packet.flow;
-        packet.hop += 1;
-        let Some(ack) = self.network.forward_private(now, packet) else { return };
+        let Some(ack) = self.network.forward_private(now, Packet { hop: packet.hop + 1, ..packet }) else { return };
         let none_before = self.network.flows[flow as usize].shared_acks == 0;
         // Both conditions at once: with very many flows each waits for memory.
         if none_before & self.senders[flow as usize].sender.only_opens(ack.time, ack.next) {

@@ -128,19 +128,21 @@ impl Network {
     /// happens.
     ///
     /// It is compiled twice, as one copy for all paths costs 8 to 10% of a run. If there are private links (`PRIVATE`),
-    /// the packet stays in registers and crosses links one by one; elsewhere it is in memory, and links in a row have
-    /// the registers.
+    /// the packet crosses links one by one and stays in registers: what goes out of line is a copy, as a packet that is
+    /// read whole from memory right after a part of it was written waits for the store. Elsewhere the packet is in
+    /// memory, and the loop over links in a row has the registers.
     #[inline(always)]
-    fn walk<const PRIVATE: bool>(&mut self, mut time: Time, mut packet: Packet) -> Option<ArrivingAck> {
+    fn walk<const PRIVATE: bool>(&mut self, mut time: Time, mut moving: Packet) -> Option<ArrivingAck> {
         loop {
             if !PRIVATE {
                 time = match self.observers {
-                    None => self.cross_links(time, &mut packet)?,
-                    Some(_) => self.cross_observed_links(time, &mut packet)?,
+                    None => self.cross_links(time, &mut moving)?,
+                    Some(_) => self.cross_observed_links(time, &mut moving)?,
                 };
             } else if time > self.measurement.end {
                 return None;
             }
+            let packet = if PRIVATE { copy_by_field(&moving) } else { moving };
             let Hop { element, delay } = self.hops[packet.hop as usize];
             match element {
                 Element::Link(index) => time = self.cross_link(index, time, packet)? + delay,
@@ -149,8 +151,8 @@ impl Network {
                 }
                 Element::Private(group) => time = self.cross_private_link(group, time, packet)?,
                 Element::Receiver => {
-                    let acknowledgment = self.receive(time, &packet)?;
-                    (time, packet) = self.answer(packet.flow, time, acknowledgment);
+                    let ack = self.receive(time, &packet)?;
+                    (time, moving) = self.answer(packet.flow, time, ack);
                     continue;
                 }
                 Element::SharedSender => {
@@ -167,7 +169,7 @@ impl Network {
                 | Element::Channel(_)
                 | Element::Process(_)) => time = self.cross_special(special, time, packet)?,
             }
-            packet.hop += 1;
+            moving.hop += 1;
         }
         None
     }
@@ -263,4 +265,11 @@ impl Network {
     pub(crate) fn delay_after(&self, packet: &Packet) -> Time {
         self.hops[packet.hop as usize].delay
     }
+}
+
+/// Returns a copy of a packet that is made of its fields, so that the original can stay in registers.
+#[inline(always)]
+fn copy_by_field(packet: &Packet) -> Packet {
+    let &Packet { sequence, stamp, hop, flow, bytes, kind, slow_start } = packet;
+    Packet { sequence, stamp, hop, flow, bytes, kind, slow_start }
 }

@@ -60,14 +60,17 @@ impl Network {
         }
     }
 
-    /// Dequeues the first packet of a shared merge point, whose time has come.
+    /// Returns the packets that wait at a shared merge point.
     #[inline(always)]
-    pub(crate) fn pop_shared_merge(&mut self, merge: u32) -> Option<Packet> {
-        let queue = &mut self.shared_merges[merge as usize];
-        let packet = *queue.pop()?;
-        let next = queue.first();
+    pub(crate) fn shared_merge(&mut self, merge: u32) -> &mut CalendarQueue {
+        &mut self.shared_merges[merge as usize]
+    }
+
+    /// Schedules the event of a shared merge point from which a packet was taken.
+    #[inline(always)]
+    pub(crate) fn schedule_shared_merge(&mut self, merge: u32) {
+        let next = self.shared_merges[merge as usize].first();
         self.events.set(self.numbers.number(EventId::SharedMerge(merge)), next);
-        Some(packet)
     }
 
     /// Enqueues an ACK for its sender in the flow's own queue. The ACKs of one flow arrive in order.
