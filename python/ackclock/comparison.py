@@ -20,7 +20,7 @@ from ackclock.prediction import (
 )
 from ackclock.result import Result
 from ackclock.tables import TableText, html_table, rich_table
-from ackclock.wording import amount
+from ackclock.wording import amount, hundredths, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,15 +195,17 @@ def _both(pair: Pair) -> bool:
 def _simulated(pair: Pair) -> str:
     text = amount(pair.simulated, pair.unit)
     half = (pair.high - pair.low) / 2.0
-    return f"{text}\n±{100.0 * half / pair.simulated:.2g}%" if half > 0.0 and pair.simulated else text
+    return f"{text}\n±{percent(half / pair.simulated, 2)}" if half > 0.0 and pair.simulated else text
 
 
 def _difference(pair: Pair) -> str:
     if not isfinite(pair.difference):
         return "-"
     low, high = pair.difference_interval
-    text = f"{100.0 * pair.difference:+.3g}%"
-    return f"{text}\n{100.0 * low:+.3g} to {100.0 * high:+.3g}" if high > low else text
+    text = percent(pair.difference, sign=True)
+    return (
+        f"{text}\n{hundredths(100.0 * low, sign=True)} to {hundredths(100.0 * high, sign=True)}" if high > low else text
+    )
 
 
 def _plain(pair: Pair) -> dict[str, Any]:

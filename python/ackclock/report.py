@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.summary import Summary
 from ackclock.tables import TableText, html_table, rich_table
-from ackclock.wording import bit_rate, bit_rate_scale, number, plural, seconds
+from ackclock.wording import bit_rate, bit_rate_scale, hundredths, number, plural, seconds, significant
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +18,7 @@ Row = Mapping[str, Any]
 
 MOST_ROWS = 12
 MOST_DECIMALS = 6
+PERCENT = 0.01
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,8 @@ class Column:
         What the reader calls it, and its unit on a line of its own.
     scale : float
         What to divide by for that unit.
-    digits : str
-        How to write the number.
+    digits : int, optional
+        Significant digits; None for a count.
     additive : bool
         Whether a sum over flows means something.
     """
@@ -41,15 +42,17 @@ class Column:
     key: str
     title: str
     scale: float = 1.0
-    digits: str = ".4g"
+    digits: int | None = 4
     additive: bool = False
 
     def text(self, value: float) -> str:
         """Write one value."""
         scaled = value / self.scale
-        if scaled == 0.0 or self.digits == "count":
+        if scaled == 0.0 or self.digits is None:
             return number(scaled)
-        return f"{scaled:#{self.digits}}".rstrip(".")
+        if self.scale == PERCENT:
+            return hundredths(scaled, self.digits, zeros=True)
+        return significant(scaled, self.digits, zeros=True)
 
     def interval(self, value: float, half_width: float) -> str:
         """Write a value over half its interval, both to the interval's second digit."""
@@ -83,11 +86,11 @@ def source_table(summary: Summary) -> TableText:
     sources = summary.get("sources", [])
     scale, prefix = bit_rate_scale(max((_mean(row["rate_bps"]) for row in sources), default=0.0))
     columns = [
-        Column("transfers", "transfers", digits="count"),
+        Column("transfers", "transfers", digits=None),
         Column("size_mean_packets", "size\npackets"),
         Column("rate_bps", f"mean rate h\n{prefix}bit/s", scale),
         Column("on_mean_s", "ON time\nms", 1e-3),
-        Column("stalled_fraction", "in time-\nouts %", 0.01, ".3g"),
+        Column("stalled_fraction", "in time-\nouts %", PERCENT, 3),
         Column("active_mean", "active\nmean"),
     ]
     rows = [
@@ -182,11 +185,11 @@ def _flow_columns(flows: Sequence[Row]) -> list[Column]:
     columns = [
         Column("throughput_bps", f"throughput\n{prefix}bit/s", scale, additive=True),
         Column("goodput_bps", f"goodput\n{prefix}bit/s", scale, additive=True),
-        Column("loss_fraction", "loss\n%", 0.01, ".3g"),
-        Column("timeouts", "time-\nouts", digits="count", additive=True),
-        Column("fast_retransmits", "fast\nrexmits", digits="count", additive=True),
-        Column("cwnd_mean_packets", "cwnd\nmean", digits="count"),
-        Column("cwnd_max_packets", "cwnd\nmax", digits="count"),
+        Column("loss_fraction", "loss\n%", PERCENT, 3),
+        Column("timeouts", "time-\nouts", digits=None, additive=True),
+        Column("fast_retransmits", "fast\nrexmits", digits=None, additive=True),
+        Column("cwnd_mean_packets", "cwnd\nmean", digits=None),
+        Column("cwnd_max_packets", "cwnd\nmax", digits=None),
         Column("rtt_mean_s", "RTT\nms", 1e-3),
     ]
     if any(flow["finish_s"] is not None for flow in flows):
@@ -197,15 +200,15 @@ def _flow_columns(flows: Sequence[Row]) -> list[Column]:
 def _link_columns(links: Sequence[Row]) -> list[Column]:
     scale, prefix = bit_rate_scale(max((_mean(link["throughput_bps"]) for link in links), default=0.0))
     losing = any(_mean(link["lost_packets"]) > 0.0 for link in links)
-    lost = [Column("lost_packets", "lost\npackets", digits="count")] if losing else []
+    lost = [Column("lost_packets", "lost\npackets", digits=None)] if losing else []
     return [
-        Column("utilisation_fraction", "used\n%", 0.01, ".3g"),
+        Column("utilisation_fraction", "used\n%", PERCENT, 3),
         Column("throughput_bps", f"throughput\n{prefix}bit/s", scale),
-        Column("loss_fraction", "loss\n%", 0.01, ".3g"),
-        Column("dropped_packets", "dropped\npackets", digits="count"),
+        Column("loss_fraction", "loss\n%", PERCENT, 3),
+        Column("dropped_packets", "dropped\npackets", digits=None),
         *lost,
-        Column("queue_mean_packets", "queue\nmean", digits="count"),
-        Column("queue_max_packets", "queue\nmax", digits="count"),
+        Column("queue_mean_packets", "queue\nmean", digits=None),
+        Column("queue_max_packets", "queue\nmax", digits=None),
     ]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from ackclock.paths import empty_round_trip_s
 from ackclock.scenario import Resolved, SimplexLink
 from ackclock.stats import jain_index
-from ackclock.wording import bit_rate, number, plural, seconds
+from ackclock.wording import bit_rate, number, percent, plural, seconds
 
 Row = Mapping[str, Any]
 
@@ -125,7 +125,7 @@ def _averaged(links: Sequence[Row]) -> str:
 def _bottleneck(busiest: Row | None, links: Sequence[Row]) -> Iterator[str]:
     if busiest is None:
         return
-    use = f"{100 * _use(busiest):.3g}% used"
+    use = f"{percent(_use(busiest))} used"
     if _use(busiest) >= FULL:
         yield f"{busiest['name']} is the bottleneck and full: {use}"
     elif _use(busiest) >= BOTTLENECK:

@@ -55,7 +55,7 @@ def percent(fraction: float, digits: int = 3, *, sign: bool = False) -> str:
     return f"{hundredths(100.0 * fraction, digits, sign=sign)}%"
 
 
-def hundredths(value: float, digits: int = 3, *, sign: bool = False) -> str:
+def hundredths(value: float, digits: int = 3, *, sign: bool = False, zeros: bool = False) -> str:
     """Write a number of percent without the sign of percent, for a column that has it above.
 
     Examples
@@ -65,7 +65,7 @@ def hundredths(value: float, digits: int = 3, *, sign: bool = False) -> str:
     """
     if 0.0 < abs(value) < LEAST_PERCENT:
         return f"<{LEAST_PERCENT:g}" if value > 0.0 else f">-{LEAST_PERCENT:g}"
-    return significant(value, digits, sign=sign)
+    return significant(value, digits, sign=sign, zeros=zeros)
 
 
 def number(value: float) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ackclock.stats import Estimate
 from ackclock.tables import TableText, html_table
-from ackclock.wording import amount, number
+from ackclock.wording import amount, number, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class BeforeAfter:
         before, after = self.before["mean"], self.after["mean"]
         if not before or after is None:
             return ""
-        return f"{100.0 * (after / before - 1.0):+.3g}%"
+        return percent(after / before - 1.0, sign=True)
 
 
 @dataclass(frozen=True, slots=True)
