@@ -156,7 +156,7 @@ def test_each_quantity_of_a_result_may_be_named_with_its_unit_or_without(kind: s
 def test_a_flow_of_a_large_group_has_no_quantity_of_its_own() -> None:
     text = SCENARIO.replace("count = 2", "count = 1001")
     resolve(load(text.replace("QUANTITY", "flow.web.goodput")))
-    with pytest.raises(ScenarioError, match=r'there is no flow "web\[5\]"'):
+    with pytest.raises(ScenarioError, match=r'no flow named "web\[5\]"'):
         load(text.replace("QUANTITY", "flow.web[5].goodput"))
 
 

@@ -116,7 +116,7 @@ def test_a_trace_is_found_when_fields_are_overridden(tmp_path: Path) -> None:
 def test_a_trace_from_elsewhere_is_refused(tmp_path: Path, file: str) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "delays.csv").write_text("0,0.1\n", encoding="utf-8")
-    with pytest.raises(ScenarioError, match=r"leads out of|is no path"):
+    with pytest.raises(ScenarioError, match=r"leads out of|is not a path"):
         load(trace(tmp_path / "in", "0,0.1\n", file))
 
 
@@ -129,7 +129,7 @@ def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
 
 
 def test_without_a_file_there_is_no_trace() -> None:
-    with pytest.raises(ScenarioError, match="beside the scenario's file, and there is none"):
+    with pytest.raises(ScenarioError, match="the scenario is not from a file"):
         load(TEXT.format('delay_process = { kind = "trace", file = "delays.csv" }'))
 
 

@@ -29,7 +29,7 @@ def test_links(links: int, faults: list[str]) -> None:
 def test_flows_times_links() -> None:
     path = [f"hop{number}" for number in range(60)]
     assert messages(60, path=path, count=800_000) == []
-    given = "120000000 links on the ways of all flows"
+    given = "120000000 links on the paths of all flows"
     assert messages(60, path=path, count=1_000_000) == [
         f"scenario: is too large; given {given}; allowed 100000000 at most"
     ]

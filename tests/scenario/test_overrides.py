@@ -93,8 +93,8 @@ def test_faults_name_the_override_or_else_the_line(base: Scenario) -> None:
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ("link.satelite.buffer", 'there is no link "satelite"; allowed "satellite"; did you mean "satellite"?'),
-        ("flow.flow.rtt", 'there is no flow "flow"; allowed "flow1", "web"; did you mean "flow1"?'),
+        ("link.satelite.buffer", 'no link named "satelite"; allowed "satellite"; did you mean "satellite"?'),
+        ("flow.flow.rtt", 'no flow named "flow"; allowed "flow1", "web"; did you mean "flow1"?'),
         ("links.satellite.buffer", 'begins with "links"; allowed link.NAME.FIELD, flow.NAME.FIELD, run.FIELD, '
          'trace.FIELD or title; did you mean "link"?'),
         ("link.satellite", "names no field; allowed a path such as link.NAME.FIELD"),

@@ -114,7 +114,7 @@ def test_an_unknown_parent_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(ScenarioError) as caught:
         inherited({"reno-ns2": {}, "mine": {"extends": "reno-ns"}})
     assert [str(fault) for fault in caught.value.faults] == [
-        'preset "mine", field extends: is no known preset; given "reno-ns"; allowed reno-ns2, mine; '
+        'preset "mine", field extends: unknown preset; given "reno-ns"; allowed reno-ns2, mine; '
         'did you mean "reno-ns2"?'
     ]
 

@@ -276,5 +276,5 @@ def test_the_resolved_form_checks_what_lies_between_its_fields() -> None:
 
 
 def test_what_is_no_json_is_refused() -> None:
-    with pytest.raises(ScenarioError, match="is no JSON"):
+    with pytest.raises(ScenarioError, match="is not valid JSON"):
         Resolved.from_dict({"format": object()})

@@ -33,11 +33,11 @@ def test_a_plain_scenario_has_none() -> None:
 CASES: dict[str, tuple[dict[str, Any], str]] = {
     "a level where there are none": (
         {"flow": {"priority": 1}},
-        "1st [[flow]], field priority: has no effect: no link on the way has the discipline priority",
+        "1st [[flow]], field priority: has no effect: no link on the path has the discipline priority",
     ),
     "a level of ACKs where data alone have levels": (
         {"link": {"queue": "priority"}, "flow": {"ack_priority": 1}},
-        "1st [[flow]], field ack_priority: has no effect: no link on the way has the discipline priority",
+        "1st [[flow]], field ack_priority: has no effect: no link on the path has the discipline priority",
     ),
     "short run": (
         {"run": {"duration": "1.9 s"}},
@@ -54,12 +54,12 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "buffer of one packet": (
         {"link": {"buffer": "1 pkt"}},
-        'link "a", field buffer: holds no packet beside the one in transmission; counting = "waiting" counts those '
+        'link "a", field buffer: holds only the packet in transmission; counting = "waiting" counts those '
         "that wait only",
     ),
     "buffer of less than two packets in bytes": (
         {"link": {"buffer": "2999 B"}},
-        'link "a", field buffer: holds no packet beside the one in transmission; counting = "waiting" counts those '
+        'link "a", field buffer: holds only the packet in transmission; counting = "waiting" counts those '
         "that wait only",
     ),
     "red above the buffer": (

@@ -82,12 +82,12 @@ class Amount(Kind):
 
     def _quantity(self, value: object) -> Quantity:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise FieldError(f"is {toml_type(value)} where a quantity is due")
+            raise FieldError(f"must be a quantity, not {toml_type(value)}")
         if not isinstance(value, str):
             unit = self.example.split()[-1]
             finite = isinstance(value, int) or math.isfinite(value)
             hint = f'write "{value} {unit}" if {unit} is meant' if finite and 0 < value < 1e15 else None
-            raise FieldError("is a bare number where a quantity is due", hint)
+            raise FieldError("needs a unit", hint)
         try:
             return parse(value)
         except UnitError as error:
@@ -99,8 +99,8 @@ class Amount(Kind):
     def _checked(self, quantity: Quantity) -> Quantity:
         span = next((span for span in self.spans if span.unit == quantity.unit), None)
         if span is None:
-            due = _either([DIMENSIONS[span.unit] for span in self.spans])
-            raise FieldError(f"is {DIMENSIONS[quantity.unit]} where {due} is due")
+            expected = _either([DIMENSIONS[span.unit] for span in self.spans])
+            raise FieldError(f"must be {expected}, not {DIMENSIONS[quantity.unit]}")
         return span.read(quantity)
 
     def _units_worth_suggesting(self) -> list[str]:

@@ -104,7 +104,7 @@ class Checker:
         flows = [flow for flow in self.draft.flows if flow is not None]
         crossings = sum(flow.count * (len(flow.path) + len(flow.return_path or flow.path)) for flow in flows)
         if crossings > MOST_CROSSINGS:
-            given = f"{crossings} links on the ways of all flows"
+            given = f"{crossings} links on the paths of all flows"
             yield self.places.fault((), "is too large", given=given, allowed=f"{MOST_CROSSINGS} at most")
         total = sum(flow.count for flow in flows)
         if total > MOST_FLOWS:
@@ -173,7 +173,7 @@ class Checker:
         victims = _VICTIMS.get(queue.discipline, (queue.victim,))
         if queue.victim not in victims:
             allowed = " | ".join(f'"{victim}"' for victim in victims)
-            problem = f'is no victim of the discipline "{queue.discipline}"'
+            problem = f'is not a valid victim for the discipline "{queue.discipline}"'
             yield self.places.fault((*location, "victim"), problem, allowed=allowed)
         if queue.discipline == "red" and queue.min_threshold >= queue.max_threshold:
             yield self.places.fault(
@@ -186,7 +186,10 @@ class Checker:
         if flow.rtt is not None and flow.propagation is not None:
             hint = "rtt includes the service times, propagation does not"
             yield self.places.fault(
-                (*location, "propagation"), "stands beside rtt", allowed="one of rtt and propagation", hint=hint
+                (*location, "propagation"),
+                "is given in addition to rtt",
+                allowed="one of rtt and propagation",
+                hint=hint,
             )
         run = self.draft.run
         if run is not None and flow.start >= run.duration:
@@ -226,8 +229,8 @@ class Checker:
             if self._is_unknown(name):
                 links = ", ".join(f'"{link}"' for link in known[:10:2]) + (", ..." if len(known) > 10 else "")
                 allowed = f'{links} or one of these with "{REVERSE}"'
-                problem = f'there is no link "{name[:60]}"'
-                a_host = 'a host stands on no path: a flow names it as its "sender" or "receiver"'
+                problem = f'no link named "{name[:60]}"'
+                a_host = 'a host is not on a path: a flow names it as its "sender" or "receiver"'
                 hint = a_host if name in self.network.hosts else did_you_mean(name, known)
                 yield self.places.fault(location, problem, allowed=allowed, hint=hint)
 
@@ -294,9 +297,9 @@ class Checker:
             for link in links:
                 way = self.network.directions[link]
                 if way and way.queue.discipline == "priority" and level >= way.queue.levels:
-                    problem = f'is no level of the link "{way.name}", which has {way.queue.levels}'
+                    problem = f'no such priority level: the link "{way.name}" has {way.queue.levels}'
                     allowed = f"0 to {way.queue.levels - 1}"
-                    hint = "0 is the highest; the queue's field levels says how many there are"
+                    hint = "0 is the highest; the queue's field levels is the number of levels"
                     yield self.places.fault((*location, field), problem, allowed=allowed, hint=hint)
 
     def _nothing_limits(self, location: Location, flow: Flow, route: Route) -> Iterator[Fault]:
@@ -336,7 +339,7 @@ class Checker:
         for name in dict.fromkeys(captured or ()):
             if self._is_unknown(name):
                 hint = did_you_mean(name, self.network.index)
-                yield self.places.fault(("trace", "capture"), f'there is no link "{name[:60]}"', hint=hint)
+                yield self.places.fault(("trace", "capture"), f'no link named "{name[:60]}"', hint=hint)
         if captured and len(set(captured)) < len(captured):
             yield self.places.fault(("trace", "capture"), "names a link twice")
 

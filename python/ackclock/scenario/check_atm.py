@@ -85,7 +85,7 @@ def _path(places: Places, location: Location, path: Sequence[str], tables: AtmTa
     known = list(tables.ports)
     unknown = [name for name in dict.fromkeys(path) if name not in known]
     for name in unknown if None not in tables.links else ():
-        yield places.fault(location, f'there is no ATM link "{name[:60]}"', hint=did_you_mean(name, known))
+        yield places.fault(location, f'no ATM link named "{name[:60]}"', hint=did_you_mean(name, known))
     double = next((name for name, times in Counter((*path, *mirrored(path))).items() if times > 1), None)
     if double is not None and not unknown:
         yield places.fault(location, f'crosses the ATM link "{double}" twice')

@@ -75,7 +75,7 @@ def end_faults(places: Places, location: Location, flow: Flow, hosts: Sequence[s
         elif name not in known and None not in hosts and isinstance(places.value(("host",)) or [], list):
             shown = ", ".join(f'"{each}"' for each in known[:5]) + (", ..." if len(known) > 5 else "")
             hint = did_you_mean(name.removesuffix(REVERSE), known) or ("" if known else "hosts are tables: [[host]]")
-            problem = f'there is no host "{name[:60]}"'
+            problem = f'no host named "{name[:60]}"'
             yield places.fault((*location, field), problem, allowed=shown or None, hint=hint or None)
     if flow.sender is not None and flow.sender == flow.receiver and is_tcp(flow):
         hint = "leave one of the two out if only one end takes time"

@@ -46,10 +46,10 @@ def precision_faults(
         yield places.fault(place, "names no quantity", allowed=allowed, hint=did_you_mean(element, ("flow", "link")))
     elif name not in known:
         shown = ", ".join(f'"{each}"' for each in known[:_MOST_NAMED]) + (", ..." if len(known) > _MOST_NAMED else "")
-        yield places.fault(place, f'there is no {element} "{name[:60]}"', allowed=shown, hint=did_you_mean(name, known))
+        yield places.fault(place, f'no {element} named "{name[:60]}"', allowed=shown, hint=did_you_mean(name, known))
     elif quantity_of(element, word) is None:
         names = [without_unit(quantity) for quantity in QUANTITIES[element]]
-        problem = f'"{word[:60]}" is no quantity of a {element}'
+        problem = f'a {element} has no quantity "{word[:60]}"'
         yield places.fault(place, problem, allowed=", ".join(names), hint=did_you_mean(word, names))
 
 

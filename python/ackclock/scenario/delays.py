@@ -116,16 +116,16 @@ def _trace(name: str, folder: Path | None) -> list[tuple[float, float]]:
 
 def _path(name: str, folder: Path | None) -> Path:
     if folder is None:
-        raise TableError("file", "is looked for beside the scenario's file, and there is none")
+        raise TableError("file", "is relative to the scenario's file, but the scenario is not from a file")
     root = folder.resolve()
     try:
         path = (root / name).resolve()
     except (OSError, ValueError, RuntimeError):
-        raise TableError("file", "is no path") from None
+        raise TableError("file", "is not a path") from None
     if not path.is_relative_to(root):
         raise TableError("file", "leads out of the scenario's folder", allowed="a file in it, or in a folder within")
     if not path.is_file():
-        raise TableError("file", "names no file", "it is looked for beside the scenario's file")
+        raise TableError("file", "no such file", "the path is relative to the folder of the scenario's file")
     if path.stat().st_size > MOST_TRACE_BYTES:
         raise TableError("file", f"is larger than {MOST_TRACE_BYTES // 1_000_000} MB")
     return path

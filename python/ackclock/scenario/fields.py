@@ -104,11 +104,11 @@ class Count(Kind):
             if value in self.words:
                 return None
             hint = f"write {value.strip()} without quotes" if re.fullmatch(r"\s*[0-9]{1,15}\s*", value) else None
-            raise FieldError("is a string where a whole number is due", hint or did_you_mean(value, self.words))
+            raise FieldError("must be a whole number, not a string", hint or did_you_mean(value, self.words))
         if isinstance(value, bool) or not isinstance(value, int):
             whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
             hint = f"write {int(value)}" if isinstance(value, float) and whole else None
-            raise FieldError(f"is {toml_type(value)} where a whole number is due", hint)
+            raise FieldError(f"must be a whole number, not {toml_type(value)}", hint)
         if not self.low <= value <= self.high:
             raise FieldError("is negative" if value < 0 else "is too small" if value < self.low else "is too large")
         return value
@@ -146,7 +146,7 @@ class Number(Kind):
         if isinstance(value, bool) or not isinstance(value, int | float):
             quoted = isinstance(value, str) and re.fullmatch(NUMBER_PATTERN, value.strip()) is not None
             hint = f"write {str(value).strip()[:20]} without quotes" if quoted else None
-            raise FieldError(f"is {toml_type(value)} where a number is due", hint)
+            raise FieldError(f"must be a number, not {toml_type(value)}", hint)
         if isinstance(value, float) and not math.isfinite(value):
             raise FieldError("is not finite")
         if value < self.low or (value == self.low and not self.from_low):
@@ -184,7 +184,7 @@ class Flag(Kind):
             return value
         words = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
         meant = words.get(value.casefold()) if isinstance(value, str) else None
-        raise FieldError(f"is {toml_type(value)} where a boolean is due", meant and f"write {meant} without quotes")
+        raise FieldError(f"must be a boolean, not {toml_type(value)}", meant and f"write {meant} without quotes")
 
     def json(self) -> JsonDict:
         """JSON Schema: a boolean."""
@@ -211,9 +211,9 @@ class Choice(Kind):
     def read(self, value: object) -> str:
         """Read one of the words."""
         if not isinstance(value, str):
-            raise FieldError(f"is {toml_type(value)} where a string is due")
+            raise FieldError(f"must be a string, not {toml_type(value)}")
         if value not in self.names:
-            raise FieldError(f"is no known {self.what}", did_you_mean(value, self.names))
+            raise FieldError(f"unknown {self.what}", did_you_mean(value, self.names))
         return value
 
     def json(self) -> JsonDict:
@@ -243,7 +243,7 @@ class Text(Kind):
     def read(self, value: object) -> str:
         """Read a string."""
         if not isinstance(value, str):
-            raise FieldError(f"is {toml_type(value)} where a string is due")
+            raise FieldError(f"must be a string, not {toml_type(value)}")
         if len(value) > self.longest:
             raise FieldError("is too long")
         if self.pattern and not re.fullmatch(self.pattern, value):
@@ -275,14 +275,14 @@ class LinkNames(Kind):
     def read(self, value: object) -> tuple[str, ...]:
         """Read a list of strings."""
         if isinstance(value, str):
-            raise FieldError("is a string where a list of link names is due", f'write ["{value[:60]}"]')
+            raise FieldError("must be a list of link names, not a string", f'write ["{value[:60]}"]')
         if not isinstance(value, list | tuple):
-            raise FieldError(f"is {toml_type(value)} where a list of link names is due")
+            raise FieldError(f"must be a list of link names, not {toml_type(value)}")
         if not value:
             raise FieldError("is empty")
         odd = next((entry for entry in value if not isinstance(entry, str)), None)
         if odd is not None:
-            raise FieldError(f"holds {toml_type(odd)} where a link name is due")
+            raise FieldError(f"must hold link names, not {toml_type(odd)}")
         return tuple(value)
 
     def json(self) -> JsonDict:
@@ -305,7 +305,7 @@ class Shorthand:
         choice = Choice(self.what, self.names())
         allowed = f"{choice.allowed}, or a table with one of them as {self.key}"
         if not isinstance(value, str):
-            raise FieldError(f"is {toml_type(value)} where a string or a table is due", allowed=allowed)
+            raise FieldError(f"must be a string or a table, not {toml_type(value)}", allowed=allowed)
         try:
             return {self.key: choice.read(value)}
         except FieldError as error:

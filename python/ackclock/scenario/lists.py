@@ -28,7 +28,7 @@ class Pair(Kind):
     def read(self, value: object) -> tuple[object, object]:
         """Read a list of two."""
         if not isinstance(value, list | tuple) or len(value) != 2:
-            raise FieldError("is no pair")
+            raise FieldError("is not a pair")
         return self.first.read(value[0]), self.second.read(value[1])
 
     def json(self) -> JsonDict:
@@ -60,7 +60,7 @@ class ListOf(Kind):
     def read(self, value: object) -> tuple[object, ...]:
         """Read a list."""
         if not isinstance(value, list | tuple):
-            raise FieldError(f"is {toml_type(value)} where a list of {self.words} is due")
+            raise FieldError(f"must be a list of {self.words}, not {toml_type(value)}")
         if not value:
             raise FieldError("is empty")
         if len(value) > self.most:

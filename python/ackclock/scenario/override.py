@@ -93,7 +93,7 @@ def _in_table(head: str, rest: list[str], place: str, source: Source, faults: li
     if name in names:
         return (head, names.index(name), *fields)
     listed = ", ".join(f'"{known}"' for known in names[:5]) + (", ..." if len(names) > 5 else "")
-    faults.append(Fault(place, f'there is no {head} "{name}"', allowed=listed, hint=did_you_mean(name, names)))
+    faults.append(Fault(place, f'no {head} named "{name}"', allowed=listed, hint=did_you_mean(name, names)))
     return None
 
 

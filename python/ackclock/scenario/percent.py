@@ -26,12 +26,12 @@ class Percent(Kind):
     def read(self, value: object) -> float:
         """Read a percentage as a share."""
         if isinstance(value, int | float) and not isinstance(value, bool):
-            raise FieldError("has no unit", f'write "{100 * value:.6g}%", or "{value}%"')
+            raise FieldError("needs a unit", f'write "{100 * value:.6g}%", or "{value}%"')
         if not isinstance(value, str):
-            raise FieldError(f"is {toml_type(value)} where a percentage is due")
+            raise FieldError(f"must be a percentage, not {toml_type(value)}")
         match = re.fullmatch(rf"\s*({NUMBER_PATTERN})\s*%\s*", value)
         if match is None:
-            raise FieldError("is no percentage")
+            raise FieldError("is not a percentage")
         share = float(match[1]) / 100.0
         if not 0.0 < share <= 1.0:
             raise FieldError("is not above 0%" if share <= 0.0 else "is above 100%")

@@ -73,7 +73,7 @@ def _completed(tables: Mapping[str, Mapping[str, Any]], name: str, heirs: tuple[
     if parent is None:
         return own
     if parent not in tables:
-        raise _refused(name, "is no known preset", parent, ", ".join(tables), did_you_mean(str(parent), tables))
+        raise _refused(name, "unknown preset", parent, ", ".join(tables), did_you_mean(str(parent), tables))
     if parent in (name, *heirs):
         raise _refused(name, "leads back to this preset", parent, "a preset that does not extend this one")
     base = _completed(tables, parent, (name, *heirs))

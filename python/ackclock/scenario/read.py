@@ -116,7 +116,7 @@ def _fault(places: Places, detail: ErrorDetails) -> Fault:
             return _refused(places, location, detail["ctx"]["error"])
         case "list_type":
             name = str(location[-1])
-            problem = f"is {toml_type(detail['input'])} where an array of tables is due"
+            problem = f"must be an array of tables, not {toml_type(detail['input'])}"
             single = isinstance(detail["input"], Mapping) and name in _TABLES
             hint = f"write {_TABLES[name]} with double brackets" if single else None
             return places.fault(location, problem, allowed=_FIRST_FIELDS.get(name), hint=hint)
@@ -127,7 +127,7 @@ def _fault(places: Places, detail: ErrorDetails) -> Fault:
 def _no_table(places: Places, location: Location, value: object) -> Fault:
     name = str(location[0])
     hint = f"write [{name}] with single brackets" if len(location) == 1 and isinstance(value, list) else None
-    problem = f"is {toml_type(value)} where a table is due"
+    problem = f"must be a table, not {toml_type(value)}"
     whole = len(location) == 1 or isinstance(location[-1], int)
     return places.fault(location, problem, allowed=_FIRST_FIELDS.get(name) if whole else None, hint=hint)
 

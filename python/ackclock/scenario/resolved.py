@@ -191,7 +191,9 @@ class Resolved:
         try:
             text = json.dumps(data, allow_nan=True)
         except (TypeError, ValueError, RecursionError) as error:
-            raise ScenarioError([Fault("resolved scenario", f"is no JSON: {error}")], "resolved scenario") from None
+            raise ScenarioError(
+                [Fault("resolved scenario", f"is not valid JSON: {error}")], "resolved scenario"
+            ) from None
         return cls.from_json(text)
 
     @classmethod
@@ -218,7 +220,9 @@ class Resolved:
         except ValidationError as error:
             raise ScenarioError(_faults(error), "resolved scenario") from None
         except (TypeError, ValueError, RecursionError) as error:
-            raise ScenarioError([Fault("resolved scenario", f"is no JSON: {error}")], "resolved scenario") from None
+            raise ScenarioError(
+                [Fault("resolved scenario", f"is not valid JSON: {error}")], "resolved scenario"
+            ) from None
         faults = _cross_faults(resolved)
         if faults:
             raise ScenarioError(faults, "resolved scenario")
@@ -280,7 +284,7 @@ def _flow_faults(place: str, flow: ResolvedFlow, links: int) -> list[Fault]:
     if len(set(crossed)) < len(crossed):
         faults.append(_cross_fault(f"{place}.path", "crosses a link twice", crossed))
     if flow.traffic is not None and flow.size_packets is not None:
-        faults.append(_cross_fault(f"{place}.size_packets", "stands beside traffic", flow.size_packets))
+        faults.append(_cross_fault(f"{place}.size_packets", "is given in addition to traffic", flow.size_packets))
     if isinstance(flow.traffic, WebTraffic) and list(flow.traffic.classes) != sorted(set(flow.traffic.classes)):
         faults.append(_cross_fault(f"{place}.traffic.classes", "is not in rising order", flow.traffic.classes))
     return faults
@@ -300,6 +304,6 @@ def _precision_faults(resolved: Resolved) -> Iterator[Fault]:
     place = "resolved scenario, field run.precision"
     elements: tuple[SimplexLink | ResolvedFlow, ...] = resolved.links if precision.element == "link" else resolved.flows
     if precision.quantity not in QUANTITIES[precision.element]:
-        yield Fault(f"{place}.quantity", "is none of a result's", given=as_toml(precision.quantity))
+        yield Fault(f"{place}.quantity", "is not a quantity of a result", given=as_toml(precision.quantity))
     if not any(precision.name in _names(each) for each in elements):
         yield Fault(f"{place}.name", f"names an unknown {precision.element}", given=as_toml(precision.name))

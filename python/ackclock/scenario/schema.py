@@ -112,7 +112,7 @@ class Queue(Table):
     discipline: Annotated[DisciplineName, _choice("discipline", DisciplineName)] = _entry(
         "which packet is dropped: at a full buffer the newcomer (drop-tail), the one at the front (drop-from-front) "
         "or one drawn among all that wait and the newcomer (random-drop); early, by the mean queue (red). With "
-        "priority the flows' levels decide who goes first"
+        "priority the levels of the flows decide which packet is sent first"
     )
     min_threshold: Annotated[float, Amount("5 pkt", (_THRESHOLD,))] = _entry(
         "red: mean queue from which packets are dropped", 5.0, toml="5 pkt"
@@ -232,7 +232,7 @@ class Loss(Table):
         "poisson: mean time between two instants; the next packet after each is lost", None, words="none"
     )
     void_after: Annotated[float, Amount("1 s", (Span("s", 0, LONGEST_RUN_S, "0 to 1e7 s"),))] = _entry(
-        "poisson: an instant that finds no packet for so long is void", 0.5, toml="500 ms"
+        "poisson: a loss instant expires if no packet arrives within this time", 0.5, toml="500 ms"
     )
     to_bad: Annotated[float | None, _PROBABILITY] = _entry(
         "gilbert-elliott: probability of a step to the bad state, after each packet in the good one", None, words="none"
@@ -290,7 +290,7 @@ class Link(Table):
     delay_process: DelayProcess | None = _entry("how the delay changes, on top of `delay`", None, words="not at all")
     loss: Loss | None = _entry("packets that are lost before the queue", None, words="none")
     private: Switch = _entry(
-        "each flow that crosses the link has a copy of it for itself, in both directions", default=False
+        "each flow that crosses the link has its own copy of it, in both directions", default=False
     )
     reverse: Reverse = _entry(
         "what is different in the reverse direction", Reverse(), words="as forward, unlimited drop-tail"
@@ -322,7 +322,7 @@ class Rto(Table):
     )
     max_backoff: Annotated[int | None, Count(1, 10**9, 64)] = _preset("largest factor of exponential backoff")
     clock_phase: Annotated[float | None, Number(0, 1, 0.5, from_low=True)] = _preset(
-        "ticks: how far the coarse clock is into a tick at time zero, as a part of the tick"
+        "ticks: how far the coarse clock is into a tick at time zero, as a fraction of the tick"
     )
 
 
@@ -376,14 +376,16 @@ class Flow(Table):
         "propagation there and back, service times excluded; instead of `rtt`", None, words="what the links have"
     )
     sender: Annotated[str | None, _name("client")] = _entry(
-        "host that sends the data; its process handles the ACKs", None, words="one whose TCP takes no time"
+        "host that sends the data; its process handles the ACKs", None, words="a host with zero processing time"
     )
     receiver: Annotated[str | None, _name("server")] = _entry(
-        "host that receives them; its process handles the data", None, words="one whose TCP takes no time"
+        "host that receives them; its process handles the data", None, words="a host with zero processing time"
     )
     packet: Annotated[int, _PACKET_SIZE] = _entry("size of a data packet, headers included", 1500, toml="1500 B")
     ack: Annotated[int, Amount("40 B", (_PACKET,))] = _entry("size of an ACK", 40, toml="40 B")
-    count: Annotated[int, Count(1, MOST_FLOWS, 10)] = _entry("that many flows alike, called name[0], name[1], ...", 1)
+    count: Annotated[int, Count(1, MOST_FLOWS, 10)] = _entry(
+        "number of identical flows, called name[0], name[1], ...", 1
+    )
     start: RunTime = _entry("when the flow starts", 0.0, toml="0 s")
     start_spread: RunTime = _entry("a random time up to this is added to each start", 0.0, toml="0 s")
     size: Annotated[
@@ -416,7 +418,7 @@ class Precision(Table):
         "what is to be known: flow.NAME or link.NAME and a quantity of the result, with its unit or without; the name "
         "of counted flows stands for their mean"
     )
-    within: Annotated[float, Percent("2%")] = _entry("half the interval, as a part of the mean, that is narrow enough")
+    within: Annotated[float, Percent("2%")] = _entry("target half-width of the interval, relative to the mean")
     most: Annotated[int, Count(2, 1_000_000, 100)] = _entry("replications at most", 1000)
     batch: Annotated[int, Count(2, 100_000, 8)] = _entry(
         "replications that are added at a time, whatever the number of threads; the first time it is `replications`, "
@@ -476,7 +478,7 @@ class Trace(Table):
     )
     overview_detail: Annotated[float | None, Amount("200 ms", (Span("s", 1e-9, LONGEST_RUN_S, "1 ns to 1e7 s"),))] = (
         _entry(
-            "so much of the run's end is magnified in the picture, with what is acknowledged",
+            "length of the last part of the run that the picture magnifies, with what is acknowledged",
             None,
             words="a few round trips where data meet the ACKs of others, else nothing",
         )
@@ -496,10 +498,12 @@ class Form(Table):
     flow: list[Flow] = _entry("the flows")
     run: Run = _entry("how long, how often, from which seed")
     trace: Trace = _entry("what is recorded", Trace(), words="nothing is recorded")
-    host: list[Host] = _entry("hosts whose TCP takes time, at the ends of flows", [], words="none")
+    host: list[Host] = _entry("hosts that take time to process packets, at the ends of flows", [], words="none")
     atm_link: list[AtmLink] = _entry("links of the ATM network", [], words="none")
     channel: list[Channel] = _entry("channels of the ATM network, which flows cross like links", [], words="none")
-    cross_traffic: list[CrossTraffic] = _entry("cells that cross the ATM network beside the channels", [], words="none")
+    cross_traffic: list[CrossTraffic] = _entry(
+        "cells that cross the ATM network in addition to the channels", [], words="none"
+    )
 
 
 def kind_of(model: type[Table], name: str) -> Kind | Shorthand | AmountShorthand | None:

@@ -35,7 +35,7 @@ class AtmLink(Table):
         "data cells that find more cells than this are marked (EFCI)", None, toml="never"
     )
     allocation: Annotated[AllocationName, Choice("allocation", get_args(AllocationName))] = entry(
-        "how its ports tell explicit rates: the max-min shares, recorded as RM cells come back (two-pass) or go out "
+        "how its ports compute explicit rates: the max-min shares, recorded as RM cells come back (two-pass) or go out "
         "(by-ccr; both are reconstructions), ERICA, or not at all",
         "two-pass",
     )
@@ -90,7 +90,7 @@ class Channel(Table):
         "name by which flows cross the channel; `name.reverse` is its other direction"
     )
     path: Annotated[tuple[str, ...], LinkNames('["access", "trunk"]')] = entry(
-        "ATM links that it crosses from its near end to its far end; the way back is the same, mirrored"
+        "ATM links that it crosses from its near end to its far end; the return path is the same, mirrored"
     )
     ip_service: Annotated[IpServiceName, Choice("service", get_args(IpServiceName))] = entry(
         "how the IP queue of an end is served: at the channel's own rate, or at once, so that packets wait at the ATM "

@@ -47,7 +47,7 @@ class Size(Table):
     law: Annotated[SizeLawName, Choice("law", get_args(SizeLawName))] = Field(
         description="always the mean (fixed); a minimum and an exponential rest (exponential); the same as a body, "
         "with a tail that is Pareto's (exponential-pareto) or a longer exponential (exponential-exponential); pareto; "
-        "one of the sizes of a file, each as likely as it stands there often (empirical)"
+        "one of the sizes of a file, each line with the same probability (empirical)"
     )
     mean: Annotated[float | None, Amount("12 pkt", (_SIZE,))] = _entry(
         "mean of all sizes", words="none; empirical needs none"

@@ -109,7 +109,7 @@ def _syntax_fault(message: str, text: str) -> Fault:
     line = int(match["line"] or len(lines))
     column = int(match["column"] or len(lines[-1]) + 1)
     bare = _BARE_QUANTITY.search(lines[line - 1].rstrip("\r")) if line <= len(lines) else None
-    hint = f'a quantity stands in quotes: "{bare[1].strip()}"' if bare else None
+    hint = f'a quantity is written in quotes: "{bare[1].strip()}"' if bare else None
     if "illegal character '\\n'" in message.lower():
         hint = "a closing quote is missing"
     return Fault(

@@ -84,7 +84,7 @@ def _flow_faults(places: Places, location: Location, flow: Flow, traffic: Traffi
     if flow.size is not None:
         web = traffic.kind == "web"
         hint = "the size of its transfers is traffic.size" if web else "it sends as long as the run lasts"
-        yield places.fault((*location, "size"), "stands beside traffic", hint=hint)
+        yield places.fault((*location, "size"), "is given in addition to traffic", hint=hint)
     for name in () if is_tcp(flow) else ("tcp", "return_path", "rtt"):
         if flow.gives(name):
             problem = f'belongs to TCP, and traffic of the kind "{traffic.kind}" has none'
@@ -159,7 +159,7 @@ def _file_faults(places: Places, location: Location, name: str) -> Iterator[Faul
         )
     except ValueError as error:
         yield places.fault(
-            location, f"is no list of sizes: {error}", allowed="whole numbers from 1 to 1e12, one a line"
+            location, f"is not a list of sizes: {error}", allowed="whole numbers from 1 to 1e12, one a line"
         )
 
 

@@ -81,7 +81,7 @@ class Warner:
     def _limited(self, way: Direction, limit: PacketBuffer | ByteBuffer, largest: int | None) -> Iterator[Warning_]:
         packets = limit.packets if isinstance(limit, PacketBuffer) else limit.bytes / (largest or 1)
         if packets < 2 and way.counting == "with-service" and largest is not None:
-            text = 'holds no packet beside the one in transmission; counting = "waiting" counts those that wait only'
+            text = 'holds only the packet in transmission; counting = "waiting" counts those that wait only'
             yield self._warning((*way.location, "buffer"), text)
         if way.queue.discipline == "red" and way.queue.max_threshold > packets and largest is not None:
             yield self._warning(
@@ -120,7 +120,9 @@ class Warner:
         for field, links in (("priority", route.forward), ("ack_priority", route.back)) if route else ():
             ways = [self.network.directions[link] for link in links]
             if flow.gives(field) and not any(way and way.queue.discipline == "priority" for way in ways):
-                yield self._warning((*location, field), "has no effect: no link on the way has the discipline priority")
+                yield self._warning(
+                    (*location, field), "has no effect: no link on the path has the discipline priority"
+                )
 
     def _offered(self, location: Location, flow: Flow, traffic: Traffic) -> Iterator[Warning_]:
         """Look for a link that holds all that comes from a source that nothing slows down."""
