@@ -12,7 +12,7 @@ PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 
 LEAST_PERCENT = 1e-3
-"""Smaller percentages are written as less than this."""
+"""Smaller percentages are written as less than this, and smaller changes as 0."""
 
 
 def significant(value: float, digits: int, *, sign: bool = False, zeros: bool = False) -> str:
@@ -60,11 +60,13 @@ def hundredths(value: float, digits: int = 3, *, sign: bool = False, zeros: bool
 
     Examples
     --------
-    >>> hundredths(7.53e-5), hundredths(-7.53e-5), hundredths(12.0)
-    ('<0.001', '>-0.001', '12')
+    >>> hundredths(7.53e-5), hundredths(-7.53e-5, sign=True), hundredths(12.0)
+    ('<0.001', '0', '12')
     """
-    if 0.0 < abs(value) < LEAST_PERCENT:
-        return f"<{LEAST_PERCENT:g}" if value > 0.0 else f">-{LEAST_PERCENT:g}"
+    if abs(value) < LEAST_PERCENT and sign:
+        return "0"
+    if 0.0 < value < LEAST_PERCENT:
+        return f"<{LEAST_PERCENT:g}"
     return significant(value, digits, sign=sign, zeros=zeros)
 
 
