@@ -131,7 +131,7 @@ def test_options_change_the_scenario(run: Run, fake_engine: Fake) -> None:
 
 
 @pytest.mark.parametrize(
-    ("poll", "message"), [(3, "Interrupted: 2 of 4 replications"), (1, "there is nothing to keep")]
+    ("poll", "message"), [(3, "Interrupted: 2 of 4 replications"), (1, "nothing to save")]
 )
 def test_ctrl_c_keeps_what_is_finished_and_says_so(run: Run, fake_engine: Fake, poll: int, message: str) -> None:
     fake_engine.interrupt_after = poll
@@ -205,8 +205,8 @@ def test_a_folder_that_cannot_be_written_is_known_before_the_run(tmp_path: Path,
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("--set", "run.duration"), "is no FIELD=VALUE"),
-        (("--set", "=3"), "is no FIELD=VALUE"),
+        (("--set", "run.duration"), "is not FIELD=VALUE"),
+        (("--set", "=3"), "is not FIELD=VALUE"),
         (("--set", "run.durtion=3"), "unknown field"),
         (("--set", "link.sattelite.buffer=3"), "satellite"),
         (("--set", "run.duration=5"), 'override "run.duration"'),

@@ -198,7 +198,7 @@ def test_a_jump_in_the_idle_part_of_a_round_lets_the_timer_expire() -> None:
 
 
 def test_a_full_pipe_is_not_deceived() -> None:
-    assert "never taken for a loss" in model(jump(max_window="26 pkt"), "delay-jump").sentences[0]
+    assert "never causes a spurious loss detection" in model(jump(max_window="26 pkt"), "delay-jump").sentences[0]
 
 
 def test_a_path_that_alternates_has_an_ideal_goodput() -> None:

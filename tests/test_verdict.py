@@ -56,8 +56,8 @@ def test_the_use_decides_what_a_bottleneck_is(use: float, expected: str) -> None
     ("timeouts", "fast", "expected"),
     [
         (0, 40, "fast retransmit began all 40 recoveries, none needed a timeout"),
-        (60, 61, "60 timeouts beside 61 fast retransmits: many recoveries fail"),
-        (1, 40, "1 timeout beside 40 fast retransmits"),
+        (60, 61, "60 timeouts and 61 fast retransmits: many recoveries fail"),
+        (1, 40, "1 timeout and 40 fast retransmits"),
     ],
 )
 def test_it_says_what_losses_cost(timeouts: int, fast: int, expected: str) -> None:
@@ -161,4 +161,4 @@ def test_too_few_and_too_short_runs_warn() -> None:
     short = [make_replication(resolved, i, links={"busy_s": [busy, 1.0]}) for i, busy in enumerate((40.0, 60.0))]
     warnings = Result.from_replications(resolved, short, version="0.0").summary["warnings"]
     assert len(warnings) == 1
-    assert warnings[0].startswith("the use of satellite is known to ±")
+    assert warnings[0].startswith("utilisation of satellite is only known to ±")

@@ -116,7 +116,7 @@ def _simulate(resolved: "Resolved", warnings: list[str], threads: int | None, *,
         with ProgressBar() as bar:
             return api.simulate(resolved, warnings, threads=threads, picture=picture, on_progress=bar)
     except KeyboardInterrupt:
-        typer.echo("Interrupted before a replication had finished: there is nothing to keep", err=True)
+        typer.echo("Interrupted before a replication had finished: nothing to save", err=True)
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -162,9 +162,7 @@ def advise(  # noqa: PLR0913  one argument an option
     topics: Annotated[
         list[str] | None, typer.Option("--topic", metavar="TOPIC", help="Answer this question alone. May be repeated.")
     ] = None,
-    loss: Annotated[
-        float, typer.Option(help="The part of their packets that web sources may lose at the link that they share.")
-    ] = 0.01,
+    loss: Annotated[float, typer.Option(help="Target loss fraction for web sources at the shared link.")] = 0.01,
     threads: Annotated[int | None, typer.Option(min=1, help="Replications at a time; all cores by default.")] = None,
     overrides: Overrides = None,
 ) -> None:
@@ -183,7 +181,7 @@ def advise(  # noqa: PLR0913  one argument an option
             on_step=_tell,
         )
     except KeyboardInterrupt:
-        typer.echo("Interrupted: advice needs all its simulations, there is nothing to keep", err=True)
+        typer.echo("Interrupted: advice needs all its simulations, nothing to save", err=True)
         raise typer.Exit(INTERRUPTED) from None
     if as_json:
         typer.echo(_json(advice.to_dict()))
@@ -231,12 +229,12 @@ def sweep(  # noqa: PLR0913  one argument an option
         with ProgressBar(f"{len(planned.points)} points") as bar:
             ran = sweeps.run_planned(planned, store, jobs, cluster, bar)
     except KeyboardInterrupt:
-        typer.echo(f"Interrupted: the finished points are kept in {out}; the same command goes on", err=True)
+        typer.echo(f"Interrupted: the finished points are saved in {out}; run the same command to resume", err=True)
         raise typer.Exit(INTERRUPTED) from None
     sweeps.collected(planned, store, out)
     for warning, count in planned.warnings.items():
         typer.echo(f"Warning (at {count} of {len(planned.points)} points): {warning}")
-    typer.echo(f"Points: {ran.points}, of which {ran.points - ran.computed} were there already")
+    typer.echo(f"{ran.points} points ({ran.points - ran.computed} cached)")
     typer.echo(f"Data: {out / 'sweep.nc'}\nTables: {out / 'flows.csv'}, {out / 'links.csv'}")
     typer.echo(f"Picture: {out / 'picture.png'}")
 
@@ -339,7 +337,7 @@ def _assignment(text: str) -> tuple[str, Any]:
     """Read FIELD=VALUE; the value as TOML where it is that, else as text, for shells take its quotes."""
     field, equals, value = text.partition("=")
     if not (equals and field.strip()):
-        message = f'{text!r} is no FIELD=VALUE, such as link.satellite.buffer="20 pkt"'
+        message = f'{text!r} is not FIELD=VALUE, such as link.satellite.buffer="20 pkt"'
         raise typer.BadParameter(message, param_hint="--set")
     try:
         return field.strip(), tomllib.loads(f"value = {value}")["value"]

@@ -95,7 +95,7 @@ def _relative_half_width(found: Mapping[str, Any]) -> float:
 
 def _too_wide(link: Row) -> str:
     half = 100 * _relative_half_width(link["utilisation_fraction"])
-    return f"the use of {link['name']} is known to ±{half:.2g}% only; raise run.duration or run.replications"
+    return f"utilisation of {link['name']} is only known to ±{half:.2g}%; raise run.duration or run.replications"
 
 
 def _unfinished(resolved: Resolved, flows: Sequence[Row]) -> Iterator[str]:
@@ -176,11 +176,11 @@ def _recovery(resolved: Resolved, flows: Sequence[Row]) -> Iterator[str]:
         yield f"{plural(timeouts, 'timeout')}: this TCP has no fast retransmit"
     elif timeouts >= MANY_TIMEOUTS * fast:
         yield (
-            f"{plural(timeouts, 'timeout')} beside {plural(fast, 'fast retransmit')}: many recoveries fail "
+            f"{plural(timeouts, 'timeout')} and {plural(fast, 'fast retransmit')}: many recoveries fail "
             "(retransmissions lost too, too many losses in a window, or too few duplicate ACKs)"
         )
     else:
-        yield f"{plural(timeouts, 'timeout')} beside {plural(fast, 'fast retransmit')}"
+        yield f"{plural(timeouts, 'timeout')} and {plural(fast, 'fast retransmit')}"
 
 
 def _false_alarms(flows: Sequence[Row]) -> Iterator[str]:
@@ -191,8 +191,8 @@ def _false_alarms(flows: Sequence[Row]) -> Iterator[str]:
             found.append(f"{number(false)} of {plural(all_of, what)}")
             total += false
     if found:
-        what = "was false: the packet" if total == 1.0 else "were false: the packets"
-        yield f"{' and '.join(found)} {what} had not been dropped"
+        verb = "was" if total == 1.0 else "were"
+        yield f"{' and '.join(found)} {verb} spurious (nothing had been dropped)"
 
 
 def _window_limit(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> Iterator[str]:

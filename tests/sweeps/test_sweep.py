@@ -216,8 +216,8 @@ def test_the_command_line_says_what_it_left_and_goes_on(tmp_path: Path) -> None:
         "2",
     ]
     first, second = (CliRunner().invoke(app, command, catch_exceptions=False) for _ in range(2))
-    assert "Points: 2, of which 0 were there already" in first.output
-    assert "Points: 2, of which 2 were there already" in second.output
+    assert "2 points (0 cached)" in first.output
+    assert "2 points (2 cached)" in second.output
     assert "Warning (at 2 of 2 points)" in first.output
     for name in ("sweep.nc", "flows.csv", "links.csv", "picture.png", "picture.svg"):
         assert (tmp_path / "out" / name).stat().st_size > 0

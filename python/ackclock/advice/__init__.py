@@ -48,7 +48,7 @@ def advise(  # noqa: PLR0913  by keyword
         The questions to answer: "slow-start-buffers", "bottleneck-buffer", "two-way", "false-alarms",
         "variable-delay", "web-buffer"; all by default.
     wanted_loss : float
-        The part of their packets that web sources may lose at the link that they share, between 0 and 1.
+        Target loss fraction for web sources at the link that they share, between 0 and 1.
     simulate : bool
         Try each recommendation: before and after.
     threads : int, optional

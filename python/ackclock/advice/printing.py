@@ -36,4 +36,4 @@ def print_advice(advice: Advice, console: "Console") -> None:
         for remark in one.remarks:
             console.print(Text(f"- {remark}", style="dim"))
     if not advice.recommendations:
-        console.print("No question arises that there is advice for.")
+        console.print("No advice applies to this scenario.")

@@ -130,7 +130,9 @@ def _whole(packets: float) -> int:
 
 def _answer(scenes: list[Scene], node: Node, wanted: float, round_trip: float) -> str:
     share = (
-        "" if len(scenes) < MANY else f", divided by sqrt({len(scenes)}) = {sqrt(len(scenes)):.3g} for so many flows"
+        ""
+        if len(scenes) < MANY
+        else f", divided by sqrt({len(scenes)}) = {sqrt(len(scenes)):.3g} for {len(scenes)} flows"
     )
     size = f"{number(wanted)} packets at {node.name}, {seconds(wanted / node.packet_rate)} of queue"
     present = "its buffer without limit" if node.buffer == inf else f"the {number(node.buffer)} packets of now"

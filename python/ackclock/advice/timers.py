@@ -46,7 +46,7 @@ def advise_timers(bench: Bench, *, simulate: bool) -> Recommendation | None:
     if scene is None or not delay_processes(bench.resolved, scene.flow):
         return None
     if not simulate:
-        return Recommendation(TOPIC, QUESTION, "That takes simulations: ask again with them")
+        return Recommendation(TOPIC, QUESTION, "Needs simulation: run again without --no-simulate")
     return _search(bench, scene)
 
 
@@ -94,7 +94,7 @@ def _least_change(present: Setting, best: Setting, tried: Mapping[Setting, float
 def _recommendation(scene: Scene, present: Setting, best: Setting, runs: Mapping[Setting, Result]) -> Recommendation:
     rules, tried = _rules(scene, present, best), f"{len(runs)} settings simulated"
     if best == present:
-        answer = "The ones that are there: no other brings a hundredth more"
+        answer = "Keep the present settings: nothing tried gained more than 1%"
         return Recommendation(TOPIC, QUESTION, answer, rules=rules, remarks=(tried,))
     before, after = runs[present], runs[best]
     changes = best.changes(scene.name)
@@ -113,7 +113,7 @@ def _recommendation(scene: Scene, present: Setting, best: Setting, runs: Mapping
             before_after("timeouts", "", before, after, of_flows("timeouts")),
             before_after("fast retransmits", "", before, after, of_flows("fast_retransmits")),
         ),
-        (tried, "the best setting hangs on how often packets are really lost: with more losses it is smaller"),
+        (tried, "the best setting depends on the true loss rate: the more losses, the smaller"),
     )
 
 
@@ -166,7 +166,7 @@ def _rules(scene: Scene, present: Setting, best: Setting) -> tuple[Rule, ...]:
             1.0,
             "s",
             valid=True,
-            reason="against false timeouts, on any path",
+            reason="against spurious timeouts, on any path",
         ),
     ]
     if window < inf:

@@ -55,7 +55,7 @@ def advise_variability(bench: Bench, *, simulate: bool) -> Recommendation | None
 def _answer(gain: float, rates: dict[str, float], mean_s: float) -> str:
     if gain < SLIGHT:
         return (
-            f"Next to nothing here: the mean round trip of {seconds(mean_s)} tells the throughput, "
+            f"Almost nothing here: the mean round trip of {seconds(mean_s)} gives the throughput, "
             f"{bit_rate(rates['markov_bps'])}. Losses come so rarely that the variation averages out"
         )
     return (

@@ -22,9 +22,9 @@ from ackclock.models.citations import Place, citations, references
 _HEAD: Final = """\
 # Where the papers' equations, theorems, tables and figures are
 
-Made from the docstrings of `ackclock.models`, the items of `ackclock.experiments` and the lists of numbers beside this
-page, by `python -m ackclock.experiments.paper_index docs/papers`; a test compares. Citations such as `[engset, eq. 13]`
-in docstrings and comments name these numbers.
+Made from the docstrings of `ackclock.models`, the items of `ackclock.experiments` and the lists of numbers in the
+folder of this page, by `python -m ackclock.experiments.paper_index docs/papers`; a test compares. Citations such as
+`[engset, eq. 13]` in docstrings and comments name these numbers.
 """
 _MODELS: Final = Path(models.__file__).parent
 

@@ -122,11 +122,11 @@ def _summary(reproduction: Reproduction) -> list[str]:
     form = "full" if reproduction.setting.full else "quick"
     kept = reproduction.points - reproduction.computed
     return [
-        f"{len(verdicts)} items with numbers or claims: {counts}. Each verdict is computed from the criterion beside "
+        f"{len(verdicts)} items with numbers or claims: {counts}. Each verdict is computed from the criterion next to "
         "it. Criteria are written down before the first run; what was read otherwise or added after it says so.",
         f"{form.capitalize()} form, ackclock {ackclock.__version__}: {reproduction.packets:,} packets in "
         f"{reproduction.points:,} simulations. This time {reproduction.computed:,} were run, in "
-        f"{reproduction.wall_s:.1f} s ({reproduction.cpu_s:.1f} s of CPU time); {kept:,} were there already.",
+        f"{reproduction.wall_s:.1f} s ({reproduction.cpu_s:.1f} s of CPU time); {kept:,} were cached.",
     ]
 
 

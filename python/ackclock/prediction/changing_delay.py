@@ -14,8 +14,14 @@ from ackclock.scenario import Resolved
 from ackclock.scenario.resolved_links import AlternatingLaw, DelayLaw, DelayProcessSettings, StepsLaw
 from ackclock.wording import amount, number, seconds
 
-IDEAL = ("ideal-goodput", "Goodput if no jump of the delay were taken for a loss (Abouzeid, Roy, equation 2)")
-JUMP = ("delay-jump", "Whether a jump of the delay is taken for a loss (Abouzeid, Roy, section III, made exact)")
+IDEAL = (
+    "ideal-goodput",
+    "Goodput if no jump of the delay caused a spurious loss detection (Abouzeid, Roy, equation 2)",
+)
+JUMP = (
+    "delay-jump",
+    "Whether a jump of the delay causes a spurious loss detection (Abouzeid, Roy, section III, made exact)",
+)
 INSTANTS = 400
 """Of a round, at which a jump is tried."""
 
@@ -76,7 +82,7 @@ def _reasons(scene: Scene) -> list[str]:
         return ["the delay does not change"]
     if len(found) > 1:
         return ["more than one link's delay changes; the model has one that does"]
-    return [] if scene.max_window < inf else ["the receiver's window is unlimited; the model's stands still"]
+    return [] if scene.max_window < inf else ["the receiver's window is unlimited; the model's window is constant"]
 
 
 def _ideal(scene: Scene, law: DelayLaw) -> ModelPrediction | Inapplicable:
@@ -94,9 +100,7 @@ def _ideal(scene: Scene, law: DelayLaw) -> ModelPrediction | Inapplicable:
         numbers=(
             Number("ideal_goodput_bps", "ideal goodput R_I", float(found.capped) * scene.packet_bits, "bit/s", goodput),
         ),
-        sentences=(
-            "what the simulation falls short of it is the price of jumps that are taken for losses, and of losses",
-        ),
+        sentences=("the simulation falls short of it by the cost of spurious loss detections at jumps, and of losses",),
     )
 
 
@@ -124,8 +128,12 @@ def _step(scene: Scene, rate: float, round_trips: tuple[float, float], instant: 
     timeout = abrupt_delay.false_timeout(step, new, rto)
     retransmit = abrupt_delay.false_fast_retransmit(step, new, inf if threshold is None else threshold)
     counts = [
-        ("timeouts", "false timeouts", np.asarray(timeout.happens)),
-        ("fast_retransmits", "false fast retransmits", np.asarray(retransmit.happens) & ~np.asarray(timeout.happens)),
+        ("timeouts", "spurious timeouts", np.asarray(timeout.happens)),
+        (
+            "fast_retransmits",
+            "spurious fast retransmits",
+            np.asarray(retransmit.happens) & ~np.asarray(timeout.happens),
+        ),
     ]
     numbers = [
         Number(f"{key}_fraction", f"instants of the round that bring {text}", float(happens.mean()), "1")
@@ -134,7 +142,7 @@ def _step(scene: Scene, rate: float, round_trips: tuple[float, float], instant: 
     numbers.append(Number("rto_s", "timer before the jump, at least", rto, "s"))
     if new > old:
         needed = float(np.min(timeout.smallest_round_trip_time))
-        numbers.append(Number("timeout_round_trip_s", "least new round trip for a false timeout", needed, "s"))
+        numbers.append(Number("timeout_round_trip_s", "least new round trip for a spurious timeout", needed, "s"))
     return ModelPrediction(
         *JUMP,
         subject=f"{scene.name}, the jump at {seconds(instant)}",
@@ -152,7 +160,7 @@ def _sentences(round_trips: tuple[float, float], fractions: list[float], window:
         f"{number(window)} packets keep the sender busy for {amount(1.0 - idle, '1')} of a round trip of {seconds(old)}"
     )
     if timeouts == 0.0 and retransmits == 0.0:
-        return (f"{round_text}; a jump to {seconds(new)} is never taken for a loss",)
+        return (f"{round_text}; a jump to {seconds(new)} never causes a spurious loss detection",)
     which = "a timeout" if timeouts >= retransmits else "a fast retransmit"
-    where = "whenever it comes" if max(fractions) == 1.0 else "or not, by the instant within the round"
+    where = "at any instant within the round" if max(fractions) == 1.0 else "at some instants within the round"
     return (f"{round_text}; a jump to {seconds(new)} brings {which} though nothing is lost, {where}",)

@@ -31,7 +31,7 @@ def print_prediction(prediction: Prediction, console: "Console") -> None:
         for warning in model.warnings:
             console.print(Text("Warning: ", style="yellow").append(Text(warning, style="not bold default")))
     if not prediction.applicable:
-        console.print("\nNo model speaks of this scenario; ackclock run simulates it.")
+        console.print("\nNo model applies to this scenario; ackclock run simulates it.")
     if prediction.inapplicable:
         console.print(Text("\nNot applicable here:", style="bold"))
     for other in prediction.inapplicable:

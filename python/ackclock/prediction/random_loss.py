@@ -76,7 +76,7 @@ def _by_packet(scene: Scene, law: LossLaw) -> ModelPrediction | Inapplicable:
 def _in_time(scene: Scene, law: LossLaw) -> ModelPrediction | Inapplicable:
     sender = scene.flow.sender
     if not isinstance(law, PoissonLoss):
-        return Inapplicable(*IN_TIME, ("losses are no Poisson process in time",))
+        return Inapplicable(*IN_TIME, ("losses are not a Poisson process in time",))
     if sender.halving is None:
         return Inapplicable(
             *IN_TIME, (f"the model halves the window at a loss; {sender.recovery} starts slowly again",)

@@ -116,7 +116,7 @@ def _pair(scenes: list[Scene]) -> tuple[Side, Side] | str:
 
 def _unlike(scene: Scene) -> Iterator[str]:
     if scene.max_window == inf:
-        yield "a receiver's window is unlimited; the model is of windows that stand still, without a loss"
+        yield "a receiver's window is unlimited; the model is of constant windows, without a loss"
     if scene.flow.size_packets is not None:
         yield "transfers end; the model is of flows without end"
     if scene.flow.receiver.ack_every > 1:

@@ -72,7 +72,9 @@ def web_sources(resolved: Resolved) -> WebSources | str:
     """Take a scenario as the model's, or say why it is not."""
     traffic = resolved.flows[0].traffic
     if len(resolved.flows) > 1 or not isinstance(traffic, WebTraffic):
-        return "no web sources, or not they alone; the model is of sources alike that transfer and fall silent in turn"
+        return (
+            "no web sources, or other flows too; the model is of identical sources with transfers and silences in turn"
+        )
     scene = Scene(resolved, resolved.flows[0])
     if delay_processes(resolved, scene.flow) or losses(resolved, scene.flow):
         return "the delay changes, or packets are lost at random; the model has neither"

@@ -462,7 +462,7 @@ class Trace(Table):
         "cells in each port of the ATM network, as each arriving cell finds them", default=False
     )
     losses: Switch = _entry(
-        "each detection of a loss, and whether it was false: whether the packet's last copy had not been dropped",
+        "each detection of a loss, and whether it was spurious: whether the packet's last copy had not been dropped",
         default=False,
     )
     recovery: Switch = _entry(

@@ -172,7 +172,7 @@ def _parse_field(text: str) -> tuple[str, list[Any]]:
     if matched is not None:
         return field, _range(field, values, matched)
     if re.fullmatch(r"[-+0-9.eE]+(:[-+0-9.eE]*){1,3}.*", values):
-        _refuse(field, "is no range", values, "START:STOP:STEP, such as 10:60:2")
+        _refuse(field, "is not a range", values, "START:STOP:STEP, such as 10:60:2")
     return field, _shared_unit(_list(field, values))
 
 
@@ -180,7 +180,7 @@ def _range(field: str, text: str, matched: "re.Match[str]") -> list[Any]:
     try:
         start, stop, step = (Decimal(matched[place]) for place in (1, 2, 3))
     except InvalidOperation:  # pragma: no cover - the pattern lets numbers through alone
-        _refuse(field, "is no range", text, "START:STOP:STEP")
+        _refuse(field, "is not a range", text, "START:STOP:STEP")
     if step == 0 or (stop - start) * step < 0:
         _refuse(field, "never reaches the end of its range", text, "a step from START towards STOP, other than 0")
     if (stop - start) / step >= MOST_VALUES:

@@ -129,7 +129,7 @@ def _timeouts(runs: Mapping[Key, Run], cases: list[Case], timers: Mapping[int, f
         "may": Finding(
             100.0 * share(others),
             100.0 * share([bool(exact[case].happens) for case in rises if not exact[case].sufficient]),
-            f"{sum(others)} of {len(others)} cases, which the paper's condition does not tell",
+            f"{sum(others)} of {len(others)} cases, which the paper's condition does not decide",
         ),
         "idle_or_busy": Finding(
             share([happens[case] == (case.after_s > 12.0 * SERVICE_S) for case in figures]),
@@ -206,7 +206,7 @@ def _least_rise(runs: Mapping[Key, Run], window: int) -> float:
 
 
 def _chart(setting: Setting, runs: Mapping[Key, Run], timers: Mapping[int, float]) -> Chart:
-    title = "Section III: which steps are taken for losses, 1 Mbit/s, T_1 = 0.2 s"
+    title = "Section III: which steps cause a spurious loss detection, 1 Mbit/s, T_1 = 0.2 s"
     panels = [_rise_panel(runs, timers), _fall_panel(setting, runs, 13), _fall_panel(setting, runs, 20)]
     return Chart(title, panels, 3, size_inches=(18.0, 7.5))
 

@@ -84,7 +84,7 @@ def _windows(runs: Mapping[Key, Run]) -> Chart:
     curves = [
         Curve("longest time without an ACK after the rise, theory", windows, silence, "theory", 0),
         Curve("RTO just before the rise, simulated", windows, timers, "step", 3),
-        Curve("with a false timeout, simulated", windows[found], silence[found], "marks", 1),
+        Curve("with a spurious timeout, simulated", windows[found], silence[found], "marks", 1),
         Curve("without, simulated", windows[~found], silence[~found], "marks", 2),
     ]
     return window_scan_chart(f"The windows at which the rise at {STEP_S:g} s brings a timeout", "time [s]", curves)

@@ -78,7 +78,7 @@ def _windows(runs: Mapping[Key, Run]) -> Chart:
         happen = np.array([_any(runs, window, instant) for window in SCANNED])
         curves += [
             Curve(f"duplicate ACKs in a row, theory, fall at {instant:.2f} s", windows, count, "theory", colour),
-            Curve("with a false fast retransmit, simulated", windows[happen], count[happen], "marks", 4),
+            Curve("with a spurious fast retransmit, simulated", windows[happen], count[happen], "marks", 4),
             Curve("without, simulated", windows[~happen], count[~happen], "marks", 2),
         ]
     curves.append(Curve("D = 3", windows[[0, -1]], np.array([3.0, 3.0]), "guide"))

@@ -126,7 +126,9 @@ def _chart(runs: Mapping[Key, Run]) -> Chart:
     axis = "D, the threshold of duplicate ACKs"
     panels = [
         Panel(axis, "goodput [packets/s]", curves, "goodput"),
-        Panel(axis, "goodput as a part of the best [%]", [*parts, limit], "beside each one's best", from_zero=False),
+        Panel(
+            axis, "goodput, fraction of the best [%]", [*parts, limit], "relative to each one's best", from_zero=False
+        ),
     ]
     title = "Figure 7: goodput against Reno's threshold with losses, w_m = 12 (pairs of our choice)"
     return Chart(title, panels, 2, size_inches=(15.0, 7.5))

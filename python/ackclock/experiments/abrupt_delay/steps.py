@@ -19,7 +19,7 @@ SHOWN_S = (-0.35, 0.85)
 """What the figures show of packets and windows, around the step."""
 SHOWN_TIMER_S = (-0.5, 3.5)
 """What they show of the RTO, whose decay takes longer."""
-CAUSES = {"timeout": "false timeout", "fast-retransmit": "false fast retransmit"}
+CAUSES = {"timeout": "spurious timeout", "fast-retransmit": "spurious fast retransmit"}
 
 
 def rto_before(run: Run, instant_s: float = STEP_S) -> float:

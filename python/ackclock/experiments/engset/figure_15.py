@@ -25,14 +25,14 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     findings = {
         "two": Finding(
             bursts["EE-44"][2],
-            note=f"{bursts['EE-44'][0]:.1f}% let out nothing; of the rest {_of_others(bursts['EE-44']):.1f}% two",
+            note=f"{bursts['EE-44'][0]:.1f}% send nothing; of the rest {_of_others(bursts['EE-44']):.1f}% two",
         ),
         "three": Finding(bursts["EE-44"][3]),
         "seven": Finding(bursts["EE-12"][7]),
         "up_to_seven": Finding(float(bursts["EE-12"].loc[8:].sum())),
     }
     panels = []
-    for label, found in (("retransmissions in a recovery", again), ("packets that its end lets out", bursts)):
+    for label, found in (("retransmissions in a recovery", again), ("packets that its end sends", bursts)):
         curves = [
             curve(f"{title}, simulated", found[name].index, found[name], "simulation", number)
             for number, (name, title) in enumerate(SHOWN.items())

@@ -18,7 +18,7 @@ COLUMNS = {
     "h_kbps": "h, read as h2 [kbit/s]",
     "queue_seen": "queue that a packet sees [packets]",
     "timeouts": "timeouts per drop [%]",
-    "recovered": "repetitions in recoveries per drop [%]",
+    "recovered": "retransmissions in recoveries per drop [%]",
 }
 COMMON_PERCENT = 0.4
 SMALLEST = 3

@@ -58,7 +58,7 @@ def outcome(setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
         "slower": Finding(
             float(np.mean(slopes[above]) / np.mean(slopes[below])),
             float((2.0 / 3.0 - 0.5) / 0.5),
-            "slope between W = L and 2 L as a part of the slope below L",
+            "slope between W = L and 2 L as a fraction of the slope below L",
         ),
         "below_one_way": Finding(share(list(both[beyond] < one[beyond]))),
     }

@@ -40,4 +40,4 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         sent(run, r_1.FIRST["3L"], "3L, connection 1", 1, until=0.8),
     ]
     panel = Panel("time [s]", "data sent by TCP [MB]", curves)
-    return Outcome(findings, {"figure": Chart("Figure 5.11: a long connection (1L) beside a short one (3L)", [panel])})
+    return Outcome(findings, {"figure": Chart("Figure 5.11: a long connection (1L) and a short one (3L)", [panel])})

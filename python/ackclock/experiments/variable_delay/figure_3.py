@@ -31,8 +31,8 @@ Key = tuple[int, int, Literal["shown", "steady"]]
 """1/lambda and the period [s]; from t = 0, or without the first 200 s."""
 NOTE = (
     "The window has no limit and nothing is lost for some ten seconds, so the first slow start fills the bottleneck's "
-    "queue with thousands of packets; rounds of up to a minute follow. They are few of the samples, and much of what "
-    "tells the three models apart. The lower chart is the same without the first 200 s."
+    "queue with thousands of packets; rounds of up to a minute follow. They are few of the samples, and much of the "
+    "difference between the three models. The lower chart is the same without the first 200 s."
 )
 
 

@@ -134,7 +134,7 @@ def _readings_chart(readings: Mapping[str, Point]) -> Chart:
         Curve("the paper's ten rows", np.array([-0.5, len(found) - 0.5]), np.zeros(2), "band", 5, *_printed_range()),
     ]
     panel = Panel("", "throughput [Mbit/s]", curves, x_ticks=tuple(readings))
-    title = f"What table 1 hangs on: other readings of what is not printed, at periods of {AT} s"
+    title = f"What table 1 depends on: other readings of what is not printed, at periods of {AT} s"
     return Chart(title, [panel], size_inches=(13.0, 7.5))
 
 

@@ -142,7 +142,7 @@ def stationary_loss_rate(
     if c.ndim == 0 or c.shape[-1] == 0 or np.any(np.abs(c) > c[..., :1]):
         given = np.array2string(c, threshold=6)
         allowed = "a variance, then numbers no larger than it"
-        raise ModelError(Fault("covariances", "are no covariances of lag 0, 1, ...", given, allowed))
+        raise ModelError(Fault("covariances", "must be covariances of lag 0, 1, ...", given, allowed))
     powers = nu[..., np.newaxis] ** np.arange(c.shape[-1])
     powers[..., 0] = 0.5
     with_lags = (1 + nu) / (2 * (1 - nu)) + np.sum(powers * c, axis=-1)
