@@ -130,9 +130,7 @@ def test_options_change_the_scenario(run: Run, fake_engine: Fake) -> None:
     assert resolved.links[0].buffer == PacketBuffer(20)
 
 
-@pytest.mark.parametrize(
-    ("poll", "message"), [(3, "Interrupted: 2 of 4 replications"), (1, "nothing to save")]
-)
+@pytest.mark.parametrize(("poll", "message"), [(3, "Interrupted: 2 of 4 replications"), (1, "nothing to save")])
 def test_ctrl_c_keeps_what_is_finished_and_says_so(run: Run, fake_engine: Fake, poll: int, message: str) -> None:
     fake_engine.interrupt_after = poll
     done = run("run", "geo.toml", "--threads", "1", "--out", "kept")

@@ -10,7 +10,14 @@ from words.texts import Kind, Text, markdown_texts, python_texts, rust_texts
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "words.md"
 READERS = {".rs": rust_texts, ".py": python_texts, ".md": markdown_texts}
-HELD = ("crates/**/*.rs", "fuzz/**/*.rs", "tests/words/rules.py", "tests/words/texts.py", "docs/words.md")
+HELD = (
+    "crates/**/*.rs",
+    "fuzz/**/*.rs",
+    "python/ackclock/scenario/*.py",
+    "tests/words/rules.py",
+    "tests/words/texts.py",
+    "docs/words.md",
+)
 """The files that are held to the rules."""
 
 PAGE_OF_SAMPLES = """

@@ -1,7 +1,7 @@
 """The scenario: one TOML description of a path and its traffic, checked and resolved.
 
 `load` reads it, `resolve` gives it in SI numbers with nothing implicit, `with_overrides` changes single fields,
-`json_schema` tells editors what it may hold. The modules behind are imported when they are first needed.
+`json_schema` describes to editors what it may hold. The modules behind are imported when they are first needed.
 """
 
 from importlib import import_module

@@ -50,14 +50,14 @@ class Amount(Kind):
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words."""
+        """The allowed values, in words."""
         ranges = _either([span.text for span in self.spans])
         words = "".join(f', or "{word}"' for word in self.words)
         return f"{ranges}, such as {self.sample}{words}"
 
     @property
     def sample(self) -> str:
-        """An example as it stands in TOML."""
+        """An example, as it is written in TOML."""
         return f'"{self.example}"'
 
     @property

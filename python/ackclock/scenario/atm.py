@@ -1,4 +1,4 @@
-"""From the tables of an ATM network to its ports and channels; a channel's directions stand among the links."""
+"""From the tables of an ATM network to its ports and channels; a channel's directions are among the links."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -24,12 +24,12 @@ from ackclock.scenario.schema import DROP_TAIL, Trace
 from ackclock.scenario.schema_atm import Abr, AtmLink, Channel, CrossTraffic, IpServiceName
 
 _USER_SHARE = 30 / 32 * 48 / 53
-"""What is left of a cell rate without the RM cells of both directions and the headers of cells."""
+"""Fraction of a cell rate that is left without the RM cells of both directions and the headers of cells."""
 
 
 @dataclass(frozen=True)
 class AtmTables:
-    """The tables of an ATM network; None where one is faulty."""
+    """The tables of an ATM network; None in place of a faulty one."""
 
     links: tuple[AtmLink | None, ...] = ()
     channels: tuple[Channel | None, ...] = ()
@@ -66,7 +66,7 @@ class AtmTables:
 
 
 def add_channels(network: Network, tables: AtmTables, names: Sequence[str | None]) -> None:
-    """Let the channels stand behind the links of a network, two directions each.
+    """Append the channels to the links of a network, two directions each.
 
     Parameters
     ----------
@@ -166,14 +166,14 @@ def resolved_channels(tables: AtmTables, first_link: int, trace: Trace) -> Chann
     tables : AtmTables
         The tables, without faults.
     first_link : int
-        The link that stands for the first channel's way from its near end.
+        The link that represents the first channel's direction from its near end.
     trace : Trace
         What is recorded.
 
     Returns
     -------
     ChannelsSettings
-        What the engine reads; None where there are no channels.
+        What the engine reads; None if there are no channels.
     """
     if not tables.channels:
         return None

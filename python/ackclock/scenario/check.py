@@ -1,4 +1,4 @@
-"""What no field shows alone: names that must be known, times and sizes that must fit together."""
+"""Checks that need more than one field: names that must be known, times and sizes that must fit together."""
 
 import math
 from collections import Counter
@@ -131,7 +131,7 @@ class Checker:
             yield from self._private(way)
 
     def _private(self, way: Direction) -> Iterator[Fault]:
-        """Look for what a link that each flow has for itself cannot have."""
+        """Look for what a private link cannot have."""
         if way.queue.discipline != "drop-tail":
             hint = "a link that is not private takes any discipline"
             yield self.places.fault(
@@ -214,7 +214,7 @@ class Checker:
             yield from self._crossed_twice(location, there, back)
 
     def _is_unknown(self, name: str) -> bool:
-        """Whether no link has the name, and none is without a name and so may be the one meant."""
+        """Return whether no link has the name, and none is without a name and so may be the one meant."""
         return self.all_named and name not in self.network.index
 
     def _link_names(self, location: Location) -> tuple[str, ...]:

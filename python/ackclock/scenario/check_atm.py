@@ -1,4 +1,4 @@
-"""What must fit together in an ATM network."""
+"""Checks of what must fit together in an ATM network."""
 
 import math
 from collections import Counter, defaultdict
@@ -92,7 +92,7 @@ def _path(places: Places, location: Location, path: Sequence[str], tables: AtmTa
 
 
 def _rates(places: Places, location: Location, channel: Channel, tables: AtmTables) -> Iterator[Fault]:
-    """Compare the rates of each end's source; what both ends have is told once, by the smaller limit."""
+    """Compare the rates of each end's source; a fault of both ends is given once, by the smaller limit."""
     initial: dict[Location, float] = {}
     least: list[Location] = []
     for side, (abr, ports) in enumerate(zip(channel.sources, tables.ways(channel.path) or (), strict=False)):

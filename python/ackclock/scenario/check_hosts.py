@@ -1,4 +1,4 @@
-"""What must fit together where flows name their hosts."""
+"""Checks of what must fit together if flows name their hosts."""
 
 from collections.abc import Iterator, Sequence
 
@@ -22,7 +22,7 @@ def host_faults(places: Places, hosts: Sequence[Host | None], crossed: Sequence[
     places : Places
         Names the places.
     hosts : sequence of Host
-        The hosts, None where one is faulty.
+        The hosts, None in place of a faulty one.
     crossed : sequence of str
         The names of links and channels.
 
@@ -57,7 +57,7 @@ def end_faults(places: Places, location: Location, flow: Flow, hosts: Sequence[s
     flow : Flow
         The flow.
     hosts : sequence of str
-        The names of the hosts, None where one has no right name.
+        The names of the hosts, None in place of a wrong one.
 
     Yields
     ------

@@ -1,4 +1,4 @@
-"""Whether the quantity of `run.precision` is one that the scenario has."""
+"""Check that the scenario has the quantity of `run.precision`."""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Whether the axes of TCP fit together, those of the preset included."""
+"""Checks that the axes of TCP fit together, those of the preset included."""
 
 from collections.abc import Iterator
 

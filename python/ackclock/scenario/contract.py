@@ -55,10 +55,10 @@ CODES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 """Names of the codes 0, 1, 2, ... by `table.column` of the engine's results."""
 
 RECOVERIES: Final[Mapping[str, Mapping[str, bool]]] = MappingProxyType(_CONTRACT["recoveries"])
-"""What each loss recovery does, by its name."""
+"""Properties of each loss recovery, by its name."""
 
 DISCIPLINES: Final[Mapping[str, Mapping[str, bool]]] = MappingProxyType(_CONTRACT["disciplines"])
-"""What models ask of each queue discipline, by its name."""
+"""Properties of each queue discipline that models ask for, by its name."""
 
 MOST_ROWS_OF_A_GROUP: Final[int] = _CONTRACT["most_rows_of_a_group"]
 """Flows of a group up to which each has a row of its own in the results."""

@@ -10,9 +10,9 @@ from ackclock.scenario.schema import DELAY_FIELDS, LONGEST_RUN_S, MOST_STEPS, De
 from ackclock.scenario.tables import TableError, check_fields
 
 MOST_TRACE_BYTES = 32_000_000
-"""Of a file of delays."""
+"""Largest size of a file of delays [B]."""
 MOST_CHANGES = 1e7
-"""Of a delay in one run, on average."""
+"""Most changes of a delay in one run, on average."""
 _LONGEST_DELAY_S = 1e5
 _ROUNDING = 1e-9
 
@@ -132,7 +132,7 @@ def _path(name: str, folder: Path | None) -> Path:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Give the rows with their lines; a first one that is no pair of numbers is the head, "#" begins a comment."""
+    """Give the rows with their lines; a first one that is not a pair of numbers is the head, "#" begins a comment."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):

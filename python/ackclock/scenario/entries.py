@@ -1,4 +1,4 @@
-"""How the tables of a scenario and their fields are described."""
+"""Base class and fields of the tables of a scenario, with their descriptions."""
 
 from typing import Any, Self
 
@@ -11,7 +11,7 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     def gives(self, name: str) -> bool:
-        """Whether the user gave the field."""
+        """Return whether the user gave the field."""
         return name in self.model_fields_set
 
     def override(self, other: Self) -> Self:

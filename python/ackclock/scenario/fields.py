@@ -1,4 +1,4 @@
-"""What a field of a scenario may hold: reading, allowed values in words, and JSON Schema, in one place a kind.
+"""Kinds of values of a scenario's fields: reading, allowed values in words, and JSON Schema, in one class a kind.
 
 The kinds annotate the fields of the schema's models; pydantic calls them for each value. Quantities are in `amounts`.
 """
@@ -48,7 +48,7 @@ class Kind(ABC):
     @property
     @abstractmethod
     def allowed(self) -> str:
-        """What is allowed, in words."""
+        """The allowed values, in words."""
 
     @abstractmethod
     def read(self, value: object) -> object:
@@ -61,7 +61,7 @@ class Kind(ABC):
     @property
     @abstractmethod
     def sample(self) -> str:
-        """An example as it stands in TOML."""
+        """An example, as it is written in TOML."""
 
     @property
     def unit(self) -> str:
@@ -90,12 +90,12 @@ class Count(Kind):
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words."""
+        """The allowed values, in words."""
         return f"a whole number from {self.low} to {self.high}" + "".join(f', or "{word}"' for word in self.words)
 
     @property
     def sample(self) -> str:
-        """An example as it stands in TOML."""
+        """An example, as it is written in TOML."""
         return str(self.example)
 
     def read(self, value: object) -> int | None:
@@ -131,14 +131,14 @@ class Number(Kind):
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words."""
+        """The allowed values, in words."""
         high = f"{self.high:g}".replace("e+0", "e")
         low = f"{'from' if self.from_low else 'above'} {self.low:g}".replace("e-0", "e-")
         return f"a number {low} and {'at most' if self.closed else 'below'} {high}"
 
     @property
     def sample(self) -> str:
-        """An example as it stands in TOML."""
+        """An example, as it is written in TOML."""
         return str(self.example)
 
     def read(self, value: object) -> float:
@@ -166,16 +166,16 @@ class Number(Kind):
 
 @dataclass(frozen=True)
 class Flag(Kind):
-    """A boolean."""
+    """A value that is true or false."""
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words."""
+        """The allowed values, in words."""
         return "true or false"
 
     @property
     def sample(self) -> str:
-        """An example as it stands in TOML."""
+        """An example, as it is written in TOML."""
         return "true"
 
     def read(self, value: object) -> bool:
@@ -200,12 +200,12 @@ class Choice(Kind):
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words."""
+        """The allowed values, in words."""
         return " | ".join(f'"{name}"' for name in self.names)
 
     @property
     def sample(self) -> str:
-        """An example as it stands in TOML."""
+        """An example, as it is written in TOML."""
         return f'"{self.names[-1]}"'
 
     def read(self, value: object) -> str:
@@ -232,12 +232,12 @@ class Text(Kind):
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words."""
+        """The allowed values, in words."""
         return f"{self.text} of at most {self.longest} characters"
 
     @property
     def sample(self) -> str:
-        """An example as it stands in TOML."""
+        """An example, as it is written in TOML."""
         return f'"{self.example}"'
 
     def read(self, value: object) -> str:
@@ -264,12 +264,12 @@ class LinkNames(Kind):
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words."""
+        """The allowed values, in words."""
         return f'a list of link names, such as {self.sample} ("access.reverse" is the other direction)'
 
     @property
     def sample(self) -> str:
-        """An example as it stands in TOML."""
+        """An example, as it is written in TOML."""
         return self.example
 
     def read(self, value: object) -> tuple[str, ...]:
@@ -330,7 +330,7 @@ class AmountShorthand:
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words."""
+        """The allowed values, in words."""
         return f"{self.kind.allowed}, or a table"
 
     def expand(self, value: object) -> object:

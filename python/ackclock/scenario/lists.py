@@ -17,12 +17,12 @@ class Pair(Kind):
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words."""
+        """The allowed values, in words."""
         return f"a pair of {self.first.allowed} and {self.second.allowed}"
 
     @property
     def sample(self) -> str:
-        """An example as it stands in TOML."""
+        """An example, as it is written in TOML."""
         return f"[{self.first.sample}, {self.second.sample}]"
 
     def read(self, value: object) -> tuple[object, object]:
@@ -48,13 +48,13 @@ class ListOf(Kind):
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words."""
+        """The allowed values, in words."""
         order = " in rising order" if self.rising else ""
         return f"a list of {self.words}{order}, such as {self.example}"
 
     @property
     def sample(self) -> str:
-        """An example as it stands in TOML."""
+        """An example, as it is written in TOML."""
         return self.example
 
     def read(self, value: object) -> tuple[object, ...]:

@@ -21,7 +21,7 @@ _WHOLE_PICOSECONDS = 12
 
 @dataclass(frozen=True, slots=True)
 class ChangingDelay:
-    """How a delay changes, by which table and random stream; no law, but why, where its fields are at fault."""
+    """The law of a changing delay, its table and random stream; in place of the law a fault if its fields are wrong."""
 
     process: DelayProcess
     location: Location
@@ -32,7 +32,7 @@ class ChangingDelay:
 
 @dataclass(frozen=True, slots=True)
 class Losing:
-    """What loses packets, by which table; no law, but why, where its fields are at fault."""
+    """The loss process of a link and its table; a fault if its fields are wrong."""
 
     loss: Loss
     location: Location
@@ -55,11 +55,11 @@ class Direction:
     losing: "Losing | None" = None
     private: bool = False
     processing_s: tuple[float, float] | None = None
-    """Of a host: for a data packet, and for an ACK [s]."""
+    """Processing times of a host: for a data packet, and for an ACK [s]."""
 
     @property
     def takes_time(self) -> bool:
-        """Whether packets can wait there."""
+        """Return whether packets can wait there."""
         return self.rate_bps is not None or max(self.processing_s or (0.0,)) > 0.0
 
     @property
@@ -103,7 +103,7 @@ class Route:
         return self.propagation_s + self.data_service_s + self.ack_service_s
 
     def private_s(self, flow: Flow) -> float:
-        """Propagation of the flow beside its links [s], to whole picoseconds; negative if it asks for too little."""
+        """Propagation of the flow in addition to its links [s], to whole ps; negative if it asks for too little."""
         if flow.rtt is not None:
             rest = flow.rtt - self.needed_s
         elif flow.propagation is not None:
@@ -119,7 +119,7 @@ class Route:
 
 @dataclass
 class Network:
-    """The directions of all links in the order of the resolved scenario, None where a link is faulty."""
+    """The directions of all links in the order of the resolved scenario, None in place of a faulty one."""
 
     directions: list[Direction | None] = field(default_factory=list)
     index: dict[str, int] = field(default_factory=dict)
@@ -157,7 +157,7 @@ def network_of(links: Sequence[Link | None], names: Sequence[str | None], folder
     Parameters
     ----------
     links : sequence of Link
-        The links, None where one is faulty.
+        The links, None in place of a faulty one.
     names : sequence of str
         Their names, known for a faulty link too if its name is right.
     folder : Path, optional
@@ -178,14 +178,14 @@ def network_of(links: Sequence[Link | None], names: Sequence[str | None], folder
 
 
 def add_hosts(network: Network, hosts: Sequence[Host | None], names: Sequence[str | None]) -> None:
-    """Let the processes of hosts stand behind all links.
+    """Append the processes of hosts to the links.
 
     Parameters
     ----------
     network : Network
         The network of links and channels.
     hosts : sequence of Host
-        The hosts, None where one is faulty.
+        The hosts, None in place of a faulty one.
     names : sequence of str
         Their names, known for a faulty one too if its name is right.
     """

@@ -48,7 +48,7 @@ def overridden(source: Source, overrides: Mapping[str, Any]) -> Source:
 
 
 def written_value(source: Source, key: str) -> object:
-    """Give the value that a field has in the document, None where the scenario leaves it out.
+    """Give the value that a field has in the document, None if the scenario leaves it out.
 
     Parameters
     ----------

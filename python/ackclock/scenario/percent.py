@@ -9,18 +9,18 @@ from ackclock.units import NUMBER_PATTERN
 
 @dataclass(frozen=True)
 class Percent(Kind):
-    """A part of the whole in percent, above 0 and at most 100%."""
+    """A fraction in percent, above 0 and at most 100%."""
 
     example: str
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words."""
+        """The allowed values, in words."""
         return f'a percentage above 0% and at most 100%, such as "{self.example}"'
 
     @property
     def sample(self) -> str:
-        """An example as it stands in TOML."""
+        """An example, as it is written in TOML."""
         return f'"{self.example}"'
 
     def read(self, value: object) -> float:

@@ -1,4 +1,4 @@
-"""Where things are, in words; what was given, as TOML."""
+"""Places of tables and fields, in words; given values, as TOML."""
 
 import json
 import re
@@ -74,7 +74,7 @@ class Places:
         return None
 
     def value(self, location: Location) -> object:
-        """Give the value at a place of the document, None where there is none."""
+        """Give the value at a place of the document, None if it has none."""
         value: Any = self.source.document
         for key in location:
             if isinstance(value, Mapping) and isinstance(key, str):

@@ -1,7 +1,7 @@
 """The tables of docs/scenario.md, made from the schema.
 
-``python -m ackclock.scenario.reference docs/scenario.md`` writes them anew, each between its two marks; the text around
-them stays. A test compares.
+``python -m ackclock.scenario.reference docs/scenario.md`` writes them again, each between its two marks; the text
+around them stays. A test compares.
 """
 
 import re
@@ -58,7 +58,7 @@ _BLOCK = re.compile(r"(<!-- generated: ([a-z]+) -->\n).*?(<!-- end -->)", re.DOT
 
 
 def updated(text: str) -> str:
-    """Write the generated tables of a Markdown text anew.
+    """Replace the generated tables of a Markdown text.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 
 
 def main(path: str) -> None:
-    """Write the tables of a file anew."""
+    """Replace the generated tables of a file."""
     file = Path(path)
     file.write_text(updated(file.read_text(encoding="utf-8")), encoding="utf-8")
 

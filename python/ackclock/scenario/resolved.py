@@ -42,7 +42,7 @@ class PrecisionSettings:
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """How long, how often, from which seed."""
+    """Duration, replications and seed of a run."""
 
     __pydantic_config__ = _CONFIG
     duration_s: Annotated[float, within("run.duration_s")]
@@ -60,7 +60,7 @@ class RunSettings:
 
 @dataclass(frozen=True, slots=True)
 class TraceSettings:
-    """What is recorded."""
+    """Selection of what is recorded."""
 
     __pydantic_config__ = _CONFIG
     cwnd: bool
@@ -123,12 +123,12 @@ class Resolved:
 
     @cached_property
     def is_deterministic(self) -> bool:
-        """Whether nothing draws random numbers, so that all replications are the same."""
+        """Return whether nothing draws random numbers, so that all replications are the same."""
         return not (any(flow.is_random for flow in self.flows) or any(link.is_random for link in self.links))
 
     @property
     def network(self) -> AtmSettings | None:
-        """Its ATM network."""
+        """The scenario's ATM network."""
         return None if self.atm is None else self.atm.network
 
     def channel_end(self, link: int) -> EndSettings | None:
@@ -247,7 +247,7 @@ def _faults(error: ValidationError) -> list[Fault]:
 
 
 def _path(location: tuple[str | int, ...]) -> str:
-    if location[2:3] in {("buffer",), ("queue",), ("traffic",)}:  # what follows tells the kinds of the union apart
+    if location[2:3] in {("buffer",), ("queue",), ("traffic",)}:  # the next part distinguishes the kinds of the union
         location = (*location[:3], *location[4:])
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in location).lstrip(".") or "(all)"
 
@@ -291,7 +291,7 @@ def _flow_faults(place: str, flow: ResolvedFlow, links: int) -> list[Fault]:
 
 
 def _names(element: SimplexLink | ResolvedFlow) -> set[str]:
-    """Return the names by which an element, or one of several flows alike, may be meant."""
+    """Return the names by which an element, or one of several identical flows, may be meant."""
     if isinstance(element, SimplexLink) or element.is_large_group:
         return {element.name}
     return {element.name, *element.names}

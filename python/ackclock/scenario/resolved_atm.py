@@ -102,7 +102,7 @@ class ChannelSettings:
 
 @dataclass(frozen=True, slots=True)
 class CrossSettings:
-    """Cross-traffic."""
+    """Cross-traffic of cells."""
 
     __pydantic_config__ = CONFIG
     name: str
@@ -114,7 +114,7 @@ class CrossSettings:
 
 @dataclass(frozen=True, slots=True)
 class AtmTraceSettings:
-    """What is recorded of the ATM network."""
+    """Selection of what is recorded of the ATM network."""
 
     __pydantic_config__ = CONFIG
     acr: bool

@@ -21,7 +21,7 @@ FlowKind = Literal["tcp", "web", "datagrams"]
 
 @dataclass(frozen=True, slots=True)
 class ResolvedFlow:
-    """A flow, or `count` flows alike, called name[0], name[1], ...; the paths are indices of links."""
+    """A flow, or `count` identical flows, called name[0], name[1], ...; the paths are indices of links."""
 
     __pydantic_config__ = _CONFIG
     name: str
@@ -50,17 +50,17 @@ class ResolvedFlow:
 
     @property
     def is_endless(self) -> bool:
-        """Whether it is a TCP connection that always has something to send."""
+        """Return whether it is a TCP connection that always has something to send."""
         return self.kind == "tcp" and self.size_packets is None
 
     @property
     def is_random(self) -> bool:
-        """Whether its start or its traffic draws random numbers."""
+        """Return whether its start or its traffic draws random numbers."""
         return self.start_spread_s > 0.0 or (self.traffic is not None and self.traffic.is_random)
 
     @property
     def is_large_group(self) -> bool:
-        """Whether it has more flows than the engine counts one by one."""
+        """Return whether it has more flows than the engine counts one by one."""
         return self.count > MOST_ROWS_OF_A_GROUP
 
     @property

@@ -31,7 +31,7 @@ class StepsLaw:
 
     @property
     def changes(self) -> bool:
-        """Whether there is more than one delay."""
+        """Return whether there is more than one delay."""
         return len(self.steps_s) > 1
 
     @property
@@ -164,7 +164,7 @@ LossLaw = BernoulliLoss | PoissonLoss | GilbertElliottLoss | PacketsLoss | Times
 
 @dataclass(frozen=True, slots=True)
 class ProcessingSettings:
-    """What the TCP process of a host takes for each packet that arrives, one after the other."""
+    """Processing times of a host's TCP process for the packets that arrive, one after the other."""
 
     __pydantic_config__ = CONFIG
     data_s: Delay
@@ -173,7 +173,7 @@ class ProcessingSettings:
 
 @dataclass(frozen=True, slots=True)
 class LossSettings:
-    """What loses packets as they come to a link."""
+    """Process that loses packets as they arrive at a link."""
 
     __pydantic_config__ = CONFIG
     applies_to: Literal["all", "data", "acks"]
@@ -211,7 +211,7 @@ class SimplexLink:
 
     @property
     def is_random(self) -> bool:
-        """Whether its queue, its delay or its losses draw random numbers."""
+        """Return whether its queue, its delay or its losses draw random numbers."""
         process, loss = self.delay_process, self.loss
         return (
             self.queue.is_random
@@ -221,7 +221,7 @@ class SimplexLink:
 
     @property
     def loses(self) -> bool:
-        """Whether packets can be lost there, before the queue or because the buffer is full."""
+        """Return whether packets can be lost there, before the queue or because the buffer is full."""
         return self.buffer is not None or self.loss is not None
 
     @property

@@ -82,7 +82,7 @@ class PlainQueue:
 
     @property
     def is_random(self) -> bool:
-        """Whether it draws random numbers."""
+        """Return whether it draws random numbers."""
         return self.victim == "random"
 
 

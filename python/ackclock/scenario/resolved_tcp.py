@@ -57,7 +57,7 @@ ADDITIVE_INCREASES: Final[frozenset[IncreaseName]] = frozenset({"reciprocal", "r
 
 @dataclass(frozen=True, slots=True)
 class RtoSettings:
-    """Retransmission timer."""
+    """Settings of the retransmission timer."""
 
     __pydantic_config__ = _CONFIG
     estimator: EstimatorName
@@ -95,28 +95,28 @@ class SenderSettings:
 
     @property
     def has_fast_retransmit(self) -> bool:
-        """Whether duplicate ACKs can show a loss; else the timer alone does."""
+        """Return whether duplicate ACKs can show a loss; else the timer alone does."""
         return RECOVERIES[self.recovery].fast_retransmit and self.dupack_threshold is not None
 
     @property
     def slow_starts_after_fast_retransmit(self) -> bool:
-        """Whether each loss that duplicate ACKs show is followed by a slow start, as Tahoe's are."""
+        """Return whether each loss that duplicate ACKs show is followed by a slow start, as Tahoe's are."""
         recovery = RECOVERIES[self.recovery]
         return recovery.fast_retransmit and recovery.halving is None
 
     @property
     def halving(self) -> Halving | None:
-        """Whether a fast retransmit halves the window for each loss or once a round trip; None: it starts slowly."""
+        """Unit for which a fast retransmit halves the window: per loss or per round trip; None: slow start follows."""
         return RECOVERIES[self.recovery].halving
 
     @property
     def halves_at_loss(self) -> bool:
-        """Whether a fast retransmit halves the window, and congestion avoidance goes on from there."""
+        """Return whether a fast retransmit halves the window, and congestion avoidance goes on from there."""
         return self.halving is not None
 
     @property
     def is_aimd(self) -> bool:
-        """Whether congestion avoidance adds a packet a round trip, and a loss halves the threshold (RFC 5681).
+        """Return whether congestion avoidance adds a packet a round trip, and a loss halves the threshold (RFC 5681).
 
         The formulas for TCP's throughput and the rules for buffers assume it. Every recovery halves the threshold.
         """
@@ -125,7 +125,7 @@ class SenderSettings:
 
 @dataclass(frozen=True, slots=True)
 class ReceiverSettings:
-    """TCP receiver."""
+    """Settings of the TCP receiver."""
 
     __pydantic_config__ = _CONFIG
     ack_every: Annotated[int, within("flows[].receiver.ack_every")]

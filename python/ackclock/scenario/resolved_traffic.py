@@ -27,7 +27,7 @@ class ResolvedTime:
 
     @property
     def is_random(self) -> bool:
-        """Whether it draws random numbers."""
+        """Return whether it draws random numbers."""
         return self.law != "fixed"
 
 
@@ -89,7 +89,7 @@ class ExponentialExponentialSize:
 
 @dataclass(frozen=True, slots=True)
 class ParetoSize:
-    """Pareto's law."""
+    """Sizes by Pareto's law."""
 
     __pydantic_config__ = _CONFIG
     is_random: ClassVar[bool] = True
@@ -133,13 +133,13 @@ class WebTraffic:
 
     @property
     def is_random(self) -> bool:
-        """Whether it draws random numbers."""
+        """Return whether it draws random numbers."""
         return self.size.is_random or self.off.is_random
 
 
 @dataclass(frozen=True, slots=True)
 class SteadyTraffic:
-    """Packets that nobody answers, without pause."""
+    """Datagrams without pause."""
 
     __pydantic_config__ = _CONFIG
     kind: Literal["constant", "poisson"]
@@ -147,13 +147,13 @@ class SteadyTraffic:
 
     @property
     def is_random(self) -> bool:
-        """Whether it draws random numbers."""
+        """Return whether it draws random numbers."""
         return self.kind == "poisson"
 
 
 @dataclass(frozen=True, slots=True)
 class OnOffTraffic:
-    """Packets that nobody answers, with pauses."""
+    """Datagrams with pauses."""
 
     __pydantic_config__ = _CONFIG
     kind: Literal["on-off", "poisson-on-off"]
@@ -163,7 +163,7 @@ class OnOffTraffic:
 
     @property
     def is_random(self) -> bool:
-        """Whether it draws random numbers."""
+        """Return whether it draws random numbers."""
         return self.kind == "poisson-on-off" or self.on.is_random or self.off.is_random
 
 

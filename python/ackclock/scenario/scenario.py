@@ -36,7 +36,7 @@ class Scenario:
     atm : AtmTables
         The tables of its ATM network.
     hosts : tuple of Host
-        The hosts whose TCP takes time.
+        The hosts with a processing time.
     """
 
     title: str
@@ -89,7 +89,7 @@ def with_overrides(scenario: Scenario, overrides: Mapping[str, Any]) -> Scenario
         The scenario; it stays as it is.
     overrides : mapping of str to object
         For each dotted path of names, such as ``"link.satellite.buffer"``, ``"flow.web.tcp.rto.min"`` or
-        ``"run.duration"``, the value as it would stand in the TOML.
+        ``"run.duration"``, the value as in the TOML.
 
     Returns
     -------

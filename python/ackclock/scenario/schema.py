@@ -31,13 +31,13 @@ MOST_CROSSINGS = 100_000_000
 """Links on the ways of all flows at most, each counted as often as flows cross it."""
 MOST_BUFFER_BYTES = _most("links[].buffer.bytes")
 MOST_LEVELS = _most("links[].queue.levels")
-"""Of a priority queue."""
+"""Most levels of a priority queue."""
 MOST_STEPS = 1_000_000
 """Changes of a delay that are given one by one."""
 MOST_FLOWS = _most("flows[].count")
 """Flows of a scenario at most, counted ones included."""
 LONGEST_RUN_S = RANGES["run.duration_s"].high
-"""No run, and no round trip, is longer [s]."""
+"""Longest run, and longest round trip [s]."""
 DEFAULT_PRESET = "newreno-rfc6582"
 
 DisciplineName = Literal["drop-tail", "drop-from-front", "random-drop", "red", "priority"]
@@ -302,7 +302,7 @@ _ACK_EVERY = Count(1, _most("flows[].receiver.ack_every"), 2)
 
 
 class Rto(Table):
-    """Retransmission timer."""
+    """Settings of the retransmission timer."""
 
     estimator: Annotated[EstimatorName | None, _choice("estimator", EstimatorName)] = _preset(
         "integer arithmetic on a coarse clock (ticks, as in ns-2 and BSD) or RFC 6298"
@@ -357,7 +357,7 @@ class Tcp(Table):
 
 
 class Flow(Table):
-    """One TCP connection, or one source of other traffic, that sends data over a path; or several alike."""
+    """One TCP connection, or one source of other traffic, that sends data over a path; or several identical ones."""
 
     name: Annotated[str | None, _name("download")] = _entry(
         "name of the flow", None, words="flow; numbered flow1, flow2, ... if there are several"
@@ -428,7 +428,7 @@ class Precision(Table):
 
 
 class Run(Table):
-    """How long, how often, from which seed."""
+    """Duration, replications and seed of a run."""
 
     duration: Annotated[float, Amount("2000 s", (Span("s", 1e-12, LONGEST_RUN_S, "1 ps to 1e7 s"),))] = _entry(
         "simulated time"
@@ -445,7 +445,7 @@ class Run(Table):
 
 
 class Trace(Table):
-    """What is recorded; what is not asked for costs nothing."""
+    """Selection of what is recorded; what is not asked for costs nothing."""
 
     cwnd: Switch = _entry("cwnd, ssthresh, flight size and RTO of each flow at each change", default=False)
     rtt: Switch = _entry("round-trip times as measured", default=False)
@@ -498,7 +498,7 @@ class Form(Table):
     flow: list[Flow] = _entry("the flows")
     run: Run = _entry("how long, how often, from which seed")
     trace: Trace = _entry("what is recorded", Trace(), words="nothing is recorded")
-    host: list[Host] = _entry("hosts that take time to process packets, at the ends of flows", [], words="none")
+    host: list[Host] = _entry("hosts with a processing time, at the ends of flows", [], words="none")
     atm_link: list[AtmLink] = _entry("links of the ATM network", [], words="none")
     channel: list[Channel] = _entry("channels of the ATM network, which flows cross like links", [], words="none")
     cross_traffic: list[CrossTraffic] = _entry(

@@ -72,7 +72,7 @@ class Abr(Table):
 
 
 class ChannelReverse(Table):
-    """What is different at the far end of a channel."""
+    """Differences of the far end of a channel."""
 
     ip_service: Annotated[IpServiceName, Choice("service", get_args(IpServiceName))] = entry(
         "how the IP queue of the far end is served", "channel-rate", words="as at the near end"
@@ -112,7 +112,7 @@ class Channel(Table):
 
     @property
     def services(self) -> tuple[IpServiceName | float, IpServiceName | float]:
-        """How the IP queues of both ends are served; a number is a rate [bit/s]."""
+        """Service of the IP queues of both ends; a number is a rate [bit/s]."""
         near = self.ip_rate or self.ip_service
         return near, self.reverse.ip_rate or (self.reverse.ip_service if self.reverse.gives("ip_service") else near)
 

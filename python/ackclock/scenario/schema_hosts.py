@@ -1,4 +1,4 @@
-"""The table of a host whose TCP takes time."""
+"""The table of a host with a processing time."""
 
 from typing import Annotated
 

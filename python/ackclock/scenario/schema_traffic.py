@@ -33,7 +33,7 @@ def _entry(text: str, default: object = None, words: str = "") -> Any:
 
 
 class Period(Table):
-    """How long a source sends, or is silent."""
+    """Duration for which a source sends, or is silent."""
 
     mean: Annotated[float, Amount("1 s", (_PERIOD,))] = Field(description="its mean")
     law: Annotated[TimeLawName, Choice("law", get_args(TimeLawName))] = _entry(
@@ -42,7 +42,7 @@ class Period(Table):
 
 
 class Size(Table):
-    """How much each transfer carries; what is drawn is rounded to the nearest packet."""
+    """Size of each transfer; a random size is rounded to the nearest packet."""
 
     law: Annotated[SizeLawName, Choice("law", get_args(SizeLawName))] = Field(
         description="always the mean (fixed); a minimum and an exponential rest (exponential); the same as a body, "
@@ -70,7 +70,7 @@ PeriodField = Annotated[Period | None, AmountShorthand("mean", Amount("1 s", (_P
 
 
 class Traffic(Table):
-    """What a flow sends and when: transfers over TCP with silences between them, or packets that nobody answers."""
+    """Traffic of a flow: transfers over TCP with silences between them, or datagrams."""
 
     kind: Annotated[TrafficName, Choice("kind of traffic", get_args(TrafficName))] = Field(
         description="transfers and silences in turn, each transfer a fresh connection (web); without TCP: packets in "

@@ -1,4 +1,4 @@
-"""Where a scenario comes from: a TOML file, TOML text or a mapping, and on which line each of its fields stands."""
+"""Origin of a scenario: a TOML file, TOML text or a mapping, and the line of each of its fields."""
 
 import re
 import tomllib
@@ -60,7 +60,7 @@ def read_source(origin: str | Path | Mapping[str, Any]) -> Source:
     Raises
     ------
     ScenarioError
-        If there is no such file, or it is no TOML.
+        If there is no such file, or it is not TOML.
     """
     if isinstance(origin, Mapping):
         return Source("scenario", dict(origin))

@@ -20,7 +20,7 @@ def did_you_mean(given: str, known: Iterable[str]) -> str | None:
     Returns
     -------
     str or None
-        The question; None where nothing comes near.
+        The question; None if nothing comes near.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from ackclock.scenario.fields import FieldError
 
 
 class TableError(FieldError):
-    """What is wrong with a table, and in which of its fields."""
+    """A fault of a table, and the field that has it."""
 
     def __init__(self, field: str, problem: str, hint: str | None = None, allowed: str | None = None) -> None:
         super().__init__(problem, hint, allowed)

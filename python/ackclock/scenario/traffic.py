@@ -1,4 +1,4 @@
-"""What a flow sends and when, resolved; and its faults."""
+"""Traffic of a flow: its resolved form and its faults."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,7 +49,7 @@ _SIZE_FIELDS = {
 
 
 def is_tcp(flow: Flow) -> bool:
-    """Whether the flow's packets are acknowledged."""
+    """Return whether the flow's packets are acknowledged."""
     return flow.traffic is None or flow.traffic.kind == "web"
 
 

@@ -1,4 +1,4 @@
-"""What is legal but should be looked at before the numbers are trusted."""
+"""Warnings: what is legal but should be looked at before the numbers are trusted."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
