@@ -13,7 +13,10 @@ READERS = {".rs": rust_texts, ".py": python_texts, ".md": markdown_texts}
 HELD = (
     "crates/**/*.rs",
     "fuzz/**/*.rs",
+    "python/ackclock/advice/*.py",
+    "python/ackclock/prediction/*.py",
     "python/ackclock/scenario/*.py",
+    "python/ackclock/sweeps/*.py",
     "tests/words/rules.py",
     "tests/words/texts.py",
     "docs/words.md",

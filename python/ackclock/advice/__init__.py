@@ -66,7 +66,7 @@ def advise(  # noqa: PLR0913  by keyword
     ScenarioError
         With all that is wrong with the scenario.
     AdviceError
-        For an unknown topic, or a loss that is none.
+        For an unknown topic, or a loss that is out of range.
 
     Examples
     --------

@@ -15,7 +15,7 @@ Measure = Callable[[Result], Estimate]
 """A quantity of a run."""
 
 REPLICATIONS = 5
-"""Of a scenario with chance in it, where it asks for fewer."""
+"""Least number of replications of a scenario that draws random numbers."""
 
 
 @dataclass

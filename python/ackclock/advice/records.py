@@ -1,4 +1,4 @@
-"""What advice consists of: a question, an answer in words, the rules behind it, and what a simulation made of it."""
+"""Records of advice: a question, an answer in words, the rules behind it, and what a simulation made of it."""
 
 import html
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ class Rule:
 
     @property
     def cells(self) -> list[str]:
-        """Its row in a table: what it says, whether it holds, and why."""
+        """The rule's row in a table: what it says, whether it holds, and why."""
         validity = "decided" if self.chosen else "holds" if self.valid else "not made for this"
         return [self.name, amount(self.value, self.unit), validity, self.reason]
 
@@ -68,7 +68,7 @@ class BeforeAfter:
 
     @property
     def cells(self) -> list[str]:
-        """Its row in a table: both means with their intervals, and the relative change."""
+        """The comparison's row in a table: both means with their intervals, and the relative change."""
         return [self.text, _estimate(self.before, self.unit), _estimate(self.after, self.unit), self._change]
 
     @property

@@ -23,11 +23,11 @@ CYCLES = 20
 """TCP cycles that the check simulates; the first two are not measured."""
 STEPS = 8
 STEP = 1.1
-"""Where the simulation still loses packets in slow start, the buffers grow by this factor, at most `STEPS` times."""
+"""Factor by which the buffers grow, at most `STEPS` times, while the simulation loses packets in slow start."""
 
 
 def advise_slow_start(bench: Bench, *, simulate: bool) -> Recommendation | None:
-    """Recommend buffers against the double slow start; None where the question does not arise."""
+    """Recommend buffers against the double slow start; None if the question does not arise."""
     scene, _ = lone_flow(bench.resolved)
     if scene is None or not scene.flow.sender.slow_starts_after_fast_retransmit or scene.slow_acks():
         return None
@@ -74,7 +74,7 @@ def sufficient_buffers(scene: Scene, access: float, nodes: list[Node]) -> list[f
 
 
 def _limited(scene: Scene, nodes: list[Node]) -> bool:
-    """Whether buffers, not the receiver, end the growth of the window."""
+    """Return whether buffers, not the receiver, end the growth of the window."""
     held = nodes[int(bottlenecks.avoidance_node([node.packet_rate for node in nodes]))] if nodes else None
     if held is None or held.buffer == inf:
         return False

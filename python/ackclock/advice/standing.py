@@ -21,7 +21,7 @@ DELAY = 0.6
 
 
 def advise_standing(bench: Bench, *, simulate: bool) -> Recommendation | None:
-    """Recommend the bottleneck's buffer for flows without end; None where the question does not arise."""
+    """Recommend the bottleneck's buffer for flows without end; None if the question does not arise."""
     resolved = bench.resolved
     found = _shared_bottleneck(resolved)
     if found is None:
@@ -71,7 +71,7 @@ def _shared_bottleneck(resolved: Resolved) -> tuple[list[Scene], Node] | None:
 
 
 def _fits(scene: Scene) -> bool:
-    """Tell whether the rules speak of a flow: it has no end, and no slow start follows a fast retransmit."""
+    """Return whether the rules apply to a flow: it has no end, and no slow start follows a fast retransmit."""
     flow = scene.flow
     return flow.is_endless and flow.sender.is_aimd and not flow.sender.slow_starts_after_fast_retransmit
 

@@ -19,9 +19,9 @@ _WHY = (
 )
 THRESHOLDS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 FLOORS = (0.0, 0.5, 1.0, 1.5, 2.0, 4.0)
-"""Of the timeout, in round trips of the path."""
+"""Least timeouts that are tried, in round trips of the path."""
 WORTH = 0.01
-"""A gain in goodput below this part is no reason to change anything."""
+"""Least relative gain in goodput for which a setting is changed."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Setting:
 
 
 def advise_timers(bench: Bench, *, simulate: bool) -> Recommendation | None:
-    """Search D and the least timeout for a delay that changes; None where it does not."""
+    """Search D and the least timeout for a delay that changes; None if it does not."""
     scene, _ = lone_flow(bench.resolved)
     if scene is None or not delay_processes(bench.resolved, scene.flow):
         return None
@@ -183,5 +183,5 @@ def _rules(scene: Scene, present: Setting, best: Setting) -> tuple[Rule, ...]:
 
 
 def _lossy(scene: Scene) -> bool:
-    """Whether packets can be lost at all."""
+    """Return whether packets can be lost at all."""
     return any(scene.resolved.links[index].loses for index in scene.flow.crossed)

@@ -20,7 +20,7 @@ WANTED = 0.9
 
 
 def advise_two_way(bench: Bench, *, simulate: bool) -> Recommendation | None:
-    """Recommend windows against ACK compression; None where the question does not arise, or of several pairs."""
+    """Recommend windows against ACK compression; None if the question does not arise, or of several pairs."""
     found = sides(bench.resolved)
     if isinstance(found, str) or len(found) > 1:
         return None

@@ -1,4 +1,4 @@
-"""What the variability of a delay does to the throughput under random losses (Altman, Barakat, Ramos 2004)."""
+"""Effect of the variability of a delay on the throughput under random losses (Altman, Barakat, Ramos 2004)."""
 
 from ackclock.advice.bench import Bench, before_after, of_flows
 from ackclock.advice.records import Recommendation, Rule
@@ -14,7 +14,7 @@ SLIGHT = 0.02
 
 
 def advise_variability(bench: Bench, *, simulate: bool) -> Recommendation | None:
-    """Say what the variation is worth; None where the model does not speak of the path."""
+    """Say what the variation is worth; None if the model does not apply to the path."""
     resolved = bench.resolved
     found = next(
         (one for one in predict_random_loss(resolved) if isinstance(one, ModelPrediction) and one.model == IN_TIME[0]),

@@ -17,11 +17,11 @@ SOURCE = "Zaragoza 2014, section 5.4.1"
 NEAR = 0.25
 """A buffer this near to the rule's is left as it is."""
 HALVINGS = 5
-"""How often the check halves the rule's buffer, as long as the loss stays below the wanted one."""
+"""Number of times that the check halves the rule's buffer, as long as the loss stays below the wanted one."""
 
 
 def advise_web(bench: Bench, *, simulate: bool) -> Recommendation | None:
-    """Recommend a buffer for a wanted loss; None where no web sources share a link."""
+    """Recommend a buffer for a wanted loss; None if no web sources share a link."""
     web = web_sources(bench.resolved)
     if isinstance(web, str):
         return None

@@ -1,4 +1,4 @@
-"""Which models speak of a scenario, and what they say.
+"""The models that apply to a scenario, and their predictions.
 
 A model is asked through one function, which gives its prediction or the reasons why it has none. The models know no
 scenario, and nothing here knows a result, except `predict_from_measured`, which is given a summary's flows, and

@@ -23,7 +23,7 @@ JUMP = (
     "Whether a jump of the delay causes a spurious loss detection (Abouzeid, Roy, section III, made exact)",
 )
 INSTANTS = 400
-"""Of a round, at which a jump is tried."""
+"""Number of instants of a round at which a jump is tried."""
 
 
 @dataclass(frozen=True)

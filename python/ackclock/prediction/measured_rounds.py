@@ -50,7 +50,7 @@ def predict_from_rounds(resolved: Resolved, rounds: "pd.DataFrame | None") -> li
 
 
 def _reaction(scene: Scene) -> Iterator[tuple[PoissonLoss, Halving]]:
-    """Give the losses of a flow that the model speaks of, and how they halve its window."""
+    """Give the losses of a flow that the model applies to, and how they halve its window."""
     flow = scene.flow
     match losses(scene.resolved, flow):
         case [PoissonLoss() as law] if scene.count == 1 and flow.is_endless and flow.sender.is_aimd:

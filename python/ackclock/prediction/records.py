@@ -17,7 +17,7 @@ Unit = Literal["bit/s", "pkt", "pkt/s", "s", "1", "%"]
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Where a run's summary has what was measured of a predicted number.
+    """Place in a run's summary of the measured value of a predicted number.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class ReferenceLine:
 
 @dataclass(frozen=True, slots=True)
 class ModelPrediction:
-    """What one model says of a scenario.
+    """Prediction of one model for a scenario.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class ModelPrediction:
     title : str
         Its name for people, with the source.
     subject : str
-        The flows or links that it speaks of.
+        The flows or links that it applies to.
     numbers : tuple of Number
         What it computes.
     sentences : tuple of str
@@ -170,14 +170,14 @@ class Inapplicable:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What the models say of a scenario.
+    """Predictions of all models for a scenario.
 
     Parameters
     ----------
     title : str
         The scenario's.
     applicable : tuple of ModelPrediction
-        The models that speak of it.
+        The models that apply to it.
     inapplicable : tuple of Inapplicable
         The others.
     """
@@ -207,7 +207,7 @@ class Prediction:
         return pd.DataFrame(rows, columns=["model", "subject", "key", "text", "value", "unit"])
 
     def to_dict(self) -> dict[str, Any]:
-        """Give plain data for JSON; a number without a value is None."""
+        """Give plain data for JSON; a number without a value is `None`."""
         content: dict[str, Any] = _finite(asdict(self))
         return content
 

@@ -30,7 +30,7 @@ Work = dict[tuple[str, str, bool], float]
 
 @dataclass(frozen=True)
 class Scene:
-    """A flow, or flows alike, on its path.
+    """A flow, or identical flows, on its path.
 
     Parameters
     ----------
@@ -45,12 +45,12 @@ class Scene:
 
     @property
     def name(self) -> str:
-        """The flow's."""
+        """Name of the flow."""
         return self.flow.name
 
     @property
     def count(self) -> int:
-        """Number of flows alike."""
+        """Number of identical flows."""
         return self.flow.count
 
     @property
@@ -60,17 +60,17 @@ class Scene:
 
     @property
     def there(self) -> tuple[int, ...]:
-        """The links on the way of the data."""
+        """The links on the path of the data."""
         return links_of(self.resolved, self.flow.path)
 
     @property
     def again(self) -> tuple[int, ...]:
-        """The links on the way of the ACKs."""
+        """The links on the path of the ACKs."""
         return links_of(self.resolved, self.flow.return_path)
 
     @property
     def forward(self) -> list[Node]:
-        """The links with a rate on the way of the data."""
+        """The links with a rate on the path of the data."""
         return nodes(self.resolved, self.flow.path, self.flow.packet_bytes)
 
     @property
@@ -83,7 +83,7 @@ class Scene:
 
     @property
     def back(self) -> list[Node]:
-        """The links with a rate on the way of the ACKs, counted in ACKs."""
+        """The links with a rate on the path of the ACKs, counted in ACKs."""
         return nodes(self.resolved, self.flow.return_path, self.flow.ack_bytes)
 
     @property
@@ -102,7 +102,7 @@ class Scene:
         return self.flow.sender.window_packets
 
     def slow_acks(self) -> list[str]:
-        """Say whether ACKs queue on their way back."""
+        """Say whether ACKs queue on the return path."""
         bottleneck = self.bottleneck
         if bottleneck is None:
             return []
@@ -158,7 +158,7 @@ def overloaded(work: Work) -> list[str]:
 
 
 def other_than_one(resolved: Resolved) -> list[str]:
-    """Say why a model of one TCP connection does not speak of the flows, where it does not."""
+    """Say why a model of one TCP connection does not apply to the flows, if it does not."""
     flows = sum(flow.count for flow in resolved.flows)
     if flows > 1:
         return [f"{plural(flows, 'flow')} run; the model is of one alone"]
@@ -166,7 +166,7 @@ def other_than_one(resolved: Resolved) -> list[str]:
 
 
 def other_than_bulk(resolved: Resolved) -> list[str]:
-    """Say why a model of plain TCP connections does not speak of the flows, where it does not."""
+    """Say why a model of plain TCP connections does not apply to the flows, if it does not."""
     match next((flow.kind for flow in resolved.flows if flow.kind != "tcp"), None):
         case "web":
             return ["web sources transfer and fall silent in turn; the model is of a connection that always has data"]

@@ -41,12 +41,12 @@ class Side:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the flows."""
+        """Names of the flows."""
         return tuple(scene.name for scene in self.scenes)
 
     @property
     def windows(self) -> list[float]:
-        """Of the receivers [pkt]."""
+        """Windows of the receivers [pkt]."""
         return [scene.max_window for scene in self.scenes]
 
 
@@ -62,7 +62,7 @@ def predict_two_way(resolved: Resolved) -> list[ModelPrediction | Inapplicable]:
 def sides(resolved: Resolved) -> list[tuple[Side, Side]] | str:
     """Sort the flows by way and direction, or say why they are not the model's.
 
-    Several ways must not share a link. (Channels of an ATM network do not: each has its rate for itself.)
+    Several ways must not share a link. (Channels of an ATM network do not: each has its rate of its own.)
     """
     others = other_than_bulk(resolved)
     if others:

@@ -19,7 +19,7 @@ LARGE_WINDOW = 10**6
 
 @dataclass(frozen=True)
 class WebSources:
-    """Sources alike, each with links of its own but for one.
+    """Identical sources, each with links of its own except one.
 
     Parameters
     ----------

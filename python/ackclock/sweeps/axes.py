@@ -34,7 +34,7 @@ class Axis:
     fields : tuple of str
         Dotted paths; the first one is the axis's name.
     rows : tuple of tuple
-        At each place on the axis a value for each field, as it would stand in the TOML.
+        At each place on the axis a value for each field, as in the TOML.
     """
 
     fields: tuple[str, ...]
@@ -68,7 +68,7 @@ def parse_axis(text: str) -> Axis:
     Raises
     ------
     SweepError
-        If it is none.
+        If it is not an axis.
 
     Examples
     --------
@@ -235,7 +235,7 @@ def _number(text: str) -> int | float:
 
 
 def _toml(value: object) -> str:
-    from ackclock.scenario.places import as_toml  # noqa: PLC0415  only for values that are no text
+    from ackclock.scenario.places import as_toml  # noqa: PLC0415  only for values that are not text
 
     return as_toml(value)
 

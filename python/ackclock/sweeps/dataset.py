@@ -59,7 +59,7 @@ def finished_points(plan: Plan, store: Store) -> Iterator[Finished]:
 
 
 def theory_name(model: ModelPrediction, number: Number, *, several: bool = False) -> str:
-    """Name the variable of a predicted number; its subject only where the model speaks of several."""
+    """Name the variable of a predicted number; its subject only if the model applies to several."""
     return f"theory_{model.model}_{number.key}" + (f"_{model.subject}" if several else "")
 
 
@@ -97,7 +97,7 @@ def as_dataset(plan: Plan, finished: list[Finished]) -> "xr.Dataset":
     xarray.Dataset
         Dimensions: the axes, then replication, flow, link. Variables: `flow_...`, `link_...` and `packets` as
         simulated, nan where a point has no such replication, flow or link; `theory_...` as predicted, nan where the
-        model does not speak of the point. Attributes say what was run, from which seed, by which version.
+        model does not apply to the point. Attributes say what was run, from which seed, by which version.
 
     Raises
     ------

@@ -61,7 +61,7 @@ class Plan:
 
     @property
     def warnings(self) -> dict[str, int]:
-        """What to check before trusting the numbers, with the number of points that it is said of."""
+        """Warnings to check before trusting the numbers, each with the number of its points."""
         return dict(Counter(warning for point in self.points for warning in point.warnings))
 
 
@@ -73,7 +73,7 @@ def plan(scenario: "Scenario", axes: Sequence[Axis]) -> Plan:
     SweepError
         If no axis is given, two hold one field, or there are too many points.
     ScenarioError
-        If a value is none that its field may have; its source names the point.
+        If a field may not have its value; its source names the point.
     """
     _check(scenario, axes)
     return Plan(scenario, tuple(axes), tuple(_points(scenario, axes)))

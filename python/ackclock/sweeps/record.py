@@ -60,7 +60,7 @@ def encode(replications: Sequence[Replication]) -> bytes:
 
 
 def is_whole(content: bytes) -> bool:
-    """Tell whether bytes are a point, undamaged."""
+    """Return whether bytes are a point, undamaged."""
     start = len(_MAGIC) + _DIGEST
     body = memoryview(content)[start:]
     return content[:start] == _MAGIC + hashlib.blake2b(body, digest_size=_DIGEST).digest()

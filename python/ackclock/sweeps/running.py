@@ -21,7 +21,7 @@ POLL_S = 0.1
 
 @dataclass(frozen=True)
 class Ran:
-    """What running a list of points took.
+    """Cost of running a list of points.
 
     Parameters
     ----------

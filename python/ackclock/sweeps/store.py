@@ -1,4 +1,4 @@
-"""Where finished points are kept, each by the name that its content gives it."""
+"""Stores of finished points, each by the name that its content gives it."""
 
 import os
 import socket
@@ -14,7 +14,7 @@ class Store(Protocol):
     """Finished points by name."""
 
     def has(self, key: str) -> bool:
-        """Tell whether a point is there, whole."""
+        """Return whether a point is there, whole."""
         ...
 
     def keep(self, key: str, content: bytes) -> None:
@@ -33,7 +33,7 @@ class Memory:
         self._points: dict[str, bytes] = {}
 
     def has(self, key: str) -> bool:
-        """Tell whether a point is there."""
+        """Return whether a point is there."""
         return key in self._points
 
     def keep(self, key: str, content: bytes) -> None:
@@ -61,7 +61,7 @@ class Folder:
         self._remove_abandoned()
 
     def has(self, key: str) -> bool:
-        """Tell whether a point is there, whole; a damaged file counts as none."""
+        """Return whether a point is there, whole; a damaged file counts as none."""
         try:
             return is_whole(self._file(key).read_bytes())
         except OSError:
