@@ -12,7 +12,7 @@ from ackclock.result import Result
 from ackclock.wording import number, seconds
 
 TOPIC = "false-alarms"
-QUESTION = "Which thresholds keep TCP from taking a jump of the delay for a loss?"
+QUESTION = "Which thresholds avoid spurious loss detection when the delay jumps?"
 _WHY = (
     "When the delay drops, packets overtake one another and bring duplicate ACKs; when it rises, ACKs come later than "
     "the timer expects. Both look like losses, and each costs half a window or more"

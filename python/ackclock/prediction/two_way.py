@@ -62,7 +62,7 @@ def predict_two_way(resolved: Resolved) -> list[ModelPrediction | Inapplicable]:
 def sides(resolved: Resolved) -> list[tuple[Side, Side]] | str:
     """Sort the flows by way and direction, or say why they are not the model's.
 
-    Several ways must not share a link. (Channels of an ATM network do not: each has its rate of its own.)
+    Several ways must not share a link. (Channels of an ATM network do not: each has a rate of its own.)
     """
     others = other_than_bulk(resolved)
     if others:
