@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ackclock.prediction import Prediction
 
     Origin = str | Path | Mapping[str, Any] | scenarios.Scenario | scenarios.Resolved
-    """What a scenario may be given as."""
+    """Forms in which a scenario may be given."""
 
 
 def run(

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Kind = Literal["simulation", "marks", "theory", "theory-2", "thick", "paper", "step", "band", "step-band", "guide"]
-"""How a curve is drawn: measured points joined by a line; those points alone; a dashed line; a dash-dotted one; a thick
+"""Styles of a curve: measured points joined by a line; those points alone; a dashed line; a dash-dotted one; a thick
 one; large open stars; a value that holds until the next; a band from `low` to `high`; such a band whose ends hold until
 the next; a thin grey line."""
 LineKind = Literal["theory", "limit", "whole"]
-"""How a straight line is drawn: dashed, dotted, solid."""
+"""Styles of a straight line: dashed, dotted, solid."""
 Array = NDArray[np.float64]
 
 
@@ -206,7 +206,7 @@ class Chart:
     size_inches: tuple[float, float] = (12.0, 7.5)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON: numbers, strings, lists; a number that is not finite is None."""
+        """Return plain data for JSON: numbers, strings, lists; a number that is not finite is `None`."""
         content: dict[str, Any] = _plain(asdict(self))
         return content
 

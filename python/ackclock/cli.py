@@ -83,7 +83,7 @@ def run(  # noqa: PLR0913  one argument an option
         bool, typer.Option("--picture/--no-picture", help="Draw cwnd and queues. Default: unless --json without --out.")
     ] = True,
 ) -> None:
-    """Simulate SCENARIO; print its flows, links, a verdict and the theory beside it, and draw cwnd and queues.
+    """Simulate SCENARIO; print its flows, links, a verdict and the theory, and draw cwnd and queues.
 
     The picture goes to DIR with --out, else to SCENARIO's name with .png in the current folder.
     Ctrl-C keeps the replications that are finished. Exit status: 0, 2 for bad input, 130 after Ctrl-C.
@@ -140,7 +140,7 @@ def predict(
     as_json: Annotated[bool, typer.Option("--json", help="Print the prediction as JSON.")] = False,
     overrides: Overrides = None,
 ) -> None:
-    """Say which models speak of SCENARIO and what they predict, and why the others do not."""
+    """Say which models apply to SCENARIO and what they predict, and why the others do not."""
     from ackclock import api  # noqa: PLC0415
     from ackclock.prediction.printing import print_prediction  # noqa: PLC0415
 
@@ -256,7 +256,7 @@ def reproduce(  # noqa: PLR0913  one argument an option
     ] = None,
     as_list: Annotated[bool, typer.Option("--list", help="List papers and items; make nothing.")] = False,
 ) -> None:
-    """Make the figures and tables of the papers again, beside what the papers say; report.html shows all.
+    """Make the figures and tables of the papers again, next to what the papers say; report.html shows all.
 
     Finished simulations are kept: the same command goes on where an earlier one was interrupted or killed. Exit status:
     0 whatever the verdicts are, 2 for bad input, 130 after Ctrl-C.

@@ -26,7 +26,7 @@ POLL_S = 0.1
 
 @dataclass(frozen=True)
 class RunOutcome(Sequence[Replication]):
-    """What a run left: the finished replications, and how it ended.
+    """Outcome of a run: the finished replications, and how it ended.
 
     Parameters
     ----------

@@ -43,11 +43,11 @@ class Fault:
 
 
 class AckclockError(Exception):
-    """What every exception that ackclock raises on purpose derives from."""
+    """Base class of every exception that ackclock raises on purpose."""
 
 
 class UnitError(AckclockError, ValueError):
-    """A text that is no quantity.
+    """A text that is not a quantity.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a resolved scenario says of its paths."""
+"""Paths of a resolved scenario."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -48,14 +48,14 @@ def empty_round_trip_s(resolved: Resolved, flow: ResolvedFlow) -> float:
 
 
 def meets_acks(resolved: Resolved) -> bool:
-    """Tell whether data of one flow and ACKs of another cross the same link."""
+    """Return whether data of one flow and ACKs of another cross the same link."""
     data = {link for flow in resolved.flows for link in flow.path}
     acks = {link for flow in resolved.flows for link in flow.return_path}
     return bool(data & acks)
 
 
 def host_of(resolved: Resolved, path: Sequence[int]) -> SimplexLink | None:
-    """Give the host at the end of a way, the element of its process; None where the end takes no time."""
+    """Give the host at the end of a way, the element of its process; None if the end takes no time."""
     last = resolved.links[path[-1]] if path else None
     return last if last is not None and last.kind == "host" else None
 

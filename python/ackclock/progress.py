@@ -1,4 +1,4 @@
-"""How far a run is: a bar for people, now and then a line for files and pipes."""
+"""Progress of a run: a bar for people, now and then a line for files and pipes."""
 
 import sys
 import time
@@ -13,7 +13,7 @@ LINE_EVERY_S = 30.0
 
 
 class ProgressBar:
-    """Shows a bar on standard error once a run has taken a second; where that is no terminal, a line every half minute.
+    """Shows a bar on standard error once a run has taken a second; if that is not a terminal, a line every 30 s.
 
     Call it with the fraction done and the number of replications, or points, finished.
 
@@ -72,7 +72,7 @@ class ProgressBar:
             sys.stderr.flush()
 
     def _open(self) -> None:
-        from rich.console import Console  # noqa: PLC0415  most runs are over before a bar is due
+        from rich.console import Console  # noqa: PLC0415  most runs are over before a bar is shown
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 
         columns = (

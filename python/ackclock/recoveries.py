@@ -1,4 +1,4 @@
-"""How flows recover from losses: the counts of [engset, section 5.4.3], tables 7 and 8, for any flow."""
+"""Recoveries of flows from losses: the counts of [engset, section 5.4.3], tables 7 and 8, for any flow."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,7 +30,7 @@ COUNTS = (
     "recovery_sent_on_end",
     "recovery_s",
 )
-"""What the engine counts for each flow from warm-up to the end."""
+"""Counters of the engine for each flow from warm-up to the end."""
 RECOVERY_QUANTITIES = (*COUNTS, "stalled_mean_s", "recovery_mean_s", "recovery_rate_bps")
 ALL_FLOWS = "all flows"
 """Name of the row of sums; no flow can have it."""

@@ -13,7 +13,7 @@ Columns = dict[str, NDArray[Any]]
 
 
 class SourceTables(TypedDict):
-    """What the sources of one [[flow]] measured of their transfers: by size, by the number of active ones."""
+    """Measurements of transfers by the sources of one [[flow]]: by size, by the number of active ones."""
 
     entry: int
     started: int

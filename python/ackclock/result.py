@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Result:
-    """What one scenario gave.
+    """Result of one scenario.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class Result:
 
     @property
     def interrupted(self) -> bool:
-        """Whether the run ended before all replications had finished."""
+        """Return whether the run ended before all replications had finished."""
         if self.summary["deterministic"]:
             return False
         precision, finished = self.summary.get("precision"), self.summary["replications"]
@@ -171,12 +171,12 @@ class Result:
 
     @property
     def transfers(self) -> pd.DataFrame:
-        """What web sources measured of their transfers, by size: a row a class of sizes, [[flow]] and replication."""
+        """Measurements of web sources of their transfers, by size: a row a class of sizes, [[flow]] and replication."""
         return self._measured(TRANSFERS)
 
     @property
     def active(self) -> pd.DataFrame:
-        """How long each number of web sources was active: a row a number, [[flow]] and replication."""
+        """Time for which each number of web sources was active: a row a number, [[flow]] and replication."""
         return self._measured(ACTIVE)
 
     @property

@@ -17,7 +17,7 @@ class TableText:
     rows: list[list[str]]
     note: str = ""
     words: frozenset[int] = frozenset()
-    """The columns besides the first that hold words: they wrap, and stand to the left."""
+    """The columns except the first that hold words: they wrap, aligned to the left."""
 
 
 def rich_table(table: TableText) -> "RenderableType":

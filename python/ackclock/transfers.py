@@ -1,4 +1,4 @@
-"""What sources of transfers measured themselves: rates and times by size, and how many were active for how long."""
+"""Measurements by sources of transfers: rates and times by size, and how many were active for how long."""
 
 from collections.abc import Sequence
 from typing import Any

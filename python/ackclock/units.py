@@ -37,7 +37,7 @@ UNIT_PATTERNS: Final[dict[Unit, str]] = {
 """The spellings of each unit, as regular expressions that Python and JSON Schema both read."""
 
 NUMBER_PATTERN: Final = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-"""How the number of a quantity is written."""
+"""Pattern of the number of a quantity."""
 
 _QUANTITY = re.compile(rf"(?P<number>{NUMBER_PATTERN})\s*(?P<unit>.*)", re.DOTALL)
 _NOT_FINITE = re.compile(r"[+-]?(?:inf|nan|infinity)\b", re.IGNORECASE)

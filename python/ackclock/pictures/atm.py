@@ -78,7 +78,7 @@ def cell_panel(resolved: Resolved, cells: pd.DataFrame) -> Panel:
 
 
 def _longest(rows: pd.DataFrame, edges: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> pd.DataFrame:
-    """Return the largest value between each two edges; 0 where there is none."""
+    """Return the largest value between each two edges; 0 if it has none."""
     bins = len(edges) - 1
     index = np.minimum(np.searchsorted(edges, rows["time_s"], side="right") - 1, bins - 1)
     most = pd.Series(rows["value"].to_numpy()).groupby(index).max().reindex(range(bins), fill_value=0.0)

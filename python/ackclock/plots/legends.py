@@ -11,7 +11,7 @@ from ackclock.charts import Chart, Panel
 from ackclock.plots.curves import shown
 
 Handles = dict[str, Any]
-"""What a legend shows by label."""
+"""Entries of a legend by label."""
 
 LETTERS_OF_A_ROW = 110
 WIDE_SIZE, NARROW_SIZE, TITLE_SIZE = 12.0, 9.5, 11.0
@@ -19,7 +19,7 @@ WIDE_SIZE, NARROW_SIZE, TITLE_SIZE = 12.0, 9.5, 11.0
 LETTER_WIDTH, LETTER_HEIGHT = 0.56, 1.63
 """Width of a letter and height of a row relative to the size of the letters."""
 HANDLE_WIDTH = 46.0
-"""Room that an entry takes beside its label [pt]."""
+"""Width of an entry without its label [pt]."""
 AXIS_ROOM = 47.0
 """Room that labels of the y axis take [pt]."""
 MARGIN_ROOM = 165.0
