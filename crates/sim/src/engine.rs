@@ -142,8 +142,11 @@ impl Engine {
     /// Returns the results of a finished run.
     pub fn finish(mut self, cpu_s: f64) -> Outcome {
         for flow in 0..self.senders.len() as u32 {
-            let cwnd = self.senders[flow as usize].sender.cwnd();
-            self.add_cwnd(flow, self.network.measurement.end, cwnd);
+            let slot = &self.senders[flow as usize];
+            // Datagrams have no congestion window.
+            if slot.datagrams.is_none() {
+                self.add_cwnd(flow, self.network.measurement.end, slot.sender.cwnd());
+            }
         }
         // The memory is free for the results.
         self.senders = Vec::new();
