@@ -8,7 +8,7 @@ import pytest
 
 import ackclock.scenario.contract as kept
 from ackclock import _engine
-from ackclock.scenario import ScenarioError, load, schema, schema_atm, schema_traffic
+from ackclock.scenario import ScenarioError, load, schema_atm, schema_links, schema_tcp, schema_traffic
 
 CONTRACT = Path(kept.__file__).with_name("contract.json")
 
@@ -22,20 +22,20 @@ def test_the_kept_contract_is_the_engines(request: pytest.FixtureRequest) -> Non
 
 
 NAMES = {
-    "flows[].sender.dialect": schema.DialectName,
-    "flows[].sender.recovery": schema.RecoveryName,
-    "flows[].sender.slow_start_while": schema.SlowStartName,
-    "flows[].sender.increase": schema.IncreaseName,
-    "flows[].sender.partial_ack_timer": schema.PartialAckTimerName,
-    "flows[].sender.rto.estimator": schema.EstimatorName,
-    "flows[].sender.rto.sample": schema.SampleName,
-    "links[].counting": schema.CountingName,
-    "links[].queue.discipline": schema.DisciplineName,
-    "links[].queue.victim (red)": schema.RedVictimName,
-    "links[].queue.victim (priority)": schema.PriorityVictimName,
-    "links[].loss.applies_to": schema.CrossingName,
-    "links[].loss.law.model": schema.LossModelName,
-    "links[].delay_process.order": schema.OrderName,
+    "flows[].sender.dialect": schema_tcp.DialectName,
+    "flows[].sender.recovery": schema_tcp.RecoveryName,
+    "flows[].sender.slow_start_while": schema_tcp.SlowStartName,
+    "flows[].sender.increase": schema_tcp.IncreaseName,
+    "flows[].sender.partial_ack_timer": schema_tcp.PartialAckTimerName,
+    "flows[].sender.rto.estimator": schema_tcp.EstimatorName,
+    "flows[].sender.rto.sample": schema_tcp.SampleName,
+    "links[].counting": schema_links.CountingName,
+    "links[].queue.discipline": schema_links.DisciplineName,
+    "links[].queue.victim (red)": schema_links.RedVictimName,
+    "links[].queue.victim (priority)": schema_links.PriorityVictimName,
+    "links[].loss.applies_to": schema_links.CrossingName,
+    "links[].loss.law.model": schema_links.LossModelName,
+    "links[].delay_process.order": schema_links.OrderName,
     "flows[].traffic.kind": schema_traffic.TrafficName,
     "flows[].traffic.size.law": schema_traffic.SizeLawName,
     "flows[].traffic.on.law": schema_traffic.TimeLawName,
@@ -51,7 +51,7 @@ def test_users_choose_among_the_engines_names(field: str) -> None:
 
 def test_users_choose_among_the_engines_kinds_of_delay() -> None:
     # For the engine the trace in a file is a list of steps.
-    assert {*get_args(schema.DelayKindName)} - {"trace"} == {*kept.AXES["links[].delay_process.law.kind"]}
+    assert {*get_args(schema_links.DelayKindName)} - {"trace"} == {*kept.AXES["links[].delay_process.law.kind"]}
 
 
 @pytest.mark.parametrize(

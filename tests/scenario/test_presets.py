@@ -8,7 +8,7 @@ import pytest
 from ackclock.scenario import ScenarioError, load, preset_names
 from ackclock.scenario.presets import inherited
 from ackclock.scenario.resolved_tcp import ReceiverSettings, RtoSettings, SenderSettings
-from ackclock.scenario.schema import DEFAULT_PRESET, Rto, Tcp
+from ackclock.scenario.schema_tcp import DEFAULT_PRESET, Rto, Tcp
 from ackclock.scenario.tcp import preset, receiver_settings, sender_settings
 
 

@@ -13,7 +13,7 @@ from ackclock.prediction import Inapplicable, ModelPrediction, predict_from_meas
 from ackclock.prediction.scene import NOT_AIMD, drop_factor
 from ackclock.scenario import Resolved, ScenarioError, resolved_tcp
 from ackclock.scenario.resolved_tcp import ADDITIVE_INCREASES, RECOVERIES
-from ackclock.scenario.schema import IncreaseName, RecoveryName
+from ackclock.scenario.schema_tcp import IncreaseName, RecoveryName
 from fakes import make_flow, make_link, make_resolved
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"

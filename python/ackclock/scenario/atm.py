@@ -20,8 +20,9 @@ from ackclock.scenario.resolved_atm import (
     PortSettings,
     ShareAllocation,
 )
-from ackclock.scenario.schema import DROP_TAIL, Trace
+from ackclock.scenario.schema import Trace
 from ackclock.scenario.schema_atm import Abr, AtmLink, Channel, CrossTraffic, IpServiceName
+from ackclock.scenario.schema_links import DROP_TAIL
 
 _USER_SHARE = 30 / 32 * 48 / 53
 """Fraction of a cell rate that is left without the RM cells of both directions and the headers of cells."""

@@ -30,17 +30,9 @@ from ackclock.scenario.network import (
 from ackclock.scenario.places import Places, ordinal
 from ackclock.scenario.read import Draft
 from ackclock.scenario.resolved_queues import ByteBuffer
-from ackclock.scenario.schema import (
-    LONGEST_RUN_S,
-    MOST_BUFFER_BYTES,
-    MOST_CROSSINGS,
-    MOST_FLOWS,
-    MOST_LINKS,
-    Flow,
-    PriorityVictimName,
-    Queue,
-    RedVictimName,
-)
+from ackclock.scenario.schema import MOST_CROSSINGS, MOST_FLOWS, MOST_LINKS, Flow
+from ackclock.scenario.schema_kinds import LONGEST_RUN_S, MOST_BUFFER_BYTES
+from ackclock.scenario.schema_links import PriorityVictimName, Queue, RedVictimName
 from ackclock.scenario.source import Location
 from ackclock.scenario.suggestions import did_you_mean
 from ackclock.scenario.tcp import completed

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from ackclock.errors import Fault
 from ackclock.scenario.places import Places
-from ackclock.scenario.schema import Flow, Rto
+from ackclock.scenario.schema import Flow
+from ackclock.scenario.schema_tcp import Rto
 from ackclock.scenario.source import Location
 from ackclock.scenario.tcp import completed, window_packets
 from ackclock.units import show

@@ -8,7 +8,7 @@ from ackclock.scenario.resolved_links import (
     PoissonLoss,
     TimesLoss,
 )
-from ackclock.scenario.schema import LOSS_FIELDS, Loss
+from ackclock.scenario.schema_links import LOSS_FIELDS, Loss
 from ackclock.scenario.tables import check_fields
 
 

@@ -9,8 +9,9 @@ from ackclock.scenario.delays import delay_law
 from ackclock.scenario.losses import loss_law
 from ackclock.scenario.resolved_links import DelayLaw, LossLaw
 from ackclock.scenario.resolved_queues import ByteBuffer, PacketBuffer
-from ackclock.scenario.schema import DROP_TAIL, CountingName, DelayProcess, Flow, Link, Loss, Queue
+from ackclock.scenario.schema import Flow
 from ackclock.scenario.schema_hosts import Host
+from ackclock.scenario.schema_links import DROP_TAIL, CountingName, DelayProcess, Link, Loss, Queue
 from ackclock.scenario.source import Location
 from ackclock.scenario.tables import TableError
 from ackclock.units import Quantity

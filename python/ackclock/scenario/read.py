@@ -12,9 +12,10 @@ from ackclock.scenario.atm import AtmTables
 from ackclock.scenario.entries import Table
 from ackclock.scenario.fields import FieldError, Kind, toml_type
 from ackclock.scenario.places import Places
-from ackclock.scenario.schema import Flow, Form, Link, Run, Trace, kind_of
+from ackclock.scenario.schema import Flow, Form, Run, Trace, kind_of
 from ackclock.scenario.schema_atm import AtmLink, Channel, CrossTraffic
 from ackclock.scenario.schema_hosts import Host
+from ackclock.scenario.schema_links import Link
 from ackclock.scenario.source import Location
 from ackclock.scenario.suggestions import did_you_mean
 

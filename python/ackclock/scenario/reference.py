@@ -16,24 +16,11 @@ from ackclock.scenario.lists import ListOf
 from ackclock.scenario.percent import Percent
 from ackclock.scenario.places import as_toml
 from ackclock.scenario.presets import preset_names, preset_tables
-from ackclock.scenario.schema import (
-    DelayProcess,
-    DelayState,
-    Flow,
-    Form,
-    Link,
-    Loss,
-    Precision,
-    Queue,
-    Reverse,
-    Rto,
-    Run,
-    Tcp,
-    Trace,
-    kind_of,
-)
+from ackclock.scenario.schema import Flow, Form, Precision, Run, Trace, kind_of
 from ackclock.scenario.schema_atm import Abr, AtmLink, Channel, ChannelReverse, CrossTraffic
 from ackclock.scenario.schema_hosts import Host
+from ackclock.scenario.schema_links import DelayProcess, DelayState, Link, Loss, Queue, Reverse
+from ackclock.scenario.schema_tcp import Rto, Tcp
 from ackclock.scenario.schema_traffic import Period, Size, Traffic
 
 _MODELS: dict[str, type[Table]] = {

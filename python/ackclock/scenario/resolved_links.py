@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field
 
 from ackclock.scenario.contract import RANGES, count_within, within
 from ackclock.scenario.resolved_queues import Buffer, QueueSettings
-from ackclock.scenario.schema import CountingName
+from ackclock.scenario.schema_links import CountingName
 
 CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 

@@ -6,10 +6,7 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
 from ackclock.scenario.contract import within
-from ackclock.scenario.schema import (
-    PriorityVictimName,
-    RedVictimName,
-)
+from ackclock.scenario.schema_links import PriorityVictimName, RedVictimName
 
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 from pydantic import ConfigDict
 
 from ackclock.scenario.contract import within
-from ackclock.scenario.schema import (
+from ackclock.scenario.schema_tcp import (
     DialectName,
     EstimatorName,
     IncreaseName,

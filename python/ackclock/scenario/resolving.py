@@ -20,7 +20,8 @@ from ackclock.scenario.resolved_flows import ResolvedFlow
 from ackclock.scenario.resolved_links import DelayProcessSettings, LossSettings, ProcessingSettings, SimplexLink
 from ackclock.scenario.resolved_queues import PlainQueue, PriorityQueue, QueueSettings, RedQueue
 from ackclock.scenario.scenario import Scenario
-from ackclock.scenario.schema import Flow, Queue
+from ackclock.scenario.schema import Flow
+from ackclock.scenario.schema_links import Queue
 from ackclock.scenario.source import Source
 from ackclock.scenario.tcp import receiver_settings, sender_settings
 from ackclock.scenario.traffic import is_tcp, resolved_traffic

@@ -11,8 +11,9 @@ from ackclock.scenario.check import checker_of
 from ackclock.scenario.override import overridden
 from ackclock.scenario.places import Places
 from ackclock.scenario.read import read_form
-from ackclock.scenario.schema import Flow, Link, Run, Trace
+from ackclock.scenario.schema import Flow, Run, Trace
 from ackclock.scenario.schema_hosts import Host
+from ackclock.scenario.schema_links import Link
 from ackclock.scenario.source import Source, read_source
 from ackclock.scenario.warn import Warner, Warning_
 

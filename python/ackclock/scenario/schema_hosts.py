@@ -2,19 +2,17 @@
 
 from typing import Annotated
 
-from ackclock.scenario.amounts import Amount, Span
+from ackclock.scenario.amounts import Amount
 from ackclock.scenario.entries import Table, entry
-from ackclock.scenario.fields import Text
+from ackclock.scenario.schema_kinds import TIME, name_of
 
-_TIME = Amount("50 us", (Span("s", 0, 1e5, "0 to 1e5 s"),))
+_TIME = Amount("50 us", (TIME,))
 
 
 class Host(Table):
     """A host with one process for all TCP: it handles what arrives, data and ACKs alike, one packet after the other."""
 
-    name: Annotated[str, Text(64, "server", "[A-Za-z0-9_][A-Za-z0-9_-]*", "a name of letters, digits, _ and -")] = (
-        entry("name by which flows say where they begin and end")
-    )
+    name: Annotated[str, name_of("server")] = entry("name by which flows say where they begin and end")
     processing: Annotated[float, _TIME] = entry("time that it takes for each data packet, and for each ACK")
     ack_processing: Annotated[float | None, _TIME] = entry(
         "time that it takes for each ACK", None, words="as `processing`"

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from ackclock.scenario.presets import preset_tables
 from ackclock.scenario.resolved_tcp import ReceiverSettings, RtoSettings, SenderSettings
-from ackclock.scenario.schema import Tcp
+from ackclock.scenario.schema_tcp import Tcp
 from ackclock.units import Quantity
 
 T = TypeVar("T")

@@ -1,0 +1,89 @@
+"""The tables of a flow's TCP: its preset with the axes in which it is another, and the retransmission timer."""
+
+from typing import Annotated, Any, Literal
+
+from ackclock.scenario.amounts import Amount, Span
+from ackclock.scenario.entries import Table, entry
+from ackclock.scenario.fields import Choice, Count, Flag, Number
+from ackclock.scenario.presets import preset_names
+from ackclock.scenario.schema_kinds import TIME, choice, most
+from ackclock.units import Quantity
+
+DEFAULT_PRESET = "newreno-rfc6582"
+
+DialectName = Literal["ns2", "rfc", "engset"]
+RecoveryName = Literal["old-tahoe", "tahoe", "reno", "newreno"]
+SlowStartName = Literal["below", "at-or-below"]
+IncreaseName = Literal["reciprocal", "reciprocal-floor", "counted"]
+PartialAckTimerName = Literal["slow-but-steady", "impatient"]
+EstimatorName = Literal["ticks", "rfc6298"]
+SampleName = Literal["per-round", "per-ack", "per-ack-karn"]
+
+_TIMEOUT = Span("s", 1e-6, 1e5, "1 us to 1e5 s")
+_WINDOW = (Span("pkt", 1, 1e9, "1 to 1e9 pkt"), Span("B", 1, 1e15, "1 to 1e15 B"))
+_BURST = (Span("pkt", 1, 1e6, "1 to 1e6 pkt"), Span("B", 1, 1e11, "1 to 1e11 B"))
+_DUPACKS = Count(1, most("flows[].sender.dupack_threshold"), 3, ("infinite",))
+_ACK_EVERY = Count(1, most("flows[].receiver.ack_every"), 2)
+Window = Annotated[Quantity | None, Amount("4 pkt", _BURST)]
+WindowLimit = Annotated[Quantity | None, Amount("64 KiB", _WINDOW, ("unlimited",))]
+WindowThreshold = Annotated[Quantity | None, Amount("20 pkt", _WINDOW, ("max-window",))]
+
+
+def _preset(text: str) -> Any:
+    """Describe a field whose default is the preset's."""
+    return entry(text, None, words="the preset's")
+
+
+class Rto(Table):
+    """Settings of the retransmission timer."""
+
+    estimator: Annotated[EstimatorName | None, choice("estimator", EstimatorName)] = _preset(
+        "integer arithmetic on a coarse clock (ticks, as in ns-2 and BSD) or RFC 6298"
+    )
+    sample: Annotated[SampleName | None, choice("way of sampling", SampleName)] = _preset(
+        "round-trip times measured: one a round; or, by time stamps, one for each ACK (per-ack), or for each but those "
+        "of packets sent again (per-ack-karn)"
+    )
+    k: Annotated[int | None, Count(1, 1000, 4)] = _preset("weight of the variation: RTO = SRTT + k RTTVAR")
+    granularity: Annotated[float | None, Amount("100 ms", (TIME,))] = _preset("tick of the clock; 0 is an exact one")
+    min: Annotated[float | None, Amount("200 ms", (TIME,))] = _preset(
+        'least timeout; with estimator = "ticks" it is never below two ticks, so "0 s" means twice the granularity'
+    )
+    max: Annotated[float | None, Amount("60 s", (_TIMEOUT,))] = _preset("largest timeout")
+    initial: Annotated[float | None, Amount("3 s", (_TIMEOUT,))] = _preset(
+        "timeout before the first round-trip time is known"
+    )
+    max_backoff: Annotated[int | None, Count(1, 10**9, 64)] = _preset("largest factor of exponential backoff")
+    clock_phase: Annotated[float | None, Number(0, 1, 0.5, from_low=True)] = _preset(
+        "ticks: how far the coarse clock is into a tick at time zero, as a fraction of the tick"
+    )
+
+
+class Tcp(Table):
+    """TCP of a flow: a preset, and the axes in which it is another. What is not given is the preset's."""
+
+    preset: Annotated[str, Choice("preset", preset_names())] = entry("the combination to start from", DEFAULT_PRESET)
+    dialect: Annotated[DialectName | None, choice("dialect", DialectName)] = _preset(
+        "whose rules hold where the axes leave room: ns-2's, the RFCs' to the letter, or the RFCs' with the choices of "
+        "the paper on the TCP-modified Engset model, section 3.1"
+    )
+    recovery: Annotated[RecoveryName | None, choice("recovery", RecoveryName)] = _preset(
+        "what follows a detected loss; old-tahoe has timeouts only"
+    )
+    initial_window: Window = _preset("cwnd at the start; bytes are turned into whole packets")
+    initial_ssthresh: WindowThreshold = _preset("ssthresh at the start")
+    max_window: WindowLimit = _preset("the receiver's window, in whole packets")
+    slow_start_while: Annotated[SlowStartName | None, choice("convention", SlowStartName)] = _preset(
+        "slow start while cwnd < ssthresh, or while cwnd <= ssthresh"
+    )
+    increase: Annotated[IncreaseName | None, choice("increase", IncreaseName)] = _preset(
+        "congestion avoidance: 1/cwnd an ACK, 1/floor(cwnd) an ACK, or 1 after a window of counted ACKs"
+    )
+    dupack_threshold: Annotated[int | None, _DUPACKS] = _preset("duplicate ACKs that make a fast retransmit")
+    limited_transmit: Annotated[bool | None, Flag()] = _preset("new data at the first duplicate ACKs (RFC 3042)")
+    partial_ack_timer: Annotated[PartialAckTimerName | None, choice("variant", PartialAckTimerName)] = _preset(
+        "NewReno: timer restarted at each partial ACK, or at the first only (RFC 6582)"
+    )
+    ack_every: Annotated[int | None, _ACK_EVERY] = _preset("the receiver acknowledges every n-th packet")
+    ack_delay: Annotated[float | None, Amount("100 ms", (TIME,))] = _preset("longest delay of such an ACK")
+    rto: Rto = entry("retransmission timer", Rto(), words="the preset's")
