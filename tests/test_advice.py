@@ -130,8 +130,8 @@ def test_unequal_rates_get_windows_of_the_same_duration() -> None:
     assert there / back == pytest.approx(131 / 30, rel=0.03)
 
 
-def test_a_floor_of_the_timer_ends_false_timeouts() -> None:
-    found = topic(ackclock.advise(SCENARIOS / "mobile-delay-steps.toml"), "false-alarms")
+def test_a_floor_of_the_timer_ends_spurious_timeouts() -> None:
+    found = topic(ackclock.advise(SCENARIOS / "mobile-delay-steps.toml"), "spurious-retransmissions")
     assert set(found.changes) == {"flow.transfer.tcp.rto.min"}
     assert mean(row(found, "timeouts").before) == 1.0
     assert mean(row(found, "timeouts").after) == 0.0
@@ -143,14 +143,16 @@ def test_overtaking_wants_more_duplicate_acks() -> None:
     states = [{"delay": f"{d} ms", "least_stay": f"{d + 8} ms", "mean_extra": f"{d / 5} ms"} for d in (92, 292)]
     process = {"kind": "alternating", "states": states, "order": "overtake"}
     changes = {"link.radio.delay_process": process, "flow.transfer.tcp.max_window": "12 pkt", "run.duration": "100 s"}
-    found = topic(ackclock.advise(SCENARIOS / "mobile-delay-steps.toml", overrides=changes), "false-alarms")
+    found = topic(ackclock.advise(SCENARIOS / "mobile-delay-steps.toml", overrides=changes), "spurious-retransmissions")
     assert found.changes["flow.transfer.tcp.dupack_threshold"] in {6, 8, 12, "infinite"}
     goodput = row(found, "goodput")
     assert mean(goodput.after) > 1.2 * mean(goodput.before)
 
 
 def test_a_constant_delay_raises_no_question_of_alarms() -> None:
-    assert all(one.topic != "false-alarms" for one in ackclock.advise(ACCESS, simulate=False).recommendations)
+    assert all(
+        one.topic != "spurious-retransmissions" for one in ackclock.advise(ACCESS, simulate=False).recommendations
+    )
 
 
 def test_a_delay_that_varies_is_worth_what_the_chain_says() -> None:

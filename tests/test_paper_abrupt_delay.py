@@ -1,4 +1,4 @@
-"""The conditions for false alarms after a jump of the delay, derived in ackclock.models.abrupt_delay, in the engine."""
+"""The conditions of ackclock.models.abrupt_delay for spurious losses after a jump of the delay, in the engine."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -60,7 +60,7 @@ def test_a_jump_up_lets_the_timer_expire_exactly_where_the_condition_says(window
     for instant in (np.arange(INSTANTS) + 0.37) * old / INSTANTS:
         for new in (0.21, 0.25, 0.2937, 0.2973, 0.3, 0.35, 0.3931, 0.41, 0.6):
             step = abrupt_delay.step_in_round(window, RATE, old, step_instant=instant)
-            expected = abrupt_delay.false_timeout(step, new, rto)
+            expected = abrupt_delay.spurious_timeout(step, new, rto)
             found = simulate(window, old, new, start + instant).summary["flows"][0]["timeouts"]["mean"]
             assert (found > 0) == bool(expected.happens), (window, instant, new, rto, expected)
 
@@ -72,7 +72,7 @@ def test_a_jump_down_brings_duplicates_exactly_where_the_condition_says(window: 
     for instant in (np.arange(INSTANTS) + 0.37) * old / INSTANTS:
         for new in (0.0111, 0.0271, 0.0513, 0.1, 0.1277, 0.1511, 0.1733, 0.19):
             step = abrupt_delay.step_in_round(window, RATE, old, step_instant=instant)
-            expected = abrupt_delay.false_fast_retransmit(step, new, 3)
+            expected = abrupt_delay.spurious_fast_retransmit(step, new, 3)
             found = simulate(window, old, new, start + instant).summary["flows"][0]["fast_retransmits"]["mean"]
             assert (found > 0) == bool(expected.happens), (window, instant, new, expected)
 
@@ -81,8 +81,8 @@ def test_the_scan_has_both_outcomes() -> None:
     """Figures 1 to 4 lie in it: windows of 13 and 26, steps to 0.3 and 0.1 s."""
     instants = (np.arange(INSTANTS) + 0.37) * 0.2 / INSTANTS
     step = abrupt_delay.step_in_round(np.array(WINDOWS)[:, None], RATE, 0.2, step_instant=instants)
-    timeouts = np.asarray(abrupt_delay.false_timeout(step, 0.3, 0.2004).happens)
-    retransmits = np.asarray(abrupt_delay.false_fast_retransmit(step, 0.1, 3).happens)
+    timeouts = np.asarray(abrupt_delay.spurious_timeout(step, 0.3, 0.2004).happens)
+    retransmits = np.asarray(abrupt_delay.spurious_fast_retransmit(step, 0.1, 3).happens)
     for happens in (timeouts, retransmits):
         assert 0.1 < happens.mean() < 0.9
         assert happens[WINDOWS.index(13)].any()

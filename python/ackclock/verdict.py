@@ -46,7 +46,7 @@ def verdict(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> s
         *_bottleneck(busiest, links),
         *_losses(resolved, links, busiest),
         *_recovery(resolved, flows),
-        *_false_alarms(flows),
+        *_spurious_retransmissions(flows),
         *_window_limit(resolved, flows, links),
         *_standing_queue(resolved, flows, busiest),
         *_transfers(resolved, flows),
@@ -183,13 +183,13 @@ def _recovery(resolved: Resolved, flows: Sequence[Row]) -> Iterator[str]:
         yield f"{plural(timeouts, 'timeout')} and {plural(fast, 'fast retransmit')}"
 
 
-def _false_alarms(flows: Sequence[Row]) -> Iterator[str]:
+def _spurious_retransmissions(flows: Sequence[Row]) -> Iterator[str]:
     found, total = [], 0.0
     for kind, what in (("timeouts", "timeout"), ("fast_retransmits", "fast retransmit")):
-        false, all_of = (sum(mean(flow, key) for flow in flows) for key in (f"spurious_{kind}", kind))
-        if false > 0.0:
-            found.append(f"{number(false)} of {plural(all_of, what)}")
-            total += false
+        spurious, all_of = (sum(mean(flow, key) for flow in flows) for key in (f"spurious_{kind}", kind))
+        if spurious > 0.0:
+            found.append(f"{number(spurious)} of {plural(all_of, what)}")
+            total += spurious
     if found:
         verb = "was" if total == 1.0 else "were"
         yield f"{' and '.join(found)} {verb} spurious (nothing had been dropped)"

@@ -37,14 +37,14 @@ def test_round_trips_of_a_step_include_the_service_of_the_link() -> None:
     assert samples.loc[samples["time_s"] > 6.3, "rtt_s"].to_numpy() == pytest.approx(0.1)
 
 
-def test_a_false_fast_retransmit_halves_the_window_and_a_true_timeout_is_not_false() -> None:
+def test_a_spurious_fast_retransmit_halves_the_window_and_a_timeout_after_a_loss_is_not_spurious() -> None:
     found = run(path.step(0.2, 0.1, 20, {}, 6.07))
-    assert len(steps.false_losses(found, "fast-retransmit")) == 1
-    assert steps.all_false(found, "fast-retransmit")
+    assert len(steps.spurious_losses(found, "fast-retransmit")) == 1
+    assert steps.all_spurious(found, "fast-retransmit")
     assert steps.window_after(found) == pytest.approx(10.0, abs=1.0)
     lossy = run(path.step(0.2, 0.2, 2, {"link.path.loss": {"model": "packets", "packets": [40]}}))
     assert path.total(lossy, "timeouts") == 1
-    assert not steps.all_false(lossy, "timeout")
+    assert not steps.all_spurious(lossy, "timeout")
 
 
 def test_the_genie_is_never_deceived_and_the_others_are() -> None:

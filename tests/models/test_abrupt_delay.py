@@ -110,8 +110,8 @@ def test_every_packet_agrees_with_the_closed_forms(unit: float) -> None:
     drawn = cases(2001)
     w, service, old, new, instant, rto, needed = np.array(drawn).T
     where = model.step_in_round(w, 1.0 / (service * unit), old * unit, instant * unit)
-    timeout = model.false_timeout(where, new * unit, rto * unit)
-    retransmit = model.false_fast_retransmit(where, new * unit, needed)
+    timeout = model.spurious_timeout(where, new * unit, rto * unit)
+    retransmit = model.spurious_fast_retransmit(where, new * unit, needed)
     for i, case in enumerate(drawn):
         found, start = simulate(case)
         assert bool(timeout.happens[i]) == (found.timeout is not None), case
@@ -146,19 +146,19 @@ def test_every_t2_is_on_the_right_side_of_the_limits() -> None:
 
 
 def test_figures_1_and_2_the_window_decides() -> None:
-    found = model.false_timeout(step([26, 13], 0.15), 0.3, rto=0.2004)
+    found = model.spurious_timeout(step([26, 13], 0.15), 0.3, rto=0.2004)
     assert found.happens.tolist() == [False, True]
     assert found.silence[1] == pytest.approx(0.204)
     assert not found.sufficient.any()
     # Packet 12 of this round comes at 0.296 s, and 0.2004 s later the timer expires.
     assert found.instant[1] == pytest.approx(0.296 + 0.2004)
-    assert not model.false_timeout(step(13, 0.05), 0.3, rto=0.2004).happens
+    assert not model.spurious_timeout(step(13, 0.05), 0.3, rto=0.2004).happens
 
 
 @pytest.mark.parametrize(("window", "possible"), [(13, True), (20, True), (26, False)])
 def test_figures_3_and_4_need_an_idle_period(window: int, possible: bool) -> None:
     instants = np.arange(0.0, 0.2, 0.001)
-    found = model.false_fast_retransmit(step(window, instants), 0.1)
+    found = model.spurious_fast_retransmit(step(window, instants), 0.1)
     assert found.happens.any() == possible
     assert not found.happens[instants > (window - 1) / MU].any()
 
@@ -166,13 +166,13 @@ def test_figures_3_and_4_need_an_idle_period(window: int, possible: bool) -> Non
 @pytest.mark.parametrize("window", [1, 5, 13, 24, 25, 26, 60])
 def test_the_papers_condition_for_a_timeout_is_sufficient(window: int) -> None:
     instants = np.arange(0.0, 0.2, 0.001)[:, np.newaxis]
-    found = model.false_timeout(step(window, instants), np.linspace(0.21, 1.0, 300), rto=0.25)
+    found = model.spurious_timeout(step(window, instants), np.linspace(0.21, 1.0, 300), rto=0.25)
     assert (found.happens | ~found.sufficient).all()
     assert (found.smallest_round_trip_time <= 0.2 + 0.25 + 1e-12).all()
 
 
 def test_an_ack_at_the_timers_instant_is_in_time() -> None:
-    assert model.false_timeout(step(13, 0.15), [0.296, 0.2961], rto=0.2).happens.tolist() == [False, True]
+    assert model.spurious_timeout(step(13, 0.15), [0.296, 0.2961], rto=0.2).happens.tolist() == [False, True]
 
 
 def test_a_packet_that_leaves_at_the_step_has_the_new_delay() -> None:
@@ -180,14 +180,14 @@ def test_a_packet_that_leaves_at_the_step_has_the_new_delay() -> None:
 
 
 def test_oldtahoe_never_retransmits_fast() -> None:
-    found = model.false_fast_retransmit(step(13, 0.03), 0.1, threshold=math.inf)
+    found = model.spurious_fast_retransmit(step(13, 0.03), 0.1, threshold=math.inf)
     assert not found.happens
     assert found.margin == math.inf
     assert found.duplicates == 9
 
 
 def test_too_short_a_new_round_trip_brings_no_duplicates_in_a_row() -> None:
-    found = model.false_fast_retransmit(step(13, 0.03), [0.008, 0.0155, 0.016, 0.1])
+    found = model.spurious_fast_retransmit(step(13, 0.03), [0.008, 0.0155, 0.016, 0.1])
     assert found.happens.tolist() == [False, False, True, True]
     assert found.duplicates.tolist() == [2, 2, 3, 9]
 
@@ -195,8 +195,8 @@ def test_too_short_a_new_round_trip_brings_no_duplicates_in_a_row() -> None:
 def test_many_steps_in_one_call() -> None:
     draw = np.random.default_rng(1)
     where = step(draw.integers(1, 40, 100_000), draw.uniform(0.0, 0.2, 100_000))
-    assert model.false_timeout(where, draw.uniform(0.008, 1.0, 100_000), 0.3).happens.shape == (100_000,)
-    assert model.false_fast_retransmit(where, draw.uniform(0.008, 0.2, (3, 1))).happens.shape == (3, 100_000)
+    assert model.spurious_timeout(where, draw.uniform(0.008, 1.0, 100_000), 0.3).happens.shape == (100_000,)
+    assert model.spurious_fast_retransmit(where, draw.uniform(0.008, 0.2, (3, 1))).happens.shape == (3, 100_000)
 
 
 def test_the_ideal_goodput_of_the_figures() -> None:
@@ -261,7 +261,7 @@ def test_after_the_first_new_sample_the_rto_is_above_the_new_round_trip() -> Non
 
 
 def test_what_is_outside_the_domain_is_said() -> None:
-    record, instant = model.MODELS["false_timeout"], step(13, 0.0)
+    record, instant = model.MODELS["spurious_timeout"], step(13, 0.0)
     assert record.warnings(step=instant, new_round_trip_time=0.3, rto=0.2004) == ()
     assert len(record.warnings(step=instant, new_round_trip_time=3.0, rto=0.1)) == 2
     goodput = model.MODELS["ideal_goodput_of_factor"]
@@ -276,11 +276,11 @@ def test_what_is_outside_the_domain_is_said() -> None:
         (lambda: step(13, 0.2), "step_instant: is past the round's end"),
         (lambda: step(13, -0.1), "step_instant: is out of range"),
         (lambda: step(13, 0.0, 0.007), "round_trip_time: is shorter than a packet's service"),
-        (lambda: model.false_timeout(step(13, 0.0), 0.007, 0.3), "new_round_trip_time: is shorter"),
-        (lambda: model.false_timeout(step(13, 0.0), 0.3, 0.1), "rto: expires in each round"),
-        (lambda: model.false_timeout(step([13, 14], 0.0), [0.3, 0.4, 0.5], 0.3), "do not broadcast"),
-        (lambda: model.false_fast_retransmit(step(13, 0.0), 0.1, 2.5), "threshold: is not a whole number"),
-        (lambda: model.false_fast_retransmit(step(13, 0.0), 0.1, 0), "threshold: is out of range"),
+        (lambda: model.spurious_timeout(step(13, 0.0), 0.007, 0.3), "new_round_trip_time: is shorter"),
+        (lambda: model.spurious_timeout(step(13, 0.0), 0.3, 0.1), "rto: expires in each round"),
+        (lambda: model.spurious_timeout(step([13, 14], 0.0), [0.3, 0.4, 0.5], 0.3), "do not broadcast"),
+        (lambda: model.spurious_fast_retransmit(step(13, 0.0), 0.1, 2.5), "threshold: is not a whole number"),
+        (lambda: model.spurious_fast_retransmit(step(13, 0.0), 0.1, 0), "threshold: is out of range"),
         (lambda: model.time_proportions([1, 2], [[1, 0], [0, 1]]), "no single stationary"),
         (lambda: model.time_proportions([1, 2], [[0.5, 0.4], [0.5, 0.5]]), "sum to 1; given 0.9"),
         (lambda: model.time_proportions([1, 2, 3], [[0, 1], [1, 0]]), "wrong shape"),

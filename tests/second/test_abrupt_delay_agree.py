@@ -97,9 +97,9 @@ def test_packets_before_the_step() -> None:
     assert not wrong_cases(found, list(map(float, seen)))
 
 
-def test_false_timeouts() -> None:
+def test_spurious_timeouts() -> None:
     step = abrupt_delay.step_in_round(WINDOW, MU, T1, X)
-    found = abrupt_delay.false_timeout(step, T2, RTO)
+    found = abrupt_delay.spurious_timeout(step, T2, RTO)
     seen = [second.watch(case, rto=rto) for case, rto in zip(CASES, RTO.tolist(), strict=True)]
     assert 100 < sum(one.timeout is not None for one in seen) < STEPS - 100
     assert not wrong_cases(found.happens.tolist(), [one.timeout is not None for one in seen])
@@ -110,9 +110,9 @@ def test_false_timeouts() -> None:
     assert not wrong_cases(found.silence.tolist(), list(silences))
 
 
-def test_false_fast_retransmits() -> None:
+def test_spurious_fast_retransmits() -> None:
     step = abrupt_delay.step_in_round(WINDOW, MU, T1, X)
-    found = abrupt_delay.false_fast_retransmit(step, T2, D)
+    found = abrupt_delay.spurious_fast_retransmit(step, T2, D)
     seen = [second.watch(case, threshold=d) for case, d in zip(CASES, D.tolist(), strict=True)]
     assert 100 < sum(one.duplicates is not None for one in seen) < STEPS - 100
     assert not wrong_cases(found.duplicates.tolist(), [one.most_duplicates for one in seen])

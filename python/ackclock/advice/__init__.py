@@ -45,7 +45,7 @@ def advise(  # noqa: PLR0913  by keyword
     overrides : mapping of str to object, optional
         Fields to change first, by dotted path.
     topics : collection of str, optional
-        The questions to answer: "slow-start-buffers", "bottleneck-buffer", "two-way", "false-alarms",
+        The questions to answer: "slow-start-buffers", "bottleneck-buffer", "two-way", "spurious-retransmissions",
         "variable-delay", "web-buffer"; all by default.
     wanted_loss : float
         Target loss fraction for web sources at the link that they share, between 0 and 1.

@@ -11,7 +11,7 @@ from ackclock.prediction.scene import Scene, lone_flow
 from ackclock.result import Result
 from ackclock.wording import number, seconds
 
-TOPIC = "false-alarms"
+TOPIC = "spurious-retransmissions"
 QUESTION = "Which thresholds avoid spurious loss detection when the delay jumps?"
 _WHY = (
     "When the delay drops, packets overtake one another and bring duplicate ACKs; when it rises, ACKs come later than "
@@ -81,7 +81,7 @@ def _floors(scene: Scene, present: Setting) -> list[float]:
 
 
 def _least_change(present: Setting, best: Setting, tried: Mapping[Setting, float]) -> Setting:
-    """Among the settings that are as good as the best, take the one that changes least."""
+    """Choose, among the settings that are as good as the best, the one that changes least."""
 
     def changed(setting: Setting) -> tuple[int, float, float]:
         same = setting.threshold == present.threshold, setting.least_timeout_s == present.least_timeout_s
@@ -176,7 +176,7 @@ def _rules(scene: Scene, present: Setting, best: Setting) -> tuple[Rule, ...]:
             window,
             "pkt",
             valid=not _lossy(scene),
-            reason="the best where nothing is ever lost: a fast retransmit is then always false",
+            reason="the best where nothing is ever lost: a fast retransmit is then always spurious",
         )
         rules.insert(1, lossless)
     return tuple(rules)

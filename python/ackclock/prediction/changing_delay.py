@@ -1,4 +1,4 @@
-"""One connection over a path whose delay changes: ideal goodput and false alarms (Abouzeid, Roy)."""
+"""One connection over a path whose delay changes: ideal goodput and spurious losses (Abouzeid, Roy)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -125,8 +125,8 @@ def _step(scene: Scene, rate: float, round_trips: tuple[float, float], instant: 
     silence = max(old - (window - 1.0) / rate, 1.0 / rate)
     rto = max(sender.rto.min_s, old, silence)
     step = abrupt_delay.step_in_round(window, rate, old, step_instant=np.linspace(0.0, old, INSTANTS, endpoint=False))
-    timeout = abrupt_delay.false_timeout(step, new, rto)
-    retransmit = abrupt_delay.false_fast_retransmit(step, new, inf if threshold is None else threshold)
+    timeout = abrupt_delay.spurious_timeout(step, new, rto)
+    retransmit = abrupt_delay.spurious_fast_retransmit(step, new, inf if threshold is None else threshold)
     counts = [
         ("timeouts", "spurious timeouts", np.asarray(timeout.happens)),
         (
@@ -148,7 +148,7 @@ def _step(scene: Scene, rate: float, round_trips: tuple[float, float], instant: 
         subject=f"{scene.name}, the jump at {seconds(instant)}",
         numbers=tuple(numbers),
         sentences=_sentences(round_trips, [float(happens.mean()) for _, _, happens in counts], window, rate),
-        warnings=abrupt_delay.MODELS["false_timeout"].warnings(step=step, new_round_trip_time=new, rto=rto),
+        warnings=abrupt_delay.MODELS["spurious_timeout"].warnings(step=step, new_round_trip_time=new, rto=rto),
     )
 
 

@@ -1,4 +1,4 @@
-"""Section III: the conditions for false alarms after one step, the paper's and the exact ones, and the simulation."""
+"""Section III: conditions for spurious losses after one step, the paper's and the exact ones, and the simulation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from ackclock.scenario import Resolved
 OLD_S = 0.2
 SERVICE_S = 1.0 / RATE
 ROUND_S = STEP_S + SERVICE_S
-"""When the first packet of the round that begins at 6 s has left the link: rounds begin at multiples of T_1."""
+"""Departure of the first packet of the round that begins at 6 s [s]: rounds begin at multiples of T_1."""
 WINDOWS = (2, 6, 13, 20, 23, 26)
 RISES_S = (0.21, 0.25, 0.3, 0.35, 0.3931, 0.42, 0.6)
 FALLS_S = (0.0271, 0.0513, 0.1, 0.1277, 0.1511, 0.19)
@@ -119,7 +119,7 @@ def outcome(setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
 def _timeouts(runs: Mapping[Key, Run], cases: list[Case], timers: Mapping[int, float]) -> dict[str, Finding]:
     rises = [case for case in cases if case.new_s > OLD_S]
     happens = {case: _timed_out(runs, case) for case in rises}
-    exact = {case: abrupt_delay.false_timeout(case.model, case.new_s, timers[case.window]) for case in rises}
+    exact = {case: abrupt_delay.spurious_timeout(case.model, case.new_s, timers[case.window]) for case in rises}
     sure = [case for case in rises if exact[case].sufficient]
     others = [happens[case] for case in rises if not exact[case].sufficient]
     figures = [case for case in rises if (case.window, case.new_s) == (13, 0.3)]
@@ -150,7 +150,7 @@ def _retransmits(runs: Mapping[Key, Run], cases: list[Case]) -> dict[str, Findin
     falls = [case for case in cases if case.new_s < OLD_S]
     happens = {case: total(runs["reno-abrupt-delay", case], "fast_retransmits") > 0 for case in falls}
     exact = [
-        bool(abrupt_delay.false_fast_retransmit(case.model, case.new_s, THRESHOLD).happens) == happens[case]
+        bool(abrupt_delay.spurious_fast_retransmit(case.model, case.new_s, THRESHOLD).happens) == happens[case]
         for case in falls
     ]
     paper = [case for case in falls if paper_conditions(case)]
@@ -168,7 +168,7 @@ def _retransmits(runs: Mapping[Key, Run], cases: list[Case]) -> dict[str, Findin
 
 
 def paper_conditions(case: Case, threshold: int = THRESHOLD) -> bool:
-    """Tell whether (i) to (iii) of [abrupt-delay, section III.B] hold, with a step in the busy period.
+    """Return whether (i) to (iii) of [abrupt-delay, section III.B] hold, with a step in the busy period.
 
     The idle period lasts from the end of the busy one, w/mu after the round's start, to the next start; (i) it is
     longer than D services, (ii) D packets or more follow the step, (iii) the ACKs of D of them come within it.
@@ -221,7 +221,7 @@ def _rise_panel(runs: Mapping[Key, Run], timers: Mapping[int, float]) -> Panel:
         Curve("exact, step in the idle period", windows, least, "theory", 0),
         Curve("exact, in the busy period", windows, abrupt_delay.timeout_round_trip_time(busy, rto), "theory", 2),
     ]
-    for label, expired, colour in (("false alarm, simulated", True, 1), ("none, simulated", False, 4)):
+    for label, expired, colour in (("spurious, simulated", True, 1), ("none, simulated", False, 4)):
         places = [
             (window, OLD_S * (1.0 + rise))
             for window in LEAST_WINDOWS
@@ -230,17 +230,17 @@ def _rise_panel(runs: Mapping[Key, Run], timers: Mapping[int, float]) -> Panel:
         ]
         x, y = np.array(places, dtype=float).reshape(-1, 2).T
         curves.append(Curve(label, x, y, "marks", colour))
-    return Panel("w, the window [packets]", "T_2 [s]", curves, "least rise for a false TO", y_top=0.5)
+    return Panel("w, the window [packets]", "T_2 [s]", curves, "least rise for a spurious TO", y_top=0.5)
 
 
 def _fall_panel(setting: Setting, runs: Mapping[Key, Run], window: int) -> Panel:
     instants = np.linspace(1e-6, OLD_S * (1.0 - 1e-6), 800)
     fall = abrupt_delay.step_in_round(window, RATE, OLD_S, step_instant=instants)
     largest = np.asarray(abrupt_delay.fast_retransmit_round_trip_time(fall, THRESHOLD))
-    curves = [Curve("exact: largest T_2 for a false TD", 1e3 * instants, largest, "theory", 0)]
+    curves = [Curve("exact: largest T_2 for a spurious TD", 1e3 * instants, largest, "theory", 0)]
     cases = [case for case in _cases(setting) if case.window == window and case.new_s < OLD_S]
-    for label, found, colour in (("false alarm, simulated", True, 1), ("none, simulated", False, 4)):
+    for label, found, colour in (("spurious, simulated", True, 1), ("none, simulated", False, 4)):
         own = [c for c in cases if (total(runs["reno-abrupt-delay", c], "fast_retransmits") > 0) is found]
         x, y = (np.array([getattr(case, name) for case in own]) for name in ("after_s", "new_s"))
         curves.append(Curve(label, 1e3 * x, y, "marks", colour))
-    return Panel("instant in the round [ms]", "T_2 [s]", curves, f"falls and false TD, w = {window}", y_top=0.22)
+    return Panel("instant in the round [ms]", "T_2 [s]", curves, f"falls and spurious TD, w = {window}", y_top=0.22)

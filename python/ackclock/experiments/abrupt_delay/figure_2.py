@@ -10,7 +10,7 @@ from ackclock.experiments.abrupt_delay.figure_1 import NEW_S, OLD_S
 from ackclock.experiments.abrupt_delay.figure_1 import Key as Rise
 from ackclock.experiments.abrupt_delay.figure_1 import scenarios as rises
 from ackclock.experiments.abrupt_delay.path import RATE, STEP_S, step, total
-from ackclock.experiments.abrupt_delay.steps import all_false, chart, decay_s, rto_before, window_scan_chart
+from ackclock.experiments.abrupt_delay.steps import all_spurious, chart, decay_s, rto_before, window_scan_chart
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import abrupt_delay
 from ackclock.scenario import Resolved
@@ -18,7 +18,7 @@ from ackclock.scenario import Resolved
 Key = Rise | tuple[Literal["scan"], int] | tuple[Literal["clock"], float]
 """A rise of figure 1, a window of the scan, or a granularity of the clock [ms]."""
 SCANNED = tuple(window for window in range(1, 29) if window != round(RATE * OLD_S))
-"""At w_m = mu T_1 one round ends at the instant at which the next begins."""
+"""Windows of the scan, without mu T_1, at which one round ends at the instant at which the next begins."""
 CLOCKS_MS = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
@@ -44,7 +44,7 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
             total(run, "timeouts"),
             note=f"T_2 - (w_m - 1)/mu = 0.204 s without an ACK; timeouts at w_m = {listed(with_timeout)} of 1 to 28",
         ),
-        "false": Finding(share([all_false(run, "timeout")])),
+        "spurious": Finding(share([all_spurious(run, "timeout")])),
         "rto_before": Finding(timer),
         "below_sufficient": Finding(
             share([total(run, "timeouts") > 0 and OLD_S < NEW_S < OLD_S + timer]),
@@ -80,7 +80,7 @@ def _windows(runs: Mapping[Key, Run]) -> Chart:
     timers = np.array([rto_before(runs["scan", window]) for window in SCANNED])
     found = np.array([total(runs["scan", window], "timeouts") > 0 for window in SCANNED])
     rise = abrupt_delay.step_in_round(windows, RATE, OLD_S, step_instant=OLD_S * (1.0 - 1e-6))
-    silence = np.asarray(abrupt_delay.false_timeout(rise, NEW_S, timers).silence)
+    silence = np.asarray(abrupt_delay.spurious_timeout(rise, NEW_S, timers).silence)
     curves = [
         Curve("longest time without an ACK after the rise, theory", windows, silence, "theory", 0),
         Curve("RTO just before the rise, simulated", windows, timers, "step", 3),

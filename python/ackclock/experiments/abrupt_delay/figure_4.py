@@ -9,7 +9,7 @@ from ackclock.experiments.abrupt_delay.figure_2 import SCANNED, listed
 from ackclock.experiments.abrupt_delay.figure_3 import FITTING, NEW_S, OLD_S
 from ackclock.experiments.abrupt_delay.path import RATE, STEP_S, WINDOWS, step, total
 from ackclock.experiments.abrupt_delay.steps import (
-    all_false,
+    all_spurious,
     chart,
     in_idle_period,
     window_after,
@@ -37,7 +37,7 @@ def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
 
 
 def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
-    """Fast retransmits, and what becomes of the window."""
+    """Judge the fast retransmits, and the window after them."""
     fitting = {window: runs[window] for window in FITTING}
     happen = {window: total(run, "fast_retransmits") > 0 for window, run in fitting.items()}
     both = [window for window in SCANNED if not _any(runs, window, STEP_S) and _any(runs, window, INSTANT_S)]
@@ -48,7 +48,7 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
             f"w_m = {listed(both)} of 1 to 28",
         ),
         "td": Finding(share(list(happen.values()))),
-        "false": Finding(share([all_false(run, "fast-retransmit") for run in fitting.values()])),
+        "spurious": Finding(share([all_spurious(run, "fast-retransmit") for run in fitting.values()])),
         "busy": Finding(
             share([not in_idle_period(run, INSTANT_S) and in_idle_period(run, STEP_S) for run in fitting.values()])
         ),
@@ -74,7 +74,7 @@ def _windows(runs: Mapping[Key, Run]) -> Chart:
         # The first packet of a round leaves the link a service time after the round's start at 6.0 s.
         after = (instant - STEP_S - 1.0 / RATE) % OLD_S
         fall = abrupt_delay.step_in_round(windows, RATE, OLD_S, step_instant=after)
-        count = np.asarray(abrupt_delay.false_fast_retransmit(fall, NEW_S).duplicates, dtype=float)
+        count = np.asarray(abrupt_delay.spurious_fast_retransmit(fall, NEW_S).duplicates, dtype=float)
         happen = np.array([_any(runs, window, instant) for window in SCANNED])
         curves += [
             Curve(f"duplicate ACKs in a row, theory, fall at {instant:.2f} s", windows, count, "theory", colour),

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN_S = (-0.35, 0.85)
-"""What the figures show of packets and windows, around the step."""
+"""Time that the figures show of packets and windows, around the step [s]."""
 SHOWN_TIMER_S = (-0.5, 3.5)
-"""What they show of the RTO, whose decay takes longer."""
+"""Time that they show of the RTO, whose decay takes longer [s]."""
 CAUSES = {"timeout": "spurious timeout", "fast-retransmit": "spurious fast retransmit"}
 
 
@@ -28,14 +28,14 @@ def rto_before(run: Run, instant_s: float = STEP_S) -> float:
     return float(cwnd.loc[cwnd["time_s"] < instant_s, "rto_s"].iloc[-1])
 
 
-def false_losses(run: Run, cause: str) -> NDArray[np.float64]:
-    """Give the instants of false timeouts or fast retransmits [s]."""
+def spurious_losses(run: Run, cause: str) -> NDArray[np.float64]:
+    """Give the instants of spurious timeouts or fast retransmits [s]."""
     losses = run.trace("losses")
     return losses.loc[(losses["cause"] == cause) & losses["spurious"], "time_s"].to_numpy(dtype=float)
 
 
-def all_false(run: Run, cause: str) -> bool:
-    """Tell whether there is such a loss, and nothing was really lost."""
+def all_spurious(run: Run, cause: str) -> bool:
+    """Return whether there are losses of the cause, and all of them are spurious."""
     losses = run.trace("losses")
     found = losses[losses["cause"] == cause]
     return len(found) > 0 and bool(found["spurious"].all())
@@ -54,7 +54,7 @@ def departures(run: Run) -> NDArray[np.float64]:
 
 
 def in_idle_period(run: Run, instant_s: float) -> bool:
-    """Tell whether an instant parts two rounds: the link is idle just before, and no packet is on it.
+    """Return whether an instant lies between two rounds: the link is idle just before, and no packet is on it.
 
     A round that begins at the very instant belongs to what follows: its packets leave the link later.
     """
@@ -66,7 +66,7 @@ def in_idle_period(run: Run, instant_s: float) -> bool:
 
 def window_after(run: Run) -> float:
     """Give cwnd after the first fast recovery, as the first ACK of new data leaves it [packets]."""
-    time = false_losses(run, "fast-retransmit")[0]
+    time = spurious_losses(run, "fast-retransmit")[0]
     sequence, cwnd = run.trace("sequence"), run.trace("cwnd")
     acknowledged = sequence[(sequence["kind"] == "acknowledged") & (sequence["time_s"] > time)]
     new = acknowledged.loc[acknowledged["sequence"] > _acknowledged_by(run, time), "time_s"].iloc[0]
@@ -149,7 +149,7 @@ def _shown(frame: "pd.DataFrame", instant_s: float, span_s: tuple[float, float] 
 
 
 def _events(run: Run, instant_s: float, height: float | None, first: int = 0) -> Sequence[Curve]:
-    """Mark false alarms at a height, or at the packet that is sent again."""
+    """Mark spurious timeouts and fast retransmits at a height, or at the packet that is sent again."""
     losses = _shown(run.trace("losses"), instant_s)
     curves = []
     for colour, (cause, label) in enumerate(CAUSES.items()):

@@ -65,7 +65,7 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
 
 
 def _first_timeout(run: Run) -> int:
-    """Give the packet of the first spurious timeout, from 1; 0 where there is none."""
+    """Give the packet of the first spurious timeout, from 1; 0 without one."""
     losses = run.trace("losses")
     losses = losses[(losses["cause"] == "timeout") & losses["spurious"]]
     return int(losses["sequence"].iloc[0]) + 1 if len(losses) else 0

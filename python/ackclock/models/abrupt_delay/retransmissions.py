@@ -23,7 +23,7 @@ from ackclock.models.domain import ArrayLike, BoolArray, FloatArray, IntArray, c
 from ackclock.models.limits import TIME
 
 
-class FalseFastRetransmit(NamedTuple):
+class SpuriousFastRetransmit(NamedTuple):
     """The D-th duplicate ACK in a row after a step: whether it comes, and by which margin."""
 
     happens: BoolArray
@@ -49,7 +49,9 @@ class FalseFastRetransmit(NamedTuple):
 #
 # D = 1: any overtaking will do. The first new packet leaves g after the last old one, so T2 + g < T1.
 @model(domain=LIKELY_STEP, quantities=step_quantities, new_round_trip_time=TIME, threshold=THRESHOLD)
-def false_fast_retransmit(step: Step, new_round_trip_time: ArrayLike, threshold: ArrayLike = 3) -> FalseFastRetransmit:
+def spurious_fast_retransmit(
+    step: Step, new_round_trip_time: ArrayLike, threshold: ArrayLike = 3
+) -> SpuriousFastRetransmit:
     """Decide whether D duplicate ACKs in a row come after a step [abrupt-delay, section III.B].
 
     The exact form of the conditions (i) to (iii), for D >= 2: D packets k, m <= k < w, must arrive with
@@ -68,7 +70,7 @@ def false_fast_retransmit(step: Step, new_round_trip_time: ArrayLike, threshold:
 
     Returns
     -------
-    FalseFastRetransmit
+    SpuriousFastRetransmit
         happens, margin, instant, duplicates, largest_round_trip_time.
 
     Notes
@@ -84,7 +86,7 @@ def false_fast_retransmit(step: Step, new_round_trip_time: ArrayLike, threshold:
     Figures 3 and 4: a step in the idle and in the busy period, with w = 26 (all is busy) and with w = 13.
 
     >>> from ackclock.models.abrupt_delay import step_in_round
-    >>> found = false_fast_retransmit(step_in_round([[26], [13]], 125, 0.2, step_instant=[0.15, 0.03]), 0.1)
+    >>> found = spurious_fast_retransmit(step_in_round([[26], [13]], 125, 0.2, step_instant=[0.15, 0.03]), 0.1)
     >>> found.happens.tolist()
     [[False, False], [False, True]]
     >>> int(found.duplicates[1, 1]), round(float(found.instant[1, 1]), 3), round(float(found.margin[1, 1]), 3)
@@ -98,7 +100,7 @@ def false_fast_retransmit(step: Step, new_round_trip_time: ArrayLike, threshold:
     late, last = _lateness(step, new, first, needed)
     happens = late * step.rate < -TIE
     overtaking = (step.round_trip - new - step.spacing) * step.rate > TIE
-    return FalseFastRetransmit(
+    return SpuriousFastRetransmit(
         happens=happens[()],
         margin=late[()],
         instant=np.where(happens, last, np.nan)[()],
@@ -116,7 +118,7 @@ def fast_retransmit_round_trip_time(step: Step, threshold: ArrayLike = 3) -> Flo
     Parameters
     ----------
     step, threshold
-        As for `false_fast_retransmit`.
+        As for `spurious_fast_retransmit`.
 
     Returns
     -------
@@ -126,7 +128,7 @@ def fast_retransmit_round_trip_time(step: Step, threshold: ArrayLike = 3) -> Flo
     Notes
     -----
     Exists for D >= 2 where ``m + D <= w`` and ``T1 > (w + D - 2)/mu``, with m >= 1 packets before the step; for D = 1
-    it is ``T1 - 1/mu`` or ``(w-1)/mu``. Not every smaller T2 does: see `false_fast_retransmit`.
+    it is ``T1 - 1/mu`` or ``(w-1)/mu``. Not every smaller T2 does: see `spurious_fast_retransmit`.
 
     Examples
     --------

@@ -7,8 +7,8 @@ step falls in.
   after the first of them (the idle period); the next round begins as the ACKs of this one come. With ``w >= mu T1``
   nothing is ever idle: packets leave each 1/mu, and ``w - mu T1`` of them wait at the link.
 - A packet *leaves* when its transmission begins. Leaving at t, it reaches the receiver at t + T(t), service included,
-  and its ACK is at the sender at once (the delay is all on the way there). T is T1 before the step's instant x and T2
-  from it on: a packet that leaves at x has T2. So packets overtake where T2 < T1.
+  and its ACK is at the sender at once: the return path has no delay. T is T1 before the step's instant x and T2 from
+  it on: a packet that leaves at x has T2. So packets overtake where T2 < T1.
 - ACKs are cumulative, one for each packet, none is delayed or lost. A duplicate ACK sends nothing (no limited
   transmit).
 - At equal instants: an ACK before the timer, and packets arrive in the order in which they left.
@@ -89,7 +89,7 @@ def step_in_round(
     Returns
     -------
     Step
-        For `false_timeout` and `false_fast_retransmit`.
+        The argument of `spurious_timeout` and `spurious_fast_retransmit`.
 
     Notes
     -----

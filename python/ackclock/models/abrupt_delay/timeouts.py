@@ -14,7 +14,7 @@ from ackclock.models.domain import ArrayLike, BoolArray, FloatArray, IntArray, c
 from ackclock.models.limits import PACKET_RATE, TIME
 
 
-class FalseTimeout(NamedTuple):
+class SpuriousTimeout(NamedTuple):
     """The timer after a step: whether it expires, and by which margin."""
 
     happens: BoolArray
@@ -44,7 +44,7 @@ class FalseTimeout(NamedTuple):
 # Down: a packet that is overtaken comes as before, one that overtakes earlier. The last ACK of the round comes at
 # T2 + (w-1)/mu at the earliest, the next round's first at T1 + T2: a silence of T1 - (w-1)/mu at most, as before.
 @model(domain=LIKELY_STEP, quantities=step_quantities, new_round_trip_time=TIME, rto=TIME)
-def false_timeout(step: Step, new_round_trip_time: ArrayLike, rto: ArrayLike) -> FalseTimeout:
+def spurious_timeout(step: Step, new_round_trip_time: ArrayLike, rto: ArrayLike) -> SpuriousTimeout:
     """Decide whether a step lets the timer expire, exactly [abrupt-delay, section III.A].
 
     ``T2 - (w-1)/mu > RTO`` for a step in the idle period (or at the round's start), ``T2 - T1 + 1/mu > RTO`` for one in
@@ -62,7 +62,7 @@ def false_timeout(step: Step, new_round_trip_time: ArrayLike, rto: ArrayLike) ->
 
     Returns
     -------
-    FalseTimeout
+    SpuriousTimeout
         happens, margin, instant, silence, duplicates, smallest_round_trip_time, sufficient.
 
     Notes
@@ -73,10 +73,10 @@ def false_timeout(step: Step, new_round_trip_time: ArrayLike, rto: ArrayLike) ->
 
     Examples
     --------
-    Figures 1 and 2: the same step in the idle period, with w = 26 (there is none) and with w = 13.
+    Figures 1 and 2: the same step in the idle period, with w = 26 (the link is never idle) and with w = 13.
 
     >>> from ackclock.models.abrupt_delay import step_in_round
-    >>> found = false_timeout(step_in_round([26, 13], 125, 0.2, step_instant=0.15), 0.3, rto=0.2004)
+    >>> found = spurious_timeout(step_in_round([26, 13], 125, 0.2, step_instant=0.15), 0.3, rto=0.2004)
     >>> found.happens.tolist(), found.sufficient.tolist()
     ([False, True], [False, False])
     >>> found.silence.round(4).tolist(), found.smallest_round_trip_time.round(4).tolist()
@@ -87,7 +87,7 @@ def false_timeout(step: Step, new_round_trip_time: ArrayLike, rto: ArrayLike) ->
     margin = limit - silence
     happens = margin * step.rate < -TIE
     expiry = step.first_after - step.spacing + step.round_trip + limit
-    return FalseTimeout(
+    return SpuriousTimeout(
         happens=happens[()],
         margin=margin[()],
         instant=np.where(happens, expiry, np.nan)[()],
@@ -107,7 +107,7 @@ def timeout_round_trip_time(step: Step, rto: ArrayLike) -> FloatArray:
     Parameters
     ----------
     step, rto
-        As for `false_timeout`.
+        As for `spurious_timeout`.
 
     Returns
     -------
