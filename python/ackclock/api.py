@@ -1,4 +1,4 @@
-"""From a scenario to its result, in one call."""
+"""The one call from a scenario to its result."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any

@@ -124,7 +124,7 @@ class Panel:
     curves : sequence of Curve
         The curves, the later ones in front.
     title : str
-        Title of the panel; it tells panels apart.
+        Title of the panel, which distinguishes it from the others.
     lines : sequence of StraightLine
         Reference lines and limits.
     events : sequence of Events

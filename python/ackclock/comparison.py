@@ -1,4 +1,4 @@
-"""Prediction beside simulation: each number of theory with what the run measured of it."""
+"""Comparison of theory and simulation: each predicted number with what the run measured of it."""
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Prediction beside simulation.
+    """The predictions of the models for one run, with what the run measured.
 
     Parameters
     ----------
     result : Result
         The run.
     predictions : tuple of ModelPrediction
-        The models that speak of its scenario, those that need its measured losses or rounds included.
+        The models that apply to its scenario, including those that need its measured losses or rounds.
     inapplicable : tuple of Inapplicable
         The others.
     """
@@ -81,7 +81,7 @@ class Comparison:
         return comparison_chart(self.result.summary["title"], [pair for pair in self.pairs if _both(pair)])
 
     def plot(self) -> "Figure":
-        """Draw `chart`."""
+        """Draw the panels of `chart`."""
         from ackclock.plots import chart_picture  # noqa: PLC0415  half a second that other uses need not pay
 
         return chart_picture(self.chart())
@@ -91,7 +91,7 @@ class Comparison:
         return self.result.plot(self.reference_lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give plain data for JSON; what has no value is None."""
+        """Return plain data for JSON; a number without a value is `None`."""
         models = [
             {
                 "model": model.model,
@@ -113,7 +113,7 @@ class Comparison:
 
 
 def compare(result: Result) -> Comparison:
-    """Set what the models say of a run's scenario beside what the run measured.
+    """Compare what the models predict for a run's scenario with what the run measured.
 
     Parameters
     ----------
@@ -144,14 +144,14 @@ def compare(result: Result) -> Comparison:
 
 
 def print_comparison(comparison: Comparison, console: "Console") -> None:
-    """Print theory beside simulation, model by model, with what each says and its warnings.
+    """Print theory and simulation next to each other, model by model, with each model's sentences and warnings.
 
     Parameters
     ----------
     comparison : Comparison
-        What to print.
+        The comparison to print.
     console : rich.console.Console
-        Where to.
+        The console to print it to.
     """
     from rich.text import Text  # noqa: PLC0415  the library itself does without rich
 
@@ -164,7 +164,7 @@ def print_comparison(comparison: Comparison, console: "Console") -> None:
         for warning in model.warnings:
             console.print(Text("Warning: ", style="yellow").append(Text(warning, style="not bold default")))
     if not comparison.predictions:
-        console.print(Text("\nTheory: no model speaks of this scenario; ackclock predict says why", style="dim"))
+        console.print(Text("\nTheory: no model applies to this scenario; ackclock predict says why", style="dim"))
 
 
 def _tables(comparison: Comparison) -> Iterator[tuple[str, str, TableText]]:

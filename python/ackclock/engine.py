@@ -1,4 +1,4 @@
-"""Runs resolved scenarios: the only caller of the compiled engine."""
+"""Running of resolved scenarios: the only caller of the compiled engine."""
 
 import hashlib
 import os
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ackclock._engine import Job
 
 OnProgress = Callable[[float, int], None]
-"""Gets the fraction done (0 to 1) and the number of replications finished."""
+"""A function that receives the fraction done (0 to 1) and the number of replications finished."""
 
 POLL_S = 0.1
 
@@ -154,7 +154,7 @@ def _with_overview(resolved: Resolved) -> Resolved:
 
 
 class _Runner:
-    """Runs batches, several jobs at a time, until all are done or Ctrl-C."""
+    """A loop over batches, several jobs at a time, until all are done or Ctrl-C."""
 
     def __init__(self, most: int, on_progress: OnProgress | None) -> None:
         self.interrupted = False

@@ -17,7 +17,7 @@ class Fault:
     given : str, optional
         What was found, as it would be written in TOML.
     allowed : str, optional
-        What may stand there instead, with an example.
+        What may be written there instead, with an example.
     hint : str, optional
         What was probably meant.
     line : int, optional

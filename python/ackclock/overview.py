@@ -1,4 +1,4 @@
-"""What the picture of a run records: how often over the whole run, and how much of its end in detail."""
+"""The overview that a run records for its picture: its time step, and how much of the run's end is in detail."""
 
 from ackclock.paths import empty_round_trip_s, meets_acks
 from ackclock.scenario import Resolved
@@ -20,7 +20,7 @@ def overview_interval_s(resolved: Resolved) -> float:
 
 
 def overview_detail_s(resolved: Resolved) -> float | None:
-    """Choose how much of the run's end the picture magnifies [s]; None: nothing.
+    """Choose how much of the run's end the picture magnifies [s]; `None` if nothing.
 
     Bunches of ACKs and bursts of whole windows come and go within a round trip: no picture of a whole run shows them.
     """

@@ -26,8 +26,8 @@ def further_replications(resolved: Resolved, replications: Sequence[Replication]
     Returns
     -------
     int
-        0 where no more are needed. It depends on nothing but the scenario and the replications, so it is the same for
-        any number of threads.
+        The number; 0 if no more are needed. It depends on the scenario and the replications alone, so it is the same
+        for any number of threads.
     """
     wanted = resolved.run.precision
     finished = len(replications)
@@ -53,7 +53,7 @@ def most_replications(resolved: Resolved) -> int:
 
 
 def is_met(resolved: Resolved, replications: Sequence[Replication]) -> bool:
-    """Whether the interval of the wanted quantity is narrow enough."""
+    """Return whether the interval of the wanted quantity is narrow enough."""
     wanted = resolved.run.precision
     reached = relative_half_width(resolved, replications)
     return wanted is not None and reached is not None and reached <= wanted.within
@@ -72,7 +72,8 @@ def relative_half_width(resolved: Resolved, replications: Sequence[Replication])
     Returns
     -------
     float or None
-        None where no precision is wanted, there are too few values for an interval, or their mean is 0 and they differ.
+        `None` if no precision is wanted, if there are too few values for an interval, or if their mean is 0 and they
+        differ.
     """
     wanted = resolved.run.precision
     if wanted is None:
@@ -91,7 +92,7 @@ def relative_half_width(resolved: Resolved, replications: Sequence[Replication])
 
 
 def precision_summary(resolved: Resolved, replications: Sequence[Replication]) -> dict[str, Any] | None:
-    """Say which precision was wanted and which was reached; None where none was wanted."""
+    """Return which precision was wanted and which was reached; `None` if none was wanted."""
     wanted = resolved.run.precision
     if wanted is None:
         return None
@@ -104,7 +105,7 @@ def precision_summary(resolved: Resolved, replications: Sequence[Replication]) -
 
 
 def is_short(found: Mapping[str, Any]) -> bool:
-    """Whether what `precision_summary` says falls short of what was wanted."""
+    """Return whether the precision reached, by `precision_summary`, is worse than the one that was wanted."""
     return found["reached"] is None or found["reached"] > found["within"]
 
 

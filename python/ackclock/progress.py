@@ -13,7 +13,7 @@ LINE_EVERY_S = 30.0
 
 
 class ProgressBar:
-    """Shows a bar on standard error once a run has taken a second; if that is not a terminal, a line every 30 s.
+    """A bar on standard error, shown once a run has taken a second; if that is not a terminal, a line every 30 s.
 
     Call it with the fraction done and the number of replications, or points, finished.
 

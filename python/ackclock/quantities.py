@@ -51,7 +51,7 @@ def quantity_of(element: str, word: str) -> str | None:
     Returns
     -------
     str or None
-        The name with its unit; None where there is no such quantity.
+        The name with its unit; `None` if there is no such quantity.
 
     Examples
     --------

@@ -39,7 +39,7 @@ Values = NDArray[np.float64]
 
 
 def recovery_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[dict[str, Any]]:
-    """Compute how each flow that took a packet for lost recovered, and all flows together.
+    """Compute how each flow that detected a loss recovered, and all flows together.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def recovery_rows(resolved: Resolved, replications: Sequence[Replication]) -> li
     Returns
     -------
     list of dict
-        Name and quantities, one a flow (a large group is one), then the sum. Empty where nothing was taken for lost.
+        Name and quantities, one a flow (a large group is one), then the sum. Empty if no loss was detected.
     """
     rows = resolved.rows
     counted = [grouped({key: one["flows"][key] for key in COUNTS}, rows) for one in replications]

@@ -23,7 +23,7 @@ PERCENT = 0.01
 
 @dataclass(frozen=True)
 class Column:
-    """How one quantity is written in a table.
+    """The column of one quantity in a table: its title, its unit and its digits.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Column:
     scale : float
         What to divide by for that unit.
     digits : int, optional
-        Significant digits; None for a count.
+        Significant digits; `None` for a count.
     additive : bool
         Whether a sum over flows means something.
     """

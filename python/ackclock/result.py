@@ -156,7 +156,7 @@ class Result:
 
     @property
     def recoveries(self) -> pd.DataFrame:
-        """How flows recovered: a row a flow that took a packet for lost, and one of all flows; columns as in `flows`.
+        """Recoveries from losses: a row a flow that detected a loss, and one of all flows; columns as in `flows`.
 
         Notes
         -----

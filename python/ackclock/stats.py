@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 class Estimate(TypedDict):
     """A quantity's mean over replications, the ends of its confidence interval, the number of values.
 
-    `low` and `high` are None where one value gives no interval; all three are None where there is no value.
+    `low` and `high` are `None` if one value gives no interval; all three are `None` without any value.
     """
 
     mean: float | None

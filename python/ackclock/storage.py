@@ -21,7 +21,7 @@ CAPTURE_FOLDER = "captures"
 PICTURES = ("picture.png", "picture.svg")
 
 Writer = Callable[[Path], object]
-"""Writes a file; what it returns is not used."""
+"""A function that writes a file; what it returns is not used."""
 
 
 def prepare_folder(folder: Path) -> None:
@@ -110,7 +110,7 @@ def read_result(folder: Path) -> dict[str, Any]:
     Raises
     ------
     ResultError
-        There is none, or it is not one of ours.
+        The file is missing, or it is not a result of this library.
     """
     with _as_result_error(folder / RESULT, "cannot read the result"):
         content = json.loads((folder / RESULT).read_bytes())

@@ -14,7 +14,7 @@ Values = NDArray[np.float64]
 
 
 class Summary(TypedDict):
-    """What `--json` prints. Each flow and link is its name and its quantities; keys carry their unit.
+    """The summary of a run, as `--json` prints it: each flow and link with its quantities; keys carry their unit.
 
     Throughput counts the bits of all data packets that reached the receiver, headers and duplicates included; goodput
     those handed to the application in order, headers included. Both are per second from warm-up to the end. `sources`

@@ -34,7 +34,7 @@ def trace_frames(resolved: Resolved, replications: Sequence[Replication]) -> dic
     Returns
     -------
     dict of str to DataFrame
-        A frame by trace name, in order of replication and time. Flows and links stand there by name.
+        A frame by trace name, in order of replication and time. Flows and links are named.
     """
     frames = {
         name: _trace_frame(resolved, name, replications)

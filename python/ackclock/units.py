@@ -1,7 +1,7 @@
 """Quantities with units: text to SI numbers, and SI numbers to text.
 
 Bits and bytes, packets and seconds are all that a scenario measures, so the unit registry holds these alone. That keeps
-its making under 5 ms, and keeps the units of physics that look alike out of the way (``b`` is no barn here).
+its making under 5 ms, and keeps the units of physics that look alike out of the way (``b`` is not a barn here).
 """
 
 import re
@@ -112,7 +112,7 @@ def parse(text: str) -> Quantity:
     Raises
     ------
     UnitError
-        If the text is no number with a unit.
+        If the text is not a number with a unit.
 
     Examples
     --------

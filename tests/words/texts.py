@@ -69,8 +69,8 @@ def python_texts(source: str) -> Iterator[Text]:
             continue
         for before, statement in pairwise([node, *body]):
             if isinstance(statement, ast.Expr) and _string(statement.value) is not None:
-                docstrings[statement.value] = isinstance(before, ast.AnnAssign) and "bool" in ast.unparse(
-                    before.annotation
+                docstrings[statement.value] = isinstance(before, ast.AnnAssign) and (
+                    "bool" in ast.unparse(before.annotation).lower()
                 )
     yield from _python_strings(tree, docstrings)
 

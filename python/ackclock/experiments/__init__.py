@@ -1,4 +1,4 @@
-"""Every figure and table of the papers, reproduced with one command, beside what the paper says.
+"""Every figure and table of the papers, reproduced with one command and compared with what the paper says.
 
 A folder a paper: `paper.toml` lists its items, `expected.csv` holds its numbers and claims with the criterion for each,
 `scenarios/` its scenarios, and a module an item makes it (`ackclock.experiments.frame` says how).

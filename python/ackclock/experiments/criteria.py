@@ -32,10 +32,10 @@ class Expected:
     where : str
         Section, figure, page.
     kind : str
-        "printed" (a number that stands there), "formula" (one that its formula gives), "read" (one that its text
+        "printed" (a number that the paper prints), "formula" (one that its formula gives), "read" (one that its text
         bounds), "words" (a claim without a number), "none" (nothing to compare with).
     paper : float
-        The number; nan where there is none.
+        The number; nan for a claim without one.
     unit : str
         Its unit.
     judged : str

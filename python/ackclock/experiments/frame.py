@@ -43,7 +43,7 @@ PACKAGE = "ackclock.experiments"
 
 @dataclass(frozen=True)
 class Setting:
-    """How long and how finely the items are made.
+    """The length of the runs, and the number of points and replications.
 
     Parameters
     ----------
@@ -103,16 +103,16 @@ class Measure:
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found of one of the paper's numbers or claims.
+    """The finding on one of the paper's numbers or claims.
 
     Parameters
     ----------
     simulation : Measure or float, optional
-        As simulated; of a claim in words the part of its cases in which it holds, from 0 to 1.
+        As simulated; for a claim in words the fraction of its cases in which it holds.
     model : float
-        As the model has it; nan where it says nothing.
+        As the model has it; nan if it says nothing.
     note : str
-        What the reader should see beside the number.
+        A note for the reader of the number.
     """
 
     simulation: Measure | float = nan
@@ -127,7 +127,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an item found.
+    """The outcome of an item: its findings, charts and notes.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def resolved(tables: Mapping[str, Any], changes: Mapping[str, Any] | None = None
 
 
 def share(cases: Sequence[bool]) -> float:
-    """Give the part of the cases in which a claim holds; 0 where there is no case, for then nothing was shown.
+    """Give the fraction of the cases in which a claim holds; 0 without a case, as nothing was shown.
 
     Examples
     --------

@@ -85,7 +85,7 @@ def print_verdicts(reproduction: Reproduction, console: "Console") -> None:
 
 
 def markdown_report(reproduction: Reproduction) -> str:
-    """Write the report as Markdown, its figures as links to the files beside it."""
+    """Write the report as Markdown, with its figures as links to the files of its folder."""
     lines = ["# The papers, reproduced", "", *_summary(reproduction), ""]
     for paper, items in reproduction.papers:
         lines += [f"## {paper.title}", "", f"{paper.authors}; {paper.source}.", ""]

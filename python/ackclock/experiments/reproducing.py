@@ -49,9 +49,9 @@ def reproduce(  # noqa: PLR0913  all but one by name
     jobs, cluster
         As for `ackclock.sweep`.
     on_progress : callable, optional
-        Told the fraction of the simulations done, and how many points are.
+        A function that receives the fraction of the simulations done, and the number of points finished.
     on_step : callable, optional
-        Told in words what is drawn, once the simulations are there.
+        A function that receives in words what is drawn, once the simulations are finished.
 
     Returns
     -------

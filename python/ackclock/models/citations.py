@@ -3,7 +3,7 @@
 The keys are those of ``references.toml`` in this package. A place is a kind and a number: ``eq. 4``, ``section 6``,
 ``theorem 1``, ``lemma 2``, ``remark 1``, ``figure 5``, ``table 3``, ``footnote 3``, ``chapter 5``. Several numbers of
 one kind are listed (``eqs. 6 and 7``) or spanned (``eqs. 9 to 11``). Where a paper uses a number twice, the section
-tells them apart: ``eq. 9 of section 4.3``.
+distinguishes them: ``eq. 9 of section 4.3``.
 """
 
 import re
@@ -20,7 +20,7 @@ KINDS: Final = {
         for plural in ("", "s")
     },
 }
-"""The words that may stand before a number, and the kind that each means."""
+"""The words that may precede a number, and the kind that each means."""
 
 _KEY: Final = r"[a-z][a-z0-9-]*"
 _NUMBER: Final = r"[0-9IVX]+(?:\.[0-9A-Z]+)*(?:\.[ivx]+)?"
@@ -47,7 +47,7 @@ class Citation(NamedTuple):
     key: str
     """The paper's key in ``references.toml``."""
     places: tuple[Place, ...]
-    """The places, in the order in which they are cited; none where the whole paper is cited."""
+    """The places, in the order in which they are cited; empty if the whole paper is cited."""
 
 
 @lru_cache
@@ -62,7 +62,7 @@ def references() -> dict[str, str]:
 def citations(text: str) -> list[Citation]:
     """Find the citations in a docstring.
 
-    Brackets that do not begin with the key of a paper, such as a unit's, are no citations.
+    Brackets that do not begin with the key of a paper, such as a unit's, are not citations.
 
     Raises
     ------

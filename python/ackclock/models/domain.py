@@ -76,7 +76,7 @@ class Limits:
         return within & (array == np.floor(array)) if self.whole else within
 
     def warning(self, name: str, values: ArrayLike) -> str | None:
-        """Return the sentence that names a value outside the limits, or None where all lie within.
+        """Return the sentence that names a value outside the limits, or `None` if all lie within.
 
         Examples
         --------
@@ -144,7 +144,7 @@ class Model:
         The limits within which the result can be trusted, by quantity: an argument, or what `quantities` returns. A
         value outside them is a warning: the function computes the result, and `warnings` reports the value.
     quantities : callable, optional
-        The function that computes those quantities of the domain that are no arguments.
+        The function that computes those quantities of the domain that are not arguments.
     assumes : str
         Assumptions of the model that no argument expresses.
     """

@@ -68,7 +68,7 @@ def grid(resolved: Resolved) -> NDArray[np.float64]:
 
 
 def flow_curves(resolved: Resolved, values: Mapping[str, pd.DataFrame]) -> tuple[Curve, ...]:
-    """Draw a line for each flow, or a band of the flows of large groups and lines for the flows beside them.
+    """Draw a line for each flow, or a band for the flows of large groups and lines for the others.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ FAR: Final = 4.0
 def longest_queues(overview: pd.DataFrame) -> list[str]:
     """Return the names of the links where a packet waited, the longest queues first, as many as there are colours.
 
-    The packet in transmission counts, so a queue of one packet is no wait.
+    The packet in transmission counts, so in a queue of one packet none waits.
     """
     longest = of_kind(overview, "queue").groupby("name", observed=True)["value"].max()
     waited = longest[longest > 1.0].sort_values(ascending=False, kind="stable")

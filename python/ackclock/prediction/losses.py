@@ -46,7 +46,7 @@ def predict_from_measured(
 
 
 def _loss(scene: Scene, row: Mapping[str, Any]) -> float:
-    """Loss indications a packet sent; 0 where nothing was measured."""
+    """Compute the loss indications per packet sent [1]; 0 where nothing was measured."""
     received = _mean(row, "throughput_bps") * scene.resolved.run.measured_s / scene.packet_bits
     indications = _mean(row, "timeouts") + _mean(row, "fast_retransmits")
     if received == 0.0 or _mean(row, "rtt_mean_s") == 0.0:

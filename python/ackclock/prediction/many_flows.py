@@ -44,7 +44,7 @@ def _reasons(scenes: list[Scene], bottlenecks: dict[str, Node]) -> list[str]:
 
 
 def _pipe(scenes: list[Scene], bottleneck: Node) -> float:
-    """Mean bandwidth-delay product [pkt]."""
+    """Compute the mean bandwidth-delay product [pkt]."""
     return bottleneck.packet_rate * sum(scene.count * scene.round_trip_s for scene in scenes) / _count(scenes)
 
 

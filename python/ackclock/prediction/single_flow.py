@@ -25,7 +25,7 @@ def predict_single_flow(resolved: Resolved) -> list[ModelPrediction | Inapplicab
 
 
 def _largest_window(scene: Scene) -> float:
-    """W_max [pkt] of the buffers alone; infinite where no buffer ever drops."""
+    """Return W_max [pkt] of the buffers alone; infinite where no buffer ever drops."""
     found = scene.forward
     if not found:
         return inf

@@ -14,7 +14,7 @@ from ackclock.wording import amount, number
 
 WEB = ("engset", "Web sources on a shared link, the TCP-modified Engset model (Zaragoza 2014)")
 LARGE_WINDOW = 10**6
-"""Stands for a receiver's window without limit [pkt]: no file of the model is larger."""
+"""A receiver's window [pkt] that never limits a transfer: no file of the model is larger."""
 
 
 @dataclass(frozen=True)

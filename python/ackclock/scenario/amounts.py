@@ -75,7 +75,7 @@ class Amount(Kind):
         return int(quantity.value) if self.spans[0].whole else quantity.value
 
     def json(self) -> JsonDict:
-        """JSON Schema: a string with a pattern of number and unit."""
+        """Return the JSON Schema: a string with a pattern of number and unit."""
         units = "|".join(UNIT_PATTERNS[span.unit] for span in self.spans)
         words = "".join(f"|{word}" for word in self.words)
         return {"type": "string", "pattern": rf"^\s*(?:{NUMBER_PATTERN}\s*(?:{units})\s*{words})$"}

@@ -1,4 +1,4 @@
-"""From the tables of an ATM network to its ports and channels; a channel's directions are among the links."""
+"""The ports and channels from the tables of an ATM network; a channel's directions are among the links."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -47,14 +47,14 @@ class AtmTables:
         return ports
 
     def rate_bps(self, port: int) -> float:
-        """Rate of a port [bit/s]."""
+        """Return the rate of a port [bit/s]."""
         link = self.links[port // 2]
         if link is None:
             return math.nan
         return (link.reverse_rate if port % 2 else None) or link.rate
 
     def delay_s(self, port: int) -> float:
-        """Propagation behind a port [s]."""
+        """Return the propagation delay behind a port [s]."""
         link = self.links[port // 2]
         return math.nan if link is None else link.delay
 

@@ -50,7 +50,7 @@ _ROUNDING_S = 1e-12
 
 @dataclass
 class Checker:
-    """Finds the faults of a draft that lie between its fields."""
+    """The search for the faults of a draft that lie between its fields."""
 
     draft: Draft
     places: Places

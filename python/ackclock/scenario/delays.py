@@ -1,4 +1,4 @@
-"""From a table of a changing delay to its law; a trace is read from its file here."""
+"""The law of a changing delay from its table; a trace is read from its file here."""
 
 import csv
 from collections.abc import Iterator

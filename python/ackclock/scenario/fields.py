@@ -56,7 +56,7 @@ class Kind(ABC):
 
     @abstractmethod
     def json(self) -> JsonDict:
-        """JSON Schema of the TOML value."""
+        """Return the JSON Schema of the TOML value."""
 
     @property
     @abstractmethod
@@ -114,7 +114,7 @@ class Count(Kind):
         return value
 
     def json(self) -> JsonDict:
-        """JSON Schema: an integer, or one of the words."""
+        """Return the JSON Schema: an integer, or one of the words."""
         number: JsonDict = {"type": "integer", "minimum": self.low, "maximum": self.high}
         return {"anyOf": [number, {"enum": list(self.words)}]} if self.words else number
 
@@ -156,7 +156,7 @@ class Number(Kind):
         return float(value)
 
     def json(self) -> JsonDict:
-        """JSON Schema: a number between the bounds."""
+        """Return the JSON Schema: a number between the bounds."""
         return {
             "type": "number",
             ("minimum" if self.from_low else "exclusiveMinimum"): self.low,
@@ -187,7 +187,7 @@ class Flag(Kind):
         raise FieldError(f"must be a boolean, not {toml_type(value)}", meant and f"write {meant} without quotes")
 
     def json(self) -> JsonDict:
-        """JSON Schema: a boolean."""
+        """Return the JSON Schema: a boolean."""
         return {"type": "boolean"}
 
 
@@ -217,7 +217,7 @@ class Choice(Kind):
         return value
 
     def json(self) -> JsonDict:
-        """JSON Schema: an enumeration."""
+        """Return the JSON Schema: an enumeration."""
         return {"type": "string", "enum": list(self.names)}
 
 
@@ -251,7 +251,7 @@ class Text(Kind):
         return value
 
     def json(self) -> JsonDict:
-        """JSON Schema: a string."""
+        """Return the JSON Schema: a string."""
         pattern = {"pattern": f"^{self.pattern}$"} if self.pattern else {}
         return {"type": "string", "maxLength": self.longest, **pattern}
 
@@ -286,7 +286,7 @@ class LinkNames(Kind):
         return tuple(value)
 
     def json(self) -> JsonDict:
-        """JSON Schema: a list of strings."""
+        """Return the JSON Schema: a list of strings."""
         return {"type": "array", "minItems": 1, "items": {"type": "string"}}
 
 
@@ -316,7 +316,7 @@ class Shorthand:
         return core_schema.no_info_before_validator_function(self.expand, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonDict:
-        """Either the word or the table."""
+        """Return the JSON Schema: either the word or the table."""
         return {"anyOf": [{"type": "string", "enum": list(self.names())}, handler(schema)]}
 
 
@@ -348,5 +348,5 @@ class AmountShorthand:
         return core_schema.no_info_before_validator_function(self.expand, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonDict:
-        """Either the amount or the table."""
+        """Return the JSON Schema: either the amount or the table."""
         return {"anyOf": [self.kind.json(), handler(schema)]}

@@ -32,7 +32,7 @@ class Pair(Kind):
         return self.first.read(value[0]), self.second.read(value[1])
 
     def json(self) -> JsonDict:
-        """JSON Schema: a list of two."""
+        """Return the JSON Schema: a list of two."""
         return {"type": "array", "prefixItems": [self.first.json(), self.second.json()], "minItems": 2, "maxItems": 2}
 
 
@@ -71,7 +71,7 @@ class ListOf(Kind):
         return entries
 
     def json(self) -> JsonDict:
-        """JSON Schema: an array."""
+        """Return the JSON Schema: an array."""
         return {"type": "array", "minItems": 1, "maxItems": self.most, "items": self.entry.json()}
 
     def _entry(self, entry: object) -> object:

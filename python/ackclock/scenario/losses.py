@@ -1,4 +1,4 @@
-"""From a table of lost packets to its law."""
+"""The law of losses from its table."""
 
 from ackclock.scenario.resolved_links import (
     BernoulliLoss,

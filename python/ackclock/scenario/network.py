@@ -82,7 +82,7 @@ class Direction:
         return ByteBuffer(math.floor(drained_bits / 8 + 1e-6)) if math.isfinite(drained_bits) else None
 
     def service_s(self, size_bytes: int, *, ack: bool = False) -> float:
-        """Time to transmit a packet, or to process it [s]."""
+        """Return the time to transmit a packet, or to process it [s]."""
         if self.processing_s is not None:
             return self.processing_s[ack]
         return 0.0 if self.rate_bps is None else 8 * size_bytes / self.rate_bps
@@ -104,7 +104,7 @@ class Route:
         return self.propagation_s + self.data_service_s + self.ack_service_s
 
     def private_s(self, flow: Flow) -> float:
-        """Propagation of the flow in addition to its links [s], to whole ps; negative if it asks for too little."""
+        """Return the flow's propagation delay beyond that of its links [s], to whole ps; negative if it wants less."""
         if flow.rtt is not None:
             rest = flow.rtt - self.needed_s
         elif flow.propagation is not None:
@@ -114,7 +114,7 @@ class Route:
         return round(rest, _WHOLE_PICOSECONDS) + 0.0
 
     def round_trip_s(self, flow: Flow) -> float:
-        """Least round trip of the flow [s]."""
+        """Compute the least round trip of the flow [s]."""
         return self.needed_s + max(0.0, self.private_s(flow))
 
 

@@ -38,5 +38,5 @@ class Percent(Kind):
         return share
 
     def json(self) -> JsonDict:
-        """JSON Schema: a string."""
+        """Return the JSON Schema: a string."""
         return {"type": "string", "pattern": r"%\s*$"}

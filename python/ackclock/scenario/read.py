@@ -1,4 +1,4 @@
-"""From the document to the schema's models: all that pydantic finds wrong, as faults."""
+"""The schema's models from the document: all that pydantic finds wrong, as faults."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""From the user's form to the resolved one."""
+"""The resolved form of a scenario from the user's."""
 
 import math
 

@@ -20,5 +20,5 @@ class Host(Table):
 
     @property
     def times_s(self) -> tuple[float, float]:
-        """For a data packet, and for an ACK [s]."""
+        """The times for a data packet and for an ACK [s]."""
         return self.processing, self.processing if self.ack_processing is None else self.ack_processing

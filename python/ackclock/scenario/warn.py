@@ -39,7 +39,7 @@ class Warning_:  # noqa: N801 (Warning is a built-in exception)
 
 @dataclass
 class Warner:
-    """Finds what to look at in a scenario without faults."""
+    """The search for what to look at in a scenario without faults."""
 
     links: tuple[Link, ...]
     flows: tuple[Flow, ...]

@@ -1,4 +1,4 @@
-"""From a scenario and axes to the list of resolved scenarios."""
+"""The list of resolved scenarios from a scenario and axes."""
 
 import itertools
 import math

@@ -9,7 +9,7 @@ from ackclock.scenario import Resolved
 from ackclock.sweeps.record import encode, point_key
 
 Keep = Callable[[str, bytes], None]
-"""Gets each point's name and bytes when it is finished."""
+"""A function that receives each point's name and bytes when it is finished."""
 Todo = Sequence[tuple[str, Resolved]]
 """Points by name."""
 

@@ -123,7 +123,7 @@ def _listed(columns: Mapping[str, Any], arrays: list[NDArray[Any]]) -> list[list
 
 
 class _Reader:
-    """Reads arrays from bytes, one behind the other."""
+    """A reader of arrays from bytes, one behind the other."""
 
     def __init__(self, content: bytes, start: int) -> None:
         self._content = content

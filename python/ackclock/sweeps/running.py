@@ -1,4 +1,4 @@
-"""Runs the points that a store does not have yet: on this machine's cores, or on a cluster."""
+"""Running of the points that a store does not have yet: on this machine's cores, or on a cluster."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +14,7 @@ from ackclock.sweeps.record import encode
 from ackclock.sweeps.store import Store
 
 OnProgress = Callable[[float, int], None]
-"""Gets the fraction done (0 to 1) of what was to be computed, and the number of points finished."""
+"""A function that receives the fraction done (0 to 1) of what was to be computed, and the number of points finished."""
 
 POLL_S = 0.1
 
@@ -86,7 +86,7 @@ def run_points(
 
 
 class _Counter:
-    """Keeps what is finished and reports how far the run is."""
+    """The count of what is finished, which reports how far the run is."""
 
     def __init__(self, count: int, keep: Keep, on_progress: OnProgress | None) -> None:
         self._count = count

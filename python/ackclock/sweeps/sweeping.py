@@ -1,4 +1,4 @@
-"""From a scenario and axes to a dataset, and to a folder, in one call."""
+"""The one call from a scenario and axes to a dataset and a folder."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

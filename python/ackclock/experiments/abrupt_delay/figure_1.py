@@ -26,7 +26,7 @@ def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
 
 
 def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
-    """Timeouts at the printed window."""
+    """Judge the timeouts at the printed window."""
     run, other = runs[26, "time stamps"], runs[26, "no time stamps"]
     findings = {
         "no_timeout": Finding(

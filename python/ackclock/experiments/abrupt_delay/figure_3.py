@@ -19,7 +19,7 @@ def scenarios(setting: Setting) -> Mapping[int, Resolved]:
 
 
 def outcome(_setting: Setting, runs: Mapping[int, Run]) -> Outcome:
-    """Fast retransmits, and whether the instant lies in an idle period."""
+    """Judge the fast retransmits, and whether the instant lies in an idle period."""
     findings = {
         "no_td_26": Finding(total(runs[26], "fast_retransmits")),
         "no_td": Finding(share([total(runs[window], "fast_retransmits") == 0 for window in FITTING])),

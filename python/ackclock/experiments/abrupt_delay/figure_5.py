@@ -38,7 +38,7 @@ READINGS = {"without time stamps": PER_ROUND, "G = 100 ms": {"flow.flow.tcp.rto.
 
 
 def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
-    """Each version at each h; some with losses; other readings of the sender's clock."""
+    """Resolve each version at each h, some with losses, and other readings of the sender's clock."""
     seconds = setting.pick(1000.0, 10000.0)
     length = lengths(seconds, setting.pick(8, 20))
     lossless: dict[Key, Resolved] = {

@@ -29,7 +29,7 @@ OLD_TAHOE: Final = "old-tahoe-abrupt-delay"
 
 
 def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
-    """Reno at each D, and OldTahoe."""
+    """Resolve Reno at each D, and OldTahoe."""
     length = lengths(setting.pick(1000.0, 10000.0), setting.pick(8, 20))
     reno: dict[Key, Resolved] = {
         (factor, threshold): alternating(factor, {"flow.flow.tcp.dupack_threshold": threshold} | length)
@@ -43,7 +43,7 @@ def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
 
 
 def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
-    """Which D is best, and what OldTahoe has."""
+    """Judge which D is best, and how near OldTahoe is."""
     found = {factor: goodputs(runs, _keys(factor))[0] for factor in FACTORS}
     reno = found[PAPER_FACTOR]
     tahoe = goodput(runs[PAPER_FACTOR, OLD_TAHOE]).value

@@ -23,7 +23,7 @@ Key = tuple[Pair, int]
 
 
 def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
-    """Each D at each pair; longer at the four that stand for the paper's."""
+    """Resolve each D at each pair; the runs are longer at the four pairs that stand for the paper's."""
     brief = lengths(setting.pick(1000.0, 10000.0), setting.pick(6, 20))
     long = lengths(setting.pick(3000.0, 10000.0), setting.pick(8, 20))
     return {

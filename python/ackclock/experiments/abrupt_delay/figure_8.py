@@ -53,7 +53,7 @@ def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
 
 
 def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
-    """Whether there is an optimum, and whether it moves."""
+    """Judge whether there is an optimum, and whether it moves."""
     found = {case: goodputs(runs, _keys(case))[0] for case in CASES}
     together = np.min([values / values.max() for values in found.values()], axis=0)
     findings = {

@@ -1,4 +1,4 @@
-"""What the paper's simulations have in common: one connection over one link whose round trip changes."""
+"""The common part of the paper's simulations: one connection over one link whose round trip changes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, TypeVar
@@ -17,7 +17,7 @@ PACKET_BITS: Final = 8 * 1000
 RATE: Final = 125.0
 """mu [packets/s]: 1 Mbit/s of packets of 1 KByte, headers included."""
 STEP_S: Final = 6.0
-"""When the round trip changes in section III [s]."""
+"""Instant at which the round trip changes in section III [s]."""
 WINDOWS: Final = (26, 20, 13)
 """w_m of figures 1 to 4. At the printed 26 the link is never idle, for mu T_1 = 25."""
 ROUND_TRIPS_S: Final = (0.1, 0.3)
@@ -25,13 +25,13 @@ ROUND_TRIPS_S: Final = (0.1, 0.3)
 Version = Literal["reno-abrupt-delay", "old-tahoe-abrupt-delay"]
 VERSIONS: Final[Mapping[Version, str]] = {"reno-abrupt-delay": "Reno", "old-tahoe-abrupt-delay": "OldTahoe"}
 PER_ROUND: Final = {"flow.flow.tcp.rto.sample": "per-round"}
-"""Without time stamps: one sample a round."""
+"""Changes for a sender without time stamps: one sample a round."""
 GENIE: Final = {
     "flow.flow.tcp.dupack_threshold": "infinite",
     "flow.flow.tcp.rto.min": "1000 s",
     "flow.flow.tcp.rto.max": "1000 s",
 }
-"""A sender that no change deceives: it never takes a packet for lost."""
+"""Changes for a sender that never detects a loss, so that no change of the delay misleads it."""
 
 
 def step(old_s: float, new_s: float, window: int, changes: Mapping[str, Any], instant_s: float = STEP_S) -> Resolved:
@@ -106,5 +106,5 @@ def total(run: Run, quantity: str) -> float:
 
 
 def best_within(values: NDArray[np.float64], percent: float = 1.0) -> NDArray[np.bool_]:
-    """Tell which values are within some percent of the largest."""
+    """Return which values are within some percent of the largest."""
     return np.asarray(values >= (1.0 - percent / 100.0) * values.max())

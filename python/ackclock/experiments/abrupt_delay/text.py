@@ -1,4 +1,4 @@
-"""The numbers and claims that stand in the text: the process of the round trips, the RTO, RTO_min."""
+"""The numbers and claims of the text: the process of the round trips, the RTO, RTO_min."""
 
 from collections.abc import Mapping
 from typing import Any, Literal

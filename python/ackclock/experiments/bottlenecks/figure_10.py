@@ -15,7 +15,7 @@ RANDOM = {"link.feeder.queue": "random-drop", "link.satellite.queue": "random-dr
 
 
 def scenarios(setting: Setting) -> Mapping[str, Resolved]:
-    """Many times the 150 s that the paper shows, from other seeds; and steady state."""
+    """Resolve the 150 s that the paper shows, many times from other seeds, and steady state."""
     long = {"run.warmup": "200 s", "run.duration": setting.pick("2200 s", "20200 s")}
     many = RANDOM | {"run.replications": setting.pick(60, 1000)}
     return {
@@ -28,7 +28,7 @@ def scenarios(setting: Setting) -> Mapping[str, Resolved]:
 
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
-    """Throughput over the seeds, and what the cycles are."""
+    """Judge the throughput over the seeds, and whether cycles lose the retransmission."""
     many, cycles = runs["many"], count_cycles(runs["steady"])
     values = np.array([replication_values(many.resolved, one)[0]["throughput_bps"][0] for one in many.replications])
     low, high = (float(end) / KILO for end in np.quantile(values, [0.025, 0.975]))

@@ -29,7 +29,7 @@ PAPER_LOST = (13, 16, 18)
 
 
 def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
-    """Each discipline at each B, over the 150 s of figures 9 and 10, and in steady state."""
+    """Resolve each discipline at each B, over the 150 s of figures 9 and 10, and in steady state."""
     long = {"run.warmup": "200 s", "run.duration": setting.pick("1700 s", "20200 s"), "trace.losses": True}
     lengths: dict[Time, dict[str, Any]] = {"shown": {}, "steady": long}
     replications: dict[Time, int] = {"shown": setting.pick(40, 400), "steady": setting.pick(3, 20)}
@@ -52,7 +52,7 @@ def _changes(queue: str, buffer: int, replications: int) -> dict[str, Any]:
 
 
 def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
-    """Where drop-tail loses the retransmission, and which discipline is best there and elsewhere."""
+    """Judge where drop-tail loses the retransmission, and which discipline is best there and elsewhere."""
     tail, front, drawn = (_rates(runs, queue, "steady") for queue in QUEUES)
     counts = [count_cycles(runs["drop-tail", buffer, "steady"]) for buffer in BUFFERS]
     lost = np.array([count.retransmissions_lost > count.cycles / 2 for count in counts])

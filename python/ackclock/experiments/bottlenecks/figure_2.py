@@ -25,7 +25,7 @@ RATES = ("1.5", "1.6")
 
 
 def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
-    """As in the paper from t = 0, and in steady state; both readings of T."""
+    """Resolve both rates from t = 0, as in the paper, and in steady state, in both readings of T."""
     found: dict[Key, Resolved] = {}
     for reading in READINGS:
         for rate in RATES:
@@ -39,7 +39,7 @@ def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
 
 
 def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
-    """Throughput and largest window of both rates."""
+    """Judge throughput and largest window of both rates."""
     findings = {}
     for rate in RATES:
         run, steady = runs["propagation", rate, "shown"], runs["propagation", rate, "steady"]

@@ -43,7 +43,7 @@ NOTE = (
     "curves are jagged before the jump. B' is rounded to whole packets."
 )
 JUMP = 1.08
-"""A rise that is none of the small changes from n to n + 1: theory has 1.20 where the double slow start ends."""
+"""A rise that is larger than the other changes from n to n + 1: theory has 1.20 where the double slow start ends."""
 
 
 def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
@@ -64,7 +64,7 @@ def _cases() -> Iterator[tuple[Reading, Model, int]]:
 
 
 def _nodes(model: str, n: int) -> list[tuple[float, int]]:
-    """Rates [Mbit/s] and buffers [pkt] of the nodes before the bottleneck."""
+    """Give rates [Mbit/s] and buffers [pkt] of the nodes before the bottleneck."""
     rates = bottlenecks.uniformly_spread_rates(MU_MBPS, n)[:-1]
     if model == "all":
         return [(float(rate), OTHER_BUFFER) for rate in rates]
@@ -87,7 +87,7 @@ def _tables(nodes: Sequence[tuple[float, int]]) -> dict[str, Any]:
 
 
 def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
-    """Where the throughput jumps, and how near the models are to one another."""
+    """Judge where the throughput jumps, and how near the models are to one another."""
     whole, equivalent, single = (_rates(runs, "propagation", model) for model in MODELS)
     steady, single_steady = (_rates(runs, "propagation", model, "steady") for model in STEADY)
     gap = 100.0 * np.abs(equivalent / whole - 1.0)

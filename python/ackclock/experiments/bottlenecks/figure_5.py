@@ -66,7 +66,7 @@ def first_overflow(run: Run) -> tuple[float, str]:
 
 
 def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
-    """S and S' as measured, and which buffer overflows first."""
+    """Judge S and S' as measured, and which buffer overflows first."""
     exact = _sizes(RATES)
     theory: dict[Case, NDArray[np.float64]] = {"S": exact.bottleneck, "S'": exact.intermediate}
     measured = {case: np.array([first_overflow(runs[case, rate])[0] for rate in RATES]) for case in theory}
@@ -107,7 +107,7 @@ def _sizes(rates_mbps: NDArray[np.float64]) -> bottlenecks.TwoNodeBursts:
 
 
 def _steps(sizes: NDArray[np.float64], *, falling: bool) -> list[bool]:
-    """Tell for each step to a larger mu' whether the burst changes as the paper says."""
+    """Return for each step to a larger mu' whether the burst changes as the paper says."""
     known = sizes[sizes <= LARGEST_BURST]
     return [bool(step < 0.0) == falling for step in np.diff(known)]
 

@@ -60,7 +60,7 @@ def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
 
 
 def outcome(setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
-    """Where a double slow start appears, beside the paper's region and equation (4)."""
+    """Judge where a double slow start appears, by the paper's region and by equation (4)."""
     seen = {place: any(mostly_double(runs[place, rate]) for rate in _rates(setting)) for place in _grid(setting)}
     at_rates = {place: any(_predicted(place, rate) for rate in _rates(setting)) for place in seen}
     rough = {place: _outside_region(place) for place in seen}
@@ -112,7 +112,7 @@ def _clear(place: Place) -> bool:
 
 
 def _half_pipe(seen: Mapping[Place, bool]) -> float:
-    """Give the least B' that works at the B nearest to the pipe, as a part of the pipe."""
+    """Give the least B' without a double slow start at the B nearest to the pipe, as a fraction of the pipe."""
     nearest = min({place.buffer for place in seen}, key=lambda buffer: abs(buffer - PIPE))
     enough = [place.other for place, double in seen.items() if place.buffer == nearest and not double]
     return min(enough, default=np.nan) / PIPE

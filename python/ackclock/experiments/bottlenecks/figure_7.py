@@ -25,7 +25,7 @@ def _rates(setting: Setting) -> NDArray[np.float64]:
 
 
 def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
-    """As in the paper from t = 0, for several B: the paper does not print its own."""
+    """Resolve the paper's runs from t = 0, for several B: the paper does not print its own."""
     return {
         (buffer, other, rate): scenario(
             "two-nodes",
@@ -74,26 +74,26 @@ def _listed(buffers: list[int]) -> str:
 
 
 def _high(rates: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell which points lie in the upper half between the least and the largest throughput, where these are apart."""
+    """Return which points lie in the upper half between the least and the largest throughput, if these are apart."""
     if rates.max() < JUMP * rates.min():
         return np.zeros(len(rates), dtype=bool)
     return np.asarray(rates > (rates.min() + rates.max()) / 2.0)
 
 
 def _large(rates: NDArray[np.float64]) -> bool:
-    """Low at 2 mu; from some mu' on downwards high, and never low again."""
+    """Return whether the throughput is low at 2 mu, and high at all mu' below some value."""
     high = _high(rates)
     return bool(high[0] and not high[-1] and np.count_nonzero(np.diff(high.astype(int))) == 1)
 
 
 def _medium(rates: NDArray[np.float64]) -> bool:
-    """High in a middle range alone."""
+    """Return whether the throughput is high in a middle range alone."""
     high = _high(rates)
     return bool(high.any() and not high[0] and not high[-1])
 
 
 def _small(rates: NDArray[np.float64]) -> bool:
-    """No jump up from 2 mu: nowhere much above the throughput there."""
+    """Return whether the throughput is nowhere much above that near 2 mu."""
     return bool(rates.max() < JUMP * rates[-3:].mean())
 
 

@@ -31,7 +31,7 @@ def scenarios(_setting: Setting) -> Mapping[Key, Resolved]:
 
 
 def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
-    """S as measured; over which part of the interval it is near its least value."""
+    """Judge S as measured, and the fraction of the interval in which it is near its least value."""
     theory = {buffer: _sizes(RATIOS, buffer) for buffer in BUFFERS}
     measured = {b: np.array([first_overflow(runs[b, ratio])[0] for ratio in RATIOS]) for b in BUFFERS}
     small = {buffer: theory[buffer] <= LARGEST_BURST for buffer in BUFFERS}
@@ -72,7 +72,7 @@ def _from(
 
 
 def _flatter(small: float, large: float) -> list[bool]:
-    """Tell whether S grows less towards mu for the smaller buffer: in packets, in proportion."""
+    """Return whether S grows less towards mu for the smaller buffer, in packets and in proportion."""
     (near, least), (near_large, least_large) = ([float(_sizes(r, b)) for r in (1.25, 2.0)] for b in (small, large))
     return [near - least < near_large - least_large, near / least < near_large / least_large - 1e-9]
 

@@ -22,7 +22,7 @@ def scenarios(setting: Setting) -> Mapping[str, Resolved]:
 
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
-    """Throughput, and what the cycles are."""
+    """Judge the throughput, and whether cycles lose the retransmission."""
     run, cycles = runs["propagation"], count_cycles(runs["steady"])
     model = predicted(run.resolved)
     lost = float(mbps(model.throughput_with_lost_retransmission.capped)) * MEGA / KILO

@@ -1,4 +1,4 @@
-"""What the paper's simulations have in common: mu, T, packets, the two readings of T, and how cycles are told apart."""
+"""The common part of the paper's simulations: mu, T, packets, the two readings of T, and the count of TCP cycles."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ section 3."""
 
 Time = Literal["shown", "steady"]
 TIMES: Final[tuple[Time, ...]] = ("shown", "steady")
-"""What is simulated: the time that the paper shows, from t = 0, or steady state."""
+"""The two times of a simulation: the one that the paper shows, from t = 0, or steady state."""
 
 LONGEST_RECOVERY_S: Final = 20.0
 """Detections of losses nearer than this belong to one TCP cycle: avoidance alone takes three times as long here."""
@@ -90,7 +90,7 @@ def windows(run: Run, label: str, colour: int) -> Curve:
 
 @dataclass(frozen=True)
 class CycleCount:
-    """What the TCP cycles of a run were, the first slow start left out; whole cycles alone."""
+    """The whole TCP cycles of a run, without the first slow start."""
 
     cycles: int
     double_slow_starts: int
@@ -98,7 +98,7 @@ class CycleCount:
 
 
 def count_cycles(run: Run) -> CycleCount:
-    """Tell cycles apart by their detections of losses: one in avoidance, and what follows it soon."""
+    """Count the cycles by their detections of losses: one in avoidance, and those that follow it soon."""
     losses = run.trace("losses")
     losses = losses[losses["replication"] == 0]
     times = losses["time_s"].to_numpy()
@@ -110,12 +110,12 @@ def count_cycles(run: Run) -> CycleCount:
 
 
 def mostly_double(run: Run) -> bool:
-    """Tell whether most cycles have two slow starts.
+    """Return whether most cycles have two slow starts.
 
     Raises
     ------
     ValueError
-        If the run is too short for a whole cycle, for then it tells nothing.
+        If the run is too short for a whole cycle, as there is nothing to count.
     """
     found = count_cycles(run)
     if found.cycles == 0:

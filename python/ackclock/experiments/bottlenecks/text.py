@@ -1,4 +1,4 @@
-"""The numbers that stand in the text, and the condition for the loss of the retransmission."""
+"""The numbers of the text, and the condition for the loss of the retransmission."""
 
 from collections.abc import Mapping
 
@@ -27,7 +27,7 @@ BUFFERS = range(6, 87, 2)
 
 
 def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
-    """One bottleneck, fed directly (B varied around mu T / 3); and behind a slow access link."""
+    """Resolve one bottleneck, fed directly (B varied around mu T / 3), and behind a slow access link."""
     changes = {"run.duration": setting.pick("500 s", "4000 s"), "trace.losses": True}
     single: dict[Key, Resolved] = {buffer: resolved(_one_node("100 Mbit/s", buffer), changes) for buffer in SINGLE}
     behind: dict[Key, Resolved] = {

@@ -51,7 +51,7 @@ def model_exceedance(web: Web, x: Values) -> Values:
 
 
 def near_model(run: Run, web: Web, least: float) -> list[bool]:
-    """Tell for each x where the model gives at least `least` whether the simulation is within a factor of two."""
+    """Return for each x where the model gives at least `least` whether the simulation is within a factor of two."""
     x, found = exceedance(run)
     model = model_exceedance(web, x)
     counted = model >= least
@@ -129,7 +129,7 @@ def above(run: Run, x: float) -> float:
 
 
 def queue_panel(runs: Mapping[str, Run], web: Web, title: str) -> Panel:
-    """Draw P(Q > x) of several runs beside the model."""
+    """Draw P(Q > x) of several runs and of the model."""
     curves: list[Curve] = []
     for number, (case, run) in enumerate(runs.items()):
         x, found = exceedance(run)

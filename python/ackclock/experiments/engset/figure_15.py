@@ -1,4 +1,4 @@
-"""Figure 15: what a fast recovery sends again, and what its end lets out."""
+"""Figure 15: the packets that a fast recovery retransmits, and those that its end sends."""
 
 from collections.abc import Mapping
 from typing import Any

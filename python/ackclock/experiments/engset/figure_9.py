@@ -12,7 +12,7 @@ from ackclock.scenario import Resolved
 QUICK = 150e3
 LOADS = (0.8, 1.0, 1.2)
 SMALL_WINDOWS = {5: 12, 12: 12, 22: 12, 36: 20, 80: 32}
-"""Windows with which h is as with 44; for F = 120 there is none."""
+"""Windows with which h is as with 44, by F; no smaller one has it for F = 120."""
 NAMES: Mapping[Law, str] = {"E": "exponential", "EE": "exponential tail", "EP": "Pareto tail"}
 SHORT = (12, 22)
 TAILS: tuple[Law, ...] = ("EE", "EP")

@@ -1,4 +1,4 @@
-"""What the paper's simulations have in common: their settings, how long they run, and what is read off them."""
+"""The common part of the paper's simulations: their settings, how long they run, and what is read off them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ PACKET_BITS: Final = 12_000
 REPLICATIONS: Final = 4
 WARMUP_S: Final = 15.0
 FULL_PACKETS: Final = 10_000_000
-"""Of the paper, a point [section 3.4]."""
+"""Packets of a point in the paper [section 3.4]."""
 FILES: Final = (5, 12, 22, 36, 80, 120)
 """F of the paper's simulations."""
 
@@ -88,7 +88,7 @@ class Web:
         return replace(self, sources=max(1, round(float(sources))))
 
     def scenario(self, packets: float, **traces: bool) -> Resolved:
-        """Resolve it, with the run long enough for so many packets in all replications."""
+        """Resolve it, with a run in which all replications together have `packets` packets."""
         tables = scenario_tables(PAPER, "web")
         rate = float(self.prediction.utilisation) * self.capacity * MEGA / PACKET_BITS
         duration = WARMUP_S + ceil(packets / REPLICATIONS / rate)
@@ -138,7 +138,7 @@ def _measure(found: Mapping[str, Any], scale: float) -> Measure:
 
 
 def loss_percent(run: Run) -> Measure:
-    """Give the packets dropped as a part of those that came to the shared link [%]."""
+    """Give the fraction dropped of the packets that arrived at the shared link [%]."""
     link = shared_link(run)
     counted = [
         (one["links"]["dropped_packets"][link], one["links"]["arrived_packets"][link]) for one in run.replications

@@ -14,7 +14,7 @@ SPECIAL: Final = engset.Path.from_propagation(0.3, [100e6, 1.5e6, 128e3], packet
 
 
 def lone_path(capacity: float, rtt_ms: float) -> engset.Path:
-    """Give the model's path where the slowest link has so many Mbit/s."""
+    """Give the model's path with a slowest link of `capacity` [Mbit/s]."""
     rates = (100e6, 10e6, MEGA * capacity) if capacity < 10.0 else (100e6, MEGA * capacity, 1e9)
     return engset.Path(rtt_ms / KILO, rates)
 
@@ -29,7 +29,7 @@ def lone(  # noqa: PLR0913  the letters of a setting
     ingress: float = 100.0,
     **traces: bool,
 ) -> Resolved:
-    """Resolve a connection that sends a file, or without end, where the slowest link has so many Mbit/s."""
+    """Resolve a connection that sends a file, or without end, over a slowest link of `capacity` [Mbit/s]."""
     tables = scenario_tables(PAPER, "web")
     rates = (ingress, 10.0, capacity) if capacity < 10.0 else (ingress, capacity, 1000.0)
     for link, rate in zip(tables["link"], rates, strict=True):

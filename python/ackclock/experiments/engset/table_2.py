@@ -17,7 +17,7 @@ Key = tuple[float, int, int]
 """C [Mbit/s], RTT_0 [ms] and W_R."""
 SATURATED = 0.999
 SHARED = 10.0
-"""From this rate on the shared link is the slowest [Mbit/s]."""
+"""Smallest C at which the slowest link is the shared one [Mbit/s]."""
 
 
 def scenarios(setting: Setting) -> Mapping[Key, Resolved]:

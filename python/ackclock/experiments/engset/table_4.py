@@ -16,7 +16,7 @@ Key = tuple[Law, int]
 QUICK = 2e6
 SHOWN: Mapping[Law, str] = {"EE": "exponential tail (EE)", "EP": "Pareto tail (EP)"}
 COMMON_PERCENT = 0.3
-"""Part of the files from which on a class of the paper's table is compared."""
+"""Fraction of the files from which on a class of the paper's table is compared [%]."""
 LONGER_BELOW = 31
 
 

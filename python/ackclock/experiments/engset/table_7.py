@@ -22,7 +22,7 @@ from ackclock.recoveries import ALL_FLOWS, recovery_rows
 from ackclock.scenario import Resolved
 
 SHIFTS_MS = (-0.4, -0.2, -0.1, 0.1, 0.2, 0.4, 0.6)
-"""Of RTT_0: a service time of the shared link is 1.2 ms."""
+"""Changes of RTT_0 [ms]: a service time of the shared link is 1.2 ms."""
 QUICK_SHIFTED = 300e3
 KINDS = ("repeated", "in_recovery", "at_beginning", "at_end", "other")
 NAMES = ("TOTO", "TDTO", "TObeg", "TOend", "TOther")

@@ -15,7 +15,7 @@ from ackclock.scenario import Resolved
 LAWS: tuple[Law, ...] = ("EE", "EP")
 BUFFERS = (50, 150, 750)
 RTTS_MS = (49.9, 50.4)
-"""Beside the 50 ms: what the smallest buffer's numbers owe to the phase of the packets."""
+"""Values of RTT_0 near the 50 ms, which show how the smallest buffer's numbers depend on the phase of packets."""
 COMMON_PERCENT = 0.3
 Key = tuple[Law, int] | tuple[Law, int, float]
 """The law of sizes and B; another RTT_0 [ms]."""

@@ -14,10 +14,10 @@ from ackclock.scenario import Resolved
 
 SEGMENT: Final = 9180
 CELLS: Final = 193
-"""Of a segment with its headers and the AAL5 trailer."""
+"""Number of cells of a segment with its headers and the AAL5 trailer."""
 LINE_MBPS: Final = 155.52
 USER_SHARE: Final = SEGMENT / (53 * CELLS) * 30 / 32
-"""What TCP segments get of a cell rate: without headers, and without two RM cells in 32."""
+"""Fraction of a cell rate that TCP segments get: without headers, and without two RM cells in 32."""
 USER_MBPS: Final = LINE_MBPS * USER_SHARE
 SEGMENT_S: Final = SEGMENT * 8 / (USER_MBPS * 1e6)
 LENGTH: Final = 15.0

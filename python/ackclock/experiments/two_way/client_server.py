@@ -15,8 +15,8 @@ TO_CLIENT: Final = (1, 3, 5)
 SHOWN_MS: Final = 4.0
 """Delay of a client's link in the scenario."""
 DELAYS_MS: Final = (2.0, 6.0, 8.0)
-"""Of a client's link, besides the scenario's; the server's has 1 ms. The paper's are lost. From
-10 ms on in all the windows exceed the pipe by less than two segments, where the formula does not hold."""
+"""Delays of a client's link in addition to the scenario's; the server's has 1 ms. The paper's are lost.
+From 10 ms on in all, the windows exceed the pipe by less than two segments, where the formula does not hold."""
 
 
 def shown(setting: Setting) -> Resolved:

@@ -1,4 +1,4 @@
-"""Figure 5.11: a connection from node 1L beside one from node 3L."""
+"""Figure 5.11: a connection from node 1L next to one from node 3L."""
 
 from collections.abc import Mapping
 

@@ -13,7 +13,7 @@ from ackclock.scenario import Resolved
 
 PEAK = 23
 LAST = 5
-"""Of 28 segments 23 come in a cluster, in the paper."""
+"""Number of segments between two clusters: in the paper 23 of 28 come in a cluster."""
 
 
 def scenarios(setting: Setting) -> Mapping[str, Resolved]:

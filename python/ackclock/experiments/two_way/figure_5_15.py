@@ -18,7 +18,7 @@ def scenarios(setting: Setting) -> Mapping[str, Resolved]:
 
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
-    """Judge that each pair has the effect for itself, and all alike."""
+    """Judge that each pair has the effect, and all have the same."""
     run = runs["shown"]
     rates = [user_mbps(run, flow) for flow in setup.TO_CLIENT]
     bunched = []

@@ -29,7 +29,7 @@ def scenarios(setting: Setting) -> Mapping[str, Resolved]:
 
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
-    """Judge when the rate stands, from where it starts and how it grows."""
+    """Judge when the rate is steady, from where it starts and how it grows."""
     run = runs["shown"]
     times, values = rows(run, "acr", "vc")
     reached = acr_reaches(run, "vc", LINE_MBPS)

@@ -1,4 +1,4 @@
-"""Figure 5.4: sequence numbers of the left-to-right connection, beside what they would be without the other."""
+"""Figure 5.4: sequence numbers of the left-to-right connection, and what they would be without the other."""
 
 from collections.abc import Mapping
 

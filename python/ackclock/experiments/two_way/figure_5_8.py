@@ -1,4 +1,4 @@
-"""Figure 5.8: throughput of both connections averaged from t = 0, beside the expected."""
+"""Figure 5.8: throughput of both connections averaged from t = 0, and the expected one."""
 
 from collections.abc import Mapping
 

@@ -19,7 +19,7 @@ SHARES: Final = {"a": 10.0, "b": 5.0, "c": 35.0, "d": 35.0, "e": 35.0, "f": 10.0
 BACK: Final = SHARES | {"h": 52.5}
 WINDOW: Final = 7
 RM_CELLS: Final = 30 / 31
-"""One way a channel carries RM cells of one direction alone: what it can carry is larger by so much."""
+"""Capacity of a channel with RM cells of both directions, by that with RM cells of one direction alone."""
 TRUNK_S, ACCESS_S = 5e-3, 0.5e-3
 
 

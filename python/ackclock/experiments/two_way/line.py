@@ -45,27 +45,27 @@ class Pair:
 
     @property
     def efficiency(self) -> tuple[float, float]:
-        """By theorem 1 or 2."""
+        """The efficiencies of both by theorem 1 or 2 [1]."""
         return _two(two_way.efficiency(self.windows, self.lengths, self.rates))
 
     @property
     def one_way(self) -> tuple[float, float]:
-        """Of each alone."""
+        """The efficiency of each alone [1]."""
         return _two(two_way.one_way_efficiency(self.windows, self.lengths, self.rates))
 
     @property
     def most_queued(self) -> tuple[float, float]:
-        """By lemma 4 or 5."""
+        """The largest queues by lemma 4 or 5 [segments]."""
         return _two(two_way.maximum_queue(self.windows, self.lengths, self.rates))
 
     @property
     def surplus(self) -> float:
-        """By how much sending both windows takes longer than the round trip."""
+        """The time to send both windows, less the round trip, in segments at the scenario's rate."""
         return sum(w / r for w, r in zip(self.windows, self.rates, strict=True)) - sum(self.lengths)
 
     @property
     def case(self) -> int:
-        """Which case of the theorems holds for connection i."""
+        """The number of the theorems' case that holds for connection i."""
         x, y = (w / r for w, r in zip(self.windows, self.rates, strict=True))
         if x > y + sum(self.lengths):
             return 1
@@ -84,7 +84,7 @@ def _two(values: Any) -> tuple[float, float]:
 
 
 def scenario(pair: Pair, changes: Mapping[str, Any] | None = None, rounds: int = 40) -> Resolved:
-    """Resolve the scenario of a pair: half a second for slow start, then so many rounds of two busy periods each."""
+    """Resolve the scenario of a pair: half a second for slow start, then `rounds` rounds of two busy periods each."""
     fields: dict[str, Any] = {"run.duration": f"{0.5 + rounds * pair.round_s:.6g} s"}
     for end, flow, part in zip(("line", "line.reverse"), ("i", "j"), range(2), strict=True):
         fields[f"link.{end}.rate"] = f"{pair.rates[part] * PER_SECOND * SEGMENT_BITS / 1e6:.9g} Mbit/s"
@@ -109,8 +109,8 @@ def one_way(pair: Pair) -> Resolved:
 def measured(run: Run, flow: int = 0) -> float:
     """Measure a connection's efficiency: over the last third of the run, in whole pairs of windows.
 
-    In steady state a connection sends its window twice in each period, so the time that so many segments take has no
-    error of where it begins.
+    In steady state a connection sends its window twice in each period, so the time for whole pairs of windows does not
+    depend on where it begins.
     """
     about = run.resolved.flows[flow]
     rate = nodes(run.resolved, about.path, about.packet_bytes)[0].packet_rate

@@ -5,7 +5,7 @@ from ackclock.experiments.two_way.atm import scenario
 from ackclock.scenario import Resolved
 
 WARMUP_S = 0.4
-"""Slow start is over, and the cell rate stands."""
+"""Time after which slow start is over and the cell rate is steady [s]."""
 SHOWN_S = 0.5
 
 

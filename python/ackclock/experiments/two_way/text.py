@@ -30,7 +30,7 @@ LEAST_SURPLUS = 2.0
 """Segments of the slower channel by which the windows must exceed the pipe: the transmission of a segment is not in the
 theorems [`ackclock.models.two_way.MODELS["efficiency"].domain["overlap"]`]."""
 PRIORITY_LENGTH = 8.4
-"""Not whole: with whole lengths an ACK never meets a segment in transmission, and priority costs nothing at all."""
+"""A length that is not whole: with whole ones an ACK never meets a segment in transmission, and priority is free."""
 PRIORITY = {
     "link.line.queue": "priority",
     "link.line.reverse.queue": "priority",
@@ -144,7 +144,7 @@ def outcome(setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
 
 
 def _most_cells(run: Run) -> float:
-    """Give the most cells in a port once cell rates stand."""
+    """Give the most cells in a port once cell rates are steady."""
     rows = run.trace("cell_queue")
     return float(rows["cells"][rows["time_s"] > end_of(run) / 2.0].max())
 

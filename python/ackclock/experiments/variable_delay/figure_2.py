@@ -38,7 +38,7 @@ def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
 
 
 def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
-    """How many round trips there are, and where the ordered ones bend up."""
+    """Judge the number of round trips, and where the ordered ones bend up."""
     found = {period: round_trips(runs[period])[0] for period in PERIODS}
     counts = np.array([len(samples) for samples in found.values()], dtype=float)
     knees = 100.0 * np.array([knee(np.sort(samples)) for samples in found.values()])

@@ -1,4 +1,4 @@
-"""Figure 3: TCP's throughput against the mean ON and OFF time, beside the models fed with the run's rounds."""
+"""Figure 3: TCP's throughput against the mean ON and OFF time, and the models fed with the run's rounds."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal
@@ -37,7 +37,7 @@ NOTE = (
 
 
 def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
-    """From t = 0 as in the paper, and without the first 200 s."""
+    """Resolve the runs from t = 0 as in the paper, and without the first 200 s."""
     runs = seeds(setting)
     shown: dict[Key, Resolved] = {
         (interval, period, "shown"): scenario(period, interval, runs)

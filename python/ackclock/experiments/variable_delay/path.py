@@ -1,4 +1,4 @@
-"""What the paper's simulations have in common: the scenario of figure 1, and predictions from a run's rounds."""
+"""The common part of the paper's simulations: the scenario of figure 1, and predictions from a run's rounds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ from ackclock.stats import estimate
 PAPER: Final = "variable_delay"
 PERIODS: Final = tuple(range(5, 51, 5))
 INTERVALS: Final = (10, 15, 20)
-"""1/lambda [s]."""
+"""Mean times between losses, 1/lambda [s]."""
 PERIODS_QUICK: Final = (5, 10, 15, 20, 30, 40, 50)
 PERIODS_STEADY: Final = (5, 20, 50)
 STEADY: Final = {"run.warmup": "200 s", "run.duration": "2200 s"}
-"""Without the first slow start, which no loss ends for some ten seconds."""
+"""Changes for a run without the first slow start, which no loss ends for some ten seconds."""
 
 MEGA: Final = 1e6
 PACKET_BITS: Final = 8 * 1000
@@ -56,7 +56,7 @@ def seeds(setting: Setting) -> int:
 
 @dataclass(frozen=True)
 class Point:
-    """What the runs of one scenario measured, and what the models say of each run's own rounds [Mbit/s]."""
+    """The throughput that the runs of one scenario measured, and the models' for each run's own rounds [Mbit/s]."""
 
     measured: Measure
     by_run: Mapping[str, NDArray[np.float64]]

@@ -1,4 +1,4 @@
-"""Section 3: the window in closed form beside the recursion, simulated."""
+"""Section 3: the window in closed form, and by simulation of the recursion."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -28,7 +28,7 @@ SHORT_S, LONG_S, LONG_SHARE, CHAIN_LOSSES = 0.1, 0.7, 0.15, 0.2
 
 
 def scenarios(_setting: Setting) -> Mapping[str, Resolved]:
-    """Nothing crosses a network here."""
+    """Return no scenarios, as the section has no network."""
     return {}
 
 
@@ -74,7 +74,7 @@ def _time_average(name: str, losses: float, reaction: Reaction) -> float:
 
 
 def chain(stay: float) -> RoundTripChain:
-    """Make a chain of short and long round trips, 15% of them long, that stays long for so many rounds."""
+    """Make a chain of short and long round trips, 15% of them long, that stays long for `stay` rounds on average."""
     leave = 1.0 / stay
     enter = leave * LONG_SHARE / (1.0 - LONG_SHARE)
     return variable_delay.round_trip_chain([[1.0 - enter, enter], [leave, 1.0 - leave]], [SHORT_S, LONG_S])

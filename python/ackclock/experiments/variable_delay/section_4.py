@@ -24,7 +24,7 @@ OFF_PERCENT = 2.0
 
 
 def scenarios(_setting: Setting) -> Mapping[str, Resolved]:
-    """Nothing crosses a network here."""
+    """Return no scenarios, as the section has no network."""
     return {}
 
 

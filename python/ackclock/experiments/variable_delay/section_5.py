@@ -37,7 +37,7 @@ SLOW_GAIN, INDEPENDENT_GAIN = 1.10, 1.01
 
 
 def scenarios(_setting: Setting) -> Mapping[str, Resolved]:
-    """Nothing crosses a network here."""
+    """Return no scenarios, as the section has no network."""
     return {}
 
 
@@ -128,7 +128,7 @@ def _shorter() -> list[bool]:
 
 
 def _chain(stay: float) -> RoundTripChain:
-    """Make a chain of short and long round trips with the mean 1 that stays in each state for so many rounds."""
+    """Make a chain of short and long round trips, mean 1, that stays in each state for `stay` rounds on average."""
     leave = 1.0 / stay
     return variable_delay.round_trip_chain([[1.0 - leave, leave], [leave, 1.0 - leave]], [SHORT, LONG])
 

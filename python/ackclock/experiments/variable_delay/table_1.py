@@ -1,4 +1,4 @@
-"""Table 1: the Markov approach at lambda = 1/10, with the intervals that 50 runs give; and what else it hangs on."""
+"""Table 1: the Markov approach at lambda = 1/10, with the intervals that 50 runs give; and what else it depends on."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -41,7 +41,7 @@ READINGS: Final[Mapping[str, Mapping[str, Any]]] = {
     "least timeout\n0.2 s": {"flow.tcp.tcp.rto.min": "200 ms"},
     ALWAYS: FIXED_PERIODS,
 }
-"""What the paper does not print, one at a time, at periods of 25 s."""
+"""Readings of settings that the paper does not print, one at a time, at periods of 25 s."""
 Key = int | str
 """The period [s], or a reading."""
 
@@ -56,7 +56,7 @@ def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
 
 
 def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
-    """Set the ten throughputs beside the printed ones, and their intervals."""
+    """Compare the ten throughputs with the printed ones, and their intervals."""
     points = {period: point(runs[period]) for period in PERIODS}
     readings = {name: point(runs[name]) if changes else points[AT] for name, changes in READINGS.items()}
     markov = np.array([one.predicted("markov").value for one in points.values()])

@@ -21,7 +21,7 @@ class BufferCheck(NamedTuple):
 
 
 class IntermediateRates(NamedTuple):
-    """The open interval of mu' without a double slow start, cut to [mu, 2 mu]; nan where there is none."""
+    """The open interval of mu' without a double slow start, cut to [mu, 2 mu]; nan if it is empty."""
 
     low: FloatArray
     """Lower end, below which B' overflows [pkt/s]."""

@@ -34,7 +34,7 @@ class RetransmissionLoss(NamedTuple):
     possible: BoolArray
     """Whether the necessary condition (5) holds at each node, on the last axis."""
     node: IntArray
-    """Index of the node closest to the source among these, where the loss would be; -1 where there is none."""
+    """Index of the node closest to the source among these, where the loss would be; -1 if (5) holds at none."""
     detection_time: FloatArray
     """Time from the start of mini-cycle n_B + 1 to the detection of the loss, D [s]; infinite without an overflow."""
     packets: FloatArray
@@ -144,7 +144,8 @@ def retransmission_loss(
 
     Examples
     --------
-    Figure 9, rates in Mbit/s but for a scale: B' = 15, B = 18, an access link of 2.7. The bottleneck loses it.
+    Figure 9: packets of 512 B, 2.2 and 1.5 Mbit/s, an access link of 2.7 Mbit/s, B' = 15, B = 18. The bottleneck may
+    lose the retransmission.
 
     >>> scale = 1e6 / 4096
     >>> found = retransmission_loss([2.2 * scale, 1.5 * scale], [15, 18], threshold=111.5, access_rate=2.7 * scale)
@@ -252,7 +253,8 @@ def retransmission_loss_behind_access_link(
 
     Notes
     -----
-    Never near mu' = 2 mu: the left side then exceeds 2 S. At 2 mu itself the link is no slow one, and it is False.
+    The condition never holds near mu' = 2 mu: the left side then exceeds 2 S. At 2 mu itself the access link is not
+    slow, and the result is `False`.
 
     Examples
     --------

@@ -48,7 +48,7 @@ class AvoidanceStart(NamedTuple):
     double_slow_start: BoolArray
     """Whether slow start overflows a buffer, so that a second one follows."""
     loss_window: FloatArray
-    """Window at the detection of that loss, W_D [pkt]; nan where there is none."""
+    """Window at the detection of that loss, W_D [pkt]; nan without that loss."""
     window: FloatArray
     """Window at which congestion avoidance starts, W_S [pkt]."""
 

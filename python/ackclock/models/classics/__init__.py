@@ -1,4 +1,4 @@
-"""Well-known models besides those of the five papers: square root, PFTK, short flows, buffers, loss systems.
+"""Well-known models in addition to those of the five papers: square root, PFTK, short flows, buffers, loss systems.
 
 >>> print(f"{square_root_rate(round_trip_time=0.1, loss_probability=0.01):.1f}")
 122.5

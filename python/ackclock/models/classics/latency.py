@@ -107,7 +107,7 @@ def short_flow_latency(  # noqa: PLR0913  the paper's parameters
     round_trip_time : array_like
         Round-trip time [s], > 0.
     loss_probability : array_like
-        Losses a packet on the way there [1], in [0, 0.5).
+        Probability that a packet is lost in the direction of the data [1], in [0, 0.5).
     timeout : array_like
         Duration of a first timeout, T_0 [s], >= 0.
     max_window : array_like
@@ -121,7 +121,7 @@ def short_flow_latency(  # noqa: PLR0913  the paper's parameters
     syn_timeout : array_like
         Duration of a SYN's first timeout, T_s [s], >= 0.
     reverse_loss_probability : array_like
-        Losses a packet on the way back, which meet the handshake alone [1], in [0, 0.5).
+        Probability that a packet is lost on the return path [1], in [0, 0.5); it affects the handshake alone.
 
     Returns
     -------

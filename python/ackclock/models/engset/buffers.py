@@ -1,4 +1,4 @@
-"""From the extended ON time to the queue, the loss and the buffer [engset, sections 4.1 and 5.4.1]."""
+"""The queue, the loss and the buffer from the extended ON time [engset, sections 4.1 and 5.4.1]."""
 
 from typing import Final
 

@@ -228,7 +228,7 @@ class _Averages(NamedTuple):
     shared: BoolArray
 
 
-def _averages(  # noqa: PLR0913, PLR0917  the parameters besides the states
+def _averages(  # noqa: PLR0913, PLR0917  the parameters in addition to the states
     path: Path, packets: FloatArray, sources: FloatArray, off_time: FloatArray, peak_rate: FloatArray, states: Any
 ) -> _Averages:
     """Compute rates, utilisations and ON times from the states, in both ways and averaged [engset, eqs. 6 to 10]."""

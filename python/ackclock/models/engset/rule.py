@@ -40,7 +40,7 @@ class BufferRule(NamedTuple):
     buffer: FloatArray
     """Buffer, B [pkt]; nan where N <= s."""
     largest: float
-    """Largest of all buffers [pkt], rounded up; nan where there is none."""
+    """Largest of all buffers [pkt], rounded up; nan if no point has one."""
     largest_by_choice: FloatArray
     """Largest buffer over F and RTT_0 [pkt], rounded up, for each choice of N."""
 

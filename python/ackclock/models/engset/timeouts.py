@@ -36,9 +36,9 @@ class SpuriousTimeouts(NamedTuple):
     occurs: BoolArray
     """Whether a timeout occurs."""
     packet: IntArray
-    """The packet for which it occurs, from 1; 0 where there is none."""
+    """The packet for which it occurs, from 1; 0 without a timeout."""
     time: FloatArray
-    """Time from the first packet to the timeout [s]; infinite where there is none."""
+    """Time from the first packet to the timeout [s]; infinite without one."""
 
 
 class _Timer:

@@ -56,7 +56,7 @@ class Timeline(NamedTuple):
     j: Node
     """The node that sends connection j's segments and connection i's ACKs."""
     period: float
-    """Time after which everything repeats [s]; nan where the simulated time does not show it."""
+    """Time after which the exchange is in the same state again [s]; nan if the simulated time does not show it."""
     efficiencies: FloatArray
     """Fraction of its channel that each connection gets in a period [1]; nan where the period is."""
 
@@ -150,7 +150,7 @@ def timeline(  # noqa: PLR0913  windows, links, phase and end
     Notes
     -----
     At one instant a node ends a transmission before it processes arrivals, and processes them in the order in which
-    they were sent. The period is recognised once a state repeats at the start of a window of connection i: that takes
+    they were sent. The period is recognised once a state recurs at the start of a window of connection i: that takes
     a first transient and one whole period.
 
     Examples

@@ -106,7 +106,7 @@ def queue_iteration(
 
     Examples
     --------
-    From the second on the queue repeats every two busy periods. Configuration R-1 (28 segments, L about 9) swings up
+    From the second on the queue has a period of two busy periods. Configuration R-1 (28 segments, L about 9) swings up
     to 23, as it would from 15:
 
     >>> queue_iteration([15, 2], windows=28, delays=9, periods=4).T.tolist()

@@ -69,7 +69,7 @@ def read_capture(path: str | PathLike[str], direction: Direction | None = None) 
     Raises
     ------
     ModelError
-        Without dpkt, for a file that is no capture, and for one without rounds of that connection.
+        Without dpkt, for a file that is not a capture, and for one without rounds of that connection.
 
     Notes
     -----
@@ -108,7 +108,7 @@ def rounds_of(segments: Iterable[Segment], direction: Direction) -> RoundTripTra
     Notes
     -----
     Karn's rule: an ACK does not show which copy of a byte it acknowledges. A round within which something was sent
-    again is `ambiguous`: it takes its time, and is no sample.
+    again is `ambiguous`: its time counts, but it is not a sample of the round trip.
     """
     back = Direction(direction.receiver, direction.receiver_port, direction.sender, direction.sender_port)
     rounds = _Rounds()

@@ -226,7 +226,7 @@ def _check_irreducible(p: FloatArray) -> None:
     number, label = connected_components(p > 0.0, directed=True, connection="strong")
     if number == 1:
         return
-    # A class that some transition leaves is never entered again; if there is none, the classes never meet.
+    # A class that some transition leaves is never entered again; without such a class, the classes never meet.
     classes = [np.flatnonzero(label == index) for index in range(number)]
     left = [states for states in classes if p[np.ix_(states, np.setdiff1d(np.arange(len(p)), states))].any()]
     if left:
