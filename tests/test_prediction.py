@@ -13,6 +13,7 @@ from ackclock.prediction import ModelPrediction, Prediction, predict_from_measur
 from fakes import make_flow, make_link, make_resolved
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
+RED = {"discipline": "red"}
 PAIR = [make_link("satellite"), make_link("satellite.reverse", buffer=None)]
 
 
@@ -75,7 +76,9 @@ def test_the_theory_marks_the_windows_of_the_cycle() -> None:
             "no buffer on the path is ever full",
         ),
         ({}, [make_link("a"), make_link("a.reverse", rate_bps=5e4)], "bottlenecks", "the ACKs wait at a.reverse"),
-        ({}, [make_link("a", queue={"discipline": "red"}), make_link("a.reverse")], "bottlenecks", "(red)"),
+        ({}, [make_link("a", queue=RED), make_link("a.reverse")], "bottlenecks", "(red)"),
+        ({}, [make_link("a", queue=RED, buffer=None), make_link("a.reverse")], "bottlenecks", "(red)"),
+        ({}, [make_link("a", queue={"discipline": "priority"}), make_link("a.reverse")], "bottlenecks", "one queue"),
         ({}, PAIR, "sawtooth", "halving the window at a loss is Reno's and NewReno's; this is tahoe"),
         ({}, PAIR, "window", "the receiver's window is unlimited"),
         ({"sender": {"max_window": 400}}, PAIR, "window", "full before the receiver's window of 400 packets"),
@@ -87,6 +90,16 @@ def test_a_model_says_why_it_does_not_apply(
     fields: dict[str, Any], links: list[dict[str, Any]], name: str, reason: str
 ) -> None:
     assert reason in reasons(one_flow(links, **fields), name)
+
+
+def test_red_with_an_unlimited_buffer_drops_early() -> None:
+    links = [make_link("feeder", queue=RED, buffer=None, rate_bps=3e6), *PAIR]
+    reno = one_flow(links, sender={"recovery": "reno"}, path=[0, 1], return_path=[2])
+    assert reasons(reno, "sawtooth") == "feeder drops before its buffer is full (red)"
+    red = [make_link("satellite", queue=RED, buffer=None), PAIR[1]]
+    queue = one_flow(red, sender={"max_window": 215})
+    assert reasons(queue, "window") == "satellite drops before its buffer is full (red)"
+    assert model(one_flow(red, sender={"max_window": 100}), "window").numbers
 
 
 def test_a_small_window_is_a_window_a_round_trip() -> None:

@@ -40,7 +40,9 @@ def _common_reasons(scene: Scene, largest: float) -> list[str]:
         reasons.append("the delay changes")
     if losses(scene.resolved, scene.flow):
         reasons.append("packets are lost at random, before a buffer is full")
-    if largest == inf:
+    if early := _early_drops(scene):
+        reasons += early
+    elif largest == inf:
         reasons.append("no buffer on the path is ever full, so there is no loss")
     elif scene.max_window <= largest:
         reasons.append(
@@ -48,11 +50,20 @@ def _common_reasons(scene: Scene, largest: float) -> list[str]:
             f"({number(round(largest))} packets would): there is no loss in congestion avoidance"
         )
     reasons += [
-        f"{node.name} drops before its buffer is full ({node.queue.discipline})"
+        f"{node.name} has more than one queue ({node.queue.discipline})"
         for node in scene.forward
-        if drop_factor(node.queue) is None and node.buffer < inf
+        if not node.queue.is_fifo and node.buffer < inf
     ]
     return reasons
+
+
+def _early_drops(scene: Scene) -> list[str]:
+    """Give a reason for each node that drops at any size of its buffer, an unlimited one included."""
+    return [
+        f"{node.name} drops before its buffer is full ({node.queue.discipline})"
+        for node in scene.forward
+        if node.queue.drops_early
+    ]
 
 
 def _cycle(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
@@ -205,16 +216,24 @@ def _sawtooth_warnings(scene: Scene, largest: float, bottleneck: float) -> tuple
     )
 
 
-def _window(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
+def _window_reasons(scene: Scene, largest: float) -> list[str]:
     if scene.max_window == inf:
-        return Inapplicable(*WINDOW, ("the receiver's window is unlimited",))
+        return ["the receiver's window is unlimited"]
     if delay_processes(scene.resolved, scene.flow):
-        return Inapplicable(*WINDOW, ("the delay changes",))
+        return ["the delay changes"]
     if losses(scene.resolved, scene.flow):
-        return Inapplicable(*WINDOW, ("packets are lost at random",))
+        return ["packets are lost at random"]
     if scene.max_window > largest:
-        reason = f"the buffer is full before the receiver's window of {number(scene.max_window)} packets is"
-        return Inapplicable(*WINDOW, (reason,))
+        return [f"the buffer is full before the receiver's window of {number(scene.max_window)} packets is"]
+    # A window that the path itself holds leaves no queue.
+    if scene.bottleneck is not None and scene.max_window > scene.bottleneck.packet_rate * scene.round_trip_s:
+        return _early_drops(scene)
+    return []
+
+
+def _window(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
+    if reasons := _window_reasons(scene, largest):
+        return Inapplicable(*WINDOW, tuple(reasons))
     bottleneck = scene.bottleneck
     limit = inf if bottleneck is None else bottleneck.rate_bps
     alone = scene.max_window * scene.packet_bits / scene.round_trip_s
