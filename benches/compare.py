@@ -36,7 +36,7 @@ class Pair:
 
     @property
     def differs(self) -> bool:
-        """Whether the builds delivered different numbers of packets, or handled different numbers of events."""
+        """Return whether the builds delivered different numbers of packets, or handled different numbers of events."""
         return (self.base.packets, self.base.events) != (self.new.packets, self.new.events)
 
 

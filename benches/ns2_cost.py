@@ -1,4 +1,4 @@
-"""What the same scenario costs in ns-2."""
+"""The cost of the same scenario in ns-2."""
 
 import tempfile
 from dataclasses import replace
@@ -12,7 +12,7 @@ TRACE = "    $tcp($flow) trace cwnd_ $tracer\n"
 
 
 def missing() -> str | None:
-    """Return the reason why ns-2 cannot be measured here, None where it can."""
+    """Return the reason why ns-2 cannot be measured here, or `None` if it can."""
     return None if ns2.find_ns() else ns2.INSTALL_HINT
 
 

@@ -114,14 +114,14 @@ class Measurement:
         }
 
 
-def measure(paths: list[Path], repeats: int, *, with_ns2: bool) -> Iterator[dict[str, Sample]]:
+def measure(paths: list[Path], rounds: int, *, with_ns2: bool) -> Iterator[dict[str, Sample]]:
     """Run all scenarios in turn, again and again, each run between two calibrations; yield a round at a time.
 
     Parameters
     ----------
     paths : list of Path
         The scenarios.
-    repeats : int
+    rounds : int
         The number of rounds.
     with_ns2 : bool
         Whether to run ns-2 too, in the first rounds.
@@ -130,7 +130,7 @@ def measure(paths: list[Path], repeats: int, *, with_ns2: bool) -> Iterator[dict
     for_ns2 = set(scenarios) if with_ns2 else set()
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         calibration = Calibration.compiled(Path(folder))
-        for number in range(repeats):
+        for number in range(rounds):
             samples = {}
             for name, resolved in scenarios.items():
                 before = calibration.ns_per_step()
@@ -156,7 +156,7 @@ def _ns2(resolved: dict[str, Any]) -> float | None:
 
 
 def why_no_ns2() -> str | None:
-    """Return the reason why ns-2 is not measured, None where it is."""
+    """Return the reason why ns-2 is not measured, or `None` if it is."""
     try:
         from benches.ns2_cost import missing  # noqa: PLC0415  only this part needs the cross-check
     except ImportError as error:

@@ -11,7 +11,7 @@ from crosscheck.subset import ExcludedError, Scenario
 
 
 class Mark(Enum):
-    """What came out of the comparison of one scenario."""
+    """The result of the comparison of one scenario."""
 
     PASS = "PASS"
     FAIL = "FAIL"
@@ -28,8 +28,8 @@ class Report:
     name : str
         Title of the scenario.
     mark : Mark
-        PASS where all changes of all flows are the same. TIE where they differ only from where ns-2's own answer hangs
-        on the order of simultaneous events. EXCLUDED where a difference that is left out by name is met.
+        PASS where all changes of all flows are the same. TIE where they differ only from where ns-2's own answer
+        depends on the order of simultaneous events. EXCLUDED where a difference that is left out by name is met.
     compared : int
         Changes that agree, over all flows.
     worst_time_s : float

@@ -46,7 +46,7 @@ class Verdict:
     worst_time_s : float
         Largest difference of their times [s].
     difference : str or None
-        The first difference with the changes before it, in words; None where all agree.
+        The first difference with the changes before it, in words; `None` if all agree.
     """
 
     compared: int
@@ -55,7 +55,7 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Whether all changes agree."""
+        """Return whether all changes agree."""
         return self.difference is None
 
 
@@ -77,7 +77,7 @@ def normalise(changes: Sequence[Change], initial: float, end_s: float) -> list[C
         The rows but these:
 
         - cwnd is the same number, bit for bit, as in the row before (the first: as the initial window). A value printed
-          with few digits stays even if it looks like the one before it, for ns-2 repeats no value.
+          with few digits stays even if it looks like the one before it, as ns-2 prints no value twice.
         - cwnd is below one packet and the next row, at the very same instant, puts the floor of one packet: ns-2 takes
           what a partial ACK acknowledges off first. The floored row is judged against the row before both.
         - the last `TIME_TOLERANCE_S` of the run, where an event may fall to either side of the end.

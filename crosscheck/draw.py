@@ -65,7 +65,7 @@ def _single_link(random: Mrg32k3a) -> list[Scenario]:
 
 
 def _chain(random: Mrg32k3a, hops: int) -> list[Scenario]:
-    """Draw the links of the way there, then those of the way back, whose buffers have no limit.
+    """Draw the links of the data's path, then those of the return path, whose buffers have no limit.
 
     Rates are whole numbers of bit/s and delays whole numbers of nanoseconds without a common measure. The first link
     is a little faster than the slowest one: it spreads what one ACK sends, at another pace than the ACKs come.

@@ -23,11 +23,11 @@ KINDS: tuple[tuple[str, ...], ...] = (
     ("lost-acks",),
     ("delay-steps", "high-cbr", "lost-at-times"),
 )
-"""What is added to a plain scenario, in turn."""
+"""The elements that are added to a plain scenario, in turn."""
 
 
 def draw_elements(seed: int, count: int = DEFAULT_COUNT) -> list[Scenario]:
-    """Draw resolved scenarios with elements beside TCP and drop-tail links.
+    """Draw resolved scenarios with elements in addition to TCP and drop-tail links.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def _slowest(scenario: Scenario) -> int:
 
 
 def _not_slowest(random: Mrg32k3a, scenario: Scenario) -> int:
-    """Draw a link of TCP's path beside the slowest, where there is one.
+    """Draw a link of TCP's path other than the slowest, if there is one.
 
     The slowest link paces the ACKs, and so what comes to it: a packet at the very instant when one before it departs.
     Whether a packet of the lower level that waits then goes first, rounding would decide.

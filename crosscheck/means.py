@@ -50,7 +50,7 @@ class Mean:
 
     @property
     def agrees(self) -> bool:
-        """Whether zero lies in the interval of the difference."""
+        """Return whether zero lies in the interval of the difference."""
         return abs(self.ours - self.theirs) <= self.half_width
 
     def line(self) -> str:
@@ -73,7 +73,7 @@ class MeansReport:
         return Mark.FAIL if self.fault or not all(mean.agrees for mean in self.means) else Mark.PASS
 
     def line(self) -> str:
-        """Write the report as lines; the means stand below in any case, for they say how sharp the comparison is."""
+        """Write the report as lines; the means are always below it, as they show how precise the comparison is."""
         said = f"{self.mark.value:<8} {self.name:<76} {len(self.means):>8} means"
         below = [self.fault] if self.fault else [mean.line() for mean in self.means]
         return "\n".join([said, *(f"    {line}" for line in below)])
@@ -99,7 +99,7 @@ def report(scenario: Scenario, each: Each) -> MeansReport:
 
 
 def scenarios() -> list[Scenario]:
-    """Describe the scenarios: each random element that both have, beside a TCP flow."""
+    """Describe the scenarios: each random element that both have, with a TCP flow."""
     lossy = _path(loss=build.lost_randomly(0.01))
     deaf = _path(ack_loss=build.lost_randomly(0.1, "acks"))
     shared = _path()

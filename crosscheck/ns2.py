@@ -20,7 +20,7 @@ class Ns2Error(RuntimeError):
 
 
 def find_ns() -> str | None:
-    """Path of the program ``ns``, or None where ns-2 is not installed."""
+    """Return the path of the program ``ns``, or `None` if ns-2 is not installed."""
     return shutil.which("ns")
 
 
@@ -87,7 +87,7 @@ def _changes(rows: list[Sequence[str]]) -> Iterable[Change]:
     """Put the full value of cwnd in the place of the printed one where a later row has it.
 
     ns-2 prints cwnd to six digits. With windowThresh_ 1 the variable awnd_ holds cwnd as it was before the ACK that
-    opens the window, to full precision: an increase tells the value before it.
+    opens the window, to full precision: the row of an increase has the full value of the row before.
     """
     followers: list[Sequence[str] | None] = [*rows, None][1:]
     for (time, printed, _, ssthresh), follower in zip(rows, followers, strict=True):

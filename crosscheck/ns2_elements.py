@@ -13,7 +13,7 @@ proc stream {run} {
     return $generator
 }
 
-# error models stand before the queue, as after lossmodel
+# error models come before the queue, as after lossmodel
 proc lose {name model} {
     global queue loss bin
     $model drop-target $bin
@@ -72,7 +72,7 @@ INSTANT_RATE_BPS = 1e18
 
 
 def has_elements(scenario: Scenario) -> bool:
-    """Whether a scenario has any of these elements."""
+    """Return whether a scenario has any of these elements."""
     links = any(
         link.get("loss") or link.get("delay_process") or link["queue"]["discipline"] == "priority"
         for link in scenario["links"]
@@ -123,7 +123,7 @@ def losses(number: int, link: Scenario, run: int) -> list[str]:
 
 
 def entry(number: int, link: Scenario, kind: str) -> str:
-    """Where the data or the ACKs enter a link: at its error models, where these look at such packets."""
+    """Return where the data or the ACKs enter a link: at its error models, if these apply to such packets."""
     loss = link.get("loss")
     lossy = loss is not None and loss["applies_to"] in {"all", kind}
     return f"$loss({number})" if lossy else f"$queue({number})"

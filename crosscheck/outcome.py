@@ -1,4 +1,4 @@
-"""What both sides say of a scenario."""
+"""The outcomes of a scenario on both sides."""
 
 from dataclasses import dataclass
 

@@ -29,12 +29,12 @@ def rows(folder: Path) -> Iterator[Row]:
 
 
 def title(row: Row) -> str:
-    """Name a row by what tells it from the others."""
+    """Name a row by the fields that distinguish it from the others."""
     return " ".join(row[name] for name in TITLE_FIELDS if row[name])
 
 
 def scenario(row: Row) -> Scenario:
-    """Resolve a row: the access link and the bottlenecks, with the same rates and delays on the way back."""
+    """Resolve a row: the access link and the bottlenecks, with the same rates and delays on the return path."""
     rates = [float(row["access_bps"]), *map(float, row["rates_bps"].split("/"))]
     buffers = [None, *map(int, row["buffers_pkts"].split("/"))]
     hops = len(rates)

@@ -1,4 +1,4 @@
-"""What ns-2 can play of the resolved scenarios, and the differences to ns-2 that are left out by name."""
+"""The resolved scenarios that ns-2 can play, and the differences to ns-2 that are left out by name."""
 
 import tomllib
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Find where ns-2's own answer hangs on the order of simultaneous events."""
+"""Find where ns-2's own answer depends on the order of simultaneous events."""
 
 from crosscheck import ns2
 from crosscheck.outcome import Outcome, compare_outcomes
@@ -9,7 +9,7 @@ SHAKES = range(1, 9)
 
 
 def tied(scenario: Scenario, outcome: Outcome, wanted: list[int | None]) -> bool:
-    """Tell whether ns-2 itself goes another way by then once the links' delays shake by picoseconds.
+    """Return whether ns-2 itself differs by then once the links' delays are shaken by picoseconds.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ def tied(scenario: Scenario, outcome: Outcome, wanted: list[int | None]) -> bool
     outcome : Outcome
         What ns-2 said of it.
     wanted : list of int or None
-        For each flow the change from which on the answer is in doubt; None where it is not.
+        For each flow the change from which on the answer is in doubt; `None` if it is not.
 
     Returns
     -------

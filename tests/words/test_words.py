@@ -14,6 +14,8 @@ HELD = (
     "crates/**/*.rs",
     "fuzz/**/*.rs",
     "python/ackclock/**/*.py",
+    "crosscheck/**/*.py",
+    "benches/**/*.py",
     "tests/words/rules.py",
     "tests/words/texts.py",
     "docs/words.md",

@@ -101,7 +101,7 @@ proc stream {run} {
     return $generator
 }
 
-# error models stand before the queue, as after lossmodel
+# error models come before the queue, as after lossmodel
 proc lose {name model} {
     global queue loss bin
     $model drop-target $bin
