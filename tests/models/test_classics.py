@@ -131,7 +131,8 @@ def test_covariances_of_equal_intervals_are_zero() -> None:
 def test_a_transfer_without_loss_takes_its_slow_start() -> None:
     found = classics.short_flow_latency(7, 0.1, 0.0, 1.0, 64)
     assert [float(part) for part in (found.recovery, found.avoidance, found.remaining_packets)] == [0.0, 0.0, 0.0]
-    assert found.total == pytest.approx(0.4)
+    assert found.transfer == pytest.approx(0.3)
+    assert classics.handshake_latency(0.1, 0.0) == 0.1
     assert found.slow_start_window == pytest.approx(4.0)
 
 
@@ -144,20 +145,20 @@ def test_the_receiver_s_window_prolongs_slow_start_by_whole_rounds() -> None:
 
 
 def test_the_parts_of_a_short_transfer_add_up() -> None:
-    found = classics.short_flow_latency(
-        100, 0.1, 0.05, 1.0, 64, packets_per_ack=2, delayed_ack_time=0.1, reverse_loss_probability=0.02
-    )
+    found = classics.short_flow_latency(100, 0.1, 0.05, 1.0, 64, packets_per_ack=2, delayed_ack_time=0.1)
     parts = found.slow_start + found.recovery + found.avoidance + found.delayed_ack
     assert found.transfer == pytest.approx(parts, rel=1e-15)
-    assert found.total == pytest.approx(found.handshake + parts, rel=1e-15)
+
+
+def test_a_handshake_waits_for_the_lost_syns_of_both_directions() -> None:
     # (4), by the sum over the SYN's and the SYN/ACK's losses
     costs = [sum((1 - p) * p**k * (2**k - 1) * 3.0 for k in range(500)) for p in (0.05, 0.02)]
-    assert found.handshake == pytest.approx(0.1 + sum(costs), rel=1e-12)
+    assert classics.handshake_latency(0.1, 0.05, 0.02) == pytest.approx(0.1 + sum(costs), rel=1e-12)
 
 
 def test_a_long_transfer_runs_at_the_throughput_of_pftk() -> None:
-    total = classics.short_flow_latency(1e8, 0.1, 0.01, 1.0, 1e4).total
-    assert 1e8 / total == pytest.approx(classics.pftk_throughput(0.1, 0.01, 1.0, 1e4), rel=1e-3)
+    time = classics.short_flow_latency(1e8, 0.1, 0.01, 1.0, 1e4).transfer
+    assert 1e8 / time == pytest.approx(classics.pftk_throughput(0.1, 0.01, 1.0, 1e4), rel=1e-3)
 
 
 @given(
@@ -175,7 +176,6 @@ def test_every_part_of_a_short_transfer_is_at_least_zero(
     found = classics.short_flow_latency(d, rtt, p, t0, limit, packets_per_ack=b, initial_window=w1)
     parts = [found.slow_start, found.recovery, found.remaining_packets, found.avoidance, found.delayed_ack]
     assert all(part >= 0 for part in parts)
-    assert found.handshake >= rtt
     assert 1 - 1e-12 <= found.slow_start_packets <= d
     assert 0 <= found.loss_probability <= 1
     assert 0 < found.timeout_probability <= 1
@@ -277,7 +277,8 @@ BROADCASTS: list[Callable[..., Any]] = [
     lambda rtt, b: classics.pftk_approximate_rate(rtt, 0.01, 1.0, 50.0, b),
     lambda rtt, b: classics.independent_loss_rate(rtt, 0.01, b),
     lambda rtt, b: classics.stationary_loss_rate(rtt, 0.01, [1.0, 0.5], b),
-    lambda rtt, b: classics.short_flow_latency(b * 10, rtt, 0.01, 1.0, 50.0).total,
+    lambda rtt, b: classics.handshake_latency(rtt, b / 10.0),
+    lambda rtt, b: classics.short_flow_latency(b * 10, rtt, 0.01, 1.0, 50.0).transfer,
     lambda rtt, b: classics.many_flows_buffer(b, rtt, 100.0),
     lambda rtt, b: classics.many_flows_utilisation(10.0, b, rtt, 100.0),
     lambda rtt, b: classics.processor_sharing(b, 100.0, rtt, 10.0).response_time,
@@ -314,7 +315,8 @@ def test_each_row_of_covariances_is_a_process_of_its_own() -> None:
         (lambda: classics.pftk_throughput(0.1, "much", 1.0, 10.0), ("loss_probability", "'much'", "not a number")),
         (lambda: classics.square_root_rate([0.1, 0.2], [0.1] * 3), ("round_trip_time", "(2,), (3,)", "broadcast")),
         (lambda: classics.short_flow_latency(0.0, 0.1, 0.0, 1.0, 10), ("packets", "given 0", ">= 1")),
-        (lambda: classics.short_flow_latency(9, 0.1, 0.5, 1.0, 10), ("loss_probability", "0.5", "< 0.5")),
+        (lambda: classics.short_flow_latency(9, 0.1, 1.0, 1.0, 10), ("loss_probability", "given 1", "< 1")),
+        (lambda: classics.handshake_latency(0.1, 0.5), ("loss_probability", "0.5", "< 0.5")),
         (lambda: classics.independent_loss_rate(0.1, 0.1, -1.0), ("squared_variation", "-1", ">= 0")),
         (lambda: classics.independent_loss_rate(0.1, 0.1, 1.0, decrease=1.0), ("decrease", "given 1", "< 1")),
         (lambda: classics.stationary_loss_rate(0.1, 0.1, [1.0, 2.0]), ("covariances", "[1. 2.]", "variance")),

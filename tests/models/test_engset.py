@@ -429,22 +429,23 @@ def test_rules_side_by_side_are_table_5() -> None:
 # The paper's 202 and 417 packets, for an N that it does not name, lie above what N just below 100% gives.
 @pytest.mark.parametrize(("capacity", "below", "above"), [(10e6, 156, 230), (50e6, 307, 348)])
 def test_buffer_rule_depends_on_the_sources(capacity: float, below: float, above: float) -> None:
-    found = engset.buffer_rule(capacity)
+    found = engset.buffer_rule(engset.rule_path(capacity))
     assert found.buffer.shape == (2, 8, 2)
     assert (found.offered_load[0] <= 1).all()
     assert (found.offered_load[1] > 1).all()
     assert (found.buffer[1] > found.buffer[0]).all()
     assert found.largest_by_choice.tolist() == [below, above]
     assert found.largest == above
-    again = engset.buffer_rule(capacity, found.sources)
+    again = engset.buffer_rule(engset.rule_path(capacity), found.sources)
     assert (again.buffer == found.buffer).all()
 
 
 def test_buffer_rule_has_no_number_where_sources_never_share() -> None:
-    found = engset.buffer_rule(50e6, [[[1]], [[20]]], files=[500], round_trip_times=[0.05])
+    path = engset.Path(0.05, [100e6, 50e6, 1e9])
+    found = engset.buffer_rule(path, [[[1]], [[20]]], files=[500])
     assert np.isnan(found.buffer).ravel().tolist() == [True, False]
     assert np.isnan(found.largest_by_choice).tolist() == [True, False]
-    assert math.isnan(engset.buffer_rule(50e6, 1, files=[500]).largest)
+    assert math.isnan(engset.buffer_rule(path, 1, files=[500]).largest)
 
 
 def test_queue_of_one_connection_is_the_example() -> None:

@@ -59,7 +59,7 @@ def _named(key: Key) -> str:
 def _rules() -> dict[str, Finding]:
     findings = {}
     for capacity, paper in PRINTED.items():
-        rule = engset.buffer_rule(capacity * MEGA)
+        rule = engset.buffer_rule(engset.rule_path(capacity * MEGA))
         nearest = np.argmin(np.abs(rule.offered_load - 1.0), axis=0)[np.newaxis]
         per_file = np.take_along_axis(rule.buffer, nearest, axis=0)[0].max(axis=1)
         place = RULE_FILES.index(LARGE)
@@ -86,7 +86,7 @@ def _chart() -> Chart:
             path = engset.Path(0.05, [100e6, capacity * MEGA, 1e9])
             low, high = (float(engset.sources_for_load(path, files, load)) for load in LOADS)
             sources = np.unique(np.linspace(max(1.0, np.floor(low)), np.ceil(high), 40).astype(int))
-            rule = engset.buffer_rule(capacity * MEGA, sources[:, None, None], files=[files], round_trip_times=[0.05])
+            rule = engset.buffer_rule(path, sources[:, None, None], files=[files])
             load, buffer = 100.0 * rule.offered_load.ravel(), rule.buffer.ravel()
             curves.append(curve(f"F = {files}, theory", load, buffer, "theory", number))
         curves.append(curve("the paper, F = 500", [100.0], [paper], "paper"))

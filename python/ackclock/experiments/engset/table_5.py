@@ -28,7 +28,7 @@ def outcome(_setting: Setting, _runs: Mapping[str, Run]) -> Outcome:
         findings[f"delay_{capacity:g}"] = Finding(model=float(engset.delay_buffer(capacity * MEGA)))
         findings[f"bdp_{capacity:g}"] = Finding(model=float(engset.bandwidth_delay_buffer(capacity * MEGA)))
     for capacity in RULE:
-        choices[capacity] = engset.buffer_rule(capacity * MEGA).largest_by_choice
+        choices[capacity] = engset.buffer_rule(engset.rule_path(capacity * MEGA)).largest_by_choice
         below, above = choices[capacity].tolist()
         note = "the largest over F and RTT_0; the paper prints no N"
         findings[f"rule_{capacity:g}_below"] = Finding(model=below, note=note)

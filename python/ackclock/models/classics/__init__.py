@@ -7,7 +7,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from ackclock.models.classics.latency import ShortFlowLatency, short_flow_latency
+from ackclock.models.classics.latency import ShortFlowLatency, handshake_latency, short_flow_latency
 from ackclock.models.classics.losses import independent_loss_rate, normalised_covariances, stationary_loss_rate
 from ackclock.models.classics.queues import (
     Engset,
@@ -36,6 +36,7 @@ __all__ = [
     "ShortFlowLatency",
     "engset_congestion",
     "engset_states",
+    "handshake_latency",
     "independent_loss_rate",
     "many_flows_buffer",
     "many_flows_utilisation",

@@ -13,7 +13,7 @@ from ackclock.models.classics.throughput import (
     timeouts_duration,
 )
 from ackclock.models.domain import ArrayLike, FloatArray, Limits, model, model_of, plain
-from ackclock.models.limits import AT_LEAST_ONE_PACKET, DELAY, PACKETS, TIME, WINDOW
+from ackclock.models.limits import AT_LEAST_ONE_PACKET, DELAY, PACKETS, PROBABILITY_BELOW_ONE, TIME, WINDOW
 
 _HANDSHAKE_LOSS: Final = Limits(0.0, 0.5, low_included=True, reason="the mean of doubling timeouts is infinite")
 
@@ -24,8 +24,6 @@ class ShortFlowLatency:
 
     Parameters
     ----------
-    handshake : array
-        From the first SYN to the SYN/ACK, E[L_h] [s], (4).
     slow_start_packets : array
         Packets sent in the first slow start, E[d_ss] [pkt], (5).
     slow_start_window : array
@@ -48,7 +46,6 @@ class ShortFlowLatency:
         Wait for the delayed ACK of a first window of one packet, E[T_delack] [s].
     """
 
-    handshake: FloatArray
     slow_start_packets: FloatArray
     slow_start_window: FloatArray
     slow_start: FloatArray
@@ -65,10 +62,51 @@ class ShortFlowLatency:
         """The data transfer's mean duration, E[T] [s], (25)."""
         return plain(self.slow_start + self.recovery + self.avoidance + self.delayed_ack)
 
-    @property
-    def total(self) -> FloatArray:
-        """Handshake and data transfer [s]."""
-        return plain(self.handshake + self.transfer)
+
+@model(
+    assumes="each timeout of a SYN or a SYN/ACK is twice the one before, without a limit",
+    round_trip_time=TIME,
+    loss_probability=_HANDSHAKE_LOSS,
+    reverse_loss_probability=_HANDSHAKE_LOSS,
+    syn_timeout=DELAY,
+)
+def handshake_latency(
+    round_trip_time: ArrayLike,
+    loss_probability: ArrayLike,
+    reverse_loss_probability: ArrayLike = 0.0,
+    syn_timeout: ArrayLike = 3.0,
+) -> FloatArray:
+    """Compute the mean time from the first SYN to the SYN/ACK [cardwell, eq. 4].
+
+    Parameters
+    ----------
+    round_trip_time : array_like
+        Round-trip time [s], > 0.
+    loss_probability : array_like
+        Probability that a SYN is lost [1], in [0, 0.5).
+    reverse_loss_probability : array_like
+        Probability that a SYN/ACK is lost [1], in [0, 0.5).
+    syn_timeout : array_like
+        Duration of a SYN's first timeout, T_s [s], >= 0.
+
+    Returns
+    -------
+    array of float
+        E[L_h] [s].
+
+    Examples
+    --------
+    >>> print(f"{handshake_latency(0.1, [0.0, 0.1])[1]:.3f}")
+    0.475
+    """
+    rtt, p, reverse, ts = model_of(handshake_latency).take(
+        round_trip_time=round_trip_time,
+        loss_probability=loss_probability,
+        reverse_loss_probability=reverse_loss_probability,
+        syn_timeout=syn_timeout,
+    )
+    # A SYN that is lost k times costs (2^k - 1) T_s.
+    return plain(rtt + ts * ((1 - p) / (1 - 2 * p) + (1 - reverse) / (1 - 2 * reverse) - 2))
 
 
 @model(
@@ -76,14 +114,12 @@ class ShortFlowLatency:
     assumes="Reno, a constant round trip, no queue of its own; slow start ends with the first loss",
     packets=PACKETS,
     round_trip_time=TIME,
-    loss_probability=_HANDSHAKE_LOSS,
+    loss_probability=PROBABILITY_BELOW_ONE,
     timeout=DELAY,
     max_window=WINDOW,
     initial_window=WINDOW,
     packets_per_ack=PACKETS,
     delayed_ack_time=DELAY,
-    syn_timeout=DELAY,
-    reverse_loss_probability=_HANDSHAKE_LOSS,
 )
 def short_flow_latency(  # noqa: PLR0913  the paper's parameters
     packets: ArrayLike,
@@ -95,10 +131,8 @@ def short_flow_latency(  # noqa: PLR0913  the paper's parameters
     initial_window: ArrayLike = 1.0,
     packets_per_ack: ArrayLike = 1.0,
     delayed_ack_time: ArrayLike = 0.0,
-    syn_timeout: ArrayLike = 3.0,
-    reverse_loss_probability: ArrayLike = 0.0,
 ) -> ShortFlowLatency:
-    """Compute the mean latency of a short TCP transfer, part by part [cardwell, eqs. 4 to 25].
+    """Compute the mean latency of a short TCP transfer after its handshake, part by part [cardwell, eqs. 5 to 25].
 
     Parameters
     ----------
@@ -107,7 +141,7 @@ def short_flow_latency(  # noqa: PLR0913  the paper's parameters
     round_trip_time : array_like
         Round-trip time [s], > 0.
     loss_probability : array_like
-        Probability that a packet is lost in the direction of the data [1], in [0, 0.5).
+        Probability that a packet is lost [1], in [0, 1).
     timeout : array_like
         Duration of a first timeout, T_0 [s], >= 0.
     max_window : array_like
@@ -118,15 +152,11 @@ def short_flow_latency(  # noqa: PLR0913  the paper's parameters
         Packets that one ACK acknowledges, b [pkt], >= 1; 2 with delayed ACKs.
     delayed_ack_time : array_like
         Mean wait for a delayed ACK [s], >= 0: 0.1 s for the BSD of that time, 0.15 s for Windows.
-    syn_timeout : array_like
-        Duration of a SYN's first timeout, T_s [s], >= 0.
-    reverse_loss_probability : array_like
-        Probability that a packet is lost on the return path [1], in [0, 0.5); it affects the handshake alone.
 
     Returns
     -------
     ShortFlowLatency
-        All parts, the transfer's duration and the total.
+        All parts, and their sum in `transfer`; `handshake_latency` comes before.
 
     Raises
     ------
@@ -143,10 +173,10 @@ def short_flow_latency(  # noqa: PLR0913  the paper's parameters
     Without a loss 7 packets take 3 round trips after the handshake's one: windows of 1, 2 and 4.
 
     >>> latency = short_flow_latency(7, round_trip_time=0.1, loss_probability=0.0, timeout=1.0, max_window=64)
-    >>> print(f"{latency.handshake:.3f} + {latency.transfer:.3f} s")
+    >>> print(f"{handshake_latency(0.1, 0.0):.3f} + {latency.transfer:.3f} s")
     0.100 + 0.300 s
     """
-    d, rtt, p, t0, limit, w1, b, wait, ts, reverse = model_of(short_flow_latency).take(
+    d, rtt, p, t0, limit, w1, b, wait = model_of(short_flow_latency).take(
         packets=packets,
         round_trip_time=round_trip_time,
         loss_probability=loss_probability,
@@ -155,8 +185,6 @@ def short_flow_latency(  # noqa: PLR0913  the paper's parameters
         initial_window=initial_window,
         packets_per_ack=packets_per_ack,
         delayed_ack_time=delayed_ack_time,
-        syn_timeout=syn_timeout,
-        reverse_loss_probability=reverse_loss_probability,
     )
     w1 = np.minimum(w1, limit)
     sent = _slow_start_packets(d, p)
@@ -165,8 +193,6 @@ def short_flow_latency(  # noqa: PLR0913  the paper's parameters
     lost, timeouts, recovery = _first_loss(d, rtt, p, t0, opened)
     rate = pftk_throughput(rtt, p, t0, limit, b)
     return ShortFlowLatency(
-        # (4): a SYN that is lost k times costs (2^k - 1) T_s.
-        handshake=plain(rtt + ts * ((1 - p) / (1 - 2 * p) + (1 - reverse) / (1 - 2 * reverse) - 2)),
         slow_start_packets=sent,
         slow_start_window=opened,
         slow_start=plain(rtt * _slow_start_rounds(sent, opened, limit, w1, b)),

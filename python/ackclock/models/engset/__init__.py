@@ -27,7 +27,7 @@ from ackclock.models.engset.chain import Superposition, state_probabilities, sup
 from ackclock.models.engset.flights import Rounds, Transfer, flight_sizes, offered_load, renormalised, rounds, transfer
 from ackclock.models.engset.path import Path, Saturation, saturation
 from ackclock.models.engset.prediction import Prediction, predict
-from ackclock.models.engset.rule import BufferRule, buffer_rule, sources_for_load
+from ackclock.models.engset.rule import BufferRule, buffer_rule, rule_path, sources_for_load
 from ackclock.models.engset.single import Round, RoundKind, SingleQueue, single_queue
 from ackclock.models.engset.sizes import Exponential, ExponentialExponential, ExponentialPareto, FileSizes
 from ackclock.models.engset.timeouts import Course, SpuriousTimeouts, course, spurious_timeouts
@@ -65,6 +65,7 @@ __all__ = [
     "predict",
     "renormalised",
     "rounds",
+    "rule_path",
     "saturation",
     "single_queue",
     "sources_for_load",

@@ -12,7 +12,6 @@ from ackclock.models.engset.prediction import FILE, OFF_TIME, RECEIVER_WINDOW, p
 from ackclock.models.limits import (
     BIT_RATE,
     FACTOR,
-    PACKET_BYTES,
     POSITIVE_PROBABILITY,
     TIME,
     WHOLE_COUNT,
@@ -85,29 +84,38 @@ def sources_for_load(
     return np.asarray(rho * path.capacity / found.peak_rate * (found.on_time + off) / found.on_time)[()]
 
 
+@model(capacity=BIT_RATE)
+def rule_path(capacity: float) -> Path:
+    """Build the paths for which the rule is made, one for each of `ROUND_TRIP_TIMES` [engset, section 5.4.1].
+
+    Parameters
+    ----------
+    capacity : float
+        C of the multiplexing link [bit/s], > 0, between `ACCESS_CAPACITY` and `RECEIVER_CAPACITY`.
+
+    Returns
+    -------
+    Path
+        With one axis, of RTT_0.
+
+    Examples
+    --------
+    >>> path = rule_path(10e6)
+    >>> path.round_trip_time.tolist(), path.capacities.tolist()
+    ([0.05, 0.3], [100000000.0, 10000000.0, 1000000000.0])
+    """
+    model_of(rule_path).take(capacity=capacity)
+    return Path(ROUND_TRIP_TIMES, [ACCESS_CAPACITY, capacity, RECEIVER_CAPACITY])
+
+
 # The rule says "N such that rho_0 is about 100%". The whole numbers just below and just above 100% are tried unless N
 # is given: B jumps from one N to the next, the more the fewer sources there are.
-@model(
-    capacity=BIT_RATE,
-    sources=WHOLE_COUNT,
-    files=FILE,
-    round_trip_times=TIME,
-    receiver_capacity=BIT_RATE,
-    access_capacity=BIT_RATE,
-    packet_size=PACKET_BYTES,
-    window=WHOLE_WINDOW,
-    off_time=TIME,
-    loss=POSITIVE_PROBABILITY,
-)
+@model(sources=WHOLE_COUNT, files=FILE, window=WHOLE_WINDOW, off_time=TIME, loss=POSITIVE_PROBABILITY)
 def buffer_rule(  # noqa: PLR0913  the parameters that the rule leaves open
-    capacity: float,
+    path: Path,
     sources: ArrayLike | None = None,
     *,
     files: ArrayLike = FILES,
-    round_trip_times: ArrayLike = ROUND_TRIP_TIMES,
-    receiver_capacity: float = RECEIVER_CAPACITY,
-    access_capacity: float = ACCESS_CAPACITY,
-    packet_size: float = 1500.0,
     window: float = RECEIVER_WINDOW,
     off_time: float = OFF_TIME,
     loss: float = TARGET_LOSS,
@@ -116,19 +124,13 @@ def buffer_rule(  # noqa: PLR0913  the parameters that the rule leaves open
 
     Parameters
     ----------
-    capacity : float
-        C of the multiplexing link [bit/s], > 0.
+    path : Path
+        The path, such as `rule_path` makes; its numbers are single or have one axis, of RTT_0.
     sources : array_like, optional
         N [1], whole, >= 1, that broadcasts with axes (choices, F, RTT_0); without, the whole numbers just below and
         just above 100% of open-loop load, for each F and RTT_0.
     files : array_like, optional
         F [pkt], >= 3.
-    round_trip_times : array_like, optional
-        RTT_0 [s].
-    receiver_capacity, access_capacity : float, optional
-        C_3 and C_1 [bit/s].
-    packet_size : float, optional
-        P [B].
     window : float, optional
         Receiver window W_R [pkt].
     off_time : float, optional
@@ -148,14 +150,11 @@ def buffer_rule(  # noqa: PLR0913  the parameters that the rule leaves open
 
     Examples
     --------
-    >>> found = buffer_rule(10e6, [[[3]], [[4]]], files=[500], round_trip_times=[0.05])
+    >>> found = buffer_rule(Path(0.05, [100e6, 10e6, 1e9]), [[[3]], [[4]]], files=[500])
     >>> found.offered_load.round(2).ravel().tolist(), found.buffer.round().ravel().tolist(), found.largest
     ([0.99, 1.32], [155.0, 229.0], 230.0)
     """
-    record = model_of(buffer_rule)
-    record.take(capacity=capacity, packet_size=packet_size, loss=loss, off_time=off_time, window=window)
-    record.take(receiver_capacity=receiver_capacity, access_capacity=access_capacity)
-    path = Path(np.asarray(round_trip_times), [access_capacity, capacity, receiver_capacity], packet_size)
+    model_of(buffer_rule).take(loss=loss, off_time=off_time, window=window)
     packets = np.asarray(files)[:, np.newaxis]
     if sources is None:
         below = np.floor(sources_for_load(path, packets, 1.0, off_time, window))

@@ -5,12 +5,13 @@ from math import inf
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
+from typing_extensions import TypeAliasType
 
 from ackclock.errors import Fault, ModelError
 from ackclock.models.domain import ArrayLike, FloatArray, Limits
 from ackclock.models.limits import TIME
 
-Reaction = Literal["per-round", "per-loss"]
+Reaction = TypeAliasType("Reaction", Literal["per-round", "per-loss"])
 """Reduction of the window in a round with losses: once (A1.i: NewReno, SACK) or for each loss (A1.ii: Reno)."""
 
 WINDOW_DOMAIN: Final[Mapping[str, Limits]] = {
@@ -39,8 +40,8 @@ def window_quantities(window: ArrayLike, receiver_window: ArrayLike = inf) -> di
     return {"window": window, "window / receiver_window": share}
 
 
-def one_of(name: str, given: str, literal: Any) -> None:
-    """Refuse a word that a Literal does not hold.
+def one_of(name: str, given: str, words: TypeAliasType) -> None:
+    """Refuse a word that an alias of a Literal does not hold.
 
     Examples
     --------
@@ -48,7 +49,7 @@ def one_of(name: str, given: str, literal: Any) -> None:
     Traceback (most recent call last):
     ackclock.errors.ModelError: reaction: is unknown; given 'per-packet'; allowed 'per-round', 'per-loss'
     """
-    allowed = get_args(literal)
+    allowed = get_args(words.__value__)
     if given not in allowed:
         raise ModelError(Fault(name, "is unknown", repr(given), ", ".join(map(repr, allowed))))
 

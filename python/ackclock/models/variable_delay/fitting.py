@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
+from typing_extensions import TypeAliasType
 
 from ackclock.errors import Fault, ModelError
 from ackclock.models.domain import ArrayLike, FloatArray, IntArray, Limits, checked, model, model_of
@@ -12,7 +13,7 @@ from ackclock.models.variable_delay.arguments import measured, one_of
 from ackclock.models.variable_delay.markov import RoundTripChain, round_trip_chain
 from ackclock.models.variable_delay.round_trips import RoundTrips
 
-Contents = Literal["samples", "mean"]
+Contents = TypeAliasType("Contents", Literal["samples", "mean"])
 """Contents of a state of a fitted chain: the distribution of its samples, or their mean alone."""
 
 PAPER_QUANTILE: Final = 0.85
