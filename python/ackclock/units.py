@@ -23,7 +23,7 @@ DIMENSIONS: Final[dict[Unit, str]] = {
     "B": "an amount of bytes",
     "pkt": "a number of packets",
 }
-"""Each unit that quantities are turned into, and what it measures."""
+"""The units that quantities are turned into, and what each measures."""
 
 _TIME = "(?:[pnuµμm]?s|sec|min|h|d|seconds?|minutes?|hours?|days?)"
 _DATA = "(?:[kMGTP]|[KMGT]i)?(?:bits?|bytes?|B)"

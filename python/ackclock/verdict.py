@@ -14,7 +14,7 @@ FULL = 0.98
 BOTTLENECK = 0.5
 UNEQUAL = 0.9
 STANDING_QUEUE = 2.0
-"""Round trips this many times the empty path's mean that the buffer is larger than TCP needs."""
+"""Ratio of a round trip to the empty path's from which the buffer is larger than TCP needs."""
 MANY_TIMEOUTS = 0.5
 WINDOW_REACHED = 0.99
 WIDE_INTERVAL = 0.05

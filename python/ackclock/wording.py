@@ -12,7 +12,7 @@ PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 
 LEAST_PERCENT = 1e-3
-"""Smaller percentages are written as less than this, and smaller changes as 0."""
+"""Least percentage that is written as a number; a smaller one is written as less, and a smaller change as 0."""
 
 
 def significant(value: float, digits: int, *, sign: bool = False, zeros: bool = False) -> str:

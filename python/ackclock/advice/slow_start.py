@@ -20,7 +20,7 @@ QUESTION = "Which buffers let slow start reach its threshold without a loss?"
 SOURCE = "Barakat, Altman 1999, equation (4)"
 _WHY = "slow start sends bursts, twice as fast as the slowest link takes them: a buffer must hold a burst"
 CYCLES = 20
-"""TCP cycles that the check simulates; the first two are not measured."""
+"""Number of TCP cycles that the check simulates; the first two are not measured."""
 STEPS = 8
 STEP = 1.1
 """Factor by which the buffers grow, at most `STEPS` times, while the simulation loses packets in slow start."""

@@ -13,9 +13,9 @@ from ackclock.wording import number, plural, seconds
 TOPIC = "bottleneck-buffer"
 QUESTION = "How large should the buffer of the bottleneck be?"
 MANY = 500
-"""Flows from which the rule for many flows was seen to hold (Appenzeller, Keslassy, McKeown 2004)."""
+"""Number of flows from which the rule for many flows was seen to hold (Appenzeller, Keslassy, McKeown 2004)."""
 NEAR = 0.25
-"""A buffer this near to the rule's is left as it is."""
+"""Relative distance from the rule's buffer within which a buffer is left as it is."""
 DELAY = 0.6
 """Longest queue [s] by the rule that a queue should not make TCP's first timer, of one second, expire."""
 

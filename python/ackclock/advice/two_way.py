@@ -14,9 +14,9 @@ TOPIC = "two-way"
 QUESTION = "What does traffic in both directions cost, and how could it be made up?"
 SOURCE = "Kalampoukas, Varma, Ramakrishnan 1997"
 SLIGHT = 0.05
-"""A loss below this part of the throughput is not worth a change."""
+"""Fraction of the throughput: a smaller loss is not worth a change."""
 WANTED = 0.9
-"""The part of the link that the new windows are to reach; all of it is beyond any window (theorem 1)."""
+"""Efficiency that the new windows are to reach; no window reaches 1 (theorem 1)."""
 
 
 def advise_two_way(bench: Bench, *, simulate: bool) -> Recommendation | None:

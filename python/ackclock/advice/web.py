@@ -15,7 +15,7 @@ TOPIC = "web-buffer"
 QUESTION = "How large a buffer do the web sources need at the link that they share?"
 SOURCE = "Zaragoza 2014, section 5.4.1"
 NEAR = 0.25
-"""A buffer this near to the rule's is left as it is."""
+"""Relative distance from the rule's buffer within which a buffer is left as it is."""
 HALVINGS = 5
 """Number of times that the check halves the rule's buffer, as long as the loss stays below the wanted one."""
 

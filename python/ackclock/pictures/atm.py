@@ -12,7 +12,7 @@ from ackclock.wording import seconds
 
 CELL_BINS: Final = 300
 SETTLED: Final = 0.01
-"""A rate has settled when it stays within this part of its last value."""
+"""Relative distance from its last value within which a rate has settled."""
 LEAST_MAGNIFICATION: Final = 1.5
 
 

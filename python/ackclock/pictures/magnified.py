@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 WIDTH_INCHES: Final = 12.0
 ROW_INCHES: Final = 4.0
 UNSTEADY: Final = 0.2
-"""Queues of the first and of the last quarter that differ by more, relative to the longer one, have a panel."""
+"""Relative difference of the queues of the first and of the last quarter above which they have a panel."""
 
 
 def is_magnified(overview: pd.DataFrame) -> bool:

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from ackclock.prediction import ReferenceLine
 
 MOST_LINES: Final = 6
-"""Lines that a panel has at most: as many colours as a reader tells apart."""
+"""Largest number of lines of a panel: as many colours as a reader can distinguish."""
 GRID_POINTS: Final = 1000
 MOST_SAMPLES: Final = 2_000_000
-"""Sample of all flows of a band together."""
+"""Largest number of samples of all flows of a band together."""
 TIME: Final = "time [s]"
 ALIKE: Final = 0.01
-"""Values of the theory that differ by less, relative to the smaller one, are one line."""
+"""Relative difference of values of the theory below which they are one line."""
 MOST_THEORY_LINES: Final = 3
 
 

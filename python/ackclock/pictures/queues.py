@@ -13,7 +13,7 @@ from ackclock.wording import plural
 
 HEADROOM: Final = 1.05
 FAR: Final = 4.0
-"""A buffer is not drawn if it exceeds the longest queue by this factor: the queue would be a line on the axis."""
+"""Ratio of a buffer to the longest queue above which it is not drawn: the queue would be a line on the axis."""
 
 
 def longest_queues(overview: pd.DataFrame) -> list[str]:

@@ -18,10 +18,10 @@ PAPER: dict[str, Any] = {
     "zorder": 4,
 }
 MARKED_THEORY = 12
-"""Hollow marks along a line of theory, so that it differs from others by more than its colour."""
+"""Number of hollow marks along a line of theory, so that it differs from others by more than its colour."""
 WITH_INTERVALS = frozenset({"simulation", "marks"})
 LONGEST_MARKED = 60
-"""Points of a curve that still get a mark each."""
+"""Largest number of points of a curve that get a mark each."""
 BEHIND, STEP_BETWEEN = 2.9, 0.1
 """Height of the first curve, and how much lower each further one is, where the first is in front."""
 

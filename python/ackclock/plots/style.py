@@ -12,7 +12,7 @@ COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F0
 GREY: Final = "0.35"
 MARKERS: Final = ("o", "s", "^", "D", "v", "P")
 DASHES: Final[tuple[Any, ...]] = ("-", (0, (4, 2)), "-.", (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (2, 2)))
-"""Curves that may lie on one another differ by these too: through the gaps one sees the lower one."""
+"""Dashes of curves that may lie on one another: through the gaps one sees the lower one."""
 
 
 def colour(number: int | None, default: str = GREY) -> str:

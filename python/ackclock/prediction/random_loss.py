@@ -22,7 +22,7 @@ from ackclock.wording import amount, seconds
 BY_PACKET = ("random-loss", "Throughput where each packet may be lost (Mathis 1997; Padhye 1998)")
 IN_TIME = ("variable-delay", "AIMD over paths with variable delay (Altman, Barakat, Ramos 2004)")
 HANDOVER_STATES = 32
-"""Equally likely delays that stand for the uniform law of a hand-over."""
+"""Number of equally likely delays that stand for the uniform law of a hand-over."""
 LARGE_WINDOW = 1e9
 
 

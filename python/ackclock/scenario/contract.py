@@ -61,7 +61,7 @@ DISCIPLINES: Final[Mapping[str, Mapping[str, bool]]] = MappingProxyType(_CONTRAC
 """Properties of each queue discipline that models ask for, by its name."""
 
 MOST_ROWS_OF_A_GROUP: Final[int] = _CONTRACT["most_rows_of_a_group"]
-"""Flows of a group up to which each has a row of its own in the results."""
+"""Largest number of flows of a group of which each has a row of its own in the results."""
 
 
 def within(field: str) -> Any:

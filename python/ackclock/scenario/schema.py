@@ -20,11 +20,11 @@ from ackclock.scenario.schema_traffic import Traffic
 from ackclock.units import Quantity
 
 MOST_LINKS = 100_000
-"""Simplex links of a scenario at most; each [[link]] is two."""
+"""Largest number of simplex links of a scenario; each [[link]] is two."""
 MOST_CROSSINGS = 100_000_000
-"""Links on the ways of all flows at most, each counted as often as flows cross it."""
+"""Largest number of links on the paths of all flows, each counted as often as flows cross it."""
 MOST_FLOWS = most("flows[].count")
-"""Flows of a scenario at most, counted ones included."""
+"""Largest number of flows of a scenario, counted ones included."""
 
 _PATH = LinkNames('["access", "satellite"]')
 _RETURN_PATH = LinkNames('["satellite.reverse", "access.reverse"]')

@@ -21,7 +21,7 @@ from ackclock.units import Quantity
 MOST_LEVELS = most("links[].queue.levels")
 """Most levels of a priority queue."""
 MOST_STEPS = 1_000_000
-"""Changes of a delay that are given one by one."""
+"""Largest number of changes of a delay that are given one by one."""
 
 DisciplineName = Literal["drop-tail", "drop-from-front", "random-drop", "red", "priority"]
 LossModelName = Literal["bernoulli", "poisson", "gilbert-elliott", "packets", "times"]

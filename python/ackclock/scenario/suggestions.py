@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterable
 
 _MOST_COMPARED = 500
-"""Names compared letter by letter; of more, only those that differ in case or dashes are suggested."""
+"""Largest number of names compared letter by letter; of more, only those that differ in case or dashes count."""
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str | None:

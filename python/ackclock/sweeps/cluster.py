@@ -8,7 +8,7 @@ from ackclock.sweeps.point import Keep, Todo, simulate_point
 
 CONNECT_S = 15.0
 AHEAD = 4
-"""Points handed out for each of the cluster's threads, so that none waits."""
+"""Number of points handed out for each of the cluster's threads, so that none waits."""
 
 
 def run_on_cluster(address: str, todo: Todo, keep: Keep) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ackclock.scenario import Scenario
 
 MOST_POINTS = 20_000
-"""Some 2 GB of memory, with their tables."""
+"""Largest number of points of a sweep: with their tables they take some 2 GB of memory."""
 
 
 @dataclass(frozen=True)

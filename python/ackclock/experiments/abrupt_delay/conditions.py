@@ -24,10 +24,10 @@ FALLS_S = (0.0271, 0.0513, 0.1, 0.1277, 0.1511, 0.19)
 THRESHOLD = 3
 LEAST_WINDOWS = (2, 4, 6, 8, 10, 13, 16, 20, 24)
 LEAST_RISES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2)
-"""Parts of T_1, for the least rise at each window."""
+"""Rises of the round trip, as fractions of T_1, in the search for the least one at each window."""
 FAST_RATE, FAST_WINDOW = 1250.0, 125
 LEAST_FALLS = (1.5, 2.5, 3.5, 4.5, 6.5, 10.5, 20.5)
-"""Packets' services, for the least fall on the faster link."""
+"""Falls of the round trip, in services of a packet, in the search for the least one on the faster link."""
 COUNTS = {"trace.cwnd": False, "trace.sequence": False, "trace.delay": False, "trace.losses": False}
 
 

@@ -34,7 +34,7 @@ SENDERS: Mapping[str, Mapping[str, Any]] = {
     "genie": GENIE,
 }
 READINGS = {"without time stamps": PER_ROUND, "G = 100 ms": {"flow.flow.tcp.rto.granularity": "100 ms"}}
-"""Section IV does not say which samples and which clock its senders have."""
+"""Readings of the sender: section IV does not say which samples and which clock it has."""
 
 
 def scenarios(setting: Setting) -> Mapping[Key, Resolved]:

@@ -20,7 +20,7 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.scenario import Resolved
 
 Key = tuple[float, int | Literal["old-tahoe-abrupt-delay"]]
-"""h, and Reno's threshold or OldTahoe."""
+"""The factor h, and Reno's threshold or OldTahoe."""
 WINDOW = 12
 THRESHOLDS = tuple(range(1, 15))
 FACTORS = (0.1, 1.0, 10.0)

@@ -19,7 +19,7 @@ EXPERIMENTS = {"S1": (0.001, 0.1), "S2": (0.001, 10.0), "S3": (0.01, 0.1), "S4":
 """Our choice of (p, h): two losses and two holding times, in all combinations."""
 Pair = tuple[float, float]
 Key = tuple[Pair, int]
-"""p and h, and the threshold."""
+"""The pair (p, h), and the threshold."""
 
 
 def scenarios(setting: Setting) -> Mapping[Key, Resolved]:

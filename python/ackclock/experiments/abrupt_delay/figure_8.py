@@ -15,7 +15,7 @@ GRANULARITIES_MS = (1, 2, 5, 10, 20, 30, 50, 70, 100, 150, 200, 300, 400, 500)
 RATE_MBPS, WINDOW = 2.0, 24
 PAPER_FACTOR, LOSS = 10.0, 0.01
 CASES = ((0.0, 10.0), (0.001, 10.0), (0.01, 10.0), (0.03, 10.0), (0.01, 1.0), (0.01, 100.0))
-"""(p, h); the caption's first."""
+"""The pairs (p, h), that of the caption first."""
 Case = tuple[float, float]
 Clock = Literal["G", "fine"]
 Key = tuple[Clock, Case, int]

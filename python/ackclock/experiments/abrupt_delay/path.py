@@ -15,13 +15,13 @@ K = TypeVar("K")
 PAPER: Final = "abrupt_delay"
 PACKET_BITS: Final = 8 * 1000
 RATE: Final = 125.0
-"""mu [packets/s]: 1 Mbit/s of packets of 1 KByte, headers included."""
+"""Rate of the link, mu [packets/s]: 1 Mbit/s of packets of 1 KByte, headers included."""
 STEP_S: Final = 6.0
 """Instant at which the round trip changes in section III [s]."""
 WINDOWS: Final = (26, 20, 13)
-"""w_m of figures 1 to 4. At the printed 26 the link is never idle, for mu T_1 = 25."""
+"""Largest windows of figures 1 to 4, w_m [packets]. At the printed 26 the link is never idle, for mu T_1 = 25."""
 ROUND_TRIPS_S: Final = (0.1, 0.3)
-"""T_1 and T_2 of section IV."""
+"""Round trips of section IV, T_1 and T_2."""
 Version = Literal["reno-abrupt-delay", "old-tahoe-abrupt-delay"]
 VERSIONS: Final[Mapping[Version, str]] = {"reno-abrupt-delay": "Reno", "old-tahoe-abrupt-delay": "OldTahoe"}
 PER_ROUND: Final = {"flow.flow.tcp.rto.sample": "per-round"}

@@ -25,7 +25,7 @@ Key = tuple[Case, float]
 """The buffers, and mu' [Mbit/s]."""
 FIRST_SLOW_START = "12 s"
 LARGEST_BURST = 128.0
-"""Bursts up to here fit the round trip: of a larger one the first packets are acknowledged while it is sent."""
+"""Largest burst that fits the round trip [packets]: the first ACKs of a larger one come while it is sent."""
 
 
 def scenarios(_setting: Setting) -> Mapping[Key, Resolved]:

@@ -16,7 +16,7 @@ TIME = float(bottlenecks.minimum_round_trip_time(ROUND_TRIP_S, [MU, 1.4 * MU]))
 PIPE = MU * TIME
 DURATION = "800 s"
 MARGIN = 0.1
-"""A place is judged where B and B' are at least this part away from the limits: at a limit a packet decides."""
+"""Least relative distance of B and B' from the limits at which a place is judged: at a limit a packet decides."""
 
 
 class Place(NamedTuple):
@@ -27,7 +27,7 @@ class Place(NamedTuple):
 
 
 Key = tuple[Place, float]
-"""B and B', and mu' [Mbit/s]."""
+"""The buffers B and B', and mu' [Mbit/s]."""
 
 
 def _grid(setting: Setting) -> list[Place]:

@@ -11,7 +11,7 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.scenario import Resolved
 
 Key = tuple[int, int, float]
-"""B, B', and mu' [Mbit/s]."""
+"""The buffers B and B', and mu' [Mbit/s]."""
 BUFFERS = (40, 50, 60)
 DESCRIBED = 50
 OTHERS = {80: "large", 45: "medium", 20: "small"}

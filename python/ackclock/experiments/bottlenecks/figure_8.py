@@ -13,7 +13,7 @@ from ackclock.models import bottlenecks
 from ackclock.scenario import Resolved
 
 Key = tuple[int, float]
-"""B, and mu'/mu."""
+"""The buffer B, and mu'/mu."""
 BUFFERS = (10, 20, 30, 40, 50)
 RATIOS = np.round(np.arange(1.1, 2.01, 0.1), 2)
 FINE = np.linspace(1.0, 2.0, 2001)[1:]

@@ -27,15 +27,15 @@ READINGS: Final[Mapping[Reading, str]] = {
     "propagation": "T is the propagation alone",
     "rtt": "T holds the service times",
 }
-"""The paper's T = 560 ms is the sum of the propagation delays before figure 4, and holds the service times in
-section 3."""
+"""Readings of the paper's T = 560 ms: it is the sum of the propagation delays before figure 4, and includes the service
+times in section 3."""
 
 Time = Literal["shown", "steady"]
 TIMES: Final[tuple[Time, ...]] = ("shown", "steady")
 """The two times of a simulation: the one that the paper shows, from t = 0, or steady state."""
 
 LONGEST_RECOVERY_S: Final = 20.0
-"""Detections of losses nearer than this belong to one TCP cycle: avoidance alone takes three times as long here."""
+"""Longest time between the losses of one TCP cycle [s]: avoidance alone takes three times as long here."""
 
 
 def scenario(name: str, changes: Mapping[str, Any], reading: str = "propagation") -> Resolved:

@@ -20,7 +20,7 @@ from ackclock.models import bottlenecks
 from ackclock.scenario import Resolved
 
 Key = int | tuple[float, int]
-"""B of a bottleneck that is fed directly; the access link's rate by mu, and B."""
+"""The buffer B of a bottleneck that is fed directly; the access link's rate by mu, and B."""
 SINGLE = tuple(range(44, 93, 4))
 RATIOS = (1.15, 1.3, 1.45, 1.6, 1.75, 1.9)
 BUFFERS = range(6, 87, 2)

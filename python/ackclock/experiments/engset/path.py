@@ -22,9 +22,9 @@ PACKET_BITS: Final = 12_000
 REPLICATIONS: Final = 4
 WARMUP_S: Final = 15.0
 FULL_PACKETS: Final = 10_000_000
-"""Packets of a point in the paper [section 3.4]."""
+"""Number of packets of a point in the paper [section 3.4]."""
 FILES: Final = (5, 12, 22, 36, 80, 120)
-"""F of the paper's simulations."""
+"""Mean file sizes of the paper's simulations, F."""
 
 Law = Literal["E", "EP", "EE"]
 LAWS: Final[Mapping[Law, str]] = {

@@ -16,7 +16,7 @@ TAIL_STARTS = {5: 5.4, 12: 17.2, 22: 34.1, 36: 57.8, 80: 132.3, 120: 200.0}
 PANELS: Mapping[Law, str] = {"E": "exponential", "EP": "exponential body, Pareto tail"}
 RATE = 10.0
 Key = tuple[int, Law]
-"""F and the law of sizes."""
+"""The mean file size F, and the law of sizes."""
 
 
 def _webs() -> dict[Key, Web]:

@@ -14,7 +14,7 @@ from ackclock.models import engset
 from ackclock.scenario import Resolved
 
 Key = tuple[float, int, int]
-"""C [Mbit/s], RTT_0 [ms] and W_R."""
+"""The setting: C [Mbit/s], RTT_0 [ms] and W_R."""
 SATURATED = 0.999
 SHARED = 10.0
 """Smallest C at which the slowest link is the shared one [Mbit/s]."""

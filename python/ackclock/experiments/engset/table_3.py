@@ -13,7 +13,7 @@ from ackclock.models import engset
 from ackclock.scenario import Resolved
 
 Key = tuple[int, float, int, int]
-"""F, C [Mbit/s], RTT_0 [ms] and W_R."""
+"""The setting: F, C [Mbit/s], RTT_0 [ms] and W_R."""
 
 
 def scenarios(_setting: Setting) -> Mapping[Key, Resolved]:

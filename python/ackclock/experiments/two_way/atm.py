@@ -21,10 +21,10 @@ USER_SHARE: Final = SEGMENT / (53 * CELLS) * 30 / 32
 USER_MBPS: Final = LINE_MBPS * USER_SHARE
 SEGMENT_S: Final = SEGMENT * 8 / (USER_MBPS * 1e6)
 LENGTH: Final = 15.0
-"""One way in segments, as the paper counts: 14 of propagation, one for being cut into cells."""
+"""Length of one way in segments, as the paper counts: 14 of propagation, one for being cut into cells."""
 MEGABYTE: Final = SEGMENT / 1e6
 LEAST_PEAK: Final = 3
-"""Segments in a queue that make a peak: ACKs that come one by one let it hold one or two."""
+"""Least number of segments in a queue that make a peak: with ACKs that come one by one it has one or two."""
 
 
 def scenario(name: str, changes: Mapping[str, Any] | None = None) -> Resolved:

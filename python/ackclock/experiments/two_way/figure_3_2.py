@@ -13,7 +13,7 @@ from ackclock.scenario import Resolved
 
 PAIR = Pair((4, 4), (2.0, 2.0))
 PHASES = tuple(round(0.25 * number, 2) for number in range(1, 25))
-"""Starts of connection j after that of i, in segments; the paper's is one."""
+"""Times from the start of connection i to that of j, in segments; the paper's is one."""
 PAPER: Final = "paper"
 Key = Literal["paper"] | float
 """The paper's start, or another phase [ms]."""

@@ -16,7 +16,7 @@ Key = tuple[Literal["both", "one"], float]
 """The directions with data, and the length of the link [segments]."""
 WINDOW = 8
 LOSS = 0.03
-"""A degradation that shows: three points of efficiency. Half a segment of round trip is as much at L = 8."""
+"""Least loss of efficiency that counts as one; half a segment of round trip is as much at L = 8."""
 
 
 def scenarios(setting: Setting) -> Mapping[Key, Resolved]:

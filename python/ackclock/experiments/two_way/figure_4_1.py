@@ -16,7 +16,7 @@ Key = tuple[float, Literal["analysis", "ACKs"]]
 RATE_J = 155.0
 WINDOW_BITS = 128 * 1024 * 8
 WINDOW = 16
-"""128 Kbytes are 16 segments of 8 Kbytes; the paper does not say of which size."""
+"""Window [segments]: 128 Kbytes are 16 segments of 8 Kbytes, a size that the paper does not print."""
 DELAY_MS = 5.0
 MBPS_OF_A_SEGMENT = WINDOW_BITS / WINDOW / 1e6 * PER_SECOND
 TOTAL = 95.0

@@ -11,7 +11,7 @@ from ackclock.experiments.two_way.symmetric import shown
 from ackclock.scenario import Resolved
 
 HANDSHAKE_MS = 16.3
-"""A round trip of two cells, at the initial rate."""
+"""Duration of a handshake [ms]: a round trip of two cells at the initial rate."""
 READINGS = {
     "3.5": {"channel.vc.abr.icr": "3.5 Mbit/s"},
     "two packets": {f"flow.{name}.tcp.initial_window": "2 pkt" for name in ("left", "right")},
@@ -19,7 +19,7 @@ READINGS = {
     "handshake": {f"flow.{name}.start": f"{HANDSHAKE_MS} ms" for name in ("left", "right")},
 }
 PAUSE_S = 0.005
-"""Backward RM cells of a steady flow come a hundred times as often at the rates reached here."""
+"""Least time without an increase that is a pause [s]: backward RM cells of a steady flow come far more often."""
 
 
 def scenarios(setting: Setting) -> Mapping[str, Resolved]:

@@ -16,10 +16,10 @@ from ackclock.scenario import Resolved
 
 PAPER: Final = "two_way"
 PER_SECOND: Final = 1000.0
-"""Segments a second at the scenario's rate: a millisecond of delay is a segment of length."""
+"""Number of segments a second at the scenario's rate: a millisecond of delay is a segment of length."""
 SEGMENT_BITS: Final = 9180 * 8
 TIE_S: Final = 0.02 / PER_SECOND
-"""Instants nearer than two hundredths of a segment are one: a hundred ACKs of 1 byte."""
+"""Time below which two instants are one [s]: two hundredths of a segment, a hundred ACKs of 1 byte."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Pair:
 
     @property
     def round_s(self) -> float:
-        """Two busy periods of each [s]."""
+        """The duration of two busy periods of each [s]."""
         work = [w / r for w, r in zip(self.windows, self.rates, strict=True)]
         return 2.0 * max(*work, (sum(work) + sum(self.lengths)) / 2.0) / PER_SECOND
 

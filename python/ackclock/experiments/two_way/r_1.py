@@ -24,7 +24,7 @@ FIRST: Final = {"1L": 0, "1R": 4, "2L": 8, "2R": 12, "3L": 16, "3R": 20}
 """Number of the first of a node's four connections."""
 PHASES: Final = ("8 ms", "16 ms", "24 ms")
 CLUSTER: Final = 3
-"""Segments that make a cluster."""
+"""Least number of segments that make a cluster."""
 
 
 def shown(setting: Setting, changes: dict[str, Any] | None = None) -> Resolved:

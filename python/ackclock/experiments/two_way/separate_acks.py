@@ -16,7 +16,7 @@ Key = float | Literal["shared", "alone"]
 """Peak rate of the ACKs' channel [Mbit/s]; all in one channel; one connection alone."""
 WINDOW, LENGTH = 28, 15.0
 PEAK_RATES_MBPS = (2.0, 4.0, 10.0, 20.0, 40.0, 80.0, LINE_MBPS)
-"""Peak cell rates of the ACKs' channel, up to none of its own."""
+"""Peak cell rates of the ACKs' channel [Mbit/s]; the largest is that of the line."""
 ENOUGH_MBPS = 4.0
 
 

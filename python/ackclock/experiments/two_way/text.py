@@ -27,8 +27,8 @@ from ackclock.scenario import Resolved
 LENGTHS = ((1.0, 1.0), (3.0, 7.0), (8.0, 8.0), (21.0, 9.0))
 RATES = ((1.0, 1.0), (0.6, 1.0), (1.0, 1.0 / 3.0))
 LEAST_SURPLUS = 2.0
-"""Segments of the slower channel by which the windows must exceed the pipe: the transmission of a segment is not in the
-theorems [`ackclock.models.two_way.MODELS["efficiency"].domain["overlap"]`]."""
+"""Least excess of the windows over the pipe, in segments of the slower channel: the transmission of a segment is not in
+the theorems [`ackclock.models.two_way.MODELS["efficiency"].domain["overlap"]`]."""
 PRIORITY_LENGTH = 8.4
 """A length that is not whole: with whole ones an ACK never meets a segment in transmission, and priority is free."""
 PRIORITY = {

@@ -24,11 +24,11 @@ from ackclock.experiments.variable_delay.path import (
 from ackclock.scenario import Resolved
 
 SHOWN = INTERVALS[1:]
-"""The two lambda of the figure; table 1 has the third."""
+"""Mean times between losses of the figure, 1/lambda [s]; table 1 has the third."""
 MARKOV_FROM = 20
 Points = Mapping[tuple[int, int], Point]
 Key = tuple[int, int, Literal["shown", "steady"]]
-"""1/lambda and the period [s]; from t = 0, or without the first 200 s."""
+"""The two times 1/lambda and the period [s]; from t = 0, or without the first 200 s."""
 NOTE = (
     "The window has no limit and nothing is lost for some ten seconds, so the first slow start fills the bottleneck's "
     "queue with thousands of packets; rounds of up to a minute follow. They are few of the samples, and much of the "

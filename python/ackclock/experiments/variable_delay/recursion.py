@@ -13,7 +13,7 @@ from ackclock.models.variable_delay import Reaction, RoundTripChain, RoundTrips
 
 REACTIONS: Final[dict[Reaction, str]] = {"per-round": "A1.i", "per-loss": "A1.ii"}
 LOSSES: Final = (0.05, 0.1, 0.3, 0.5, 1.0, 3.0)
-"""lambda, by mean round trip: all distributions have the mean 1."""
+"""Losses in a mean round trip, lambda: all distributions have the mean 1."""
 DECREASE: Final = 0.5
 REPLICATIONS: Final = 400
 SEED: Final = 1

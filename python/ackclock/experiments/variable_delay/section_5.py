@@ -27,7 +27,7 @@ from ackclock.scenario import Resolved
 SHOWN_LOSSES: Final = (0.1, 0.5, 3.0)
 RARE: Final = 0.01
 ERRORS: Final = 3.0
-"""Standard errors of a difference that count for none."""
+"""Number of standard errors below which a difference counts as none."""
 LONGER: Final = (1.1, 1.5, 2.0)
 SHORTER: Final = (0.5, 0.7, 0.9)
 STAYS: Final = (2.0, 20.0, 100.0, 300.0)

@@ -27,7 +27,7 @@ from ackclock.models.limits import DELAY, PACKET_RATE, TIME, WHOLE_WINDOW
 THRESHOLD: Final = Limits(1.0, low_included=True, high_included=True, whole=True)
 
 TIE: Final = 1e-9
-"""Instants nearer than this fraction of a packet's service time count as one: binary numbers are seldom exact."""
+"""Fraction of a packet's service time below which two instants count as one: binary numbers are seldom exact."""
 
 LIKELY_STEP: Final[Mapping[str, Limits]] = {
     "rto / round_trip_time": Limits(1.0, low_included=True, reason="an RTO made of samples of T1 is no smaller"),

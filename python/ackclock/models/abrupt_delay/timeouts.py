@@ -20,7 +20,7 @@ class SpuriousTimeout(NamedTuple):
     happens: BoolArray
     """Whether the timer expires."""
     margin: FloatArray
-    """RTO minus the longest silence [s]; negative where the timer expires."""
+    """The RTO less the longest silence [s]; negative where the timer expires."""
     instant: FloatArray
     """Instant at which it expires, from the start of the round of the step [s]; nan where it does not expire."""
     silence: FloatArray

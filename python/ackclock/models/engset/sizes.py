@@ -15,7 +15,7 @@ from ackclock.models.limits import OPEN_FRACTION, PROBABILITY, SIZE, WHOLE_PACKE
 SMALLEST_FILE: Final = 3.0
 """Minimum, A [pkt]."""
 TAIL_SHARE: Final = 0.1
-"""Share of the files in the tail, H [1]."""
+"""Fraction of the files in the tail, H [1]."""
 PARETO_SHAPE: Final = 1.5
 """Shape of the Pareto tail, alpha [1]."""
 

@@ -12,7 +12,7 @@ from ackclock.models.limits import DELAY, WHOLE_PACKETS, WHOLE_WINDOW
 _INITIAL_TIMEOUT: Final = 1.0
 """Timeout before the first sample, RFC 6298 section 2.1 [s]."""
 _TIE: Final = 1e-9
-"""Instants nearer than this are equal [s]; an ACK is then processed before the timer."""
+"""Time below which two instants are equal [s]; an ACK is then processed before the timer."""
 
 
 class Course(NamedTuple):
