@@ -11,13 +11,22 @@ ACK_BYTES = 40
 def link(name: str, rate_bps: float, *, delay_s: float = 0.0, buffer_packets: int | None = None) -> Scenario:
     """Describe a drop-tail link; a buffer counts the packet in transmission, as in ns-2."""
     return {
+        "kind": "link",
         "name": name,
         "rate_bps": rate_bps,
         "delay_s": delay_s,
         "buffer": None if buffer_packets is None else {"packets": buffer_packets},
         "counting": "with-service",
-        "queue": {"discipline": "drop-tail"},
+        "queue": queue(),
+        "delay_process": None,
+        "loss": None,
     }
+
+
+def queue(levels: int | None = None) -> Scenario:
+    """Describe a queue whose full buffer drops the newcomer: first in first out, or with levels of priority."""
+    scheduler = {"kind": "fifo"} if levels is None else {"kind": "priority", "levels": levels}
+    return {"scheduler": scheduler, "aqm": {"kind": "none"}, "overflow": "arriving"}
 
 
 def rto(*, granularity_s: float = 0.1, min_s: float = 0.2, clock_fraction: float | None = None) -> Scenario:
@@ -71,34 +80,39 @@ def flow(  # noqa: PLR0913 - one argument a field
     ack_delay_s: float = 0.1,
 ) -> Scenario:
     """Describe a bulk flow over the numbered links."""
-    return {
-        "name": name,
-        "path": list(path),
+    connection = {
         "return_path": list(return_path),
-        "forward_delay_s": forward_delay_s,
         "return_delay_s": return_delay_s,
-        "packet_bytes": packet_bytes,
         "ack_bytes": ACK_BYTES,
-        "start_s": start_s,
-        "start_spread_s": 0.0,
-        "size_packets": None,
+        "ack_priority": 0,
         "sender": sender,
         "receiver": {"ack_every": ack_every, "ack_delay_s": ack_delay_s},
     }
+    traffic = {"kind": "tcp", "size_packets": None, "connection": connection}
+    plain = source(name, path, traffic, packet_bytes=packet_bytes, start_s=start_s)
+    return plain | {"forward_delay_s": forward_delay_s}
 
 
-def source(  # noqa: PLR0913 - one argument a field
+def source(
     name: str,
     path: Sequence[int],
     traffic: Scenario,
     *,
     packet_bytes: int = 512,
     start_s: float = 0.0,
-    priority: int = 0,
 ) -> Scenario:
-    """Describe a source without TCP over the numbered links; its sender and receiver say nothing."""
-    plain = flow(name, path, [], sender("reno"), packet_bytes=packet_bytes, start_s=start_s)
-    return plain | {"traffic": traffic, "priority": priority, "ack_priority": priority}
+    """Describe a source of the given traffic over the numbered links."""
+    return {
+        "name": name,
+        "count": 1,
+        "start_s": start_s,
+        "start_spread_s": 0.0,
+        "path": list(path),
+        "forward_delay_s": 0.0,
+        "packet_bytes": packet_bytes,
+        "priority": 0,
+        "traffic": traffic,
+    }
 
 
 def constant(gap_s: float, packet_bytes: int) -> Scenario:
@@ -132,7 +146,7 @@ def scenario(
 ) -> Scenario:
     """Put a scenario together; it traces cwnd and runs once."""
     return {
-        "format": 1,
+        "format": 3,
         "title": title,
         "run": {
             "duration_s": duration_s,
@@ -140,8 +154,9 @@ def scenario(
             "replications": 1,
             "seed": 1,
             "confidence": 0.95,
+            "precision": None,
         },
-        "links": links,
+        "elements": links,
         "flows": flows,
         "trace": {
             "cwnd": True,
@@ -151,7 +166,12 @@ def scenario(
             "queue_distribution": False,
             "drops": False,
             "losses": False,
+            "delay": False,
+            "recovery": False,
+            "rounds": False,
             "overview_interval_s": None,
+            "overview_detail_s": None,
             "capture": None,
         },
+        "atm": None,
     }

@@ -159,7 +159,8 @@ def _sender(random: Mrg32k3a, number: int) -> Scenario:
 
 def _traits(flows: list[Scenario], hops: int) -> list[str]:
     """Say in words what a scenario has beyond the plainest one."""
-    sender, receiver = flows[0]["sender"], flows[0]["receiver"]
+    connection = flows[0]["traffic"]["connection"]
+    sender, receiver = connection["sender"], connection["receiver"]
     traits = {
         "two-flows": len(flows) > 1,
         "delayed-acks": receiver["ack_every"] > 1,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from crosscheck import build
 from crosscheck.draw import draw_one
 from crosscheck.mrg32k3a import M2, Mrg32k3a
-from crosscheck.subset import Scenario
+from crosscheck.subset import Scenario, connection
 
 DEFAULT_COUNT = 14
 
@@ -54,15 +54,20 @@ def _scenario(seed: int, number: int) -> Scenario:
     _, _, *traits = plain["title"].replace("-two-flows", "").split("-")
     kinds = KINDS[number % len(KINDS)]
     title = "-".join([f"seed{seed}", f"e{number:02d}", *traits, *kinds])
-    scenario = plain | {"title": title, "flows": plain["flows"][:1], "links": plain["links"][: 2 * hops]}
+    scenario = plain | {"title": title, "flows": plain["flows"][:1], "elements": plain["elements"][: 2 * hops]}
     for kind in kinds:
         ADD[kind](random, scenario)
     return scenario
 
 
 def _tcp(scenario: Scenario) -> Scenario:
-    flow: Scenario = next(flow for flow in scenario["flows"] if not flow.get("traffic"))
+    flow: Scenario = next(flow for flow in scenario["flows"] if connection(flow))
     return flow
+
+
+def _return_path(scenario: Scenario) -> list[int]:
+    path: list[int] = _tcp(scenario)["traffic"]["connection"]["return_path"]
+    return path
 
 
 def _nanoseconds(random: Mrg32k3a, low_s: float, high_s: float) -> float:
@@ -80,7 +85,7 @@ def _instants(random: Mrg32k3a, scenario: Scenario, low_s: float, high_s: float)
 
 def _step_delay(random: Mrg32k3a, scenario: Scenario, number: int) -> None:
     """Let a link's delay change every 5 to 20 s, up and down."""
-    link = scenario["links"][number]
+    link = scenario["elements"][number]
     longest_s = random.choice((0.05, 0.4))
     instants = [0.0, *_instants(random, scenario, 5.0, 20.0)]
     link["delay_process"] = build.delay_steps(
@@ -93,7 +98,7 @@ def _add_delay_steps(random: Mrg32k3a, scenario: Scenario) -> None:
 
 
 def _add_ack_delay_steps(random: Mrg32k3a, scenario: Scenario) -> None:
-    _step_delay(random, scenario, random.choice(_tcp(scenario)["return_path"]))
+    _step_delay(random, scenario, random.choice(_return_path(scenario)))
 
 
 def _numbers(random: Mrg32k3a, count: int, most: int) -> list[int]:
@@ -105,19 +110,19 @@ def _numbers(random: Mrg32k3a, count: int, most: int) -> list[int]:
 
 
 def _add_lost_packets(random: Mrg32k3a, scenario: Scenario) -> None:
-    link = scenario["links"][random.choice(_tcp(scenario)["path"])]
+    link = scenario["elements"][random.choice(_tcp(scenario)["path"])]
     link["loss"] = build.lost_packets(_numbers(random, 24, 600), random.choice(("all", "data")))
 
 
 def _add_lost_at_times(random: Mrg32k3a, scenario: Scenario) -> None:
-    link = scenario["links"][random.choice(_tcp(scenario)["path"])]
+    link = scenario["elements"][random.choice(_tcp(scenario)["path"])]
     link["loss"] = build.lost_at(_instants(random, scenario, 4.0, 25.0), random.choice(("all", "data")))
 
 
 def _add_lost_acks(random: Mrg32k3a, scenario: Scenario) -> None:
     """Lose ACKs by number on a link that data of a source share with them."""
-    number = random.choice(_tcp(scenario)["return_path"])
-    link = scenario["links"][number]
+    number = random.choice(_return_path(scenario))
+    link = scenario["elements"][number]
     scenario["flows"].append(_cbr(random, number, link["rate_bps"] * random.between(0.05, 0.3)))
     link["loss"] = build.lost_packets(_numbers(random, 40, 400), random.choice(("all", "acks")))
 
@@ -131,7 +136,7 @@ def _cbr(random: Mrg32k3a, number: int, rate_bps: float, packet_bytes: int | Non
 
 def _slowest(scenario: Scenario) -> int:
     path: list[int] = _tcp(scenario)["path"]
-    return min(path, key=lambda number: scenario["links"][number]["rate_bps"])
+    return min(path, key=lambda number: scenario["elements"][number]["rate_bps"])
 
 
 def _not_slowest(random: Mrg32k3a, scenario: Scenario) -> int:
@@ -149,10 +154,10 @@ def _add_high_cbr(random: Mrg32k3a, scenario: Scenario) -> None:
     """Let a source of higher priority take most of what a link has more than the slowest one."""
     tcp, slowest = _tcp(scenario), _slowest(scenario)
     number = _not_slowest(random, scenario)
-    rate_bps = scenario["links"][number]["rate_bps"]
-    spare_bps = rate_bps - scenario["links"][slowest]["rate_bps"] if number != slowest else 0.4 * rate_bps
+    rate_bps = scenario["elements"][number]["rate_bps"]
+    spare_bps = rate_bps - scenario["elements"][slowest]["rate_bps"] if number != slowest else 0.4 * rate_bps
     source = _cbr(random, number, spare_bps * random.between(0.3, 0.95), tcp["packet_bytes"])
-    tcp.update(priority=1, ack_priority=1)
+    tcp["priority"] = tcp["traffic"]["connection"]["ack_priority"] = 1
     scenario["flows"] = [tcp, source]
     _give_levels(random, scenario, number)
 
@@ -160,8 +165,8 @@ def _add_high_cbr(random: Mrg32k3a, scenario: Scenario) -> None:
 def _add_low_cbr(random: Mrg32k3a, scenario: Scenario) -> None:
     """Let a source of lower priority send into a link, at times more than TCP leaves it."""
     tcp, number = _tcp(scenario), _not_slowest(random, scenario)
-    source = _cbr(random, number, scenario["links"][number]["rate_bps"] * random.between(0.1, 0.9))
-    source.update(priority=1, ack_priority=1)
+    source = _cbr(random, number, scenario["elements"][number]["rate_bps"] * random.between(0.1, 0.9))
+    source["priority"] = 1
     scenario["flows"] = [source, tcp]
     _give_levels(random, scenario, number)
 
@@ -169,14 +174,14 @@ def _add_low_cbr(random: Mrg32k3a, scenario: Scenario) -> None:
 def _add_shared_cbr(random: Mrg32k3a, scenario: Scenario) -> None:
     """Let a source share the slowest link's queue and buffer with TCP."""
     number = _slowest(scenario)
-    rate_bps = scenario["links"][number]["rate_bps"]
+    rate_bps = scenario["elements"][number]["rate_bps"]
     scenario["flows"].append(_cbr(random, number, rate_bps * random.between(0.05, 0.4)))
 
 
 def _give_levels(random: Mrg32k3a, scenario: Scenario, number: int) -> None:
     """Serve a link by levels, without a limit; where it was the one that drops, packets are lost by number instead."""
-    link = scenario["links"][number]
-    link.update(queue={"discipline": "priority", "levels": 2, "victim": "arriving"}, buffer=None)
+    link = scenario["elements"][number]
+    link.update(queue=build.queue(levels=2), buffer=None)
     if number == _slowest(scenario):
         link["loss"] = build.lost_packets(_numbers(random, 60, 500), "all")
 

@@ -8,7 +8,7 @@ from statistics import fmean, variance
 from crosscheck import build, engine, ns2
 from crosscheck.check import Mark
 from crosscheck.outcome import FlowCounts
-from crosscheck.subset import Scenario
+from crosscheck.subset import Scenario, connection
 
 Counts = list[FlowCounts]
 """The counters of all flows in one run."""
@@ -123,7 +123,7 @@ def quantities(scenario: Scenario) -> list[tuple[int, str]]:
     return [
         (number, name)
         for number, flow in enumerate(scenario["flows"])
-        for name in (SOURCE_QUANTITIES if flow.get("traffic") else TCP_QUANTITIES)
+        for name in (TCP_QUANTITIES if connection(flow) else SOURCE_QUANTITIES)
     ]
 
 

@@ -113,7 +113,7 @@ def _read_counts(text: str, scenario: Scenario) -> tuple[list[FlowCounts], list[
     for number, flow in enumerate(scenario["flows"]):
         start, end = rows["flow", str(number)]
         flows.append(_flow_counts(start, end, flow["packet_bytes"]))
-    ends = (rows["link", str(number)] for number in range(len(scenario["links"])))
+    ends = (rows["link", str(number)] for number in range(len(scenario["elements"])))
     return flows, [end[0] - start[0] for start, end in ends]
 
 

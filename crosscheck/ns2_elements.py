@@ -1,6 +1,6 @@
 """The parts of ns-2's script for lossy links, delays that change, levels of priority and sources without TCP."""
 
-from crosscheck.subset import Scenario, link_packet_bytes
+from crosscheck.subset import Scenario, connection, has_levels, link_packet_bytes
 
 PROCEDURES = """\
 Queue/SimpleIntServ set qlimit0_ 1000000000
@@ -73,21 +73,18 @@ INSTANT_RATE_BPS = 1e18
 
 def has_elements(scenario: Scenario) -> bool:
     """Return whether a scenario has any of these elements."""
-    links = any(
-        link.get("loss") or link.get("delay_process") or link["queue"]["discipline"] == "priority"
-        for link in scenario["links"]
-    )
-    return links or any(flow.get("traffic") for flow in scenario["flows"])
+    links = any(link["loss"] or link["delay_process"] or has_levels(link) for link in scenario["elements"])
+    return links or not all(map(connection, scenario["flows"]))
 
 
 def discipline(link: Scenario) -> str:
     """Name ns-2's queue of a link."""
-    return "SimpleIntServ" if link["queue"]["discipline"] == "priority" else "DropTail"
+    return "SimpleIntServ" if has_levels(link) else "DropTail"
 
 
 def first_delay(link: Scenario) -> float:
     """Propagation delay of a link at time zero [s]."""
-    process = link.get("delay_process")
+    process = link["delay_process"]
     return float(link["delay_s"]) + (float(process["law"]["steps_s"][0][1]) if process else 0.0)
 
 
@@ -97,8 +94,8 @@ def delay_changes(scenario: Scenario, number: int) -> list[str]:
     ns-2 reads the delay as a transmission begins, our engine as it ends. On a link with packets of one size that is the
     same packet if ns-2's step comes a service time earlier.
     """
-    link = scenario["links"][number]
-    process = link.get("delay_process")
+    link = scenario["elements"][number]
+    process = link["delay_process"]
     if not process:
         return []
     (packet_bytes,) = link_packet_bytes(scenario, number)
@@ -109,7 +106,7 @@ def delay_changes(scenario: Scenario, number: int) -> list[str]:
 
 def losses(number: int, link: Scenario, run: int) -> list[str]:
     """Put the error models of a link before its queue; ns-2 counts packets from 0, a scenario from 1."""
-    loss = link.get("loss")
+    loss = link["loss"]
     if not loss:
         return []
     law = loss["law"]
@@ -124,7 +121,7 @@ def losses(number: int, link: Scenario, run: int) -> list[str]:
 
 def entry(number: int, link: Scenario, kind: str) -> str:
     """Return where the data or the ACKs enter a link: at its error models, if these apply to such packets."""
-    loss = link.get("loss")
+    loss = link["loss"]
     lossy = loss is not None and loss["applies_to"] in {"all", kind}
     return f"$loss({number})" if lossy else f"$queue({number})"
 

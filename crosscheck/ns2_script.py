@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from crosscheck import ns2_elements
 from crosscheck.mrg32k3a import Mrg32k3a
-from crosscheck.subset import Scenario, check
+from crosscheck.subset import Scenario, check, connection
 
 CHANGES_FILE = "changes.txt"
 COUNTS_FILE = "counts.txt"
@@ -184,7 +184,7 @@ def script(scenario: Scenario, shake: int | None = None, replication: int = 0) -
         lines.append(ns2_elements.PROCEDURES)
     lines += [f"{cls} set {name} {value}" for cls, values in SETTINGS.items() for name, value in values.items()]
     lines.append("")
-    for number, link in enumerate(scenario["links"]):
+    for number, link in enumerate(scenario["elements"]):
         lines += [_add_link(number, link), *ns2_elements.losses(number, link, replication)]
     for number, flow in enumerate(scenario["flows"]):
         lines += ["", *_private_links(number, flow), *_add_flow(number, flow, replication)]
@@ -192,7 +192,7 @@ def script(scenario: Scenario, shake: int | None = None, replication: int = 0) -
     if shake is not None:
         lines.append(_shake(scenario, shake))
     lines.append(f"$ns at {run['warmup_s']!r} count")
-    for number in range(len(scenario["links"])):
+    for number in range(len(scenario["elements"])):
         lines += ns2_elements.delay_changes(scenario, number)
     lines += map(_begin, range(len(scenario["flows"])), scenario["flows"])
     lines += [f"$ns at {run['duration_s']!r} finish", "$ns run", ""]
@@ -208,7 +208,9 @@ def _add_link(number: int, link: Scenario) -> str:
 
 
 def _private_delays(number: int, flow: Scenario) -> dict[str, float]:
-    delays = {f"data{number}": float(flow["forward_delay_s"]), f"acks{number}": float(flow["return_delay_s"])}
+    delays = {f"data{number}": float(flow["forward_delay_s"])}
+    if tcp := connection(flow):
+        delays[f"acks{number}"] = float(tcp["return_delay_s"])
     return {name: delay for name, delay in delays.items() if delay > 0.0}
 
 
@@ -218,12 +220,13 @@ def _private_links(number: int, flow: Scenario) -> list[str]:
 
 
 def _add_flow(number: int, flow: Scenario, replication: int) -> list[str]:
-    if flow.get("traffic"):
+    tcp = connection(flow)
+    if tcp is None:
         return ns2_elements.add_source(number, flow, replication)
-    sender, receiver = flow["sender"], flow["receiver"]
+    sender, receiver = tcp["sender"], tcp["receiver"]
     delayed = receiver["ack_every"] == 2
     sink = "Agent/TCPSink/DelAck" if delayed else "Agent/TCPSink"
-    sink_settings = {"packetSize_": flow["ack_bytes"]}
+    sink_settings = {"packetSize_": tcp["ack_bytes"]}
     if delayed:
         sink_settings["interval_"] = receiver["ack_delay_s"]
     settings = _tcl_list(_sender_settings(flow["packet_bytes"], sender))
@@ -255,9 +258,10 @@ def _tcl_list(settings: dict[str, object]) -> str:
 
 
 def _begin(number: int, flow: Scenario) -> str:
-    if flow.get("traffic"):
+    tcp = connection(flow)
+    if tcp is None:
         return f'$ns at {float(flow["start_s"])!r} "$source({number}) start"'
-    sender = flow["sender"]
+    sender = tcp["sender"]
     tick = float(sender["rto"]["granularity_s"])
     offset = max(float(sender["rto"]["clock_offset_s"]), 1e-30)
     threshold = "none" if sender["initial_ssthresh"] is None else int(sender["initial_ssthresh"])
@@ -266,7 +270,8 @@ def _begin(number: int, flow: Scenario) -> str:
 
 
 def _shake(scenario: Scenario, seed: int) -> str:
-    receivers = [(number, flow["receiver"]) for number, flow in enumerate(scenario["flows"]) if not flow.get("traffic")]
+    connections = enumerate(map(connection, scenario["flows"]))
+    receivers = [(number, tcp["receiver"]) for number, tcp in connections if tcp]
     holds = " ".join(f"{number} {to['ack_delay_s']!r}" for number, to in receivers if to["ack_every"] == 2)
     return SHAKE.format(seed=seed, step=SHAKE_S, interval=SHAKE_INTERVAL_S, holds=holds)
 
@@ -285,15 +290,17 @@ def _routes(scenario: Scenario) -> list[str]:
 
 def _ways(scenario: Scenario, number: int, flow: Scenario) -> Iterator[tuple[str, list[str], list[str]]]:
     """Give the way of the data and that of the ACKs: who sends, the names of the links, where each is entered."""
+    tcp = connection(flow)
+    paths = {"data": flow["path"], "acks": tcp["return_path"] if tcp else []}
     private = _private_delays(number, flow)
-    owned = {kind: [name for name in private if name.startswith(kind)] for kind in ("data", "acks")}
+    owned = {kind: [name for name in private if name.startswith(kind)] for kind in paths}
     shared = {
-        kind: [ns2_elements.entry(link, scenario["links"][link], kind) for link in flow[path]]
-        for kind, path in (("data", "path"), ("acks", "return_path"))
+        kind: [ns2_elements.entry(link, scenario["elements"][link], kind) for link in path]
+        for kind, path in paths.items()
     }
     queues = {kind: [f"$queue({name})" for name in names] for kind, names in owned.items()}
     sink = f"$receiver({number})"
-    sender = f"$datagrams({number})" if flow.get("traffic") else f"$tcp({number})"
-    yield sender, [*map(str, flow["path"]), *owned["data"]], [*shared["data"], *queues["data"], sink]
-    if not flow.get("traffic"):
-        yield sink, [*owned["acks"], *map(str, flow["return_path"])], [*queues["acks"], *shared["acks"], sender]
+    sender = f"$tcp({number})" if tcp else f"$datagrams({number})"
+    yield sender, [*map(str, paths["data"]), *owned["data"]], [*shared["data"], *queues["data"], sink]
+    if tcp:
+        yield sink, [*owned["acks"], *map(str, paths["acks"])], [*queues["acks"], *shared["acks"], sender]

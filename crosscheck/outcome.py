@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from crosscheck.compare import Change, Verdict, compare, normalise
-from crosscheck.subset import Scenario
+from crosscheck.subset import Scenario, connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,10 @@ class Outcome:
 
 
 def compare_outcomes(scenario: Scenario, theirs: Outcome, ours: Outcome) -> list[Verdict]:
-    """Compare the changes of each flow."""
+    """Compare the changes of each flow; a source without TCP has no window, so any change of it is a difference."""
     end = scenario["run"]["duration_s"]
-    initials = [flow["sender"]["initial_window"] for flow in scenario["flows"]]
+    connections = map(connection, scenario["flows"])
+    initials = [tcp["sender"]["initial_window"] if tcp else 0.0 for tcp in connections]
     return [
         compare(normalise(their, initial, end), normalise(our, initial, end))
         for their, our, initial in zip(theirs.changes, ours.changes, initials, strict=True)

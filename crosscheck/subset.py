@@ -64,8 +64,8 @@ def check(scenario: Scenario) -> None:
         Where a difference that is left out by name is met.
     """
     faults: list[str] = []
-    for index, link in enumerate(scenario["links"]):
-        faults += _link_faults(f"links.{index}", link)
+    for index, element in enumerate(scenario["elements"]):
+        faults += _element_faults(f"elements.{index}", element)
     for index, flow in enumerate(scenario["flows"]):
         faults += _flow_faults(f"flows.{index}", flow)
     faults = faults or _crossing_faults(scenario)
@@ -80,12 +80,12 @@ def _meets(scenario: Scenario, exclusion: Exclusion) -> bool:
     match exclusion.name:
         case "buffer-of-one-packet":
             return any(
-                link["buffer"] == {"packets": 1} and link["counting"] == "with-service" for link in scenario["links"]
+                link["buffer"] == {"packets": 1} and link["counting"] == "with-service" for link in scenario["elements"]
             )
         case "levels-share-the-buffer":
-            return any(link["queue"]["discipline"] == "priority" and link["buffer"] for link in scenario["links"])
+            return any(has_levels(link) and link["buffer"] for link in scenario["elements"])
         case "kept-order":
-            processes = (link.get("delay_process") for link in scenario["links"])
+            processes = (link["delay_process"] for link in scenario["elements"])
             return any(process and process["order"] == "keep" for process in processes)
         case _:
             return scenario["title"] in exclusion.scenarios
@@ -97,17 +97,32 @@ def _one_of(place: str, given: object, *allowed: object) -> list[str]:
     return [f"{place}: not in ns-2; given {given!r}; allowed {', '.join(map(repr, allowed))}"]
 
 
+def has_levels(link: Scenario) -> bool:
+    """Return whether a link serves levels of priority."""
+    return bool(link["queue"]["scheduler"]["kind"] == "priority")
+
+
+def connection(flow: Scenario) -> Scenario | None:
+    """Give the TCP connection of a flow; None for a source without TCP."""
+    found: Scenario | None = flow["traffic"].get("connection")
+    return found
+
+
+def _element_faults(place: str, element: Scenario) -> list[str]:
+    return _one_of(f"{place}.kind", element["kind"], "link") or _link_faults(place, element)
+
+
 def _link_faults(place: str, link: Scenario) -> list[str]:
     buffer, queue = link["buffer"], link["queue"]
-    process, loss = link.get("delay_process"), link.get("loss")
+    process, loss = link["delay_process"], link["loss"]
     faults = [
-        *_one_of(f"{place}.queue.discipline", queue["discipline"], "drop-tail", "priority"),
+        *_one_of(f"{place}.queue.scheduler.kind", queue["scheduler"]["kind"], "fifo", "priority"),
+        *_one_of(f"{place}.queue.aqm.kind", queue["aqm"]["kind"], "none"),
+        *_one_of(f"{place}.queue.overflow", queue["overflow"], "arriving"),
         *_one_of(f"{place}.buffer", list(buffer or {"packets": 0}), ["packets"]),
-        *_one_of(f"{place}.private", bool(link.get("private")), *(False,)),
-        *_one_of(f"{place}.processing", link.get("processing"), None),
     ]
-    if queue["discipline"] == "priority":
-        faults += _one_of(f"{place}.queue.levels", queue["levels"], 2)
+    if has_levels(link):
+        faults += _one_of(f"{place}.queue.scheduler.levels", queue["scheduler"]["levels"], 2)
     if process:
         faults += _one_of(f"{place}.delay_process.law.kind", process["law"]["kind"], "steps")
     if loss:
@@ -118,17 +133,18 @@ def _link_faults(place: str, link: Scenario) -> list[str]:
 def link_packet_bytes(scenario: Scenario, number: int) -> set[int]:
     """Sizes of the packets that cross a link, by its number [bytes]."""
     data = {flow["packet_bytes"] for flow in scenario["flows"] if number in flow["path"]}
-    return data | {flow["ack_bytes"] for flow in scenario["flows"] if number in flow["return_path"]}
+    connections = filter(None, map(connection, scenario["flows"]))
+    return data | {tcp["ack_bytes"] for tcp in connections if number in tcp["return_path"]}
 
 
 def _crossing_faults(scenario: Scenario) -> list[str]:
     """Find what links and flows together ask for and ns-2 has not."""
     faults: list[str] = []
-    for number, link in enumerate(scenario["links"]):
-        if link.get("delay_process"):
+    for number, link in enumerate(scenario["elements"]):
+        if link["delay_process"]:
             sizes = sorted(link_packet_bytes(scenario, number))
-            faults += _one_of(f"links.{number}: sizes of the packets where the delay changes", len(sizes), 1)
-        if link["queue"]["discipline"] == "priority":
+            faults += _one_of(f"elements.{number}: sizes of the packets where the delay changes", len(sizes), 1)
+        if has_levels(link):
             faults += _level_faults(scenario, number)
     return faults
 
@@ -137,33 +153,38 @@ def _level_faults(scenario: Scenario, number: int) -> list[str]:
     """SimpleIntServ serves flow 0 after all others."""
     faults: list[str] = []
     for index, flow in enumerate(scenario["flows"]):
-        level = int(index == 0)
-        for path, field in (("path", "priority"), ("return_path", "ack_priority")):
-            if number in flow[path]:
-                faults += _one_of(f"flows.{index}.{field}", flow.get(field, 0), level)
+        level, tcp = int(index == 0), connection(flow)
+        if number in flow["path"]:
+            faults += _one_of(f"flows.{index}.priority", flow["priority"], level)
+        if tcp and number in tcp["return_path"]:
+            faults += _one_of(f"flows.{index}.traffic.connection.ack_priority", tcp["ack_priority"], level)
     return faults
 
 
 def _flow_faults(place: str, flow: Scenario) -> list[str]:
-    traffic = flow.get("traffic")
     return [
-        *_one_of(f"{place}.count", flow.get("count", 1), 1),
+        *_one_of(f"{place}.count", flow["count"], 1),
         *_one_of(f"{place}.start_spread_s", flow["start_spread_s"], 0.0),
-        *_one_of(f"{place}.size_packets", flow["size_packets"], None),
-        *(_traffic_faults(f"{place}.traffic", traffic) if traffic else _tcp_faults(place, flow)),
+        *_traffic_faults(f"{place}.traffic", flow["traffic"]),
     ]
 
 
 def _traffic_faults(place: str, traffic: Scenario) -> list[str]:
-    laws = [name for name in ("on", "off") if name in traffic]
-    return [
-        *_one_of(f"{place}.kind", traffic["kind"], "constant", "poisson", "on-off"),
-        *(fault for name in laws for fault in _one_of(f"{place}.{name}.law", traffic[name]["law"], "exponential")),
-    ]
+    match traffic["kind"]:
+        case "tcp":
+            return [
+                *_one_of(f"{place}.size_packets", traffic["size_packets"], None),
+                *_tcp_faults(f"{place}.connection", traffic["connection"]),
+            ]
+        case "on-off":
+            laws = ((f"{place}.{name}.law", traffic[name]["law"]) for name in ("on", "off"))
+            return [fault for law, given in laws for fault in _one_of(law, given, "exponential")]
+        case kind:
+            return _one_of(f"{place}.kind", kind, "tcp", "constant", "poisson", "on-off")
 
 
-def _tcp_faults(place: str, flow: Scenario) -> list[str]:
-    sender, receiver = flow["sender"], flow["receiver"]
+def _tcp_faults(place: str, tcp: Scenario) -> list[str]:
+    sender, receiver = tcp["sender"], tcp["receiver"]
     rto = sender["rto"]
     return [
         *_one_of(f"{place}.receiver.ack_every", receiver["ack_every"], 1, 2),

@@ -14,17 +14,18 @@ def file_contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-QUEUES: dict[str, dict[str, Any]] = {
-    "red": {
+DROP_TAIL = {"scheduler": {"kind": "fifo"}, "aqm": {"kind": "none"}, "overflow": "arriving"}
+LEVELS = {"scheduler": {"kind": "priority", "levels": 2}}
+RED = {
+    "aqm": {
+        "kind": "red",
         "min_threshold_packets": 5.0,
         "max_threshold_packets": 15.0,
         "weight": 0.002,
         "max_probability": 0.1,
         "gentle": True,
-        "victim": "arriving",
         "mean_packet_bytes": 512,
-    },
-    "priority": {"levels": 2, "victim": "arriving"},
+    }
 }
 RTO = {
     "estimator": "ticks",
@@ -49,40 +50,61 @@ SENDER = {
     "limited_transmit": False,
     "partial_ack_timer": "impatient",
 }
+NO_TRACES = {
+    **dict.fromkeys(("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses"), False),
+    **dict.fromkeys(("delay", "recovery", "rounds"), False),
+    **dict.fromkeys(("overview_interval_s", "overview_detail_s", "capture")),
+}
+CONNECTION = {
+    "return_path": [1],
+    "return_delay_s": 0.28,
+    "ack_bytes": 40,
+    "ack_priority": 0,
+    "receiver": {"ack_every": 1, "ack_delay_s": 0.1},
+}
 
 
 def make_link(name: str, **fields: Any) -> dict[str, Any]:
-    """Give the JSON form of a link; of a queue its discipline is enough."""
-    queue = fields.pop("queue", {"discipline": "drop-tail"})
+    """Give the JSON form of a link; of its queue the axes that matter are enough."""
+    queue = fields.pop("queue", {})
     return {
+        "kind": "link",
         "name": name,
         "rate_bps": 1.5e6,
         "delay_s": 0.0,
         "buffer": {"packets": 18},
         "counting": "with-service",
-        "queue": QUEUES.get(queue["discipline"], {}) | queue,
+        "queue": DROP_TAIL | queue,
+        "delay_process": None,
+        "loss": None,
         **fields,
     }
 
 
 def make_flow(name: str, **fields: Any) -> dict[str, Any]:
-    """Give the JSON form of a flow; of its sender and timer the fields that matter are enough."""
-    sender = fields.pop("sender", {})
+    """Give the JSON form of a flow, of TCP unless other traffic is given; takes fields of its connection too."""
+    traffic = fields.pop("traffic", None) or {"kind": "tcp", "size_packets": fields.pop("size_packets", None)}
+    if traffic["kind"] in {"tcp", "web"}:
+        traffic = {**traffic, "connection": _connection(fields)}
     return {
         "name": name,
-        "path": [0],
-        "return_path": [1],
-        "forward_delay_s": 0.28,
-        "return_delay_s": 0.28,
-        "packet_bytes": 512,
-        "ack_bytes": 40,
+        "count": 1,
         "start_s": 0.0,
         "start_spread_s": 0.0,
-        "size_packets": None,
-        "sender": SENDER | sender | {"rto": RTO | sender.get("rto", {})},
-        "receiver": {"ack_every": 1, "ack_delay_s": 0.1},
+        "path": [0],
+        "forward_delay_s": 0.28,
+        "packet_bytes": 512,
+        "priority": 0,
+        "traffic": traffic,
         **fields,
     }
+
+
+def _connection(fields: dict[str, Any]) -> dict[str, Any]:
+    """Take its fields out of those of a flow; of the sender and its timer those that matter are enough."""
+    sender = fields.pop("sender", {})
+    taken = {field: fields.pop(field, value) for field, value in CONNECTION.items()}
+    return {**taken, "sender": SENDER | sender | {"rto": RTO | sender.get("rto", {})}}
 
 
 def make_resolved(
@@ -92,15 +114,16 @@ def make_resolved(
     title: str = "GEO satellite path",
     **run: Any,
 ) -> Resolved:
-    probes = ("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses")
+    fixed = {"duration_s": 100.0, "warmup_s": 20.0, "replications": 4, "seed": 1, "confidence": 0.95, "precision": None}
     return Resolved.from_dict(
         {
-            "format": 1,
+            "format": 3,
             "title": title,
-            "run": {"duration_s": 100.0, "warmup_s": 20.0, "replications": 4, "seed": 1, "confidence": 0.95, **run},
-            "links": links or [make_link("satellite"), make_link("satellite.reverse", buffer=None)],
+            "run": fixed | run,
+            "elements": links or [make_link("satellite"), make_link("satellite.reverse", buffer=None)],
             "flows": flows or [make_flow("flow", start_spread_s=0.5)],
-            "trace": dict.fromkeys(probes, False) | {"overview_interval_s": None, "capture": None} | (trace or {}),
+            "trace": NO_TRACES | (trace or {}),
+            "atm": None,
         }
     )
 
@@ -118,7 +141,7 @@ def make_replication(
         events=90_000,
         cpu_s=0.002,
         flows=_flow_columns(resolved, number) | _as_arrays(flows, len(resolved.rows)),
-        links=_link_columns(resolved, number) | _as_arrays(links, len(resolved.links)),
+        links=_link_columns(resolved, number) | _as_arrays(links, len(resolved.elements)),
         traces=_traces(resolved, number),
     )
 
@@ -163,7 +186,7 @@ def _flow_columns(resolved: Resolved, number: int) -> Columns:
 
 
 def _link_columns(resolved: Resolved, number: int) -> Columns:
-    count = len(resolved.links)
+    count = len(resolved.elements)
     first = np.arange(count) == 0
     return {
         "arrived_packets": np.full(count, 25_000),

@@ -12,7 +12,7 @@ import ackclock
 from ackclock.advice import Advice, BeforeAfter, Recommendation
 from ackclock.cli import app
 from ackclock.models import bottlenecks
-from ackclock.scenario.resolved_queues import PacketBuffer
+from ackclock.scenario.resolved_buffers import PacketBuffer
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 SATELLITE = SCENARIOS / "geo-retransmission-loss.toml"
@@ -48,7 +48,7 @@ def test_the_satellite_path_loses_its_double_slow_start(satellite: Recommendatio
 def test_the_changes_run_as_they_stand(satellite: Recommendation) -> None:
     assert set(satellite.changes) == {"link.feeder.buffer", "link.satellite.buffer"}
     resolved = ackclock.run(SATELLITE, overrides=satellite.changes, duration="1 s").resolved
-    assert resolved.links[4].buffer == PacketBuffer(int(str(satellite.changes["link.satellite.buffer"]).split()[0]))
+    assert resolved.elements[4].buffer == PacketBuffer(int(str(satellite.changes["link.satellite.buffer"]).split()[0]))
 
 
 def test_the_formula_s_buffers_are_the_least_without_an_overflow() -> None:

@@ -34,7 +34,7 @@ def test_a_scenario_may_be_text_path_tables_or_what_was_made_of_them(fake_engine
 def test_run_fields_and_overrides_change_it(fake_engine: Fake) -> None:
     result = ackclock.run(TEXT, overrides={"link.satellite.rate": "3 Mbit/s"}, seed=8, duration="50 s")
     assert (result.seed, result.summary["duration_s"]) == (8, 50.0)
-    assert result.resolved.links[0].rate_bps == 3e6
+    assert result.resolved.elements[0].rate_bps == 3e6
 
 
 def test_a_resolved_scenario_takes_no_overrides(fake_engine: Fake) -> None:

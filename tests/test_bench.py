@@ -143,5 +143,5 @@ def test_each_scenario_has_its_budget(path: Path) -> None:
 
 def test_the_ten_node_path_is_the_paper_s() -> None:
     path = scenario.resolve(scenario.load(HERE.scenarios()["ten-node-path"]))
-    rates = [path.links[index].rate_bps for index in path.flows[0].path]
+    rates = [path.elements[index].rate_bps for index in path.flows[0].path]
     assert rates[1:] == pytest.approx([2 * 1.5e6 - i * 1.5e6 / 11 for i in range(1, 12)], rel=1e-8)

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from ackclock.cli import app, main
-from ackclock.scenario.resolved_queues import PacketBuffer
+from ackclock.scenario.resolved_buffers import PacketBuffer
 from fakes import FakeJob
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent / "python")}
@@ -127,7 +127,7 @@ def test_options_change_the_scenario(run: Run, fake_engine: Fake) -> None:
     assert run("run", "geo.toml", "--json", *options).exit_code == 0
     resolved = fake_engine.started[0].resolved
     assert (resolved.run.seed, resolved.run.replications, resolved.run.duration_s) == (7, 2, 50.0)
-    assert resolved.links[0].buffer == PacketBuffer(20)
+    assert resolved.elements[0].buffer == PacketBuffer(20)
 
 
 @pytest.mark.parametrize(("poll", "message"), [(3, "Interrupted: 2 of 4 replications"), (1, "nothing to save")])
@@ -226,7 +226,7 @@ def test_a_good_scenario_has_no_faults(run: Run) -> None:
 
 def test_resolve_prints_what_the_engine_gets(run: Run) -> None:
     resolved = json.loads(run("resolve", "geo.toml", "--set", "run.seed=9").stdout)
-    assert (resolved["format"], resolved["run"]["seed"], resolved["links"][0]["rate_bps"]) == (2, 9, 1.5e6)
+    assert (resolved["format"], resolved["run"]["seed"], resolved["elements"][0]["rate_bps"]) == (3, 9, 1.5e6)
 
 
 def test_schema_is_one_that_the_scenario_obeys(run: Run) -> None:

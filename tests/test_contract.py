@@ -2,13 +2,24 @@
 
 import json
 from pathlib import Path
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import pytest
 
 import ackclock.scenario.contract as kept
 from ackclock import _engine
-from ackclock.scenario import ScenarioError, load, schema_atm, schema_links, schema_tcp, schema_traffic
+from ackclock.scenario import (
+    ScenarioError,
+    load,
+    losses,
+    queues,
+    resolved_elements,
+    resolved_traffic,
+    schema_atm,
+    schema_links,
+    schema_tcp,
+    schema_traffic,
+)
 
 CONTRACT = Path(kept.__file__).with_name("contract.json")
 
@@ -22,25 +33,22 @@ def test_the_kept_contract_is_the_engines(request: pytest.FixtureRequest) -> Non
 
 
 NAMES = {
-    "flows[].sender.dialect": schema_tcp.DialectName,
-    "flows[].sender.recovery": schema_tcp.RecoveryName,
-    "flows[].sender.slow_start_while": schema_tcp.SlowStartName,
-    "flows[].sender.increase": schema_tcp.IncreaseName,
-    "flows[].sender.partial_ack_timer": schema_tcp.PartialAckTimerName,
-    "flows[].sender.rto.estimator": schema_tcp.EstimatorName,
-    "flows[].sender.rto.sample": schema_tcp.SampleName,
-    "links[].counting": schema_links.CountingName,
-    "links[].queue.discipline": schema_links.DisciplineName,
-    "links[].queue.victim (red)": schema_links.RedVictimName,
-    "links[].queue.victim (priority)": schema_links.PriorityVictimName,
-    "links[].loss.applies_to": schema_links.CrossingName,
-    "links[].loss.law.model": schema_links.LossModelName,
-    "links[].delay_process.order": schema_links.OrderName,
-    "flows[].traffic.kind": schema_traffic.TrafficName,
+    "flows[].traffic.connection.sender.dialect": schema_tcp.DialectName,
+    "flows[].traffic.connection.sender.recovery": schema_tcp.RecoveryName,
+    "flows[].traffic.connection.sender.slow_start_while": schema_tcp.SlowStartName,
+    "flows[].traffic.connection.sender.increase": schema_tcp.IncreaseName,
+    "flows[].traffic.connection.sender.partial_ack_timer": schema_tcp.PartialAckTimerName,
+    "flows[].traffic.connection.sender.rto.estimator": schema_tcp.EstimatorName,
+    "flows[].traffic.connection.sender.rto.sample": schema_tcp.SampleName,
+    "elements[].counting": schema_links.CountingName,
+    "elements[].queue.overflow": queues.OverflowName,
+    "elements[].loss.applies_to": losses.CrossingName,
+    "elements[].loss.law.model": losses.LossModelName,
+    "elements[].delay_process.order": schema_links.OrderName,
     "flows[].traffic.size.law": schema_traffic.SizeLawName,
     "flows[].traffic.on.law": schema_traffic.TimeLawName,
     "flows[].traffic.off.law": schema_traffic.TimeLawName,
-    "atm.network.ports[].allocation.algorithm": schema_atm.AllocationName,
+    "atm.ports[].allocation.algorithm": schema_atm.AllocationName,
 }
 
 
@@ -51,7 +59,7 @@ def test_users_choose_among_the_engines_names(field: str) -> None:
 
 def test_users_choose_among_the_engines_kinds_of_delay() -> None:
     # For the engine the trace in a file is a list of steps.
-    assert {*get_args(schema_links.DelayKindName)} - {"trace"} == {*kept.AXES["links[].delay_process.law.kind"]}
+    assert {*get_args(schema_links.DelayKindName)} - {"trace"} == {*kept.AXES["elements[].delay_process.law.kind"]}
 
 
 @pytest.mark.parametrize(
@@ -64,5 +72,20 @@ def test_what_the_engine_refuses_is_refused_in_the_users_words(size: dict[str, o
         load({"link": [link], "flow": [{"path": ["a"], "traffic": traffic}], "run": {"duration": "2 s"}})
 
 
+KINDS = {
+    "elements[].kind": resolved_elements.Element,
+    "elements[].queue.scheduler.kind": get_args(queues.Scheduler)[0],
+    "elements[].queue.aqm.kind": get_args(queues.Aqm)[0],
+    "elements[].delay_process.law.kind": resolved_elements.DelayLaw,
+    "flows[].traffic.kind": resolved_traffic.ResolvedTraffic,
+}
+
+
+@pytest.mark.parametrize("field", KINDS)
+def test_the_resolved_form_has_the_engines_kinds(field: str) -> None:
+    kinds = [get_args(get_type_hints(one)["kind"]) for one in get_args(KINDS[field])]
+    assert sorted(kind for several in kinds for kind in several) == sorted(kept.AXES[field])
+
+
 def test_every_axis_of_the_engine_is_compared() -> None:
-    assert set(kept.AXES) == {*NAMES, "links[].delay_process.law.kind"}
+    assert set(kept.AXES) == {*NAMES, *KINDS}

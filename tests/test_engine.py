@@ -4,7 +4,7 @@ import pytest
 
 from ackclock.engine import run_resolved
 from ackclock.errors import EngineError
-from fakes import FakeJob, make_flow, make_link, make_resolved
+from fakes import RED, FakeJob, make_flow, make_link, make_resolved
 
 Fake = type[FakeJob]
 
@@ -27,15 +27,15 @@ def test_a_scenario_without_randomness_runs_once(fake_engine: Fake) -> None:
 @pytest.mark.parametrize(
     ("flow", "queue", "expected"),
     [
-        ({}, "drop-tail", True),
-        ({}, "drop-from-front", True),
-        ({"start_spread_s": 0.1}, "drop-tail", False),
-        ({}, "random-drop", False),
-        ({}, "red", False),
+        ({}, {}, True),
+        ({}, {"overflow": "front"}, True),
+        ({"start_spread_s": 0.1}, {}, False),
+        ({}, {"overflow": "random"}, False),
+        ({}, RED, False),
     ],
 )
-def test_what_is_random(flow: dict[str, Any], queue: str, expected: bool) -> None:
-    links = [make_link("a", queue={"discipline": queue}), make_link("b")]
+def test_what_is_random(flow: dict[str, Any], queue: dict[str, Any], expected: bool) -> None:
+    links = [make_link("a", queue=queue), make_link("b")]
     assert make_resolved([make_flow("flow", **flow)], links).is_deterministic is expected
 
 

@@ -32,9 +32,9 @@ def base() -> Resolved:
 def simulate(window: int, old: float, new: float, instant: float) -> Result:
     """Run the jump; round trips include the service."""
     resolved = base().to_dict()
-    resolved["flows"][0]["sender"]["max_window"] = window
+    resolved["flows"][0]["traffic"]["connection"]["sender"]["max_window"] = window
     steps = [[0.0, old - SERVICE], [instant, new - SERVICE]]
-    resolved["links"][0]["delay_process"]["law"]["steps_s"] = steps
+    resolved["elements"][0]["delay_process"]["law"]["steps_s"] = steps
     return ackclock.run(Resolved.from_dict(resolved), picture=False)
 
 

@@ -160,13 +160,6 @@ def test_a_flow_of_a_large_group_has_no_quantity_of_its_own() -> None:
         load(text.replace("QUANTITY", "flow.web[5].goodput"))
 
 
-def test_a_resolved_scenario_without_precision_and_new_traces_is_read_as_before() -> None:
-    data = resolve(load(SCENARIO.replace("QUANTITY", "flow.web.goodput"))).to_dict()
-    del data["run"]["precision"], data["trace"]["recovery"], data["trace"]["rounds"]
-    resolved = Resolved.from_dict(data)
-    assert (resolved.run.precision, resolved.trace.recovery, resolved.trace.rounds) == (None, False, False)
-
-
 def test_a_real_run_is_the_same_for_any_number_of_threads() -> None:
     text = (
         SCENARIO.replace("QUANTITY", "link.satellite.loss")

@@ -10,17 +10,16 @@ import pytest
 import ackclock
 from ackclock.models import bottlenecks, classics
 from ackclock.prediction import ModelPrediction, Prediction, predict_from_measured, predict_resolved
-from fakes import make_flow, make_link, make_resolved
+from fakes import RED, make_flow, make_link, make_resolved
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
-RED = {"discipline": "red"}
+PRIORITY = {"scheduler": {"kind": "priority", "levels": 2}}
 PAIR = [make_link("satellite"), make_link("satellite.reverse", buffer=None)]
 
 
 def one_flow(links: list[dict[str, Any]] | None = None, **fields: Any) -> Prediction:
     sender = {"recovery": "tahoe", "initial_window": 1.0, "rto": {"initial_s": 3.0, "min_s": 1.0}}
     flow = make_flow("flow", **{**fields, "sender": {**sender, **fields.get("sender", {})}})
-    flow["receiver"] = {"ack_every": 1, "ack_delay_s": 0.1, **fields.get("receiver", {})}
     return predict_resolved(make_resolved(flows=[flow], links=links or PAIR))
 
 
@@ -61,7 +60,7 @@ def test_the_theory_marks_the_windows_of_the_cycle() -> None:
     ("fields", "links", "name", "reason"),
     [
         ({"sender": {"recovery": "reno"}}, PAIR, "bottlenecks", "the model is of Tahoe"),
-        ({"receiver": {"ack_every": 2}}, PAIR, "bottlenecks", "the receiver delays ACKs"),
+        ({"receiver": {"ack_every": 2, "ack_delay_s": 0.1}}, PAIR, "bottlenecks", "the receiver delays ACKs"),
         (
             {"sender": {"max_window": 100}},
             PAIR,
@@ -78,7 +77,7 @@ def test_the_theory_marks_the_windows_of_the_cycle() -> None:
         ({}, [make_link("a"), make_link("a.reverse", rate_bps=5e4)], "bottlenecks", "the ACKs wait at a.reverse"),
         ({}, [make_link("a", queue=RED), make_link("a.reverse")], "bottlenecks", "(red)"),
         ({}, [make_link("a", queue=RED, buffer=None), make_link("a.reverse")], "bottlenecks", "(red)"),
-        ({}, [make_link("a", queue={"discipline": "priority"}), make_link("a.reverse")], "bottlenecks", "one queue"),
+        ({}, [make_link("a", queue=PRIORITY), make_link("a.reverse")], "bottlenecks", "one queue"),
         ({}, PAIR, "sawtooth", "halving the window at a loss is Reno's and NewReno's; this is tahoe"),
         ({}, PAIR, "window", "the receiver's window is unlimited"),
         ({"sender": {"max_window": 400}}, PAIR, "window", "full before the receiver's window of 400 packets"),

@@ -70,9 +70,9 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
 def test_a_scenario_that_is_none_is_no_result(tmp_path: Path) -> None:
     make_result().save(tmp_path)
     content = json.loads((tmp_path / "result.json").read_text())
-    content["resolved"]["links"][0]["rate_bps"] = -1.0
+    content["resolved"]["elements"][0]["rate_bps"] = -1.0
     (tmp_path / "result.json").write_text(json.dumps(content))
-    with pytest.raises(ResultError, match=r"links\[0\]\.rate_bps"):
+    with pytest.raises(ResultError, match=r"elements\[0\]\.rate_bps"):
         Result.load(tmp_path)
 
 

@@ -1,11 +1,13 @@
 //! A legal scenario in a few bytes, so that the fuzzer spends its time in the engine.
 
 use arbitrary::Arbitrary;
-use net::DISCIPLINES;
+use net::{
+    disciplines, AppliesTo, AqmConfig, BufferLimit, Counting, DelayLaw, DelayState, Discipline, LossLaw, RedConfig,
+    SchedulerConfig,
+};
 use sim::scenario::{
-    BufferConfig, CountingConfig, CrossingConfig, DelayLawConfig, DelayProcessConfig, DelayStateConfig, FlowConfig,
-    LinkConfig, LossConfig, LossLawConfig, OrderConfig, QueueConfig, Run, Scenario, SizeLaw, TimeLaw, TraceConfig,
-    TrafficConfig,
+    ConnectionConfig, DelayProcessConfig, ElementConfig, FlowConfig, LinkConfig, LossConfig, OrderConfig,
+    PrivateLinkConfig, Run, Scenario, SizeLaw, TimeLaw, TraceConfig, TrafficConfig,
 };
 use tcp::{
     Dialect, Estimator, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig,
@@ -116,16 +118,16 @@ impl Description {
     /// Returns the scenario that the choices describe.
     pub fn scenario(&self) -> Scenario {
         let pairs = self.links.iter().take(MOST_LINKS).enumerate();
-        let mut links: Vec<LinkConfig> = pairs
+        let mut elements: Vec<ElementConfig> = pairs
             .flat_map(|(n, (there, back))| [there.config(format!("link{n}")), back.config(format!("link{n}.reverse"))])
             .collect();
-        if links.is_empty() {
-            links = ["link0", "link0.reverse"].map(|name| plain_link(name.to_owned())).to_vec();
+        if elements.is_empty() {
+            elements = ["link0", "link0.reverse"].map(|name| plain_link(name.to_owned()).into()).to_vec();
         }
         let duration_s = scaled(self.duration, 0.01, 1000.0);
         let flows = self.flows.iter().take(MOST_FLOWS).enumerate();
         Scenario {
-            format: 2,
+            format: 3,
             title: "fuzz".to_owned(),
             run: Run {
                 duration_s,
@@ -135,14 +137,14 @@ impl Description {
                 confidence: 0.95,
                 precision: None,
             },
-            flows: flows.map(|(n, flow)| flow.config(n, links.len() / 2, duration_s)).collect(),
-            trace: self.trace(&links),
-            links,
+            flows: flows.map(|(n, flow)| flow.config(n, elements.len() / 2, duration_s)).collect(),
+            trace: self.trace(&elements),
+            elements,
             atm: None,
         }
     }
 
-    fn trace(&self, links: &[LinkConfig]) -> TraceConfig {
+    fn trace(&self, elements: &[ElementConfig]) -> TraceConfig {
         let asked = |bit: u8| self.trace >> bit & 1 == 1;
         TraceConfig {
             cwnd: asked(0),
@@ -157,7 +159,7 @@ impl Description {
             rounds: asked(1),
             overview_interval_s: some(self.overview, scaled(self.overview, 1e-6, 100.0)),
             overview_detail_s: None,
-            capture: asked(7).then(|| links.iter().map(|link| link.name.clone()).collect()),
+            capture: asked(7).then(|| elements.iter().map(|element| element.name().to_owned()).collect()),
         }
     }
 }
@@ -168,101 +170,103 @@ fn plain_link(name: String) -> LinkConfig {
         rate_bps: Some(1e6),
         delay_s: 0.01,
         buffer: None,
-        counting: CountingConfig::WithService,
-        queue: QueueConfig::DropTail {},
+        counting: Counting::WithService,
+        queue: Discipline::DROP_TAIL,
         delay_process: None,
         loss: None,
-        private: false,
-        processing: None,
     }
 }
 
 impl Link {
-    fn config(&self, name: String) -> LinkConfig {
+    fn config(&self, name: String) -> ElementConfig {
+        let rate_bps = some(self.rate, scaled(self.rate, 1.0, 1e13));
+        let delay_s = scaled_or_zero(self.delay, 1e-12, 10.0);
         let limit = u64::from(self.buffer);
-        let private = self.private.of(&[false, false, true]);
-        LinkConfig {
-            name,
-            rate_bps: some(self.rate, scaled(self.rate, 1.0, 1e13)),
-            delay_s: scaled_or_zero(self.delay, 1e-12, 10.0),
-            buffer: match self.buffer {
-                0 => None,
-                1..=127 => Some(BufferConfig::Packets(limit)),
-                128.. => Some(BufferConfig::Bytes((limit - 127) * 500)),
-            },
-            counting: if self.counting { CountingConfig::WithService } else { CountingConfig::Waiting },
-            queue: if private { QueueConfig::DropTail {} } else { self.queue() },
-            delay_process: self.delay_law().filter(|_| !private).map(|law| DelayProcessConfig {
-                stream: "shared".to_owned(),
-                order: if self.changes[3] & 1 == 1 { OrderConfig::Keep } else { OrderConfig::Overtake },
-                law,
-            }),
-            loss: self.loss().filter(|_| !private),
-            private,
-            processing: None,
+        let buffer = match self.buffer {
+            0 => None,
+            1..=127 => Some(BufferLimit::Packets(limit)),
+            128.. => Some(BufferLimit::Bytes((limit - 127) * 500)),
+        };
+        let counting = if self.counting { Counting::WithService } else { Counting::Waiting };
+        if self.private.of(&[false, false, true]) {
+            return PrivateLinkConfig { name, rate_bps, delay_s, buffer, counting }.into();
         }
+        let delay_process = self.delay_law().map(|law| DelayProcessConfig {
+            stream: "shared".to_owned(),
+            order: if self.changes[3] & 1 == 1 { OrderConfig::Keep } else { OrderConfig::Overtake },
+            law,
+        });
+        let (queue, loss) = (self.queue(), self.loss());
+        LinkConfig { name, rate_bps, delay_s, buffer, counting, queue, delay_process, loss }.into()
     }
 
     /// Three links in eight lose nothing.
     fn loss(&self) -> Option<LossConfig> {
         let [a, b, c, d] = self.losing.map(|byte| f64::from(byte) / 255.0);
         let law = match self.loss.of(&[0, 1, 2, 3, 4, 5, 6, 7]) {
-            0 => LossLawConfig::Bernoulli { probability: a },
-            1 => LossLawConfig::Poisson {
+            0 => LossLaw::Bernoulli { probability: a },
+            1 => LossLaw::Poisson {
                 mean_interval_s: scaled(self.losing[0], 1e-3, 100.0),
                 void_after_s: scaled_or_zero(self.losing[1], 1e-6, 10.0),
             },
-            2 => LossLawConfig::GilbertElliott { to_bad: a, to_good: b, loss_in_good: c, loss_in_bad: d },
-            3 => LossLawConfig::Packets {
-                numbers: (0..4).map(|n| 1 + u64::from(self.losing[0]) * (n + 1) + n).collect(),
-            },
-            4 => LossLawConfig::Times { times_s: vec![a, a + 0.1, a + b + 0.2] },
+            2 => LossLaw::GilbertElliott { to_bad: a, to_good: b, loss_in_good: c, loss_in_bad: d },
+            3 => LossLaw::Packets { numbers: (0..4).map(|n| 1 + u64::from(self.losing[0]) * (n + 1) + n).collect() },
+            4 => LossLaw::Times { times_s: vec![a, a + 0.1, a + b + 0.2] },
             _ => return None,
         };
-        let crossing = [CrossingConfig::All, CrossingConfig::Data, CrossingConfig::Acks];
+        let crossing = [AppliesTo::All, AppliesTo::Data, AppliesTo::Acks];
         Some(LossConfig { applies_to: crossing[usize::from(self.losing[3]) % 3], law })
     }
 
     /// Three links in six keep their delay.
-    fn delay_law(&self) -> Option<DelayLawConfig> {
+    fn delay_law(&self) -> Option<DelayLaw> {
         let [low, high, stay, options] = self.changes;
         let low_s = scaled_or_zero(low, 1e-12, 10.0);
         let (high_s, stay_s) = (low_s + scaled_or_zero(high, 1e-12, 10.0), scaled(stay, 1e-3, 100.0));
-        let state = |delay_s| DelayStateConfig {
+        let state = |delay_s| DelayState {
             delay_s,
             least_stay_s: if options & 2 == 2 { stay_s } else { 0.0 },
             mean_extra_s: stay_s,
         };
-        let alternating = DelayLawConfig::Alternating {
+        let alternating = DelayLaw::Alternating {
             states: vec![state(low_s), state(high_s)],
             start: usize::from(options & 4 == 4),
             transitions: (options & 8 == 8).then(|| vec![vec![0.5, 0.5], vec![1.0, 0.0]]),
         };
         match self.process.of(&[0, 1, 2, 3, 4, 5]) {
-            0 => Some(DelayLawConfig::Steps { steps_s: vec![(0.0, low_s), (stay_s, high_s), (2.0 * stay_s, low_s)] }),
+            0 => Some(DelayLaw::Steps { steps_s: vec![(0.0, low_s), (stay_s, high_s), (2.0 * stay_s, low_s)] }),
             1 => Some(alternating),
-            2 => Some(DelayLawConfig::Handover { low_s, high_s, period_s: stay_s }),
+            2 => Some(DelayLaw::Handover { low_s, high_s, period_s: stay_s }),
             _ => None,
         }
     }
 
     /// Any discipline of the list, with other parameters.
-    fn queue(&self) -> QueueConfig {
-        let listed = QueueConfig::of(&self.queue.of(&DISCIPLINES).1).expect("each discipline of the list has settings");
+    fn queue(&self) -> Discipline {
+        let (_, Discipline { scheduler, aqm, overflow }) = self.queue.of(&disciplines());
+        Discipline {
+            scheduler: match scheduler {
+                SchedulerConfig::Priority { .. } => SchedulerConfig::Priority { levels: 8 },
+                typical => typical,
+            },
+            aqm: match aqm {
+                AqmConfig::Red(_) => AqmConfig::Red(self.red()),
+                typical => typical,
+            },
+            overflow,
+        }
+    }
+
+    fn red(&self) -> RedConfig {
         let [threshold, weight, probability, options] = self.red;
         let min_threshold_packets = f64::from(threshold) / 4.0;
-        match listed {
-            QueueConfig::DropTail {} | QueueConfig::DropFromFront {} | QueueConfig::RandomDrop {} => listed,
-            QueueConfig::Priority { victim, .. } => QueueConfig::Priority { levels: 8, victim },
-            QueueConfig::Red { victim, .. } => QueueConfig::Red {
-                min_threshold_packets,
-                max_threshold_packets: min_threshold_packets * 3.0 + 0.5,
-                weight: scaled(weight, 1e-6, 1.0),
-                max_probability: f64::from(probability) / 255.0,
-                gentle: options & 1 == 1,
-                victim,
-                mean_packet_bytes: 1 + u16::from(options) * 8,
-            },
+        RedConfig {
+            min_threshold_packets,
+            max_threshold_packets: min_threshold_packets * 3.0 + 0.5,
+            weight: scaled(weight, 1e-6, 1.0),
+            max_probability: f64::from(probability) / 255.0,
+            gentle: options & 1 == 1,
+            mean_packet_bytes: 1 + u16::from(options) * 8,
         }
     }
 }
@@ -275,37 +279,38 @@ impl Flow {
         let there: Vec<usize> = (first..first + hops).map(|pair| 2 * pair).collect();
         let back: Vec<usize> = (first..first + hops).rev().map(|pair| 2 * pair + 1).collect();
         let (path, return_path) = if self.backward { (back, there) } else { (there, back) };
-        let traffic = self.traffic();
-        let answered = traffic.as_ref().is_none_or(|traffic| matches!(traffic, TrafficConfig::Web { .. }));
         FlowConfig {
             name: format!("flow{number}"),
-            path,
-            return_path: if self.no_return || !answered { Vec::new() } else { return_path },
-            // A round trip that takes no time is not legal.
-            forward_delay_s: scaled(self.delays[0], 1e-12, 10.0),
-            return_delay_s: scaled_or_zero(self.delays[1], 1e-12, 10.0),
-            packet_bytes: scaled(self.packet, 1.0, 65535.0) as u16,
-            ack_bytes: scaled(self.ack, 1.0, 2000.0) as u16,
+            count: self.count.of(&[1, 1, 2, 3]),
             start_s: duration_s * f64::from(self.start[0]) / 200.0,
             start_spread_s: duration_s * f64::from(self.start[1]) / 200.0,
-            size_packets: some(self.size, scaled(self.size, 1.0, 10_000.0) as u64).filter(|_| traffic.is_none()),
-            count: self.count.of(&[1, 1, 2, 3]),
-            traffic,
+            path,
+            // A round trip that takes no time is not legal.
+            forward_delay_s: scaled(self.delays[0], 1e-12, 10.0),
+            packet_bytes: scaled(self.packet, 1.0, 65535.0) as u16,
+            priority: self.levels & 7,
+            traffic: self.traffic(if self.no_return { Vec::new() } else { return_path }),
+        }
+    }
+
+    fn connection(&self, return_path: Vec<usize>) -> ConnectionConfig {
+        ConnectionConfig {
+            return_path,
+            return_delay_s: scaled_or_zero(self.delays[1], 1e-12, 10.0),
+            ack_bytes: scaled(self.ack, 1.0, 2000.0) as u16,
+            ack_priority: self.levels >> 3 & 7,
             sender: self.sender.config(self.rto.config()),
             receiver: ReceiverConfig {
                 ack_every: scaled(self.ack_every, 1.0, 100.0) as u32,
                 ack_delay_s: scaled_or_zero(self.ack_delay, 1e-9, 10.0),
             },
-            priority: self.levels & 7,
-            ack_priority: self.levels >> 3 & 7,
         }
     }
-}
 
-impl Flow {
     /// Half of the flows transfer without end or once.
-    fn traffic(&self) -> Option<TrafficConfig> {
+    fn traffic(&self, return_path: Vec<usize>) -> TrafficConfig {
         let [size, off, rate] = self.law;
+        let connection = self.connection(return_path);
         let time = |mean_s| {
             if size & 1 == 1 {
                 TimeLaw::Exponential { mean_s }
@@ -313,20 +318,24 @@ impl Flow {
                 TimeLaw::Fixed { mean_s }
             }
         };
-        let rate_bps = scaled(rate, 1e3, 1e9);
         match self.traffic.of(&[0, 1, 2, 3, 4, 5]) {
-            0 => Some(TrafficConfig::Web {
+            0 => TrafficConfig::Web {
                 size: SizeLaw::Exponential { mean_packets: scaled(size, 1.0, 1000.0), min_packets: 1.0 },
                 off: time(scaled_or_zero(off, 1e-9, 100.0)),
                 classes: vec![2, 10, 100],
-            }),
-            1 => Some(TrafficConfig::Web {
+                connection,
+            },
+            1 => TrafficConfig::Web {
                 size: SizeLaw::Fixed { packets: scaled(size, 1.0, 1000.0) as u64 },
                 off: time(scaled_or_zero(off, 1e-9, 100.0)),
                 classes: Vec::new(),
-            }),
-            2 => Some(TrafficConfig::Poisson { rate_bps }),
-            _ => None,
+                connection,
+            },
+            2 => TrafficConfig::Poisson { rate_bps: scaled(rate, 1e3, 1e9) },
+            _ => {
+                let size_packets = some(self.size, scaled(self.size, 1.0, 10_000.0) as u64);
+                TrafficConfig::Tcp { size_packets, connection }
+            }
         }
     }
 }

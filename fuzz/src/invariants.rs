@@ -1,8 +1,8 @@
 //! Invariants of any run of any scenario.
 
 use base::Time;
-use net::{AqmConfig, LinkStatistics};
-use sim::scenario::{BufferConfig, CountingConfig, FlowConfig, LinkConfig, OrderConfig};
+use net::{AqmConfig, BufferLimit, Counting, LinkStatistics};
+use sim::scenario::{ElementConfig, FlowConfig, OrderConfig, PrivateLinkConfig};
 use sim::{Column, FlowStatistics, Outcome, Scenario, Traces};
 
 use crate::Run;
@@ -14,8 +14,8 @@ const MOST_CAPTURED: usize = 1000;
 /// can be written.
 pub fn check_outcome(scenario: &Scenario, run: &Run) {
     let outcome = &run.outcome;
-    for (link, config) in scenario.links.iter().enumerate() {
-        check_link(config, &outcome.links[link], run.finished);
+    for (element, counted) in scenario.elements.iter().zip(&outcome.links) {
+        check_element(element, counted, run.finished);
     }
     for (flow, (entry, _)) in scenario.members().enumerate() {
         check_flow(&scenario.flows[entry], &outcome.flows[flow]);
@@ -49,17 +49,28 @@ fn total(pair: [u64; 2]) -> u64 {
     pair[0] + pair[1]
 }
 
-fn check_link(config: &LinkConfig, link: &LinkStatistics, finished: bool) {
-    let (arrived, dropped, departed) = (total(link.arrived), total(link.dropped), total(link.departed));
-    let lost = total(link.lost);
-    assert!(arrived >= dropped + departed + lost, "{}: {arrived} < {dropped} + {departed} + {lost}", config.name);
+fn check_element(element: &ElementConfig, counted: &LinkStatistics, finished: bool) {
+    let (arrived, dropped, departed) = (total(counted.arrived), total(counted.dropped), total(counted.departed));
+    let (name, lost) = (element.name(), total(counted.lost));
+    assert!(arrived >= dropped + departed + lost, "{name}: {arrived} < {dropped} + {departed} + {lost}");
     let inside = arrived - dropped - departed - lost;
-    if let (Some(BufferConfig::Packets(limit)), true, false) = (config.buffer, finished, config.private) {
-        let in_service = u64::from(config.counting == CountingConfig::Waiting);
-        assert!(inside <= limit + in_service, "{}: {inside} inside, {limit} allowed", config.name);
+    if let (Some(link), true) = (element.link(), finished) {
+        let in_service = u64::from(link.counting == Counting::Waiting);
+        if let Some(BufferLimit::Packets(limit)) = link.buffer {
+            assert!(inside <= limit + in_service, "{name}: {inside} inside, {limit} allowed");
+        }
     }
-    if config.buffer.is_none() && config.queue.discipline().aqm == AqmConfig::None {
-        assert_eq!(dropped, 0, "{}", config.name);
+    if !may_drop(element) {
+        assert_eq!(dropped, 0, "{name}");
+    }
+}
+
+fn may_drop(element: &ElementConfig) -> bool {
+    match element {
+        ElementConfig::Link(link) => link.buffer.is_some() || link.queue.aqm != AqmConfig::None {},
+        ElementConfig::PrivateLink(PrivateLinkConfig { buffer, .. }) => buffer.is_some(),
+        ElementConfig::Channel(_) => true,
+        ElementConfig::Host(_) => false,
     }
 }
 
@@ -71,7 +82,7 @@ fn check_flow(config: &FlowConfig, flow: &FlowStatistics) {
     assert!(delivered <= received);
     assert!(delivered <= sent - retransmitted, "each packet is sent for the first time once");
     assert!(acked <= delivered);
-    if let Some(size) = config.size_packets {
+    if let Some(size) = config.size_packets() {
         assert!(sent - retransmitted <= size);
         assert_eq!(flow.finish != Time::NEVER, acked == size);
     }
@@ -80,13 +91,13 @@ fn check_flow(config: &FlowConfig, flow: &FlowStatistics) {
 
 /// A link that only senders feed gets all that they send.
 fn check_first_links(scenario: &Scenario, outcome: &Outcome) {
-    for (link, config) in scenario.links.iter().enumerate() {
-        let later = |flow: &FlowConfig| flow.path[1..].iter().chain(&flow.return_path).any(|&crossed| crossed == link);
+    for (link, element) in scenario.elements.iter().enumerate() {
+        let later = |flow: &FlowConfig| flow.path[1..].iter().chain(flow.return_path()).any(|&crossed| crossed == link);
         if !scenario.flows.iter().any(later) {
             let members = scenario.members().map(|(entry, _)| &scenario.flows[entry]);
             let from = members.zip(&outcome.flows).filter(|(flow, _)| flow.path[0] == link);
             let sent: u64 = from.map(|(_, flow)| total(flow.sent)).sum();
-            assert_eq!(total(outcome.links[link].arrived), sent, "{}", config.name);
+            assert_eq!(total(outcome.links[link].arrived), sent, "{}", element.name());
         }
     }
 }
@@ -105,8 +116,8 @@ fn check_traces(scenario: &Scenario, traces: &Traces) {
     }
     check_order(traces.delay.as_deref(), |row| row.time);
     let overtakes =
-        |link: &LinkConfig| link.delay_process.as_ref().is_some_and(|process| process.order == OrderConfig::Overtake);
-    if scenario.links.iter().any(overtakes) {
+        |element: &ElementConfig| element.delay_process().is_some_and(|process| process.order == OrderConfig::Overtake);
+    if scenario.elements.iter().any(overtakes) {
         return;
     }
     let mut acknowledged = vec![0; scenario.flow_count()];

@@ -6,6 +6,7 @@ mod invariants;
 pub use describe::Description;
 pub use invariants::{check_outcome, check_same};
 
+use sim::scenario::FlowConfig;
 use sim::{Engine, Outcome, Progress, Scenario};
 
 /// Most events of a run.
@@ -13,7 +14,7 @@ const EVENTS: u64 = 5000;
 /// Events between two looks at the progress.
 const SLICE: u64 = 500;
 // A larger scenario is legal too, but each of its events is more work.
-const MOST_LINKS: usize = 40;
+const MOST_ELEMENTS: usize = 40;
 const MOST_FLOWS: usize = 20;
 const LARGEST_WINDOW: f64 = 300.0;
 
@@ -28,8 +29,9 @@ pub struct Run {
 
 /// Returns whether a bounded number of events is a bounded amount of work.
 pub fn is_small(scenario: &Scenario) -> bool {
-    let windows = scenario.flows.iter().all(|flow| flow.sender.initial_window <= LARGEST_WINDOW);
-    windows && scenario.links.len() <= MOST_LINKS && scenario.flow_count() <= MOST_FLOWS
+    let is_narrow = |flow: &FlowConfig| flow.connection().is_none_or(|tcp| tcp.sender.initial_window <= LARGEST_WINDOW);
+    let narrow = scenario.flows.iter().all(is_narrow);
+    narrow && scenario.elements.len() <= MOST_ELEMENTS && scenario.flow_count() <= MOST_FLOWS
 }
 
 /// Runs at most [`EVENTS`] events; `None` if the engine refuses to go on and says why.

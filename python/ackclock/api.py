@@ -130,7 +130,7 @@ def resolve(
     --------
     >>> import ackclock
     >>> resolved = ackclock.resolve("scenarios/geo-two-nodes.toml")  # doctest: +SKIP
-    >>> resolved.links[2].rate_bps, resolved.flows[0].sender.recovery  # doctest: +SKIP
+    >>> resolved.elements[2].rate_bps, resolved.flows[0].tcp.sender.recovery  # doctest: +SKIP
     (1500000.0, 'tahoe')
     """
     return resolve_with_warnings(scenario, overrides)[0]

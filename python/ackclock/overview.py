@@ -15,7 +15,7 @@ def overview_interval_s(resolved: Resolved) -> float:
     asked = resolved.trace.overview_interval_s
     if asked is not None:
         return asked
-    elements = len(resolved.flow_names) + len(resolved.links)
+    elements = len(resolved.flow_names) + len(resolved.elements)
     return resolved.run.duration_s / max(20, min(INTERVALS, CELLS // elements))
 
 

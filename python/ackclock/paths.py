@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from ackclock.scenario import Resolved, ResolvedFlow, SimplexLink
-from ackclock.scenario.resolved_links import DelayProcessSettings, LossLaw
-from ackclock.scenario.resolved_queues import QueueSettings
+from ackclock.scenario import Element, Resolved, ResolvedFlow
+from ackclock.scenario.losses import LossLaw
+from ackclock.scenario.queues import Discipline
+from ackclock.scenario.resolved_elements import DelayProcessSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +24,8 @@ class Node:
         [pkt/s]
     buffer : float
         Packets that it holds in all, the one in transmission included; infinite where it is unlimited.
-    queue : PlainQueue, RedQueue or PriorityQueue
-        Its discipline.
+    queue : Discipline
+        Its scheduler, AQM and overflow rule.
     private : bool
         Whether each flow has a copy of its own.
     """
@@ -33,14 +34,15 @@ class Node:
     rate_bps: float
     packet_rate: float
     buffer: float
-    queue: QueueSettings
+    queue: Discipline
     private: bool
 
 
 def empty_round_trip_s(resolved: Resolved, flow: ResolvedFlow) -> float:
     """Compute the least round trip [s]: over empty queues, with service and processing of a data packet and an ACK."""
-    time = flow.forward_delay_s + flow.return_delay_s
-    for path, size, ack in ((flow.path, flow.packet_bytes, False), (flow.return_path, flow.ack_bytes, True)):
+    tcp = flow.tcp
+    time = flow.forward_delay_s + tcp.return_delay_s
+    for path, size, ack in ((flow.path, flow.packet_bytes, False), (tcp.return_path, tcp.ack_bytes, True)):
         for link in _links(resolved, path):
             time += link.least_delay_s + link.service_s(size)
             time += link.processing_s(ack=ack)
@@ -54,9 +56,9 @@ def meets_acks(resolved: Resolved) -> bool:
     return bool(data & acks)
 
 
-def host_of(resolved: Resolved, path: Sequence[int]) -> SimplexLink | None:
+def host_of(resolved: Resolved, path: Sequence[int]) -> Element | None:
     """Give the host at the end of a way, the element of its process; None if the end takes no time."""
-    last = resolved.links[path[-1]] if path else None
+    last = resolved.elements[path[-1]] if path else None
     return last if last is not None and last.kind == "host" else None
 
 
@@ -82,11 +84,11 @@ def nodes(resolved: Resolved, path: Sequence[int], packet_bytes: float) -> list[
     return [_node(link, link.rate_bps, packet_bytes) for link in _links(resolved, path) if link.rate_bps is not None]
 
 
-def _links(resolved: Resolved, path: Sequence[int]) -> Iterator[SimplexLink]:
-    return (resolved.links[index] for index in path)
+def _links(resolved: Resolved, path: Sequence[int]) -> Iterator[Element]:
+    return (resolved.elements[index] for index in path)
 
 
-def _node(link: SimplexLink, rate_bps: float, packet_bytes: float) -> Node:
+def _node(link: Element, rate_bps: float, packet_bytes: float) -> Node:
     capacity = link.capacity_packets(packet_bytes)
     return Node(
         link.name,

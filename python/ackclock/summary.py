@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.replication import Columns, Replication, grouped
-from ackclock.scenario import Resolved, ResolvedFlow, SimplexLink
+from ackclock.scenario import Element, Resolved, ResolvedFlow
 from ackclock.stats import estimates
 
 Values = NDArray[np.float64]
@@ -61,15 +61,15 @@ def _flow_table(resolved: Resolved, columns: Columns) -> dict[str, Values]:
 
 def link_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[dict[str, Any]]:
     """Compute the quantities of each link over the replications."""
-    rows = _rows(resolved, resolved.links, [_link_table(resolved, one["links"]) for one in replications])
+    rows = _rows(resolved, resolved.elements, [_link_table(resolved, one["links"]) for one in replications])
     return [
         {"name": row.pop("name"), "rate_bps": link.rate_bps, **row}
-        for link, row in zip(resolved.links, rows, strict=True)
+        for link, row in zip(resolved.elements, rows, strict=True)
     ]
 
 
 def _link_table(resolved: Resolved, columns: Columns) -> dict[str, Values]:
-    copies = np.array(resolved.link_copies)
+    copies = np.array(resolved.element_copies)
     table = _link_values(columns, resolved.run.measured_s * copies)
     table["throughput_bps"] *= copies
     return table
@@ -97,7 +97,7 @@ def quantity_values(resolved: Resolved, replication: Replication, element: str, 
         One of `ackclock.quantities`.
     """
     if element == "link":
-        names = [link.name for link in resolved.links]
+        names = [link.name for link in resolved.elements]
         table = _link_table(resolved, replication["links"])
     else:
         names = [flow.name for flow in resolved.rows]
@@ -107,7 +107,7 @@ def quantity_values(resolved: Resolved, replication: Replication, element: str, 
 
 
 def _rows(
-    resolved: Resolved, elements: Sequence[ResolvedFlow | SimplexLink], tables: Sequence[dict[str, Values]]
+    resolved: Resolved, elements: Sequence[ResolvedFlow | Element], tables: Sequence[dict[str, Values]]
 ) -> list[dict[str, Any]]:
     confidence, exact = resolved.run.confidence, resolved.is_deterministic
     columns = [estimates(np.stack([table[key] for table in tables]), confidence, exact=exact) for key in tables[0]]

@@ -48,7 +48,7 @@ def trace_frames(resolved: Resolved, replications: Sequence[Replication]) -> dic
 
 
 def _asked(resolved: Resolved, name: str) -> bool:
-    probes = [resolved.trace] if resolved.network is None else [resolved.trace, resolved.network.trace]
+    probes = [resolved.trace] if resolved.atm is None else [resolved.trace, resolved.atm.trace]
     return any(getattr(probe, name, False) for probe in probes)
 
 
@@ -89,11 +89,11 @@ def _named(resolved: Resolved, trace: str, column: str, values: NDArray[Any]) ->
 
 
 def _link_names(resolved: Resolved) -> "pd.Index[str]":
-    return pd.Index([link.name for link in resolved.links])
+    return pd.Index([link.name for link in resolved.elements])
 
 
 def _port_names(resolved: Resolved) -> "pd.Index[str]":
-    return pd.Index([] if resolved.network is None else [port.name for port in resolved.network.ports])
+    return pd.Index([] if resolved.atm is None else [port.name for port in resolved.atm.ports])
 
 
 def _overview_frame(resolved: Resolved, replication: Replication) -> pd.DataFrame:

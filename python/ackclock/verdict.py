@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ackclock.paths import empty_round_trip_s
-from ackclock.scenario import Resolved, SimplexLink
+from ackclock.scenario import Element, Resolved
 from ackclock.stats import jain_index
 from ackclock.wording import bit_rate, number, percent, plural, seconds
 
@@ -39,7 +39,9 @@ def verdict(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> s
     if not any(mean(flow, "goodput_bps") > 0.0 for flow in flows):
         return "Nothing was delivered in the time measured: check the flows' start, the warm-up and the buffers"
     serving = (
-        row for link, row in zip(resolved.links, links, strict=True) if link.rate_bps is not None or link.kind == "host"
+        row
+        for link, row in zip(resolved.elements, links, strict=True)
+        if link.rate_bps is not None or link.kind == "host"
     )
     busiest = max(serving, key=_use, default=None)
     sentences = [
@@ -147,7 +149,7 @@ def _losses(resolved: Resolved, links: Sequence[Row], busiest: Row | None) -> It
         return
     for place, link in enumerate(dropping[:2]):
         whose = "its" if place == 0 and link is busiest else f"{link['name']}'s"
-        yield f"{whose} {_buffer(resolved.links_by_name[link['name']])} dropped {plural(_drops(link), 'packet')}"
+        yield f"{whose} {_buffer(resolved.elements_by_name[link['name']])} dropped {plural(_drops(link), 'packet')}"
     if len(dropping) > 2:
         yield f"{plural(len(dropping) - 2, 'other link')} dropped {plural(sum(map(_drops, dropping[2:])), 'packet')}"
 
@@ -160,8 +162,8 @@ def _gone(link: Row) -> float:
     return _drops(link) + mean(link, "lost_packets")
 
 
-def _buffer(link: SimplexLink) -> str:
-    kind = f"{link.queue.discipline.upper()} queue" if link.queue.drops_early else "buffer"
+def _buffer(link: Element) -> str:
+    kind = f"{link.queue.aqm.kind.upper()} queue" if link.queue.drops_early else "buffer"
     return kind if link.buffer is None else f"{link.buffer} {kind}"
 
 
@@ -172,7 +174,9 @@ def _recovery(resolved: Resolved, flows: Sequence[Row]) -> Iterator[str]:
         return
     if timeouts == 0.0:
         yield f"fast retransmit began all {plural(fast, 'recovery', 'recoveries')}, none needed a timeout"
-    elif not any(flow.sender.has_fast_retransmit for flow in resolved.flows):
+    elif not any(
+        tcp is not None and tcp.sender.has_fast_retransmit for tcp in (flow.connection for flow in resolved.flows)
+    ):
         yield f"{plural(timeouts, 'timeout')}: this TCP has no fast retransmit"
     elif timeouts >= MANY_TIMEOUTS * fast:
         yield (
@@ -201,7 +205,9 @@ def _window_limit(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]
     limited = [
         (flow, window)
         for flow, row in zip(resolved.rows, flows, strict=True)
-        if (window := flow.sender.max_window) is not None and mean(row, "cwnd_max_packets") >= WINDOW_REACHED * window
+        if (tcp := flow.connection) is not None
+        and (window := tcp.sender.max_window) is not None
+        and mean(row, "cwnd_max_packets") >= WINDOW_REACHED * window
     ]
     if limited:
         # Of a large group the largest window is known, not how many flows have reached it.
@@ -219,8 +225,9 @@ def _standing_queue(resolved: Resolved, flows: Sequence[Row], busiest: Row | Non
     rows = [
         (mean(row, "rtt_mean_s"), empty_round_trip_s(resolved, flow))
         for flow, row in zip(resolved.rows, flows, strict=True)
+        if flow.connection is not None
     ]
-    measured, empty = max(rows, key=lambda pair: pair[0] / pair[1] if pair[1] > 0.0 else 0.0)
+    measured, empty = max(rows, key=lambda pair: pair[0] / pair[1] if pair[1] > 0.0 else 0.0, default=(0.0, 0.0))
     if empty > 0.0 and measured >= STANDING_QUEUE * empty:
         yield f"queues make round trips {seconds(measured)} on a path of {seconds(empty)}: more buffer than TCP needs"
 

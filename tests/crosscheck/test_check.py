@@ -1,3 +1,4 @@
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -6,7 +7,7 @@ from crosscheck import build, engine, ns2
 from crosscheck.__main__ import main
 from crosscheck.check import Mark, Report, check
 from crosscheck.compare import Change
-from crosscheck.outcome import FlowCounts, Outcome
+from crosscheck.outcome import FlowCounts, Outcome, compare_outcomes
 
 COUNTS = FlowCounts(10, 10, 12, 2, 1, 1)
 
@@ -61,16 +62,16 @@ def test_a_difference_before_ns2_parts_from_itself_fails(plays: dict[int | None,
 @pytest.mark.usefixtures("plays")
 def test_an_engine_that_gives_up_fails_with_its_message() -> None:
     def refuse(_: dict[str, Any]) -> Outcome:
-        raise ValueError("links.0.rate_bps: too slow")
+        raise ValueError("elements.0.rate_bps: too slow")
 
     report = check(scenario(), refuse)
     assert report.mark is Mark.FAIL
-    assert report.detail == "ackclock: ValueError: links.0.rate_bps: too slow"
+    assert report.detail == "ackclock: ValueError: elements.0.rate_bps: too slow"
 
 
 def test_a_buffer_of_one_packet_is_excluded_before_anything_runs() -> None:
     small = scenario()
-    small["links"][0]["buffer"] = {"packets": 1}
+    small["elements"][0]["buffer"] = {"packets": 1}
     report = check(small, lambda _: outcome())
     assert report.mark is Mark.EXCLUDED
     assert report.detail.startswith("buffer-of-one-packet: ")
@@ -80,7 +81,8 @@ def test_a_buffer_of_one_packet_is_excluded_before_anything_runs() -> None:
 def test_another_threshold_is_found_and_is_no_tie() -> None:
     lossy = scenario()
     lossy["run"]["duration_s"] = 60.0
-    other = {**lossy, "flows": [{**lossy["flows"][0], "sender": build.sender("tahoe", dupack_threshold=4)}]}
+    other = deepcopy(lossy)
+    other["flows"][0]["traffic"]["connection"]["sender"]["dupack_threshold"] = 4
     said = ns2.run(other)
     assert check(lossy, lambda _: ns2.run(lossy)).mark is Mark.PASS
     assert check(lossy, lambda _: said).mark is Mark.FAIL
@@ -141,3 +143,11 @@ def test_the_engines_columns_are_split_by_flow() -> None:
         "ssthresh": Column([9, 8, 9]),
     }
     assert engine.read_changes(trace, 2) == [[Change(1, 2, 9), Change(3, 3, 9)], [Change(2, 2, 8)]]
+
+
+def test_a_source_without_tcp_has_no_window_so_any_is_a_difference() -> None:
+    mixed = scenario()
+    mixed["flows"].append(build.source("source", [0], build.constant(0.1, 500)))
+    silent, windowed = (Outcome([[], changes], [COUNTS] * 2, [0, 0]) for changes in ([], [Change(1.0, 1.0)]))
+    assert [verdict.passed for verdict in compare_outcomes(mixed, silent, silent)] == [True, True]
+    assert [verdict.passed for verdict in compare_outcomes(mixed, silent, windowed)] == [True, False]

@@ -6,7 +6,8 @@ from crosscheck.draw import DEFAULT_COUNT, DEFAULT_SEED, draw
 
 DRAWN = draw(DEFAULT_SEED, DEFAULT_COUNT)
 FLOWS = [flow for scenario in DRAWN for flow in scenario["flows"]]
-SENDERS = [flow["sender"] for flow in FLOWS]
+CONNECTIONS = [flow["traffic"]["connection"] for flow in FLOWS]
+SENDERS = [tcp["sender"] for tcp in CONNECTIONS]
 
 
 def hops(scenario: dict[str, Any]) -> int:
@@ -27,7 +28,7 @@ def test_a_scenario_does_not_depend_on_how_many_are_drawn() -> None:
 
 
 def test_another_seed_draws_others() -> None:
-    rates = [{link["rate_bps"] for scenario in draw(seed, 8) for link in scenario["links"]} for seed in (1, 2)]
+    rates = [{link["rate_bps"] for scenario in draw(seed, 8) for link in scenario["elements"]} for seed in (1, 2)]
     assert rates[0].isdisjoint(rates[1])
 
 
@@ -53,21 +54,21 @@ def test_every_axis_is_drawn() -> None:
         "impatient",
         "slow-but-steady",
     }
-    assert {flow["receiver"]["ack_every"] for flow in FLOWS} == {1, 2}
+    assert {tcp["receiver"]["ack_every"] for tcp in CONNECTIONS} == {1, 2}
     assert {len(scenario["flows"]) for scenario in DRAWN} == {1, 2}
     assert any(sender["max_window"] for sender in SENDERS)
     assert any(sender["initial_ssthresh"] for sender in SENDERS)
-    assert {link["counting"] for scenario in DRAWN for link in scenario["links"]} == {"with-service", "waiting"}
+    assert {link["counting"] for scenario in DRAWN for link in scenario["elements"]} == {"with-service", "waiting"}
 
 
 def test_the_first_link_is_a_little_faster_than_the_slowest() -> None:
     for scenario in DRAWN:
-        rates = [scenario["links"][hop]["rate_bps"] for hop in range(hops(scenario))]
+        rates = [scenario["elements"][hop]["rate_bps"] for hop in range(hops(scenario))]
         if len(rates) > 1:
             assert 1.09 < rates[0] / min(rates) < 1.46
 
 
 def test_no_two_links_have_the_same_rate() -> None:
     for scenario in DRAWN:
-        rates = [link["rate_bps"] for link in scenario["links"]]
+        rates = [link["rate_bps"] for link in scenario["elements"]]
         assert len(set(rates)) == len(rates)

@@ -5,14 +5,15 @@ from typing import Any
 from crosscheck import subset
 from crosscheck.draw import DEFAULT_SEED, draw
 from crosscheck.draw_elements import DEFAULT_COUNT, KINDS, draw_elements
+from crosscheck.subset import connection
 
 DRAWN = draw_elements(DEFAULT_SEED, DEFAULT_COUNT)
-LINKS = [link for scenario in DRAWN for link in scenario["links"]]
-LOSSES = [link["loss"] for link in LINKS if link.get("loss")]
+LINKS = [link for scenario in DRAWN for link in scenario["elements"]]
+LOSSES = [link["loss"] for link in LINKS if link["loss"]]
 
 
 def tcp(scenario: dict[str, Any]) -> dict[str, Any]:
-    (flow,) = [flow for flow in scenario["flows"] if not flow.get("traffic")]
+    (flow,) = [flow for flow in scenario["flows"] if connection(flow)]
     return dict(flow)
 
 
@@ -39,17 +40,15 @@ def test_ns2_can_play_all() -> None:
 def test_every_element_is_drawn() -> None:
     assert {loss["law"]["model"] for loss in LOSSES} == {"packets", "times"}
     assert {loss["applies_to"] for loss in LOSSES} == {"all", "data", "acks"}
-    assert {tcp(scenario).get("priority", 0) for scenario in DRAWN} == {0, 1}
-    assert {flow["traffic"]["kind"] for scenario in DRAWN for flow in scenario["flows"] if flow.get("traffic")} == {
-        "constant"
-    }
+    assert {tcp(scenario)["priority"] for scenario in DRAWN} == {0, 1}
+    assert {flow["traffic"]["kind"] for scenario in DRAWN for flow in scenario["flows"]} == {"tcp", "constant"}
 
 
 def test_delays_change_on_the_way_there_and_on_the_way_back_and_packets_overtake() -> None:
     ways = set()
     for scenario in DRAWN:
-        for number, link in enumerate(scenario["links"]):
-            if link.get("delay_process"):
+        for number, link in enumerate(scenario["elements"]):
+            if link["delay_process"]:
                 ways.add("there" if number in tcp(scenario)["path"] else "back")
                 delays = [delay for _, delay in link["delay_process"]["law"]["steps_s"]]
                 assert link["delay_process"]["order"] == "overtake"
@@ -59,9 +58,8 @@ def test_delays_change_on_the_way_there_and_on_the_way_back_and_packets_overtake
 
 
 def test_a_source_of_lower_priority_comes_first_as_ns2_serves_flow_0_last() -> None:
-    sources = [scenario["flows"][0].get("traffic") for scenario in DRAWN if "low-cbr" in scenario["title"]]
-    assert sources
-    assert all(sources)
+    first = [scenario["flows"][0]["traffic"]["kind"] for scenario in DRAWN if "low-cbr" in scenario["title"]]
+    assert set(first) == {"constant"}
 
 
 def test_what_is_lost_by_number_is_in_rising_order() -> None:

@@ -5,6 +5,7 @@ import pytest
 from crosscheck import means
 from crosscheck.check import Mark
 from crosscheck.outcome import FlowCounts
+from crosscheck.subset import connection
 
 
 def counts(acked: int) -> list[FlowCounts]:
@@ -44,12 +45,12 @@ def test_all_intervals_together_have_the_joint_level() -> None:
 
 def test_a_scenario_that_cannot_run_fails_with_its_message(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: dict[str, Any]) -> list[list[FlowCounts]]:
-        raise ValueError("links.0.rate_bps: too slow")
+        raise ValueError("elements.0.rate_bps: too slow")
 
     monkeypatch.setattr(means, "play_engine", refuse)
     report = means.report(first(), map)
     assert report.mark is Mark.FAIL
-    assert report.line().splitlines()[1].strip() == "ValueError: links.0.rate_bps: too slow"
+    assert report.line().splitlines()[1].strip() == "ValueError: elements.0.rate_bps: too slow"
 
 
 @pytest.mark.usefixtures("needs_ns2")
@@ -75,8 +76,8 @@ def test_replications_of_ns2_differ_and_are_the_same_again(number: int) -> None:
 def test_another_load_or_loss_is_found(number: int, change: dict[str, float]) -> None:
     scenario = means.scenarios()[number]
     theirs = [means.play_ns2(scenario, replication) for replication in range(12)]
-    losses = [link["loss"]["law"] for link in scenario["links"] if link.get("loss")]
-    traffic = [flow["traffic"] for flow in scenario["flows"] if flow.get("traffic")]
+    losses = [link["loss"]["law"] for link in scenario["elements"] if link["loss"]]
+    traffic = [flow["traffic"] for flow in scenario["flows"] if not connection(flow)]
     assert all(mean.agrees for mean in means.compare_means(scenario, theirs, means.play_engine(scenario)))
     (losses or traffic)[0].update(change)
     assert not all(mean.agrees for mean in means.compare_means(scenario, theirs, means.play_engine(scenario)))

@@ -32,12 +32,13 @@ def one_flow(recovery: str = "newreno", *, duration_s: float = 40.0, **sender: A
 
 def all_elements() -> Scenario:
     scenario = one_flow()
-    shared, back = scenario["links"][1:]
+    shared, back = scenario["elements"][1:]
     shared["delay_process"] = build.delay_steps("shared", STEPS_S)
     shared["loss"] = build.lost_at([3.25, 17.5], "data")
     back["loss"] = build.lost_packets([7, 8, 30], "acks")
-    scenario["links"][0].update(queue={"discipline": "priority", "levels": 2, "victim": "arriving"}, buffer=None)
-    scenario["flows"][0].update(priority=1, ack_priority=1)
+    scenario["elements"][0].update(queue=build.queue(levels=2), buffer=None)
+    scenario["flows"][0]["priority"] = 1
+    scenario["flows"][0]["traffic"]["connection"]["ack_priority"] = 1
     scenario["flows"] += [
         build.source("high", [0], build.constant(0.03, 700), packet_bytes=700, start_s=0.5),
         build.source("crossing", [2], build.constant(0.011, 200), packet_bytes=200),
@@ -46,7 +47,7 @@ def all_elements() -> Scenario:
 
 
 def changed(scenario: Scenario, place: str, value: object) -> Scenario:
-    """Copy a scenario with another value at a place such as ``links.1.loss``."""
+    """Copy a scenario with another value at a place such as ``elements.1.loss``."""
     other = deepcopy(scenario)
     *way, last = [int(step) if step.isdigit() else step for step in place.split(".")]
     table: Any = other
@@ -89,9 +90,9 @@ def test_a_delay_changes_a_service_time_earlier_in_ns2() -> None:
 
 def test_a_delay_that_changes_under_packets_of_several_sizes_is_refused() -> None:
     scenario = one_flow()
-    scenario["links"][0]["delay_process"] = build.delay_steps("access", [(0.0, 0.01), (5.0, 0.2)])
+    scenario["elements"][0]["delay_process"] = build.delay_steps("access", [(0.0, 0.01), (5.0, 0.2)])
     scenario["flows"].append(build.source("other", [0], build.constant(0.05, 300), packet_bytes=300))
-    with pytest.raises(UnsupportedError, match=r"links.0: sizes of the packets where the delay changes: .*given 2"):
+    with pytest.raises(UnsupportedError, match=r"elements.0: sizes of the packets where the delay changes: .*given 2"):
         script(scenario)
 
 
@@ -104,8 +105,8 @@ def test_only_flow_0_can_have_the_lower_level() -> None:
 @pytest.mark.parametrize(
     ("place", "value", "name"),
     [
-        ("links.0.buffer", {"packets": 30}, "levels-share-the-buffer"),
-        ("links.1.delay_process.order", "keep", "kept-order"),
+        ("elements.0.buffer", {"packets": 30}, "levels-share-the-buffer"),
+        ("elements.1.delay_process.order", "keep", "kept-order"),
     ],
 )
 def test_what_ns2_does_otherwise_is_excluded_by_name(place: str, value: object, name: str) -> None:
@@ -124,12 +125,12 @@ def test_all_elements_at_once_give_the_same_windows() -> None:
 @pytest.mark.parametrize(
     ("place", "value"),
     [
-        ("links.1.loss", None),
-        ("links.1.delay_process.law.steps_s", [[max(0.0, at - 0.0056), delay] for at, delay in STEPS_S]),
-        ("links.1.delay_process.order", "keep"),
-        ("links.2.loss.law.numbers", [7, 8, 31]),
-        ("links.2.loss.applies_to", "all"),
-        ("links.0.queue", {"discipline": "drop-tail"}),
+        ("elements.1.loss", None),
+        ("elements.1.delay_process.law.steps_s", [[max(0.0, at - 0.0056), delay] for at, delay in STEPS_S]),
+        ("elements.1.delay_process.order", "keep"),
+        ("elements.2.loss.law.numbers", [7, 8, 31]),
+        ("elements.2.loss.applies_to", "all"),
+        ("elements.0.queue", build.queue()),
         ("flows.1.traffic.rate_bps", 187_000.0),
     ],
 )
@@ -150,7 +151,7 @@ def test_the_first_half_minute_of_each_drawn_scenario_agrees(number: int) -> Non
 @pytest.mark.usefixtures("needs_ns2")
 def test_one_instant_takes_one_packet_in_ns2_as_in_ours() -> None:
     scenario = one_flow("tahoe", initial_ssthresh=4)
-    scenario["links"][0]["loss"] = build.lost_at([5.0])
+    scenario["elements"][0]["loss"] = build.lost_at([5.0])
     theirs, ours = ns2.run(scenario), engine.run(scenario)
     assert theirs.flows[0].retransmitted_packets == ours.flows[0].retransmitted_packets > 0
     assert check(scenario).mark is Mark.PASS

@@ -31,19 +31,19 @@ def test_the_script_of_two_flows(golden: Callable[[str, str], None]) -> None:
 
 def test_the_limit_that_counts_the_waiting_holds_one_more() -> None:
     scenario = two_flows()
-    scenario["links"][1]["counting"] = "waiting"
+    scenario["elements"][1]["counting"] = "waiting"
     assert "add_link 1 1000003.0 0.05 21\n" in script(scenario)
 
 
 def test_no_limits_and_no_rate_are_written_as_large_numbers() -> None:
     scenario = two_flows()
-    scenario["links"][2]["rate_bps"] = None
+    scenario["elements"][2]["rate_bps"] = None
     assert f"add_link 2 1e+18 0.05 {UNLIMITED}\n" in script(scenario)
 
 
 def test_the_phase_of_the_clock_is_drawn_by_a_tick_that_makes_it_so() -> None:
     scenario = two_flows()
-    scenario["flows"][0]["sender"]["rto"]["clock_offset_s"] = 0.05
+    scenario["flows"][0]["traffic"]["connection"]["sender"]["rto"]["clock_offset_s"] = 0.05
     draw_tick = float(next(line for line in script(scenario).splitlines() if '"begin 0 ' in line).split()[6])
     assert draw_tick * 0.12701112204657714 == pytest.approx(0.05, rel=1e-15)
 
@@ -58,28 +58,39 @@ def test_shaking_adds_to_the_script_and_changes_nothing_else() -> None:
 
 def test_a_buffer_of_one_packet_is_excluded_by_name() -> None:
     scenario = two_flows()
-    scenario["links"][1]["buffer"] = {"packets": 1}
+    scenario["elements"][1]["buffer"] = {"packets": 1}
     with pytest.raises(ExcludedError, match="buffer-of-one-packet: ns-2's DropTail with limit 1 drops every packet"):
         script(scenario)
 
 
 def test_all_that_ns2_cannot_play_is_told_at_once() -> None:
     scenario = two_flows()
-    scenario["links"][1]["queue"]["discipline"] = "random-drop"
-    scenario["links"][1]["buffer"] = {"bytes": 5000}
-    scenario["flows"][0]["size_packets"] = 100
-    scenario["flows"][0]["receiver"]["ack_every"] = 3
-    scenario["flows"][1]["sender"]["dialect"] = "rfc"
-    scenario["flows"][1]["sender"]["rto"]["sample"] = "per-ack"
+    first, second = (flow["traffic"] for flow in scenario["flows"])
+    scenario["elements"][0] = {"kind": "host", "name": "slow", "data_s": 0.1, "ack_s": 0.1}
+    scenario["elements"][1]["queue"] = {
+        "scheduler": {"kind": "priority", "levels": 3},
+        "aqm": {"kind": "red"},
+        "overflow": "random",
+    }
+    scenario["elements"][1]["buffer"] = {"bytes": 5000}
+    first["size_packets"] = 100
+    first["connection"]["receiver"]["ack_every"] = 3
+    second["connection"]["sender"]["dialect"] = "rfc"
+    second["connection"]["sender"]["rto"]["sample"] = "per-ack"
+    scenario["flows"].append(build.source("web", [1], {"kind": "web"}))
     with pytest.raises(UnsupportedError) as refused:
         script(scenario)
     assert str(refused.value).splitlines() == [
-        "links.1.queue.discipline: not in ns-2; given 'random-drop'; allowed 'drop-tail', 'priority'",
-        "links.1.buffer: not in ns-2; given ['bytes']; allowed ['packets']",
-        "flows.0.size_packets: not in ns-2; given 100; allowed None",
-        "flows.0.receiver.ack_every: not in ns-2; given 3; allowed 1, 2",
-        "flows.1.sender.dialect: not in ns-2; given 'rfc'; allowed 'ns2'",
-        "flows.1.sender.rto.sample: not in ns-2; given 'per-ack'; allowed 'per-round'",
+        "elements.0.kind: not in ns-2; given 'host'; allowed 'link'",
+        "elements.1.queue.aqm.kind: not in ns-2; given 'red'; allowed 'none'",
+        "elements.1.queue.overflow: not in ns-2; given 'random'; allowed 'arriving'",
+        "elements.1.buffer: not in ns-2; given ['bytes']; allowed ['packets']",
+        "elements.1.queue.scheduler.levels: not in ns-2; given 3; allowed 2",
+        "flows.0.traffic.size_packets: not in ns-2; given 100; allowed None",
+        "flows.0.traffic.connection.receiver.ack_every: not in ns-2; given 3; allowed 1, 2",
+        "flows.1.traffic.connection.sender.dialect: not in ns-2; given 'rfc'; allowed 'ns2'",
+        "flows.1.traffic.connection.sender.rto.sample: not in ns-2; given 'per-ack'; allowed 'per-round'",
+        "flows.2.traffic.kind: not in ns-2; given 'web'; allowed 'tcp', 'constant', 'poisson', 'on-off'",
     ]
 
 

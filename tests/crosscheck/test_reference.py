@@ -22,15 +22,15 @@ OUTCOME = Outcome(
 
 def test_a_row_becomes_a_chain_with_the_delay_at_its_end() -> None:
     scenario = reference.scenario(ROW)
-    assert [link["rate_bps"] for link in scenario["links"]] == [1e8, 1.6e6, 1.5e6] * 2
-    assert [link["delay_s"] for link in scenario["links"]] == [0.0, 0.0, 0.28] * 2
-    assert scenario["links"][2]["buffer"] == {"packets": 50}
-    assert scenario["flows"][0]["return_path"] == [5, 4, 3]
+    assert [link["rate_bps"] for link in scenario["elements"]] == [1e8, 1.6e6, 1.5e6] * 2
+    assert [link["delay_s"] for link in scenario["elements"]] == [0.0, 0.0, 0.28] * 2
+    assert scenario["elements"][2]["buffer"] == {"packets": 50}
+    assert scenario["flows"][0]["traffic"]["connection"]["return_path"] == [5, 4, 3]
 
 
 def test_even_delays_are_spread_over_all_links() -> None:
     scenario = reference.scenario(ROW | {"where": "even", "prop_oneway_s": "0.3"})
-    assert [link["delay_s"] for link in scenario["links"]] == [0.3 / 3] * 6
+    assert [link["delay_s"] for link in scenario["elements"]] == [0.3 / 3] * 6
 
 
 def test_the_row_that_was_run_shows_no_difference() -> None:

@@ -135,7 +135,7 @@ def test_curves_of_traces_go_on_to_the_end_of_what_is_shown(channel: Run) -> Non
 )
 def test_ready_scenarios_are_those_of_the_paper(name: str, ready: str) -> None:
     def network(scenario: Resolved) -> list[Any]:
-        return [scenario.links, scenario.flows, scenario.atm]
+        return [scenario.elements, scenario.flows, scenario.atm]
 
     ours = resolved(scenario_tables("two_way", name))
     assert network(ours) == network(resolve(load(ROOT / "scenarios" / f"{ready}.toml")))

@@ -10,7 +10,8 @@ import ackclock
 from ackclock.prediction import predict_resolved
 from ackclock.scenario import Resolved, load, resolve
 from ackclock.scenario.atm import max_min
-from ackclock.scenario.resolved_atm import AbrSettings, ChannelsSettings, NoAllocation, ShareAllocation
+from ackclock.scenario.resolved_atm import AbrSettings, AtmSettings, NoAllocation, ShareAllocation
+from ackclock.scenario.resolved_elements import ChannelDirection
 
 STAR = """
 [[link]]
@@ -58,14 +59,14 @@ def resolved(channel: str = "") -> Resolved:
     return resolve(load(STAR.format(channel)))
 
 
-def network(scenario: Resolved) -> ChannelsSettings:
+def network(scenario: Resolved) -> AtmSettings:
     assert scenario.atm is not None
     return scenario.atm
 
 
 def test_a_channel_stands_behind_the_links_with_an_end_for_each_direction() -> None:
     scenario = resolved()
-    assert [link.name for link in scenario.links] == [
+    assert [link.name for link in scenario.elements] == [
         "lan",
         "lan.reverse",
         "near",
@@ -73,26 +74,28 @@ def test_a_channel_stands_behind_the_links_with_an_end_for_each_direction() -> N
         "far",
         "far.reverse",
     ]
-    assert network(scenario).links == (2, 3, 4, 5)
+    assert [(one.kind, one.end) for one in scenario.elements[2:] if isinstance(one, ChannelDirection)] == [
+        ("channel", end) for end in range(4)
+    ]
     assert scenario.flows[0].path == (0, 4)
     assert scenario.flows[0].return_path == (5, 1)
-    far = network(scenario).network.channels[1]
+    far = network(scenario).channels[1]
     assert (far.forward, far.backward) == ((0, 2), (3, 1))
     assert Resolved.from_dict(scenario.to_dict()) == scenario
 
 
 def test_ports_take_rates_of_their_direction_and_the_allocation() -> None:
-    ports = network(resolved()).network.ports
+    ports = network(resolved()).ports
     assert [port.rate_bps for port in ports] == [155.52e6, 155.52e6, 51.6e6, 155.52e6]
     assert ports[0].allocation == ShareAllocation("two-pass", 1.0)
     assert ports[3].allocation == NoAllocation("none")
 
 
 def test_sources_have_the_standards_defaults() -> None:
-    far = network(resolved()).network.channels[1]
+    far = network(resolved()).channels[1]
     assert far.near.abr == AbrSettings(155.52e6, 0.0, 155.52e6, 32, 2, 0.1, 1 / 16, 1 / 16, 1 / 16, 0.5, 16_777_215)
     given = network(resolved('ip_rate = "43.6 Mbit/s"\nabr = { pcr = "50 Mbit/s", icr = "1 Mbit/s" }'))
-    near = given.network.channels[1].near
+    near = given.channels[1].near
     assert (near.abr.pcr_bps, near.abr.icr_bps, near.ip_service) == (50e6, 1e6, {"rate-bps": 43.6e6})
 
 
@@ -102,11 +105,11 @@ ip_rate = "40 Mbit/s"
 abr = { icr = "3 Mbit/s", rif = 0.015625 }
 reverse = { ip_service = "immediate", abr = { icr = "1 Mbit/s", pcr = "30 Mbit/s" } }
 """
-    channel = network(resolved(given)).network.channels[1]
+    channel = network(resolved(given)).channels[1]
     assert (channel.near.abr.icr_bps, channel.near.abr.pcr_bps, channel.near.abr.rif) == (3e6, 155.52e6, 1 / 64)
     assert (channel.far.abr.icr_bps, channel.far.abr.pcr_bps, channel.far.abr.rif) == (1e6, 30e6, 1 / 64)
     assert (channel.near.ip_service, channel.far.ip_service) == ({"rate-bps": 40e6}, "immediate")
-    assert resolved(given).links[5].rate_bps == pytest.approx(30e6 * 30 / 32 * 48 / 53)
+    assert resolved(given).elements[5].rate_bps == pytest.approx(30e6 * 30 / 32 * 48 / 53)
 
 
 def test_each_end_starts_at_its_own_rate() -> None:
@@ -119,7 +122,7 @@ def test_each_end_starts_at_its_own_rate() -> None:
 
 
 def test_a_channel_is_shown_with_its_share_of_the_user_rate() -> None:
-    links = resolved().links
+    links = resolved().elements
     user = 30 / 32 * 48 / 53
     assert links[4].rate_bps == pytest.approx(51.6e6 * user)
     assert links[2].rate_bps == pytest.approx((155.52e6 - 51.6e6) * user)

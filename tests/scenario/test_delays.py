@@ -6,7 +6,7 @@ import pytest
 
 import ackclock
 from ackclock.scenario import Resolved, ScenarioError, load, resolve, with_overrides
-from ackclock.scenario.resolved_links import AlternatingLaw, DelayStateSettings, HandoverLaw, StepsLaw
+from ackclock.scenario.resolved_elements import AlternatingLaw, DelayStateSettings, HandoverLaw, StepsLaw
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 TEXT = """
@@ -35,7 +35,7 @@ def resolved(table: str) -> Resolved:
 
 
 def test_steps_are_resolved_as_they_stand() -> None:
-    link = resolved('delay_process = { kind = "steps", steps = [["0 s", "20 ms"], ["6 s", "0.01 s"]] }').links[0]
+    link = resolved('delay_process = { kind = "steps", steps = [["0 s", "20 ms"], ["6 s", "0.01 s"]] }').elements[0]
     assert link.delay_s == 0.005
     assert link.delay_process is not None
     assert (link.delay_process.order, link.delay_process.stream) == ("overtake", "a")
@@ -43,7 +43,7 @@ def test_steps_are_resolved_as_they_stand() -> None:
 
 
 def test_states_are_counted_from_one_by_people_and_from_zero_by_the_engine() -> None:
-    process = resolved(TWO).links[0].delay_process
+    process = resolved(TWO).elements[0].delay_process
     assert process is not None
     assert process.order == "keep"
     states = (DelayStateSettings(0.092, 0.1, 1.0), DelayStateSettings(0.2, 0.3, 0.0))
@@ -52,8 +52,8 @@ def test_states_are_counted_from_one_by_people_and_from_zero_by_the_engine() -> 
 
 def test_the_reverse_direction_stays_unless_the_delay_changes_both_ways() -> None:
     handover = 'delay_process = {{ kind = "handover", low = "10 ms", high = "30 ms"{0} }}'
-    assert resolved(handover.format("")).links[1].delay_process is None
-    there, back = resolved(handover.format(", both_ways = true")).links
+    assert resolved(handover.format("")).elements[1].delay_process is None
+    there, back = resolved(handover.format(", both_ways = true")).elements
     assert there.delay_process == back.delay_process
     assert back.delay_process is not None
     assert (back.delay_process.stream, back.delay_process.law) == ("a", HandoverLaw("handover", 0.01, 0.03, 15.0))
@@ -62,9 +62,9 @@ def test_the_reverse_direction_stays_unless_the_delay_changes_both_ways() -> Non
 def test_the_least_round_trip_counts_with_the_least_delay() -> None:
     flow = resolved(TWO).flows[0]
     needed = 0.005 + 0.092 + 0.005 + 1500 * 8 / 1e6 + 40 * 8 / 1e6
-    assert flow.forward_delay_s + flow.return_delay_s == pytest.approx(1.0 - needed, abs=2e-12)
+    assert flow.forward_delay_s + flow.tcp.return_delay_s == pytest.approx(1.0 - needed, abs=2e-12)
     for table in (TWO, 'delay_process = { kind = "steps", steps = [["0 s", "99 ms"], ["6 s", "10 ms"]] }'):
-        link = resolved(table).links[0]
+        link = resolved(table).elements[0]
         assert link.delay_process is not None
         assert link.least_delay_s == 0.005 + link.delay_process.law.least_s
 
@@ -72,17 +72,6 @@ def test_the_least_round_trip_counts_with_the_least_delay() -> None:
 def test_the_resolved_form_reads_itself_again() -> None:
     for table in (TWO, 'delay_process = { kind = "handover", low = "10 ms", high = "30 ms", both_ways = true }', ""):
         assert Resolved.from_dict(resolved(table).to_dict()) == resolved(table)
-
-
-def test_a_resolved_form_of_the_first_format_has_no_changing_delays() -> None:
-    form = resolved("").to_dict()
-    for link in form["links"]:
-        del link["delay_process"]
-    del form["trace"]["delay"]
-    form["format"] = 1
-    links = Resolved.from_dict(form).links
-    assert links == resolved("").links
-    assert links[0].least_delay_s == 0.005
 
 
 @pytest.mark.parametrize(
@@ -102,14 +91,14 @@ def trace(folder: Path, content: str, file: str = "delays.csv") -> Path:
 
 def test_a_trace_is_read_beside_the_scenario_and_becomes_steps(tmp_path: Path) -> None:
     content = "time_s, delay_s\n# measured\n0.5, 0.02\n\n7,1e-2  # lower\n"
-    process = resolve(load(trace(tmp_path, content))).links[0].delay_process
+    process = resolve(load(trace(tmp_path, content))).elements[0].delay_process
     assert process is not None
     assert process.law == StepsLaw("steps", ((0.0, 0.02), (7.0, 0.01)))
 
 
 def test_a_trace_is_found_when_fields_are_overridden(tmp_path: Path) -> None:
     scenario = with_overrides(load(trace(tmp_path, "0,0.02\n")), {"run.duration": "200 s"})
-    assert resolve(scenario).links[0].delay_process is not None
+    assert resolve(scenario).elements[0].delay_process is not None
 
 
 @pytest.mark.parametrize("file", ["../delays.csv", "/etc/passwd", "sub/../../x.csv", "a\\u0000b"])

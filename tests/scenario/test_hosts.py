@@ -7,7 +7,7 @@ import pytest
 import ackclock
 from ackclock.prediction import predict_resolved
 from ackclock.scenario import Resolved, Scenario, load, resolve, with_overrides
-from ackclock.scenario.resolved_links import ProcessingSettings
+from ackclock.scenario.resolved_elements import HostProcess
 
 PLAIN = """
 [[link]]
@@ -73,10 +73,10 @@ def two_way(resolved: Resolved) -> Any:
 @pytest.mark.parametrize("network", [PLAIN, ATM], ids=["plain", "atm"])
 def test_a_host_stands_behind_the_links_at_the_ends_of_the_ways(network: str) -> None:
     resolved = resolve(scenario(network))
-    assert [link.name for link in resolved.links] == ["line", "line.reverse", "left", "right"]
-    assert [link.processing for link in resolved.links[2:]] == [
-        ProcessingSettings(100e-6, 100e-6),
-        ProcessingSettings(100e-6, 20e-6),
+    assert [link.name for link in resolved.elements] == ["line", "line.reverse", "left", "right"]
+    assert list(resolved.elements[2:]) == [
+        HostProcess("host", "left", 100e-6, 100e-6),
+        HostProcess("host", "right", 100e-6, 20e-6),
     ]
     assert [(flow.path, flow.return_path) for flow in resolved.flows] == [((0, 3), (1, 2)), ((1, 2), (0, 3))]
     assert Resolved.from_dict(resolved.to_dict()) == resolved
@@ -93,7 +93,7 @@ def test_a_flow_without_hosts_ends_where_tcp_takes_no_time() -> None:
 def test_the_least_round_trip_holds_the_processing_of_a_packet_and_of_an_ack() -> None:
     needed = 2 * 8.41e-3 + (9220 + 40) * 8 / 131e6 + 100e-6 + 100e-6
     given = resolve(scenario(flow__there__rtt="30 ms")).flows[0]
-    assert given.forward_delay_s + given.return_delay_s == pytest.approx(30e-3 - needed, abs=1e-11)
+    assert given.forward_delay_s + given.tcp.return_delay_s == pytest.approx(30e-3 - needed, abs=1e-11)
     there, _, rest = BETWEEN_HOSTS.partition('[[flow]]\nname = "back"')
     alone = load(PLAIN + there + rest[rest.index("[run]") :])
     result = ackclock.run(with_overrides(alone, {"flow.there.tcp.max_window": "1 pkt"}), picture=False)

@@ -4,7 +4,7 @@ import pytest
 
 import ackclock
 from ackclock.scenario import Resolved, load, resolve
-from ackclock.scenario.resolved_links import (
+from ackclock.scenario.losses import (
     BernoulliLoss,
     GilbertElliottLoss,
     LossLaw,
@@ -49,7 +49,7 @@ def resolved(table: str) -> Resolved:
 )
 def test_each_model_is_resolved_and_reads_itself_again(table: str, law: LossLaw, *, random: bool) -> None:
     form = resolved(f'loss = {{ {table}, applies_to = "data" }}')
-    there, back = form.links
+    there, back = form.elements
     assert there.loss is not None
     assert (there.loss.law, there.loss.applies_to, back.loss) == (law, "data", None)
     assert Resolved.from_dict(form.to_dict()) == form
@@ -57,7 +57,7 @@ def test_each_model_is_resolved_and_reads_itself_again(table: str, law: LossLaw,
 
 
 def test_the_reverse_direction_has_a_loss_of_its_own() -> None:
-    there, back = resolved('reverse = { loss = { model = "bernoulli", probability = 0.5 } }').links
+    there, back = resolved('reverse = { loss = { model = "bernoulli", probability = 0.5 } }').elements
     assert there.loss is None
     assert back.loss is not None
     assert back.loss.applies_to == "all"

@@ -54,7 +54,7 @@ def test_an_override_is_like_another_text(base: Scenario, key: str, value: objec
 def test_fields_that_were_not_given_can_be_overridden(base: Scenario) -> None:
     changed = with_overrides(base, {"link.satellite.reverse.rate": "9 Mbit/s", "trace.cwnd": True, "run.seed": 5})
     resolved = resolve(changed)
-    assert (resolved.links[1].rate_bps, resolved.trace.cwnd, resolved.run.seed) == (9e6, True, 5)
+    assert (resolved.elements[1].rate_bps, resolved.trace.cwnd, resolved.run.seed) == (9e6, True, 5)
 
 
 def test_the_base_stays_as_it_is(base: Scenario) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 import ackclock
 from ackclock.scenario import Resolved, load, resolve
-from ackclock.scenario.resolved_queues import PriorityQueue
+from ackclock.scenario.queues import Discipline, StrictPriority
 
 TEXT = """
 [[link]]
@@ -35,26 +35,18 @@ def resolved(queue: str, more: str = "") -> Resolved:
 
 
 def test_the_name_alone_means_two_levels_that_drop_the_arriving_packet() -> None:
-    assert resolved('"priority"').links[0].queue == PriorityQueue("priority", 2, "arriving")
+    assert resolved('"priority"').elements[0].queue == Discipline(scheduler=StrictPriority("priority", 2))
     table = '{ discipline = "priority", levels = 5, victim = "lowest" }'
     form = resolved(table)
-    assert form.links[0].queue == PriorityQueue("priority", 5, "lowest")
+    assert form.elements[0].queue == Discipline(scheduler=StrictPriority("priority", 5), overflow="lowest")
     assert Resolved.from_dict(form.to_dict()) == form
 
 
 @pytest.mark.parametrize(("more", "level"), [("", 1), ("ack_priority = 0", 0)])
 def test_acks_have_the_level_of_the_data_unless_they_have_their_own(more: str, level: int) -> None:
     urgent, bulk = resolved('"priority"', more).flows
-    assert (urgent.priority, urgent.ack_priority) == (0, 0)
-    assert (bulk.priority, bulk.ack_priority) == (1, level)
-
-
-def test_a_resolved_form_of_the_first_format_has_one_level() -> None:
-    form = resolved('"drop-tail"').to_dict()
-    form["format"] = 1
-    for flow in form["flows"]:
-        del flow["priority"], flow["ack_priority"]
-    assert [flow.priority for flow in Resolved.from_dict(form).flows] == [0, 0]
+    assert (urgent.priority, urgent.tcp.ack_priority) == (0, 0)
+    assert (bulk.priority, bulk.tcp.ack_priority) == (1, level)
 
 
 def test_urgent_packets_do_not_wait_for_bulk() -> None:

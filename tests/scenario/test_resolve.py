@@ -4,9 +4,10 @@ from typing import Any
 import pytest
 
 from ackclock.scenario import Resolved, ScenarioError, load, resolve
+from ackclock.scenario.queues import Discipline, Red
+from ackclock.scenario.resolved_buffers import ByteBuffer, PacketBuffer
+from ackclock.scenario.resolved_elements import SimplexLink
 from ackclock.scenario.resolved_flows import ResolvedFlow
-from ackclock.scenario.resolved_links import SimplexLink
-from ackclock.scenario.resolved_queues import ByteBuffer, PacketBuffer, RedQueue
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
 RUN = {"duration": "100 s"}
@@ -22,7 +23,9 @@ def resolved(*links: dict[str, Any], **flow: Any) -> Resolved:
 
 
 def only_link(**fields: Any) -> SimplexLink:
-    return resolved(link(**fields)).links[0]
+    only = resolved(link(**fields)).elements[0]
+    assert isinstance(only, SimplexLink)
+    return only
 
 
 def only_flow(**fields: Any) -> ResolvedFlow:
@@ -36,11 +39,9 @@ def test_defaults_are_all_written_out() -> None:
         "delay_s": 0.0,
         "buffer": None,
         "counting": "with-service",
-        "queue": {"discipline": "drop-tail"},
+        "queue": {"scheduler": {"kind": "fifo"}, "aqm": {"kind": "none"}, "overflow": "arriving"},
         "delay_process": None,
         "loss": None,
-        "private": False,
-        "processing": None,
     }
     sender = {
         "dialect": "rfc",
@@ -65,27 +66,28 @@ def test_defaults_are_all_written_out() -> None:
             "clock_offset_s": 0.0,
         },
     }
-    flow = {
-        "name": "flow",
-        "path": [0],
+    connection = {
         "return_path": [1],
-        "forward_delay_s": 0.0,
         "return_delay_s": 0.0,
-        "packet_bytes": 1500,
         "ack_bytes": 40,
-        "start_s": 0.0,
-        "start_spread_s": 0.0,
-        "size_packets": None,
+        "ack_priority": 0,
         "sender": sender,
         "receiver": {"ack_every": 2, "ack_delay_s": 0.2},
-        "priority": 0,
-        "ack_priority": 0,
+    }
+    flow = {
+        "name": "flow",
         "count": 1,
-        "traffic": None,
+        "start_s": 0.0,
+        "start_spread_s": 0.0,
+        "path": [0],
+        "forward_delay_s": 0.0,
+        "packet_bytes": 1500,
+        "priority": 0,
+        "traffic": {"kind": "tcp", "size_packets": None, "connection": connection},
     }
     trace = ("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses")
     expected = {
-        "format": 2,
+        "format": 3,
         "title": "untitled",
         "run": {
             "duration_s": 100.0,
@@ -95,7 +97,7 @@ def test_defaults_are_all_written_out() -> None:
             "confidence": 0.95,
             "precision": None,
         },
-        "links": [{"name": "a", **direction}, {"name": "a.reverse", **direction}],
+        "elements": [{"kind": "link", "name": "a", **direction}, {"kind": "link", "name": "a.reverse", **direction}],
         "flows": [flow],
         "trace": {
             **dict.fromkeys(trace, False),
@@ -119,12 +121,12 @@ def test_rtt_includes_the_service_times(feeder: str, one_way_s: float) -> None:
     links = [link("access", "100 Mbit/s"), link("feeder", f"{feeder} Mbit/s"), link("satellite", "1.5 Mbit/s")]
     flow = resolved(*links, rtt="560 ms", packet="512 B").flows[0]
     assert flow.forward_delay_s == pytest.approx(one_way_s, abs=1e-12)
-    assert flow.return_delay_s == pytest.approx(one_way_s, abs=1e-12)
+    assert flow.tcp.return_delay_s == pytest.approx(one_way_s, abs=1e-12)
 
 
 def test_propagation_excludes_the_service_times() -> None:
     flow = resolved(link(delay="10 ms", reverse={"delay": "20 ms"}), propagation="560 ms").flows[0]
-    assert (flow.forward_delay_s, flow.return_delay_s) == (0.265, 0.265)
+    assert (flow.forward_delay_s, flow.tcp.return_delay_s) == (0.265, 0.265)
 
 
 def test_the_least_rtt_that_an_error_names_is_accepted() -> None:
@@ -149,16 +151,16 @@ def test_the_acks_may_take_another_way() -> None:
 
 
 def test_reverse_takes_rate_and_delay_of_forward_but_not_its_queue() -> None:
-    links = resolved(link(delay="5 ms", buffer="9 pkt", queue="red", counting="waiting")).links
+    links = resolved(link(delay="5 ms", buffer="9 pkt", queue="red", counting="waiting")).elements
     assert (links[1].rate_bps, links[1].delay_s, links[1].buffer) == (1e6, 0.005, None)
-    assert (links[1].queue.discipline, links[1].counting) == ("drop-tail", "with-service")
+    assert (str(links[1].queue), links[1].counting) == ("drop-tail", "with-service")
 
 
 def test_reverse_has_fields_of_its_own() -> None:
     other = {"rate": "unlimited", "delay": "1 ms", "buffer": "4 pkt", "queue": "random-drop", "counting": "waiting"}
-    reverse = resolved(link(delay="5 ms", reverse=other)).links[1]
+    reverse = resolved(link(delay="5 ms", reverse=other)).elements[1]
     assert (reverse.rate_bps, reverse.delay_s, reverse.buffer) == (None, 0.001, PacketBuffer(4))
-    assert (reverse.queue.discipline, reverse.counting) == ("random-drop", "waiting")
+    assert (str(reverse.queue), reverse.counting) == ("random-drop", "waiting")
 
 
 @pytest.mark.parametrize(
@@ -176,15 +178,14 @@ def test_buffers_count_packets_or_bytes(buffer: str, expected: object) -> None:
 
 
 def test_red_has_all_parameters() -> None:
-    assert only_link(queue="red").queue == RedQueue(
-        "red", 5.0, 15.0, 0.002, 0.1, gentle=True, victim="arriving", mean_packet_bytes=1500
-    )
+    red = Red("red", 5.0, 15.0, 0.002, 0.1, gentle=True, mean_packet_bytes=1500)
+    assert only_link(queue="red").queue == Discipline(aqm=red, overflow="arriving")
 
 
 def test_the_mean_packet_of_red_is_the_largest_that_crosses() -> None:
-    queue = resolved(link(reverse={"queue": "red"}), packet="512 B", ack="60 B").links[1].queue
-    assert isinstance(queue, RedQueue)
-    assert queue.mean_packet_bytes == 60
+    queue = resolved(link(reverse={"queue": "red"}), packet="512 B", ack="60 B").elements[1].queue
+    assert isinstance(queue.aqm, Red)
+    assert queue.aqm.mean_packet_bytes == 60
 
 
 @pytest.mark.parametrize(
@@ -197,17 +198,17 @@ def test_transfers_are_whole_packets(size: str, packets: int | None) -> None:
 
 @pytest.mark.parametrize(("window", "packets"), [("20 pkt", 20), ("64 KiB", 43), ("1500 B", 1), ("2.5 pkt", 2)])
 def test_receiver_windows_are_whole_packets(window: str, packets: int) -> None:
-    max_window = only_flow(tcp={"max_window": window}).sender.max_window
+    max_window = only_flow(tcp={"max_window": window}).tcp.sender.max_window
     assert (max_window, type(max_window)) == (packets, int)
 
 
 def test_single_axes_override_the_preset() -> None:
     own = {"preset": "tahoe-ns2", "dupack_threshold": "infinite", "ack_every": 2, "rto": {"min": "1 s"}}
     flow = only_flow(tcp={**own, "initial_window": "2.5 pkt", "initial_ssthresh": "20 pkt"})
-    assert (flow.sender.recovery, flow.sender.dupack_threshold) == ("tahoe", None)
-    assert (flow.sender.initial_window, flow.sender.initial_ssthresh) == (2.5, 20.0)
-    assert (flow.sender.rto.min_s, flow.sender.rto.granularity_s) == (1.0, 0.1)
-    assert (flow.receiver.ack_every, flow.receiver.ack_delay_s) == (2, 0.1)
+    assert (flow.tcp.sender.recovery, flow.tcp.sender.dupack_threshold) == ("tahoe", None)
+    assert (flow.tcp.sender.initial_window, flow.tcp.sender.initial_ssthresh) == (2.5, 20.0)
+    assert (flow.tcp.sender.rto.min_s, flow.tcp.sender.rto.granularity_s) == (1.0, 0.1)
+    assert (flow.tcp.receiver.ack_every, flow.tcp.receiver.ack_delay_s) == (2, 0.1)
 
 
 def test_flows_without_a_name_are_numbered_where_there_are_several() -> None:
@@ -237,24 +238,29 @@ def test_ready_scenarios_resolve_and_are_read_again(path: Path) -> None:
 def test_the_papers_scenarios_read_t_as_propagation(path: Path) -> None:
     given = resolve(load(path))
     flow = given.flows[0]
-    assert flow.forward_delay_s + flow.return_delay_s == 0.56
-    assert (flow.packet_bytes, flow.ack_bytes, flow.sender.recovery, flow.sender.dialect) == (512, 40, "tahoe", "ns2")
+    assert flow.forward_delay_s + flow.tcp.return_delay_s == 0.56
+    assert (flow.packet_bytes, flow.tcp.ack_bytes, flow.tcp.sender.recovery, flow.tcp.sender.dialect) == (
+        512,
+        40,
+        "tahoe",
+        "ns2",
+    )
 
 
 def test_the_resolved_form_reports_all_that_is_wrong_with_it() -> None:
     data = resolved(link(buffer="3 pkt", queue="red")).to_dict()
     data["flows"][0]["path"] = [True, -1]
-    data["links"][0]["buffer"] = {"packets": 0}
-    data["links"][0]["queue"]["weight"] = float("nan")
-    data["links"][1]["queue"]["colour"] = "red"
+    data["elements"][0]["buffer"] = {"packets": 0}
+    data["elements"][0]["queue"]["aqm"]["weight"] = float("nan")
+    data["elements"][1]["queue"]["colour"] = "red"
     del data["run"]["seed"]
     with pytest.raises(ScenarioError) as caught:
         Resolved.from_dict(data)
     assert [str(fault).removeprefix("resolved scenario, field ") for fault in caught.value.faults] == [
         "run.seed: field required",
-        "links[0].buffer.packets: input should be greater than or equal to 1; given 0",
-        "links[0].queue.weight: input should be a finite number; given nan",
-        'links[1].queue.colour: unexpected keyword argument; given "red"',
+        "elements[0].buffer.packets: input should be greater than or equal to 1; given 0",
+        "elements[0].queue.aqm.weight: input should be a finite number; given nan",
+        'elements[1].queue.colour: unexpected keyword argument; given "red"',
         "flows[0].path[0]: input should be a valid integer; given true",
         "flows[0].path[1]: input should be greater than or equal to 0; given -1",
     ]
@@ -269,12 +275,12 @@ def test_the_resolved_form_checks_what_lies_between_its_fields() -> None:
         Resolved.from_dict(data)
     assert [str(fault).removeprefix("resolved scenario, field ") for fault in caught.value.faults] == [
         "run.warmup_s: is not shorter than the duration; given 100.0",
-        "flows[0].path: names a link beyond the last, 1; given [0, 1, 2, 1]",
-        "flows[0].path: crosses a link twice; given [0, 1, 2, 1]",
+        "flows[0].path: names an element beyond the last, 1; given [0, 1, 2, 1]",
+        "flows[0].path: crosses an element twice; given [0, 1, 2, 1]",
         'trace.capture: names an unknown link; given "b"',
     ]
 
 
 def test_what_is_no_json_is_refused() -> None:
-    with pytest.raises(ScenarioError, match="is not valid JSON"):
+    with pytest.raises(ScenarioError, match="cannot be read"):
         Resolved.from_dict({"format": object()})

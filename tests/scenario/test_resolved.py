@@ -12,9 +12,10 @@ from ackclock import scenario as scenarios
 from ackclock.prediction import Inapplicable, ModelPrediction, predict_from_measured, predict_resolved
 from ackclock.prediction.scene import NOT_AIMD, drop_factor
 from ackclock.scenario import Resolved, ScenarioError, resolved_tcp
+from ackclock.scenario.resolved_elements import ChannelDirection
 from ackclock.scenario.resolved_tcp import ADDITIVE_INCREASES, RECOVERIES
 from ackclock.scenario.schema_tcp import IncreaseName, RecoveryName
-from fakes import make_flow, make_link, make_resolved
+from fakes import LEVELS, RED, make_flow, make_link, make_resolved
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 WEB = {
@@ -25,6 +26,17 @@ WEB = {
 }
 
 
+def private_link(name: str) -> dict[str, Any]:
+    return {
+        "kind": "private-link",
+        "name": name,
+        "rate_bps": 1e6,
+        "delay_s": 0.0,
+        "buffer": None,
+        "counting": "waiting",
+    }
+
+
 def resolved(*flows: dict[str, Any], links: list[dict[str, Any]] | None = None) -> Resolved:
     return make_resolved(list(flows) or [make_flow("flow")], links)
 
@@ -32,7 +44,7 @@ def resolved(*flows: dict[str, Any], links: list[dict[str, Any]] | None = None) 
 def test_ackclock_resolve_gives_the_record_with_a_short_repr() -> None:
     found = ackclock.resolve(SCENARIOS / "geo-two-nodes.toml", overrides={"flow.flow.count": 1500})
     assert repr(found) == (
-        "<Resolved 'GEO satellite path, two nodes, the first a little faster': 1,500 flows, 6 simplex links, 500 s>"
+        "<Resolved 'GEO satellite path, two nodes, the first a little faster': 1,500 flows, 6 elements, 500 s>"
     )
     assert Resolved.from_json(found.to_json()) == found == Resolved.from_dict(found.to_dict())
     assert ackclock.resolve(found) is found
@@ -47,28 +59,40 @@ def test_kinds_of_flows() -> None:
     bulk, web, datagrams, transfer = resolved(
         make_flow("bulk"),
         make_flow("web", traffic=WEB),
-        make_flow("cbr", return_path=[], traffic={"kind": "constant", "rate_bps": 1e5}),
+        make_flow("cbr", traffic={"kind": "constant", "rate_bps": 1e5}),
         make_flow("transfer", size_packets=9),
     ).flows
     assert [flow.kind for flow in (bulk, web, datagrams, transfer)] == ["tcp", "web", "datagrams", "tcp"]
     assert [flow.is_endless for flow in (bulk, web, datagrams, transfer)] == [True, False, False, False]
+    assert [flow.size_packets for flow in (bulk, web, datagrams, transfer)] == [None, None, None, 9]
 
 
-def test_kinds_of_links() -> None:
-    host = make_link("host", rate_bps=None, buffer=None, processing={"data_s": 0.1, "ack_s": 0.2})
-    found = resolved(links=[make_link("a"), make_link("b", private=True), host]).links
-    assert [link.kind for link in found] == ["link", "private-link", "host"]
-    assert (found[2].processing_s(ack=False), found[2].processing_s(ack=True), found[0].processing_s(ack=True)) == (
-        *(0.1, 0.2),
-        0.0,
-    )
+def test_a_flow_without_tcp_has_no_connection() -> None:
+    bulk, datagrams = resolved(make_flow("bulk"), make_flow("cbr", traffic={"kind": "constant", "rate_bps": 1e5})).flows
+    assert (bulk.connection, bulk.return_path, bulk.crossed) == (bulk.tcp, (1,), (0, 1))
+    assert (datagrams.connection, datagrams.return_path, datagrams.crossed) == (None, (), (0,))
+    with pytest.raises(TypeError, match="flow cbr: packets without TCP have no connection"):
+        _ = datagrams.tcp
 
 
-def test_the_end_of_a_channel_is_known_by_its_link() -> None:
+def test_kinds_of_elements() -> None:
+    process = {"kind": "host", "name": "host", "data_s": 0.1, "ack_s": 0.2}
+    link, private, host = resolved(links=[make_link("a"), private_link("b"), process]).elements
+    assert [element.kind for element in (link, private, host)] == ["link", "private-link", "host"]
+    assert [host.processing_s(ack=ack) for ack in (False, True)] == [0.1, 0.2]
+    assert link.processing_s(ack=True) == 0.0
+
+
+def test_the_end_of_a_channel_is_known_by_its_direction() -> None:
     found = ackclock.resolve(SCENARIOS / "two-way-abr.toml")
     assert found.atm is not None
-    channel = found.atm.network.channels[0]
-    assert [found.channel_end(link) for link in found.atm.links] == [channel.near, channel.far]
+    channel = found.atm.channels[0]
+    ends = {
+        element.end: found.channel_end(index)
+        for index, element in enumerate(found.elements)
+        if isinstance(element, ChannelDirection)
+    }
+    assert ends == {0: channel.near, 1: channel.far}
     assert resolved().channel_end(0) is None
 
 
@@ -79,26 +103,26 @@ def test_rows_are_single_flows_but_a_large_group_is_one() -> None:
 
 
 def test_a_private_link_has_a_copy_a_flow() -> None:
-    links = [make_link("own", private=True), make_link("back"), make_link("unused", private=True)]
+    links = [private_link("own"), make_link("back"), private_link("unused")]
     found = resolved(make_flow("a", count=3), make_flow("b"), links=links)
-    assert found.link_copies == (4, 1, 1)
+    assert found.element_copies == (4, 1, 1)
 
 
 @pytest.mark.parametrize(
-    ("discipline", "victim", "early", "fifo", "random", "factor"),
+    ("fields", "name", "early", "fifo", "random", "factor"),
     [
-        ("drop-tail", "arriving", False, True, False, 1.0),
-        ("drop-from-front", "front", False, True, False, 0.0),
-        ("random-drop", "random", False, True, True, 0.5),
-        ("red", "arriving", True, True, True, None),
-        ("priority", "arriving", False, False, False, None),
+        ({}, "drop-tail", False, True, False, 1.0),
+        ({"overflow": "front"}, "drop-from-front", False, True, False, 0.0),
+        ({"overflow": "random"}, "random-drop", False, True, True, 0.5),
+        (RED, "red", True, True, True, None),
+        (LEVELS, "priority", False, False, False, None),
     ],
 )
 def test_queues_say_what_they_do(  # noqa: PLR0917
-    discipline: str, victim: str, early: bool, fifo: bool, random: bool, factor: float | None
+    fields: dict[str, Any], name: str, early: bool, fifo: bool, random: bool, factor: float | None
 ) -> None:
-    queue = resolved(links=[make_link("a", queue={"discipline": discipline}), make_link("b")]).links[0].queue
-    assert (queue.victim, queue.drops_early, queue.is_fifo, queue.is_random) == (victim, early, fifo, random)
+    queue = resolved(links=[make_link("a", queue=fields), make_link("b")]).elements[0].queue
+    assert (str(queue), queue.drops_early, queue.is_fifo, queue.is_random) == (name, early, fifo, random)
     assert drop_factor(queue) == factor
 
 
@@ -117,7 +141,7 @@ def test_every_recovery_and_increase_is_in_the_tables() -> None:
     ],
 )
 def test_senders_say_what_a_loss_does(recovery: str, fast: bool, slow_starts: bool, halving: str | None) -> None:
-    sender = resolved(make_flow("flow", sender={"recovery": recovery})).flows[0].sender
+    sender = resolved(make_flow("flow", sender={"recovery": recovery})).flows[0].tcp.sender
     assert (sender.has_fast_retransmit, sender.slow_starts_after_fast_retransmit) == (fast, slow_starts)
     assert (sender.halving, sender.halves_at_loss) == (halving, halving is not None)
     assert not replace(sender, dupack_threshold=None).has_fast_retransmit
@@ -145,4 +169,4 @@ def test_models_of_aimd_say_nothing_of_another_increase(monkeypatch: pytest.Monk
 def test_scenarios_export_the_records() -> None:
     assert scenarios.Resolved is Resolved
     assert isinstance(resolved().flows[0], scenarios.ResolvedFlow)
-    assert isinstance(resolved().links[0], scenarios.SimplexLink)
+    assert isinstance(resolved().elements[0], scenarios.Element)

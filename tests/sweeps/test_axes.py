@@ -7,7 +7,7 @@ import pytest
 
 from ackclock import scenario as scenarios
 from ackclock.errors import ScenarioError, SweepError
-from ackclock.scenario.resolved_queues import PacketBuffer
+from ackclock.scenario.resolved_buffers import PacketBuffer
 from ackclock.sweeps import MOST_POINTS, Axis, parse_axis, plan, planned_sweep
 from ackclock.sweeps.axes import axes_of, coordinate, with_units
 
@@ -68,8 +68,8 @@ def test_fields_change_in_step(scenario: scenarios.Scenario) -> None:
         ("link.satellite.rate", "link.satellite.buffer"), (("1 Mbit/s", "10 pkt"), ("2 Mbit/s", "20 pkt"))
     )
     points = plan(scenario, [axis]).points
-    assert [point.resolved.links[0].rate_bps for point in points] == [1e6, 2e6]
-    assert [point.resolved.links[0].buffer for point in points] == [PacketBuffer(10), PacketBuffer(20)]
+    assert [point.resolved.elements[0].rate_bps for point in points] == [1e6, 2e6]
+    assert [point.resolved.elements[0].buffer for point in points] == [PacketBuffer(10), PacketBuffer(20)]
 
 
 def test_python_gives_axes_as_values_text_or_tuples(scenario: scenarios.Scenario) -> None:

@@ -1,5 +1,8 @@
+use serde::{Deserialize, Serialize};
+
 /// The packets that count towards a buffer's limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Counting {
     /// Counts the packet in transmission: ns-2's DropTail, where limit B holds B packets in all.
     WithService,
@@ -8,10 +11,9 @@ pub enum Counting {
 }
 
 /// The capacity of a buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// A buffer without a limit.
-    Unlimited,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BufferLimit {
     /// The number of packets is limited.
     Packets(u64),
     /// The number of bytes is limited.
@@ -40,14 +42,14 @@ pub struct Occupancy {
 }
 
 impl Buffer {
-    /// Returns a buffer with a limit.
-    pub fn new(limit: Limit, counting: Counting) -> Buffer {
+    /// Returns a buffer with a limit; `None`: unlimited.
+    pub fn new(limit: Option<BufferLimit>, counting: Counting) -> Buffer {
         let unlimited = Buffer { max_packets: u64::MAX, max_bytes: u64::MAX, counting };
         match (limit, counting) {
-            (Limit::Unlimited, _) => unlimited,
-            (Limit::Packets(limit), Counting::WithService) => Buffer { max_packets: limit, ..unlimited },
-            (Limit::Packets(limit), Counting::Waiting) => Buffer { max_packets: limit + 1, ..unlimited },
-            (Limit::Bytes(limit), _) => Buffer { max_bytes: limit, ..unlimited },
+            (None, _) => unlimited,
+            (Some(BufferLimit::Packets(limit)), Counting::WithService) => Buffer { max_packets: limit, ..unlimited },
+            (Some(BufferLimit::Packets(limit)), Counting::Waiting) => Buffer { max_packets: limit + 1, ..unlimited },
+            (Some(BufferLimit::Bytes(limit)), _) => Buffer { max_bytes: limit, ..unlimited },
         }
     }
 
@@ -86,27 +88,27 @@ mod tests {
         Occupancy { packets, bytes: packets * 500, bytes_in_service: 500 * packets.min(1) }
     }
 
-    fn holds(limit: Limit, counting: Counting) -> u64 {
+    fn holds(limit: Option<BufferLimit>, counting: Counting) -> u64 {
         let buffer = Buffer::new(limit, counting);
         (0..).find(|&packets| !buffer.admits(&held(packets), 500)).unwrap()
     }
 
     #[test]
     fn with_service_a_limit_of_b_holds_b_packets_in_all() {
-        assert_eq!(holds(Limit::Packets(7), Counting::WithService), 7);
-        assert_eq!(holds(Limit::Bytes(3500), Counting::WithService), 7);
-        assert_eq!(holds(Limit::Bytes(3499), Counting::WithService), 6);
+        assert_eq!(holds(Some(BufferLimit::Packets(7)), Counting::WithService), 7);
+        assert_eq!(holds(Some(BufferLimit::Bytes(3500)), Counting::WithService), 7);
+        assert_eq!(holds(Some(BufferLimit::Bytes(3499)), Counting::WithService), 6);
     }
 
     #[test]
     fn waiting_only_a_limit_of_b_holds_one_more() {
-        assert_eq!(holds(Limit::Packets(7), Counting::Waiting), 8);
-        assert_eq!(holds(Limit::Bytes(3500), Counting::Waiting), 8);
+        assert_eq!(holds(Some(BufferLimit::Packets(7)), Counting::Waiting), 8);
+        assert_eq!(holds(Some(BufferLimit::Bytes(3500)), Counting::Waiting), 8);
     }
 
     #[test]
     fn an_idle_link_admits_what_its_buffer_could_not_hold() {
-        let buffer = Buffer::new(Limit::Bytes(100), Counting::WithService);
+        let buffer = Buffer::new(Some(BufferLimit::Bytes(100)), Counting::WithService);
         assert!(buffer.admits(&held(0), 1500));
         assert!(!buffer.admits(&held(1), 1500));
     }

@@ -1,10 +1,15 @@
 use base::{RandomStream, Time};
+use serde::{Deserialize, Serialize};
 
 /// The law by which a propagation delay changes with time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum DelayLaw {
-    /// Pairs of an instant and the delay from then on, in order of time; the first delay holds from the start.
-    Steps(Vec<(Time, Time)>),
+    /// Changes at given instants.
+    Steps {
+        /// Pairs of an instant \[s\] and the delay from then on \[s\], in order of time; the first instant is 0.
+        steps_s: Vec<(f64, f64)>,
+    },
     /// A semi-Markov process, which stays in a state for a random time and then enters another.
     Alternating {
         /// States of the process.
@@ -16,23 +21,38 @@ pub enum DelayLaw {
     },
     /// A new delay each period, uniform between two bounds: a path that moves from satellite to satellite.
     Handover {
-        /// Least and largest delay \[s\].
-        bounds_s: (f64, f64),
-        /// Length of a period.
-        period: Time,
+        /// Smallest delay \[s\].
+        low_s: f64,
+        /// Largest delay \[s\].
+        high_s: f64,
+        /// Length of a period \[s\].
+        period_s: f64,
     },
 }
 
-/// A state of [`DelayLaw::Alternating`]. The process stays in it for V = T + X: at least `least_stay`, and
+/// A state of [`DelayLaw::Alternating`]. The process stays in it for V = T + X: at least `least_stay_s`, and
 /// exponentially distributed longer [abrupt-delay, section II].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DelayState {
-    /// Delay in this state.
-    pub delay: Time,
+    /// Delay in this state \[s\].
+    pub delay_s: f64,
     /// Minimum stay (T) \[s\].
     pub least_stay_s: f64,
     /// Mean of the random addition (the mean of X) \[s\].
     pub mean_extra_s: f64,
+}
+
+impl DelayLaw {
+    /// Returns the smallest delay that the law allows \[s\].
+    pub fn least_s(&self) -> f64 {
+        let least = |delays: &mut dyn Iterator<Item = f64>| delays.fold(f64::INFINITY, f64::min);
+        match self {
+            DelayLaw::Steps { steps_s } => least(&mut steps_s.iter().map(|step| step.1)),
+            DelayLaw::Alternating { states, .. } => least(&mut states.iter().map(|state| state.delay_s)),
+            DelayLaw::Handover { low_s, .. } => *low_s,
+        }
+    }
 }
 
 /// A delay as a function of time; its values do not depend on when they are asked for.
@@ -72,7 +92,7 @@ impl DelayProcess {
     fn change(&mut self) {
         let now = self.until;
         self.index = match &self.law {
-            DelayLaw::Steps(_) | DelayLaw::Handover { .. } => self.index + 1,
+            DelayLaw::Steps { .. } | DelayLaw::Handover { .. } => self.index + 1,
             DelayLaw::Alternating { states, transitions: None, .. } => (self.index + 1) % states.len(),
             DelayLaw::Alternating { transitions: Some(rows), .. } => choose(&rows[self.index], self.random.uniform()),
         };
@@ -82,18 +102,18 @@ impl DelayProcess {
     /// Begins the step, state or period of the present index.
     fn enter(&mut self, now: Time) {
         (self.delay, self.until) = match &self.law {
-            DelayLaw::Steps(steps) => {
-                let end = steps.get(self.index + 1).map_or(Time::NEVER, |&(next, _)| next);
-                (steps[self.index].1, end)
+            DelayLaw::Steps { steps_s } => {
+                let end = steps_s.get(self.index + 1).map_or(Time::NEVER, |&(next, _)| Time::from_seconds(next));
+                (Time::from_seconds(steps_s[self.index].1), end)
             }
             DelayLaw::Alternating { states, .. } => {
-                let DelayState { delay, least_stay_s, mean_extra_s } = states[self.index];
+                let DelayState { delay_s, least_stay_s, mean_extra_s } = states[self.index];
                 let stay_s = least_stay_s + self.random.exponential(mean_extra_s);
-                (delay, now + Time::from_seconds(stay_s))
+                (Time::from_seconds(delay_s), now + Time::from_seconds(stay_s))
             }
-            DelayLaw::Handover { bounds_s: (low, high), period } => {
-                let delay = Time::from_seconds(low + (high - low) * self.random.uniform());
-                (delay, period.times(self.index as u64 + 1))
+            DelayLaw::Handover { low_s, high_s, period_s } => {
+                let delay = Time::from_seconds(low_s + (high_s - low_s) * self.random.uniform());
+                (delay, Time::from_seconds(*period_s).times(self.index as u64 + 1))
             }
         };
     }
@@ -152,8 +172,8 @@ mod tests {
     }
 
     fn states(states: &[(f64, f64, f64)]) -> Vec<DelayState> {
-        let state = |&(delay, least_stay_s, mean_extra_s): &(f64, f64, f64)| DelayState {
-            delay: t(delay),
+        let state = |&(delay_s, least_stay_s, mean_extra_s): &(f64, f64, f64)| DelayState {
+            delay_s,
             least_stay_s,
             mean_extra_s,
         };
@@ -179,7 +199,7 @@ mod tests {
 
     #[test]
     fn steps_hold_from_their_instant_on() {
-        let mut process = process(DelayLaw::Steps(vec![(t(0.0), t(0.2)), (t(6.0), t(0.3)), (t(6.5), t(0.1))]));
+        let mut process = process(DelayLaw::Steps { steps_s: vec![(0.0, 0.2), (6.0, 0.3), (6.5, 0.1)] });
         let delays = [0.0, 5.999, 6.0, 6.4, 6.5, 1e6].map(|now| process.at(t(now)).seconds());
         assert_eq!(delays, [0.2, 0.2, 0.3, 0.3, 0.1, 0.1]);
     }
@@ -226,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_handover_draws_a_new_delay_each_period() {
-        let mut process = process(DelayLaw::Handover { bounds_s: (0.02, 0.06), period: t(15.0) });
+        let mut process = process(DelayLaw::Handover { low_s: 0.02, high_s: 0.06, period_s: 15.0 });
         let mut sum = 0.0;
         for period in 0..10_000 {
             let from = t(15.0 * f64::from(period));
@@ -241,7 +261,7 @@ mod tests {
 
     #[test]
     fn packets_overtake_or_keep_their_order_when_the_delay_falls() {
-        let law = DelayLaw::Steps(vec![(t(0.0), t(0.3)), (t(1.0), t(0.1))]);
+        let law = DelayLaw::Steps { steps_s: vec![(0.0, 0.3), (1.0, 0.1)] };
         let arrivals = |keeps_order| {
             let mut pipe = Pipe::new(process(law.clone()), t(0.5), keeps_order);
             [0.9, 0.99, 1.0, 1.15, 1.3].map(|now| pipe.arrival(t(now)).seconds())

@@ -15,12 +15,12 @@ mod queue;
 mod queued;
 mod statistics;
 
-pub use buffer::{Buffer, Counting, Limit};
+pub use buffer::{Buffer, BufferLimit, Counting};
 pub use delay::{DelayLaw, DelayProcess, DelayState, Pipe};
 pub use link::Link;
 pub use loss::{AppliesTo, LossLaw, LossProcess};
 pub use private::PrivateLinks;
 pub use process::Process;
-pub use queue::{AqmConfig, Discipline, Overflow, RedConfig, SchedulerConfig, DISCIPLINES};
+pub use queue::{disciplines, AqmConfig, Discipline, Overflow, RedConfig, SchedulerConfig};
 pub use queued::QueuedLink;
 pub use statistics::{LinkStatistics, Measurement};

@@ -168,11 +168,11 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buffer::{Counting, Limit};
+    use crate::buffer::{BufferLimit, Counting};
 
     const MEASUREMENT: Measurement = Measurement { warmup: Time::ZERO, end: Time::NEVER };
 
-    fn link(limit: Limit) -> Link {
+    fn link(limit: Option<BufferLimit>) -> Link {
         // 1000 bytes take 1 ms.
         let (buffer, random) = (Buffer::new(limit, Counting::WithService), RandomStream::named(1, 0, "link"));
         Link::new(Rate::from_bits_per_second(8e6), buffer, &Discipline::DROP_TAIL, random)
@@ -185,21 +185,21 @@ mod tests {
 
     #[test]
     fn packets_are_served_one_after_the_other() {
-        let mut link = link(Limit::Unlimited);
+        let mut link = link(None);
         let departures: Vec<_> = [0.0, 0.0, 0.5, 5.0].iter().map(|&t| arrive(&mut link, t).unwrap()).collect();
         assert_eq!(departures, [1.0, 2.0, 3.0, 6.0]);
     }
 
     #[test]
     fn a_full_buffer_drops_the_arriving_packet() {
-        let mut link = link(Limit::Packets(2));
+        let mut link = link(Some(BufferLimit::Packets(2)));
         assert_eq!([0.0, 0.0, 0.0].map(|t| arrive(&mut link, t)), [Some(1.0), Some(2.0), None]);
         assert_eq!(link.statistics().dropped, [0, 1]);
     }
 
     #[test]
     fn a_departure_precedes_an_arrival_at_the_same_instant() {
-        let mut link = link(Limit::Packets(2));
+        let mut link = link(Some(BufferLimit::Packets(2)));
         let fates = [0.0, 0.0, 1.0, 1.0].map(|t| arrive(&mut link, t).is_some());
         assert_eq!(fates, [true, true, true, false]);
     }
@@ -208,7 +208,7 @@ mod tests {
     fn statistics_count_the_measured_part_alone() {
         let t = |milliseconds: f64| Time::from_seconds(milliseconds / 1e3);
         let measurement = Measurement { warmup: t(1.5), end: t(3.5) };
-        let mut link = link(Limit::Unlimited);
+        let mut link = link(None);
         for now in [0.0, 0.0, 2.0, 3.0] {
             link.arrive(t(now), 1000, &measurement).unwrap();
         }

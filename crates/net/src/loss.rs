@@ -1,7 +1,9 @@
 use base::{Packet, PacketKind, RandomStream, Time};
+use serde::{Deserialize, Serialize};
 
 /// The packets to which a loss process applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum AppliesTo {
     /// All packets: data and ACKs.
     All,
@@ -22,17 +24,21 @@ impl AppliesTo {
 }
 
 /// The law by which packets are lost.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LossLaw {
     /// Each packet with a probability, independently.
-    Bernoulli(f64),
+    Bernoulli {
+        /// Probability of a loss.
+        probability: f64,
+    },
     /// The next packet after each instant of a Poisson process; an instant expires if no packet arrives within
-    /// `void_after` [variable-delay, section 6].
+    /// `void_after_s` [variable-delay, section 6].
     Poisson {
         /// Mean time between two instants \[s\].
         mean_interval_s: f64,
-        /// Time after which an instant expires.
-        void_after: Time,
+        /// Time after which an instant expires \[s\].
+        void_after_s: f64,
     },
     /// By a Markov chain of two states that takes a step after each packet (Gilbert 1960, Elliott 1963), from the good
     /// state.
@@ -42,14 +48,20 @@ pub enum LossLaw {
         /// Probability of a step from the bad to the good state (r).
         to_good: f64,
         /// Probability of a loss in the good state.
-        in_good: f64,
+        loss_in_good: f64,
         /// Probability of a loss in the bad state.
-        in_bad: f64,
+        loss_in_bad: f64,
     },
-    /// The packets with the given numbers, counted from 1, in rising order.
-    Packets(Vec<u64>),
-    /// The next packet after each of the given instants, in rising order.
-    Times(Vec<Time>),
+    /// The packets with the given numbers, counted from 1.
+    Packets {
+        /// Numbers in rising order.
+        numbers: Vec<u64>,
+    },
+    /// The next packet after each of the given instants.
+    Times {
+        /// Instants in rising order \[s\].
+        times_s: Vec<f64>,
+    },
 }
 
 /// A process that loses packets as they arrive at a link, before its queue.
@@ -73,9 +85,10 @@ impl LossProcess {
     pub fn new(law: LossLaw, applies_to: AppliesTo, mut random: RandomStream) -> LossProcess {
         let next = match law {
             LossLaw::Poisson { mean_interval_s, .. } => Time::from_seconds(random.exponential(mean_interval_s)),
-            LossLaw::Bernoulli(_) | LossLaw::GilbertElliott { .. } | LossLaw::Packets(_) | LossLaw::Times(_) => {
-                Time::NEVER
-            }
+            LossLaw::Bernoulli { .. }
+            | LossLaw::GilbertElliott { .. }
+            | LossLaw::Packets { .. }
+            | LossLaw::Times { .. } => Time::NEVER,
         };
         LossProcess { law, applies_to, random, packets: 0, past: 0, next, bad: false }
     }
@@ -87,28 +100,30 @@ impl LossProcess {
         }
         let random = &mut self.random;
         match &self.law {
-            LossLaw::Bernoulli(probability) => random.uniform() < *probability,
-            LossLaw::GilbertElliott { to_bad, to_good, in_good, in_bad } => {
-                let lost = random.uniform() < if self.bad { *in_bad } else { *in_good };
+            LossLaw::Bernoulli { probability } => random.uniform() < *probability,
+            LossLaw::GilbertElliott { to_bad, to_good, loss_in_good, loss_in_bad } => {
+                let lost = random.uniform() < if self.bad { *loss_in_bad } else { *loss_in_good };
                 self.bad ^= random.uniform() < if self.bad { *to_good } else { *to_bad };
                 lost
             }
-            LossLaw::Packets(numbers) => {
+            LossLaw::Packets { numbers } => {
                 self.packets += 1;
                 let lost = numbers.get(self.past) == Some(&self.packets);
                 self.past += usize::from(lost);
                 lost
             }
-            LossLaw::Times(times) => {
+            LossLaw::Times { times_s } => {
                 // Several instants between two packets lose one packet.
-                let passed = times[self.past..].iter().take_while(|&&time| time <= now).count();
+                let passed =
+                    times_s[self.past..].iter().take_while(|&&time_s| Time::from_seconds(time_s) <= now).count();
                 self.past += passed;
                 passed > 0
             }
-            LossLaw::Poisson { mean_interval_s, void_after } => {
+            LossLaw::Poisson { mean_interval_s, void_after_s } => {
+                let void_after = Time::from_seconds(*void_after_s);
                 let mut lost = false;
                 while self.next <= now {
-                    lost |= now - self.next <= *void_after;
+                    lost |= now - self.next <= void_after;
                     // The instants advance by a picosecond at least.
                     let gap = Time::from_seconds(random.exponential(*mean_interval_s));
                     self.next += gap.max(Time::from_picoseconds(1));
@@ -150,7 +165,7 @@ mod tests {
 
     #[test]
     fn bernoulli_loses_its_share_without_memory() {
-        let fates = fates(LossLaw::Bernoulli(0.03), 400_000, 1e-3);
+        let fates = fates(LossLaw::Bernoulli { probability: 0.03 }, 400_000, 1e-3);
         // Four standard errors: 4 * sqrt(0.03 * 0.97 / 4e5); after a loss as ever, of some 12,000: 4 * sqrt(.../1.2e4).
         assert!((share(&fates) - 0.03).abs() < 1.08e-3, "{}", share(&fates));
         let after: Vec<bool> = fates.windows(2).filter(|pair| pair[0]).map(|pair| pair[1]).collect();
@@ -159,13 +174,13 @@ mod tests {
 
     #[test]
     fn none_and_all_are_exact() {
-        assert_eq!(share(&fates(LossLaw::Bernoulli(0.0), 10_000, 1e-3)), 0.0);
-        assert_eq!(share(&fates(LossLaw::Bernoulli(1.0), 10_000, 1e-3)), 1.0);
+        assert_eq!(share(&fates(LossLaw::Bernoulli { probability: 0.0 }, 10_000, 1e-3)), 0.0);
+        assert_eq!(share(&fates(LossLaw::Bernoulli { probability: 1.0 }, 10_000, 1e-3)), 1.0);
     }
 
     #[test]
     fn gilbert_elliott_has_its_share_and_its_runs() {
-        let law = LossLaw::GilbertElliott { to_bad: 0.01, to_good: 0.25, in_good: 0.0, in_bad: 1.0 };
+        let law = LossLaw::GilbertElliott { to_bad: 0.01, to_good: 0.25, loss_in_good: 0.0, loss_in_bad: 1.0 };
         let fates = fates(law, 2_000_000, 1e-3);
         // p / (p + r) = 1/26 of the packets come in the bad state, in runs of 1/r = 4; about 19,200 runs of a standard
         // deviation of sqrt(12): four standard errors are 0.1. The share: 4 * sqrt(2 * 12 ...) below 4 %.
@@ -187,7 +202,7 @@ mod tests {
 
     #[test]
     fn gilbert_elliott_with_losses_in_both_states_has_the_mean_of_both() {
-        let law = LossLaw::GilbertElliott { to_bad: 0.1, to_good: 0.3, in_good: 0.02, in_bad: 0.4 };
+        let law = LossLaw::GilbertElliott { to_bad: 0.1, to_good: 0.3, loss_in_good: 0.02, loss_in_bad: 0.4 };
         // (3 * 0.02 + 0.4) / 4; the correlation 1 - p - r = 0.6 makes the variance of the mean at most fourfold.
         let share = share(&fates(law, 1_000_000, 1e-3));
         assert!((share - 0.115).abs() < 4.0 * 2.0 * (0.115_f64 * 0.885 / 1e6).sqrt(), "{share}");
@@ -195,7 +210,7 @@ mod tests {
 
     #[test]
     fn poisson_loses_the_next_packet_after_each_instant() {
-        let law = |void_after| LossLaw::Poisson { mean_interval_s: 0.1, void_after: Time::from_seconds(void_after) };
+        let law = |void_after_s| LossLaw::Poisson { mean_interval_s: 0.1, void_after_s };
         // A packet every 20 ms is lost with 1 - exp(-0.2); 4 * sqrt(q (1 - q) / 2e5).
         let q = 1.0 - (-0.2_f64).exp();
         let seen = share(&fates(law(0.5), 200_000, 0.02));
@@ -214,17 +229,20 @@ mod tests {
         let lost = |fates: Vec<bool>| -> Vec<usize> {
             fates.iter().enumerate().filter(|(_, &lost)| lost).map(|(number, _)| number + 1).collect()
         };
-        assert_eq!(lost(fates(LossLaw::Packets(vec![1, 4, 5, 99]), 10, 1.0)), [1, 4, 5]);
-        let times = [0.0, 2.5, 2.9, 4.0, 4.000001].map(Time::from_seconds).to_vec();
+        assert_eq!(lost(fates(LossLaw::Packets { numbers: vec![1, 4, 5, 99] }, 10, 1.0)), [1, 4, 5]);
+        let times_s = vec![0.0, 2.5, 2.9, 4.0, 4.000001];
         // Packets at 0, 1, 2, ... s.
-        assert_eq!(lost(fates(LossLaw::Times(times), 10, 1.0)), [1, 4, 5, 6]);
+        assert_eq!(lost(fates(LossLaw::Times { times_s }, 10, 1.0)), [1, 4, 5, 6]);
     }
 
     #[test]
     fn others_pass_and_are_not_counted() {
         for (applies_to, data, acks) in [(AppliesTo::Data, true, false), (AppliesTo::Acks, false, true)] {
-            let mut loss =
-                LossProcess::new(LossLaw::Packets(vec![2]), applies_to, RandomStream::named(1, 0, "loss/link"));
+            let mut loss = LossProcess::new(
+                LossLaw::Packets { numbers: vec![2] },
+                applies_to,
+                RandomStream::named(1, 0, "loss/link"),
+            );
             let fates = [DATA, ACK, DATA, ACK].map(|packet| loss.loses(Time::ZERO, &packet));
             assert_eq!(fates, [false, false, data, acks]);
         }

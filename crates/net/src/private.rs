@@ -116,10 +116,10 @@ fn most_with_room(buffer: &Buffer, bytes: u16) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Counting, Discipline, Limit, Link};
+    use crate::{BufferLimit, Counting, Discipline, Link};
     use base::RandomStream;
 
-    fn same(limit: Limit, counting: Counting, arrivals: &[u64], measurement: Measurement) {
+    fn same(limit: Option<BufferLimit>, counting: Counting, arrivals: &[u64], measurement: Measurement) {
         let (rate, buffer) = (Rate::from_bits_per_second(8e6), Buffer::new(limit, counting));
         let random = RandomStream::named(1, 0, "link");
         let mut link = Link::new(rate, buffer, &Discipline::DROP_TAIL, random);
@@ -143,7 +143,13 @@ mod tests {
     fn a_private_link_is_a_link() {
         // Service of 1 ms; gaps from 0 to 2 ms, ties included.
         let mut random = RandomStream::named(1, 0, "gaps");
-        for limit in [Limit::Unlimited, Limit::Packets(1), Limit::Packets(3), Limit::Bytes(999), Limit::Bytes(3500)] {
+        for limit in [
+            None,
+            Some(BufferLimit::Packets(1)),
+            Some(BufferLimit::Packets(3)),
+            Some(BufferLimit::Bytes(999)),
+            Some(BufferLimit::Bytes(3500)),
+        ] {
             for counting in [Counting::WithService, Counting::Waiting] {
                 for (warmup, end) in [(0, u64::MAX), (30_000_000_000, 90_000_000_000)] {
                     let gaps: Vec<u64> = (0..100).map(|_| random.below(5) as u64 * 500_000_000).collect();
@@ -156,7 +162,7 @@ mod tests {
 
     #[test]
     fn infinitely_fast_links_hold_nothing() {
-        let buffer = Buffer::new(Limit::Packets(1), Counting::WithService);
+        let buffer = Buffer::new(Some(BufferLimit::Packets(1)), Counting::WithService);
         let mut copies = PrivateLinks::new(Rate::UNLIMITED, buffer, 1000);
         let measurement = Measurement { warmup: Time::ZERO, end: Time::NEVER };
         let mut last = Time::ZERO;

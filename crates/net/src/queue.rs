@@ -6,6 +6,7 @@ mod overflow;
 mod scheduler;
 
 use base::{Packet, RandomStream, Rate, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::buffer::{Buffer, Occupancy};
 pub(crate) use aqm::{Aqm, Verdict};
@@ -17,7 +18,8 @@ use scheduler::Scheduler;
 pub use scheduler::SchedulerConfig;
 
 /// A queue discipline with its parameters: one choice on each of three axes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Discipline {
     /// Order of transmission.
     pub scheduler: SchedulerConfig,
@@ -27,25 +29,28 @@ pub struct Discipline {
     pub overflow: Overflow,
 }
 
-const FIFO: SchedulerConfig = SchedulerConfig::Fifo;
-const PRIORITY: SchedulerConfig = SchedulerConfig::Priority { levels: 2 };
-const NO_AQM: AqmConfig = AqmConfig::None;
-const RED: AqmConfig = AqmConfig::Red(RedConfig::TYPICAL);
-
-/// All disciplines by name, with typical parameters.
-pub const DISCIPLINES: [(&str, Discipline); 7] = [
-    ("drop-tail", Discipline::DROP_TAIL),
-    ("drop-from-front", Discipline::new(FIFO, NO_AQM, Overflow::Front)),
-    ("random-drop", Discipline::new(FIFO, NO_AQM, Overflow::Random)),
-    ("red", Discipline::new(FIFO, RED, Overflow::Arriving)),
-    ("red-random-drop", Discipline::new(FIFO, RED, Overflow::Random)),
-    ("priority", Discipline::new(PRIORITY, NO_AQM, Overflow::Arriving)),
-    ("priority-push-out", Discipline::new(PRIORITY, NO_AQM, Overflow::Lowest)),
-];
+/// Returns all disciplines by name, with typical parameters.
+pub fn disciplines() -> Vec<(&'static str, Discipline)> {
+    let plain = |overflow| Discipline { overflow, ..Discipline::DROP_TAIL };
+    let priority = |overflow| Discipline { scheduler: SchedulerConfig::Priority { levels: 2 }, ..plain(overflow) };
+    let red = AqmConfig::Red(RedConfig::TYPICAL);
+    let first = [
+        ("drop-tail", Discipline::DROP_TAIL),
+        ("drop-from-front", plain(Overflow::Front)),
+        ("random-drop", plain(Overflow::Random)),
+    ];
+    let with_aqm = AqmConfig::LISTED.map(|(name, aqm)| (name, Discipline { aqm, ..Discipline::DROP_TAIL }));
+    let last = [
+        ("red-random-drop", Discipline { aqm: red, ..plain(Overflow::Random) }),
+        ("priority", priority(Overflow::Arriving)),
+        ("priority-push-out", priority(Overflow::Lowest)),
+    ];
+    first.into_iter().chain(with_aqm).chain(last).collect()
+}
 
 impl Discipline {
     /// First in, first out; a full buffer drops the arriving packet.
-    pub const DROP_TAIL: Discipline = Discipline::new(FIFO, NO_AQM, Overflow::Arriving);
+    pub const DROP_TAIL: Discipline = Discipline::new(SchedulerConfig::Fifo {}, AqmConfig::None {}, Overflow::Arriving);
 
     /// Returns a discipline of the given parts.
     pub const fn new(scheduler: SchedulerConfig, aqm: AqmConfig, overflow: Overflow) -> Discipline {
@@ -187,7 +192,10 @@ mod tests {
 
     #[test]
     fn the_list_says_which_disciplines_are_random_and_which_are_foreseen() {
-        let properties = DISCIPLINES.map(|(name, discipline)| (name, discipline.is_random(), discipline.is_foreseen()));
+        let properties: Vec<_> = disciplines()
+            .into_iter()
+            .map(|(name, discipline)| (name, discipline.is_random(), discipline.is_foreseen()))
+            .collect();
         let expected = [
             ("drop-tail", false, true),
             ("drop-from-front", false, false),

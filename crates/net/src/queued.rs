@@ -117,7 +117,7 @@ fn counted<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buffer::{Counting, Limit};
+    use crate::buffer::{BufferLimit, Counting};
     use crate::queue::{AqmConfig, Overflow, SchedulerConfig};
 
     const MEASUREMENT: Measurement = Measurement { warmup: Time::ZERO, end: Time::NEVER };
@@ -125,17 +125,17 @@ mod tests {
     const RANDOM: Discipline = Discipline { overflow: Overflow::Random, ..Discipline::DROP_TAIL };
 
     fn priority(overflow: Overflow) -> Discipline {
-        Discipline::new(SchedulerConfig::Priority { levels: 3 }, AqmConfig::None, overflow)
+        Discipline::new(SchedulerConfig::Priority { levels: 3 }, AqmConfig::None {}, overflow)
     }
 
-    fn seeded(limit: Limit, discipline: &Discipline, seed: u64) -> QueuedLink {
+    fn seeded(limit: Option<BufferLimit>, discipline: &Discipline, seed: u64) -> QueuedLink {
         // 1000 bytes take 1 ms.
         let (rate, buffer) = (Rate::from_bits_per_second(8e6), Buffer::new(limit, Counting::WithService));
         QueuedLink::new(rate, buffer, discipline, RandomStream::named(seed, 0, "link"))
     }
 
     fn link(limit: u64, discipline: &Discipline) -> QueuedLink {
-        seeded(Limit::Packets(limit), discipline, 1)
+        seeded(Some(BufferLimit::Packets(limit)), discipline, 1)
     }
 
     fn packet(sequence: u64) -> Packet {
@@ -188,7 +188,7 @@ mod tests {
     fn random_drop_draws_evenly_among_all_waiting_packets_and_the_newcomer() {
         let mut counts = [0_u32; 5];
         for seed in 0..20_000 {
-            let mut link = seeded(Limit::Packets(5), &RANDOM, seed);
+            let mut link = seeded(Some(BufferLimit::Packets(5)), &RANDOM, seed);
             let dropped = arrive_all(&mut link, &[(0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (5, 0)]);
             counts[dropped[0] as usize - 1] += 1;
         }
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn none_is_pushed_out_for_a_packet_that_finds_no_room_then() {
-        let mut link = seeded(Limit::Bytes(2100), &priority(Overflow::Lowest), 1);
+        let mut link = seeded(Some(BufferLimit::Bytes(2100)), &priority(Overflow::Lowest), 1);
         let small = |sequence| Packet { bytes: 100, ..packet(sequence) };
         for (packet, level) in [(packet(0), 1), (packet(1), 0), (small(2), 1)] {
             assert_eq!(arrive(&mut link, packet, level), []);

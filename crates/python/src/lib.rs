@@ -61,8 +61,8 @@ fn replication<'py>(py: Python<'py>, scenario: &Scenario, outcome: &Outcome) -> 
     let transfers = outcome.transfers.iter().map(|sources| source_tables(py, sources)).collect::<PyResult<Vec<_>>>()?;
     result.set_item("transfers", PyList::new(py, transfers)?)?;
     let traces = traces(py, &outcome.traces)?;
-    if let (Some(rows), Some(config)) = (&outcome.traces.atm, &scenario.atm) {
-        atm_traces(&traces, rows, config)?;
+    if let (Some(rows), Some(network)) = (&outcome.traces.atm, &scenario.atm) {
+        atm_traces(&traces, rows, network.trace, &scenario.channel_elements())?;
     }
     if outcome.traces.capture.is_some() {
         traces.set_item("capture", captures(py, scenario, outcome)?)?;
@@ -136,9 +136,14 @@ fn add_trace<Row>(
     }
 }
 
-/// Adds the tables that an ATM network recorded; an end is named by the link that represents its direction.
-fn atm_traces(all: &Bound<'_, PyDict>, rows: &atm::Traces, config: &sim::scenario::ChannelsConfig) -> PyResult<()> {
-    let (py, asked) = (all.py(), config.network.trace);
+/// Adds the tables that an ATM network recorded; an end is named by the element of its direction.
+fn atm_traces(
+    all: &Bound<'_, PyDict>,
+    rows: &atm::Traces,
+    asked: atm::TraceConfig,
+    elements: &[usize],
+) -> PyResult<()> {
+    let py = all.py();
     let table = |rows: &[atm::Row], whose: &str, of: &dyn Fn(u32) -> u32, what: &str| -> PyResult<_> {
         let table = PyDict::new(py);
         add_column(&table, whose, rows, |row| of(row.index))?;
@@ -146,7 +151,7 @@ fn atm_traces(all: &Bound<'_, PyDict>, rows: &atm::Traces, config: &sim::scenari
         add_column(&table, what, rows, |row| row.value)?;
         Ok(table)
     };
-    let link = |end: u32| config.links[end as usize] as u32;
+    let link = |end: u32| elements[end as usize] as u32;
     if asked.acr {
         all.set_item("acr", table(&rows.acr, "link", &link, "rate_bps")?)?;
     }

@@ -29,7 +29,7 @@ use pcap_file::DataLink;
 use crate::capture_size::{block_bytes, duplex, too_large, ETHERNET, HEADERS, LEAST_PAYLOAD, MOST_BYTES, REVERSE};
 use crate::observe::CaptureRow;
 use crate::outcome::Outcome;
-use crate::scenario::{LinkConfig, Scenario};
+use crate::scenario::{ElementConfig, Scenario};
 
 const MOST_OPTIONS: u16 = 40;
 const HOSTS: usize = u16::MAX as usize;
@@ -75,7 +75,7 @@ pub fn pcapng(scenario: &Scenario, outcome: &Outcome, link: &str) -> Result<Vec<
 type Failure = Box<dyn std::error::Error>;
 
 fn write(scenario: &Scenario, replication: u64, rows: &[CaptureRow], link: &str) -> Result<Vec<u8>, Failure> {
-    let directions: Vec<Option<u32>> = scenario.links.iter().map(|simplex| direction(simplex, link)).collect();
+    let directions: Vec<Option<u32>> = scenario.elements.iter().map(|simplex| direction(simplex, link)).collect();
     let packet_bytes: Vec<u16> = scenario.members().map(|(entry, _)| scenario.flows[entry].packet_bytes).collect();
     let mut writer = PcapNgWriter::with_section_header(Vec::new(), section(scenario, replication, link))?;
     writer.write_pcapng_block(interface(scenario, link))?;
@@ -98,8 +98,8 @@ fn block(time: Time, flags: u32, frame: Vec<u8>) -> EnhancedPacketBlock<'static>
     }
 }
 
-fn direction(simplex: &LinkConfig, link: &str) -> Option<u32> {
-    (duplex(&simplex.name) == link).then(|| if simplex.name == link { OUTBOUND } else { INBOUND })
+fn direction(simplex: &ElementConfig, link: &str) -> Option<u32> {
+    (duplex(simplex.name()) == link).then(|| if simplex.name() == link { OUTBOUND } else { INBOUND })
 }
 
 fn section(scenario: &Scenario, replication: u64, link: &str) -> SectionHeaderBlock<'static> {
@@ -114,7 +114,7 @@ fn section(scenario: &Scenario, replication: u64, link: &str) -> SectionHeaderBl
 }
 
 fn interface(scenario: &Scenario, link: &str) -> InterfaceDescriptionBlock<'static> {
-    let rate = scenario.links.iter().find(|simplex| simplex.name == link).and_then(|simplex| simplex.rate_bps);
+    let rate = scenario.elements.iter().find(|simplex| simplex.name() == link).and_then(ElementConfig::rate_bps);
     let description =
         format!("simulated link {link}: outbound what leaves {link}, inbound what leaves {link}{REVERSE}");
     let mut options = vec![

@@ -1,12 +1,12 @@
 //! ABR channels of an ATM network, as links: a packet enters at one end and arrives, reassembled, at the other.
 
-use atm::{Arrival, AtmConfig, AtmNetwork};
+use atm::{Arrival, AtmNetwork};
 use base::{Packet, Time};
 use net::{LinkStatistics, Measurement};
 
 use crate::network::Network;
 use crate::observe::{overview_steps, Observers, OverviewKind};
-use crate::scenario::{ChannelsConfig, Scenario};
+use crate::scenario::Scenario;
 
 /// Most events of the ATM network that are one event of the engine, so that a run can show progress and be cancelled.
 const LONGEST_STRETCH: u64 = 10_000;
@@ -16,7 +16,7 @@ const LONGEST_STRETCH: u64 = 10_000;
 pub(crate) struct Channels {
     atm: AtmNetwork,
     element: u32,
-    /// Index of the link that represents the direction from each end.
+    /// Index of the scenario's element for the direction from each end.
     links: Vec<u32>,
     statistics: Vec<LinkStatistics>,
 }
@@ -24,8 +24,8 @@ pub(crate) struct Channels {
 impl Channels {
     /// Returns the channels of a scenario, with their number in the event queue; `None` if there are no channels.
     pub(crate) fn new(scenario: &Scenario, element: u32) -> Option<Box<Channels>> {
-        let ChannelsConfig { network, links } = scenario.atm.as_ref()?;
-        let mut config: AtmConfig = network.clone();
+        let mut config = scenario.atm.clone()?;
+        let links: Vec<u32> = scenario.channel_elements().into_iter().map(|element| element as u32).collect();
         // The observers of links get the lengths of queues once the run is over.
         let trace = &scenario.trace;
         config.trace.ip_queue |= trace.queue || trace.queue_distribution || trace.overview_interval_s.is_some();
@@ -33,12 +33,12 @@ impl Channels {
         Some(Box::new(Channels {
             atm: AtmNetwork::new(&config),
             element,
-            links: links.iter().map(|&link| link as u32).collect(),
             statistics: vec![LinkStatistics::default(); links.len()],
+            links,
         }))
     }
 
-    /// Returns the counters of the link that represents the direction from an end.
+    /// Returns the counters of the direction from an end.
     pub(crate) fn statistics(&self, end: u32) -> LinkStatistics {
         self.statistics[end as usize]
     }

@@ -1,18 +1,20 @@
 mod atm_network;
 mod delay;
+mod hosts;
 mod limits;
 mod loss;
-mod processing;
+mod queue;
 mod traffic;
 
 use std::collections::BTreeSet;
 
 use base::{Rate, Time};
+use net::{BufferLimit, SchedulerConfig};
 use tcp::Estimator;
 
-use crate::scenario::{BufferConfig, FlowConfig, LinkConfig, QueueConfig, Scenario};
+use crate::scenario::{ConnectionConfig, ElementConfig, FlowConfig, LinkConfig, PrivateLinkConfig, Scenario};
 use limits::*;
-pub use limits::{Limit, LIMITS};
+pub use limits::{all_limits, Limit};
 
 /// Shortest tick \[s\] with which no round trip overflows the integer arithmetic of the coarse clock.
 const SHORTEST_TICK_S: f64 = 1e-6;
@@ -27,24 +29,23 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
     let run = &scenario.run;
     faults.field("run", DURATION, run.duration_s);
     faults.field("run", Limit { high: run.duration_s, ..WARMUP }, run.warmup_s);
-    for (index, link) in scenario.links.iter().enumerate() {
-        faults.link(&format!("links[{index}]"), link);
-        if let Some(process) = &link.delay_process {
-            faults.delay_law(&format!("links[{index}].delay_process.law"), &process.law, run.duration_s);
+    for (index, element) in scenario.elements.iter().enumerate() {
+        let place = format!("elements[{index}]");
+        faults.element(&place, element);
+        if let Some(process) = element.delay_process() {
+            faults.delay_law(&format!("{place}.delay_process.law"), &process.law, run.duration_s);
         }
-        if let Some(loss) = &link.loss {
-            faults.loss_law(&format!("links[{index}].loss.law"), &loss.law, run.duration_s);
+        if let Some(loss) = element.loss() {
+            faults.loss_law(&format!("{place}.loss.law"), &loss.law, run.duration_s);
         }
     }
-    let way = |flow: &FlowConfig| flow.path.len() + flow.return_path.len() + 4;
+    let way = |flow: &FlowConfig| flow.path.len() + flow.return_path().len() + 4;
     let hops: f64 = scenario.flows.iter().map(|flow| flow.count as f64 * way(flow) as f64).sum();
     faults.number("flows", hops, 0.0, MOST_HOPS);
     for (index, flow) in scenario.flows.iter().enumerate() {
-        faults.flow(&format!("flows[{index}]"), flow, &scenario.links);
+        faults.flow(&format!("flows[{index}]"), flow, &scenario.elements);
     }
-    if let Some(channels) = &scenario.atm {
-        faults.channels(channels, &scenario.links);
-    }
+    faults.channels(scenario);
     if let Some(interval) = scenario.trace.overview_interval_s {
         faults.field("trace", OVERVIEW_INTERVAL, interval);
     }
@@ -52,7 +53,7 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
         faults.field("trace", OVERVIEW_DETAIL, detail);
     }
     for (index, name) in scenario.trace.capture.iter().flatten().enumerate() {
-        if !scenario.links.iter().any(|link| link.name == *name) {
+        if !scenario.elements.iter().any(|element| element.name() == name) {
             faults.0.push(format!("trace.capture[{index}]: no such link; given {name:?}; allowed the name of a link"));
         }
     }
@@ -60,18 +61,27 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
 }
 
 /// Returns the shortest round trip in the engine's arithmetic: if it were zero, the clock would not advance.
-fn round_trip(flow: &FlowConfig, links: &[LinkConfig]) -> Time {
+fn round_trip(flow: &FlowConfig, tcp: &ConnectionConfig, elements: &[ElementConfig]) -> Time {
     let way = |path: &[usize], bytes: u16, acks: bool| {
-        let crossed = path.iter().filter_map(|&link| links.get(link));
-        let span = |link: &LinkConfig| {
-            let mut rate = link.rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_second);
-            let processing = link.processing.map_or(0.0, |times| if acks { times.ack_s } else { times.data_s });
-            Time::from_seconds(link.least_delay_s()) + rate.service_time(bytes) + Time::from_seconds(processing)
+        let crossed = path.iter().filter_map(|&element| elements.get(element));
+        let span = |element: &ElementConfig| {
+            let mut rate = element.rate_bps().map_or(Rate::UNLIMITED, Rate::from_bits_per_second);
+            let processing = match element {
+                ElementConfig::Host(host) => {
+                    if acks {
+                        host.ack_s
+                    } else {
+                        host.data_s
+                    }
+                }
+                ElementConfig::Link(_) | ElementConfig::PrivateLink(_) | ElementConfig::Channel(_) => 0.0,
+            };
+            Time::from_seconds(element.least_delay_s()) + rate.service_time(bytes) + Time::from_seconds(processing)
         };
         crossed.map(span).fold(Time::ZERO, |sum, span| sum + span)
     };
-    let private = Time::from_seconds(flow.forward_delay_s) + Time::from_seconds(flow.return_delay_s);
-    private + way(&flow.path, flow.packet_bytes, false) + way(&flow.return_path, flow.ack_bytes, true)
+    let private = Time::from_seconds(flow.forward_delay_s) + Time::from_seconds(tcp.return_delay_s);
+    private + way(&flow.path, flow.packet_bytes, false) + way(&tcp.return_path, tcp.ack_bytes, true)
 }
 
 /// The faults found so far.
@@ -107,110 +117,88 @@ impl Faults {
         }
     }
 
-    fn link(&mut self, place: &str, link: &LinkConfig) {
-        if let Some(rate) = link.rate_bps {
+    fn element(&mut self, place: &str, element: &ElementConfig) {
+        if let Some(rate) = element.rate_bps() {
             self.field(place, LINK_RATE, rate);
         }
-        self.field(place, LINK_DELAY, link.delay_s);
-        match link.buffer {
+        self.field(place, LINK_DELAY, element.delay_s());
+        match element {
+            ElementConfig::Link(LinkConfig { buffer, queue, .. }) => {
+                self.buffer(place, *buffer);
+                self.queue(&format!("{place}.queue"), queue);
+            }
+            ElementConfig::PrivateLink(PrivateLinkConfig { buffer, .. }) => self.buffer(place, *buffer),
+            ElementConfig::Channel(_) => {}
+            ElementConfig::Host(host) => {
+                self.field(place, PROCESSING_DATA, host.data_s);
+                self.field(place, PROCESSING_ACK, host.ack_s);
+            }
+        }
+    }
+
+    fn buffer(&mut self, place: &str, buffer: Option<BufferLimit>) {
+        match buffer {
             None => {}
-            Some(BufferConfig::Packets(limit)) => self.field(&format!("{place}.buffer"), BUFFER_PACKETS, limit as f64),
-            Some(BufferConfig::Bytes(limit)) => self.field(&format!("{place}.buffer"), BUFFER_BYTES, limit as f64),
-        }
-        self.queue(&format!("{place}.queue"), &link.queue);
-        if let Some(times) = link.processing {
-            self.processing(place, link, times);
-        }
-        if link.private && link.queue != (QueueConfig::DropTail {}) {
-            self.0.push(format!(
-                "{place}.queue: not the discipline of a private link; given {:?}; allowed drop-tail",
-                link.queue
-            ));
-        }
-        if link.private && (link.delay_process.is_some() || link.loss.is_some()) {
-            self.0.push(format!(
-                "{place}: a private link has a constant delay and no losses; given another; allowed neither"
-            ));
+            Some(BufferLimit::Packets(limit)) => self.field(&format!("{place}.buffer"), BUFFER_PACKETS, limit as f64),
+            Some(BufferLimit::Bytes(limit)) => self.field(&format!("{place}.buffer"), BUFFER_BYTES, limit as f64),
         }
     }
 
     /// Checks a flow's level against the fewest levels of the priority queues on a path.
-    fn level(&mut self, place: &str, limit: Limit, level: u8, path: &[usize], links: &[LinkConfig]) {
-        let levels = path.iter().filter_map(|&link| match links.get(link)?.queue {
-            QueueConfig::Priority { levels, .. } => Some(levels),
-            _ => None,
+    fn level(&mut self, place: &str, limit: Limit, level: u8, path: &[usize], elements: &[ElementConfig]) {
+        let levels = path.iter().filter_map(|&element| match elements.get(element)?.link()?.queue.scheduler {
+            SchedulerConfig::Priority { levels } => Some(levels),
+            SchedulerConfig::Fifo {} => None,
         });
         let high = levels.min().map_or(limit.high, |levels| f64::from(levels.max(1) - 1));
         self.field(place, Limit { high, ..limit }, f64::from(level));
     }
 
-    fn queue(&mut self, place: &str, queue: &QueueConfig) {
-        match *queue {
-            QueueConfig::DropTail {} | QueueConfig::DropFromFront {} | QueueConfig::RandomDrop {} => {}
-            QueueConfig::Priority { levels, .. } => self.field(place, LEVELS, f64::from(levels)),
-            QueueConfig::Red {
-                min_threshold_packets: min,
-                max_threshold_packets: max,
-                weight,
-                max_probability,
-                mean_packet_bytes,
-                ..
-            } => {
-                self.field(place, MAX_THRESHOLD, max);
-                self.field(place, Limit { high: max, ..MIN_THRESHOLD }, min);
-                if min >= max {
-                    self.say(format!("{place}.min_threshold_packets: not below the maximum threshold; given {min}"));
-                }
-                self.field(place, WEIGHT, weight);
-                self.field(place, MAX_PROBABILITY, max_probability);
-                self.field(place, MEAN_PACKET, f64::from(mean_packet_bytes));
-            }
-        }
-    }
-
-    fn flow(&mut self, place: &str, flow: &FlowConfig, links: &[LinkConfig]) {
-        self.path(place, flow, links.len());
-        self.processes(place, flow, links);
-        if flow.is_tcp() && !flow.path.is_empty() && round_trip(flow, links) == Time::ZERO {
+    fn flow(&mut self, place: &str, flow: &FlowConfig, elements: &[ElementConfig]) {
+        self.path(place, flow, elements.len());
+        self.field(place, FORWARD_DELAY, flow.forward_delay_s);
+        self.field(place, START, flow.start_s);
+        self.field(place, START_SPREAD, flow.start_spread_s);
+        self.field(place, PACKET, f64::from(flow.packet_bytes));
+        self.level(place, PRIORITY, flow.priority, &flow.path, elements);
+        self.field(place, COUNT, flow.count as f64);
+        self.host_is_last(&format!("{place}.path"), &flow.path, 1, elements);
+        self.traffic(&format!("{place}.traffic"), flow);
+        let Some(tcp) = flow.connection() else { return };
+        if !flow.path.is_empty() && round_trip(flow, tcp, elements) == Time::ZERO {
             self.0.push(format!(
                 "{place}.path: a round trip takes no time; given no delay and no service time; allowed 1 ps and more"
             ));
         }
-        self.field(place, FORWARD_DELAY, flow.forward_delay_s);
-        self.field(place, RETURN_DELAY, flow.return_delay_s);
-        self.field(place, START, flow.start_s);
-        self.field(place, START_SPREAD, flow.start_spread_s);
-        self.field(place, PACKET, f64::from(flow.packet_bytes));
-        self.field(place, ACK, f64::from(flow.ack_bytes));
-        if let Some(size) = flow.size_packets {
-            self.field(place, TRANSFER, size as f64);
-        }
-        self.level(place, PRIORITY, flow.priority, &flow.path, links);
-        self.level(place, ACK_PRIORITY, flow.ack_priority, &flow.return_path, links);
-        self.field(place, COUNT, flow.count as f64);
-        self.traffic(place, flow);
-        self.endpoints(place, flow);
+        let place = format!("{place}.traffic.connection");
+        self.host_is_last(&format!("{place}.return_path"), &tcp.return_path, 0, elements);
+        self.field(&place, RETURN_DELAY, tcp.return_delay_s);
+        self.field(&place, ACK, f64::from(tcp.ack_bytes));
+        self.level(&place, ACK_PRIORITY, tcp.ack_priority, &tcp.return_path, elements);
+        self.endpoints(&place, tcp);
     }
 
-    fn path(&mut self, place: &str, flow: &FlowConfig, links: usize) {
+    fn path(&mut self, place: &str, flow: &FlowConfig, elements: usize) {
         let mut seen = BTreeSet::new();
         if flow.path.is_empty() {
-            self.0.push(format!("{place}.path: empty; given []; allowed at least one link"));
+            self.0.push(format!("{place}.path: empty; given []; allowed at least one element"));
         }
-        for &link in flow.path.iter().chain(&flow.return_path) {
-            if link >= links {
+        for &element in flow.path.iter().chain(flow.return_path()) {
+            if element >= elements {
                 self.0.push(format!(
-                    "{place}.path: no such link; given {link}; allowed 0 to {}",
-                    links.saturating_sub(1)
+                    "{place}.path: no such element; given {element}; allowed 0 to {}",
+                    elements.saturating_sub(1)
                 ));
-            } else if !seen.insert(link) {
-                self.0.push(format!("{place}.path: crosses a link twice; given {link}; allowed once, there and back"));
+            } else if !seen.insert(element) {
+                self.0.push(format!(
+                    "{place}.path: crosses an element twice; given {element}; allowed once, there and back"
+                ));
             }
         }
     }
 
-    fn endpoints(&mut self, place: &str, flow: &FlowConfig) {
-        let (sender, rto, receiver) = (&flow.sender, &flow.sender.rto, &flow.receiver);
+    fn endpoints(&mut self, place: &str, tcp: &ConnectionConfig) {
+        let (sender, rto, receiver) = (&tcp.sender, &tcp.sender.rto, &tcp.receiver);
         let place_of = |end: &str| format!("{place}.{end}");
         self.field(&place_of("sender"), INITIAL_WINDOW, sender.initial_window);
         if let Some(threshold) = sender.initial_ssthresh {

@@ -2,19 +2,16 @@
 
 use std::fmt;
 
-use net::{AqmConfig, Discipline, SchedulerConfig, DISCIPLINES};
+use net::{AppliesTo, AqmConfig, Counting, DelayLaw, Discipline, LossLaw, Overflow, SchedulerConfig};
 use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, Error, IntoDeserializer};
 use serde_json::{json, Map, Value};
 use tcp::LossCause;
 
-use crate::check::LIMITS;
+use crate::check::all_limits;
 use crate::observe::{OverviewKind, SequenceKind};
 use crate::recovery::TimeoutKind;
-use crate::scenario::{
-    CountingConfig, CrossingConfig, DelayLawConfig, LossLawConfig, OrderConfig, PriorityVictimConfig, QueueConfig,
-    SizeLaw, TimeLaw, TrafficConfig, VictimConfig,
-};
+use crate::scenario::{ElementConfig, OrderConfig, SizeLaw, TimeLaw, TrafficConfig};
 use crate::statistics::MOST_ROWS_OF_A_GROUP;
 
 /// Name of the event of a fast recovery: its code follows those of the timeouts ([`crate::Repair::event`]).
@@ -30,7 +27,7 @@ const RECOVERY: &str = "recovery";
 /// - `ranges`: by the field of the resolved scenario, its unit and its smallest and largest value ([`crate::Limit`]).
 pub fn contract() -> Value {
     let range = |limit: &crate::Limit| json!({ "unit": limit.unit, "low": limit.low, "high": limit.high });
-    let ranges: Map<String, Value> = LIMITS.iter().map(|limit| (limit.field.to_owned(), range(limit))).collect();
+    let ranges: Map<String, Value> = all_limits().iter().map(|limit| (limit.field.to_owned(), range(limit))).collect();
     let causes = [LossCause::Timeout, LossCause::FastRetransmit].map(cause_name);
     let repairs = [names::<TimeoutKind>(), &[RECOVERY]].concat();
     json!({
@@ -64,36 +61,37 @@ fn disciplines() -> Value {
     let entry = |&(name, discipline): &(&str, Discipline)| {
         let properties = json!({
             "is_random": discipline.is_random(),
-            "is_fifo": discipline.scheduler == SchedulerConfig::Fifo,
-            "drops_early": discipline.aqm != AqmConfig::None,
+            "is_fifo": discipline.scheduler == SchedulerConfig::Fifo {},
+            "drops_early": discipline.aqm != AqmConfig::None {},
         });
         (name.to_owned(), properties)
     };
-    DISCIPLINES.iter().map(entry).collect::<Map<String, Value>>().into()
+    net::disciplines().iter().map(entry).collect::<Map<String, Value>>().into()
 }
 
 fn axes() -> Value {
     json!({
-        "links[].counting": names::<CountingConfig>(),
-        "links[].queue.discipline": tags::<QueueConfig>("discipline"),
-        "links[].queue.victim (red)": names::<VictimConfig>(),
-        "links[].queue.victim (priority)": names::<PriorityVictimConfig>(),
-        "links[].delay_process.order": names::<OrderConfig>(),
-        "links[].delay_process.law.kind": tags::<DelayLawConfig>("kind"),
-        "links[].loss.applies_to": names::<CrossingConfig>(),
-        "links[].loss.law.model": tags::<LossLawConfig>("model"),
+        "elements[].kind": tags::<ElementConfig>("kind"),
+        "elements[].counting": names::<Counting>(),
+        "elements[].queue.scheduler.kind": tags::<SchedulerConfig>("kind"),
+        "elements[].queue.aqm.kind": tags::<AqmConfig>("kind"),
+        "elements[].queue.overflow": names::<Overflow>(),
+        "elements[].delay_process.order": names::<OrderConfig>(),
+        "elements[].delay_process.law.kind": tags::<DelayLaw>("kind"),
+        "elements[].loss.applies_to": names::<AppliesTo>(),
+        "elements[].loss.law.model": tags::<LossLaw>("model"),
         "flows[].traffic.kind": tags::<TrafficConfig>("kind"),
         "flows[].traffic.size.law": tags::<SizeLaw>("law"),
         "flows[].traffic.on.law": tags::<TimeLaw>("law"),
         "flows[].traffic.off.law": tags::<TimeLaw>("law"),
-        "flows[].sender.dialect": names::<tcp::Dialect>(),
-        "flows[].sender.recovery": names::<tcp::Recovery>(),
-        "flows[].sender.slow_start_while": names::<tcp::SlowStartWhile>(),
-        "flows[].sender.increase": names::<tcp::Increase>(),
-        "flows[].sender.partial_ack_timer": names::<tcp::PartialAckTimer>(),
-        "flows[].sender.rto.estimator": names::<tcp::Estimator>(),
-        "flows[].sender.rto.sample": names::<tcp::RttSample>(),
-        "atm.network.ports[].allocation.algorithm": tags::<atm::AllocationConfig>("algorithm"),
+        "flows[].traffic.connection.sender.dialect": names::<tcp::Dialect>(),
+        "flows[].traffic.connection.sender.recovery": names::<tcp::Recovery>(),
+        "flows[].traffic.connection.sender.slow_start_while": names::<tcp::SlowStartWhile>(),
+        "flows[].traffic.connection.sender.increase": names::<tcp::Increase>(),
+        "flows[].traffic.connection.sender.partial_ack_timer": names::<tcp::PartialAckTimer>(),
+        "flows[].traffic.connection.sender.rto.estimator": names::<tcp::Estimator>(),
+        "flows[].traffic.connection.sender.rto.sample": names::<tcp::RttSample>(),
+        "atm.ports[].allocation.algorithm": tags::<atm::AllocationConfig>("algorithm"),
     })
 }
 
@@ -190,18 +188,19 @@ mod tests {
             ])
         );
         let axes = &contract["axes"];
-        assert_eq!(axes["links[].counting"], json!(["with-service", "waiting"]));
+        assert_eq!(axes["elements[].counting"], json!(["with-service", "waiting"]));
+        assert_eq!(axes["elements[].queue.aqm.kind"], json!(["none", "red"]));
+        assert_eq!(axes["elements[].queue.overflow"], json!(["arriving", "front", "random", "lowest"]));
         assert_eq!(
-            axes["links[].queue.discipline"],
-            json!(["drop-tail", "drop-from-front", "random-drop", "priority", "red"])
+            axes["flows[].traffic.connection.sender.recovery"],
+            json!(["old-tahoe", "tahoe", "reno", "newreno"])
         );
-        assert_eq!(axes["flows[].sender.recovery"], json!(["old-tahoe", "tahoe", "reno", "newreno"]));
         let newreno = json!({ "retransmits_fast": true, "halves_at_loss": true, "halves_once_a_window": true });
         assert_eq!(contract["recoveries"]["newreno"], newreno);
         let red = json!({ "is_random": true, "is_fifo": true, "drops_early": true });
         assert_eq!(contract["disciplines"]["red"], red);
         let rate = json!({ "unit": "bit/s", "low": 1.0, "high": 1e13 });
-        assert_eq!(contract["ranges"]["links[].rate_bps"], rate);
-        assert_eq!(contract["ranges"].as_object().map(Map::len), Some(LIMITS.len()), "each field once");
+        assert_eq!(contract["ranges"]["elements[].rate_bps"], rate);
+        assert_eq!(contract["ranges"].as_object().map(Map::len), Some(all_limits().len()), "each field once");
     }
 }

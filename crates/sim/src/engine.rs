@@ -2,7 +2,7 @@ mod ahead;
 
 use base::{Packet, RandomStream, Time};
 use net::Measurement;
-use tcp::{Ack, Actions, Segment, Sender};
+use tcp::{Ack, Actions, Segment, Sender, SenderConfig};
 
 use crate::flow::ArrivingAck;
 use crate::network::{EventId, Network};
@@ -69,7 +69,11 @@ impl Engine {
     fn add_senders(&mut self, entry: usize, flow: &FlowConfig, stream: &dyn Fn(&str) -> RandomStream) {
         let own = |number: usize| stream(&format!("flow/{}/traffic", flow.member_name(number)));
         let first_source = self.network.transfers.add(entry, flow, (0..flow.count).map(own));
-        let sender = Sender::new(&flow.sender, flow.size_packets.filter(|_| flow.traffic.is_none()));
+        let sender = match flow.connection() {
+            Some(tcp) => Sender::new(&tcp.sender, flow.size_packets()),
+            // Packets without TCP: a sender with nothing to send.
+            None => Sender::new(&SenderConfig::default(), Some(0)),
+        };
         for number in 0..flow.count {
             let spread = match flow.start_spread_s {
                 0.0 => 0.0,
@@ -78,15 +82,18 @@ impl Engine {
             let mut start = Time::from_seconds(flow.start_s + spread);
             let index = self.senders.len();
             let mut datagrams = None;
-            match &flow.traffic {
-                None => {}
-                Some(TrafficConfig::Web { .. }) => {
+            match flow.traffic {
+                TrafficConfig::Tcp { .. } => {}
+                TrafficConfig::Web { .. } => {
                     let source = first_source + number as u32;
                     start += self.network.transfers.draw_silence(source);
                     self.network.flows[index].source = source;
                 }
-                Some(config) => {
-                    let (source, first) = Datagrams::new(config, flow.packet_bytes, start, own(number));
+                TrafficConfig::Constant { .. }
+                | TrafficConfig::Poisson { .. }
+                | TrafficConfig::OnOff { .. }
+                | TrafficConfig::PoissonOnOff { .. } => {
+                    let (source, first) = Datagrams::new(&flow.traffic, flow.packet_bytes, start, own(number));
                     start = first;
                     datagrams = Some(self.datagrams.len() as u32);
                     self.datagrams.push(source);

@@ -26,7 +26,7 @@ mod statistics;
 mod traffic;
 
 pub use capture::{captured_links, pcapng};
-pub use check::{check, Limit, LIMITS};
+pub use check::{all_limits, check, Limit};
 pub use column::Column;
 pub use contract::contract;
 pub use engine::{Engine, Progress};

@@ -50,10 +50,10 @@ pub(crate) struct Observers {
 /// Returns the changes of all delays by time. They do not depend on the run.
 fn delay_rows(scenario: &Scenario, replication: u64, end: Time) -> Vec<DelayRow> {
     let mut rows = Vec::new();
-    for (index, link) in scenario.links.iter().enumerate() {
-        let Some(config) = &link.delay_process else { continue };
+    for (index, element) in scenario.elements.iter().enumerate() {
+        let Some(config) = element.delay_process() else { continue };
         let mut process = delay_process(config, scenario.run.seed, replication);
-        let constant = Time::from_seconds(link.delay_s);
+        let constant = Time::from_seconds(element.delay_s());
         let mut time = Time::ZERO;
         while time <= end {
             rows.push(DelayRow { link: index as u32, time, delay: constant + process.at(time) });
@@ -89,7 +89,7 @@ impl Observers {
     pub(crate) fn new(scenario: &Scenario, replication: u64, measurement: Measurement) -> Option<Box<Observers>> {
         let asked = &scenario.trace;
         let captured = asked.capture.as_ref().map_or(Vec::new(), |names| {
-            scenario.links.iter().map(|link| names.iter().any(|name| duplex(name) == duplex(&link.name))).collect()
+            scenario.elements.iter().map(|one| names.iter().any(|name| duplex(name) == duplex(one.name()))).collect()
         });
         let follows = asked.queue || asked.queue_distribution || asked.overview_interval_s.is_some();
         let traces = Traces {
@@ -107,7 +107,7 @@ impl Observers {
             capture: wanted(asked.capture.is_some()),
             atm: None,
         };
-        let atm = scenario.atm.as_ref().is_some_and(|atm| atm.network.trace != atm::TraceConfig::default());
+        let atm = scenario.atm.as_ref().is_some_and(|atm| atm.trace != atm::TraceConfig::default());
         let rows = asked.cwnd || asked.rtt || asked.sequence || asked.drops || asked.losses;
         let rows = rows || asked.recovery || asked.rounds || asked.delay || atm;
         (follows || rows || asked.capture.is_some()).then(|| {
@@ -115,7 +115,7 @@ impl Observers {
                 traces,
                 measurement,
                 steps: overview_steps(scenario),
-                followers: if follows { vec![QueueFollower::default(); scenario.links.len()] } else { Vec::new() },
+                followers: if follows { vec![QueueFollower::default(); scenario.elements.len()] } else { Vec::new() },
                 windows: vec![Thinner::default(); scenario.flow_count()],
                 acked: if asked.overview_interval_s.and(asked.overview_detail_s).is_some() {
                     vec![Thinner::default(); scenario.flow_count()]

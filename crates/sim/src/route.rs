@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use base::Time;
 
 use crate::flow::{DepartureSlot, SlotAllocator};
-use crate::scenario::{FlowConfig, LinkConfig, Scenario};
+use crate::scenario::{ElementConfig, FlowConfig, LinkConfig, Scenario};
 use feeders::{behind_own_delay, feeder_of, feeders, overtakes, Feeder, Feeders};
 
 /// One step of a packet's path.
@@ -36,7 +36,7 @@ pub(crate) enum Element {
     Receiver,
     /// The sender of the packet's flow; ACKs wait in the flow's own queue.
     Sender,
-    /// The sender of the packet's flow; ACKs wait in one queue for all such senders.
+    /// The sender of the packet's flow, with private links on both sides; ACKs wait in one queue for all such senders.
     SharedSender,
     /// The receiver of datagrams.
     Sink,
@@ -100,59 +100,51 @@ pub(crate) struct Routes {
 /// overtake.
 fn needs_events(link: &LinkConfig) -> bool {
     // In an infinitely fast link no packet waits.
-    link.rate_bps.is_some() && !link.queue.discipline().is_foreseen()
+    link.rate_bps.is_some() && !link.queue.is_foreseen()
 }
 
+/// Returns the kind of each element and its index in the table of that kind.
 fn link_kinds(scenario: &Scenario) -> Vec<LinkKind> {
     let (mut plain, mut queued, mut processes) = (0, 0, 0);
-    let mut channels = BTreeMap::new();
-    if let Some(config) = &scenario.atm {
-        channels.extend(config.links.iter().enumerate().map(|(end, &link)| (link, end as u32)));
-    }
-    let mut kind = |(index, link): (usize, &LinkConfig)| {
-        if let Some(&end) = channels.get(&index) {
-            return LinkKind::Channel(end);
-        }
-        if link.private {
-            return LinkKind::Private;
-        }
-        if link.processing.is_some() {
-            processes += 1;
-            return LinkKind::Process(processes - 1);
-        }
-        let (kind, counter): (fn(u32) -> LinkKind, _) =
-            if needs_events(link) { (LinkKind::Queue, &mut queued) } else { (LinkKind::Link, &mut plain) };
+    let count = |counter: &mut u32| {
         *counter += 1;
-        kind(*counter - 1)
+        *counter - 1
     };
-    scenario.links.iter().enumerate().map(&mut kind).collect()
+    let kind = |element: &ElementConfig| match element {
+        ElementConfig::Link(link) if needs_events(link) => LinkKind::Queue(count(&mut queued)),
+        ElementConfig::Link(_) => LinkKind::Link(count(&mut plain)),
+        ElementConfig::PrivateLink(_) => LinkKind::Private,
+        ElementConfig::Channel(channel) => LinkKind::Channel(channel.end as u32),
+        ElementConfig::Host(_) => LinkKind::Process(count(&mut processes)),
+    };
+    scenario.elements.iter().map(kind).collect()
 }
 
-/// Returns the pipe behind each link, if its delay changes.
-fn pipes(links: &[LinkConfig]) -> Vec<Option<Element>> {
+/// Returns the pipe behind each element, if its delay changes.
+fn pipes(elements: &[ElementConfig]) -> Vec<Option<Element>> {
     let mut next = 0;
-    let mut pipe = |link: &LinkConfig| {
-        link.delay_process.as_ref()?;
+    let pipe = |element: &ElementConfig| {
+        element.delay_process()?;
         next += 1;
-        Some(if overtakes(link) { Element::Overtaking(next - 1) } else { Element::Pipe(next - 1) })
+        Some(if overtakes(element) { Element::Overtaking(next - 1) } else { Element::Pipe(next - 1) })
     };
-    links.iter().map(&mut pipe).collect()
+    elements.iter().map(pipe).collect()
 }
 
-/// Returns the process that loses packets before each link, if there is one.
-fn losses(links: &[LinkConfig]) -> Vec<Option<Element>> {
+/// Returns the process that loses packets before each element, if there is one.
+fn losses(elements: &[ElementConfig]) -> Vec<Option<Element>> {
     let mut next = 0;
-    let mut loss = |link: &LinkConfig| {
-        link.loss.as_ref()?;
+    let loss = |element: &ElementConfig| {
+        element.loss()?;
         next += 1;
         Some(Element::Loss(next - 1))
     };
-    links.iter().map(&mut loss).collect()
+    elements.iter().map(loss).collect()
 }
 
 /// Splits a path into its links and the process of the host at its end, if there is one.
-fn split_process<'a>(path: &'a [usize], links: &[LinkConfig]) -> (&'a [usize], &'a [usize]) {
-    let ends_in_process = path.last().is_some_and(|&last| links[last].processing.is_some());
+fn split_process<'a>(path: &'a [usize], elements: &[ElementConfig]) -> (&'a [usize], &'a [usize]) {
+    let ends_in_process = path.last().is_some_and(|&last| elements[last].is_host());
     path.split_at(path.len() - usize::from(ends_in_process))
 }
 
@@ -160,13 +152,13 @@ fn split_process<'a>(path: &'a [usize], links: &[LinkConfig]) -> (&'a [usize], &
 pub(crate) fn routes(scenario: &Scenario) -> Routes {
     let mut builder = RouteBuilder {
         link_kinds: link_kinds(scenario),
-        pipes: pipes(&scenario.links),
-        losses: losses(&scenario.links),
+        pipes: pipes(&scenario.elements),
+        losses: losses(&scenario.elements),
         feeders: feeders(scenario),
         merges: BTreeMap::new(),
         shared_merges: BTreeMap::new(),
         hops: Vec::new(),
-        links: &scenario.links,
+        elements: &scenario.elements,
         private_groups: BTreeMap::new(),
         allocator: SlotAllocator::default(),
         departure_slots: 0,
@@ -209,7 +201,7 @@ struct RouteBuilder<'a> {
     /// Merge points by the link in front of which they are.
     shared_merges: BTreeMap<usize, u32>,
     hops: Vec<Hop>,
-    links: &'a [LinkConfig],
+    elements: &'a [ElementConfig],
     private_groups: BTreeMap<PrivateGroup, u32>,
     /// Slots of the flow that is added now.
     allocator: SlotAllocator,
@@ -234,20 +226,24 @@ impl RouteBuilder<'_> {
         self.allocator = SlotAllocator::default();
         let direction =
             FlowDirection { flow: index, entry, bytes: flow.packet_bytes, level: flow.priority, is_ack: false };
-        let (links, process) = split_process(&flow.path, self.links);
+        let (links, process) = split_process(&flow.path, self.elements);
         let feeder = self.add_path(links, None, Time::from_seconds(flow.forward_delay_s), direction);
         if let &[host] = process {
-            self.add_path(process, behind_own_delay(feeder, flow, index, host, self.links), Time::ZERO, direction);
+            self.add_path(process, behind_own_delay(feeder, flow, index, host, self.elements), Time::ZERO, direction);
         }
-        if !flow.is_tcp() {
+        let Some(connection) = flow.connection() else {
             self.push(Element::Sink, Time::ZERO);
             return (data, data);
-        }
-        self.push(Element::Receiver, Time::from_seconds(flow.return_delay_s));
+        };
+        self.push(Element::Receiver, Time::from_seconds(connection.return_delay_s));
         let acks = self.hops.len() as u32;
-        let direction = FlowDirection { bytes: flow.ack_bytes, level: flow.ack_priority, is_ack: true, ..direction };
-        self.add_path(&flow.return_path, Some(Feeder::Receiver(index)), Time::ZERO, direction);
-        let shared = flow.return_path.last().is_some_and(|&last| self.link_kinds[last] == LinkKind::Private);
+        let (bytes, level) = (connection.ack_bytes, connection.ack_priority);
+        let direction = FlowDirection { bytes, level, is_ack: true, ..direction };
+        let back = &connection.return_path;
+        self.add_path(back, Some(Feeder::Receiver(index)), Time::ZERO, direction);
+        let is_private = |link: Option<&usize>| link.is_some_and(|&link| self.link_kinds[link] == LinkKind::Private);
+        // A sender may handle ACKs ahead of the clock if its data wait for the clock behind a private link.
+        let shared = is_private(back.last()) && is_private(flow.path.first());
         self.push(if shared { Element::SharedSender } else { Element::Sender }, Time::ZERO);
         (data, acks)
     }
@@ -271,7 +267,7 @@ impl RouteBuilder<'_> {
             let pipe = self.pipes[link];
             // A pipe and a channel include the propagation delay.
             let own = pipe.is_none() && !matches!(self.link_kinds[link], LinkKind::Channel(_));
-            let delay = if own { Time::from_seconds(self.links[link].delay_s) } else { Time::ZERO };
+            let delay = if own { Time::from_seconds(self.elements[link].delay_s()) } else { Time::ZERO };
             let after = if pipe.is_none() { delay + more } else { Time::ZERO };
             match self.link_kinds[link] {
                 LinkKind::Link(index) => self.push(Element::Link(index), after),
@@ -294,7 +290,7 @@ impl RouteBuilder<'_> {
             if let Some(pipe) = pipe {
                 self.push(pipe, more);
             }
-            feeder = feeder_of(&self.links[link], link, direction.flow);
+            feeder = feeder_of(&self.elements[link], link, direction.flow);
         }
         feeder
     }

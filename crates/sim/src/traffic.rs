@@ -5,7 +5,7 @@ mod datagrams;
 mod laws;
 mod transfers;
 
-pub use config::{SizeLaw, TimeLaw, TrafficConfig};
+pub use config::{SizeLaw, TimeLaw};
 pub(crate) use datagrams::{gap, Datagrams};
 pub(crate) use laws::Sizes;
 pub(crate) use transfers::Transfers;

@@ -4,9 +4,9 @@ mod common;
 
 use atm::{AbrParameters, AllocationConfig, AtmConfig, ChannelConfig, EndConfig, IpService, PortConfig};
 use base::Time;
-use common::{flow, link, ns2, process, run, scenario};
+use common::{flow, host, link, ns2, run, scenario, tcp_of};
 use proptest::prelude::*;
-use sim::scenario::{ChannelsConfig, FlowConfig};
+use sim::scenario::{ElementConfig, FlowConfig};
 use sim::{Outcome, Scenario};
 use tcp::{Recovery, SenderConfig};
 
@@ -24,10 +24,19 @@ fn channel(forward: Vec<usize>, backward: Vec<usize>, ip_service: IpService) -> 
     ChannelConfig { name: "channel".to_owned(), forward, backward, near: end, far: end }
 }
 
+/// The direction from an end of a channel.
+fn way(end: usize) -> ElementConfig {
+    ElementConfig::Channel(sim::scenario::ChannelConfig {
+        name: format!("way {end}"),
+        end,
+        rate_bps: LINE_RATE,
+        delay_s: 0.0,
+    })
+}
+
 /// Flows in both directions over each channel, `windows` \[segments\] from the near end and from the far one.
 fn two_way(network: AtmConfig, windows: [&[f64]; 2], duration_s: f64, warmup_s: f64) -> Scenario {
     let ends = 2 * network.channels.len();
-    let links = (0..ends).map(|end| link(&format!("way {end}"), LINE_RATE, None)).collect();
     let mut flows = Vec::new();
     for end in 0..ends {
         for (number, &window) in windows[end % 2].iter().enumerate() {
@@ -36,9 +45,9 @@ fn two_way(network: AtmConfig, windows: [&[f64]; 2], duration_s: f64, warmup_s: 
             flows.push(FlowConfig { packet_bytes: 9220, ..flow(&name, &[end], &[end ^ 1], sender) });
         }
     }
-    let mut scenario = scenario("two-way over ATM", duration_s, links, flows);
+    let mut scenario = scenario("two-way over ATM", duration_s, (0..ends).map(way), flows);
     scenario.run.warmup_s = warmup_s;
-    scenario.atm = Some(ChannelsConfig { network, links: (0..ends).collect() });
+    scenario.atm = Some(network);
     assert_eq!(sim::check(&scenario), Vec::<String>::new());
     scenario
 }
@@ -50,8 +59,8 @@ fn simple(rates: [f64; 2], windows: [f64; 2]) -> Scenario {
         ..AtmConfig::default()
     };
     let mut scenario = two_way(network, [&windows[..1], &windows[1..]], 4.0, 1.0);
-    if let Some(atm) = &mut scenario.atm {
-        (atm.network.trace.acr, atm.network.trace.ip_queue) = (true, true);
+    if let Some(network) = &mut scenario.atm {
+        (network.trace.acr, network.trace.ip_queue) = (true, true);
     }
     scenario
 }
@@ -125,11 +134,11 @@ fn processing_at_the_hosts_is_but_a_longer_delay() {
 
 /// Lets the flows of even and of odd numbers send from a host each to the other.
 fn between_hosts(scenario: &mut Scenario, time_s: f64) {
-    let first = scenario.links.len();
-    scenario.links.extend(["left", "right"].map(|name| process(name, time_s, time_s)));
+    let first = scenario.elements.len();
+    scenario.elements.extend(["left", "right"].map(|name| ElementConfig::Host(host(name, time_s, time_s))));
     for (index, flow) in scenario.flows.iter_mut().enumerate() {
         flow.path.push(first + 1 - index % 2);
-        flow.return_path.push(first + index % 2);
+        tcp_of(flow).return_path.push(first + index % 2);
     }
 }
 
@@ -211,8 +220,7 @@ fn lossy() -> Scenario {
     };
     network.ports.iter_mut().for_each(|port| port.allocation = AllocationConfig::None {});
     network.ports[1].buffer_cells = Some(1000);
-    let plain = [link("there", 100e6, None), link("back", 100e6, None)];
-    let ways = [link("way 0", 20e6, None), link("way 1", 20e6, None)];
+    let plain = ["there", "back"].map(|name| ElementConfig::Link(link(name, 100e6, None)));
     let sender = SenderConfig { max_window: Some(40.0), ..ns2(Recovery::Newreno) };
     let data = FlowConfig {
         packet_bytes: 1500,
@@ -220,9 +228,9 @@ fn lossy() -> Scenario {
         ..flow("there", &[0, 2], &[3, 1], SenderConfig { max_window: Some(400.0), ..sender })
     };
     let back = FlowConfig { packet_bytes: 9220, ..flow("back", &[3], &[2], sender) };
-    let mut scenario = scenario("lossy", 5.0, plain.into_iter().chain(ways).collect(), vec![data, back]);
+    let mut scenario = scenario("lossy", 5.0, plain.into_iter().chain((0..2).map(way)), vec![data, back]);
     scenario.run.warmup_s = 1.0;
-    scenario.atm = Some(ChannelsConfig { network, links: vec![2, 3] });
+    scenario.atm = Some(network);
     assert_eq!(sim::check(&scenario), Vec::<String>::new());
     scenario
 }
@@ -267,22 +275,50 @@ fn observers_change_nothing_over_channels() {
 #[test]
 fn faults_of_the_network_name_their_place() {
     let mut scenario = simple([LINE_RATE; 2], [28.0; 2]);
-    if let Some(config) = &mut scenario.atm {
-        config.network.ports[1].rate_bps = f64::NAN;
-        config.network.channels[0].near.abr.icr_bps = 1e9;
-        config.network.channels[0].far.abr.nrm = 1;
-        config.network.channels[0].backward = vec![7];
-        config.links = vec![0, 5];
+    if let Some(network) = &mut scenario.atm {
+        network.ports[1].rate_bps = f64::NAN;
+        network.channels[0].near.abr.icr_bps = 1e9;
+        network.channels[0].far.abr.nrm = 1;
+        network.channels[0].backward = vec![7];
     }
     assert_eq!(
         sim::check(&scenario),
         [
-            "atm.network.ports[1].rate_bps: out of range; given NaN; allowed 1 to 1000000000000",
-            "atm.network.channels[0].backward: no such port; given 7; allowed 0 to 1",
-            "atm.network.channels[0].near.abr.icr_bps: out of range; given 1000000000; allowed 1 to 155520000",
-            "atm.network.channels[0].far.abr.nrm: out of range; given 1; allowed 2 to 256",
-            "atm.links[1]: no such link; given 5; allowed 0 to 1",
+            "atm.ports[1].rate_bps: out of range; given NaN; allowed 1 to 1000000000000",
+            "atm.channels[0].backward: no such port; given 7; allowed 0 to 1",
+            "atm.channels[0].near.abr.icr_bps: out of range; given 1000000000; allowed 1 to 155520000",
+            "atm.channels[0].far.abr.nrm: out of range; given 1; allowed 2 to 256",
         ]
+    );
+}
+
+/// Returns the faults of a scenario with one channel whose directions have the given ends.
+fn faults_of_ends(ends: &[usize]) -> Vec<String> {
+    let mut scenario = simple([LINE_RATE; 2], [28.0; 2]);
+    scenario.elements = ends.iter().map(|&end| way(end)).collect();
+    sim::check(&scenario)
+}
+
+#[test]
+fn each_end_of_a_channel_has_one_element() {
+    assert_eq!(faults_of_ends(&[1, 0]), Vec::<String>::new());
+    assert_eq!(
+        faults_of_ends(&[0, 2]),
+        [
+            "elements[1].end: no such end of a channel; given 2; allowed less than 2",
+            "atm.channels[0]: no element for an end; given end 1; allowed one each",
+        ]
+    );
+    assert_eq!(faults_of_ends(&[1, 1, 0]), ["elements[1].end: an end that another element has; given 1; allowed once"]);
+}
+
+#[test]
+fn a_channel_needs_a_network() {
+    let mut scenario = simple([LINE_RATE; 2], [28.0; 2]);
+    scenario.atm = None;
+    assert_eq!(
+        sim::check(&scenario),
+        [0, 1].map(|end| format!("elements[{end}].end: no such end of a channel; given {end}; allowed less than 0"))
     );
 }
 
@@ -320,18 +356,18 @@ prop_compose! {
         network.cross = cross.into_iter().map(|rate_bps| atm::CrossConfig {
             name: "cross".to_owned(), path: vec![1], rate_bps, start_s: 0.05, stop_s: Some(0.2),
         }).collect();
-        let names = ["there", "back", "way 0", "way 1", "way 2", "way 3"];
-        let links = names.iter().map(|name| link(name, 50e6, None)).collect();
+        let plain = ["there", "back"].map(|name| ElementConfig::Link(link(name, 50e6, None)));
+        let elements = plain.into_iter().chain((0..4).map(way));
         let ways: [(&[usize], &[usize]); 4] = [(&[0, 2], &[3, 1]), (&[3, 1], &[2]), (&[4], &[5]), (&[5, 2], &[3, 4])];
         let flows = ways.iter().zip(&windows).enumerate().map(|(index, ((path, back), &window))| {
             let sender = SenderConfig { max_window: Some(window), ..ns2(Recovery::Newreno) };
             let mut flow = flow(&format!("flow {index}"), path, back, sender);
-            (flow.packet_bytes, flow.receiver.ack_every) = (bytes, ack_every);
+            (flow.packet_bytes, tcp_of(&mut flow).receiver.ack_every) = (bytes, ack_every);
             flow
         }).collect();
-        let mut scenario = scenario("random", 0.4, links, flows);
+        let mut scenario = scenario("random", 0.4, elements, flows);
         scenario.run.warmup_s = 0.1;
-        scenario.atm = Some(ChannelsConfig { network, links: vec![2, 3, 4, 5] });
+        scenario.atm = Some(network);
         processing.into_iter().for_each(|time_s| between_hosts(&mut scenario, time_s));
         scenario
     }
@@ -350,7 +386,7 @@ proptest! {
             prop_assert!(link.busy <= Time::from_seconds(0.3));
         }
         for (index, flow) in outcome.flows.iter().enumerate() {
-            let window = scenario.flows[index].sender.max_window.unwrap_or(0.0);
+            let window = scenario.flows[index].connection().and_then(|tcp| tcp.sender.max_window).unwrap_or(0.0);
             let gone = total(flow.received) + total(flow.dropped);
             prop_assert!(gone <= total(flow.sent) && total(flow.delivered) <= total(flow.received));
             prop_assert!(total(flow.delivered) as f64 <= total(flow.acked) as f64 + window + 1.0);

@@ -3,20 +3,21 @@
 mod common;
 
 use base::Time;
-use common::{all_traces, flow, link, rfc, run, scenario};
-use sim::scenario::{DelayLawConfig, DelayProcessConfig, DelayStateConfig, FlowConfig, OrderConfig, TraceConfig};
+use common::{all_traces, flow, link, link_of, rfc, run, scenario, tcp_of, transfer_of};
+use net::{DelayLaw, DelayState};
+use sim::scenario::{DelayProcessConfig, FlowConfig, OrderConfig, TraceConfig};
 use sim::{Outcome, Scenario, SequenceKind};
 use tcp::{Recovery, RtoConfig, SenderConfig};
 
 /// Packets a second: 1000 bytes at 1 Mbit/s.
 const MU: f64 = 125.0;
 
-fn process(order: OrderConfig, law: DelayLawConfig) -> Option<DelayProcessConfig> {
+fn process(order: OrderConfig, law: DelayLaw) -> Option<DelayProcessConfig> {
     Some(DelayProcessConfig { stream: "link".to_owned(), order, law })
 }
 
-fn steps(steps_s: &[(f64, f64)]) -> DelayLawConfig {
-    DelayLawConfig::Steps { steps_s: steps_s.to_vec() }
+fn steps(steps_s: &[(f64, f64)]) -> DelayLaw {
+    DelayLaw::Steps { steps_s: steps_s.to_vec() }
 }
 
 /// [abrupt-delay]: a link of 1 Mbit/s that has all of the round trip's delay, and a return path without delay. Reno
@@ -29,7 +30,7 @@ fn abrupt(duration_s: f64, window: f64, recovery: Recovery, delay: Option<DelayP
     let mut back = link("back", 1e6, None);
     back.rate_bps = None;
     let flow = FlowConfig { packet_bytes: 1000, ..flow("flow", &[0], &[1], sender) };
-    let mut scenario = scenario("abrupt", duration_s, vec![there, back], vec![flow]);
+    let mut scenario = scenario("abrupt", duration_s, [there, back], vec![flow]);
     scenario.trace = all_traces();
     scenario
 }
@@ -78,7 +79,7 @@ fn without_reordering_there_is_no_duplicate_ack() {
     for (order, in_order) in [(OrderConfig::Overtake, false), (OrderConfig::Keep, true)] {
         let mut scenario = abrupt(10.0, 20.0, Recovery::Reno, process(order, drop.clone()));
         // Longer than any round trip: what is sent again after a timeout makes duplicate ACKs too.
-        scenario.flows[0].sender.rto.min_s = 1.0;
+        tcp_of(&mut scenario.flows[0]).sender.rto.min_s = 1.0;
         let outcome = run(&scenario);
         assert_eq!(outcome.flows[0].duplicate_acks == [0, 0], in_order, "{order:?}");
     }
@@ -90,9 +91,10 @@ fn each_packet_takes_the_delay_in_force_as_its_last_bit_leaves() {
     let changes = [(0.0, 0.05), (0.1, 0.3), (0.2, 0.02), (0.31, 0.4), (0.5, 0.01)];
     for order in [OrderConfig::Overtake, OrderConfig::Keep] {
         let mut scenario = abrupt(5.0, 100.0, Recovery::OldTahoe, process(order, steps(&changes)));
-        let flow = &mut scenario.flows[0];
-        (flow.sender.initial_window, flow.size_packets, flow.sender.rto.initial_s) = (100.0, Some(100), 3.0);
-        (scenario.links[0].delay_s, flow.forward_delay_s, flow.return_delay_s) = (0.25, 0.5, 0.125);
+        (link_of(&mut scenario, 0).delay_s, scenario.flows[0].forward_delay_s) = (0.25, 0.5);
+        *transfer_of(&mut scenario.flows[0]) = Some(100);
+        let tcp = tcp_of(&mut scenario.flows[0]);
+        (tcp.return_delay_s, tcp.sender.initial_window, tcp.sender.rto.initial_s) = (0.125, 100.0, 3.0);
         let outcome = run(&scenario);
         let mut arrivals: Vec<(Time, u64)> = Vec::new();
         let mut last = 0.0_f64;
@@ -125,7 +127,7 @@ fn each_packet_takes_the_delay_in_force_as_its_last_bit_leaves() {
 fn acks_overtake_one_another_on_the_last_way_to_the_sender() {
     let mut scenario = abrupt(10.0, 20.0, Recovery::Reno, None);
     let changes = steps(&[(0.0, 0.2), (5.0, 0.05), (5.5, 0.2)]);
-    scenario.links[1].delay_process = process(OrderConfig::Overtake, changes);
+    link_of(&mut scenario, 1).delay_process = process(OrderConfig::Overtake, changes);
     let outcome = run(&scenario);
     let rows = outcome.traces.sequence.as_deref().unwrap().iter().filter(|row| row.kind == SequenceKind::Acked);
     let acks: Vec<_> = rows.map(|row| (row.time, row.sequence)).collect();
@@ -139,13 +141,13 @@ fn acks_overtake_one_another_on_the_last_way_to_the_sender() {
 /// The mean round trip is that of the states by the time spent in them, for a sender that sends evenly in time.
 #[test]
 fn an_alternating_delay_is_seen_in_the_round_trips_by_the_time_in_each_state() {
-    let state = |delay_s, least_stay_s, mean_extra_s| DelayStateConfig { delay_s, least_stay_s, mean_extra_s };
+    let state = |delay_s, least_stay_s, mean_extra_s| DelayState { delay_s, least_stay_s, mean_extra_s };
     let states = vec![state(0.092, 0.1, 0.2), state(0.292, 0.3, 0.6)];
-    let law = DelayLawConfig::Alternating { states, start: 0, transitions: None };
+    let law = DelayLaw::Alternating { states, start: 0, transitions: None };
     // A full link: 100 packets in a pipe of at most 37.5 leave one each service time, whatever the delay.
     let mut scenario = abrupt(20_000.0, 100.0, Recovery::OldTahoe, process(OrderConfig::Keep, law));
     scenario.trace = TraceConfig { delay: true, ..TraceConfig::default() };
-    scenario.links[0].delay_s = 0.004;
+    link_of(&mut scenario, 0).delay_s = 0.004;
     scenario.run.warmup_s = 10.0;
     let outcome = run(&scenario);
     // Kept in order: never idle for long, so the throughput is the link's.
@@ -161,13 +163,13 @@ fn an_alternating_delay_is_seen_in_the_round_trips_by_the_time_in_each_state() {
 
 #[test]
 fn a_delay_is_the_same_whatever_else_the_scenario_has() {
-    let law = DelayLawConfig::Handover { low_s: 0.02, high_s: 0.1, period_s: 1.5 };
+    let law = DelayLaw::Handover { low_s: 0.02, high_s: 0.1, period_s: 1.5 };
     let alone = abrupt(100.0, 20.0, Recovery::Reno, process(OrderConfig::Overtake, law.clone()));
     let mut with_others = alone.clone();
     let alike = process(OrderConfig::Keep, law);
-    with_others.links[1].delay_process =
+    link_of(&mut with_others, 1).delay_process =
         alike.map(|process| DelayProcessConfig { stream: "back".to_owned(), ..process });
-    with_others.flows[0].size_packets = Some(100);
+    *transfer_of(&mut with_others.flows[0]) = Some(100);
     let rows = |scenario: &Scenario| run(scenario).traces.delay.unwrap();
     let (alone, with_others) = (rows(&alone), rows(&with_others));
     assert_eq!(alone.len(), 67);

@@ -1,33 +1,46 @@
-//! The ranges of the contract are those that the checks apply.
+//! The JSON form of the resolved scenario: the ranges of the contract are those that the checks apply, and each kind of
+//! a table has its own fields alone.
 
 mod common;
 
-use common::{flow, link, ns2, scenario};
+use std::collections::BTreeMap;
+use std::fs;
+use std::mem::discriminant;
+use std::path::Path;
+
+use atm::{AbrParameters, AllocationConfig, AtmConfig, ChannelConfig, EndConfig, IpService, PortConfig};
+use common::{flow, link, ns2, scenario, tcp_of, transfer_of};
+use net::{disciplines, Discipline};
 use serde_json::{json, Value};
-use sim::{check, Limit, Scenario, LIMITS};
+use sim::scenario::ElementConfig;
+use sim::{all_limits, check, Scenario};
 use tcp::Recovery;
 
 /// Ranges of quantities that no single value of the JSON form has.
-const DERIVED: [&str; 2] = ["links[].delay_process.law.transitions[]", "flows[].traffic.classes"];
+const DERIVED: [&str; 2] = ["elements[].delay_process.law.transitions[]", "flows[].traffic.classes"];
 /// Ranges that the other fields of the examples narrow.
 const NARROWED: [&str; 9] = [
     "run.warmup_s",
-    "links[].queue.min_threshold_packets",
-    "links[].delay_process.law.low_s",
-    "links[].delay_process.law.period_s",
-    "links[].loss.law.mean_interval_s",
+    "elements[].queue.aqm.min_threshold_packets",
+    "elements[].delay_process.law.low_s",
+    "elements[].delay_process.law.period_s",
+    "elements[].loss.law.mean_interval_s",
     "flows[].priority",
-    "flows[].ack_priority",
-    "flows[].sender.rto.granularity_s",
+    "flows[].traffic.connection.ack_priority",
+    "flows[].traffic.connection.sender.rto.granularity_s",
     "flows[].traffic.size.min_packets",
 ];
+/// Fields that distinguish the kinds of a table.
+const TAGS: [&str; 4] = ["kind", "law", "model", "algorithm"];
 
-/// Returns a scenario with a value in every field that has a range and belongs to all links and flows.
+/// Returns a scenario with a value in every field that has a range and belongs to all links and TCP flows. The first
+/// element is on the return path, where a host may be alone.
 fn plain() -> Value {
-    let mut flow = flow("flow", &[0], &[1], ns2(Recovery::Reno));
-    flow.size_packets = Some(100);
-    (flow.sender.initial_ssthresh, flow.sender.max_window) = (Some(20.0), Some(40.0));
-    let links = vec![link("link", 1e6, Some(10)), link("back", 1e6, None)];
+    let mut flow = flow("flow", &[1], &[0], ns2(Recovery::Reno));
+    *transfer_of(&mut flow) = Some(100);
+    let sender = &mut tcp_of(&mut flow).sender;
+    (sender.initial_ssthresh, sender.max_window) = (Some(20.0), Some(40.0));
+    let links = [link("link", 1e6, Some(10)), link("back", 1e6, None)];
     let mut scenario = scenario("ranges", 10.0, links, vec![flow]);
     (scenario.trace.overview_interval_s, scenario.trace.overview_detail_s) = (Some(0.5), Some(0.2));
     serde_json::to_value(scenario).expect("JSON")
@@ -40,53 +53,105 @@ fn with(pointer: &str, value: Value) -> Value {
     scenario
 }
 
-/// Returns a scenario with web sources of a size law.
-fn web(size: Value) -> Value {
-    let off = json!({ "law": "fixed", "mean_s": 1.0 });
-    let mut scenario = with("/flows/0/traffic", json!({ "kind": "web", "size": size, "off": off, "classes": [] }));
-    scenario["flows"][0]["size_packets"] = Value::Null;
-    scenario
+/// Returns scenarios that together have all kinds of elements.
+fn examples_of_elements() -> Vec<Value> {
+    let private = json!({
+        "kind": "private-link", "name": "private", "rate_bps": 1e6, "delay_s": 0.1, "buffer": { "packets": 10 },
+        "counting": "waiting"
+    });
+    let host = json!({ "kind": "host", "name": "host", "data_s": 0.1, "ack_s": 0.1 });
+    let red = json!({
+        "kind": "red", "min_threshold_packets": 5.0, "max_threshold_packets": 15.0, "weight": 0.002,
+        "max_probability": 0.1, "gentle": true, "mean_packet_bytes": 512
+    });
+    let examples = vec![
+        plain(),
+        with("/elements/0/queue/scheduler", json!({ "kind": "priority", "levels": 2 })),
+        with("/elements/0/queue/aqm", red),
+        with("/elements/0/buffer", json!({ "bytes": 15000 })),
+        with("/elements/0", private),
+        with("/elements/0", host),
+    ];
+    [examples, examples_of_delays(), examples_of_losses(), examples_of_channels()].concat()
 }
 
-/// Returns scenarios that together have all fields of links with a range.
-fn examples_of_links() -> Vec<Value> {
-    let law = |law: Value| json!({ "stream": "s", "order": "keep", "law": law });
-    let loss = |law: Value| json!({ "applies_to": "all", "law": law });
-    let red = json!({
-        "discipline": "red", "min_threshold_packets": 5.0, "max_threshold_packets": 15.0, "weight": 0.002,
-        "max_probability": 0.1, "gentle": true, "victim": "arriving", "mean_packet_bytes": 512
-    });
-    let bursts = json!({
-        "model": "gilbert-elliott", "to_bad": 0.1, "to_good": 0.1, "loss_in_good": 0.0, "loss_in_bad": 1.0
-    });
-    let alternating = json!({
-        "kind": "alternating", "start": 0, "transitions": null,
-        "states": [{ "delay_s": 0.1, "least_stay_s": 1.0, "mean_extra_s": 1.0 }]
-    });
-    let handover = json!({ "kind": "handover", "low_s": 0.1, "high_s": 0.2, "period_s": 15.0 });
+fn examples_of_delays() -> Vec<Value> {
+    let example =
+        |law: Value| with("/elements/0/delay_process", json!({ "stream": "stream", "order": "keep", "law": law }));
     vec![
-        plain(),
-        with("/links/0/queue", red),
-        with("/links/0/queue", json!({ "discipline": "priority", "levels": 2, "victim": "arriving" })),
-        with("/links/0/buffer", json!({ "bytes": 15000 })),
-        with("/links/0/processing", json!({ "data_s": 0.1, "ack_s": 0.1 })),
-        with("/links/0/delay_process", law(alternating)),
-        with("/links/0/delay_process", law(handover)),
-        with("/links/0/loss", loss(json!({ "model": "bernoulli", "probability": 0.1 }))),
-        with("/links/0/loss", loss(json!({ "model": "poisson", "mean_interval_s": 1.0, "void_after_s": 1.0 }))),
-        with("/links/0/loss", loss(bursts)),
-        with("/links/0/loss", loss(json!({ "model": "packets", "numbers": [5] }))),
-        with("/links/0/loss", loss(json!({ "model": "times", "times_s": [5.0] }))),
+        example(json!({ "kind": "steps", "steps_s": [[0.0, 0.1], [1.0, 0.2]] })),
+        example(json!({
+            "kind": "alternating", "start": 0, "transitions": [[1.0]],
+            "states": [{ "delay_s": 0.1, "least_stay_s": 1.0, "mean_extra_s": 1.0 }]
+        })),
+        example(json!({ "kind": "handover", "low_s": 0.1, "high_s": 0.2, "period_s": 15.0 })),
     ]
 }
 
-/// Returns scenarios that together have all fields of traffic with a range.
-fn examples_of_traffic() -> Vec<Value> {
-    let time = json!({ "law": "exponential", "mean_s": 1.0 });
+fn examples_of_losses() -> Vec<Value> {
+    let example = |law: Value| with("/elements/0/loss", json!({ "applies_to": "all", "law": law }));
     vec![
-        with("/flows/0/traffic", json!({ "kind": "on-off", "rate_bps": 1e5, "on": time, "off": time })),
+        example(json!({ "model": "bernoulli", "probability": 0.1 })),
+        example(json!({ "model": "poisson", "mean_interval_s": 1.0, "void_after_s": 1.0 })),
+        example(json!({
+            "model": "gilbert-elliott", "to_bad": 0.1, "to_good": 0.1, "loss_in_good": 0.0, "loss_in_bad": 1.0
+        })),
+        example(json!({ "model": "packets", "numbers": [5] })),
+        example(json!({ "model": "times", "times_s": [5.0] })),
+    ]
+}
+
+fn examples_of_channels() -> Vec<Value> {
+    let ends = [0, 1].map(
+        |end| json!({ "kind": "channel", "name": format!("way {end}"), "end": end, "rate_bps": 1e6, "delay_s": 0.1 }),
+    );
+    let near = EndConfig { abr: AbrParameters::standard(1e6), ip_service: IpService::ChannelRate };
+    let channel = ChannelConfig { name: "channel".to_owned(), forward: vec![0], backward: vec![1], near, far: near };
+    let port = |allocation| PortConfig {
+        name: "port".to_owned(),
+        rate_bps: 1e6,
+        delay_s: 0.1,
+        buffer_cells: Some(100),
+        efci_cells: Some(50),
+        allocation,
+    };
+    let allocations = [
+        AllocationConfig::None {},
+        AllocationConfig::TwoPass { utilization: 1.0 },
+        AllocationConfig::ByCcr { utilization: 1.0 },
+        AllocationConfig::Erica { utilization: 1.0, interval_s: 0.01 },
+    ];
+    let example = |allocation| {
+        let (ports, channels) = (vec![port(allocation); 2], vec![channel.clone()]);
+        let mut scenario = with("/elements", json!(ends));
+        scenario["atm"] = json!(AtmConfig { ports, channels, ..AtmConfig::default() });
+        scenario
+    };
+    allocations.map(example).to_vec()
+}
+
+/// Returns scenarios that together have all kinds of traffic.
+fn examples_of_traffic() -> Vec<Value> {
+    let example = |traffic: Value| with("/flows/0/traffic", traffic);
+    let connection = plain()["flows"][0]["traffic"]["connection"].clone();
+    let fixed = json!({ "law": "fixed", "mean_s": 1.0 });
+    let web = |size: Value| {
+        let (off, classes) = (&fixed, [2, 10]);
+        example(json!({ "kind": "web", "size": size, "off": off, "classes": classes, "connection": connection }))
+    };
+    let random = json!({ "law": "exponential", "mean_s": 1.0 });
+    vec![
+        example(json!({ "kind": "constant", "rate_bps": 1e5 })),
+        example(json!({ "kind": "poisson", "rate_bps": 1e5 })),
+        example(json!({ "kind": "on-off", "rate_bps": 1e5, "on": fixed, "off": random })),
+        example(json!({ "kind": "poisson-on-off", "rate_bps": 1e5, "on": random, "off": fixed })),
         web(json!({ "law": "fixed", "packets": 5 })),
+        web(json!({ "law": "empirical", "packets": [5, 6] })),
         web(json!({ "law": "pareto", "mean_packets": 12.0, "shape": 1.5 })),
+        web(json!({ "law": "exponential", "mean_packets": 12.0, "min_packets": 3.0 })),
+        web(json!({
+            "law": "exponential-pareto", "mean_packets": 12.0, "min_packets": 3.0, "tail_fraction": 0.1, "shape": 1.5
+        })),
         web(json!({
             "law": "exponential-exponential", "mean_packets": 12.0, "min_packets": 3.0, "tail_fraction": 0.1,
             "tail_packets": 50.0
@@ -94,63 +159,147 @@ fn examples_of_traffic() -> Vec<Value> {
     ]
 }
 
-/// Returns the path of the first field that a range is of, as the faults name it.
-fn place(limit: &Limit) -> String {
-    limit.field.replace("[]", "[0]")
+fn examples() -> Vec<Value> {
+    [examples_of_elements(), examples_of_traffic()].concat()
 }
 
-fn pointer(limit: &Limit) -> String {
-    format!("/{}", limit.field.replace("[]", "/0").replace('.', "/"))
+/// Returns where the first value of a field is.
+fn pointer(field: &str) -> String {
+    format!("/{}", field.replace("[]", "/0").replace('.', "/"))
+}
+
+fn parse(scenario: &Value) -> Result<Scenario, serde_json::Error> {
+    serde_json::from_value(scenario.clone())
 }
 
 /// Returns whether the scenario is refused because a value is out of its range, or not even a number of its kind.
-fn is_refused(scenario: &Value, limit: &Limit) -> bool {
-    let fault = format!("{}: out of range", place(limit));
-    match serde_json::from_value::<Scenario>(scenario.clone()) {
-        Err(_) => true,
-        Ok(scenario) => check(&scenario).iter().any(|line| line.starts_with(&fault)),
+fn is_refused(scenario: &Value, field: &str) -> bool {
+    // The path of the field as faults name it.
+    let fault = format!("{}: out of range", field.replace("[]", "[0]"));
+    parse(scenario).map_or(true, |scenario| check(&scenario).iter().any(|line| line.starts_with(&fault)))
+}
+
+#[test]
+fn the_examples_are_legal_and_have_every_kind() {
+    let examples = examples();
+    for example in &examples {
+        assert_eq!(check(&parse(example).expect("a scenario")), Vec::<String>::new());
+    }
+    let contract = sim::contract();
+    let axes = contract["axes"].as_object().expect("a table");
+    for (field, kinds) in axes.iter().filter(|(field, _)| TAGS.iter().any(|tag| field.ends_with(&format!(".{tag}")))) {
+        for kind in kinds.as_array().expect("a list") {
+            let is_here = |example: &Value| example.pointer(&pointer(field)) == Some(kind);
+            assert!(examples.iter().any(is_here), "no example with {field} = {kind}");
+        }
     }
 }
 
 #[test]
 fn a_value_is_refused_outside_of_its_range_and_only_there() {
-    let examples = [examples_of_links(), examples_of_traffic()].concat();
-    for limit in LIMITS.iter().filter(|limit| !limit.field.contains(' ') && !DERIVED.contains(&limit.field)) {
-        let example = examples.iter().find(|example| example.pointer(&pointer(limit)).is_some_and(Value::is_number));
-        let mut scenario = example.unwrap_or_else(|| panic!("no example of {}", limit.field)).clone();
-        let value = scenario.pointer_mut(&pointer(limit)).expect("a field").clone();
-        assert!(!is_refused(&scenario, limit), "{}: {value}", limit.field);
-        let is_whole = value.is_u64();
-        let below = if is_whole || limit.low == 0.0 { limit.low - 1.0 } else { limit.low / 2.0 };
-        let above = if is_whole { limit.high + 1.0 } else { limit.high * 2.0 };
-        for (value, refused) in [(below, true), (limit.low, false), (limit.high, false), (above, true)] {
-            if value.is_infinite() || (!refused && NARROWED.contains(&limit.field)) {
-                continue;
+    let examples = examples();
+    for limit in all_limits().iter().filter(|limit| !limit.field.contains(' ') && !DERIVED.contains(&limit.field)) {
+        let pointer = pointer(limit.field);
+        let has_field = |example: &&Value| example.pointer(&pointer).is_some_and(Value::is_number);
+        assert!(examples.iter().any(|example| has_field(&example)), "no example of {}", limit.field);
+        for mut scenario in examples.iter().filter(has_field).cloned() {
+            let is_whole = scenario.pointer(&pointer).is_some_and(Value::is_u64);
+            let below = if is_whole || limit.low == 0.0 { limit.low - 1.0 } else { limit.low / 2.0 };
+            let above = if is_whole { limit.high + 1.0 } else { limit.high * 2.0 };
+            for (value, refused) in [(below, true), (limit.low, false), (limit.high, false), (above, true)] {
+                if value.is_infinite() || (!refused && NARROWED.contains(&limit.field)) {
+                    continue;
+                }
+                let given = if is_whole { json!(value as i64) } else { json!(value) };
+                *scenario.pointer_mut(&pointer).expect("a field") = given.clone();
+                assert_eq!(is_refused(&scenario, limit.field), refused, "{}: {given} in {scenario}", limit.field);
             }
-            let given = if is_whole { json!(value as i64) } else { json!(value) };
-            *scenario.pointer_mut(&pointer(limit)).expect("a field") = given.clone();
-            assert_eq!(is_refused(&scenario, limit), refused, "{}: {given}", limit.field);
         }
     }
 }
 
 #[test]
 fn a_list_is_refused_if_it_is_empty() {
-    let fields = |suffix: &'static str| LIMITS.iter().filter(move |limit| limit.field.ends_with(suffix));
-    assert_eq!(fields(" (length)").count(), 4);
-    let laws = [
-        ("links[].delay_process", json!({ "kind": "steps", "steps_s": [] })),
-        ("links[].delay_process", json!({ "kind": "alternating", "states": [], "start": 0, "transitions": null })),
-        ("links[].loss", json!({ "model": "packets", "numbers": [] })),
-        ("links[].loss", json!({ "model": "times", "times_s": [] })),
-    ];
-    for (limit, (field, law)) in fields(" (length)").zip(laws) {
-        let mut scenario = plain();
-        let table = field.rsplit('.').next().expect("a table");
-        scenario["links"][0][table] = match table {
-            "loss" => json!({ "applies_to": "all", "law": law }),
-            _ => json!({ "stream": "s", "order": "keep", "law": law }),
-        };
-        assert!(is_refused(&scenario, limit), "{}", limit.field);
+    let examples = examples();
+    let limits = all_limits();
+    let lists = limits.iter().filter_map(|limit| Some((limit.field, limit.field.strip_suffix(" (length)")?)));
+    assert_eq!(lists.clone().count(), 4);
+    for (limit, list) in lists {
+        let example = examples.iter().find(|example| example.pointer(&pointer(list)).is_some_and(Value::is_array));
+        let mut scenario = example.unwrap_or_else(|| panic!("no example of {list}")).clone();
+        *scenario.pointer_mut(&pointer(list)).expect("a list") = json!([]);
+        assert!(is_refused(&scenario, limit), "{list}");
+    }
+}
+
+/// Returns where all tables of a value are.
+fn tables(value: &Value, place: &str) -> Vec<String> {
+    let entries = |children: Vec<(String, &Value)>| {
+        children.into_iter().flat_map(|(name, child)| tables(child, &format!("{place}/{name}"))).collect()
+    };
+    match value {
+        Value::Object(table) => {
+            let inside: Vec<String> = entries(table.iter().map(|(name, child)| (name.clone(), child)).collect());
+            [vec![place.to_owned()], inside].concat()
+        }
+        Value::Array(list) => {
+            entries(list.iter().enumerate().map(|(index, child)| (index.to_string(), child)).collect())
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn a_table_with_an_unknown_field_or_a_field_of_another_kind_is_refused() {
+    let examples = examples();
+    // By place, the fields of all kinds of the table that is there.
+    let mut fields: BTreeMap<String, BTreeMap<String, Value>> = BTreeMap::new();
+    for example in &examples {
+        for place in tables(example, "") {
+            let table = example.pointer(&place).and_then(Value::as_object).expect("a table").clone();
+            let unknown = ("unknown".to_owned(), json!(1));
+            fields.entry(place).or_default().extend(table.into_iter().chain([unknown]));
+        }
+    }
+    for example in &examples {
+        for place in tables(example, "") {
+            for (field, value) in &fields[&place] {
+                let mut scenario = example.clone();
+                let table = scenario.pointer_mut(&place).and_then(Value::as_object_mut).expect("a table");
+                if !table.contains_key(field) {
+                    table.insert(field.clone(), value.clone());
+                    assert!(parse(&scenario).is_err(), "{place} with {field} in {example}");
+                }
+            }
+        }
+    }
+}
+
+/// Returns the resolved scenarios from which the fuzzer starts.
+fn seeds() -> Vec<Value> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
+    let files = folder.read_dir().expect("a folder").map(|entry| fs::read(entry.expect("a file").path()));
+    files.map(|bytes| serde_json::from_slice(&bytes.expect("a text")).expect("JSON")).collect()
+}
+
+#[test]
+fn the_seeds_of_the_fuzzer_are_legal_and_have_every_discipline_element_and_traffic() {
+    let seeds = seeds();
+    let scenarios: Vec<Scenario> = seeds.iter().map(|seed| parse(seed).expect("a scenario")).collect();
+    for scenario in &scenarios {
+        assert_eq!(check(scenario), Vec::<String>::new());
+    }
+    let parts = |queue: &Discipline| (discriminant(&queue.scheduler), discriminant(&queue.aqm), queue.overflow);
+    for (name, discipline) in &disciplines() {
+        let mut links = scenarios.iter().flat_map(|scenario| &scenario.elements).filter_map(ElementConfig::link);
+        assert!(links.any(|link| parts(&link.queue) == parts(discipline)), "no seed with {name}");
+    }
+    let axes = &sim::contract()["axes"];
+    for (list, kind_of) in [("elements", "kind"), ("flows", "traffic.kind")] {
+        for kind in axes[format!("{list}[].{kind_of}")].as_array().expect("a list") {
+            let mut entries = seeds.iter().filter_map(|seed| seed[list].as_array()).flatten();
+            let is_here = entries.any(|entry| entry.pointer(&pointer(kind_of)) == Some(kind));
+            assert!(is_here, "no seed with {list} of the kind {kind}");
+        }
     }
 }

@@ -7,12 +7,12 @@ mod story;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use common::{all_traces, flow, geo, link, ns2, rfc, run, scenario};
-use net::DISCIPLINES;
-use sim::scenario::{FlowConfig, QueueConfig, VictimConfig};
+use common::{all_traces, flow, geo, link, link_of, ns2, rfc, run, scenario, tcp_of, transfer_of};
+use net::{disciplines, AqmConfig, BufferLimit, Discipline, Overflow, RedConfig};
+use sim::scenario::{ElementConfig, FlowConfig, LinkConfig};
 use sim::Scenario;
 use story::narrate;
-use tcp::{Recovery, SenderConfig};
+use tcp::{ReceiverConfig, Recovery, SenderConfig};
 
 const RECOVERIES: [(&str, Recovery); 4] = [
     ("OldTahoe", Recovery::OldTahoe),
@@ -64,7 +64,12 @@ fn pipe(title: &str, duration_s: f64, sender: SenderConfig) -> Scenario {
     bottleneck.delay_s = 0.045;
     let mut back = link("back", 10e6, None);
     back.delay_s = 0.045;
-    scenario(title, duration_s, vec![bottleneck, back], vec![flow("flow", &[0], &[1], sender)])
+    scenario(title, duration_s, [bottleneck, back], vec![flow("flow", &[0], &[1], sender)])
+}
+
+/// Ends the first slow start of the first flow at 12 packets.
+fn avoid_from_12(scenario: &mut Scenario) {
+    tcp_of(&mut scenario.flows[0]).sender.initial_ssthresh = Some(12.0);
 }
 
 fn each_recovery(duration_s: f64, change: impl Fn(&mut Scenario)) -> impl Iterator<Item = Scenario> {
@@ -86,14 +91,16 @@ fn golden_slow_start_overflow() {
 fn golden_avoidance_overflow() {
     let description = "Congestion avoidance overflows the bottleneck by one packet.
         A bottleneck of 100 packets/s, 10 packets of bandwidth-delay product and room for 8; RFC rules, first ssthresh 12.";
-    let scenarios = each_recovery(4.0, |scenario| scenario.flows[0].sender.initial_ssthresh = Some(12.0));
+    let scenarios = each_recovery(4.0, avoid_from_12);
     check_golden("avoidance_overflow", &chronicle(description, 1, scenarios));
 }
 
 /// Another flow's packets, all at once, over `path`.
 fn burst(start_s: f64, packets: u64, path: &[usize]) -> FlowConfig {
     let sender = SenderConfig { initial_window: packets as f64, ..rfc(Recovery::Newreno) };
-    FlowConfig { start_s, size_packets: Some(packets), ..flow("burst", path, &[1], sender) }
+    let mut burst = FlowConfig { start_s, ..flow("burst", path, &[1], sender) };
+    *transfer_of(&mut burst) = Some(packets);
+    burst
 }
 
 #[test]
@@ -101,10 +108,10 @@ fn golden_burst_loss() {
     let description = "At 0.9 s a burst of 14 packets of another flow, 200 packets/s, fills the bottleneck: several packets of one window
         are lost. A bottleneck of 100 packets/s, 10 packets of bandwidth-delay product and room for 8; RFC rules, first ssthresh 12.";
     let scenarios = each_recovery(3.0, |scenario| {
-        scenario.flows[0].sender.initial_ssthresh = Some(12.0);
+        avoid_from_12(scenario);
         // The burst comes between a departure and the packet that the departure leads to a round trip later.
-        scenario.links[1].delay_s = 0.051;
-        scenario.links.push(link("side", 819_200.0, None));
+        link_of(scenario, 1).delay_s = 0.051;
+        scenario.elements.push(link("side", 819_200.0, None).into());
         scenario.flows.push(burst(0.9, 14, &[2, 0]));
     });
     check_golden("burst_loss", &chronicle(description, 1, scenarios));
@@ -117,8 +124,7 @@ fn golden_delayed_acks() {
     let scenarios =
         [("an ACK for every packet", 1), ("an ACK for every second packet", 2)].map(|(title, ack_every)| {
             let mut scenario = pipe(title, 6.0, rfc(Recovery::Newreno));
-            scenario.flows[0].receiver.ack_every = ack_every;
-            scenario.flows[0].receiver.ack_delay_s = 0.2;
+            tcp_of(&mut scenario.flows[0]).receiver = ReceiverConfig { ack_every, ack_delay_s: 0.2 };
             scenario
         });
     check_golden("delayed_acks", &chronicle(description, 1, scenarios));
@@ -132,7 +138,7 @@ fn golden_limited_transmit() {
     let scenarios = [("without", false), ("with limited transmit", true)].map(|(title, limited_transmit)| {
         let sender = SenderConfig { limited_transmit, initial_ssthresh: Some(2.0), ..rfc(Recovery::Newreno) };
         let mut scenario = pipe(title, 4.0, sender);
-        scenario.flows[0].size_packets = Some(30);
+        *transfer_of(&mut scenario.flows[0]) = Some(30);
         scenario.flows.push(burst(0.095, 8, &[0]));
         scenario
     });
@@ -159,8 +165,9 @@ fn golden_figure_9() {
     check_golden("figure_9", &chronicle(description, 3, [scenario]));
 }
 
-fn with_queue(mut scenario: Scenario, queue: QueueConfig) -> Scenario {
-    for link in scenario.links.iter_mut().filter(|link| link.buffer.is_some()) {
+fn with_queue(mut scenario: Scenario, queue: Discipline) -> Scenario {
+    let links = scenario.elements.iter_mut().filter_map(ElementConfig::link_mut);
+    for link in links.filter(|link| link.buffer.is_some()) {
         link.queue = queue;
     }
     scenario
@@ -170,7 +177,7 @@ fn with_queue(mut scenario: Scenario, queue: QueueConfig) -> Scenario {
 fn golden_random_drop() {
     let description = "[bottlenecks], figure 10, B = 18, random drop, seed 1: the retransmission gets through, other than in figure 9.";
     let scenario = geo("random drop", 150.0, [(2.7e6, None), (2.2e6, Some(15)), (1.5e6, Some(18))]);
-    let scenario = with_queue(scenario, QueueConfig::RandomDrop {});
+    let scenario = with_queue(scenario, Discipline { overflow: Overflow::Random, ..Discipline::DROP_TAIL });
     check_golden("random_drop", &chronicle(description, 4, [scenario]));
 }
 
@@ -179,20 +186,12 @@ fn golden_red() {
     let description = "RED, seed 1: single drops before the buffer is full.
         A bottleneck of 100 packets/s, 10 packets of bandwidth-delay product; thresholds 5 and 15 packets, w_q = 0.02, max_p = 0.1,
         gentle; Reno by the RFCs, first ssthresh 12. The victim: the arriving packet, or one drawn among all.";
-    let scenarios = [VictimConfig::Arriving, VictimConfig::Random].map(|victim| {
+    let scenarios = [Overflow::Arriving, Overflow::Random].map(|overflow| {
         let sender = SenderConfig { initial_ssthresh: Some(12.0), ..rfc(Recovery::Reno) };
-        let mut scenario = pipe(&format!("victim: {victim:?}").to_lowercase(), 12.0, sender);
-        scenario.links[0].buffer = Some(sim::scenario::BufferConfig::Packets(40));
-        let red = QueueConfig::Red {
-            min_threshold_packets: 5.0,
-            max_threshold_packets: 15.0,
-            weight: 0.02,
-            max_probability: 0.1,
-            gentle: true,
-            victim,
-            mean_packet_bytes: 512,
-        };
-        with_queue(scenario, red)
+        let mut scenario = pipe(&format!("victim: {overflow:?}").to_lowercase(), 12.0, sender);
+        link_of(&mut scenario, 0).buffer = Some(BufferLimit::Packets(40));
+        let red = RedConfig { weight: 0.02, mean_packet_bytes: 512, ..RedConfig::TYPICAL };
+        with_queue(scenario, Discipline { aqm: AqmConfig::Red(red), overflow, ..Discipline::DROP_TAIL })
     });
     check_golden("red", &chronicle(description, 2, scenarios));
 }
@@ -202,12 +201,12 @@ fn golden_disciplines() {
     let description = "Each queue discipline of the list with its typical parameters, seed 1.
         A bottleneck of 100 packets/s, 10 packets of bandwidth-delay product and room for 20; Reno by the RFCs, first ssthresh 12.
         At 8 s a burst of 14 packets of another flow, which has the lower level where there are several.";
-    let scenarios = DISCIPLINES.map(|(name, discipline)| {
+    let scenarios = disciplines().into_iter().map(|(name, discipline)| {
         let sender = SenderConfig { initial_ssthresh: Some(12.0), ..rfc(Recovery::Reno) };
         let mut scenario = pipe(name, 16.0, sender);
-        scenario.links[0].buffer = Some(sim::scenario::BufferConfig::Packets(20));
+        link_of(&mut scenario, 0).buffer = Some(BufferLimit::Packets(20));
         scenario.flows.push(FlowConfig { priority: 1, ..burst(8.0, 14, &[0]) });
-        with_queue(scenario, QueueConfig::of(&discipline).unwrap())
+        with_queue(scenario, discipline)
     });
     check_golden("disciplines", &chronicle(description, 4, scenarios));
 }
@@ -218,7 +217,8 @@ fn golden_two_way() {
         100 packets/s each way, 90 ms of propagation, room for 8; Reno with ns-2's rules, first ssthresh 12, the second from 0.5 s.";
     let sender = SenderConfig { initial_ssthresh: Some(12.0), ..ns2(Recovery::Reno) };
     let mut two_way = pipe("two-way", 6.0, sender);
-    two_way.links[1] = sim::scenario::LinkConfig { name: "back".to_owned(), ..two_way.links[0].clone() };
+    let back = LinkConfig { name: "back".to_owned(), ..link_of(&mut two_way, 0).clone() };
+    two_way.elements[1] = back.into();
     two_way.flows[0].name = "there".to_owned();
     two_way.flows.push(FlowConfig { start_s: 0.5, ..flow("back", &[1], &[0], sender) });
     check_golden("two_way", &chronicle(description, 1, [two_way]));

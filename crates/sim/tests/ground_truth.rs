@@ -7,10 +7,10 @@ mod random;
 #[path = "common/recovery_laws.rs"]
 mod recovery_laws;
 
-use common::{all_traces, flow, link, rfc, run, scenario};
+use common::{all_traces, flow, link, rfc, run, scenario, tcp_of, transfer_of};
 use proptest::prelude::*;
 use recovery_laws::check_recoveries;
-use sim::scenario::FlowConfig;
+use sim::scenario::{ElementConfig, FlowConfig};
 use sim::{Outcome, Scenario, TimeoutKind};
 use tcp::{
     Dialect, Increase, LossCause, PartialAckTimer, Recovery, RtoConfig, RttSample, SenderConfig, SlowStartWhile,
@@ -24,15 +24,16 @@ proptest! {
     #[test]
     fn every_detected_loss_is_a_loss(mut scenario in random::scenario(), tahoe in any::<bool>()) {
         for flow in &mut scenario.flows {
-            flow.return_path.clear();
-            flow.return_delay_s = 0.01;
-            flow.size_packets = Some(flow.size_packets.unwrap_or(200));
-            flow.sender.dialect = Dialect::Rfc;
-            flow.sender.recovery = if tahoe { Recovery::Tahoe } else { Recovery::Newreno };
-            let timer = &mut flow.sender.rto;
+            transfer_of(flow).get_or_insert(200);
+            let tcp = tcp_of(flow);
+            tcp.return_path.clear();
+            tcp.return_delay_s = 0.01;
+            tcp.sender.dialect = Dialect::Rfc;
+            tcp.sender.recovery = if tahoe { Recovery::Tahoe } else { Recovery::Newreno };
+            let timer = &mut tcp.sender.rto;
             (timer.min_s, timer.initial_s, timer.max_s) = (5000.0, 5000.0, 1e5);
         }
-        for link in &mut scenario.links {
+        for link in scenario.elements.iter_mut().filter_map(ElementConfig::link_mut) {
             link.delay_process = None;
             link.loss = None; // a Poisson process has too many instants in such a long run
         }
@@ -63,14 +64,11 @@ fn engset() -> SenderConfig {
 fn slow_egress(packets: u64) -> Outcome {
     // ACKs of 40 bytes cross the same rates: the empty round trip is 341.83 ms.
     let rates = [100e6, 1.5e6, 128e3, 128e3, 1.5e6, 100e6];
-    let links = rates.iter().enumerate().map(|(index, &rate)| link(&format!("link {index}"), rate, None)).collect();
-    let flow = FlowConfig {
-        packet_bytes: 576,
-        size_packets: Some(packets),
-        forward_delay_s: 0.15,
-        return_delay_s: 0.15,
-        ..flow("flow", &[0, 1, 2], &[3, 4, 5], engset())
-    };
+    let links = rates.iter().enumerate().map(|(index, &rate)| link(&format!("link {index}"), rate, None));
+    let mut flow =
+        FlowConfig { packet_bytes: 576, forward_delay_s: 0.15, ..flow("flow", &[0, 1, 2], &[3, 4, 5], engset()) };
+    tcp_of(&mut flow).return_delay_s = 0.15;
+    *transfer_of(&mut flow) = Some(packets);
     run(&Scenario { trace: all_traces(), ..scenario("slow egress", 100.0, links, vec![flow]) })
 }
 

@@ -3,15 +3,16 @@
 mod common;
 
 use base::{PacketKind, Time};
-use common::{all_traces, flow, link, rfc, run, scenario};
-use sim::scenario::{CrossingConfig, LossConfig, LossLawConfig, QueueConfig};
+use common::{all_traces, flow, link, link_of, rfc, run, scenario};
+use net::{AppliesTo, Discipline, LossLaw, Overflow};
+use sim::scenario::LossConfig;
 use sim::{DropRow, Outcome, Scenario};
 use tcp::{Recovery, SenderConfig};
 
 /// Packets of 512 bytes that the link serves in a second.
 const MU: f64 = 1000.0;
 
-fn loss(applies_to: CrossingConfig, law: LossLawConfig) -> Option<LossConfig> {
+fn loss(applies_to: AppliesTo, law: LossLaw) -> Option<LossConfig> {
     Some(LossConfig { applies_to, law })
 }
 
@@ -21,7 +22,7 @@ fn lossy(duration_s: f64, sender: SenderConfig, loss: Option<LossConfig>) -> Sce
     (there.delay_s, there.loss) = (0.049, loss);
     let mut back = link("back", 1e9, None);
     back.delay_s = 0.05;
-    let mut scenario = scenario("lossy", duration_s, vec![there, back], vec![flow("flow", &[0], &[1], sender)]);
+    let mut scenario = scenario("lossy", duration_s, [there, back], vec![flow("flow", &[0], &[1], sender)]);
     scenario.trace = all_traces();
     scenario
 }
@@ -33,8 +34,8 @@ fn drops(outcome: &Outcome) -> Vec<DropRow> {
 #[test]
 fn one_lost_packet_costs_one_fast_retransmit() {
     let sender = SenderConfig { max_window: Some(40.0), ..rfc(Recovery::Reno) };
-    let only = LossLawConfig::Packets { numbers: vec![500] };
-    let outcome = run(&lossy(10.0, sender, loss(CrossingConfig::All, only)));
+    let only = LossLaw::Packets { numbers: vec![500] };
+    let outcome = run(&lossy(10.0, sender, loss(AppliesTo::All, only)));
     let rows = drops(&outcome);
     assert_eq!(rows.len(), 1);
     assert_eq!((rows[0].packet.sequence, rows[0].lost, rows[0].packet.kind), (499, true, PacketKind::Data));
@@ -50,7 +51,7 @@ fn one_lost_packet_costs_one_fast_retransmit() {
 fn a_lost_ack_is_made_good_by_the_next() {
     let sender = SenderConfig { max_window: Some(40.0), ..rfc(Recovery::Reno) };
     let mut scenario = lossy(10.0, sender, None);
-    scenario.links[1].loss = loss(CrossingConfig::Acks, LossLawConfig::Bernoulli { probability: 0.2 });
+    link_of(&mut scenario, 1).loss = loss(AppliesTo::Acks, LossLaw::Bernoulli { probability: 0.2 });
     let outcome = run(&scenario);
     let link = &outcome.links[1];
     // Some 3900 ACKs: four standard errors of the share are 0.026.
@@ -63,8 +64,8 @@ fn a_lost_ack_is_made_good_by_the_next() {
 
 #[test]
 fn what_applies_to_acks_leaves_data_alone() {
-    let law = LossLawConfig::Bernoulli { probability: 1.0 };
-    let outcome = run(&lossy(10.0, rfc(Recovery::Reno), loss(CrossingConfig::Acks, law)));
+    let law = LossLaw::Bernoulli { probability: 1.0 };
+    let outcome = run(&lossy(10.0, rfc(Recovery::Reno), loss(AppliesTo::Acks, law)));
     assert_eq!(outcome.links[0].lost, [0, 0]);
     assert!(outcome.flows[0].delivered[1] > 1000);
 }
@@ -73,7 +74,7 @@ fn what_applies_to_acks_leaves_data_alone() {
 fn the_next_packet_after_each_instant_is_lost() {
     let times_s = vec![2.0, 4.0, 4.0001, 6.0];
     let sender = SenderConfig { max_window: Some(40.0), ..rfc(Recovery::Newreno) };
-    let outcome = run(&lossy(10.0, sender, loss(CrossingConfig::Data, LossLawConfig::Times { times_s })));
+    let outcome = run(&lossy(10.0, sender, loss(AppliesTo::Data, LossLaw::Times { times_s })));
     let lost: Vec<f64> = drops(&outcome).iter().map(|row| row.time.seconds()).collect();
     let sent = outcome.traces.sequence.as_deref().unwrap();
     let next = |instant: f64| {
@@ -92,8 +93,8 @@ fn the_next_packet_after_each_instant_is_lost() {
 fn the_window_follows_the_square_root_law() {
     for probability in [0.002, 0.0005] {
         let sender = SenderConfig { initial_ssthresh: Some(20.0), ..rfc(Recovery::Newreno) };
-        let mut scenario = lossy(2000.0, sender, loss(CrossingConfig::Data, LossLawConfig::Bernoulli { probability }));
-        scenario.links[0].rate_bps = Some(1e9);
+        let mut scenario = lossy(2000.0, sender, loss(AppliesTo::Data, LossLaw::Bernoulli { probability }));
+        link_of(&mut scenario, 0).rate_bps = Some(1e9);
         scenario.trace = Default::default();
         scenario.run.warmup_s = 20.0;
         let outcome = run(&scenario);
@@ -111,10 +112,10 @@ fn the_window_follows_the_square_root_law() {
 #[test]
 fn losses_come_before_the_queue_whatever_the_discipline() {
     let sender = SenderConfig { max_window: Some(60.0), ..rfc(Recovery::Newreno) };
-    let law = LossLawConfig::GilbertElliott { to_bad: 0.02, to_good: 0.3, loss_in_good: 0.0, loss_in_bad: 0.5 };
-    let scenarios = [QueueConfig::DropTail {}, QueueConfig::RandomDrop {}].map(|queue| {
-        let mut scenario = lossy(60.0, sender, loss(CrossingConfig::All, law.clone()));
-        scenario.links[0].queue = queue;
+    let law = LossLaw::GilbertElliott { to_bad: 0.02, to_good: 0.3, loss_in_good: 0.0, loss_in_bad: 0.5 };
+    let scenarios = [Overflow::Arriving, Overflow::Random].map(|overflow| {
+        let mut scenario = lossy(60.0, sender, loss(AppliesTo::All, law.clone()));
+        link_of(&mut scenario, 0).queue = Discipline { overflow, ..Discipline::DROP_TAIL };
         scenario
     });
     let [eager, eventful] = scenarios.map(|scenario| run(&scenario));
@@ -127,10 +128,10 @@ fn losses_come_before_the_queue_whatever_the_discipline() {
 #[test]
 fn a_link_loses_the_same_packets_whatever_else_the_scenario_has() {
     let sender = SenderConfig { max_window: Some(20.0), ..rfc(Recovery::Newreno) };
-    let alone = lossy(20.0, sender, loss(CrossingConfig::Data, LossLawConfig::Bernoulli { probability: 0.02 }));
+    let alone = lossy(20.0, sender, loss(AppliesTo::Data, LossLaw::Bernoulli { probability: 0.02 }));
     let mut with_others = alone.clone();
-    with_others.links[1].loss = loss(CrossingConfig::Acks, LossLawConfig::Bernoulli { probability: 0.02 });
-    with_others.links[0].queue = QueueConfig::RandomDrop {};
+    link_of(&mut with_others, 1).loss = loss(AppliesTo::Acks, LossLaw::Bernoulli { probability: 0.02 });
+    link_of(&mut with_others, 0).queue.overflow = Overflow::Random;
     let lost = |scenario: &Scenario| -> Vec<usize> {
         let outcome = run(scenario);
         let sent =

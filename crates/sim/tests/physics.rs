@@ -3,7 +3,7 @@
 mod common;
 
 use base::Time;
-use common::{flow, link, rfc, run, scenario};
+use common::{flow, link, rfc, run, scenario, tcp_of, transfer_of};
 use sim::scenario::{LinkConfig, TraceConfig};
 use sim::{CwndRow, Outcome, Scenario};
 use tcp::{Increase, Recovery, SenderConfig};
@@ -16,11 +16,11 @@ const BOTTLENECK_BPS: f64 = MU * 512.0 * 8.0;
 /// queues, the service time included.
 fn bottleneck(duration_s: f64, buffer: Option<u64>, round_trip_s: f64, sender: SenderConfig) -> Scenario {
     let back = LinkConfig { rate_bps: None, ..link("back", 1.0, None) };
-    let links = vec![link("bottleneck", BOTTLENECK_BPS, buffer), back];
-    let mut scenario = scenario("bottleneck", duration_s, links, vec![flow("flow", &[0], &[1], sender)]);
+    let links = [link("bottleneck", BOTTLENECK_BPS, buffer), back];
+    let mut flow = flow("flow", &[0], &[1], sender);
     let propagation = round_trip_s - 1.0 / MU;
-    (scenario.flows[0].forward_delay_s, scenario.flows[0].return_delay_s) = (propagation / 2.0, propagation / 2.0);
-    scenario
+    (flow.forward_delay_s, tcp_of(&mut flow).return_delay_s) = (propagation / 2.0, propagation / 2.0);
+    scenario("bottleneck", duration_s, links, vec![flow])
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn the_area_under_the_queue_is_the_sum_of_the_sojourns() {
 fn the_area_under_the_queue_is_what_the_round_trips_exceed_the_propagation_by() {
     let sender = SenderConfig { max_window: Some(150.0), ..rfc(Recovery::Reno) };
     let mut scenario = bottleneck(100.0, None, 0.1, sender);
-    scenario.flows[0].size_packets = Some(30_000);
+    *transfer_of(&mut scenario.flows[0]) = Some(30_000);
     let outcome = run(&scenario);
     assert_eq!(outcome.flows[0].rtt_samples, 30_000);
     let propagation = Time::from_seconds((0.1 - 1.0 / MU) / 2.0).times(2).times(30_000);

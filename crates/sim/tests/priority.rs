@@ -3,20 +3,21 @@
 mod common;
 
 use base::Time;
-use common::{all_traces, flow, link, ns2, rfc, run, scenario};
-use sim::scenario::{FlowConfig, PriorityVictimConfig, QueueConfig};
+use common::{all_traces, flow, link, ns2, rfc, run, scenario, tcp_of};
+use net::{AqmConfig, Discipline, Overflow, SchedulerConfig};
+use sim::scenario::FlowConfig;
 use sim::{Outcome, Scenario};
 use tcp::{Recovery, SenderConfig};
 
 /// 512 bytes take a millisecond.
 const RATE_BPS: f64 = 512.0 * 8.0 * 1000.0;
 
-fn levels(victim: PriorityVictimConfig) -> QueueConfig {
-    QueueConfig::Priority { levels: 2, victim }
+fn levels(overflow: Overflow) -> Discipline {
+    Discipline::new(SchedulerConfig::Priority { levels: 2 }, AqmConfig::None {}, overflow)
 }
 
 /// Two flows over one link, 50 ms there and back: one that sends a packet a round trip, and one that fills the link.
-fn sparse_and_bulk(queue: QueueConfig, buffer: Option<u64>, priorities: [u8; 2]) -> Scenario {
+fn sparse_and_bulk(queue: Discipline, buffer: Option<u64>, priorities: [u8; 2]) -> Scenario {
     let mut there = link("there", RATE_BPS, buffer);
     (there.delay_s, there.queue) = (0.025, queue);
     let mut back = link("back", 1e9, None);
@@ -26,7 +27,7 @@ fn sparse_and_bulk(queue: QueueConfig, buffer: Option<u64>, priorities: [u8; 2])
         FlowConfig { priority: priorities[0], ..flow("sparse", &[0], &[1], sender(1.0)) },
         FlowConfig { priority: priorities[1], ..flow("bulk", &[0], &[1], sender(200.0)) },
     ];
-    let mut scenario = scenario("priority", 60.0, vec![there, back], flows);
+    let mut scenario = scenario("priority", 60.0, [there, back], flows);
     scenario.run.warmup_s = 5.0;
     scenario.trace = all_traces();
     scenario
@@ -39,7 +40,7 @@ fn round_trips(outcome: &Outcome, flow: u32) -> Vec<Time> {
 
 #[test]
 fn the_higher_level_waits_for_the_rest_of_one_service_alone() {
-    let queue = levels(PriorityVictimConfig::Arriving);
+    let queue = levels(Overflow::Arriving);
     let service = Time::from_seconds(1e-3);
     let first = round_trips(&run(&sparse_and_bulk(queue, None, [0, 1])), 0);
     let least = first.iter().copied().min().unwrap();
@@ -47,7 +48,7 @@ fn the_higher_level_waits_for_the_rest_of_one_service_alone() {
     assert!(first.iter().all(|&round_trip| round_trip <= Time::from_seconds(0.0500004) + service));
     assert!(least >= Time::from_seconds(0.05));
     // In order of arrival, or at the lower level, all that the bulk flow keeps in the queue comes first.
-    for (queue, priorities) in [(QueueConfig::DropTail {}, [0, 1]), (queue, [0, 0]), (queue, [1, 1])] {
+    for (queue, priorities) in [(Discipline::DROP_TAIL, [0, 1]), (queue, [0, 0]), (queue, [1, 1])] {
         let together = round_trips(&run(&sparse_and_bulk(queue, None, priorities)), 0);
         assert!(together.iter().all(|&round_trip| round_trip > Time::from_seconds(0.15)), "{priorities:?}");
     }
@@ -55,15 +56,15 @@ fn the_higher_level_waits_for_the_rest_of_one_service_alone() {
 
 #[test]
 fn the_lower_level_gets_what_the_higher_one_leaves() {
-    let mut scenario = sparse_and_bulk(levels(PriorityVictimConfig::Arriving), None, [0, 1]);
+    let mut scenario = sparse_and_bulk(levels(Overflow::Arriving), None, [0, 1]);
     // 30 packets each 50 ms of a link that serves 50 in that time.
-    scenario.flows[0].sender.max_window = Some(30.0);
+    tcp_of(&mut scenario.flows[0]).sender.max_window = Some(30.0);
     let outcome = run(&scenario);
     let [high, low] = [0, 1].map(|flow: usize| outcome.flows[flow].received[1] as f64 / 55.0);
     assert!((high - 600.0).abs() < 15.0, "{high}");
     assert!((high + low - 1000.0).abs() < 1.0, "{low}");
     // A window that fills the link leaves nothing but the first packets.
-    scenario.flows[0].sender.max_window = Some(80.0);
+    tcp_of(&mut scenario.flows[0]).sender.max_window = Some(80.0);
     let outcome = run(&scenario);
     assert_eq!(outcome.flows[1].received[1], 0);
     assert_eq!(outcome.links[0].busy, Time::from_seconds(55.0));
@@ -71,10 +72,10 @@ fn the_lower_level_gets_what_the_higher_one_leaves() {
 
 #[test]
 fn one_level_alone_is_drop_tail() {
-    for victim in [PriorityVictimConfig::Arriving, PriorityVictimConfig::Lowest] {
-        let [plain, one_level] = [QueueConfig::DropTail {}, levels(victim)].map(|queue| {
+    for overflow in [Overflow::Arriving, Overflow::Lowest] {
+        let [plain, one_level] = [Discipline::DROP_TAIL, levels(overflow)].map(|queue| {
             let mut scenario = sparse_and_bulk(queue, Some(20), [0, 0]);
-            scenario.flows[1].sender.max_window = None;
+            tcp_of(&mut scenario.flows[1]).sender.max_window = None;
             run(&scenario)
         });
         assert!(plain.links[0].dropped[1] > 10);
@@ -85,11 +86,12 @@ fn one_level_alone_is_drop_tail() {
 
 #[test]
 fn pushing_out_spares_the_higher_level() {
-    let lost = |victim| {
-        let mut scenario = sparse_and_bulk(levels(victim), Some(40), [0, 1]);
-        scenario.flows[1].sender.max_window = None;
+    let lost = |overflow| {
+        let mut scenario = sparse_and_bulk(levels(overflow), Some(40), [0, 1]);
+        tcp_of(&mut scenario.flows[1]).sender.max_window = None;
         // Not in step with the departures, so that it finds the buffer full at times.
-        (scenario.flows[0].sender.max_window, scenario.flows[0].return_delay_s) = (Some(20.0), 0.0107);
+        let sparse = tcp_of(&mut scenario.flows[0]);
+        (sparse.sender.max_window, sparse.return_delay_s) = (Some(20.0), 0.0107);
         scenario.flows[0].packet_bytes = 300;
         for number in 0..4 {
             let name = format!("bulk {number}");
@@ -99,8 +101,8 @@ fn pushing_out_spares_the_higher_level() {
         assert!(outcome.flows[1].dropped[1] > 10);
         outcome.flows[0].dropped[1]
     };
-    assert!(lost(PriorityVictimConfig::Arriving) > 0);
-    assert_eq!(lost(PriorityVictimConfig::Lowest), 0);
+    assert!(lost(Overflow::Arriving) > 0);
+    assert_eq!(lost(Overflow::Lowest), 0);
 }
 
 /// Two-way traffic: ACKs that wait behind data come in bunches and leave the links idle; at a level of their own they
@@ -113,18 +115,19 @@ fn acks_at_a_higher_level_than_data_keep_both_ways_busy() {
             (way.delay_s, way.queue) = (0.005, queue);
             way
         };
-        let connection = |name: &str, path: usize| FlowConfig {
-            priority: 1,
-            ack_priority,
-            ..flow(name, &[path], &[1 - path], SenderConfig { max_window: Some(20.0), ..ns2(Recovery::Reno) })
+        let connection = |name: &str, path: usize| {
+            let sender = SenderConfig { max_window: Some(20.0), ..ns2(Recovery::Reno) };
+            let mut flow = flow(name, &[path], &[1 - path], sender);
+            (flow.priority, tcp_of(&mut flow).ack_priority) = (1, ack_priority);
+            flow
         };
         let flows = vec![connection("there", 0), connection("back", 1)];
-        let mut scenario = scenario("two-way", 60.0, vec![way("there"), way("back")], flows);
+        let mut scenario = scenario("two-way", 60.0, [way("there"), way("back")], flows);
         scenario.run.warmup_s = 10.0;
         let outcome = run(&scenario);
         outcome.flows.iter().map(|flow| flow.received[1] as f64 / 50.0).sum::<f64>()
     };
-    let queue = levels(PriorityVictimConfig::Arriving);
+    let queue = levels(Overflow::Arriving);
     let together = throughput(1, queue);
     let apart = throughput(0, queue);
     // Data and ACKs of 552 bytes fill 4.096 Mbit/s.

@@ -6,8 +6,8 @@ mod common;
 mod two_queues;
 
 use base::Time;
-use common::{flow, link, ns2, process, run, scenario};
-use sim::scenario::{FlowConfig, LinkConfig};
+use common::{flow, host, link, ns2, run, scenario, tcp_of, transfer_of};
+use sim::scenario::{ElementConfig, FlowConfig, LinkConfig};
 use sim::{Outcome, Scenario, SequenceKind};
 use tcp::{Recovery, SenderConfig};
 use two_queues::{replay_with_hosts, Direction, Replay};
@@ -25,15 +25,16 @@ fn window(packets: f64) -> SenderConfig {
 /// Two connections in opposite directions between two hosts, whose processes take `[data, ACK]` \[s\]. [two-way,
 /// section 5.2]
 fn two_way(processing: [[f64; 2]; 2]) -> Scenario {
-    let direction = |name: &str| LinkConfig { delay_s: PROPAGATION_S, ..link(name, RATE_BPS, None) };
-    let host = |name: &str, [data_s, ack_s]: [f64; 2]| process(name, data_s, ack_s);
-    let links = vec![direction("there"), direction("back"), host("left", processing[0]), host("right", processing[1])];
+    let direction =
+        |name: &str| ElementConfig::Link(LinkConfig { delay_s: PROPAGATION_S, ..link(name, RATE_BPS, None) });
+    let host = |name: &str, [data_s, ack_s]: [f64; 2]| ElementConfig::Host(host(name, data_s, ack_s));
+    let elements = [direction("there"), direction("back"), host("left", processing[0]), host("right", processing[1])];
     let connection = |name: &str, path: &[usize], back: &[usize]| FlowConfig {
         packet_bytes: SEGMENT_BYTES,
         ..flow(name, path, back, window(WINDOW))
     };
     let flows = vec![connection("i", &[0, 3], &[1, 2]), connection("j", &[1, 2], &[0, 3])];
-    let mut scenario = scenario("two-way between hosts", 24.0, links, flows);
+    let mut scenario = scenario("two-way between hosts", 24.0, elements, flows);
     scenario.run.warmup_s = 4.0;
     scenario.trace.sequence = true;
     scenario
@@ -132,18 +133,20 @@ fn long_processing_is_the_bottleneck() {
 #[test]
 fn a_host_serves_in_the_order_of_arrival_behind_propagation_of_the_flows_own() {
     let (service, delays, time_s) = (0.001, [0.050_03, 0.0, 0.0007], 0.0004);
-    let links = vec![link("link", 512.0 * 8.0 / service, None), process("server", time_s, time_s)];
+    let rate_bps = 512.0 * 8.0 / service;
+    let elements = [ElementConfig::Link(link("link", rate_bps, None)), host("server", time_s, time_s).into()];
     let flows: Vec<FlowConfig> = delays
         .iter()
         .enumerate()
-        .map(|(index, &delay)| FlowConfig {
-            forward_delay_s: delay,
-            size_packets: Some(40),
-            start_s: 0.0001 * index as f64,
-            ..flow(&format!("flow {index}"), &[0, 1], &[], SenderConfig { initial_window: 40.0, ..window(40.0) })
+        .map(|(index, &forward_delay_s)| {
+            let sender = SenderConfig { initial_window: 40.0, ..window(40.0) };
+            let mut flow = flow(&format!("flow {index}"), &[0, 1], &[], sender);
+            (flow.forward_delay_s, flow.start_s) = (forward_delay_s, 0.0001 * index as f64);
+            *transfer_of(&mut flow) = Some(40);
+            flow
         })
         .collect();
-    let mut scenario = scenario("server", 5.0, links, flows);
+    let mut scenario = scenario("server", 5.0, elements, flows);
     scenario.trace.sequence = true;
     let outcome = run(&scenario);
     // All 120 packets leave the link back to back: those of the first flow, then those of the second, and so on.
@@ -170,17 +173,17 @@ fn a_host_serves_in_the_order_of_arrival_behind_propagation_of_the_flows_own() {
 #[test]
 fn faults_of_a_process_name_their_place() {
     let mut scenario = two_way([[1e-4; 2]; 2]);
-    scenario.links[2] = LinkConfig { delay_s: 1.0, ..process("left", -1.0, f64::NAN) };
+    scenario.elements[2] = host("left", -1.0, f64::NAN).into();
     scenario.flows[0].path = vec![3, 0];
+    tcp_of(&mut scenario.flows[0]).return_path = vec![2, 1];
     scenario.flows[1].path = vec![2];
     assert_eq!(
         sim::check(&scenario),
         [
-            "links[2].processing.data_s: out of range; given -1; allowed 0 to 100000",
-            "links[2].processing.ack_s: out of range; given NaN; allowed 0 to 100000",
-            "links[2].processing: set together with fields of a link; given both; allowed with no rate, delay, buffer, \
-             discipline, loss or copies",
+            "elements[2].data_s: out of range; given -1; allowed 0 to 100000",
+            "elements[2].ack_s: out of range; given NaN; allowed 0 to 100000",
             "flows[0].path: a host's TCP process is not at the end; given 3; allowed last",
+            "flows[0].traffic.connection.return_path: a host's TCP process is not at the end; given 2; allowed last",
             "flows[1].path: a host's TCP process is not at the end; given 2; allowed last",
         ]
     );

@@ -11,11 +11,12 @@ mod recovery_laws;
 use std::time::Duration;
 
 use base::Time;
-use common::{all_traces, run};
+use common::{all_traces, link, run, transfer_of};
 use laws::{check_laws, dropped_data};
+use net::{Discipline, Overflow};
 use proptest::prelude::*;
 use recovery_laws::check_recoveries;
-use sim::scenario::{QueueConfig, TraceConfig};
+use sim::scenario::{ElementConfig, LinkConfig, PrivateLinkConfig, TraceConfig};
 use sim::{Job, Outcome, Scenario};
 
 proptest! {
@@ -34,14 +35,25 @@ proptest! {
     /// Links whose departures are known on arrival cost no events. With them or without, the network is the same.
     #[test]
     fn what_is_foreseen_is_what_happens(mut scenario in random::scenario()) {
+        // Packets that leave private links at the same instant go on in the order in which they were computed, and
+        // that is not the same with events.
+        scenario.elements.iter_mut().for_each(share);
         let mut eventful = scenario.clone();
-        for (plain, other) in scenario.links.iter_mut().zip(&mut eventful.links) {
-            if plain.queue == (QueueConfig::DropTail {}) && plain.processing.is_none() {
-                // Departures are events with random drop, but an unlimited buffer drops nothing.
-                (plain.buffer, other.buffer, other.queue) = (None, None, QueueConfig::RandomDrop {});
-            }
+        let plain = scenario.elements.iter_mut().filter_map(ElementConfig::link_mut);
+        let other = eventful.elements.iter_mut().filter_map(ElementConfig::link_mut);
+        for (plain, other) in plain.zip(other).filter(|(plain, _)| plain.queue == Discipline::DROP_TAIL) {
+            // Departures are events with random drop, but an unlimited buffer drops nothing.
+            (plain.buffer, other.buffer, other.queue.overflow) = (None, None, Overflow::Random);
         }
         prop_assert_eq!(network(&run(&scenario)), network(&run(&eventful)));
+    }
+}
+
+/// Makes one link for all flows of a link of which each has a copy.
+fn share(element: &mut ElementConfig) {
+    if let ElementConfig::PrivateLink(private) = element {
+        let PrivateLinkConfig { name, rate_bps, delay_s, buffer, counting } = private.clone();
+        *element = LinkConfig { rate_bps, delay_s, buffer, counting, ..link(&name, 1.0, None) }.into();
     }
 }
 
@@ -51,7 +63,7 @@ proptest! {
     #[test]
     fn what_was_sent_is_received_or_dropped_once_all_is_over(mut scenario in random::scenario(), size in 1_u64..200) {
         for flow in &mut scenario.flows {
-            flow.size_packets = Some(flow.size_packets.unwrap_or(size));
+            transfer_of(flow).get_or_insert(size);
         }
         scenario.run.duration_s = 3000.0;
         scenario.run.warmup_s = 0.0;

@@ -4,10 +4,13 @@
 mod common;
 
 use base::Time;
-use common::{flow, link, ns2, rfc, run, scenario};
-use sim::scenario::{BufferConfig, FlowConfig, LinkConfig, SizeLaw, TimeLaw, TrafficConfig};
+use common::{flow, link, ns2, rfc, run, scenario, tcp_of, transfer_of};
+use net::BufferLimit;
+use sim::scenario::{ElementConfig, FlowConfig, LinkConfig, PrivateLinkConfig, SizeLaw, TimeLaw, TrafficConfig};
 use sim::{Outcome, Scenario, SequenceKind};
-use tcp::{Dialect, Increase, LossCause, PartialAckTimer, Recovery, RttSample, SenderConfig, SlowStartWhile};
+use tcp::{
+    Dialect, Increase, LossCause, PartialAckTimer, ReceiverConfig, Recovery, RttSample, SenderConfig, SlowStartWhile,
+};
 
 /// [engset, section 3.1].
 fn engset() -> SenderConfig {
@@ -24,41 +27,45 @@ fn engset() -> SenderConfig {
     }
 }
 
-fn private(name: &str, rate_bps: f64) -> LinkConfig {
-    LinkConfig { private: true, ..link(name, rate_bps, None) }
+fn private(name: &str, rate_bps: f64) -> ElementConfig {
+    let LinkConfig { name, rate_bps, delay_s, buffer, counting, .. } = link(name, rate_bps, None);
+    ElementConfig::PrivateLink(PrivateLinkConfig { name, rate_bps, delay_s, buffer, counting })
 }
 
-fn web(size: SizeLaw, off: TimeLaw) -> Option<TrafficConfig> {
-    Some(TrafficConfig::Web { size, off, classes: vec![6, 14, 30, 62] })
+/// Returns a private link of a scenario, to change it.
+fn private_of(scenario: &mut Scenario, index: usize) -> &mut PrivateLinkConfig {
+    match &mut scenario.elements[index] {
+        ElementConfig::PrivateLink(link) => link,
+        other => panic!("not a private link: {other:?}"),
+    }
 }
 
 /// (100M, rate, 2M, R50) of [engset, table 2]: the round trip of a packet of 1500 bytes and an ACK of 40 is 50 ms in
-/// all.
+/// all. The flows have transfers of the given sizes after the given silences, or one transfer without end.
 fn paper(
     count: usize,
     rate_bps: f64,
     buffer: Option<u64>,
-    traffic: Option<TrafficConfig>,
+    transfers: Option<(SizeLaw, TimeLaw)>,
     duration_s: f64,
 ) -> Scenario {
-    let links = vec![
+    let elements = [
         private("ingress", 100e6),
         private("ingress.reverse", 100e6),
-        link("shared", rate_bps, buffer),
-        link("shared.reverse", rate_bps, None),
+        link("shared", rate_bps, buffer).into(),
+        link("shared.reverse", rate_bps, None).into(),
         private("egress", 2e6),
         private("egress.reverse", 2e6),
     ];
     let services = 1540.0 * 8.0 * (1.0 / 100e6 + 1.0 / rate_bps + 1.0 / 2e6);
-    let flow = FlowConfig {
-        packet_bytes: 1500,
-        forward_delay_s: (0.05 - services) / 2.0,
-        return_delay_s: (0.05 - services) / 2.0,
-        count,
-        traffic,
-        ..flow("web", &[0, 2, 4], &[5, 3, 1], engset())
-    };
-    scenario("web", duration_s, links, vec![flow])
+    let mut flow = flow("web", &[0, 2, 4], &[5, 3, 1], engset());
+    (flow.count, flow.packet_bytes) = (count, 1500);
+    (flow.forward_delay_s, tcp_of(&mut flow).return_delay_s) = ((0.05 - services) / 2.0, (0.05 - services) / 2.0);
+    if let Some((size, off)) = transfers {
+        let connection = tcp_of(&mut flow).clone();
+        flow.traffic = TrafficConfig::Web { size, off, classes: vec![6, 14, 30, 62], connection };
+    }
+    scenario("web", duration_s, elements, vec![flow])
 }
 
 /// Transfers, packets and time of them all.
@@ -73,8 +80,8 @@ fn totals(outcome: &Outcome) -> (u64, u64, f64) {
 fn a_transfer_alone_takes_what_engset_table_3_says() {
     // (m, n) = (2, 2), (3, 5), (4, 7): m round trips of 50 ms and n service times of 6 ms.
     for (packets, milliseconds) in [(5, 112.0), (12, 180.0), (22, 242.0)] {
-        let traffic = web(SizeLaw::Fixed { packets }, TimeLaw::Fixed { mean_s: 1.0 });
-        let outcome = run(&paper(1, 10e6, Some(200), traffic, 20.0));
+        let transfers = Some((SizeLaw::Fixed { packets }, TimeLaw::Fixed { mean_s: 1.0 }));
+        let outcome = run(&paper(1, 10e6, Some(200), transfers, 20.0));
         let (transfers, _, on) = totals(&outcome);
         assert_eq!(transfers, (20.0 / (1.0 + milliseconds / 1e3)) as u64);
         let mean = 1e3 * on / transfers as f64;
@@ -87,7 +94,7 @@ fn lightly_loaded_sources_are_engsets() {
     // 10 sources on a link that is never a bottleneck are independent: each active for ON / (ON + OFF) of the time,
     // whatever the law of ON.
     let law = SizeLaw::Exponential { mean_packets: 12.0, min_packets: 3.0 };
-    let outcome = run(&paper(10, 1e9, None, web(law, TimeLaw::Exponential { mean_s: 1.0 }), 20_000.0));
+    let outcome = run(&paper(10, 1e9, None, Some((law, TimeLaw::Exponential { mean_s: 1.0 })), 20_000.0));
     let (transfers, packets, on) = totals(&outcome);
     // Four standard errors of 9 packets.
     assert!((packets as f64 / transfers as f64 - 12.0).abs() < 4.0 * 9.0 / (transfers as f64).sqrt());
@@ -107,7 +114,7 @@ fn a_loaded_link_gives_the_rates_and_losses_of_engset_table_6() {
     let law = SizeLaw::Exponential { mean_packets: 12.0, min_packets: 3.0 };
     for (count, h_kbps, loss_percent) in [(82, 563.1, (0.0, 0.0)), (134, 154.7, (2.35, 2.75))] {
         let off = TimeLaw::Exponential { mean_s: 1.0 };
-        let outcome = run(&paper(count, 10e6, Some(200), web(law.clone(), off), 3000.0));
+        let outcome = run(&paper(count, 10e6, Some(200), Some((law.clone(), off)), 3000.0));
         let (_, packets, on) = totals(&outcome);
         let h = packets as f64 * 12.0 / on;
         assert!((h / h_kbps - 1.0).abs() < 0.015, "N = {count}: h = {h} kbit/s, {h_kbps} in the paper");
@@ -121,8 +128,8 @@ fn a_loaded_link_gives_the_rates_and_losses_of_engset_table_6() {
 fn transfers_that_follow_at_once_lose_no_packet_and_take_none_of_another() {
     // A buffer of 5 packets and no silence: retransmissions of a transfer are still in flight in the next one.
     for off in [0.0, 0.001, 0.03] {
-        let traffic = web(SizeLaw::Fixed { packets: 9 }, TimeLaw::Fixed { mean_s: off });
-        let mut scenario = paper(20, 1e6, Some(5), traffic, 400.0);
+        let transfers = Some((SizeLaw::Fixed { packets: 9 }, TimeLaw::Fixed { mean_s: off }));
+        let mut scenario = paper(20, 1e6, Some(5), transfers, 400.0);
         scenario.flows[0].start_spread_s = 1.0;
         let outcome = run(&scenario);
         let sources = &outcome.transfers[0];
@@ -143,20 +150,23 @@ fn transfers_that_follow_at_once_lose_no_packet_and_take_none_of_another() {
     }
 }
 
+/// Returns a shared link with the settings of a private one.
+fn copy(own: &PrivateLinkConfig, number: usize) -> LinkConfig {
+    let PrivateLinkConfig { name, rate_bps, delay_s, buffer, counting } = own.clone();
+    LinkConfig { rate_bps, delay_s, buffer, counting, ..link(&format!("{name}{number}"), 1.0, None) }
+}
+
 /// The same sources, each with links of its own instead of private ones.
 fn apart(together: &Scenario) -> Scenario {
     let mut apart = together.clone();
-    let (shared, own): (Vec<_>, Vec<_>) = together.links.iter().cloned().partition(|link| !link.private);
-    apart.links = shared;
+    apart.elements.retain(|element| !element.is_private());
     apart.flows.clear();
     for number in 0..together.flows[0].count {
-        let first = apart.links.len();
-        let copies = own.iter().map(|link| LinkConfig {
-            name: format!("{}{number}", link.name),
-            private: false,
-            ..link.clone()
-        });
-        apart.links.extend(copies);
+        let first = apart.elements.len();
+        apart.elements.extend(together.elements.iter().filter_map(|element| match element {
+            ElementConfig::PrivateLink(own) => Some(ElementConfig::Link(copy(own, number))),
+            _ => None,
+        }));
         let mut flow = FlowConfig { name: format!("web[{number}]"), count: 1, ..together.flows[0].clone() };
         // In `together`, link 2 is the first shared one, 3 its reverse; private links keep their order.
         let there = |&link: &usize| match link {
@@ -165,7 +175,8 @@ fn apart(together: &Scenario) -> Scenario {
             _ => first + link - 2,
         };
         flow.path = flow.path.iter().map(there).collect();
-        flow.return_path = flow.return_path.iter().map(there).collect();
+        let back = &mut tcp_of(&mut flow).return_path;
+        *back = back.iter().map(there).collect();
         apart.flows.push(flow);
     }
     apart
@@ -174,19 +185,20 @@ fn apart(together: &Scenario) -> Scenario {
 #[test]
 fn private_links_are_links_of_ones_own() {
     let law = SizeLaw::Exponential { mean_packets: 30.0, min_packets: 3.0 };
-    let traffic = web(law, TimeLaw::Exponential { mean_s: 0.1 });
+    let transfers = Some((law, TimeLaw::Exponential { mean_s: 0.1 }));
     // Rates without a common measure, and a seed with which no two packets arrive at the same instant: their order
     // would be that of pushes in a calendar queue, and that of the links elsewhere.
-    let mut together = paper(3, 4.137e6, Some(10), traffic, 200.0);
+    let mut together = paper(3, 4.137e6, Some(10), transfers, 200.0);
     together.run.seed = 3;
-    together.links[4].buffer = Some(BufferConfig::Packets(20));
-    (together.links[4].rate_bps, together.links[5].rate_bps) = (Some(1.97123e6), Some(2.0417e6));
+    private_of(&mut together, 4).buffer = Some(BufferLimit::Packets(20));
+    private_of(&mut together, 4).rate_bps = Some(1.97123e6);
+    private_of(&mut together, 5).rate_bps = Some(2.0417e6);
     // ACKs at once or delayed, and back over links of the flow's own to the last, or over the shared one last.
     for (ack_every, return_path) in [(1, vec![5, 3, 1]), (2, vec![5, 3, 1]), (1, vec![5, 3]), (2, vec![5, 3])] {
-        let flow = &mut together.flows[0];
-        (flow.receiver.ack_every, flow.receiver.ack_delay_s) = (ack_every, 0.0517);
+        let tcp = tcp_of(&mut together.flows[0]);
+        tcp.receiver = ReceiverConfig { ack_every, ack_delay_s: 0.0517 };
         let return_links = return_path.len();
-        flow.return_path = return_path;
+        tcp.return_path = return_path;
         let (together, apart) = (run(&together), run(&apart(&together)));
         assert_eq!(
             format!("{:?}", together.flows),
@@ -203,23 +215,42 @@ fn private_links_are_links_of_ones_own() {
     }
 }
 
+/// Senders in front of a shared link wait for the clock, whatever links their ACKs arrive over.
+#[test]
+fn senders_in_front_of_a_shared_link_send_in_order_of_time() {
+    let law = SizeLaw::Exponential { mean_packets: 30.0, min_packets: 3.0 };
+    let transfers = Some((law, TimeLaw::Exponential { mean_s: 0.1 }));
+    // As above, no two packets arrive at the same instant.
+    let mut together = paper(3, 4.137e6, Some(10), transfers, 100.0);
+    let last = private_of(&mut together, 1);
+    (last.rate_bps, last.delay_s) = (Some(3.0917e6), 0.0131);
+    private_of(&mut together, 4).rate_bps = Some(1.97123e6);
+    private_of(&mut together, 5).rate_bps = Some(2.0417e6);
+    together.flows[0].path = vec![2, 4];
+    let (together, apart) = (run(&together), run(&apart(&together)));
+    assert_eq!(format!("{:?}", together.flows), format!("{:?}", apart.flows));
+    assert!(together.flows.iter().all(|flow| flow.dropped[1] > 0));
+}
+
 /// Draws a path of the paper with random rates, buffers, traffic and TCP.
 fn draw_paper(case: u64, random: &mut base::RandomStream) -> Scenario {
     let senders = [engset(), rfc(Recovery::Newreno), rfc(Recovery::Reno), ns2(Recovery::Tahoe), ns2(Recovery::Newreno)];
     let law = SizeLaw::Exponential { mean_packets: 20.0, min_packets: 3.0 };
     let mean_s = 0.5 * random.uniform();
-    let traffic = if case.is_multiple_of(4) { None } else { web(law, TimeLaw::Exponential { mean_s }) };
+    let transfers = if case.is_multiple_of(4) { None } else { Some((law, TimeLaw::Exponential { mean_s })) };
     let rate_bps = 4e6 + 1e6 * random.uniform();
-    let mut ahead = paper(1 + random.below(8), rate_bps, Some(1 + random.below(30) as u64), traffic, 20.0);
+    let mut ahead = paper(1 + random.below(8), rate_bps, Some(1 + random.below(30) as u64), transfers, 20.0);
     ahead.run.seed = case;
     // Rates without a common measure with one another, or with the timers' ticks: at equal instants the order would be
     // another.
-    (ahead.links[4].rate_bps, ahead.links[5].rate_bps) = (Some(1.97123e6), Some(2.0417e6));
-    ahead.links[1].rate_bps = Some(3.1e6 * (0.02 + random.uniform()));
-    ahead.links[1].delay_s = [0.0, 0.1, 3.0][case as usize % 3] * random.uniform();
-    ahead.links[4].buffer = Some(BufferConfig::Packets(1 + random.below(30) as u64));
-    let flow = &mut ahead.flows[0];
-    (flow.sender, flow.start_spread_s) = (senders[random.below(senders.len())], 1.0);
+    private_of(&mut ahead, 4).rate_bps = Some(1.97123e6);
+    private_of(&mut ahead, 5).rate_bps = Some(2.0417e6);
+    let last = private_of(&mut ahead, 1);
+    last.rate_bps = Some(3.1e6 * (0.02 + random.uniform()));
+    last.delay_s = [0.0, 0.1, 3.0][case as usize % 3] * random.uniform();
+    private_of(&mut ahead, 4).buffer = Some(BufferLimit::Packets(1 + random.below(30) as u64));
+    ahead.flows[0].start_spread_s = 1.0;
+    tcp_of(&mut ahead.flows[0]).sender = senders[random.below(senders.len())];
     ahead
 }
 
@@ -232,8 +263,8 @@ fn senders_ahead_of_the_clock_do_what_they_do_at_their_time() {
     for case in 0..200 {
         let ahead = draw_paper(case, &mut random);
         let mut at_its_time = ahead.clone();
-        at_its_time.links.push(LinkConfig { rate_bps: None, ..link("last", 1.0, None) });
-        at_its_time.flows[0].return_path.push(6);
+        at_its_time.elements.push(LinkConfig { rate_bps: None, ..link("last", 1.0, None) }.into());
+        tcp_of(&mut at_its_time.flows[0]).return_path.push(6);
         let mut watched = ahead.clone();
         for scenario in [&mut watched, &mut at_its_time] {
             let trace = &mut scenario.trace;
@@ -274,7 +305,7 @@ fn senders_ahead_of_the_clock_do_what_they_do_at_their_time() {
 #[test]
 fn drops_and_captures_name_the_source_that_they_are_of() {
     let law = SizeLaw::Exponential { mean_packets: 12.0, min_packets: 3.0 };
-    let mut observed = paper(60, 4e6, Some(10), web(law, TimeLaw::Exponential { mean_s: 1.0 }), 60.0);
+    let mut observed = paper(60, 4e6, Some(10), Some((law, TimeLaw::Exponential { mean_s: 1.0 })), 60.0);
     observed.trace.drops = true;
     observed.trace.capture = Some(vec!["shared".to_owned()]);
     let outcome = run(&observed);
@@ -296,7 +327,7 @@ fn drops_and_captures_name_the_source_that_they_are_of() {
 #[test]
 fn a_large_group_is_counted_as_one() {
     let law = SizeLaw::Exponential { mean_packets: 12.0, min_packets: 3.0 };
-    let mut observed = paper(1001, 50e6, Some(100), web(law, TimeLaw::Exponential { mean_s: 0.3 }), 3.0);
+    let mut observed = paper(1001, 50e6, Some(100), Some((law, TimeLaw::Exponential { mean_s: 0.3 })), 3.0);
     observed.flows.push(FlowConfig { name: "other".to_owned(), count: 2, ..observed.flows[0].clone() });
     observed.run.warmup_s = 0.7;
     let trace = &mut observed.trace;
@@ -357,8 +388,8 @@ fn assert_windows_and_round_trips_are_those_of_the_traces(group: &sim::FlowStati
 /// whether it has ended.
 #[test]
 fn what_transfers_count_is_what_their_flows_did() {
-    let traffic = web(SizeLaw::Fixed { packets: 20 }, TimeLaw::Exponential { mean_s: 0.3 });
-    let mut observed = paper(200, 10e6, Some(50), traffic, 20.0);
+    let transfers = Some((SizeLaw::Fixed { packets: 20 }, TimeLaw::Exponential { mean_s: 0.3 }));
+    let mut observed = paper(200, 10e6, Some(50), transfers, 20.0);
     (observed.trace.sequence, observed.trace.losses, observed.trace.recovery) = (true, true, true);
     let outcome = run(&observed);
     let ended: Vec<u64> = outcome.flows.iter().map(|flow| flow.acked[1] / 20 * 20).collect();
@@ -392,11 +423,11 @@ fn what_transfers_count_is_what_their_flows_did() {
 /// none.
 #[test]
 fn drops_count_for_the_current_transfer() {
-    let traffic = web(SizeLaw::Fixed { packets: 5 }, TimeLaw::Exponential { mean_s: 0.3 });
-    let mut observed = paper(100, 3e6, Some(10), traffic, 60.0);
+    let transfers = Some((SizeLaw::Fixed { packets: 5 }, TimeLaw::Exponential { mean_s: 0.3 }));
+    let mut observed = paper(100, 3e6, Some(10), transfers, 60.0);
     // Timers that expire long before any ACK can arrive retransmit nearly everything for nothing.
-    observed.links[0].delay_s = 0.2;
-    let timer = &mut observed.flows[0].sender.rto;
+    private_of(&mut observed, 0).delay_s = 0.2;
+    let timer = &mut tcp_of(&mut observed.flows[0]).sender.rto;
     (timer.initial_s, timer.min_s) = (0.05, 0.02);
     (observed.trace.sequence, observed.trace.drops) = (true, true);
     let outcome = run(&observed);
@@ -424,7 +455,8 @@ fn drops_count_for_the_current_transfer() {
 #[test]
 fn a_large_group_has_finished_with_its_last_flow() {
     let mut group = paper(1001, 50e6, None, None, 60.0);
-    (group.flows[0].size_packets, group.flows[0].start_spread_s) = (Some(3), 1.0);
+    group.flows[0].start_spread_s = 1.0;
+    *transfer_of(&mut group.flows[0]) = Some(3);
     group.trace.sequence = true;
     let outcome = run(&group);
     let acknowledged = outcome.traces.sequence.unwrap().into_iter().filter(|row| row.kind == SequenceKind::Acked);
@@ -440,8 +472,8 @@ fn a_large_group_has_finished_with_its_last_flow() {
 #[test]
 fn thousands_of_sources_lose_and_gain_no_packet() {
     let law = SizeLaw::Exponential { mean_packets: 12.0, min_packets: 3.0 };
-    let traffic = web(law, TimeLaw::Exponential { mean_s: 1.0 });
-    let outcome = run(&paper(8000, 480e6, Some(1600), traffic, 3.0));
+    let transfers = Some((law, TimeLaw::Exponential { mean_s: 1.0 }));
+    let outcome = run(&paper(8000, 480e6, Some(1600), transfers, 3.0));
     let shared = &outcome.links[2];
     let total = |count: fn(&sim::FlowStatistics) -> u64| outcome.flows.iter().map(count).sum::<u64>();
     let (sent, received, dropped) = (total(|f| f.sent[1]), total(|f| f.received[1]), total(|f| f.dropped[1]));
@@ -454,10 +486,10 @@ fn thousands_of_sources_lose_and_gain_no_packet() {
 
 #[test]
 fn poisson_packets_wait_as_in_m_d_1() {
-    let traffic = Some(TrafficConfig::Poisson { rate_bps: 0.5e6 });
+    let traffic = TrafficConfig::Poisson { rate_bps: 0.5e6 };
     let source = FlowConfig { packet_bytes: 1250, traffic, ..flow("source", &[0], &[], rfc(Recovery::Reno)) };
     // 100 packets a second of the link, 50 of the source.
-    let mut scenario = scenario("M/D/1", 20_100.0, vec![link("server", 1e6, None)], vec![source]);
+    let mut scenario = scenario("M/D/1", 20_100.0, [link("server", 1e6, None)], vec![source]);
     scenario.run.warmup_s = 100.0;
     let outcome = run(&scenario);
     let server = &outcome.links[0];
@@ -473,9 +505,9 @@ fn poisson_packets_wait_as_in_m_d_1() {
 #[test]
 fn datagrams_beyond_the_buffer_are_dropped_and_all_are_accounted_for() {
     let law = |mean_s| TimeLaw::Exponential { mean_s };
-    let traffic = Some(TrafficConfig::PoissonOnOff { rate_bps: 2e6, on: law(2.0), off: law(2.0) });
+    let traffic = TrafficConfig::PoissonOnOff { rate_bps: 2e6, on: law(2.0), off: law(2.0) };
     let source = FlowConfig { count: 2, traffic, ..flow("source", &[0], &[], rfc(Recovery::Reno)) };
-    let outcome = run(&scenario("on-off", 2000.0, vec![link("link", 1.5e6, Some(10))], vec![source]));
+    let outcome = run(&scenario("on-off", 2000.0, [link("link", 1.5e6, Some(10))], vec![source]));
     let link = &outcome.links[0];
     let sent: u64 = outcome.flows.iter().map(|flow| flow.sent[1]).sum();
     let gone: u64 = outcome.flows.iter().map(|flow| flow.received[1] + flow.dropped[1]).sum();

@@ -87,8 +87,8 @@ impl TwoWayRun {
                 SenderConfig { max_window: Some(self.window[index]), ..ns2(Recovery::Reno) },
             )
         };
-        let links = vec![direction(0), direction(1)];
-        let mut scenario = scenario("two-way", 24.0, links, vec![connection(0), connection(1)]);
+        let flows = vec![connection(0), connection(1)];
+        let mut scenario = scenario("two-way", 24.0, [direction(0), direction(1)], flows);
         scenario.run.warmup_s = 4.0;
         scenario.trace.sequence = true;
         scenario

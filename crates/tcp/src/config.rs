@@ -179,6 +179,49 @@ pub struct SenderConfig {
     pub rto: RtoConfig,
 }
 
+impl Default for SenderConfig {
+    /// Returns NewReno with the initial window of three packets and the timer of RFC 5681, 6582 and 6298.
+    fn default() -> SenderConfig {
+        SenderConfig {
+            dialect: Dialect::Rfc,
+            recovery: Recovery::Newreno,
+            initial_window: 3.0,
+            initial_ssthresh: None,
+            max_window: None,
+            slow_start_while: SlowStartWhile::Below,
+            increase: Increase::Reciprocal,
+            dupack_threshold: Some(3),
+            limited_transmit: false,
+            partial_ack_timer: PartialAckTimer::Impatient,
+            rto: RtoConfig::default(),
+        }
+    }
+}
+
+impl Default for RtoConfig {
+    /// Returns the timer of RFC 6298 on a clock of 1 ms.
+    fn default() -> RtoConfig {
+        RtoConfig {
+            estimator: Estimator::Rfc6298,
+            sample: RttSample::PerAck,
+            k: 4,
+            granularity_s: 0.001,
+            min_s: 1.0,
+            max_s: 60.0,
+            initial_s: 1.0,
+            max_backoff: 64,
+            clock_offset_s: 0.0,
+        }
+    }
+}
+
+impl Default for ReceiverConfig {
+    /// Returns a receiver that acknowledges each packet at once.
+    fn default() -> ReceiverConfig {
+        ReceiverConfig { ack_every: 1, ack_delay_s: 0.0 }
+    }
+}
+
 /// Settings of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

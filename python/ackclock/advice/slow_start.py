@@ -29,7 +29,7 @@ STEP = 1.1
 def advise_slow_start(bench: Bench, *, simulate: bool) -> Recommendation | None:
     """Recommend buffers against the double slow start; None if the question does not arise."""
     scene, _ = lone_flow(bench.resolved)
-    if scene is None or not scene.flow.sender.slow_starts_after_fast_retransmit or scene.slow_acks():
+    if scene is None or not scene.flow.tcp.sender.slow_starts_after_fast_retransmit or scene.slow_acks():
         return None
     access, nodes = scene.access_and_nodes
     if any(drop_factor(node.queue) is None for node in nodes) or not _limited(scene, nodes):

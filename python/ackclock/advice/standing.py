@@ -73,7 +73,7 @@ def _shared_bottleneck(resolved: Resolved) -> tuple[list[Scene], Node] | None:
 def _fits(scene: Scene) -> bool:
     """Return whether the rules apply to a flow: it has no end, and no slow start follows a fast retransmit."""
     flow = scene.flow
-    return flow.is_endless and flow.sender.is_aimd and not flow.sender.slow_starts_after_fast_retransmit
+    return flow.is_endless and flow.tcp.sender.is_aimd and not flow.tcp.sender.slow_starts_after_fast_retransmit
 
 
 def _rules(scenes: list[Scene], node: Node, round_trip: float, pipe: float, many: float) -> tuple[Rule, ...]:

@@ -51,7 +51,7 @@ def advise_timers(bench: Bench, *, simulate: bool) -> Recommendation | None:
 
 
 def _search(bench: Bench, scene: Scene) -> Recommendation:
-    sender = scene.flow.sender
+    sender = scene.flow.tcp.sender
     present = Setting(inf if sender.dupack_threshold is None else sender.dupack_threshold, sender.rto.min_s)
     runs: dict[Setting, Result] = {}
 
@@ -184,4 +184,4 @@ def _rules(scene: Scene, present: Setting, best: Setting) -> tuple[Rule, ...]:
 
 def _lossy(scene: Scene) -> bool:
     """Return whether packets can be lost at all."""
-    return any(scene.resolved.links[index].loses for index in scene.flow.crossed)
+    return any(scene.resolved.elements[index].loses for index in scene.flow.crossed)

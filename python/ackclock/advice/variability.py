@@ -67,7 +67,7 @@ def _answer(gain: float, rates: dict[str, float], mean_s: float) -> str:
 
 def _checked(bench: Bench, scene: Scene, mean_s: float, plan: Recommendation) -> Recommendation:
     """Simulate the path with a constant delay of the same mean, and as it is."""
-    links = (scene.resolved.links[index] for index in scene.flow.crossed)
+    links = (scene.resolved.elements[index] for index in scene.flow.crossed)
     name, process = next((link.name, link.delay_process) for link in links if link.delay_process is not None)
     rest = scene.round_trip_s - process.law.least_s
     constant = {"kind": "steps", "steps": [["0 s", f"{mean_s - rest:.9f} s"]]}

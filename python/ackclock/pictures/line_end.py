@@ -62,11 +62,11 @@ def _busiest_line(resolved: Resolved, overview: pd.DataFrame) -> _Line:
     begin = end - min(overview_detail_s(resolved) or end, end)
     counted = _counted(overview)
     late = counted[counted["time_s"] >= begin].groupby("name", observed=True)["value"].max()
-    names = [link.name for link in resolved.links] if len(counted) else []
+    names = [link.name for link in resolved.elements] if len(counted) else []
     longest = max(names, key=lambda name: float(late.get(name, 0.0)), default="")
     line = longest.removesuffix(".reverse")
     ends = [name for name in names if name.removesuffix(".reverse") == line]
-    hosts = {link.name for link in resolved.links if link.kind == "host"}
+    hosts = {link.name for link in resolved.elements if link.kind == "host"}
     return _Line(ends, begin, end, line in hosts)
 
 
@@ -109,7 +109,7 @@ def _filled(label: str, rows: pd.DataFrame, end: float) -> Curve:
 
 def _acknowledged(line: _Line, resolved: Resolved, overview: pd.DataFrame) -> Panel:
     """Draw the growth of what the flows over a line have acknowledged, and at the full rate [two-way, figure 5.4]."""
-    indices = {link.name: index for index, link in enumerate(resolved.links)}
+    indices = {link.name: index for index, link in enumerate(resolved.elements)}
     acked = of_kind(overview, "acked")
     curves, rates = [], set()
     for number, name in enumerate(line.ends):

@@ -78,7 +78,8 @@ def magnified_chart(
 
 
 def _windows(resolved: Resolved, overview: pd.DataFrame) -> Panel:
-    limits = sorted({flow.sender.max_window for flow in resolved.flows if flow.sender.max_window is not None})
+    windows = {tcp.sender.max_window for flow in resolved.flows if (tcp := flow.connection) is not None}
+    limits = sorted(window for window in windows if window is not None)
     lines = [StraightLine(float(limit), "receiver's window", "limit") for limit in limits[:MOST_THEORY_LINES]]
     return replace(window_panel(resolved, overview, "Congestion windows", lines), dashed=True)
 

@@ -8,7 +8,7 @@ import pandas as pd
 from ackclock.charts import Events, Panel, StraightLine
 from ackclock.pictures.parts import MOST_LINES, TIME, by_name, end_s, of_kind, step_curve, warmup
 from ackclock.scenario import Resolved
-from ackclock.scenario.resolved_queues import PacketBuffer
+from ackclock.scenario.resolved_buffers import PacketBuffer
 from ackclock.wording import plural
 
 HEADROOM: Final = 1.05
@@ -80,7 +80,7 @@ def _buffers(resolved: Resolved, names: Sequence[str], far: float) -> tuple[list
     """Return the lines of the buffers up to a size, and those of larger ones, with their sizes."""
     near, beyond = [], []
     for number, name in enumerate(names):
-        buffer = resolved.links_by_name[name].buffer
+        buffer = resolved.elements_by_name[name].buffer
         if not isinstance(buffer, PacketBuffer):
             continue
         if buffer.packets <= far:

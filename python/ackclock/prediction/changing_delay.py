@@ -11,7 +11,7 @@ from ackclock.paths import delay_processes
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
 from ackclock.prediction.scene import Scene, lone_flow
 from ackclock.scenario import Resolved
-from ackclock.scenario.resolved_links import AlternatingLaw, DelayLaw, DelayProcessSettings, StepsLaw
+from ackclock.scenario.resolved_elements import AlternatingLaw, DelayLaw, DelayProcessSettings, StepsLaw
 from ackclock.wording import amount, number, seconds
 
 IDEAL = (
@@ -120,7 +120,7 @@ def _jump(scene: Scene, process: DelayProcessSettings) -> ModelPrediction | Inap
 
 def _step(scene: Scene, rate: float, round_trips: tuple[float, float], instant: float) -> ModelPrediction:
     old, new = round_trips
-    window, sender = scene.max_window, scene.flow.sender
+    window, sender = scene.max_window, scene.flow.tcp.sender
     threshold = sender.dupack_threshold
     silence = max(old - (window - 1.0) / rate, 1.0 / rate)
     rto = max(sender.rto.min_s, old, silence)

@@ -36,7 +36,7 @@ def predict_from_measured(
     known = [
         (scene, row)
         for scene, row in pairs
-        if scene.flow.is_endless and scene.flow.sender.is_aimd and _loss(scene, row) > 0.0
+        if scene.flow.is_endless and scene.flow.tcp.sender.is_aimd and _loss(scene, row) > 0.0
     ]
     if not known:
         return [Inapplicable(*LOSSES, ("no flow without end found a loss",))]
@@ -83,14 +83,14 @@ def _prediction(known: list[tuple[Scene, Mapping[str, Any]]], subject: str) -> M
 
 
 def _square_root(scene: Scene, row: Mapping[str, Any]) -> float:
-    b = float(scene.flow.receiver.ack_every)
+    b = float(scene.flow.tcp.receiver.ack_every)
     return float(classics.square_root_rate(_mean(row, "rtt_mean_s"), _loss(scene, row), b)) * scene.packet_bits
 
 
 def _pftk(scene: Scene, row: Mapping[str, Any]) -> float:
     round_trip = _mean(row, "rtt_mean_s")
     # Without a trace of the timer: the least it can be over such a round trip.
-    timeout = max(scene.flow.sender.rto.min_s, round_trip)
+    timeout = max(scene.flow.tcp.sender.rto.min_s, round_trip)
     window = LARGE_WINDOW if scene.max_window == inf else scene.max_window
-    b = float(scene.flow.receiver.ack_every)
+    b = float(scene.flow.tcp.receiver.ack_every)
     return float(classics.pftk_throughput(round_trip, _loss(scene, row), timeout, window, b)) * scene.packet_bits

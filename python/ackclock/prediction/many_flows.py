@@ -34,7 +34,7 @@ def _reasons(scenes: list[Scene], bottlenecks: dict[str, Node]) -> list[str]:
     reasons = busy_hosts(scenes[0].resolved)
     if any(scene.flow.size_packets is not None for scene in scenes):
         reasons.append("transfers end; the model is of flows without end")
-    if not all(scene.flow.sender.is_aimd for scene in scenes):
+    if not all(scene.flow.tcp.sender.is_aimd for scene in scenes):
         reasons.append(NOT_AIMD)
     if bottleneck.buffer == inf:
         reasons.append(f"the buffer of {bottleneck.name} is unlimited")

@@ -16,7 +16,7 @@ from ackclock.prediction.random_loss import in_time_prediction
 from ackclock.prediction.records import Inapplicable, ModelPrediction
 from ackclock.prediction.scene import Scene
 from ackclock.scenario import Resolved
-from ackclock.scenario.resolved_links import PoissonLoss
+from ackclock.scenario.losses import PoissonLoss
 from ackclock.scenario.resolved_tcp import Halving
 from ackclock.wording import plural
 
@@ -53,9 +53,9 @@ def _reaction(scene: Scene) -> Iterator[tuple[PoissonLoss, Halving]]:
     """Give the losses of a flow that the model applies to, and how they halve its window."""
     flow = scene.flow
     match losses(scene.resolved, flow):
-        case [PoissonLoss() as law] if scene.count == 1 and flow.is_endless and flow.sender.is_aimd:
-            if flow.sender.halving is not None:
-                yield law, flow.sender.halving
+        case [PoissonLoss() as law] if scene.count == 1 and flow.is_endless and flow.tcp.sender.is_aimd:
+            if flow.tcp.sender.halving is not None:
+                yield law, flow.tcp.sender.halving
 
 
 def _prediction(

@@ -15,7 +15,8 @@ from ackclock.prediction.changing_delay import alternating_states, next_states
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
 from ackclock.prediction.scene import NOT_AIMD, Scene, lone_flow
 from ackclock.scenario import Resolved
-from ackclock.scenario.resolved_links import BernoulliLoss, HandoverLaw, LossLaw, PoissonLoss
+from ackclock.scenario.losses import BernoulliLoss, LossLaw, PoissonLoss
+from ackclock.scenario.resolved_elements import HandoverLaw
 from ackclock.scenario.resolved_tcp import Halving
 from ackclock.wording import amount, seconds
 
@@ -40,14 +41,14 @@ def predict_random_loss(resolved: Resolved) -> list[ModelPrediction | Inapplicab
 def _by_packet(scene: Scene, law: LossLaw) -> ModelPrediction | Inapplicable:
     if not isinstance(law, BernoulliLoss):
         return Inapplicable(*BY_PACKET, ("packets are not lost independently, each with the same probability",))
-    if not scene.flow.sender.is_aimd:
+    if not scene.flow.tcp.sender.is_aimd:
         return Inapplicable(*BY_PACKET, (NOT_AIMD,))
     if law.probability == 0.0:
         return Inapplicable(*BY_PACKET, ("the probability of a loss is 0",))
     if delay_processes(scene.resolved, scene.flow):
         return Inapplicable(*BY_PACKET, ("the delay changes; the formulas have a constant round trip",))
-    probability, b = law.probability, float(scene.flow.receiver.ack_every)
-    timeout = max(scene.flow.sender.rto.min_s, scene.round_trip_s)
+    probability, b = law.probability, float(scene.flow.tcp.receiver.ack_every)
+    timeout = max(scene.flow.tcp.sender.rto.min_s, scene.round_trip_s)
     window = min(scene.max_window, LARGE_WINDOW)
     rates = (
         (
@@ -74,7 +75,7 @@ def _by_packet(scene: Scene, law: LossLaw) -> ModelPrediction | Inapplicable:
 
 
 def _in_time(scene: Scene, law: LossLaw) -> ModelPrediction | Inapplicable:
-    sender = scene.flow.sender
+    sender = scene.flow.tcp.sender
     if not isinstance(law, PoissonLoss):
         return Inapplicable(*IN_TIME, ("losses are not a Poisson process in time",))
     if sender.halving is None:
@@ -107,7 +108,7 @@ def in_time_prediction(
     subject : str
         Where the chain comes from.
     """
-    increase = 1.0 / scene.flow.receiver.ack_every
+    increase = 1.0 / scene.flow.tcp.receiver.ack_every
     mean = variable_delay.round_trip_chain([[1.0]], [chain.mean])
     fixed = variable_delay.markov_window(mean, loss_rate, increase=increase, reaction=halving)
     markov = variable_delay.markov_window(chain, loss_rate, increase=increase, reaction=halving)

@@ -8,7 +8,7 @@ from typing import Final
 
 from ackclock.paths import Node, empty_round_trip_s, host_of, links_of, nodes
 from ackclock.scenario import Resolved, ResolvedFlow
-from ackclock.scenario.resolved_queues import QueueSettings
+from ackclock.scenario.queues import Discipline
 from ackclock.wording import amount, plural
 
 _DROP_FACTORS: Final[Mapping[str, float]] = {"arriving": 1.0, "front": 0.0, "random": 0.5}
@@ -16,12 +16,12 @@ _DROP_FACTORS: Final[Mapping[str, float]] = {"arriving": 1.0, "front": 0.0, "ran
 NOT_AIMD: Final = "the window does not grow by a packet a round trip and halve at a loss, as the model's does"
 
 
-def drop_factor(queue: QueueSettings) -> float | None:
+def drop_factor(queue: Discipline) -> float | None:
     """Give the drop factor alpha [bottlenecks] of a queue that drops at a full buffer alone; random drop's is its mean.
 
     None for queues that drop before, or have more than one queue.
     """
-    return _DROP_FACTORS[queue.victim] if queue.is_fifo and not queue.drops_early else None
+    return _DROP_FACTORS[queue.overflow] if queue.is_fifo and not queue.drops_early else None
 
 
 Work = dict[tuple[str, str, bool], float]
@@ -84,7 +84,7 @@ class Scene:
     @property
     def back(self) -> list[Node]:
         """The links with a rate on the path of the ACKs, counted in ACKs."""
-        return nodes(self.resolved, self.flow.return_path, self.flow.ack_bytes)
+        return nodes(self.resolved, self.flow.return_path, self.flow.tcp.ack_bytes)
 
     @property
     def bottleneck(self) -> Node | None:
@@ -99,14 +99,14 @@ class Scene:
     @property
     def max_window(self) -> float:
         """The receiver's window [pkt]."""
-        return self.flow.sender.window_packets
+        return self.flow.tcp.sender.window_packets
 
     def slow_acks(self) -> list[str]:
         """Say whether ACKs queue on the return path."""
         bottleneck = self.bottleneck
         if bottleneck is None:
             return []
-        pace = bottleneck.packet_rate / self.flow.receiver.ack_every
+        pace = bottleneck.packet_rate / self.flow.tcp.receiver.ack_every
         return [
             f"the ACKs wait at {node.name}, which is slower for them than {bottleneck.name} is for the data"
             for node in self.back
@@ -135,7 +135,7 @@ def busy_hosts(resolved: Resolved) -> list[str]:
         scene = Scene(resolved, flow)
         pace = inf if scene.bottleneck is None else scene.bottleneck.packet_rate
         source = "" if scene.bottleneck is None else scene.bottleneck.name
-        for path, ack, rate in ((flow.path, False, pace), (flow.return_path, True, pace / flow.receiver.ack_every)):
+        for path, ack, rate in ((flow.path, False, pace), (flow.return_path, True, pace / flow.tcp.receiver.ack_every)):
             host = host_of(resolved, path)
             if host is not None and host.processing_s(ack=ack) > 0.0:
                 place = (host.name, source, ack)

@@ -23,7 +23,7 @@ def predict_short_flow(resolved: Resolved) -> list[ModelPrediction | Inapplicabl
 
 
 def _prediction(scene: Scene, packets: int) -> ModelPrediction:
-    bottleneck, sender, receiver = scene.bottleneck, scene.flow.sender, scene.flow.receiver
+    bottleneck, sender, receiver = scene.bottleneck, scene.flow.tcp.sender, scene.flow.tcp.receiver
     pipe = inf if bottleneck is None else bottleneck.packet_rate * scene.round_trip_s
     # A window beyond the pipe is no faster: the rest of it waits at the bottleneck.
     window = min(scene.max_window, max(pipe, sender.initial_window), LARGE_WINDOW)

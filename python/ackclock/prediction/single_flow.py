@@ -50,7 +50,7 @@ def _common_reasons(scene: Scene, largest: float) -> list[str]:
             f"({number(round(largest))} packets would): there is no loss in congestion avoidance"
         )
     reasons += [
-        f"{node.name} has more than one queue ({node.queue.discipline})"
+        f"{node.name} has more than one queue ({node.queue})"
         for node in scene.forward
         if not node.queue.is_fifo and node.buffer < inf
     ]
@@ -60,7 +60,7 @@ def _common_reasons(scene: Scene, largest: float) -> list[str]:
 def _early_drops(scene: Scene) -> list[str]:
     """Give a reason for each node that drops at any size of its buffer, an unlimited one included."""
     return [
-        f"{node.name} drops before its buffer is full ({node.queue.discipline})"
+        f"{node.name} drops before its buffer is full ({node.queue})"
         for node in scene.forward
         if node.queue.drops_early
     ]
@@ -68,16 +68,16 @@ def _early_drops(scene: Scene) -> list[str]:
 
 def _cycle(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
     reasons = _common_reasons(scene, largest)
-    sender = scene.flow.sender
+    sender = scene.flow.tcp.sender
     if not sender.slow_starts_after_fast_retransmit:
         reasons.append(f"the model is of Tahoe, with a slow start in each cycle; this is {sender.recovery}")
     if not sender.is_aimd:
         reasons.append(NOT_AIMD)
-    if scene.flow.receiver.ack_every > 1:
+    if scene.flow.tcp.receiver.ack_every > 1:
         reasons.append("the receiver delays ACKs; the model has one for each packet")
     access, nodes = scene.access_and_nodes
     queues = [node.queue for node in nodes if node.buffer < inf]
-    disciplines = {queue.discipline for queue in queues}
+    disciplines = {str(queue) for queue in queues}
     if len(disciplines) > 1:
         reasons.append(
             f"the buffers drop differently ({', '.join(sorted(disciplines))}); the model has one drop factor"
@@ -163,7 +163,7 @@ def _averaged_from_start(scene: Scene) -> tuple[str, ...]:
 
 def _sawtooth(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
     reasons = _common_reasons(scene, largest)
-    sender = scene.flow.sender
+    sender = scene.flow.tcp.sender
     if not sender.halves_at_loss:
         reasons.append(f"halving the window at a loss is Reno's and NewReno's; this is {sender.recovery}")
     if not sender.is_aimd:

@@ -119,7 +119,7 @@ def _unlike(scene: Scene) -> Iterator[str]:
         yield "a receiver's window is unlimited; the model is of constant windows, without a loss"
     if scene.flow.size_packets is not None:
         yield "transfers end; the model is of flows without end"
-    if scene.flow.receiver.ack_every > 1:
+    if scene.flow.tcp.receiver.ack_every > 1:
         yield "the receivers delay ACKs; the model has one for each packet"
     if scene.count > 1:
         yield "more than a thousand flows are alike; the model is of few"
@@ -135,7 +135,7 @@ def _side(scenes: list[Scene], opposite: Scene) -> Side | None:
     # In a store-and-forward network a segment's own service at the slowest place is not part of the delay.
     stages = [*(node.packet_rate for node in scene.forward), *_ip_queues(scene)]
     services = sum(1.0 / rate for rate in stages) - 1.0 / min(stages)
-    links = sum(scene.resolved.links[index].delay_s for index in scene.flow.path)
+    links = sum(scene.resolved.elements[index].delay_s for index in scene.flow.path)
     if min(stages) < bottleneck.packet_rate:
         bottleneck = replace(bottleneck, rate_bps=min(stages) * scene.packet_bits, packet_rate=min(stages))
     delay = links + scene.flow.forward_delay_s + services
@@ -230,7 +230,9 @@ def _sentences(
 
 
 def _ack_size(one: Side, other: Side) -> list[float]:
-    return [side.scenes[0].flow.ack_bytes / of.scenes[0].flow.packet_bytes for side, of in ((other, one), (one, other))]
+    return [
+        side.scenes[0].flow.tcp.ack_bytes / of.scenes[0].flow.packet_bytes for side, of in ((other, one), (one, other))
+    ]
 
 
 def _losses(one: Side, other: Side, queues: list[float]) -> tuple[str, ...]:

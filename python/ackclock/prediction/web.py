@@ -78,7 +78,7 @@ def web_sources(resolved: Resolved) -> WebSources | str:
     scene = Scene(resolved, resolved.flows[0])
     if delay_processes(resolved, scene.flow) or losses(resolved, scene.flow):
         return "the delay changes, or packets are lost at random; the model has neither"
-    reasons = busy_hosts(resolved) or ([] if scene.flow.sender.is_aimd else [NOT_AIMD])
+    reasons = busy_hosts(resolved) or ([] if scene.flow.tcp.sender.is_aimd else [NOT_AIMD])
     if reasons:
         return reasons[0]
     shared = [node for node in scene.forward if not node.private]

@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from ackclock.scenario.editor import json_schema
     from ackclock.scenario.presets import preset_names
     from ackclock.scenario.resolved import Resolved
+    from ackclock.scenario.resolved_elements import Element
     from ackclock.scenario.resolved_flows import ResolvedFlow
-    from ackclock.scenario.resolved_links import SimplexLink
     from ackclock.scenario.resolving import resolve
     from ackclock.scenario.scenario import Scenario, load, with_overrides
     from ackclock.scenario.warn import Warning_
 
 __all__ = [
+    "Element",
     "Fault",
     "Resolved",
     "ResolvedFlow",
     "Scenario",
     "ScenarioError",
-    "SimplexLink",
     "Warning_",
     "json_schema",
     "load",
@@ -35,10 +35,10 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Element": "resolved_elements",
     "Resolved": "resolved",
     "ResolvedFlow": "resolved_flows",
     "Scenario": "scenario",
-    "SimplexLink": "resolved_links",
     "Warning_": "warn",
     "json_schema": "editor",
     "load": "scenario",

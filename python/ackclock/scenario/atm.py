@@ -11,7 +11,6 @@ from ackclock.scenario.resolved_atm import (
     AtmSettings,
     AtmTraceSettings,
     ChannelSettings,
-    ChannelsSettings,
     CrossSettings,
     EndSettings,
     EricaAllocation,
@@ -22,7 +21,7 @@ from ackclock.scenario.resolved_atm import (
 )
 from ackclock.scenario.schema import Trace
 from ackclock.scenario.schema_atm import Abr, AtmLink, Channel, CrossTraffic, IpServiceName
-from ackclock.scenario.schema_links import DROP_TAIL
+from ackclock.scenario.schema_links import PLAIN
 
 _USER_SHARE = 30 / 32 * 48 / 53
 """Fraction of a cell rate that is left without the RM cells of both directions and the headers of cells."""
@@ -96,7 +95,8 @@ def add_channels(network: Network, tables: AtmTables, names: Sequence[str | None
                         delay,
                         None,
                         "with-service",
-                        DROP_TAIL,
+                        PLAIN,
+                        channel_end=2 * position + side,
                     )
                 )
         if name:
@@ -159,21 +159,19 @@ def max_min(capacities: Iterable[float], claims: Sequence[tuple[float, tuple[int
     return shares
 
 
-def resolved_channels(tables: AtmTables, first_link: int, trace: Trace) -> ChannelsSettings | None:
+def resolved_channels(tables: AtmTables, trace: Trace) -> AtmSettings | None:
     """Turn an ATM network into SI numbers.
 
     Parameters
     ----------
     tables : AtmTables
         The tables, without faults.
-    first_link : int
-        The link that represents the first channel's direction from its near end.
     trace : Trace
         What is recorded.
 
     Returns
     -------
-    ChannelsSettings
+    AtmSettings
         What the engine reads; None if there are no channels.
     """
     if not tables.channels:
@@ -186,8 +184,7 @@ def resolved_channels(tables: AtmTables, first_link: int, trace: Trace) -> Chann
         if one is not None and (ways := tables.ways(one.path)) is not None
     )
     recorded = AtmTraceSettings(trace.acr, trace.ip_queue, trace.cell_queue, drops=False)
-    network = AtmSettings(tuple(ports), channels, cross, recorded)
-    return ChannelsSettings(network, tuple(range(first_link, first_link + 2 * len(channels))))
+    return AtmSettings(tuple(ports), channels, cross, recorded)
 
 
 def _both_ports(link: AtmLink) -> list[PortSettings]:

@@ -4,7 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import get_args
 
 from ackclock.errors import Fault
 from ackclock.scenario.atm import add_channels
@@ -28,23 +27,17 @@ from ackclock.scenario.network import (
     network_of,
 )
 from ackclock.scenario.places import Places, ordinal
+from ackclock.scenario.queues import queue_faults
 from ackclock.scenario.read import Draft
-from ackclock.scenario.resolved_queues import ByteBuffer
+from ackclock.scenario.resolved_buffers import ByteBuffer
 from ackclock.scenario.schema import MOST_CROSSINGS, MOST_FLOWS, MOST_LINKS, Flow
 from ackclock.scenario.schema_kinds import LONGEST_RUN_S, MOST_BUFFER_BYTES
-from ackclock.scenario.schema_links import PriorityVictimName, Queue, RedVictimName
 from ackclock.scenario.source import Location
 from ackclock.scenario.suggestions import did_you_mean
 from ackclock.scenario.tcp import completed
 from ackclock.scenario.traffic import is_tcp, traffic_faults
 from ackclock.units import show
 
-_QUEUE_FIELDS: dict[str, tuple[str, ...]] = {
-    **{name: ("red",) for name in Queue.model_fields if name != "discipline"},
-    "victim": ("red", "priority"),
-    "levels": ("priority",),
-}
-_VICTIMS: dict[str, tuple[str, ...]] = {"red": get_args(RedVictimName), "priority": get_args(PriorityVictimName)}
 _ROUNDING_S = 1e-12
 
 
@@ -114,7 +107,7 @@ class Checker:
                 yield self.places.fault(buffer, f"is less than a byte at {show(way.rate_bps, 'bit/s')}")
             elif isinstance(way.limit, ByteBuffer) and way.limit.bytes > MOST_BUFFER_BYTES:
                 yield self.places.fault(buffer, f"is more than 1e15 B at {show(way.rate_bps, 'bit/s')}")
-        yield from self._queue((*way.location, "queue"), way.queue)
+        yield from queue_faults(self.places, (*way.location, "queue"), way.queue)
         if way.changing is not None and way.changing.location[: len(way.location)] == way.location:
             yield from self._changing(way.changing)
         if way.losing is not None:
@@ -153,26 +146,6 @@ class Checker:
         if interval_s and run is not None and run.duration / interval_s > MOST_CHANGES:
             problem = f"happens more than 1e7 times in a run: {show(interval_s, 's')} from one time to the next"
             yield self.places.fault(location, problem, given=None)
-
-    def _queue(self, location: Location, queue: Queue) -> Iterator[Fault]:
-        for name, disciplines in _QUEUE_FIELDS.items():
-            if queue.gives(name) and queue.discipline not in disciplines:
-                theirs = " and ".join(f'"{discipline}"' for discipline in disciplines)
-                kind = "discipline" if len(disciplines) == 1 else "disciplines"
-                yield self.places.fault(
-                    (*location, name), f'belongs to the {kind} {theirs}, not to "{queue.discipline}"'
-                )
-        victims = _VICTIMS.get(queue.discipline, (queue.victim,))
-        if queue.victim not in victims:
-            allowed = " | ".join(f'"{victim}"' for victim in victims)
-            problem = f'is not a valid victim for the discipline "{queue.discipline}"'
-            yield self.places.fault((*location, "victim"), problem, allowed=allowed)
-        if queue.discipline == "red" and queue.min_threshold >= queue.max_threshold:
-            yield self.places.fault(
-                (*location, "min_threshold" if queue.gives("min_threshold") else "max_threshold"),
-                "min_threshold is not below max_threshold",
-                given=f"{show(queue.min_threshold, 'pkt')} and {show(queue.max_threshold, 'pkt')}",
-            )
 
     def _flow(self, location: Location, flow: Flow) -> Iterator[Fault]:
         if flow.rtt is not None and flow.propagation is not None:

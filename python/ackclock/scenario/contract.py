@@ -42,7 +42,7 @@ _CONTRACT: Final = _read()
 RANGES: Final[Mapping[str, Range]] = MappingProxyType(
     {field: Range(**entry) for field, entry in _CONTRACT["ranges"].items()}
 )
-"""Ranges by field of the resolved scenario, such as `links[].rate_bps`."""
+"""Ranges by field of the resolved scenario, such as `elements[].rate_bps`."""
 
 AXES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {field: tuple(names) for field, names in _CONTRACT["axes"].items()}

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ackclock.scenario.places import as_toml
-from ackclock.scenario.resolved_links import AlternatingLaw, DelayLaw, DelayStateSettings, HandoverLaw, StepsLaw
-from ackclock.scenario.schema_kinds import LONGEST_RUN_S
-from ackclock.scenario.schema_links import DELAY_FIELDS, MOST_STEPS, DelayProcess
+from ackclock.scenario.resolved_elements import AlternatingLaw, DelayLaw, DelayStateSettings, HandoverLaw, StepsLaw
+from ackclock.scenario.schema_kinds import LONGEST_RUN_S, MOST_STEPS
+from ackclock.scenario.schema_links import DELAY_FIELDS, DelayProcess
 from ackclock.scenario.tables import TableError, check_fields
 
 MOST_TRACE_BYTES = 32_000_000

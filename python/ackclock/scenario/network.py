@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ackclock.scenario.delays import delay_law
-from ackclock.scenario.losses import loss_law
-from ackclock.scenario.resolved_links import DelayLaw, LossLaw
-from ackclock.scenario.resolved_queues import ByteBuffer, PacketBuffer
+from ackclock.scenario.losses import Loss, LossLaw, loss_law
+from ackclock.scenario.queues import Queue
+from ackclock.scenario.resolved_buffers import ByteBuffer, PacketBuffer
+from ackclock.scenario.resolved_elements import DelayLaw
 from ackclock.scenario.schema import Flow
 from ackclock.scenario.schema_hosts import Host
-from ackclock.scenario.schema_links import DROP_TAIL, CountingName, DelayProcess, Link, Loss, Queue
+from ackclock.scenario.schema_links import PLAIN, CountingName, DelayProcess, Link
 from ackclock.scenario.source import Location
 from ackclock.scenario.tables import TableError
 from ackclock.units import Quantity
@@ -43,7 +44,7 @@ class Losing:
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """One direction of a link, or the process of a host, with the place of its table."""
+    """One direction of a link or of an ATM channel, or the process of a host, with the place of its table."""
 
     name: str
     location: Location
@@ -57,6 +58,8 @@ class Direction:
     private: bool = False
     processing_s: tuple[float, float] | None = None
     """Processing times of a host: for a data packet, and for an ACK [s]."""
+    channel_end: int | None = None
+    """End of an ATM channel where packets enter."""
 
     @property
     def takes_time(self) -> bool:
@@ -204,7 +207,7 @@ def _process(host: Host, position: int) -> Direction:
         delay_s=0.0,
         buffer=None,
         counting="with-service",
-        queue=DROP_TAIL,
+        queue=PLAIN,
         processing_s=host.times_s,
     )
 

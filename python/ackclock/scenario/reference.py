@@ -13,13 +13,15 @@ from ackclock.scenario.amounts import Amount
 from ackclock.scenario.entries import Table
 from ackclock.scenario.fields import AmountShorthand, Choice, Count, Flag, Kind, LinkNames, Number, Shorthand, Text
 from ackclock.scenario.lists import ListOf
+from ackclock.scenario.losses import Loss
 from ackclock.scenario.percent import Percent
 from ackclock.scenario.places import as_toml
 from ackclock.scenario.presets import preset_names, preset_tables
+from ackclock.scenario.queues import Queue
 from ackclock.scenario.schema import Flow, Form, Precision, Run, Trace, kind_of
 from ackclock.scenario.schema_atm import Abr, AtmLink, Channel, ChannelReverse, CrossTraffic
 from ackclock.scenario.schema_hosts import Host
-from ackclock.scenario.schema_links import DelayProcess, DelayState, Link, Loss, Queue, Reverse
+from ackclock.scenario.schema_links import DelayProcess, DelayState, Link, Reverse
 from ackclock.scenario.schema_tcp import Rto, Tcp
 from ackclock.scenario.schema_traffic import Period, Size, Traffic
 

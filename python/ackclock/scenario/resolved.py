@@ -13,10 +13,10 @@ from ackclock.errors import Fault, ScenarioError
 from ackclock.quantities import QUANTITIES
 from ackclock.scenario.contract import within
 from ackclock.scenario.places import as_toml
-from ackclock.scenario.resolved_atm import AtmSettings, ChannelsSettings, EndSettings
+from ackclock.scenario.resolved_atm import AtmSettings, EndSettings
+from ackclock.scenario.resolved_elements import ChannelDirection, Element
 from ackclock.scenario.resolved_flows import ResolvedFlow
-from ackclock.scenario.resolved_links import SimplexLink
-from ackclock.scenario.resolved_queues import Probability
+from ackclock.scenario.resolved_formats import OLD_FORMATS, in_format_3
 from ackclock.scenario.resolved_traffic import WebTraffic
 from ackclock.scenario.schema import MOST_FLOWS, MOST_LINKS
 from ackclock.units import show
@@ -24,6 +24,7 @@ from ackclock.units import show
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 WarmUp = Annotated[float, within("run.warmup_s")]
+Share = Annotated[float, Field(gt=0, le=1)]
 Picture = Annotated[float, within("trace.overview_interval_s")]
 
 
@@ -35,7 +36,7 @@ class PrecisionSettings:
     element: Literal["flow", "link"]
     name: str
     quantity: str
-    within: Probability
+    within: Share
     most: Annotated[int, Field(ge=2, le=10**6)]
     batch: Annotated[int, Field(ge=2, le=10**6)]
 
@@ -50,7 +51,7 @@ class RunSettings:
     replications: Annotated[int, Field(ge=1)]
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     confidence: Annotated[float, Field(gt=0, lt=1)]
-    precision: PrecisionSettings | None = None
+    precision: PrecisionSettings | None
 
     @property
     def measured_s(self) -> float:
@@ -72,10 +73,10 @@ class TraceSettings:
     losses: bool
     overview_interval_s: Picture | None
     capture: tuple[str, ...] | None
-    delay: bool = False
-    recovery: bool = False
-    rounds: bool = False
-    overview_detail_s: Picture | None = None
+    delay: bool
+    recovery: bool
+    rounds: bool
+    overview_detail_s: Picture | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,13 +90,15 @@ class Resolved:
     """
 
     __pydantic_config__ = _CONFIG
-    format: Literal[1, 2]
+    format: Literal[3]
     title: str
     run: RunSettings
-    links: Annotated[tuple[SimplexLink, ...], Field(min_length=1, max_length=MOST_LINKS)]
+    elements: Annotated[
+        tuple[Annotated[Element, Field(discriminator="kind")], ...], Field(min_length=1, max_length=MOST_LINKS)
+    ]
     flows: Annotated[tuple[ResolvedFlow, ...], Field(min_length=1, max_length=MOST_FLOWS)]
     trace: TraceSettings
-    atm: ChannelsSettings | None = None
+    atm: AtmSettings | None
 
     @cached_property
     def rows(self) -> tuple[ResolvedFlow, ...]:
@@ -108,40 +111,36 @@ class Resolved:
         return tuple(name for flow in self.flows for name in flow.names)
 
     @cached_property
-    def links_by_name(self) -> dict[str, SimplexLink]:
-        """The links by name."""
-        return {link.name: link for link in self.links}
+    def elements_by_name(self) -> dict[str, Element]:
+        """The elements by name."""
+        return {element.name: element for element in self.elements}
 
     @cached_property
-    def link_copies(self) -> tuple[int, ...]:
-        """The number of copies of each link: one for each flow that crosses it where it is private, else one."""
-        crossing = [0] * len(self.links)
+    def element_copies(self) -> tuple[int, ...]:
+        """The number of copies of each element: of a private link one for each flow that crosses it, else one."""
+        crossing = [0] * len(self.elements)
         for flow in self.flows:
-            for link in flow.crossed:
-                crossing[link] += flow.count
-        return tuple(max(1, count) if link.private else 1 for link, count in zip(self.links, crossing, strict=True))
+            for element in flow.crossed:
+                crossing[element] += flow.count
+        counted = zip(self.elements, crossing, strict=True)
+        return tuple(max(1, count) if element.kind == "private-link" else 1 for element, count in counted)
 
     @cached_property
     def is_deterministic(self) -> bool:
         """Return whether nothing draws random numbers, so that all replications are the same."""
-        return not (any(flow.is_random for flow in self.flows) or any(link.is_random for link in self.links))
+        return not (any(flow.is_random for flow in self.flows) or any(element.is_random for element in self.elements))
 
-    @property
-    def network(self) -> AtmSettings | None:
-        """The scenario's ATM network."""
-        return None if self.atm is None else self.atm.network
-
-    def channel_end(self, link: int) -> EndSettings | None:
-        """Return the end of the ATM channel that a link represents; None for any other link."""
-        if self.atm is None or link not in self.atm.links:
+    def channel_end(self, element: int) -> EndSettings | None:
+        """Return the end of the ATM channel that packets enter at an element; None for any other element."""
+        found = self.elements[element]
+        if self.atm is None or not isinstance(found, ChannelDirection):
             return None
-        place = self.atm.links.index(link)
-        channel = self.atm.network.channels[place // 2]
-        return channel.far if place % 2 else channel.near
+        channel = self.atm.channels[found.end // 2]
+        return channel.far if found.end % 2 else channel.near
 
     def __repr__(self) -> str:
         flows = sum(flow.count for flow in self.flows)
-        counts = f"{flows:,} flow{'s' * (flows != 1)}, {len(self.links):,} simplex link{'s' * (len(self.links) != 1)}"
+        counts = f"{flows:,} flow{'s' * (flows != 1)}, {len(self.elements):,} element{'s' * (len(self.elements) != 1)}"
         return f"<Resolved {self.title!r}: {counts}, {show(self.run.duration_s, 's')}>"
 
     def to_dict(self) -> dict[str, Any]:
@@ -171,39 +170,21 @@ class Resolved:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Resolved":
-        """Read the JSON form again, and check it.
-
-        Parameters
-        ----------
-        data : mapping
-            What `to_dict` gave.
-
-        Returns
-        -------
-        Resolved
-            The same scenario.
-
-        Raises
-        ------
-        ScenarioError
-            With all that is wrong.
-        """
+        """Read what `to_dict` gave, as `from_json` reads its text."""
         try:
             text = json.dumps(data, allow_nan=True)
         except (TypeError, ValueError, RecursionError) as error:
-            raise ScenarioError(
-                [Fault("resolved scenario", f"is not valid JSON: {error}")], "resolved scenario"
-            ) from None
+            raise _unreadable(error) from None
         return cls.from_json(text)
 
     @classmethod
     def from_json(cls, text: str) -> "Resolved":
-        """Read the text of the JSON form again, and check it.
+        """Read the JSON form again, and check it.
 
         Parameters
         ----------
         text : str
-            What `to_json` gave.
+            What `to_json` gave, in this format or an older one.
 
         Returns
         -------
@@ -216,17 +197,35 @@ class Resolved:
             With all that is wrong.
         """
         try:
-            resolved = _adapter().validate_json(text)
+            resolved = _read(text)
         except ValidationError as error:
             raise ScenarioError(_faults(error), "resolved scenario") from None
         except (TypeError, ValueError, RecursionError) as error:
-            raise ScenarioError(
-                [Fault("resolved scenario", f"is not valid JSON: {error}")], "resolved scenario"
-            ) from None
+            raise _unreadable(error) from None
         faults = _cross_faults(resolved)
         if faults:
             raise ScenarioError(faults, "resolved scenario")
         return resolved
+
+
+def _read(text: str) -> Resolved:
+    try:
+        return _adapter().validate_json(text)
+    except ValidationError as error:
+        if not any(detail["loc"] == ("format",) for detail in error.errors(include_url=False)):
+            raise
+        old = json.loads(text)
+        if not isinstance(old, dict) or old.get("format") not in OLD_FORMATS:
+            raise
+    try:
+        form = in_format_3(old)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not a scenario in format {old['format']}: {error!r}") from None
+    return _adapter().validate_json(json.dumps(form))
+
+
+def _unreadable(error: Exception) -> ScenarioError:
+    return ScenarioError([Fault("resolved scenario", f"cannot be read: {error}")], "resolved scenario")
 
 
 @lru_cache(maxsize=1)
@@ -246,10 +245,18 @@ def _faults(error: ValidationError) -> list[Fault]:
     ]
 
 
+_OF_KINDS: Final = frozenset(["buffer", "scheduler", "aqm", "law", "traffic", "size", "allocation"])
+
+
 def _path(location: tuple[str | int, ...]) -> str:
-    if location[2:3] in {("buffer",), ("queue",), ("traffic",)}:  # the next part distinguishes the kinds of the union
-        location = (*location[:3], *location[4:])
-    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in location).lstrip(".") or "(all)"
+    # Behind a field of several kinds is the name of the kind.
+    shown = [
+        key
+        for position, key in enumerate(location)
+        if position == 0
+        or (location[position - 1] not in _OF_KINDS and location[position - 2 : position - 1] != ("elements",))
+    ]
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in shown).lstrip(".") or "(all)"
 
 
 def _cross_faults(resolved: Resolved) -> list[Fault]:
@@ -257,18 +264,15 @@ def _cross_faults(resolved: Resolved) -> list[Fault]:
     if resolved.run.warmup_s >= resolved.run.duration_s:
         faults.append(_cross_fault("run.warmup_s", "is not shorter than the duration", resolved.run.warmup_s))
     for index, flow in enumerate(resolved.flows):
-        faults += _flow_faults(f"flows[{index}]", flow, len(resolved.links))
-    for index, link in enumerate(resolved.links):
-        if link.private and link.queue.discipline != "drop-tail":
-            problem = "belongs to a private link, which takes drop-tail"
-            faults.append(_cross_fault(f"links[{index}].queue", problem, link.queue.discipline))
-    known = {link.name for link in resolved.links}
+        faults += _flow_faults(f"flows[{index}]", flow, len(resolved.elements))
+    known = {element.name for element in resolved.elements}
     captured = resolved.trace.capture or ()
     unknown = [name for name in captured if name not in known]
     faults += [_cross_fault("trace.capture", "names an unknown link", name) for name in unknown]
-    if resolved.atm and max(resolved.atm.links, default=0) >= len(resolved.links):
-        problem = f"names a link beyond the last, {len(resolved.links) - 1}"
-        faults.append(_cross_fault("atm.links", problem, resolved.atm.links))
+    ends = 2 * len(resolved.atm.channels) if resolved.atm else 0
+    given = [element.end for element in resolved.elements if isinstance(element, ChannelDirection)]
+    if sorted(given) != list(range(ends)):
+        faults.append(_cross_fault("elements", f"has not one channel for each of the {ends} ends", given))
     return [*faults, *_precision_faults(resolved)]
 
 
@@ -276,23 +280,21 @@ def _cross_fault(field: str, problem: str, given: object) -> Fault:
     return Fault(f"resolved scenario, field {field}", problem, given=as_toml(given))
 
 
-def _flow_faults(place: str, flow: ResolvedFlow, links: int) -> list[Fault]:
+def _flow_faults(place: str, flow: ResolvedFlow, elements: int) -> list[Fault]:
     faults = []
-    crossed = flow.path + flow.return_path
-    if max(crossed) >= links:
-        faults.append(_cross_fault(f"{place}.path", f"names a link beyond the last, {links - 1}", crossed))
+    crossed = flow.crossed
+    if max(crossed) >= elements:
+        faults.append(_cross_fault(f"{place}.path", f"names an element beyond the last, {elements - 1}", crossed))
     if len(set(crossed)) < len(crossed):
-        faults.append(_cross_fault(f"{place}.path", "crosses a link twice", crossed))
-    if flow.traffic is not None and flow.size_packets is not None:
-        faults.append(_cross_fault(f"{place}.size_packets", "is given in addition to traffic", flow.size_packets))
+        faults.append(_cross_fault(f"{place}.path", "crosses an element twice", crossed))
     if isinstance(flow.traffic, WebTraffic) and list(flow.traffic.classes) != sorted(set(flow.traffic.classes)):
         faults.append(_cross_fault(f"{place}.traffic.classes", "is not in rising order", flow.traffic.classes))
     return faults
 
 
-def _names(element: SimplexLink | ResolvedFlow) -> set[str]:
+def _names(element: Element | ResolvedFlow) -> set[str]:
     """Return the names by which an element, or one of several identical flows, may be meant."""
-    if isinstance(element, SimplexLink) or element.is_large_group:
+    if not isinstance(element, ResolvedFlow) or element.is_large_group:
         return {element.name}
     return {element.name, *element.names}
 
@@ -302,7 +304,7 @@ def _precision_faults(resolved: Resolved) -> Iterator[Fault]:
     if precision is None:
         return
     place = "resolved scenario, field run.precision"
-    elements: tuple[SimplexLink | ResolvedFlow, ...] = resolved.links if precision.element == "link" else resolved.flows
+    elements: tuple[Element | ResolvedFlow, ...] = resolved.elements if precision.element == "link" else resolved.flows
     if precision.quantity not in QUANTITIES[precision.element]:
         yield Fault(f"{place}.quantity", "is not a quantity of a result", given=as_toml(precision.quantity))
     if not any(precision.name in _names(each) for each in elements):

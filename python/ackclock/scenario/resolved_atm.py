@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ackclock.scenario.resolved_links import CONFIG
+from ackclock.scenario.resolved_elements import CONFIG
 
 Rate = Annotated[float, Field(ge=1, le=1e12)]
 Seconds = Annotated[float, Field(ge=0, le=1e5)]
@@ -132,12 +132,3 @@ class AtmSettings:
     channels: tuple[ChannelSettings, ...]
     cross: tuple[CrossSettings, ...]
     trace: AtmTraceSettings
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelsSettings:
-    """A network, and the link that represents the way from each end: near and far end of each channel in turn."""
-
-    __pydantic_config__ = CONFIG
-    network: AtmSettings
-    links: Indices

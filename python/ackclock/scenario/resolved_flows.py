@@ -7,46 +7,60 @@ from typing import Annotated, Final, Literal
 from pydantic import ConfigDict, Field
 
 from ackclock.scenario.contract import MOST_ROWS_OF_A_GROUP, within
-from ackclock.scenario.resolved_queues import Bytes
-from ackclock.scenario.resolved_tcp import ReceiverSettings, SenderSettings
-from ackclock.scenario.resolved_traffic import ResolvedTraffic, WebTraffic
+from ackclock.scenario.resolved_traffic import Connection, ResolvedTraffic, TcpTraffic, WebTraffic
 
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-Delay = Annotated[float, within("flows[].forward_delay_s")]
-Seconds = Annotated[float, within("flows[].start_s")]
-LinkIndices = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)]
 FlowKind = Literal["tcp", "web", "datagrams"]
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedFlow:
-    """A flow, or `count` identical flows, called name[0], name[1], ...; the paths are indices of links."""
+    """A flow, or `count` identical flows, called name[0], name[1], ...; the path has indices of elements."""
 
     __pydantic_config__ = _CONFIG
     name: str
-    path: LinkIndices
-    return_path: tuple[Annotated[int, Field(ge=0)], ...]
-    forward_delay_s: Delay
-    return_delay_s: Delay
-    packet_bytes: Bytes
-    ack_bytes: Bytes
-    start_s: Seconds
-    start_spread_s: Seconds
-    size_packets: Annotated[int, within("flows[].size_packets")] | None
-    sender: SenderSettings
-    receiver: ReceiverSettings
-    priority: Annotated[int, within("flows[].priority")] = 0
-    ack_priority: Annotated[int, within("flows[].ack_priority")] = 0
-    count: Annotated[int, within("flows[].count")] = 1
-    traffic: Annotated[ResolvedTraffic, Field(discriminator="kind")] | None = None
+    count: Annotated[int, within("flows[].count")]
+    start_s: Annotated[float, within("flows[].start_s")]
+    start_spread_s: Annotated[float, within("flows[].start_spread_s")]
+    path: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)]
+    forward_delay_s: Annotated[float, within("flows[].forward_delay_s")]
+    packet_bytes: Annotated[int, within("flows[].packet_bytes")]
+    priority: Annotated[int, within("flows[].priority")]
+    traffic: Annotated[ResolvedTraffic, Field(discriminator="kind")]
 
     @property
     def kind(self) -> FlowKind:
         """The kind of flow: a TCP connection, a web source with a transfer after the other, or packets without TCP."""
-        if self.traffic is None:
-            return "tcp"
-        return "web" if isinstance(self.traffic, WebTraffic) else "datagrams"
+        match self.traffic:
+            case TcpTraffic():
+                return "tcp"
+            case WebTraffic():
+                return "web"
+            case _:
+                return "datagrams"
+
+    @property
+    def connection(self) -> Connection | None:
+        """The TCP connection; None for packets without TCP."""
+        return self.traffic.connection if isinstance(self.traffic, TcpTraffic | WebTraffic) else None
+
+    @property
+    def tcp(self) -> Connection:
+        """The TCP connection of a flow that has one; TypeError for packets without TCP."""
+        if self.connection is None:
+            raise TypeError(f"flow {self.name}: packets without TCP have no connection")
+        return self.connection
+
+    @property
+    def return_path(self) -> tuple[int, ...]:
+        """The elements that its ACKs cross; none without ACKs."""
+        return () if self.connection is None else self.connection.return_path
+
+    @property
+    def size_packets(self) -> int | None:
+        """The size of its one transfer [packets]; None for any other traffic."""
+        return self.traffic.size_packets if isinstance(self.traffic, TcpTraffic) else None
 
     @property
     def is_endless(self) -> bool:
@@ -56,7 +70,7 @@ class ResolvedFlow:
     @property
     def is_random(self) -> bool:
         """Return whether its start or its traffic draws random numbers."""
-        return self.start_spread_s > 0.0 or (self.traffic is not None and self.traffic.is_random)
+        return self.start_spread_s > 0.0 or self.traffic.is_random
 
     @property
     def is_large_group(self) -> bool:
@@ -65,7 +79,7 @@ class ResolvedFlow:
 
     @property
     def crossed(self) -> tuple[int, ...]:
-        """The links on its way there and back."""
+        """The elements on its way there and back."""
         return self.path + self.return_path
 
     @property

@@ -20,7 +20,7 @@ from ackclock.scenario.schema_tcp import (
 
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-_RTO = "flows[].sender.rto"
+_RTO = "flows[].traffic.connection.sender.rto"
 
 
 Halving = Literal["per-loss", "per-round"]
@@ -78,12 +78,12 @@ class SenderSettings:
     __pydantic_config__ = _CONFIG
     dialect: DialectName
     recovery: RecoveryName
-    initial_window: Annotated[float, within("flows[].sender.initial_window")]
-    initial_ssthresh: Annotated[float, within("flows[].sender.initial_ssthresh")] | None
-    max_window: Annotated[int, within("flows[].sender.max_window")] | None
+    initial_window: Annotated[float, within("flows[].traffic.connection.sender.initial_window")]
+    initial_ssthresh: Annotated[float, within("flows[].traffic.connection.sender.initial_ssthresh")] | None
+    max_window: Annotated[int, within("flows[].traffic.connection.sender.max_window")] | None
     slow_start_while: SlowStartName
     increase: IncreaseName
-    dupack_threshold: Annotated[int, within("flows[].sender.dupack_threshold")] | None
+    dupack_threshold: Annotated[int, within("flows[].traffic.connection.sender.dupack_threshold")] | None
     limited_transmit: bool
     partial_ack_timer: PartialAckTimerName
     rto: RtoSettings
@@ -128,5 +128,5 @@ class ReceiverSettings:
     """Settings of the TCP receiver."""
 
     __pydantic_config__ = _CONFIG
-    ack_every: Annotated[int, within("flows[].receiver.ack_every")]
-    ack_delay_s: Annotated[float, within("flows[].receiver.ack_delay_s")]
+    ack_every: Annotated[int, within("flows[].traffic.connection.receiver.ack_every")]
+    ack_delay_s: Annotated[float, within("flows[].traffic.connection.receiver.ack_delay_s")]

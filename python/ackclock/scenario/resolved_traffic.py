@@ -6,10 +6,12 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import ConfigDict, Field
 
 from ackclock.scenario.contract import count_within, within
+from ackclock.scenario.resolved_tcp import ReceiverSettings, SenderSettings
 
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 _SIZE = "flows[].traffic.size"
+_TCP = "flows[].traffic.connection"
 Rate = Annotated[float, within("flows[].traffic.rate_bps")]
 Mean = Annotated[float, within(f"{_SIZE}.mean_packets")]
 WholePackets = Annotated[int, within(f"{_SIZE}.packets")]
@@ -122,6 +124,30 @@ ResolvedSize = (
 
 
 @dataclass(frozen=True, slots=True)
+class Connection:
+    """A TCP connection: its ends, and the path of its ACKs as indices of elements."""
+
+    __pydantic_config__ = _CONFIG
+    return_path: tuple[Annotated[int, Field(ge=0)], ...]
+    return_delay_s: Annotated[float, within(f"{_TCP}.return_delay_s")]
+    ack_bytes: Annotated[int, within(f"{_TCP}.ack_bytes")]
+    ack_priority: Annotated[int, within(f"{_TCP}.ack_priority")]
+    sender: SenderSettings
+    receiver: ReceiverSettings
+
+
+@dataclass(frozen=True, slots=True)
+class TcpTraffic:
+    """One transfer over TCP, as fast as TCP allows; without a size it never ends."""
+
+    __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = False
+    kind: Literal["tcp"]
+    size_packets: Annotated[int, within("flows[].traffic.size_packets")] | None
+    connection: Connection
+
+
+@dataclass(frozen=True, slots=True)
 class WebTraffic:
     """Transfers over TCP and silences in turn."""
 
@@ -130,6 +156,7 @@ class WebTraffic:
     size: Annotated[ResolvedSize, Field(discriminator="law")]
     off: ResolvedTime
     classes: Annotated[tuple[WholePackets, ...], count_within("flows[].traffic.classes")]
+    connection: Connection
 
     @property
     def is_random(self) -> bool:
@@ -167,5 +194,5 @@ class OnOffTraffic:
         return self.kind == "poisson-on-off" or self.on.is_random or self.off.is_random
 
 
-ResolvedTraffic = WebTraffic | SteadyTraffic | OnOffTraffic
+ResolvedTraffic = TcpTraffic | WebTraffic | SteadyTraffic | OnOffTraffic
 """Every kind answers `is_random`: whether it draws random numbers."""

@@ -5,6 +5,7 @@ import math
 from ackclock.errors import Fault, ScenarioError
 from ackclock.scenario.atm import add_channels, resolved_channels
 from ackclock.scenario.check_precision import precision_settings
+from ackclock.scenario.losses import LossSettings
 from ackclock.scenario.network import (
     ChangingDelay,
     Direction,
@@ -15,16 +16,23 @@ from ackclock.scenario.network import (
     largest_packets,
     network_of,
 )
+from ackclock.scenario.queues import discipline_of
 from ackclock.scenario.resolved import Resolved, RunSettings, TraceSettings
+from ackclock.scenario.resolved_elements import (
+    ChannelDirection,
+    DelayProcessSettings,
+    Element,
+    HostProcess,
+    PrivateLink,
+    SimplexLink,
+)
 from ackclock.scenario.resolved_flows import ResolvedFlow
-from ackclock.scenario.resolved_links import DelayProcessSettings, LossSettings, ProcessingSettings, SimplexLink
-from ackclock.scenario.resolved_queues import PlainQueue, PriorityQueue, QueueSettings, RedQueue
+from ackclock.scenario.resolved_traffic import Connection
 from ackclock.scenario.scenario import Scenario
 from ackclock.scenario.schema import Flow
-from ackclock.scenario.schema_links import Queue
 from ackclock.scenario.source import Source
 from ackclock.scenario.tcp import receiver_settings, sender_settings
-from ackclock.scenario.traffic import is_tcp, resolved_traffic
+from ackclock.scenario.traffic import resolved_traffic
 
 _USUAL_PACKET_BYTES = 1500
 
@@ -57,7 +65,7 @@ def resolve(scenario: Scenario) -> Resolved:
     ... duration = "200 s"
     ... '''
     >>> resolved = resolve(load(text))
-    >>> resolved.links[0].rate_bps, resolved.flows[0].forward_delay_s
+    >>> resolved.elements[0].rate_bps, resolved.flows[0].forward_delay_s
     (1500000.0, 0.28)
     """
     network = network_of(scenario.links, [link.name for link in scenario.links], scenario.source.folder)
@@ -66,19 +74,19 @@ def resolve(scenario: Scenario) -> Resolved:
     names = flow_names([flow.name for flow in scenario.flows])
     flows = [_flow(flow, name, network, scenario.source) for flow, name in zip(scenario.flows, names, strict=True)]
     largest = largest_packets(scenario.flows, network)
-    links = [
-        _link(way, largest.get(position, _USUAL_PACKET_BYTES))
+    elements = [
+        _element(way, largest.get(position, _USUAL_PACKET_BYTES))
         for position, way in enumerate(network.directions)
         if way is not None
     ]
     run, trace = scenario.run, scenario.trace
     return Resolved(
-        format=2,
+        format=3,
         title=scenario.title,
         run=RunSettings(
             run.duration, run.warmup, run.replications, run.seed, run.confidence, precision_settings(run.precision)
         ),
-        links=tuple(links),
+        elements=tuple(elements),
         flows=tuple(flows),
         trace=TraceSettings(
             cwnd=trace.cwnd,
@@ -95,7 +103,7 @@ def resolve(scenario: Scenario) -> Resolved:
             rounds=trace.rounds,
             overview_detail_s=trace.overview_detail,
         ),
-        atm=resolved_channels(scenario.atm, 2 * len(scenario.links), trace),
+        atm=resolved_channels(scenario.atm, trace),
     )
 
 
@@ -105,24 +113,24 @@ def _flow(flow: Flow, name: str, network: Network, source: Source) -> ResolvedFl
         raise AssertionError("a scenario that was checked has a route for each flow")
     private_s = max(0.0, route.private_s(flow))
     forward_s = round(private_s / 2, 12)
-    sender, receiver = sender_settings(flow.tcp, flow.packet), receiver_settings(flow.tcp)
+    connection = Connection(
+        return_path=route.back,
+        return_delay_s=round(private_s - forward_s, 12),
+        ack_bytes=flow.ack,
+        ack_priority=flow.ack_level,
+        sender=sender_settings(flow.tcp, flow.packet),
+        receiver=receiver_settings(flow.tcp),
+    )
     return ResolvedFlow(
         name=name,
-        path=route.forward,
-        return_path=route.back if is_tcp(flow) else (),
-        forward_delay_s=forward_s,
-        return_delay_s=round(private_s - forward_s, 12),
-        packet_bytes=flow.packet,
-        ack_bytes=flow.ack,
+        count=flow.count,
         start_s=flow.start,
         start_spread_s=flow.start_spread,
-        size_packets=_size_packets(flow),
-        sender=sender,
-        receiver=receiver,
+        path=route.forward,
+        forward_delay_s=forward_s,
+        packet_bytes=flow.packet,
         priority=flow.priority,
-        ack_priority=flow.ack_level,
-        count=flow.count,
-        traffic=resolved_traffic(flow.traffic, source),
+        traffic=resolved_traffic(flow.traffic, _size_packets(flow), connection, source),
     )
 
 
@@ -132,18 +140,23 @@ def _size_packets(flow: Flow) -> int | None:
     return int(flow.size.value) if flow.size.unit == "pkt" else math.ceil(flow.size.value / flow.packet)
 
 
-def _link(way: Direction, largest_packet_bytes: int) -> SimplexLink:
+def _element(way: Direction, largest_packet_bytes: int) -> Element:
+    if way.processing_s is not None:
+        return HostProcess("host", way.name, *way.processing_s)
+    if way.channel_end is not None:
+        return ChannelDirection("channel", way.name, way.channel_end, way.rate_bps or math.inf, way.delay_s)
+    if way.private:
+        return PrivateLink("private-link", way.name, way.rate_bps, way.delay_s, way.limit, way.counting)
     return SimplexLink(
-        name=way.name,
+        "link",
+        way.name,
         rate_bps=way.rate_bps,
         delay_s=way.delay_s,
         buffer=way.limit,
         counting=way.counting,
-        queue=_queue(way.queue, largest_packet_bytes),
+        queue=discipline_of(way.queue, largest_packet_bytes),
         delay_process=_delay_process(way.changing),
         loss=_loss(way.losing),
-        private=way.private,
-        processing=None if way.processing_s is None else ProcessingSettings(*way.processing_s),
     )
 
 
@@ -161,20 +174,3 @@ def _delay_process(changing: ChangingDelay | None) -> DelayProcessSettings | Non
     if changing.law is None:
         raise ScenarioError([Fault("scenario", f"a file of delays has changed: {changing.fault}")], "scenario")
     return DelayProcessSettings(changing.stream, changing.process.order, changing.law)
-
-
-def _queue(queue: Queue, largest_packet_bytes: int) -> QueueSettings:
-    if queue.discipline == "priority":
-        return PriorityQueue("priority", queue.levels, "lowest" if queue.victim == "lowest" else "arriving")
-    if queue.discipline != "red":
-        return PlainQueue(queue.discipline)
-    return RedQueue(
-        discipline="red",
-        min_threshold_packets=queue.min_threshold,
-        max_threshold_packets=queue.max_threshold,
-        weight=queue.weight,
-        max_probability=queue.max_probability,
-        gentle=queue.gentle,
-        victim="random" if queue.victim == "random" else "arriving",
-        mean_packet_bytes=queue.mean_packet or largest_packet_bytes,
-    )

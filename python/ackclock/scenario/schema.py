@@ -11,10 +11,11 @@ from ackclock.scenario.entries import Table, entry
 from ackclock.scenario.fields import AmountShorthand, Count, Kind, LinkNames, Number, Shorthand, Text
 from ackclock.scenario.percent import Percent
 from ackclock.scenario.presets import preset_names
+from ackclock.scenario.queues import MOST_LEVELS
 from ackclock.scenario.schema_atm import AtmLink, Channel, CrossTraffic
 from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.schema_kinds import LONGEST_RUN_S, PACKET, PACKET_SIZE, SOME_BYTES, TIME, Switch, most, name_of
-from ackclock.scenario.schema_links import MOST_LEVELS, Link
+from ackclock.scenario.schema_links import Link
 from ackclock.scenario.schema_tcp import DEFAULT_PRESET, Tcp
 from ackclock.scenario.schema_traffic import Traffic
 from ackclock.units import Quantity

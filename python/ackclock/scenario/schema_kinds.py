@@ -24,7 +24,9 @@ def choice(what: str, names: object) -> Choice:
 
 LONGEST_RUN_S = RANGES["run.duration_s"].high
 """Longest run, and longest round trip [s]."""
-MOST_BUFFER_BYTES = most("links[].buffer.bytes")
+MOST_STEPS = 1_000_000
+"""Largest number of entries of a list of instants or packets."""
+MOST_BUFFER_BYTES = most("elements[].buffer.bytes")
 
 TIME = Span("s", 0, 1e5, "0 to 1e5 s")
 SOME_BYTES = Span("B", 1, MOST_BUFFER_BYTES, "1 to 1e15 B", whole=True)

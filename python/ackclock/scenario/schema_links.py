@@ -1,42 +1,29 @@
-"""The tables of a link: its queues, its delay that changes, and the packets that it loses."""
+"""The tables of a link and of its delay that changes."""
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from ackclock.scenario.amounts import Amount, Span
 from ackclock.scenario.entries import Table, entry
 from ackclock.scenario.fields import Count, Number, Shorthand, Text
 from ackclock.scenario.lists import ListOf, Pair
+from ackclock.scenario.losses import Loss
+from ackclock.scenario.queues import NAMES, Queue
 from ackclock.scenario.schema_kinds import (
     LONGEST_RUN_S,
-    PACKET_SIZE,
+    MOST_STEPS,
     SOME_BYTES,
     TIME,
     Switch,
     choice,
-    most,
     name_of,
 )
 from ackclock.units import Quantity
 
-MOST_LEVELS = most("links[].queue.levels")
-"""Most levels of a priority queue."""
-MOST_STEPS = 1_000_000
-"""Largest number of changes of a delay that are given one by one."""
-
-DisciplineName = Literal["drop-tail", "drop-from-front", "random-drop", "red", "priority"]
-LossModelName = Literal["bernoulli", "poisson", "gilbert-elliott", "packets", "times"]
-CrossingName = Literal["all", "data", "acks"]
 DelayKindName = Literal["steps", "alternating", "trace", "handover"]
 OrderName = Literal["overtake", "keep"]
 CountingName = Literal["with-service", "waiting"]
-VictimName = Literal["arriving", "random", "lowest"]
-RedVictimName = Literal["arriving", "random"]
-PriorityVictimName = Literal["arriving", "lowest"]
-
-DISCIPLINES: tuple[str, ...] = get_args(DisciplineName)
 
 _SOME_PACKETS = Span("pkt", 1, 1e9, "1 to 1e9 pkt", whole=True)
-_THRESHOLD = Span("pkt", 1e-9, 1e9, "1e-9 to 1e9 pkt")
 Rate = Annotated[
     float | None, Amount("1.5 Mbit/s", (Span("bit/s", 1, 1e13, "a rate from 1 bit/s to 1e13 bit/s"),), ("unlimited",))
 ]
@@ -49,40 +36,6 @@ Buffer = Annotated[
         ("unlimited",),
     ),
 ]
-
-
-class Queue(Table):
-    """Queueing discipline of a link."""
-
-    discipline: Annotated[DisciplineName, choice("discipline", DisciplineName)] = entry(
-        "which packet is dropped: at a full buffer the newcomer (drop-tail), the one at the front (drop-from-front) "
-        "or one drawn among all that wait and the newcomer (random-drop); early, by the mean queue (red). With "
-        "priority the levels of the flows decide which packet is sent first"
-    )
-    min_threshold: Annotated[float, Amount("5 pkt", (_THRESHOLD,))] = entry(
-        "red: mean queue from which packets are dropped", 5.0, toml="5 pkt"
-    )
-    max_threshold: Annotated[float, Amount("15 pkt", (_THRESHOLD,))] = entry(
-        "red: mean queue at which `max_probability` is reached", 15.0, toml="15 pkt"
-    )
-    weight: Annotated[float, Number(0, 1, 0.002, closed=True)] = entry(
-        "red: weight of the newest queue in the mean", 0.002
-    )
-    max_probability: Annotated[float, Number(0, 1, 0.02, closed=True)] = entry(
-        "red: drop probability at `max_threshold`", 0.1
-    )
-    gentle: Switch = entry("red: raise the probability to 1 at twice `max_threshold` rather than at once", default=True)
-    victim: Annotated[VictimName, choice("victim", VictimName)] = entry(
-        "red: which packet is dropped early, the arriving one, or one drawn among all (random); priority: which one at "
-        "a full buffer, the arriving one, or the last one of the lowest level where that is lower (lowest)",
-        "arriving",
-    )
-    levels: Annotated[int, Count(1, MOST_LEVELS, 3)] = entry("priority: number of levels", 2)
-    mean_packet: Annotated[int | None, PACKET_SIZE] = entry(
-        "red: packet size by which the mean decays while the link is idle",
-        None,
-        words="the largest packet that crosses",
-    )
 
 
 class DelayState(Table):
@@ -148,56 +101,9 @@ class DelayProcess(Table):
     )
 
 
-_PROBABILITY = Number(0, 1, 0.01, closed=True, from_low=True)
-_INSTANT = Amount("3 s", (Span("s", 0, LONGEST_RUN_S, "0 to 1e7 s"),))
-LOSS_FIELDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "bernoulli": (("probability",), ()),
-    "poisson": (("mean_interval",), ("void_after",)),
-    "gilbert-elliott": (("to_bad", "to_good"), ("loss_in_good", "loss_in_bad")),
-    "packets": (("packets",), ()),
-    "times": (("times",), ()),
-}
-"""The fields that each model of loss needs, and those that it may have."""
-
-
-class Loss(Table):
-    """Packets that are lost as they come to the link, before its queue."""
-
-    model: Annotated[LossModelName, choice("model", LossModelName)] = entry(
-        "which packets: each with a probability (bernoulli), the next one after each instant of a random process "
-        "(poisson), in bursts (gilbert-elliott), or those given by number (packets) or instant (times)"
-    )
-    applies_to: Annotated[CrossingName, choice("kind of packets", CrossingName)] = entry(
-        "which packets can be lost and are counted", "all"
-    )
-    probability: Annotated[float | None, _PROBABILITY] = entry("bernoulli: loss probability", None, words="none")
-    mean_interval: Annotated[float | None, Amount("10 s", (Span("s", 1e-6, LONGEST_RUN_S, "1 us to 1e7 s"),))] = entry(
-        "poisson: mean time between two instants; the next packet after each is lost", None, words="none"
-    )
-    void_after: Annotated[float, Amount("1 s", (Span("s", 0, LONGEST_RUN_S, "0 to 1e7 s"),))] = entry(
-        "poisson: a loss instant expires if no packet arrives within this time", 0.5, toml="500 ms"
-    )
-    to_bad: Annotated[float | None, _PROBABILITY] = entry(
-        "gilbert-elliott: probability of a step to the bad state, after each packet in the good one", None, words="none"
-    )
-    to_good: Annotated[float | None, _PROBABILITY] = entry(
-        "gilbert-elliott: and back; bursts are of 1/`to_good` packets on average", None, words="none"
-    )
-    loss_in_good: Annotated[float, _PROBABILITY] = entry(
-        "gilbert-elliott: loss probability in the good state, where it begins", 0.0
-    )
-    loss_in_bad: Annotated[float, _PROBABILITY] = entry("gilbert-elliott: loss probability in the bad state", 1.0)
-    packets: Annotated[
-        tuple[int, ...] | None, ListOf(Count(1, 10**12, 5), "packet numbers", "[5, 9]", MOST_STEPS, rising=True)
-    ] = entry("packets: those with the given numbers, counted on this link from 1", None, words="none")
-    times: Annotated[
-        tuple[float, ...] | None, ListOf(_INSTANT, "instants", '["3 s", "7 s"]', MOST_STEPS, rising=True)
-    ] = entry("times: the next packet after each of these instants", None, words="none")
-
-
-QueueField = Annotated[Queue, Shorthand("discipline", "discipline", lambda: DISCIPLINES)]
+QueueField = Annotated[Queue, Shorthand("discipline", "discipline", lambda: NAMES)]
 CountingField = Annotated[CountingName, choice("way of counting", CountingName)]
-DROP_TAIL = Queue(discipline="drop-tail")
+PLAIN = Queue(discipline="drop-tail")
 
 
 class Reverse(Table):
@@ -206,7 +112,7 @@ class Reverse(Table):
     rate: Rate = entry("rate of the reverse direction", None, words="the forward rate")
     delay: Delay = entry("propagation delay of the reverse direction", 0.0, words="the forward delay")
     buffer: Buffer = entry("buffer of the reverse direction", None, toml="unlimited")
-    queue: QueueField = entry("queueing discipline of the reverse direction", DROP_TAIL, toml="drop-tail")
+    queue: QueueField = entry("queueing discipline of the reverse direction", PLAIN, toml="drop-tail")
     counting: CountingField = entry("how the reverse buffer is counted", "with-service")
     delay_process: DelayProcess | None = entry(
         "how the delay of the reverse direction changes",
@@ -225,7 +131,7 @@ class Link(Table):
     rate: Rate = entry('transmission rate; at an "unlimited" one packets neither wait nor are dropped')
     delay: Delay = entry("propagation delay", 0.0, toml="0 s")
     buffer: Buffer = entry("room for packets; a time is what the link drains in that time", None, toml="unlimited")
-    queue: QueueField = entry("queueing discipline, by name or as a table", DROP_TAIL, toml="drop-tail")
+    queue: QueueField = entry("queueing discipline, by name or as a table", PLAIN, toml="drop-tail")
     counting: CountingField = entry(
         "whether the buffer holds the packet in transmission too (with-service, as in ns-2) or those waiting only",
         "with-service",

@@ -6,6 +6,7 @@ from pathlib import Path
 from ackclock.errors import Fault
 from ackclock.scenario.places import Places
 from ackclock.scenario.resolved_traffic import (
+    Connection,
     EmpiricalSize,
     ExponentialExponentialSize,
     ExponentialParetoSize,
@@ -17,6 +18,7 @@ from ackclock.scenario.resolved_traffic import (
     ResolvedTime,
     ResolvedTraffic,
     SteadyTraffic,
+    TcpTraffic,
     WebTraffic,
 )
 from ackclock.scenario.schema import Flow
@@ -181,13 +183,32 @@ def sizes_of(source: Source, name: str) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def resolved_traffic(traffic: Traffic | None, source: Source) -> ResolvedTraffic | None:
-    """Turn what a flow sends into SI numbers with nothing implicit."""
+def resolved_traffic(
+    traffic: Traffic | None, size_packets: int | None, connection: Connection, source: Source
+) -> ResolvedTraffic:
+    """Turn what a flow sends into SI numbers with nothing implicit.
+
+    Parameters
+    ----------
+    traffic : Traffic
+        The table; None for one transfer.
+    size_packets : int
+        Size of the one transfer [packets]; None for one without end.
+    connection : Connection
+        What the flow's TCP would be, if it has one.
+    source : Source
+        Where the scenario is from; files are read from its folder.
+
+    Returns
+    -------
+    TcpTraffic, WebTraffic, SteadyTraffic or OnOffTraffic
+        What the engine reads.
+    """
     match traffic:
         case None:
-            return None
+            return TcpTraffic("tcp", size_packets, connection)
         case Traffic(kind="web", size=Size() as size, off=Period() as off):
-            return WebTraffic("web", _size(size, source), _time(off), SIZE_CLASSES)
+            return WebTraffic("web", _size(size, source), _time(off), SIZE_CLASSES, connection)
         case Traffic(kind="constant" | "poisson" as kind, rate=float(rate)):
             return SteadyTraffic(kind, rate)
         case Traffic(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ackclock.scenario.network import Direction, Network, flow_names, largest_packets
 from ackclock.scenario.places import Places
-from ackclock.scenario.resolved_queues import ByteBuffer, PacketBuffer
+from ackclock.scenario.resolved_buffers import ByteBuffer, PacketBuffer
 from ackclock.scenario.schema import Flow, Run
 from ackclock.scenario.schema_links import Link
 from ackclock.scenario.schema_traffic import Traffic

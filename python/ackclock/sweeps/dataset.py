@@ -209,7 +209,7 @@ def _union(finished: list[Finished], kind: str) -> list[str]:
 def _names(one: Finished, kind: str) -> list[str]:
     """Give the names of a summary's rows."""
     resolved = one.point.resolved
-    return [element.name for element in (resolved.rows if kind == "flows" else resolved.links)]
+    return [element.name for element in (resolved.rows if kind == "flows" else resolved.elements)]
 
 
 def _provenance(plan: Plan) -> dict[str, Any]:

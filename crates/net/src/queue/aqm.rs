@@ -1,16 +1,18 @@
 mod red;
 
 use base::{RandomStream, Rate, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::buffer::Occupancy;
 use red::Red;
 pub use red::RedConfig;
 
 /// Active queue management (AQM) and its parameters: drops packets as signals of congestion.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum AqmConfig {
     /// Absence of AQM: only a full buffer drops packets.
-    None,
+    None {},
     /// Random Early Detection.
     Red(RedConfig),
 }
@@ -49,17 +51,20 @@ pub(crate) enum Aqm {
 }
 
 impl AqmConfig {
+    /// The algorithms by name, with typical parameters.
+    pub const LISTED: [(&'static str, AqmConfig); 1] = [("red", AqmConfig::Red(RedConfig::TYPICAL))];
+
     /// Returns whether it decides on arrival alone.
     pub const fn is_foreseen(&self) -> bool {
         match self {
-            AqmConfig::None | AqmConfig::Red(_) => true,
+            AqmConfig::None {} | AqmConfig::Red(_) => true,
         }
     }
 
     /// Returns whether it draws random numbers.
     pub const fn is_random(&self) -> bool {
         match self {
-            AqmConfig::None => false,
+            AqmConfig::None {} => false,
             AqmConfig::Red(_) => true,
         }
     }
@@ -67,7 +72,7 @@ impl AqmConfig {
     /// Returns the AQM of an empty queue in front of a link of the given rate; `None` for no AQM.
     pub(crate) fn build(&self, rate: Rate, random: RandomStream) -> Option<Aqm> {
         match self {
-            AqmConfig::None => None,
+            AqmConfig::None {} => None,
             AqmConfig::Red(config) => Some(Aqm::Red(Red::new(*config, rate, random))),
         }
     }

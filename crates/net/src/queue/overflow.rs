@@ -1,10 +1,12 @@
 use base::{Packet, RandomStream};
+use serde::{Deserialize, Serialize};
 
 use super::classes::{Classes, Position};
 
 /// The packet that is dropped where an arriving packet finds the buffer full, or where the AQM drops one on its
 /// arrival.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Overflow {
     /// The arriving packet.
     Arriving,

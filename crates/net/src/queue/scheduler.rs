@@ -1,15 +1,18 @@
 mod fifo;
 mod priority;
 
+use serde::{Deserialize, Serialize};
+
 use super::classes::Classes;
 use fifo::Fifo;
 use priority::Priority;
 
 /// A scheduler and its parameters: sorts packets into classes, and chooses the class that is served next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SchedulerConfig {
     /// First in, first out.
-    Fifo,
+    Fifo {},
     /// Strict priority without interruption.
     Priority {
         /// Number of levels.
@@ -28,14 +31,14 @@ impl SchedulerConfig {
     /// Returns whether packets are transmitted in the order of their arrival.
     pub const fn is_foreseen(&self) -> bool {
         match self {
-            SchedulerConfig::Fifo => true,
+            SchedulerConfig::Fifo {} => true,
             SchedulerConfig::Priority { .. } => false,
         }
     }
 
     pub(super) fn build(&self) -> Scheduler {
         match self {
-            SchedulerConfig::Fifo => Scheduler::Fifo(Fifo),
+            SchedulerConfig::Fifo {} => Scheduler::Fifo(Fifo),
             SchedulerConfig::Priority { .. } => Scheduler::Priority(Priority),
         }
     }
@@ -43,7 +46,7 @@ impl SchedulerConfig {
     /// Returns the number of classes.
     pub(super) fn classes(&self) -> usize {
         match *self {
-            SchedulerConfig::Fifo => 1,
+            SchedulerConfig::Fifo {} => 1,
             SchedulerConfig::Priority { levels } => levels.into(),
         }
     }

@@ -1,34 +1,27 @@
-//! Faults of an ATM network and of the links that represent its channels.
+//! Faults of an ATM network and of the elements that are its channels.
 
 use std::collections::BTreeSet;
 
 use super::Faults;
-use crate::scenario::{ChannelsConfig, LinkConfig};
+use crate::scenario::{ElementConfig, Scenario};
 
 impl Faults {
-    pub(super) fn channels(&mut self, config: &ChannelsConfig, links: &[LinkConfig]) {
-        self.0.extend(atm::check(&config.network).into_iter().map(|fault| format!("atm.network.{fault}")));
-        let ends = 2 * config.network.channels.len();
-        if config.links.len() != ends {
-            self.0.push(format!("atm.links: not one for each end; given {}; allowed {ends}", config.links.len()));
-        }
+    pub(super) fn channels(&mut self, scenario: &Scenario) {
+        let network = scenario.atm.as_ref();
+        self.0.extend(network.iter().flat_map(|network| atm::check(network)).map(|fault| format!("atm.{fault}")));
+        let ends = network.map_or(0, |network| 2 * network.channels.len());
         let mut seen = BTreeSet::new();
-        for (end, &link) in config.links.iter().enumerate() {
-            let place = format!("atm.links[{end}]");
-            let Some(config) = links.get(link) else {
-                let last = links.len().saturating_sub(1);
-                self.0.push(format!("{place}: no such link; given {link}; allowed 0 to {last}"));
-                continue;
-            };
-            if !seen.insert(link) {
-                self.0.push(format!("{place}: represents two ends; given {link}; allowed once"));
+        for (index, element) in scenario.elements.iter().enumerate() {
+            let ElementConfig::Channel(channel) = element else { continue };
+            let (place, end) = (format!("elements[{index}].end"), channel.end);
+            if end >= ends {
+                self.say(format!("{place}: no such end of a channel; given {end}; allowed less than {ends}"));
+            } else if !seen.insert(end) {
+                self.say(format!("{place}: an end that another element has; given {end}; allowed once"));
             }
-            if config.processing.is_some() {
-                self.0.push(format!("{place}: a host's TCP process, not a channel; given {link}; allowed a link"));
-            }
-            if config.delay_process.is_some() {
-                self.0.push(format!("{place}: a channel has a constant delay; given a delay process; allowed none"));
-            }
+        }
+        for end in (0..ends).filter(|end| !seen.contains(end)) {
+            self.say(format!("atm.channels[{}]: no element for an end; given end {end}; allowed one each", end / 2));
         }
     }
 }

@@ -1,8 +1,27 @@
 //! Faults of changing delays.
 
-use super::limits::*;
+use net::{DelayLaw, DelayState};
+
+use super::limits::{limits, Limit, LONGEST_DELAY_S, LONGEST_S, MOST_ENTRIES, SHORTEST_STAY_S};
 use super::Faults;
-use crate::scenario::{DelayLawConfig, DelayStateConfig};
+
+limits! {
+    DELAY_STEPS = "elements[].delay_process.law.steps_s (length)", "1", 1.0, MOST_ENTRIES;
+    STEP_TIME = "elements[].delay_process.law.steps_s[] (time)", "s", 0.0, LONGEST_S;
+    STEP_DELAY = "elements[].delay_process.law.steps_s[] (delay)", "s", 0.0, LONGEST_DELAY_S;
+    DELAY_STATES = "elements[].delay_process.law.states (length)", "1", 1.0, 1000.0;
+    STATE_DELAY = "elements[].delay_process.law.states[].delay_s", "s", 0.0, LONGEST_DELAY_S;
+    STATE_LEAST_STAY = "elements[].delay_process.law.states[].least_stay_s", "s", 0.0, LONGEST_S;
+    STATE_MEAN_EXTRA = "elements[].delay_process.law.states[].mean_extra_s", "s", 0.0, LONGEST_S;
+    /// Narrowed by the duration.
+    STATE_MEAN_STAY = "elements[].delay_process.law.states[] (mean stay)", "s", SHORTEST_STAY_S, f64::MAX;
+    TRANSITION = "elements[].delay_process.law.transitions[]", "1", 0.0, 1.0;
+    HANDOVER_HIGH = "elements[].delay_process.law.high_s", "s", 0.0, LONGEST_DELAY_S;
+    /// Narrowed by the largest delay.
+    HANDOVER_LOW = "elements[].delay_process.law.low_s", "s", 0.0, LONGEST_DELAY_S;
+    /// Narrowed by the duration.
+    HANDOVER_PERIOD = "elements[].delay_process.law.period_s", "s", SHORTEST_STAY_S, f64::MAX;
+}
 
 /// Most changes in a run: a single packet may have to pass all of them.
 const MOST_CHANGES: f64 = 1e7;
@@ -15,17 +34,17 @@ fn stay_limit(limit: Limit, duration_s: f64) -> Limit {
 }
 
 impl Faults {
-    pub(super) fn delay_law(&mut self, place: &str, law: &DelayLawConfig, duration_s: f64) {
+    pub(super) fn delay_law(&mut self, place: &str, law: &DelayLaw, duration_s: f64) {
         match law {
-            DelayLawConfig::Steps { steps_s } => self.steps(&format!("{place}.steps_s"), steps_s),
-            DelayLawConfig::Alternating { states, start, transitions } => {
+            DelayLaw::Steps { steps_s } => self.steps(&format!("{place}.steps_s"), steps_s),
+            DelayLaw::Alternating { states, start, transitions } => {
                 self.states(&format!("{place}.states"), states, duration_s);
                 self.number(&format!("{place}.start"), *start as f64, 0.0, states.len().saturating_sub(1) as f64);
                 if let Some(rows) = transitions {
                     self.transitions(&format!("{place}.transitions"), rows, states.len());
                 }
             }
-            DelayLawConfig::Handover { low_s, high_s, period_s } => {
+            DelayLaw::Handover { low_s, high_s, period_s } => {
                 self.field(place, HANDOVER_HIGH, *high_s);
                 self.field(place, Limit { high: *high_s, ..HANDOVER_LOW }, *low_s);
                 self.stay(place, HANDOVER_PERIOD, *period_s, duration_s);
@@ -53,7 +72,7 @@ impl Faults {
         }
     }
 
-    fn states(&mut self, place: &str, states: &[DelayStateConfig], duration_s: f64) {
+    fn states(&mut self, place: &str, states: &[DelayState], duration_s: f64) {
         self.within(&format!("{place} (length)"), DELAY_STATES, states.len() as f64);
         for (index, state) in states.iter().enumerate() {
             let place = format!("{place}[{index}]");

@@ -3,6 +3,8 @@
 
 use serde::Serialize;
 
+use super::{delay, loss, queue};
+
 /// The range of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Limit {
@@ -25,110 +27,79 @@ impl Limit {
 }
 
 /// Longest run \[s\]: `u64` picoseconds hold 1.8e7 s.
-const LONGEST_S: f64 = 1e7;
+pub(super) const LONGEST_S: f64 = 1e7;
 /// Longest delay \[s\].
-const LONGEST_DELAY_S: f64 = 1e5;
+pub(super) const LONGEST_DELAY_S: f64 = 1e5;
 /// Rates \[bit/s\]: at the highest, a packet of a byte takes about a picosecond.
 const RATES_BPS: (f64, f64) = (1.0, 1e13);
 /// Most entries of a list.
-const MOST_ENTRIES: f64 = 1e6;
+pub(super) const MOST_ENTRIES: f64 = 1e6;
 /// Largest transfer that a size law can draw \[packets\].
 const LARGEST_SIZE: f64 = 1e12;
 /// Largest length of a packet \[bytes\].
-const MOST_BYTES: f64 = u16::MAX as f64;
+pub(super) const MOST_BYTES: f64 = u16::MAX as f64;
 /// Priority levels of a link.
-const MOST_LEVELS: f64 = 8.0;
+pub(super) const MOST_LEVELS: f64 = 8.0;
 /// The shortest mean time between two changes of a delay, or two losses \[s\]: one packet may have to pass many of
 /// them.
-const SHORTEST_STAY_S: f64 = 1e-6;
+pub(super) const SHORTEST_STAY_S: f64 = 1e-6;
 
-/// Defines a constant for each limit, and the list of all of them.
+/// Defines a constant for each limit, and `OWN`, the list of all of them.
 macro_rules! limits {
     ($($(#[$comment:meta])* $name:ident = $field:literal, $unit:literal, $low:expr, $high:expr;)*) => {
         $($(#[$comment])* pub(super) const $name: Limit = Limit { field: $field, unit: $unit, low: $low, high: $high };)*
-        /// The ranges of all fields.
-        pub const LIMITS: &[Limit] = &[$($name),*];
+        /// The ranges of this part of a scenario.
+        pub(super) const OWN: &[Limit] = &[$($name),*];
     };
+}
+pub(super) use limits;
+
+/// Returns the ranges of all fields.
+pub fn all_limits() -> Vec<Limit> {
+    [OWN, delay::OWN, loss::OWN, queue::OWN].concat()
 }
 
 limits! {
-    /// The second format added fields; their defaults leave the first one's meaning.
-    FORMAT = "format", "1", 1.0, 2.0;
+    FORMAT = "format", "1", 3.0, 3.0;
     DURATION = "run.duration_s", "s", 1e-12, LONGEST_S;
     /// Narrowed by the duration.
     WARMUP = "run.warmup_s", "s", 0.0, LONGEST_S;
 
-    LINK_RATE = "links[].rate_bps", "bit/s", RATES_BPS.0, RATES_BPS.1;
-    LINK_DELAY = "links[].delay_s", "s", 0.0, LONGEST_DELAY_S;
-    BUFFER_PACKETS = "links[].buffer.packets", "packets", 1.0, 1e9;
-    BUFFER_BYTES = "links[].buffer.bytes", "bytes", 1.0, 1e15;
-    LEVELS = "links[].queue.levels", "1", 1.0, MOST_LEVELS;
-    /// Narrowed by the maximum threshold.
-    MIN_THRESHOLD = "links[].queue.min_threshold_packets", "packets", 0.0, 1e9;
-    MAX_THRESHOLD = "links[].queue.max_threshold_packets", "packets", f64::MIN_POSITIVE, 1e9;
-    WEIGHT = "links[].queue.weight", "1", f64::MIN_POSITIVE, 1.0;
-    MAX_PROBABILITY = "links[].queue.max_probability", "1", 0.0, 1.0;
-    MEAN_PACKET = "links[].queue.mean_packet_bytes", "bytes", 1.0, MOST_BYTES;
-    PROCESSING_DATA = "links[].processing.data_s", "s", 0.0, LONGEST_DELAY_S;
-    PROCESSING_ACK = "links[].processing.ack_s", "s", 0.0, LONGEST_DELAY_S;
-
-    DELAY_STEPS = "links[].delay_process.law.steps_s (length)", "1", 1.0, MOST_ENTRIES;
-    STEP_TIME = "links[].delay_process.law.steps_s[] (time)", "s", 0.0, LONGEST_S;
-    STEP_DELAY = "links[].delay_process.law.steps_s[] (delay)", "s", 0.0, LONGEST_DELAY_S;
-    DELAY_STATES = "links[].delay_process.law.states (length)", "1", 1.0, 1000.0;
-    STATE_DELAY = "links[].delay_process.law.states[].delay_s", "s", 0.0, LONGEST_DELAY_S;
-    STATE_LEAST_STAY = "links[].delay_process.law.states[].least_stay_s", "s", 0.0, LONGEST_S;
-    STATE_MEAN_EXTRA = "links[].delay_process.law.states[].mean_extra_s", "s", 0.0, LONGEST_S;
-    /// Narrowed by the duration.
-    STATE_MEAN_STAY = "links[].delay_process.law.states[] (mean stay)", "s", SHORTEST_STAY_S, f64::MAX;
-    TRANSITION = "links[].delay_process.law.transitions[]", "1", 0.0, 1.0;
-    HANDOVER_HIGH = "links[].delay_process.law.high_s", "s", 0.0, LONGEST_DELAY_S;
-    /// Narrowed by the largest delay.
-    HANDOVER_LOW = "links[].delay_process.law.low_s", "s", 0.0, LONGEST_DELAY_S;
-    /// Narrowed by the duration.
-    HANDOVER_PERIOD = "links[].delay_process.law.period_s", "s", SHORTEST_STAY_S, f64::MAX;
-
-    LOSS_PROBABILITY = "links[].loss.law.probability", "1", 0.0, 1.0;
-    /// Narrowed by the duration.
-    LOSS_INTERVAL = "links[].loss.law.mean_interval_s", "s", SHORTEST_STAY_S, f64::MAX;
-    VOID_AFTER = "links[].loss.law.void_after_s", "s", 0.0, LONGEST_S;
-    TO_BAD = "links[].loss.law.to_bad", "1", 0.0, 1.0;
-    TO_GOOD = "links[].loss.law.to_good", "1", 0.0, 1.0;
-    LOSS_IN_GOOD = "links[].loss.law.loss_in_good", "1", 0.0, 1.0;
-    LOSS_IN_BAD = "links[].loss.law.loss_in_bad", "1", 0.0, 1.0;
-    LOSS_NUMBERS = "links[].loss.law.numbers (length)", "1", 1.0, MOST_ENTRIES;
-    LOSS_NUMBER = "links[].loss.law.numbers[]", "1", 1.0, 1e12;
-    LOSS_TIMES = "links[].loss.law.times_s (length)", "1", 1.0, MOST_ENTRIES;
-    LOSS_TIME = "links[].loss.law.times_s[]", "s", 0.0, LONGEST_S;
+    LINK_RATE = "elements[].rate_bps", "bit/s", RATES_BPS.0, RATES_BPS.1;
+    LINK_DELAY = "elements[].delay_s", "s", 0.0, LONGEST_DELAY_S;
+    BUFFER_PACKETS = "elements[].buffer.packets", "packets", 1.0, 1e9;
+    BUFFER_BYTES = "elements[].buffer.bytes", "bytes", 1.0, 1e15;
+    PROCESSING_DATA = "elements[].data_s", "s", 0.0, LONGEST_DELAY_S;
+    PROCESSING_ACK = "elements[].ack_s", "s", 0.0, LONGEST_DELAY_S;
 
     FORWARD_DELAY = "flows[].forward_delay_s", "s", 0.0, LONGEST_DELAY_S;
-    RETURN_DELAY = "flows[].return_delay_s", "s", 0.0, LONGEST_DELAY_S;
+    RETURN_DELAY = "flows[].traffic.connection.return_delay_s", "s", 0.0, LONGEST_DELAY_S;
     START = "flows[].start_s", "s", 0.0, LONGEST_S;
     START_SPREAD = "flows[].start_spread_s", "s", 0.0, LONGEST_S;
     PACKET = "flows[].packet_bytes", "bytes", 1.0, MOST_BYTES;
-    ACK = "flows[].ack_bytes", "bytes", 1.0, MOST_BYTES;
-    TRANSFER = "flows[].size_packets", "packets", 1.0, 1e15;
+    ACK = "flows[].traffic.connection.ack_bytes", "bytes", 1.0, MOST_BYTES;
+    TRANSFER = "flows[].traffic.size_packets", "packets", 1.0, 1e15;
     /// Narrowed by the levels of the links on the path.
     PRIORITY = "flows[].priority", "1", 0.0, MOST_LEVELS - 1.0;
     /// Narrowed by the levels of the links on the return path.
-    ACK_PRIORITY = "flows[].ack_priority", "1", 0.0, MOST_LEVELS - 1.0;
+    ACK_PRIORITY = "flows[].traffic.connection.ack_priority", "1", 0.0, MOST_LEVELS - 1.0;
     COUNT = "flows[].count", "1", 1.0, 1e6;
 
     /// All of the initial window leaves in one event.
-    INITIAL_WINDOW = "flows[].sender.initial_window", "packets", 1.0, 1e6;
-    INITIAL_SSTHRESH = "flows[].sender.initial_ssthresh", "packets", 1.0, 1e9;
-    MAX_WINDOW = "flows[].sender.max_window", "packets", 1.0, 1e9;
-    DUPACK_THRESHOLD = "flows[].sender.dupack_threshold", "1", 1.0, 1e6;
+    INITIAL_WINDOW = "flows[].traffic.connection.sender.initial_window", "packets", 1.0, 1e6;
+    INITIAL_SSTHRESH = "flows[].traffic.connection.sender.initial_ssthresh", "packets", 1.0, 1e9;
+    MAX_WINDOW = "flows[].traffic.connection.sender.max_window", "packets", 1.0, 1e9;
+    DUPACK_THRESHOLD = "flows[].traffic.connection.sender.dupack_threshold", "1", 1.0, 1e6;
     /// Narrowed by the estimator.
-    GRANULARITY = "flows[].sender.rto.granularity_s", "s", 0.0, LONGEST_DELAY_S;
-    RTO_MIN = "flows[].sender.rto.min_s", "s", 0.0, LONGEST_DELAY_S;
-    RTO_MAX = "flows[].sender.rto.max_s", "s", 1e-6, LONGEST_DELAY_S;
-    RTO_INITIAL = "flows[].sender.rto.initial_s", "s", 1e-6, LONGEST_DELAY_S;
-    CLOCK_OFFSET = "flows[].sender.rto.clock_offset_s", "s", 0.0, LONGEST_DELAY_S;
-    RTO_K = "flows[].sender.rto.k", "1", 1.0, 1000.0;
-    MAX_BACKOFF = "flows[].sender.rto.max_backoff", "1", 1.0, 1e9;
-    ACK_EVERY = "flows[].receiver.ack_every", "packets", 1.0, 1e6;
-    ACK_DELAY = "flows[].receiver.ack_delay_s", "s", 0.0, LONGEST_DELAY_S;
+    GRANULARITY = "flows[].traffic.connection.sender.rto.granularity_s", "s", 0.0, LONGEST_DELAY_S;
+    RTO_MIN = "flows[].traffic.connection.sender.rto.min_s", "s", 0.0, LONGEST_DELAY_S;
+    RTO_MAX = "flows[].traffic.connection.sender.rto.max_s", "s", 1e-6, LONGEST_DELAY_S;
+    RTO_INITIAL = "flows[].traffic.connection.sender.rto.initial_s", "s", 1e-6, LONGEST_DELAY_S;
+    CLOCK_OFFSET = "flows[].traffic.connection.sender.rto.clock_offset_s", "s", 0.0, LONGEST_DELAY_S;
+    RTO_K = "flows[].traffic.connection.sender.rto.k", "1", 1.0, 1000.0;
+    MAX_BACKOFF = "flows[].traffic.connection.sender.rto.max_backoff", "1", 1.0, 1e9;
+    ACK_EVERY = "flows[].traffic.connection.receiver.ack_every", "packets", 1.0, 1e6;
+    ACK_DELAY = "flows[].traffic.connection.receiver.ack_delay_s", "s", 0.0, LONGEST_DELAY_S;
 
     SOURCE_RATE = "flows[].traffic.rate_bps", "bit/s", RATES_BPS.0, RATES_BPS.1;
     SIZE_CLASSES = "flows[].traffic.classes", "1", 0.0, 1000.0;

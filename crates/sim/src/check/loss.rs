@@ -1,32 +1,46 @@
 //! Faults of loss processes.
 
-use super::limits::*;
+use net::LossLaw;
+
+use super::limits::{limits, Limit, LONGEST_S, MOST_ENTRIES, SHORTEST_STAY_S};
 use super::Faults;
-use crate::scenario::LossLawConfig;
+
+limits! {
+    LOSS_PROBABILITY = "elements[].loss.law.probability", "1", 0.0, 1.0;
+    /// Narrowed by the duration.
+    LOSS_INTERVAL = "elements[].loss.law.mean_interval_s", "s", SHORTEST_STAY_S, f64::MAX;
+    VOID_AFTER = "elements[].loss.law.void_after_s", "s", 0.0, LONGEST_S;
+    TO_BAD = "elements[].loss.law.to_bad", "1", 0.0, 1.0;
+    TO_GOOD = "elements[].loss.law.to_good", "1", 0.0, 1.0;
+    LOSS_IN_GOOD = "elements[].loss.law.loss_in_good", "1", 0.0, 1.0;
+    LOSS_IN_BAD = "elements[].loss.law.loss_in_bad", "1", 0.0, 1.0;
+    LOSS_NUMBERS = "elements[].loss.law.numbers (length)", "1", 1.0, MOST_ENTRIES;
+    LOSS_NUMBER = "elements[].loss.law.numbers[]", "1", 1.0, 1e12;
+    LOSS_TIMES = "elements[].loss.law.times_s (length)", "1", 1.0, MOST_ENTRIES;
+    LOSS_TIME = "elements[].loss.law.times_s[]", "s", 0.0, LONGEST_S;
+}
 
 impl Faults {
-    pub(super) fn loss_law(&mut self, place: &str, law: &LossLawConfig, duration_s: f64) {
+    pub(super) fn loss_law(&mut self, place: &str, law: &LossLaw, duration_s: f64) {
         match law {
-            LossLawConfig::Bernoulli { probability } => {
+            LossLaw::Bernoulli { probability } => {
                 self.field(place, LOSS_PROBABILITY, *probability);
             }
-            LossLawConfig::Poisson { mean_interval_s, void_after_s } => {
+            LossLaw::Poisson { mean_interval_s, void_after_s } => {
                 self.stay(place, LOSS_INTERVAL, *mean_interval_s, duration_s);
                 self.field(place, VOID_AFTER, *void_after_s);
             }
-            LossLawConfig::GilbertElliott { to_bad, to_good, loss_in_good, loss_in_bad } => {
+            LossLaw::GilbertElliott { to_bad, to_good, loss_in_good, loss_in_bad } => {
                 self.field(place, TO_BAD, *to_bad);
                 self.field(place, TO_GOOD, *to_good);
                 self.field(place, LOSS_IN_GOOD, *loss_in_good);
                 self.field(place, LOSS_IN_BAD, *loss_in_bad);
             }
-            LossLawConfig::Packets { numbers } => {
+            LossLaw::Packets { numbers } => {
                 let numbers: Vec<f64> = numbers.iter().map(|&number| number as f64).collect();
                 self.rising(&format!("{place}.numbers"), &numbers, LOSS_NUMBERS, LOSS_NUMBER);
             }
-            LossLawConfig::Times { times_s } => {
-                self.rising(&format!("{place}.times_s"), times_s, LOSS_TIMES, LOSS_TIME)
-            }
+            LossLaw::Times { times_s } => self.rising(&format!("{place}.times_s"), times_s, LOSS_TIMES, LOSS_TIME),
         }
     }
 

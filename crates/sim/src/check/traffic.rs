@@ -9,29 +9,26 @@ use crate::traffic::{gap, Sizes};
 
 impl Faults {
     pub(super) fn traffic(&mut self, place: &str, flow: &FlowConfig) {
-        let Some(traffic) = &flow.traffic else { return };
-        if flow.size_packets.is_some() {
-            self.say(format!("{place}.size_packets: not allowed with traffic; given a number; allowed null"));
-        }
-        let place = format!("{place}.traffic");
-        match traffic {
-            TrafficConfig::Web { size, off, classes } => {
+        match &flow.traffic {
+            TrafficConfig::Tcp { size_packets: None, .. } => {}
+            TrafficConfig::Tcp { size_packets: Some(size), .. } => self.field(place, TRANSFER, *size as f64),
+            TrafficConfig::Web { size, off, classes, .. } => {
                 self.size(&format!("{place}.size"), size);
                 self.field(&format!("{place}.off"), OFF_TIME, off.mean_s());
                 if classes.windows(2).any(|pair| pair[0] >= pair[1]) || classes.first() == Some(&0) {
                     self.say(format!("{place}.classes: not in rising order from 1 on; given {classes:?}"));
                 }
-                self.field(&place, SIZE_CLASSES, classes.len() as f64);
+                self.field(place, SIZE_CLASSES, classes.len() as f64);
             }
             TrafficConfig::Constant { rate_bps } | TrafficConfig::Poisson { rate_bps } => {
-                self.source_rate(&place, *rate_bps, flow.packet_bytes);
+                self.source_rate(place, *rate_bps, flow.packet_bytes);
             }
             TrafficConfig::OnOff { rate_bps, on, off } | TrafficConfig::PoissonOnOff { rate_bps, on, off } => {
-                self.source_rate(&place, *rate_bps, flow.packet_bytes);
+                self.source_rate(place, *rate_bps, flow.packet_bytes);
                 self.field(&format!("{place}.on"), ON_TIME, on.mean_s());
                 self.field(&format!("{place}.off"), OFF_TIME, off.mean_s());
                 let packets = on.mean_s() * rate_bps / 8.0 / f64::from(flow.packet_bytes.max(1));
-                self.field(&place, PACKETS_PER_ON_TIME, packets);
+                self.field(place, PACKETS_PER_ON_TIME, packets);
             }
         }
     }

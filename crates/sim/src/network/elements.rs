@@ -8,7 +8,7 @@ use crate::links::{link, private_links, queued_link};
 use crate::losses::{losses, LossSlot};
 use crate::pipes::pipes;
 use crate::route::{LinkKind, Routes};
-use crate::scenario::Scenario;
+use crate::scenario::{ElementConfig, Scenario};
 
 /// The private links of a group of flows: copies of one link, a copy for each flow.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct PrivateGroup {
     pub(crate) links: PrivateLinks,
     /// Propagation delay after them.
     pub(crate) delay: Time,
-    /// Index of the scenario's link.
+    /// Index of the scenario's element.
     pub(crate) link: u32,
     /// Slot of a flow's last departure from its copy.
     pub(crate) slot: DepartureSlot,
@@ -26,7 +26,7 @@ pub(crate) struct PrivateGroup {
 #[derive(Clone, Debug)]
 pub(crate) struct ProcessSlot {
     pub(crate) process: Process,
-    /// Index of the scenario's link that stands for it.
+    /// Index of the scenario's element.
     pub(crate) link: u32,
 }
 
@@ -35,11 +35,11 @@ pub(crate) struct ProcessSlot {
 pub(crate) struct Elements {
     /// Links whose departures are known on arrival.
     pub(crate) links: Vec<Link>,
-    /// The scenario's link of each of `links`.
+    /// The scenario's element of each of `links`.
     pub(crate) link_links: Vec<u32>,
     /// Links whose departures are events.
     pub(crate) queues: Vec<QueuedLink>,
-    /// The scenario's link of each of `queues`.
+    /// The scenario's element of each of `queues`.
     pub(crate) queue_links: Vec<u32>,
     pub(crate) private_groups: Vec<PrivateGroup>,
     pub(crate) losses: Vec<LossSlot>,
@@ -61,18 +61,15 @@ impl Elements {
             pipes: pipes(scenario, replication),
             processes: processes(scenario),
         };
-        for (index, (config, kind)) in scenario.links.iter().zip(&routes.link_kinds).enumerate() {
+        for (index, (config, kind)) in scenario.elements.iter().zip(&routes.link_kinds).enumerate() {
+            let ElementConfig::Link(config) = config else { continue };
             let random = RandomStream::named(scenario.run.seed, replication, &format!("link/{}", config.name));
-            match kind {
-                LinkKind::Link(_) => {
-                    elements.links.push(link(config, random));
-                    elements.link_links.push(index as u32);
-                }
-                LinkKind::Queue(_) => {
-                    elements.queues.push(queued_link(config, random));
-                    elements.queue_links.push(index as u32);
-                }
-                LinkKind::Private | LinkKind::Channel(_) | LinkKind::Process(_) => {}
+            if matches!(kind, LinkKind::Queue(_)) {
+                elements.queues.push(queued_link(config, random));
+                elements.queue_links.push(index as u32);
+            } else {
+                elements.links.push(link(config, random));
+                elements.link_links.push(index as u32);
             }
         }
         elements
@@ -80,21 +77,26 @@ impl Elements {
 }
 
 fn private_groups(scenario: &Scenario, routes: &Routes) -> Vec<PrivateGroup> {
-    let groups = routes.private_groups.iter().map(|group| PrivateGroup {
-        links: private_links(&scenario.links[group.link], group.bytes),
-        delay: group.delay,
-        link: group.link as u32,
-        slot: group.slot,
+    let groups = routes.private_groups.iter().filter_map(|group| match &scenario.elements[group.link] {
+        ElementConfig::PrivateLink(config) => Some(PrivateGroup {
+            links: private_links(config, group.bytes),
+            delay: group.delay,
+            link: group.link as u32,
+            slot: group.slot,
+        }),
+        ElementConfig::Link(_) | ElementConfig::Channel(_) | ElementConfig::Host(_) => None,
     });
     groups.collect()
 }
 
-/// Returns the hosts' processes in the order of the links that stand for them.
+/// Returns the hosts' processes in the order of the scenario's elements.
 fn processes(scenario: &Scenario) -> Vec<ProcessSlot> {
-    let slots = scenario.links.iter().enumerate().filter_map(|(index, link)| {
-        let times = link.processing?;
-        let process = Process::new(Time::from_seconds(times.data_s), Time::from_seconds(times.ack_s));
-        Some(ProcessSlot { process, link: index as u32 })
+    let slots = scenario.elements.iter().enumerate().filter_map(|(index, element)| match element {
+        ElementConfig::Host(host) => {
+            let process = Process::new(Time::from_seconds(host.data_s), Time::from_seconds(host.ack_s));
+            Some(ProcessSlot { process, link: index as u32 })
+        }
+        ElementConfig::Link(_) | ElementConfig::PrivateLink(_) | ElementConfig::Channel(_) => None,
     });
     slots.collect()
 }

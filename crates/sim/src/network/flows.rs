@@ -1,10 +1,15 @@
 //! The flows of a run.
 
-use tcp::Receiver;
+use tcp::{Dialect, Receiver, ReceiverConfig};
 
 use crate::flow::FlowSlot;
 use crate::scenario::Scenario;
 use crate::statistics::{FlowStatistics, MOST_ROWS_OF_A_GROUP};
+
+/// Returns the receiver in the slot of packets without TCP, which no packet reaches.
+fn no_receiver() -> Receiver {
+    Receiver::new(&ReceiverConfig::default(), Dialect::Rfc)
+}
 
 /// Returns a slot for each flow, their accounts, and the flows whose receivers may delay ACKs; `starts` has the first
 /// hop of each flow's data and of its ACKs.
@@ -16,12 +21,14 @@ pub(super) fn slots(scenario: &Scenario, starts: &[(u32, u32)]) -> (Vec<FlowSlot
         if number % flows_an_account == 0 {
             accounts.push(FlowStatistics::new(flows_an_account));
         }
-        let receiver = Receiver::new(&flow.receiver, flow.sender.dialect);
+        let connection = flow.connection();
+        let receiver = connection.map_or_else(no_receiver, |tcp| Receiver::new(&tcp.receiver, tcp.sender.dialect));
+        let ack_bytes = connection.map_or(0, |tcp| tcp.ack_bytes);
         let account = accounts.len() as u32 - 1;
-        let mut slot = FlowSlot::new(receiver, flow.packet_bytes, flow.ack_bytes, data, acks, account);
+        let mut slot = FlowSlot::new(receiver, flow.packet_bytes, ack_bytes, data, acks, account);
         slot.receiver_timer = delaying.len() as u32;
         slots.push(slot);
-        if flow.receiver.ack_every > 1 {
+        if connection.is_some_and(|tcp| tcp.receiver.ack_every > 1) {
             delaying.push(index as u32);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::scenario::{FlowConfig, LinkConfig, OrderConfig, Scenario};
+use crate::scenario::{ElementConfig, FlowConfig, OrderConfig, Scenario};
 
 /// A source of packets in order of time. Senders and pipes in which packets overtake are not feeders: packets leave
 /// them at the clock's own time.
@@ -21,18 +21,18 @@ pub(super) struct Feeders {
     pub(super) clock: bool,
 }
 
-pub(super) fn overtakes(link: &LinkConfig) -> bool {
-    link.delay_process.as_ref().is_some_and(|process| process.order == OrderConfig::Overtake)
+pub(super) fn overtakes(element: &ElementConfig) -> bool {
+    element.delay_process().is_some_and(|process| process.order == OrderConfig::Overtake)
 }
 
 pub(super) fn feeders(scenario: &Scenario) -> Vec<Feeders> {
-    let mut feeders = vec![Feeders::default(); scenario.links.len()];
+    let mut feeders = vec![Feeders::default(); scenario.elements.len()];
     for (index, (entry, _)) in scenario.members().enumerate() {
         let flow = &scenario.flows[entry];
         for (path, start) in paths(flow, index) {
             let mut feeder = start;
             for &link in path {
-                feeder = behind_own_delay(feeder, flow, index, link, &scenario.links);
+                feeder = behind_own_delay(feeder, flow, index, link, &scenario.elements);
                 match feeder {
                     None => feeders[link].clock = true,
                     // Whether there are several is all that matters.
@@ -41,7 +41,7 @@ pub(super) fn feeders(scenario: &Scenario) -> Vec<Feeders> {
                     }
                     Some(_) => {}
                 }
-                feeder = feeder_of(&scenario.links[link], link, index);
+                feeder = feeder_of(&scenario.elements[link], link, index);
             }
         }
     }
@@ -50,13 +50,13 @@ pub(super) fn feeders(scenario: &Scenario) -> Vec<Feeders> {
 
 /// Returns the paths of a flow's data and of its ACKs, and the feeder of each path's first link; `None`: the clock.
 fn paths(flow: &FlowConfig, index: usize) -> impl Iterator<Item = (&[usize], Option<Feeder>)> {
-    let back = flow.is_tcp().then_some((flow.return_path.as_slice(), Some(Feeder::Receiver(index))));
+    let back = flow.connection().map(|tcp| (tcp.return_path.as_slice(), Some(Feeder::Receiver(index))));
     [(flow.path.as_slice(), None)].into_iter().chain(back)
 }
 
 /// Returns the feeder that a link is for the next one; `None` if its packets overtake, and so wait for the clock.
-pub(super) fn feeder_of(config: &LinkConfig, link: usize, flow: usize) -> Option<Feeder> {
-    if config.private {
+pub(super) fn feeder_of(config: &ElementConfig, link: usize, flow: usize) -> Option<Feeder> {
+    if config.is_private() {
         Some(Feeder::Private(flow, link))
     } else {
         (!overtakes(config)).then_some(Feeder::Link(link))
@@ -71,9 +71,9 @@ pub(super) fn behind_own_delay(
     flow: &FlowConfig,
     index: usize,
     link: usize,
-    links: &[LinkConfig],
+    elements: &[ElementConfig],
 ) -> Option<Feeder> {
-    let at_receiver = links[link].processing.is_some() && flow.path.last() == Some(&link);
+    let at_receiver = elements[link].is_host() && flow.path.last() == Some(&link);
     match feeder {
         Some(Feeder::Link(from)) if at_receiver && flow.forward_delay_s > 0.0 => Some(Feeder::Private(index, from)),
         feeder => feeder,

@@ -1,50 +1,6 @@
-//! The traffic of a flow in the resolved scenario.
+//! Distributions of times and sizes in the resolved scenario.
 
 use serde::{Deserialize, Serialize};
-
-/// The traffic of a flow.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum TrafficConfig {
-    /// Transfers over TCP with silences between them, and one before the first.
-    Web {
-        /// Size of a transfer.
-        size: SizeLaw,
-        /// Silence from the last ACK of a transfer to the start of the next one.
-        off: TimeLaw,
-        /// Largest sizes of the classes of the statistics, without the unbounded last class, in rising order
-        /// \[packets\].
-        classes: Vec<u64>,
-    },
-    /// Packets at equal intervals, without ACKs.
-    Constant {
-        /// Mean rate \[bit/s\].
-        rate_bps: f64,
-    },
-    /// A Poisson process of packets, without ACKs.
-    Poisson {
-        /// Mean rate \[bit/s\].
-        rate_bps: f64,
-    },
-    /// Alternately `Constant` and silent, beginning with packets.
-    OnOff {
-        /// Rate during an on time \[bit/s\].
-        rate_bps: f64,
-        /// On time: packets are sent.
-        on: TimeLaw,
-        /// Off time: nothing is sent.
-        off: TimeLaw,
-    },
-    /// Alternately `Poisson` and silent, beginning with packets.
-    PoissonOnOff {
-        /// Mean rate during an on time \[bit/s\].
-        rate_bps: f64,
-        /// On time: packets are sent.
-        on: TimeLaw,
-        /// Off time: nothing is sent.
-        off: TimeLaw,
-    },
-}
 
 /// The distribution of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

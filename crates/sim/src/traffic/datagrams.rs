@@ -1,7 +1,8 @@
 use base::{RandomStream, Time};
 
-use super::config::{TimeLaw, TrafficConfig};
+use super::config::TimeLaw;
 use super::laws::{exponential, Times};
+use crate::scenario::TrafficConfig;
 
 /// A source of datagrams, without congestion control.
 #[derive(Clone, Debug)]
@@ -28,7 +29,7 @@ impl Datagrams {
     pub(crate) fn new(config: &TrafficConfig, bytes: u16, start: Time, random: RandomStream) -> (Datagrams, Time) {
         let always = TimeLaw::Fixed { mean_s: f64::INFINITY };
         let (rate_bps, poisson, on, off) = match *config {
-            TrafficConfig::Web { .. } => (0.0, false, always, always),
+            TrafficConfig::Tcp { .. } | TrafficConfig::Web { .. } => (0.0, false, always, always),
             TrafficConfig::Constant { rate_bps } => (rate_bps, false, always, always),
             TrafficConfig::Poisson { rate_bps } => (rate_bps, true, always, always),
             TrafficConfig::OnOff { rate_bps, on, off } => (rate_bps, false, on, off),

@@ -122,7 +122,7 @@ impl Transfers {
     /// Adds the sources of an entry, with their random streams; returns the number of its first source.
     pub(crate) fn add(&mut self, entry: usize, flow: &FlowConfig, randoms: impl Iterator<Item = RandomStream>) -> u32 {
         let first = self.sources.len() as u32;
-        if let Some(TrafficConfig::Web { size, off, classes }) = &flow.traffic {
+        if let TrafficConfig::Web { size, off, classes, connection } = &flow.traffic {
             let mut from = 0;
             let bounds = classes.iter().copied().map(Some).chain([None]);
             let class = |to: Option<u64>| {
@@ -138,7 +138,7 @@ impl Transfers {
             };
             self.groups.push(Group {
                 first,
-                template: Sender::new(&flow.sender, Some(0)),
+                template: Sender::new(&connection.sender, Some(0)),
                 sizes: Sizes::new(size),
                 off: Times::new(*off),
                 active: 0,

@@ -1,8 +1,8 @@
 //! Laws of every outcome with all traces: conservation, order, and that counters and traces agree.
 
 use base::Time;
-use net::AqmConfig;
-use sim::scenario::{BufferConfig, CountingConfig, LinkConfig};
+use net::{AqmConfig, BufferLimit, Counting};
+use sim::scenario::{ElementConfig, FlowConfig, LinkConfig};
 use sim::{Outcome, Scenario, SequenceKind};
 use tcp::LossCause;
 
@@ -14,11 +14,15 @@ pub fn check_laws(scenario: &Scenario, outcome: &Outcome) {
         check_events(outcome, flow);
         check_window(scenario, outcome, flow);
     }
-    for link in 0..scenario.links.len() {
+    for link in 0..scenario.elements.len() {
         check_link(scenario, outcome, link);
-        check_queue(scenario, outcome, link);
-        check_drops(scenario, outcome, link);
-        check_distribution(outcome, link);
+        // No trace has the queues of private links.
+        if !scenario.elements[link].is_private() {
+            check_inside(outcome, link);
+            check_queue(scenario, outcome, link);
+            check_drops(scenario, outcome, link);
+            check_distribution(outcome, link);
+        }
     }
 }
 
@@ -64,7 +68,7 @@ fn check_packets(scenario: &Scenario, outcome: &Outcome, flow: usize) {
     let gone = received + dropped_data(outcome, flow);
     assert!(gone <= sent, "flow {flow}: {sent} packets sent, {gone} received or dropped");
     assert!(delivered <= received && total(counted.acked) <= delivered);
-    let size = scenario.flows[flow].size_packets.unwrap_or(u64::MAX);
+    let size = scenario.flows[flow].size_packets().unwrap_or(u64::MAX);
     assert!(delivered <= size);
     assert_eq!(counted.finish < Time::NEVER, total(counted.acked) == size);
     assert!(counted.sent[1] >= counted.retransmitted[1]);
@@ -88,7 +92,8 @@ fn check_events(outcome: &Outcome, flow: usize) {
 /// The window's mean and maximum are those of its trace.
 fn check_window(scenario: &Scenario, outcome: &Outcome, flow: usize) {
     let measurement = &outcome.measurement;
-    let (mut cwnd, mut since) = (scenario.flows[flow].sender.initial_window, Time::ZERO);
+    let connection = scenario.flows[flow].connection().expect("a flow with TCP");
+    let (mut cwnd, mut since) = (connection.sender.initial_window, Time::ZERO);
     let (mut area, mut largest) = (0.0, f64::NEG_INFINITY);
     let end = [(measurement.end, cwnd)];
     let changes = rows(&outcome.traces.cwnd).iter().filter(|row| row.flow as usize == flow);
@@ -106,50 +111,70 @@ fn check_window(scenario: &Scenario, outcome: &Outcome, flow: usize) {
     assert!(counted.cwnd_max >= largest, "{} but {largest}", counted.cwnd_max);
 }
 
-/// Each packet that came to a link has left it, was dropped, or is inside.
+/// Returns the number of links that an element is: one for each flow that crosses it, if it is private.
+fn copies(scenario: &Scenario, link: usize) -> u64 {
+    let crosses = |flow: &&FlowConfig| flow.path.contains(&link) || flow.return_path().contains(&link);
+    if scenario.elements[link].is_private() {
+        scenario.flows.iter().filter(crosses).count() as u64
+    } else {
+        1
+    }
+}
+
+/// Checks that packets leave a link only after they came, that drops are those of the trace, and work that of the rate.
 fn check_link(scenario: &Scenario, outcome: &Outcome, link: usize) {
     let (counted, measurement) = (&outcome.links[link], &outcome.measurement);
+    let [arrived, departed, dropped] = [counted.arrived, counted.departed, counted.dropped].map(total);
+    let lost = total(counted.lost);
+    assert!(departed + dropped + lost <= arrived, "link {link}");
+    assert_eq!(dropped, count(rows(&outcome.traces.drops), |row| row.link as usize == link && !row.lost));
+    assert_eq!(lost, count(rows(&outcome.traces.drops), |row| row.link as usize == link && row.lost));
+    assert!(lost == 0 || scenario.elements[link].loss().is_some());
+    let (span, copies) = (measurement.end - measurement.warmup, copies(scenario, link));
+    assert!(counted.busy <= span.times(copies), "link {link} is busy for longer than the run");
+    let Some(rate) = scenario.elements[link].rate_bps() else { return };
+    // A packet in transmission at either end counts where its last bit leaves.
+    let edge = 2.0 * 9180.0 * copies as f64;
+    let (carried, worked) = (counted.departed_bytes[1] as f64, counted.busy.seconds() * rate / 8.0);
+    assert!((carried - worked).abs() <= edge + 1e-6 * carried, "link {link}: {carried} bytes left, {worked} served");
+}
+
+/// Each packet that came to a link has left it, was dropped, or is inside.
+fn check_inside(outcome: &Outcome, link: usize) {
+    let counted = &outcome.links[link];
     let mut here = rows(&outcome.traces.queue).iter().filter(|row| row.link as usize == link);
     let inside = here.next_back().map_or(0, |row| row.packets);
     let [arrived, departed, dropped] = [counted.arrived, counted.departed, counted.dropped].map(total);
-    let lost = total(counted.lost);
-    assert_eq!(arrived, departed + dropped + lost + inside, "link {link}");
-    assert_eq!(dropped, count(rows(&outcome.traces.drops), |row| row.link as usize == link && !row.lost));
-    assert_eq!(lost, count(rows(&outcome.traces.drops), |row| row.link as usize == link && row.lost));
-    assert!(lost == 0 || scenario.links[link].loss.is_some());
-    let span = measurement.end - measurement.warmup;
-    assert!(counted.busy <= span, "link {link} is busy for longer than the run");
-    let Some(rate) = scenario.links[link].rate_bps else { return };
-    // A packet in transmission at either end counts where its last bit leaves.
-    let edge = 2.0 * 9180.0;
-    let (carried, worked) = (counted.departed_bytes[1] as f64, counted.busy.seconds() * rate / 8.0);
-    assert!((carried - worked).abs() <= edge + 1e-6 * carried, "link {link}: {carried} bytes left, {worked} served");
+    assert_eq!(arrived, departed + dropped + total(counted.lost) + inside, "link {link}");
 }
 
 /// Packets that a link holds where its limit counts packets.
 fn capacity(config: &LinkConfig) -> Option<u64> {
     match (config.buffer, config.counting) {
-        (Some(BufferConfig::Packets(limit)), CountingConfig::WithService) => Some(limit),
-        (Some(BufferConfig::Packets(limit)), CountingConfig::Waiting) => Some(limit + 1),
+        (Some(BufferLimit::Packets(limit)), Counting::WithService) => Some(limit),
+        (Some(BufferLimit::Packets(limit)), Counting::Waiting) => Some(limit + 1),
         _ => None,
     }
 }
 
 /// Only a full buffer drops, or an AQM; and a link that takes no time is never full.
 fn check_drops(scenario: &Scenario, outcome: &Outcome, link: usize) {
-    let config = &scenario.links[link];
-    if config.queue.discipline().aqm != AqmConfig::None {
+    let drops = || rows(&outcome.traces.drops).iter().filter(|row| row.link as usize == link && !row.lost);
+    let Some(config) = scenario.elements[link].link() else {
+        return assert_eq!(drops().count(), 0, "host {link} drops");
+    };
+    if config.queue.aqm != (AqmConfig::None {}) {
         return;
     }
     let queue: Vec<_> = rows(&outcome.traces.queue).iter().filter(|row| row.link as usize == link).collect();
-    for drop in rows(&outcome.traces.drops).iter().filter(|row| row.link as usize == link && !row.lost) {
+    for drop in drops() {
         assert_ne!(config.rate_bps, None, "link {link} takes no time, yet drops");
         let before = queue.partition_point(|row| row.time <= drop.time);
         let packets = before.checked_sub(1).map_or(0, |last| queue[last].packets);
         match (capacity(config), config.buffer) {
             (Some(capacity), _) => assert_eq!(packets, capacity, "link {link} drops at {:?}", drop.time),
             // No packet is longer than 9180 bytes.
-            (None, Some(BufferConfig::Bytes(limit))) => assert!((packets + 1) * 9180 > limit, "link {link} has room"),
+            (None, Some(BufferLimit::Bytes(limit))) => assert!((packets + 1) * 9180 > limit, "link {link} has room"),
             _ => panic!("link {link} has room for all, yet drops"),
         }
     }
@@ -157,11 +182,12 @@ fn check_drops(scenario: &Scenario, outcome: &Outcome, link: usize) {
 
 /// The queue keeps to its limit, and its counters are those of its trace.
 fn check_queue(scenario: &Scenario, outcome: &Outcome, link: usize) {
-    let (config, counted, measurement) = (&scenario.links[link], &outcome.links[link], &outcome.measurement);
-    let limit = match config.buffer {
+    let (element, counted, measurement) = (&scenario.elements[link], &outcome.links[link], &outcome.measurement);
+    let limit = match element.link() {
         // No packet is shorter than 40 bytes, and one more is in transmission.
-        Some(BufferConfig::Bytes(limit)) => limit / 40 + 1,
-        _ => capacity(config).unwrap_or(u64::MAX),
+        Some(LinkConfig { buffer: Some(BufferLimit::Bytes(limit)), .. }) => limit / 40 + 1,
+        Some(config) => capacity(config).unwrap_or(u64::MAX),
+        None => u64::MAX,
     };
     let (mut packets, mut since, mut area, mut largest) = (0, Time::ZERO, 0, 0);
     for row in rows(&outcome.traces.queue).iter().filter(|row| row.link as usize == link) {
@@ -180,15 +206,13 @@ fn check_queue(scenario: &Scenario, outcome: &Outcome, link: usize) {
     area += u128::from(packets)
         * u128::from(since.overlap(measurement.end, measurement.warmup, measurement.end).picoseconds());
     assert_eq!(counted.queue_area, area, "link {link}");
-    let takes_time = match config.processing {
-        Some(times) => times.data_s.min(times.ack_s) > 0.0,
-        None => config.rate_bps.is_some(),
-    };
-    match takes_time {
-        true => assert_eq!(counted.queue_max, largest.max(packets), "link {link}"),
+    match element {
         // Whether a packet that takes no time was ever inside is a matter of taste.
-        false if config.processing.is_some() => {}
-        false => assert!(counted.queue_max <= 1, "link {link} queues {} packets", counted.queue_max),
+        ElementConfig::Host(host) if host.data_s.min(host.ack_s) == 0.0 => {}
+        ElementConfig::Link(LinkConfig { rate_bps: None, .. }) => {
+            assert!(counted.queue_max <= 1, "link {link} queues {} packets", counted.queue_max);
+        }
+        _ => assert_eq!(counted.queue_max, largest.max(packets), "link {link}"),
     }
 }
 

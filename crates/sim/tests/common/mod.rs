@@ -2,14 +2,12 @@
 // Each test binary uses its part of this.
 #![allow(dead_code)]
 
+use net::{BufferLimit, Counting, Discipline};
 use sim::scenario::{
-    BufferConfig, CountingConfig, FlowConfig, LinkConfig, ProcessingConfig, QueueConfig, Run, TraceConfig,
+    ConnectionConfig, ElementConfig, FlowConfig, HostConfig, LinkConfig, Run, TraceConfig, TrafficConfig,
 };
 use sim::{Engine, Outcome, Progress, Scenario};
-use tcp::{
-    Dialect, Estimator, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig,
-    SlowStartWhile,
-};
+use tcp::{Dialect, Estimator, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig};
 
 /// A drop-tail link that counts the packet in transmission, without propagation.
 pub fn link(name: &str, rate_bps: f64, buffer_packets: Option<u64>) -> LinkConfig {
@@ -17,20 +15,17 @@ pub fn link(name: &str, rate_bps: f64, buffer_packets: Option<u64>) -> LinkConfi
         name: name.to_owned(),
         rate_bps: Some(rate_bps),
         delay_s: 0.0,
-        buffer: buffer_packets.map(BufferConfig::Packets),
-        counting: CountingConfig::WithService,
-        queue: QueueConfig::DropTail {},
+        buffer: buffer_packets.map(BufferLimit::Packets),
+        counting: Counting::WithService,
+        queue: Discipline::DROP_TAIL,
         delay_process: None,
         loss: None,
-        private: false,
-        processing: None,
     }
 }
 
 /// The TCP process of a host.
-pub fn process(name: &str, data_s: f64, ack_s: f64) -> LinkConfig {
-    let processing = Some(ProcessingConfig { data_s, ack_s });
-    LinkConfig { rate_bps: None, processing, ..link(name, 1.0, None) }
+pub fn host(name: &str, data_s: f64, ack_s: f64) -> HostConfig {
+    HostConfig { name: name.to_owned(), data_s, ack_s }
 }
 
 /// ns-2's sender with the settings of the papers' time; the phase of its clock is that of ns-2's only agent.
@@ -39,65 +34,63 @@ pub fn ns2(recovery: Recovery) -> SenderConfig {
         dialect: Dialect::Ns2,
         recovery,
         initial_window: 1.0,
-        initial_ssthresh: None,
-        max_window: None,
-        slow_start_while: SlowStartWhile::Below,
-        increase: Increase::Reciprocal,
-        dupack_threshold: Some(3),
-        limited_transmit: false,
-        partial_ack_timer: PartialAckTimer::Impatient,
         rto: RtoConfig {
             estimator: Estimator::Ticks,
             sample: RttSample::PerRound,
-            k: 4,
             granularity_s: 0.1,
             min_s: 0.2,
-            max_s: 60.0,
             initial_s: 3.0,
             max_backoff: 65536,
             clock_offset_s: 0.055_588_071_598_279_97,
+            ..RtoConfig::default()
         },
+        ..SenderConfig::default()
     }
 }
 
 /// A sender by RFC 5681, 6582 and 6298, without limited transmit.
 pub fn rfc(recovery: Recovery) -> SenderConfig {
-    SenderConfig {
-        dialect: Dialect::Rfc,
-        initial_window: 3.0,
-        rto: RtoConfig {
-            estimator: Estimator::Rfc6298,
-            sample: RttSample::PerAck,
-            granularity_s: 0.001,
-            min_s: 1.0,
-            initial_s: 1.0,
-            max_backoff: 64,
-            clock_offset_s: 0.0,
-            ..ns2(recovery).rto
-        },
-        ..ns2(recovery)
-    }
+    SenderConfig { recovery, ..SenderConfig::default() }
 }
 
 /// A bulk flow of 512-byte packets and 40-byte ACKs, from the start, with an ACK for each packet.
 pub fn flow(name: &str, path: &[usize], return_path: &[usize], sender: SenderConfig) -> FlowConfig {
-    FlowConfig {
-        name: name.to_owned(),
-        path: path.to_vec(),
+    let connection = ConnectionConfig {
         return_path: return_path.to_vec(),
-        forward_delay_s: 0.0,
         return_delay_s: 0.0,
-        packet_bytes: 512,
         ack_bytes: 40,
-        start_s: 0.0,
-        start_spread_s: 0.0,
-        size_packets: None,
-        count: 1,
-        traffic: None,
+        ack_priority: 0,
         sender,
         receiver: ReceiverConfig { ack_every: 1, ack_delay_s: 0.1 },
+    };
+    FlowConfig {
+        name: name.to_owned(),
+        count: 1,
+        start_s: 0.0,
+        start_spread_s: 0.0,
+        path: path.to_vec(),
+        forward_delay_s: 0.0,
+        packet_bytes: 512,
         priority: 0,
-        ack_priority: 0,
+        traffic: TrafficConfig::Tcp { size_packets: None, connection },
+    }
+}
+
+/// Returns a link of a scenario, to change it.
+pub fn link_of(scenario: &mut Scenario, index: usize) -> &mut LinkConfig {
+    scenario.elements[index].link_mut().expect("a link")
+}
+
+/// Returns the TCP connection of a flow, to change it.
+pub fn tcp_of(flow: &mut FlowConfig) -> &mut ConnectionConfig {
+    flow.connection_mut().expect("a flow with TCP")
+}
+
+/// Returns the size of a flow's only transfer \[packets\], to change it.
+pub fn transfer_of(flow: &mut FlowConfig) -> &mut Option<u64> {
+    match &mut flow.traffic {
+        TrafficConfig::Tcp { size_packets, .. } => size_packets,
+        other => panic!("not a single transfer: {other:?}"),
     }
 }
 
@@ -108,17 +101,22 @@ pub fn geo(title: &str, duration_s: f64, links: [(f64, Option<u64>); 3]) -> Scen
     let there = names.iter().zip(links).map(|(name, (rate, buffer))| link(name, rate, buffer));
     let back = names.iter().zip(links).map(|(name, (rate, _))| link(&format!("{name}.reverse"), rate, None));
     let mut flow = flow("flow", &[0, 1, 2], &[5, 4, 3], ns2(Recovery::Tahoe));
-    (flow.forward_delay_s, flow.return_delay_s) = (0.28, 0.28);
-    scenario(title, duration_s, there.chain(back).collect(), vec![flow])
+    (flow.forward_delay_s, tcp_of(&mut flow).return_delay_s) = (0.28, 0.28);
+    scenario(title, duration_s, there.chain(back), vec![flow])
 }
 
 /// A scenario with seed 1, measured from its start, without traces.
-pub fn scenario(title: &str, duration_s: f64, links: Vec<LinkConfig>, flows: Vec<FlowConfig>) -> Scenario {
+pub fn scenario(
+    title: &str,
+    duration_s: f64,
+    elements: impl IntoIterator<Item = impl Into<ElementConfig>>,
+    flows: Vec<FlowConfig>,
+) -> Scenario {
     Scenario {
-        format: 2,
+        format: 3,
         title: title.to_owned(),
         run: Run { duration_s, warmup_s: 0.0, replications: 1, seed: 1, confidence: 0.95, precision: None },
-        links,
+        elements: elements.into_iter().map(Into::into).collect(),
         flows,
         trace: TraceConfig::default(),
         atm: None,

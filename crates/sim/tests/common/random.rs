@@ -3,13 +3,18 @@
 #[path = "../../../tcp/tests/axes/mod.rs"]
 mod axes;
 
+use net::{
+    AppliesTo, AqmConfig, BufferLimit, Counting, DelayLaw, DelayState, Discipline, LossLaw, RedConfig, SchedulerConfig,
+};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
 use sim::scenario::{
-    BufferConfig, CountingConfig, CrossingConfig, DelayLawConfig, DelayProcessConfig, DelayStateConfig, FlowConfig,
-    LinkConfig, LossConfig, LossLawConfig, OrderConfig, QueueConfig, Run, TraceConfig, VictimConfig,
+    ConnectionConfig, DelayProcessConfig, ElementConfig, FlowConfig, HostConfig, LinkConfig, LossConfig, OrderConfig,
+    PrivateLinkConfig, TraceConfig, TrafficConfig,
 };
 use sim::Scenario;
+
+use super::common;
 
 /// Returns a configuration with `cases` cases, unless PROPTEST_CASES asks for another number.
 pub fn config(cases: u32) -> Config {
@@ -20,38 +25,38 @@ pub fn config(cases: u32) -> Config {
     }
 }
 
-/// Generates scenarios of 1 to 6 links of any kind and 1 to 6 flows of any kind on any paths, between hosts or not, for
-/// 1 to 20 s, with any warm-up and seed.
+/// Generates scenarios of 1 to 6 links, shared or private, and 1 to 6 TCP flows of any kind on any paths, between hosts
+/// or not, for 1 to 20 s, with any warm-up and seed.
 pub fn scenario() -> impl Strategy<Value = Scenario> {
     let run = (1.0..20.0_f64, prop_oneof![Just(0.0), 0.0..1.0_f64], any::<u64>());
     let hosts = prop_oneof![2 => Just(vec![]), 1 => prop::collection::vec(host(), 1..=3)];
-    let network = (prop::collection::vec(link(), 1..=6), run)
-        .prop_flat_map(|(links, run)| {
-            let flows = prop::collection::vec(flow(links.len(), run.0), 1..=6);
-            (Just(links), flows, Just(run))
+    let network = (prop::collection::vec(element(), 1..=6), run)
+        .prop_flat_map(|(elements, run)| {
+            let flows = prop::collection::vec(flow(elements.len(), run.0), 1..=6);
+            (Just(elements), flows, Just(run))
         })
-        .prop_map(|(links, flows, (duration_s, warmup, seed))| assemble(links, flows, duration_s, warmup, seed));
+        .prop_map(|(elements, flows, (duration_s, warmup, seed))| assemble(elements, flows, duration_s, warmup, seed));
     (network, hosts).prop_map(|(mut scenario, hosts)| {
         add_hosts(&mut scenario, &hosts);
         scenario
     })
 }
 
-fn host() -> impl Strategy<Value = LinkConfig> {
+fn host() -> impl Strategy<Value = HostConfig> {
     let time = || prop_oneof![1 => Just(0.0), 4 => 1e-6..0.02_f64];
-    (time(), time()).prop_map(|(data_s, ack_s)| super::common::process("", data_s, ack_s))
+    (time(), time()).prop_map(|(data_s, ack_s)| common::host("", data_s, ack_s))
 }
 
 /// Ends the flows at hosts in turn: the data of each at one, its ACKs at the next one, if there is another.
-fn add_hosts(scenario: &mut Scenario, hosts: &[LinkConfig]) {
-    let first = scenario.links.len();
+fn add_hosts(scenario: &mut Scenario, hosts: &[HostConfig]) {
+    let first = scenario.elements.len();
     for (number, host) in hosts.iter().enumerate() {
-        scenario.links.push(LinkConfig { name: format!("host {number}"), ..host.clone() });
+        scenario.elements.push(HostConfig { name: format!("host {number}"), ..host.clone() }.into());
         for (index, flow) in scenario.flows.iter_mut().enumerate() {
             if index % hosts.len() == number {
                 flow.path.push(first + number);
             } else if (index + 1) % hosts.len() == number {
-                flow.return_path.push(first + number);
+                common::tcp_of(flow).return_path.push(first + number);
             }
         }
     }
@@ -83,71 +88,103 @@ pub fn probes() -> impl Strategy<Value = TraceConfig> {
 }
 
 fn assemble(
-    mut links: Vec<LinkConfig>,
+    mut elements: Vec<ElementConfig>,
     mut flows: Vec<FlowConfig>,
     duration_s: f64,
     warmup: f64,
     seed: u64,
 ) -> Scenario {
-    for (index, link) in links.iter_mut().enumerate() {
-        link.name = format!("link {index}");
-        link.delay_process.iter_mut().for_each(|process| process.stream = format!("link {index}"));
+    for (index, element) in elements.iter_mut().enumerate() {
+        let name = format!("link {index}");
+        match element {
+            ElementConfig::Link(link) => {
+                link.delay_process.iter_mut().for_each(|process| process.stream.clone_from(&name));
+                link.name = name;
+            }
+            ElementConfig::PrivateLink(link) => link.name = name,
+            ElementConfig::Channel(_) | ElementConfig::Host(_) => {}
+        }
     }
     for (index, flow) in flows.iter_mut().enumerate() {
         flow.name = format!("flow {index}");
         // Something must limit a flow, and its round trip must take time.
-        if flow.path.iter().all(|&link| links[link].rate_bps.is_none()) {
-            flow.sender.max_window = Some(flow.sender.max_window.unwrap_or(30.0));
+        if flow.path.iter().all(|&element| elements[element].rate_bps().is_none()) {
+            common::tcp_of(flow).sender.max_window.get_or_insert(30.0);
             flow.forward_delay_s = flow.forward_delay_s.max(0.02);
         }
     }
-    let run =
-        Run { duration_s, warmup_s: warmup * duration_s, replications: 1, seed, confidence: 0.95, precision: None };
-    Scenario { format: 2, title: "random".to_owned(), run, links, flows, trace: TraceConfig::default(), atm: None }
+    let mut scenario = common::scenario("random", duration_s, elements, flows);
+    (scenario.run.warmup_s, scenario.run.seed) = (warmup * duration_s, seed);
+    scenario
+}
+
+fn element() -> impl Strategy<Value = ElementConfig> {
+    prop_oneof![6 => link().prop_map(ElementConfig::from), 1 => private_link().prop_map(ElementConfig::from)]
+}
+
+fn rate() -> impl Strategy<Value = Option<f64>> {
+    prop::option::weighted(0.9, prop_oneof![2e4..2e6_f64, 1e6..1e7_f64, Just(1e6)])
+}
+
+fn delay() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(0.0), 0.0..0.1_f64]
+}
+
+fn buffer() -> impl Strategy<Value = Option<BufferLimit>> {
+    prop_oneof![
+        Just(None),
+        (1_u64..40).prop_map(|packets| Some(BufferLimit::Packets(packets))),
+        (1_u64..40_000).prop_map(|bytes| Some(BufferLimit::Bytes(bytes))),
+    ]
+}
+
+fn counting() -> impl Strategy<Value = Counting> {
+    prop::sample::select(vec![Counting::WithService, Counting::Waiting])
 }
 
 fn link() -> impl Strategy<Value = LinkConfig> {
-    let rate = prop::option::weighted(0.9, prop_oneof![2e4..2e6_f64, 1e6..1e7_f64, Just(1e6)]);
-    let delay = prop_oneof![Just(0.0), 0.0..0.1_f64];
-    let buffer = prop_oneof![
-        Just(None),
-        (1_u64..40).prop_map(|packets| Some(BufferConfig::Packets(packets))),
-        (1_u64..40_000).prop_map(|bytes| Some(BufferConfig::Bytes(bytes))),
-    ];
     let process = prop::option::weighted(0.2, delay_process());
     let loss = prop::option::weighted(0.2, loss());
-    (rate, delay, buffer, any::<bool>(), queue(), process, loss).prop_map(
-        |(rate_bps, delay_s, buffer, waiting, queue, delay_process, loss)| LinkConfig {
+    (rate(), delay(), buffer(), counting(), queue(), process, loss).prop_map(
+        |(rate_bps, delay_s, buffer, counting, queue, delay_process, loss)| LinkConfig {
             name: String::new(),
             rate_bps,
             delay_s,
             buffer,
-            counting: if waiting { CountingConfig::Waiting } else { CountingConfig::WithService },
+            counting,
             queue,
             delay_process,
             loss,
-            private: false,
-            processing: None,
         },
     )
+}
+
+fn private_link() -> impl Strategy<Value = PrivateLinkConfig> {
+    (rate(), delay(), buffer(), counting()).prop_map(|(rate_bps, delay_s, buffer, counting)| PrivateLinkConfig {
+        name: String::new(),
+        rate_bps,
+        delay_s,
+        buffer,
+        counting,
+    })
 }
 
 fn loss() -> impl Strategy<Value = LossConfig> {
     let share = || prop_oneof![0.0..0.1_f64, 0.0..0.5_f64];
     let law = prop_oneof![
-        share().prop_map(|probability| LossLawConfig::Bernoulli { probability }),
+        share().prop_map(|probability| LossLaw::Bernoulli { probability }),
         (0.01..5.0_f64, 0.0..1.0_f64)
-            .prop_map(|(mean_interval_s, void_after_s)| LossLawConfig::Poisson { mean_interval_s, void_after_s }),
+            .prop_map(|(mean_interval_s, void_after_s)| LossLaw::Poisson { mean_interval_s, void_after_s }),
         (share(), 0.05..1.0_f64, share(), share()).prop_map(|(to_bad, to_good, loss_in_good, loss_in_bad)| {
-            LossLawConfig::GilbertElliott { to_bad, to_good, loss_in_good, loss_in_bad }
+            LossLaw::GilbertElliott { to_bad, to_good, loss_in_good, loss_in_bad }
         }),
         prop::collection::btree_set(1_u64..300, 1..20)
-            .prop_map(|numbers| LossLawConfig::Packets { numbers: numbers.into_iter().collect() }),
-        prop::collection::btree_set(0_u32..20_000, 1..20).prop_map(|times| LossLawConfig::Times {
+            .prop_map(|numbers| LossLaw::Packets { numbers: numbers.into_iter().collect() }),
+        prop::collection::btree_set(0_u32..20_000, 1..20).prop_map(|times| LossLaw::Times {
             times_s: times.into_iter().map(|time| f64::from(time) / 1000.0).collect()
         }),
     ];
-    let applies_to = prop::sample::select(vec![CrossingConfig::All, CrossingConfig::Data, CrossingConfig::Acks]);
+    let applies_to = prop::sample::select(vec![AppliesTo::All, AppliesTo::Data, AppliesTo::Acks]);
     (applies_to, law).prop_map(|(applies_to, law)| LossConfig { applies_to, law })
 }
 
@@ -156,60 +193,74 @@ fn delay_process() -> impl Strategy<Value = DelayProcessConfig> {
     (order, delay_law()).prop_map(|(order, law)| DelayProcessConfig { stream: String::new(), order, law })
 }
 
-fn delay_law() -> impl Strategy<Value = DelayLawConfig> {
+fn delay_law() -> impl Strategy<Value = DelayLaw> {
     let step = (0.001..5.0_f64, 0.0..0.3_f64);
     let steps = prop::collection::vec(step, 1..6).prop_map(|steps| {
         let until_then = |index: usize| steps[..index].iter().map(|step| step.0).sum();
         let steps_s = steps.iter().enumerate().map(|(index, step)| (until_then(index), step.1)).collect();
-        DelayLawConfig::Steps { steps_s }
+        DelayLaw::Steps { steps_s }
     });
     let state = (0.0..0.3_f64, 0.0..0.5_f64, 0.001..1.0_f64)
-        .prop_map(|(delay_s, least_stay_s, mean_extra_s)| DelayStateConfig { delay_s, least_stay_s, mean_extra_s });
+        .prop_map(|(delay_s, least_stay_s, mean_extra_s)| DelayState { delay_s, least_stay_s, mean_extra_s });
     let alternating = (prop::collection::vec(state, 1..4), any::<bool>()).prop_map(|(states, drawn)| {
         let row = vec![1.0 / states.len() as f64; states.len()];
         let transitions = drawn.then(|| vec![row; states.len()]);
-        DelayLawConfig::Alternating { start: states.len() - 1, states, transitions }
+        DelayLaw::Alternating { start: states.len() - 1, states, transitions }
     });
-    let handover = (0.0..0.1_f64, 0.0..0.2_f64, 0.1..15.0_f64)
-        .prop_map(|(low_s, span, period_s)| DelayLawConfig::Handover { low_s, high_s: low_s + span, period_s });
+    let handover = (0.0..0.1_f64, 0.0..0.2_f64, 0.1..15.0_f64).prop_map(|(low_s, span, period_s)| DelayLaw::Handover {
+        low_s,
+        high_s: low_s + span,
+        period_s,
+    });
     prop_oneof![steps, alternating, handover]
 }
 
 /// Any discipline of the list; drop-tail, whose departures are foreseen, most often.
-fn queue() -> impl Strategy<Value = QueueConfig> {
-    let listed: Vec<_> = net::DISCIPLINES.iter().filter_map(|(_, discipline)| QueueConfig::of(discipline)).collect();
+fn queue() -> impl Strategy<Value = Discipline> {
+    let listed: Vec<Discipline> = net::disciplines().into_iter().map(|(_, discipline)| discipline).collect();
     prop_oneof![
-        2 => Just(QueueConfig::DropTail {}),
+        2 => Just(Discipline::DROP_TAIL),
         listed.len() as u32 => prop::sample::select(listed).prop_flat_map(with_any_parameters),
     ]
 }
 
-fn with_any_parameters(queue: QueueConfig) -> BoxedStrategy<QueueConfig> {
-    match queue {
-        QueueConfig::DropTail {} | QueueConfig::DropFromFront {} | QueueConfig::RandomDrop {} => Just(queue).boxed(),
-        QueueConfig::Priority { victim, .. } => {
-            (3_u8..=8).prop_map(move |levels| QueueConfig::Priority { levels, victim }).boxed()
-        }
-        QueueConfig::Red { victim, .. } => red(victim).boxed(),
+fn with_any_parameters(queue: Discipline) -> impl Strategy<Value = Discipline> {
+    (with_any_levels(queue.scheduler), with_any_thresholds(queue.aqm)).prop_map(move |(scheduler, aqm)| Discipline {
+        scheduler,
+        aqm,
+        ..queue
+    })
+}
+
+fn with_any_levels(scheduler: SchedulerConfig) -> BoxedStrategy<SchedulerConfig> {
+    match scheduler {
+        SchedulerConfig::Priority { .. } => (3_u8..=8).prop_map(|levels| SchedulerConfig::Priority { levels }).boxed(),
+        typical => Just(typical).boxed(),
     }
 }
 
-fn red(victim: VictimConfig) -> impl Strategy<Value = QueueConfig> {
+fn with_any_thresholds(aqm: AqmConfig) -> BoxedStrategy<AqmConfig> {
+    match aqm {
+        AqmConfig::Red(_) => red().prop_map(AqmConfig::Red).boxed(),
+        typical => Just(typical).boxed(),
+    }
+}
+
+fn red() -> impl Strategy<Value = RedConfig> {
     (0.0..10.0_f64, 0.1..20.0_f64, 0.001..1.0_f64, 0.0..1.0_f64, any::<bool>()).prop_map(
-        move |(min, span, weight, max_probability, gentle)| QueueConfig::Red {
+        |(min, span, weight, max_probability, gentle)| RedConfig {
             min_threshold_packets: min,
             max_threshold_packets: min + span,
             weight,
             max_probability,
             gentle,
-            victim,
             mean_packet_bytes: 500,
         },
     )
 }
 
-fn flow(links: usize, duration_s: f64) -> impl Strategy<Value = FlowConfig> {
-    let way = (Just((0..links).collect::<Vec<_>>()).prop_shuffle(), 1..=links, 0..=links);
+fn flow(elements: usize, duration_s: f64) -> impl Strategy<Value = FlowConfig> {
+    let way = (Just((0..elements).collect::<Vec<_>>()).prop_shuffle(), 1..=elements, 0..=elements);
     let delays = prop_oneof![Just((0.0, 0.0)), (0.0..0.1_f64, 0.0..0.1_f64)];
     let bytes =
         (prop::sample::select(vec![40_u16, 512, 1000, 1500, 9180]), prop::sample::select(vec![40_u16, 52, 512]));
@@ -220,23 +271,24 @@ fn flow(links: usize, duration_s: f64) -> impl Strategy<Value = FlowConfig> {
     (way, delays, bytes, start, size, axes::sender(), axes::receiver(), levels).prop_map(
         |((order, there, back), delays, bytes, start, size_packets, sender, receiver, levels)| {
             let (path, rest) = order.split_at(there);
-            FlowConfig {
-                name: String::new(),
-                path: path.to_vec(),
+            let connection = ConnectionConfig {
                 return_path: rest[..back.min(rest.len())].to_vec(),
-                forward_delay_s: delays.0,
                 return_delay_s: delays.1,
-                packet_bytes: bytes.0,
                 ack_bytes: bytes.1,
-                start_s: start.0,
-                start_spread_s: start.1,
-                size_packets,
-                count: 1,
-                traffic: None,
+                ack_priority: levels.1,
                 sender,
                 receiver,
+            };
+            FlowConfig {
+                name: String::new(),
+                count: 1,
+                start_s: start.0,
+                start_spread_s: start.1,
+                path: path.to_vec(),
+                forward_delay_s: delays.0,
+                packet_bytes: bytes.0,
                 priority: levels.0,
-                ack_priority: levels.1,
+                traffic: TrafficConfig::Tcp { size_packets, connection },
             }
         },
     )

@@ -139,7 +139,7 @@ impl Story<'_> {
         } else {
             sequences.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
         };
-        let link = &self.scenario.links[first.link as usize].name;
+        let link = self.scenario.elements[first.link as usize].name();
         let how = if first.lost { "loss" } else { "drop" };
         format!("{:19}{}  {how} at {link}: {what} {which}", "", self.flow_word(first.packet.flow))
     }

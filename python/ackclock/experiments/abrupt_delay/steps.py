@@ -10,7 +10,7 @@ from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.abrupt_delay.path import PACKET_BITS, STEP_S
 from ackclock.experiments.frame import Run
 from ackclock.scenario import Resolved
-from ackclock.scenario.resolved_links import DelayProcessSettings, StepsLaw
+from ackclock.scenario.resolved_elements import DelayProcessSettings, StepsLaw
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +45,7 @@ def departures(run: Run) -> NDArray[np.float64]:
     """Compute when the last bit of each packet leaves the link [s]."""
     sequence = run.trace("sequence")
     sent = sequence.loc[sequence["kind"] != "acknowledged", "time_s"].to_numpy(dtype=float)
-    service = run.resolved.links[0].service_s(PACKET_BITS // 8)
+    service = run.resolved.elements[0].service_s(PACKET_BITS // 8)
     leaves = np.empty(len(sent))
     last = -np.inf
     for number, time in enumerate(sent):
@@ -58,7 +58,7 @@ def in_idle_period(run: Run, instant_s: float) -> bool:
 
     A round that begins at the very instant belongs to what follows: its packets leave the link later.
     """
-    service = run.resolved.links[0].service_s(PACKET_BITS // 8)
+    service = run.resolved.elements[0].service_s(PACKET_BITS // 8)
     leaves, tie = departures(run), 1e-9
     before, after = leaves[leaves <= instant_s + tie].max(), leaves[leaves > instant_s + tie].min()
     return bool(after - before > service + tie and after - service >= instant_s - tie)
@@ -111,7 +111,7 @@ def _sequence_panel(name: str, run: Run, instant_s: float) -> Panel:
 
 
 def _window_panel(name: str, run: Run, instant_s: float) -> Panel:
-    window = run.resolved.flows[0].sender.window_packets
+    window = run.resolved.flows[0].tcp.sender.window_packets
     found = _shown(run.trace("cwnd"), instant_s)
     usable = np.minimum(found["cwnd"].to_numpy(dtype=float), window)
     curves = [
@@ -124,7 +124,7 @@ def _window_panel(name: str, run: Run, instant_s: float) -> Panel:
 
 def _steps(resolved: Resolved) -> tuple[tuple[float, float], ...]:
     """Give the instants and delays of the path's only link."""
-    match resolved.links[0].delay_process:
+    match resolved.elements[0].delay_process:
         case DelayProcessSettings(law=StepsLaw(steps_s=steps)):
             return steps
     raise AssertionError("the scenario has a delay that changes in steps")
@@ -132,7 +132,7 @@ def _steps(resolved: Resolved) -> tuple[tuple[float, float], ...]:
 
 def _time_panel(name: str, run: Run, instant_s: float) -> Panel:
     found = _shown(run.trace("cwnd"), instant_s, SHOWN_TIMER_S)
-    service = run.resolved.links[0].service_s(PACKET_BITS // 8)
+    service = run.resolved.elements[0].service_s(PACKET_BITS // 8)
     steps = _steps(run.resolved)
     times = instant_s + np.array([SHOWN_TIMER_S[0], 0.0, SHOWN_TIMER_S[1]])
     totals = np.array([steps[0][1], steps[1][1], steps[1][1]]) + service

@@ -148,7 +148,7 @@ def loss_percent(run: Run) -> Measure:
 
 def shared_link(run: Run) -> int:
     """Find the shared link."""
-    return [link.name for link in run.resolved.links].index("shared")
+    return [link.name for link in run.resolved.elements].index("shared")
 
 
 def utilisation(run: Run) -> float:

@@ -30,7 +30,7 @@ def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
 
 def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Compare the time averages with the formula."""
-    names = [link.name for link in next(iter(runs.values())).resolved.links]
+    names = [link.name for link in next(iter(runs.values())).resolved.elements]
     slow = names.index("egress")
     found = {key: _queue(run, slow) for key, run in runs.items()}
     model = {window: float(engset.single_queue(SPECIAL, LARGE, window, OFF_S).mean_queue) for window in (44, 12)}

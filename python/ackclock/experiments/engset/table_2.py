@@ -65,7 +65,7 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
 
 
 def _measured(run: Run, capacity: float) -> tuple[float, float]:
-    names = [link.name for link in run.resolved.links]
+    names = [link.name for link in run.resolved.elements]
     slowest = names.index("egress" if capacity < SHARED else "shared")
     links, time = run.replications[0]["links"], run.resolved.run.measured_s
     return float(links["queue_area_packet_s"][slowest]) / time, float(links["busy_s"][slowest]) / time

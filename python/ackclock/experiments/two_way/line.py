@@ -119,7 +119,7 @@ def measured(run: Run, flow: int = 0) -> float:
 
 def segments_per_second(run: Run, flow: int) -> float:
     """Measure the segments that are acknowledged a second, over whole pairs of windows."""
-    window = int(run.resolved.rows[flow].sender.window_packets)
+    window = int(run.resolved.rows[flow].tcp.sender.window_packets)
     times = acknowledged(run, flow)
     pairs = int(np.sum(times > times[-1] * 2.0 / 3.0)) // (2 * window)
     if pairs < 2:
@@ -160,9 +160,9 @@ class Visit(NamedTuple):
 
 def visits(run: Run) -> tuple[list[Visit], list[Visit]]:
     """Replay what node i and node j sent, in order, from the instants at which the senders sent [s]."""
-    links, flows = run.resolved.links[:2], run.resolved.flows[:2]
+    links, flows = run.resolved.elements[:2], run.resolved.flows[:2]
     services = [
-        (links[node].service_s(flows[1 - node].ack_bytes), link.service_s(flow.packet_bytes))
+        (links[node].service_s(flows[1 - node].tcp.ack_bytes), link.service_s(flow.packet_bytes))
         for node, (link, flow) in enumerate(zip(links, flows, strict=True))
     ]
     # At equal instants what arrives at a node goes before what enters its queue.

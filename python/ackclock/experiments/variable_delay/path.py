@@ -11,7 +11,7 @@ from ackclock.charts import Curve
 from ackclock.experiments.frame import Measure, Run, Setting, resolved, scenario_tables
 from ackclock.models import variable_delay
 from ackclock.scenario import Resolved
-from ackclock.scenario.resolved_links import PoissonLoss
+from ackclock.scenario.losses import PoissonLoss
 from ackclock.stats import estimate
 
 PAPER: Final = "variable_delay"
@@ -82,7 +82,7 @@ def round_trips(run: Run) -> list[NDArray[np.float64]]:
 
 def point(run: Run) -> Point:
     """Fit the models to each replication's round trips."""
-    laws = (link.loss.law for link in run.resolved.links if link.loss is not None)
+    laws = (link.loss.law for link in run.resolved.elements if link.loss is not None)
     rate = 1.0 / next(law.mean_interval_s for law in laws if isinstance(law, PoissonLoss))
     samples = round_trips(run)
     found = [predictions(one, rate) for one in samples]

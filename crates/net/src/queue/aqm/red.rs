@@ -1,14 +1,16 @@
 use base::{RandomStream, Rate, Time};
+use serde::{Deserialize, Serialize};
 
 use super::{Algorithm, Verdict};
 
 /// Parameters of Random Early Detection: Floyd, Jacobson 1993, with the later "gentle" option.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RedConfig {
     /// Average queue from which packets are dropped \[packets\].
-    pub min_threshold: f64,
+    pub min_threshold_packets: f64,
     /// Average queue at which the drop probability is `max_probability` \[packets\].
-    pub max_threshold: f64,
+    pub max_threshold_packets: f64,
     /// Weight of the newest sample in the average (w_q).
     pub weight: f64,
     /// Drop probability at the maximum threshold (max_p).
@@ -22,8 +24,8 @@ pub struct RedConfig {
 impl RedConfig {
     /// The parameters most used, for packets of 500 bytes.
     pub const TYPICAL: RedConfig = RedConfig {
-        min_threshold: 5.0,
-        max_threshold: 15.0,
+        min_threshold_packets: 5.0,
+        max_threshold_packets: 15.0,
         weight: 0.002,
         max_probability: 0.1,
         gentle: true,
@@ -68,7 +70,7 @@ impl Red {
 
     /// Returns p_b; `None` below the minimum threshold.
     fn drop_probability(&self) -> Option<f64> {
-        let RedConfig { min_threshold: min, max_threshold: max, max_probability, .. } = self.config;
+        let RedConfig { min_threshold_packets: min, max_threshold_packets: max, max_probability, .. } = self.config;
         let average = self.average;
         if average < min {
             None
@@ -107,8 +109,8 @@ mod tests {
     use super::*;
 
     const CONFIG: RedConfig = RedConfig {
-        min_threshold: 5.0,
-        max_threshold: 15.0,
+        min_threshold_packets: 5.0,
+        max_threshold_packets: 15.0,
         weight: 0.002,
         max_probability: 0.1,
         gentle: false,

@@ -1,20 +1,22 @@
-"""The resolved form of links: delays that change, packets that are lost, the process of a host."""
+"""The resolved form of the elements that packets cross: links, ATM channels, hosts."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
 from pydantic import ConfigDict, Field
 
 from ackclock.scenario.contract import RANGES, count_within, within
-from ackclock.scenario.resolved_queues import Buffer, QueueSettings
+from ackclock.scenario.losses import Fraction, LossSettings
+from ackclock.scenario.queues import DROP_TAIL, Discipline
+from ackclock.scenario.resolved_buffers import Buffer
 from ackclock.scenario.schema_links import CountingName
 
 CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-_DELAYS, _LOSSES = "links[].delay_process.law", "links[].loss.law"
-Delay = Annotated[float, within("links[].delay_s")]
+_DELAYS = "elements[].delay_process.law"
+Rate = Annotated[float, within("elements[].rate_bps")]
+Delay = Annotated[float, within("elements[].delay_s")]
 Stay = Annotated[float, Field(ge=RANGES[f"{_DELAYS}.period_s"].low, le=RANGES["run.duration_s"].high)]
-Fraction = Annotated[float, within(f"{_LOSSES}.probability")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,114 +102,27 @@ class DelayProcessSettings:
     law: Annotated[DelayLaw, Field(discriminator="kind")]
 
 
-@dataclass(frozen=True, slots=True)
-class BernoulliLoss:
-    """Each packet with a probability."""
+class _Element:
+    """Base of all elements: what follows a path asks each element the same questions, whatever its kind."""
 
-    __pydantic_config__ = CONFIG
-    is_random: ClassVar[bool] = True
-    model: Literal["bernoulli"]
-    probability: Fraction
+    __slots__ = ()
 
+    if TYPE_CHECKING:
 
-@dataclass(frozen=True, slots=True)
-class PoissonLoss:
-    """The next packet after each instant of a Poisson process."""
-
-    __pydantic_config__ = CONFIG
-    is_random: ClassVar[bool] = True
-    model: Literal["poisson"]
-    mean_interval_s: Stay
-    void_after_s: Annotated[float, within(f"{_LOSSES}.void_after_s")]
-
-
-@dataclass(frozen=True, slots=True)
-class GilbertElliottLoss:
-    """By a chain of two states that takes a step after each packet."""
-
-    __pydantic_config__ = CONFIG
-    is_random: ClassVar[bool] = True
-    model: Literal["gilbert-elliott"]
-    to_bad: Fraction
-    to_good: Fraction
-    loss_in_good: Fraction
-    loss_in_bad: Fraction
-
-
-@dataclass(frozen=True, slots=True)
-class PacketsLoss:
-    """Those with the given numbers, counted from 1, in rising order."""
-
-    __pydantic_config__ = CONFIG
-    is_random: ClassVar[bool] = False
-    model: Literal["packets"]
-    numbers: Annotated[
-        tuple[Annotated[int, within(f"{_LOSSES}.numbers[]")], ...], count_within(f"{_LOSSES}.numbers (length)")
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class TimesLoss:
-    """The next packet after each given instant, in rising order."""
-
-    __pydantic_config__ = CONFIG
-    is_random: ClassVar[bool] = False
-    model: Literal["times"]
-    times_s: Annotated[
-        tuple[Annotated[float, within(f"{_LOSSES}.times_s[]")], ...], count_within(f"{_LOSSES}.times_s (length)")
-    ]
-
-
-LossLaw = BernoulliLoss | PoissonLoss | GilbertElliottLoss | PacketsLoss | TimesLoss
-"""Every law answers `is_random`: whether it draws random numbers."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProcessingSettings:
-    """Processing times of a host's TCP process for the packets that arrive, one after the other."""
-
-    __pydantic_config__ = CONFIG
-    data_s: Delay
-    ack_s: Delay
-
-
-@dataclass(frozen=True, slots=True)
-class LossSettings:
-    """Process that loses packets as they arrive at a link."""
-
-    __pydantic_config__ = CONFIG
-    applies_to: Literal["all", "data", "acks"]
-    law: Annotated[LossLaw, Field(discriminator="model")]
-
-
-LinkKind = Literal["link", "private-link", "host"]
-
-
-@dataclass(frozen=True, slots=True)
-class SimplexLink:
-    """One direction of a link; or, with `processing`, the TCP process of a host, last on the ways that end there."""
-
-    __pydantic_config__ = CONFIG
-    name: str
-    rate_bps: Annotated[float, within("links[].rate_bps")] | None
-    delay_s: Delay
-    buffer: Buffer | None
-    counting: CountingName
-    queue: Annotated[QueueSettings, Field(discriminator="discipline")]
-    delay_process: DelayProcessSettings | None = None
-    loss: LossSettings | None = None
-    private: bool = False
-    processing: ProcessingSettings | None = None
-
-    @property
-    def kind(self) -> LinkKind:
-        """The kind of element: a link, a link of which each flow has a copy of its own, or the process of a host.
-
-        The link that represents an ATM channel is a "link"; `Resolved.channel_end` gives the channel's end.
-        """
-        if self.processing is not None:
-            return "host"
-        return "private-link" if self.private else "link"
+        @property
+        def rate_bps(self) -> float | None: ...
+        @property
+        def delay_s(self) -> float: ...
+        @property
+        def buffer(self) -> Buffer | None: ...
+        @property
+        def counting(self) -> CountingName: ...
+        @property
+        def queue(self) -> Discipline: ...
+        @property
+        def delay_process(self) -> DelayProcessSettings | None: ...
+        @property
+        def loss(self) -> LossSettings | None: ...
 
     @property
     def is_random(self) -> bool:
@@ -234,13 +149,91 @@ class SimplexLink:
         return 0.0 if self.rate_bps is None else size_bytes * 8.0 / self.rate_bps
 
     def processing_s(self, *, ack: bool) -> float:
-        """Return the time that a host takes for an ACK or a data packet [s]; 0 at a link."""
-        if self.processing is None:
-            return 0.0
-        return self.processing.ack_s if ack else self.processing.data_s
+        """Return the time that a host takes for an ACK or a data packet [s]; 0 at any other element."""
+        del ack
+        return 0.0
 
     def capacity_packets(self, packet_bytes: float) -> float | None:
         """Return how many packets of a size it holds, the one in transmission included; None without a limit."""
         if self.buffer is None:
             return None
         return self.buffer.capacity_packets(packet_bytes) + (1.0 if self.counting == "waiting" else 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class SimplexLink(_Element):
+    """One direction of a link."""
+
+    __pydantic_config__ = CONFIG
+    kind: Literal["link"]
+    name: str
+    rate_bps: Rate | None
+    delay_s: Delay
+    buffer: Buffer | None
+    counting: CountingName
+    queue: Discipline
+    delay_process: DelayProcessSettings | None
+    loss: LossSettings | None
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateLink(_Element):
+    """One direction of a link of which each flow has a copy; its queue is drop-tail."""
+
+    __pydantic_config__ = CONFIG
+    queue: ClassVar[Discipline] = DROP_TAIL
+    delay_process: ClassVar[None] = None
+    loss: ClassVar[None] = None
+    kind: Literal["private-link"]
+    name: str
+    rate_bps: Rate | None
+    delay_s: Delay
+    buffer: Buffer | None
+    counting: CountingName
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelDirection(_Element):
+    """One direction of an ATM channel.
+
+    Rate and delay are for models: the fair share of the rate, and the propagation delay. The ATM network decides both
+    in a run. `end` is where packets enter: 0 and 1 are the near and the far end of the first channel, and so on.
+    """
+
+    __pydantic_config__ = CONFIG
+    buffer: ClassVar[None] = None
+    counting: ClassVar[CountingName] = "with-service"
+    queue: ClassVar[Discipline] = DROP_TAIL
+    delay_process: ClassVar[None] = None
+    loss: ClassVar[None] = None
+    kind: Literal["channel"]
+    name: str
+    end: Annotated[int, Field(ge=0)]
+    rate_bps: Rate
+    delay_s: Delay
+
+
+@dataclass(frozen=True, slots=True)
+class HostProcess(_Element):
+    """The TCP process of a host, last on the paths that end there: its times for a data packet and for an ACK."""
+
+    __pydantic_config__ = CONFIG
+    rate_bps: ClassVar[None] = None
+    delay_s: ClassVar[float] = 0.0
+    buffer: ClassVar[None] = None
+    counting: ClassVar[CountingName] = "with-service"
+    queue: ClassVar[Discipline] = DROP_TAIL
+    delay_process: ClassVar[None] = None
+    loss: ClassVar[None] = None
+    kind: Literal["host"]
+    name: str
+    data_s: Delay
+    ack_s: Delay
+
+    def processing_s(self, *, ack: bool) -> float:
+        """Return the time for an ACK or a data packet [s]."""
+        return self.ack_s if ack else self.data_s
+
+
+Element = SimplexLink | PrivateLink | ChannelDirection | HostProcess
+"""An element, distinguished by its `kind`."""

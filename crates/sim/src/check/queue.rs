@@ -1,0 +1,43 @@
+//! Faults of queue disciplines.
+
+use net::{AqmConfig, Discipline, RedConfig, SchedulerConfig};
+
+use super::limits::{limits, Limit, MOST_BYTES, MOST_LEVELS};
+use super::Faults;
+
+limits! {
+    LEVELS = "elements[].queue.scheduler.levels", "1", 1.0, MOST_LEVELS;
+    /// Narrowed by the maximum threshold.
+    MIN_THRESHOLD = "elements[].queue.aqm.min_threshold_packets", "packets", 0.0, 1e9;
+    MAX_THRESHOLD = "elements[].queue.aqm.max_threshold_packets", "packets", f64::MIN_POSITIVE, 1e9;
+    WEIGHT = "elements[].queue.aqm.weight", "1", f64::MIN_POSITIVE, 1.0;
+    MAX_PROBABILITY = "elements[].queue.aqm.max_probability", "1", 0.0, 1.0;
+    MEAN_PACKET = "elements[].queue.aqm.mean_packet_bytes", "bytes", 1.0, MOST_BYTES;
+}
+
+impl Faults {
+    pub(super) fn queue(&mut self, place: &str, queue: &Discipline) {
+        match queue.scheduler {
+            SchedulerConfig::Fifo {} => {}
+            SchedulerConfig::Priority { levels } => {
+                self.field(&format!("{place}.scheduler"), LEVELS, f64::from(levels))
+            }
+        }
+        match &queue.aqm {
+            AqmConfig::None {} => {}
+            AqmConfig::Red(red) => self.red(&format!("{place}.aqm"), red),
+        }
+    }
+
+    fn red(&mut self, place: &str, red: &RedConfig) {
+        let (min, max) = (red.min_threshold_packets, red.max_threshold_packets);
+        self.field(place, MAX_THRESHOLD, max);
+        self.field(place, Limit { high: max, ..MIN_THRESHOLD }, min);
+        if min >= max {
+            self.say(format!("{place}.min_threshold_packets: not below the maximum threshold; given {min}"));
+        }
+        self.field(place, WEIGHT, red.weight);
+        self.field(place, MAX_PROBABILITY, red.max_probability);
+        self.field(place, MEAN_PACKET, f64::from(red.mean_packet_bytes));
+    }
+}

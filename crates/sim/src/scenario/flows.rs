@@ -1,0 +1,147 @@
+//! Flows: what they send, on which paths, by which TCP.
+
+use serde::{Deserialize, Serialize};
+use tcp::{ReceiverConfig, SenderConfig};
+
+use crate::traffic::{SizeLaw, TimeLaw};
+
+/// A flow, or a group of identical flows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowConfig {
+    /// Name of the flow, and of the random stream of its start.
+    pub name: String,
+    /// Number of identical flows; if there are several, they are called `name[0]`, `name[1]`, ...
+    pub count: usize,
+    /// Start of the flow \[s\].
+    pub start_s: f64,
+    /// Uniform random addition to the start \[s\].
+    pub start_spread_s: f64,
+    /// Indices of the elements that data cross, in order.
+    pub path: Vec<usize>,
+    /// Propagation delay of the data after the last link \[s\].
+    pub forward_delay_s: f64,
+    /// Length of a data packet \[bytes\].
+    pub packet_bytes: u16,
+    /// Level of the data at links with priority, 0 the highest.
+    pub priority: u8,
+    /// Traffic of the flow.
+    pub traffic: TrafficConfig,
+}
+
+/// The traffic of a flow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum TrafficConfig {
+    /// One transfer over TCP, as fast as TCP allows.
+    Tcp {
+        /// Number of packets to transfer; `None`: unlimited.
+        size_packets: Option<u64>,
+        /// The TCP connection.
+        connection: ConnectionConfig,
+    },
+    /// Transfers over TCP with silences between them, and one before the first.
+    Web {
+        /// Size of a transfer.
+        size: SizeLaw,
+        /// Silence from the last ACK of a transfer to the start of the next one.
+        off: TimeLaw,
+        /// Largest sizes of the classes of the statistics, without the unbounded last class, in rising order
+        /// \[packets\].
+        classes: Vec<u64>,
+        /// The TCP connection of each transfer.
+        connection: ConnectionConfig,
+    },
+    /// Packets at equal intervals, without ACKs.
+    Constant {
+        /// Mean rate \[bit/s\].
+        rate_bps: f64,
+    },
+    /// A Poisson process of packets, without ACKs.
+    Poisson {
+        /// Mean rate \[bit/s\].
+        rate_bps: f64,
+    },
+    /// Alternately `Constant` and silent, beginning with packets.
+    OnOff {
+        /// Rate during an on time \[bit/s\].
+        rate_bps: f64,
+        /// On time: packets are sent.
+        on: TimeLaw,
+        /// Off time: nothing is sent.
+        off: TimeLaw,
+    },
+    /// Alternately `Poisson` and silent, beginning with packets.
+    PoissonOnOff {
+        /// Mean rate during an on time \[bit/s\].
+        rate_bps: f64,
+        /// On time: packets are sent.
+        on: TimeLaw,
+        /// Off time: nothing is sent.
+        off: TimeLaw,
+    },
+}
+
+/// A TCP connection: its ends, and the path of its ACKs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConnectionConfig {
+    /// Indices of the elements that ACKs cross, in order.
+    pub return_path: Vec<usize>,
+    /// Propagation delay of the ACKs before the first link \[s\].
+    pub return_delay_s: f64,
+    /// Length of an ACK \[bytes\].
+    pub ack_bytes: u16,
+    /// Level of the ACKs at links with priority.
+    pub ack_priority: u8,
+    /// Settings of the sender.
+    pub sender: SenderConfig,
+    /// Settings of the receiver.
+    pub receiver: ReceiverConfig,
+}
+
+impl FlowConfig {
+    /// Returns the name of a flow of the group.
+    pub fn member_name(&self, number: usize) -> String {
+        if self.count == 1 {
+            self.name.clone()
+        } else {
+            format!("{}[{number}]", self.name)
+        }
+    }
+
+    /// Returns its TCP connection; `None` for packets without TCP.
+    pub fn connection(&self) -> Option<&ConnectionConfig> {
+        match &self.traffic {
+            TrafficConfig::Tcp { connection, .. } | TrafficConfig::Web { connection, .. } => Some(connection),
+            TrafficConfig::Constant { .. }
+            | TrafficConfig::Poisson { .. }
+            | TrafficConfig::OnOff { .. }
+            | TrafficConfig::PoissonOnOff { .. } => None,
+        }
+    }
+
+    /// Returns its TCP connection, to change it; `None` for packets without TCP.
+    pub fn connection_mut(&mut self) -> Option<&mut ConnectionConfig> {
+        match &mut self.traffic {
+            TrafficConfig::Tcp { connection, .. } | TrafficConfig::Web { connection, .. } => Some(connection),
+            TrafficConfig::Constant { .. }
+            | TrafficConfig::Poisson { .. }
+            | TrafficConfig::OnOff { .. }
+            | TrafficConfig::PoissonOnOff { .. } => None,
+        }
+    }
+
+    /// Returns the indices of the elements that ACKs cross; none without ACKs.
+    pub fn return_path(&self) -> &[usize] {
+        self.connection().map_or(&[], |connection| &connection.return_path)
+    }
+
+    /// Returns the number of packets to transfer; `None` unless it is one transfer of a given size.
+    pub fn size_packets(&self) -> Option<u64> {
+        match self.traffic {
+            TrafficConfig::Tcp { size_packets, .. } => size_packets,
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,208 @@
+"""Queue disciplines: the table of a scenario, its faults, and the scheduler, AQM and overflow rule of the engine."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Final, Literal, get_args
+
+from pydantic import ConfigDict, Field
+
+from ackclock.errors import Fault
+from ackclock.scenario.amounts import Amount, Span
+from ackclock.scenario.contract import within
+from ackclock.scenario.entries import Table, entry
+from ackclock.scenario.fields import Count, Number
+from ackclock.scenario.places import Places
+from ackclock.scenario.schema_kinds import PACKET_SIZE, Switch, choice, most
+from ackclock.scenario.source import Location
+from ackclock.units import show
+
+_CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+_RED = "elements[].queue.aqm"
+
+MOST_LEVELS = most("elements[].queue.scheduler.levels")
+"""Most levels of a priority queue."""
+
+DisciplineName = Literal["drop-tail", "drop-from-front", "random-drop", "red", "priority"]
+VictimName = Literal["arriving", "random", "lowest"]
+OverflowName = Literal["arriving", "front", "random", "lowest"]
+
+NAMES: tuple[str, ...] = get_args(DisciplineName)
+
+_THRESHOLD = Span("pkt", 1e-9, 1e9, "1e-9 to 1e9 pkt")
+
+
+class Queue(Table):
+    """Queueing discipline of a link."""
+
+    discipline: Annotated[DisciplineName, choice("discipline", DisciplineName)] = entry(
+        "which packet is dropped: at a full buffer the newcomer (drop-tail), the one at the front (drop-from-front) "
+        "or one drawn among all that wait and the newcomer (random-drop); early, by the mean queue (red). With "
+        "priority the levels of the flows decide which packet is sent first"
+    )
+    min_threshold: Annotated[float, Amount("5 pkt", (_THRESHOLD,))] = entry(
+        "red: mean queue from which packets are dropped", 5.0, toml="5 pkt"
+    )
+    max_threshold: Annotated[float, Amount("15 pkt", (_THRESHOLD,))] = entry(
+        "red: mean queue at which `max_probability` is reached", 15.0, toml="15 pkt"
+    )
+    weight: Annotated[float, Number(0, 1, 0.002, closed=True)] = entry(
+        "red: weight of the newest queue in the mean", 0.002
+    )
+    max_probability: Annotated[float, Number(0, 1, 0.02, closed=True)] = entry(
+        "red: drop probability at `max_threshold`", 0.1
+    )
+    gentle: Switch = entry("red: raise the probability to 1 at twice `max_threshold` rather than at once", default=True)
+    victim: Annotated[VictimName, choice("victim", VictimName)] = entry(
+        "red: which packet is dropped early, the arriving one, or one drawn among all (random); priority: which one at "
+        "a full buffer, the arriving one, or the last one of the lowest level where that is lower (lowest)",
+        "arriving",
+    )
+    levels: Annotated[int, Count(1, MOST_LEVELS, 3)] = entry("priority: number of levels", 2)
+    mean_packet: Annotated[int | None, PACKET_SIZE] = entry(
+        "red: packet size by which the mean decays while the link is idle",
+        None,
+        words="the largest packet that crosses",
+    )
+
+
+_FIELDS: dict[str, tuple[str, ...]] = {
+    **{name: ("red",) for name in Queue.model_fields if name != "discipline"},
+    "victim": ("red", "priority"),
+    "levels": ("priority",),
+}
+"""The disciplines to which each field belongs."""
+_VICTIMS: dict[str, tuple[VictimName, ...]] = {"red": ("arriving", "random"), "priority": ("arriving", "lowest")}
+
+
+def queue_faults(places: Places, location: Location, queue: Queue) -> Iterator[Fault]:
+    """Find what is wrong between the fields of a queue."""
+    for name, disciplines in _FIELDS.items():
+        if queue.gives(name) and queue.discipline not in disciplines:
+            theirs = " and ".join(f'"{discipline}"' for discipline in disciplines)
+            kind = "discipline" if len(disciplines) == 1 else "disciplines"
+            yield places.fault((*location, name), f'belongs to the {kind} {theirs}, not to "{queue.discipline}"')
+    victims = _VICTIMS.get(queue.discipline, (queue.victim,))
+    if queue.victim not in victims:
+        allowed = " | ".join(f'"{victim}"' for victim in victims)
+        problem = f'is not a valid victim for the discipline "{queue.discipline}"'
+        yield places.fault((*location, "victim"), problem, allowed=allowed)
+    if queue.discipline == "red" and queue.min_threshold >= queue.max_threshold:
+        yield places.fault(
+            (*location, "min_threshold" if queue.gives("min_threshold") else "max_threshold"),
+            "min_threshold is not below max_threshold",
+            given=f"{show(queue.min_threshold, 'pkt')} and {show(queue.max_threshold, 'pkt')}",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Fifo:
+    """First in, first out."""
+
+    __pydantic_config__ = _CONFIG
+    kind: Literal["fifo"] = "fifo"
+
+
+@dataclass(frozen=True, slots=True)
+class StrictPriority:
+    """Strict priority by the levels of flows, without interruption; all levels share the buffer."""
+
+    __pydantic_config__ = _CONFIG
+    kind: Literal["priority"]
+    levels: Annotated[int, within("elements[].queue.scheduler.levels")]
+
+
+@dataclass(frozen=True, slots=True)
+class NoAqm:
+    """Absence of AQM: only a full buffer drops packets."""
+
+    __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = False
+    kind: Literal["none"] = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Red:
+    """Random Early Detection (Floyd, Jacobson 1993)."""
+
+    __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = True
+    kind: Literal["red"]
+    min_threshold_packets: Annotated[float, within(f"{_RED}.min_threshold_packets")]
+    max_threshold_packets: Annotated[float, within(f"{_RED}.max_threshold_packets")]
+    weight: Annotated[float, within(f"{_RED}.weight")]
+    max_probability: Annotated[float, within(f"{_RED}.max_probability")]
+    gentle: bool
+    mean_packet_bytes: Annotated[int, within(f"{_RED}.mean_packet_bytes")]
+
+
+Scheduler = Annotated[Fifo | StrictPriority, Field(discriminator="kind")]
+Aqm = Annotated[NoAqm | Red, Field(discriminator="kind")]
+
+
+@dataclass(frozen=True, slots=True)
+class Discipline:
+    """A queue discipline: a choice on each of three axes."""
+
+    __pydantic_config__ = _CONFIG
+    scheduler: Scheduler = Fifo()
+    aqm: Aqm = NoAqm()
+    overflow: OverflowName = "arriving"
+
+    @property
+    def is_fifo(self) -> bool:
+        """Return whether all packets wait in one queue that is served in the order of arrival."""
+        return isinstance(self.scheduler, Fifo)
+
+    @property
+    def drops_early(self) -> bool:
+        """Return whether it drops packets before the buffer is full."""
+        return not isinstance(self.aqm, NoAqm)
+
+    @property
+    def is_random(self) -> bool:
+        """Return whether it draws random numbers."""
+        return self.aqm.is_random or self.overflow == "random"
+
+    def __str__(self) -> str:
+        """Give the name that a scenario has for it."""
+        if not self.is_fifo:
+            return self.scheduler.kind
+        return self.aqm.kind if self.drops_early else _NAMES_BY_OVERFLOW[self.overflow]
+
+
+_OVERFLOWS: dict[str, OverflowName] = {"drop-tail": "arriving", "drop-from-front": "front", "random-drop": "random"}
+_NAMES_BY_OVERFLOW = {overflow: name for name, overflow in _OVERFLOWS.items()} | {"lowest": "drop-lowest"}
+DROP_TAIL = Discipline()
+
+
+def discipline_of(queue: Queue, largest_packet_bytes: int) -> Discipline:
+    """Turn a table without faults into the engine's discipline.
+
+    Parameters
+    ----------
+    queue : Queue
+        The table.
+    largest_packet_bytes : int
+        The largest packet that crosses the link [B].
+
+    Returns
+    -------
+    Discipline
+        What the engine reads.
+    """
+    match queue.discipline:
+        case "priority":
+            return Discipline(scheduler=StrictPriority("priority", queue.levels), overflow=queue.victim)
+        case "red":
+            red = Red(
+                "red",
+                min_threshold_packets=queue.min_threshold,
+                max_threshold_packets=queue.max_threshold,
+                weight=queue.weight,
+                max_probability=queue.max_probability,
+                gentle=queue.gentle,
+                mean_packet_bytes=queue.mean_packet or largest_packet_bytes,
+            )
+            return Discipline(aqm=red, overflow=queue.victim)
+        case name:
+            return Discipline(overflow=_OVERFLOWS[name])
