@@ -44,7 +44,7 @@ def advise_slow_start(bench: Bench, *, simulate: bool) -> Recommendation | None:
     wanted = sufficient_buffers(scene, access, nodes)
     if wanted is None:
         return None
-    rules = _rules(scene, nodes, wanted)
+    rules = (*_exact_rules(scene, nodes, wanted), *_approximate_rules(scene, nodes, wanted))
     recommendation = Recommendation(
         TOPIC, QUESTION, _answer(nodes, found, wanted), _changes(nodes, wanted), rules, remarks=(_WHY,)
     )
@@ -111,12 +111,9 @@ def _answer(nodes: list[Node], found: bottlenecks.Cycle, buffers: list[float]) -
     )
 
 
-def _rules(scene: Scene, nodes: list[Node], wanted: list[float]) -> tuple[Rule, ...]:
-    rates = [node.packet_rate for node in nodes]
-    slowest, round_trip = min(rates), scene.round_trip_s
-    last = rates.index(slowest)
-    rules = [
-        Rule(
+def _exact_rules(scene: Scene, nodes: list[Node], wanted: list[float]) -> Iterator[Rule]:
+    for node, buffer in zip(nodes, wanted, strict=True):
+        yield Rule(
             f"slow start passes {node.name}: S > W_th",
             SOURCE,
             buffer,
@@ -125,37 +122,35 @@ def _rules(scene: Scene, nodes: list[Node], wanted: list[float]) -> tuple[Rule, 
             reason="for the rates of this path",
             chosen=buffer > node.buffer,
         )
-        for node, buffer in zip(nodes, wanted, strict=True)
-    ]
-    worst = float(bottlenecks.minimum_bottleneck_buffer(slowest, round_trip))
-    rules.append(
-        Rule(
-            f"slow start passes {nodes[last].name}, whatever is before it",
-            SOURCE,
-            float(floor(worst) + 1),
-            "pkt",
-            valid=True,
-            reason="the worst case, fed at twice its rate",
-        )
+    slowest = min(nodes, key=lambda node: node.packet_rate)
+    worst = float(bottlenecks.minimum_bottleneck_buffer(slowest.packet_rate, scene.round_trip_s))
+    yield Rule(
+        f"slow start passes {slowest.name}, whatever is before it",
+        SOURCE,
+        float(floor(worst) + 1),
+        "pkt",
+        valid=True,
+        reason="the worst case, fed at twice its rate",
     )
-    third = float(bottlenecks.minimum_bottleneck_buffer_approximate(slowest, round_trip))
-    rules.append(
-        Rule("mu T / 3", "Barakat, Altman 1999, section 6", ceil(third), "pkt", valid=True, reason="approximates (4)")
-    )
+
+
+def _approximate_rules(scene: Scene, nodes: list[Node], wanted: list[float]) -> Iterator[Rule]:
+    source = "Barakat, Altman 1999, section 6"
+    slowest, buffer = min(zip(nodes, wanted, strict=True), key=lambda pair: pair[0].packet_rate)
+    rate, round_trip = slowest.packet_rate, scene.round_trip_s
+    third = float(bottlenecks.minimum_bottleneck_buffer_approximate(rate, round_trip))
+    yield Rule("mu T / 3", source, ceil(third), "pkt", valid=True, reason="approximates (4)")
     for node in nodes:
-        if node.packet_rate > slowest:
-            quarter = float(bottlenecks.minimum_intermediate_buffer_approximate(slowest, round_trip, wanted[last]))
-            rules.append(
-                Rule(
-                    f"(mu T + B) / 4 at {node.name}",
-                    "Barakat, Altman 1999, section 6",
-                    ceil(quarter),
-                    "pkt",
-                    valid=True,
-                    reason="approximates (4) for a node before the slowest, whatever its rate",
-                )
+        if node.packet_rate > rate:
+            quarter = float(bottlenecks.minimum_intermediate_buffer_approximate(rate, round_trip, buffer))
+            yield Rule(
+                f"(mu T + B) / 4 at {node.name}",
+                source,
+                ceil(quarter),
+                "pkt",
+                valid=True,
+                reason="approximates (4) for a node before the slowest, whatever its rate",
             )
-    return tuple(rules)
 
 
 def _checked(

@@ -1,6 +1,6 @@
 """Thresholds for a path whose delay jumps, searched with the engine: D and the least timeout (Abouzeid, Roy)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -92,7 +92,8 @@ def _least_change(present: Setting, best: Setting, tried: Mapping[Setting, float
 
 
 def _recommendation(scene: Scene, present: Setting, best: Setting, runs: Mapping[Setting, Result]) -> Recommendation:
-    rules, tried = _rules(scene, present, best), f"{len(runs)} settings simulated"
+    rules = (*_threshold_rules(scene, present, best), *_floor_rules(present, best))
+    tried = f"{len(runs)} settings simulated"
     if best == present:
         answer = "Keep the present settings: nothing tried gained more than 1%"
         return Recommendation(TOPIC, QUESTION, answer, rules=rules, remarks=(tried,))
@@ -131,55 +132,53 @@ def _words(present: Setting, best: Setting) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _rules(scene: Scene, present: Setting, best: Setting) -> tuple[Rule, ...]:
-    window = scene.max_window
-    rules = [
-        Rule(
-            "D of the search",
-            "simulations of this scenario",
-            best.threshold,
-            "pkt",
-            valid=True,
-            reason=f"the best of {len(_thresholds(scene))} for this path",
-            chosen=best.threshold != present.threshold,
-        ),
-        Rule(
-            "D = 3",
-            "RFC 5681, section 3.2",
-            3.0,
-            "pkt",
-            valid=False,
-            reason="made for packets that keep their order, or nearly",
-        ),
-        Rule(
-            "least timeout of the search",
-            "simulations of this scenario",
-            best.least_timeout_s,
-            "s",
-            valid=True,
-            reason="for this path",
-            chosen=best.least_timeout_s != present.least_timeout_s,
-        ),
-        Rule(
-            "RTO_min = 1 s",
-            "RFC 6298, section 2 (2.4)",
-            1.0,
-            "s",
-            valid=True,
-            reason="against spurious timeouts, on any path",
-        ),
-    ]
-    if window < inf:
-        lossless = Rule(
+def _threshold_rules(scene: Scene, present: Setting, best: Setting) -> Iterator[Rule]:
+    yield Rule(
+        "D of the search",
+        "simulations of this scenario",
+        best.threshold,
+        "pkt",
+        valid=True,
+        reason=f"the best of {len(_thresholds(scene))} for this path",
+        chosen=best.threshold != present.threshold,
+    )
+    if scene.max_window < inf:
+        yield Rule(
             "D = the window",
             "Abouzeid, Roy, section IV.C",
-            window,
+            scene.max_window,
             "pkt",
             valid=not _lossy(scene),
             reason="the best where nothing is ever lost: a fast retransmit is then always spurious",
         )
-        rules.insert(1, lossless)
-    return tuple(rules)
+    yield Rule(
+        "D = 3",
+        "RFC 5681, section 3.2",
+        3.0,
+        "pkt",
+        valid=False,
+        reason="made for packets that keep their order, or nearly",
+    )
+
+
+def _floor_rules(present: Setting, best: Setting) -> Iterator[Rule]:
+    yield Rule(
+        "least timeout of the search",
+        "simulations of this scenario",
+        best.least_timeout_s,
+        "s",
+        valid=True,
+        reason="for this path",
+        chosen=best.least_timeout_s != present.least_timeout_s,
+    )
+    yield Rule(
+        "RTO_min = 1 s",
+        "RFC 6298, section 2 (2.4)",
+        1.0,
+        "s",
+        valid=True,
+        reason="against spurious timeouts, on any path",
+    )
 
 
 def _lossy(scene: Scene) -> bool:

@@ -1,6 +1,7 @@
 """Table 3: flights, and the ON time of a lone transfer."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,61 +27,64 @@ def _key(row: Any) -> Key:
     return int(row.files), float(row.capacity), int(row.rtt_ms), int(row.window)
 
 
-def _label(row: Any) -> str:
-    return f"F{row.files}-{row.capacity:g}M-R{row.rtt_ms}-W{row.window}"
+@dataclass(frozen=True)
+class _Row:
+    """A row of the table: its times by simulation, rule and print [ms], and whether rule and print agree."""
+
+    label: str
+    tick: str
+    simulated: float
+    formula: float
+    as_printed: float
+    same: bool
+    same_flights: bool
+
+
+def _compare(row: Any, run: Run) -> _Row:
+    path = lone_path(row.capacity, row.rtt_ms)
+    rule = engset.rounds(row.files, row.window, path.pipe_size)
+    flights = engset.flight_sizes(row.files, row.window, float(path.pipe_size))
+    return _Row(
+        label=f"F{row.files}-{row.capacity:g}M-R{row.rtt_ms}-W{row.window}",
+        tick=f"F{row.files}\n{row.capacity}M\nR{row.rtt_ms}\nW{row.window}",
+        simulated=finish_ms(run),
+        formula=_on_ms(path, float(rule.flights), float(rule.following)),
+        as_printed=_on_ms(path, row.m, row.n),
+        same=(float(rule.flights), float(rule.following)) == (row.m, row.n),
+        same_flights=flights == [int(one) for one in row.flights.split()],
+    )
 
 
 def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Compare (m, n) with the rule and the printed ones, and the time with the simulation."""
-    table = printed("table-3")
-    paths = [lone_path(row.capacity, row.rtt_ms) for row in table.itertuples()]
-    rules = [
-        engset.rounds(row.files, row.window, path.pipe_size)
-        for row, path in zip(table.itertuples(), paths, strict=True)
-    ]
-    flights = [
-        engset.flight_sizes(row.files, row.window, float(path.pipe_size))
-        for row, path in zip(table.itertuples(), paths, strict=True)
-    ]
-    simulated = np.array([finish_ms(runs[_key(row)]) for row in table.itertuples()])
-    formula = np.array(
-        [_on_ms(path, float(rule.flights), float(rule.following)) for path, rule in zip(paths, rules, strict=True)]
-    )
-    as_printed = np.array([_on_ms(path, row.m, row.n) for path, row in zip(paths, table.itertuples(), strict=True)])
-    same = [
-        (float(rule.flights), float(rule.following)) == (row.m, row.n)
-        for rule, row in zip(rules, table.itertuples(), strict=True)
-    ]
-    same_flights = [
-        sizes == [int(one) for one in row.flights.split()]
-        for sizes, row in zip(flights, table.itertuples(), strict=True)
-    ]
-    odd = [_label(row) for row, found in zip(table.itertuples(), same, strict=True) if not found]
-    odd_flights = [_label(row) for row, found in zip(table.itertuples(), same_flights, strict=True) if not found]
+    rows = [_compare(row, runs[_key(row)]) for row in printed("table-3").itertuples()]
+    odd = [row for row in rows if not row.same]
     findings = {
-        "printed": Finding(model=share(same), note=f"{sum(same)} of {len(same)}; not: {', '.join(odd)}"),
-        "flights": Finding(
-            model=share(same_flights), note=f"{sum(same_flights)} of {len(same_flights)}; not: {', '.join(odd_flights)}"
-        ),
-        "on_time": Finding(float(np.max(np.abs(simulated - formula)))),
+        "printed": _agreeing(rows, [row.same for row in rows]),
+        "flights": _agreeing(rows, [row.same_flights for row in rows]),
+        "on_time": Finding(max(abs(row.simulated - row.formula) for row in rows)),
         "misprints": Finding(
-            share(
-                [abs(one - two) > 1.0 for one, two, found in zip(simulated, as_printed, same, strict=True) if not found]
-            ),
+            share([abs(row.simulated - row.as_printed) > 1.0 for row in odd]),
             note="where the rule gives another (m, n), the simulated time is not that of the printed one",
         ),
     }
-    place = np.arange(len(table), dtype=float)
+    return Outcome(findings, {"table": _chart(rows)})
+
+
+def _agreeing(rows: Sequence[_Row], same: Sequence[bool]) -> Finding:
+    odd = [row.label for row, agrees in zip(rows, same, strict=True) if not agrees]
+    return Finding(model=share(same), note=f"{sum(same)} of {len(same)}; not: {', '.join(odd)}")
+
+
+def _chart(rows: Sequence[_Row]) -> Chart:
+    place = np.arange(len(rows), dtype=float)
     curves = [
-        curve("simulated", place, simulated, "marks", 0),
-        curve("m RTT_0 + n Delta* by the rule", place, formula, "theory", 1),
-        curve("the paper's (m, n)", place, as_printed, "paper"),
+        curve("simulated", place, [row.simulated for row in rows], "marks", 0),
+        curve("m RTT_0 + n Delta* by the rule", place, [row.formula for row in rows], "theory", 1),
+        curve("the paper's (m, n)", place, [row.as_printed for row in rows], "paper"),
     ]
-    ticks = [f"F{row.files}\n{row.capacity}M\nR{row.rtt_ms}\nW{row.window}" for row in table.itertuples()]
-    panel = Panel("transfer", "ON_0 [ms]", curves, x_ticks=ticks)
-    return Outcome(
-        findings, {"table": Chart("Table 3: how long a lone transfer takes", [panel], size_inches=(13.0, 7.5))}
-    )
+    panel = Panel("transfer", "ON_0 [ms]", curves, x_ticks=[row.tick for row in rows])
+    return Chart("Table 3: how long a lone transfer takes", [panel], size_inches=(13.0, 7.5))
 
 
 def _on_ms(path: engset.Path, flights: float, following: float) -> float:

@@ -94,35 +94,11 @@ def _priority(window: int) -> Pair:
 def outcome(setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Judge theorems, lemmas, whole windows, the cure and the conclusion's number."""
     grid = _grid(setting)
-    errors = {pair: _error(runs[pair], pair) for pair in grid}
-    same = [error for pair, error in errors.items() if pair.rates == (1.0, 1.0)]
-    other = [error for pair, error in errors.items() if pair.rates != (1.0, 1.0)]
-    cases = {case: sum(pair.case == case for pair in grid) for case in (1, 2, 3)}
-    queues, whole = [], []
-    for pair in grid:
-        stays = visits(runs[pair])
-        late, end = end_of(runs[pair]) / 2.0, end_of(runs[pair]) - pair.round_s
-        for node in (0, 1):
-            # In the first case up to one segment more is seen.
-            queues.append(most_data(stays[node], late) <= pair.most_queued[node] + 1.0)
-            whole += [length % pair.windows[node] == 0 for length in runs_of_data(stays[node], late, end)]
     below = [most_data(visits(runs[pair])[0], end_of(runs[pair]) / 2.0) for pair in _below()]
-    first = np.array(
-        [
-            min(measured(runs["priority", window, phase], flow) for phase in PHASES_MS for flow in (0, 1))
-            for window in WINDOWS_OF_PRIORITY
-        ]
-    )
-    alone = np.array([measured(runs["alone", window]) for window in WINDOWS_OF_PRIORITY])
-    shared = np.array([measured(runs["shared", window]) for window in WINDOWS_OF_PRIORITY])
-    conclusion = _conclusion()
-    fast = measured(runs["conclusion"], 0)
-    note = f"{len(grid)} pairs: {cases[1]} in the first case, {cases[2]} in the second, {cases[3]} in the third"
+    first, alone, shared = _efficiencies(runs)
     findings = {
-        "theorem_1": Finding(100.0 * max(same), note=f"largest of {len(same)} pairs; {note}"),
-        "theorem_2": Finding(100.0 * max(other), note=f"largest of {len(other)} pairs; {note}"),
-        "lemmas": Finding(share(queues), note=f"{len(queues)} queues, the segment in service included"),
-        "whole_windows": Finding(share(whole), note=f"{len(whole)} runs of segments"),
+        **_theorems(grid, runs),
+        **_lemmas(grid, runs),
         "below": Finding(float(max(below)), note="most data packets at once where the windows do not fill the pipe"),
         "priority": Finding(
             100.0 * float(np.max(alone - first)),
@@ -132,15 +108,62 @@ def outcome(setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
         "switches": Finding(
             _most_cells(runs["switches"]) / atm.CELLS, note="in R-1, where three channels share a trunk"
         ),
-        "conclusion": Finding(100.0 * fast, 100.0 * conclusion.efficiency[0], "part of its 155 Mbit/s"),
-        "conclusion_one_way": Finding(
-            100.0 * fast / conclusion.one_way[0],
-            100.0 * conclusion.efficiency[0] / conclusion.one_way[0],
-            f"one way the window of 128 KB allows {100 * conclusion.one_way[0]:.0f}% only",
-        ),
+        **_concluded(measured(runs["conclusion"], 0)),
     }
     charts = {"grid": _grid_chart(grid, runs), "priority": _priority_chart(first, alone, shared)}
     return Outcome(findings, charts)
+
+
+def _theorems(grid: Sequence[Pair], runs: Mapping[Key, Run]) -> dict[str, Finding]:
+    errors = {pair: _error(runs[pair], pair) for pair in grid}
+    same = [error for pair, error in errors.items() if pair.rates == (1.0, 1.0)]
+    other = [error for pair, error in errors.items() if pair.rates != (1.0, 1.0)]
+    cases = {case: sum(pair.case == case for pair in grid) for case in (1, 2, 3)}
+    note = f"{len(grid)} pairs: {cases[1]} in the first case, {cases[2]} in the second, {cases[3]} in the third"
+    return {
+        "theorem_1": Finding(100.0 * max(same), note=f"largest of {len(same)} pairs; {note}"),
+        "theorem_2": Finding(100.0 * max(other), note=f"largest of {len(other)} pairs; {note}"),
+    }
+
+
+def _lemmas(grid: Sequence[Pair], runs: Mapping[Key, Run]) -> dict[str, Finding]:
+    queues, whole = [], []
+    for pair in grid:
+        stays = visits(runs[pair])
+        late, end = end_of(runs[pair]) / 2.0, end_of(runs[pair]) - pair.round_s
+        for node in (0, 1):
+            # In the first case up to one segment more is seen.
+            queues.append(most_data(stays[node], late) <= pair.most_queued[node] + 1.0)
+            whole += [length % pair.windows[node] == 0 for length in runs_of_data(stays[node], late, end)]
+    return {
+        "lemmas": Finding(share(queues), note=f"{len(queues)} queues, the segment in service included"),
+        "whole_windows": Finding(share(whole), note=f"{len(whole)} runs of segments"),
+    }
+
+
+def _efficiencies(runs: Mapping[Key, Run]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Give the efficiency at each window: ACKs first at the worst phase, one direction alone, and both in one queue."""
+    first = [
+        min(measured(runs["priority", window, phase], flow) for phase in PHASES_MS for flow in (0, 1))
+        for window in WINDOWS_OF_PRIORITY
+    ]
+    alone = [measured(runs["alone", window]) for window in WINDOWS_OF_PRIORITY]
+    shared = [measured(runs["shared", window]) for window in WINDOWS_OF_PRIORITY]
+    return np.array(first), np.array(alone), np.array(shared)
+
+
+def _concluded(fast: float) -> dict[str, Finding]:
+    """Compare the efficiency of the fast connection with the conclusion's."""
+    pair = _conclusion()
+    efficiency, lone = pair.efficiency[0], pair.one_way[0]
+    return {
+        "conclusion": Finding(100.0 * fast, 100.0 * efficiency, "part of its 155 Mbit/s"),
+        "conclusion_one_way": Finding(
+            100.0 * fast / lone,
+            100.0 * efficiency / lone,
+            f"one way the window of 128 KB allows {100 * lone:.0f}% only",
+        ),
+    }
 
 
 def _most_cells(run: Run) -> float:
