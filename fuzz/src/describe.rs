@@ -1,6 +1,7 @@
 //! A legal scenario in a few bytes, so that the fuzzer spends its time in the engine.
 
 use arbitrary::Arbitrary;
+use base::cast::trunc_to_u64;
 use net::{
     disciplines, AppliesTo, AqmConfig, BufferLimit, Counting, DelayLaw, DelayState, Discipline, LossLaw, RedConfig,
     SchedulerConfig,
@@ -99,6 +100,11 @@ impl Choice {
 /// From `least` to `most` in equal factors.
 fn scaled(byte: u8, least: f64, most: f64) -> f64 {
     (least * (most / least).powf(f64::from(byte) / 255.0)).clamp(least, most)
+}
+
+/// A whole number from 1 to `most`, in equal factors.
+fn whole<T: Copy + Into<u64> + TryFrom<u64>>(byte: u8, most: T) -> T {
+    T::try_from(trunc_to_u64(scaled(byte, 1.0, most.into() as f64))).unwrap_or(most)
 }
 
 /// Zero for a byte of zero, else as [`scaled`].
@@ -287,7 +293,7 @@ impl Flow {
             path,
             // A round trip that takes no time is not legal.
             forward_delay_s: scaled(self.delays[0], 1e-12, 10.0),
-            packet_bytes: scaled(self.packet, 1.0, 65535.0) as u16,
+            packet_bytes: whole(self.packet, u16::MAX),
             priority: self.levels & 7,
             traffic: self.traffic(if self.no_return { Vec::new() } else { return_path }),
         }
@@ -297,11 +303,11 @@ impl Flow {
         ConnectionConfig {
             return_path,
             return_delay_s: scaled_or_zero(self.delays[1], 1e-12, 10.0),
-            ack_bytes: scaled(self.ack, 1.0, 2000.0) as u16,
+            ack_bytes: whole(self.ack, 2000),
             ack_priority: self.levels >> 3 & 7,
             sender: self.sender.config(self.rto.config()),
             receiver: ReceiverConfig {
-                ack_every: scaled(self.ack_every, 1.0, 100.0) as u32,
+                ack_every: whole(self.ack_every, 100),
                 ack_delay_s: scaled_or_zero(self.ack_delay, 1e-9, 10.0),
             },
         }
@@ -326,14 +332,14 @@ impl Flow {
                 connection,
             },
             1 => TrafficConfig::Web {
-                size: SizeLaw::Fixed { packets: scaled(size, 1.0, 1000.0) as u64 },
+                size: SizeLaw::Fixed { packets: whole(size, 1000) },
                 off: time(scaled_or_zero(off, 1e-9, 100.0)),
                 classes: Vec::new(),
                 connection,
             },
             2 => TrafficConfig::Poisson { rate_bps: scaled(rate, 1e3, 1e9) },
             _ => {
-                let size_packets = some(self.size, scaled(self.size, 1.0, 10_000.0) as u64);
+                let size_packets = some(self.size, whole(self.size, 10_000));
                 TrafficConfig::Tcp { size_packets, connection }
             }
         }
@@ -370,7 +376,7 @@ impl Rto {
             min_s: scaled_or_zero(min, 1e-9, 100.0),
             max_s: scaled(max, 1e-6, 1e5),
             initial_s: scaled(initial, 1e-6, 1e5),
-            max_backoff: scaled(self.max_backoff, 1.0, 1e9) as u32,
+            max_backoff: whole(self.max_backoff, 1_000_000_000),
             clock_offset_s: scaled_or_zero(offset, 1e-12, 10.0),
         }
     }

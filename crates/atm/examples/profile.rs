@@ -1,7 +1,10 @@
 //! CPU time per cell and hop, with greedy channels in both directions over a line of switches.
 //! `cargo run --release -p atm --example profile -- [channels] [switches] [seconds]`
 
+use std::str::FromStr;
+
 use atm::{AbrParameters, AllocationConfig, AtmConfig, AtmNetwork, ChannelConfig, EndConfig, IpService, PortConfig};
+use base::cast::{to_u32, trunc_to_u64};
 use base::{Packet, Time};
 use cpu_time::ThreadTime;
 
@@ -28,15 +31,19 @@ fn line(channels: usize, switches: usize) -> AtmConfig {
     config
 }
 
+/// Returns an argument of the command line, or `default` if it is not given.
+fn argument<T: FromStr>(position: usize, default: T) -> T {
+    std::env::args().nth(position).and_then(|word| word.parse().ok()).unwrap_or(default)
+}
+
 fn main() {
-    let mut numbers = std::env::args().skip(1).filter_map(|word| word.parse::<f64>().ok());
-    let channels = numbers.next().unwrap_or(3.0) as usize;
-    let switches = numbers.next().unwrap_or(2.0) as usize;
-    let seconds = numbers.next().unwrap_or(5.0);
+    let channels = argument(1, 3);
+    let switches = argument(2, 2);
+    let seconds = argument(3, 5.0);
     let config = line(channels, switches);
     let mut network = AtmNetwork::new(&config);
-    let packets = (seconds * 155.52e6 / 80_000.0) as u64;
-    for end in 0..2 * channels as u32 {
+    let packets = trunc_to_u64(seconds * 155.52e6 / 80_000.0);
+    for end in 0..2 * to_u32(channels) {
         let packet = |sequence| Packet { sequence, bytes: 9220, ..Packet::default() };
         (0..packets).for_each(|sequence| network.offer(Time::ZERO, end, packet(sequence)));
     }

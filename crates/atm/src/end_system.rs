@@ -1,3 +1,4 @@
+use base::cast::to_u32;
 use base::{Packet, PacketKind, Rate, Ring, Time};
 
 use crate::aal5::cells;
@@ -101,10 +102,10 @@ impl EndSystem {
     /// Returns the numbers of data packets in the IP queue (of a service that is immediate: at the ATM layer), of all
     /// packets in the IP queue, and of all packets at the ATM layer.
     pub(crate) fn queues(&self) -> [u32; 3] {
-        let waiting = self.channel_queue.len() as u32;
+        let waiting = to_u32(self.channel_queue.len());
         match self.service {
             IpService::ChannelRate => [self.data_packets, waiting, 0],
-            IpService::RateBps(_) => [self.data_packets, self.ip_queue.len() as u32, waiting],
+            IpService::RateBps(_) => [self.data_packets, to_u32(self.ip_queue.len()), waiting],
             IpService::Immediate => [self.data_packets, 0, waiting],
         }
     }

@@ -1,3 +1,4 @@
+use base::cast::to_u32;
 use base::{Packet, Time, Tournament};
 
 use crate::config::AtmConfig;
@@ -60,7 +61,7 @@ pub struct AtmNetwork {
 fn initial_traces(config: &AtmConfig, ends: &[EndSystem]) -> Option<Box<Traces>> {
     let mut traces = Traces::new(config.trace)?;
     for (end, system) in ends.iter().enumerate() {
-        traces.acr(Time::ZERO, end as u32, system.source.acr());
+        traces.acr(Time::ZERO, to_u32(end), system.source.acr());
     }
     Some(traces)
 }
@@ -71,7 +72,7 @@ impl AtmNetwork {
         let mut steps = Steps::new(config.ports.len());
         let mut ends = Vec::new();
         for channel in &config.channels {
-            let end = ends.len() as u32;
+            let end = to_u32(ends.len());
             let [near, far] = steps.add_channel(end, &channel.forward, &channel.backward);
             ends.push(EndSystem::new(&channel.near, near));
             ends.push(EndSystem::new(&channel.far, far));
@@ -80,12 +81,12 @@ impl AtmNetwork {
         let crosses: Vec<CrossSource> = config.cross.iter().map(cross).collect();
         let port = |(index, port)| Port::new(port, steps.channels_of_port(index).max(1));
         let ports = config.ports.iter().enumerate().map(port).collect();
-        let first_cross = config.ports.len() as u32;
-        let first_ip = first_cross + crosses.len() as u32;
-        let first_source = first_ip + ends.len() as u32;
+        let first_cross = to_u32(config.ports.len());
+        let first_ip = first_cross + to_u32(crosses.len());
+        let first_source = first_ip + to_u32(ends.len());
         let mut events = Tournament::new(first_source as usize + ends.len());
         for (index, cross) in config.cross.iter().enumerate() {
-            events.set(first_cross + index as u32, Time::from_seconds(cross.start_s));
+            events.set(first_cross + to_u32(index), Time::from_seconds(cross.start_s));
         }
         AtmNetwork {
             events,

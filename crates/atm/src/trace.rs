@@ -1,3 +1,4 @@
+use base::cast::to_u32;
 use base::{Steps, Thinner, Time};
 
 use crate::config::TraceConfig;
@@ -94,7 +95,7 @@ impl Traces {
         let rows = [&mut self.overview_acr, &mut self.overview_data, &mut self.overview_cells];
         for (thinners, rows) in self.thinners.iter_mut().zip(rows) {
             for (index, thinner) in thinners.iter_mut().enumerate() {
-                thinner.flush(|time, value| rows.push(Row { time, index: index as u32, value }));
+                thinner.flush(|time, value| rows.push(Row { time, index: to_u32(index), value }));
             }
         }
     }

@@ -3,6 +3,7 @@
 mod common;
 
 use atm::{AbrParameters, AllocationConfig, AtmConfig, AtmNetwork, CrossConfig};
+use base::cast::{to_u32, trunc_to_u64};
 use base::Time;
 use common::max_min::{max_min, Claim};
 use common::{gfc2, greedy, run_until, Line, BY_CCR, TWO_PASS};
@@ -22,14 +23,14 @@ struct Watched {
 
 fn watch(config: &AtmConfig, shares: &[f64], ends: &[usize], milliseconds: u32) -> Watched {
     let mut network = AtmNetwork::new(config);
-    for end in (0..config.channels.len()).map(|channel| 2 * channel as u32) {
+    for end in (0..config.channels.len()).map(|channel| 2 * to_u32(channel)) {
         greedy(&mut network, end, 200_000 * u64::from(milliseconds) / 1000 / shares.len() as u64 + 300);
     }
     let mut watched = Watched { converged: 0.0, overload: 0.0, off: 0.0, rates: Vec::new() };
     let mut loads = vec![0.0; config.ports.len()];
     for step in 1..=10 * milliseconds {
         run_until(&mut network, f64::from(step) * 1e-4);
-        watched.rates = (0..shares.len()).map(|end| network.acr(end as u32)).collect();
+        watched.rates = (0..shares.len()).map(|end| network.acr(to_u32(end))).collect();
         loads.fill(0.0);
         for (channel, config) in config.channels.iter().enumerate() {
             config.forward.iter().for_each(|&port| loads[port] += watched.rates[2 * channel]);
@@ -142,7 +143,7 @@ fn cross_traffic_crosses_each_port_of_its_path() {
     config.cross.push(cross);
     let mut network = AtmNetwork::new(&config);
     assert!(run_until(&mut network, 1.0).is_empty());
-    let sent = (0.2_f64 * 40e6 / 424.0).ceil() as u64;
+    let sent = trunc_to_u64((0.2_f64 * 40e6 / 424.0).ceil());
     let arrived = [0, 1, 2, 3, 4, 5].map(|port| network.port_statistics(port).arrived);
     assert_eq!(arrived, [sent, 0, sent, 0, 0, sent]);
     // Each cell is an event at its source and one at the end of each link; the source's stop is one more.

@@ -3,6 +3,7 @@
 mod common;
 
 use atm::{AtmConfig, AtmNetwork, IpService, TraceConfig};
+use base::cast::trunc_to_u64;
 use base::Time;
 use common::{ack, greedy, run_until, segment, two_hosts};
 
@@ -90,7 +91,7 @@ fn cells_and_packets_are_conserved() {
             }
             for (port, in_flight) in cells_in_flight(&network).into_iter().enumerate() {
                 let queue_max = network.port_statistics(port).queue_max;
-                assert!(in_flight <= queue_max + (0.001 * 155.52e6 / 424.0) as u64 + 1, "{in_flight} {queue_max}");
+                assert!(in_flight <= queue_max + trunc_to_u64(0.001 * 155.52e6 / 424.0) + 1, "{in_flight} {queue_max}");
                 assert!(buffer.is_none_or(|cells| queue_max <= cells));
             }
         }
@@ -157,18 +158,18 @@ fn the_ip_service_says_where_packets_wait() {
         greedy(&mut network, 0, 20);
         let arrivals = run_until(&mut network, 1.0);
         let traces = network.finish();
-        let most = |rows: &[atm::Row]| rows.iter().map(|row| row.value as u32).max().unwrap_or(0);
+        let most = |rows: &[atm::Row]| rows.iter().map(|row| row.value).fold(0.0, f64::max);
         (arrivals, most(&traces.ip_queue_data), most(&traces.ip_queue), most(&traces.atm_queue))
     };
     let (at_channel_rate, data, ip, atm) = run(IpService::ChannelRate);
-    assert_eq!((at_channel_rate.len(), data, ip, atm), (20, 20, 20, 0));
+    assert_eq!((at_channel_rate.len(), data, ip, atm), (20, 20.0, 20.0, 0.0));
     let (immediate, data, ip, atm) = run(IpService::Immediate);
-    assert_eq!((data, ip, atm), (20, 0, 20));
+    assert_eq!((data, ip, atm), (20.0, 0.0, 20.0));
     assert_eq!(immediate, at_channel_rate);
     // At 10 Mbit/s the IP queue is the bottleneck, once the channel's rate is higher.
     let (slow, _, ip, atm) = run(IpService::RateBps(10e6));
-    assert_eq!(ip, 20);
-    assert!(atm <= 4, "{atm}");
+    assert_eq!(ip, 20.0);
+    assert!(atm <= 4.0, "{atm}");
     let spacing = slow[19].time - slow[18].time;
     assert!((spacing.seconds() - 9220.0 * 8.0 / 10e6).abs() < 20e-6, "{spacing:?}");
 }

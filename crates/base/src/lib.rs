@@ -1,5 +1,6 @@
 //! Types that all parts of the engine share: time, rates, packets, random streams, event queue.
 
+pub mod cast;
 mod packet;
 mod prefetch;
 mod random;

@@ -1,6 +1,8 @@
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::cast::{to_index, trunc_to_u64};
+
 /// A stream of random numbers for one element.
 ///
 /// Each element has its own stream, which depends only on the run's seed, the replication and the element's name.
@@ -39,7 +41,7 @@ impl RandomStream {
 
     /// Draws an integer uniformly from 0..n (n > 0).
     pub fn below(&mut self, n: usize) -> usize {
-        (self.uniform() * n as f64) as usize
+        to_index(trunc_to_u64(self.uniform() * n as f64))
     }
 }
 

@@ -1,3 +1,8 @@
+use crate::cast::low_u32;
+
+/// Most slots of a ring: the sum of an index and a length is then below 2^32.
+const MOST_SLOTS: usize = 1 << 31;
+
 /// A first-in first-out ring buffer that grows. It allocates only for its first entry and when its capacity doubles.
 #[derive(Clone, Debug, Default)]
 pub struct Ring<T> {
@@ -29,6 +34,9 @@ impl<T: Copy + Default> Ring<T> {
     }
 
     /// Adds an entry behind the newest one.
+    ///
+    /// # Panics
+    /// Panics if there are 2^31 entries already.
     #[inline(always)]
     pub fn push(&mut self, entry: T) {
         if self.length as usize == self.slots.len() {
@@ -45,7 +53,8 @@ impl<T: Copy + Default> Ring<T> {
         let entry = *self.front()?;
         self.length -= 1;
         // An empty ring restarts at its first slot, so that a ring with few entries stays in few cache lines.
-        self.head = if self.length == 0 { 0 } else { (self.head + 1) & (self.slots.len() as u32 - 1) };
+        let mask = low_u32(self.slots.len() as u64) - 1;
+        self.head = if self.length == 0 { 0 } else { (self.head + 1) & mask };
         Some(entry)
     }
 
@@ -66,6 +75,7 @@ impl<T: Copy + Default> Ring<T> {
         let mut slots = Vec::with_capacity((self.slots.len() * 2).max(8));
         slots.extend(self.iter().copied());
         slots.resize(slots.capacity().next_power_of_two(), T::default());
+        assert!(slots.len() <= MOST_SLOTS, "a ring of {} entries", self.length);
         self.slots = slots.into();
         self.head = 0;
     }

@@ -1,5 +1,7 @@
 use std::ops::{Add, AddAssign, Sub};
 
+use crate::cast::round_to_u64;
+
 /// An instant or a duration of simulated time, in whole picoseconds.
 ///
 /// Sums saturate at [`Time::NEVER`], differences at zero: a packet on a link of one bit per second departs "never"
@@ -22,7 +24,7 @@ impl Time {
 
     /// Rounds seconds to the nearest picosecond; negative numbers and NaN give zero, too large ones [`Time::NEVER`].
     pub fn from_seconds(seconds: f64) -> Time {
-        Time((seconds * Self::PER_SECOND).round() as u64)
+        Time(round_to_u64(seconds * Self::PER_SECOND))
     }
 
     /// Returns the number of picoseconds.
@@ -77,7 +79,7 @@ mod tests {
     #[test]
     fn seconds_round_to_the_nearest_picosecond() {
         assert_eq!(Time::from_seconds(4096.0 / 1.5e6).picoseconds(), 2_730_666_667);
-        assert_eq!(Time::from_seconds(-1.0), Time::ZERO);
+        assert_eq!([-1.0, f64::NAN].map(Time::from_seconds), [Time::ZERO; 2]);
         assert_eq!(Time::from_seconds(f64::INFINITY), Time::NEVER);
     }
 

@@ -1,5 +1,6 @@
 use std::hint::select_unpredictable;
 
+use crate::cast::{low_u32, to_index, to_u32};
 use crate::{prefetch, Time};
 
 /// The event queue: one pending instant for each element, with access to the earliest of them.
@@ -54,7 +55,7 @@ impl Tournament {
         let mut tournament = Tournament {
             matches: vec![[u64::MAX; 4]; matches],
             winner: u64::MAX,
-            frequent: frequent as u32,
+            frequent: to_u32(frequent),
             frequent_position,
             other_position,
             bits,
@@ -73,7 +74,7 @@ impl Tournament {
             self.rebase();
         }
         let element = self.winner & self.element_mask();
-        (self.times[element as usize], element as u32)
+        (self.times[to_index(element)], low_u32(element))
     }
 
     /// Returns the earliest of an element and its neighbours, which are those below the same match of the second round
@@ -83,7 +84,7 @@ impl Tournament {
     pub fn first_around(&self, element: u32) -> u32 {
         let position = second_round(self.position(element));
         let key = self.matches[position >> 2][position & 3];
-        (key & self.element_mask()) as u32
+        low_u32(key & self.element_mask())
     }
 
     /// Prefetches the data that [`Tournament::set`] needs for an element.
@@ -152,7 +153,7 @@ impl Tournament {
             winner = [1, 2, 3].iter().map(|other| rivals[side ^ other]).fold(winner, u64::min);
         }
         let since = Time::from_picoseconds(winner >> self.bits);
-        (self.base + since, (winner & self.element_mask()) as u32)
+        (self.base + since, low_u32(winner & self.element_mask()))
     }
 
     /// Returns the largest time since `base` that a key can hold.
@@ -182,7 +183,7 @@ impl Tournament {
     fn rebase(&mut self) {
         let earliest = self.times.iter().copied().min().filter(|&time| time != Time::NEVER);
         self.base = earliest.unwrap_or(self.base);
-        for element in 0..self.times.len() as u32 {
+        for element in 0..to_u32(self.times.len()) {
             let position = self.position(element);
             // The number of times is a power of two; the last ones may belong to no element.
             let key = self.key(element, self.times[element as usize]);
@@ -262,7 +263,7 @@ mod tests {
 
     fn check_others(tree: &Tournament, times: &[Time], element: usize) {
         let Some((index, time)) = earliest(times, |index| index != element) else { return };
-        let (found, whose) = tree.first_except(element as u32);
+        let (found, whose) = tree.first_except(to_u32(element));
         assert!(found <= time);
         if found == time {
             assert_eq!(whose as usize, index);
@@ -272,10 +273,10 @@ mod tests {
     }
 
     fn check_neighbours(tree: &Tournament, times: &[Time], element: usize) {
-        let part = |element: usize| second_round(tree.position(element as u32));
+        let part = |element: usize| second_round(tree.position(to_u32(element)));
         let Some((index, time)) = earliest(times, |index| part(index) == part(element)) else { return };
         let within_horizon = tree.base + Time::from_picoseconds(tree.horizon()) > time;
-        assert!(!within_horizon || tree.first_around(element as u32) as usize == index);
+        assert!(!within_horizon || tree.first_around(to_u32(element)) as usize == index);
     }
 
     proptest! {
@@ -293,10 +294,10 @@ mod tests {
                 // No event is scheduled before the last one.
                 let (element, time) = (element % elements, last + Time::from_picoseconds(time));
                 if only_forward {
-                    tree.advance(element as u32, time);
+                    tree.advance(to_u32(element), time);
                     times[element] = times[element].min(time);
                 } else {
-                    tree.set(element as u32, time);
+                    tree.set(to_u32(element), time);
                     times[element] = time;
                 }
                 check_others(&tree, &times, element);

@@ -184,15 +184,15 @@ mod tests {
     fn proportions(mut process: DelayProcess, delays: &[f64], end: Time) -> (Vec<f64>, Vec<Vec<u32>>) {
         let mut spent = vec![0.0; delays.len()];
         let mut changes = vec![vec![0; delays.len()]; delays.len()];
-        let (mut now, mut last) = (Time::ZERO, None);
+        let (mut now, mut last): (Time, Option<usize>) = (Time::ZERO, None);
         while now < end {
             let delay = process.at(now);
             let state = delays.iter().position(|&known| t(known) == delay).unwrap();
             if let Some(last) = last {
-                changes[last as usize][state] += 1;
+                changes[last][state] += 1;
             }
             spent[state] += (process.until().min(end) - now).seconds();
-            (now, last) = (process.until(), Some(state as u32));
+            (now, last) = (process.until(), Some(state));
         }
         (spent.iter().map(|spent| spent / end.seconds()).collect(), changes)
     }

@@ -116,6 +116,8 @@ fn counted<'a>(
 
 #[cfg(test)]
 mod tests {
+    use base::cast::to_index;
+
     use super::*;
     use crate::buffer::{BufferLimit, Counting};
     use crate::queue::{AqmConfig, Overflow, SchedulerConfig};
@@ -190,7 +192,7 @@ mod tests {
         for seed in 0..20_000 {
             let mut link = seeded(Some(BufferLimit::Packets(5)), &RANDOM, seed);
             let dropped = arrive_all(&mut link, &[(0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (5, 0)]);
-            counts[dropped[0] as usize - 1] += 1;
+            counts[to_index(dropped[0]) - 1] += 1;
         }
         // 4000 expected each; four standard deviations are 226.
         assert!(counts.iter().all(|&count| count.abs_diff(4000) < 226), "{counts:?}");
@@ -260,13 +262,13 @@ mod tests {
             while link.next_departure() <= arrival {
                 let departure = link.next_departure();
                 let packet = link.depart(departure, &MEASUREMENT, &mut |_| {}).unwrap();
-                let (since, level): (Time, usize) = came[packet.sequence as usize];
-                waits[level] += (departure - since).seconds() - 1e-3;
-                counts[level] += 1;
+                let (since, level): (Time, u8) = came[to_index(packet.sequence)];
+                waits[usize::from(level)] += (departure - since).seconds() - 1e-3;
+                counts[usize::from(level)] += 1;
             }
-            let level = usize::from(random.uniform() >= 0.3 / 0.8);
+            let level = u8::from(random.uniform() >= 0.3 / 0.8);
             came.push((arrival, level));
-            link.arrive(arrival, packet(number), level as u8, &MEASUREMENT, &mut |_| {});
+            link.arrive(arrival, packet(number), level, &MEASUREMENT, &mut |_| {});
         }
         for (level, theory) in [0.4e-3 / 0.7, 0.4e-3 / (0.7 * 0.2)].into_iter().enumerate() {
             let mean = waits[level] / f64::from(counts[level]);

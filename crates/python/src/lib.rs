@@ -137,12 +137,7 @@ fn add_trace<Row>(
 }
 
 /// Adds the tables that an ATM network recorded; an end is named by the element of its direction.
-fn atm_traces(
-    all: &Bound<'_, PyDict>,
-    rows: &atm::Traces,
-    asked: atm::TraceConfig,
-    elements: &[usize],
-) -> PyResult<()> {
+fn atm_traces(all: &Bound<'_, PyDict>, rows: &atm::Traces, asked: atm::TraceConfig, elements: &[u32]) -> PyResult<()> {
     let py = all.py();
     let table = |rows: &[atm::Row], whose: &str, of: &dyn Fn(u32) -> u32, what: &str| -> PyResult<_> {
         let table = PyDict::new(py);
@@ -151,7 +146,7 @@ fn atm_traces(
         add_column(&table, what, rows, |row| row.value)?;
         Ok(table)
     };
-    let link = |end: u32| elements[end as usize] as u32;
+    let link = |end: u32| elements[end as usize];
     if asked.acr {
         all.set_item("acr", table(&rows.acr, "link", &link, "rate_bps")?)?;
     }

@@ -26,6 +26,7 @@ mod resize;
 #[cfg(test)]
 mod tests;
 
+use base::cast::{to_index, to_u32};
 use base::{Packet, Time};
 
 use overflow::Overflow;
@@ -181,6 +182,12 @@ impl CalendarQueue {
         time.picoseconds() >> self.width_log2
     }
 
+    /// Returns the index in the ring of a bucket.
+    #[inline(always)]
+    fn ring_index(&self, bucket: u64) -> usize {
+        to_index(bucket & (self.buckets.len() as u64 - 1))
+    }
+
     /// Places the ring after a bucket; for an empty queue.
     #[inline(always)]
     fn start_after(&mut self, bucket: u64) {
@@ -208,13 +215,13 @@ impl CalendarQueue {
     #[inline(never)]
     fn append_entry(&mut self, entry: Entry) -> u32 {
         self.entries.push(entry);
-        self.entries.len() as u32 - 1
+        to_u32(self.entries.len()) - 1
     }
 
     #[inline(always)]
     fn insert_in_ring(&mut self, bucket: u64, entry: u32) {
         self.in_ring += 1;
-        let index = bucket as usize & (self.buckets.len() - 1);
+        let index = self.ring_index(bucket);
         let (word, bit) = (&mut self.occupied[index / 64], 1 << (index % 64));
         if *word & bit != 0 {
             self.entries[entry as usize].next = self.buckets[index];
@@ -265,7 +272,7 @@ impl CalendarQueue {
     fn append_bucket(&mut self) {
         let index = self.next_occupied();
         self.occupied[index / 64] &= !(1 << (index % 64));
-        self.origin += (index.wrapping_sub(self.origin as usize) & (self.buckets.len() - 1)) as u64 + 1;
+        self.origin += ((index as u64).wrapping_sub(self.origin) & (self.buckets.len() as u64 - 1)) + 1;
         let last = self.buckets[index];
         let Entry { time, next, .. } = self.entries[last as usize];
         self.front.push((time, last));
@@ -300,7 +307,7 @@ impl CalendarQueue {
     /// Returns the index of the ring's first occupied bucket; there must be one.
     #[inline(always)]
     fn next_occupied(&mut self) -> usize {
-        let index = self.origin as usize & (self.buckets.len() - 1);
+        let index = self.ring_index(self.origin);
         let bits = self.occupied[index / 64] & (u64::MAX << (index % 64));
         if bits == 0 {
             return self.next_occupied_after(index / 64);

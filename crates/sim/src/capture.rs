@@ -18,6 +18,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use base::cast::{low_u32, round_to_u64, to_u32};
 use base::{Packet, PacketKind, Time};
 use etherparse::PacketBuilder;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
@@ -32,8 +33,8 @@ use crate::outcome::Outcome;
 use crate::scenario::{ElementConfig, Scenario};
 
 const MOST_OPTIONS: u16 = 40;
-const HOSTS: usize = u16::MAX as usize;
-const FIRST_SENDER_PORT: u16 = 49152;
+const HOSTS: u32 = u16::MAX as u32;
+const FIRST_SENDER_PORT: u32 = 49152;
 const RECEIVER_PORT: u16 = 9;
 const HOPS: u8 = 64;
 const WINDOW: u16 = u16::MAX;
@@ -81,8 +82,8 @@ fn write(scenario: &Scenario, replication: u64, rows: &[CaptureRow], link: &str)
     writer.write_pcapng_block(interface(scenario, link))?;
     for row in rows {
         let Some(flags) = directions[row.link as usize] else { continue };
-        let flow = row.packet.flow as usize;
-        let frame = frame(flow, packet_bytes[flow], &row.packet)?;
+        let flow = row.packet.flow;
+        let frame = frame(flow, packet_bytes[flow as usize], &row.packet)?;
         writer.write_pcapng_block(block(row.time, flags, frame))?;
     }
     Ok(writer.into_inner())
@@ -92,7 +93,7 @@ fn block(time: Time, flags: u32, frame: Vec<u8>) -> EnhancedPacketBlock<'static>
     EnhancedPacketBlock {
         interface_id: 0,
         timestamp: Duration::from_nanos(time.picoseconds().saturating_add(500) / 1000),
-        original_len: frame.len() as u32,
+        original_len: to_u32(frame.len()),
         data: Cow::Owned(frame),
         options: vec![EnhancedPacketOption::Flags(flags)],
     }
@@ -122,7 +123,7 @@ fn interface(scenario: &Scenario, link: &str) -> InterfaceDescriptionBlock<'stat
         InterfaceDescriptionOption::IfDescription(text(description)),
         InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
     ];
-    options.extend(rate.map(|rate| InterfaceDescriptionOption::IfSpeed(rate.round() as u64)));
+    options.extend(rate.map(|rate| InterfaceDescriptionOption::IfSpeed(round_to_u64(rate))));
     InterfaceDescriptionBlock { linktype: DataLink::ETHERNET, snaplen: 0, options }
 }
 
@@ -144,25 +145,27 @@ struct End {
 }
 
 impl End {
-    fn new(side: u8, flow: usize, port: u16) -> End {
-        let [x, y] = ((flow % HOSTS + 1) as u16).to_be_bytes();
+    fn new(side: u8, flow: u32, port: u16) -> End {
+        let [_, _, x, y] = (flow % HOSTS + 1).to_be_bytes();
         // A locally administered MAC address.
         End { mac: [2, 0, 10, side, x, y], address: [10, side, x, y], port }
     }
 
-    fn sender(flow: usize) -> End {
-        End::new(0, flow, FIRST_SENDER_PORT + (flow / HOSTS) as u16)
+    fn sender(flow: u32) -> End {
+        // A scenario has fewer flows: its check limits their hops to 2^30.
+        let port = u16::try_from(FIRST_SENDER_PORT + flow / HOSTS).expect("fewer than 2^30 flows");
+        End::new(0, flow, port)
     }
 
-    fn receiver(flow: usize) -> End {
+    fn receiver(flow: u32) -> End {
         End::new(1, flow, RECEIVER_PORT)
     }
 }
 
 /// Returns the frame of a packet of a flow; `data_bytes` is the length of the flow's data packets.
-fn frame(flow: usize, data_bytes: u16, packet: &Packet) -> Result<Vec<u8>, Failure> {
+fn frame(flow: u32, data_bytes: u16, packet: &Packet) -> Result<Vec<u8>, Failure> {
     let payload = data_bytes.saturating_sub(HEADERS).max(LEAST_PAYLOAD);
-    let byte = FIRST_BYTE.wrapping_add(packet.sequence.wrapping_mul(u64::from(payload)) as u32);
+    let byte = FIRST_BYTE.wrapping_add(low_u32(packet.sequence.wrapping_mul(u64::from(payload))));
     let length = ETHERNET + usize::from(packet.bytes.max(HEADERS));
     if packet.kind == PacketKind::Ack {
         let options = packet.bytes.saturating_sub(HEADERS).min(MOST_OPTIONS) & !3;

@@ -1,6 +1,7 @@
 //! ABR channels of an ATM network, as links: a packet enters at one end and arrives, reassembled, at the other.
 
 use atm::{Arrival, AtmNetwork};
+use base::cast::trunc_to_u64;
 use base::{Packet, Time};
 use net::{LinkStatistics, Measurement};
 
@@ -25,7 +26,7 @@ impl Channels {
     /// Returns the channels of a scenario, with their number in the event queue; `None` if there are no channels.
     pub(crate) fn new(scenario: &Scenario, element: u32) -> Option<Box<Channels>> {
         let mut config = scenario.atm.clone()?;
-        let links: Vec<u32> = scenario.channel_elements().into_iter().map(|element| element as u32).collect();
+        let links: Vec<u32> = scenario.channel_elements();
         // The observers of links get the lengths of queues once the run is over.
         let trace = &scenario.trace;
         config.trace.ip_queue |= trace.queue || trace.queue_distribution || trace.overview_interval_s.is_some();
@@ -65,7 +66,7 @@ impl Channels {
         let traces = self.atm.finish();
         let mut lengths = vec![0; self.links.len()];
         for (ip, atm) in traces.ip_queue.iter().zip(&traces.atm_queue) {
-            let (link, packets) = (self.links[ip.index as usize], (ip.value + atm.value) as u64);
+            let (link, packets) = (self.links[ip.index as usize], trunc_to_u64(ip.value + atm.value));
             if packets > std::mem::replace(&mut lengths[ip.index as usize], packets) {
                 observers.arrival(link, ip.time);
             }

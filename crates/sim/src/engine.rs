@@ -1,5 +1,6 @@
 mod ahead;
 
+use base::cast::to_u32;
 use base::{Packet, RandomStream, Time};
 use net::Measurement;
 use tcp::{Ack, Actions, Segment, Sender, SenderConfig};
@@ -85,7 +86,7 @@ impl Engine {
             match flow.traffic {
                 TrafficConfig::Tcp { .. } => {}
                 TrafficConfig::Web { .. } => {
-                    let source = first_source + number as u32;
+                    let source = first_source + to_u32(number);
                     start += self.network.transfers.draw_silence(source);
                     self.network.flows[index].source = source;
                 }
@@ -95,12 +96,12 @@ impl Engine {
                 | TrafficConfig::PoissonOnOff { .. } => {
                     let (source, first) = Datagrams::new(&flow.traffic, flow.packet_bytes, start, own(number));
                     start = first;
-                    datagrams = Some(self.datagrams.len() as u32);
+                    datagrams = Some(to_u32(self.datagrams.len()));
                     self.datagrams.push(source);
                 }
             }
             self.senders.push(SenderSlot { sender: sender.clone(), start, datagrams });
-            self.schedule(index as u32, start);
+            self.schedule(to_u32(index), start);
         }
     }
 
@@ -148,7 +149,7 @@ impl Engine {
 
     /// Returns the results of a finished run.
     pub fn finish(mut self, cpu_s: f64) -> Outcome {
-        for flow in 0..self.senders.len() as u32 {
+        for flow in 0..to_u32(self.senders.len()) {
             let slot = &self.senders[flow as usize];
             // Datagrams have no congestion window.
             if slot.datagrams.is_none() {
@@ -391,7 +392,7 @@ impl Engine {
         if now >= measurement.warmup {
             // The window at the start of the measurement counts too.
             let span = now - slot.since.max(measurement.warmup);
-            counts.cwnd_area += before * span.picoseconds() as i64 as f64;
+            counts.cwnd_area += before * span.picoseconds() as f64;
             for cwnd in [before, after] {
                 if cwnd > counts.cwnd_max {
                     counts.cwnd_max = cwnd;

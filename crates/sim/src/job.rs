@@ -3,6 +3,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use base::cast::trunc_to_u64;
 use cpu_time::ThreadTime;
 
 use crate::{check, Engine, Outcome, Progress, Scenario};
@@ -149,7 +150,7 @@ impl Shared {
         loop {
             match engine.advance(SLICE) {
                 Progress::Running if self.cancelled.load(Ordering::Relaxed) => return Ok(None),
-                Progress::Running => self.done[index].store((engine.fraction() * 1e6) as u64, Ordering::Relaxed),
+                Progress::Running => self.done[index].store(trunc_to_u64(engine.fraction() * 1e6), Ordering::Relaxed),
                 Progress::Failed(why) => return Err(why),
                 Progress::Finished => break,
             }

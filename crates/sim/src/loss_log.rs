@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
+use base::cast::to_u32;
 use base::{prefetch, Time};
 use tcp::{LossCause, LossEvent, Recovered};
 
@@ -78,7 +79,7 @@ impl LossLogs {
             }
             number.unwrap_or_else(|| {
                 logs.push(LossLog::default());
-                LogNumber::MIN.saturating_add(logs.len() as u32 - 1)
+                LogNumber::MIN.saturating_add(to_u32(logs.len()) - 1)
             })
         });
         &mut logs[number.get() as usize - 1]

@@ -1,5 +1,6 @@
 //! Loss processes made from the settings of links.
 
+use base::cast::to_u32;
 use base::RandomStream;
 use net::LossProcess;
 
@@ -22,7 +23,7 @@ pub(crate) fn losses(scenario: &Scenario, replication: u64) -> Vec<LossSlot> {
         let config = element.loss()?;
         let random = RandomStream::named(scenario.run.seed, replication, &format!("loss/{}", element.name()));
         let process = LossProcess::new(config.law.clone(), config.applies_to, random);
-        Some(LossSlot { process, link: index as u32, lost: [0; 2] })
+        Some(LossSlot { process, link: to_u32(index), lost: [0; 2] })
     });
     slots.collect()
 }

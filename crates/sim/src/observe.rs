@@ -5,6 +5,7 @@ mod drop_counter;
 mod rounds;
 mod rows;
 
+use base::cast::{to_index, to_u32};
 use base::{Packet, Steps, Thinner, Time};
 use net::Measurement;
 use tcp::{LossEvent, Segment, Sender};
@@ -56,7 +57,7 @@ fn delay_rows(scenario: &Scenario, replication: u64, end: Time) -> Vec<DelayRow>
         let constant = Time::from_seconds(element.delay_s());
         let mut time = Time::ZERO;
         while time <= end {
-            rows.push(DelayRow { link: index as u32, time, delay: constant + process.at(time) });
+            rows.push(DelayRow { link: to_u32(index), time, delay: constant + process.at(time) });
             time = process.until();
         }
     }
@@ -230,7 +231,7 @@ impl Observers {
         let follower = self.followers.get_mut(link as usize)?;
         if time >= self.measurement.warmup {
             grow_to(&mut follower.arrivals_at, follower.packets);
-            follower.arrivals_at[follower.packets as usize] += 1;
+            follower.arrivals_at[to_index(follower.packets)] += 1;
         }
         self.traces.queue_distribution.as_ref().map(|_| follower.packets)
     }
@@ -266,7 +267,7 @@ impl Observers {
         if let Some(rows) = &mut self.traces.queue_distribution {
             for (link, follower) in self.followers.iter_mut().enumerate() {
                 follower.spend_until(self.measurement.end, &self.measurement);
-                rows.extend(follower.distribution(link as u32));
+                rows.extend(follower.distribution(to_u32(link)));
             }
         }
         // Some senders, and links whose departures are known on arrival, report ahead of the clock; each in its own
@@ -285,7 +286,7 @@ impl Observers {
 
     fn flush_thinners(&mut self) {
         let Some(rows) = &mut self.traces.overview else { return };
-        let row = |kind, index: usize, time, value| OverviewRow { kind, index: index as u32, time, value };
+        let row = |kind, index: usize, time, value| OverviewRow { kind, index: to_u32(index), time, value };
         for (flow, thinner) in self.windows.iter_mut().enumerate() {
             thinner.flush(|time, value| rows.push(row(OverviewKind::Cwnd, flow, time, value)));
         }
@@ -302,7 +303,7 @@ impl Observers {
 impl QueueFollower {
     fn spend_until(&mut self, time: Time, measurement: &Measurement) {
         grow_to(&mut self.time_at, self.packets);
-        self.time_at[self.packets as usize] += self.since.overlap(time, measurement.warmup, measurement.end);
+        self.time_at[to_index(self.packets)] += self.since.overlap(time, measurement.warmup, measurement.end);
         self.since = time;
     }
 
@@ -325,7 +326,7 @@ fn sort<Row>(rows: &mut Option<Vec<Row>>, time: fn(&Row) -> Time) {
 }
 
 fn grow_to<T: Clone + Default>(values: &mut Vec<T>, index: u64) {
-    let length = index as usize + 1;
+    let length = to_index(index) + 1;
     if values.len() < length {
         values.resize(length, T::default());
     }

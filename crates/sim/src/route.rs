@@ -5,6 +5,7 @@ mod feeders;
 
 use std::collections::BTreeMap;
 
+use base::cast::to_u32;
 use base::Time;
 
 use crate::flow::{DepartureSlot, SlotAllocator};
@@ -114,7 +115,7 @@ fn link_kinds(scenario: &Scenario) -> Vec<LinkKind> {
         ElementConfig::Link(link) if needs_events(link) => LinkKind::Queue(count(&mut queued)),
         ElementConfig::Link(_) => LinkKind::Link(count(&mut plain)),
         ElementConfig::PrivateLink(_) => LinkKind::Private,
-        ElementConfig::Channel(channel) => LinkKind::Channel(channel.end as u32),
+        ElementConfig::Channel(channel) => LinkKind::Channel(to_u32(channel.end)),
         ElementConfig::Host(_) => LinkKind::Process(count(&mut processes)),
     };
     scenario.elements.iter().map(kind).collect()
@@ -222,7 +223,7 @@ struct FlowDirection {
 impl RouteBuilder<'_> {
     /// Adds the hops of a flow; returns the first hop of its data and of its ACKs.
     fn add_flow(&mut self, index: usize, entry: usize, flow: &FlowConfig) -> (u32, u32) {
-        let data = self.hops.len() as u32;
+        let data = to_u32(self.hops.len());
         self.allocator = SlotAllocator::default();
         let direction =
             FlowDirection { flow: index, entry, bytes: flow.packet_bytes, level: flow.priority, is_ack: false };
@@ -236,7 +237,7 @@ impl RouteBuilder<'_> {
             return (data, data);
         };
         self.push(Element::Receiver, Time::from_seconds(connection.return_delay_s));
-        let acks = self.hops.len() as u32;
+        let acks = to_u32(self.hops.len());
         let (bytes, level) = (connection.ack_bytes, connection.ack_priority);
         let direction = FlowDirection { bytes, level, is_ack: true, ..direction };
         let back = &connection.return_path;
@@ -296,7 +297,7 @@ impl RouteBuilder<'_> {
     }
 
     fn private_group(&mut self, group: PrivateGroup) -> u32 {
-        let next = self.private_groups.len() as u32;
+        let next = to_u32(self.private_groups.len());
         *self.private_groups.entry(group).or_insert(next)
     }
 
@@ -312,10 +313,10 @@ impl RouteBuilder<'_> {
             return None;
         }
         if matches!(feeder, Feeder::Private(..)) {
-            let next = self.shared_merges.len() as u32;
+            let next = to_u32(self.shared_merges.len());
             return Some(Element::SharedMerge(*self.shared_merges.entry(link).or_insert(next)));
         }
-        let next = self.merges.len() as u32;
+        let next = to_u32(self.merges.len());
         Some(Element::Merge(*self.merges.entry((link, feeder)).or_insert(next)))
     }
 

@@ -5,6 +5,7 @@ mod flows;
 
 use std::collections::BTreeMap;
 
+use base::cast::to_u32;
 use serde::{Deserialize, Serialize};
 
 pub use crate::traffic::{SizeLaw, TimeLaw};
@@ -78,12 +79,12 @@ impl Scenario {
     }
 
     /// Returns the index of the element that is the direction from each end of a channel, by the number of the end.
-    pub fn channel_elements(&self) -> Vec<usize> {
+    pub fn channel_elements(&self) -> Vec<u32> {
         let ends = self.elements.iter().enumerate().filter_map(|(index, element)| match element {
-            ElementConfig::Channel(channel) => Some((channel.end, index)),
+            ElementConfig::Channel(channel) => Some((channel.end, to_u32(index))),
             ElementConfig::Link(_) | ElementConfig::PrivateLink(_) | ElementConfig::Host(_) => None,
         });
-        let by_end: BTreeMap<usize, usize> = ends.collect();
+        let by_end: BTreeMap<usize, u32> = ends.collect();
         by_end.into_values().collect()
     }
 

@@ -1,3 +1,4 @@
+use base::cast::to_u32;
 use base::Time;
 
 /// Most flows of a group that are counted one by one; a larger group has one row for all its flows.
@@ -57,7 +58,7 @@ impl FlowStatistics {
             cwnd_area: 0.0,
             cwnd_max: 0.0,
             finish: Time::NEVER,
-            unfinished: flows as u32,
+            unfinished: to_u32(flows),
             retransmitted: [0; 2],
             dropped: [0; 2],
             lost: [0; 2],

@@ -3,6 +3,7 @@
 mod common;
 
 use atm::{AbrParameters, AllocationConfig, AtmConfig, ChannelConfig, EndConfig, IpService, PortConfig};
+use base::cast::to_u32;
 use base::Time;
 use common::{flow, host, link, ns2, run, scenario, tcp_of};
 use proptest::prelude::*;
@@ -95,7 +96,7 @@ fn simple_configuration_is_the_papers() {
     let outcome = run(&simple([LINE_RATE; 2], [28.0; 2]));
     for end in 0..2 {
         let share = throughput(&outcome, end, 3.0) / USER_RATE;
-        let (reached, peak) = (reaches(&outcome, end as u32, LINE_RATE) * 1e3, peak(&outcome, end as u32));
+        let (reached, peak) = (reaches(&outcome, to_u32(end), LINE_RATE) * 1e3, peak(&outcome, to_u32(end)));
         println!("symmetric, end {end}: ACR after {reached:.1} ms, {peak} segments, {:.2}%", share * 100.0);
         assert!((90.0..130.0).contains(&reached));
         assert!((13.0..=14.0).contains(&peak));
@@ -265,7 +266,7 @@ fn observers_change_nothing_over_channels() {
         assert_eq!(format!("{:?}", outcomes[1].traces), format!("{:?}", outcomes[2].traces));
         // The queue that observers see is the one that is counted.
         let rows = outcomes[1].traces.queue.as_ref().expect("it was asked for");
-        let links = outcomes[1].links.len() as u32;
+        let links = to_u32(outcomes[1].links.len());
         let late = |link: u32| rows.iter().filter(move |row| row.link == link && row.time >= Time::from_seconds(1.0));
         let most = late(links - 2).map(|row| row.packets).max();
         assert_eq!(most, Some(outcomes[1].links[links as usize - 2].queue_max));

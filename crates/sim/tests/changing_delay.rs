@@ -2,6 +2,7 @@
 
 mod common;
 
+use base::cast::to_index;
 use base::Time;
 use common::{all_traces, flow, link, link_of, rfc, run, scenario, tcp_of, transfer_of};
 use net::{DelayLaw, DelayState};
@@ -115,7 +116,7 @@ fn each_packet_takes_the_delay_in_force_as_its_last_bit_leaves() {
         let expected: Vec<(Time, u64)> = arrivals
             .iter()
             .map(|&(time, number)| {
-                got[number as usize] = true;
+                got[to_index(number)] = true;
                 (time, got.iter().take_while(|&&got| got).count() as u64)
             })
             .collect();

@@ -9,6 +9,7 @@ use std::mem::discriminant;
 use std::path::Path;
 
 use atm::{AbrParameters, AllocationConfig, AtmConfig, ChannelConfig, EndConfig, IpService, PortConfig};
+use base::cast::trunc_to_i64;
 use common::{flow, link, ns2, scenario, tcp_of, transfer_of};
 use net::{disciplines, Discipline};
 use serde_json::{json, Value};
@@ -210,7 +211,7 @@ fn a_value_is_refused_outside_of_its_range_and_only_there() {
                 if value.is_infinite() || (!refused && NARROWED.contains(&limit.field)) {
                     continue;
                 }
-                let given = if is_whole { json!(value as i64) } else { json!(value) };
+                let given = if is_whole { json!(trunc_to_i64(value)) } else { json!(value) };
                 *scenario.pointer_mut(&pointer).expect("a field") = given.clone();
                 assert_eq!(is_refused(&scenario, limit.field), refused, "{}: {given} in {scenario}", limit.field);
             }

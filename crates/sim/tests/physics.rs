@@ -50,6 +50,15 @@ fn a_window_above_the_pipe_fills_the_bottleneck_and_waits_in_it() {
     assert!((round_trip - 0.15).abs() < 1e-9, "{round_trip}");
 }
 
+#[test]
+fn the_mean_window_of_the_longest_run_is_that_of_its_only_round_trip() {
+    let mut scenario = bottleneck(1e7, None, 0.1, rfc(Recovery::Reno));
+    *transfer_of(&mut scenario.flows[0]) = Some(1);
+    // Three packets until the ACK after 0.1 s, then four: to a part in 2^53 of the sum.
+    let area = run(&scenario).flows[0].cwnd_area / Time::PER_SECOND;
+    assert!((area - (4e7 - 0.1)).abs() < 1e-8, "{area} packets times seconds");
+}
+
 fn sawtooth(buffer: u64, round_trip_s: f64) -> (Scenario, Outcome) {
     let sender = SenderConfig {
         increase: Increase::ReciprocalFloor,

@@ -5,6 +5,7 @@ mod common;
 #[path = "common/two_queues.rs"]
 mod two_queues;
 
+use base::cast::to_u32;
 use base::Time;
 use common::{flow, host, link, ns2, run, scenario, tcp_of, transfer_of};
 use sim::scenario::{ElementConfig, FlowConfig, LinkConfig};
@@ -82,7 +83,11 @@ fn acks_come_back_when_queues_and_processes_let_them() {
             let back: Vec<Time> =
                 replay.acked[flow].iter().copied().filter(|&time| time <= outcome.measurement.end).collect();
             assert!(back.len() > 1000);
-            assert_eq!(back, instants(&outcome, flow as u32, SequenceKind::Acked), "connection {flow}, {processing:?}");
+            assert_eq!(
+                back,
+                instants(&outcome, to_u32(flow), SequenceKind::Acked),
+                "connection {flow}, {processing:?}"
+            );
         }
     }
 }
@@ -107,7 +112,7 @@ fn short_processing_leaves_efficiency_and_bursts() {
             let (least, most) = (runs.iter().min(), runs.iter().max());
             println!("{time_s} s, end {end}: {measured:.4}, theorem 1 {theorem:.4}, runs of {least:?} to {most:?}");
             assert!((measured - theorem).abs() < 0.005);
-            assert!(runs.len() > 100 && runs.iter().all(|&run| run == WINDOW as usize));
+            assert!(runs.len() > 100 && runs.iter().all(|&run| run as f64 == WINDOW));
         }
     }
 }
@@ -165,7 +170,7 @@ fn a_host_serves_in_the_order_of_arrival_behind_propagation_of_the_flows_own() {
         acked[flow].push(free);
     }
     for (flow, expected) in acked.iter().enumerate() {
-        assert_eq!(&instants(&outcome, flow as u32, SequenceKind::Acked), expected, "flow {flow}");
+        assert_eq!(&instants(&outcome, to_u32(flow), SequenceKind::Acked), expected, "flow {flow}");
     }
     assert_eq!(outcome.links[1].departed, [0, 120]);
 }

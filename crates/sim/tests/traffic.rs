@@ -3,6 +3,7 @@
 
 mod common;
 
+use base::cast::{to_index, trunc_to_u64};
 use base::Time;
 use common::{flow, link, ns2, rfc, run, scenario, tcp_of, transfer_of};
 use net::BufferLimit;
@@ -83,7 +84,7 @@ fn a_transfer_alone_takes_what_engset_table_3_says() {
         let transfers = Some((SizeLaw::Fixed { packets }, TimeLaw::Fixed { mean_s: 1.0 }));
         let outcome = run(&paper(1, 10e6, Some(200), transfers, 20.0));
         let (transfers, _, on) = totals(&outcome);
-        assert_eq!(transfers, (20.0 / (1.0 + milliseconds / 1e3)) as u64);
+        assert_eq!(transfers, trunc_to_u64(20.0 / (1.0 + milliseconds / 1e3)));
         let mean = 1e3 * on / transfers as f64;
         assert!((mean - milliseconds).abs() < 1e-6, "F = {packets}: {mean} ms");
     }
@@ -247,7 +248,7 @@ fn draw_paper(case: u64, random: &mut base::RandomStream) -> Scenario {
     private_of(&mut ahead, 5).rate_bps = Some(2.0417e6);
     let last = private_of(&mut ahead, 1);
     last.rate_bps = Some(3.1e6 * (0.02 + random.uniform()));
-    last.delay_s = [0.0, 0.1, 3.0][case as usize % 3] * random.uniform();
+    last.delay_s = [0.0, 0.1, 3.0][to_index(case) % 3] * random.uniform();
     private_of(&mut ahead, 4).buffer = Some(BufferLimit::Packets(1 + random.below(30) as u64));
     ahead.flows[0].start_spread_s = 1.0;
     tcp_of(&mut ahead.flows[0]).sender = senders[random.below(senders.len())];

@@ -5,6 +5,7 @@ mod common;
 #[path = "common/two_queues.rs"]
 mod two_queues;
 
+use base::cast::to_u32;
 use base::Time;
 use common::{flow, link, ns2, run, scenario};
 use sim::scenario::{FlowConfig, LinkConfig};
@@ -150,7 +151,7 @@ fn two_way_acks_come_back_when_both_queues_let_them() {
             let propagation = directions(expected)[1 - flow].propagation;
             let acks = visits[1 - flow].iter().filter(|visit| !visit.data).map(|ack| ack.departure + propagation);
             let back: Vec<Time> = acks.filter(|&time| time <= outcome.measurement.end).collect();
-            assert_eq!(back, instants(&outcome, flow as u32, SequenceKind::Acked), "connection {flow}");
+            assert_eq!(back, instants(&outcome, to_u32(flow), SequenceKind::Acked), "connection {flow}");
         }
     }
 }

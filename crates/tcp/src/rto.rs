@@ -109,17 +109,14 @@ impl Rto {
 
     /// Updates the estimate in ticks: 4.3BSD, ns-2 `TcpAgent::rtt_update`.
     fn sample_ticks(&mut self, rules: &RtoRules, ticks: u64) {
-        let ticks = (ticks as i64).max(1);
-        let (mut srtt, mut rttvar) = (self.srtt as i64, self.rttvar as i64);
-        if srtt != 0 && !self.restart {
-            let error = ticks - (srtt >> 3);
-            srtt = (srtt + error).max(1);
-            rttvar = (rttvar + error.abs() - (rttvar >> 2)).max(1);
+        let ticks = ticks.max(1);
+        (self.srtt, self.rttvar) = if self.srtt == 0 || self.restart {
+            (ticks << 3, ticks << 1)
         } else {
-            srtt = ticks << 3;
-            rttvar = ticks << 1;
-        }
-        (self.srtt, self.rttvar, self.restart) = (srtt as u64, rttvar as u64, false);
+            let error = ticks.abs_diff(self.srtt >> 3);
+            (self.srtt - (self.srtt >> 3) + ticks, self.rttvar - (self.rttvar >> 2) + error)
+        };
+        self.restart = false;
         self.update(rules);
     }
 
@@ -146,8 +143,8 @@ impl Rto {
         match rules.estimator {
             Estimator::Ticks if self.srtt == 0 => rules.initial,
             Estimator::Ticks => {
-                let ticks = (i64::from(rules.k) * 2 * self.rttvar as i64 + self.srtt as i64) >> 3;
-                rules.granularity.times(ticks as u64)
+                let ticks = (u64::from(rules.k) * 2 * self.rttvar + self.srtt) >> 3;
+                rules.granularity.times(ticks)
             }
             Estimator::Rfc6298 if self.srtt == NEVER => rules.initial,
             Estimator::Rfc6298 => {

@@ -1,3 +1,5 @@
+use base::cast::trunc_to_u64;
+
 use crate::quirks::Quirks;
 use crate::rto::RtoRules;
 use crate::{Increase, PartialAckTimer, Recovery, RttSample, SenderConfig, SlowStartWhile};
@@ -31,7 +33,7 @@ impl Rules {
             threshold: config.dupack_threshold.filter(|_| config.recovery.retransmits_fast()).unwrap_or(u32::MAX),
             slow_start_while: config.slow_start_while,
             increase: config.increase,
-            limit_packets: config.max_window.unwrap_or(f64::INFINITY) as u64,
+            limit_packets: config.max_window.map_or(u64::MAX, trunc_to_u64),
             rto: RtoRules::new(&config.rto),
         }
     }

@@ -1,6 +1,7 @@
 use std::mem::offset_of;
 use std::sync::Arc;
 
+use base::cast::trunc_to_u64;
 use base::{prefetch, Time};
 
 use crate::actions::{Ack, Actions, LossCause, LossEvent, Segment};
@@ -350,7 +351,7 @@ impl Sender {
             repeated: self.has_timed_out(),
             index: self.una - self.first,
             remaining: (self.end != u64::MAX).then(|| self.end - self.una),
-            window: (self.window.cwnd as u64).min(self.rules.limit_packets),
+            window: trunc_to_u64(self.window.cwnd).min(self.rules.limit_packets),
             max: self.max,
         });
     }

@@ -1,5 +1,7 @@
 //! The congestion window: its growth and its reduction. RFC 5681 section 3.1.
 
+use base::cast::trunc_to_i64;
+
 use crate::quirks::{Halve, RecoveryWindow};
 use crate::rules::Rules;
 use crate::{Increase, SenderConfig, SlowStartWhile};
@@ -12,7 +14,7 @@ pub(crate) struct Window {
     pub(crate) ssthresh: f64,
     /// Artificial inflation in fast recovery (RFC 5681 section 3.2 step 4); kept apart, so that cwnd is the window
     /// proper.
-    pub(crate) inflation: i32,
+    pub(crate) inflation: u32,
     counted_acks: u32,
 }
 
@@ -30,8 +32,8 @@ impl Window {
     /// Returns the number of packets that may be outstanding.
     #[inline(always)]
     pub(crate) fn usable(&self, rules: &Rules) -> u64 {
-        let inflated = self.cwnd as i64 + i64::from(self.inflation);
-        (inflated.max(1) as u64).min(rules.limit_packets)
+        let inflated = trunc_to_i64(self.cwnd) + i64::from(self.inflation);
+        inflated.max(1).unsigned_abs().min(rules.limit_packets)
     }
 
     #[inline(always)]
@@ -97,18 +99,18 @@ impl Window {
             RecoveryWindow::Half => half.max(1.0),
             RecoveryWindow::Ssthresh => self.ssthresh,
         };
-        self.inflation = rules.threshold as i32;
+        self.inflation = rules.threshold;
     }
 
     /// Deflates the window at a partial ACK by the number of packets acknowledged, and adds one packet: RFC 6582
     /// section 3.2 step 3. The inflation is used up first, except for one packet (ns-2 `partialnewack`).
     pub(crate) fn deflate(&mut self, acknowledged: u64) {
-        let (acknowledged, inflation) = (acknowledged as i64, i64::from(self.inflation));
-        if inflation > acknowledged {
-            self.inflation -= acknowledged as i32 - 1;
-        } else {
-            self.cwnd = (self.cwnd - (acknowledged - inflation) as f64).max(1.0);
-            self.inflation = 1;
+        match u32::try_from(acknowledged) {
+            Ok(acknowledged) if acknowledged < self.inflation => self.inflation = self.inflation + 1 - acknowledged,
+            _ => {
+                self.cwnd = (self.cwnd - (acknowledged as f64 - f64::from(self.inflation))).max(1.0);
+                self.inflation = 1;
+            }
         }
     }
 

@@ -5,6 +5,7 @@ mod axes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base::cast::trunc_to_u64;
 use base::{RandomStream, Time};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
@@ -221,8 +222,8 @@ impl World {
         assert!(!segment.slow_start || self.recover.is_none(), "slow start in fast recovery");
         self.highest = self.highest.max(sequence + 1);
         // RFC 5681 section 2: the minimum of cwnd, inflated by duplicates, and rwnd.
-        let window = self.sender.cwnd() as u64 + self.duplicates;
-        let allowed = window.min(self.config.max_window.unwrap_or(f64::INFINITY) as u64);
+        let window = trunc_to_u64(self.sender.cwnd()) + self.duplicates;
+        let allowed = window.min(self.config.max_window.map_or(u64::MAX, trunc_to_u64));
         assert!(sequence < self.una + allowed, "packet {sequence} beyond {} + {allowed}", self.una);
     }
 

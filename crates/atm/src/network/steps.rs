@@ -1,5 +1,7 @@
 //! The table of steps: the path of each channel and cross source as consecutive entries.
 
+use base::cast::to_u32;
+
 /// One step of a cell's path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
@@ -51,8 +53,8 @@ impl Steps {
 
     /// Adds the path of a cross source; returns its first step.
     pub(super) fn add_cross(&mut self, path: &[usize]) -> u32 {
-        let first = self.table.len() as u32;
-        let step = |&port: &usize| Step { target: StepTarget::Port(port as u32), slot: 0, opposite: None };
+        let first = to_u32(self.table.len());
+        let step = |&port: &usize| Step { target: StepTarget::Port(to_u32(port)), slot: 0, opposite: None };
         self.table.extend(path.iter().map(step));
         self.table.push(Step { target: StepTarget::Sink, slot: 0, opposite: None });
         first
@@ -61,11 +63,11 @@ impl Steps {
     fn add_slot(&mut self, port: usize) -> (u32, u32) {
         let slot = self.channels[port];
         self.channels[port] += 1;
-        (port as u32, slot as u32)
+        (to_u32(port), to_u32(slot))
     }
 
     fn add_path(&mut self, ports: &[(u32, u32)], opposite: &[(u32, u32)], end: u32) -> u32 {
-        let first = self.table.len() as u32;
+        let first = to_u32(self.table.len());
         // The node after `hop` ports has, in the other direction, the port that is the `hop`-th from the end.
         for (hop, &(port, slot)) in ports.iter().enumerate() {
             let opposite = opposite.iter().rev().nth(hop.wrapping_sub(1)).copied();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use base::cast::to_index;
 use base::{prefetch, Packet, Time};
 
 use super::Waiting;
@@ -56,7 +57,7 @@ impl Overflow {
             self.push_far(waiting);
             return FAR_STEPS;
         }
-        let bucket = &mut self.buckets[number as usize % BUCKETS];
+        let bucket = &mut self.buckets[index(number)];
         if bucket.capacity() == 0 {
             *bucket = self.spare.pop().unwrap_or_default();
         }
@@ -74,7 +75,7 @@ impl Overflow {
     /// overflow; `None` if there are no packets.
     pub(super) fn first_occupied(&self) -> Option<u64> {
         if self.in_buckets > 0 {
-            return (self.first..).find(|&number| !self.buckets[number as usize % BUCKETS].is_empty());
+            return (self.first..).find(|&number| !self.buckets[index(number)].is_empty());
         }
         self.far.first_key_value().map(|((time, _), _)| self.bucket(*time))
     }
@@ -95,7 +96,7 @@ impl Overflow {
 
     /// Removes the first overflow bucket; returns its packets. Their memory can be reused ([`Overflow::recycle`]).
     pub(super) fn take_first(&mut self) -> Vec<Waiting> {
-        let packets = std::mem::take(&mut self.buckets[self.first as usize % BUCKETS]);
+        let packets = std::mem::take(&mut self.buckets[index(self.first)]);
         self.in_buckets -= packets.len();
         self.advance_to(self.first + 1);
         packets
@@ -111,7 +112,7 @@ impl Overflow {
 
     /// Returns all packets, those with equal times in push order.
     pub(super) fn into_packets(self) -> impl Iterator<Item = Waiting> {
-        let first = self.first as usize % BUCKETS;
+        let first = index(self.first);
         let mut buckets = self.buckets;
         buckets.rotate_left(first);
         buckets.into_iter().flatten().chain(self.far.into_values())
@@ -142,4 +143,10 @@ impl Overflow {
         self.far_pushes += 1;
         self.far.insert((waiting.time, self.far_pushes), waiting);
     }
+}
+
+/// Returns the index of an overflow bucket by its number.
+#[inline(always)]
+fn index(number: u64) -> usize {
+    to_index(number % BUCKETS as u64)
 }

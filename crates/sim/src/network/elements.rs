@@ -1,5 +1,6 @@
 //! Tables of the links of a run, and of the elements in front of them and behind them.
 
+use base::cast::to_u32;
 use base::{RandomStream, Time};
 use net::{Link, Pipe, PrivateLinks, Process, QueuedLink};
 
@@ -66,10 +67,10 @@ impl Elements {
             let random = RandomStream::named(scenario.run.seed, replication, &format!("link/{}", config.name));
             if matches!(kind, LinkKind::Queue(_)) {
                 elements.queues.push(queued_link(config, random));
-                elements.queue_links.push(index as u32);
+                elements.queue_links.push(to_u32(index));
             } else {
                 elements.links.push(link(config, random));
-                elements.link_links.push(index as u32);
+                elements.link_links.push(to_u32(index));
             }
         }
         elements
@@ -81,7 +82,7 @@ fn private_groups(scenario: &Scenario, routes: &Routes) -> Vec<PrivateGroup> {
         ElementConfig::PrivateLink(config) => Some(PrivateGroup {
             links: private_links(config, group.bytes),
             delay: group.delay,
-            link: group.link as u32,
+            link: to_u32(group.link),
             slot: group.slot,
         }),
         ElementConfig::Link(_) | ElementConfig::Channel(_) | ElementConfig::Host(_) => None,
@@ -94,7 +95,7 @@ fn processes(scenario: &Scenario) -> Vec<ProcessSlot> {
     let slots = scenario.elements.iter().enumerate().filter_map(|(index, element)| match element {
         ElementConfig::Host(host) => {
             let process = Process::new(Time::from_seconds(host.data_s), Time::from_seconds(host.ack_s));
-            Some(ProcessSlot { process, link: index as u32 })
+            Some(ProcessSlot { process, link: to_u32(index) })
         }
         ElementConfig::Link(_) | ElementConfig::PrivateLink(_) | ElementConfig::Channel(_) => None,
     });

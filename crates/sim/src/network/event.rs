@@ -1,5 +1,7 @@
 //! Owners of events, and their numbers in the event queue.
 
+use base::cast::to_u32;
+
 /// Owner of an event. Of events at one instant the first in the order of these variants happens first, then the one
 /// with the lowest index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,13 +50,13 @@ pub(super) struct EventCounts {
 impl EventNumbers {
     /// Returns the ranges for these numbers of owners; the range of the senders has no end.
     pub(super) fn new(counts: EventCounts) -> EventNumbers {
-        let channels = counts.queues as u32;
+        let channels = to_u32(counts.queues);
         let merges = channels + u32::from(counts.channels);
-        let pipes = merges + counts.merges as u32;
-        let shared_merges = pipes + counts.pipes as u32;
-        let shared_acks = shared_merges + counts.shared_merges as u32;
+        let pipes = merges + to_u32(counts.merges);
+        let shared_merges = pipes + to_u32(counts.pipes);
+        let shared_acks = shared_merges + to_u32(counts.shared_merges);
         let receiver_timers = shared_acks + 1;
-        let senders = receiver_timers + counts.receiver_timers as u32;
+        let senders = receiver_timers + to_u32(counts.receiver_timers);
         EventNumbers { channels, merges, pipes, shared_merges, shared_acks, receiver_timers, senders }
     }
 
@@ -113,10 +115,10 @@ mod tests {
             expected.push(EventId::SharedAcks);
             expected.extend((0..2).map(EventId::ReceiverTimer));
             expected.extend((0..3).map(EventId::Sender));
-            let found: Vec<EventId> = (0..expected.len() as u32).map(|number| numbers.id(number)).collect();
+            let found: Vec<EventId> = (0..to_u32(expected.len())).map(|number| numbers.id(number)).collect();
             assert_eq!(found, expected);
             let back: Vec<u32> = expected.iter().map(|&id| numbers.number(id)).collect();
-            assert_eq!(back, (0..expected.len() as u32).collect::<Vec<_>>());
+            assert_eq!(back, (0..to_u32(expected.len())).collect::<Vec<_>>());
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The flows of a run.
 
+use base::cast::to_u32;
 use tcp::{Dialect, Receiver, ReceiverConfig};
 
 use crate::flow::FlowSlot;
@@ -24,12 +25,12 @@ pub(super) fn slots(scenario: &Scenario, starts: &[(u32, u32)]) -> (Vec<FlowSlot
         let connection = flow.connection();
         let receiver = connection.map_or_else(no_receiver, |tcp| Receiver::new(&tcp.receiver, tcp.sender.dialect));
         let ack_bytes = connection.map_or(0, |tcp| tcp.ack_bytes);
-        let account = accounts.len() as u32 - 1;
+        let account = to_u32(accounts.len()) - 1;
         let mut slot = FlowSlot::new(receiver, flow.packet_bytes, ack_bytes, data, acks, account);
-        slot.receiver_timer = delaying.len() as u32;
+        slot.receiver_timer = to_u32(delaying.len());
         slots.push(slot);
         if connection.is_some_and(|tcp| tcp.receiver.ack_every > 1) {
-            delaying.push(index as u32);
+            delaying.push(to_u32(index));
         }
     }
     (slots, accounts, delaying)

@@ -1,5 +1,6 @@
 //! Notifications to the observers about packets in the network, if there are observers.
 
+use base::cast::to_u32;
 use base::{Packet, PacketKind, Time};
 
 use super::elements::ProcessSlot;
@@ -75,10 +76,10 @@ impl Network {
     /// Reports all departures up to the end of the run that are known but not yet reported.
     pub(crate) fn report_last_departures(&mut self) {
         for index in 0..self.elements.links.len() {
-            self.report_departures(index as u32, self.measurement.end);
+            self.report_departures(to_u32(index), self.measurement.end);
         }
         for index in 0..self.elements.processes.len() {
-            self.report_processed(index as u32, self.measurement.end);
+            self.report_processed(to_u32(index), self.measurement.end);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base::cast::round_to_u64;
 use base::{RandomStream, Time};
 
 use super::config::{SizeLaw, TimeLaw};
@@ -115,7 +116,7 @@ impl Sizes {
                 (g, Tail::Exponential(mean)) => knee - mean * (g / tail_fraction).ln(),
             },
         };
-        size.round().clamp(1.0, LARGEST_SIZE) as u64
+        round_to_u64(size.clamp(1.0, LARGEST_SIZE))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Web sources, which alternate between transfers and silences, and the statistics of their transfers, from what a
 //! source itself knows.
 
+use base::cast::to_u32;
 use base::{prefetch, RandomStream, Time};
 use net::Measurement;
 use tcp::Sender;
@@ -121,7 +122,7 @@ pub struct State {
 impl Transfers {
     /// Adds the sources of an entry, with their random streams; returns the number of its first source.
     pub(crate) fn add(&mut self, entry: usize, flow: &FlowConfig, randoms: impl Iterator<Item = RandomStream>) -> u32 {
-        let first = self.sources.len() as u32;
+        let first = to_u32(self.sources.len());
         if let TrafficConfig::Web { size, off, classes, connection } = &flow.traffic {
             let mut from = 0;
             let bounds = classes.iter().copied().map(Some).chain([None]);

@@ -3,6 +3,7 @@
 #[path = "../../../tcp/tests/axes/mod.rs"]
 mod axes;
 
+use base::cast::to_u32;
 use net::{
     AppliesTo, AqmConfig, BufferLimit, Counting, DelayLaw, DelayState, Discipline, LossLaw, RedConfig, SchedulerConfig,
 };
@@ -220,7 +221,7 @@ fn queue() -> impl Strategy<Value = Discipline> {
     let listed: Vec<Discipline> = net::disciplines().into_iter().map(|(_, discipline)| discipline).collect();
     prop_oneof![
         2 => Just(Discipline::DROP_TAIL),
-        listed.len() as u32 => prop::sample::select(listed).prop_flat_map(with_any_parameters),
+        to_u32(listed.len()) => prop::sample::select(listed).prop_flat_map(with_any_parameters),
     ]
 }
 

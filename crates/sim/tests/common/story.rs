@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use base::cast::to_u32;
 use base::{PacketKind, Time};
 use sim::{CwndRow, DropRow, LossRow, Outcome, Scenario, SequenceKind, SequenceRow, Traces};
 use tcp::LossCause;
@@ -40,7 +41,7 @@ impl Story<'_> {
     fn notes(&self, every: usize) -> Vec<(Time, Note)> {
         let drops = self.traces.drops.iter().flatten().map(|&row| (row.time, Note::Drop(row)));
         let losses = self.traces.losses.iter().flatten().map(|&row| (row.time, Note::Loss(row)));
-        let flows = 0..self.scenario.flows.len() as u32;
+        let flows = 0..to_u32(self.scenario.flows.len());
         let rounds = flows.flat_map(|flow| {
             let rounds = self.rounds(flow, every);
             rounds.into_iter().map(move |time| (time, Note::Round(flow)))

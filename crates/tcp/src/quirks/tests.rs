@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use base::cast::to_u32;
 use base::{RandomStream, Time};
 
 use super::*;
@@ -83,7 +84,7 @@ fn transfer(quirks: Quirks, seed: u64) -> Vec<(Time, Message)> {
     let config = config(&mut random);
     let mut sender = Sender::new(&config, Some(60));
     sender.rules = Arc::new(Rules { quirks, ..Rules::new(&config) });
-    let ack_every = 1 + random.below(2) as u32;
+    let ack_every = 1 + to_u32(random.below(2));
     let receiver = Receiver::with_quirks(&ReceiverConfig { ack_every, ack_delay_s: 0.1 }, &quirks);
     let mut channel = Channel::default();
     sender.on_start(Time::ZERO, &mut channel);
@@ -176,7 +177,7 @@ fn config(random: &mut RandomStream) -> SenderConfig {
         max_window: Some(window + random.below(10) as f64),
         slow_start_while: any(random, SlowStartWhile::ALL),
         increase: any(random, Increase::ALL),
-        dupack_threshold: Some(1 + random.below(5) as u32),
+        dupack_threshold: Some(1 + to_u32(random.below(5))),
         limited_transmit: random.below(2) == 0,
         partial_ack_timer: any(random, PartialAckTimer::ALL),
         rto: RtoConfig {
@@ -187,7 +188,7 @@ fn config(random: &mut RandomStream) -> SenderConfig {
             min_s: 0.05,
             max_s: 0.1 + random.uniform(),
             initial_s: 1.0,
-            max_backoff: 1 + random.below(8) as u32,
+            max_backoff: 1 + to_u32(random.below(8)),
             clock_offset_s: 0.0,
         },
     }
