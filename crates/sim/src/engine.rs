@@ -1,15 +1,16 @@
 mod ahead;
+mod senders;
 
 use base::cast::to_u32;
-use base::{Packet, RandomStream, Time};
+use base::{RandomStream, Time};
 use net::Measurement;
-use tcp::{Ack, Actions, Segment, Sender, SenderConfig};
+use tcp::{Ack, Actions, Segment};
 
 use crate::flow::ArrivingAck;
 use crate::network::{EventId, Network};
 use crate::outbox::Outbox;
 use crate::outcome::Outcome;
-use crate::scenario::{FlowConfig, Scenario, TrafficConfig};
+use crate::scenario::Scenario;
 use crate::sender_slot::SenderSlot;
 use crate::traffic::Datagrams;
 use ahead::{Upcoming, MANY_FLOWS};
@@ -64,45 +65,6 @@ impl Engine {
             engine.add_senders(entry, flow, &|name| RandomStream::named(scenario.run.seed, replication, name));
         }
         engine
-    }
-
-    /// Adds the senders of one entry of the scenario, each asleep until its start.
-    fn add_senders(&mut self, entry: usize, flow: &FlowConfig, stream: &dyn Fn(&str) -> RandomStream) {
-        let own = |number: usize| stream(&format!("flow/{}/traffic", flow.member_name(number)));
-        let first_source = self.network.transfers.add(entry, flow, (0..flow.count).map(own));
-        let sender = match flow.connection() {
-            Some(tcp) => Sender::new(&tcp.sender, flow.size_packets()),
-            // Packets without TCP: a sender with nothing to send.
-            None => Sender::new(&SenderConfig::default(), Some(0)),
-        };
-        for number in 0..flow.count {
-            let spread = match flow.start_spread_s {
-                0.0 => 0.0,
-                spread => spread * stream(&format!("flow/{}", flow.member_name(number))).uniform(),
-            };
-            let mut start = Time::from_seconds(flow.start_s + spread);
-            let index = self.senders.len();
-            let mut datagrams = None;
-            match flow.traffic {
-                TrafficConfig::Tcp { .. } => {}
-                TrafficConfig::Web { .. } => {
-                    let source = first_source + to_u32(number);
-                    start += self.network.transfers.draw_silence(source);
-                    self.network.flows[index].source = source;
-                }
-                TrafficConfig::Constant { .. }
-                | TrafficConfig::Poisson { .. }
-                | TrafficConfig::OnOff { .. }
-                | TrafficConfig::PoissonOnOff { .. } => {
-                    let (source, first) = Datagrams::new(&flow.traffic, flow.packet_bytes, start, own(number));
-                    start = first;
-                    datagrams = Some(to_u32(self.datagrams.len()));
-                    self.datagrams.push(source);
-                }
-            }
-            self.senders.push(SenderSlot { sender: sender.clone(), start, datagrams });
-            self.schedule(to_u32(index), start);
-        }
     }
 
     /// Returns the fraction of the run that is done, 0 to 1.
@@ -229,7 +191,7 @@ impl Engine {
             self.prefetch_for_merge(merge);
         }
         let flow = packet.flow;
-        let Some(ack) = self.network.forward_private(now, Packet { hop: packet.hop + 1, ..packet }) else { return };
+        let Some(ack) = self.network.forward_merged(now, packet.hop + 1, &packet) else { return };
         let none_before = self.network.flows[flow as usize].shared_acks == 0;
         // Both conditions at once: with very many flows each waits for memory.
         if none_before & self.senders[flow as usize].sender.only_opens(ack.time, ack.next) {

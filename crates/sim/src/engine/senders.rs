@@ -1,0 +1,51 @@
+//! The senders of a run, before it begins.
+
+use base::cast::to_u32;
+use base::{RandomStream, Time};
+use tcp::{Sender, SenderConfig};
+
+use super::Engine;
+use crate::scenario::{FlowConfig, TrafficConfig};
+use crate::sender_slot::SenderSlot;
+use crate::traffic::Datagrams;
+
+impl Engine {
+    /// Adds the senders of one entry of the scenario, each asleep until its start.
+    pub(super) fn add_senders(&mut self, entry: usize, flow: &FlowConfig, stream: &dyn Fn(&str) -> RandomStream) {
+        let own = |number: usize| stream(&format!("flow/{}/traffic", flow.member_name(number)));
+        let first_source = self.network.transfers.add(entry, flow, (0..flow.count).map(own));
+        let sender = match flow.connection() {
+            Some(tcp) => Sender::new(&tcp.sender, flow.size_packets()),
+            // Packets without TCP: a sender with nothing to send.
+            None => Sender::new(&SenderConfig::default(), Some(0)),
+        };
+        for number in 0..flow.count {
+            let spread = match flow.start_spread_s {
+                0.0 => 0.0,
+                spread => spread * stream(&format!("flow/{}", flow.member_name(number))).uniform(),
+            };
+            let mut start = Time::from_seconds(flow.start_s + spread);
+            let index = self.senders.len();
+            let mut datagrams = None;
+            match flow.traffic {
+                TrafficConfig::Tcp { .. } => {}
+                TrafficConfig::Web { .. } => {
+                    let source = first_source + to_u32(number);
+                    start += self.network.transfers.draw_silence(source);
+                    self.network.flows[index].source = source;
+                }
+                TrafficConfig::Constant { .. }
+                | TrafficConfig::Poisson { .. }
+                | TrafficConfig::OnOff { .. }
+                | TrafficConfig::PoissonOnOff { .. } => {
+                    let (source, first) = Datagrams::new(&flow.traffic, flow.packet_bytes, start, own(number));
+                    start = first;
+                    datagrams = Some(to_u32(self.datagrams.len()));
+                    self.datagrams.push(source);
+                }
+            }
+            self.senders.push(SenderSlot { sender: sender.clone(), start, datagrams });
+            self.schedule(to_u32(index), start);
+        }
+    }
+}
