@@ -37,6 +37,17 @@ def test_run_fields_and_overrides_change_it(fake_engine: Fake) -> None:
     assert result.resolved.elements[0].rate_bps == 3e6
 
 
+def test_a_keyword_that_is_no_field_of_run_says_how_other_fields_are_changed() -> None:
+    with pytest.raises(ackclock.ScenarioError) as caught:
+        ackclock.run(TEXT, buffer="20 pkt", sed=2)
+    fields = "duration, warmup, replications, seed, confidence, precision"
+    assert [str(fault) for fault in caught.value.faults] == [
+        f'run(), keyword "buffer": is not a field of [run]; given "20 pkt"; allowed {fields}; '
+        'for other fields use overrides={"link.NAME.FIELD": value}',
+        f'run(), keyword "sed": is not a field of [run]; given 2; allowed {fields}; did you mean "seed"?',
+    ]
+
+
 def test_a_resolved_scenario_takes_no_overrides(fake_engine: Fake) -> None:
     resolved = ackclock.scenario.resolve(ackclock.scenario.load(TEXT))
     with pytest.raises(ackclock.ScenarioError, match="takes no overrides"):

@@ -79,6 +79,14 @@ def test_a_run_prints_tables_and_verdict_and_leaves_the_picture(run: Run) -> Non
     assert files() == {"geo.toml", "geo.png"}
 
 
+def test_a_picture_that_is_there_already_stays_as_it_is(run: Run) -> None:
+    Path("geo.png").write_bytes(b"mine")
+    assert run("run", "geo.toml").stdout.endswith("Picture: geo-2.png\n")
+    assert run("run", "geo.toml").stdout.endswith("Picture: geo-3.png\n")
+    assert Path("geo.png").read_bytes() == b"mine"
+    assert files() == {"geo.toml", "geo.png", "geo-2.png", "geo-3.png"}
+
+
 @pytest.mark.golden
 def test_the_printed_page(run: Run, golden: Callable[[str, str], None]) -> None:
     lines = run("run", "geo.toml").stdout.splitlines()

@@ -7,6 +7,8 @@ import ackclock
 from ackclock import scenario as scenarios
 from ackclock.engine import OnProgress, run_resolved
 from ackclock.result import Result
+from ackclock.scenario.places import as_toml
+from ackclock.scenario.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,9 +65,28 @@ def run(
     >>> result = ackclock.run("scenarios/geo-retransmission-loss.toml", seed=2)  # doctest: +SKIP
     >>> result.flows.goodput_bps  # doctest: +SKIP
     """
+    _check_run_fields(run_fields)
     changes = {**(overrides or {}), **{f"run.{name}": value for name, value in run_fields.items()}}
     resolved, warnings = resolve_with_warnings(scenario, changes)
     return simulate(resolved, warnings, threads=threads, picture=picture, on_progress=on_progress)
+
+
+def _check_run_fields(given: Mapping[str, Any]) -> None:
+    from ackclock.scenario.schema import Run  # noqa: PLC0415  a scenario is read next, and needs it too
+
+    faults = [
+        scenarios.Fault(
+            f'run(), keyword "{name}"',
+            "is not a field of [run]",
+            given=as_toml(value),
+            allowed=", ".join(Run.model_fields),
+            hint=did_you_mean(name, Run.model_fields) or 'for other fields use overrides={"link.NAME.FIELD": value}',
+        )
+        for name, value in given.items()
+        if name not in Run.model_fields
+    ]
+    if faults:
+        raise scenarios.ScenarioError(faults, "run()")
 
 
 def predict(

@@ -85,7 +85,7 @@ def run(  # noqa: PLR0913  one argument an option
 ) -> None:
     """Simulate SCENARIO; print its flows, links, a verdict and the theory, and draw cwnd and queues.
 
-    The picture goes to DIR with --out, else to SCENARIO's name with .png in the current folder.
+    The picture goes to DIR with --out, else into the current folder: geo.png for geo.toml, geo-2.png if there is one.
     Ctrl-C keeps the replications that are finished. Exit status: 0, 2 for bad input, 130 after Ctrl-C.
     """
     from ackclock import api, storage  # noqa: PLC0415
@@ -98,7 +98,7 @@ def run(  # noqa: PLR0913  one argument an option
     result = _simulate(resolved, warnings, threads, picture=picture)
     comparison = compare(result)
     _print(comparison, as_json=as_json)
-    _keep(comparison, out, Path(f"{scenario.stem}.png") if picture else None, as_json=as_json)
+    _keep(comparison, out, storage.free_path(Path(f"{scenario.stem}.png")) if picture else None, as_json=as_json)
     if result.interrupted:
         typer.echo(
             f"Interrupted: {result.summary['replications']} of {resolved.run.replications} "

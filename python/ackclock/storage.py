@@ -99,7 +99,7 @@ def capture_names(links: list[str]) -> dict[str, str]:
     for link in links:
         stem = re.sub(r"[^A-Za-z0-9._-]+", "_", link).strip(".") or "link"
         taken = names.values()
-        unique = next(name for name in _numbered(stem) if name not in taken)
+        unique = next(name for name in _numbered(stem, ".pcapng") if name not in taken)
         names[link] = unique
     return names
 
@@ -155,10 +155,26 @@ def read_captures(folder: Path, links: list[str]) -> dict[str, bytes]:
         return {link: path.read_bytes() for link, path in paths.items() if path.exists()}
 
 
-def _numbered(stem: str) -> Iterator[str]:
-    yield f"{stem}.pcapng"
+def free_path(path: Path) -> Path:
+    """Find a name that no file has yet.
+
+    Parameters
+    ----------
+    path : Path
+        The name wanted.
+
+    Returns
+    -------
+    Path
+        `path` itself, or the first of ``name-2.png``, ``name-3.png``, ... that is free.
+    """
+    return next(free for name in _numbered(path.stem, path.suffix) if not os.path.lexists(free := path.with_name(name)))
+
+
+def _numbered(stem: str, suffix: str) -> Iterator[str]:
+    yield stem + suffix
     for count in range(2, 1_000_000):
-        yield f"{stem}-{count}.pcapng"
+        yield f"{stem}-{count}{suffix}"
 
 
 @contextmanager
