@@ -135,6 +135,15 @@ def test_many_flows_need_a_small_buffer() -> None:
     assert any("fewer flows may halve their windows in step" in one for one in model(found, "many-flows").warnings)
 
 
+@pytest.mark.parametrize("buffer", [{"packets": 100}, None])
+def test_the_buffer_of_many_flows_is_not_that_of_a_queue_that_drops_early(buffer: dict[str, int] | None) -> None:
+    flows = [make_flow(f"flow[{index}]") for index in range(100)]
+    links = [make_link("satellite", queue=RED, buffer=buffer), PAIR[1]]
+    found = predict_resolved(make_resolved(flows=flows, links=links))
+    (refused,) = [one for one in found.inapplicable if one.model == "many-flows"]
+    assert refused.reasons == ("satellite drops before its buffer is full (red)",)
+
+
 def test_seven_packets_take_three_round_trips() -> None:
     found = one_flow(size_packets=7)
     assert numbers(found, "short-flow")["transfer_s"] == pytest.approx(3.0 * (0.56 + (4096 + 320) / 1.5e6))

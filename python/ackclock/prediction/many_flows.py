@@ -5,7 +5,7 @@ from math import inf
 from ackclock.models import classics
 from ackclock.paths import Node
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import NOT_AIMD, Scene, busy_hosts, other_than_bulk
+from ackclock.prediction.scene import NOT_AIMD, Scene, busy_hosts, early_drops, other_than_bulk
 from ackclock.scenario import Resolved
 from ackclock.wording import number, plural
 
@@ -36,9 +36,11 @@ def _reasons(scenes: list[Scene], bottlenecks: dict[str, Node]) -> list[str]:
         reasons.append("transfers end; the model is of flows without end")
     if not all(scene.flow.tcp.sender.is_aimd for scene in scenes):
         reasons.append(NOT_AIMD)
-    if bottleneck.buffer == inf:
+    if early := sorted({reason for scene in scenes for reason in early_drops(scene)}):
+        reasons += early
+    elif bottleneck.buffer == inf:
         reasons.append(f"the buffer of {bottleneck.name} is unlimited")
-    if any(scene.max_window * _count(scenes) <= _pipe(scenes, bottleneck) + bottleneck.buffer for scene in scenes):
+    elif any(scene.max_window * _count(scenes) <= _pipe(scenes, bottleneck) + bottleneck.buffer for scene in scenes):
         reasons.append("the receivers' windows together never fill the buffer")
     return reasons
 

@@ -24,6 +24,15 @@ def drop_factor(queue: Discipline) -> float | None:
     return _DROP_FACTORS[queue.overflow] if queue.is_fifo and not queue.drops_early else None
 
 
+def early_drops(scene: "Scene") -> list[str]:
+    """Give a reason for each node that drops at any size of its buffer, an unlimited one included."""
+    return [
+        f"{node.name} drops before its buffer is full ({node.queue})"
+        for node in scene.forward
+        if node.queue.drops_early
+    ]
+
+
 Work = dict[tuple[str, str, bool], float]
 """Seconds of work a second, by host, the link that brings it, and whether it is of ACKs."""
 

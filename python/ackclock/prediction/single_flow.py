@@ -6,7 +6,7 @@ from ackclock.errors import ModelError
 from ackclock.models import bottlenecks
 from ackclock.paths import delay_processes, losses
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, ReferenceLine
-from ackclock.prediction.scene import NOT_AIMD, Scene, drop_factor, lone_flow
+from ackclock.prediction.scene import NOT_AIMD, Scene, drop_factor, early_drops, lone_flow
 from ackclock.scenario import Resolved
 from ackclock.wording import number, seconds
 
@@ -40,7 +40,7 @@ def _common_reasons(scene: Scene, largest: float) -> list[str]:
         reasons.append("the delay changes")
     if losses(scene.resolved, scene.flow):
         reasons.append("packets are lost at random, before a buffer is full")
-    if early := _early_drops(scene):
+    if early := early_drops(scene):
         reasons += early
     elif largest == inf:
         reasons.append("no buffer on the path is ever full, so there is no loss")
@@ -55,15 +55,6 @@ def _common_reasons(scene: Scene, largest: float) -> list[str]:
         if not node.queue.is_fifo and node.buffer < inf
     ]
     return reasons
-
-
-def _early_drops(scene: Scene) -> list[str]:
-    """Give a reason for each node that drops at any size of its buffer, an unlimited one included."""
-    return [
-        f"{node.name} drops before its buffer is full ({node.queue})"
-        for node in scene.forward
-        if node.queue.drops_early
-    ]
 
 
 def _cycle(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
@@ -227,7 +218,7 @@ def _window_reasons(scene: Scene, largest: float) -> list[str]:
         return [f"the buffer is full before the receiver's window of {number(scene.max_window)} packets is"]
     # A window that the path itself holds leaves no queue.
     if scene.bottleneck is not None and scene.max_window > scene.bottleneck.packet_rate * scene.round_trip_s:
-        return _early_drops(scene)
+        return early_drops(scene)
     return []
 
 
