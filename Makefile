@@ -88,6 +88,8 @@ crosscheck: build ## compare every window with ns-2's, where ns is installed
 golden: build ## rewrite the golden traces (look at the diff before you commit it)
 	$(call say,writing the golden traces)
 	ACKCLOCK_BLESS=1 $(CARGO) test --locked --quiet -p sim golden
+	$(BIN)/python -c 'from ackclock import _engine; print(_engine.contract())' | \
+	  $(BIN)/python -m json.tool --indent 1 --sort-keys - python/ackclock/scenario/contract.json
 	$(BIN)/pytest --quiet --bless -m golden
 	-git --no-pager diff --stat -- '*golden*'
 
