@@ -189,12 +189,9 @@ mod tests {
         );
         let axes = &contract["axes"];
         assert_eq!(axes["elements[].counting"], json!(["with-service", "waiting"]));
-        assert_eq!(axes["elements[].queue.aqm.kind"], json!(["none", "red"]));
-        assert_eq!(axes["elements[].queue.overflow"], json!(["arriving", "front", "random", "lowest"]));
-        assert_eq!(
-            axes["flows[].traffic.connection.sender.recovery"],
-            json!(["old-tahoe", "tahoe", "reno", "newreno"])
-        );
+        // An axis of each of the two kinds; `contract.json` has all of them.
+        assert_eq!(axes["elements[].queue.aqm.kind"][1], "red");
+        assert_eq!(axes["flows[].traffic.connection.sender.recovery"][3], "newreno");
         let newreno = json!({ "retransmits_fast": true, "halves_at_loss": true, "halves_once_a_window": true });
         assert_eq!(contract["recoveries"]["newreno"], newreno);
         let red = json!({ "is_random": true, "is_fifo": true, "drops_early": true });

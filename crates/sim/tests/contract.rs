@@ -6,14 +6,14 @@ mod common;
 use std::collections::BTreeMap;
 use std::fs;
 use std::mem::discriminant;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use atm::{AbrParameters, AllocationConfig, AtmConfig, ChannelConfig, EndConfig, IpService, PortConfig};
 use base::cast::trunc_to_i64;
 use common::{flow, link, ns2, scenario, tcp_of, transfer_of};
 use net::{disciplines, Discipline};
 use serde_json::{json, Value};
-use sim::scenario::ElementConfig;
+use sim::scenario::{ElementConfig, LinkConfig};
 use sim::{all_limits, check, Scenario};
 use tcp::Recovery;
 
@@ -61,19 +61,17 @@ fn examples_of_elements() -> Vec<Value> {
         "counting": "waiting"
     });
     let host = json!({ "kind": "host", "name": "host", "data_s": 0.1, "ack_s": 0.1 });
-    let red = json!({
-        "kind": "red", "min_threshold_packets": 5.0, "max_threshold_packets": 15.0, "weight": 0.002,
-        "max_probability": 0.1, "gentle": true, "mean_packet_bytes": 512
-    });
     let examples = vec![
         plain(),
-        with("/elements/0/queue/scheduler", json!({ "kind": "priority", "levels": 2 })),
-        with("/elements/0/queue/aqm", red),
         with("/elements/0/buffer", json!({ "bytes": 15000 })),
         with("/elements/0", private),
         with("/elements/0", host),
     ];
-    [examples, examples_of_delays(), examples_of_losses(), examples_of_channels()].concat()
+    [examples, examples_of_queues(), examples_of_delays(), examples_of_losses(), examples_of_channels()].concat()
+}
+
+fn examples_of_queues() -> Vec<Value> {
+    disciplines().into_iter().map(|(_, discipline)| with("/elements/0/queue", json!(discipline))).collect()
 }
 
 fn examples_of_delays() -> Vec<Value> {
@@ -276,10 +274,33 @@ fn a_table_with_an_unknown_field_or_a_field_of_another_kind_is_refused() {
     }
 }
 
+/// Returns where the resolved scenarios are from which the fuzzer starts.
+fn folder_of_seeds() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds")
+}
+
+/// Returns a scenario whose flow crosses a queue of each discipline of the list.
+fn all_disciplines() -> Scenario {
+    let listed = disciplines();
+    let (path, back) = ((0..listed.len()).collect::<Vec<_>>(), listed.len());
+    let queued = listed.into_iter().map(|(name, queue)| LinkConfig { queue, ..link(name, 1e6, Some(10)) });
+    let flows = vec![flow("flow", &path, &[back], ns2(Recovery::Reno))];
+    scenario("A queue of each discipline", 10.0, queued.chain([link("back", 1e6, None)]), flows)
+}
+
+#[test]
+fn golden_seed_of_the_fuzzer_with_each_discipline() {
+    let path = folder_of_seeds().join("disciplines.json");
+    let text = serde_json::to_string(&all_disciplines()).expect("JSON") + "\n";
+    if std::env::var_os("ACKCLOCK_BLESS").is_some() {
+        fs::write(&path, &text).expect("a file");
+    }
+    assert_eq!(fs::read_to_string(&path).ok(), Some(text), "`make golden` rewrites {}", path.display());
+}
+
 /// Returns the resolved scenarios from which the fuzzer starts.
 fn seeds() -> Vec<Value> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
-    let files = folder.read_dir().expect("a folder").map(|entry| fs::read(entry.expect("a file").path()));
+    let files = folder_of_seeds().read_dir().expect("a folder").map(|entry| fs::read(entry.expect("a file").path()));
     files.map(|bytes| serde_json::from_slice(&bytes.expect("a text")).expect("JSON")).collect()
 }
 
