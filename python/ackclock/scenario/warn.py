@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ackclock.scenario.contract import DISCIPLINES
 from ackclock.scenario.network import Direction, Network, flow_names, largest_packets
 from ackclock.scenario.places import Places
 from ackclock.scenario.resolved_buffers import ByteBuffer, PacketBuffer
@@ -145,7 +146,10 @@ class Warner:
             way is not None
             and (
                 way.losing is not None
-                or (way.rate_bps is not None and (way.limit is not None or way.queue.discipline == "red"))
+                or (
+                    way.rate_bps is not None
+                    and (way.limit is not None or DISCIPLINES[way.queue.discipline]["drops_early"])
+                )
             )
             for way in ways
         )
