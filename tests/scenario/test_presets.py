@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from ackclock.models.citations import references
 from ackclock.scenario import ScenarioError, load, preset_names
 from ackclock.scenario.presets import inherited
 from ackclock.scenario.resolved_tcp import ReceiverSettings, RtoSettings, SenderSettings
@@ -82,11 +83,10 @@ def test_every_preset_is_expected() -> None:
 
 
 def test_a_preset_is_named_by_its_recovery_and_by_whose_rules_these_are() -> None:
-    papers = {folder.name.replace("_", "-") for folder in Path("python/ackclock/experiments").iterdir()}
     for name in preset_names():
         recovery = preset(name).recovery
         source = name.removeprefix(f"{recovery}-")
-        assert source in {"ns2", *papers} or re.fullmatch(r"rfc\d+", source)
+        assert source in {"ns2", *references()} or re.fullmatch(r"rfc\d+", source)
 
 
 @pytest.mark.parametrize(
