@@ -1,13 +1,17 @@
 """Which models speak of a scenario, with which numbers, and why the others do not."""
 
 import math
+from importlib import import_module
+from inspect import getmembers, isfunction, signature
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
 import pytest
 
 import ackclock
+from ackclock import prediction
 from ackclock.models import bottlenecks, classics
 from ackclock.prediction import ModelPrediction, Prediction, predict_from_measured, predict_resolved
 from fakes import RED, make_flow, make_link, make_resolved
@@ -89,6 +93,17 @@ def test_a_model_says_why_it_does_not_apply(
     fields: dict[str, Any], links: list[dict[str, Any]], name: str, reason: str
 ) -> None:
     assert reason in reasons(one_flow(links, **fields), name)
+
+
+def test_every_question_is_asked() -> None:
+    modules = [import_module(f"{prediction.__name__}.{one.name}") for one in iter_modules(prediction.__path__)]
+    questions = {
+        function
+        for module in modules
+        for name, function in getmembers(module, isfunction)
+        if name.startswith("predict_") and [*signature(function).parameters] == ["resolved"]
+    }
+    assert questions == set(prediction._QUESTIONS)
 
 
 def test_red_with_an_unlimited_buffer_drops_early() -> None:

@@ -1,4 +1,4 @@
-"""Arguments that each model accepts, by package and function."""
+"""Arguments that a model accepts, by package and function; a model without a row is given numbers amid its limits."""
 
 from importlib import import_module
 from typing import Any
