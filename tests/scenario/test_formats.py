@@ -9,7 +9,7 @@ from ackclock.scenario import Resolved, ScenarioError, load, resolve
 from digest.draw import draw
 
 OLD = json.loads(Path(__file__).with_name("format_2.json").read_text(encoding="utf-8"))
-"""What 0.1.0 wrote of some scenarios, by the number that draws them."""
+"""Scenarios in format 2 as version 0.1.0 wrote them, by the number that draws them."""
 
 
 @pytest.mark.parametrize("number", OLD)

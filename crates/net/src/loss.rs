@@ -74,7 +74,7 @@ pub struct LossProcess {
     packets: u64,
     /// Entries of the law's list that are past.
     past: usize,
-    /// The next instant of the Poisson process.
+    /// The next instant of the Poisson process or of the law's list.
     next: Time,
     /// Whether the Markov chain is in its bad state.
     bad: bool,
@@ -85,10 +85,8 @@ impl LossProcess {
     pub fn new(law: LossLaw, applies_to: AppliesTo, mut random: RandomStream) -> LossProcess {
         let next = match law {
             LossLaw::Poisson { mean_interval_s, .. } => Time::from_seconds(random.exponential(mean_interval_s)),
-            LossLaw::Bernoulli { .. }
-            | LossLaw::GilbertElliott { .. }
-            | LossLaw::Packets { .. }
-            | LossLaw::Times { .. } => Time::NEVER,
+            LossLaw::Times { ref times_s } => instant(times_s, 0),
+            LossLaw::Bernoulli { .. } | LossLaw::GilbertElliott { .. } | LossLaw::Packets { .. } => Time::NEVER,
         };
         LossProcess { law, applies_to, random, packets: 0, past: 0, next, bad: false }
     }
@@ -114,16 +112,17 @@ impl LossProcess {
             }
             LossLaw::Times { times_s } => {
                 // Several instants between two packets lose one packet.
-                let passed =
-                    times_s[self.past..].iter().take_while(|&&time_s| Time::from_seconds(time_s) <= now).count();
-                self.past += passed;
-                passed > 0
+                let lost = self.next <= now;
+                while self.next <= now {
+                    self.past += 1;
+                    self.next = instant(times_s, self.past);
+                }
+                lost
             }
             LossLaw::Poisson { mean_interval_s, void_after_s } => {
-                let void_after = Time::from_seconds(*void_after_s);
                 let mut lost = false;
                 while self.next <= now {
-                    lost |= now - self.next <= void_after;
+                    lost |= now - self.next <= Time::from_seconds(*void_after_s);
                     // The instants advance by a picosecond at least.
                     let gap = Time::from_seconds(random.exponential(*mean_interval_s));
                     self.next += gap.max(Time::from_picoseconds(1));
@@ -132,6 +131,11 @@ impl LossProcess {
             }
         }
     }
+}
+
+/// Returns the instant with an index in a list; [`Time::NEVER`] behind its end.
+fn instant(times_s: &[f64], index: usize) -> Time {
+    times_s.get(index).map_or(Time::NEVER, |&time_s| Time::from_seconds(time_s))
 }
 
 #[cfg(test)]

@@ -127,8 +127,8 @@ impl Network {
 
     /// Forwards a packet from a hop behind a shared merge point, as [`Network::forward_private`] does.
     ///
-    /// Its fields are read one by one, and `hop` is not that of the packet: a read of what was stored in parts just
-    /// before waits for the stores, which costs 4% of a run. From other callers that copy would be dearer than the wait.
+    /// The caller passes `hop` apart instead of changing the packet, and this function reads the packet's fields one by
+    /// one. A read of several fields at once would wait for the store of one of them just before: 2 to 4% of a run.
     #[inline(never)]
     pub(crate) fn forward_merged(&mut self, time: Time, hop: u32, packet: &Packet) -> Option<ArrivingAck> {
         self.walk::<true>(time, Packet { hop, ..copy_by_field(packet) })
@@ -137,10 +137,10 @@ impl Network {
     /// Forwards a packet along its path, with one match over all kinds of elements. Nothing past the end of the run
     /// happens.
     ///
-    /// It is compiled once for each of its callers, as one copy for all paths costs 8 to 10% of a run. If there are private links (`PRIVATE`),
-    /// the packet crosses links one by one and stays in registers: what goes out of line is a copy, as a packet that is
-    /// read whole from memory right after a part of it was written waits for the store. Elsewhere the packet is in
-    /// memory, and the loop over links in a row has the registers.
+    /// The compiler makes a copy of this function for each caller, as one copy for all paths costs 8 to 10% of a run. If
+    /// there are private links (`PRIVATE`), the packet crosses links one by one and stays in registers: what goes out of
+    /// line is a copy, as a packet that is read whole from memory right after a part of it was written waits for the
+    /// store. Elsewhere the packet is in memory, and the loop over links in a row has the registers.
     #[inline(always)]
     fn walk<const PRIVATE: bool>(&mut self, mut time: Time, mut moving: Packet) -> Option<ArrivingAck> {
         loop {

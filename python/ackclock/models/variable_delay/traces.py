@@ -42,7 +42,7 @@ class RoundTripTrace(NamedTuple):
     round_trip: FloatArray
     """Round trips, R_n [s]."""
     ambiguous: BoolArray
-    """Whether something was retransmitted within the round: by Karn's rule it is not a sample."""
+    """True for a round in which something was retransmitted: by Karn's rule such a round gives no sample."""
 
     @property
     def samples(self) -> FloatArray:
