@@ -118,6 +118,15 @@ impl Network {
         }
     }
 
+    /// Forwards a packet from behind a merge point, as [`Network::forward`] does. A private link is seldom next here, so
+    /// that the look whether it is would cost 1% of a run.
+    #[inline(always)]
+    pub(super) fn forward_from_merge(&mut self, time: Time, packet: Packet) {
+        if let Some(ack) = self.walk::<false>(time, packet) {
+            self.share_ack(packet.flow, ack);
+        }
+    }
+
     /// Forwards a packet on a path with private links; returns an ACK that arrives at a sender without a queue of its
     /// own.
     #[inline(never)]

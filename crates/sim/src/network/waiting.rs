@@ -29,7 +29,7 @@ impl Network {
         let next = stream.front().map_or(Time::NEVER, |first| first.time);
         self.events.set(self.numbers.number(EventId::Merge(merge)), next);
         packet.hop += 1;
-        self.forward(now, packet);
+        self.forward_from_merge(now, packet);
     }
 
     /// Enqueues a packet in a pipe in which packets overtake.
