@@ -1,6 +1,7 @@
 //! Types that all parts of the engine share: time, rates, packets, random streams, event queue.
 
 pub mod cast;
+mod histogram;
 mod packet;
 mod prefetch;
 mod random;
@@ -10,6 +11,7 @@ mod thinner;
 mod time;
 mod tournament;
 
+pub use histogram::Histogram;
 pub use packet::{Packet, PacketKind};
 pub use prefetch::prefetch;
 pub use random::RandomStream;
