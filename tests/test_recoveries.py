@@ -126,7 +126,7 @@ name = "egress"
 rate = "128 kbit/s"
 [[flow]]
 path = ["ingress", "multiplexing", "egress"]
-propagation = "300 ms"
+two_way_propagation = "300 ms"
 packet = "576 B"
 size = "SIZE pkt"
 tcp = { preset = "newreno-engset", max_window = "44 pkt" }

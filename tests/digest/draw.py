@@ -102,7 +102,7 @@ def _general(dice: Dice) -> Document:
             flow["return_path"] = other_way
         _limit_one(by_name, flow["path"])
         if dice.chance(0.3) and "tcp" in flow:
-            flow["propagation"] = f"{_longest_ms(links) + dice.between(0.0, 60.0):.6g} ms"
+            flow["two_way_propagation"] = f"{_longest_ms(links) + dice.between(0.0, 60.0):.6g} ms"
         flows.append(flow)
     return {"seconds": seconds, "link": links, "flow": flows}
 
@@ -432,7 +432,7 @@ def _atm_link(dice: Dice, name: str) -> Document:
     if dice.chance(0.3):
         link["reverse_rate"] = f"{dice.factor(2.0, 30.0)} Mbit/s"
     if dice.chance(0.3):
-        link["utilization"] = dice.between(0.7, 1.0)
+        link["utilisation"] = dice.between(0.7, 1.0)
     return link
 
 

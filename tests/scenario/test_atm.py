@@ -164,7 +164,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
             "buffer": st.integers(1, 3000),
             "efci": st.integers(1, 300),
             "allocation": st.sampled_from(["two-pass", "by-ccr", "erica", "none"]),
-            "utilization": st.floats(0.5, 1.0),
+            "utilisation": st.floats(0.5, 1.0),
             "interval": st.just("2 ms"),
         },
     )

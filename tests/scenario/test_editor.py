@@ -84,6 +84,23 @@ def test_every_field_has_a_description() -> None:
     assert all(entry["description"] for table in tables for entry in table["properties"].values())
 
 
+def test_every_propagation_delay_says_whether_it_is_one_way_or_two_way() -> None:
+    tables = json_schema()["$defs"]
+    delays = {
+        f"{table}.{name}": entry["description"]
+        for table, fields in tables.items()
+        for name, entry in fields["properties"].items()
+        if name in {"delay", "low", "high", "steps"} or "propagation" in name or "propagation" in entry["description"]
+    }
+    assert {"Link.delay", "Reverse.delay", "AtmLink.delay", "DelayProcess.low", "Flow.two_way_propagation"} < set(
+        delays
+    )
+    unclear = {
+        field for field, text in delays.items() if not ("one-way" in text or "round trip" in text or "two_way" in field)
+    }
+    assert unclear == set()
+
+
 def test_the_documentation_is_up_to_date() -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
     assert updated(text) == text

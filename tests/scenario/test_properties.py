@@ -151,7 +151,7 @@ SIZE = st.one_of(
     table({"law": st.just("pareto"), "mean": amount(1, 1000, "pkt")}, {"shape": st.floats(1.01, 10)}),
 )
 TRAFFIC = table({"kind": st.just("web"), "size": SIZE, "off": PERIOD}, {})
-READING = {"rtt": st.none() | st.sampled_from(["rtt", "propagation"])}
+READING = {"rtt": st.none() | st.sampled_from(["rtt", "two_way_propagation"])}
 SOURCE = table({"kind": st.sampled_from(["on-off", "poisson-on-off"]), "rate": RATE, "on": PERIOD, "off": PERIOD}, {})
 FLOW = st.one_of(
     table(
@@ -244,8 +244,8 @@ def test_round_trips_add_up_to_what_was_asked_for(document: Document) -> None:
         for path, size in ((flow.path, flow.packet_bytes), (flow.return_path, flow.tcp.ack_bytes)):
             propagation += sum(resolved.elements[link].least_delay_s for link in path)
             service += sum(8 * size / (resolved.elements[link].rate_bps or float("inf")) for link in path)
-        if "propagation" in table:
-            assert propagation == pytest.approx(float(table["propagation"].split()[0]), abs=1e-9)
+        if "two_way_propagation" in table:
+            assert propagation == pytest.approx(float(table["two_way_propagation"].split()[0]), abs=1e-9)
         if "rtt" in table:
             assert propagation + service == pytest.approx(float(table["rtt"].split()[0]), abs=1e-9)
 

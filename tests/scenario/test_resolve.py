@@ -125,7 +125,7 @@ def test_rtt_includes_the_service_times(feeder: str, one_way_s: float) -> None:
 
 
 def test_propagation_excludes_the_service_times() -> None:
-    flow = resolved(link(delay="10 ms", reverse={"delay": "20 ms"}), propagation="560 ms").flows[0]
+    flow = resolved(link(delay="10 ms", reverse={"delay": "20 ms"}), two_way_propagation="560 ms").flows[0]
     assert (flow.forward_delay_s, flow.tcp.return_delay_s) == (0.265, 0.265)
 
 

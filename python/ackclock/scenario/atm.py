@@ -197,9 +197,9 @@ def _allocation(link: AtmLink) -> Allocation:
         case "none":
             return NoAllocation("none")
         case "erica":
-            return EricaAllocation("erica", link.utilization, link.interval)
+            return EricaAllocation("erica", link.utilisation, link.interval)
         case algorithm:
-            return ShareAllocation(algorithm, link.utilization)
+            return ShareAllocation(algorithm, link.utilisation)
 
 
 def _channel(channel: Channel, tables: AtmTables) -> ChannelSettings:

@@ -148,12 +148,12 @@ class Checker:
             yield self.places.fault(location, problem, given=None)
 
     def _flow(self, location: Location, flow: Flow) -> Iterator[Fault]:
-        if flow.rtt is not None and flow.propagation is not None:
-            hint = "rtt includes the service times, propagation does not"
+        if flow.rtt is not None and flow.two_way_propagation is not None:
+            hint = "rtt includes the service times, two_way_propagation does not"
             yield self.places.fault(
-                (*location, "propagation"),
+                (*location, "two_way_propagation"),
                 "is given in addition to rtt",
-                allowed="one of rtt and propagation",
+                allowed="one of rtt and two_way_propagation",
                 hint=hint,
             )
         run = self.draft.run
@@ -228,8 +228,8 @@ class Checker:
     def _too_short(self, location: Location, flow: Flow, route: Route) -> Fault:
         propagation = show(route.propagation_s, "s", 9)
         if flow.rtt is None:
-            problem = f"is less than the propagation of the links alone: {propagation} there and back"
-            return self.places.fault((*location, "propagation"), problem, allowed=f"{propagation} or more")
+            problem = f"is less than the two-way propagation delay of the links alone: {propagation}"
+            return self.places.fault((*location, "two_way_propagation"), problem, allowed=f"{propagation} or more")
         data, ack = show(route.data_service_s, "s", 9), show(route.ack_service_s, "s", 9)
         work = "transmit" if flow.sender is None and flow.receiver is None else "transmit and process"
         problem = (

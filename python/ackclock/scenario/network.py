@@ -110,8 +110,8 @@ class Route:
         """Return the flow's propagation delay beyond that of its links [s], to whole ps; negative if it wants less."""
         if flow.rtt is not None:
             rest = flow.rtt - self.needed_s
-        elif flow.propagation is not None:
-            rest = flow.propagation - self.propagation_s
+        elif flow.two_way_propagation is not None:
+            rest = flow.two_way_propagation - self.propagation_s
         else:
             return 0.0
         return round(rest, _WHOLE_PICOSECONDS) + 0.0

@@ -60,7 +60,7 @@ def resolve(scenario: Scenario) -> Resolved:
     ... buffer = "18 pkt"
     ... [[flow]]
     ... path = ["satellite"]
-    ... propagation = "560 ms"
+    ... two_way_propagation = "560 ms"
     ... [run]
     ... duration = "200 s"
     ... '''

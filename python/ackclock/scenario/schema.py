@@ -44,12 +44,14 @@ class Flow(Table):
     )
     rtt: Annotated[float | None, Amount("560 ms", (TIME,))] = entry(
         "least round trip, the service times of a packet and of an ACK included; what the links do not need of it is "
-        "propagation of the flow's own, half each way",
+        "propagation delay of the flow's own, half each way",
         None,
         words="what the links need",
     )
-    propagation: Annotated[float | None, Amount("560 ms", (TIME,))] = entry(
-        "propagation there and back, service times excluded; instead of `rtt`", None, words="what the links have"
+    two_way_propagation: Annotated[float | None, Amount("560 ms", (TIME,))] = entry(
+        "propagation delay of the path and the return path together, service times excluded; instead of `rtt`",
+        None,
+        words="what the links have",
     )
     sender: Annotated[str | None, name_of("client")] = entry(
         "host that sends the data; its process handles the ACKs", None, words="a host with zero processing time"
@@ -129,7 +131,7 @@ class Trace(Table):
     queue: Switch = entry("queue length at each change", default=False)
     queue_distribution: Switch = entry("time at each queue length, and arrivals that saw it", default=False)
     drops: Switch = entry("each drop", default=False)
-    delay: Switch = entry("propagation delays that change, at each change", default=False)
+    delay: Switch = entry("one-way propagation delays that change, at each change", default=False)
     acr: Switch = entry("allowed cell rate of each end of a channel, at each change", default=False)
     ip_queue: Switch = entry(
         "packets at each end of a channel, at each change: data packets, and all with ACKs", default=False

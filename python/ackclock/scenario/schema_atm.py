@@ -25,7 +25,9 @@ class AtmLink(Table):
     reverse_rate: Annotated[float | None, Amount("51.6 Mbit/s", (_RATE,))] = entry(
         "rate of the reverse direction", None, words="the forward rate"
     )
-    delay: Annotated[float, Amount("8 ms", (TIME,))] = entry("propagation delay, each way", 0.0, toml="0 s")
+    delay: Annotated[float, Amount("8 ms", (TIME,))] = entry(
+        "one-way propagation delay, the same in both directions", 0.0, toml="0 s"
+    )
     buffer: Annotated[int | None, Count(1, MOST_CELLS, 1000, ("unlimited",))] = entry(
         "cells that the port of each direction holds, the one in transmission included", None, toml="unlimited"
     )
@@ -37,7 +39,7 @@ class AtmLink(Table):
         "(by-ccr; both are reconstructions), ERICA, or not at all",
         "two-pass",
     )
-    utilization: Annotated[float, Number(0.01, 1, 0.95, closed=True, from_low=True)] = entry(
+    utilisation: Annotated[float, Number(0.01, 1, 0.95, closed=True, from_low=True)] = entry(
         "part of the rate that is allocated", 1.0
     )
     interval: Annotated[float, Amount("5 ms", (Span("s", 1e-9, 1e5, "1 ns to 1e5 s"),))] = entry(

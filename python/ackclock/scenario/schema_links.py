@@ -41,7 +41,7 @@ Buffer = Annotated[
 class DelayState(Table):
     """A state of an alternating delay."""
 
-    delay: Annotated[float, Amount("92 ms", (TIME,))] = entry("delay in this state")
+    delay: Annotated[float, Amount("92 ms", (TIME,))] = entry("one-way delay in this state")
     least_stay: Annotated[float, Amount("100 ms", (Span("s", 0, LONGEST_RUN_S, "0 to 1e7 s"),))] = entry(
         "least time in the state", 0.0, toml="0 s"
     )
@@ -65,7 +65,7 @@ DELAY_FIELDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 class DelayProcess(Table):
-    """A delay that changes with time, on top of the link's constant one."""
+    """A one-way delay that changes with time, on top of the link's constant one."""
 
     kind: Annotated[DelayKindName, choice("kind", DelayKindName)] = entry(
         "how it changes: at given instants (steps), by a semi-Markov process (alternating), as in a file (trace), or "
@@ -78,7 +78,7 @@ class DelayProcess(Table):
     )
     both_ways: Switch = entry("the reverse direction has the same delay at each instant", default=False)
     steps: Annotated[tuple[tuple[float, float], ...] | None, _STEPS] = entry(
-        "steps: from each instant on its delay; the first at 0 s", None, words="none"
+        "steps: from each instant on its one-way delay; the first at 0 s", None, words="none"
     )
     states: list[DelayState] = entry("alternating: the states", [], words="none")
     transitions: Annotated[
@@ -90,12 +90,14 @@ class DelayProcess(Table):
     )
     start_state: Annotated[int, Count(1, 1000, 2)] = entry("alternating: the state at time zero, counted from 1", 1)
     file: Annotated[str | None, Text(200, "delays.csv", text="a path in the scenario's folder")] = entry(
-        "trace: CSV file, relative to the scenario's, with a row for each change: time in s, delay in s",
+        "trace: CSV file, relative to the scenario's, with a row for each change: time in s, one-way delay in s",
         None,
         words="none",
     )
-    low: Annotated[float | None, Amount("20 ms", (TIME,))] = entry("handover: least delay", None, words="none")
-    high: Annotated[float | None, Amount("60 ms", (TIME,))] = entry("handover: largest delay", None, words="none")
+    low: Annotated[float | None, Amount("20 ms", (TIME,))] = entry("handover: least one-way delay", None, words="none")
+    high: Annotated[float | None, Amount("60 ms", (TIME,))] = entry(
+        "handover: largest one-way delay", None, words="none"
+    )
     period: Annotated[float, Amount("15 s", (Span("s", 1e-6, LONGEST_RUN_S, "1 us to 1e7 s"),))] = entry(
         "handover: time between two changes", 15.0, toml="15 s"
     )
@@ -110,7 +112,7 @@ class Reverse(Table):
     """The reverse direction of a link, which the ACKs of a flow over it usually cross."""
 
     rate: Rate = entry("rate of the reverse direction", None, words="the forward rate")
-    delay: Delay = entry("propagation delay of the reverse direction", 0.0, words="the forward delay")
+    delay: Delay = entry("one-way propagation delay of the reverse direction", 0.0, words="the forward delay")
     buffer: Buffer = entry("buffer of the reverse direction", None, toml="unlimited")
     queue: QueueField = entry("queueing discipline of the reverse direction", PLAIN, toml="drop-tail")
     counting: CountingField = entry("how the reverse buffer is counted", "with-service")
@@ -129,7 +131,7 @@ class Link(Table):
         "name by which flows cross the link; `name.reverse` is its other direction"
     )
     rate: Rate = entry('transmission rate; at an "unlimited" one packets neither wait nor are dropped')
-    delay: Delay = entry("propagation delay", 0.0, toml="0 s")
+    delay: Delay = entry("one-way propagation delay", 0.0, toml="0 s")
     buffer: Buffer = entry("room for packets; a time is what the link drains in that time", None, toml="unlimited")
     queue: QueueField = entry("queueing discipline, by name or as a table", PLAIN, toml="drop-tail")
     counting: CountingField = entry(

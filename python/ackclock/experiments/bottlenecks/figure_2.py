@@ -42,7 +42,7 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Judge throughput and largest window of both rates."""
     findings = {}
     for rate in RATES:
-        run, steady = runs["propagation", rate, "shown"], runs["propagation", rate, "steady"]
+        run, steady = runs["two_way_propagation", rate, "shown"], runs["two_way_propagation", rate, "steady"]
         model = predicted(run.resolved)
         other = runs["rtt", rate, "shown"].flow("throughput_bps", MEGA).value
         findings[f"throughput_{rate}"] = Finding(
@@ -73,7 +73,7 @@ def _falls(runs: Mapping[Key, Run], reading: Reading, time: Time) -> bool:
 def _chart(runs: Mapping[Key, Run]) -> Chart:
     panels = []
     for number, rate in enumerate(RATES):
-        run = runs["propagation", rate, "shown"]
+        run = runs["two_way_propagation", rate, "shown"]
         largest = float(predicted(run.resolved).maximum_window)
         curves = [
             windows(run, "cwnd, simulated", number),

@@ -54,7 +54,7 @@ def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
     long: dict[Key, Resolved] = {
         (reading, model, n, "steady"): resolved(found, steady)
         for (reading, model, n), found in tables.items()
-        if reading == "propagation" and model in STEADY
+        if reading == "two_way_propagation" and model in STEADY
     }
     return shown | long
 
@@ -88,10 +88,10 @@ def _tables(nodes: Sequence[tuple[float, int]]) -> dict[str, Any]:
 
 def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Judge where the throughput jumps, and how near the models are to one another."""
-    whole, equivalent, single = (_rates(runs, "propagation", model) for model in MODELS)
-    steady, single_steady = (_rates(runs, "propagation", model, "steady") for model in STEADY)
+    whole, equivalent, single = (_rates(runs, "two_way_propagation", model) for model in MODELS)
+    steady, single_steady = (_rates(runs, "two_way_propagation", model, "steady") for model in STEADY)
     gap = 100.0 * np.abs(equivalent / whole - 1.0)
-    cycles = [predicted(runs["propagation", "all", n, "shown"].resolved) for n in NODES]
+    cycles = [predicted(runs["two_way_propagation", "all", n, "shown"].resolved) for n in NODES]
     moved = [n for n, found in zip(NODES, cycles, strict=True) if found.overflow.node < n]
     findings = {
         "jump": _jump_finding(runs, whole, equivalent),
@@ -113,13 +113,13 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
 
 
 def _jump_finding(runs: Mapping[Key, Run], whole: NDArray[np.float64], equivalent: NDArray[np.float64]) -> Finding:
-    theory = _jump(_theory(runs, "propagation"))
+    theory = _jump(_theory(runs, "two_way_propagation"))
     simulated_rtt, theory_rtt = _jump(_rates(runs, "rtt", "all")), _jump(_theory(runs, "rtt"))
     return Finding(
         float(_jump(whole)),
         float(theory),
         f"with the service times in T: simulation {simulated_rtt}, theory {theory_rtt}; with the equivalent node "
-        f"{_jump(equivalent)}; in steady state {_jump(_rates(runs, 'propagation', 'all', 'steady'))}",
+        f"{_jump(equivalent)}; in steady state {_jump(_rates(runs, 'two_way_propagation', 'all', 'steady'))}",
     )
 
 

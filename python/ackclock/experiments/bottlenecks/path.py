@@ -22,9 +22,9 @@ PACKETS_PER_MEGABIT: Final = MEGA / PACKET_BITS
 MU: Final = MU_MBPS * PACKETS_PER_MEGABIT
 PIPE: Final = MU * ROUND_TRIP_S
 
-Reading = Literal["propagation", "rtt"]
+Reading = Literal["two_way_propagation", "rtt"]
 READINGS: Final[Mapping[Reading, str]] = {
-    "propagation": "T is the propagation alone",
+    "two_way_propagation": "T is the propagation alone",
     "rtt": "T holds the service times",
 }
 """Readings of the paper's T = 560 ms: it is the sum of the propagation delays before figure 4, and includes the service
@@ -38,7 +38,7 @@ LONGEST_RECOVERY_S: Final = 20.0
 """Longest time between the losses of one TCP cycle [s]: avoidance alone takes three times as long here."""
 
 
-def scenario(name: str, changes: Mapping[str, Any], reading: str = "propagation") -> Resolved:
+def scenario(name: str, changes: Mapping[str, Any], reading: str = "two_way_propagation") -> Resolved:
     """Resolve a scenario of this paper, with changes by dotted path, in one reading of T."""
     return resolved(read_as(scenario_tables(PAPER, name), reading), changes)
 
@@ -46,7 +46,7 @@ def scenario(name: str, changes: Mapping[str, Any], reading: str = "propagation"
 def read_as(tables: dict[str, Any], reading: str) -> dict[str, Any]:
     """Write T into a scenario in one of its readings."""
     flow = tables["flow"][0]
-    del flow["propagation"]
+    del flow["two_way_propagation"]
     flow[reading] = "560 ms"
     return tables
 
