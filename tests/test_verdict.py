@@ -29,7 +29,7 @@ def verdict(resolved: Resolved, **columns: Any) -> str:
 
 def test_it_names_the_bottleneck_and_what_its_buffer_dropped() -> None:
     assert verdict(make_resolved()).startswith(
-        "satellite is the bottleneck: 91% used; its 18-packet buffer dropped 100 packets"
+        "satellite is the bottleneck: utilisation 91%; its 18-packet buffer dropped 100 packets"
     )
 
 
@@ -44,8 +44,8 @@ def test_it_names_the_link_that_dropped_where_that_is_another() -> None:
 @pytest.mark.parametrize(
     ("use", "expected"),
     [
-        (0.999, "satellite is the bottleneck and full: 99.9% used"),
-        (0.3, "losses leave even the busiest link, satellite, idle most of the time: 30% used"),
+        (0.999, "satellite is the bottleneck and full: utilisation 99.9%"),
+        (0.3, "losses leave even the busiest link, satellite, idle most of the time: utilisation 30%"),
     ],
 )
 def test_the_use_decides_what_a_bottleneck_is(use: float, expected: str) -> None:
@@ -139,7 +139,9 @@ def test_nothing_delivered_is_said_and_nothing_else() -> None:
 
 def test_without_drops_an_idle_link_is_no_bottleneck() -> None:
     text = verdict(make_resolved(), links=NO_DROPS | {"busy_s": [24.0, 1.0]})
-    assert text.startswith("no link is a bottleneck: the busiest, satellite, is 30% used; no packet was dropped")
+    assert text.startswith(
+        "no link is a bottleneck: the busiest, satellite, has utilisation 30%; no packet was dropped"
+    )
 
 
 def test_infinitely_fast_links_are_no_bottleneck() -> None:

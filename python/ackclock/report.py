@@ -88,7 +88,7 @@ def source_table(summary: Summary) -> TableText:
     columns = [
         Column("transfers", "transfers", digits=None),
         Column("size_mean_packets", "size\npackets"),
-        Column("rate_bps", f"mean rate h\n{prefix}bit/s", scale),
+        Column("rate_bps", f"mean rate\n{prefix}bit/s", scale),
         Column("on_mean_s", "ON time\nms", 1e-3),
         Column("stalled_fraction", "in time-\nouts %", PERCENT, 3),
         Column("active_mean", "active\nmean"),
@@ -202,7 +202,7 @@ def _link_columns(links: Sequence[Row]) -> list[Column]:
     losing = any(_mean(link["lost_packets"]) > 0.0 for link in links)
     lost = [Column("lost_packets", "lost\npackets", digits=None)] if losing else []
     return [
-        Column("utilisation_fraction", "used\n%", PERCENT, 3),
+        Column("utilisation_fraction", "utilis-\nation %", PERCENT, 3),
         Column("throughput_bps", f"throughput\n{prefix}bit/s", scale),
         Column("loss_fraction", "loss\n%", PERCENT, 3),
         Column("dropped_packets", "dropped\npackets", digits=None),

@@ -127,7 +127,7 @@ def _averaged(links: Sequence[Row]) -> str:
 def _bottleneck(busiest: Row | None, links: Sequence[Row]) -> Iterator[str]:
     if busiest is None:
         return
-    use = f"{percent(_use(busiest))} used"
+    use = f"utilisation {percent(_use(busiest))}"
     if _use(busiest) >= FULL:
         yield f"{busiest['name']} is the bottleneck and full: {use}"
     elif _use(busiest) >= BOTTLENECK:
@@ -135,7 +135,7 @@ def _bottleneck(busiest: Row | None, links: Sequence[Row]) -> Iterator[str]:
     elif any(_gone(link) > 0.0 for link in links):
         yield f"losses leave even the busiest link, {busiest['name']}, idle most of the time: {use}"
     else:
-        yield f"no link is a bottleneck: the busiest, {busiest['name']}, is {use}"
+        yield f"no link is a bottleneck: the busiest, {busiest['name']}, has {use}"
 
 
 def _losses(resolved: Resolved, links: Sequence[Row], busiest: Row | None) -> Iterator[str]:

@@ -121,7 +121,7 @@ def test_a_process_that_cannot_keep_up_is_a_reason_against_the_model_and_the_bot
     (reason,) = two_way(slow).reasons
     assert reason.startswith("the process of left cannot handle what its links could bring, ")
     result = ackclock.run(slow, picture=False)
-    assert str(result.summary["verdict"]).startswith("left is the bottleneck and full: 100% used")
+    assert str(result.summary["verdict"]).startswith("left is the bottleneck and full: utilisation 100%")
     row = next(link for link in result.summary["links"] if link["name"] == "left")
     assert row["utilisation_fraction"]["mean"] == pytest.approx(1.0, abs=0.01)
 

@@ -98,7 +98,9 @@ def _ideal(scene: Scene, law: DelayLaw) -> ModelPrediction | Inapplicable:
         *IDEAL,
         subject=scene.name,
         numbers=(
-            Number("ideal_goodput_bps", "ideal goodput R_I", float(found.capped) * scene.packet_bits, "bit/s", goodput),
+            Number(
+                "ideal_goodput_bps", "ideal goodput (R_I)", float(found.capped) * scene.packet_bits, "bit/s", goodput
+            ),
         ),
         sentences=("the simulation falls short of it by the cost of spurious loss detections at jumps, and of losses",),
     )

@@ -66,12 +66,12 @@ def _prediction(scenes: list[Scene], bottleneck: Node) -> ModelPrediction:
         numbers=(
             Number(
                 "utilisation_fraction",
-                f"{bottleneck.name} is busy",
+                f"utilisation of {bottleneck.name}",
                 used,
                 "1",
                 Measured("links", (bottleneck.name,), "utilisation_fraction"),
             ),
-            Number("rule_buffer_packets", "buffer by the rule mu T / sqrt(n)", rule, "pkt"),
+            Number("rule_buffer_packets", "buffer by the rule for many flows (mu T / sqrt(n))", rule, "pkt"),
         ),
         sentences=(
             f"the rule for many flows wants {number(round(rule))} packets of buffer at {bottleneck.name}; its "

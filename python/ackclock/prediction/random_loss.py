@@ -125,7 +125,9 @@ def in_time_prediction(
         ]
     window = Measured("flows", (scene.name,), "cwnd_mean_packets")
     numbers.append(Number("mean_round_trip_s", "mean round trip, over rounds", float(chain.mean), "s"))
-    numbers.append(Number("window_packets", "mean window E[W(t)]", float(markov.time_average), "pkt", window))
+    numbers.append(
+        Number("window_packets", "mean window over time (E[W(t)])", float(markov.time_average), "pkt", window)
+    )
     gain = float(markov.rate.sent) / float(fixed.rate.sent) - 1.0
     sentence = f"a loss each {seconds(1.0 / loss_rate)}, a mean round trip of {seconds(chain.mean)}"
     if len(chain.stationary) > 1:

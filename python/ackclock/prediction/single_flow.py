@@ -102,11 +102,13 @@ def _cycle_numbers(scene: Scene, found: bottlenecks.Cycle) -> tuple[Number, ...]
         text = "throughput if the retransmission is lost"
         numbers.append(Number("throughput_with_lost_retransmission_bps", text, lost, "bit/s", rate))
     numbers += [
-        Number("maximum_window_packets", "largest window W_max", float(found.maximum_window), "pkt", largest),
-        Number("threshold_packets", "slow-start threshold W_th", float(found.threshold), "pkt"),
-        Number("overflow_window_packets", "slow start overflows at W_B", float(found.overflow.window), "pkt"),
-        Number("loss_window_packets", "window when that shows W_D", float(found.loss_window), "pkt"),
-        Number("avoidance_window_packets", "avoidance starts at W_S", float(found.avoidance_window), "pkt"),
+        Number("maximum_window_packets", "largest window (W_max)", float(found.maximum_window), "pkt", largest),
+        Number("threshold_packets", "slow-start threshold (W_th)", float(found.threshold), "pkt"),
+        Number(
+            "overflow_window_packets", "window when slow start overflows (W_B)", float(found.overflow.window), "pkt"
+        ),
+        Number("loss_window_packets", "window when that loss is detected (W_D)", float(found.loss_window), "pkt"),
+        Number("avoidance_window_packets", "window when avoidance starts (W_S)", float(found.avoidance_window), "pkt"),
     ]
     return tuple(number for number in numbers if isfinite(number.value))
 
@@ -137,11 +139,11 @@ def _cycle_sentences(scene: Scene, found: bottlenecks.Cycle, names: list[str]) -
 
 
 def _cycle_lines(scene: Scene, found: bottlenecks.Cycle) -> tuple[ReferenceLine, ...]:
-    windows = [(found.maximum_window, "W_max, theory"), (found.threshold, "W_th, slow-start threshold")]
+    windows = [(found.maximum_window, "largest window (W_max)"), (found.threshold, "slow-start threshold (W_th)")]
     if found.double_slow_start:
         windows += [
-            (found.overflow.window, "W_B, slow start overflows"),
-            (found.avoidance_window, "W_S, after the loss"),
+            (found.overflow.window, "slow start overflows (W_B)"),
+            (found.avoidance_window, "avoidance starts (W_S)"),
         ]
     return tuple(ReferenceLine("cwnd", scene.name, float(window), label) for window, label in windows)
 
@@ -163,7 +165,7 @@ def _sawtooth(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
         return Inapplicable(*SAWTOOTH, tuple(reasons))
     bottleneck = min(node.packet_rate for node in scene.forward)
     found = bottlenecks.average_throughput(largest / 2.0, largest, scene.round_trip_s, bottleneck)
-    windows = [(largest, "W_max, theory"), (largest / 2.0, "W_max / 2, after the loss")]
+    windows = [(largest, "largest window (W_max)"), (largest / 2.0, "after a loss (W_max / 2)")]
     return ModelPrediction(
         *SAWTOOTH,
         subject=scene.name,
@@ -177,12 +179,12 @@ def _sawtooth(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
             ),
             Number(
                 "maximum_window_packets",
-                "largest window W_max",
+                "largest window (W_max)",
                 largest,
                 "pkt",
                 Measured("flows", (scene.name,), "cwnd_max_packets"),
             ),
-            Number("avoidance_window_packets", "window after a loss W_max / 2", largest / 2.0, "pkt"),
+            Number("avoidance_window_packets", "window after a loss (W_max / 2)", largest / 2.0, "pkt"),
         ),
         sentences=_sawtooth_sentences(scene, largest, bottleneck),
         warnings=(*_sawtooth_warnings(scene, largest, bottleneck), *_averaged_from_start(scene)),

@@ -103,19 +103,19 @@ def _prediction(web: WebSources, found: engset.Prediction) -> ModelPrediction:
     name, link = web.scene.name, web.shared.name
     numbers = (
         Number(
-            "rate_bps", "rate of a transfer h", float(found.rate), "bit/s", Measured("sources", (name,), "rate_bps")
+            "rate_bps", "rate of a transfer (h)", float(found.rate), "bit/s", Measured("sources", (name,), "rate_bps")
         ),
         Number(
-            "on_s", "duration of a transfer ON", float(found.on_time), "s", Measured("sources", (name,), "on_mean_s")
+            "on_s", "duration of a transfer (ON)", float(found.on_time), "s", Measured("sources", (name,), "on_mean_s")
         ),
         Number(
             "utilisation_fraction",
-            f"use of {link}",
+            f"utilisation of {link}",
             float(found.utilisation),
             "1",
             Measured("links", (link,), "utilisation_fraction"),
         ),
-        Number("offered_load_fraction", "load offered, rho_0", float(found.offered_load), "1"),
+        Number("offered_load_fraction", "offered load (rho_0)", float(found.offered_load), "1"),
         Number(
             "mean_queue_packets",
             f"mean queue of {link}",
