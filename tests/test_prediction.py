@@ -2,6 +2,7 @@
 
 import math
 import re
+import tomllib
 from importlib import import_module
 from inspect import getmembers, isfunction, signature
 from pathlib import Path
@@ -52,6 +53,14 @@ def test_the_cycle_of_the_satellite_path_is_the_papers() -> None:
     assert "the retransmission of that loss may be lost too, at satellite" in "; ".join(
         model(found, "bottlenecks").sentences
     )
+
+
+@pytest.mark.parametrize(("queue", "lost"), [("drop-tail", True), ("drop-from-front", False), ("random-drop", False)])
+def test_drop_tail_alone_loses_the_retransmission(queue: str, lost: bool) -> None:
+    text = (SCENARIOS / "geo-random-drop.toml").read_text(encoding="utf-8")
+    found = ackclock.predict(tomllib.loads(text.replace('"random-drop"', f'"{queue}"')))
+    assert ("throughput_with_lost_retransmission_bps" in numbers(found, "bottlenecks")) is lost
+    assert ("may be lost too" in "; ".join(model(found, "bottlenecks").sentences)) is lost
 
 
 def test_the_theory_marks_the_windows_of_the_cycle() -> None:

@@ -268,7 +268,7 @@ def test_arguments_broadcast() -> None:
         assert values.shape == (2, 2, 3)
     one = model.cycle([180, 100], [17, 20], 2.0, drop_factor=1.0)
     assert grid.throughput.printed[1, 1, 1] == one.throughput.printed
-    assert grid.retransmission_loss.node[1, 1] == one.retransmission_loss.node
+    assert grid.retransmission_loss.node[1, 1, 1] == one.retransmission_loss.node
     assert np.ndim(one.throughput.printed) == 0
 
 
@@ -329,3 +329,42 @@ def test_one_buffer_may_stand_for_all_nodes() -> None:
     one, each = (model.cycle([100.0, 60.0, 50.0], buffers, 0.5) for buffers in ([10.0], [10.0, 10.0, 10.0]))
     assert one.maximum_window == each.maximum_window
     assert one.overflow == each.overflow
+
+
+# ---- the disciplines of section 7.1, and access links
+
+
+@pytest.mark.parametrize("factor", [0.0, 0.5])
+def test_drop_from_front_and_random_drop_lose_no_retransmission(factor: float) -> None:
+    # Figure 9 loses it with drop-tail; figure 10, the same with random drop, does not.
+    rates, buffers = np.array([2.2, 1.5]) * 1e6 / 4096, [15, 18]
+    tail, other = (
+        model.cycle(rates, buffers, 0.56, access_rate=2.7e6 / 4096, drop_factor=alpha) for alpha in (1.0, factor)
+    )
+    assert int(tail.retransmission_loss.node) == 1
+    assert tail.retransmission_loss.possible.tolist() == tail.retransmission_loss.finds_full.tolist() == [False, True]
+    assert int(other.retransmission_loss.node) == -1
+    assert other.retransmission_loss.possible.tolist() == [False, False]
+
+
+def test_an_earlier_detection_leaves_less_time_and_fewer_packets() -> None:
+    # S_B = 40, W_B = 52, W_th = 90: 64 packets in flight when mini-cycle n_B + 1 begins.
+    assert model.loss_detection_time(40, 100, drop_factor=[1.0, 0.5, 0.0]).tolist() == [0.43, 0.33, 0.23]
+    # 40, 30 and 20 new ACKs, of which 26, 26 and 20 bring two packets.
+    assert model.packets_before_detection(90, 40, drop_factor=[1.0, 0.5, 0.0]).tolist() == [66.0, 56.0, 40.0]
+
+
+def test_the_equivalent_node_behind_an_access_link_is_fed_at_its_rate() -> None:
+    # mu_A = 155 against mu_1 = 150: S_1 = 155 / 5 * 10 = 310 packets, where 2 mu would make it 40.
+    found = model.equivalent_node([150, 100], [10, 20], access_rate=155)
+    assert float(found.burst_size) == pytest.approx(310.0)
+    assert (float(found.rate), float(found.buffer)) == pytest.approx((150.0, 10.0))
+    fast = model.equivalent_node([150, 100], [10, 20], access_rate=[200, np.inf])
+    assert fast.burst_size.tolist() == [40.0, 40.0]
+    # An access link no faster than the node: no queue builds before the bottleneck.
+    assert np.isinf(model.equivalent_node([150, 100], [10, 20], access_rate=120).buffer)
+
+
+def test_an_error_behind_an_access_link_names_the_access_link() -> None:
+    with pytest.raises(ModelError, match=r"^access_rate: is out of range; given 3 times bottleneck_rate"):
+        model.retransmission_loss_behind_access_link(100, 300, buffer=20, threshold=150)

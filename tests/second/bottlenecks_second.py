@@ -107,12 +107,23 @@ def avoidance_start(w_th: float, w_b: float, s_b: float, alpha: float = 1.0) -> 
     return w_th
 
 
-def equivalent_node(nodes: Nodes, mu: float) -> tuple[float, float, float]:
-    """mu', B', S' of the one node that stands for nodes 1 to n. Section 5."""
-    rates = feeding_rates(nodes, mu, None)
-    mu_prime = rates[-1]
-    s_prime = min(burst_sizes(nodes, mu, 1.0)[:-1])
-    b_prime = s_prime * (2 * mu - mu_prime) / (2 * mu)
+def equivalent_node(nodes: Nodes, mu: float, access: float | None = None) -> tuple[float, float, float]:
+    """mu', B', S' of the one node that stands for nodes 1 to n. Section 5; section 7 has mu_0 = mu_A."""
+    mu_0 = 2 * mu
+    if access is not None and access < mu_0:
+        mu_0 = access
+    mu_prime = mu_0
+    s_prime = math.inf
+    mu_before = mu_0
+    for mu_i, b_i in nodes:
+        # How long a burst lasts until it has filled B_i, in packets that arrive: they wait at mu_before - mu_i.
+        if mu_i < mu_before:
+            time_to_fill = b_i / (mu_before - mu_i)
+            s_prime = min(s_prime, time_to_fill * mu_before)
+            mu_before = mu_i
+        mu_prime = min(mu_prime, mu_i)
+    # What waits in the one node after a burst of S' packets, which arrive at mu_0 and leave at mu'.
+    b_prime = s_prime - s_prime / mu_0 * mu_prime
     return mu_prime, b_prime, s_prime
 
 
@@ -134,20 +145,32 @@ def avoidance_rate(mu: float, window: float) -> float:
     return (window + 1) / window * mu
 
 
-def detection_delay(s_b: float, mu: float) -> float:
-    """D = (S_B + 3) / mu. Section 7."""
-    return (s_b + 3) / mu
+def acks_before_detection(s_b: float, alpha: float) -> float:
+    """New ACKs of mini-cycle n_B + 1: S_B with drop-tail, S_B / 2 with drop-from-front, between them else. 7.2."""
+    return s_b / 2 + alpha * (s_b - s_b / 2)
 
 
-def packets_before_detection(s_b: float, w_th: float, w_b: float) -> float:
-    """Q by the two cases of section 7."""
-    if w_th > 2 * w_b:
-        return 2 * s_b
-    return 2 * s_b + w_th - 2 * w_b
+def detection_delay(s_b: float, mu: float, alpha: float = 1.0) -> float:
+    """D: those new ACKs and three duplicates come at the rate mu. Section 7: D = (S_B + 3) / mu."""
+    return acks_before_detection(s_b, alpha) / mu + 3 / mu
 
 
-def retransmission_losses(nodes: Nodes, mu: float, t: float, buffer: float, access: float | None = None) -> list[bool]:
-    """Necessary condition (5) for the loss of the retransmission at nodes 1, ..., n and the bottleneck. Section 7."""
+def packets_before_detection(s_b: float, w_th: float, w_b: float, alpha: float = 1.0) -> float:
+    """Q by the two cases of section 7: two packets an ACK in slow start, one in congestion avoidance."""
+    acks = acks_before_detection(s_b, alpha)
+    window = 2 * w_b - s_b
+    if w_th > window + acks:
+        return 2 * acks
+    return 2 * (w_th - window) + (acks - (w_th - window))
+
+
+def retransmission_losses(  # noqa: PLR0917
+    nodes: Nodes, mu: float, t: float, buffer: float, access: float | None = None, alpha: float = 1.0
+) -> list[bool]:
+    """Necessary condition (5) at nodes 1, ..., n and the bottleneck: the retransmission finds a full buffer. Section 7.
+
+    Sections 7.1, 7.2: with drop-tail it is dropped; the other disciplines drop another packet.
+    """
     sizes = burst_sizes(nodes, mu, buffer, access)
     rates = feeding_rates(nodes, mu, access)
     s_b = smallest_burst(sizes)
@@ -155,8 +178,8 @@ def retransmission_losses(nodes: Nodes, mu: float, t: float, buffer: float, acce
         return [False for _ in sizes]
     w_b = overflow_window(s_b)
     w_th = threshold(mu, t, buffer)
-    d = detection_delay(s_b, mu)
-    q = packets_before_detection(s_b, w_th, w_b)
+    d = detection_delay(s_b, mu, alpha)
+    q = packets_before_detection(s_b, w_th, w_b, alpha)
     fast_access = access is None or access >= 2 * mu
     answers = []
     for place in range(len(sizes)):

@@ -91,14 +91,48 @@ def test_windows_and_throughput() -> None:
     assert CASES / 5 < doubles < CASES * 4 / 5
 
 
-def test_equivalent_node() -> None:
+@pytest.mark.parametrize("behind_access_link", [False, True])
+def test_equivalent_node(behind_access_link: bool) -> None:
+    slow = 0
     for case in WITH_NODES:
-        found = model.equivalent_node(case.rates, case.buffers)
-        rate, buffer, size = second.equivalent_node(case.nodes, case.mu)
+        access = case.access if behind_access_link else None
+        found = model.equivalent_node(case.rates, case.buffers, math.inf if access is None else access)
+        rate, buffer, size = second.equivalent_node(case.nodes, case.mu, access)
         assert found.rate == pytest.approx(rate)
         assert found.burst_size == pytest.approx(size)
-        # No queue before the bottleneck: inf times 0 in the second, no limit to B' in the first.
+        # No queue before the bottleneck: inf less inf in the second, no limit to B' in the first.
         assert found.buffer == (math.inf if math.isnan(buffer) else pytest.approx(buffer))
+        slow += access is not None and access < 2 * case.mu
+    assert (slow > CASES / 5) == behind_access_link
+
+
+def test_the_equivalent_node_has_the_burst_size_of_the_nodes_it_replaces() -> None:
+    for case in WITH_NODES:
+        found = model.equivalent_node(case.rates, case.buffers, case.access_rate)
+        # The bottleneck's own S differs where no node is slower than 2 mu, which the simplified model does not have.
+        bursts = model.two_node_bursts(case.mu, found.rate, case.buffer, found.buffer, case.access_rate)
+        assert bursts.intermediate == pytest.approx(found.burst_size)
+        sizes = second.burst_sizes(case.nodes, case.mu, case.buffer, case.access)
+        assert min(bursts.bottleneck, bursts.intermediate) == pytest.approx(second.smallest_burst(sizes))
+
+
+def test_the_drop_factor_in_the_condition_for_the_loss_of_the_retransmission() -> None:
+    full = 0
+    for case in PATHS:
+        threshold = second.threshold(case.mu, case.t, case.buffer)
+        found = model.retransmission_loss(case.rates, case.buffers, threshold, case.access_rate, case.alpha)
+        expected = second.retransmission_losses(case.nodes, case.mu, case.t, case.buffer, case.access, case.alpha)
+        assert found.finds_full.tolist() == expected
+        assert not found.possible.any()
+        assert found.node == -1
+        s_b = second.smallest_burst(second.burst_sizes(case.nodes, case.mu, case.buffer, case.access))
+        if not math.isinf(s_b):
+            w_b = second.overflow_window(s_b)
+            assert found.detection_time == pytest.approx(second.detection_delay(s_b, case.mu, case.alpha))
+            packets = second.packets_before_detection(s_b, threshold, w_b, case.alpha)
+            assert found.packets == pytest.approx(packets)
+        full += any(expected)
+    assert full > CASES / 50
 
 
 def test_loss_of_the_retransmission() -> None:

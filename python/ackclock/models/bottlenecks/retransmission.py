@@ -10,10 +10,11 @@ from ackclock.models.bottlenecks.slow_start import (
     OVERFLOW,
     RATE_RATIO,
     burst_sizes_of,
-    check_intermediate_rate,
+    check_between_one_and_two,
     overflow_mini_cycle,
     two_node_bursts,
 )
+from ackclock.models.bottlenecks.windows import DROP_FACTOR
 from ackclock.models.domain import ArrayLike, BoolArray, FloatArray, IntArray, model, model_of
 from ackclock.models.limits import (
     AT_LEAST_ONE_PACKET,
@@ -32,20 +33,32 @@ class RetransmissionLoss(NamedTuple):
     """The nodes that may lose the retransmission after a loss in slow start."""
 
     possible: BoolArray
-    """Whether the necessary condition (5) holds at each node, on the last axis."""
+    """Whether each node may lose it, on the last axis: (5) holds, and a full buffer drops the packet that arrives."""
     node: IntArray
-    """Index of the node closest to the source among these, where the loss would be; -1 if (5) holds at none."""
+    """Index of the node closest to the source among these, where the loss would be; -1 if there is none."""
     detection_time: FloatArray
     """Time from the start of mini-cycle n_B + 1 to the detection of the loss, D [s]; infinite without an overflow."""
     packets: FloatArray
     """Number of packets sent in that time, Q [pkt]; nan where no buffer can overflow."""
+    finds_full: BoolArray
+    """Whether (5) holds at each node, on the last axis: the retransmission finds a full buffer there."""
 
 
-@model(burst_size=UNBOUNDED_WINDOW, bottleneck_rate=PACKET_RATE, duplicate_acks=FACTOR_OR_ZERO)
+@model(
+    burst_size=UNBOUNDED_WINDOW,
+    bottleneck_rate=PACKET_RATE,
+    duplicate_acks=FACTOR_OR_ZERO,
+    drop_factor=DROP_FACTOR,
+)
 def loss_detection_time(
-    burst_size: ArrayLike, bottleneck_rate: ArrayLike, duplicate_acks: ArrayLike = _DUPLICATE_ACKS
+    burst_size: ArrayLike,
+    bottleneck_rate: ArrayLike,
+    duplicate_acks: ArrayLike = _DUPLICATE_ACKS,
+    drop_factor: ArrayLike = 1.0,
 ) -> FloatArray:
-    """Compute the time to the detection of a loss in slow start, ``D = (S_B + 3) / mu`` [bottlenecks, section 7].
+    """Compute the time to the detection of a loss in slow start [bottlenecks, sections 7 and 7.1].
+
+    ``D = (S_B + 3) / mu`` for drop-tail; ``((1 + alpha) S_B / 2 + 3) / mu`` for a drop factor alpha.
 
     Parameters
     ----------
@@ -55,6 +68,8 @@ def loss_detection_time(
         mu [pkt/s], > 0.
     duplicate_acks : array_like, optional
         Duplicate ACKs that show a loss [1], >= 0.
+    drop_factor : array_like, optional
+        alpha [1], from 0 to 1, see `avoidance_start`.
 
     Returns
     -------
@@ -66,15 +81,25 @@ def loss_detection_time(
     >>> float(loss_detection_time(burst_size=37, bottleneck_rate=400))
     0.1
     """
-    size, mu, threshold = model_of(loss_detection_time).take(
-        burst_size=burst_size, bottleneck_rate=bottleneck_rate, duplicate_acks=duplicate_acks
+    size, mu, threshold, alpha = model_of(loss_detection_time).take(
+        burst_size=burst_size, bottleneck_rate=bottleneck_rate, duplicate_acks=duplicate_acks, drop_factor=drop_factor
     )
-    return (size + threshold) / mu
+    return np.asarray((_acknowledged(size, alpha) + threshold) / mu)[()]
 
 
-@model(threshold=UNBOUNDED_WINDOW, burst_size=UNBOUNDED_WINDOW)
-def packets_before_detection(threshold: ArrayLike, burst_size: ArrayLike) -> FloatArray:
-    """Compute the packets sent before the loss shows, ``Q = 2 S_B + min(0, W_th - 2 W_B)`` [bottlenecks, section 7].
+def _acknowledged(size: FloatArray, drop_factor: FloatArray) -> FloatArray:
+    """Compute the new ACKs before the first duplicate [pkt]: S_B, or half of it [bottlenecks, section 7.2]."""
+    return np.asarray(size * (1.0 + drop_factor) / 2.0)
+
+
+# With a = (1 + alpha) S_B / 2 new ACKs, each brings two packets up to the threshold and one beyond it:
+# Q = 2 a + min(0, W_th - 2^n_B - a). With a = S_B, and 2^n_B + S_B = 2 W_B, it is the printed Q.
+@model(threshold=UNBOUNDED_WINDOW, burst_size=UNBOUNDED_WINDOW, drop_factor=DROP_FACTOR)
+def packets_before_detection(threshold: ArrayLike, burst_size: ArrayLike, drop_factor: ArrayLike = 1.0) -> FloatArray:
+    """Compute the packets sent before the loss shows [bottlenecks, sections 7 and 7.1].
+
+    ``Q = 2 S_B + min(0, W_th - 2 W_B)`` for drop-tail; ``(1 + alpha) S_B + min(0, W_th - W_D)`` for a drop factor
+    alpha, with the W_D of `avoidance_start` before its minimum, ``2 W_B + (alpha - 1) S_B / 2``.
 
     Parameters
     ----------
@@ -82,6 +107,8 @@ def packets_before_detection(threshold: ArrayLike, burst_size: ArrayLike) -> Flo
         Slow-start threshold W_th [pkt], > 0, may be infinite.
     burst_size : array_like
         S_B [pkt], > 0, may be infinite; gives W_B.
+    drop_factor : array_like, optional
+        alpha [1], from 0 to 1, see `avoidance_start`.
 
     Returns
     -------
@@ -99,11 +126,13 @@ def packets_before_detection(threshold: ArrayLike, burst_size: ArrayLike) -> Flo
     >>> packets_before_detection([90, 104, 120], burst_size=40).tolist()
     [66.0, 80.0, 80.0]
     """
-    w_th, size = model_of(packets_before_detection).take(threshold=threshold, burst_size=burst_size)
-    finite = np.where(np.isfinite(size), size, np.nan)
-    # 2 W_B = 2^n_B + S_B
-    doubled = np.exp2(np.where(np.isfinite(size), overflow_mini_cycle(size), np.nan)) + finite
-    return np.asarray(2.0 * finite + np.minimum(0.0, w_th - doubled))[()]
+    w_th, size, alpha = model_of(packets_before_detection).take(
+        threshold=threshold, burst_size=burst_size, drop_factor=drop_factor
+    )
+    known = np.isfinite(size)
+    acknowledged = _acknowledged(np.where(known, size, np.nan), alpha)
+    detected = np.exp2(np.where(known, overflow_mini_cycle(size), np.nan)) + acknowledged
+    return np.asarray(2.0 * acknowledged + np.minimum(0.0, w_th - detected))[()]
 
 
 @model(
@@ -112,13 +141,19 @@ def packets_before_detection(threshold: ArrayLike, burst_size: ArrayLike) -> Flo
     buffers=BUFFER,
     access_rate=UNBOUNDED_PACKET_RATE,
     threshold=UNBOUNDED_WINDOW,
+    drop_factor=DROP_FACTOR,
 )
 def retransmission_loss(
-    rates: ArrayLike, buffers: ArrayLike, threshold: ArrayLike, access_rate: ArrayLike = inf
+    rates: ArrayLike,
+    buffers: ArrayLike,
+    threshold: ArrayLike,
+    access_rate: ArrayLike = inf,
+    drop_factor: ArrayLike = 1.0,
 ) -> RetransmissionLoss:
     """Check the necessary condition for the loss of the retransmission at each node [bottlenecks, eq. 5].
 
-    ``S_i < D mu_(i-1) < Q``; it never holds at a node that the source feeds directly at 2 mu or more.
+    ``S_i < D mu_(i-1) < Q``; it never holds at a node that the source feeds directly at 2 mu or more. Where it holds,
+    the buffer is full: drop-tail drops the retransmission, others another packet [bottlenecks, sections 7.1 and 7.2].
 
     Parameters
     ----------
@@ -131,15 +166,17 @@ def retransmission_loss(
     access_rate : array_like, optional
         Rate mu_A of the source's own link [pkt/s], at least mu; has no axis of nodes. Below 2 mu the loss is possible
         at the first node too.
+    drop_factor : array_like, optional
+        alpha [1], from 0 to 1, see `avoidance_start`; has no axis of nodes. Below 1 the loss is possible at no node.
 
     Returns
     -------
     RetransmissionLoss
-        possible, node, detection_time, packets.
+        possible, node, detection_time, packets, finds_full.
 
     Notes
     -----
-    For drop-tail, Tahoe and three duplicate ACKs. Necessary only: whether the loss happens depends on the phase, a
+    For Tahoe and three duplicate ACKs. Necessary only: whether the loss happens depends on the phase, a
     packet more or less in a buffer. Without an overflow (W_th <= W_B) the condition never holds.
 
     Examples
@@ -154,21 +191,24 @@ def retransmission_loss(
     """
     nodes = path(rates, buffers, access_rate)
     record = model_of(retransmission_loss)
-    (w_th,) = record.take(threshold=threshold)
-    record.take(rates=nodes.rates, threshold=w_th[..., np.newaxis])
-    return retransmission_loss_of(nodes, burst_sizes_of(nodes), w_th)
+    w_th, alpha = record.take(threshold=threshold, drop_factor=drop_factor)
+    record.take(rates=nodes.rates, threshold=w_th[..., np.newaxis], drop_factor=alpha[..., np.newaxis])
+    return retransmission_loss_of(nodes, burst_sizes_of(nodes), w_th, alpha)
 
 
-def retransmission_loss_of(nodes: Path, sizes: FloatArray, w_th: FloatArray) -> RetransmissionLoss:
+def retransmission_loss_of(
+    nodes: Path, sizes: FloatArray, w_th: FloatArray, drop_factor: FloatArray
+) -> RetransmissionLoss:
     """Check the condition for the loss of the retransmission at each node of a path [bottlenecks, eq. 5]."""
     size = smallest(sizes)
-    time = loss_detection_time(size, nodes.bottleneck_rate)
-    packets = packets_before_detection(w_th, size)
+    time = np.asarray(loss_detection_time(size, nodes.bottleneck_rate, drop_factor=drop_factor))
+    packets = packets_before_detection(w_th, size, drop_factor)
     fed = time[..., np.newaxis] * nodes.burst_rates
-    # A node that is fed directly, at 2 mu, needs no exception: Q <= 2 S_B there, and D 2 mu = 2 S_B + 6.
-    possible = (sizes < fed) & (fed < np.asarray(packets)[..., np.newaxis])
+    # A node that is fed directly, at 2 mu, needs no exception: Q <= (1 + alpha) S_B there, and D 2 mu is 6 more.
+    full = (sizes < fed) & (fed < np.asarray(packets)[..., np.newaxis])
+    possible = full & (drop_factor == 1.0)[..., np.newaxis]
     node = np.asarray(np.where(possible.any(axis=-1), possible.argmax(axis=-1), -1))[()]
-    return RetransmissionLoss(possible, node, time, packets)
+    return RetransmissionLoss(possible, node, time[()], packets, full)
 
 
 @model(
@@ -207,7 +247,7 @@ def retransmission_loss_two_nodes(
 
     Notes
     -----
-    For a source whose own link is faster than 2 mu.
+    For drop-tail, and a source whose own link is faster than 2 mu.
 
     Examples
     --------
@@ -263,7 +303,7 @@ def retransmission_loss_behind_access_link(
     """
     record = model_of(retransmission_loss_behind_access_link)
     mu, access = record.take(bottleneck_rate=bottleneck_rate, access_rate=access_rate)
-    check_intermediate_rate(mu, access)
+    check_between_one_and_two("access_rate", access, mu)
     size = two_node_bursts(mu, access, buffer, inf).bottleneck
     left = loss_detection_time(size, mu) * access
     return np.asarray(left < packets_before_detection(threshold, size))[()]

@@ -45,7 +45,7 @@ class SlowStartOverflow(NamedTuple):
 
 
 class EquivalentNode(NamedTuple):
-    """The one node, fed directly by the source, that replaces all nodes before the bottleneck."""
+    """The one node, fed as the first node was, that replaces all nodes before the bottleneck."""
 
     rate: FloatArray
     """Rate, mu' [pkt/s]."""
@@ -248,9 +248,13 @@ def overflow_window_approximate(buffers: ArrayLike) -> FloatArray:
     return np.asarray(2.0 * np.min(np.atleast_1d(sizes), axis=-1))[()]
 
 
-@model(domain={"buffers": OVERFLOW}, rates=PACKET_RATE, buffers=BUFFER)
-def equivalent_node(rates: ArrayLike, buffers: ArrayLike) -> EquivalentNode:
-    """Reduce the nodes before the bottleneck to an equivalent one: mu', B', S' [bottlenecks, section 5, eq. 2].
+# Behind a slow access link section 7 takes mu_0 = mu_A: it feeds node 1, and so the equivalent node in its place. B'
+# follows from the same S' with mu_0 instead of 2 mu in (2).
+@model(domain={"buffers": OVERFLOW}, rates=PACKET_RATE, buffers=BUFFER, access_rate=UNBOUNDED_PACKET_RATE)
+def equivalent_node(rates: ArrayLike, buffers: ArrayLike, access_rate: ArrayLike = inf) -> EquivalentNode:
+    """Reduce the nodes before the bottleneck to an equivalent one: mu', B', S' [bottlenecks, sections 5 and 7, eq. 2].
+
+    ``S' = mu_0 / (mu_0 - mu') B' = min(S_i)`` with ``mu_0 = 2 mu``, or mu_A behind a slower access link.
 
     Parameters
     ----------
@@ -258,6 +262,8 @@ def equivalent_node(rates: ArrayLike, buffers: ArrayLike) -> EquivalentNode:
         Available rate of each node [pkt/s], > 0, nodes on the last axis in path order, the bottleneck last.
     buffers : array_like
         Buffer of each node [pkt], > 0, may be infinite; with rates' axis of nodes.
+    access_rate : array_like, optional
+        Rate mu_A of the source's own link [pkt/s], at least mu; has no axis of nodes. From 2 mu on it plays no role.
 
     Returns
     -------
@@ -266,7 +272,7 @@ def equivalent_node(rates: ArrayLike, buffers: ArrayLike) -> EquivalentNode:
 
     Notes
     -----
-    The equivalent node is fed directly by the source (at 2 mu): the paper has none behind a slow access link.
+    The equivalent node has the same access link before it: `two_node_bursts` takes it too.
 
     Examples
     --------
@@ -276,16 +282,15 @@ def equivalent_node(rates: ArrayLike, buffers: ArrayLike) -> EquivalentNode:
     >>> round(float(found.rate), 6), round(float(found.buffer), 6), round(float(found.burst_size), 6)
     (1.2, 47.6, 119.0)
     """
-    nodes = path(rates, buffers)
+    nodes = path(rates, buffers, access_rate)
     if nodes.rates.shape[-1] < 2:
         raise ModelError(Fault("rates", "has no node before the bottleneck", "1 node", "2 nodes or more"))
     if (nodes.rates[..., -1] > nodes.bottleneck_rate).any():
         allowed, hint = "the smallest rate last", "leave out the nodes after the bottleneck"
         raise ModelError(Fault("rates", "does not end with the bottleneck", str(nodes.rates[..., -1]), allowed, hint))
-    mu = nodes.bottleneck_rate
-    rate = nodes.burst_rates[..., -1]
+    feeding, rate = nodes.burst_rates[..., 0], nodes.burst_rates[..., -1]
     size = smallest(burst_sizes_of(nodes)[..., :-1])
-    share = (2.0 * mu - rate) / (2.0 * mu)
+    share = (feeding - rate) / feeding
     buffer = np.where(share > 0.0, size, np.inf) * np.where(share > 0.0, share, 1.0)
     return EquivalentNode(rate, np.asarray(buffer)[()], size)
 
@@ -296,11 +301,16 @@ def equivalent_node(rates: ArrayLike, buffers: ArrayLike) -> EquivalentNode:
     intermediate_rate=PACKET_RATE,
     buffer=BUFFER,
     intermediate_buffer=BUFFER,
+    access_rate=UNBOUNDED_PACKET_RATE,
 )
 def two_node_bursts(
-    bottleneck_rate: ArrayLike, intermediate_rate: ArrayLike, buffer: ArrayLike, intermediate_buffer: ArrayLike
+    bottleneck_rate: ArrayLike,
+    intermediate_rate: ArrayLike,
+    buffer: ArrayLike,
+    intermediate_buffer: ArrayLike,
+    access_rate: ArrayLike = inf,
 ) -> TwoNodeBursts:
-    """Compute S and S' of the simplified model, as in figures 5 and 8 [bottlenecks, eqs. 2 and 3].
+    """Compute S and S' of the simplified model, as in figures 5 and 8 [bottlenecks, section 7, eqs. 2 and 3].
 
     Parameters
     ----------
@@ -310,11 +320,13 @@ def two_node_bursts(
         mu' [pkt/s], from mu to 2 mu.
     buffer, intermediate_buffer : array_like
         B and B' [pkt], > 0, may be infinite.
+    access_rate : array_like, optional
+        Rate mu_A of the source's own link [pkt/s], at least mu'. From 2 mu on it plays no role.
 
     Returns
     -------
     TwoNodeBursts
-        S (at least 2 B, infinite at mu' = mu) and S' (at least 2 B', infinite at mu' = 2 mu) [pkt].
+        S (at least 2 B, infinite at mu' = mu) and S' (at least 2 B', infinite at mu' = 2 mu and at mu' = mu_A) [pkt].
 
     Examples
     --------
@@ -324,25 +336,31 @@ def two_node_bursts(
     >>> found.bottleneck.tolist(), found.intermediate.tolist()
     ([inf, 60.0, 40.0], [34.0, 68.0, inf])
     """
-    mu, middle, b, b_middle = model_of(two_node_bursts).take(
+    mu, middle, b, b_middle, access = model_of(two_node_bursts).take(
         bottleneck_rate=bottleneck_rate,
         intermediate_rate=intermediate_rate,
         buffer=buffer,
         intermediate_buffer=intermediate_buffer,
+        access_rate=access_rate,
     )
-    check_intermediate_rate(mu, middle)
-    return TwoNodeBursts(bottleneck=_burst_size(middle, mu, b), intermediate=_burst_size(2.0 * mu, middle, b_middle))
+    check_between_one_and_two("intermediate_rate", middle, mu)
+    if (slower := access < middle).any():
+        given, hint = f"{np.broadcast_to(access, slower.shape)[slower].flat[0]:g}", "a slower link is itself the node"
+        raise ModelError(
+            Fault("access_rate", "is slower than the node", given, "at least intermediate_rate [pkt/s]", hint)
+        )
+    feeding = np.minimum(access, 2.0 * mu)
+    return TwoNodeBursts(bottleneck=_burst_size(middle, mu, b), intermediate=_burst_size(feeding, middle, b_middle))
 
 
-def check_intermediate_rate(bottleneck_rate: FloatArray, intermediate_rate: FloatArray) -> None:
+def check_between_one_and_two(name: str, rate: FloatArray, bottleneck_rate: FloatArray) -> None:
     """Refuse a mu' outside [mu, 2 mu]."""
-    ratios = intermediate_rate / bottleneck_rate
+    ratios = np.asarray(rate / bottleneck_rate)
     if not RATE_RATIO.contain(ratios).all():
         given = ratios[~RATE_RATIO.contain(ratios)].flat[0]
         allowed = "from bottleneck_rate to twice bottleneck_rate"
         hint = "a faster node absorbs nothing, a slower one is the bottleneck"
-        fault = Fault("intermediate_rate", "is out of range", f"{given:g} times bottleneck_rate", allowed, hint)
-        raise ModelError(fault)
+        raise ModelError(Fault(name, "is out of range", f"{given:g} times bottleneck_rate", allowed, hint))
 
 
 @model(bottleneck_rate=PACKET_RATE, nodes=WHOLE_COUNT_OR_ZERO)

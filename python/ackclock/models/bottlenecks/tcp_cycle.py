@@ -1,7 +1,7 @@
 """A path's whole TCP cycle in one call."""
 
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ackclock.models.bottlenecks.avoidance import avoidance_node
 from ackclock.models.bottlenecks.path import node_value, path
@@ -17,8 +17,10 @@ from ackclock.models.bottlenecks.windows import (
     maximum_window,
     throughput_with_lost_retransmission,
 )
-from ackclock.models.domain import ArrayLike, BoolArray, FloatArray, IntArray, model
+from ackclock.models.domain import ArrayLike, BoolArray, FloatArray, IntArray, Limits, checked, model, model_of
 from ackclock.models.limits import BUFFER, PACKET_RATE, TIME, UNBOUNDED_PACKET_RATE
+
+_FULL: Final = Limits(0.0, unit="pkt", reason="congestion avoidance ends when the bottleneck's buffer is full")
 
 
 class Cycle(NamedTuple):
@@ -43,7 +45,7 @@ class Cycle(NamedTuple):
     retransmission_loss: RetransmissionLoss
     """Nodes at which the retransmission may be lost."""
     throughput_with_lost_retransmission: Throughput
-    """Throughput where the retransmission is lost in each cycle [pkt/s]."""
+    """Throughput where the retransmission is lost in each cycle [pkt/s]: of a cycle that may lose it."""
 
 
 def _quantities(rates: ArrayLike, buffers: ArrayLike, round_trip_time: ArrayLike, **_: ArrayLike) -> dict[str, Any]:
@@ -84,7 +86,7 @@ def cycle(
     access_rate : array_like, optional
         Rate mu_A of the source's own link [pkt/s], at least mu; has no axis of nodes.
     drop_factor : array_like, optional
-        alpha [1], from 0 to 1, see `avoidance_start`; has no axis of nodes.
+        alpha [1], from 0 to 1, see `avoidance_start`; has no axis of nodes. Below 1 no retransmission is lost.
 
     Returns
     -------
@@ -111,10 +113,11 @@ def cycle(
     nodes = path(rates, buffers, access_rate)
     sizes = burst_sizes_of(nodes)
     shared = avoidance_node(rates)
-    buffer = node_value(nodes.buffers, shared)
+    (buffer,) = checked(buffers=(node_value(nodes.buffers, shared), _FULL))
     largest = maximum_window(nodes.bottleneck_rate, round_trip_time, buffer)
     overflow = first_overflow(sizes)
-    start = avoidance_start(largest / 2.0, overflow.burst_size, drop_factor)
+    (alpha,) = model_of(cycle).take(drop_factor=drop_factor)
+    start = avoidance_start(largest / 2.0, overflow.burst_size, alpha)
     return Cycle(
         avoidance_node=shared,
         maximum_window=largest,
@@ -124,7 +127,7 @@ def cycle(
         loss_window=start.loss_window,
         avoidance_window=start.window,
         throughput=average_throughput(start.window, largest, round_trip_time, nodes.bottleneck_rate),
-        retransmission_loss=retransmission_loss_of(nodes, sizes, largest / 2.0),
+        retransmission_loss=retransmission_loss_of(nodes, sizes, largest / 2.0, alpha),
         throughput_with_lost_retransmission=throughput_with_lost_retransmission(
             nodes.bottleneck_rate, round_trip_time, buffer
         ),
