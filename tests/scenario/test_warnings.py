@@ -83,6 +83,16 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         "1st [[flow]], field path: no buffer on the path is limited, nor the window: the queue grows as long as the "
         "run lasts",
     ),
+    "red with thresholds below a millisecond": (
+        {"link": {"rate": "1 Gbit/s", "queue": "red"}},
+        'link "a", field queue: the thresholds of 5 pkt and 15 pkt are queueing delays of 60 us and 180 us at '
+        "1 Gbit/s: packets are dropped almost as soon as one waits",
+    ),
+    "data in a buffer that none has chosen": (
+        {"flow": {"path": ["a.reverse"]}},
+        'link "a", field reverse.buffer: is unlimited, as none is given, and data queue there: no packet is dropped, '
+        'however long the queue; give a buffer, or buffer = "unlimited" if that is meant',
+    ),
     "late starts": (
         {"flow": {"name": "web", "start": "90 s", "start_spread": "20 s"}},
         'flow "web", field start_spread: some starts can come after the end of the run',
@@ -122,6 +132,10 @@ def test_what_should_be_looked_at_is_said_once(case: str) -> None:
         {"link": {"buffer": "1 pkt", "counting": "waiting"}},
         {"link": {"buffer": "15 pkt", "queue": "red"}},
         {"link": {"buffer": "unlimited", "queue": "red"}},
+        {"link": {"rate": "179.9 Mbit/s", "queue": "red"}},
+        {"flow": {"path": ["fast", "a"]}, "more": [{"name": "fast", "rate": "9 Mbit/s"}]},
+        {"link": {"reverse": {"buffer": "unlimited"}}, "flow": {"path": ["a.reverse"], "size": "9 pkt"}},
+        {"flow": {"path": ["a.reverse"], "tcp": {"max_window": "9 pkt"}}},
         {"link": {"buffer": "unlimited"}, "flow": {"size": "9 pkt"}},
         {"link": {"buffer": "unlimited"}, "flow": {"tcp": {"max_window": "9 pkt"}}},
         {"flow": {"start": "80 s", "start_spread": "20 s"}},

@@ -13,6 +13,7 @@ from ackclock.scenario.schema_traffic import Traffic
 from ackclock.scenario.source import Location
 from ackclock.scenario.tcp import completed
 from ackclock.scenario.traffic import is_tcp, mean_rate_bps
+from ackclock.scenario.warn_queues import DEFAULT_BUFFER, default_buffers, short_red
 from ackclock.units import show
 
 _WARMUP_ROUND_TRIPS = 10
@@ -60,6 +61,7 @@ class Warner:
                     yield self._warning(way.location, "no flow begins or ends at the host")
             elif way is not None:
                 yield from self._link(way, largest.get(position))
+        yield from self._buffers_by_default()
         for position, flow in enumerate(self.flows):
             yield from self._flow(("flow", position), flow)
         yield from self._times()
@@ -74,7 +76,10 @@ class Warner:
             if way.buffer is not None or discipline != "drop-tail":
                 field = buffer if way.buffer is not None else queue
                 yield self._warning(field, "has no effect: at an unlimited rate no packet waits")
-        elif way.limit is None:
+            return
+        for location, text in short_red(way, largest):
+            yield self._warning(location, text)
+        if way.limit is None:
             if discipline in {"drop-from-front", "random-drop"}:
                 yield self._warning(queue, f"{discipline} never drops from an unlimited buffer")
         else:
@@ -99,7 +104,8 @@ class Warner:
         if flow.traffic is not None and not is_tcp(flow):
             yield from self._offered(location, flow, flow.traffic)
             return
-        if flow.size is None and flow.traffic is None and tcp.max_window is None and not self._drops(flow):
+        bounded = flow.size is not None or flow.traffic is not None or tcp.max_window is not None
+        if not (bounded or self._drops(flow) or self._default_buffers(flow)):
             text = "no buffer on the path is limited, nor the window: the queue grows as long as the run lasts"
             yield self._warning((*location, "path"), text)
         without_effect = {
@@ -116,6 +122,15 @@ class Warner:
         if flow.tcp.rto.gives("clock_phase") and tcp.rto.estimator != "ticks":
             text = f'has no effect with estimator = "{tcp.rto.estimator}"'
             yield self._warning((*location, "tcp", "rto", "clock_phase"), text)
+
+    def _buffers_by_default(self) -> Iterator[Warning_]:
+        for position in sorted({link for flow in self.flows for link in self._default_buffers(flow)}):
+            way = self.network.directions[position]
+            if way is not None:
+                yield self._warning((*way.location, "buffer"), DEFAULT_BUFFER)
+
+    def _default_buffers(self, flow: Flow) -> list[int]:
+        return list(default_buffers(self.links, flow, self.network))
 
     def _levels(self, location: Location, flow: Flow) -> Iterator[Warning_]:
         route = self.network.route(flow)

@@ -1,0 +1,80 @@
+"""Warnings about queues that a default, or thresholds in packets, made other than one would choose."""
+
+from collections.abc import Iterator, Sequence
+
+from ackclock.scenario.network import Direction, Network
+from ackclock.scenario.schema import Flow
+from ackclock.scenario.schema_links import Link
+from ackclock.scenario.source import Location
+from ackclock.scenario.tcp import completed
+from ackclock.scenario.traffic import is_tcp
+from ackclock.units import show
+
+DEFAULT_BUFFER = (
+    "is unlimited, as none is given, and data queue there: no packet is dropped, however long the queue; "
+    'give a buffer, or buffer = "unlimited" if that is meant'
+)
+SHORT_RED_S = 1e-3
+"""Queueing delay up to which RED's thresholds leave a window no room."""
+
+
+def default_buffers(links: Sequence[Link], flow: Flow, network: Network) -> Iterator[int]:
+    """Find the directions where a flow's data queue in a buffer that is unlimited only because none was given.
+
+    Parameters
+    ----------
+    links : sequence of Link
+        The links of a scenario without faults.
+    flow : Flow
+        One of its flows.
+    network : Network
+        What they make.
+
+    Yields
+    ------
+    int
+        Each of the slowest directions on the path of the data, where they queue. None if the receiver's window
+        limits the queue; what ACKs alone cross is not meant.
+    """
+    route = network.route(flow)
+    if route is None or (is_tcp(flow) and completed(flow.tcp).max_window is not None):
+        return
+    ways = {link: network.directions[link] for link in route.forward}
+    rates = {link: way.rate_bps for link, way in ways.items() if way is not None and way.rate_bps is not None}
+    for position, rate in rates.items():
+        way = ways[position]
+        if way and way.location[0] == "link" and rate == min(rates.values()):
+            link, reverse = links[position // 2], position % 2 == 1
+            if not (link.reverse if reverse else link).gives("buffer"):
+                yield position
+
+
+def short_red(way: Direction, largest: int | None) -> Iterator[tuple[Location, str]]:
+    """Find RED whose thresholds are a queueing delay of a millisecond or less.
+
+    Parameters
+    ----------
+    way : Direction
+        A direction of a link.
+    largest : int, optional
+        The largest packet that crosses it [B]; `None` if none does.
+
+    Yields
+    ------
+    tuple of Location and str
+        The table of the queue, and what to check.
+    """
+    if way.queue.discipline != "red" or way.rate_bps is None or largest is None:
+        return
+    low, high = (packets * way.service_s(largest) for packets in (way.queue.min_threshold, way.queue.max_threshold))
+    if high <= SHORT_RED_S:
+        text = (
+            f"the thresholds of {show(way.queue.min_threshold, 'pkt')} and {show(way.queue.max_threshold, 'pkt')} are "
+            f"queueing delays of {_microseconds(low)} and {_microseconds(high)} at {show(way.rate_bps, 'bit/s')}: "
+            "packets are dropped almost as soon as one waits"
+        )
+        yield (*way.location, "queue"), text
+
+
+def _microseconds(seconds: float) -> str:
+    return f"{1e6 * seconds:.3g} us"
