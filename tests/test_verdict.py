@@ -84,9 +84,61 @@ def test_a_receiver_window_reached_in_a_large_group_is_not_one_flow_s() -> None:
     assert "the receiver's window of 44 packets limits some of the 5,000 flows of web" in text
 
 
-def test_a_standing_queue_is_found() -> None:
-    text = verdict(make_resolved(), flows={"rtt_sum_s": 2.0 * 100, "rtt_samples": 100})
-    assert "queues make round trips 2 s on a path of 562.9 ms: more buffer than TCP needs" in text
+LONG_QUEUE = {"rtt_sum_s": 2.0 * 100, "rtt_samples": 100}
+"""Round trips of 2 s on a path of 562.9 ms, whose bandwidth-delay product is 206 packets."""
+
+
+def with_buffer(packets: int | None) -> list[dict[str, Any]]:
+    buffer = None if packets is None else {"packets": packets}
+    return [make_link("satellite", buffer=buffer), make_link("satellite.reverse", buffer=None)]
+
+
+@pytest.mark.parametrize("packets", [None, 1000])
+def test_a_buffer_of_many_pipes_that_is_always_in_use_is_more_than_tcp_needs(packets: int | None) -> None:
+    resolved = make_resolved(links=with_buffer(packets))
+    text = verdict(resolved, flows=LONG_QUEUE, links={"busy_s": [0.995 * 80.0, 1.0]})
+    assert "queues make round trips 2 s on a path of 562.9 ms: satellite has more buffer than TCP needs" in text
+
+
+@pytest.mark.parametrize(("packets", "use"), [(1000, 0.95), (300, 0.995)])
+def test_a_long_queue_alone_does_not_say_that_the_buffer_is_too_large(packets: int, use: float) -> None:
+    """Where the link is not full, or the buffer about what TCP needs, a simulation has to tell."""
+    resolved = make_resolved(links=with_buffer(packets))
+    text = verdict(resolved, flows=LONG_QUEUE, links={"busy_s": [use * 80.0, 1.0]})
+    assert "queues make round trips 2 s on a path of 562.9 ms" in text
+    assert "more buffer" not in text
+
+
+def test_the_buffer_of_web_sources_is_not_judged_by_the_pipe() -> None:
+    resolved = make_resolved([make_flow("web", traffic=WEB)], links=with_buffer(1000))
+    assert "more buffer" not in verdict(resolved, flows=LONG_QUEUE, links={"busy_s": [0.995 * 80.0, 1.0]})
+
+
+def test_every_full_link_is_a_bottleneck() -> None:
+    links = [make_link("a"), make_link("b"), make_link("c")]
+    text = verdict(make_resolved(links=links), links={"busy_s": [80.0, 79.6, 8.0], "dropped_packets": [3, 0, 0]})
+    assert text.startswith("a and b are bottlenecks and full: 100% and 99.5% used; a's 18-packet buffer dropped 3")
+
+
+def test_round_trips_come_before_the_shares_that_they_make() -> None:
+    resolved = make_resolved([make_flow("near"), make_flow("middle"), make_flow("far")])
+    trips = {"rtt_sum_s": [20.0, 100.0, 300.0], "rtt_samples": 1000}
+    caused = verdict(resolved, flows=trips | {"delivered_packets": [15_000, 3000, 1000]})
+    assert (
+        "TCP's throughput goes as 1 / RTT: round trips of 20 ms to 300 ms make shares of 51.2 kbit/s to 768 kbit/s "
+        "(Jain's index 0.51)" in caused
+    )
+    against = verdict(resolved, flows=trips | {"delivered_packets": [1000, 3000, 15_000]})
+    assert "shares are unequal, 51.2 kbit/s to 768 kbit/s" in against
+
+
+def test_findings_are_typed_and_the_verdict_words_each_of_them() -> None:
+    found = result(make_resolved())
+    kinds = [one.kind for one in found.findings]
+    assert kinds == ["busy-link", "dropped", "recoveries"]
+    assert found.findings[0].element == "satellite"
+    assert found.findings[0].numbers["utilisation_fraction"] == pytest.approx(0.91)
+    assert found.findings[1].numbers["packets"] == 100.0
 
 
 def test_the_empty_path_counts_propagation_and_service() -> None:

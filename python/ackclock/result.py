@@ -9,6 +9,7 @@ import pandas as pd
 
 from ackclock import storage
 from ackclock.errors import ResultError
+from ackclock.findings import Finding, find
 from ackclock.pictures import overview_chart
 from ackclock.precision import is_short, precision_summary, precision_warnings
 from ackclock.quantities import FLOW_QUANTITIES, LINK_QUANTITIES
@@ -143,6 +144,11 @@ class Result:
         if precision is not None:
             return is_short(precision) and finished < precision["most"]
         return finished < self.resolved.run.replications
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The facts that the verdict words: each with its kind, the link or flow, and its numbers."""
+        return find(self.resolved, self.summary["flows"], self.summary["links"])
 
     @property
     def flows(self) -> pd.DataFrame:

@@ -1,24 +1,19 @@
-"""One line in words on what a run showed, by rules over its summary."""
+"""One line in words on what a run showed, made of its findings; and what to check before trusting its numbers."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
-from ackclock.paths import empty_round_trip_s
+from ackclock.findings import Finding, Kind, find
 from ackclock.scenario import Element, Resolved
-from ackclock.stats import jain_index
 from ackclock.wording import bit_rate, number, percent, plural, seconds
 
 Row = Mapping[str, Any]
 
-FULL = 0.98
-BOTTLENECK = 0.5
-UNEQUAL = 0.9
-STANDING_QUEUE = 2.0
-"""Ratio of a round trip to the empty path's from which the buffer is larger than TCP needs."""
 MANY_TIMEOUTS = 0.5
-WINDOW_REACHED = 0.99
 WIDE_INTERVAL = 0.05
 """Relative half width of an interval from which a run counts as too short."""
+MOST_NAMED = 2
+"""Number of links that a sentence names; others are counted."""
 
 
 def verdict(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> str:
@@ -36,25 +31,29 @@ def verdict(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> s
     str
         One line.
     """
-    if not any(mean(flow, "goodput_bps") > 0.0 for flow in flows):
+    findings = find(resolved, flows, links)
+    if findings[0].kind == "nothing-delivered":
         return "Nothing was delivered in the time measured: check the flows' start, the warm-up and the buffers"
-    serving = (
-        row
-        for link, row in zip(resolved.elements, links, strict=True)
-        if link.rate_bps is not None or link.kind == "host"
-    )
-    busiest = max(serving, key=_use, default=None)
-    sentences = [
-        *_bottleneck(busiest, links),
-        *_losses(resolved, links, busiest),
-        *_recovery(resolved, flows),
-        *_spurious_retransmissions(flows),
-        *_window_limit(resolved, flows, links),
-        *_standing_queue(resolved, flows, busiest),
-        *_transfers(resolved, flows),
-        *_fairness(resolved, flows),
+    return "; ".join(sentences(resolved, findings)) + _averaged(links)
+
+
+def sentences(resolved: Resolved, findings: Sequence[Finding]) -> list[str]:
+    """Word findings, those of a kind together.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    findings : sequence of Finding
+        As `ackclock.findings.find` gives them.
+    """
+    kinds = dict.fromkeys(one.kind for one in findings)
+    return [
+        text
+        for kind in kinds
+        if kind in _WORDED
+        for text in _WORDED[kind](_Found(resolved, findings), [one for one in findings if one.kind == kind])
     ]
-    return "; ".join(sentences) + _averaged(links)
 
 
 def run_warnings(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row], finished: int) -> list[str]:
@@ -71,12 +70,6 @@ def run_warnings(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row],
     """
     wide = [link for link in links if _relative_half_width(link["utilisation_fraction"]) > WIDE_INTERVAL]
     return [*_few_replications(resolved, finished), *map(_too_wide, wide), *_unfinished(resolved, flows)]
-
-
-def mean(row: Row, key: str) -> float:
-    """Take a quantity's mean, 0 where nothing was measured."""
-    found = row[key]
-    return 0.0 if found is None or found["mean"] is None else float(found["mean"])
 
 
 def _few_replications(resolved: Resolved, finished: int) -> Iterator[str]:
@@ -115,51 +108,74 @@ def _unfinished(resolved: Resolved, flows: Sequence[Row]) -> Iterator[str]:
         yield f"{plural(len(late), 'transfer')} did not finish within run.duration: {names}"
 
 
-def _use(link: Row) -> float:
-    return mean(link, "utilisation_fraction")
-
-
 def _averaged(links: Sequence[Row]) -> str:
     count = max((link["utilisation_fraction"]["n"] for link in links), default=1)
     return f" (means of {count} runs)" if count > 1 else ""
 
 
-def _bottleneck(busiest: Row | None, links: Sequence[Row]) -> Iterator[str]:
-    if busiest is None:
+class _Found:
+    """All findings of a run, and the scenario that was run."""
+
+    def __init__(self, resolved: Resolved, findings: Sequence[Finding]) -> None:
+        self.resolved = resolved
+        self.findings = findings
+
+    def of(self, kind: Kind) -> list[Finding]:
+        """Give the findings of one kind."""
+        return [one for one in self.findings if one.kind == kind]
+
+
+def _full(_all: _Found, links: Sequence[Finding]) -> Iterator[str]:
+    if len(links) == 1:
+        yield f"{links[0].element} is the bottleneck and full: {_used(links[0])}"
         return
-    use = f"utilisation {percent(_use(busiest))}"
-    if _use(busiest) >= FULL:
-        yield f"{busiest['name']} is the bottleneck and full: {use}"
-    elif _use(busiest) >= BOTTLENECK:
-        yield f"{busiest['name']} is the bottleneck: {use}"
-    elif any(_gone(link) > 0.0 for link in links):
-        yield f"losses leave even the busiest link, {busiest['name']}, idle most of the time: {use}"
-    else:
-        yield f"no link is a bottleneck: the busiest, {busiest['name']}, has {use}"
+    shares = " and ".join(percent(one.numbers["utilisation_fraction"]) for one in links[:MOST_NAMED])
+    yield f"{_named(links)} are bottlenecks and full: utilisation {shares}"
 
 
-def _losses(resolved: Resolved, links: Sequence[Row], busiest: Row | None) -> Iterator[str]:
-    dropping = sorted((link for link in links if mean(link, "dropped_packets") > 0.0), key=_drops, reverse=True)
-    losing = [link for link in links if mean(link, "lost_packets") > 0.0]
-    if losing:
-        lost = plural(sum(mean(link, "lost_packets") for link in losing), "packet")
-        yield f"{losing[0]['name'] if len(losing) == 1 else plural(len(losing), 'link')} lost {lost} before the queue"
-    if not dropping:
-        yield "no buffer dropped any" if losing else "no packet was dropped"
-        return
-    for place, link in enumerate(dropping[:2]):
-        whose = "its" if place == 0 and link is busiest else f"{link['name']}'s"
-        yield f"{whose} {_buffer(resolved.elements_by_name[link['name']])} dropped {plural(_drops(link), 'packet')}"
-    if len(dropping) > 2:
-        yield f"{plural(len(dropping) - 2, 'other link')} dropped {plural(sum(map(_drops, dropping[2:])), 'packet')}"
+def _busy(_all: _Found, links: Sequence[Finding]) -> Iterator[str]:
+    yield f"{links[0].element} is the bottleneck: {_used(links[0])}"
 
 
-def _drops(link: Row) -> float:
-    return mean(link, "dropped_packets")
+def _idle_after_losses(_all: _Found, links: Sequence[Finding]) -> Iterator[str]:
+    yield f"losses leave even the busiest link, {links[0].element}, idle most of the time: {_used(links[0])}"
 
 
-def _gone(link: Row) -> float:
-    return _drops(link) + mean(link, "lost_packets")
+def _idle(_all: _Found, links: Sequence[Finding]) -> Iterator[str]:
+    yield f"no link is a bottleneck: the busiest, {links[0].element}, has {_used(links[0])}"
+
+
+def _used(link: Finding) -> str:
+    return f"utilisation {percent(link.numbers['utilisation_fraction'])}"
+
+
+def _named(links: Sequence[Finding]) -> str:
+    names = [one.element for one in links[:MOST_NAMED]]
+    more = len(links) - len(names)
+    return " and ".join(names) if not more else f"{', '.join(names)} and {plural(more, 'other link')}"
+
+
+def _lost(_all: _Found, links: Sequence[Finding]) -> Iterator[str]:
+    lost = plural(sum(one.numbers["packets"] for one in links), "packet")
+    yield f"{links[0].element if len(links) == 1 else plural(len(links), 'link')} lost {lost} before the queue"
+
+
+def _dropped(found: _Found, links: Sequence[Finding]) -> Iterator[str]:
+    full = found.of("full-link")
+    subjects = full if len(full) > 1 else [*full, *found.of("busy-link"), *found.of("idle-after-losses")]
+    for place, link in enumerate(links[:MOST_NAMED]):
+        is_subject = place == 0 and len(subjects) == 1 and link.element == subjects[0].element
+        whose = "its" if is_subject else f"{link.element}'s"
+        buffer = _buffer(found.resolved.elements_by_name[link.element])
+        yield f"{whose} {buffer} dropped {plural(link.numbers['packets'], 'packet')}"
+    others = links[MOST_NAMED:]
+    if others:
+        drops = sum(one.numbers["packets"] for one in others)
+        yield f"{plural(len(others), 'other link')} dropped {plural(drops, 'packet')}"
+
+
+def _no_drop(found: _Found, _none: Sequence[Finding]) -> Iterator[str]:
+    yield "no buffer dropped any" if found.of("lost-before-queue") else "no packet was dropped"
 
 
 def _buffer(link: Element) -> str:
@@ -167,16 +183,12 @@ def _buffer(link: Element) -> str:
     return kind if link.buffer is None else f"{link.buffer} {kind}"
 
 
-def _recovery(resolved: Resolved, flows: Sequence[Row]) -> Iterator[str]:
-    timeouts = sum(mean(flow, "timeouts") for flow in flows)
-    fast = sum(mean(flow, "fast_retransmits") for flow in flows)
-    if timeouts + fast == 0.0:
-        return
+def _recoveries(all_: _Found, found: Sequence[Finding]) -> Iterator[str]:
+    timeouts, fast = (found[0].numbers[key] for key in ("timeouts", "fast_retransmits"))
+    connections = [flow.connection for flow in all_.resolved.flows if flow.connection is not None]
     if timeouts == 0.0:
         yield f"fast retransmit began all {plural(fast, 'recovery', 'recoveries')}, none needed a timeout"
-    elif not any(
-        tcp is not None and tcp.sender.has_fast_retransmit for tcp in (flow.connection for flow in resolved.flows)
-    ):
+    elif not any(tcp.sender.has_fast_retransmit for tcp in connections):
         yield f"{plural(timeouts, 'timeout')}: this TCP has no fast retransmit"
     elif timeouts >= MANY_TIMEOUTS * fast:
         yield (
@@ -187,79 +199,73 @@ def _recovery(resolved: Resolved, flows: Sequence[Row]) -> Iterator[str]:
         yield f"{plural(timeouts, 'timeout')} and {plural(fast, 'fast retransmit')}"
 
 
-def _spurious_retransmissions(flows: Sequence[Row]) -> Iterator[str]:
-    found, total = [], 0.0
-    for kind, what in (("timeouts", "timeout"), ("fast_retransmits", "fast retransmit")):
-        spurious, all_of = (sum(mean(flow, key) for flow in flows) for key in (f"spurious_{kind}", kind))
-        if spurious > 0.0:
-            found.append(f"{number(spurious)} of {plural(all_of, what)}")
-            total += spurious
-    if found:
-        verb = "was" if total == 1.0 else "were"
-        yield f"{' and '.join(found)} {verb} spurious (nothing had been dropped)"
+def _spurious(all_: _Found, found: Sequence[Finding]) -> Iterator[str]:
+    spurious, total = found[0].numbers, all_.of("recoveries")[0].numbers
+    kinds = (("timeouts", "timeout"), ("fast_retransmits", "fast retransmit"))
+    texts = [f"{number(spurious[key])} of {plural(total[key], what)}" for key, what in kinds if spurious[key] > 0.0]
+    verb = "was" if sum(spurious.values()) == 1.0 else "were"
+    yield f"{' and '.join(texts)} {verb} spurious (nothing had been dropped)"
 
 
-def _window_limit(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> Iterator[str]:
-    if any(_gone(link) > 0.0 or _use(link) >= FULL for link in links):
-        return
-    limited = [
-        (flow, window)
-        for flow, row in zip(resolved.rows, flows, strict=True)
-        if (tcp := flow.connection) is not None
-        and (window := tcp.sender.max_window) is not None
-        and mean(row, "cwnd_max_packets") >= WINDOW_REACHED * window
-    ]
-    if limited:
-        # Of a large group the largest window is known, not how many flows have reached it.
-        large = [flow for flow, _ in limited if flow.count > 1]
-        single = len(limited) - len(large)
-        who = [plural(single, "flow")] if single else []
-        who += [f"some of the {flow.count:,} flows of {flow.name}" for flow in large]
-        window = max(window for _, window in limited)
-        yield f"the receiver's window of {number(window)} packets limits {' and '.join(who)}"
+def _window_limit(_all: _Found, flows: Sequence[Finding]) -> Iterator[str]:
+    # Of a large group the largest window is known, not how many flows have reached it.
+    large = [flow for flow in flows if flow.numbers["flows"] > 1]
+    single = len(flows) - len(large)
+    who = [plural(single, "flow")] if single else []
+    who += [f"some of the {flow.numbers['flows']:,.0f} flows of {flow.element}" for flow in large]
+    window = max(flow.numbers["window_packets"] for flow in flows)
+    yield f"the receiver's window of {number(window)} packets limits {' and '.join(who)}"
 
 
-def _standing_queue(resolved: Resolved, flows: Sequence[Row], busiest: Row | None) -> Iterator[str]:
-    if busiest is None or _use(busiest) < BOTTLENECK:
-        return
-    rows = [
-        (mean(row, "rtt_mean_s"), empty_round_trip_s(resolved, flow))
-        for flow, row in zip(resolved.rows, flows, strict=True)
-        if flow.connection is not None
-    ]
-    measured, empty = max(rows, key=lambda pair: pair[0] / pair[1] if pair[1] > 0.0 else 0.0, default=(0.0, 0.0))
-    if empty > 0.0 and measured >= STANDING_QUEUE * empty:
-        yield f"queues make round trips {seconds(measured)} on a path of {seconds(empty)}: more buffer than TCP needs"
+def _long_queue(found: _Found, flows: Sequence[Finding]) -> Iterator[str]:
+    trips = flows[0].numbers
+    text = (
+        f"queues make round trips {seconds(trips['round_trip_s'])} on a path of {seconds(trips['empty_round_trip_s'])}"
+    )
+    oversized = found.of("oversized-buffer")
+    yield text if not oversized else f"{text}: {_named(oversized)} {_has(oversized)} more buffer than TCP needs"
 
 
-def _transfers(resolved: Resolved, flows: Sequence[Row]) -> Iterator[str]:
-    finite = [
-        (row["finish_s"]["mean"], flow.count)
-        for flow, row in zip(resolved.rows, flows, strict=True)
-        if row["finish_s"] is not None
-    ]
-    if not finite:
-        return
-    transfers = sum(count for _, count in finite)
-    late = [count for finish, count in finite if finish is None]
+def _has(links: Sequence[Finding]) -> str:
+    return "has" if len(links) == 1 else "have"
+
+
+def _transfers(_all: _Found, found: Sequence[Finding]) -> Iterator[str]:
+    numbers = found[0].numbers
+    transfers, late = numbers["transfers"], numbers["late"]
     if not late:
-        which = "the transfer" if transfers == 1 else f"all {transfers:,} transfers"
-        last = max(finish for finish, _ in finite)
-        yield f"{which} finished, {'' if transfers == 1 else 'the last '}at {seconds(last)}"
-    elif max(late) == 1:
-        yield f"{transfers - len(late):,} of {plural(transfers, 'transfer')} finished"
+        which = "the transfer" if transfers == 1 else f"all {transfers:,.0f} transfers"
+        yield f"{which} finished, {'' if transfers == 1 else 'the last '}at {seconds(numbers['last_s'])}"
+    elif numbers["largest_late_group"] == 1:
+        yield f"{transfers - late:,.0f} of {plural(transfers, 'transfer')} finished"
     else:
-        yield f"some of {transfers:,} transfers did not finish"
+        yield f"some of {transfers:,.0f} transfers did not finish"
 
 
-def _fairness(resolved: Resolved, flows: Sequence[Row]) -> Iterator[str]:
-    """Compare flows that always have something to send; those of a large group count as if they had equal shares."""
-    shares: list[float] = []
-    for flow, row in zip(resolved.rows, flows, strict=True):
-        if flow.is_endless:
-            shares += [mean(row, "goodput_bps") / flow.count] * flow.count
-    if len(shares) > 1 and jain_index(shares) < UNEQUAL:
-        yield (
-            f"shares are unequal, {bit_rate(min(shares))} to {bit_rate(max(shares))} "
-            f"(Jain's index {jain_index(shares):.2f})"
-        )
+def _shares(_all: _Found, found: Sequence[Finding]) -> Iterator[str]:
+    numbers = found[0].numbers
+    rates = f"{bit_rate(numbers['least_bps'])} to {bit_rate(numbers['largest_bps'])}"
+    index = f"(Jain's index {numbers['index_fraction']:.2f})"
+    if "shortest_round_trip_s" in numbers:
+        trips = f"{seconds(numbers['shortest_round_trip_s'])} to {seconds(numbers['longest_round_trip_s'])}"
+        yield f"TCP's throughput goes as 1 / RTT: round trips of {trips} make shares of {rates} {index}"
+    else:
+        yield f"shares are unequal, {rates} {index}"
+
+
+_WORDED: Final[Mapping[Kind, Callable[[_Found, Sequence[Finding]], Iterator[str]]]] = {
+    "full-link": _full,
+    "busy-link": _busy,
+    "idle-after-losses": _idle_after_losses,
+    "idle": _idle,
+    "lost-before-queue": _lost,
+    "dropped": _dropped,
+    "no-drop": _no_drop,
+    "recoveries": _recoveries,
+    "spurious": _spurious,
+    "window-limit": _window_limit,
+    "long-queue": _long_queue,
+    "transfers": _transfers,
+    "unequal-shares": _shares,
+}
+"""A function for each kind that is worded; a buffer that is too large is part of the sentence on the queue."""

@@ -1,0 +1,272 @@
+"""Findings of a run: facts with numbers, computed once from the summary.
+
+The verdict words them, and advice and the theory's remarks build on them. So no two parts of one output disagree on
+what a run showed.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ackclock.paths import empty_round_trip_s
+from ackclock.scenario import Element, Resolved, ResolvedFlow
+from ackclock.stats import jain_index
+
+Row = Mapping[str, Any]
+
+Kind = Literal[
+    "nothing-delivered",
+    "full-link",
+    "busy-link",
+    "idle-after-losses",
+    "idle",
+    "lost-before-queue",
+    "dropped",
+    "no-drop",
+    "recoveries",
+    "spurious",
+    "window-limit",
+    "long-queue",
+    "oversized-buffer",
+    "transfers",
+    "unequal-shares",
+]
+
+FULL = 0.98
+BOTTLENECK = 0.5
+UNEQUAL = 0.9
+LONG_QUEUE = 2.0
+"""Ratio of a round trip to the empty path's from which queues are worth a word."""
+ENOUGH = 0.99
+"""Utilisation from which no larger buffer is of use; the target of advice too, so that the two agree."""
+OVERSIZED = 2.0
+"""Ratio of a buffer to the bandwidth-delay product of its longest path from which it is larger than TCP needs.
+
+No loss-based TCP of the engine needs more than the product itself to keep a link busy, except where the product is a
+few packets: see `SPARE`.
+"""
+SPARE = 10.0
+"""Packets of buffer that are never too many: delayed ACKs and retransmissions come in bursts of a few packets."""
+WINDOW_REACHED = 0.99
+UNLIKE = 1.5
+"""Ratio of the longest round trip to the shortest from which round trips may explain shares."""
+CORRELATED = -0.8
+"""Correlation of the logarithms of shares and round trips from which the round trips explain the shares."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A fact that a run showed.
+
+    Parameters
+    ----------
+    kind : str
+        What was found, by name.
+    element : str
+        The link or the [[flow]] that it is about; empty if it is about all.
+    numbers : mapping of str to float
+        What was measured of it; names end in their unit.
+    """
+
+    kind: Kind
+    element: str = ""
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
+
+def find(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> tuple[Finding, ...]:
+    """Find what a run showed: causes before what follows from them.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    flows, links : sequence of mapping
+        The summary's rows.
+
+    Returns
+    -------
+    tuple of Finding
+        In the order in which a verdict says them.
+    """
+    if not any(mean(flow, "goodput_bps") > 0.0 for flow in flows):
+        return (Finding("nothing-delivered"),)
+    run = _Run(resolved, flows, links)
+    rules: tuple[Callable[[_Run], Iterator[Finding]], ...] = (
+        _bottlenecks,
+        _losses,
+        _recoveries,
+        _spurious,
+        _window_limits,
+        _queues,
+        _transfers,
+        _shares,
+    )
+    return tuple(found for rule in rules for found in rule(run))
+
+
+def mean(row: Row, key: str) -> float:
+    """Take a quantity's mean, 0 if nothing was measured."""
+    found = row[key]
+    return 0.0 if found is None or found["mean"] is None else float(found["mean"])
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A scenario with its summary's rows."""
+
+    resolved: Resolved
+    flows: Sequence[Row]
+    links: Sequence[Row]
+
+    @property
+    def serving(self) -> list[tuple[Element, Row]]:
+        """The elements that take time for a packet, the busiest first."""
+        pairs = zip(self.resolved.elements, self.links, strict=True)
+        serving = [pair for pair in pairs if pair[0].rate_bps is not None or pair[0].kind == "host"]
+        return sorted(serving, key=lambda pair: _use(pair[1]), reverse=True)
+
+    @property
+    def rows(self) -> list[tuple[ResolvedFlow, Row]]:
+        """The flows with what was measured of them."""
+        return list(zip(self.resolved.rows, self.flows, strict=True))
+
+
+def _use(link: Row) -> float:
+    return mean(link, "utilisation_fraction")
+
+
+def _gone(link: Row) -> float:
+    return mean(link, "dropped_packets") + mean(link, "lost_packets")
+
+
+def _bottlenecks(run: _Run) -> Iterator[Finding]:
+    """Find every full link, or else the busiest one and why no link is full."""
+    if not run.serving:
+        return
+    full = [row for _, row in run.serving if _use(row) >= FULL]
+    for row in full:
+        yield Finding("full-link", row["name"], {"utilisation_fraction": _use(row)})
+    if full:
+        return
+    busiest = run.serving[0][1]
+    kind: Kind = "idle"
+    if _use(busiest) >= BOTTLENECK:
+        kind = "busy-link"
+    elif any(_gone(link) > 0.0 for link in run.links):
+        kind = "idle-after-losses"
+    yield Finding(kind, busiest["name"], {"utilisation_fraction": _use(busiest)})
+
+
+def _losses(run: _Run) -> Iterator[Finding]:
+    for link in run.links:
+        if mean(link, "lost_packets") > 0.0:
+            yield Finding("lost-before-queue", link["name"], {"packets": mean(link, "lost_packets")})
+    dropping = [link for link in run.links if mean(link, "dropped_packets") > 0.0]
+    for link in sorted(dropping, key=lambda link: mean(link, "dropped_packets"), reverse=True):
+        numbers = {"packets": mean(link, "dropped_packets"), "loss_fraction": mean(link, "loss_fraction")}
+        yield Finding("dropped", link["name"], numbers)
+    if not dropping:
+        yield Finding("no-drop")
+
+
+def _recoveries(run: _Run) -> Iterator[Finding]:
+    timeouts = sum(mean(flow, "timeouts") for flow in run.flows)
+    fast = sum(mean(flow, "fast_retransmits") for flow in run.flows)
+    if timeouts + fast > 0.0:
+        yield Finding("recoveries", numbers={"timeouts": timeouts, "fast_retransmits": fast})
+
+
+def _spurious(run: _Run) -> Iterator[Finding]:
+    keys = ("timeouts", "fast_retransmits")
+    numbers = {key: sum(mean(flow, f"spurious_{key}") for flow in run.flows) for key in keys}
+    if sum(numbers.values()) > 0.0:
+        yield Finding("spurious", numbers=numbers)
+
+
+def _window_limits(run: _Run) -> Iterator[Finding]:
+    if any(_gone(link) > 0.0 or _use(link) >= FULL for link in run.links):
+        return
+    for flow, row in run.rows:
+        window = math.inf if flow.connection is None else flow.connection.sender.window_packets
+        if window < math.inf and mean(row, "cwnd_max_packets") >= WINDOW_REACHED * window:
+            yield Finding("window-limit", flow.name, {"window_packets": window, "flows": float(flow.count)})
+
+
+def _queues(run: _Run) -> Iterator[Finding]:
+    """Find the flow whose round trips queues make longest, and the buffers that are larger than TCP needs."""
+    if not run.serving or _use(run.serving[0][1]) < BOTTLENECK:
+        return
+    trips = [
+        (mean(row, "rtt_mean_s"), empty_round_trip_s(run.resolved, flow), flow.name)
+        for flow, row in run.rows
+        if flow.connection is not None
+    ]
+    measured, empty, name = max(trips, key=lambda one: one[0] / one[1] if one[1] > 0.0 else 0.0, default=(0.0, 0.0, ""))
+    if not (empty > 0.0 and measured >= LONG_QUEUE * empty):
+        return
+    yield Finding("long-queue", name, {"round_trip_s": measured, "empty_round_trip_s": empty})
+    for element, row in run.serving:
+        pipe = _longest_pipe(run.resolved, element)
+        if _use(row) >= ENOUGH and pipe is not None and _capacity(element, pipe[1]) > OVERSIZED * pipe[0] + SPARE:
+            yield Finding("oversized-buffer", element.name, {"pipe_packets": pipe[0]})
+
+
+def _longest_pipe(resolved: Resolved, element: Element) -> tuple[float, float] | None:
+    """Give the bandwidth-delay product of a link's longest path [pkt], and the bytes of a packet.
+
+    None if what crosses it is anything but data of TCP connections without end, or if its queue drops early: what such
+    a link needs is not known without a simulation.
+    """
+    index = resolved.elements.index(element)
+    crossing = [flow for flow in resolved.flows if index in flow.crossed]
+    plain = all(index in flow.path and flow.is_endless and flow.tcp.sender.is_aimd for flow in crossing)
+    if not crossing or not plain or element.rate_bps is None or element.queue.drops_early or element.kind != "link":
+        return None
+    packet = float(max(flow.packet_bytes for flow in crossing))
+    longest = max(empty_round_trip_s(resolved, flow) for flow in crossing)
+    return element.rate_bps * longest / (8.0 * packet), packet
+
+
+def _capacity(element: Element, packet_bytes: float) -> float:
+    found = element.capacity_packets(packet_bytes)
+    return math.inf if found is None else found
+
+
+def _transfers(run: _Run) -> Iterator[Finding]:
+    finite = [(row["finish_s"]["mean"], flow.count) for flow, row in run.rows if row["finish_s"] is not None]
+    if not finite:
+        return
+    late = [count for finish, count in finite if finish is None]
+    numbers = {
+        "transfers": float(sum(count for _, count in finite)),
+        "late": float(len(late)),
+        "largest_late_group": float(max(late, default=0)),
+    }
+    if len(late) < len(finite):
+        numbers["last_s"] = max(float(finish) for finish, _ in finite if finish is not None)
+    yield Finding("transfers", numbers=numbers)
+
+
+def _shares(run: _Run) -> Iterator[Finding]:
+    """Compare flows that always have something to send; those of a large group count as if they had equal shares."""
+    endless = [(flow, mean(row, "goodput_bps") / flow.count, row) for flow, row in run.rows if flow.is_endless]
+    shares = [share for flow, share, _ in endless for _ in range(flow.count)]
+    if len(shares) < 2 or jain_index(shares) >= UNEQUAL:
+        return
+    numbers = {"least_bps": min(shares), "largest_bps": max(shares), "index_fraction": jain_index(shares)}
+    trips = [mean(row, "rtt_mean_s") for _, _, row in endless]
+    if _explained([share for _, share, _ in endless], trips):
+        numbers |= {"shortest_round_trip_s": min(trips), "longest_round_trip_s": max(trips)}
+    yield Finding("unequal-shares", numbers=numbers)
+
+
+def _explained(shares: Sequence[float], round_trips_s: Sequence[float]) -> bool:
+    """Return whether shares fall as round trips grow: TCP's throughput goes as 1 / RTT [Mathis 1997]."""
+    if min(shares) <= 0.0 or min(round_trips_s) <= 0.0 or max(round_trips_s) < UNLIKE * min(round_trips_s):
+        return False
+    pairs = [(math.log(trip), math.log(share)) for trip, share in zip(round_trips_s, shares, strict=True)]
+    middle = [math.fsum(column) / len(pairs) for column in zip(*pairs, strict=True)]
+    products = [[(one[i] - middle[i]) * (one[j] - middle[j]) for one in pairs] for i, j in ((0, 1), (0, 0), (1, 1))]
+    both, of_trips, of_shares = (math.fsum(column) for column in products)
+    return of_shares > 0.0 and both / math.sqrt(of_trips * of_shares) <= CORRELATED
