@@ -65,4 +65,4 @@ def test_the_engine_refuses_in_words(spoil: Callable[[dict[str, Any]], None], me
     resolved = json.loads(ackclock.resolve(PLAIN).to_json())
     spoil(resolved)
     with pytest.raises(ValueError, match=message):
-        _engine.Job(json.dumps(resolved), [0], 1)
+        _engine.Job(json.dumps(resolved), [0], 1, 10**9)

@@ -53,7 +53,8 @@ MAY_IMPORT = {
         },
         *{"summary", "traces", "transfers", "verdict"},
     },
-    "engine": {"errors", "overview", "precision", "replication", "scenario"},
+    "memory": {"errors", "units"},
+    "engine": {"errors", "memory", "overview", "precision", "replication", "scenario"},
     "api": {"engine", "prediction", "result", "scenario"},
     "sweeps": {
         *{"charts", "engine", "errors", "plots", "prediction", "replication", "scenario", "storage", "summary"},

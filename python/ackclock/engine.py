@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, overload
 
 import ackclock
 from ackclock.errors import EngineError
+from ackclock.memory import trace_bytes
 from ackclock.overview import overview_detail_s, overview_interval_s
 from ackclock.precision import first_replications, further_replications, most_replications
 from ackclock.replication import Replication
@@ -197,7 +198,7 @@ class _Runner:
         from ackclock._engine import Job  # noqa: PLC0415  compiled; only a run needs it
 
         try:
-            job = Job(batch.resolved.to_json(), batch.replications, threads)
+            job = Job(batch.resolved.to_json(), batch.replications, threads, trace_bytes(self._most))
         except ValueError as error:
             raise EngineError(str(error)) from error
         self._jobs.append((job, len(batch.replications)))

@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+MOST_FAULTS_SHOWN = 50
+"""Most faults that the message of an error lists; `ScenarioError.faults` has all."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -88,7 +91,9 @@ class ScenarioError(AckclockError, ValueError):
     def __str__(self) -> str:
         number = len(self.faults)
         head = f"{self.source}: {number} fault{'' if number == 1 else 's'}"
-        return "\n".join([head, *(f"  {fault}" for fault in self.faults)])
+        shown = [f"  {fault}" for fault in self.faults[:MOST_FAULTS_SHOWN]]
+        rest = [f"  and {number - len(shown):,} more"] if number > len(shown) else []
+        return "\n".join([head, *shown, *rest])
 
 
 class ModelError(AckclockError, ValueError):

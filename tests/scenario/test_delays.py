@@ -117,11 +117,6 @@ def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
         load(trace(tmp_path / "in", "0,0.1\n", "link.csv"))
 
 
-def test_without_a_file_there_is_no_trace() -> None:
-    with pytest.raises(ScenarioError, match="the scenario is not from a file"):
-        load(TEXT.format('delay_process = { kind = "trace", file = "delays.csv" }'))
-
-
 def test_the_jump_of_the_delay_times_out_at_13_packets_and_not_at_26() -> None:
     """Abouzeid, Roy, figures 1 and 2."""
     scenario = load(SCENARIOS / "mobile-delay-steps.toml")

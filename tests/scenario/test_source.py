@@ -123,3 +123,41 @@ def test_the_error_says_where_and_how_many() -> None:
 def test_integers_beyond_all_print_are_reported() -> None:
     text = f'[[link]]\nname="a"\nrate="1 Mbit/s"\n[[flow]]\npath=["a"]\n[run]\nduration="9 s"\nseed=0x{"f" * 5000}\n'
     assert "is too large; given an integer of 20000 bits;" in faults_of(text)
+
+
+LONG = {
+    "a key": ".".join("a" * 50_000) + " = 1\n",
+    "a header": "[" + ".".join("a" * 50_000) + "]\nx = 1\n",
+    "a quoted key": ".".join(['"a b"'] * 40) + " = 1\n",
+    "a key in a table": "x = { y = 1, " + " . ".join("a" * 40) + " = 1 }\n",
+}
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_a_key_of_very_many_parts_is_refused_before_it_takes_memory(text: str) -> None:
+    with pytest.raises(ScenarioError, match="line 2: has a key of more than 32 parts"):
+        load(f"# a comment\n{text}")
+
+
+def test_dots_in_texts_and_numbers_are_no_parts_of_keys() -> None:
+    text = f'title = "{"a." * 90}"\n# {"b." * 50}\nx = [{"1.5, " * 50}]\n'
+    assert line_index(text).keys() == {("title",), ("x",)}
+    with pytest.raises(ScenarioError, match="unknown table or field"):
+        load(text)
+
+
+def test_the_message_of_an_error_lists_fifty_faults_and_counts_the_rest() -> None:
+    text = "".join(f"k{number} = 1\n" for number in range(20_000))
+    with pytest.raises(ScenarioError) as caught:
+        load(text)
+    lines = str(caught.value).splitlines()
+    assert len(caught.value.faults) > 20_000
+    assert len(lines) == 52
+    assert lines[-1] == f"  and {len(caught.value.faults) - 50:,} more"
+
+
+def test_a_scenario_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "large.toml").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(ScenarioError, match="larger than 10 MB"):
+        load(tmp_path / "large.toml")

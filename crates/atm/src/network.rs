@@ -180,6 +180,11 @@ impl AtmNetwork {
         self.ports[port].statistics()
     }
 
+    /// Returns the memory that the recorded rows take so far \[bytes\].
+    pub fn trace_bytes(&self) -> u64 {
+        self.traces.as_ref().map_or(0, |traces| traces.bytes())
+    }
+
     /// Ends the run and returns the recorded traces.
     pub fn finish(self) -> Traces {
         let mut traces = self.traces.map(|traces| *traces).unwrap_or_default();

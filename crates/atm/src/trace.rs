@@ -90,6 +90,13 @@ impl Traces {
         }
     }
 
+    /// Returns the memory that the rows take so far \[bytes\].
+    pub(crate) fn bytes(&self) -> u64 {
+        let rows = [&self.acr, &self.ip_queue_data, &self.ip_queue, &self.atm_queue, &self.cell_queue, &self.drops];
+        let overview = [&self.overview_acr, &self.overview_data, &self.overview_cells];
+        rows.into_iter().chain(overview).map(|rows| size_of_val(rows.as_slice()) as u64).sum()
+    }
+
     /// Records the extremes of the last intervals.
     pub(crate) fn flush(&mut self) {
         let rows = [&mut self.overview_acr, &mut self.overview_data, &mut self.overview_cells];

@@ -9,7 +9,7 @@ use sim::{Job, Scenario};
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("give the path of a resolved scenario (`ackclock resolve`)")?;
     let scenario: Scenario = serde_json::from_str(&fs::read_to_string(path)?)?;
-    let job = Job::start(scenario, vec![0], 1).map_err(|faults| faults.join("\n"))?;
+    let job = Job::start(scenario, vec![0], 1, u64::MAX).map_err(|faults| faults.join("\n"))?;
     while !job.wait(Duration::from_secs(1)) {}
     for outcome in job.outcomes().map_err(|failures| failures.join("\n"))? {
         let packets = outcome.packets() as f64;

@@ -61,6 +61,11 @@ impl Channels {
         }
     }
 
+    /// Returns the memory that the recorded rows take so far \[bytes\].
+    pub(crate) fn trace_bytes(&self) -> u64 {
+        self.atm.trace_bytes()
+    }
+
     /// Reports the lengths of the queues to the observers, and returns all other recorded rows.
     pub(crate) fn finish(self, observers: &mut Observers) -> atm::Traces {
         let traces = self.atm.finish();

@@ -67,6 +67,13 @@ impl Engine {
         engine
     }
 
+    /// Limits the memory that recorded rows may take \[bytes\]; a run that records more fails.
+    pub fn limit_trace_memory(&mut self, bytes: u64) {
+        if let Some(observers) = &mut self.network.observers {
+            observers.limit_memory(bytes);
+        }
+    }
+
     /// Returns the fraction of the run that is done, 0 to 1.
     pub fn fraction(&self) -> f64 {
         let end = self.network.measurement.end.seconds();
@@ -79,7 +86,8 @@ impl Engine {
 
     /// Handles at most this number of events.
     pub fn advance(&mut self, events: u64) -> Progress {
-        if let Some(why) = self.network.observers.as_ref().and_then(|observers| observers.failure(self.now)) {
+        let recorded = self.network.channels.as_ref().map_or(0, |channels| channels.trace_bytes());
+        if let Some(why) = self.network.observers.as_ref().and_then(|observers| observers.failure(self.now, recorded)) {
             return Progress::Failed(why);
         }
         for _ in 0..events {

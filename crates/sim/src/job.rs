@@ -25,6 +25,7 @@ pub struct Job {
 struct Shared {
     scenario: Scenario,
     replications: Vec<u64>,
+    trace_bytes: u64,
     next: AtomicUsize,
     cancelled: AtomicBool,
     /// Fraction done of each replication, in millionths.
@@ -42,11 +43,17 @@ struct Finished {
 }
 
 impl Job {
-    /// Starts the given replications on `threads` threads (0: one for each core).
+    /// Starts the given replications on `threads` threads (0: one for each core). A replication that records more than
+    /// `trace_bytes` of rows fails.
     ///
     /// # Errors
     /// Returns all faults of the scenario.
-    pub fn start(scenario: Scenario, replications: Vec<u64>, threads: usize) -> Result<Job, Vec<String>> {
+    pub fn start(
+        scenario: Scenario,
+        replications: Vec<u64>,
+        threads: usize,
+        trace_bytes: u64,
+    ) -> Result<Job, Vec<String>> {
         let faults = check(&scenario);
         if !faults.is_empty() {
             return Err(faults);
@@ -57,6 +64,7 @@ impl Job {
             done: replications.iter().map(|_| AtomicU64::new(0)).collect(),
             scenario,
             replications,
+            trace_bytes,
             next: AtomicUsize::new(0),
             cancelled: AtomicBool::new(false),
             finished: Mutex::new(Finished { running: threads, ..Finished::default() }),
@@ -147,6 +155,7 @@ impl Shared {
     fn replicate(&self, index: usize) -> Result<Option<Outcome>, String> {
         let clock = ThreadTime::now();
         let mut engine = Engine::new(&self.scenario, self.replications[index]);
+        engine.limit_trace_memory(self.trace_bytes);
         loop {
             match engine.advance(SLICE) {
                 Progress::Running if self.cancelled.load(Ordering::Relaxed) => return Ok(None),

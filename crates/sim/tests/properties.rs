@@ -115,7 +115,7 @@ fn bits(outcome: Outcome) -> String {
 }
 
 fn replicate(scenario: &Scenario, threads: usize) -> Vec<String> {
-    let job = Job::start(scenario.clone(), vec![0, 1, 2, 3, 4], threads).unwrap();
+    let job = Job::start(scenario.clone(), vec![0, 1, 2, 3, 4], threads, u64::MAX).unwrap();
     while !job.wait(Duration::from_secs(1)) {}
     job.outcomes().unwrap().into_iter().map(|outcome| bits((*outcome).clone())).collect()
 }

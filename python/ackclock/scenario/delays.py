@@ -4,6 +4,7 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
+from ackclock.scenario.named_file import read_named_file
 from ackclock.scenario.places import as_toml
 from ackclock.scenario.resolved_elements import AlternatingLaw, DelayLaw, DelayStateSettings, HandoverLaw, StepsLaw
 from ackclock.scenario.schema_kinds import LONGEST_RUN_S, MOST_STEPS
@@ -103,7 +104,7 @@ def shortest_stay_s(law: DelayLaw) -> float | None:
 def _trace(name: str, folder: Path | None) -> list[tuple[float, float]]:
     """Read a file of instants and delays; its first delay holds from the start."""
     steps: list[tuple[float, float]] = []
-    for line, row in _rows(_path(name, folder)):
+    for line, row in _rows(read_named_file(name, folder, MOST_TRACE_BYTES)):
         time, delay = _numbers(line, row)
         if steps and time <= steps[-1][0]:
             raise TableError("file", f"goes back in time in line {line}: {as_toml(', '.join(row))}")
@@ -115,29 +116,8 @@ def _trace(name: str, folder: Path | None) -> list[tuple[float, float]]:
     return [(0.0, steps[0][1]), *steps[1:]]
 
 
-def _path(name: str, folder: Path | None) -> Path:
-    if folder is None:
-        raise TableError("file", "is relative to the scenario's file, but the scenario is not from a file")
-    root = folder.resolve()
-    try:
-        path = (root / name).resolve()
-    except (OSError, ValueError, RuntimeError):
-        raise TableError("file", "is not a path") from None
-    if not path.is_relative_to(root):
-        raise TableError("file", "leads out of the scenario's folder", allowed="a file in it, or in a folder within")
-    if not path.is_file():
-        raise TableError("file", "no such file", "the path is relative to the folder of the scenario's file")
-    if path.stat().st_size > MOST_TRACE_BYTES:
-        raise TableError("file", f"is larger than {MOST_TRACE_BYTES // 1_000_000} MB")
-    return path
-
-
-def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
     """Give the rows with their lines; a first one that is not a pair of numbers is the head, "#" begins a comment."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        raise TableError("file", "cannot be read as text") from None
     first = True
     for line, content in enumerate(text.splitlines(), 1):
         row = next(csv.reader([content.partition("#")[0]]), [])

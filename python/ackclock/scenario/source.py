@@ -21,7 +21,8 @@ _TOML_PLACE = re.compile(
     r"(?P<problem>.*?) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL
 )
 _BARE_QUANTITY = re.compile(r"=\s*([+-]?[0-9.]+\s*[A-Za-zµ][A-Za-z/]*)\s*(?:#.*)?$")
-_LARGEST_FILE = 100_000_000
+_LARGEST_FILE = 10_000_000
+_MOST_PARTS_OF_A_KEY = 32
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,11 @@ def read_source(origin: str | Path | Mapping[str, Any]) -> Source:
 
 def _file_text(path: Path) -> str:
     try:
-        if path.is_file() and path.stat().st_size > _LARGEST_FILE:
-            raise _refused(path, "the file is larger than 100 MB")
-        return path.read_bytes().decode("utf-8-sig")
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_FILE + 1)
+        if len(content) > _LARGEST_FILE:
+            raise _refused(path, "the file is larger than 10 MB")
+        return content.decode("utf-8-sig")
     except FileNotFoundError:
         hint = "the ready ones are in scenarios/; a string is taken as TOML text only if it has a line break"
         raise _refused(path, "there is no such file", hint) from None
@@ -91,6 +94,10 @@ def _refused(path: Path, problem: str, hint: str | None = None) -> ScenarioError
 
 
 def _parsed(name: str, text: str) -> Source:
+    line = _line_of_long_key(text)
+    if line is not None:
+        fault = Fault(f"line {line}", f"has a key of more than {_MOST_PARTS_OF_A_KEY} parts", line=line)
+        raise ScenarioError([fault], name)
     try:
         return Source(name, tomllib.loads(text), text)
     except RecursionError:
@@ -99,6 +106,22 @@ def _parsed(name: str, text: str) -> Source:
         raise ScenarioError([_syntax_fault(str(error), text)], name) from None
     except ValueError:  # of int(), which has a limit
         raise ScenarioError([Fault("scenario", "holds a number of too many digits")], name) from None
+
+
+def _line_of_long_key(text: str) -> int | None:
+    """Find a key or header of too many parts: `tomllib` takes time and memory by the square of their number."""
+    line, dots = 1, 0
+    for match in _TOKEN.finditer(text):
+        piece = match[0]
+        line += piece.count("\n")
+        if piece in "\n=[]{}":
+            dots = 0
+        elif piece[0] not in "\"'#":
+            for number, words in enumerate(piece.split(",")):
+                dots = words.count(".") + (dots if number == 0 else 0)
+                if dots >= _MOST_PARTS_OF_A_KEY:
+                    return line
+    return None
 
 
 def _syntax_fault(message: str, text: str) -> Fault:

@@ -1,7 +1,6 @@
 """Traffic of a flow: its resolved form and its faults."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from ackclock.errors import Fault
 from ackclock.scenario.places import Places
@@ -22,8 +21,10 @@ from ackclock.scenario.resolved_traffic import (
     WebTraffic,
 )
 from ackclock.scenario.schema import Flow
-from ackclock.scenario.schema_traffic import LARGEST_TRANSFER, Period, Size, Traffic
+from ackclock.scenario.schema_traffic import Period, Size, Traffic
+from ackclock.scenario.sizes import read_sizes
 from ackclock.scenario.source import Location, Source
+from ackclock.scenario.tables import TableError
 
 SIZE_CLASSES = (6, 14, 30, 62, 128, 256, 512, 1024, 2048, 4096)
 """Upper ends of the classes of sizes by which transfers are measured [engset, table 1]; above the last is one more."""
@@ -31,7 +32,6 @@ SIZE_CLASSES = (6, 14, 30, 62, 128, 256, 512, 1024, 2048, 4096)
 USUAL_TAIL_MEANS = 7.0
 """The tail of exponential-exponential, in means [engset, section 3.2]."""
 
-MOST_SIZES = 10**7
 _LEAST_PACKETS_IN_ON = 1e-3
 _NEEDED = {
     "web": ("size", "off"),
@@ -154,33 +154,9 @@ def tail_packets(size: Size) -> float:
 
 def _file_faults(places: Places, location: Location, name: str) -> Iterator[Fault]:
     try:
-        sizes_of(places.source, name)
-    except OSError as error:
-        yield places.fault(
-            location, f"cannot be read: {error.strerror or error}", hint="the path is from the scenario's folder"
-        )
-    except ValueError as error:
-        yield places.fault(
-            location, f"is not a list of sizes: {error}", allowed="whole numbers from 1 to 1e12, one a line"
-        )
-
-
-def sizes_of(source: Source, name: str) -> tuple[int, ...]:
-    """Read a file of sizes; its path is taken from the folder of the scenario's file."""
-    text = (Path(source.name).parent / name).read_text(encoding="utf-8")
-    sizes = []
-    for number, line in enumerate(text.splitlines(), 1):
-        word = line.partition("#")[0].strip()
-        if not word:
-            continue
-        if not word.isdecimal() or not 1 <= int(word) <= LARGEST_TRANSFER:
-            message = f"line {number} is {word[:20]!r}"
-            raise ValueError(message)
-        sizes.append(int(word))
-    if not 1 <= len(sizes) <= MOST_SIZES:
-        message = f"it holds {len(sizes)} sizes"
-        raise ValueError(message)
-    return tuple(sizes)
+        read_sizes(name, places.source.folder)
+    except TableError as error:
+        yield places.fault(location, error.problem, allowed=error.allowed, hint=error.hint)
 
 
 def resolved_traffic(
@@ -236,4 +212,4 @@ def _size(size: Size, source: Source) -> ResolvedSize:
         case "pareto":
             return ParetoSize("pareto", mean, size.shape)
         case "empirical":
-            return EmpiricalSize("empirical", sizes_of(source, size.file or ""))
+            return EmpiricalSize("empirical", read_sizes(size.file or "", source.folder))

@@ -41,6 +41,10 @@ def _client(address: str) -> Any:
     except ImportError:
         hint = "pip install 'ackclock[cluster]'"
         raise SweepError(Fault("cluster", "needs dask.distributed, which is not installed", hint=hint)) from None
+    security: Any = distributed.Security  # untyped
+    if address.startswith("tls://") and security().get_connection_args("client")["ssl_context"] is None:
+        hint = "dask reads them from its configuration: DASK_DISTRIBUTED__COMM__TLS__CA_FILE and so on; see SECURITY.md"
+        raise SweepError(Fault("cluster", "needs certificates for TLS, and dask knows none", address, hint=hint))
     client: Any = distributed.Client  # untyped
     try:
         return client(address, timeout=CONNECT_S, set_as_default=False)
