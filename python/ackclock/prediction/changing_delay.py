@@ -8,6 +8,7 @@ import numpy as np
 
 from ackclock.models import abrupt_delay
 from ackclock.paths import delay_processes
+from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
 from ackclock.prediction.scene import Scene, lone_flow
 from ackclock.scenario import Resolved
@@ -45,6 +46,7 @@ class States:
     transitions: Sequence[Sequence[float]] | None
 
 
+@question(*IDEAL)
 def predict_changing_delay(resolved: Resolved) -> list[ModelPrediction | Inapplicable]:
     """Ask what a delay that changes lets a connection have, and whether a jump deceives it."""
     scene, reasons = lone_flow(resolved)

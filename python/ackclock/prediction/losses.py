@@ -9,6 +9,7 @@ from typing import Any
 
 from ackclock.models import classics
 from ackclock.paths import losses
+from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
 from ackclock.prediction.scene import Scene
 from ackclock.scenario import Resolved
@@ -20,6 +21,7 @@ _GIVEN = "by the loss indications and round trips that the run measured"
 LARGE_WINDOW = 1e9
 
 
+@question(*LOSSES)
 def predict_from_measured(
     resolved: Resolved, flows: Sequence[Mapping[str, Any]]
 ) -> list[ModelPrediction | Inapplicable]:
@@ -40,6 +42,9 @@ def predict_from_measured(
     ]
     if not known:
         return [Inapplicable(*LOSSES, ("no flow without end found a loss",))]
+    known = [(scene, row) for scene, row in known if _loss(scene, row) < 1.0]
+    if not known:
+        return [Inapplicable(*LOSSES, ("there were as many loss indications as packets that arrived",))]
     if len(known) > MOST_FLOWS:
         return [_sum(known)]
     return [_prediction([pair], pair[0].name) for pair in known]

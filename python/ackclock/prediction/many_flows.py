@@ -4,6 +4,7 @@ from math import inf
 
 from ackclock.models import classics
 from ackclock.paths import Node
+from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
 from ackclock.prediction.scene import NOT_AIMD, Scene, busy_hosts, early_drops, other_than_bulk
 from ackclock.scenario import Resolved
@@ -12,6 +13,7 @@ from ackclock.wording import number, plural
 MANY_FLOWS = ("many-flows", "A bottleneck that many flows share (Appenzeller, Keslassy, McKeown 2004)")
 
 
+@question(*MANY_FLOWS)
 def predict_many_flows(resolved: Resolved) -> list[ModelPrediction | Inapplicable]:
     """Ask how busy many flows keep their bottleneck."""
     scenes = [Scene(resolved, flow) for flow in resolved.flows]

@@ -12,6 +12,7 @@ import numpy as np
 from ackclock.models import variable_delay
 from ackclock.models.domain import FloatArray
 from ackclock.paths import losses
+from ackclock.prediction.question import question
 from ackclock.prediction.random_loss import in_time_prediction
 from ackclock.prediction.records import Inapplicable, ModelPrediction
 from ackclock.prediction.scene import Scene
@@ -30,6 +31,7 @@ _OTHERS = "no endless Reno or NewReno flow crosses one link that loses packets a
 _NO_TRACE = "the run kept no rounds; trace.rounds = true keeps them"
 
 
+@question(*ROUNDS)
 def predict_from_rounds(resolved: Resolved, rounds: "pd.DataFrame | None") -> list[ModelPrediction | Inapplicable]:
     """Ask the AIMD model about the flows that lose packets in time, with the round trips that the run measured.
 

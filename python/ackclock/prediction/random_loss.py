@@ -12,6 +12,7 @@ import numpy as np
 from ackclock.models import classics, variable_delay
 from ackclock.paths import delay_processes, losses
 from ackclock.prediction.changing_delay import alternating_states, next_states
+from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
 from ackclock.prediction.scene import NOT_AIMD, Scene, lone_flow
 from ackclock.scenario import Resolved
@@ -27,6 +28,7 @@ HANDOVER_STATES = 32
 LARGE_WINDOW = 1e9
 
 
+@question(*BY_PACKET)
 def predict_random_loss(resolved: Resolved) -> list[ModelPrediction | Inapplicable]:
     """Ask what random losses leave of the throughput."""
     scene, reasons = lone_flow(resolved)
@@ -45,6 +47,8 @@ def _by_packet(scene: Scene, law: LossLaw) -> ModelPrediction | Inapplicable:
         return Inapplicable(*BY_PACKET, (NOT_AIMD,))
     if law.probability == 0.0:
         return Inapplicable(*BY_PACKET, ("the probability of a loss is 0",))
+    if law.probability == 1.0:
+        return Inapplicable(*BY_PACKET, ("every packet is lost",))
     if delay_processes(scene.resolved, scene.flow):
         return Inapplicable(*BY_PACKET, ("the delay changes; the formulas have a constant round trip",))
     probability, b = law.probability, float(scene.flow.tcp.receiver.ack_every)

@@ -3,6 +3,7 @@
 from math import inf
 
 from ackclock.models import classics
+from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
 from ackclock.prediction.scene import Scene, busy_hosts, other_than_one
 from ackclock.scenario import Resolved
@@ -12,6 +13,7 @@ SHORT_FLOW = ("short-flow", "The latency of a short transfer (Cardwell, Savage, 
 LARGE_WINDOW = 1e9
 
 
+@question(*SHORT_FLOW)
 def predict_short_flow(resolved: Resolved) -> list[ModelPrediction | Inapplicable]:
     """Ask how long a transfer takes."""
     scene = Scene(resolved, resolved.flows[0])

@@ -5,6 +5,7 @@ from math import inf, isfinite
 from ackclock.errors import ModelError
 from ackclock.models import bottlenecks
 from ackclock.paths import delay_processes, losses
+from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, ReferenceLine
 from ackclock.prediction.scene import NOT_AIMD, Scene, drop_factor, early_drops, lone_flow
 from ackclock.scenario import Resolved
@@ -15,6 +16,7 @@ SAWTOOTH = ("sawtooth", "Congestion avoidance between half the largest window an
 WINDOW = ("window", "The receiver's window a round trip (RFC 7323, section 1.1)")
 
 
+@question(*CYCLE)
 def predict_single_flow(resolved: Resolved) -> list[ModelPrediction | Inapplicable]:
     """Ask the models of one connection."""
     scene, reasons = lone_flow(resolved)

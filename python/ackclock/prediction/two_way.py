@@ -8,6 +8,7 @@ import numpy as np
 
 from ackclock.models import two_way
 from ackclock.paths import Node, host_of
+from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, ReferenceLine
 from ackclock.prediction.scene import Scene, Work, other_than_bulk, overloaded
 from ackclock.scenario import Resolved, ResolvedFlow
@@ -50,6 +51,7 @@ class Side:
         return [scene.max_window for scene in self.scenes]
 
 
+@question(*TWO_WAY)
 def predict_two_way(resolved: Resolved) -> list[ModelPrediction | Inapplicable]:
     """Ask how much of the line each direction gets; of each pair of directions where there are several."""
     found = sides(resolved)

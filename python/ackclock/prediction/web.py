@@ -6,6 +6,7 @@ from math import inf, isfinite
 from ackclock.errors import ModelError
 from ackclock.models import engset
 from ackclock.paths import Node, delay_processes, losses
+from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, ReferenceLine
 from ackclock.prediction.scene import NOT_AIMD, Scene, busy_hosts
 from ackclock.scenario import Resolved
@@ -57,6 +58,7 @@ class WebSources:
         )
 
 
+@question(*WEB)
 def predict_web(resolved: Resolved) -> list[ModelPrediction | Inapplicable]:
     """Ask for rate, duration, queue and loss of web sources."""
     found = web_sources(resolved)
