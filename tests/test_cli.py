@@ -13,6 +13,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from ackclock.cli import app, main
+from ackclock.scenario.presets import preset_names
+from ackclock.scenario.ready import ready_names
 from ackclock.scenario.resolved_buffers import PacketBuffer
 from fakes import FakeJob
 
@@ -241,12 +243,23 @@ def test_schema_is_one_that_the_scenario_obeys(run: Run) -> None:
     jsonschema.validate(tomllib.loads(SCENARIO), json.loads(run("schema").stdout))
 
 
-def test_presets_are_listed(run: Run) -> None:
-    names = [line.split()[0] for line in run("presets").stdout.splitlines()]
-    assert {"tahoe-ns2", "reno-ns2", "newreno-ns2", "reno-rfc5681", "newreno-rfc6582"} <= set(names)
+@pytest.mark.parametrize(("listing", "names"), [("presets", preset_names()), ("scenarios", ready_names())])
+def test_lists_name_everything_within_80_columns(run: Run, listing: str, names: tuple[str, ...]) -> None:
+    lines = run(listing).stdout.splitlines()
+    listed = [line.split()[0] for line in lines if not line.startswith((" ", "Files: "))]
+    assert [name for name in listed if name in names] == list(names)
+    assert len(names) >= 10
+    assert max(len(line) for line in lines if not line.startswith("Files: ")) <= 80
 
 
-@pytest.mark.parametrize("arguments", [("resolve", "geo.toml"), ("schema",), ("presets",)])
+def test_a_ready_scenario_runs_by_its_name(tmp_path: Path) -> None:
+    done = shell("run", "geo-two-nodes", "--set", "run.duration=20 s", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("Picture: geo-two-nodes.png\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["geo-two-nodes.png"]
+
+
+@pytest.mark.parametrize("arguments", [("resolve", "geo.toml"), ("schema",), ("presets",), ("scenarios",)])
 def test_a_full_disk_behind_standard_output_is_a_message(run: Run, arguments: tuple[str, ...]) -> None:
     command = shlex.join([sys.executable, "-m", "ackclock", *arguments])
     done = subprocess.run(

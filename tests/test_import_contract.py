@@ -65,10 +65,11 @@ MAY_IMPORT = {
         *{"stats", "storage", "summary", "sweeps", "tables", "traces", "transfers"},
     },
     "progress": set[str](),
+    "listings": {"scenario", "tables"},
     "__main__": {"cli"},
     "cli": {
-        *{"advice", "api", "comparison", "errors", "experiments", "prediction", "progress", "report", "scenario"},
-        *{"storage", "sweeps"},
+        *{"advice", "api", "comparison", "errors", "experiments", "listings", "prediction", "progress"},
+        *{"report", "scenario", "storage", "sweeps"},
     },
 }
 # Other people's packages that one module alone may import.

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,13 +15,14 @@ from ackclock.charts import Chart
 from ackclock.comparison import Comparison
 from ackclock.overview import overview_detail_s
 from ackclock.scenario import load, resolve, with_overrides
+from ackclock.scenario.ready import ready_path
 
 SHORT = {"run.duration": "1 s", "run.warmup": "300 ms"}
 LAST_ROW = ["queue [packets]", "acknowledged [packets]"]
 
 
 def compared(name: str, changes: Mapping[str, object] = SHORT) -> Comparison:
-    return ackclock.compare(ackclock.run(f"scenarios/two-way-{name}.toml", overrides=dict(changes)))
+    return ackclock.compare(ackclock.run(f"two-way-{name}", overrides=dict(changes)))
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +164,7 @@ def test_plain_lines_show_queues_and_bunches_too() -> None:
 
 
 def test_a_host_that_cannot_keep_up_is_what_is_magnified() -> None:
-    text = Path("scenarios/two-way-symmetric.toml").read_text(encoding="utf-8")
+    text = ready_path("two-way-symmetric").read_text(encoding="utf-8")
     text = text.replace('path = ["line"]', 'path = ["line"]\nreceiver = "slow"')
     text = text.replace('path = ["line.reverse"]', 'path = ["line.reverse"]\nsender = "slow"')
     scenario = with_overrides(load(text + '\n[[host]]\nname = "slow"\nprocessing = "2 ms"\n'), SHORT)
@@ -176,12 +176,12 @@ def test_a_host_that_cannot_keep_up_is_what_is_magnified() -> None:
 
 def test_what_meets_no_acks_has_the_picture_of_before() -> None:
     overrides = {"run.duration": "20 s", "run.warmup": "0 s", "run.replications": 1}
-    assert len(ackclock.run("scenarios/geo-two-nodes.toml", overrides=overrides).plot().axes) == 2
+    assert len(ackclock.run("geo-two-nodes", overrides=overrides).plot().axes) == 2
 
 
 def test_the_user_chooses_how_much_is_magnified() -> None:
     scenario = with_overrides(
-        load("scenarios/geo-two-nodes.toml"),
+        load("geo-two-nodes"),
         {"trace.overview_detail": "5 s", "run.duration": "20 s", "run.warmup": "0 s"},
     )
     resolved = resolve(scenario)

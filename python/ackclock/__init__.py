@@ -1,7 +1,7 @@
 """ackclock, a TCP performance laboratory.
 
 >>> import ackclock
->>> result = ackclock.run("scenarios/geo-retransmission-loss.toml")  # doctest: +SKIP
+>>> result = ackclock.run("geo-retransmission-loss")  # doctest: +SKIP
 >>> result.flows.goodput_bps  # doctest: +SKIP
 """
 

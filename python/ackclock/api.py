@@ -33,7 +33,7 @@ def run(
     Parameters
     ----------
     scenario : str, Path, mapping, Scenario or Resolved
-        Path of a TOML file, TOML text, its tables, or what `ackclock.scenario` made of them.
+        Path of a TOML file, name of a ready scenario, TOML text, its tables, or what `ackclock.scenario` made of them.
     overrides : mapping of str to object, optional
         Fields to change, by dotted path: ``{"link.satellite.buffer": "20 pkt"}``.
     threads : int, optional
@@ -62,7 +62,7 @@ def run(
     Examples
     --------
     >>> import ackclock
-    >>> result = ackclock.run("scenarios/geo-retransmission-loss.toml", seed=2)  # doctest: +SKIP
+    >>> result = ackclock.run("geo-retransmission-loss", seed=2)  # doctest: +SKIP
     >>> result.flows.goodput_bps  # doctest: +SKIP
     """
     _check_run_fields(run_fields)
@@ -116,7 +116,7 @@ def predict(
     Examples
     --------
     >>> import ackclock
-    >>> ackclock.predict("scenarios/geo-two-nodes.toml").table  # doctest: +SKIP
+    >>> ackclock.predict("geo-two-nodes").table  # doctest: +SKIP
     """
     from ackclock.prediction import predict_resolved  # noqa: PLC0415  half a second that a run need not pay at once
 
@@ -150,7 +150,7 @@ def resolve(
     Examples
     --------
     >>> import ackclock
-    >>> resolved = ackclock.resolve("scenarios/geo-two-nodes.toml")  # doctest: +SKIP
+    >>> resolved = ackclock.resolve("geo-two-nodes")  # doctest: +SKIP
     >>> resolved.elements[2].rate_bps, resolved.flows[0].tcp.sender.recovery  # doctest: +SKIP
     (1500000.0, 'tahoe')
     """

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 import ackclock
+from ackclock import listings
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 
 app = typer.Typer(
-    help="TCP performance laboratory: simulates a path and its traffic from one TOML file.",
+    help="TCP performance laboratory: simulates a path and its traffic from one TOML file. "
+    "`ackclock scenarios` lists what is ready to run.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -33,7 +35,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-ScenarioPath = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A TOML file.", show_default=False)]
+ScenarioPath = Annotated[
+    Path, typer.Argument(metavar="SCENARIO", help="A TOML file, or the name of a ready scenario.", show_default=False)
+]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(
@@ -304,23 +308,9 @@ def check(scenario: ScenarioPath, overrides: Overrides = None) -> None:
     typer.echo(f"{scenario}: no faults")
 
 
-@app.command("schema")
-def print_schema() -> None:
-    """Print the JSON Schema of scenarios, for editors."""
-    from ackclock.scenario import json_schema  # noqa: PLC0415
-
-    typer.echo(_json(json_schema()))
-
-
-@app.command("presets")
-def print_presets() -> None:
-    """List the TCP presets."""
-    from ackclock.scenario.presets import preset_tables  # noqa: PLC0415
-
-    tables = preset_tables()
-    width = max(map(len, tables))
-    for name, table in tables.items():
-        typer.echo(f"{name:{width}}  {table['summary']}")
+app.command("scenarios")(listings.print_scenarios)
+app.command("presets")(listings.print_presets)
+app.command("schema")(listings.print_schema)
 
 
 def _changes(overrides: list[str] | None, seed: int | None = None, replications: int | None = None) -> dict[str, Any]:

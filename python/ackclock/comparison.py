@@ -128,7 +128,7 @@ def compare(result: Result) -> Comparison:
     Examples
     --------
     >>> import ackclock
-    >>> result = ackclock.run("scenarios/geo-two-nodes.toml")  # doctest: +SKIP
+    >>> result = ackclock.run("geo-two-nodes")  # doctest: +SKIP
     >>> ackclock.compare(result).table[["text", "predicted", "simulated", "difference"]]  # doctest: +SKIP
     """
     prediction = predict_resolved(result.resolved)

@@ -1,12 +1,18 @@
 """Tables of words, on a terminal and as HTML."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.table import Table
+
+LETTERS_OF_A_NAME = 16
+"""Letters of a row's name that are never folded into several lines."""
+GAP = 2
+"""Blanks between two columns."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +27,83 @@ class TableText:
 
 
 def rich_table(table: TableText) -> "RenderableType":
-    """Lay a table out for a terminal: the first column to the left, numbers to the right."""
+    """Lay a table out for a terminal: the first column to the left, numbers to the right.
+
+    Parameters
+    ----------
+    table : TableText
+        The table to lay out. Where its numbers need more columns than the terminal has, it is printed in parts, each
+        with the names.
+
+    Returns
+    -------
+    rich.console.RenderableType
+        What a console prints.
+    """
+    return _Fitted(table)
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """A table that rich prints, in parts if it is wider than the terminal."""
+
+    table: TableText
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> Iterator["RenderableType"]:
+        del console
+        for position, part in enumerate(parts_of(self.table, options.max_width)):
+            if position > 0:
+                yield ""
+            yield _laid_out(part)
+
+
+def parts_of(table: TableText, width: int) -> list[TableText]:
+    """Split the columns of a table into parts that a terminal has room for.
+
+    Parameters
+    ----------
+    table : TableText
+        The table; one with columns of words, which wrap, stays whole.
+    width : int
+        Letters of a line.
+
+    Returns
+    -------
+    list of TableText
+        As few as hold all columns, of about equal width, each with the first column.
+    """
+    widths = [max(map(_letters, column)) for column in zip(table.headers, *table.rows, strict=True)]
+    room = width - min(widths[0], LETTERS_OF_A_NAME)
+    if table.words or sum(one + GAP for one in widths[1:]) <= room:
+        return [table]
+    fewest = len(_filled(widths, room))
+    groups = next(groups for part in range(max(room, 0) + 1) if len(groups := _filled(widths, part)) <= fewest)
+    return [TableText(_cells(table.headers, group), [_cells(row, group) for row in table.rows]) for group in groups]
+
+
+def _filled(widths: Sequence[int], room: int) -> list[list[int]]:
+    """Put columns next to each other until there is no room; a part has at least one."""
+    groups: list[list[int]] = []
+    left = 0
+    for column in range(1, len(widths)):
+        needed = widths[column] + GAP
+        if not groups or needed > left:
+            groups.append([])
+            left = room
+        groups[-1].append(column)
+        left -= needed
+    return groups
+
+
+def _cells(row: Sequence[str], group: Sequence[int]) -> list[str]:
+    return [row[0], *(row[column] for column in group)]
+
+
+def _letters(cell: str) -> int:
+    return max(map(len, cell.split("\n")))
+
+
+def _laid_out(table: TableText) -> "Table":
     from rich import box  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ackclock.scenario import ScenarioError, load
+from ackclock.scenario.ready import FOLDER
 from ackclock.scenario.source import line_index
 
 ODD = '''\
@@ -83,8 +84,27 @@ def faults_of(origin: str | Path) -> str:
 
 def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "nothing.toml"
-    hint = "the ready ones are in scenarios/; a string is taken as TOML text only if it has a line break"
+    hint = "`ackclock scenarios` lists the ready ones; a string is taken as TOML text only if it has a line break"
     assert faults_of(path) == faults_of(str(path)) == f"{path}: there is no such file; {hint}"
+
+
+def test_a_ready_scenario_is_known_by_its_name_in_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    by_name, by_path = load("geo-two-nodes"), load(Path("geo-two-nodes"))
+    assert by_name == by_path == load(FOLDER / "geo-two-nodes.toml")
+    assert by_name.source.name == str(FOLDER / "geo-two-nodes.toml")
+
+
+def test_a_file_goes_before_the_ready_scenario_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("geo-two-nodes").write_text("title = 1\n")
+    assert "field title" in faults_of("geo-two-nodes")
+
+
+def test_a_misspelt_ready_scenario_is_asked_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for wrong in ("geo-two-node", "scenarios/geo-two-nodes.toml"):
+        assert 'did you mean "geo-two-nodes"?' in faults_of(wrong)
 
 
 def test_a_directory_is_reported(tmp_path: Path) -> None:

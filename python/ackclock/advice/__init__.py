@@ -71,7 +71,7 @@ def advise(  # noqa: PLR0913  by keyword
     Examples
     --------
     >>> import ackclock
-    >>> ackclock.advise("scenarios/geo-retransmission-loss.toml").recommendations[0].changes  # doctest: +SKIP
+    >>> ackclock.advise("geo-retransmission-loss").recommendations[0].changes  # doctest: +SKIP
     """
     wanted = _wanted(topics)
     if not 0.0 < wanted_loss < 1.0:

@@ -57,7 +57,8 @@ def load(origin: str | Path | Mapping[str, Any]) -> Scenario:
     Parameters
     ----------
     origin : str, Path or mapping
-        The path of a TOML file, TOML text (a string with a line break), or tables like those that TOML gives.
+        The path of a TOML file, the name of a ready scenario, TOML text (a string with a line break), or tables like
+        those that TOML gives.
 
     Returns
     -------

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.errors import Fault, ScenarioError
+from ackclock.scenario.ready import ready_names, ready_path
+from ackclock.scenario.suggestions import did_you_mean
 
 Location = tuple[str | int, ...]
 """Keys and list positions that lead to a value of the document."""
@@ -56,7 +58,7 @@ class Source:
 
 
 def read_source(origin: str | Path | Mapping[str, Any]) -> Source:
-    """Read a file, a text (a string with a line break) or a mapping.
+    """Read a file, a ready scenario by its name, a text (a string with a line break) or a mapping.
 
     Raises
     ------
@@ -67,7 +69,14 @@ def read_source(origin: str | Path | Mapping[str, Any]) -> Source:
         return Source("scenario", dict(origin))
     if isinstance(origin, str) and "\n" in origin:
         return _parsed("scenario", origin)
-    return replace(_parsed(str(origin), _file_text(Path(origin))), folder=Path(origin).parent)
+    path = _found(Path(origin))
+    return replace(_parsed(str(path), _file_text(path)), folder=path.parent)
+
+
+def _found(path: Path) -> Path:
+    """Give the file, or the ready scenario of that name if the file does not exist."""
+    ready = str(path) in ready_names() and not path.exists()
+    return ready_path(path.name) if ready else path
 
 
 def _file_text(path: Path) -> str:
@@ -78,8 +87,9 @@ def _file_text(path: Path) -> str:
             raise _refused(path, "the file is larger than 10 MB")
         return content.decode("utf-8-sig")
     except FileNotFoundError:
-        hint = "the ready ones are in scenarios/; a string is taken as TOML text only if it has a line break"
-        raise _refused(path, "there is no such file", hint) from None
+        lists = "`ackclock scenarios` lists the ready ones; a string is taken as TOML text only if it has a line break"
+        hint = did_you_mean(path.stem, ready_names())
+        raise _refused(path, "there is no such file", f"{hint} {lists}" if hint else lists) from None
     except IsADirectoryError:
         raise _refused(path, "is a directory", "give the path of a .toml file") from None
     except UnicodeDecodeError as error:

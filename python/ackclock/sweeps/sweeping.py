@@ -73,7 +73,7 @@ def sweep(  # noqa: PLR0913  all but two by name
     Examples
     --------
     >>> import ackclock
-    >>> data = ackclock.sweep("scenarios/geo-two-nodes.toml", {"link.satellite.buffer": "10:60:10"})  # doctest: +SKIP
+    >>> data = ackclock.sweep("geo-two-nodes", {"link.satellite.buffer": "10:60:10"})  # doctest: +SKIP
     >>> data.flow_throughput_bps.mean("replication")  # doctest: +SKIP
     """
     changes = {**(overrides or {}), **{f"run.{name}": value for name, value in run_fields.items()}}
