@@ -161,7 +161,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "classics.processor_sharing": {"size": 20.0, "capacity": 100.0, "arrival_rate": 6.0, "mean_size": 10.0},
     "classics.engset_states": {"sources": 4, "servers": 3, "idle_source_load": 0.3},
     "classics.engset_congestion": {"sources": 4, "servers": 3, "idle_source_load": 0.3},
-    "engset.Path": {"round_trip_time": 0.05, "capacities": [100e6, 2e6], "packet_size": 1500.0},
+    "engset.Path": {"round_trip_time": 0.05, "capacities": [100e6, 2e6], "packet_size": 1500.0, "multiplexing": 1},
     "engset.saturation": {"path": PATH, "window": 44},
     "engset.flight_sizes": {"packets": 12, "window": 44, "pipe_size": 8.3},
     "engset.rounds": {"packets": 12, "window": 44, "pipe_size": 8.3},
@@ -227,6 +227,9 @@ GOOD: dict[str, dict[str, Any]] = {
     },
     "variable_delay.round_trip_chain": {"transitions": HALF, "round_trips": [0.1, 0.3]},
     "variable_delay.markov_window": {"chain": CHAIN, "loss_rate": 0.1, "decrease": 0.5, "increase": 1.0},
+    "variable_delay.mean_factors": {"chain": CHAIN, "loss_rate": 0.1, "decrease": 0.5},
+    "variable_delay.factor_probability": {"round_trips": ROUND_TRIPS, "loss_rate": 0.1, "power": 2},
+    "variable_delay.stationary_window": {"factors": [1.0, 0.5], "increase": 1.0},
     "variable_delay.simulate_window": {
         "round_trips": [0.1, 0.3],
         "loss_rate": 0.1,

@@ -1,5 +1,6 @@
 import math
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -329,7 +330,7 @@ def test_each_row_of_covariances_is_a_process_of_its_own() -> None:
         (lambda: classics.engset_congestion(0, 1, 1.0), ("sources", "given 0", ">= 1")),
         (lambda: classics.engset_congestion(4, 2.5, 1.0), ("servers", "2.5", "whole")),
         (lambda: classics.engset_states(4, 2, -1.0), ("idle_source_load", "-1", ">= 0")),
-        (lambda: classics.engset_states([4, 5], 2, 1.0), ("sources", "(2,)", "three numbers")),  # type: ignore[arg-type]
+        (lambda: classics.engset_states([4, 5], 2, 1.0), ("sources", "[4, 5]", "a number")),  # type: ignore[arg-type]
     ],
 )
 def test_errors_name_the_argument_the_value_and_what_is_allowed(
@@ -342,12 +343,16 @@ def test_errors_name_the_argument_the_value_and_what_is_allowed(
         assert part in str(caught.value)
 
 
+def test_a_loss_system_is_large_in_sources_or_in_servers_alone() -> None:
+    assert classics.engset_congestion(10**12, 3, 1e-12).time_congestion > 0.0
+    with pytest.raises(ModelError, match=r"^sources, servers: are too many for the recursion; given 1e\+09 of both"):
+        classics.engset_congestion(10**12, 10**9, 1e-12)
+
+
 def test_sources_and_limits_are_data() -> None:
     for name, model in classics.MODELS.items():
         function = getattr(classics, name)
-        code = function.__code__
-        arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        assert set(model.arguments) == set(arguments)
+        assert set(model.arguments) == set(signature(function).parameters)
         assert set(model.domain) <= set(model.arguments)
         assert model.source
         assert model.citations

@@ -570,3 +570,28 @@ def test_errors_name_the_argument(call: Callable[[], Any], place: str) -> None:
         call()
     assert caught.value.fault.place == place
     assert isinstance(caught.value, AckclockError)
+
+
+# ---- limits
+
+
+MILLION = r"packets: is out of range; given 1e\+308; allowed >= 1 and <= 1e\+06 \[pkt\]"
+
+
+@pytest.mark.parametrize(
+    "count",
+    [
+        lambda size: engset.flight_sizes(size, 1, pipe_size=8.3),
+        lambda size: engset.course(PACED, size, window=44),
+        lambda size: engset.spurious_timeouts(PACED, [30, size], window=44),
+        lambda size: engset.single_queue(PACED, size, window=1),
+    ],
+)
+def test_a_file_that_is_followed_packet_by_packet_has_at_most_a_million(count: Callable[[float], object]) -> None:
+    with pytest.raises(ModelError, match=MILLION):
+        count(1e308)
+
+
+def test_a_count_may_be_a_whole_float() -> None:
+    assert engset.flight_sizes(12.0, 44.0, 8.3) == [2, 4, 6]  # type: ignore[arg-type]
+    assert engset.single_queue(PACED, 30.0, 44.0) == engset.single_queue(PACED, 30, 44)  # type: ignore[arg-type]

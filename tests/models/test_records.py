@@ -155,3 +155,40 @@ def test_a_function_enforces_the_limits_of_its_record(place: str, record: Model)
             with pytest.raises(ModelError) as caught:
                 record.function(**{**good, name: spoilt(good[name], value)})
             assert caught.value.fault.problem in {"is out of range", "is not a whole number"}, (name, value)
+
+
+# ---- whatever is wrong with an argument, the error is a ModelError that names it
+
+
+WRONG: list[Any] = [
+    "text", "3", "", b"3", None, object(), {}, [], [[1.0], [2.0, 3.0]], [["a"]], 1j, 10**400,
+    [0.1] * 7, np.array([0.5, 0.4]), [[0.5]], np.float64(1.0), True,
+]  # fmt: skip
+EXTREME = [math.inf, -math.inf, 1e308, -1e308, 1e-320]
+
+
+def wrong_arguments(record: Model, good: dict[str, Any], name: str) -> list[Any]:
+    """List objects of all kinds and, for a number, numbers out of range and at the ends of what floats hold."""
+    if name not in record.arguments:
+        return WRONG
+    numbers = [*outside(record.arguments[name]), *EXTREME]
+    return [*WRONG, *numbers, *(spoilt(good[name], number) for number in numbers if np.ndim(good.get(name, 0.0)))]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("place", "record"), RECORDS, ids=[place for place, _ in RECORDS])
+def test_an_error_names_an_argument_that_its_caller_wrote(place: str, record: Model) -> None:
+    given = GOOD.get(place, {name: inside(allowed) for name, allowed in record.arguments.items()})
+    parameters = inspect.signature(record.function).parameters
+    odd = []
+    for name in parameters:
+        good = ALTERNATIVE[place] if name not in given and place in ALTERNATIVE else given
+        for value in wrong_arguments(record, good, name):
+            try:
+                record.function(**{**good, name: value})
+            except ModelError as error:
+                named = set(error.fault.place.split(", "))
+                # An argument that does not fit another one may be named by that one, which the caller wrote too.
+                if not (name in named or named <= set(good)) or not named <= set(parameters):
+                    odd.append((name, value, str(error)))
+    assert not odd

@@ -490,7 +490,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: model.RoundTrips.from_samples([]), "round_trips: is empty; given shape (0,)"),
     (lambda: model.RoundTrips.from_samples([0.1, -0.2]), "given -0.2; allowed > 0 and finite [s]; index 1"),
     (lambda: model.RoundTrips.from_samples([0.1, math.nan]), "given nan"),
-    (lambda: model.RoundTrips.from_samples(["fast"]), "round_trips: are not numbers"),
+    (lambda: model.RoundTrips.from_samples(["fast"]), "round_trips: is not a number"),
     (lambda: model.RoundTrips.constant(0.0), "round_trip: is out of range; given 0; allowed > 0 and finite [s]"),
     (lambda: model.RoundTrips.from_distribution(stats.norm(1.0, 1.0)), "P(R <= 0) = 0.158655"),
     (lambda: model.RoundTrips.from_distribution(stats.poisson(1.0)), "has round trips that are not positive"),
@@ -520,9 +520,9 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: model.fit_states([0.1, 0.2]), "thresholds, quantiles: do not go together"),
     (lambda: model.fit_states([0.1, 0.2], thresholds=[0.3, 0.2]), "thresholds: do not increase"),
     (lambda: model.fit_states([0.1, 0.2], quantiles=[1.0]), "quantiles: is out of range; given 1; allowed > 0 and < 1"),
-    (lambda: model.round_trip_trace([0.0], [0.1, 0.2]), "time: has another length than rtt"),
+    (lambda: model.round_trip_trace([0.0], [0.1, 0.2]), "time: has another length than round_trip"),
     (lambda: model.round_trip_trace([1.0, 0.0], [0.1, 0.2]), "time: goes back; given 0 at index 1"),
-    (lambda: model.round_trip_trace([], []), "rtt: is empty"),
+    (lambda: model.round_trip_trace([], []), "round_trip: is empty"),
     (lambda: model.read_csv("missing.csv"), "missing.csv: cannot be read"),
     (
         lambda: model.simulate_window(
@@ -538,3 +538,76 @@ def test_wrong_arguments_are_named_with_what_is_allowed(call: Callable[[], objec
     with pytest.raises(ModelError) as caught:
         call()
     assert message in str(caught.value)
+
+
+def test_counts_may_be_whole_floats_and_are_bounded() -> None:
+    def windows(**counts: float) -> model.SimulatedWindow:
+        given: Any = {"rounds": 100, "replications": 5, "warm_up": 10, **counts}
+        return model.simulate_window(model.RoundTrips.constant(0.2), 0.1, generator=np.random.default_rng(1), **given)
+
+    found = windows(rounds=100.0, replications=5.0, warm_up=10.0)
+    assert found.window.tolist() == windows().window.tolist()
+    assert model.equal_time_thresholds([0.1, 0.2, 0.4], 2.0).size == 1  # type: ignore[arg-type]
+    for name in ("rounds", "replications", "warm_up"):
+        with pytest.raises(ModelError, match=f"^{name}: is out of range; given 1e.308"):
+            windows(**{name: 1e308})
+
+
+def test_a_tolerance_that_is_no_number_is_refused() -> None:
+    same = model.RoundTrips.constant(1.0), model.RoundTrips.constant(1.0)
+    for wrong in (math.nan, -1.0, math.inf, "much", [1e-6, 1e-6]):
+        with pytest.raises(ModelError, match=r"^mean_tolerance: is "):
+            model.compare_variability(*same, 0.1, mean_tolerance=wrong)  # type: ignore[arg-type]
+
+
+def test_an_unknown_reaction_is_refused_everywhere() -> None:
+    same = model.RoundTrips.constant(1.0)
+    with pytest.raises(ModelError, match=r"^reaction: is unknown; given 'per-packet'; allowed 'per-round', 'per-loss'"):
+        model.compare_variability(same, same, 0.1, reaction="per-packet")  # type: ignore[arg-type]
+
+
+# ---- rare losses, slow chains
+
+
+@pytest.mark.parametrize("reaction", REACTIONS)
+@pytest.mark.parametrize("rate", [1e-6, 1e-12, 1e-15, 1e-100])
+def test_at_rare_losses_a_chain_has_the_window_of_its_mean_alone(rate: float, reaction: model.Reaction) -> None:
+    chain = model.round_trip_chain([[0.9, 0.1], [0.2, 0.8]], [0.1, 0.3])
+    found = model.markov_window(chain, rate, reaction=reaction)
+    assert found.window * rate == pytest.approx(2.0 / chain.mean, rel=max(10 * rate, 1e-14))
+    assert found.reduction_rate == pytest.approx(rate, rel=max(10 * rate, 1e-14))
+
+
+def test_a_chain_that_is_seldom_left_is_a_mixture_of_its_states() -> None:
+    # Left once in 1e12 rounds: each state has its own stationary window, weighed by pi.
+    rare = 1e-12
+    chain = model.round_trip_chain([[1.0 - rare, rare], [rare, 1.0 - rare]], [0.1, 0.5])
+    alone = [float(model.mean_window(model.RoundTrips.constant(trip), 0.1)) for trip in (0.1, 0.5)]
+    assert model.markov_window(chain, 0.1).by_state == pytest.approx(np.array(alone) / 2.0, rel=1e-8)
+
+
+def test_the_factors_of_simulated_rounds_give_the_mean_window() -> None:
+    generator = np.random.default_rng(7)
+    losses = generator.poisson(0.3, (4000, 200))
+    found = model.stationary_window(0.5 ** np.minimum(losses, 1))
+    assert found.weight.max() < 1e-3
+    expected = float(model.mean_window(model.RoundTrips.constant(1.0), 0.3))
+    # The windows of 4000 sequences: a standard error of 1.1%.
+    assert found.window.mean() == pytest.approx(expected, rel=0.04)
+
+
+def test_the_factor_has_the_probabilities_and_the_mean_of_the_model() -> None:
+    for reaction in REACTIONS:
+        trips = model.RoundTrips.from_samples([0.1, 0.4, 2.0])
+        powers = np.arange(60)
+        found = model.factor_probability(trips, [[0.3], [2.0]], powers, reaction)
+        assert found.sum(axis=-1) == pytest.approx(1.0)
+        mean = model.mean_factor(trips, [0.3, 2.0], 0.7, reaction)
+        assert found @ 0.7**powers == pytest.approx(mean)
+
+
+def test_a_transform_alone_has_no_probabilities_of_several_losses() -> None:
+    exponential = model.RoundTrips.from_transform(lambda s: 1 / (1 + 2 * s), mean=2.0)
+    assert model.factor_probability(exponential, 0.5, [0, 1, 2], "per-round").tolist() == [0.5, 0.5, 0.0]
+    with pytest.raises(ModelError, match=r"^round_trips: have no values to average over"):
+        model.factor_probability(exponential, 0.5, 1)

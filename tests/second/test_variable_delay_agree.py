@@ -1,6 +1,7 @@
 """ackclock.models.variable_delay against the second implementation, over thousands of random inputs."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -140,6 +141,8 @@ def test_chains(states: int, reaction: variable_delay.Reaction) -> None:
         windows = second.chain_windows(transitions, pi, factors, beta)
         agree(chain.stationary, pi)
         agree(chain.means, means)
+        found_factors = variable_delay.mean_factors(chain, rates, gamma, reaction)
+        np.testing.assert_allclose(found_factors, factors, rtol=1e-9, atol=1e-15)
         agree(found.by_state, windows)
         agree(found.window, sum(windows))
         agree(found.time_average, second.chain_window_over_time(transitions, pi, factors, means, beta))
@@ -150,6 +153,57 @@ def test_chains(states: int, reaction: variable_delay.Reaction) -> None:
             decreases = second.chain_decrease_rate(pi, no_loss, means)
             agree(found.reduction_rate, decreases)
             agree(found.reduction_probability, decreases / second.chain_throughput(windows, pi, means))
+
+
+@pytest.mark.parametrize("states", [1, 2, 4])
+@pytest.mark.parametrize("exponent", [-8, -11, -13, -15, -18, -40])
+def test_chains_at_rare_losses(states: int, exponent: int) -> None:
+    for _ in range(20):
+        # Sixty-fourths: exact in floats, as are the tenths in fractions of these floats.
+        weights = RANDOM.integers(1, 64, (states, states))
+        transitions = [[Fraction(int(w), int(row.sum())) for w in row] for row in weights]
+        inside = RANDOM.uniform(0.01, 3.0, (states, 3)).tolist()
+        exact = [[Fraction(r) for r in own] for own in inside]
+        rate, gamma = (
+            Fraction(float(RANDOM.uniform(1.0, 9.0)) * 10.0**exponent),
+            Fraction(float(RANDOM.uniform(0, 0.9))),
+        )
+        expected = second.rare_loss_window(
+            transitions,
+            [sum(own, Fraction(0)) / 3 for own in exact],
+            [sum((r * r for r in own), Fraction(0)) / 3 for own in exact],
+            rate,
+            gamma,
+        )
+        chain = variable_delay.round_trip_chain([[float(p) for p in row] for row in transitions], inside)
+        agree(variable_delay.markov_window(chain, float(rate), float(gamma)).window, expected)
+
+
+def test_probabilities_of_the_factor() -> None:
+    powers = np.arange(12)
+    for _ in range(60):
+        mean, shape = 10 ** RANDOM.uniform(-2.0, 1.0), RANDOM.uniform(0.5, 5.0)
+        lam = 10 ** RANDOM.uniform(-1.0, 0.5) / mean
+        samples = RANDOM.gamma(shape, mean / shape, 50).tolist()
+        constant = variable_delay.factor_probability(RoundTrips.constant(mean), lam, powers)
+        agree(constant, [second.poisson_count(k, lam * mean) for k in range(12)])
+        measured = variable_delay.factor_probability(RoundTrips.from_samples(samples), lam, powers)
+        agree(measured, [second.mixed_count(k, lam, samples) for k in range(12)])
+        exponential = RoundTrips.from_distribution(stats.expon(scale=mean))
+        found = variable_delay.factor_probability(exponential, lam, powers)
+        np.testing.assert_allclose(found, [second.geometric_count(k, lam * mean) for k in range(12)], atol=1e-8)
+        gamma = RoundTrips.from_distribution(stats.gamma(shape, scale=mean / shape))
+        found = variable_delay.factor_probability(gamma, lam, powers)
+        expected = [second.negative_binomial_count(k, lam * mean, shape) for k in range(12)]
+        np.testing.assert_allclose(found, expected, atol=1e-8)
+
+
+def test_the_explicit_window_is_that_of_the_recursion() -> None:
+    for _ in range(300):
+        factors = RANDOM.choice([1.0, 0.5, 0.25, RANDOM.random()], int(RANDOM.integers(1, 200))).tolist()
+        beta, start = RANDOM.uniform(0.1, 3.0), 10 ** RANDOM.uniform(-1.0, 3.0)
+        found = variable_delay.stationary_window(factors, beta)
+        agree(found.window + found.weight * start, second.window_after(start, factors, beta))
 
 
 def traces(same_ends: bool, number: int = 150) -> list[list[float]]:

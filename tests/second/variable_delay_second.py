@@ -7,6 +7,7 @@ the growth of the window in a round, gamma the factor of the decrease.
 
 import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from itertools import pairwise
 
 Transform = Callable[[float], float]
@@ -111,6 +112,47 @@ def implicit_throughput(transform: Transform, p: float, gamma: float, beta: floa
     return (low + high) / 2.0
 
 
+# The factor of a round (section 3.1.1, A1.ii): P(N = k) losses in it, by the law of R
+
+
+def poisson_count(k: int, mean: float) -> float:
+    """R constant."""
+    probability = math.exp(-mean)
+    for n in range(1, k + 1):
+        probability *= mean / n
+    return probability
+
+
+def geometric_count(k: int, mean: float) -> float:
+    """R exponential: an exponential race of the next loss with the end of the round."""
+    loss_first = mean / (1.0 + mean)
+    return (1.0 - loss_first) * loss_first**k
+
+
+def negative_binomial_count(k: int, mean: float, shape: float) -> float:
+    """R gamma."""
+    loss_first = mean / (shape + mean)
+    probability = math.pow(1.0 - loss_first, shape)
+    for n in range(1, k + 1):
+        probability *= (shape + n - 1) / n * loss_first
+    return probability
+
+
+def mixed_count(k: int, loss_rate: float, samples: Sequence[float]) -> float:
+    """R one of some values, each as likely."""
+    return math.fsum(poisson_count(k, loss_rate * r) for r in samples) / len(samples)
+
+
+# Theorem 1: the recursion (1) itself, from any start
+
+
+def window_after(start: float, factors: Sequence[float], beta: float) -> float:
+    window = start
+    for factor in factors:
+        window = factor * window + beta
+    return window
+
+
 # Round trips that a Markov chain modulates (sections 3.1.2, 3.2.2)
 
 
@@ -151,6 +193,40 @@ def chain_windows(
     size = len(pi)
     matrix = [[(1.0 if i == j else 0.0) - factors[i] * transitions[i][j] for i in range(size)] for j in range(size)]
     return solve(matrix, [beta * share for share in pi])
+
+
+def rare_loss_window(
+    transitions: Sequence[Sequence[Fraction]],
+    means: Sequence[Fraction],
+    squares: Sequence[Fraction],
+    loss_rate: Fraction,
+    gamma: Fraction,
+) -> float:
+    """E[W] for beta = 1 under A1.i in fractions, where 1 - R* is s E[R] - s^2 E[R^2] / 2 to all digits."""
+    size = len(means)
+    factors = [
+        1 - (1 - gamma) * (loss_rate * mean - loss_rate**2 * square / 2)
+        for mean, square in zip(means, squares, strict=True)
+    ]
+    balance = [[transitions[i][j] - (1 if i == j else 0) for i in range(size)] for j in range(size)]
+    balance[-1] = [Fraction(1)] * size
+    pi = exactly(balance, [Fraction(0)] * (size - 1) + [Fraction(1)])
+    matrix = [[(1 if i == j else 0) - factors[i] * transitions[i][j] for i in range(size)] for j in range(size)]
+    return float(sum(exactly(matrix, pi)))
+
+
+def exactly(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> list[Fraction]:
+    """Gauss and Jordan, in fractions."""
+    size = len(right)
+    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
+    for column in range(size):
+        pivot = next(row for row in range(column, size) if rows[row][column] != 0)
+        rows[column], rows[pivot] = rows[pivot], rows[column]
+        for row in range(size):
+            if row != column:
+                factor = rows[row][column] / rows[column][column]
+                rows[row] = [a - factor * b for a, b in zip(rows[row], rows[column], strict=True)]
+    return [rows[i][size] / rows[i][i] for i in range(size)]
 
 
 def chain_throughput(windows: Sequence[float], pi: Sequence[float], means: Sequence[float]) -> float:

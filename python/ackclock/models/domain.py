@@ -17,6 +17,7 @@ from typing_extensions import TypeAliasType
 
 from ackclock.errors import Fault, ModelError
 from ackclock.models.citations import Citation, citations, references
+from ackclock.models.signatures import guarded
 
 # Named aliases: a signature shows the name, where an ordinary alias would be expanded to hundreds of characters.
 ArrayLike = TypeAliasType("ArrayLike", npt.ArrayLike)
@@ -229,6 +230,8 @@ def model(
 ) -> Callable[[_Function], _Function]:
     """Make a decorator that records a function, or a class, as a published model; `Model` describes the parameters.
 
+    A function is also `guarded`: it refuses arguments of other types than its signature's.
+
     Examples
     --------
     >>> @model(window=Limits(0.0, unit="pkt"))
@@ -241,8 +244,9 @@ def model(
     """
 
     def record(function: _Function) -> _Function:
-        _RECORDS[function] = Model(function, MappingProxyType(arguments), domain, quantities, assumes)
-        return function
+        kept = function if isinstance(function, type) else guarded(function)
+        _RECORDS[kept] = Model(kept, MappingProxyType(arguments), domain, quantities, assumes)
+        return kept
 
     return record
 
@@ -264,11 +268,23 @@ def plain(values: ArrayLike) -> FloatArray:
     return result
 
 
-def _checked(name: str, value: Any, limits: Limits) -> FloatArray:
+def floats(name: str, value: Any, limits: Limits) -> FloatArray:
+    """Return an argument as an array; all that is not a real number is refused."""
     try:
-        array = np.asarray(value, dtype=np.float64)
+        array = np.asarray(value)
+        if array.dtype.kind == "O" and not any(one is None for one in array.flat):
+            array = array.astype(np.float64)  # fractions, decimals, whole numbers beyond 64 bits
+    except OverflowError:
+        raise ModelError(Fault(name, "is out of range", "more than 1.8e308", str(limits))) from None
     except (TypeError, ValueError):
         raise ModelError(Fault(name, "is not a number", repr(value), str(limits))) from None
+    if array.dtype.kind not in "biuf":
+        raise ModelError(Fault(name, "is not a number", repr(value), str(limits)))
+    return array.astype(np.float64, copy=False)
+
+
+def _checked(name: str, value: Any, limits: Limits) -> FloatArray:
+    array = floats(name, value, limits)
     interval = replace(limits, whole=False) if limits.whole else limits
     # The smallest and the largest value suffice, as nan spreads to both, and cost less than a look at each value.
     if array.size and not interval.contain([array.min(), array.max()]).all():

@@ -51,6 +51,8 @@ PACKETS: Final = Limits(1.0, low_included=True, unit="pkt")
 """The size of a transfer, or of what one ACK acknowledges."""
 WHOLE_PACKETS: Final = Limits(1.0, low_included=True, unit="pkt", whole=True)
 """The size of a transfer in models that count packets one by one."""
+FOLLOWED_PACKETS: Final = Limits(1.0, 1e6, low_included=True, high_included=True, unit="pkt", whole=True)
+"""The size of a transfer that a model goes through packet by packet, or flight by flight."""
 PACKET_BYTES: Final = Limits(0.0, unit="B")
 """The size of a packet."""
 
@@ -75,5 +77,7 @@ WHOLE_COUNT: Final = Limits(1.0, low_included=True, whole=True)
 """A number of things."""
 WHOLE_COUNT_OR_ZERO: Final = Limits(0.0, low_included=True, whole=True)
 """A number of things that may be zero."""
+LISTED_COUNT: Final = Limits(1.0, 1e6, low_included=True, high_included=True, whole=True)
+"""A number of things each of which has a number of its own in the result, or in the computation."""
 SIZE: Final = Limits(0.0, unit="pkt")
 """An amount of data that is not counted in whole packets."""

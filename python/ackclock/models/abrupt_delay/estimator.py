@@ -61,7 +61,8 @@ def rto_after(
     0.3129
     """
     record = model_of(rto_after)
-    (values,) = record.take(samples=np.atleast_1d(samples))
+    (values,) = record.take(samples=samples)
+    values = np.atleast_1d(values)
     factor, tick = record.take(k=k, granularity=granularity)
     if values.shape[-1] == 0:
         raise ModelError(Fault("samples", "is empty", f"shape {values.shape}", "at least one sample on the last axis"))

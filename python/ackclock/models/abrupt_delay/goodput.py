@@ -83,9 +83,8 @@ def ideal_goodput(
     """
     record = model_of(ideal_goodput)
     w, mu = record.take(window=window, bottleneck_rate=bottleneck_rate)
-    times, holding = record.take(
-        round_trip_times=np.atleast_1d(round_trip_times), mean_holding_times=mean_holding_times
-    )
+    times, holding = record.take(round_trip_times=round_trip_times, mean_holding_times=mean_holding_times)
+    times = np.atleast_1d(times)
     proportions = time_proportions(
         np.broadcast_to(holding, np.broadcast_shapes(holding.shape, times.shape)), transitions
     )

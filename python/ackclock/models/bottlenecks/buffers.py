@@ -212,7 +212,7 @@ def minimum_intermediate_buffer(
     (mu,) = record.take(bottleneck_rate=bottleneck_rate)
     feeding = _feeding(mu, feeding_rate)
     (own,) = record.take(rate=mu if rate is None else rate)
-    record.take(bottleneck_rate=w_th, rate=own, feeding_rate=feeding)
+    checked(threshold=(w_th, WINDOW), rate=(own, PACKET_RATE), feeding_rate=(feeding, PACKET_RATE))
     _at_least_bottleneck("rate", own, mu)
     return required_burst_size(w_th) * np.maximum(1.0 - own / feeding, 0.0)
 

@@ -59,7 +59,9 @@ def smallest(values: FloatArray) -> FloatArray:
 def node_value(values: FloatArray, node: ArrayLike) -> FloatArray:
     """Pick each path's value at its node."""
     index = np.asarray(node)[..., np.newaxis]
-    return np.take_along_axis(np.broadcast_to(values, (*index.shape[:-1], values.shape[-1])), index, axis=-1)[..., 0]
+    paths = np.broadcast_shapes(index.shape[:-1], values.shape[:-1])
+    picked = np.broadcast_to(values, (*paths, values.shape[-1])), np.broadcast_to(index, (*paths, 1))
+    return np.take_along_axis(*picked, axis=-1)[..., 0]
 
 
 def _feeding(rates: FloatArray, access: FloatArray) -> FloatArray:

@@ -35,7 +35,7 @@ class RetransmissionLoss(NamedTuple):
     possible: BoolArray
     """Whether each node may lose it, on the last axis: (5) holds, and a full buffer drops the packet that arrives."""
     node: IntArray
-    """Index of the node closest to the source among these, where the loss would be; -1 if no node may lose it."""
+    """Index of the node closest to the source among these, where the loss would be, or -1."""
     detection_time: FloatArray
     """Time from the start of mini-cycle n_B + 1 to the detection of the loss, D [s]; infinite without an overflow."""
     packets: FloatArray

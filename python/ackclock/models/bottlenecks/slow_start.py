@@ -13,7 +13,6 @@ from ackclock.models.limits import (
     PACKET_RATE,
     UNBOUNDED_PACKET_RATE,
     UNBOUNDED_WINDOW,
-    WHOLE_COUNT_OR_ZERO,
 )
 
 RATE_RATIO: Final = Limits(1.0, 2.0, low_included=True, high_included=True, reason="mu'/mu of a node that matters")
@@ -27,6 +26,7 @@ OVERFLOW: Final = Limits(
 )
 """The domain of a buffer that slow start overflows."""
 
+_NODES: Final = Limits(0.0, 1e6, low_included=True, high_included=True, whole=True)
 _ROUNDING: Final = 1e-12
 """Relative error of a computed burst size: one this near above a power of two counts as that power of two."""
 
@@ -245,7 +245,10 @@ def overflow_window_approximate(buffers: ArrayLike) -> FloatArray:
     34.0
     """
     (sizes,) = model_of(overflow_window_approximate).take(buffers=buffers)
-    return np.asarray(2.0 * np.min(np.atleast_1d(sizes), axis=-1))[()]
+    sizes = np.atleast_1d(sizes)
+    if not sizes.shape[-1]:
+        raise ModelError(Fault("buffers", "has no nodes", f"shape {sizes.shape}", "the nodes on the last axis"))
+    return np.asarray(2.0 * np.min(sizes, axis=-1))[()]
 
 
 # Behind a slow access link section 7 takes mu_0 = mu_A: it feeds node 1, and so the equivalent node in its place. B'
@@ -363,7 +366,7 @@ def check_between_one_and_two(name: str, rate: FloatArray, bottleneck_rate: Floa
         raise ModelError(Fault(name, "is out of range", f"{given:g} times bottleneck_rate", allowed, hint))
 
 
-@model(bottleneck_rate=PACKET_RATE, nodes=WHOLE_COUNT_OR_ZERO)
+@model(bottleneck_rate=PACKET_RATE, nodes=_NODES)
 def uniformly_spread_rates(bottleneck_rate: float, nodes: int) -> FloatArray:
     """Spread the rates of n nodes uniformly over [mu, 2 mu], ``mu_i = 2 mu - i / (n + 1) mu`` [bottlenecks, section 5].
 
@@ -372,7 +375,7 @@ def uniformly_spread_rates(bottleneck_rate: float, nodes: int) -> FloatArray:
     bottleneck_rate : float
         mu [pkt/s], > 0.
     nodes : int
-        Number n of nodes before the bottleneck, >= 0.
+        Number n of nodes before the bottleneck, from 0 to a million.
 
     Returns
     -------
@@ -385,6 +388,4 @@ def uniformly_spread_rates(bottleneck_rate: float, nodes: int) -> FloatArray:
     [2500000.0, 2000000.0, 1500000.0]
     """
     mu, n = model_of(uniformly_spread_rates).take(bottleneck_rate=bottleneck_rate, nodes=nodes)
-    if mu.ndim or n.ndim:
-        raise ModelError(Fault("nodes", "is not a single number", repr(nodes), "a number"))
     return 2.0 * mu - np.arange(1, int(n) + 2) / (n + 1.0) * mu

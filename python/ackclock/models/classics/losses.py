@@ -176,9 +176,11 @@ def normalised_covariances(intervals: ArrayLike, lags: int) -> FloatArray:
     [ 0.25   -0.1875]
     """
     record = model_of(normalised_covariances)
-    (times,), _ = record.take(intervals=intervals), record.take(lags=lags)
-    if times.ndim != 1 or lags >= len(times):
-        given = f"{lags} with intervals of shape {times.shape}"
+    (times,), (wanted,) = record.take(intervals=intervals), record.take(lags=lags)
+    if times.ndim != 1 or wanted >= len(times):
+        given = f"{wanted:g} with intervals of shape {times.shape}"
         raise ModelError(Fault("lags", "is too large", given, "less than the number of intervals, which have one axis"))
     offsets = times / np.mean(times) - 1
-    return np.array([np.sum(offsets[: len(times) - lag] * offsets[lag:]) for lag in range(lags + 1)]) / len(times)
+    return np.array([np.sum(offsets[: len(times) - lag] * offsets[lag:]) for lag in range(int(wanted) + 1)]) / len(
+        times
+    )

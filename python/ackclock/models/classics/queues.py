@@ -12,6 +12,7 @@ from ackclock.models.limits import (
     COUNT,
     EVENT_RATE_OR_ZERO,
     FACTOR_OR_ZERO,
+    LISTED_COUNT,
     PACKET_RATE,
     QUEUE,
     SIZE,
@@ -203,7 +204,7 @@ def processor_sharing(
     return ProcessorSharing(plain(load), plain(1 / (1 - load)), plain(x / (c * (1 - load))), plain(load / (1 - load)))
 
 
-@model(assumes=_LOSS_SYSTEM, sources=WHOLE_COUNT, servers=WHOLE_COUNT, idle_source_load=FACTOR_OR_ZERO)
+@model(assumes=_LOSS_SYSTEM, sources=WHOLE_COUNT, servers=LISTED_COUNT, idle_source_load=FACTOR_OR_ZERO)
 def engset_states(sources: int, servers: int, idle_source_load: float) -> FloatArray:
     """Compute the probability of each number of busy servers in a loss system [engset-1918], [iversen, chapter 5].
 
@@ -212,7 +213,7 @@ def engset_states(sources: int, servers: int, idle_source_load: float) -> FloatA
     sources : int
         Number of sources, N [1], >= 1.
     servers : int
-        Number of servers, n [1], >= 1.
+        Number of servers, n [1], from 1 to a million.
     idle_source_load : float
         Rate of calls of an idle source times the mean holding time, beta [1], >= 0.
 
@@ -237,11 +238,6 @@ def engset_states(sources: int, servers: int, idle_source_load: float) -> FloatA
     [27. 36. 18.  4.]
     """
     n, s, beta = model_of(engset_states).take(sources=sources, servers=servers, idle_source_load=idle_source_load)
-    if n.ndim or s.ndim or beta.ndim:
-        shapes = f"shapes {n.shape}, {s.shape}, {beta.shape}"
-        raise ModelError(
-            Fault("sources, servers, idle_source_load", "are more than one system", shapes, "three numbers")
-        )
     steps = np.arange(int(s))
     ratios = np.maximum(n - steps, 0.0) * beta / (steps + 1)
     mode = int(np.count_nonzero(ratios > 1))
@@ -288,6 +284,10 @@ def engset_congestion(sources: ArrayLike, servers: ArrayLike, idle_source_load: 
     """
     arguments = model_of(engset_congestion).take(sources=sources, servers=servers, idle_source_load=idle_source_load)
     n, s, beta = np.broadcast_arrays(*arguments)
+    steps = float(np.max(np.minimum(n, s), initial=0.0))
+    if steps > LISTED_COUNT.high:
+        allowed = f"at most {LISTED_COUNT.high:g} of the one or the other"
+        raise ModelError(Fault("sources, servers", "are too many for the recursion", f"{steps:g} of both", allowed))
     time, call = _blocking(np.stack([n, n - 1]), np.stack([s, s]), beta)
     accepted = beta * (1 - call)
     return Engset(plain(time), plain(call), plain(call / (1 + accepted)), plain(n * accepted / (1 + accepted)))

@@ -5,10 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ackclock.errors import Fault, ModelError
 from ackclock.models.domain import FloatArray, model, model_of
 from ackclock.models.engset.path import floor
-from ackclock.models.limits import FACTOR, TIME, WHOLE_COUNT
+from ackclock.models.limits import FACTOR, LISTED_COUNT, TIME
 
 
 class Superposition(NamedTuple):
@@ -30,7 +29,7 @@ class Superposition(NamedTuple):
     """Throughput by the capacity, T / C = rho_(1) [1]."""
 
 
-@model(sources=WHOLE_COUNT, on_time=TIME, off_time=TIME, capacity_ratio=FACTOR)
+@model(sources=LISTED_COUNT, on_time=TIME, off_time=TIME, capacity_ratio=FACTOR)
 def state_probabilities(sources: int, on_time: float, off_time: float, capacity_ratio: float) -> FloatArray:
     """Compute the probability of j active sources, P_0 to P_N [engset, eqs. 9 to 11 of section 4.3].
 
@@ -69,8 +68,6 @@ def _single(sources: float, on_time: float, off_time: float, ratio: float) -> tu
     n, on, off, kappa = model_of(superposition).take(
         sources=sources, on_time=on_time, off_time=off_time, capacity_ratio=ratio
     )
-    if n.ndim or on.ndim or off.ndim or kappa.ndim:
-        raise ModelError(Fault("sources", "is not a single number", "an array", "a number", "call it for each"))
     return int(n), float(on / off), float(kappa)
 
 
@@ -88,7 +85,7 @@ def _weights(ratios: FloatArray) -> FloatArray:
     return np.concatenate([rising, [1.0], np.cumprod(ratios[mode:])])
 
 
-@model(sources=WHOLE_COUNT, on_time=TIME, off_time=TIME, capacity_ratio=FACTOR)
+@model(sources=LISTED_COUNT, on_time=TIME, off_time=TIME, capacity_ratio=FACTOR)
 def superposition(sources: int, on_time: float, off_time: float, capacity_ratio: float) -> Superposition:
     """Compute s, P_OL, n_UL, n_OL, <n>, v_OL and the throughput T / C [engset, eqs. 4, 6 and 8].
 

@@ -4,10 +4,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ackclock.errors import Fault, ModelError
 from ackclock.models.domain import ArrayLike, FloatArray, model, model_of
 from ackclock.models.engset.path import Path, floor
-from ackclock.models.limits import BIT_RATE, COUNT, SIZE, TIME, WHOLE_PACKETS, WHOLE_WINDOW
+from ackclock.models.limits import BIT_RATE, COUNT, FOLLOWED_PACKETS, SIZE, TIME, WHOLE_PACKETS, WHOLE_WINDOW
 
 INITIAL_WINDOW: Final = 2.0
 """Initial window [pkt]."""
@@ -33,7 +32,7 @@ class Transfer(NamedTuple):
     """Peak rate, h_0 = F P / ON_0 [bit/s]."""
 
 
-@model(packets=WHOLE_PACKETS, window=WHOLE_WINDOW, pipe_size=SIZE)
+@model(packets=FOLLOWED_PACKETS, window=WHOLE_WINDOW, pipe_size=SIZE)
 def flight_sizes(packets: int, window: int, pipe_size: float) -> list[int]:
     """List the flights of a transfer [engset, section 4.2, table 3].
 
@@ -43,7 +42,7 @@ def flight_sizes(packets: int, window: int, pipe_size: float) -> list[int]:
     Parameters
     ----------
     packets : int
-        Size F of the file [pkt], >= 1.
+        Size F of the file [pkt], from 1 to a million.
     window : int
         Receiver window W_R [pkt], >= 1.
     pipe_size : float
@@ -67,8 +66,6 @@ def flight_sizes(packets: int, window: int, pipe_size: float) -> list[int]:
     [2, 4, 8, 16, 50]
     """
     f, w, beta = model_of(flight_sizes).take(packets=packets, window=window, pipe_size=pipe_size)
-    if f.ndim or w.ndim or beta.ndim:
-        raise ModelError(Fault("packets, window, pipe_size", "are not single numbers", "an array", "numbers"))
     sizes: list[int] = []
     left, limit = int(f), int(w)
     current = min(int(INITIAL_WINDOW), limit)

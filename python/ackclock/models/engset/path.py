@@ -68,6 +68,12 @@ class Path:
         for name, value in (("round_trip_time", rtt), ("packet_size", size), ("capacities", rates)):
             object.__setattr__(self, name, value)
         links = rates.shape[-1]
+        if not links:
+            raise ModelError(Fault("capacities", "has no links", f"shape {rates.shape}", "the links on the last axis"))
+        if not isinstance(self.multiplexing, int | np.integer):
+            raise ModelError(
+                Fault("multiplexing", "is not a whole number", repr(self.multiplexing), f"0 to {links - 1}")
+            )
         if not -links <= self.multiplexing < links:
             raise ModelError(Fault("multiplexing", "names no link", str(self.multiplexing), f"0 to {links - 1}"))
         spare = rtt - self.service_times.sum(axis=-1)

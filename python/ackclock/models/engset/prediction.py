@@ -11,7 +11,7 @@ from ackclock.models.engset.chain import Superposition, superposition
 from ackclock.models.engset.flights import Rounds, offered_load, renormalised, transfer
 from ackclock.models.engset.path import Path, saturation
 from ackclock.models.engset.sizes import SMALLEST_FILE
-from ackclock.models.limits import BUFFER_OR_NONE, TIME, WHOLE_COUNT, WHOLE_WINDOW
+from ackclock.models.limits import BUFFER_OR_NONE, LISTED_COUNT, TIME, WHOLE_WINDOW
 
 OFF_TIME: Final = 1.0
 """Mean silence, OFF [s]."""
@@ -121,7 +121,7 @@ def _quantities(prediction: Prediction, *, long_tailed: bool = False) -> dict[st
     quantities=_quantities,
     assumes="homogeneous sources, exponential silences, no competing traffic",
     packets=FILE,
-    sources=WHOLE_COUNT,
+    sources=LISTED_COUNT,
     off_time=TIME,
     window=WHOLE_WINDOW,
     buffer=BUFFER_OR_NONE,

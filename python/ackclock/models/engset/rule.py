@@ -4,6 +4,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from ackclock.errors import Fault, ModelError
 from ackclock.models.domain import ArrayLike, FloatArray, model, model_of
 from ackclock.models.engset.buffers import TARGET_LOSS, buffer_for_loss
 from ackclock.models.engset.flights import transfer
@@ -12,9 +13,9 @@ from ackclock.models.engset.prediction import FILE, OFF_TIME, RECEIVER_WINDOW, p
 from ackclock.models.limits import (
     BIT_RATE,
     FACTOR,
+    LISTED_COUNT,
     POSITIVE_PROBABILITY,
     TIME,
-    WHOLE_COUNT,
     WHOLE_PACKETS,
     WHOLE_WINDOW,
 )
@@ -104,13 +105,13 @@ def rule_path(capacity: float) -> Path:
     >>> path.round_trip_time.tolist(), path.capacities.tolist()
     ([0.05, 0.3], [100000000.0, 10000000.0, 1000000000.0])
     """
-    model_of(rule_path).take(capacity=capacity)
-    return Path(ROUND_TRIP_TIMES, [ACCESS_CAPACITY, capacity, RECEIVER_CAPACITY])
+    (rate,) = model_of(rule_path).take(capacity=capacity)
+    return Path(ROUND_TRIP_TIMES, [ACCESS_CAPACITY, float(rate), RECEIVER_CAPACITY])
 
 
 # The rule says "N such that rho_0 is about 100%". The whole numbers just below and just above 100% are tried unless N
 # is given: B jumps from one N to the next, the more the fewer sources there are.
-@model(sources=WHOLE_COUNT, files=FILE, window=WHOLE_WINDOW, off_time=TIME, loss=POSITIVE_PROBABILITY)
+@model(sources=LISTED_COUNT, files=FILE, window=WHOLE_WINDOW, off_time=TIME, loss=POSITIVE_PROBABILITY)
 def buffer_rule(  # noqa: PLR0913  the parameters that the rule leaves open
     path: Path,
     sources: ArrayLike | None = None,
@@ -154,11 +155,17 @@ def buffer_rule(  # noqa: PLR0913  the parameters that the rule leaves open
     >>> found.offered_load.round(2).ravel().tolist(), found.buffer.round().ravel().tolist(), found.largest
     ([0.99, 1.32], [155.0, 229.0], 230.0)
     """
-    model_of(buffer_rule).take(loss=loss, off_time=off_time, window=window)
-    packets = np.asarray(files)[:, np.newaxis]
-    if sources is None:
+    record = model_of(buffer_rule)
+    record.take(loss=loss, off_time=off_time, window=window)
+    (packets,) = record.take(files=files)
+    packets = packets.reshape(-1, 1)
+    if sources is not None:
+        (sources,) = record.take(sources=sources)
+    else:
         below = np.floor(sources_for_load(path, packets, 1.0, off_time, window))
         sources = np.stack([np.maximum(below, 1.0), below + 1.0])
+    if not packets.size or not np.size(sources):
+        raise ModelError(Fault("files, sources", "are empty", None, "at least one of each"))
     found = predict(path, packets, sources, off_time=off_time, window=window)
     ratio = np.where(found.shared, found.utilisation_2, 1.0)
     buffer = np.where(found.shared, buffer_for_loss(loss, ratio, found.mean_queue), np.nan)

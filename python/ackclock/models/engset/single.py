@@ -7,7 +7,7 @@ from ackclock.errors import Fault, ModelError
 from ackclock.models.domain import model, model_of
 from ackclock.models.engset.flights import flight_sizes, transfer
 from ackclock.models.engset.path import Path
-from ackclock.models.limits import DELAY, WHOLE_PACKETS, WHOLE_WINDOW
+from ackclock.models.limits import DELAY, FOLLOWED_PACKETS, WHOLE_WINDOW
 
 
 class RoundKind(Enum):
@@ -56,7 +56,7 @@ def _round(kind: RoundKind, packets: int, increases: int, service_time: float) -
     return Round(kind, packets, v, v + 1, contribution)
 
 
-@model(packets=WHOLE_PACKETS, window=WHOLE_WINDOW, off_time=DELAY)
+@model(packets=FOLLOWED_PACKETS, window=WHOLE_WINDOW, off_time=DELAY)
 def single_queue(path: Path, packets: int, window: int, off_time: float = 1.0) -> SingleQueue:
     """Compute the queue at the slowest link round by round, and its mean [engset, section 4.4].
 
@@ -65,7 +65,7 @@ def single_queue(path: Path, packets: int, window: int, off_time: float = 1.0) -
     path : Path
         The path, of single numbers; the links before its slowest one are assumed fast.
     packets : int
-        Size F of the file [pkt], >= 1.
+        Size F of the file [pkt], from 1 to a million.
     window : int
         Receiver window W_R [pkt], >= 1.
     off_time : float, optional
@@ -92,20 +92,21 @@ def single_queue(path: Path, packets: int, window: int, off_time: float = 1.0) -
     >>> round(found.mean_queue, 1), round(single_queue(path, 347, window=12, off_time=5.0).mean_queue, 1)
     (21.7, 3.3)
     """
-    model_of(single_queue).take(off_time=off_time)
+    f, w, off = model_of(single_queue).take(packets=packets, window=window, off_time=off_time)
+    limit = int(w)
     if path.slowest_service_time.ndim or path.rtt.ndim:
         raise ModelError(Fault("path", "holds several paths", "an array", "one path", "call it for each"))
     pipe, service = float(path.pipe_size), float(path.slowest_service_time)
     found: list[Round] = []
     previous = 1
-    for size in flight_sizes(packets, window, pipe):
-        current = min(2 * previous, window)
+    for size in flight_sizes(int(f), limit, pipe):
+        current = min(2 * previous, limit)
         saturated = current > pipe
         kind = RoundKind.SLOW_START if current == 2 * previous else RoundKind.WINDOW_REACHED
         if saturated:
-            found.append(_round(RoundKind.SATURATED, size, window - previous, service))
+            found.append(_round(RoundKind.SATURATED, size, limit - previous, service))
             break
         found.append(_round(kind, size, current - previous, service))
         previous = current
-    mean = sum(each.contribution for each in found) / float(transfer(path, packets, window).on_time + off_time)
-    return SingleQueue(tuple(found), mean, mean * service, 2 * int(window) - 2)
+    mean = sum(each.contribution for each in found) / float(transfer(path, f, w).on_time + off)
+    return SingleQueue(tuple(found), mean, mean * service, 2 * limit - 2)

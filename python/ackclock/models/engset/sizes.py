@@ -167,8 +167,9 @@ def _probabilities(survival: ArrayLike) -> FloatArray:
 
 def _check(law: FileSizes) -> None:
     given = {name: getattr(law, name) for name in model_of(type(law)).arguments}
-    if any(number.ndim for number in model_of(type(law)).take(**given)):
-        raise ModelError(Fault("scale", "is not a single number", "an array", "a number", "a law for each"))
+    for name, number in zip(given, model_of(type(law)).take(**given), strict=True):
+        if number.ndim:
+            raise ModelError(Fault(name, "is not a single number", "an array", "a number", "a law for each"))
 
 
 def _check_mean(mean: float, minimum: float) -> None:

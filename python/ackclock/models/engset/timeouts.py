@@ -7,7 +7,7 @@ import numpy as np
 from ackclock.errors import Fault, ModelError
 from ackclock.models.domain import ArrayLike, BoolArray, FloatArray, IntArray, model, model_of
 from ackclock.models.engset.path import Path
-from ackclock.models.limits import DELAY, WHOLE_PACKETS, WHOLE_WINDOW
+from ackclock.models.limits import DELAY, FOLLOWED_PACKETS, WHOLE_WINDOW
 
 _INITIAL_TIMEOUT: Final = 1.0
 """Timeout before the first sample, RFC 6298 section 2.1 [s]."""
@@ -78,7 +78,7 @@ class _Transmissions:
         return instant + self.rest, waits
 
 
-@model(packets=WHOLE_PACKETS, window=WHOLE_WINDOW, minimum_timeout=DELAY)
+@model(packets=FOLLOWED_PACKETS, window=WHOLE_WINDOW, minimum_timeout=DELAY)
 def course(path: Path, packets: int, window: int, minimum_timeout: float = 1.0) -> Course:
     """Follow one connection that is alone on the path, packet by packet [engset, sections 3.1 and 4.2].
 
@@ -87,7 +87,7 @@ def course(path: Path, packets: int, window: int, minimum_timeout: float = 1.0) 
     path : Path
         The path, of single numbers.
     packets : int
-        Size F of the file [pkt], >= 1.
+        Size F of the file [pkt], from 1 to a million.
     window : int
         Receiver window W_R [pkt], >= 1.
     minimum_timeout : float, optional
@@ -113,8 +113,8 @@ def course(path: Path, packets: int, window: int, minimum_timeout: float = 1.0) 
     [1, 3, 7, 15, 31, 63, 107, 151, 195]
     """
     f, limit, minimum = model_of(course).take(packets=packets, window=window, minimum_timeout=minimum_timeout)
-    if f.ndim or limit.ndim or minimum.ndim or path.service_times.ndim > 1:
-        raise ModelError(Fault("path, packets, window", "are not single numbers", "an array", "numbers"))
+    if path.service_times.ndim > 1 or path.rtt.ndim:
+        raise ModelError(Fault("path", "holds several paths", "an array", "one path", "call it for each"))
     return _follow(_Transmissions(path), _Timer(float(minimum)), int(f), int(limit))
 
 
@@ -145,7 +145,7 @@ def _follow(links: _Transmissions, timer: _Timer, packets: int, window: int) -> 
 # The text sets the timer "on each packet sent ... on the first of the group". Read: sending restarts it, an ACK that
 # releases nothing does not. RFC 6298 (5.3) restarts it at each ACK, and a timer of each packet's own would stop every
 # file of more than 53 packets at packet 54; only this reading gives packets 54 (F = 54) and 90 (F = 106).
-@model(packets=WHOLE_PACKETS, window=WHOLE_WINDOW, minimum_timeout=DELAY)
+@model(packets=FOLLOWED_PACKETS, window=WHOLE_WINDOW, minimum_timeout=DELAY)
 def spurious_timeouts(path: Path, packets: ArrayLike, window: int, minimum_timeout: float = 1.0) -> SpuriousTimeouts:
     """Find the files whose transfer times out although nothing is lost [engset, section 4.2].
 
@@ -154,7 +154,7 @@ def spurious_timeouts(path: Path, packets: ArrayLike, window: int, minimum_timeo
     path : Path
         The path, of single numbers; the connection is alone on it.
     packets : array_like
-        Sizes F of the files [pkt], whole, >= 1.
+        Sizes F of the files [pkt], whole, from 1 to a million.
     window : int
         Receiver window W_R [pkt], >= 1.
     minimum_timeout : float, optional

@@ -171,7 +171,11 @@ def timeline(  # noqa: PLR0913  windows, links, phase and end
         float(count * time / period) if period else np.nan
         for count, time in zip(counts, exchange.times["segment"], strict=True)
     ]
-    nodes = [_node(sent, end) for sent in exchange.sent]
+    try:
+        nodes = [_node(sent, end) for sent in exchange.sent]
+    except OverflowError:
+        allowed = "instants of at most 1.8e308 s"
+        raise ModelError(Fault("delays, rates", "take too long", "more than 1.8e308 s", allowed)) from None
     return Timeline(nodes[0], nodes[1], float(period) if period else np.nan, np.array(efficiencies))
 
 

@@ -22,6 +22,7 @@ from typing import Final
 from ackclock.models.domain import Model, models_of
 from ackclock.models.variable_delay.arguments import Reaction
 from ackclock.models.variable_delay.capture import Direction, Segment, read_capture, read_segments, rounds_of
+from ackclock.models.variable_delay.factors import StationaryWindow, factor_probability, stationary_window
 from ackclock.models.variable_delay.fitting import (
     PAPER_QUANTILE,
     Contents,
@@ -44,7 +45,13 @@ from ackclock.models.variable_delay.independent import (
     square_root_rate,
     time_average_window,
 )
-from ackclock.models.variable_delay.markov import MarkovWindow, RoundTripChain, markov_window, round_trip_chain
+from ackclock.models.variable_delay.markov import (
+    MarkovWindow,
+    RoundTripChain,
+    markov_window,
+    mean_factors,
+    round_trip_chain,
+)
 from ackclock.models.variable_delay.recursion import SimulatedWindow, simulate_window
 from ackclock.models.variable_delay.round_trips import Draw, FrozenDistribution, RoundTrips
 from ackclock.models.variable_delay.traces import (
@@ -76,14 +83,17 @@ __all__ = [
     "Segment",
     "SendingRate",
     "SimulatedWindow",
+    "StationaryWindow",
     "compare_variability",
     "equal_time_thresholds",
+    "factor_probability",
     "fit_fixed",
     "fit_states",
     "fit_two_states",
     "fit_variable",
     "markov_window",
     "mean_factor",
+    "mean_factors",
     "mean_window",
     "one_sample_per_round",
     "per_loss_rate",
@@ -100,5 +110,6 @@ __all__ = [
     "sending_rate",
     "simulate_window",
     "square_root_rate",
+    "stationary_window",
     "time_average_window",
 ]

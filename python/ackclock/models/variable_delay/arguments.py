@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from math import inf
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 import numpy as np
 from typing_extensions import TypeAliasType
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import ArrayLike, FloatArray, Limits
+from ackclock.models.domain import ArrayLike, FloatArray, Limits, floats
 from ackclock.models.limits import TIME
 
 Reaction = TypeAliasType("Reaction", Literal["per-round", "per-loss"])
@@ -40,20 +40,6 @@ def window_quantities(window: ArrayLike, receiver_window: ArrayLike = inf) -> di
     return {"window": window, "window / receiver_window": share}
 
 
-def one_of(name: str, given: str, words: TypeAliasType) -> None:
-    """Refuse a word that an alias of a Literal does not hold.
-
-    Examples
-    --------
-    >>> one_of("reaction", "per-packet", Reaction)
-    Traceback (most recent call last):
-    ackclock.errors.ModelError: reaction: is unknown; given 'per-packet'; allowed 'per-round', 'per-loss'
-    """
-    allowed = get_args(words.__value__)
-    if given not in allowed:
-        raise ModelError(Fault(name, "is unknown", repr(given), ", ".join(map(repr, allowed))))
-
-
 def measured(name: str, round_trips: ArrayLike) -> FloatArray:
     """Check measured round trips [s]: one axis, at least one, each > 0 and finite.
 
@@ -63,10 +49,7 @@ def measured(name: str, round_trips: ArrayLike) -> FloatArray:
     Traceback (most recent call last):
     ackclock.errors.ModelError: round_trips: is out of range; given 0; allowed > 0 and finite [s]; index 1
     """
-    try:
-        values = np.asarray(round_trips, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ModelError(Fault(name, "are not numbers", type(round_trips).__name__, str(TIME))) from None
+    values = floats(name, round_trips, TIME)
     if values.ndim != 1 or not values.size:
         problem = "is empty" if not values.size else "is not a sequence"
         raise ModelError(Fault(name, problem, f"shape {values.shape}", "one axis, one sample a round"))

@@ -9,7 +9,7 @@ from typing_extensions import TypeAliasType
 from ackclock.errors import Fault, ModelError
 from ackclock.models.domain import ArrayLike, FloatArray, IntArray, Limits, checked, model, model_of
 from ackclock.models.limits import OPEN_FRACTION, TIME
-from ackclock.models.variable_delay.arguments import measured, one_of
+from ackclock.models.variable_delay.arguments import measured
 from ackclock.models.variable_delay.markov import RoundTripChain, round_trip_chain
 from ackclock.models.variable_delay.round_trips import RoundTrips
 
@@ -19,7 +19,7 @@ Contents = TypeAliasType("Contents", Literal["samples", "mean"])
 PAPER_QUANTILE: Final = 0.85
 """Fraction of the ordered samples that the paper takes for its OFF state."""
 
-_STATES: Final = Limits(2.0, low_included=True, whole=True)
+_STATES: Final = Limits(2.0, 1e6, low_included=True, high_included=True, whole=True)
 _VISITS: Final[Mapping[str, Limits]] = {
     "visits of a state": Limits(20.0, low_included=True, reason="transition probabilities of so few visits are a guess")
 }
@@ -108,9 +108,14 @@ def fit_two_states(
     >>> fitted.chain.transitions.round(3).tolist(), fitted.chain.stationary.round(3).tolist()
     ([[0.833, 0.167], [0.5, 0.5]], [0.75, 0.25])
     """
-    if threshold is not None:
-        return fit_states(round_trips, thresholds=[threshold], contents=contents)
-    return fit_states(round_trips, quantiles=[quantile], contents=contents)
+    samples, record = measured("round_trips", round_trips), model_of(fit_two_states)
+    if threshold is None:
+        (share,) = record.take(quantile=quantile)
+        bounds = _ordered_at(np.atleast_1d(share), samples)
+    else:
+        (bound,) = record.take(threshold=threshold)
+        bounds = np.atleast_1d(bound)
+    return _fitted(samples, bounds, contents)
 
 
 # N_ij / N_i and pi_i = N_i / N, as printed, agree only where each state is left as often as it is entered, and then the
@@ -150,14 +155,18 @@ def fit_states(
     >>> fit_states([0.1, 0.2, 0.3, 0.1, 0.2, 0.3], quantiles=[1 / 3, 2 / 3]).thresholds.tolist()
     [0.2, 0.3]
     """
-    one_of("contents", contents, Contents)
     samples = measured("round_trips", round_trips)
     if (thresholds is None) == (quantiles is None):
         raise ModelError(Fault("thresholds, quantiles", "do not go together", None, "one of the two"))
     if thresholds is None:
-        bounds = _ordered_at("quantiles", quantiles, samples)
+        bounds = _ordered_at(_increasing("quantiles", quantiles, OPEN_FRACTION), samples)
     else:
         bounds = _increasing("thresholds", thresholds, TIME)
+    return _fitted(samples, bounds, contents)
+
+
+def _fitted(samples: FloatArray, bounds: FloatArray, contents: Contents) -> FittedChain:
+    """Count the states and the transitions of samples in the ranges between bounds."""
     states = np.searchsorted(bounds, samples, side="right")
     counts = np.bincount(states, minlength=bounds.size + 1)
     if not counts.all():
@@ -192,11 +201,11 @@ def equal_time_thresholds(round_trips: ArrayLike, states: int) -> FloatArray:
     >>> equal_time_thresholds([0.1, 0.1, 0.1, 0.1, 0.2, 0.2, 0.4], 3).tolist()
     [0.2, 0.4]
     """
-    model_of(equal_time_thresholds).take(states=states)
+    (wanted,) = model_of(equal_time_thresholds).take(states=states)
     ordered = np.sort(measured("round_trips", round_trips))
     # The time taken by all shorter round trips.
     before = np.append(0.0, np.cumsum(ordered)[:-1])
-    places = np.searchsorted(before, np.arange(1, states) / states * ordered.sum())
+    places = np.searchsorted(before, np.arange(1, int(wanted)) / wanted * ordered.sum())
     bounds = np.unique(ordered[np.minimum(places, ordered.size - 1)])
     longer = ordered[ordered > ordered[0]]
     # Where the shortest round trip alone takes most of the time, all others are one state.
@@ -211,8 +220,8 @@ def _increasing(name: str, values: ArrayLike | None, limits: Limits) -> FloatArr
     return array
 
 
-def _ordered_at(name: str, quantiles: ArrayLike | None, samples: FloatArray) -> FloatArray:
+def _ordered_at(quantiles: FloatArray, samples: FloatArray) -> FloatArray:
     """Take the ordered samples behind the given parts; equal ones leave a state empty."""
-    places = _increasing(name, quantiles, OPEN_FRACTION) * samples.size
+    places = quantiles * samples.size
     # A third of 6 samples is 2 of them, whatever the last bit of 1/3 is.
     return np.asarray(np.sort(samples)[np.minimum(np.floor(places + 1e-9).astype(np.int64), samples.size - 1)])

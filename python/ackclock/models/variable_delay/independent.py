@@ -6,7 +6,7 @@ import numpy as np
 
 from ackclock.models.domain import ArrayLike, FloatArray, model, model_of
 from ackclock.models.limits import EVENT_RATE, POSITIVE_PROBABILITY, PROBABILITY_BELOW_ONE, SIZE, TIME
-from ackclock.models.variable_delay.arguments import ASSUMES, WINDOW_DOMAIN, Reaction, one_of, window_quantities
+from ackclock.models.variable_delay.arguments import ASSUMES, WINDOW_DOMAIN, Reaction, window_quantities
 from ackclock.models.variable_delay.round_trips import RoundTrips
 
 _ITERATIONS: Final = 60
@@ -382,7 +382,6 @@ def per_loss_rate(
 
 def _mean_loss(round_trips: RoundTrips, loss_rate: ArrayLike, decrease: ArrayLike, reaction: Reaction) -> FloatArray:
     """Compute 1 - E[A]."""
-    one_of("reaction", reaction, Reaction)
     lam, gamma = model_of(mean_factor).take(loss_rate=loss_rate, decrease=decrease)
     if reaction == "per-round":
         return np.asarray((1.0 - gamma) * round_trips.complement(lam))

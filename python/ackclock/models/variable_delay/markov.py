@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from ackclock.errors import Fault, ModelError
 from ackclock.models.domain import ArrayLike, FloatArray, checked, model, model_of
 from ackclock.models.limits import EVENT_RATE_OR_ZERO, PROBABILITY, PROBABILITY_BELOW_ONE, SIZE, TIME
-from ackclock.models.variable_delay.arguments import ASSUMES, WINDOW_DOMAIN, Reaction, one_of, window_quantities
+from ackclock.models.variable_delay.arguments import ASSUMES, WINDOW_DOMAIN, Reaction, window_quantities
 from ackclock.models.variable_delay.independent import SendingRate
 from ackclock.models.variable_delay.round_trips import RoundTrips
 
@@ -95,12 +95,17 @@ def round_trip_chain(transitions: ArrayLike, round_trips: Sequence[RoundTrips | 
     (p,) = model_of(round_trip_chain).take(transitions=transitions)
     if p.ndim != 2 or p.shape[0] != p.shape[1] or not p.size:
         raise ModelError(Fault("transitions", "is not a square matrix", f"shape {p.shape}", "(states, states)"))
-    if len(round_trips) != len(p):
-        given = f"{len(round_trips)} for {len(p)} states"
+    try:
+        states = list(round_trips)
+    except TypeError:
+        given = type(round_trips).__name__
+        raise ModelError(Fault("round_trips", "is not a sequence", given, "round trips, one a state")) from None
+    if len(states) != len(p):
+        given = f"{len(states)} for {len(p)} states"
         raise ModelError(Fault("round_trips", "has another number of states than transitions", given, "one a state"))
     _check_rows(p)
     _check_irreducible(p)
-    return RoundTripChain(p, tuple(_of_state(state) for state in round_trips), _stationary(p))
+    return RoundTripChain(p, tuple(_of_state(state) for state in states), _stationary(p))
 
 
 # (5) needs the transpose: w_j sums a_i w_i P_ij over i. As printed, (I - A) w sums over the wrong index.
@@ -149,19 +154,15 @@ def markov_window(
     >>> print(f"{mean_window(RoundTrips.from_samples([0.1, 0.5]), 0.1):.2f}")
     68.12
     """
-    one_of("reaction", reaction, Reaction)
     lam, gamma, beta = _by_state(chain, loss_rate, decrease, increase)
-    # complement is 1 - R_i*, so a_i = 1 - lost.
-    share = 1.0 if reaction == "per-round" else 1.0 - gamma
-    complement = np.stack([state.complement(lam_i) for state, lam_i in _columns(chain, share * lam)], axis=-1)
-    a = 1.0 - (1.0 - gamma) * complement if reaction == "per-round" else 1.0 - complement
+    lost = _mean_losses(chain, lam, gamma, reaction)
     P, pi = chain.transitions, chain.stationary  # noqa: N806
-    w = _solve(P, pi, a, beta)
+    w = _solve(P, pi, lost, beta)
     window = w.sum(axis=-1)
     # E[R_1 A_0 W_0] = sum_i w_i a_i sum_j P_ij E[R | j]
-    time_average = beta[..., 0] / 2.0 + (w * a) @ (P @ chain.means) / chain.mean
+    time_average = beta[..., 0] / 2.0 + (w * (1.0 - lost)) @ (P @ chain.means) / chain.mean
     printed = window / chain.mean
-    reductions = (complement if reaction == "per-round" else lam * chain.means) @ pi / chain.mean
+    reductions = (lost / (1.0 - gamma) if reaction == "per-round" else lam * chain.means) @ pi / chain.mean
     return MarkovWindow(
         window[()],
         w,
@@ -172,11 +173,54 @@ def markov_window(
     )
 
 
-def _solve(p: FloatArray, pi: FloatArray, a: FloatArray, beta: FloatArray) -> FloatArray:
-    shape = np.broadcast_shapes(a.shape, beta.shape)
-    matrix = np.eye(len(pi)) - np.swapaxes(a[..., :, None] * p, -1, -2)
-    solution = np.linalg.solve(matrix, np.broadcast_to(pi * beta, shape)[..., None])
-    return np.asarray(solution[..., 0])
+@model(loss_rate=EVENT_RATE_OR_ZERO, decrease=PROBABILITY_BELOW_ONE)
+def mean_factors(
+    chain: RoundTripChain, loss_rate: ArrayLike, decrease: ArrayLike = 0.5, reaction: Reaction = "per-round"
+) -> FloatArray:
+    """Compute a_i = E[A | state i], the mean factor of the window by state [variable-delay, eqs. 6 and 7].
+
+    ``gamma + (1 - gamma) R_i*(lambda_i)`` under A1.i, ``R_i*(lambda_i (1 - gamma))`` under A1.ii.
+
+    Parameters
+    ----------
+    chain, loss_rate, decrease, reaction
+        As for `markov_window`.
+
+    Returns
+    -------
+    array of float
+        a_i [1], states on the last axis.
+
+    Examples
+    --------
+    >>> chain = round_trip_chain([[0.99, 0.01], [0.01, 0.99]], [0.1, 0.5])
+    >>> mean_factors(chain, 0.1).round(5).tolist(), mean_factors(chain, 0.1, reaction="per-loss").round(5).tolist()
+    ([0.99502, 0.97561], [0.99501, 0.97531])
+    """
+    lam, gamma, _ = _by_state(chain, loss_rate, decrease, 1.0)
+    return np.asarray(1.0 - _mean_losses(chain, lam, gamma, reaction))
+
+
+def _mean_losses(chain: RoundTripChain, lam: FloatArray, gamma: FloatArray, reaction: Reaction) -> FloatArray:
+    """Compute 1 - a_i, which is exact where losses are rare and a_i is 1 to the last digit."""
+    share = 1.0 if reaction == "per-round" else 1.0 - gamma
+    arguments = np.moveaxis(share * np.broadcast_to(lam, np.broadcast_shapes(lam.shape, gamma.shape)), -1, 0)
+    transforms = zip(chain.round_trips, arguments, strict=True)
+    complement = np.stack([state.complement(s) for state, s in transforms], axis=-1)
+    return np.asarray((1.0 - gamma) * complement if reaction == "per-round" else complement)
+
+
+# The columns of I - A^T add up to 1 - a_i: in place of the last equation, their sum, sum_i (1 - a_i) w_i = beta, keeps
+# its digits where all a_i are near 1 and the matrix as printed is singular. So does 1 - P_ii as the sum of the others.
+def _solve(p: FloatArray, pi: FloatArray, lost: FloatArray, beta: FloatArray) -> FloatArray:
+    shape = np.broadcast_shapes(lost.shape, beta.shape)
+    leaving = p - np.diag(np.diag(p))
+    matrix = np.diag(leaving.sum(axis=1)) - leaving.T + np.swapaxes(lost[..., :, None] * p, -1, -2)
+    total = lost.sum(axis=-1)
+    matrix[..., -1, :] = lost / total[..., None]
+    right = np.broadcast_to(pi * beta, shape).copy()
+    right[..., -1] = beta[..., 0] / total
+    return np.asarray(np.linalg.solve(matrix, right[..., None])[..., 0])
 
 
 def _by_state(
@@ -199,10 +243,6 @@ def _by_state(
         shapes = f"shapes {lam.shape[:-1]} (without states), {gamma.shape}, {beta.shape}"
         raise ModelError(Fault("loss_rate, decrease, increase", "do not broadcast together", shapes)) from None
     return lam, gamma[..., None], beta[..., None]
-
-
-def _columns(chain: RoundTripChain, s: FloatArray) -> list[tuple[RoundTrips, FloatArray]]:
-    return [(state, s[..., index]) for index, state in enumerate(chain.round_trips)]
 
 
 def _of_state(state: RoundTrips | float | ArrayLike) -> RoundTrips:
@@ -238,8 +278,15 @@ def _check_irreducible(p: FloatArray) -> None:
 
 
 def _stationary(p: FloatArray) -> FloatArray:
-    """Solve pi P = pi with the sum 1."""
-    states = len(p)
-    matrix = np.vstack([np.eye(states) - p.T, np.ones(states)])
-    solution = np.linalg.lstsq(matrix, np.append(np.zeros(states), 1.0), rcond=None)[0]
-    return np.asarray(np.clip(solution, 0.0, None) / np.clip(solution, 0.0, None).sum())
+    """Solve pi P = pi with the sum 1 by state reduction (Grassmann, Taksar, Heyman 1985).
+
+    It uses no P_ii and subtracts nothing, so chains that are seldom left keep their digits.
+    """
+    reduced = p.copy()
+    for last in range(len(p) - 1, 0, -1):
+        reduced[:last, last] /= reduced[last, :last].sum()
+        reduced[:last, :last] += np.outer(reduced[:last, last], reduced[last, :last])
+    weights = np.ones(len(p))
+    for state in range(1, len(p)):
+        weights[state] = weights[:state] @ reduced[:state, state]
+    return np.asarray(weights / weights.sum())

@@ -7,21 +7,22 @@ import numpy as np
 from typing_extensions import TypeAliasType
 
 from ackclock.errors import Fault, ModelError
-from ackclock.models.domain import ArrayLike, FloatArray, IntArray, model, model_of
+from ackclock.models.domain import ArrayLike, FloatArray, IntArray, Limits, model, model_of
 from ackclock.models.limits import (
     EVENT_RATE_OR_ZERO,
+    LISTED_COUNT,
     PROBABILITY_BELOW_ONE,
     SIZE,
     TIME,
-    WHOLE_COUNT,
-    WHOLE_COUNT_OR_ZERO,
 )
-from ackclock.models.variable_delay.arguments import Reaction, measured, one_of
+from ackclock.models.variable_delay.arguments import Reaction, measured
 from ackclock.models.variable_delay.independent import SendingRate
 from ackclock.models.variable_delay.markov import RoundTripChain
 from ackclock.models.variable_delay.round_trips import Draw, RoundTrips
 
 _BLOCK: Final = 2**18
+_ROUNDS: Final = Limits(1.0, 1e8, low_included=True, high_included=True, whole=True)
+_WARM_UP: Final = Limits(0.0, 1e8, low_included=True, high_included=True, whole=True)
 
 RoundTripSource = TypeAliasType("RoundTripSource", RoundTrips | RoundTripChain | ArrayLike)
 """Independent round trips, a Markov chain of them, or a measured sequence."""
@@ -47,9 +48,9 @@ class SimulatedWindow(NamedTuple):
     loss_rate=EVENT_RATE_OR_ZERO,
     decrease=PROBABILITY_BELOW_ONE,
     increase=SIZE,
-    rounds=WHOLE_COUNT,
-    replications=WHOLE_COUNT,
-    warm_up=WHOLE_COUNT_OR_ZERO,
+    rounds=_ROUNDS,
+    replications=LISTED_COUNT,
+    warm_up=_WARM_UP,
 )
 def simulate_window(  # noqa: PLR0913  the parameters of the recursion
     round_trips: RoundTripSource,
@@ -77,7 +78,7 @@ def simulate_window(  # noqa: PLR0913  the parameters of the recursion
     reaction : {"per-round", "per-loss"}
         A1.i or A1.ii.
     rounds, replications : int
-        Rounds that count, of each replication, >= 1.
+        Rounds that count, of each replication, from 1 to 1e8; replications, from 1 to a million.
     generator : numpy.random.Generator
         The source of all chance: the same seed, the same numbers.
     warm_up : int, optional
@@ -96,17 +97,18 @@ def simulate_window(  # noqa: PLR0913  the parameters of the recursion
     >>> print(f"{found.window.mean():.2f}")                          # 3.164 by (4)
     3.16
     """
-    one_of("reaction", reaction, Reaction)
     record = model_of(simulate_window)
     gamma, beta = (float(value) for value in record.take(decrease=decrease, increase=increase))
-    record.take(rounds=rounds, replications=replications, warm_up=warm_up)
+    rounds, replications, warm_up = (
+        int(count) for count in record.take(rounds=rounds, replications=replications, warm_up=warm_up)
+    )
     per_round = reaction == "per-round"
     # Sums over the rounds that count, by replication: of W, of R, of the area under W(t), of the reductions.
     sums = np.zeros((4, replications))
     window = np.full(replications, beta)
     rounds_left = warm_up
     for times, rates in _rounds(round_trips, loss_rate, replications, generator, warm_up, rounds):
-        losses = generator.poisson(rates * times)
+        losses = _poisson(generator, rates * times)
         reductions = np.minimum(losses, 1) if per_round else losses
         factors = gamma**reductions
         windows = np.empty_like(times)
@@ -120,6 +122,14 @@ def simulate_window(  # noqa: PLR0913  the parameters of the recursion
         area = times * (windows - beta / 2.0)
         sums += [windows.sum(axis=0), times.sum(axis=0), area.sum(axis=0), reductions.sum(axis=0)]
     return _averages(sums, rounds, beta)
+
+
+def _poisson(generator: np.random.Generator, mean: FloatArray) -> IntArray:
+    try:
+        return np.asarray(generator.poisson(mean))
+    except ValueError:
+        given = f"{mean.max():g} losses a round"
+        raise ModelError(Fault("loss_rate, round_trips", "have too many losses", given, "at most 9e18")) from None
 
 
 def _averages(sums: FloatArray, rounds: int, beta: float) -> SimulatedWindow:

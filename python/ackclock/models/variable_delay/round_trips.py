@@ -46,6 +46,9 @@ class RoundTrips:
         losses are rare.
     draw : callable, optional
         Draws round trips [s]; only the simulation needs it.
+    atoms : tuple of array, optional
+        Values of R [s] and their probabilities [1], or the nodes and weights that integrate over R; only
+        `factor_probability` needs them.
 
     Examples
     --------
@@ -58,6 +61,7 @@ class RoundTrips:
     mean: float
     complement: Callable[[FloatArray], FloatArray]
     draw: Draw | None = None
+    atoms: tuple[FloatArray, FloatArray] | None = None
 
     def transform(self, argument: ArrayLike) -> FloatArray:
         """Compute the Laplace-Stieltjes transform ``E[exp(-s R)]`` for s [1/s], >= 0."""
@@ -77,7 +81,8 @@ class RoundTrips:
         if value.ndim:
             raise ModelError(Fault("round_trip", "is not a single number", f"shape {value.shape}", str(TIME)))
         r = float(value)
-        return cls(r, lambda s: np.asarray(-np.expm1(-s * r)), lambda _, shape: np.full(shape, r))
+        atoms = np.array([r]), np.ones(1)
+        return cls(r, lambda s: np.asarray(-np.expm1(-s * r)), lambda _, shape: np.full(shape, r), atoms)
 
     @classmethod
     def from_samples(cls, round_trips: ArrayLike) -> "RoundTrips":
@@ -90,10 +95,12 @@ class RoundTrips:
         """
         samples = measured("round_trips", round_trips)
         values, counts = np.unique(samples, return_counts=True)
+        weights = counts / samples.size
         return cls(
             float(samples.mean()),
-            _mixture(values, counts / samples.size),
+            _mixture(values, weights),
             lambda generator, shape: generator.choice(samples, shape),
+            (values, weights),
         )
 
     @classmethod
@@ -118,7 +125,7 @@ class RoundTrips:
         def draw(generator: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
             return np.asarray(distribution.rvs(size=shape, random_state=generator), dtype=np.float64)
 
-        return cls(mean, _mixture(values, weights), draw)
+        return cls(mean, _mixture(values, weights), draw, (values, weights))
 
     @classmethod
     def from_transform(cls, transform: Callable[[FloatArray], ArrayLike], mean: float) -> "RoundTrips":

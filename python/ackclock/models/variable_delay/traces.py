@@ -75,14 +75,11 @@ def round_trip_trace(time: ArrayLike, round_trip: ArrayLike) -> RoundTripTrace:
     >>> round_trip_trace([0.0, 0.1, 0.3], [0.1, 0.2, 0.1]).tiling.__round__(9)
     1.0
     """
-    trips = measured("rtt", round_trip)
-    try:
-        times = np.asarray(time, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ModelError(Fault("time", "are not numbers", type(time).__name__, "finite [s]")) from None
+    trips = measured("round_trip", round_trip)
+    (times,) = model_of(round_trip_trace).take(time=time)
     if times.shape != trips.shape:
-        raise ModelError(Fault("time", "has another length than rtt", f"{times.shape} for {trips.shape}", "the same"))
-    model_of(round_trip_trace).take(time=times)
+        given = f"{times.shape} for {trips.shape}"
+        raise ModelError(Fault("time", "has another length than round_trip", given, "the same"))
     back = np.flatnonzero(np.diff(times) < 0.0)
     if back.size:
         raise ModelError(Fault("time", "goes back", f"{times[back[0] + 1]:g} at index {back[0] + 1}", "in order [s]"))

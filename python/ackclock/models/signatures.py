@@ -1,0 +1,106 @@
+"""The entry of a model function: the types that its signature names, and errors in terms of its arguments."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from inspect import Parameter, signature
+from types import NoneType, UnionType
+from typing import Any, TypeVar, cast, get_args
+
+import numpy as np
+from typing_extensions import TypeAliasType
+
+from ackclock.errors import Fault, ModelError
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Check = Callable[[str, Any], None]
+
+
+def guarded(function: _Function) -> _Function:
+    """Wrap a model function so that each of its errors is about arguments that its caller wrote.
+
+    An argument of another type than the signature's is refused: an array for a ``float`` or an ``int``, another word
+    than those of a ``Literal``, an object of another class. An error that names a quantity in between, where the
+    arguments are so extreme that a formula overflows, becomes one that names the arguments.
+
+    Examples
+    --------
+    >>> @guarded
+    ... def halved(window: float) -> float:
+    ...     return window / 2.0
+    >>> halved([4.0, 8.0])
+    Traceback (most recent call last):
+    ackclock.errors.ModelError: window: is not a single number; given [4.0, 8.0]; allowed a number
+    """
+    parameters = signature(function).parameters
+    checks = {name: check for name, one in parameters.items() if (check := _check_of(one.annotation)) is not None}
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        # Too many arguments, or one given twice, are for the function itself to refuse.
+        given = dict(zip(parameters, args, strict=False)) | kwargs
+        for name, check in checks.items():
+            if name in given:
+                check(name, given[name])
+        try:
+            return function(*args, **kwargs)
+        except ModelError as error:
+            if parameters.keys() >= set(error.fault.place.split(", ")):
+                raise
+            raise ModelError(_about(given, error.fault)) from error
+
+    return cast("_Function", call)
+
+
+def _about(given: Mapping[str, Any], fault: Fault) -> Fault:
+    problem = f"lead to {fault.place}, which {fault.problem}"
+    return Fault(", ".join(given), problem, fault.given, fault.allowed, fault.hint)
+
+
+def _check_of(annotation: Any) -> _Check | None:
+    """Choose the check of an argument by its annotation; `None` if the function itself checks it."""
+    members = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
+    kinds = [kind for kind in members if kind is not NoneType]
+    check = _check_of_kind(kinds[0]) if len(kinds) == 1 else None
+    if check is None or len(members) == len(kinds):
+        return check
+    required = check
+    return lambda name, value: None if value is None else required(name, value)
+
+
+def _check_of_kind(kind: Any) -> _Check | None:
+    if isinstance(kind, TypeAliasType):
+        words = [word for word in get_args(kind.__value__) if isinstance(word, str)]  # of a Literal
+        return _word_of(words) if words else None
+    if kind is Parameter.empty:
+        return None
+    if kind in (int, float):
+        return _single
+    # Sequence[...] and the like have an origin; their functions look at what they hold.
+    return _object_of(kind) if isinstance(kind, type) and not get_args(kind) else None
+
+
+def _single(name: str, value: Any) -> None:
+    if isinstance(value, int | float | np.generic):
+        return
+    try:
+        single = np.ndim(value) == 0
+    except ValueError:  # rows of different lengths
+        single = False
+    if not single:
+        raise ModelError(Fault(name, "is not a single number", repr(value), "a number"))
+
+
+def _word_of(allowed: Sequence[str]) -> _Check:
+    def check(name: str, value: Any) -> None:
+        if not isinstance(value, str) or value not in allowed:
+            raise ModelError(Fault(name, "is unknown", repr(value), ", ".join(map(repr, allowed))))
+
+    return check
+
+
+def _object_of(kind: type) -> _Check:
+    def check(name: str, value: Any) -> None:
+        if not isinstance(value, kind):
+            raise ModelError(Fault(name, f"is not of type {kind.__name__}", type(value).__name__, kind.__name__))
+
+    return check
