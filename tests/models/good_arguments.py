@@ -39,7 +39,7 @@ SAMPLES = [0.1, 0.1, 0.3, 0.1, 0.3, 0.1]
 HALF = [[0.5, 0.5], [0.5, 0.5]]
 
 GOOD: dict[str, dict[str, Any]] = {
-    "abrupt_delay.rto_after": {"samples": [0.2, 0.3], "k": 4.0, "granularity": 0.0},
+    "abrupt_delay.rto_after": {"samples": [0.2, 0.3], "k": 4.0, "granularity": 0.0, "minimum_timeout": 1.0},
     "abrupt_delay.round_trip_process": {
         "round_trip_times": [0.1, 0.3],
         "mean_exponential_times": [0.9, 2.7],
@@ -168,6 +168,9 @@ GOOD: dict[str, dict[str, Any]] = {
     "engset.renormalised": {"found": PACKAGES["engset"].rounds(12, 44, 8.3), "path": PATH},
     "engset.transfer": {"path": PATH, "packets": 12, "window": 44},
     "engset.offered_load": {**ENGSET, "peak_rate": 8e5, "capacity": 1e7},
+    "engset.rate_in_state": {"active": 3, "peak_rate": 8e5, "capacity": 1e7},
+    "engset.reno_recovery": {"window": 20, "drops": 2, "distance": 7},
+    "engset.patient_recovery_drops": {"timeout": 1.0, "round_trip_time": 0.3},
     "engset.state_probabilities": {**ENGSET, "capacity_ratio": 2.0},
     "engset.superposition": {**ENGSET, "capacity_ratio": 2.0},
     "engset.mean_queue": {"path": PATH, "on_time": 0.9, "flights": 3, "following": 5},

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ackclock.errors import AckclockError, ModelError
-from ackclock.models import engset
+from ackclock.models import abrupt_delay, engset
 from ackclock.models.engset import Path
 
 PACED = Path(0.05, [100e6, 10e6, 2e6])
@@ -538,7 +538,6 @@ def test_timeout_is_rfc_6298_s_where_round_trips_grow() -> None:
         (lambda: engset.predict(PACED, 12, 0), "sources"),
         (lambda: engset.predict(PACED, 12, 2.5), "sources"),
         (lambda: engset.predict(PACED, 2, 10), "packets"),
-        (lambda: engset.predict(PACED, 12.5, 10), "packets"),
         (lambda: engset.predict(PACED, 12, 10, off_time=0), "off_time"),
         (lambda: engset.predict(PACED, 12, 10, window=0), "window"),
         (lambda: engset.predict(PACED, 12, 10, buffer=-1), "buffer"),
@@ -570,6 +569,101 @@ def test_errors_name_the_argument(call: Callable[[], Any], place: str) -> None:
         call()
     assert caught.value.fault.place == place
     assert isinstance(caught.value, AckclockError)
+
+
+# ---- table 3: conditions and flights as printed
+
+
+TABLE_3: list[tuple[int, tuple[float, float], list[float], tuple[int, int]]] = [
+    # F, beta* between, W_R, (m, n) with the notes' corrections
+    (5, (2, 60), [4, 44], (2, 2)),
+    (12, (4, 60), [4, 44], (3, 5)),
+    (22, (8, 60), [8, 44], (4, 7)),
+    (36, (16, 60), [16, 44], (5, 5)),
+    (36, (8, 60), [8, 8], (6, 5)),
+    (36, (8, 60), [12, 12], (5, 9)),
+    (36, (8, 9), [16, 44], (4, 21)),
+    (80, (32, 60), [32, 44], (6, 17)),
+    (80, (16, 32), [16, 44], (5, 49)),
+    (80, (8, 16), [9, 44], (4, 65)),
+    (120, (44, 60), [44, 44], (7, 13)),
+    (120, (32, 44), [44, 44], (6, 57)),
+    (120, (16, 32), [44, 44], (5, 89)),
+    (120, (20, 60), [20, 20], (9, 9)),
+    (120, (12, 60), [12, 12], (12, 9)),
+    (120, (8, 60), [8, 8], (17, 1)),
+]
+
+
+def test_four_conditions_of_table_3_are_too_wide() -> None:
+    wrong = {}
+    for size, (low, high), (smallest, largest), expected in TABLE_3:
+        pipes = np.arange(low + 0.25, high, 0.5)[:, None]
+        windows = np.arange(smallest, largest + 1)
+        found = engset.rounds(size, windows, pipes)
+        odd = (found.flights != expected[0]) | (found.following != expected[1])
+        if odd.any():
+            wrong[size, expected] = sorted({(float(windows[w]), float(pipes[p, 0])) for p, w in np.argwhere(odd)})
+    assert list(wrong) == [(12, (3, 5)), (36, (5, 9)), (80, (5, 49)), (80, (4, 65))]
+    # W_R = 4 and 5; beta* below 12; W_R up to beta*.
+    assert {window for window, _ in wrong[12, (3, 5)]} == {4.0, 5.0}
+    assert max(pipe for _, pipe in wrong[36, (5, 9)]) == 11.75
+    for case in ((80, (5, 49)), (80, (4, 65))):
+        assert all(window <= math.floor(pipe) for window, pipe in wrong[case])
+
+
+# ---- section 3.1
+
+
+def test_the_rto_of_a_constant_round_trip_is_the_text_s_after_11_and_21_measurements() -> None:
+    # The text counts them from the first of its step (b): "the tenth" is the 11th in all, "the twentieth" the 21st.
+    rto = [float(abrupt_delay.rto_after([2.0] * count).rto) / 2.0 for count in range(1, 22)]
+    assert (rto[0], round(rto[10], 3), round(rto[20], 3)) == (3.0, 1.113, 1.006)
+    assert (round(rto[9], 3), round(rto[19], 3)) == (1.150, 1.008)
+
+
+def test_reno_after_a_single_drop_goes_on() -> None:
+    found = engset.reno_recovery(window=[8, 20], drops=1, distance=99)
+    assert found.timeout.tolist() == [False, False]
+    assert found.threshold.tolist() == [4.0, 10.0]
+
+
+@pytest.mark.parametrize(
+    ("drops", "distance", "message"),
+    [
+        (21, 1, "drops: is too large for the window; given 21"),
+        (3, 19, "distance: is too large for the window; given 19; allowed at most window - drops . 1"),
+    ],
+)
+def test_drops_lie_within_the_window(drops: int, distance: int, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        engset.reno_recovery(20, drops, distance)
+
+
+def test_a_round_trip_that_divides_the_timeout_gives_a_whole_number_of_drops() -> None:
+    assert engset.patient_recovery_drops(1.0, [0.1, 0.2, 1.0 / 3.0]).tolist() == [10.0, 5.0, 3.0]
+
+
+def test_the_rates_of_the_states_are_those_of_the_death_rates() -> None:
+    # Equation (10) of section 4.3: delta_j = j h_j / (F P).
+    path = PACED
+    transfer = engset.transfer(path, 12, 44)
+    ratio = float(path.capacity / transfer.peak_rate)
+    states = engset.state_probabilities(40, float(transfer.on_time), 1.0, ratio)
+    j = np.arange(1, 41)
+    deaths = j * engset.rate_in_state(j, transfer.peak_rate, path.capacity) / (12 * float(path.packet_bits))
+    births = 40.0 - j + 1.0
+    assert states[1:] / states[:-1] == pytest.approx(births / deaths)
+
+
+# ---- mean sizes
+
+
+def test_a_mean_size_between_two_whole_ones_has_numbers_between_theirs() -> None:
+    found = engset.predict(PACED, [12, 12.25, 12.5, 13], 90)
+    assert np.all(np.diff(found.lone_on_time) > 0.0)
+    assert float(found.lone_on_time[2]) == pytest.approx(float(found.lone_on_time[[0, 3]].mean()))
+    assert np.all(np.diff(found.offered_load) > 0.0)
 
 
 # ---- limits

@@ -67,6 +67,33 @@ def ideal_goodput_with_equal_factors(t1: float, t2: float, window: float) -> flo
     return 2.0 * window / (t1 + t2)
 
 
+# Section II and IV.D: the RTO, with Jacobson's gains 1/8 and 1/4
+
+
+def smoothed(samples: list[float]) -> float:
+    """SRTT as the weighted mean that the recursion amounts to: 7/8 to a power for each later sample."""
+    weights = [(7 / 8) ** (len(samples) - 1)] + [(7 / 8) ** (len(samples) - 1 - n) / 8 for n in range(1, len(samples))]
+    return math.fsum(weight * sample for weight, sample in zip(weights, samples, strict=True))
+
+
+def varied(samples: list[float]) -> float:
+    """SVAR likewise: each deviation from the SRTT of the samples before it, half the first sample to begin with."""
+    deviations = [samples[0] / 2] + [abs(samples[n] - smoothed(samples[:n])) for n in range(1, len(samples))]
+    weights = [(3 / 4) ** (len(samples) - 1)] + [(3 / 4) ** (len(samples) - 1 - n) / 4 for n in range(1, len(samples))]
+    return math.fsum(weight * deviation for weight, deviation in zip(weights, deviations, strict=True))
+
+
+def rto_minimum(granularity: float, recommended: bool) -> float:
+    """RTO_min: 2G in section II; Allman and Paxson recommend max(1 s, 2G)."""
+    ticks = granularity + granularity
+    return 1.0 if recommended and ticks < 1.0 else ticks
+
+
+def rto(samples: list[float], k: float, granularity: float, recommended: bool) -> float:
+    """RTO (eq. 1), and no less than RTO_min."""
+    return max(smoothed(samples) + k * varied(samples), rto_minimum(granularity, recommended))
+
+
 # One connection with a fixed window, packet by packet; times are fractions, so that equal instants are equal
 
 NEVER = Fraction(10**9)

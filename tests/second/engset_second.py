@@ -110,15 +110,31 @@ def rounds(file_size: int, window: int, least_beta: float) -> tuple[int, int]:
     return len(sizes), sizes[-1] - 1
 
 
-def renormalised(m: int, n: int, round_trip: float, longest: float) -> tuple[int, int]:
+def mean_rounds(mean: float, window: int, least_beta: float) -> tuple[float, float]:
+    """(m, n) for a mean size: the mean over as many files of the whole size below and above as have that mean."""
+    below = math.floor(mean)
+    if below == mean:
+        return rounds(below, window, least_beta)
+    smaller, larger = rounds(below, window, least_beta), rounds(below + 1, window, least_beta)
+    share_of_smaller = below + 1 - mean
+    share_of_larger = mean - below
+    return (
+        share_of_smaller * smaller[0] + share_of_larger * larger[0],
+        share_of_smaller * smaller[1] + share_of_larger * larger[1],
+    )
+
+
+def renormalised(m: float, n: float, round_trip: float, longest: float) -> tuple[float, float]:
     """(m, n) with n no more than floor(beta*)."""
+    if n * longest < round_trip:
+        return m, n
     # Exactly: n Delta* / Delta* must not become less than n.
     rtt, delta = Fraction(round_trip), Fraction(longest)
     more = math.floor(n * delta / rtt)
     return m + more, math.floor((n * delta - more * rtt) / delta)
 
 
-def on_0(m: int, n: int, round_trip: float, longest: float) -> float:
+def on_0(m: float, n: float, round_trip: float, longest: float) -> float:
     return m * round_trip + n * longest
 
 
@@ -137,7 +153,68 @@ def open_loop_load(sources: int, on: float, off: float, peak: float, capacity: f
     return on / (on + off) * sources * peak / capacity
 
 
+# --- Section 3.1: several drops in a window ---
+def timeout_follows(window: int, drops: int, distance: int) -> bool:
+    """Reno, as printed: delta < W - S - d. Put S + d + delta packets into the window: does it have room for more?"""
+    room = list(range(window))
+    threshold = max(len(room[::2]) if window % 2 == 0 else len(room[1::2]), 2)
+    del room[:threshold]
+    del room[:drops]
+    return drops > 1 and len(room) > distance
+
+
+def second_retransmit_packet_by_packet(window: int, lost: list[int]) -> bool:
+    """Whether Reno, by the rules of section 3.1, sends a second fast retransmit after drops in a window.
+
+    Packets 1 to W are in flight, the receiver has what is before; `lost` begins with 1. No more are lost.
+    """
+    flying = [packet for packet in range(1, window + 1) if packet not in lost]
+    received: set[int] = set()
+    una, following, duplicates, cwnd, threshold = 1, window + 1, 0, float(window), 0
+    recovering, retransmits = False, 0
+    while flying:
+        received.add(flying.pop(0))
+        wanted = una
+        while wanted in received:
+            wanted += 1
+        if wanted > una:
+            una, duplicates = wanted, 0
+            # Fast recovery ends at the first ACK of new data: cwnd = S, and this ACK adds one (W_CA = S + 1).
+            cwnd = threshold + 1 if recovering else cwnd + 1 / cwnd
+            recovering = False
+        elif recovering:
+            cwnd += 1
+        else:
+            duplicates += 1
+            if duplicates == 3:
+                retransmits += 1
+                if retransmits == 2:
+                    return True
+                threshold = max((following - una) // 2, 2)
+                cwnd, recovering = threshold + 3, True
+                flying.append(una)
+                continue
+        while following - una < int(cwnd):
+            flying.append(following)
+            following += 1
+    return False
+
+
+def patient_drops(timeout: Fraction, round_trip: Fraction) -> int:
+    """A round trip a drop, for as long as the timer of the first retransmission has not expired."""
+    drops, now = 0, round_trip
+    while now <= timeout:
+        drops, now = drops + 1, now + round_trip
+    return drops
+
+
 # --- Section 4.3: the states ---
+def source_rate(j: int, peak: float, capacity: float, bits: float) -> float:
+    """h_j, by the ON time of a file in state j: ON_0 up to s sources, ON_j = j F P / C beyond."""
+    on_time = bits / peak if j <= math.floor(capacity / peak) else j * bits / capacity
+    return bits / on_time
+
+
 def states_exact(sources: int, s: int, on: Fraction, off: Fraction, service: Fraction) -> list[Fraction]:
     """P_j, with `service` the time F P / C of a file alone at the link's capacity."""
     weights = [Fraction(1)]
@@ -185,7 +262,7 @@ def rates(  # noqa: PLR0917
 
 
 def mean_queue(  # noqa: PLR0917
-    on: float, m: int, n: int, round_trip: float, longest: float, transmission: float
+    on: float, m: float, n: float, round_trip: float, longest: float, transmission: float
 ) -> float:
     """Q, (11)."""
     return ((on - n * longest) / m - round_trip) / transmission
@@ -211,12 +288,12 @@ def buffer_rule(load: float, queue: float, loss: float = 0.01) -> float:
 
 
 def whole_model(  # noqa: PLR0917
-    file_size: int, sources: int, off: float, window: int, packet: float, round_trip: float, capacities: list[float]
+    file_size: float, sources: int, off: float, window: int, packet: float, round_trip: float, capacities: list[float]
 ) -> dict[str, float]:
     """Every step, for links (C1, C, C3)."""
     longest = max(transmission_time(packet, capacity) for capacity in capacities)
     transmission = transmission_time(packet, capacities[1])
-    m, n = rounds(file_size, window, pipe(round_trip, longest))
+    m, n = mean_rounds(file_size, window, pipe(round_trip, longest))
     on0 = on_0(m, n, round_trip, longest)
     h0 = peak_rate(file_size, packet, on0)
     s = free_sources(capacities[1], h0)

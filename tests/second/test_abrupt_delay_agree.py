@@ -81,6 +81,20 @@ def test_several_states(states: int) -> None:
         np.testing.assert_allclose(goodput, second.ideal_goodput(t.tolist(), stays, 12, matrix.tolist()), rtol=1e-9)
 
 
+@pytest.mark.parametrize("recommended", [False, True])
+def test_timeouts_and_their_minimum(recommended: bool) -> None:
+    at_minimum = 0
+    for _ in range(400):
+        samples = RANDOM.uniform(0.01, 10 ** RANDOM.uniform(-1.5, 1.0), int(RANDOM.integers(1, 40))).tolist()
+        k, tick = float(RANDOM.choice([2, 4])), float(RANDOM.uniform(0.0, 1.0))
+        found = abrupt_delay.rto_after(samples, k, tick, minimum_timeout=1.0 if recommended else 0.0)
+        expected = second.rto(samples, k, tick, recommended)
+        close(found.smoothed_round_trip, second.smoothed(samples))
+        close(found.rto, expected)
+        at_minimum += expected == 1.0
+    assert (at_minimum > 40) == recommended
+
+
 def wrong_cases(found: list[object], expected: list[object]) -> str:
     wrong = [n for n in range(STEPS) if found[n] != expected[n]]
     shown = "\n".join(f"{CASES[n]} rto={RTO[n]} D={D[n]}: {found[n]} not {expected[n]}" for n in wrong[:8])

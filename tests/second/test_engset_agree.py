@@ -152,6 +152,81 @@ def test_all_numbers_of_the_model() -> None:
     assert compared > 300
 
 
+def test_mean_sizes_that_are_not_whole() -> None:
+    generator = random(10)
+    shared = 0
+    for _ in range(500):
+        rtt, capacities, packet, path = path_of(generator)
+        size, window = float(generator.uniform(3.0, 300.0)), int(generator.integers(2, 80))
+        sources, off = int(generator.integers(1, 150)), float(generator.uniform(0.2, 10.0))
+        m, n = second.mean_rounds(size, window, float(path.pipe_size))
+        found = engset.transfer(path, size, window)
+        assert tuple(found.rounds) == pytest.approx((m, n), abs=1e-9)
+        assert found.on_time == pytest.approx(second.on_0(m, n, rtt, float(path.slowest_service_time)))
+        whole = engset.predict(path, size, sources, off_time=off, window=window)
+        expected = second.whole_model(size, sources, off, window, packet, rtt, capacities)
+        assert whole.offered_load == pytest.approx(expected["rho0"])
+        assert whole.threshold == expected["s"]
+        if "queue" in expected:
+            shared += 1
+            assert whole.rate == pytest.approx(expected["h"], rel=1e-9)
+            slack = 1e-9 * expected["on"] * capacities[1] / packet
+            assert whole.mean_queue == pytest.approx(max(expected["queue"], 0.0), rel=1e-9, abs=slack)
+    assert shared > 150
+
+
+def test_the_rate_of_a_source_by_state() -> None:
+    generator = random(11)
+    for _ in range(CASES):
+        peak, capacity = 10 ** generator.uniform(4.0, 8.0), 10 ** generator.uniform(4.0, 9.0)
+        bits, active = float(generator.uniform(1e3, 1e7)), int(generator.integers(1, 400))
+        expected = second.source_rate(active, peak, capacity, bits)
+        assert engset.rate_in_state(active, peak, capacity) == pytest.approx(expected)
+
+
+def losses_of_windows() -> list[tuple[int, list[int]]]:
+    """Windows of up to 24 packets: the first lost, the second anywhere, more right behind it or at the end."""
+    found = []
+    for window in range(4, 25):
+        for drops in range(2, min(window, 8)):
+            for distance in range(1, window - drops + 2):
+                rest = list(range(distance + 2, window + 1))
+                more = drops - 2
+                found += [(window, [1, 1 + distance, *some]) for some in (rest[:more], rest[len(rest) - more :])]
+    return found
+
+
+def test_reno_s_rule_as_printed() -> None:
+    for window, lost in losses_of_windows():
+        drops, distance = len(lost), lost[1] - lost[0]
+        found = engset.reno_recovery(window, drops, distance)
+        assert bool(found.timeout) == second.timeout_follows(window, drops, distance)
+        assert not engset.reno_recovery(window, 1, distance).timeout
+
+
+def test_reno_s_rule_is_not_what_the_rules_of_the_sender_give() -> None:
+    # As printed the distance decides. Packet by packet the new packets do, unless the end of the recovery sends more.
+    told, refuted = 0, 0
+    for window, lost in losses_of_windows():
+        drops, distance = len(lost), lost[1] - lost[0]
+        again = second.second_retransmit_packet_by_packet(window, lost)
+        found = engset.reno_recovery(window, drops, distance)
+        if window - drops >= 3 and distance < window - drops:
+            assert again == (found.new_packets >= 3)
+        told += bool(found.timeout)
+        refuted += bool(found.timeout) and again
+    assert (told, refuted) == (620, 572)
+
+
+def test_drops_that_the_patient_version_recovers() -> None:
+    generator = random(12)
+    for _ in range(CASES):
+        timeout, round_trip = (Fraction(int(ms), 1000) for ms in generator.integers(1, 3000, 2))
+        if round_trip * 10_000 > timeout:
+            expected = second.patient_drops(timeout, round_trip)
+            assert engset.patient_recovery_drops(float(timeout), float(round_trip)) == expected
+
+
 def test_queues_and_buffers() -> None:
     generator = random(8)
     for _ in range(CASES):

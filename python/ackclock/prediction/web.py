@@ -96,9 +96,7 @@ def web_sources(resolved: Resolved) -> WebSources | str:
         float(scene.flow.packet_bytes),
         names.index(shared[0].name),
     )
-    return WebSources(
-        scene, shared[0], path, float(round(size)), traffic.off.mean_s, long_tailed=traffic.size.is_long_tailed
-    )
+    return WebSources(scene, shared[0], path, size, traffic.off.mean_s, long_tailed=traffic.size.is_long_tailed)
 
 
 def _prediction(web: WebSources, found: engset.Prediction) -> ModelPrediction:

@@ -70,6 +70,11 @@ def _sharing(run: Run, web: Web) -> tuple[Values, Values]:
     return j, j * rate.to_numpy(dtype=float) / (web.capacity * MEGA)
 
 
+def _shares(j: Values, ratio: float) -> Values:
+    """Give each source's part of the capacity, h_j / C, for C / h_0; none for no source."""
+    return np.where(j > 0.0, engset.rate_in_state(np.maximum(j, 1.0), 1.0, ratio) / ratio, 0.0)
+
+
 def outcome(_setting: Setting, runs: Mapping[Web, Run]) -> Outcome:
     """Judge the states and the sharing."""
     cases = {(name, case): web for name in SETTINGS for case, web in _cases(name).items()}
@@ -127,7 +132,7 @@ def _chart(runs: Mapping[Web, Run], found: Found, models: Mapping[str, tuple[Val
             )
             right.append(curve(case, *_sharing(runs[web], web), "simulation", number))
         left.append(curve("theory", j, np.where(states > 1e-6, states, np.nan), "theory", 5))
-        right.append(curve("theory", j, np.minimum(j / ratio, 1.0), "theory", 5))
+        right.append(curve("theory", j, j * _shares(j, ratio), "theory", 5))
         title = f"{name}, N = {len(states) - 1}, s = {s}"
         panels.append(Panel("active sources j", "P_j", left, title, log_y=True, y_bottom=1e-5))
         panels.append(Panel("active sources j", "j h_j / C", right, title, y_top=1.4))

@@ -23,10 +23,11 @@ from ackclock.models.engset.buffers import (
     exceedance,
     mean_queue,
 )
-from ackclock.models.engset.chain import Superposition, state_probabilities, superposition
+from ackclock.models.engset.chain import Superposition, rate_in_state, state_probabilities, superposition
 from ackclock.models.engset.flights import Rounds, Transfer, flight_sizes, offered_load, renormalised, rounds, transfer
 from ackclock.models.engset.path import Path, Saturation, saturation
 from ackclock.models.engset.prediction import Prediction, predict
+from ackclock.models.engset.recovery import RenoRecovery, patient_recovery_drops, reno_recovery
 from ackclock.models.engset.rule import BufferRule, buffer_rule, rule_path, sources_for_load
 from ackclock.models.engset.single import Round, RoundKind, SingleQueue, single_queue
 from ackclock.models.engset.sizes import Exponential, ExponentialExponential, ExponentialPareto, FileSizes
@@ -45,6 +46,7 @@ __all__ = [
     "FileSizes",
     "Path",
     "Prediction",
+    "RenoRecovery",
     "Round",
     "RoundKind",
     "Rounds",
@@ -62,7 +64,10 @@ __all__ = [
     "flight_sizes",
     "mean_queue",
     "offered_load",
+    "patient_recovery_drops",
     "predict",
+    "rate_in_state",
+    "reno_recovery",
     "renormalised",
     "rounds",
     "rule_path",

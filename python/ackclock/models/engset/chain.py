@@ -5,9 +5,36 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ackclock.models.domain import FloatArray, model, model_of
+from ackclock.models.domain import ArrayLike, FloatArray, model, model_of
 from ackclock.models.engset.path import floor
-from ackclock.models.limits import FACTOR, LISTED_COUNT, TIME
+from ackclock.models.limits import BIT_RATE, FACTOR, LISTED_COUNT, TIME, WHOLE_COUNT
+
+
+@model(active=WHOLE_COUNT, peak_rate=BIT_RATE, capacity=BIT_RATE)
+def rate_in_state(active: ArrayLike, peak_rate: ArrayLike, capacity: ArrayLike) -> FloatArray:
+    """Compute the rate of each of j active sources, ``h_j = min(h_0, C / j)`` [engset, section 4.3, figure 11].
+
+    Parameters
+    ----------
+    active : array_like
+        j [1], whole, >= 1.
+    peak_rate : array_like
+        h_0 [bit/s], > 0.
+    capacity : array_like
+        C of the multiplexing link [bit/s], > 0.
+
+    Returns
+    -------
+    array of float
+        h_j [bit/s]: h_0 up to s = floor(C / h_0) sources, an equal share of C beyond.
+
+    Examples
+    --------
+    >>> rate_in_state([1, 2, 3, 4], peak_rate=800e3, capacity=2e6).tolist()
+    [800000.0, 800000.0, 666666.6666666666, 500000.0]
+    """
+    j, h, c = model_of(rate_in_state).take(active=active, peak_rate=peak_rate, capacity=capacity)
+    return np.asarray(np.minimum(h, c / j))[()]
 
 
 class Superposition(NamedTuple):

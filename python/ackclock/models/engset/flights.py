@@ -6,7 +6,7 @@ import numpy as np
 
 from ackclock.models.domain import ArrayLike, FloatArray, model, model_of
 from ackclock.models.engset.path import Path, floor
-from ackclock.models.limits import BIT_RATE, COUNT, FOLLOWED_PACKETS, SIZE, TIME, WHOLE_PACKETS, WHOLE_WINDOW
+from ackclock.models.limits import BIT_RATE, COUNT, FOLLOWED_PACKETS, PACKETS, SIZE, TIME, WHOLE_WINDOW
 
 INITIAL_WINDOW: Final = 2.0
 """Initial window [pkt]."""
@@ -55,8 +55,9 @@ def flight_sizes(packets: int, window: int, pipe_size: float) -> list[int]:
 
     Notes
     -----
-    Table 3 prints two conditions that are too wide: F = 12 needs W_R >= 6 for (2, 4, 6) (with W_R = 4 it is
-    (2, 4, 4, 2)), and F = 80 with 8 < beta* < 16 needs W_R > beta*, not 9. Its (2, 4, 8, 38) is (2, 4, 8, 66).
+    Table 3 prints four conditions that are too wide: F = 12 needs W_R >= 6 for (2, 4, 6) (with W_R = 4 it is
+    (2, 4, 4, 2)); F = 36 with W_R = 12 needs beta* >= 12, not 8, for (2, 4, 8, 12, 10); F = 80 needs W_R > floor(beta*)
+    both with 16 < beta* < 32, not 16, and with 8 < beta* < 16, not 9. Its (2, 4, 8, 38) is (2, 4, 8, 66).
 
     Examples
     --------
@@ -77,14 +78,16 @@ def flight_sizes(packets: int, window: int, pipe_size: float) -> list[int]:
     return sizes
 
 
-@model(packets=WHOLE_PACKETS, window=WHOLE_WINDOW, pipe_size=SIZE)
+# A mean F that is not whole has no flights of its own. Read: files of floor(F) and of ceil(F) packets in the share that
+# has the mean F. ON_0 is linear in (m, n), so the mean of their (m, n) gives the mean of their ON_0.
+@model(packets=PACKETS, window=WHOLE_WINDOW, pipe_size=SIZE)
 def rounds(packets: ArrayLike, window: ArrayLike, pipe_size: ArrayLike) -> Rounds:
     """Compute (m, n) of ``ON_0 = m RTT_0 + n Delta*`` by flights [engset, section 4.2, table 3].
 
     Parameters
     ----------
     packets : array_like
-        Size F of the file [pkt], whole, >= 1.
+        Size F of the file [pkt], >= 1, or a mean size, which need not be whole.
     window : array_like
         Receiver window W_R [pkt], whole, >= 1.
     pipe_size : array_like
@@ -93,16 +96,28 @@ def rounds(packets: ArrayLike, window: ArrayLike, pipe_size: ArrayLike) -> Round
     Returns
     -------
     Rounds
-        m, the number of flights, and n, the size of the last one less one.
+        m, the number of flights, and n, the size of the last one less one; for a mean size between two whole ones the
+        mean of theirs.
 
     Examples
     --------
     >>> found = rounds(80, 44, [40, 20, 10])
     >>> found.flights.tolist(), found.following.tolist()
     ([6.0, 5.0, 4.0], [17.0, 49.0, 65.0])
+
+    Of 6 packets (2, 4) and of 7 (2, 4, 1), half of the files each:
+
+    >>> rounds(6.5, 44, 40)
+    Rounds(flights=np.float64(2.5), following=np.float64(1.5))
     """
     arguments = model_of(rounds).take(packets=packets, window=window, pipe_size=pipe_size)
     f, limit, beta = np.broadcast_arrays(*arguments)
+    (m, n), (m_next, n_next) = (_rounds_of_file(size, limit, beta) for size in (np.floor(f), np.ceil(f)))
+    larger = f - np.floor(f)
+    return Rounds((m + larger * (m_next - m))[()], (n + larger * (n_next - n))[()])
+
+
+def _rounds_of_file(f: FloatArray, limit: FloatArray, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
     pipe = np.asarray(floor(beta))
     left, current, m = f.copy(), np.minimum(INITIAL_WINDOW, limit), np.ones(f.shape)
     slow_start = np.ones(f.shape, dtype=np.bool_)
@@ -113,7 +128,7 @@ def rounds(packets: ArrayLike, window: ArrayLike, pipe_size: ArrayLike) -> Round
         current = np.where(slow_start, np.minimum(2.0 * current, limit), current)
     # The rest is sent in one lasting flight, or in flights of one size, the receiver's window.
     more = np.where(current <= pipe, np.ceil(left / current) - 1.0, 0.0)
-    return Rounds((m + more)[()], np.asarray(left - more * current - 1.0)[()])
+    return m + more, np.asarray(left - more * current - 1.0)
 
 
 # The text asks for n < floor(beta) in 4.1 and n <= floor(beta) in 4.2; its example has n = 9 = floor(beta). Read: as
@@ -144,10 +159,11 @@ def renormalised(found: Rounds, path: Path) -> Rounds:
     m, n = found
     more = floor(n / path.pipe_size)
     # The subtraction loses digits of n, which floor's relative tolerance does not make good for a small rest.
-    return Rounds(np.asarray(m + more)[()], np.asarray(np.floor(n - more * path.pipe_size + 1e-9))[()])
+    rest = np.where(more > 0.0, np.floor(n - more * path.pipe_size + 1e-9), n)
+    return Rounds(np.asarray(m + more)[()], rest[()])
 
 
-@model(packets=WHOLE_PACKETS, window=WHOLE_WINDOW)
+@model(packets=PACKETS, window=WHOLE_WINDOW)
 def transfer(path: Path, packets: ArrayLike, window: ArrayLike) -> Transfer:
     """Compute ON_0 and the peak rate h_0 of a connection alone on a path [engset, eqs. 2 and 3].
 
@@ -156,7 +172,7 @@ def transfer(path: Path, packets: ArrayLike, window: ArrayLike) -> Transfer:
     path : Path
         The path.
     packets : array_like
-        Size F of the file [pkt], whole, >= 1.
+        Size F of the file [pkt], >= 1, or a mean size, see `rounds`.
     window : array_like
         Receiver window W_R [pkt], whole, >= 1.
 

@@ -20,9 +20,7 @@ RECEIVER_WINDOW: Final = 44.0
 MINIMUM_TIMEOUT: Final = 1.0
 """Minimum timeout of RFC 6298 [s]."""
 
-FILE: Final = Limits(
-    SMALLEST_FILE, low_included=True, unit="pkt", reason="the smallest file has three packets", whole=True
-)
+FILE: Final = Limits(SMALLEST_FILE, low_included=True, unit="pkt", reason="the smallest file has three packets")
 
 DOMAIN: Final[Mapping[str, Limits]] = {
     "loss": SMALL_LOSS,
@@ -142,7 +140,7 @@ def predict(  # noqa: PLR0913  the parameters of the model
     path : Path
         The path of each connection; its multiplexing link is shared.
     packets : array_like
-        Mean file size F [pkt], whole, >= 3.
+        Mean file size F [pkt], >= 3; between two whole numbers see `rounds`.
     sources : array_like
         N [1], whole, >= 1.
     off_time : array_like, optional
@@ -190,7 +188,8 @@ def predict(  # noqa: PLR0913  the parameters of the model
     )
     averages = _averages(path, f, n, off, found.peak_rate, Superposition(*(state[()] for state in states)))
     normal = renormalised(found.rounds, path)
-    queue = np.where(averages.shared, mean_queue(path, averages.on_time, *normal), 0.0)
+    # With h near h_0 the queue is 0, or a rounding error below it.
+    queue = np.where(averages.shared, np.maximum(mean_queue(path, averages.on_time, *normal), 0.0), 0.0)
     return Prediction(
         packets=f[()],
         sources=n[()],

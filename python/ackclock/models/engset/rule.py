@@ -14,9 +14,9 @@ from ackclock.models.limits import (
     BIT_RATE,
     FACTOR,
     LISTED_COUNT,
+    PACKETS,
     POSITIVE_PROBABILITY,
     TIME,
-    WHOLE_PACKETS,
     WHOLE_WINDOW,
 )
 
@@ -45,7 +45,7 @@ class BufferRule(NamedTuple):
     """Largest buffer over F and RTT_0 [pkt], rounded up, for each choice of N."""
 
 
-@model(packets=WHOLE_PACKETS, load=FACTOR, off_time=TIME, window=WHOLE_WINDOW)
+@model(packets=PACKETS, load=FACTOR, off_time=TIME, window=WHOLE_WINDOW)
 def sources_for_load(
     path: Path,
     packets: ArrayLike,
@@ -60,7 +60,7 @@ def sources_for_load(
     path : Path
         The path.
     packets : array_like
-        Mean file size F [pkt], whole, >= 1.
+        Mean file size F [pkt], >= 1.
     load : array_like, optional
         rho_0 [1], > 0.
     off_time : array_like, optional
