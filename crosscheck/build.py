@@ -155,6 +155,7 @@ def scenario(
             "seed": 1,
             "confidence": 0.95,
             "precision": None,
+            "delays": False,
         },
         "elements": links,
         "flows": flows,

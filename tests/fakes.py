@@ -114,7 +114,15 @@ def make_resolved(
     title: str = "GEO satellite path",
     **run: Any,
 ) -> Resolved:
-    fixed = {"duration_s": 100.0, "warmup_s": 20.0, "replications": 4, "seed": 1, "confidence": 0.95, "precision": None}
+    fixed = {
+        "duration_s": 100.0,
+        "warmup_s": 20.0,
+        "replications": 4,
+        "seed": 1,
+        "confidence": 0.95,
+        "precision": None,
+        "delays": True,
+    }
     return Resolved.from_dict(
         {
             "format": 3,

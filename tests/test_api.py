@@ -40,7 +40,7 @@ def test_run_fields_and_overrides_change_it(fake_engine: Fake) -> None:
 def test_a_keyword_that_is_no_field_of_run_says_how_other_fields_are_changed() -> None:
     with pytest.raises(ackclock.ScenarioError) as caught:
         ackclock.run(TEXT, buffer="20 pkt", sed=2)
-    fields = "duration, warmup, replications, seed, confidence, precision"
+    fields = "duration, warmup, replications, seed, confidence, precision, delays"
     assert [str(fault) for fault in caught.value.faults] == [
         f'run(), keyword "buffer": is not a field of [run]; given "20 pkt"; allowed {fields}; '
         'for other fields use overrides={"link.NAME.FIELD": value}',

@@ -19,7 +19,8 @@ MAY_IMPORT = {
     "replication": {"scenario"},
     "stats": set[str](),
     "wording": {"units"},
-    "summary": {"replication", "scenario", "stats"},
+    "delays": {"quantities", "replication", "scenario"},
+    "summary": {"delays", "quantities", "replication", "scenario", "stats"},
     "paths": {"scenario"},
     "overview": {"paths", "scenario"},
     "tables": set[str](),
@@ -57,8 +58,8 @@ MAY_IMPORT = {
     "engine": {"errors", "memory", "overview", "precision", "replication", "scenario"},
     "api": {"engine", "prediction", "result", "scenario"},
     "sweeps": {
-        *{"charts", "engine", "errors", "plots", "prediction", "replication", "scenario", "storage", "summary"},
-        "units",
+        *{"charts", "engine", "errors", "plots", "prediction", "quantities", "replication", "scenario", "storage"},
+        *{"summary", "units"},
     },
     "experiments": {
         *{"charts", "errors", "models", "paths", "plots", "prediction", "recoveries", "replication", "scenario"},

@@ -142,6 +142,7 @@ impl Description {
                 seed: self.seed.into(),
                 confidence: 0.95,
                 precision: None,
+                delays: true,
             },
             flows: flows.map(|(n, flow)| flow.config(n, elements.len() / 2, duration_s)).collect(),
             trace: self.trace(&elements),

@@ -1,5 +1,24 @@
 """The quantities of a summary by name: what a scenario may ask for, and what a result holds."""
 
+PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+"""The percentiles of delays: the part of the packets whose delay is at most the value."""
+DELAY_KINDS = ("rtt", "delay", "queueing")
+"""Delays of a flow: round trips, one-way delays, and the part of these that is waiting."""
+
+
+def delay_quantities(kind: str) -> tuple[str, ...]:
+    """Name the percentiles of a kind of delay and its maximum.
+
+    Examples
+    --------
+    >>> delay_quantities("rtt")
+    ('rtt_p50_s', 'rtt_p95_s', 'rtt_p99_s', 'rtt_max_s')
+    """
+    return tuple(f"{kind}_{name}_s" for name in (*PERCENTILES, "max"))
+
+
+FLOW_DELAYS = tuple(name for kind in DELAY_KINDS for name in delay_quantities(kind))
+LINK_DELAYS = ("queueing_mean_s", *delay_quantities("queueing"))
 FLOW_QUANTITIES = (
     "throughput_bps",
     "goodput_bps",
@@ -13,6 +32,7 @@ FLOW_QUANTITIES = (
     "cwnd_max_packets",
     "rtt_mean_s",
     "finish_s",
+    *FLOW_DELAYS,
 )
 LINK_QUANTITIES = (
     "utilisation_fraction",
@@ -22,6 +42,7 @@ LINK_QUANTITIES = (
     "throughput_bps",
     "queue_mean_packets",
     "queue_max_packets",
+    *LINK_DELAYS,
 )
 QUANTITIES = {"flow": FLOW_QUANTITIES, "link": LINK_QUANTITIES}
 UNITS = ("_bps", "_fraction", "_packets", "_s")

@@ -23,11 +23,29 @@ class SourceTables(TypedDict):
     sequence_drops: NDArray[Any]
 
 
+class DelayTables(TypedDict):
+    """Delays of one replication, in the measured part.
+
+    `round_trip` (of the ACKs of new data), `excess` (of the data packets that arrived: one-way delay beyond the empty
+    path's) and `wait` (at the elements, from arrival until transmission) are histograms: columns `row`, the index of
+    the flow's row or of the element, `bucket` and `count`, in the order of rows and buckets. `flows` and `links` hold
+    the longest of each, exactly; of a flow also `least_s`, the one-way delay of the empty path, and whether the
+    excess is waiting alone (`excess_is_waiting`).
+    """
+
+    flows: Columns
+    links: Columns
+    round_trip: Columns
+    excess: Columns
+    wait: Columns
+
+
 class Replication(TypedDict):
     """One finished replication.
 
     Counters of `flows` and `links` cover the time from warm-up to the end; the `*_total` ones the whole run. Those of
     `flows` have an entry for each of `Resolved.rows`.
+    `delays` is missing where `run.delays` was off, and in older results.
     `traces` holds columns by trace name, only for the traces asked for; its `capture` holds a pcapng file by link name.
     """
 
@@ -39,6 +57,7 @@ class Replication(TypedDict):
     links: Columns
     traces: dict[str, dict[str, Any]]
     transfers: NotRequired[list[SourceTables]]
+    delays: NotRequired[DelayTables]
 
 
 def grouped(columns: Columns, rows: Sequence[ResolvedFlow]) -> Columns:

@@ -298,8 +298,9 @@ def _save_figure(figure: Figure, path: Path) -> None:
 
 def _frame(rows: Sequence[Mapping[str, Any]], quantities: Sequence[str]) -> pd.DataFrame:
     columns: dict[str, list[Any]] = {}
-    if rows and "rate_bps" in rows[0]:
-        columns["rate_bps"] = [float("inf") if row["rate_bps"] is None else row["rate_bps"] for row in rows]
+    for key in ("rate_bps", "drain_s"):
+        if rows and key in rows[0]:
+            columns[key] = [float("inf") if row[key] is None else row[key] for row in rows]
     for key in quantities:
         for suffix, part in (("", "mean"), ("_low", "low"), ("_high", "high")):
             columns[key + suffix] = [float("nan") if row.get(key) is None else _number(row[key][part]) for row in rows]

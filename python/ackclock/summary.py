@@ -6,11 +6,14 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.delays import drain_s, flow_delays, link_delays
+from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS, delay_quantities
 from ackclock.replication import Columns, Replication, grouped
 from ackclock.scenario import Element, Resolved, ResolvedFlow
 from ackclock.stats import estimates
 
 Values = NDArray[np.float64]
+_OF_TCP = ("cwnd_mean_packets", "cwnd_max_packets", "rtt_mean_s")
 
 
 class Summary(TypedDict):
@@ -20,7 +23,9 @@ class Summary(TypedDict):
     those handed to the application in order, headers included. Both are per second from warm-up to the end. `sources`
     holds a row for each [[flow]] that transfers in turn with silences. A [[flow]] of more than 1000 flows is one row:
     sums of rates and counts, means of windows and round trips. A private link is one row for all its copies: sums of
-    drops and rates, means of utilisation and queue, the longest queue of any.
+    drops and rates, means of utilisation and queue, the longest queue of any. Percentiles of delays (`rtt`, one-way
+    `delay`, `queueing`) are of packets, within 0.8%; `drain_s` of a link is the time that its full buffer takes, the
+    longest that a packet can wait there.
     """
 
     title: str
@@ -41,43 +46,52 @@ class Summary(TypedDict):
 
 def flow_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[dict[str, Any]]:
     """Compute the quantities of each flow over the replications."""
-    rows = _rows(resolved, resolved.rows, [_flow_table(resolved, one["flows"]) for one in replications])
+    rows = _rows(resolved, resolved.rows, [_flow_table(resolved, one) for one in replications])
     for flow, row in zip(resolved.rows, rows, strict=True):
         if flow.size_packets is None:
             row["finish_s"] = None
         if flow.kind == "datagrams":
-            row.update(dict.fromkeys(("cwnd_mean_packets", "cwnd_max_packets", "rtt_mean_s")))
+            row.update(dict.fromkeys((*_OF_TCP, *delay_quantities("rtt"))))
+        if "delays" not in replications[0]:
+            row.update(dict.fromkeys(FLOW_DELAYS))
+        elif row["queueing_max_s"]["n"] < row["delay_max_s"]["n"]:
+            row.update(dict.fromkeys(delay_quantities("queueing")))
     return rows
 
 
-def _flow_table(resolved: Resolved, columns: Columns) -> dict[str, Values]:
+def _flow_table(resolved: Resolved, replication: Replication) -> dict[str, Values]:
+    columns = replication["flows"]
     packet_bits = np.array([flow.packet_bits for flow in resolved.rows])
     counts = np.array([flow.count for flow in resolved.rows])
     table = _flow_values(grouped(columns, resolved.rows), packet_bits, resolved.run.measured_s * counts)
     for rate in ("throughput_bps", "goodput_bps"):
         table[rate] *= counts
-    return table
+    return table | flow_delays(resolved, replication)
 
 
 def link_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[dict[str, Any]]:
     """Compute the quantities of each link over the replications."""
-    rows = _rows(resolved, resolved.elements, [_link_table(resolved, one["links"]) for one in replications])
+    rows = _rows(resolved, resolved.elements, [_link_table(resolved, one) for one in replications])
+    if "delays" not in replications[0]:
+        for row in rows:
+            row.update(dict.fromkeys(LINK_DELAYS))
     return [
-        {"name": row.pop("name"), "rate_bps": link.rate_bps, **row}
-        for link, row in zip(resolved.elements, rows, strict=True)
+        {"name": row.pop("name"), "rate_bps": link.rate_bps, "drain_s": drain, **row}
+        for link, drain, row in zip(resolved.elements, drain_s(resolved), rows, strict=True)
     ]
 
 
-def _link_table(resolved: Resolved, columns: Columns) -> dict[str, Values]:
+def _link_table(resolved: Resolved, replication: Replication) -> dict[str, Values]:
+    columns = replication["links"]
     copies = np.array(resolved.element_copies)
     table = _link_values(columns, resolved.run.measured_s * copies)
     table["throughput_bps"] *= copies
-    return table
+    return table | link_delays(resolved, replication)
 
 
 def replication_values(resolved: Resolved, replication: Replication) -> tuple[dict[str, Values], dict[str, Values]]:
     """Compute the quantities of one replication: by name an array over `Resolved.rows`, and one over the links."""
-    return _flow_table(resolved, replication["flows"]), _link_table(resolved, replication["links"])
+    return _flow_table(resolved, replication), _link_table(resolved, replication)
 
 
 def quantity_values(resolved: Resolved, replication: Replication, element: str, name: str, quantity: str) -> Values:
@@ -98,10 +112,10 @@ def quantity_values(resolved: Resolved, replication: Replication, element: str, 
     """
     if element == "link":
         names = [link.name for link in resolved.elements]
-        table = _link_table(resolved, replication["links"])
+        table = _link_table(resolved, replication)
     else:
         names = [flow.name for flow in resolved.rows]
-        table = _flow_table(resolved, replication["flows"])
+        table = _flow_table(resolved, replication)
     places = [place for place, own in enumerate(names) if own == name or own.startswith(f"{name}[")]
     return table[quantity][places]
 

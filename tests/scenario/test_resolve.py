@@ -96,6 +96,7 @@ def test_defaults_are_all_written_out() -> None:
             "seed": 1,
             "confidence": 0.95,
             "precision": None,
+            "delays": True,
         },
         "elements": [{"kind": "link", "name": "a", **direction}, {"kind": "link", "name": "a.reverse", **direction}],
         "flows": [flow],

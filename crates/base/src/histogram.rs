@@ -33,6 +33,14 @@ impl Histogram {
         }
     }
 
+    /// Counts durations of zero.
+    pub fn record_zeros(&mut self, count: u64) {
+        if count > 0 {
+            self.reach(0);
+            self.counts[0] += count;
+        }
+    }
+
     /// Returns the longest duration.
     pub fn longest(&self) -> Time {
         self.longest
@@ -56,6 +64,12 @@ impl Histogram {
         }
         self.longest = self.longest.max(other.longest);
     }
+
+    /// Buckets of each doubling of a duration; the first two doublings have as many each.
+    pub const PER_OCTAVE: u64 = PER_OCTAVE;
+
+    /// Width of the narrowest buckets.
+    pub const UNIT: Time = Time::from_picoseconds(1 << UNIT_BITS);
 
     /// Returns the shortest duration of a bucket; that of the next one is its end.
     pub fn start_of(bucket: usize) -> Time {
@@ -93,9 +107,11 @@ impl Histogram {
 #[inline(always)]
 fn bucket(duration: Time) -> usize {
     let units = duration.picoseconds() >> UNIT_BITS;
-    // Of the leading binary digits seven remain; the first two octaves need no shift.
-    let shift = u64::from(PER_OCTAVE.leading_zeros() - (units | PER_OCTAVE).leading_zeros());
-    to_index(shift * PER_OCTAVE + (units >> shift))
+    if units < PER_OCTAVE {
+        return to_index(units);
+    }
+    // The exponent of a floating-point number and the first six digits of its fraction are the number of its bucket.
+    to_index(((units as f64).to_bits() >> 46) - ((1023 + 5) << 6))
 }
 
 #[cfg(test)]
@@ -158,6 +174,17 @@ mod tests {
             histogram.buckets().map(|(bucket, count)| (Histogram::start_of(bucket), count)).collect();
         assert_eq!(found, [(ps(0), 1), (ps(5 << 10), 1), (ps(1 << 20), 1), (ps(1 << 40), 2)]);
         assert_eq!((histogram.total(), histogram.longest()), (5, ps(1 << 40)));
+    }
+
+    #[test]
+    fn durations_of_zero_are_in_the_first_bucket() {
+        let mut histogram = Histogram::default();
+        histogram.record_zeros(0);
+        assert_eq!(histogram.total(), 0);
+        histogram.record(ps(1 << 40));
+        histogram.record_zeros(3);
+        assert_eq!(histogram.buckets().next(), Some((0, 3)));
+        assert_eq!((histogram.total(), histogram.longest()), (4, ps(1 << 40)));
     }
 
     #[test]

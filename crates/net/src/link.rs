@@ -1,4 +1,4 @@
-use base::{RandomStream, Rate, Ring, Time};
+use base::{Histogram, RandomStream, Rate, Ring, Time};
 
 use crate::buffer::{Buffer, Occupancy};
 use crate::queue::{Aqm, Discipline, Verdict};
@@ -23,6 +23,10 @@ pub struct Link {
     /// Their part of the queue area.
     passed_area: u128,
     statistics: LinkStatistics,
+    /// Instant from which on waits are measured.
+    waits_from: Time,
+    /// The waits that are not zero.
+    waits: Histogram,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,7 +48,20 @@ impl Link {
             passed: 0,
             passed_area: 0,
             statistics: LinkStatistics::default(),
+            waits_from: Time::NEVER,
+            waits: Histogram::default(),
         }
+    }
+
+    /// Lets the link measure waits, from a packet's arrival until its transmission begins, of the packets that arrive
+    /// from the end of the warm-up on.
+    pub fn measure_waits(&mut self, warmup: Time) {
+        self.waits_from = warmup;
+    }
+
+    /// Returns the waits of the packets that arrived in the measured part and were not dropped.
+    pub fn waits(&self) -> Histogram {
+        self.statistics().with_zeros(&self.waits)
     }
 
     /// Returns the counters.
@@ -88,6 +105,9 @@ impl Link {
             self.before_last.push(self.last);
             self.bytes_before_last += u64::from(self.last.bytes);
             start = self.last.departure;
+            if now >= self.waits_from {
+                self.waits.record(start - now);
+            }
         } else {
             self.before_last.clear();
             self.bytes_before_last = 0;
@@ -202,6 +222,35 @@ mod tests {
         let mut link = link(Some(BufferLimit::Packets(2)));
         let fates = [0.0, 0.0, 1.0, 1.0].map(|t| arrive(&mut link, t).is_some());
         assert_eq!(fates, [true, true, true, false]);
+    }
+
+    #[test]
+    fn waits_are_those_of_the_accepted_packets_that_arrive_in_the_measured_part() {
+        let measurement = Measurement { warmup: Time::from_seconds(1e-3), end: Time::from_seconds(6e-3) };
+        let mut link = link(Some(BufferLimit::Packets(3)));
+        let arrivals = [0.0, 0.5, 1.0, 1.0, 1.5, 1.5, 5.0, 5.5, 5.75, 9.0];
+        let arrive_all = |link: &mut Link| {
+            for milliseconds in arrivals {
+                link.arrive(Time::from_seconds(milliseconds / 1e3), 1000, &measurement);
+            }
+        };
+        let mut silent = link.clone();
+        arrive_all(&mut silent);
+        assert_eq!(silent.waits.total(), 0);
+        link.measure_waits(measurement.warmup);
+        arrive_all(&mut link);
+        // From 1 ms on: waits of 1, 2, (dropped, dropped), 0, 0.5, 1.25 and 0 ms.
+        let found: Vec<(f64, u64)> = link
+            .waits()
+            .buckets()
+            .map(|(bucket, count)| (Histogram::start_of(bucket).seconds() * 1e3, count))
+            .collect();
+        let expected = [(0.0, 2), (0.5, 1), (1.0, 1), (1.25, 1), (2.0, 1)];
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (found, expected) in found.iter().zip(expected) {
+            assert!(found.1 == expected.1 && expected.0 - found.0 <= expected.0 / 64.0, "{found:?} {expected:?}");
+        }
+        assert_eq!(link.waits().longest(), Time::from_seconds(2e-3));
     }
 
     #[test]

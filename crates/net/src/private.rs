@@ -1,4 +1,4 @@
-use base::{Rate, Time};
+use base::{Histogram, Rate, Time};
 
 use crate::buffer::{Buffer, Occupancy};
 use crate::statistics::{LinkStatistics, Measurement};
@@ -20,6 +20,10 @@ pub struct PrivateLinks {
     /// Largest time from an instant of the measured part to the last departure.
     longest_backlog: Time,
     statistics: LinkStatistics,
+    /// Instant from which on waits are measured.
+    waits_from: Time,
+    /// The waits that are not zero.
+    waits: Histogram,
 }
 
 impl PrivateLinks {
@@ -34,7 +38,20 @@ impl PrivateLinks {
             passed_area: 0,
             longest_backlog: Time::ZERO,
             statistics: LinkStatistics::default(),
+            waits_from: Time::NEVER,
+            waits: Histogram::default(),
         }
+    }
+
+    /// Lets the links measure waits, from a packet's arrival until its transmission begins, of the packets that arrive
+    /// from the end of the warm-up on.
+    pub fn measure_waits(&mut self, warmup: Time) {
+        self.waits_from = warmup;
+    }
+
+    /// Returns the waits of the packets that arrived in the measured part and were not dropped.
+    pub fn waits(&self) -> Histogram {
+        self.statistics().with_zeros(&self.waits)
     }
 
     /// Returns the counters of all links: sums, and the longest queue of any.
@@ -61,6 +78,9 @@ impl PrivateLinks {
         if start - now > self.max_backlog {
             self.drop_arriving(now, measurement);
             return None;
+        }
+        if start > now && now >= self.waits_from {
+            self.waits.record(start - now);
         }
         let departure = start + self.service;
         *last = departure;
@@ -124,6 +144,8 @@ mod tests {
         let random = RandomStream::named(1, 0, "link");
         let mut link = Link::new(rate, buffer, &Discipline::DROP_TAIL, random);
         let (mut copies, mut last) = (PrivateLinks::new(rate, buffer, 1000), Time::ZERO);
+        link.measure_waits(measurement.warmup);
+        copies.measure_waits(measurement.warmup);
         let mut now = Time::ZERO;
         for &gap in arrivals {
             now += Time::from_picoseconds(gap);
@@ -137,6 +159,8 @@ mod tests {
             (other.departed_bytes, other.busy, other.queue_area)
         );
         assert_eq!(one.queue_max, other.queue_max, "{limit:?} {counting:?}");
+        let (one, other) = (link.waits(), copies.waits());
+        assert!(one.buckets().eq(other.buckets()) && one.longest() == other.longest(), "{limit:?} {counting:?}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-use base::{Packet, PacketKind, Ring, Time};
+use base::{Histogram, Packet, PacketKind, Ring, Time};
 
 use crate::statistics::{LinkStatistics, Measurement};
 
@@ -15,12 +15,26 @@ pub struct Process {
     /// Departures of the packets in it.
     departures: Ring<Time>,
     statistics: LinkStatistics,
+    /// Instant from which on waits are measured.
+    waits_from: Time,
+    waits: Histogram,
 }
 
 impl Process {
     /// Returns an idle server with the service times of a data packet and of an ACK.
     pub fn new(data: Time, ack: Time) -> Process {
-        Process { data, ack, ..Process::default() }
+        Process { data, ack, waits_from: Time::NEVER, ..Process::default() }
+    }
+
+    /// Lets the server measure waits, from a packet's arrival until its service begins, of the packets that arrive from
+    /// the end of the warm-up on.
+    pub fn measure_waits(&mut self, warmup: Time) {
+        self.waits_from = warmup;
+    }
+
+    /// Returns the waits of the packets that arrived in the measured part.
+    pub fn waits(&self) -> &Histogram {
+        &self.waits
     }
 
     /// Returns the counters.
@@ -46,6 +60,9 @@ impl Process {
         let start = self.last.max(now);
         self.last = start + if packet.kind == PacketKind::Ack { self.ack } else { self.data };
         self.departures.push(self.last);
+        if now >= self.waits_from {
+            self.waits.record(start - now);
+        }
         let counted = &mut self.statistics;
         counted.arrived[measurement.index(now)] += 1;
         counted.in_link(now, self.last, measurement);
@@ -68,6 +85,7 @@ mod tests {
     #[test]
     fn data_and_acks_take_turns_in_the_order_of_their_arrival() {
         let mut process = Process::new(Time::from_picoseconds(10), Time::from_picoseconds(4));
+        process.measure_waits(Time::from_picoseconds(1));
         let mut end =
             |now, kind| process.arrive(Time::from_picoseconds(now), &packet(kind), &MEASUREMENT).picoseconds();
         assert_eq!(end(0, PacketKind::Data), 10);
@@ -78,5 +96,7 @@ mod tests {
         let counted = process.statistics();
         assert_eq!((counted.arrived[1], counted.departed[1], counted.queue_max), (4, 4, 3));
         assert_eq!((counted.busy.picoseconds(), counted.queue_area), (28, 10 + 13 + 22 + 4));
+        // Waits of 9, 12 and 0 ps after the first picosecond.
+        assert_eq!((process.waits().total(), process.waits().longest().picoseconds()), (3, 12));
     }
 }

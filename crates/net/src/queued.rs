@@ -1,4 +1,4 @@
-use base::{Packet, RandomStream, Rate, Time};
+use base::{Histogram, Packet, RandomStream, Rate, Time};
 
 use crate::buffer::Buffer;
 use crate::queue::{Discipline, Queue, Transmitter, Waiting};
@@ -16,6 +16,9 @@ pub struct QueuedLink {
     /// The last departure.
     idle_since: Time,
     statistics: LinkStatistics,
+    /// Instant from which on waits are measured.
+    waits_from: Time,
+    waits: Histogram,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +36,20 @@ impl QueuedLink {
             in_transmission: None,
             idle_since: Time::ZERO,
             statistics: LinkStatistics::default(),
+            waits_from: Time::NEVER,
+            waits: Histogram::default(),
         }
+    }
+
+    /// Lets the link measure waits, from a packet's arrival until its transmission begins, of the packets that arrive
+    /// from the end of the warm-up on.
+    pub fn measure_waits(&mut self, warmup: Time) {
+        self.waits_from = warmup;
+    }
+
+    /// Returns the waits of the packets that arrived in the measured part and whose transmission has begun.
+    pub fn waits(&self) -> &Histogram {
+        &self.waits
     }
 
     /// Returns the counters. [`QueuedLink::close`] adds the packets that wait at the end of the run.
@@ -94,6 +110,9 @@ impl QueuedLink {
         let next = self.queue.dequeue(now, &mut counted(&mut self.statistics, now, measurement, dropped));
         let Some(Waiting { packet, since }) = next else { return };
         let departure = now + self.rate.service_time(packet.bytes);
+        if since >= self.waits_from {
+            self.waits.record(now - since);
+        }
         self.statistics.in_link(since, departure, measurement);
         self.statistics.transmitted(now, departure, packet.bytes, measurement);
         self.in_transmission = Some(InTransmission { packet, departure });
@@ -216,6 +235,21 @@ mod tests {
         assert_eq!(fates(Overflow::Arriving), (vec![4, 5, 6], vec![0, 2, 1, 3]));
         // The packet in transmission is safe, whatever its level.
         assert_eq!(fates(Overflow::Lowest), (vec![3, 1, 6], vec![0, 2, 4, 5]));
+    }
+
+    #[test]
+    fn waits_are_those_of_the_transmitted_packets() {
+        let mut link = link(4, &priority(Overflow::Lowest));
+        link.measure_waits(Time::ZERO);
+        arrive_all(&mut link, &[(0, 1), (1, 1), (2, 0), (3, 1), (4, 0)]);
+        assert_eq!(transmitted(&mut link), [0, 2, 4, 1]);
+        let milliseconds = |duration: Time| duration.picoseconds() / 1_000_000_000;
+        let counts: Vec<u64> = link.waits().buckets().map(|(_, count)| count).collect();
+        assert_eq!((counts, milliseconds(link.waits().longest())), (vec![1, 1, 1, 1], 3));
+        // A packet that arrived before the measured part does not count.
+        link.measure_waits(Time::from_seconds(1.0));
+        arrive_all(&mut link, &[(5, 0)]);
+        assert_eq!((transmitted(&mut link), link.waits().total()), (vec![5], 4));
     }
 
     #[test]

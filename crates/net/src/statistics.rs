@@ -1,4 +1,4 @@
-use base::Time;
+use base::{Histogram, Time};
 
 /// The measured part of a run and the warm-up before it; counters are pairs, one for each.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +54,14 @@ impl LinkStatistics {
         self.busy += other.busy;
         self.queue_area += other.queue_area;
         self.queue_max = self.queue_max.max(other.queue_max);
+    }
+
+    /// Returns waits that lack those of zero with all of them: one wait for each packet that arrived and was not dropped,
+    /// in the measured part.
+    pub(crate) fn with_zeros(&self, waits: &Histogram) -> Histogram {
+        let mut all = waits.clone();
+        all.record_zeros(self.arrived[1] - self.dropped[1] - waits.total());
+        all
     }
 
     /// Counts a packet that is in the link, waiting or in transmission, from one instant until another.

@@ -6,7 +6,7 @@ use numpy::{Element, IntoPyArray};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use sim::{Column, Outcome, Scenario, Traces, TransferStatistics};
+use sim::{BucketRow, Column, Delays, Outcome, Scenario, Traces, TransferStatistics};
 
 /// A set of replications of a resolved scenario that run on threads of their own.
 #[pyclass]
@@ -59,6 +59,9 @@ fn replication<'py>(py: Python<'py>, scenario: &Scenario, outcome: &Outcome) -> 
     flows.update(table(py, &outcome.recoveries, Outcome::RECOVERY_COLUMNS)?.as_mapping())?;
     result.set_item("flows", flows)?;
     result.set_item("links", table(py, &outcome.links, Outcome::LINK_COLUMNS)?)?;
+    if let Some(measured) = &outcome.delays {
+        result.set_item("delays", delays(py, measured)?)?;
+    }
     let transfers = outcome.transfers.iter().map(|sources| source_tables(py, sources)).collect::<PyResult<Vec<_>>>()?;
     result.set_item("transfers", PyList::new(py, transfers)?)?;
     let traces = traces(py, &outcome.traces)?;
@@ -95,6 +98,19 @@ fn add_column<Row, T: Element>(
 ) -> PyResult<()> {
     let values: Vec<T> = rows.iter().map(value).collect();
     table.set_item(name, values.into_pyarray(table.py()))
+}
+
+fn delays<'py>(py: Python<'py>, measured: &Delays) -> PyResult<Bound<'py, PyDict>> {
+    let tables = PyDict::new(py);
+    tables.set_item("flows", table(py, &measured.flows, Delays::FLOW_COLUMNS)?)?;
+    tables.set_item("links", table(py, &measured.waits, Delays::WAIT_COLUMNS)?)?;
+    let round_trips = BucketRow::of(measured.flows.iter().map(|flow| &flow.round_trips));
+    let excess = BucketRow::of(measured.flows.iter().map(|flow| &flow.excess));
+    let waits = BucketRow::of(measured.waits.iter());
+    for (name, rows) in [("round_trip", round_trips), ("excess", excess), ("wait", waits)] {
+        tables.set_item(name, table(py, &rows, BucketRow::COLUMNS)?)?;
+    }
+    Ok(tables)
 }
 
 fn source_tables<'py>(py: Python<'py>, sources: &TransferStatistics) -> PyResult<Bound<'py, PyDict>> {

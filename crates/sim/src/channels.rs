@@ -2,7 +2,7 @@
 
 use atm::{Arrival, AtmNetwork};
 use base::cast::trunc_to_u64;
-use base::{Packet, Time};
+use base::{Histogram, Packet, Time};
 use net::{LinkStatistics, Measurement};
 
 use crate::network::Network;
@@ -20,6 +20,8 @@ pub(crate) struct Channels {
     /// Index of the scenario's element for the direction from each end.
     links: Vec<u32>,
     statistics: Vec<LinkStatistics>,
+    /// Waits of the packets that arrived intact at the other end, from their arrival until their first cell leaves.
+    waits: Vec<Histogram>,
 }
 
 impl Channels {
@@ -35,6 +37,7 @@ impl Channels {
             atm: AtmNetwork::new(&config),
             element,
             statistics: vec![LinkStatistics::default(); links.len()],
+            waits: vec![Histogram::default(); links.len()],
             links,
         }))
     }
@@ -42,6 +45,11 @@ impl Channels {
     /// Returns the counters of the direction from an end.
     pub(crate) fn statistics(&self, end: u32) -> LinkStatistics {
         self.statistics[end as usize]
+    }
+
+    /// Returns the waits of packets at an end.
+    pub(crate) fn waits(&self, end: u32) -> &Histogram {
+        &self.waits[end as usize]
     }
 
     /// Returns the number of events in the ATM network.
@@ -56,6 +64,9 @@ impl Channels {
         statistics.in_link(entered, sent, measurement);
         if intact {
             statistics.transmitted(started, sent, packet.bytes, measurement);
+            if entered >= measurement.warmup {
+                self.waits[arrival.end as usize ^ 1].record(started - entered);
+            }
         } else {
             statistics.dropped[measurement.index(time)] += 1;
         }

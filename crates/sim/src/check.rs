@@ -8,10 +8,11 @@ mod traffic;
 
 use std::collections::BTreeSet;
 
-use base::{Rate, Time};
+use base::Time;
 use net::{BufferLimit, SchedulerConfig};
 use tcp::Estimator;
 
+use crate::delays::least_way;
 use crate::scenario::{ConnectionConfig, ElementConfig, FlowConfig, LinkConfig, PrivateLinkConfig, Scenario};
 use limits::*;
 pub use limits::{all_limits, Limit};
@@ -62,26 +63,10 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
 
 /// Returns the shortest round trip in the engine's arithmetic: if it were zero, the clock would not advance.
 fn round_trip(flow: &FlowConfig, tcp: &ConnectionConfig, elements: &[ElementConfig]) -> Time {
-    let way = |path: &[usize], bytes: u16, acks: bool| {
-        let crossed = path.iter().filter_map(|&element| elements.get(element));
-        let span = |element: &ElementConfig| {
-            let mut rate = element.rate_bps().map_or(Rate::UNLIMITED, Rate::from_bits_per_second);
-            let processing = match element {
-                ElementConfig::Host(host) => {
-                    if acks {
-                        host.ack_s
-                    } else {
-                        host.data_s
-                    }
-                }
-                ElementConfig::Link(_) | ElementConfig::PrivateLink(_) | ElementConfig::Channel(_) => 0.0,
-            };
-            Time::from_seconds(element.least_delay_s()) + rate.service_time(bytes) + Time::from_seconds(processing)
-        };
-        crossed.map(span).fold(Time::ZERO, |sum, span| sum + span)
-    };
     let private = Time::from_seconds(flow.forward_delay_s) + Time::from_seconds(tcp.return_delay_s);
-    private + way(&flow.path, flow.packet_bytes, false) + way(&tcp.return_path, tcp.ack_bytes, true)
+    private
+        + least_way(&flow.path, flow.packet_bytes, false, elements)
+        + least_way(&tcp.return_path, tcp.ack_bytes, true, elements)
 }
 
 /// The faults found so far.

@@ -130,6 +130,7 @@ impl Engine {
         self.senders = Vec::new();
         self.network.report_last_departures();
         let links = self.network.link_statistics();
+        let delays = self.network.take_delays();
         let cells = self.network.channels.as_ref().map_or(0, |channels| channels.events());
         let mut observers = self.network.observers.take();
         let channels = self.network.channels.take();
@@ -144,6 +145,7 @@ impl Engine {
             flows: self.network.accounts,
             recoveries: self.network.recoveries,
             links,
+            delays,
             transfers,
             traces,
         }
@@ -326,6 +328,9 @@ impl Engine {
             if index == 1 {
                 counts.rtt_sum += u128::from((now - ack.echo).picoseconds());
                 counts.rtt_samples += 1;
+                if let Some(delays) = self.network.delays.get_mut(account as usize) {
+                    delays.round_trips.record(now - ack.echo);
+                }
             }
         } else if ack.next == una && slot.sender.flight_size() > 0 && ack.echo >= slot.sender.opened() {
             counts.duplicate_acks[index] += 1;

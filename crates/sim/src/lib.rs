@@ -7,6 +7,7 @@ mod channels;
 mod check;
 mod column;
 mod contract;
+mod delays;
 mod engine;
 mod flow;
 mod job;
@@ -29,6 +30,7 @@ pub use capture::{captured_links, pcapng};
 pub use check::{all_limits, check, Limit};
 pub use column::Column;
 pub use contract::contract;
+pub use delays::{BucketRow, Delays, FlowDelays};
 pub use engine::{Engine, Progress};
 pub use job::Job;
 pub use observe::{

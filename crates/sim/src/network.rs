@@ -13,6 +13,7 @@ use net::Measurement;
 
 use crate::calendar_queue::CalendarQueue;
 use crate::channels::Channels;
+use crate::delays::{flow_delays, FlowDelays};
 use crate::flow::{ArrivingAck, FlowSlot, PrivateDepartures};
 use crate::loss_log::LossLogs;
 use crate::observe::Observers;
@@ -42,6 +43,8 @@ pub(crate) struct Network {
     pub(crate) accounts: Vec<FlowStatistics>,
     /// Counters of recoveries, one entry for each account.
     pub(crate) recoveries: Vec<RecoveryStatistics>,
+    /// Delays, one entry for each account; none if they are not measured.
+    pub(crate) delays: Vec<FlowDelays>,
     loss_logs: LossLogs,
     pub(crate) observers: Option<Box<Observers>>,
     pub(crate) transfers: Transfers,
@@ -89,6 +92,7 @@ impl Network {
             numbers,
             recoveries: vec![RecoveryStatistics::default(); accounts.len()],
             accounts,
+            delays: flow_delays(scenario),
             loss_logs: LossLogs::default(),
             observers: Observers::new(scenario, replication, measurement),
             transfers: Transfers::default(),
@@ -181,7 +185,7 @@ impl Network {
                 Element::SharedMerge(merge) => break self.wait_at_shared_merge(merge, time, packet),
                 Element::Sender => break self.wait_for_sender(time, &packet),
                 Element::Queue { index, level } => break self.join_queue(index, time, packet, level),
-                Element::Sink => break self.count_datagram(packet.flow, time),
+                Element::Sink => break self.count_datagram(time, &packet),
                 special @ (Element::Loss(_)
                 | Element::Pipe(_)
                 | Element::Overtaking(_)

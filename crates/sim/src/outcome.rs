@@ -2,6 +2,7 @@ use base::Time;
 use net::{LinkStatistics, Measurement};
 
 use crate::column::Column::{self, F64};
+use crate::delays::Delays;
 use crate::observe::Traces;
 use crate::recovery::{RecoveryStatistics, TimeoutKind};
 use crate::statistics::FlowStatistics;
@@ -25,6 +26,8 @@ pub struct Outcome {
     pub recoveries: Vec<RecoveryStatistics>,
     /// Counters of the links, in the order of the scenario.
     pub links: Vec<LinkStatistics>,
+    /// Distributions of delays, if they are measured.
+    pub delays: Option<Delays>,
     /// Counters of the transfers, one entry for each group of sources, in the order of the scenario.
     pub transfers: Vec<TransferStatistics>,
     /// Rows that were recorded.

@@ -51,6 +51,8 @@ pub struct Run {
     pub confidence: f64,
     /// Precision up to which replications are added (the engine does not use it).
     pub precision: Option<PrecisionConfig>,
+    /// Whether to measure the distributions of delays.
+    pub delays: bool,
 }
 
 /// The quantity whose interval ends a series of replications, and how narrow it must be.

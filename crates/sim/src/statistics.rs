@@ -4,6 +4,15 @@ use base::Time;
 /// Most flows of a group that are counted one by one; a larger group has one row for all its flows.
 pub const MOST_ROWS_OF_A_GROUP: usize = 1000;
 
+/// Returns the number of rows that count the flows of a group of `count`.
+pub(crate) fn rows(count: usize) -> usize {
+    if count > MOST_ROWS_OF_A_GROUP {
+        1
+    } else {
+        count
+    }
+}
+
 /// The counters of a flow, or the sums of a group of more than [`MOST_ROWS_OF_A_GROUP`] flows. Pairs are of the warm-up
 /// and of the measurement.
 ///

@@ -52,6 +52,8 @@ class RunSettings:
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     confidence: Annotated[float, Field(gt=0, lt=1)]
     precision: PrecisionSettings | None
+    delays: bool = True
+    """Whether distributions of delays are measured; older results lack this field."""
 
     @property
     def measured_s(self) -> float:

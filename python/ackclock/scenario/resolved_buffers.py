@@ -24,6 +24,10 @@ class PacketBuffer:
         del packet_bytes
         return float(self.packets)
 
+    def capacity_bytes(self, packet_bytes: float) -> float:
+        """Return the size of a full buffer of packets of a size."""
+        return self.packets * packet_bytes
+
     def __str__(self) -> str:
         return f"{self.packets}-packet"
 
@@ -38,6 +42,11 @@ class ByteBuffer:
     def capacity_packets(self, packet_bytes: float) -> float:
         """Return how many packets of a size fit."""
         return float(self.bytes // packet_bytes)
+
+    def capacity_bytes(self, packet_bytes: float) -> float:
+        """Return the size of a full buffer."""
+        del packet_bytes
+        return float(self.bytes)
 
     def __str__(self) -> str:
         return f"{self.bytes}-byte"

@@ -29,7 +29,7 @@ from ackclock.scenario.resolved_elements import (
 from ackclock.scenario.resolved_flows import ResolvedFlow
 from ackclock.scenario.resolved_traffic import Connection
 from ackclock.scenario.scenario import Scenario
-from ackclock.scenario.schema import Flow
+from ackclock.scenario.schema import Flow, Run
 from ackclock.scenario.source import Source
 from ackclock.scenario.tcp import receiver_settings, sender_settings
 from ackclock.scenario.traffic import resolved_traffic
@@ -79,13 +79,11 @@ def resolve(scenario: Scenario) -> Resolved:
         for position, way in enumerate(network.directions)
         if way is not None
     ]
-    run, trace = scenario.run, scenario.trace
+    trace = scenario.trace
     return Resolved(
         format=3,
         title=scenario.title,
-        run=RunSettings(
-            run.duration, run.warmup, run.replications, run.seed, run.confidence, precision_settings(run.precision)
-        ),
+        run=_run(scenario.run),
         elements=tuple(elements),
         flows=tuple(flows),
         trace=TraceSettings(
@@ -104,6 +102,18 @@ def resolve(scenario: Scenario) -> Resolved:
             overview_detail_s=trace.overview_detail,
         ),
         atm=resolved_channels(scenario.atm, trace),
+    )
+
+
+def _run(run: Run) -> RunSettings:
+    return RunSettings(
+        duration_s=run.duration,
+        warmup_s=run.warmup,
+        replications=run.replications,
+        seed=run.seed,
+        confidence=run.confidence,
+        precision=precision_settings(run.precision),
+        delays=run.delays,
     )
 
 

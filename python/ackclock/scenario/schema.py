@@ -120,6 +120,11 @@ class Run(Table):
     precision: Precision | None = entry(
         "replications are added until the interval of a quantity is narrow enough", None, words="`replications` are run"
     )
+    delays: Switch = entry(
+        "measure the distributions of round trips, one-way delays and queueing delays, within 0.8%; without them a "
+        "packet costs about a tenth less",
+        default=True,
+    )
 
 
 class Trace(Table):

@@ -12,6 +12,7 @@ import ackclock
 from ackclock.engine import engine_fingerprint
 from ackclock.errors import Fault, SweepError
 from ackclock.prediction import ModelPrediction, Number, predict_resolved
+from ackclock.quantities import FLOW_QUANTITIES, LINK_QUANTITIES
 from ackclock.replication import Replication
 from ackclock.summary import flow_rows, link_rows, replication_values
 from ackclock.sweeps.axes import coordinate
@@ -123,7 +124,11 @@ class _Layout:
         self.flows = _union(self.finished, "flows")
         self.links = _union(self.finished, "links")
         self.depth = max(len(one.replications) for one in self.finished)
-        cells = len(self.finished) * self.depth * (len(self.flows) + len(self.links)) * 10
+        cells = (
+            len(self.finished)
+            * self.depth
+            * (len(self.flows) * len(FLOW_QUANTITIES) + len(self.links) * len(LINK_QUANTITIES))
+        )
         if cells > MOST_CELLS:
             given, hint = f"{cells:,} numbers", "vary less at a time, or give fewer replications"
             raise SweepError(Fault("sweep", "is too large for its arrays", given, f"at most {MOST_CELLS:,}", hint))

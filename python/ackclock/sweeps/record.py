@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.engine import engine_fingerprint
-from ackclock.replication import Columns, Replication, SourceTables
+from ackclock.replication import Columns, DelayTables, Replication, SourceTables
 from ackclock.scenario import Resolved
 
 FORMAT = 1
@@ -52,6 +52,15 @@ def encode(replications: Sequence[Replication]) -> bytes:
         header["traces"] = {
             name: _listed(columns, arrays) for name, columns in sorted(one["traces"].items()) if columns
         }
+        if "delays" in one:
+            delays = one["delays"]
+            header["delays"] = {
+                "flows": _listed(delays["flows"], arrays),
+                "links": _listed(delays["links"], arrays),
+                "round_trip": _listed(delays["round_trip"], arrays),
+                "excess": _listed(delays["excess"], arrays),
+                "wait": _listed(delays["wait"], arrays),
+            }
         header["transfers"] = [_sources(table, arrays) for table in one.get("transfers", ())]
         headers.append(header)
     text = json.dumps(headers, sort_keys=True).encode()
@@ -73,19 +82,31 @@ def decode(content: bytes) -> list[Replication]:
     start += _LENGTH
     headers = json.loads(content[start : start + length])
     arrays = _Reader(content, start + length)
-    return [
-        Replication(
-            replication=header["replication"],
-            packets=header["packets"],
-            events=header["events"],
-            cpu_s=math.nan,
-            flows=arrays.columns(header["flows"]),
-            links=arrays.columns(header["links"]),
-            traces={name: arrays.columns(columns) for name, columns in header["traces"].items()},
-            transfers=[_read_sources(table, arrays) for table in header["transfers"]],
+    return [_read_replication(header, arrays) for header in headers]
+
+
+def _read_replication(header: Mapping[str, Any], arrays: "_Reader") -> Replication:
+    """Read the tables in the order in which `encode` wrote them."""
+    found = Replication(
+        replication=header["replication"],
+        packets=header["packets"],
+        events=header["events"],
+        cpu_s=math.nan,
+        flows=arrays.columns(header["flows"]),
+        links=arrays.columns(header["links"]),
+        traces={name: arrays.columns(columns) for name, columns in header["traces"].items()},
+    )
+    if "delays" in header:
+        listed = header["delays"]
+        found["delays"] = DelayTables(
+            flows=arrays.columns(listed["flows"]),
+            links=arrays.columns(listed["links"]),
+            round_trip=arrays.columns(listed["round_trip"]),
+            excess=arrays.columns(listed["excess"]),
+            wait=arrays.columns(listed["wait"]),
         )
-        for header in headers
-    ]
+    found["transfers"] = [_read_sources(table, arrays) for table in header["transfers"]]
+    return found
 
 
 def _sources(table: SourceTables, arrays: list[NDArray[Any]]) -> dict[str, Any]:

@@ -1,10 +1,11 @@
 //! Counters of links and losses that are not updated for every packet.
 
-use base::{Packet, PacketKind, Time};
+use base::{Histogram, Packet, PacketKind, Time};
 use net::LinkStatistics;
 use tcp::{LossCause, LossEvent, Recovered};
 
 use super::Network;
+use crate::delays::Delays;
 use crate::loss_log::Losses;
 use crate::losses::LossSlot;
 use crate::recovery::Repair;
@@ -32,6 +33,32 @@ impl Network {
             (counted.arrived[0], counted.arrived[1]) = (counted.arrived[0] + lost[0], counted.arrived[1] + lost[1]);
         }
         links
+    }
+
+    /// Returns the distributions of delays at the end of the run, if they are measured.
+    pub(crate) fn take_delays(&mut self) -> Option<Delays> {
+        let flows = std::mem::take(&mut self.delays);
+        let waits = || self.link_kinds.iter().enumerate().map(|(link, kind)| self.waits(link, *kind)).collect();
+        (!flows.is_empty()).then(|| Delays { flows, waits: waits() })
+    }
+
+    /// Returns the waits at an element.
+    fn waits(&self, link: usize, kind: LinkKind) -> Histogram {
+        let elements = &self.elements;
+        match kind {
+            LinkKind::Link(index) => elements.links[index as usize].waits(),
+            LinkKind::Queue(index) => elements.queues[index as usize].waits().clone(),
+            LinkKind::Private => {
+                let groups = elements.private_groups.iter().filter(|group| group.link as usize == link);
+                let mut all = Histogram::default();
+                groups.for_each(|group| all.add(&group.links.waits()));
+                all
+            }
+            LinkKind::Process(index) => elements.processes[index as usize].process.waits().clone(),
+            LinkKind::Channel(end) => {
+                self.channels.as_ref().map_or_else(Histogram::default, |all| all.waits(end).clone())
+            }
+        }
     }
 
     /// Returns the counters of all copies of a private link: sums, and the longest queue of any.

@@ -73,7 +73,17 @@ impl Elements {
                 elements.link_links.push(to_u32(index));
             }
         }
+        if scenario.run.delays {
+            elements.measure_waits(Time::from_seconds(scenario.run.warmup_s));
+        }
         elements
+    }
+
+    fn measure_waits(&mut self, warmup: Time) {
+        self.links.iter_mut().for_each(|link| link.measure_waits(warmup));
+        self.queues.iter_mut().for_each(|queue| queue.measure_waits(warmup));
+        self.private_groups.iter_mut().for_each(|group| group.links.measure_waits(warmup));
+        self.processes.iter_mut().for_each(|slot| slot.process.measure_waits(warmup));
     }
 }
 

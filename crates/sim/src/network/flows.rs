@@ -5,7 +5,7 @@ use tcp::{Dialect, Receiver, ReceiverConfig};
 
 use crate::flow::FlowSlot;
 use crate::scenario::Scenario;
-use crate::statistics::{FlowStatistics, MOST_ROWS_OF_A_GROUP};
+use crate::statistics::{rows, FlowStatistics};
 
 /// Returns the receiver in the slot of packets without TCP, which no packet reaches.
 fn no_receiver() -> Receiver {
@@ -18,7 +18,7 @@ pub(super) fn slots(scenario: &Scenario, starts: &[(u32, u32)]) -> (Vec<FlowSlot
     let (mut slots, mut accounts, mut delaying) = (Vec::with_capacity(starts.len()), Vec::new(), Vec::new());
     for (index, ((entry, number), &(data, acks))) in scenario.members().zip(starts).enumerate() {
         let flow = &scenario.flows[entry];
-        let flows_an_account = if flow.count > MOST_ROWS_OF_A_GROUP { flow.count } else { 1 };
+        let flows_an_account = flow.count / rows(flow.count);
         if number % flows_an_account == 0 {
             accounts.push(FlowStatistics::new(flows_an_account));
         }

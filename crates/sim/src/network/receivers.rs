@@ -8,11 +8,15 @@ use super::{EventId, Network};
 impl Network {
     /// Counts a datagram that arrives.
     #[inline(never)]
-    pub(super) fn count_datagram(&mut self, flow: u32, time: Time) {
+    pub(super) fn count_datagram(&mut self, time: Time, packet: &Packet) {
         let index = self.measurement.index(time);
-        let counts = &mut self.accounts[self.flows[flow as usize].receiver_account as usize];
+        let account = self.flows[packet.flow as usize].receiver_account as usize;
+        let counts = &mut self.accounts[account];
         counts.received[index] += 1;
         counts.delivered[index] += 1;
+        if let (Some(delays), 1) = (self.delays.get_mut(account), index) {
+            delays.arrive(packet.stamp, time);
+        }
     }
 
     /// Prepares the receiver of a flow for its next transfer.
@@ -55,6 +59,11 @@ impl Network {
         let counts = &mut self.accounts[slot.receiver_account as usize];
         counts.received[index] += 1;
         counts.delivered[index] += slot.receiver.next() - before;
+        if index == 1 {
+            if let Some(delays) = self.delays.get_mut(slot.receiver_account as usize) {
+                delays.arrive(packet.stamp, time);
+            }
+        }
         if slot.receiver.deadline() != Time::NEVER {
             self.events
                 .advance(self.numbers.number(EventId::ReceiverTimer(slot.receiver_timer)), slot.receiver.deadline());

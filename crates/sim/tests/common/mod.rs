@@ -115,7 +115,15 @@ pub fn scenario(
     Scenario {
         format: 3,
         title: title.to_owned(),
-        run: Run { duration_s, warmup_s: 0.0, replications: 1, seed: 1, confidence: 0.95, precision: None },
+        run: Run {
+            duration_s,
+            warmup_s: 0.0,
+            replications: 1,
+            seed: 1,
+            confidence: 0.95,
+            precision: None,
+            delays: true,
+        },
         elements: elements.into_iter().map(Into::into).collect(),
         flows,
         trace: TraceConfig::default(),

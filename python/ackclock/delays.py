@@ -1,0 +1,172 @@
+"""Delays of packets: percentiles of round trips, one-way delays and queueing delays, from the engine's histograms.
+
+A value of a histogram is the middle of a bucket, within 0.8% of what was measured; the largest one is exact. The
+one-way delay is the empty path's, which is exact, and what a packet needed beyond that, from a histogram.
+"""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS, PERCENTILES
+from ackclock.replication import Columns, Replication
+from ackclock.scenario import Element, Resolved
+from ackclock.scenario.contract import DURATIONS
+
+Values = NDArray[np.float64]
+PS = 1e-12
+
+
+def flow_delays(resolved: Resolved, replication: Replication) -> dict[str, Values]:
+    """Compute the delays of a replication's flows.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    replication : Replication
+        A finished replication.
+
+    Returns
+    -------
+    dict of str to array of float
+        By quantity a value for each of `Resolved.rows` [s]; nan where no packet was measured, where delays were not
+        measured at all, and for queueing on a path whose delay changes by itself.
+    """
+    rows, tables = len(resolved.rows), replication.get("delays")
+    if tables is None:
+        return {name: np.full(rows, np.nan) for name in FLOW_DELAYS}
+    flows = tables["flows"]
+    queueing = _percentiles(tables["excess"], flows["excess_max_s"])
+    constant = flows["excess_is_waiting"].astype(bool)
+    return {
+        **_named("rtt", _percentiles(tables["round_trip"], flows["round_trip_max_s"])),
+        **_named("delay", {name: flows["least_s"] + values for name, values in queueing.items()}),
+        **_named("queueing", {name: np.where(constant, values, np.nan) for name, values in queueing.items()}),
+    }
+
+
+def link_delays(resolved: Resolved, replication: Replication) -> dict[str, Values]:
+    """Compute the waits at a replication's links, from a packet's arrival until its transmission begins.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    replication : Replication
+        A finished replication.
+
+    Returns
+    -------
+    dict of str to array of float
+        By quantity a value for each element [s]; nan as in `flow_delays`.
+    """
+    links, tables = len(resolved.elements), replication.get("delays")
+    if tables is None:
+        return {name: np.full(links, np.nan) for name in LINK_DELAYS}
+    longest = tables["links"]["wait_max_s"]
+    return {
+        "queueing_mean_s": _means(tables["wait"], len(longest)),
+        **_named("queueing", _percentiles(tables["wait"], longest)),
+    }
+
+
+def drain_s(resolved: Resolved) -> list[float | None]:
+    """Compute the time in which each element transmits a full buffer, the longest that a packet can wait there.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario.
+
+    Returns
+    -------
+    list of float or None
+        A time for each element [s], by the largest packet that crosses it where the buffer counts packets; None
+        without a limit or a rate.
+    """
+    largest = [0] * len(resolved.elements)
+    for flow in resolved.flows:
+        acks = flow.connection
+        ways = [(flow.path, flow.packet_bytes)] + ([(acks.return_path, acks.ack_bytes)] if acks is not None else [])
+        for path, size in ways:
+            for element in path:
+                largest[element] = max(largest[element], size)
+    return [_drain_s(element, size) for element, size in zip(resolved.elements, largest, strict=True)]
+
+
+def _drain_s(element: Element, largest_bytes: int) -> float | None:
+    if element.kind not in ("link", "private-link") or element.buffer is None or element.rate_bps is None:
+        return None
+    return element.buffer.capacity_bytes(largest_bytes) * 8.0 / element.rate_bps
+
+
+def merged(tables: Iterable[Columns]) -> Columns:
+    """Add histograms of several replications.
+
+    Parameters
+    ----------
+    tables : iterable of dict of str to array
+        Tables of buckets, with the columns `row`, `bucket` and `count`.
+
+    Returns
+    -------
+    dict of str to array
+        One such table, by row and bucket.
+    """
+    found = list(tables)
+    row, bucket, count = (np.concatenate([table[name] for table in found]) for name in ("row", "bucket", "count"))
+    order = np.lexsort((bucket, row))
+    row, bucket, count = row[order], bucket[order], count[order]
+    first = np.flatnonzero(np.r_[len(row) > 0, (np.diff(row) != 0) | (np.diff(bucket) != 0)][: len(row)])
+    sums = np.add.reduceat(count, first) if len(first) else count
+    return {"row": row[first], "bucket": bucket[first], "count": sums}
+
+
+def middles_s(buckets: NDArray[np.integer]) -> Values:
+    """Give the middle of each bucket [s]; 0 of the first one, which holds the packets that did not wait.
+
+    Examples
+    --------
+    >>> middles_s(np.array([0, 1, 64])) * 1e9
+    array([ 0.   ,  1.536, 66.048])
+    """
+    middles = (_starts_ps(buckets) + _starts_ps(np.asarray(buckets) + 1)) / 2.0
+    return np.asarray(np.where(np.asarray(buckets) == 0, 0.0, middles * PS))
+
+
+def _starts_ps(buckets: NDArray[np.integer]) -> Values:
+    """Give the shortest duration of each bucket, as the engine's `Histogram::start_of`."""
+    number, of_octave = np.asarray(buckets, dtype=np.int64), DURATIONS["per_octave"]
+    shift = np.maximum(number // of_octave - 1, 0)
+    return np.asarray((number - shift * of_octave) * 2.0**shift * DURATIONS["unit_ps"])
+
+
+def _named(kind: str, values: Mapping[str, Values]) -> dict[str, Values]:
+    return {f"{kind}_{name}_s": array for name, array in values.items()}
+
+
+def _percentiles(table: Columns, longest: Values) -> dict[str, Values]:
+    """Read percentiles of each row off a table of buckets, and take the exact maximum; nan without packets."""
+    rows, counts = len(longest), table["count"].astype(np.int64)
+    ends = np.searchsorted(table["row"], np.arange(rows), side="right")
+    up_to = np.concatenate([[0], np.cumsum(counts)])
+    last = up_to[ends]
+    before = np.concatenate([[0], last[:-1]]) if rows else last
+    known = last > before
+    found = {}
+    for name, share in PERCENTILES.items():
+        # The smallest value that this share of the packets does not exceed.
+        rank = np.maximum(np.ceil(share * (last - before) - 1e-9), 1).astype(np.int64)
+        places = np.searchsorted(up_to[1:], before + rank)
+        values = np.full(rows, np.nan)
+        values[known] = middles_s(table["bucket"][places[known]])
+        found[name] = np.minimum(values, longest)
+    return {**found, "max": np.where(known, longest, np.nan)}
+
+
+def _means(table: Columns, rows: int) -> Values:
+    counts = np.bincount(table["row"], weights=table["count"], minlength=rows)
+    sums = np.bincount(table["row"], weights=table["count"] * middles_s(table["bucket"]), minlength=rows)
+    return np.asarray(np.divide(sums, counts, out=np.full(rows, np.nan), where=counts > 0))
