@@ -339,6 +339,11 @@ impl Flow {
                 connection,
             },
             2 => TrafficConfig::Poisson { rate_bps: scaled(rate, 1e3, 1e9) },
+            3 => TrafficConfig::Ping {
+                interval_s: scaled(rate, 1e-3, 10.0),
+                return_path: connection.return_path,
+                return_delay_s: connection.return_delay_s,
+            },
             _ => {
                 let size_packets = some(self.size, whole(self.size, 10_000));
                 TrafficConfig::Tcp { size_packets, connection }

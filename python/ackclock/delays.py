@@ -4,18 +4,17 @@ A value of a histogram is the middle of a bucket, within 0.8% of what was measur
 one-way delay is the empty path's, which is exact, and what a packet needed beyond that, from a histogram.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.histograms import middles_s, percentiles_of_rows
 from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS, PERCENTILES
 from ackclock.replication import Columns, Replication
 from ackclock.scenario import Element, Resolved
-from ackclock.scenario.contract import DURATIONS
 
 Values = NDArray[np.float64]
-PS = 1e-12
 
 
 def flow_delays(resolved: Resolved, replication: Replication) -> dict[str, Values]:
@@ -102,68 +101,14 @@ def _drain_s(element: Element, largest_bytes: int) -> float | None:
     return element.buffer.capacity_bytes(largest_bytes) * 8.0 / element.rate_bps
 
 
-def merged(tables: Iterable[Columns]) -> Columns:
-    """Add histograms of several replications.
-
-    Parameters
-    ----------
-    tables : iterable of dict of str to array
-        Tables of buckets, with the columns `row`, `bucket` and `count`.
-
-    Returns
-    -------
-    dict of str to array
-        One such table, by row and bucket.
-    """
-    found = list(tables)
-    row, bucket, count = (np.concatenate([table[name] for table in found]) for name in ("row", "bucket", "count"))
-    order = np.lexsort((bucket, row))
-    row, bucket, count = row[order], bucket[order], count[order]
-    first = np.flatnonzero(np.r_[len(row) > 0, (np.diff(row) != 0) | (np.diff(bucket) != 0)][: len(row)])
-    sums = np.add.reduceat(count, first) if len(first) else count
-    return {"row": row[first], "bucket": bucket[first], "count": sums}
-
-
-def middles_s(buckets: NDArray[np.integer]) -> Values:
-    """Give the middle of each bucket [s]; 0 of the first one, which holds the packets that did not wait.
-
-    Examples
-    --------
-    >>> middles_s(np.array([0, 1, 64])) * 1e9
-    array([ 0.   ,  1.536, 66.048])
-    """
-    middles = (_starts_ps(buckets) + _starts_ps(np.asarray(buckets) + 1)) / 2.0
-    return np.asarray(np.where(np.asarray(buckets) == 0, 0.0, middles * PS))
-
-
-def _starts_ps(buckets: NDArray[np.integer]) -> Values:
-    """Give the shortest duration of each bucket, as the engine's `Histogram::start_of`."""
-    number, of_octave = np.asarray(buckets, dtype=np.int64), DURATIONS["per_octave"]
-    shift = np.maximum(number // of_octave - 1, 0)
-    return np.asarray((number - shift * of_octave) * 2.0**shift * DURATIONS["unit_ps"])
-
-
 def _named(kind: str, values: Mapping[str, Values]) -> dict[str, Values]:
     return {f"{kind}_{name}_s": array for name, array in values.items()}
 
 
 def _percentiles(table: Columns, longest: Values) -> dict[str, Values]:
-    """Read percentiles of each row off a table of buckets, and take the exact maximum; nan without packets."""
-    rows, counts = len(longest), table["count"].astype(np.int64)
-    ends = np.searchsorted(table["row"], np.arange(rows), side="right")
-    up_to = np.concatenate([[0], np.cumsum(counts)])
-    last = up_to[ends]
-    before = np.concatenate([[0], last[:-1]]) if rows else last
-    known = last > before
-    found = {}
-    for name, share in PERCENTILES.items():
-        # The smallest value that this share of the packets does not exceed.
-        rank = np.maximum(np.ceil(share * (last - before) - 1e-9), 1).astype(np.int64)
-        places = np.searchsorted(up_to[1:], before + rank)
-        values = np.full(rows, np.nan)
-        values[known] = middles_s(table["bucket"][places[known]])
-        found[name] = np.minimum(values, longest)
-    return {**found, "max": np.where(known, longest, np.nan)}
+    found = percentiles_of_rows(table, longest, list(PERCENTILES.values()))
+    known = np.isin(np.arange(len(longest)), table["row"])
+    return {**dict(zip(PERCENTILES, found, strict=True)), "max": np.where(known, longest, np.nan)}
 
 
 def _means(table: Columns, rows: int) -> Values:

@@ -33,6 +33,10 @@ FLOW_QUANTITIES = (
     "rtt_mean_s",
     "finish_s",
     *FLOW_DELAYS,
+    "fct_mean_s",
+    "fct_max_s",
+    "fct_acked_mean_s",
+    "slowdown_mean",
 )
 LINK_QUANTITIES = (
     "utilisation_fraction",
@@ -44,7 +48,51 @@ LINK_QUANTITIES = (
     "queue_max_packets",
     *LINK_DELAYS,
 )
-QUANTITIES = {"flow": FLOW_QUANTITIES, "link": LINK_QUANTITIES}
+COMPLETION_QUANTITIES = (
+    "transfers",
+    "unfinished",
+    "fct_mean_s",
+    "fct_p50_s",
+    "fct_p95_s",
+    "fct_p99_s",
+    "fct_max_s",
+    "fct_acked_mean_s",
+    "fct_acked_p50_s",
+    "fct_acked_p95_s",
+    "fct_acked_p99_s",
+    "fct_acked_max_s",
+    "slowdown_mean",
+    "slowdown_p50",
+    "slowdown_p95",
+    "slowdown_p99",
+    "slowdown_max",
+)
+"""Of the transfers of a [[flow]]: those of a size that finish, those of web sources that end in the measured part.
+
+`fct` is the flow completion time, from the first packet sent to the last one delivered in order, `fct_acked` the time
+to the last ACK, `slowdown` the flow completion time relative to the least that the empty path allows.
+"""
+PING_QUANTITIES = (
+    "sent",
+    "answered",
+    "lost",
+    "loss_fraction",
+    "rtt_min_s",
+    "rtt_mean_s",
+    "rtt_p50_s",
+    "rtt_p95_s",
+    "rtt_p99_s",
+    "rtt_max_s",
+    "rtt_mdev_s",
+)
+"""Of the pings of a [[flow]] that were sent in the measured part; those in flight at the end are neither answered nor
+lost."""
+QUANTITIES = {
+    "flow": FLOW_QUANTITIES,
+    "link": LINK_QUANTITIES,
+    "completion": COMPLETION_QUANTITIES,
+    "ping": PING_QUANTITIES,
+}
 UNITS = ("_bps", "_fraction", "_packets", "_s")
 
 
@@ -65,7 +113,7 @@ def quantity_of(element: str, word: str) -> str | None:
     Parameters
     ----------
     element : str
-        "flow" or "link".
+        "flow", "link", "completion" or "ping".
     word : str
         The name.
 

@@ -45,7 +45,8 @@ class Replication(TypedDict):
 
     Counters of `flows` and `links` cover the time from warm-up to the end; the `*_total` ones the whole run. Those of
     `flows` have an entry for each of `Resolved.rows`.
-    `delays` is missing where `run.delays` was off, and in older results.
+    `delays` is missing where `run.delays` was off, and in older results. `completions` and `pings` hold tables: of
+    their [[flow]], and of the buckets of each histogram.
     `traces` holds columns by trace name, only for the traces asked for; its `capture` holds a pcapng file by link name.
     """
 
@@ -58,10 +59,12 @@ class Replication(TypedDict):
     traces: dict[str, dict[str, Any]]
     transfers: NotRequired[list[SourceTables]]
     delays: NotRequired[DelayTables]
+    completions: NotRequired[dict[str, Columns]]
+    pings: NotRequired[dict[str, Columns]]
 
 
 def grouped(columns: Columns, rows: Sequence[ResolvedFlow]) -> Columns:
-    """Put the flows of each of `Resolved.rows` together: sums, the largest window and the last finish.
+    """Put the flows of each of `Resolved.rows` together: sums, the largest window, the last finish.
 
     The engine counts a large group as one; results stored by older ones have a column's entry for each of its flows.
     """

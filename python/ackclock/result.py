@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ackclock import storage
+from ackclock.completions import COMPLETION_TIMES, completion_frame, completion_rows, completion_warnings
 from ackclock.errors import ResultError
 from ackclock.findings import Finding, find
 from ackclock.pictures import overview_chart
+from ackclock.pings import ping_rows
 from ackclock.precision import is_short, precision_summary, precision_warnings
-from ackclock.quantities import FLOW_QUANTITIES, LINK_QUANTITIES
+from ackclock.quantities import COMPLETION_QUANTITIES, FLOW_QUANTITIES, LINK_QUANTITIES, PING_QUANTITIES
 from ackclock.recoveries import RECOVERY_QUANTITIES, recovery_rows
 from ackclock.scenario import Resolved, ScenarioError
 from ackclock.summary import Summary, flow_rows, link_rows
@@ -99,15 +101,22 @@ class Result:
             warnings=[
                 *warnings,
                 *run_warnings(resolved, flows, links, len(replications)),
+                *completion_warnings(resolved, replications),
                 *precision_warnings(precision, len(replications)),
             ],
             verdict=verdict(resolved, flows, links),
             version=version,
         )
+        completions, pings = completion_rows(resolved, replications), ping_rows(resolved, replications)
+        if completions:
+            summary["completions"] = completions
+        if pings:
+            summary["pings"] = pings
         sources = source_rows(resolved, replications)
         if sources:
             summary["sources"] = sources
         frames = trace_frames(resolved, replications) | transfer_frames(resolved, replications)
+        frames |= completion_frame(resolved, replications)
         return cls(summary, resolved, version, frames, captures(replications))
 
     @classmethod
@@ -161,6 +170,29 @@ class Result:
         return _frame(self.summary["links"], LINK_QUANTITIES)
 
     @property
+    def completions(self) -> pd.DataFrame:
+        """Completion times: a row a [[flow]] with a size and a group of web sources; columns as in `flows`.
+
+        Notes
+        -----
+        `fct` is the flow completion time, from the first packet sent to the last one delivered in order; `fct_acked`
+        lasts until the last ACK, which may wait for the timer of a delayed ACK. `slowdown` is the flow completion time
+        relative to the least that the empty path allows: its one-way delay, and a service time of its slowest link for
+        each further packet. Transfers that did not finish are counted in `unfinished` and in nothing else.
+        """
+        return _frame(self.summary.get("completions", []), COMPLETION_QUANTITIES)
+
+    @property
+    def completion_times(self) -> pd.DataFrame:
+        """Distributions of completion times: a row a bucket, quantity, [[flow]] and replication."""
+        return self._measured(COMPLETION_TIMES)
+
+    @property
+    def pings(self) -> pd.DataFrame:
+        """Round trips and losses of pings: a row a [[flow]] that pings; columns as in `flows`."""
+        return _frame(self.summary.get("pings", []), PING_QUANTITIES)
+
+    @property
     def recoveries(self) -> pd.DataFrame:
         """Recoveries from losses: a row a flow that detected a loss, and one of all flows; columns as in `flows`.
 
@@ -192,7 +224,8 @@ class Result:
 
     def _measured(self, name: str) -> pd.DataFrame:
         if name not in self.traces:
-            message = f"{name}: nothing was measured; no flow of the scenario has traffic of the kind web"
+            kind = "a size that it finished" if name == COMPLETION_TIMES else "traffic of the kind web"
+            message = f"{name}: nothing was measured; no flow of the scenario has {kind}"
             raise ResultError(message)
         return self.traces[name]
 

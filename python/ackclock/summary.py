@@ -1,12 +1,14 @@
 """The summary of a run: flows and links with their quantities over replications."""
 
-from collections.abc import Sequence
-from typing import Any, NotRequired, TypedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.completions import completion_groups, completion_values
 from ackclock.delays import drain_s, flow_delays, link_delays
+from ackclock.pings import ping_groups, ping_values
 from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS, delay_quantities
 from ackclock.replication import Columns, Replication, grouped
 from ackclock.scenario import Element, Resolved, ResolvedFlow
@@ -20,7 +22,10 @@ class Summary(TypedDict):
     """The summary of a run, as `--json` prints it: each flow and link with its quantities; keys carry their unit.
 
     Throughput counts the bits of all data packets that reached the receiver, headers and duplicates included; goodput
-    those handed to the application in order, headers included. Both are per second from warm-up to the end. `sources`
+    those handed to the application in order, headers included. Both are per second from warm-up to the end; those of a
+    flow with a size are over its own life, from the first packet sent to the last one delivered (to the end of the run
+    if it does not finish; of a large group from its first start). `completions` holds a row for each [[flow]] of
+    transfers, `pings` one for each that pings. `sources`
     holds a row for each [[flow]] that transfers in turn with silences. A [[flow]] of more than 1000 flows is one row:
     sums of rates and counts, means of windows and round trips. A private link is one row for all its copies: sums of
     drops and rates, means of utilisation and queue, the longest queue of any. Percentiles of delays (`rtt`, one-way
@@ -38,6 +43,8 @@ class Summary(TypedDict):
     flows: list[dict[str, Any]]
     links: list[dict[str, Any]]
     recoveries: list[dict[str, Any]]
+    completions: NotRequired[list[dict[str, Any]]]
+    pings: NotRequired[list[dict[str, Any]]]
     sources: NotRequired[list[dict[str, Any]]]
     warnings: list[str]
     verdict: str
@@ -50,7 +57,9 @@ def flow_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[d
     for flow, row in zip(resolved.rows, rows, strict=True):
         if flow.size_packets is None:
             row["finish_s"] = None
-        if flow.kind == "datagrams":
+        if not flow.has_transfers:
+            row.update(dict.fromkeys(("fct_mean_s", "fct_max_s", "fct_acked_mean_s", "slowdown_mean")))
+        if flow.connection is None:
             row.update(dict.fromkeys((*_OF_TCP, *delay_quantities("rtt"))))
         if "delays" not in replications[0]:
             row.update(dict.fromkeys(FLOW_DELAYS))
@@ -60,13 +69,26 @@ def flow_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[d
 
 
 def _flow_table(resolved: Resolved, replication: Replication) -> dict[str, Values]:
-    columns = replication["flows"]
     packet_bits = np.array([flow.packet_bits for flow in resolved.rows])
     counts = np.array([flow.count for flow in resolved.rows])
-    table = _flow_values(grouped(columns, resolved.rows), packet_bits, resolved.run.measured_s * counts)
+    flows = grouped(replication["flows"], resolved.rows)
+    table = _flow_values(flows, packet_bits, resolved.run.measured_s * counts)
     for rate in ("throughput_bps", "goodput_bps"):
         table[rate] *= counts
+    if "opened_s" in flows:
+        finite = np.array([flow.size_packets is not None for flow in resolved.rows])
+        for rate, values in _rates_of_life(flows, packet_bits).items():
+            table[rate] = np.where(finite, values, table[rate])
     return table | flow_delays(resolved, replication)
+
+
+def _rates_of_life(flows: Columns, packet_bits: Values) -> dict[str, Values]:
+    """Compute rates over the life of flows, from the first packet sent to the last one delivered; 0 before a start."""
+    life_s = np.nan_to_num(flows["closed_s"] - flows["opened_s"])
+    return {
+        rate: np.nan_to_num(_ratio(flows[packets] * packet_bits, life_s))
+        for rate, packets in (("throughput_bps", "received_total"), ("goodput_bps", "delivered_total"))
+    }
 
 
 def link_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[dict[str, Any]]:
@@ -82,16 +104,48 @@ def link_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[d
 
 
 def _link_table(resolved: Resolved, replication: Replication) -> dict[str, Values]:
-    columns = replication["links"]
     copies = np.array(resolved.element_copies)
-    table = _link_values(columns, resolved.run.measured_s * copies)
+    table = _link_values(replication["links"], resolved.run.measured_s * copies)
     table["throughput_bps"] *= copies
     return table | link_delays(resolved, replication)
 
 
-def replication_values(resolved: Resolved, replication: Replication) -> tuple[dict[str, Values], dict[str, Values]]:
-    """Compute the quantities of one replication: by name an array over `Resolved.rows`, and one over the links."""
-    return _flow_table(resolved, replication), _link_table(resolved, replication)
+_VALUES: Final[Mapping[str, Callable[[Resolved, Replication], dict[str, Values]]]] = {
+    "flow": _flow_table,
+    "link": _link_table,
+    "completion": completion_values,
+    "ping": ping_values,
+}
+"""The functions that compute each kind of quantities in `ackclock.quantities.QUANTITIES`."""
+
+
+def replication_values(resolved: Resolved, replication: Replication) -> dict[str, dict[str, Values]]:
+    """Compute the quantities of one replication.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    replication : Replication
+        A finished replication.
+
+    Returns
+    -------
+    dict of str to dict
+        By the kinds of `ackclock.quantities.QUANTITIES`: each quantity by name, an array over `row_names`.
+    """
+    return {kind: values(resolved, replication) for kind, values in _VALUES.items()}
+
+
+def row_names(resolved: Resolved, kind: str) -> list[str]:
+    """Give the names of what has quantities of a kind, "flow", "link", "completion" or "ping", in order."""
+    elements = {
+        "flow": resolved.rows,
+        "link": resolved.elements,
+        "completion": completion_groups(resolved),
+        "ping": ping_groups(resolved),
+    }
+    return [element.name for element in elements[kind]]
 
 
 def quantity_values(resolved: Resolved, replication: Replication, element: str, name: str, quantity: str) -> Values:
@@ -104,20 +158,15 @@ def quantity_values(resolved: Resolved, replication: Replication, element: str, 
     replication : Replication
         A finished replication.
     element : str
-        "flow" or "link".
+        "flow", "link", "completion" or "ping".
     name : str
         Of the flow or link, or of counted flows without their numbers.
     quantity : str
         One of `ackclock.quantities`.
     """
-    if element == "link":
-        names = [link.name for link in resolved.elements]
-        table = _link_table(resolved, replication)
-    else:
-        names = [flow.name for flow in resolved.rows]
-        table = _flow_table(resolved, replication)
+    names = row_names(resolved, element)
     places = [place for place, own in enumerate(names) if own == name or own.startswith(f"{name}[")]
-    return table[quantity][places]
+    return _VALUES[element](resolved, replication)[quantity][places]
 
 
 def _rows(
@@ -148,7 +197,22 @@ def _flow_values(flows: Columns, packet_bits: Values, time_s: Values) -> dict[st
         "cwnd_max_packets": flows["cwnd_max"].astype(float),
         "rtt_mean_s": _ratio(flows["rtt_sum_s"], flows["rtt_samples"]),
         "finish_s": flows["finish_s"].astype(float),
+        **_completion_values(flows, len(sent)),
     }
+
+
+def _completion_values(flows: Columns, length: int) -> dict[str, Values]:
+    """Compute means and the longest of completion times; older results have no such columns."""
+    unknown = np.full(length, np.nan)
+    completed = flows.get("completed", unknown)
+    found = {
+        "fct_mean_s": "completion_sum_s",
+        "fct_acked_mean_s": "completion_acked_sum_s",
+        "slowdown_mean": "slowdown_sum",
+    }
+    means = {name: _ratio(flows.get(key, unknown), completed) for name, key in found.items()}
+    longest = np.where(completed > 0.0, flows.get("completion_max_s", unknown), np.nan)
+    return {**means, "fct_max_s": longest}
 
 
 def _lost(table: Columns, length: int) -> Values:

@@ -17,7 +17,7 @@ TRACES = (
 )
 OVERVIEW = "overview"
 OVERVIEW_KINDS = CODES["overview.kind"]
-_OF_FLOWS, _OF_PORTS = (0, 3), (6,)
+_OF_FLOWS, _OF_PORTS = (0, 3, 7), (6,)
 """The kinds whose names are those of flows, and of ports of the ATM network; the others are of links."""
 
 

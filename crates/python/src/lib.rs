@@ -64,6 +64,8 @@ fn replication<'py>(py: Python<'py>, scenario: &Scenario, outcome: &Outcome) -> 
     }
     let transfers = outcome.transfers.iter().map(|sources| source_tables(py, sources)).collect::<PyResult<Vec<_>>>()?;
     result.set_item("transfers", PyList::new(py, transfers)?)?;
+    result.set_item("completions", completions(py, outcome)?)?;
+    result.set_item("pings", pings(py, outcome)?)?;
     let traces = traces(py, &outcome.traces)?;
     if let (Some(rows), Some(network)) = (&outcome.traces.atm, &scenario.atm) {
         atm_traces(&traces, rows, network.trace, &scenario.channel_elements())?;
@@ -110,6 +112,28 @@ fn delays<'py>(py: Python<'py>, measured: &Delays) -> PyResult<Bound<'py, PyDict
     for (name, rows) in [("round_trip", round_trips), ("excess", excess), ("wait", waits)] {
         tables.set_item(name, table(py, &rows, BucketRow::COLUMNS)?)?;
     }
+    Ok(tables)
+}
+
+/// Returns the tables of completion times: the longest, and the buckets of each histogram.
+fn completions<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let (tables, groups) = (PyDict::new(py), &outcome.completions);
+    tables.set_item("groups", table(py, groups, Outcome::COMPLETION_COLUMNS)?)?;
+    let delivered = BucketRow::of(groups.iter().map(|group| &group.delivered));
+    let acked = BucketRow::of(groups.iter().map(|group| &group.acked));
+    let slowdown = BucketRow::of(groups.iter().map(|group| &group.slowdown));
+    for (name, rows) in [("delivered", delivered), ("acked", acked), ("slowdown", slowdown)] {
+        tables.set_item(name, table(py, &rows, BucketRow::COLUMNS)?)?;
+    }
+    Ok(tables)
+}
+
+/// Returns the tables of pings: their counters, and the buckets of the round trips' histograms.
+fn pings<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let tables = PyDict::new(py);
+    tables.set_item("groups", table(py, &outcome.pings, Outcome::PING_COLUMNS)?)?;
+    let round_trips = BucketRow::of(outcome.pings.iter().map(|pings| &pings.round_trips));
+    tables.set_item("round_trips", table(py, &round_trips, BucketRow::COLUMNS)?)?;
     Ok(tables)
 }
 

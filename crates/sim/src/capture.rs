@@ -1,5 +1,5 @@
 //! Captures as pcapng files, for tshark and similar tools: the packets that left a duplex link, as Ethernet frames with
-//! IPv4 and TCP.
+//! IPv4 and TCP, or ICMP for pings.
 //!
 //! The engine knows a packet's number, flow and length; everything else is invented here, the same way each time.
 //! - Instants are those at which the last bit leaves the link, to the nearest nanosecond (tshark 4.0 cannot count in
@@ -12,6 +12,7 @@
 //!   Option List, RFC 9293 section 3.1), then with an Ethernet trailer.
 //! - Packets shorter than their headers are written longer: ACKs with 40 bytes, data with 42 (a retransmission with one
 //!   byte of payload would look like a keep-alive).
+//! - A ping is an ICMP echo request or echo reply (RFC 792) with 28 bytes of headers and zeros.
 //! - All segments advertise the same window, 65535, whatever the receiver's window is: if it changed, tools would take
 //!   duplicate ACKs for window updates.
 
@@ -30,9 +31,11 @@ use pcap_file::DataLink;
 use crate::capture_size::{block_bytes, duplex, too_large, ETHERNET, HEADERS, LEAST_PAYLOAD, MOST_BYTES, REVERSE};
 use crate::observe::CaptureRow;
 use crate::outcome::Outcome;
-use crate::scenario::{ElementConfig, Scenario};
+use crate::scenario::{ElementConfig, Scenario, TrafficConfig};
 
 const MOST_OPTIONS: u16 = 40;
+/// Length of the headers of IPv4 and ICMP [bytes].
+const PING_HEADERS: u16 = 28;
 const HOSTS: u32 = u16::MAX as u32;
 const FIRST_SENDER_PORT: u32 = 49152;
 const RECEIVER_PORT: u16 = 9;
@@ -77,13 +80,16 @@ type Failure = Box<dyn std::error::Error>;
 
 fn write(scenario: &Scenario, replication: u64, rows: &[CaptureRow], link: &str) -> Result<Vec<u8>, Failure> {
     let directions: Vec<Option<u32>> = scenario.elements.iter().map(|simplex| direction(simplex, link)).collect();
-    let packet_bytes: Vec<u16> = scenario.members().map(|(entry, _)| scenario.flows[entry].packet_bytes).collect();
+    let entries: Vec<usize> = scenario.members().map(|(entry, _)| entry).collect();
     let mut writer = PcapNgWriter::with_section_header(Vec::new(), section(scenario, replication, link))?;
     writer.write_pcapng_block(interface(scenario, link))?;
     for row in rows {
         let Some(flags) = directions[row.link as usize] else { continue };
-        let flow = row.packet.flow;
-        let frame = frame(flow, packet_bytes[flow as usize], &row.packet)?;
+        let flow = &scenario.flows[entries[row.packet.flow as usize]];
+        let frame = match &flow.traffic {
+            TrafficConfig::Ping { return_path, .. } => ping(&row.packet, return_path.contains(&(row.link as usize)))?,
+            _ => frame(row.packet.flow, flow.packet_bytes, &row.packet)?,
+        };
         writer.write_pcapng_block(block(row.time, flags, frame))?;
     }
     Ok(writer.into_inner())
@@ -174,6 +180,23 @@ fn frame(flow: u32, data_bytes: u16, packet: &Packet) -> Result<Vec<u8>, Failure
     } else {
         segment((End::sender(flow), End::receiver(flow)), byte, FIRST_BYTE, (0, payload), length)
     }
+}
+
+/// Returns the frame of an echo request, or of its echo.
+fn ping(packet: &Packet, is_echo: bool) -> Result<Vec<u8>, Failure> {
+    let (near, far) = (End::sender(packet.flow), End::receiver(packet.flow));
+    let (identifier, (from, to)) = (near.port, if is_echo { (far, near) } else { (near, far) });
+    let ip = PacketBuilder::ethernet2(from.mac, to.mac).ipv4(from.address, to.address, HOPS);
+    // The identifier distinguishes the flows of equal addresses as their ports do; the number is modulo 2^16.
+    let [_, _, low, lowest] = low_u32(packet.sequence).to_be_bytes();
+    let number = u16::from_be_bytes([low, lowest]);
+    let echo =
+        if is_echo { ip.icmpv4_echo_reply(identifier, number) } else { ip.icmpv4_echo_request(identifier, number) };
+    let length = ETHERNET + usize::from(packet.bytes.max(HEADERS));
+    let mut frame = Vec::with_capacity(length);
+    echo.write(&mut frame, &ZEROS[..usize::from(packet.bytes.saturating_sub(PING_HEADERS))])?;
+    frame.resize(frame.len().max(length), 0);
+    Ok(frame)
 }
 
 /// Returns a frame from the first end to the second with the given bytes of options and payload, padded to `length`.

@@ -12,8 +12,10 @@ use base::Time;
 use net::{BufferLimit, SchedulerConfig};
 use tcp::Estimator;
 
-use crate::delays::least_way;
-use crate::scenario::{ConnectionConfig, ElementConfig, FlowConfig, LinkConfig, PrivateLinkConfig, Scenario};
+use crate::empty_path::EmptyPath;
+use crate::scenario::{
+    ConnectionConfig, ElementConfig, FlowConfig, LinkConfig, PrivateLinkConfig, Scenario, TrafficConfig,
+};
 use limits::*;
 pub use limits::{all_limits, Limit};
 
@@ -62,11 +64,9 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
 }
 
 /// Returns the shortest round trip in the engine's arithmetic: if it were zero, the clock would not advance.
-fn round_trip(flow: &FlowConfig, tcp: &ConnectionConfig, elements: &[ElementConfig]) -> Time {
-    let private = Time::from_seconds(flow.forward_delay_s) + Time::from_seconds(tcp.return_delay_s);
-    private
-        + least_way(&flow.path, flow.packet_bytes, false, elements)
-        + least_way(&tcp.return_path, tcp.ack_bytes, true, elements)
+fn round_trip(flow: &FlowConfig, elements: &[ElementConfig]) -> Time {
+    let back = EmptyPath::of_answers(flow, elements).unwrap_or_default();
+    EmptyPath::of_data(flow, elements).one_way + back.one_way
 }
 
 /// The faults found so far.
@@ -149,8 +149,14 @@ impl Faults {
         self.field(place, COUNT, flow.count as f64);
         self.host_is_last(&format!("{place}.path"), &flow.path, 1, elements);
         self.traffic(&format!("{place}.traffic"), flow);
+        if let TrafficConfig::Ping { return_path, return_delay_s, .. } = &flow.traffic {
+            let place = format!("{place}.traffic");
+            self.host_is_last(&format!("{place}.return_path"), return_path, 0, elements);
+            self.level(&place, PRIORITY, flow.priority, return_path, elements);
+            self.field(&place, ECHO_DELAY, *return_delay_s);
+        }
         let Some(tcp) = flow.connection() else { return };
-        if !flow.path.is_empty() && round_trip(flow, tcp, elements) == Time::ZERO {
+        if !flow.path.is_empty() && round_trip(flow, elements) == Time::ZERO {
             self.0.push(format!(
                 "{place}.path: a round trip takes no time; given no delay and no service time; allowed 1 ps and more"
             ));

@@ -176,7 +176,7 @@ mod tests {
         let codes = &contract["codes"];
         assert_eq!(
             codes["overview.kind"],
-            json!(["cwnd", "queue", "drop", "acked", "data_queue", "acr", "cell_queue"])
+            json!(["cwnd", "queue", "drop", "acked", "data_queue", "acr", "cell_queue", "ping"])
         );
         assert_eq!(codes["sequence.kind"], json!(["sent", "retransmitted", "acknowledged"]));
         assert_eq!(codes["losses.cause"], json!(["timeout", "fast-retransmit"]));

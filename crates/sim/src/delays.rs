@@ -1,9 +1,9 @@
 //! Delays of packets: the distributions of round trips, of one-way delays, and of the waits at links.
 
-use base::cast::to_u32;
-use base::{Histogram, Rate, Time};
+use base::{Histogram, Time};
 
-use crate::column::Column::{self, Bool, F64, U32, U64};
+use crate::column::Column::{self, Bool, F64};
+use crate::empty_path::EmptyPath;
 use crate::scenario::{ElementConfig, FlowConfig, Scenario};
 use crate::statistics::rows;
 
@@ -27,32 +27,6 @@ pub struct FlowDelays {
     pub round_trips: Histogram,
     /// Whether the excess is waiting alone: no delay on the path changes by itself.
     pub excess_is_waiting: bool,
-}
-
-/// A bucket of a histogram that holds something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BucketRow {
-    /// Index of the histogram's flow or element.
-    pub row: u32,
-    /// Number of the bucket ([`Histogram::start_of`]).
-    pub bucket: u32,
-    /// Number of durations in it.
-    pub count: u64,
-}
-
-impl BucketRow {
-    /// The columns of a table of buckets.
-    pub const COLUMNS: &'static [Column<BucketRow>] =
-        &[U32("row", |row| row.row), U32("bucket", |row| row.bucket), U64("count", |row| row.count)];
-
-    /// Returns the buckets of histograms that hold something, one histogram after the other.
-    pub fn of<'a>(histograms: impl Iterator<Item = &'a Histogram>) -> Vec<BucketRow> {
-        let rows = histograms.enumerate().flat_map(|(row, histogram)| {
-            let of_bucket = move |(bucket, count)| BucketRow { row: to_u32(row), bucket: to_u32(bucket), count };
-            histogram.buckets().map(of_bucket)
-        });
-        rows.collect()
-    }
 }
 
 impl Delays {
@@ -80,34 +54,13 @@ impl FlowDelays {
 /// not measured.
 pub(crate) fn flow_delays(scenario: &Scenario) -> Vec<FlowDelays> {
     let of_row = |flow: &FlowConfig| FlowDelays {
-        least: Time::from_seconds(flow.forward_delay_s)
-            + least_way(&flow.path, flow.packet_bytes, false, &scenario.elements),
+        least: EmptyPath::of_data(flow, &scenario.elements).one_way,
         excess: Histogram::default(),
         round_trips: Histogram::default(),
         excess_is_waiting: flow.path.iter().all(|&element| has_constant_delay(&scenario.elements[element])),
     };
     let flows = scenario.flows.iter().filter(|_| scenario.run.delays);
     flows.flat_map(|flow| std::iter::repeat_n(of_row(flow), rows(flow.count))).collect()
-}
-
-/// Returns the least time from the first of some elements to behind the last one, in the engine's arithmetic.
-pub(crate) fn least_way(path: &[usize], bytes: u16, acks: bool, elements: &[ElementConfig]) -> Time {
-    let crossed = path.iter().filter_map(|&element| elements.get(element));
-    let span = |element: &ElementConfig| {
-        let mut rate = element.rate_bps().map_or(Rate::UNLIMITED, Rate::from_bits_per_second);
-        let processing = match element {
-            ElementConfig::Host(host) => {
-                if acks {
-                    host.ack_s
-                } else {
-                    host.data_s
-                }
-            }
-            ElementConfig::Link(_) | ElementConfig::PrivateLink(_) | ElementConfig::Channel(_) => 0.0,
-        };
-        Time::from_seconds(element.least_delay_s()) + rate.service_time(bytes) + Time::from_seconds(processing)
-    };
-    crossed.map(span).fold(Time::ZERO, |sum, span| sum + span)
 }
 
 /// Returns whether a packet of one size needs the same time for an element whenever it does not wait there.

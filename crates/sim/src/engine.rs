@@ -12,7 +12,7 @@ use crate::outbox::Outbox;
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use crate::sender_slot::SenderSlot;
-use crate::traffic::Datagrams;
+use crate::traffic::{Datagrams, Transfer};
 use ahead::{Upcoming, MANY_FLOWS};
 
 /// Number of packets in flight that shows that nothing limits a flow.
@@ -136,7 +136,11 @@ impl Engine {
         let channels = self.network.channels.take();
         let atm = channels.and_then(|channels| observers.as_mut().map(|observers| channels.finish(observers)));
         let traces = observers.map(|observers| observers.finish(atm)).unwrap_or_default();
-        let transfers = std::mem::take(&mut self.network.transfers).finish(&self.network.measurement);
+        let network = &mut self.network;
+        network.accounts.iter_mut().for_each(|account| account.close(network.measurement.end));
+        let transfers = std::mem::take(&mut network.transfers).finish(&network.measurement);
+        let completions = std::mem::take(&mut network.completions).finish();
+        let pings = std::mem::take(&mut network.pings).finish();
         Outcome {
             replication: self.replication,
             measurement: self.network.measurement,
@@ -147,6 +151,8 @@ impl Engine {
             links,
             delays,
             transfers,
+            completions,
+            pings,
             traces,
         }
     }
@@ -270,21 +276,24 @@ impl Engine {
         self.account_cwnd(flow, now, cwnd);
     }
 
+    /// Begins the current transfer of a flow at both ends.
     fn open(&mut self, flow: u32, now: Time) {
         let slot = &mut self.senders[flow as usize];
+        self.network.begin_transfer(flow, now);
+        let account = self.network.flows[flow as usize].account;
+        self.network.accounts[account as usize].open(now);
         slot.sender.on_start(now, &mut Outbox { network: &mut self.network, flow, now });
         if let Some(observers) = &mut self.network.observers {
             observers.cwnd(flow, now, &slot.sender);
         }
     }
 
-    /// Begins a transfer at both ends. Packet numbers go on, so that no old packet can belong to the new transfer.
+    /// Begins a transfer of a web source. Packet numbers go on, so that no old packet can belong to the new transfer.
     #[inline(never)]
     fn begin_transfer(&mut self, flow: u32, source: u32, now: Time) {
         let slot = &mut self.senders[flow as usize];
         let network = &mut self.network;
         slot.sender = network.transfers.begin(source, now, slot.sender.una(), &network.measurement);
-        network.begin_next_transfer(flow, now);
         // Retransmissions of the last transfer may still be in the network.
         network.forget_losses(flow);
         self.open(flow, now);
@@ -292,6 +301,7 @@ impl Engine {
 
     #[inline(never)]
     fn on_finished(&mut self, flow: u32, now: Time) {
+        self.count_completion(flow, now);
         let slot = &mut self.senders[flow as usize];
         let Some(source) = self.network.flows[flow as usize].source() else {
             let account = self.network.flows[flow as usize].account;
@@ -303,12 +313,30 @@ impl Engine {
         slot.start = now + transfers.draw_silence(source);
     }
 
+    /// Counts a transfer whose last ACK arrives; transfers of web sources count in the measurement only.
+    fn count_completion(&mut self, flow: u32, now: Time) {
+        let network = &mut self.network;
+        let (slot, sender) = (&network.flows[flow as usize], &self.senders[flow as usize].sender);
+        if slot.source().is_some() && network.measurement.index(now) == 0 {
+            return;
+        }
+        let transfer = Transfer {
+            packets: sender.una() - sender.first(),
+            opened: sender.opened(),
+            delivered: slot.receiver.last_delivery(),
+            acked: now,
+        };
+        let completion = network.completions.record(flow, &transfer);
+        network.accounts[slot.account as usize].complete(&transfer, &completion);
+    }
+
     #[inline(never)]
     fn send_datagram(&mut self, flow: u32, source: u32, now: Time) {
         let source = &mut self.datagrams[source as usize];
         let segment = Segment { sequence: source.sent, retransmission: false, slow_start: false };
         source.sent += 1;
         self.senders[flow as usize].start = source.next(now);
+        self.network.pings.count_sent(flow, now, &self.network.measurement);
         Outbox { network: &mut self.network, flow, now }.transmit(segment);
     }
 

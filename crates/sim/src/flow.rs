@@ -46,10 +46,10 @@ pub(crate) struct FlowSlot {
     receiver_departures: [Time; SLOTS_AT_END],
     /// Copy of `account` in this cache line.
     pub(crate) receiver_account: u32,
-    /// Index of the first hop of ACKs, right behind the hop of the receiver.
-    pub(crate) first_ack_hop: u32,
     pub(crate) ack_bytes: u16,
     pub(crate) receiver: Receiver,
+    /// Index of the first hop of ACKs, right behind the hop of the receiver.
+    pub(crate) first_ack_hop: u32,
     /// Index of the receiver's timer, if it delays ACKs.
     pub(crate) receiver_timer: u32,
 }
@@ -59,7 +59,7 @@ pub(crate) const NO_SOURCE: u32 = u32::MAX;
 // Whole cache lines; the fields of the receiver that every packet needs are at the end of the second one.
 const _: () = assert!(size_of::<FlowSlot>() == 192);
 const _: () = assert!(offset_of!(FlowSlot, receiver_departures) == 64);
-const _: () = assert!(offset_of!(FlowSlot, receiver) == 96);
+const _: () = assert!(offset_of!(FlowSlot, receiver) == 88);
 
 /// The last departure from each private link of each flow, which is the whole state of such a link.
 ///
@@ -136,9 +136,9 @@ impl FlowSlot {
             packet_bytes,
             receiver_departures: Default::default(),
             receiver_account: account,
-            first_ack_hop: acks,
             ack_bytes,
             receiver,
+            first_ack_hop: acks,
             receiver_timer: 0,
         }
     }

@@ -1,5 +1,6 @@
 //! The composition root: a resolved scenario becomes a network, the loop runs it, and columns come out.
 
+mod buckets;
 mod calendar_queue;
 mod capture;
 mod capture_size;
@@ -8,6 +9,7 @@ mod check;
 mod column;
 mod contract;
 mod delays;
+mod empty_path;
 mod engine;
 mod flow;
 mod job;
@@ -26,11 +28,12 @@ mod sender_slot;
 mod statistics;
 mod traffic;
 
+pub use buckets::BucketRow;
 pub use capture::{captured_links, pcapng};
 pub use check::{all_limits, check, Limit};
 pub use column::Column;
 pub use contract::contract;
-pub use delays::{BucketRow, Delays, FlowDelays};
+pub use delays::{Delays, FlowDelays};
 pub use engine::{Engine, Progress};
 pub use job::Job;
 pub use observe::{
@@ -41,4 +44,4 @@ pub use outcome::Outcome;
 pub use recovery::{RecoveryStatistics, Repair, TimeoutKind};
 pub use scenario::Scenario;
 pub use statistics::{FlowStatistics, MOST_ROWS_OF_A_GROUP};
-pub use traffic::{SizeClass, State, TransferStatistics};
+pub use traffic::{CompletionStatistics, PingStatistics, SizeClass, State, TransferStatistics};

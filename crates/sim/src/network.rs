@@ -21,7 +21,7 @@ use crate::recovery::RecoveryStatistics;
 use crate::route::{routes, Element, Hop, LinkKind};
 use crate::scenario::Scenario;
 use crate::statistics::FlowStatistics;
-use crate::traffic::Transfers;
+use crate::traffic::{Completions, Pings, Transfers};
 pub(crate) use elements::Elements;
 pub(crate) use event::{EventId, EventNumbers};
 
@@ -48,6 +48,8 @@ pub(crate) struct Network {
     loss_logs: LossLogs,
     pub(crate) observers: Option<Box<Observers>>,
     pub(crate) transfers: Transfers,
+    pub(crate) completions: Completions,
+    pub(crate) pings: Pings,
     hops: Vec<Hop>,
     link_kinds: Vec<LinkKind>,
     elements: Elements,
@@ -96,6 +98,8 @@ impl Network {
             loss_logs: LossLogs::default(),
             observers: Observers::new(scenario, replication, measurement),
             transfers: Transfers::default(),
+            completions: Completions::new(scenario),
+            pings: Pings::new(scenario),
             hops: routes.hops,
             link_kinds: routes.link_kinds,
             elements,
@@ -175,7 +179,7 @@ impl Network {
                 Element::Private(group) => time = self.cross_private_link(group, time, packet)?,
                 Element::Receiver => {
                     let ack = self.receive(time, &packet)?;
-                    (time, moving) = self.answer(packet.flow, time, ack);
+                    (time, moving) = self.answer(packet.flow, time, ack, packet.hop + 1);
                     continue;
                 }
                 Element::SharedSender => {
@@ -190,7 +194,8 @@ impl Network {
                 | Element::Pipe(_)
                 | Element::Overtaking(_)
                 | Element::Channel(_)
-                | Element::Process(_)) => time = self.cross_special(special, time, packet)?,
+                | Element::Process(_)
+                | Element::Ping(_)) => time = self.cross_special(special, time, packet)?,
             }
             moving.hop += 1;
         }

@@ -5,6 +5,8 @@ mod drop_counter;
 mod rounds;
 mod rows;
 
+use std::collections::BTreeMap;
+
 use base::cast::{to_index, to_u32};
 use base::{Packet, Steps, Thinner, Time};
 use net::Measurement;
@@ -43,6 +45,8 @@ pub(crate) struct Observers {
     windows: Vec<Thinner>,
     /// Thinned sequence numbers of ACKs, by flow; empty unless the overview has them.
     acked: Vec<Thinner>,
+    /// Thinned round trips of pings, by flow.
+    pings: BTreeMap<u32, Thinner>,
     rounds: Vec<RoundFollower>,
     captured: Vec<bool>,
     captured_bytes: u64,
@@ -112,18 +116,17 @@ impl Observers {
         let atm = scenario.atm.as_ref().is_some_and(|atm| atm.trace != atm::TraceConfig::default());
         let rows = asked.cwnd || asked.rtt || asked.sequence || asked.drops || asked.losses;
         let rows = rows || asked.recovery || asked.rounds || asked.delay || atm;
+        let thinners = || vec![Thinner::default(); scenario.flow_count()];
+        let magnifies = asked.overview_interval_s.and(asked.overview_detail_s).is_some();
         (follows || rows || asked.capture.is_some()).then(|| {
             Box::new(Observers {
                 traces,
                 measurement,
                 steps: overview_steps(scenario),
                 followers: if follows { vec![QueueFollower::default(); scenario.elements.len()] } else { Vec::new() },
-                windows: vec![Thinner::default(); scenario.flow_count()],
-                acked: if asked.overview_interval_s.and(asked.overview_detail_s).is_some() {
-                    vec![Thinner::default(); scenario.flow_count()]
-                } else {
-                    Vec::new()
-                },
+                windows: thinners(),
+                acked: if magnifies { thinners() } else { Vec::new() },
+                pings: BTreeMap::new(),
                 rounds: if asked.rounds { vec![RoundFollower::default(); scenario.flow_count()] } else { Vec::new() },
                 captured,
                 captured_bytes: 0,
@@ -172,6 +175,17 @@ impl Observers {
         }
         if let (Some(rows), Some(rtt)) = (&mut self.traces.rtt, rtt) {
             rows.push(RttRow { flow, time, rtt });
+        }
+    }
+
+    /// Records the round trip of a ping.
+    pub(crate) fn echo(&mut self, flow: u32, time: Time, rtt: Time) {
+        if let Some(rows) = &mut self.traces.rtt {
+            rows.push(RttRow { flow, time, rtt });
+        }
+        if let Some(rows) = &mut self.traces.overview {
+            let emit = |time, value| rows.push(OverviewRow { kind: OverviewKind::Ping, index: flow, time, value });
+            self.pings.entry(flow).or_default().observe(time, rtt.seconds(), &self.steps, emit);
         }
     }
 
@@ -310,6 +324,9 @@ impl Observers {
         }
         for (flow, thinner) in self.acked.iter_mut().enumerate() {
             thinner.flush(|time, value| rows.push(row(OverviewKind::Acked, flow, time, value)));
+        }
+        for (flow, thinner) in &mut self.pings {
+            thinner.flush(|time, value| rows.push(row(OverviewKind::Ping, *flow as usize, time, value)));
         }
         for (link, follower) in self.followers.iter_mut().enumerate() {
             follower.thinner.flush(|time, value| rows.push(row(OverviewKind::Queue, link, time, value)));

@@ -1,12 +1,13 @@
+use base::cast::to_u32;
 use base::Time;
 use net::{LinkStatistics, Measurement};
 
-use crate::column::Column::{self, F64};
+use crate::column::Column::{self, F64, U32};
 use crate::delays::Delays;
 use crate::observe::Traces;
 use crate::recovery::{RecoveryStatistics, TimeoutKind};
 use crate::statistics::FlowStatistics;
-use crate::traffic::{SizeClass, State, TransferStatistics};
+use crate::traffic::{CompletionStatistics, PingStatistics, SizeClass, State, TransferStatistics};
 
 /// The results of one replication.
 #[derive(Clone, Debug)]
@@ -30,6 +31,11 @@ pub struct Outcome {
     pub delays: Option<Delays>,
     /// Counters of the transfers, one entry for each group of sources, in the order of the scenario.
     pub transfers: Vec<TransferStatistics>,
+    /// Completion times of the transfers, one entry for each flow with a size and each group of web sources, in the
+    /// order of the scenario.
+    pub completions: Vec<CompletionStatistics>,
+    /// Counters of the pings, one entry for each group, in the order of the scenario.
+    pub pings: Vec<PingStatistics>,
     /// Rows that were recorded.
     pub traces: Traces,
 }
@@ -40,6 +46,15 @@ fn total(pair: [u64; 2]) -> f64 {
 
 fn seconds(picoseconds: f64) -> f64 {
     picoseconds / Time::PER_SECOND
+}
+
+/// Returns an instant in seconds; not a number if it never comes.
+fn instant(time: Time) -> f64 {
+    if time == Time::NEVER {
+        f64::NAN
+    } else {
+        time.seconds()
+    }
 }
 
 impl Outcome {
@@ -59,7 +74,15 @@ impl Outcome {
         F64("rtt_samples", |flow| flow.rtt_samples as f64),
         F64("cwnd_max", |flow| flow.cwnd_max),
         F64("cwnd_area", |flow| seconds(flow.cwnd_area)),
-        F64("finish_s", |flow| if flow.finish == Time::NEVER { f64::NAN } else { flow.finish.seconds() }),
+        F64("finish_s", |flow| instant(flow.finish)),
+        F64("opened_s", |flow| instant(flow.opened)),
+        F64("closed_s", |flow| instant(flow.closed)),
+        F64("unfinished", |flow| f64::from(flow.unfinished)),
+        F64("completed", |flow| flow.completed as f64),
+        F64("completion_sum_s", |flow| seconds(flow.completion_sum as f64)),
+        F64("completion_max_s", |flow| flow.completion_max.seconds()),
+        F64("completion_acked_sum_s", |flow| seconds(flow.completion_acked_sum as f64)),
+        F64("slowdown_sum", |flow| flow.slowdown_sum),
         F64("sent_total", |flow| total(flow.sent)),
         F64("received_total", |flow| total(flow.received)),
         F64("dropped_total", |flow| total(flow.dropped)),
@@ -118,6 +141,29 @@ impl Outcome {
         F64("recovery_retransmissions", |class| class.recovered as f64),
         F64("arrivals", |class| class.arrivals as f64),
         F64("queue_seen_packets", |class| class.queue_seen as f64),
+    ];
+
+    /// The columns of the table of completion times: the longest of each kind.
+    pub const COMPLETION_COLUMNS: &'static [Column<CompletionStatistics>] = &[
+        U32("entry", |group| to_u32(group.entry)),
+        F64("delivered_max_s", |group| group.delivered.longest().seconds()),
+        F64("acked_max_s", |group| group.acked.longest().seconds()),
+        F64("slowdown_max", |group| group.slowdown.longest().seconds()),
+    ];
+
+    /// The columns of the table of pings: values of those sent in the measurement, and totals over the whole run.
+    pub const PING_COLUMNS: &'static [Column<PingStatistics>] = &[
+        U32("entry", |pings| to_u32(pings.entry)),
+        F64("sent", |pings| pings.sent[1] as f64),
+        F64("answered", |pings| pings.answered[1] as f64),
+        F64("lost", |pings| pings.lost[1] as f64),
+        F64("sent_total", |pings| total(pings.sent)),
+        F64("answered_total", |pings| total(pings.answered)),
+        F64("lost_total", |pings| total(pings.lost)),
+        F64("rtt_sum_s", |pings| seconds(pings.sum as f64)),
+        F64("rtt_square_sum_s2", |pings| pings.squares),
+        F64("rtt_min_s", |pings| instant(pings.shortest)),
+        F64("rtt_max_s", |pings| pings.round_trips.longest().seconds()),
     ];
 
     /// The columns of a group's table of states, in the measurement; row `n` is of `n` active sources.

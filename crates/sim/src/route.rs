@@ -41,6 +41,8 @@ pub(crate) enum Element {
     SharedSender,
     /// The receiver of datagrams.
     Sink,
+    /// An end of a flow of pings.
+    Ping(PingEnd),
     /// A process that loses packets before a link.
     Loss(u32),
     /// A pipe whose delay changes, behind a link; packets keep their order, so arrivals are known at once.
@@ -51,6 +53,15 @@ pub(crate) enum Element {
     Channel(u32),
     /// The TCP process of a host.
     Process(u32),
+}
+
+/// An end of a flow of pings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PingEnd {
+    /// The sender of echo requests, to which echoes come back.
+    Near,
+    /// The receiver of echo requests, which sends each back.
+    Far,
 }
 
 // A hop fills a quarter of a cache line.
@@ -85,7 +96,7 @@ pub(crate) struct PrivateGroup {
 #[derive(Clone, Debug)]
 pub(crate) struct Routes {
     pub(crate) hops: Vec<Hop>,
-    /// First hop of each flow's data, and of its ACKs.
+    /// First hop of each flow's data, and of its ACKs or echoes.
     pub(crate) starts: Vec<(u32, u32)>,
     /// Number of slots for departures that a flow needs, at most.
     pub(crate) departure_slots: usize,
@@ -209,44 +220,49 @@ struct RouteBuilder<'a> {
     departure_slots: usize,
 }
 
-/// One direction of a flow: its data, or its ACKs.
+/// One direction of a flow: its data, or what answers them.
 #[derive(Clone, Copy)]
 struct FlowDirection {
     flow: usize,
     entry: usize,
     bytes: u16,
     level: u8,
-    /// Whether these are the ACKs.
-    is_ack: bool,
+    /// Whether these are the ACKs or echoes.
+    is_answer: bool,
 }
 
 impl RouteBuilder<'_> {
-    /// Adds the hops of a flow; returns the first hop of its data and of its ACKs.
+    /// Adds the hops of a flow; returns the first hop of its data and of its ACKs or echoes.
     fn add_flow(&mut self, index: usize, entry: usize, flow: &FlowConfig) -> (u32, u32) {
         let data = to_u32(self.hops.len());
         self.allocator = SlotAllocator::default();
         let direction =
-            FlowDirection { flow: index, entry, bytes: flow.packet_bytes, level: flow.priority, is_ack: false };
+            FlowDirection { flow: index, entry, bytes: flow.packet_bytes, level: flow.priority, is_answer: false };
         let (links, process) = split_process(&flow.path, self.elements);
         let feeder = self.add_path(links, None, Time::from_seconds(flow.forward_delay_s), direction);
         if let &[host] = process {
             self.add_path(process, behind_own_delay(feeder, flow, index, host, self.elements), Time::ZERO, direction);
         }
-        let Some(connection) = flow.connection() else {
+        let Some(back) = flow.way_back() else {
             self.push(Element::Sink, Time::ZERO);
             return (data, data);
         };
-        self.push(Element::Receiver, Time::from_seconds(connection.return_delay_s));
-        let acks = to_u32(self.hops.len());
-        let (bytes, level) = (connection.ack_bytes, connection.ack_priority);
-        let direction = FlowDirection { bytes, level, is_ack: true, ..direction };
-        let back = &connection.return_path;
-        self.add_path(back, Some(Feeder::Receiver(index)), Time::ZERO, direction);
+        let far_end = if back.is_acks { Element::Receiver } else { Element::Ping(PingEnd::Far) };
+        self.push(far_end, Time::from_seconds(back.delay_s));
+        let answers = to_u32(self.hops.len());
+        let direction = FlowDirection { bytes: back.bytes, level: back.priority, is_answer: true, ..direction };
+        self.add_path(back.path, Some(Feeder::Receiver(index)), Time::ZERO, direction);
         let is_private = |link: Option<&usize>| link.is_some_and(|&link| self.link_kinds[link] == LinkKind::Private);
-        // A sender may handle ACKs ahead of the clock if its data wait for the clock behind a private link.
-        let shared = is_private(back.last()) && is_private(flow.path.first());
-        self.push(if shared { Element::SharedSender } else { Element::Sender }, Time::ZERO);
-        (data, acks)
+        let near_end = if !back.is_acks {
+            Element::Ping(PingEnd::Near)
+        } else if is_private(back.path.last()) && is_private(flow.path.first()) {
+            // A sender may handle ACKs ahead of the clock if its data wait for the clock behind a private link.
+            Element::SharedSender
+        } else {
+            Element::Sender
+        };
+        self.push(near_end, Time::ZERO);
+        (data, answers)
     }
 
     /// Adds the hops of a path, with a delay after the last link; returns the feeder of the next link.
@@ -278,7 +294,7 @@ impl RouteBuilder<'_> {
                 LinkKind::Private => {
                     let FlowDirection { entry, bytes, .. } = direction;
                     // Up to the first link that other flows cross too, or from the last such link on.
-                    let outside = if direction.is_ack { &links[position..] } else { &links[..position] };
+                    let outside = if direction.is_answer { &links[position..] } else { &links[..position] };
                     let at_sender = outside.iter().all(|&other| self.link_kinds[other] == LinkKind::Private);
                     let slot = self.allocator.allocate(at_sender);
                     self.departure_slots = self.departure_slots.max(slot + 1);

@@ -13,7 +13,7 @@ pub use elements::{
     ChannelConfig, DelayProcessConfig, ElementConfig, HostConfig, LinkConfig, LossConfig, OrderConfig,
     PrivateLinkConfig,
 };
-pub use flows::{ConnectionConfig, FlowConfig, TrafficConfig};
+pub use flows::{ConnectionConfig, FlowConfig, TrafficConfig, WayBack};
 
 /// A complete scenario, resolved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

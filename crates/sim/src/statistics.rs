@@ -1,6 +1,8 @@
 use base::cast::to_u32;
 use base::Time;
 
+use crate::traffic::{Completion, Transfer};
+
 /// Most flows of a group that are counted one by one; a larger group has one row for all its flows.
 pub const MOST_ROWS_OF_A_GROUP: usize = 1000;
 
@@ -40,6 +42,20 @@ pub struct FlowStatistics {
     pub finish: Time,
     /// Flows whose transfer has not been completely acknowledged.
     pub unfinished: u32,
+    /// Start of the first transfer; [`Time::NEVER`] if none has begun.
+    pub opened: Time,
+    /// End of the life of its transfers: the last delivery, or the end of the run if one of them has not finished.
+    pub closed: Time,
+    /// Finished transfers: those of the whole run, of web sources those that end in the measurement.
+    pub completed: u64,
+    /// Sum of their flow completion times, from the first packet sent to the last one delivered \[ps\].
+    pub completion_sum: u128,
+    /// Longest of these times.
+    pub completion_max: Time,
+    /// Sum of the times from the first packet sent to the last ACK \[ps\].
+    pub completion_acked_sum: u128,
+    /// Sum of the completion times relative to the least that the empty path allows.
+    pub slowdown_sum: f64,
     /// Retransmissions among the packets sent.
     pub retransmitted: [u64; 2],
     /// Data packets that a queue dropped.
@@ -68,6 +84,13 @@ impl FlowStatistics {
             cwnd_max: 0.0,
             finish: Time::NEVER,
             unfinished: to_u32(flows),
+            opened: Time::NEVER,
+            closed: Time::ZERO,
+            completed: 0,
+            completion_sum: 0,
+            completion_max: Time::ZERO,
+            completion_acked_sum: 0,
+            slowdown_sum: 0.0,
             retransmitted: [0; 2],
             dropped: [0; 2],
             lost: [0; 2],
@@ -77,7 +100,29 @@ impl FlowStatistics {
         }
     }
 
-    /// Counts a transfer that is completely acknowledged.
+    /// Records that a transfer begins.
+    pub(crate) fn open(&mut self, now: Time) {
+        self.opened = self.opened.min(now);
+    }
+
+    /// Counts the durations of a finished transfer.
+    pub(crate) fn complete(&mut self, transfer: &Transfer, completion: &Completion) {
+        self.closed = self.closed.max(transfer.delivered);
+        self.completed += 1;
+        self.completion_sum += u128::from(completion.delivered.picoseconds());
+        self.completion_max = self.completion_max.max(completion.delivered);
+        self.completion_acked_sum += u128::from(completion.acked.picoseconds());
+        self.slowdown_sum += completion.slowdown;
+    }
+
+    /// Ends the life of its transfers with the run, if one of them has not finished.
+    pub(crate) fn close(&mut self, end: Time) {
+        if self.unfinished > 0 {
+            self.closed = end;
+        }
+    }
+
+    /// Counts a flow whose one transfer is completely acknowledged.
     pub(crate) fn finish_one(&mut self, now: Time) {
         self.unfinished -= 1;
         if self.unfinished == 0 {

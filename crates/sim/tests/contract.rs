@@ -144,6 +144,7 @@ fn examples_of_traffic() -> Vec<Value> {
         example(json!({ "kind": "poisson", "rate_bps": 1e5 })),
         example(json!({ "kind": "on-off", "rate_bps": 1e5, "on": fixed, "off": random })),
         example(json!({ "kind": "poisson-on-off", "rate_bps": 1e5, "on": random, "off": fixed })),
+        example(json!({ "kind": "ping", "interval_s": 1.0, "return_path": [0], "return_delay_s": 0.1 })),
         web(json!({ "law": "fixed", "packets": 5 })),
         web(json!({ "law": "empirical", "packets": [5, 6] })),
         web(json!({ "law": "pareto", "mean_packets": 12.0, "shape": 1.5 })),

@@ -8,7 +8,7 @@ use crate::{Dialect, ReceiverConfig};
 
 /// A TCP receiver with cumulative ACKs, immediate or delayed: RFC 5681 section 4.2, RFC 1122 section 4.2.3.2.
 ///
-/// Fields are ordered by use: a packet in order needs only the first half of a cache line.
+/// Fields are ordered by use: a packet in order needs only those in front of `beyond`.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Receiver {
@@ -17,11 +17,15 @@ pub struct Receiver {
     /// Stamp that the next ACK echoes: that of the earliest packet in order that it acknowledges (RFC 7323 section
     /// 4.3).
     echo: Time,
+    /// Instant of the last delivery to the application.
+    last_delivery: Time,
     /// Packets in order since the last ACK.
     unacknowledged: u32,
     ack_every: u32,
     /// Number of packets received beyond a hole.
     held: u32,
+    /// Quirk of the dialect: [`Quirks::duplicate_of_last_is_delayed`].
+    duplicate_of_last_is_delayed: bool,
     /// Packets received beyond a hole.
     beyond: Reassembly,
     /// First packet of the transfer; packets below it belong to the previous one.
@@ -29,12 +33,10 @@ pub struct Receiver {
     /// Instant at which a delayed ACK is sent; unused without delayed ACKs.
     deadline: Time,
     ack_delay: Time,
-    /// Quirk of the dialect: [`Quirks::duplicate_of_last_is_delayed`].
-    duplicate_of_last_is_delayed: bool,
 }
 
-// The fields that a packet in order needs fill half a cache line.
-const _: () = assert!(offset_of!(Receiver, beyond) == 32);
+// The fields that a packet in order needs leave three words of a cache line to others.
+const _: () = assert!(offset_of!(Receiver, beyond) == 40);
 
 /// An ACK that the receiver sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +61,7 @@ impl Receiver {
             beyond: Reassembly::default(),
             unacknowledged: 0,
             echo: Time::ZERO,
+            last_delivery: Time::ZERO,
             deadline: Time::NEVER,
             ack_every: config.ack_every.max(1),
             ack_delay: Time::from_seconds(config.ack_delay_s),
@@ -66,8 +69,8 @@ impl Receiver {
         }
     }
 
-    /// Begins the next transfer `now`, at the number where the previous one ended; all of that one was received.
-    pub fn begin_next_transfer(&mut self, now: Time) {
+    /// Begins a transfer `now`, at the number where the previous one ended; all of that one was received.
+    pub fn begin_transfer(&mut self, now: Time) {
         self.first = self.next;
         self.unacknowledged = 0;
         self.echo = now;
@@ -91,6 +94,11 @@ impl Receiver {
         self.next
     }
 
+    /// Returns the instant of the last delivery to the application; zero before any.
+    pub fn last_delivery(&self) -> Time {
+        self.last_delivery
+    }
+
     /// Returns the instant at which a delayed ACK is sent; [`Time::NEVER`] if none is delayed.
     #[inline(always)]
     pub fn deadline(&self) -> Time {
@@ -105,6 +113,7 @@ impl Receiver {
     pub fn on_data(&mut self, now: Time, sequence: u64, stamp: Time) -> Option<Acknowledgment> {
         if sequence == self.next && self.held == 0 {
             self.next += 1;
+            self.last_delivery = now;
             return self.in_order(now, stamp);
         }
         self.not_next(now, sequence, stamp)
@@ -119,7 +128,7 @@ impl Receiver {
         if self.delays_ack_of(sequence) {
             return self.in_order(now, stamp);
         }
-        self.out_of_order(sequence, stamp)
+        self.out_of_order(now, sequence, stamp)
     }
 
     /// Sends the delayed ACK.
@@ -149,12 +158,13 @@ impl Receiver {
     }
 
     /// Acknowledges at once a packet out of order, or one that fills a gap or part of one: RFC 5681 section 4.2.
-    fn out_of_order(&mut self, sequence: u64, stamp: Time) -> Option<Acknowledgment> {
+    fn out_of_order(&mut self, now: Time, sequence: u64, stamp: Time) -> Option<Acknowledgment> {
         if sequence <= self.next && self.unacknowledged == 0 {
             self.echo = stamp;
         }
         if sequence == self.next {
             self.next += 1;
+            self.last_delivery = now;
             while self.held > 0 && self.beyond.remove(self.next) {
                 self.held -= 1;
                 self.next += 1;

@@ -184,6 +184,7 @@ impl Sender {
 
     /// Starts the transfer (without a handshake).
     pub fn on_start(&mut self, now: Time, actions: &mut impl Actions) {
+        self.opened = now;
         self.send_allowed(now, u64::MAX, actions);
     }
 

@@ -179,6 +179,8 @@ def other_than_bulk(resolved: Resolved) -> list[str]:
     match next((flow.kind for flow in resolved.flows if flow.kind != "tcp"), None):
         case "web":
             return ["web sources transfer and fall silent in turn; the model is of a connection that always has data"]
+        case "ping":
+            return ["pings share the path; the model has none"]
         case "datagrams":
             return ["a source without congestion control sends; the model has none"]
         case _:

@@ -35,7 +35,7 @@ from ackclock.scenario.schema_kinds import LONGEST_RUN_S, MOST_BUFFER_BYTES
 from ackclock.scenario.source import Location
 from ackclock.scenario.suggestions import did_you_mean
 from ackclock.scenario.tcp import completed
-from ackclock.scenario.traffic import is_tcp, traffic_faults
+from ackclock.scenario.traffic import has_transfers, is_tcp, traffic_faults
 from ackclock.units import show
 
 _ROUNDING_S = 1e-12
@@ -231,16 +231,21 @@ class Checker:
             problem = f"is less than the two-way propagation delay of the links alone: {propagation}"
             return self.places.fault((*location, "two_way_propagation"), problem, allowed=f"{propagation} or more")
         data, ack = show(route.data_service_s, "s", 9), show(route.ack_service_s, "s", 9)
+        answer = "its echo" if flow.is_ping else "an ACK"
         work = "transmit" if flow.sender is None and flow.receiver is None else "transmit and process"
         problem = (
             f"is less than the links alone need: {propagation} of propagation, {data} to {work} a packet of "
-            f"{flow.packet} B, {ack} to {work} an ACK of {flow.ack} B"
+            f"{flow.packet_bytes} B, {ack} to {work} {answer} of {flow.answer_bytes} B"
         )
         least = math.ceil(route.needed_s * 1e12 - 1e-3) / 1e12
         return self.places.fault((*location, "rtt"), problem, allowed=f"{show(least, 's', 12)} or more")
 
     def _too_large_for_buffers(self, location: Location, flow: Flow, route: Route) -> Iterator[Fault]:
-        for field, links, size in (("packet", route.forward, flow.packet), ("ack", route.back, flow.ack)):
+        answer = "packet" if flow.is_ping else "ack"
+        for field, links, size in (
+            ("packet", route.forward, flow.packet_bytes),
+            (answer, route.back, flow.answer_bytes),
+        ):
             for link in links:
                 way = self.network.directions[link]
                 limit = None if way is None or way.rate_bps is None else way.limit
@@ -257,7 +262,7 @@ class Checker:
         given = "ack_priority" if flow.gives("ack_priority") else "priority"
         for field, level, links in (
             ("priority", flow.priority, route.forward),
-            (given, flow.ack_level, route.back),
+            (given, flow.answer_level, route.back),
         ):
             for link in links:
                 way = self.network.directions[link]
@@ -284,12 +289,20 @@ class Checker:
             allowed = f"less than the duration, {show(run.duration, 's')}"
             yield self.places.fault(("run", "warmup"), "leaves no time to measure", allowed=allowed)
         if run is not None and run.precision is not None:
-            yield from precision_faults(
-                self.places, run.precision, self._flow_names(), [*self.network.index, *self.network.hosts]
-            )
+            yield from precision_faults(self.places, run.precision, self._names_by_kind())
 
-    def _flow_names(self) -> list[str]:
+    def _names_by_kind(self) -> dict[str, list[str]]:
+        """Give the names of what has quantities."""
         names = flow_names([_name(self.places, "flow", position) for position in range(len(self.draft.flows))])
+        flows = list(zip(names, self.draft.flows, strict=True))
+        return {
+            "flow": self._flow_names(names),
+            "link": [*self.network.index, *self.network.hosts],
+            "completion": [name for name, flow in flows if flow and has_transfers(flow)],
+            "ping": [name for name, flow in flows if flow and flow.is_ping],
+        }
+
+    def _flow_names(self, names: list[str]) -> list[str]:
         counts = [1 if flow is None else flow.count for flow in self.draft.flows]
         members = [
             f"{name}[{number}]"

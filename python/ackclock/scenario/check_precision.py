@@ -1,23 +1,22 @@
 """Check that the scenario has the quantity of `run.precision`."""
 
-from collections.abc import Iterator, Sequence
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 from ackclock.errors import Fault
 from ackclock.quantities import QUANTITIES, quantity_of, without_unit
 from ackclock.scenario.places import Places
-from ackclock.scenario.resolved import PrecisionSettings
+from ackclock.scenario.resolved import ElementName, PrecisionSettings
 from ackclock.scenario.schema import Precision
 from ackclock.scenario.source import Location
 from ackclock.scenario.suggestions import did_you_mean
 
 _LOCATION: Location = ("run", "precision")
 _MOST_NAMED = 10
+_WORDS = {"flow": "flow", "link": "link", "completion": "flow with transfers", "ping": "flow that pings"}
 
 
-def precision_faults(
-    places: Places, precision: Precision, flows: Sequence[str], links: Sequence[str]
-) -> Iterator[Fault]:
+def precision_faults(places: Places, precision: Precision, names: Mapping[str, Sequence[str]]) -> Iterator[Fault]:
     """Give all faults of `run.precision`.
 
     Parameters
@@ -26,8 +25,9 @@ def precision_faults(
         Names the places.
     precision : Precision
         What the scenario gives.
-    flows, links : sequence of str
-        The names of all flows (those of counted ones with and without their numbers) and simplex links.
+    names : mapping of str to sequence of str
+        By the kind of element, as in `ackclock.quantities.QUANTITIES`, the names of all: of flows those of counted ones
+        with and without their numbers, of links the simplex ones, of completions and pings the [[flow]].
 
     Yields
     ------
@@ -40,17 +40,18 @@ def precision_faults(
         yield places.fault((*_LOCATION, field), "batch is above most", given=given)
     place = (*_LOCATION, "quantity")
     element, name, word = split(precision.quantity)
-    known = {"flow": flows, "link": links}.get(element)
+    known = names.get(element)
     if known is None or not name:
-        allowed = "flow.NAME.QUANTITY or link.NAME.QUANTITY"
-        yield places.fault(place, "names no quantity", allowed=allowed, hint=did_you_mean(element, ("flow", "link")))
+        allowed = " or ".join(f"{kind}.NAME.QUANTITY" for kind in names)
+        yield places.fault(place, "names no quantity", allowed=allowed, hint=did_you_mean(element, tuple(names)))
     elif name not in known:
         shown = ", ".join(f'"{each}"' for each in known[:_MOST_NAMED]) + (", ..." if len(known) > _MOST_NAMED else "")
-        yield places.fault(place, f'no {element} named "{name[:60]}"', allowed=shown, hint=did_you_mean(name, known))
+        problem = f'no {_WORDS[element]} named "{name[:60]}"'
+        yield places.fault(place, problem, allowed=shown or None, hint=did_you_mean(name, known))
     elif quantity_of(element, word) is None:
-        names = [without_unit(quantity) for quantity in QUANTITIES[element]]
+        quantities = [without_unit(quantity) for quantity in QUANTITIES[element]]
         problem = f'a {element} has no quantity "{word[:60]}"'
-        yield places.fault(place, problem, allowed=", ".join(names), hint=did_you_mean(word, names))
+        yield places.fault(place, problem, allowed=", ".join(quantities), hint=did_you_mean(word, quantities))
 
 
 def split(quantity: str) -> tuple[str, str, str]:
@@ -68,5 +69,6 @@ def precision_settings(precision: Precision | None) -> PrecisionSettings | None:
     quantity = quantity_of(element, word)
     if quantity is None:
         raise AssertionError("a scenario that was checked names a quantity")
-    kind: Literal["flow", "link"] = "flow" if element == "flow" else "link"
-    return PrecisionSettings(kind, name, quantity, precision.within, precision.most, precision.batch)
+    return PrecisionSettings(
+        cast("ElementName", element), name, quantity, precision.within, precision.most, precision.batch
+    )

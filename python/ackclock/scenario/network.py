@@ -144,8 +144,8 @@ class Network:
             forward,
             back,
             propagation_s=math.fsum(way.least_delay_s for way in ways),
-            data_service_s=math.fsum(way.service_s(flow.packet) for way in ways[: len(forward)]),
-            ack_service_s=math.fsum(way.service_s(flow.ack, ack=True) for way in ways[len(forward) :]),
+            data_service_s=math.fsum(way.service_s(flow.packet_bytes) for way in ways[: len(forward)]),
+            ack_service_s=math.fsum(way.service_s(flow.answer_bytes, ack=True) for way in ways[len(forward) :]),
         )
 
     def _links(self, names: Sequence[str], host: str | None) -> tuple[int, ...] | None:
@@ -270,7 +270,7 @@ def largest_packets(flows: Iterable[Flow | None], network: Network) -> dict[int,
         route = flow and network.route(flow)
         if not (flow and route):
             continue
-        for links, size in ((route.forward, flow.packet), (route.back, flow.ack)):
+        for links, size in ((route.forward, flow.packet_bytes), (route.back, flow.answer_bytes)):
             for link in links:
                 largest[link] = max(size, largest.get(link, 0))
     return largest

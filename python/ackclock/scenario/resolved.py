@@ -28,12 +28,16 @@ Share = Annotated[float, Field(gt=0, le=1)]
 Picture = Annotated[float, within("trace.overview_interval_s")]
 
 
+ElementName = Literal["flow", "link", "completion", "ping"]
+"""What has quantities, as in `ackclock.quantities.QUANTITIES`."""
+
+
 @dataclass(frozen=True, slots=True)
 class PrecisionSettings:
     """The quantity whose interval ends the run, and how narrow it must be."""
 
     __pydantic_config__ = _CONFIG
-    element: Literal["flow", "link"]
+    element: ElementName
     name: str
     quantity: str
     within: Share
@@ -306,8 +310,14 @@ def _precision_faults(resolved: Resolved) -> Iterator[Fault]:
     if precision is None:
         return
     place = "resolved scenario, field run.precision"
-    elements: tuple[Element | ResolvedFlow, ...] = resolved.elements if precision.element == "link" else resolved.flows
+    elements: tuple[Element | ResolvedFlow, ...] = {
+        "flow": resolved.flows,
+        "link": resolved.elements,
+        "completion": tuple(flow for flow in resolved.flows if flow.has_transfers),
+        "ping": tuple(flow for flow in resolved.flows if flow.kind == "ping"),
+    }[precision.element]
     if precision.quantity not in QUANTITIES[precision.element]:
         yield Fault(f"{place}.quantity", "is not a quantity of a result", given=as_toml(precision.quantity))
-    if not any(precision.name in _names(each) for each in elements):
+    of_groups = precision.element in {"completion", "ping"}
+    if not any(precision.name in ({each.name} if of_groups else _names(each)) for each in elements):
         yield Fault(f"{place}.name", f"names an unknown {precision.element}", given=as_toml(precision.name))

@@ -7,11 +7,11 @@ from typing import Annotated, Final, Literal
 from pydantic import ConfigDict, Field
 
 from ackclock.scenario.contract import MOST_ROWS_OF_A_GROUP, within
-from ackclock.scenario.resolved_traffic import Connection, ResolvedTraffic, TcpTraffic, WebTraffic
+from ackclock.scenario.resolved_traffic import Connection, PingTraffic, ResolvedTraffic, TcpTraffic, WebTraffic
 
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-FlowKind = Literal["tcp", "web", "datagrams"]
+FlowKind = Literal["tcp", "web", "datagrams", "ping"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +31,14 @@ class ResolvedFlow:
 
     @property
     def kind(self) -> FlowKind:
-        """The kind of flow: a TCP connection, a web source with a transfer after the other, or packets without TCP."""
+        """The kind of flow: a TCP connection, a web source of transfers, packets without TCP, or pings."""
         match self.traffic:
             case TcpTraffic():
                 return "tcp"
             case WebTraffic():
                 return "web"
+            case PingTraffic():
+                return "ping"
             case _:
                 return "datagrams"
 
@@ -54,13 +56,20 @@ class ResolvedFlow:
 
     @property
     def return_path(self) -> tuple[int, ...]:
-        """The elements that its ACKs cross; none without ACKs."""
+        """The elements that its ACKs or echoes cross; none without them."""
+        if isinstance(self.traffic, PingTraffic):
+            return self.traffic.return_path
         return () if self.connection is None else self.connection.return_path
 
     @property
     def size_packets(self) -> int | None:
         """The size of its one transfer [packets]; None for any other traffic."""
         return self.traffic.size_packets if isinstance(self.traffic, TcpTraffic) else None
+
+    @property
+    def has_transfers(self) -> bool:
+        """Return whether it transfers something that ends."""
+        return self.size_packets is not None or self.kind == "web"
 
     @property
     def is_endless(self) -> bool:

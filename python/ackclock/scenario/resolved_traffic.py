@@ -194,5 +194,17 @@ class OnOffTraffic:
         return self.kind == "poisson-on-off" or self.on.is_random or self.off.is_random
 
 
-ResolvedTraffic = TcpTraffic | WebTraffic | SteadyTraffic | OnOffTraffic
+@dataclass(frozen=True, slots=True)
+class PingTraffic:
+    """Echo requests in equal intervals, and the path of the echoes as indices of elements."""
+
+    __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = False
+    kind: Literal["ping"]
+    interval_s: Annotated[float, within("flows[].traffic.interval_s")]
+    return_path: tuple[Annotated[int, Field(ge=0)], ...]
+    return_delay_s: Annotated[float, within("flows[].traffic.return_delay_s")]
+
+
+ResolvedTraffic = TcpTraffic | WebTraffic | SteadyTraffic | OnOffTraffic | PingTraffic
 """Every kind answers `is_random`: whether it draws random numbers."""

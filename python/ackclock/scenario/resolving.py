@@ -138,7 +138,7 @@ def _flow(flow: Flow, name: str, network: Network, source: Source) -> ResolvedFl
         start_spread_s=flow.start_spread,
         path=route.forward,
         forward_delay_s=forward_s,
-        packet_bytes=flow.packet,
+        packet_bytes=flow.packet_bytes,
         priority=flow.priority,
         traffic=resolved_traffic(flow.traffic, _size_packets(flow), connection, source),
     )

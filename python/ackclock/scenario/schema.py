@@ -27,6 +27,9 @@ MOST_CROSSINGS = 100_000_000
 MOST_FLOWS = most("flows[].count")
 """Largest number of flows of a scenario, counted ones included."""
 
+PING_BYTES = 84
+"""Length of an echo request of `ping` without options: 56 bytes of data, 8 of ICMP and 20 of IPv4 [B]."""
+
 _PATH = LinkNames('["access", "satellite"]')
 _RETURN_PATH = LinkNames('["satellite.reverse", "access.reverse"]')
 RunTime = Annotated[float, Amount("200 s", (Span("s", 0, LONGEST_RUN_S, "0 to 1e7 s"),))]
@@ -59,7 +62,9 @@ class Flow(Table):
     receiver: Annotated[str | None, name_of("server")] = entry(
         "host that receives them; its process handles the data", None, words="a host with zero processing time"
     )
-    packet: Annotated[int, PACKET_SIZE] = entry("size of a data packet, headers included", 1500, toml="1500 B")
+    packet: Annotated[int, PACKET_SIZE] = entry(
+        "size of a data packet, headers included; a ping without it has 84 B, as `ping` sends", 1500, toml="1500 B"
+    )
     ack: Annotated[int, Amount("40 B", (PACKET,))] = entry("size of an ACK", 40, toml="40 B")
     count: Annotated[int, Count(1, MOST_FLOWS, 10)] = entry(
         "number of identical flows, called name[0], name[1], ...", 1
@@ -84,6 +89,26 @@ class Flow(Table):
     )
 
     @property
+    def is_ping(self) -> bool:
+        """Return whether it sends echo requests."""
+        return self.traffic is not None and self.traffic.kind == "ping"
+
+    @property
+    def packet_bytes(self) -> int:
+        """Size of a data packet or an echo request [B]."""
+        return PING_BYTES if self.is_ping and not self.gives("packet") else self.packet
+
+    @property
+    def answer_bytes(self) -> int:
+        """Size of what answers a packet: an ACK, or an echo as long as its request [B]."""
+        return self.packet_bytes if self.is_ping else self.ack
+
+    @property
+    def answer_level(self) -> int:
+        """Level of what answers a packet at links with priority."""
+        return self.priority if self.is_ping else self.ack_level
+
+    @property
     def ack_level(self) -> int:
         """Level of the ACKs at links with priority."""
         return self.priority if self.ack_priority is None else self.ack_priority
@@ -94,7 +119,7 @@ class Precision(Table):
 
     quantity: Annotated[str, Text(200, "flow.web.goodput")] = entry(
         "what is to be known: flow.NAME or link.NAME and a quantity of the result, with its unit or without; the name "
-        "of counted flows stands for their mean"
+        "of counted flows stands for their mean; completion.NAME and ping.NAME for completion times and pings"
     )
     within: Annotated[float, Percent("2%")] = entry("target half-width of the interval, relative to the mean")
     most: Annotated[int, Count(2, 1_000_000, 100)] = entry("replications at most", 1000)

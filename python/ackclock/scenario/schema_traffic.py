@@ -9,7 +9,7 @@ from ackclock.scenario.contract import RANGES
 from ackclock.scenario.entries import Table
 from ackclock.scenario.fields import AmountShorthand, Choice, Number, Text
 
-TrafficName = Literal["web", "constant", "poisson", "on-off", "poisson-on-off"]
+TrafficName = Literal["web", "constant", "poisson", "on-off", "poisson-on-off", "ping"]
 SizeLawName = Literal["fixed", "exponential", "exponential-pareto", "exponential-exponential", "pareto", "empirical"]
 TimeLawName = Literal["fixed", "exponential"]
 
@@ -18,6 +18,7 @@ LARGEST_TRANSFER = 1e12
 
 _SIZE = Span("pkt", 1, LARGEST_TRANSFER, "1 to 1e12 pkt")
 _PERIOD = Span("s", 0, LONGEST_TIME_S, "0 to 1e7 s")
+_INTERVAL = Span("s", 1e-6, LONGEST_TIME_S, "1 us to 1e7 s")
 _RATE = Span("bit/s", 1, 1e13, "a rate from 1 bit/s to 1e13 bit/s")
 
 
@@ -70,18 +71,21 @@ PeriodField = Annotated[Period | None, AmountShorthand("mean", Amount("1 s", (_P
 
 
 class Traffic(Table):
-    """Traffic of a flow: transfers over TCP with silences between them, or datagrams."""
+    """Traffic of a flow: transfers over TCP with silences between them, datagrams, or pings."""
 
     kind: Annotated[TrafficName, Choice("kind of traffic", get_args(TrafficName))] = Field(
         description="transfers and silences in turn, each transfer a fresh connection (web); without TCP: packets in "
         "equal distances (constant), a Poisson process of packets (poisson), or one of these while it is on (on-off, "
-        "poisson-on-off)"
+        "poisson-on-off); echo requests in equal distances, which the far end sends back over `return_path` (ping)"
     )
     size: Annotated[Size | None, AmountShorthand("mean", Amount("12 pkt", (_SIZE,)), {"law": "fixed"})] = _entry(
         "web: how much a transfer carries; a single amount is a fixed one", words="required for web"
     )
     rate: Annotated[float | None, Amount("9.3 Mbit/s", (_RATE,))] = _entry(
         "the sources without TCP: mean rate while they send, headers included", words="required for these"
+    )
+    interval: Annotated[float | None, Amount("200 ms", (_INTERVAL,))] = _entry(
+        "ping: time from one echo request to the next", words="`1 s`"
     )
     on: PeriodField = _entry(
         "on-off sources: how long they send; a single time is the mean of an exponential law",

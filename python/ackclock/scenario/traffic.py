@@ -1,6 +1,7 @@
 """Traffic of a flow: its resolved form and its faults."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from ackclock.errors import Fault
 from ackclock.scenario.places import Places
@@ -13,6 +14,7 @@ from ackclock.scenario.resolved_traffic import (
     FixedSize,
     OnOffTraffic,
     ParetoSize,
+    PingTraffic,
     ResolvedSize,
     ResolvedTime,
     ResolvedTraffic,
@@ -39,7 +41,13 @@ _NEEDED = {
     "poisson": ("rate",),
     "on-off": ("rate", "on", "off"),
     "poisson-on-off": ("rate", "on", "off"),
+    "ping": (),
 }
+_OPTIONAL = {"ping": ("interval",)}
+_OF_TCP: Final = ("tcp", "return_path", "rtt")
+_OF_TCP_AND_NOT_OF_PINGS: Final = ("tcp", "ack", "ack_priority")
+PING_INTERVAL_S = 1.0
+"""The interval of `ping` without options [s]."""
 _SIZE_FIELDS = {
     "fixed": ("mean",),
     "exponential": ("mean", "min"),
@@ -55,8 +63,13 @@ def is_tcp(flow: Flow) -> bool:
     return flow.traffic is None or flow.traffic.kind == "web"
 
 
+def has_transfers(flow: Flow) -> bool:
+    """Return whether the flow transfers something that ends."""
+    return flow.size is not None or (flow.traffic is not None and flow.traffic.kind == "web")
+
+
 def mean_rate_bps(traffic: Traffic) -> float:
-    """Compute the mean rate of a source without TCP [bit/s]."""
+    """Compute the mean rate of a source without TCP [bit/s]; of a ping it is not counted."""
     rate = traffic.rate or 0.0
     if traffic.on is None or traffic.off is None or traffic.on.mean + traffic.off.mean == 0.0:
         return rate
@@ -87,7 +100,8 @@ def _flow_faults(places: Places, location: Location, flow: Flow, traffic: Traffi
         web = traffic.kind == "web"
         hint = "the size of its transfers is traffic.size" if web else "it sends as long as the run lasts"
         yield places.fault((*location, "size"), "is given in addition to traffic", hint=hint)
-    for name in () if is_tcp(flow) else ("tcp", "return_path", "rtt"):
+    names = () if is_tcp(flow) else _OF_TCP_AND_NOT_OF_PINGS if flow.is_ping else _OF_TCP
+    for name in names:
         if flow.gives(name):
             problem = f'belongs to TCP, and traffic of the kind "{traffic.kind}" has none'
             yield places.fault((*location, name), problem, given=None)
@@ -95,14 +109,15 @@ def _flow_faults(places: Places, location: Location, flow: Flow, traffic: Traffi
 
 def _kind_faults(places: Places, location: Location, traffic: Traffic) -> Iterator[Fault]:
     """Check which fields are given against the kind."""
-    needed = _NEEDED[traffic.kind]
-    for name in ("size", "rate", "on", "off"):
+    needed, optional = _NEEDED[traffic.kind], _OPTIONAL.get(traffic.kind, ())
+    for name in ("size", "rate", "interval", "on", "off"):
         given = getattr(traffic, name) is not None
         if name in needed and not given:
             hint = f'traffic of the kind "{traffic.kind}" needs it'
             yield places.fault(location, f'field "{name}" is missing', hint=hint, given=None)
-        elif given and name not in needed:
-            kinds = " or ".join(f'"{kind}"' for kind, fields in _NEEDED.items() if name in fields)
+        elif given and name not in (*needed, *optional):
+            with_it = [kind for kind in _NEEDED if name in (*_NEEDED[kind], *_OPTIONAL.get(kind, ()))]
+            kinds = " or ".join(f'"{kind}"' for kind in with_it)
             problem = f'belongs to traffic of the kind {kinds}, not to "{traffic.kind}"'
             yield places.fault((*location, name), problem)
 
@@ -171,13 +186,13 @@ def resolved_traffic(
     size_packets : int
         Size of the one transfer [packets]; None for one without end.
     connection : Connection
-        What the flow's TCP would be, if it has one.
+        What the flow's TCP would be, if it has one; echoes go the way of its ACKs.
     source : Source
         Where the scenario is from; files are read from its folder.
 
     Returns
     -------
-    TcpTraffic, WebTraffic, SteadyTraffic or OnOffTraffic
+    TcpTraffic, WebTraffic, SteadyTraffic, OnOffTraffic or PingTraffic
         What the engine reads.
     """
     match traffic:
@@ -191,6 +206,9 @@ def resolved_traffic(
             kind="on-off" | "poisson-on-off" as kind, rate=float(rate), on=Period() as on, off=Period() as off
         ):
             return OnOffTraffic(kind, rate, _time(on), _time(off))
+        case Traffic(kind="ping", interval=interval):
+            interval_s = PING_INTERVAL_S if interval is None else interval
+            return PingTraffic("ping", interval_s, connection.return_path, connection.return_delay_s)
     raise AssertionError("a scenario that was checked has whole traffic")
 
 

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ackclock
+from ackclock.completions import completion_rows
 from ackclock.engine import engine_fingerprint
 from ackclock.errors import Fault, SweepError
+from ackclock.pings import ping_rows
 from ackclock.prediction import ModelPrediction, Number, predict_resolved
-from ackclock.quantities import FLOW_QUANTITIES, LINK_QUANTITIES
+from ackclock.quantities import QUANTITIES
 from ackclock.replication import Replication
-from ackclock.summary import flow_rows, link_rows, replication_values
+from ackclock.summary import flow_rows, link_rows, replication_values, row_names
 from ackclock.sweeps.axes import coordinate
 from ackclock.sweeps.plan import Plan, Point
 from ackclock.sweeps.record import FORMAT, point_key
@@ -39,7 +41,7 @@ class Finished:
         What was simulated.
     theory : tuple of ModelPrediction
         What the models say.
-    flows, links : list of dict
+    flows, links, completions, pings : list of dict
         Quantities with their intervals, as in a run's summary.
     """
 
@@ -48,6 +50,8 @@ class Finished:
     theory: tuple[ModelPrediction, ...]
     flows: list[dict[str, Any]]
     links: list[dict[str, Any]]
+    completions: list[dict[str, Any]]
+    pings: list[dict[str, Any]]
 
 
 def finished_points(plan: Plan, store: Store) -> Iterator[Finished]:
@@ -55,7 +59,7 @@ def finished_points(plan: Plan, store: Store) -> Iterator[Finished]:
     for point in plan.points:
         replications = store.read(point_key(point.resolved))
         theory = predict_resolved(point.resolved).applicable
-        rows = flow_rows(point.resolved, replications), link_rows(point.resolved, replications)
+        rows = (rows_of(point.resolved, replications) for rows_of in (flow_rows, link_rows, completion_rows, ping_rows))
         yield Finished(point, replications, theory, *rows)
 
 
@@ -96,7 +100,8 @@ def as_dataset(plan: Plan, finished: list[Finished]) -> "xr.Dataset":
     Returns
     -------
     xarray.Dataset
-        Dimensions: the axes, then replication, flow, link. Variables: `flow_...`, `link_...` and `packets` as
+        Dimensions: the axes, then replication, flow, link; completion and ping, the [[flow]] of transfers and of
+        pings, where there are any. Variables: `flow_...`, `link_...`, `completion_...`, `ping_...` and `packets` as
         simulated, nan where a point has no such replication, flow or link; `theory_...` as predicted, nan where the
         model does not apply to the point. Attributes say what was run, from which seed, by which version.
 
@@ -116,19 +121,15 @@ def as_dataset(plan: Plan, finished: list[Finished]) -> "xr.Dataset":
 class _Layout:
     plan: Plan
     finished: list[Finished]
-    flows: list[str] = field(init=False)
-    links: list[str] = field(init=False)
+    names: dict[str, list[str]] = field(init=False)
+    """The names of each kind of element that has any, by kind."""
     depth: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self.flows = _union(self.finished, "flows")
-        self.links = _union(self.finished, "links")
+        found = {kind: _union(self.finished, kind) for kind in QUANTITIES}
+        self.names = {kind: names for kind, names in found.items() if names}
         self.depth = max(len(one.replications) for one in self.finished)
-        cells = (
-            len(self.finished)
-            * self.depth
-            * (len(self.flows) * len(FLOW_QUANTITIES) + len(self.links) * len(LINK_QUANTITIES))
-        )
+        cells = len(self.finished) * self.depth * sum(map(len, self.names.values())) * 10
         if cells > MOST_CELLS:
             given, hint = f"{cells:,} numbers", "vary less at a time, or give fewer replications"
             raise SweepError(Fault("sweep", "is too large for its arrays", given, f"at most {MOST_CELLS:,}", hint))
@@ -148,21 +149,19 @@ class _Layout:
                 values, unit = coordinate(axis.column(name))
                 found[name] = (axis.name, values, {"units": unit} if unit else {})
         found["replication"] = ("replication", np.arange(self.depth, dtype=np.int32))
-        found["flow"] = ("flow", np.array(self.flows))
-        found["link"] = ("link", np.array(self.links))
-        return found
+        return found | {kind: (kind, np.array(names)) for kind, names in self.names.items()}
 
     def simulated(self) -> dict[str, Any]:
         arrays: dict[str, NDArray[np.float64]] = {}
         packets = np.full((*self.shape, self.depth), np.nan)
         for one in self.finished:
-            places = {kind: self._places(one, kind) for kind in ("flows", "links")}
+            places = {kind: self._places(one, kind) for kind in self.names}
             for replication in one.replications:
                 at = (*one.point.place, replication["replication"])
                 packets[at] = replication["packets"]
-                values = dict(zip(("flows", "links"), replication_values(one.point.resolved, replication), strict=True))
-                for kind, columns in values.items():
-                    for name, column in columns.items():
+                values = replication_values(one.point.resolved, replication)
+                for kind in self.names:
+                    for name, column in values[kind].items():
                         self._array(arrays, kind, name)[at][places[kind]] = column
         found: dict[str, Any] = {
             name: ((*self.dims, "replication", name.partition("_")[0]), array, {"units": unit_of(name)})
@@ -171,13 +170,13 @@ class _Layout:
         return {**found, "packets": ((*self.dims, "replication"), packets, {"units": "pkt"})}
 
     def _array(self, arrays: dict[str, NDArray[np.float64]], kind: str, name: str) -> NDArray[np.float64]:
-        key = f"{kind[:-1]}_{name}"
+        key = f"{kind}_{name}"
         if key not in arrays:
-            arrays[key] = np.full((*self.shape, self.depth, len(getattr(self, kind))), np.nan)
+            arrays[key] = np.full((*self.shape, self.depth, len(self.names[kind])), np.nan)
         return arrays[key]
 
     def _places(self, one: Finished, kind: str) -> list[int]:
-        index = {name: place for place, name in enumerate(getattr(self, kind))}
+        index = {name: place for place, name in enumerate(self.names[kind])}
         return [index[name] for name in _names(one, kind)]
 
     def predicted(self) -> dict[str, Any]:
@@ -213,8 +212,7 @@ def _union(finished: list[Finished], kind: str) -> list[str]:
 
 def _names(one: Finished, kind: str) -> list[str]:
     """Give the names of a summary's rows."""
-    resolved = one.point.resolved
-    return [element.name for element in (resolved.rows if kind == "flows" else resolved.elements)]
+    return row_names(one.point.resolved, kind)
 
 
 def _provenance(plan: Plan) -> dict[str, Any]:

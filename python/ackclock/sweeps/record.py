@@ -61,6 +61,10 @@ def encode(replications: Sequence[Replication]) -> bytes:
                 "excess": _listed(delays["excess"], arrays),
                 "wait": _listed(delays["wait"], arrays),
             }
+        header["tables"] = {
+            "completions": _tables(one.get("completions", {}), arrays),
+            "pings": _tables(one.get("pings", {}), arrays),
+        }
         header["transfers"] = [_sources(table, arrays) for table in one.get("transfers", ())]
         headers.append(header)
     text = json.dumps(headers, sort_keys=True).encode()
@@ -105,8 +109,15 @@ def _read_replication(header: Mapping[str, Any], arrays: "_Reader") -> Replicati
             excess=arrays.columns(listed["excess"]),
             wait=arrays.columns(listed["wait"]),
         )
+    found["completions"] = arrays.tables(header["tables"]["completions"])
+    found["pings"] = arrays.tables(header["tables"]["pings"])
     found["transfers"] = [_read_sources(table, arrays) for table in header["transfers"]]
     return found
+
+
+def _tables(tables: Mapping[str, Columns], arrays: list[NDArray[Any]]) -> dict[str, Any]:
+    """Append tables; give the list of each."""
+    return {name: _listed(columns, arrays) for name, columns in sorted(tables.items())}
 
 
 def _sources(table: SourceTables, arrays: list[NDArray[Any]]) -> dict[str, Any]:
@@ -153,6 +164,10 @@ class _Reader:
     def columns(self, listed: Sequence[Sequence[Any]]) -> Columns:
         """Read the next arrays, whose names, types and lengths are listed."""
         return {name: self._array(dtype, count) for name, dtype, count in listed}
+
+    def tables(self, listed: Mapping[str, Sequence[Sequence[Any]]]) -> dict[str, Columns]:
+        """Read the next tables, in the order of their names in `listed`."""
+        return {name: self.columns(columns) for name, columns in listed.items()}
 
     def _array(self, dtype: str, count: int) -> NDArray[Any]:
         array = np.frombuffer(self._content, dtype=dtype, count=count, offset=self._offset)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from ackclock import scenario as scenarios
 from ackclock import storage
 from ackclock.sweeps.axes import axes_of
-from ackclock.sweeps.dataset import as_dataset, finished_points
+from ackclock.sweeps.dataset import Finished, as_dataset, finished_points
 from ackclock.sweeps.plan import Plan, plan
 from ackclock.sweeps.running import OnProgress, Ran, run_points
 from ackclock.sweeps.store import Folder, Memory, Store
-from ackclock.sweeps.tables import flow_table, link_table, sweep_chart
+from ackclock.sweeps.tables import completion_table, flow_table, link_table, ping_table, sweep_chart
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,10 +121,20 @@ def collected(planned: Plan, store: Store, out: Path | None) -> "xr.Dataset":
             "sweep.nc": netcdf_writer(dataset),
             "flows.csv": csv_writer(flow_table(planned, finished)),
             "links.csv": csv_writer(link_table(planned, finished)),
+            **_tables_of_groups(planned, finished),
             **{name: lambda path: save_picture(figure, path) for name in storage.PICTURES},
         }
         storage.write_files(out, writers)
     return dataset
+
+
+def _tables_of_groups(planned: Plan, finished: list[Finished]) -> dict[str, storage.Writer]:
+    """Make what writes the tables of completion times and pings, if there are any."""
+    tables = {
+        "completions.csv": completion_table(planned, finished),
+        "pings.csv": ping_table(planned, finished),
+    }
+    return {name: csv_writer(table) for name, table in tables.items() if not table.empty}
 
 
 def netcdf_writer(dataset: "xr.Dataset") -> storage.Writer:

@@ -27,6 +27,16 @@ def link_table(plan: Plan, finished: Sequence[Finished]) -> "pd.DataFrame":
     return _table(plan, finished, "link", lambda one: one.links)
 
 
+def completion_table(plan: Plan, finished: Sequence[Finished]) -> "pd.DataFrame":
+    """Write a row a point and [[flow]] of transfers: the axes in SI units, each quantity with its interval."""
+    return _table(plan, finished, "completion", lambda one: one.completions)
+
+
+def ping_table(plan: Plan, finished: Sequence[Finished]) -> "pd.DataFrame":
+    """Write a row a point and [[flow]] that pings: the axes in SI units, each quantity with its interval."""
+    return _table(plan, finished, "ping", lambda one: one.pings)
+
+
 def _table(
     plan: Plan, finished: Sequence[Finished], kind: str, rows_of: Callable[[Finished], list[dict[str, Any]]]
 ) -> "pd.DataFrame":

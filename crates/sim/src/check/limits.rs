@@ -102,6 +102,8 @@ limits! {
     ACK_DELAY = "flows[].traffic.connection.receiver.ack_delay_s", "s", 0.0, LONGEST_DELAY_S;
 
     SOURCE_RATE = "flows[].traffic.rate_bps", "bit/s", RATES_BPS.0, RATES_BPS.1;
+    PING_INTERVAL = "flows[].traffic.interval_s", "s", 1e-6, LONGEST_S;
+    ECHO_DELAY = "flows[].traffic.return_delay_s", "s", 0.0, LONGEST_DELAY_S;
     SIZE_CLASSES = "flows[].traffic.classes", "1", 0.0, 1000.0;
     ON_TIME = "flows[].traffic.on.mean_s", "s", 0.0, LONGEST_S;
     OFF_TIME = "flows[].traffic.off.mean_s", "s", 0.0, LONGEST_S;

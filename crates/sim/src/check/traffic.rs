@@ -30,6 +30,7 @@ impl Faults {
                 let packets = on.mean_s() * rate_bps / 8.0 / f64::from(flow.packet_bytes.max(1));
                 self.field(place, PACKETS_PER_ON_TIME, packets);
             }
+            TrafficConfig::Ping { interval_s, .. } => self.field(place, PING_INTERVAL, *interval_s),
         }
     }
 

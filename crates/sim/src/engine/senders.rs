@@ -37,7 +37,8 @@ impl Engine {
                 TrafficConfig::Constant { .. }
                 | TrafficConfig::Poisson { .. }
                 | TrafficConfig::OnOff { .. }
-                | TrafficConfig::PoissonOnOff { .. } => {
+                | TrafficConfig::PoissonOnOff { .. }
+                | TrafficConfig::Ping { .. } => {
                     let (source, first) = Datagrams::new(&flow.traffic, flow.packet_bytes, start, own(number));
                     start = first;
                     datagrams = Some(to_u32(self.datagrams.len()));

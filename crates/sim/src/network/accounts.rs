@@ -86,6 +86,7 @@ impl Network {
             let log = self.loss_logs.of(&mut slot.loss_log);
             log.count_drop();
             log.on_drop(packet.sequence, packet.stamp, time);
+            self.pings.count_lost(packet.flow, packet.stamp, &self.measurement);
         }
     }
 

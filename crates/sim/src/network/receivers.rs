@@ -19,9 +19,9 @@ impl Network {
         }
     }
 
-    /// Prepares the receiver of a flow for its next transfer.
-    pub(crate) fn begin_next_transfer(&mut self, flow: u32, now: Time) {
-        self.flows[flow as usize].receiver.begin_next_transfer(now);
+    /// Prepares the receiver of a flow for a transfer.
+    pub(crate) fn begin_transfer(&mut self, flow: u32, now: Time) {
+        self.flows[flow as usize].receiver.begin_transfer(now);
     }
 
     /// Sends the ACK that a receiver has delayed, unless it has been sent meanwhile.
@@ -41,7 +41,8 @@ impl Network {
     /// Sends a delayed ACK.
     #[inline(never)]
     fn send_ack(&mut self, flow: u32, now: Time, acknowledgment: Acknowledgment) {
-        let (time, packet) = self.answer(flow, now, acknowledgment);
+        let hop = self.flows[flow as usize].first_ack_hop;
+        let (time, packet) = self.answer(flow, now, acknowledgment, hop);
         self.forward(time, packet);
     }
 
@@ -80,11 +81,10 @@ impl Network {
         self.send_ack(flow, due, acknowledgment);
     }
 
-    /// Returns the packet of an ACK, and when it leaves the receiver.
+    /// Returns the packet of an ACK, whose first hop is `hop`, and when it leaves the receiver.
     #[inline(always)]
-    pub(super) fn answer(&self, flow: u32, time: Time, acknowledgment: Acknowledgment) -> (Time, Packet) {
+    pub(super) fn answer(&self, flow: u32, time: Time, acknowledgment: Acknowledgment, hop: u32) -> (Time, Packet) {
         let slot = &self.flows[flow as usize];
-        let hop = slot.first_ack_hop;
         let packet = Packet {
             sequence: acknowledgment.next,
             stamp: acknowledgment.echo,

@@ -1,9 +1,9 @@
-//! Elements that few paths have, out of line: losses, pipes whose delay changes, channels, processes of hosts.
+//! Elements that few paths have, out of line: losses, pipes whose delay changes, channels, processes of hosts, pings.
 
 use base::{Packet, PacketKind, Time};
 
 use super::Network;
-use crate::route::Element;
+use crate::route::{Element, PingEnd};
 
 impl Network {
     /// Returns when a packet arrives at the next hop; `None` if it is lost, or waits for the clock.
@@ -22,6 +22,11 @@ impl Network {
                 self.join_channel(end, time, packet);
                 None
             }
+            Element::Ping(PingEnd::Far) => Some(self.echo(time, &packet)),
+            Element::Ping(PingEnd::Near) => {
+                self.count_echo(time, &packet);
+                None
+            }
             // These are not special.
             Element::Link(_)
             | Element::Queue { .. }
@@ -32,6 +37,20 @@ impl Network {
             | Element::Sender
             | Element::SharedSender
             | Element::Sink => Some(time),
+        }
+    }
+
+    /// Counts an echo request that arrives; returns when its echo departs, which is the same packet.
+    fn echo(&mut self, now: Time, packet: &Packet) -> Time {
+        self.count_datagram(now, packet);
+        now + self.hops[packet.hop as usize].delay
+    }
+
+    /// Counts an echo that comes back.
+    fn count_echo(&mut self, now: Time, packet: &Packet) {
+        self.pings.count_answered(packet.flow, packet.stamp, now, &self.measurement);
+        if let Some(observers) = &mut self.observers {
+            observers.echo(packet.flow, now, now - packet.stamp);
         }
     }
 
@@ -61,6 +80,7 @@ impl Network {
                 let slot = &mut self.flows[packet.flow as usize];
                 self.accounts[slot.account as usize].lost[index] += 1;
                 self.loss_logs.of(&mut slot.loss_log).on_drop(packet.sequence, packet.stamp, now);
+                self.pings.count_lost(packet.flow, packet.stamp, &self.measurement);
             }
             if let Some(observers) = &mut self.observers {
                 observers.dropped(now, link, &packet, true);

@@ -221,6 +221,8 @@ pub enum OverviewKind {
     AllowedRate = 5,
     /// Cells in a port of the ATM network: the extremes of an interval.
     CellQueue = 6,
+    /// Round trips of a flow's pings \[s\]: the extremes of an interval.
+    Ping = 7,
 }
 
 /// A point of a thinned series.

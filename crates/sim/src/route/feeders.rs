@@ -48,9 +48,9 @@ pub(super) fn feeders(scenario: &Scenario) -> Vec<Feeders> {
     feeders
 }
 
-/// Returns the paths of a flow's data and of its ACKs, and the feeder of each path's first link; `None`: the clock.
+/// Returns the paths of a flow's data and of its answers, and the feeder of each path's first link; `None`: the clock.
 fn paths(flow: &FlowConfig, index: usize) -> impl Iterator<Item = (&[usize], Option<Feeder>)> {
-    let back = flow.connection().map(|tcp| (tcp.return_path.as_slice(), Some(Feeder::Receiver(index))));
+    let back = flow.way_back().map(|back| (back.path, Some(Feeder::Receiver(index))));
     [(flow.path.as_slice(), None)].into_iter().chain(back)
 }
 

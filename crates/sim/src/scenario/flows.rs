@@ -80,6 +80,30 @@ pub enum TrafficConfig {
         /// Off time: nothing is sent.
         off: TimeLaw,
     },
+    /// Echo requests at equal intervals; the far end sends each back at once, as long as it is.
+    Ping {
+        /// Time between two requests \[s\].
+        interval_s: f64,
+        /// Indices of the elements that echoes cross, in order.
+        return_path: Vec<usize>,
+        /// Propagation delay of the echoes before the first link \[s\].
+        return_delay_s: f64,
+    },
+}
+
+/// The way of what answers a flow's packets: ACKs, or echoes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WayBack<'a> {
+    /// Indices of the elements that the answers cross, in order.
+    pub path: &'a [usize],
+    /// Propagation delay before the first link \[s\].
+    pub delay_s: f64,
+    /// Length of an answer \[bytes\].
+    pub bytes: u16,
+    /// Level of the answers at links with priority.
+    pub priority: u8,
+    /// Whether the answers are ACKs.
+    pub is_acks: bool,
 }
 
 /// A TCP connection: its ends, and the path of its ACKs.
@@ -117,7 +141,8 @@ impl FlowConfig {
             TrafficConfig::Constant { .. }
             | TrafficConfig::Poisson { .. }
             | TrafficConfig::OnOff { .. }
-            | TrafficConfig::PoissonOnOff { .. } => None,
+            | TrafficConfig::PoissonOnOff { .. }
+            | TrafficConfig::Ping { .. } => None,
         }
     }
 
@@ -128,13 +153,25 @@ impl FlowConfig {
             TrafficConfig::Constant { .. }
             | TrafficConfig::Poisson { .. }
             | TrafficConfig::OnOff { .. }
-            | TrafficConfig::PoissonOnOff { .. } => None,
+            | TrafficConfig::PoissonOnOff { .. }
+            | TrafficConfig::Ping { .. } => None,
         }
     }
 
-    /// Returns the indices of the elements that ACKs cross; none without ACKs.
+    /// Returns the way of its ACKs or echoes; `None` for packets that nothing answers.
+    pub fn way_back(&self) -> Option<WayBack<'_>> {
+        if let TrafficConfig::Ping { return_path, return_delay_s, .. } = &self.traffic {
+            let (bytes, priority) = (self.packet_bytes, self.priority);
+            return Some(WayBack { path: return_path, delay_s: *return_delay_s, bytes, priority, is_acks: false });
+        }
+        let ConnectionConfig { return_path, return_delay_s, ack_bytes, ack_priority, .. } = self.connection()?;
+        let (bytes, priority) = (*ack_bytes, *ack_priority);
+        Some(WayBack { path: return_path, delay_s: *return_delay_s, bytes, priority, is_acks: true })
+    }
+
+    /// Returns the indices of the elements that ACKs or echoes cross; none without them.
     pub fn return_path(&self) -> &[usize] {
-        self.connection().map_or(&[], |connection| &connection.return_path)
+        self.way_back().map_or(&[], |back| back.path)
     }
 
     /// Returns the number of packets to transfer; `None` unless it is one transfer of a given size.

@@ -34,9 +34,14 @@ impl Datagrams {
             TrafficConfig::Poisson { rate_bps } => (rate_bps, true, always, always),
             TrafficConfig::OnOff { rate_bps, on, off } => (rate_bps, false, on, off),
             TrafficConfig::PoissonOnOff { rate_bps, on, off } => (rate_bps, true, on, off),
+            TrafficConfig::Ping { .. } => (0.0, false, always, always),
+        };
+        let gap = match *config {
+            TrafficConfig::Ping { interval_s, .. } => Time::from_seconds(interval_s),
+            _ => gap(rate_bps, bytes),
         };
         let (on, off) = (Times::new(on), Times::new(off));
-        let mut source = Datagrams { random, gap: gap(rate_bps, bytes), poisson, on, off, on_until: start, sent: 0 };
+        let mut source = Datagrams { random, gap, poisson, on, off, on_until: start, sent: 0 };
         source.on_until = start + source.on.draw(&mut source.random);
         let first = source.first_after(start);
         let first = source.while_on(first);

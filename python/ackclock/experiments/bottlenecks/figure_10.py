@@ -30,7 +30,9 @@ def scenarios(setting: Setting) -> Mapping[str, Resolved]:
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     """Judge the throughput over the seeds, and whether cycles lose the retransmission."""
     many, cycles = runs["many"], count_cycles(runs["steady"])
-    values = np.array([replication_values(many.resolved, one)[0]["throughput_bps"][0] for one in many.replications])
+    values = np.array(
+        [replication_values(many.resolved, one)["flow"]["throughput_bps"][0] for one in many.replications]
+    )
     low, high = (float(end) / KILO for end in np.quantile(values, [0.025, 0.975]))
     mean = float(values.mean()) / KILO
     model = float(mbps(predicted(many.resolved).throughput.capped)) * MEGA / KILO

@@ -1,0 +1,55 @@
+//! The least time of packets on a path: with nothing else on it, and every delay at its smallest.
+
+use base::{Rate, Time};
+
+use crate::scenario::{ElementConfig, FlowConfig};
+
+/// The times of packets of one size on an empty path, which is a row of servers and delays.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct EmptyPath {
+    /// Time of one packet from end to end: propagation, transmission and processing.
+    pub(crate) one_way: Time,
+    /// Service time of the slowest server: the distance of two packets at the end of the path that enter it together.
+    pub(crate) slowest: Time,
+}
+
+impl EmptyPath {
+    /// Returns the path of a flow's data.
+    pub(crate) fn of_data(flow: &FlowConfig, elements: &[ElementConfig]) -> EmptyPath {
+        EmptyPath::new(&flow.path, flow.packet_bytes, false, flow.forward_delay_s, elements)
+    }
+
+    /// Returns the path of a flow's ACKs or echoes; `None` for packets that nothing answers.
+    pub(crate) fn of_answers(flow: &FlowConfig, elements: &[ElementConfig]) -> Option<EmptyPath> {
+        let back = flow.way_back()?;
+        Some(EmptyPath::new(back.path, back.bytes, back.is_acks, back.delay_s, elements))
+    }
+
+    /// Returns the path over the elements with these indices, with a delay of the flow's own.
+    fn new(path: &[usize], bytes: u16, acks: bool, own_delay_s: f64, elements: &[ElementConfig]) -> EmptyPath {
+        let start = EmptyPath { one_way: Time::from_seconds(own_delay_s), slowest: Time::ZERO };
+        path.iter().filter_map(|&element| elements.get(element)).fold(start, |path, element| {
+            let service = service_time(element, bytes, acks);
+            EmptyPath {
+                one_way: path.one_way + Time::from_seconds(element.least_delay_s()) + service,
+                slowest: path.slowest.max(service),
+            }
+        })
+    }
+
+    /// Returns the time from the first packet's departure to the last one's arrival, of packets that depart together.
+    pub(crate) fn time_of(&self, packets: u64) -> Time {
+        self.one_way + self.slowest.times(packets.saturating_sub(1))
+    }
+}
+
+/// Returns the time that an element is busy with a packet.
+fn service_time(element: &ElementConfig, bytes: u16, acks: bool) -> Time {
+    match element {
+        ElementConfig::Host(host) if acks => Time::from_seconds(host.ack_s),
+        ElementConfig::Host(host) => Time::from_seconds(host.data_s),
+        ElementConfig::Link(_) | ElementConfig::PrivateLink(_) | ElementConfig::Channel(_) => {
+            element.rate_bps().map_or(Rate::UNLIMITED, Rate::from_bits_per_second).service_time(bytes)
+        }
+    }
+}

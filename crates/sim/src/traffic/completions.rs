@@ -1,0 +1,92 @@
+//! Completion times of transfers: from the first packet sent to the last one delivered, and to the last ACK.
+
+use base::cast::to_u32;
+use base::{Histogram, Time};
+
+use crate::empty_path::EmptyPath;
+use crate::scenario::{Scenario, TrafficConfig};
+
+/// A finished transfer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transfer {
+    pub(crate) packets: u64,
+    /// Instant at which its first packet was sent.
+    pub(crate) opened: Time,
+    /// Instant at which its last packet was delivered in order.
+    pub(crate) delivered: Time,
+    /// Instant of its last ACK.
+    pub(crate) acked: Time,
+}
+
+/// The durations of a transfer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Completion {
+    /// Flow completion time: from the first packet sent to the last one delivered.
+    pub(crate) delivered: Time,
+    /// Time from the first packet sent to the last ACK.
+    pub(crate) acked: Time,
+    /// Flow completion time relative to the least that the empty path allows; not a number on a path without delay.
+    pub(crate) slowdown: f64,
+}
+
+/// The distributions of the finished transfers of one entry of the scenario: of a flow with a size, those of the whole
+/// run; of a web source, those that end in the measurement.
+#[derive(Clone, Debug, Default)]
+pub struct CompletionStatistics {
+    /// Index of the entry of the scenario.
+    pub entry: usize,
+    /// Flow completion times: from the first packet sent to the last one delivered.
+    pub delivered: Histogram,
+    /// Times from the first packet sent to the last ACK.
+    pub acked: Histogram,
+    /// Slowdowns; 1 is counted as a second.
+    pub slowdown: Histogram,
+}
+
+/// The completion times of all entries of the scenario that transfer something.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Completions(Vec<Group>);
+
+#[derive(Clone, Debug)]
+struct Group {
+    /// Index of its first flow.
+    first_flow: u32,
+    path: EmptyPath,
+    statistics: CompletionStatistics,
+}
+
+impl Completions {
+    /// Returns the counters of a scenario before its run.
+    pub(crate) fn new(scenario: &Scenario) -> Completions {
+        let mut next_flow = 0;
+        let groups = scenario.flows.iter().enumerate().filter_map(|(entry, flow)| {
+            let first_flow = next_flow;
+            next_flow += to_u32(flow.count);
+            let ends = flow.size_packets().is_some() || matches!(flow.traffic, TrafficConfig::Web { .. });
+            let statistics = CompletionStatistics { entry, ..CompletionStatistics::default() };
+            ends.then(|| Group { first_flow, path: EmptyPath::of_data(flow, &scenario.elements), statistics })
+        });
+        Completions(groups.collect())
+    }
+
+    /// Counts a finished transfer of a flow that has transfers; returns its durations.
+    pub(crate) fn record(&mut self, flow: u32, transfer: &Transfer) -> Completion {
+        let group = self.0.partition_point(|group| group.first_flow <= flow) - 1;
+        let Group { path, statistics, .. } = &mut self.0[group];
+        let (delivered, acked) = (transfer.delivered - transfer.opened, transfer.acked - transfer.opened);
+        statistics.delivered.record(delivered);
+        statistics.acked.record(acked);
+        let least = path.time_of(transfer.packets);
+        if least == Time::ZERO {
+            return Completion { delivered, acked, slowdown: f64::NAN };
+        }
+        let slowdown = delivered.seconds() / least.seconds();
+        statistics.slowdown.record(Time::from_seconds(slowdown));
+        Completion { delivered, acked, slowdown }
+    }
+
+    /// Returns the counters of all entries.
+    pub(crate) fn finish(self) -> Vec<CompletionStatistics> {
+        self.0.into_iter().map(|group| group.statistics).collect()
+    }
+}

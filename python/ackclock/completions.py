@@ -1,0 +1,191 @@
+"""Completion times of transfers: of flows with a size, and of web sources."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ackclock.histograms import bucket_starts, percentiles, rank_of
+from ackclock.quantities import COMPLETION_QUANTITIES
+from ackclock.replication import Columns, Replication
+from ackclock.scenario import Resolved, ResolvedFlow
+from ackclock.stats import estimates
+from ackclock.wording import percent, plural, seconds
+
+COMPLETION_TIMES: Final = "completion_times"
+"""Name of the frame of distributions."""
+_FRACTIONS: Final = (0.5, 0.95, 0.99)
+_KINDS: Final = {"fct": "delivered", "fct_acked": "acked", "slowdown": "slowdown"}
+"""The engine's table of each kind of quantity."""
+_CHANGED: Final = 0.02
+"""Relative change of a percentile, by transfers that have not finished, from which the reader is warned."""
+
+Values = NDArray[np.float64]
+
+
+def completion_groups(resolved: Resolved) -> list[ResolvedFlow]:
+    """List the [[flow]] of transfers, in order: each has a row of completion times."""
+    return [flow for flow in resolved.flows if flow.has_transfers]
+
+
+def completion_values(resolved: Resolved, replication: Replication) -> dict[str, Values]:
+    """Compute the quantities of one replication: by name an array over `completion_groups`.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    replication : Replication
+        A finished replication.
+
+    Returns
+    -------
+    dict of str to array
+        `ackclock.quantities.COMPLETION_QUANTITIES`; nan if no transfer has finished, or if the result is of an engine
+        that did not count completion times.
+    """
+    groups = completion_groups(resolved)
+    tables = replication.get("completions")
+    if tables is None:
+        return {name: np.full(len(groups), np.nan) for name in COMPLETION_QUANTITIES}
+    rows = [_group_values(resolved, replication, tables, number, flow) for number, flow in enumerate(groups)]
+    return {name: np.array([row[name] for row in rows], dtype=float) for name in COMPLETION_QUANTITIES}
+
+
+def completion_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[dict[str, Any]]:
+    """Compute the quantities of each [[flow]] of transfers over the replications."""
+    groups = completion_groups(resolved)
+    if not groups or not all("completions" in one for one in replications):
+        return []
+    tables = [completion_values(resolved, one) for one in replications]
+    confidence, exact = resolved.run.confidence, resolved.is_deterministic
+    columns = [
+        estimates(np.stack([table[name] for table in tables]), confidence, exact=exact)
+        for name in COMPLETION_QUANTITIES
+    ]
+    return [
+        {"name": flow.name, "flows": flow.count, **dict(zip(COMPLETION_QUANTITIES, row, strict=True))}
+        for flow, row in zip(groups, zip(*columns, strict=True), strict=True)
+    ]
+
+
+def completion_frame(resolved: Resolved, replications: Sequence[Replication]) -> dict[str, pd.DataFrame]:
+    """Collect the distributions of completion times.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    replications : sequence of Replication
+        Finished replications.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Nothing where no transfer has finished. Else "completion_times": `replication`, `flow` (the [[flow]]),
+        `quantity` ("fct", "fct_acked" or "slowdown"), `low` and `high` (the ends of a bucket [s], of slowdowns [1]),
+        `count` (the transfers in it).
+    """
+    groups = completion_groups(resolved)
+    names, kinds = pd.Index([flow.name for flow in groups]), pd.Index(list(_KINDS))
+    parts = []
+    for one in replications:
+        for code, table in enumerate(one.get("completions", {}).get(kind, {}) for kind in _KINDS.values()):
+            if table and len(table["row"]):
+                length = len(table["row"])
+                frame = {
+                    "replication": np.full(length, one["replication"], np.uint32),
+                    "flow": pd.Categorical.from_codes(table["row"].astype(np.int64), categories=names),
+                    "quantity": pd.Categorical.from_codes([code] * length, categories=kinds),
+                    "low": bucket_starts(table["bucket"]),
+                    "high": bucket_starts(table["bucket"] + 1),
+                    "count": table["count"],
+                }
+                parts.append(pd.DataFrame(frame))
+    return {COMPLETION_TIMES: pd.concat(parts, ignore_index=True)} if parts else {}
+
+
+def completion_warnings(resolved: Resolved, replications: Sequence[Replication]) -> Iterator[str]:
+    """Say where transfers that did not finish would change the percentiles.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    replications : sequence of Replication
+        Finished replications.
+
+    Yields
+    ------
+    str
+        A warning for each [[flow]] whose 95th percentile of completion times would grow by 2% or more, were those that
+        did not finish the longest of all.
+    """
+    for number, flow in enumerate(completion_groups(resolved)):
+        tables = [one["completions"] for one in replications if "completions" in one]
+        values = [completion_values(resolved, one) for one in replications if "completions" in one]
+        finished = sum(float(value["transfers"][number]) for value in values)
+        unfinished = sum(float(value["unfinished"][number]) for value in values)
+        if finished == 0.0 or unfinished == 0.0:
+            continue
+        pairs = [_with_unfinished(table, value, number) for table, value in zip(tables, values, strict=True)]
+        known, least = (np.nanmax([pair[place] for pair in pairs]) for place in (0, 1))
+        if least > (1.0 + _CHANGED) * known:
+            limit = "more than all that finished" if np.isinf(least) else f"{seconds(float(least))} or more"
+            yield (
+                f"{plural(unfinished, 'transfer')} of {flow.name} ({percent(unfinished / (finished + unfinished))}) "
+                f"did not finish: with them the 95th percentile of completion times is {limit}, "
+                f"not {seconds(float(known))}"
+            )
+
+
+def _with_unfinished(tables: dict[str, Columns], values: dict[str, Values], number: int) -> tuple[float, float]:
+    """Compute the 95th percentile of those that finished, and of all if the others take the longest."""
+    finished, unfinished = int(values["transfers"][number]), int(values["unfinished"][number])
+    known = float(values["fct_p95_s"][number])
+    if finished == 0:
+        return known, np.inf if unfinished else np.nan
+    rank = rank_of(0.95, finished + unfinished)
+    if rank > finished:
+        return known, np.inf
+    return known, percentiles(tables["delivered"], number, float(values["fct_max_s"][number]), [rank / finished])[0]
+
+
+def _group_values(
+    resolved: Resolved, replication: Replication, tables: dict[str, Columns], number: int, flow: ResolvedFlow
+) -> dict[str, float]:
+    flows, own = replication["flows"], _rows_of(resolved, flow)
+    completed = float(flows["completed"][own].sum())
+    sums = {
+        "fct_mean_s": "completion_sum_s",
+        "fct_acked_mean_s": "completion_acked_sum_s",
+        "slowdown_mean": "slowdown_sum",
+    }
+    means = {
+        name: float(flows[key][own].sum()) / completed if completed > 0.0 else float("nan")
+        for name, key in sums.items()
+    }
+    found = {"transfers": completed, "unfinished": _unfinished(replication, flow, resolved, own), **means}
+    for kind, table in _KINDS.items():
+        unit = "" if kind == "slowdown" else "_s"
+        longest = float(tables["groups"][f"{table}_max{unit}"][number])
+        found[f"{kind}_max{unit}"] = longest if len(tables[table]["row"]) and completed > 0.0 else float("nan")
+        ranks = percentiles(tables[table], number, longest, _FRACTIONS)
+        found |= {f"{kind}_p{100 * share:g}{unit}": value for share, value in zip(_FRACTIONS, ranks, strict=True)}
+    return found
+
+
+def _unfinished(replication: Replication, flow: ResolvedFlow, resolved: Resolved, own: list[int]) -> float:
+    if flow.kind == "web":
+        entry = resolved.flows.index(flow)
+        source = next(table for table in replication.get("transfers", ()) if table["entry"] == entry)
+        return float(source["started"] - source["completed"])
+    return float(replication["flows"]["unfinished"][own].sum())
+
+
+def _rows_of(resolved: Resolved, flow: ResolvedFlow) -> list[int]:
+    """Give the rows of the flows' table that a [[flow]] has."""
+    names = {flow.name} if flow.is_large_group else set(flow.names)
+    return [place for place, row in enumerate(resolved.rows) if row.name in names]

@@ -1,0 +1,84 @@
+"""Round trips and losses of pings, as `ping` prints them."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ackclock.histograms import percentiles
+from ackclock.quantities import PING_QUANTITIES
+from ackclock.replication import Replication
+from ackclock.scenario import Resolved, ResolvedFlow
+from ackclock.stats import estimates
+
+_FRACTIONS: Final = (0.5, 0.95, 0.99)
+
+Values = NDArray[np.float64]
+
+
+def ping_groups(resolved: Resolved) -> list[ResolvedFlow]:
+    """List the [[flow]] that ping, in order: each has a row."""
+    return [flow for flow in resolved.flows if flow.kind == "ping"]
+
+
+def ping_values(resolved: Resolved, replication: Replication) -> dict[str, Values]:
+    """Compute the quantities of one replication: by name an array over `ping_groups`.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    replication : Replication
+        A finished replication.
+
+    Returns
+    -------
+    dict of str to array
+        `ackclock.quantities.PING_QUANTITIES`, of the pings that were sent from warm-up to the end; nan if nothing was
+        measured.
+    """
+    if not ping_groups(resolved):
+        return {name: np.array([]) for name in PING_QUANTITIES}
+    tables = replication["pings"]
+    pings, histograms = tables["groups"], tables["round_trips"]
+    sent, answered, lost = (pings[name].astype(float) for name in ("sent", "answered", "lost"))
+    mean = _ratio(pings["rtt_sum_s"], answered)
+    longest = np.where(answered > 0.0, pings["rtt_max_s"], np.nan)
+    ranks = [percentiles(histograms, row, float(longest[row]), _FRACTIONS) for row in range(len(sent))]
+    middle = dict(zip(("rtt_p50_s", "rtt_p95_s", "rtt_p99_s"), np.array(ranks).T, strict=True))
+    found = {
+        "sent": sent,
+        "answered": answered,
+        "lost": lost,
+        "loss_fraction": _ratio(lost, answered + lost),
+        "rtt_min_s": pings["rtt_min_s"].astype(float),
+        "rtt_mean_s": mean,
+        **middle,
+        "rtt_max_s": longest,
+        # As ping: the square root of the mean of the squares less the square of the mean.
+        "rtt_mdev_s": np.sqrt(np.maximum(_ratio(pings["rtt_square_sum_s2"], answered) - mean**2, 0.0)),
+    }
+    return {name: found[name] for name in PING_QUANTITIES}
+
+
+def ping_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[dict[str, Any]]:
+    """Compute the quantities of each [[flow]] that pings over the replications."""
+    groups = ping_groups(resolved)
+    if not groups:
+        return []
+    tables = [ping_values(resolved, one) for one in replications]
+    confidence, exact = resolved.run.confidence, resolved.is_deterministic
+    columns = [
+        estimates(np.stack([table[name] for table in tables]), confidence, exact=exact) for name in PING_QUANTITIES
+    ]
+    return [
+        {"name": flow.name, "flows": flow.count, **dict(zip(PING_QUANTITIES, row, strict=True))}
+        for flow, row in zip(groups, zip(*columns, strict=True), strict=True)
+    ]
+
+
+def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> Values:
+    result = np.full(len(part), np.nan)
+    np.divide(part, whole, out=result, where=np.asarray(whole) > 0)
+    return result
