@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ackclock import models
 from ackclock.errors import ModelError
@@ -190,5 +191,40 @@ def test_an_error_names_an_argument_that_its_caller_wrote(place: str, record: Mo
                 named = set(error.fault.place.split(", "))
                 # An argument that does not fit another one may be named by that one, which the caller wrote too.
                 if not (name in named or named <= set(good)) or not named <= set(parameters):
+                    odd.append((name, value, str(error)))
+    assert not odd
+
+
+LAW = PACKAGES["engset"].Exponential.of_mean(12)
+ROUND_TRIPS = PACKAGES["variable_delay"].RoundTrips
+CONSTRUCTORS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
+    (PACKAGES["engset"].Exponential.of_mean, {"mean": 12, "minimum": 3}),
+    (PACKAGES["engset"].ExponentialPareto.of_mean, {"mean": 12, "minimum": 3, "tail_share": 0.1, "shape": 1.5}),
+    (PACKAGES["engset"].ExponentialExponential.of_mean, {"mean": 12, "tail_ratio": 7, "minimum": 3, "tail_share": 0.1}),
+    (PACKAGES["engset"].Path.from_propagation,
+     {"propagation": 0.3, "capacities": [1e8, 1e6], "packet_size": 576, "ack_size": 40, "multiplexing": 1}),
+    (ROUND_TRIPS.constant, {"round_trip": 1.0}),
+    (ROUND_TRIPS.from_samples, {"round_trips": [1.0, 2.0]}),
+    (ROUND_TRIPS.from_distribution, {"distribution": stats.expon()}),
+    (ROUND_TRIPS.from_transform, {"transform": lambda s: 1.0 / (1.0 + s), "mean": 1.0}),
+    (LAW.proportion, {"low": 3, "high": 6}),
+    (LAW.mean_size, {"low": 3, "high": 6}),
+    (LAW.survival, {"size": 3.0}),
+    (LAW.mean_excess, {"size": 3.0}),
+    (LAW.quantile, {"survival": 0.3}),
+    (LAW.sample, {"generator": np.random.default_rng(1), "number": 3}),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("function", "given"), CONSTRUCTORS, ids=[one.__qualname__ for one, _ in CONSTRUCTORS])
+def test_so_does_an_error_of_a_constructor_or_a_method(function: Callable[..., Any], given: dict[str, Any]) -> None:
+    odd = []
+    for name in given:
+        for value in [*WRONG, math.nan, *EXTREME, -1.0, 0.0]:
+            try:
+                function(**{**given, name: value})
+            except ModelError as error:
+                if not set(error.fault.place.split(", ")) <= set(given):
                     odd.append((name, value, str(error)))
     assert not odd

@@ -494,7 +494,10 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: model.RoundTrips.constant(0.0), "round_trip: is out of range; given 0; allowed > 0 and finite [s]"),
     (lambda: model.RoundTrips.from_distribution(stats.norm(1.0, 1.0)), "P(R <= 0) = 0.158655"),
     (lambda: model.RoundTrips.from_distribution(stats.poisson(1.0)), "has round trips that are not positive"),
-    (lambda: model.RoundTrips.from_distribution(stats.pareto(0.9)), "mean of distribution: is out of range; given inf"),
+    (
+        lambda: model.RoundTrips.from_distribution(stats.pareto(0.9)),
+        "has a mean that is out of range; given inf",
+    ),
     (lambda: model.RoundTrips.from_distribution(0.3), "is not a frozen distribution"),  # type: ignore[arg-type]
     (lambda: model.RoundTrips.from_transform(lambda s: 1 / (1 + s), 0.1), "is not a transform of that mean"),
     (lambda: model.mean_window(TRIPS, 0.0), "loss_rate: is out of range; given 0; allowed > 0 and finite [1/s]"),

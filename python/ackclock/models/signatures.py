@@ -1,6 +1,6 @@
 """The entry of a model function: the types that its signature names, and errors in terms of its arguments."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from inspect import Parameter, signature
 from types import NoneType, UnionType
@@ -16,7 +16,7 @@ _Check = Callable[[str, Any], None]
 
 
 def guarded(function: _Function) -> _Function:
-    """Wrap a model function so that each of its errors is about arguments that its caller wrote.
+    """Wrap a model function, or a method, so that each of its errors is about arguments that its caller wrote.
 
     An argument of another type than the signature's is refused: an array for a ``float`` or an ``int``, another word
     than those of a ``Literal``, an object of another class. An error that names a quantity in between, where the
@@ -38,6 +38,7 @@ def guarded(function: _Function) -> _Function:
     def call(*args: Any, **kwargs: Any) -> Any:
         # Too many arguments, or one given twice, are for the function itself to refuse.
         given = dict(zip(parameters, args, strict=False)) | kwargs
+        written = [name for name in given if name not in {"self", "cls"}]
         for name, check in checks.items():
             if name in given:
                 check(name, given[name])
@@ -46,14 +47,14 @@ def guarded(function: _Function) -> _Function:
         except ModelError as error:
             if parameters.keys() >= set(error.fault.place.split(", ")):
                 raise
-            raise ModelError(_about(given, error.fault)) from error
+            raise ModelError(_about(written, error.fault)) from error
 
     return cast("_Function", call)
 
 
-def _about(given: Mapping[str, Any], fault: Fault) -> Fault:
+def _about(written: Iterable[str], fault: Fault) -> Fault:
     problem = f"lead to {fault.place}, which {fault.problem}"
-    return Fault(", ".join(given), problem, fault.given, fault.allowed, fault.hint)
+    return Fault(", ".join(written), problem, fault.given, fault.allowed, fault.hint)
 
 
 def _check_of(annotation: Any) -> _Check | None:
@@ -75,8 +76,9 @@ def _check_of_kind(kind: Any) -> _Check | None:
         return None
     if kind in (int, float):
         return _single
-    # Sequence[...] and the like have an origin; their functions look at what they hold.
-    return _object_of(kind) if isinstance(kind, type) and not get_args(kind) else None
+    # Of a Sequence[...] or of a protocol the function itself looks at what it has.
+    is_class = isinstance(kind, type) and not get_args(kind) and not getattr(kind, "_is_protocol", False)
+    return _object_of(kind) if is_class else None
 
 
 def _single(name: str, value: Any) -> None:

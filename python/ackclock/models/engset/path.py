@@ -8,6 +8,7 @@ import numpy as np
 from ackclock.errors import Fault, ModelError
 from ackclock.models.domain import ArrayLike, BoolArray, FloatArray, Limits, checked, model, model_of
 from ackclock.models.limits import BIT_RATE, DELAY, NUMBER, PACKET_BYTES, TIME, WHOLE_WINDOW
+from ackclock.models.signatures import guarded
 
 ACK_BYTES: Final = Limits(0.0, low_included=True, unit="B")
 
@@ -84,6 +85,7 @@ class Path:
             )
 
     @classmethod
+    @guarded
     def from_propagation(
         cls,
         propagation: ArrayLike,

@@ -11,6 +11,7 @@ from scipy.special import zeta
 from ackclock.errors import Fault, ModelError
 from ackclock.models.domain import ArrayLike, FloatArray, IntArray, Limits, checked, model, model_of
 from ackclock.models.limits import OPEN_FRACTION, PROBABILITY, SIZE, WHOLE_PACKETS
+from ackclock.models.signatures import guarded
 
 SMALLEST_FILE: Final = 3.0
 """Minimum, A [pkt]."""
@@ -19,6 +20,8 @@ TAIL_SHARE: Final = 0.1
 PARETO_SHAPE: Final = 1.5
 """Shape of the Pareto tail, alpha [1]."""
 
+_LONGEST_SUM: Final = 1e7
+_NUMBER: Final = Limits(0.0, 1e8, low_included=True, high_included=True, whole=True, reason="sizes drawn at once")
 _SIZE: Final = Limits(high_included=True, unit="pkt")
 _FINITE_SIZE: Final = Limits(unit="pkt")
 _SHAPE: Final = Limits(1.0, reason="the mean is infinite otherwise")
@@ -71,22 +74,23 @@ class FileSizes(ABC):
         """The mean size of the files above k_H, F_H [pkt]."""
         return self.tail_start + float(self.mean_excess(self.tail_start)) / self.tail_share
 
+    @guarded
     def sample(self, generator: np.random.Generator, number: int) -> IntArray:
         """Draw whole-number file sizes [pkt].
 
         Parameters
         ----------
         generator : numpy.random.Generator
-            Where the randomness comes from; one number of it for each size.
+            The source of randomness; one number of it for each size.
         number : int
-            How many, >= 0.
+            How many, from 0 to 1e8.
 
         Returns
         -------
         array of int
-            ``A + round(X - A)``.
         """
-        continuous = self.quantile(1.0 - generator.random(number))
+        (count,) = checked(number=(number, _NUMBER))
+        continuous = self.quantile(1.0 - generator.random(int(count)))
         return np.asarray(self.minimum + np.rint(continuous - self.minimum)).astype(np.int64)
 
     def proportion(self, low: ArrayLike, high: ArrayLike, *, rounded: bool = True) -> FloatArray:
@@ -109,6 +113,7 @@ class FileSizes(ABC):
             return np.asarray(self._at_least(first) - self._at_least(last + 1.0))[()]
         return np.asarray(self.survival(first) - self.survival(last))[()]
 
+    @guarded
     def mean_size(self, low: float, high: float, *, rounded: bool = True) -> float:
         """Compute the mean size of the files from `low` to `high` [engset, table 1].
 
@@ -142,6 +147,7 @@ class FileSizes(ABC):
     def _excess_sum(self, first: float, last: float) -> float:
         """Compute E[size - first; first <= size <= last], the sum of P(i <= size <= last) over i > first."""
         if isfinite(last):
+            checked(high=(last, Limits(high=first + _LONGEST_SUM, unit="pkt", reason="sizes are added one by one")))
             above = self._at_least(np.arange(first + 1.0, last + 1.0))
             return float((above - self._at_least(np.asarray(last + 1.0))).sum())
         body_end = max(np.ceil(self.tail_start + 0.5), first + 1.0)
@@ -161,10 +167,6 @@ def _interval(low: ArrayLike, high: ArrayLike, *, rounded: bool) -> tuple[FloatA
     return first, last
 
 
-def _probabilities(survival: ArrayLike) -> FloatArray:
-    return checked(survival=(survival, PROBABILITY))[0]
-
-
 def _check(law: FileSizes) -> None:
     given = {name: getattr(law, name) for name in model_of(type(law)).arguments}
     for name, number in zip(given, model_of(type(law)).take(**given), strict=True):
@@ -173,6 +175,7 @@ def _check(law: FileSizes) -> None:
 
 
 def _check_mean(mean: float, minimum: float) -> None:
+    checked(minimum=(minimum, WHOLE_PACKETS))
     checked(mean=(mean, Limits(minimum, unit="pkt", reason="every file has more than the minimum on average")))
 
 
@@ -207,6 +210,7 @@ class Exponential(FileSizes):
         _check(self)
 
     @classmethod
+    @guarded
     def of_mean(cls, mean: float, minimum: float = SMALLEST_FILE) -> "Exponential":
         """Build the law with the mean F: ``B = F - A``."""
         _check_mean(mean, minimum)
@@ -223,8 +227,9 @@ class Exponential(FileSizes):
 
     def quantile(self, survival: ArrayLike) -> FloatArray:
         """Compute the size [pkt] that is exceeded with a given probability."""
+        (g,) = checked(survival=(survival, PROBABILITY))
         with np.errstate(divide="ignore"):
-            return np.asarray(self.minimum - self.scale * np.log(_probabilities(survival)))[()]
+            return np.asarray(self.minimum - self.scale * np.log(g))[()]
 
     def _tail_sum(self, first: float) -> float:
         return float(self.survival(first - 0.5)) / -expm1(-1.0 / self.scale)
@@ -262,6 +267,7 @@ class ExponentialPareto(FileSizes):
         _check(self)
 
     @classmethod
+    @guarded
     def of_mean(
         cls,
         mean: float,
@@ -296,7 +302,7 @@ class ExponentialPareto(FileSizes):
 
     def quantile(self, survival: ArrayLike) -> FloatArray:
         """Compute the size [pkt] that is exceeded with a given probability."""
-        g = _probabilities(survival)
+        (g,) = checked(survival=(survival, PROBABILITY))
         with np.errstate(divide="ignore"):
             body = self.minimum - self.scale * np.log(g)
             tail = self.tail_start * (self.tail_share / g) ** (1.0 / self.shape)
@@ -340,6 +346,7 @@ class ExponentialExponential(FileSizes):
         _check(self)
 
     @classmethod
+    @guarded
     def of_mean(
         cls,
         mean: float,
@@ -374,7 +381,7 @@ class ExponentialExponential(FileSizes):
 
     def quantile(self, survival: ArrayLike) -> FloatArray:
         """Compute the size [pkt] that is exceeded with a given probability."""
-        g = _probabilities(survival)
+        (g,) = checked(survival=(survival, PROBABILITY))
         with np.errstate(divide="ignore"):
             body = self.minimum - self.scale * np.log(g)
             tail = self.tail_start + self.tail_scale * np.log(self.tail_share / g)

@@ -11,6 +11,7 @@ from scipy.interpolate import make_interp_spline
 from ackclock.errors import Fault, ModelError
 from ackclock.models.domain import ArrayLike, FloatArray, checked
 from ackclock.models.limits import EVENT_RATE_OR_ZERO, TIME
+from ackclock.models.signatures import guarded
 from ackclock.models.variable_delay.arguments import measured
 
 _CHUNK = 2**21
@@ -69,6 +70,7 @@ class RoundTrips:
         return np.asarray(1.0 - self.complement(s))[()]
 
     @classmethod
+    @guarded
     def constant(cls, round_trip: float) -> "RoundTrips":
         """Make the distribution of a constant round trip.
 
@@ -78,8 +80,6 @@ class RoundTrips:
             [s], > 0.
         """
         (value,) = checked(round_trip=(round_trip, TIME))
-        if value.ndim:
-            raise ModelError(Fault("round_trip", "is not a single number", f"shape {value.shape}", str(TIME)))
         r = float(value)
         atoms = np.array([r]), np.ones(1)
         return cls(r, lambda s: np.asarray(-np.expm1(-s * r)), lambda _, shape: np.full(shape, r), atoms)
@@ -128,6 +128,7 @@ class RoundTrips:
         return cls(mean, _mixture(values, weights), draw, (values, weights))
 
     @classmethod
+    @guarded
     def from_transform(cls, transform: Callable[[FloatArray], ArrayLike], mean: float) -> "RoundTrips":
         """Make the distribution from its Laplace-Stieltjes transform.
 
@@ -150,6 +151,8 @@ class RoundTrips:
 
 def _check_transform(transform: Callable[[FloatArray], ArrayLike], mean: float) -> None:
     """Check the properties of every transform of that mean; Jensen: exp(-s E[R]) <= E[exp(-s R)] <= 1."""
+    if not callable(transform):
+        raise ModelError(Fault("transform", "is not a function", type(transform).__name__, "a function of s [1/s]"))
     s = np.array([0.0, 1e-4, 1e-2, 1.0]) / mean
     values = np.asarray(transform(s), dtype=np.float64)
     if values.shape != s.shape:
@@ -168,8 +171,10 @@ def _mean(distribution: FrozenDistribution) -> float:
     if missing:
         given, allowed = type(distribution).__name__, "such as scipy.stats.gamma(2, scale=0.1)"
         raise ModelError(Fault("distribution", "is not a frozen distribution of scipy.stats", given, allowed))
-    (mean,) = checked(**{"mean of distribution": (distribution.mean(), TIME)})
-    return float(mean)
+    mean = float(distribution.mean())
+    if not TIME.contain(mean):
+        raise ModelError(Fault("distribution", "has a mean that is out of range", f"{mean:g}", str(TIME)))
+    return mean
 
 
 def _mixture(values: FloatArray, weights: FloatArray) -> Callable[[FloatArray], FloatArray]:
