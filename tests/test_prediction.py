@@ -351,6 +351,12 @@ def test_web_sources_are_the_papers() -> None:
     assert found["loss_fraction"] == pytest.approx(0.383, abs=5e-4)
 
 
+def test_a_mean_size_between_two_whole_ones_is_not_rounded() -> None:
+    sizes = [{"law": "exponential", "mean": f"{mean} pkt", "min": "3 pkt"} for mean in (12, 12.4, 13)]
+    found = [numbers(web(**{"flow.web.traffic.size": size}), "engset")["on_s"] for size in sizes]
+    assert found[0] < found[1] < found[2]
+
+
 def test_the_model_of_web_sources_says_when_it_overestimates_the_loss() -> None:
     assert any("overestimates the loss" in warning for warning in model(web(), "engset").warnings)
     assert not model(web(**{"flow.web.count": 82}), "engset").warnings
