@@ -293,8 +293,8 @@ def retransmission_loss_behind_access_link(
 
     Notes
     -----
-    The condition never holds near mu' = 2 mu: the left side then exceeds 2 S. At 2 mu itself the access link is not
-    slow, and the result is `False`.
+    For drop-tail. The condition never holds near mu' = 2 mu: the left side then exceeds 2 S. At 2 mu itself the access
+    link is not slow, and the result is `False`.
 
     Examples
     --------
