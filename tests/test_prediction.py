@@ -14,6 +14,7 @@ import pytest
 
 import ackclock
 from ackclock import prediction
+from ackclock.comparison import Comparison
 from ackclock.models import bottlenecks, classics
 from ackclock.prediction import ModelPrediction, Prediction, predict_from_measured, predict_resolved
 from fakes import RED, make_flow, make_link, make_resolved
@@ -191,6 +192,38 @@ def test_the_buffer_of_many_flows_is_not_that_of_a_queue_that_drops_early(buffer
 def test_seven_packets_take_three_round_trips() -> None:
     found = one_flow(size_packets=7)
     assert numbers(found, "short-flow")["transfer_s"] == pytest.approx(3.0 * (0.56 + (4096 + 320) / 1.5e6))
+
+
+def short_transfer(start: str, probability: float = 0.0, replications: int = 1) -> Comparison:
+    tcp = {"preset": "newreno-rfc6582", "ack_every": 1}
+    flow = {"name": "short", "path": ["link"], "size": "93 pkt", "start": start, "tcp": tcp}
+    link: dict[str, object] = {"name": "link", "rate": "100 Mbit/s", "delay": "50 ms", "buffer": "1000 pkt"}
+    if probability > 0.0:
+        link["loss"] = {"model": "bernoulli", "probability": probability, "applies_to": "data"}
+    run = {"duration": "60 s", "replications": replications}
+    return ackclock.compare(ackclock.run({"link": [link], "flow": [flow], "run": run}, threads=1, picture=False))
+
+
+def test_a_short_transfer_is_compared_by_its_duration_whatever_its_start() -> None:
+    at_once, late = (short_transfer(start).pairs for start in ("0 s", "10 s"))
+    (one,), (other,) = ([pair for pair in pairs if pair.model == "short-flow"] for pairs in (at_once, late))
+    assert one.key == "transfer_s"
+    assert one.difference == pytest.approx(other.difference, rel=1e-9)
+    # Windows of 3, 6, 12, 24 and 48 packets: the rounds are whole, as the formula does not require.
+    assert abs(one.difference) < 0.1
+
+
+def test_a_short_transfer_takes_the_losses_of_its_path() -> None:
+    (clean,) = (pair for pair in short_transfer("0 s").pairs if pair.model == "short-flow")
+    (lossy,) = (pair for pair in short_transfer("0 s", 0.01, 200).pairs if pair.model == "short-flow")
+    assert lossy.predicted > 1.5 * clean.predicted
+    assert abs(lossy.difference) < 0.25
+
+
+def test_a_short_transfer_whose_losses_come_together_has_no_model() -> None:
+    loss = {"applies_to": "all", "law": {"model": "packets", "numbers": [5]}}
+    links = [make_link("a", loss=loss), make_link("a.reverse")]
+    assert "not lost independently" in reasons(one_flow(links, size_packets=7), "short-flow")
 
 
 def test_the_square_root_takes_loss_indications_not_dropped_packets() -> None:

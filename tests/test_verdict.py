@@ -150,7 +150,12 @@ def test_the_empty_path_counts_propagation_and_service() -> None:
 
 def test_transfers_finish_or_warn() -> None:
     resolved = make_resolved([make_flow("a", size_packets=5), make_flow("b", size_packets=5)])
-    assert "all 2 transfers finished, the last at 3 s" in verdict(resolved, flows={"finish_s": [2.0, 3.0]})
+    times = {"completed": 1.0, "completion_sum_s": [2.0, 3.0], "completion_max_s": [2.0, 3.0]}
+    found = verdict(resolved, flows={"finish_s": [12.0, 13.0]} | times)
+    assert "all 2 transfers finished, in 2.5 s on average, 3 s at most" in found
+    alone = make_resolved([make_flow("a", size_packets=5)])
+    one = {"finish_s": 12.0, "completed": 1.0, "completion_sum_s": 2.0, "completion_max_s": 2.0}
+    assert "the transfer took 2 s" in verdict(alone, flows=one)
     late = result(resolved, flows={"finish_s": [2.0, float("nan")]})
     assert "1 of 2 transfers finished" in late.summary["verdict"]
     assert late.summary["warnings"] == ["1 transfer did not finish within run.duration: b"]
@@ -178,7 +183,9 @@ def test_sources_that_rest_are_not_compared() -> None:
 
 def test_a_large_group_s_transfers_are_as_many_as_its_flows() -> None:
     resolved = make_resolved([make_flow("many", count=2000, size_packets=5), make_flow("one", size_packets=5)])
-    assert "all 2,001 transfers finished, the last at 3 s" in verdict(resolved, flows={"finish_s": [2.0, 3.0]})
+    times = {"completed": [2000.0, 1.0], "completion_sum_s": [4000.0, 4.001], "completion_max_s": [3.0, 4.001]}
+    found = verdict(resolved, flows={"finish_s": [2.0, 3.0]} | times)
+    assert "all 2,001 transfers finished, in 2.001 s on average, 4.001 s at most" in found
     some = result(resolved, flows={"finish_s": [float("nan"), 3.0]}).summary
     assert "some of 2,001 transfers did not finish" in some["verdict"]
     assert some["warnings"] == ["not all of the 2,000 transfers of many finished within run.duration"]

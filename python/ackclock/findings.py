@@ -234,17 +234,19 @@ def _capacity(element: Element, packet_bytes: float) -> float:
 
 
 def _transfers(run: _Run) -> Iterator[Finding]:
-    finite = [(row["finish_s"]["mean"], flow.count) for flow, row in run.rows if row["finish_s"] is not None]
+    finite = [(row, flow.count) for flow, row in run.rows if row["finish_s"] is not None]
     if not finite:
         return
-    late = [count for finish, count in finite if finish is None]
+    late = [count for row, count in finite if row["finish_s"]["mean"] is None]
+    transfers = sum(count for _, count in finite)
     numbers = {
-        "transfers": float(sum(count for _, count in finite)),
+        "transfers": float(transfers),
         "late": float(len(late)),
         "largest_late_group": float(max(late, default=0)),
     }
-    if len(late) < len(finite):
-        numbers["last_s"] = max(float(finish) for finish, _ in finite if finish is not None)
+    if not late:
+        numbers["fct_mean_s"] = sum(mean(row, "fct_mean_s") * count for row, count in finite) / transfers
+        numbers["fct_max_s"] = max(mean(row, "fct_max_s") for row, _ in finite)
     yield Finding("transfers", numbers=numbers)
 
 

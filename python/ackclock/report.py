@@ -19,6 +19,8 @@ Row = Mapping[str, Any]
 MOST_ROWS = 12
 MOST_DECIMALS = 6
 PERCENT = 0.01
+_ROUND_TRIPS = {"min": "min", "mean": "avg", "p95": "95%", "max": "max", "mdev": "mdev"}
+"""The round trips that `ping` prints, and a percentile, with their titles."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +101,40 @@ def source_table(summary: Summary) -> TableText:
     return TableText(["web sources", "how\nmany", *(column.title for column in columns)], rows)
 
 
+def completion_table(summary: Summary) -> TableText:
+    """Lay out the completion times of transfers."""
+    rows = summary.get("completions", [])
+    columns = [
+        Column("transfers", "finished", digits=None),
+        Column("fct_mean_s", "FCT\nmean s"),
+        Column("fct_p95_s", "FCT\n95% s"),
+        Column("fct_max_s", "FCT\nmax s"),
+        Column("fct_acked_mean_s", "to last\nACK s"),
+        Column("slowdown_mean", "slow-\ndown", digits=3),
+    ]
+    if any(_mean(row["unfinished"]) > 0.0 for row in rows):
+        columns.insert(1, Column("unfinished", "un-\nfinished", digits=None))
+    cells = [[row["name"], *(_cell(row[column.key], column) for column in columns)] for row in rows]
+    note = "FCT: from the first packet sent to the last one delivered; slowdown: over the empty path's."
+    return TableText(["transfers", *(column.title for column in columns)], cells, note)
+
+
+def ping_table(summary: Summary) -> TableText:
+    """Lay out the pings, as `ping` sums them up."""
+    rows = summary.get("pings", [])
+    columns = [
+        Column("sent", "sent", digits=None),
+        Column("answered", "received", digits=None),
+        Column("loss_fraction", "loss\n%", PERCENT, 3),
+        *(Column(f"rtt_{key}_s", f"RTT {name}\nms", 1e-3) for key, name in _ROUND_TRIPS.items()),
+    ]
+    cells = [[row["name"], *(_cell(row[column.key], column) for column in columns)] for row in rows]
+    return TableText(["ping", *(column.title for column in columns)], cells)
+
+
 def _tables(summary: Summary) -> list[TableText]:
-    sources = [source_table(summary)] if summary.get("sources") else []
-    return [flow_table(summary), *sources, link_table(summary)]
+    some = [("completions", completion_table), ("pings", ping_table), ("sources", source_table)]
+    return [flow_table(summary), *(table(summary) for key, table in some if summary.get(key)), link_table(summary)]
 
 
 def link_table(summary: Summary) -> TableText:
@@ -182,9 +215,11 @@ def _idle_reverse(link: Row) -> bool:
 
 def _flow_columns(flows: Sequence[Row]) -> list[Column]:
     scale, prefix = bit_rate_scale(max((_mean(flow["throughput_bps"]) for flow in flows), default=0.0))
+    finite = any(flow["finish_s"] is not None for flow in flows)
     columns = [
-        Column("throughput_bps", f"throughput\n{prefix}bit/s", scale, additive=True),
-        Column("goodput_bps", f"goodput\n{prefix}bit/s", scale, additive=True),
+        # Rates over the lives of transfers, which differ, have no sum.
+        Column("throughput_bps", f"throughput\n{prefix}bit/s", scale, additive=not finite),
+        Column("goodput_bps", f"goodput\n{prefix}bit/s", scale, additive=not finite),
         Column("loss_fraction", "loss\n%", PERCENT, 3),
         Column("timeouts", "time-\nouts", digits=None, additive=True),
         Column("fast_retransmits", "fast\nrexmits", digits=None, additive=True),
@@ -192,9 +227,7 @@ def _flow_columns(flows: Sequence[Row]) -> list[Column]:
         Column("cwnd_max_packets", "cwnd\nmax", digits=None),
         Column("rtt_mean_s", "RTT\nms", 1e-3),
     ]
-    if any(flow["finish_s"] is not None for flow in flows):
-        columns.append(Column("finish_s", "finish\ns"))
-    return columns
+    return [*columns, Column("finish_s", "finish\ns")] if finite else columns
 
 
 def _link_columns(links: Sequence[Row]) -> list[Column]:

@@ -230,7 +230,7 @@ class Result:
         return self.traces[name]
 
     def chart(self, reference_lines: Sequence[ReferenceLine] = ()) -> Chart:
-        """Describe the run's picture, cwnd and queues on one time axis, as data.
+        """Describe the run's picture, as data: cwnd, queues and pings over time, and completion times.
 
         Parameters
         ----------
@@ -245,7 +245,8 @@ class Result:
         if OVERVIEW not in self.traces:
             message = "picture: nothing to draw; the run recorded no overview; run it again with picture=True"
             raise ResultError(message)
-        return overview_chart(self.resolved, self.traces[OVERVIEW], reference_lines)
+        times = self.traces.get(COMPLETION_TIMES)
+        return overview_chart(self.resolved, self.traces[OVERVIEW], reference_lines, times)
 
     def plot(self, reference_lines: Sequence[ReferenceLine] = ()) -> Figure:
         """Draw `chart`.

@@ -234,8 +234,11 @@ def _transfers(_all: _Found, found: Sequence[Finding]) -> Iterator[str]:
     numbers = found[0].numbers
     transfers, late = numbers["transfers"], numbers["late"]
     if not late:
-        which = "the transfer" if transfers == 1 else f"all {transfers:,.0f} transfers"
-        yield f"{which} finished, {'' if transfers == 1 else 'the last '}at {seconds(numbers['last_s'])}"
+        mean_s, longest_s = seconds(numbers["fct_mean_s"]), seconds(numbers["fct_max_s"])
+        if transfers == 1:
+            yield f"the transfer took {mean_s}"
+        else:
+            yield f"all {transfers:,.0f} transfers finished, in {mean_s} on average, {longest_s} at most"
     elif numbers["largest_late_group"] == 1:
         yield f"{transfers - late:,.0f} of {plural(transfers, 'transfer')} finished"
     else:

@@ -270,6 +270,8 @@ impl Engine {
             } else if let Some(source) = datagrams {
                 self.send_datagram(flow, source, now);
             } else {
+                let account = self.network.flows[flow as usize].account;
+                self.network.accounts[account as usize].open(now);
                 self.open(flow, now);
             }
         }
@@ -280,8 +282,6 @@ impl Engine {
     fn open(&mut self, flow: u32, now: Time) {
         let slot = &mut self.senders[flow as usize];
         self.network.begin_transfer(flow, now);
-        let account = self.network.flows[flow as usize].account;
-        self.network.accounts[account as usize].open(now);
         slot.sender.on_start(now, &mut Outbox { network: &mut self.network, flow, now });
         if let Some(observers) = &mut self.network.observers {
             observers.cwnd(flow, now, &slot.sender);

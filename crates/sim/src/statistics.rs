@@ -42,7 +42,7 @@ pub struct FlowStatistics {
     pub finish: Time,
     /// Flows whose transfer has not been completely acknowledged.
     pub unfinished: u32,
-    /// Start of the first transfer; [`Time::NEVER`] if none has begun.
+    /// Start of the first transfer, except of a web source; [`Time::NEVER`] if none has begun.
     pub opened: Time,
     /// End of the life of its transfers: the last delivery, or the end of the run if one of them has not finished.
     pub closed: Time,
@@ -100,7 +100,7 @@ impl FlowStatistics {
         }
     }
 
-    /// Records that a transfer begins.
+    /// Records that a flow begins its one transfer.
     pub(crate) fn open(&mut self, now: Time) {
         self.opened = self.opened.min(now);
     }

@@ -9,6 +9,7 @@ from ackclock.charts import Chart
 from ackclock.pictures.magnified import is_magnified, magnified_chart
 from ackclock.pictures.parts import named_lines, window_panel
 from ackclock.pictures.queues import drop_events, longest_queues, queue_panel
+from ackclock.pictures.transfers import completion_panel, ping_panel
 from ackclock.scenario import Resolved
 
 if TYPE_CHECKING:
@@ -17,12 +18,17 @@ if TYPE_CHECKING:
     from ackclock.prediction import ReferenceLine
 
 SIZE_INCHES = (12.0, 8.0)
+PANEL_INCHES = 3.0
+"""Height of each panel beyond two."""
 
 
 def overview_chart(
-    resolved: Resolved, overview: pd.DataFrame, reference_lines: "Sequence[ReferenceLine]" = ()
+    resolved: Resolved,
+    overview: pd.DataFrame,
+    reference_lines: "Sequence[ReferenceLine]" = (),
+    completion_times: pd.DataFrame | None = None,
 ) -> Chart:
-    """Draw each flow's cwnd and the queues of the links where packets waited, on one time axis.
+    """Draw each flow's cwnd, the queues of the links where packets waited, the pings, and the completion times.
 
     Parameters
     ----------
@@ -32,6 +38,8 @@ def overview_chart(
         The overview trace: kind ("cwnd", "queue", "drop", ...), name, time_s, value, in order of time.
     reference_lines : sequence of ReferenceLine, optional
         What the theory says of windows and queues: a dashed line each, named at the right.
+    completion_times : DataFrame, optional
+        Buckets of completion times, as `Result.completion_times` has them.
 
     Returns
     -------
@@ -49,4 +57,9 @@ def overview_chart(
         panels.append(queue_panel(resolved, overview, queues, lines=waiting))
     else:
         panels = [replace(panels[0], events=drop_events(overview, ()))]
-    return Chart(resolved.title, panels, share_x=True, legend="panel", size_inches=SIZE_INCHES)
+    pings = ping_panel(resolved, overview)
+    completions = None if completion_times is None else completion_panel(completion_times)
+    panels += [panel for panel in (pings, completions) if panel is not None]
+    width, height = SIZE_INCHES
+    size = (width, height + PANEL_INCHES * max(0, len(panels) - 2))
+    return Chart(resolved.title, panels, share_x=completions is None, legend="panel", size_inches=size)

@@ -1,13 +1,15 @@
 """One transfer of a given size over an empty path: Cardwell's latency of short flows."""
 
-from math import inf
+from math import inf, prod
 
 from ackclock.models import classics
+from ackclock.paths import losses
 from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
 from ackclock.prediction.scene import Scene, busy_hosts, other_than_one
 from ackclock.scenario import Resolved
-from ackclock.wording import number, plural
+from ackclock.scenario.losses import BernoulliLoss
+from ackclock.wording import amount, number, plural
 
 SHORT_FLOW = ("short-flow", "The latency of a short transfer (Cardwell, Savage, Anderson 2000)")
 LARGE_WINDOW = 1e9
@@ -21,10 +23,22 @@ def predict_short_flow(resolved: Resolved) -> list[ModelPrediction | Inapplicabl
     size = scene.flow.size_packets
     if not reasons and size is None:
         reasons.append("the flow has no end; the model is of a transfer of a given size")
-    return [Inapplicable(*SHORT_FLOW, tuple(reasons)) if reasons or size is None else _prediction(scene, size)]
+    probability = _loss_probability(resolved, scene)
+    if not reasons and probability is None:
+        reasons.append("packets are not lost independently, each with the same probability")
+    if reasons or size is None or probability is None:
+        return [Inapplicable(*SHORT_FLOW, tuple(reasons))]
+    return [_prediction(scene, size, probability)]
 
 
-def _prediction(scene: Scene, packets: int) -> ModelPrediction:
+def _loss_probability(resolved: Resolved, scene: Scene) -> float | None:
+    """Compute the probability that a link on the path loses a data packet; None for other laws of loss."""
+    laws = losses(resolved, scene.flow)
+    known = [law.probability for law in laws if isinstance(law, BernoulliLoss)]
+    return 1.0 - prod(1.0 - one for one in known) if len(known) == len(laws) else None
+
+
+def _prediction(scene: Scene, packets: int, probability: float) -> ModelPrediction:
     bottleneck, sender, receiver = scene.bottleneck, scene.flow.tcp.sender, scene.flow.tcp.receiver
     pipe = inf if bottleneck is None else bottleneck.packet_rate * scene.round_trip_s
     # A window beyond the pipe is no faster: the rest of it waits at the bottleneck.
@@ -32,26 +46,28 @@ def _prediction(scene: Scene, packets: int) -> ModelPrediction:
     found = classics.short_flow_latency(
         packets,
         scene.round_trip_s,
-        0.0,
-        sender.rto.initial_s,
+        probability,
+        max(sender.rto.min_s, scene.round_trip_s),
         window,
         initial_window=sender.initial_window,
         packets_per_ack=receiver.ack_every,
+        delayed_ack_time=receiver.ack_delay_s if sender.initial_window < receiver.ack_every else 0.0,
     )
-    finish = scene.flow.start_s + scene.flow.start_spread_s / 2.0 + float(found.transfer)
+    until_last_ack = Measured("flows", (scene.name,), "fct_acked_mean_s")
     return ModelPrediction(
         *SHORT_FLOW,
         subject=scene.name,
-        numbers=(
-            Number("finish_s", "transfer finished at", finish, "s", Measured("flows", (scene.name,), "finish_s")),
-            Number("transfer_s", "time of the transfer", float(found.transfer), "s"),
-        ),
+        numbers=(Number("transfer_s", "transfer, to the last ACK", float(found.transfer), "s", until_last_ack),),
         sentences=(
-            f"{plural(packets, 'packet')} over an empty path, without set-up or loss, from a first window of "
-            f"{number(sender.initial_window)}",
+            f"{plural(packets, 'packet')} over an empty path, without set-up, from a first window of "
+            f"{number(sender.initial_window)}; {_losses_in_words(probability)}",
         ),
         warnings=_warnings(scene, packets, window),
     )
+
+
+def _losses_in_words(probability: float) -> str:
+    return f"{amount(probability, '1')} of the packets are lost" if probability > 0.0 else "no packet is lost"
 
 
 def _warnings(scene: Scene, packets: int, window: float) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ class Flow(Table):
     )
     path: Annotated[tuple[str, ...], _PATH] = entry("links that the data cross, in order")
     return_path: Annotated[tuple[str, ...] | None, _RETURN_PATH] = entry(
-        "links that the ACKs cross, in order", None, words="the path mirrored"
+        "links that the ACKs, or the echoes of a ping, cross, in order", None, words="the path mirrored"
     )
     rtt: Annotated[float | None, Amount("560 ms", (TIME,))] = entry(
         "least round trip, the service times of a packet and of an ACK included; what the links do not need of it is "

@@ -80,7 +80,7 @@ impl Completions {
         if least == Time::ZERO {
             return Completion { delivered, acked, slowdown: f64::NAN };
         }
-        let slowdown = delivered.seconds() / least.seconds();
+        let slowdown = delivered.picoseconds() as f64 / least.picoseconds() as f64;
         statistics.slowdown.record(Time::from_seconds(slowdown));
         Completion { delivered, acked, slowdown }
     }

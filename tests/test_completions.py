@@ -1,0 +1,173 @@
+"""Completion times of transfers: what a run's rows, tables and warnings say of them."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ackclock
+from ackclock.histograms import bucket_starts, percentiles, rank_of
+from ackclock.quantities import COMPLETION_QUANTITIES
+from ackclock.result import Result
+
+LINK = {"name": "link", "rate": "10 Mbit/s", "delay": "20 ms", "buffer": "1000 pkt"}
+
+
+def scenario(*flows: dict[str, Any], **run: object) -> dict[str, Any]:
+    return {"link": [LINK], "flow": [{"path": ["link"], **flow} for flow in flows], "run": {"duration": "20 s", **run}}
+
+
+def transfer_durations(result: Result) -> "pd.Series[float]":
+    """Find each transfer's time to its last ACK from the trace of all packets; a new one begins after a silence."""
+    durations = []
+    for _, rows in result.traces["sequence"].groupby(["replication", "flow"], observed=True):
+        begun = first = sent = acked = 0.0
+        for time, kind, number in zip(rows["time_s"], rows["kind"], rows["sequence"], strict=True):
+            if kind == "acknowledged":
+                acked = max(acked, number)
+                if acked > sent:
+                    last = time
+            else:
+                if number > sent and acked > sent and time > last:
+                    durations.append((last, last - begun))
+                    begun = time
+                elif first == 0.0:
+                    begun, first = time, 1.0
+                sent = max(sent, number)
+        if acked > sent:
+            durations.append((last, last - begun))
+    return pd.Series([duration for end, duration in durations if end >= result.resolved.run.warmup_s])
+
+
+def test_percentiles_of_web_sources_are_those_of_their_packets() -> None:
+    size = {"law": "exponential-pareto", "mean": "12 pkt"}
+    web = {"name": "web", "count": 40, "traffic": {"kind": "web", "size": size, "off": "1 s"}}
+    given = scenario(web, duration="60 s", warmup="5 s", replications=2) | {"trace": {"sequence": True}}
+    result = ackclock.run(given, threads=1, picture=False)
+    durations = transfer_durations(result)
+    frame = result.completion_times.query("quantity == 'fct_acked'")
+    assert frame["count"].sum() == len(durations) > 1500
+    merged = {
+        "row": np.zeros(len(frame), int),
+        "bucket": np.searchsorted(bucket_starts(np.arange(5000)), frame["low"] + 1e-13, side="right") - 1,
+        "count": frame["count"].to_numpy(),
+    }
+    order = np.argsort(merged["bucket"], kind="stable")
+    merged = {name: column[order] for name, column in merged.items()}
+    for share in (0.5, 0.95, 0.99):
+        (found,) = percentiles(merged, 0, durations.max(), [share])
+        exact = durations.sort_values().iloc[rank_of(share, len(durations)) - 1]
+        assert found == pytest.approx(exact, rel=0.01)
+    row = result.completions.loc["web"]
+    assert row["fct_acked_mean_s"] == pytest.approx(durations.mean(), rel=0.02)
+    assert 2 * row["transfers"] == len(durations)
+
+
+def test_percentiles_are_exact_at_the_longest_and_off_by_less_than_a_hundredth_elsewhere() -> None:
+    durations = np.random.default_rng(1).lognormal(-2.0, 1.5, 999)
+    starts = bucket_starts(np.arange(4000))
+    buckets, counts = np.unique(np.searchsorted(starts, durations, side="right") - 1, return_counts=True)
+    table = {"row": np.zeros(len(buckets), int), "bucket": buckets, "count": counts}
+    shares = [0.001, 0.1, 0.5, 0.9, 0.95, 0.99]
+    found = percentiles(table, 0, durations.max(), [*shares, 1.0])
+    exact = np.sort(durations)[[rank_of(share, 999) - 1 for share in shares]]
+    np.testing.assert_allclose(found[:-1], exact, rtol=0.008)
+    assert found[-1] == durations.max()
+    assert np.isnan(percentiles(table, 1, 1.0, [0.5])[0])
+
+
+def test_rates_of_a_transfer_are_over_its_own_life() -> None:
+    rates = {}
+    for start in ("0 s", "10 s"):
+        result = ackclock.run(scenario({"size": "500 pkt", "start": start}), threads=1, picture=False)
+        flow, row = result.flows.iloc[0], result.completions.iloc[0]
+        assert flow["goodput_bps"] == pytest.approx(500 * 12_000 / row["fct_mean_s"], rel=1e-12)
+        assert flow["fct_mean_s"] == flow["fct_max_s"] == row["fct_p50_s"] == row["fct_max_s"]
+        rates[start] = flow["goodput_bps"]
+    assert rates["0 s"] == pytest.approx(rates["10 s"], rel=1e-12)
+
+
+def test_a_transfer_that_does_not_finish_lives_until_the_end() -> None:
+    result = ackclock.run(scenario({"size": "1 GB", "start": "10 s"}), threads=1, picture=False)
+    row = result.completions.iloc[0]
+    assert (row["transfers"], row["unfinished"]) == (0, 1)
+    assert row[["fct_mean_s", "fct_p95_s", "fct_max_s", "slowdown_max"]].isna().all()
+    at_once = ackclock.run(scenario({"size": "1 GB"}, duration="10 s"), threads=1, picture=False)
+    goodput = at_once.flows.iloc[0]["goodput_bps"]
+    assert result.flows.iloc[0]["goodput_bps"] == pytest.approx(goodput, rel=1e-12)
+
+
+def test_a_flow_that_never_starts_has_no_rate() -> None:
+    late = {"name": "late", "size": "10 pkt", "start": "19 s", "start_spread": "1000 s"}
+    result = ackclock.run(scenario(late), threads=1, picture=False)
+    assert result.flows.loc["late", "goodput_bps"] == 0.0
+    assert result.completions.loc["late", "unfinished"] == 1
+
+
+def test_unfinished_transfers_warn_where_they_would_change_the_percentiles() -> None:
+    web = {"name": "web", "count": 100, "traffic": {"kind": "web", "size": "100 pkt", "off": "100 ms"}}
+    short = ackclock.run(scenario(web, duration="10 s"), threads=1, picture=False)
+    (warning,) = [text for text in short.summary["warnings"] if "did not finish" in text]
+    assert "of web" in warning
+    assert "95th percentile of completion times is" in warning
+    rare = {**web, "traffic": {"kind": "web", "size": "3 pkt", "off": "1 s"}}
+    calm = ackclock.run(scenario(rare, duration="60 s"), threads=1, picture=False)
+    assert calm.completions["unfinished"].iloc[0] > 0
+    assert not any("did not finish" in text for text in calm.summary["warnings"])
+
+
+def test_slowdown_is_one_where_nothing_waits() -> None:
+    # The whole transfer is in the first window, so that it takes what the empty path allows.
+    tcp = {"preset": "reno-rfc5681", "initial_window": "20 pkt"}
+    result = ackclock.run(scenario({"size": "20 pkt", "tcp": tcp}), threads=1, picture=False)
+    row = result.completions.iloc[0]
+    assert row["fct_mean_s"] == pytest.approx(0.02 + 20 * 1.2e-3, rel=1e-12)
+    assert row["slowdown_mean"] == pytest.approx(1.0, rel=1e-12)
+    assert row["fct_acked_mean_s"] > row["fct_mean_s"] + 0.02
+
+
+def test_quantities_are_in_json_and_stored_results(tmp_path: Path) -> None:
+    result = ackclock.run(scenario({"name": "one", "size": "20 pkt"}), threads=1, picture=False)
+    (row,) = result.summary["completions"]
+    assert set(COMPLETION_QUANTITIES) < set(row)
+    result.save(tmp_path)
+    stored = Result.load(tmp_path)
+    pd.testing.assert_frame_equal(stored.completions, result.completions)
+    assert stored.completion_times["count"].sum() == 3
+
+
+def test_results_of_earlier_versions_have_no_completion_times(tmp_path: Path) -> None:
+    result = ackclock.run(scenario({"size": "20 pkt"}), threads=1, picture=False)
+    result.summary.pop("completions")
+    for flow in result.summary["flows"]:
+        for name in ("fct_mean_s", "fct_max_s", "fct_acked_mean_s", "slowdown_mean"):
+            del flow[name]
+    result.save(tmp_path)
+    stored = Result.load(tmp_path)
+    assert stored.completions.empty
+    assert stored.flows["fct_mean_s"].isna().all()
+    assert "FCT" not in stored._repr_html_()
+
+
+def test_a_scenario_may_ask_for_the_precision_of_a_percentile() -> None:
+    web = {"name": "web", "count": 10, "traffic": {"kind": "web", "size": "12 pkt", "off": "1 s"}}
+    precision = {"quantity": "completion.web.fct_p95", "within": "20%", "most": 20, "batch": 4}
+    result = ackclock.run(scenario(web, precision=precision), threads=1, picture=False)
+    found = result.summary["precision"]
+    assert found is not None
+    assert found["quantity"] == "completion.web.fct_p95_s"
+    assert found["reached"] <= 0.2
+
+
+def test_sweeps_have_completion_times_by_flow_table(tmp_path: Path) -> None:
+    flows = ({"name": "one", "size": "20 pkt"}, {"name": "bulk"})
+    data = ackclock.sweep(scenario(*flows), {"flow.one.start": ["1 s", "2 s"]}, out=tmp_path)
+    assert data["completion_fct_p95_s"].dims == ("flow.one.start", "replication", "completion")
+    assert data["completion"].to_numpy().tolist() == ["one"]
+    assert (data["completion_fct_p95_s"] > 0.02).all()
+    table = pd.read_csv(tmp_path / "completions.csv")
+    assert table["completion"].tolist() == ["one", "one"]
+    assert table["fct_p95_s"].tolist() == data["completion_fct_p95_s"].to_numpy().ravel().tolist()
+    assert not (tmp_path / "pings.csv").exists()
