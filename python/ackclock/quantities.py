@@ -67,7 +67,7 @@ COMPLETION_QUANTITIES = (
     "slowdown_p99",
     "slowdown_max",
 )
-"""Of the transfers of a [[flow]]: those of a size that finish, those of web sources that end in the measured part.
+"""Quantities of the transfers of a [[flow]] that finish, those of web sources if they end in the measured part.
 
 `fct` is the flow completion time, from the first packet sent to the last one delivered in order, `fct_acked` the time
 to the last ACK, `slowdown` the flow completion time relative to the least that the empty path allows.
@@ -85,8 +85,10 @@ PING_QUANTITIES = (
     "rtt_max_s",
     "rtt_mdev_s",
 )
-"""Of the pings of a [[flow]] that were sent in the measured part; those in flight at the end are neither answered nor
-lost."""
+"""Quantities of the pings of a [[flow]] that were sent in the measured part.
+
+Those in flight at the end are neither answered nor lost.
+"""
 QUANTITIES = {
     "flow": FLOW_QUANTITIES,
     "link": LINK_QUANTITIES,

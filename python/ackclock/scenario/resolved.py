@@ -29,7 +29,7 @@ Picture = Annotated[float, within("trace.overview_interval_s")]
 
 
 ElementName = Literal["flow", "link", "completion", "ping"]
-"""What has quantities, as in `ackclock.quantities.QUANTITIES`."""
+"""Kinds of what has quantities, as in `ackclock.quantities.QUANTITIES`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ pub struct PingStatistics {
     pub sum: u128,
     /// Sum of their squares \[s²\].
     pub squares: f64,
-    /// The shortest of them; [`Time::NEVER`] if there is none.
+    /// The shortest of them; [`Time::NEVER`] without any.
     pub shortest: Time,
 }
 
