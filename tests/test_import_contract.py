@@ -50,8 +50,8 @@ MAY_IMPORT = {
     "engine": {"errors", "memory", "overview", "precision", "replication", "scenario"},
     "api": {"engine", "prediction", "result", "scenario"},
     "sweeps": {
-        *{"charts", "completions", "engine", "errors", "pings", "plots", "prediction", "quantities", "replication"},
-        *{"scenario", "storage", "summary", "units"},
+        *{"charts", "completions", "engine", "errors", "paths", "pings", "plots", "precision", "prediction"},
+        *{"quantities", "replication", "scenario", "storage", "summary", "units"},
     },
     "experiments": {
         *{"charts", "errors", "models", "paths", "plots", "prediction", "recoveries", "replication", "scenario"},

@@ -1,4 +1,4 @@
-"""How far a run is, where nobody watches a terminal."""
+"""Progress of a command and the time left, on a clock that the tests turn."""
 
 import pytest
 
@@ -42,3 +42,55 @@ def test_a_pipe_hears_what_comes_after_the_runs(clock: list[float], capsys: pyte
         "drawing two_way/figure-5.2, 45 s after the start",
         "drawing two_way/figure-5.2, 1.5 min after the start",
     ]
+
+
+@pytest.mark.parametrize("share", [0.1, 0.25, 0.5, 0.75, 0.95])
+def test_the_time_left_holds_what_comes_after_the_runs_and_not_what_was_before(share: float) -> None:
+    begin, runs, step, steps = 5.0, 20.0, 2.0, 3
+    end = begin + runs + steps * step
+    left = progress.TimeLeft(steps, step)
+    now = share * end
+    for tenth in range(int(10 * begin), int(10 * min(now, begin + runs)) + 1):
+        left.runs(tenth / 10.0, (tenth / 10.0 - begin) / runs)
+    for number in range(steps):
+        if begin + runs + number * step <= now:
+            left.step(begin + runs + number * step)
+    expected = None if now <= begin else pytest.approx(end - now, abs=0.2)
+    assert left.left_s(now) == expected
+
+
+def test_steps_that_take_longer_than_expected_correct_the_time_left() -> None:
+    left = progress.TimeLeft(10, 1.0)
+    for number in range(6):
+        left.step(4.0 * number)
+    each = (1.0 + 20.0) / 6
+    assert left.left_s(20.0) == pytest.approx(5 * each)
+    assert left.left_s(23.0) == pytest.approx(5 * each - 3.0)
+    assert left.left_s(60.0) == pytest.approx(4 * each)
+    assert left.steps_done == 0.5
+
+
+def test_nothing_is_estimated_before_anything_is_done() -> None:
+    left = progress.TimeLeft(1, 1.0)
+    assert left.left_s(3.0) is None
+    left.runs(4.0, 0.0)
+    assert left.left_s(5.0) is None
+
+
+def test_a_step_says_how_long_the_rest_takes(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
+    with progress.ProgressBar(steps=100, step_s=3.0) as bar:
+        for number in range(20):
+            clock[0] = 2.0 * number
+            bar.step(f"drawing {number}")
+    assert capsys.readouterr().err == "drawing 15, 30 s after the start, about 3 min left\n"
+
+
+def test_a_terminal_sees_the_time_left(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with progress.ProgressBar(steps=1, step_s=5.0) as bar:
+        monkeypatch.setattr(bar, "_show", lambda **fields: shown.append(str(fields["finished"])))
+        for second in range(11):
+            clock[0] = float(second)
+            bar(second / 20, second)
+    assert shown[-1] == "10 finished, about 15 s left"

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ackclock.comparison import Comparison
-    from ackclock.result import Result
     from ackclock.scenario import Resolved
 
 FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
+
+COMPARE_S, DRAW_S, POINT_S, ITEM_S = 0.4, 0.9, 0.004, 1.0
+"""Usual processor time of what comes after the runs [s]: the theory, a picture, a point's rows, an item of a paper."""
 
 app = typer.Typer(
     help="TCP performance laboratory: simulates a path and its traffic from one TOML file. "
@@ -93,14 +95,13 @@ def run(  # noqa: PLR0913  one argument an option
     Ctrl-C keeps the replications that are finished. Exit status: 0, 2 for bad input, 130 after Ctrl-C.
     """
     from ackclock import api, storage  # noqa: PLC0415
-    from ackclock.comparison import compare  # noqa: PLC0415
 
     picture = picture and (out is not None or not as_json)
     resolved, warnings = api.resolve_with_warnings(scenario, _changes(overrides, seed, replications))
     if out is not None or picture:
         storage.prepare_folder(Path() if out is None else out)
-    result = _simulate(resolved, warnings, threads, picture=picture)
-    comparison = compare(result)
+    comparison = _simulate(resolved, warnings, threads, picture=picture)
+    result = comparison.result
     _print(comparison, as_json=as_json)
     _keep(comparison, out, storage.free_path(Path(f"{scenario.stem}.png")) if picture else None, as_json=as_json)
     if result.interrupted:
@@ -112,16 +113,20 @@ def run(  # noqa: PLR0913  one argument an option
         raise typer.Exit(INTERRUPTED)
 
 
-def _simulate(resolved: "Resolved", warnings: list[str], threads: int | None, *, picture: bool) -> "Result":
+def _simulate(resolved: "Resolved", warnings: list[str], threads: int | None, *, picture: bool) -> "Comparison":
+    """Simulate a scenario and compare it with theory; what is printed and drawn then is in the time left too."""
     from ackclock import api  # noqa: PLC0415
+    from ackclock.comparison import compare  # noqa: PLC0415
     from ackclock.progress import ProgressBar  # noqa: PLC0415
 
-    try:
-        with ProgressBar() as bar:
-            return api.simulate(resolved, warnings, threads=threads, picture=picture, on_progress=bar)
-    except KeyboardInterrupt:
-        typer.echo("Interrupted before a replication had finished: nothing to save", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+    with ProgressBar(steps=1, step_s=COMPARE_S + DRAW_S * picture) as bar:
+        try:
+            result = api.simulate(resolved, warnings, threads=threads, picture=picture, on_progress=bar)
+        except KeyboardInterrupt:
+            typer.echo("Interrupted before a replication had finished: nothing to save", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+        bar.step("comparing with theory")
+        return compare(result)
 
 
 def _keep(comparison: "Comparison", out: Path | None, picture: Path | None, *, as_json: bool) -> None:
@@ -230,12 +235,14 @@ def sweep(  # noqa: PLR0913  one argument an option
     )
     store = sweeps.open_store(out)
     try:
-        with ProgressBar(f"{len(planned.points)} points") as bar:
+        after_s = DRAW_S + POINT_S * len(planned.points)
+        with ProgressBar(f"{len(planned.points)} points", steps=1, step_s=after_s) as bar:
             ran = sweeps.run_planned(planned, store, jobs, cluster, bar)
+            bar.step("drawing")
+            sweeps.collected(planned, store, out)
     except KeyboardInterrupt:
         typer.echo(f"Interrupted: the finished points are saved in {out}; run the same command to resume", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    sweeps.collected(planned, store, out)
     for warning, count in planned.warnings.items():
         typer.echo(f"Warning (at {count} of {len(planned.points)} points): {warning}")
     typer.echo(f"{ran.points} points ({ran.points - ran.computed} cached)")
@@ -270,11 +277,12 @@ def reproduce(  # noqa: PLR0913  one argument an option
     from ackclock.experiments.report import print_items, print_verdicts  # noqa: PLC0415
     from ackclock.progress import ProgressBar  # noqa: PLC0415
 
+    picked = chosen(names or [])
     if as_list:
-        print_items(chosen(names or []), _console())
+        print_items(picked, _console())
         return
     try:
-        with ProgressBar("simulating") as bar:
+        with ProgressBar("simulating", steps=sum(len(items) for _, items in picked), step_s=ITEM_S) as bar:
             made = make(names or [], full=full, out=out, jobs=jobs, cluster=cluster, on_progress=bar, on_step=bar.step)
     except KeyboardInterrupt:
         typer.echo(f"Interrupted: the finished simulations are kept in {out}; the same command goes on", err=True)

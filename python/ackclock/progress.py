@@ -1,4 +1,4 @@
-"""Progress of a run: a bar for people, now and then a line for files and pipes."""
+"""Progress of a command: a bar for people, now and then a line for files and pipes, both with the time left."""
 
 import sys
 import time
@@ -12,6 +12,58 @@ PATIENCE_S = 1.0
 LINE_EVERY_S = 30.0
 
 
+class TimeLeft:
+    """Estimate of the time left: of the runs by their rate so far, then of the steps that come after them.
+
+    Parameters
+    ----------
+    steps : int
+        Number of steps after the runs, such as pictures.
+    step_s : float
+        Expected time of each [s]; steps that are finished correct it.
+    """
+
+    def __init__(self, steps: int, step_s: float) -> None:
+        self._steps = steps
+        self._step_s = step_s
+        self._first: tuple[float, float] | None = None
+        self._last = (0.0, 0.0)
+        self._steps_started: float | None = None
+        self._step_started = 0.0
+        self._begun = 0
+
+    def runs(self, now_s: float, fraction: float) -> None:
+        """Note the fraction done of the runs at an instant [s] of a clock."""
+        self._first = self._first or (now_s, fraction)
+        self._last = (now_s, fraction)
+
+    def step(self, now_s: float) -> None:
+        """Note the begin of a step after the runs."""
+        self._steps_started = now_s if self._steps_started is None else self._steps_started
+        self._step_started = now_s
+        self._begun += 1
+
+    @property
+    def steps_done(self) -> float:
+        """The fraction of the steps that is done."""
+        return max(0, self._begun - 1) / max(1, self._steps)
+
+    def left_s(self, now_s: float) -> float | None:
+        """Estimate the time left at an instant [s]; None if nothing is known of it."""
+        if self._steps_started is not None:
+            return self._steps_left_s(now_s, self._steps_started) if self._steps else None
+        if self._first is None or self._last[1] <= self._first[1]:
+            return None
+        (first_s, first), (last_s, last) = self._first, self._last
+        runs_s = (1.0 - last) / (last - first) * (last_s - first_s)
+        return max(0.0, runs_s - (now_s - last_s)) + self._steps * self._step_s
+
+    def _steps_left_s(self, now_s: float, started_s: float) -> float:
+        done = self._begun - 1
+        each = (self._step_s + self._step_started - started_s) / (1 + done)
+        return max(0.0, each - (now_s - self._step_started)) + max(0, self._steps - self._begun) * each
+
+
 class ProgressBar:
     """A bar on standard error, shown once a run has taken a second; if that is not a terminal, a line every 30 s.
 
@@ -21,11 +73,16 @@ class ProgressBar:
     ----------
     what : str
         What is being done.
+    steps : int
+        Number of steps after the runs, each of which `step` announces.
+    step_s : float
+        Expected time of each [s].
     """
 
-    def __init__(self, what: str = "simulating") -> None:
+    def __init__(self, what: str = "simulating", *, steps: int = 0, step_s: float = 0.0) -> None:
         self._what = what
         self._start = time.monotonic()
+        self._left = TimeLeft(steps, step_s)
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._next_line = self._start + LINE_EVERY_S
@@ -40,29 +97,30 @@ class ProgressBar:
             self._bar.stop()
 
     def __call__(self, fraction: float, finished: int) -> None:
-        """Show how far the run is."""
+        """Show how far the runs are."""
+        now = time.monotonic()
+        self._left.runs(now, fraction)
         if not sys.stderr.isatty():
-            self._print_line(fraction, finished)
+            if fraction < 1.0:
+                spent = _span(now - self._start)
+                self._say(f"{self._what}: {fraction:.0%}, {finished} finished in {spent}{self._text(now)}")
             return
-        if self._bar is None:
-            if fraction >= 1.0 or time.monotonic() - self._start < PATIENCE_S:
-                return
-            self._open()
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=fraction, finished=finished)
+        if self._bar is None and (fraction >= 1.0 or now - self._start < PATIENCE_S):
+            return
+        self._show(completed=fraction, finished=f"{finished} finished{self._text(now)}")
 
     def step(self, what: str) -> None:
-        """Show what comes after the runs: "drawing ..."."""
+        """Show the step that begins after the runs: "drawing ..."."""
+        now = time.monotonic()
+        self._left.step(now)
         if not sys.stderr.isatty():
-            self._say(f"{what}, {_span(time.monotonic() - self._start)} after the start")
-        elif self._bar is not None and self._task is not None:
-            self._bar.update(self._task, description=what)
+            self._say(f"{what}, {_span(now - self._start)} after the start{self._text(now)}")
+        elif self._bar is not None:
+            self._show(description=what, completed=self._left.steps_done, finished=self._text(now).removeprefix(", "))
 
-    def _print_line(self, fraction: float, finished: int) -> None:
-        if fraction < 1.0:
-            spent = time.monotonic() - self._start
-            left = f", about {_span(spent / fraction - spent)} left" if fraction > 0 else ""
-            self._say(f"{self._what}: {fraction:.0%}, {finished} finished in {_span(spent)}{left}")
+    def _text(self, now: float) -> str:
+        left = self._left.left_s(now)
+        return "" if left is None else f", about {_span(left)} left"
 
     def _say(self, line: str) -> None:
         now = time.monotonic()
@@ -71,20 +129,21 @@ class ProgressBar:
             sys.stderr.write(f"{line}\n")
             sys.stderr.flush()
 
-    def _open(self) -> None:
-        from rich.console import Console  # noqa: PLC0415  most runs are over before a bar is shown
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+    def _show(self, *, completed: float, finished: str, description: str | None = None) -> None:
+        if self._bar is None or self._task is None:
+            from rich.console import Console  # noqa: PLC0415  most runs are over before a bar is shown
+            from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn  # noqa: PLC0415
 
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[finished]} finished"),
-        )
-        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task(self._what, total=1.0, finished=0)
-        self._bar.start()
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TaskProgressColumn(),
+                TextColumn("{task.fields[finished]}"),
+            )
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task(self._what, total=1.0, finished=finished)
+            self._bar.start()
+        self._bar.update(self._task, completed=completed, finished=finished, description=description or self._what)
 
 
 def _span(seconds: float) -> str:

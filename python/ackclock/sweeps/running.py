@@ -1,7 +1,7 @@
 """Running of the points that a store does not have yet: on this machine's cores, or on a cluster."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
@@ -9,12 +9,13 @@ from ackclock.engine import run_resolved, usable_cores
 from ackclock.errors import Fault, SweepError
 from ackclock.scenario import Resolved
 from ackclock.sweeps.cluster import run_on_cluster
+from ackclock.sweeps.cost import expected_cost
 from ackclock.sweeps.point import Keep, Todo, numbered
 from ackclock.sweeps.record import encode
 from ackclock.sweeps.store import Store
 
 OnProgress = Callable[[float, int], None]
-"""A function that receives the fraction done (0 to 1) of what was to be computed, and the number of points finished."""
+"""A function that receives the fraction done (0 to 1) of the expected cost, and the number of points finished."""
 
 POLL_S = 0.1
 
@@ -77,71 +78,81 @@ def run_points(
     everything = list(numbered(points))
     todo = [(key, resolved) for key, resolved in everything if not store.has(key)]
     if todo:
-        counter = _Counter(len(todo), store.keep, on_progress)
+        costs = {key: expected_cost(resolved) for key, resolved in todo}
+        todo.sort(key=lambda point: costs[point[0]], reverse=True)  # the longest first: no core waits for it at the end
+        counter = _Counter(costs, store.keep, on_progress)
         if cluster is None:
-            _Local(todo, jobs or usable_cores()).run(counter)
+            _Local(todo, jobs or usable_cores(), counter).run()
         else:
             run_on_cluster(cluster, todo, counter.keep)
     return Ran(len(everything), len(todo))
 
 
 class _Counter:
-    """The count of what is finished, which reports how far the run is."""
+    """The sum of what is finished, by the points' expected costs, which reports how far the run is."""
 
-    def __init__(self, count: int, keep: Keep, on_progress: OnProgress | None) -> None:
-        self._count = count
+    def __init__(self, costs: Mapping[str, float], keep: Keep, on_progress: OnProgress | None) -> None:
+        self.running: dict[str, float] = {}
+        """Fraction done of each point that is running."""
+        self._costs = costs
+        self._all = sum(costs.values())
         self._keep = keep
         self._on_progress = on_progress
+        self._done = 0.0
         self._finished = 0
 
     def keep(self, key: str, content: bytes) -> None:
         self._keep(key, content)
+        self.running.pop(key, None)
+        self._done += self._costs[key]
         self._finished += 1
-        self.report(0.0)
+        self.report()
 
-    def report(self, running: float) -> None:
-        """Report progress; `running` adds the parts of the points that are running."""
+    def report(self) -> None:
+        """Report how far the finished points and those that are running are together."""
         if self._on_progress is not None:
-            self._on_progress(min(1.0, (self._finished + running) / self._count), self._finished)
+            running = sum(self._costs[key] * fraction for key, fraction in dict(self.running).items())
+            done = self._done + running
+            self._on_progress(min(1.0, done / self._all), self._finished)
 
 
 class _Local:
     """Threads that take the next point; the engine releases the interpreter's lock while it simulates."""
 
-    def __init__(self, todo: Todo, jobs: int) -> None:
+    def __init__(self, todo: Todo, jobs: int, counter: _Counter) -> None:
         self._todo: Iterator[tuple[str, Resolved]] = iter(todo)
         self._left = len(todo)
+        self._counter = counter
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._done: SimpleQueue[tuple[str, bytes] | BaseException] = SimpleQueue()
-        self._fractions: dict[int, float] = {}
         self._workers = min(jobs, self._left)
         self._threads = max(1, jobs // self._left)
 
-    def run(self, counter: _Counter) -> None:
-        workers = [threading.Thread(target=self._work, args=(number,)) for number in range(self._workers)]
+    def run(self) -> None:
+        workers = [threading.Thread(target=self._work) for _ in range(self._workers)]
         for worker in workers:
             worker.start()
         try:
             while self._left:
-                self._next(counter)
+                self._next()
         finally:
             self._stop.set()
             for worker in workers:
                 worker.join()
 
-    def _next(self, counter: _Counter) -> None:
+    def _next(self) -> None:
         try:
             found = self._done.get(timeout=POLL_S)
         except Empty:
-            counter.report(sum(self._fractions.values()))
+            self._counter.report()
             return
         if isinstance(found, BaseException):
             raise found
-        counter.keep(*found)
+        self._counter.keep(*found)
         self._left -= 1
 
-    def _work(self, worker: int) -> None:
+    def _work(self) -> None:
         try:
             while not self._stop.is_set():
                 with self._lock:
@@ -149,18 +160,17 @@ class _Local:
                 if task is None:
                     return
                 key, resolved = task
-                outcome = run_resolved(resolved, threads=self._threads, on_progress=self._watch(worker))
+                outcome = run_resolved(resolved, threads=self._threads, on_progress=self._watch(key))
                 if outcome.interrupted:
                     return
-                self._fractions[worker] = 0.0
                 self._done.put((key, encode(outcome.replications)))
         except BaseException as error:  # noqa: BLE001  the thread that waits raises it
             self._done.put(error)
 
-    def _watch(self, worker: int) -> OnProgress:
+    def _watch(self, key: str) -> OnProgress:
         def watch(fraction: float, _finished: int) -> None:
             if self._stop.is_set():
                 raise KeyboardInterrupt  # ends this engine's job, as Ctrl-C does
-            self._fractions[worker] = fraction
+            self._counter.running[key] = fraction
 
         return watch

@@ -1,0 +1,60 @@
+"""Cost of points: what is expected before they run is what they take, up to a factor."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ackclock
+from ackclock.engine import run_resolved
+from ackclock.scenario import Resolved
+from ackclock.scenario.ready import ready_names
+from ackclock.sweeps import Folder, run_points
+from ackclock.sweeps.cost import MERGE, PACKET, POINT, WEB, expected_cost
+
+FACTOR = 2.0
+"""Largest ratio of the packets that are expected to those that are sent, either way: the losses are not known."""
+
+
+def packets_expected(resolved: Resolved) -> float:
+    """Divide the cost, without the point's own, by that of a packet; for links without an ATM network."""
+    (flow,) = resolved.flows
+    each = PACKET + 0.15 * len(flow.path) + (MERGE if flow.count > 1 else 0.0) + (WEB if flow.kind == "web" else 0.0)
+    return (expected_cost(resolved) - POINT) / each
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        *(("access-bufferbloat", {"link.access.rate": rate}) for rate in ("5 Mbit/s", "50 Mbit/s", "500 Mbit/s")),
+        *(("geo-random-drop", {"run.replications": number}) for number in (1, 3)),
+        *(("web-access-link", {"flow.web.count": number}) for number in (20, 134)),
+        ("geo-two-nodes", {"flow.flow.tcp.max_window": "10 pkt"}),
+        ("geo-two-nodes", {"flow.flow.size": "100 kB"}),
+    ],
+)
+def test_the_expected_packets_are_about_those_that_are_sent(name: str, changes: dict[str, Any]) -> None:
+    resolved = ackclock.resolve(name, overrides={"run.duration": "120 s", "run.warmup": "0 s", **changes})
+    sent = sum(one["packets"] for one in run_resolved(resolved).replications)
+    assert 1.0 / FACTOR < packets_expected(resolved) / sent < FACTOR
+
+
+@pytest.mark.parametrize("name", ready_names())
+def test_every_kind_of_scenario_has_a_cost_that_grows_with_its_length(name: str) -> None:
+    short = ackclock.resolve(name, overrides={"run.duration": "10 s", "run.warmup": "0 s"})
+    long = ackclock.resolve(name, overrides={"run.duration": "1000 s", "run.warmup": "0 s"})
+    assert POINT < expected_cost(short) < expected_cost(long) < 101.0 * expected_cost(short)
+
+
+def test_progress_goes_by_the_cost_of_points_and_the_longest_is_first(tmp_path: Path) -> None:
+    points = [
+        ackclock.resolve("geo-two-nodes", overrides={"run.duration": f"{seconds} s", "run.warmup": "0 s"})
+        for seconds in (20, 20_000, 40, 60)
+    ]
+    costs = sorted((expected_cost(point) for point in points), reverse=True)
+    seen: dict[int, float] = {}
+    run_points(points, Folder(tmp_path), jobs=1, on_progress=lambda done, finished: seen.update({finished: done}))
+    assert list(seen) == sorted(seen)
+    for finished in (1, 2, 3, 4):
+        assert seen[finished] == pytest.approx(sum(costs[:finished]) / sum(costs), abs=1e-9)
+    assert seen[1] > 0.9
