@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -37,15 +38,29 @@ def test_run_fields_and_overrides_change_it(fake_engine: Fake) -> None:
     assert result.resolved.elements[0].rate_bps == 3e6
 
 
-def test_a_keyword_that_is_no_field_of_run_says_how_other_fields_are_changed() -> None:
+CALLS: dict[str, Callable[..., object]] = {
+    "run": ackclock.run,
+    "predict": ackclock.predict,
+    "resolve": ackclock.resolve,
+    "sweep": lambda scenario, **fields: ackclock.sweep(scenario, {"link.satellite.buffer": [10]}, **fields),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_keyword_that_is_no_field_of_run_says_how_other_fields_are_changed(name: str) -> None:
     with pytest.raises(ackclock.ScenarioError) as caught:
-        ackclock.run(TEXT, buffer="20 pkt", sed=2)
+        CALLS[name](TEXT, buffer="20 pkt", sed=2)
     fields = "duration, warmup, replications, seed, confidence, precision, delays"
     assert [str(fault) for fault in caught.value.faults] == [
-        f'run(), keyword "buffer": is not a field of [run]; given "20 pkt"; allowed {fields}; '
+        f'{name}(), keyword "buffer": is not a field of [run]; given "20 pkt"; allowed {fields}; '
         'for other fields use overrides={"link.NAME.FIELD": value}',
-        f'run(), keyword "sed": is not a field of [run]; given 2; allowed {fields}; did you mean "seed"?',
+        f'{name}(), keyword "sed": is not a field of [run]; given 2; allowed {fields}; did you mean "seed"?',
     ]
+
+
+def test_fields_of_run_are_keywords_of_resolve_and_predict_too() -> None:
+    assert ackclock.resolve(TEXT, seed=7).run.seed == 7
+    assert ackclock.predict(TEXT, duration="300 s").title == ackclock.predict(TEXT).title
 
 
 def test_a_resolved_scenario_takes_no_overrides(fake_engine: Fake) -> None:

@@ -7,8 +7,7 @@ import ackclock
 from ackclock import scenario as scenarios
 from ackclock.engine import OnProgress, run_resolved
 from ackclock.result import Result
-from ackclock.scenario.places import as_toml
-from ackclock.scenario.suggestions import did_you_mean
+from ackclock.scenario.override import with_run_fields
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,34 +64,15 @@ def run(
     >>> result = ackclock.run("geo-retransmission-loss", seed=2)  # doctest: +SKIP
     >>> result.flows.goodput_bps  # doctest: +SKIP
     """
-    _check_run_fields(run_fields)
-    changes = {**(overrides or {}), **{f"run.{name}": value for name, value in run_fields.items()}}
-    resolved, warnings = resolve_with_warnings(scenario, changes)
+    resolved, warnings = resolve_with_warnings(scenario, with_run_fields("run", overrides, run_fields))
     return simulate(resolved, warnings, threads=threads, picture=picture, on_progress=on_progress)
-
-
-def _check_run_fields(given: Mapping[str, Any]) -> None:
-    from ackclock.scenario.schema import Run  # noqa: PLC0415  a scenario is read next, and needs it too
-
-    faults = [
-        scenarios.Fault(
-            f'run(), keyword "{name}"',
-            "is not a field of [run]",
-            given=as_toml(value),
-            allowed=", ".join(Run.model_fields),
-            hint=did_you_mean(name, Run.model_fields) or 'for other fields use overrides={"link.NAME.FIELD": value}',
-        )
-        for name, value in given.items()
-        if name not in Run.model_fields
-    ]
-    if faults:
-        raise scenarios.ScenarioError(faults, "run()")
 
 
 def predict(
     scenario: "Origin",
     *,
     overrides: Mapping[str, Any] | None = None,
+    **run_fields: Any,
 ) -> "Prediction":
     """Ask the models what they say of a scenario; nothing is simulated.
 
@@ -102,6 +82,8 @@ def predict(
         As `run` takes it.
     overrides : mapping of str to object, optional
         Fields to change, by dotted path.
+    **run_fields
+        Fields of [run] to change, as `run` takes them.
 
     Returns
     -------
@@ -120,13 +102,14 @@ def predict(
     """
     from ackclock.prediction import predict_resolved  # noqa: PLC0415  half a second that a run need not pay at once
 
-    return predict_resolved(resolve(scenario, overrides=overrides))
+    return predict_resolved(resolve_with_warnings(scenario, with_run_fields("predict", overrides, run_fields))[0])
 
 
 def resolve(
     scenario: "Origin",
     *,
     overrides: Mapping[str, Any] | None = None,
+    **run_fields: Any,
 ) -> scenarios.Resolved:
     """Make a scenario explicit: SI numbers, with nothing left to defaults.
 
@@ -136,6 +119,8 @@ def resolve(
         As `run` takes it.
     overrides : mapping of str to object, optional
         Fields to change, by dotted path; a resolved scenario takes none.
+    **run_fields
+        Fields of [run] to change, as `run` takes them.
 
     Returns
     -------
@@ -154,7 +139,7 @@ def resolve(
     >>> resolved.elements[2].rate_bps, resolved.flows[0].tcp.sender.recovery  # doctest: +SKIP
     (1500000.0, 'tahoe')
     """
-    return resolve_with_warnings(scenario, overrides)[0]
+    return resolve_with_warnings(scenario, with_run_fields("resolve", overrides, run_fields))[0]
 
 
 def resolve_with_warnings(

@@ -7,6 +7,7 @@ from typing import Any
 from ackclock.errors import Fault, ScenarioError
 from ackclock.scenario.network import flow_names
 from ackclock.scenario.places import Places, as_toml
+from ackclock.scenario.schema import Run
 from ackclock.scenario.source import Location, Source
 from ackclock.scenario.suggestions import did_you_mean
 
@@ -45,6 +46,46 @@ def overridden(source: Source, overrides: Mapping[str, Any]) -> Source:
     if faults:
         raise ScenarioError(faults, source.name)
     return Source(source.name, document, source.text, places, source.folder)
+
+
+def with_run_fields(
+    function: str, overrides: Mapping[str, Any] | None, run_fields: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Add the fields of [run] that a function of the library got as keywords to its overrides.
+
+    Parameters
+    ----------
+    function : str
+        Name of the function, for the message.
+    overrides : mapping of str to object, optional
+        Values by dotted path.
+    run_fields : mapping of str to object
+        Values by the name of a field of [run].
+
+    Returns
+    -------
+    dict
+        Values by dotted path.
+
+    Raises
+    ------
+    ScenarioError
+        With all keywords that are not fields of [run].
+    """
+    faults = [
+        Fault(
+            f'{function}(), keyword "{name}"',
+            "is not a field of [run]",
+            given=as_toml(value),
+            allowed=", ".join(Run.model_fields),
+            hint=did_you_mean(name, Run.model_fields) or 'for other fields use overrides={"link.NAME.FIELD": value}',
+        )
+        for name, value in run_fields.items()
+        if name not in Run.model_fields
+    ]
+    if faults:
+        raise ScenarioError(faults, f"{function}()")
+    return {**(overrides or {}), **{f"run.{name}": value for name, value in run_fields.items()}}
 
 
 def written_value(source: Source, key: str) -> object:

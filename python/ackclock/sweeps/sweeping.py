@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock import scenario as scenarios
 from ackclock import storage
+from ackclock.scenario.override import with_run_fields
 from ackclock.sweeps.axes import axes_of
 from ackclock.sweeps.dataset import Finished, as_dataset, finished_points
 from ackclock.sweeps.plan import Plan, plan
@@ -76,8 +77,7 @@ def sweep(  # noqa: PLR0913  all but two by name
     >>> data = ackclock.sweep("geo-two-nodes", {"link.satellite.buffer": "10:60:10"})  # doctest: +SKIP
     >>> data.flow_throughput_bps.mean("replication")  # doctest: +SKIP
     """
-    changes = {**(overrides or {}), **{f"run.{name}": value for name, value in run_fields.items()}}
-    planned = planned_sweep(scenario, vary, changes)
+    planned = planned_sweep(scenario, vary, with_run_fields("sweep", overrides, run_fields))
     store = open_store(out)
     run_points([point.resolved for point in planned.points], store, jobs=jobs, cluster=cluster, on_progress=on_progress)
     return collected(planned, store, None if out is None else Path(out))
