@@ -5,18 +5,21 @@ import re
 import tomllib
 from importlib import import_module
 from inspect import getmembers, isfunction, signature
+from io import StringIO
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import ackclock
 from ackclock import prediction
 from ackclock.comparison import Comparison
 from ackclock.models import bottlenecks, classics
 from ackclock.prediction import ModelPrediction, Prediction, predict_from_measured, predict_resolved
+from ackclock.prediction.printing import print_prediction
 from fakes import RED, make_flow, make_link, make_resolved
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
@@ -241,6 +244,20 @@ def test_the_square_root_takes_loss_indications_not_dropped_packets() -> None:
     assert isinstance(found, ModelPrediction)
     expected = 4096 * float(classics.square_root_rate(0.6, 20.0 / sent))
     assert found.numbers[0].value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", ["geo-retransmission-loss", "web-access-link", "two-way-abr"])
+def test_what_applies_comes_first_and_the_rest_has_a_line_each(name: str) -> None:
+    found = ackclock.predict(name)
+    console = Console(file=StringIO(), width=80)
+    print_prediction(found, console)
+    assert isinstance(console.file, StringIO)
+    before, after = console.file.getvalue().split("\nNot applicable here")
+    assert all(model.title.split(" (")[0] in before for model in found.applicable)
+    _, *lines = after.splitlines()
+    assert [line.split()[0] for line in lines] == [other.model for other in found.inapplicable]
+    assert all(other.reasons[0][:40] in line for line, other in zip(lines, found.inapplicable, strict=True))
+    assert max(map(len, lines)) <= 80
 
 
 def test_a_prediction_is_a_table_and_plain_data() -> None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def print_prediction(prediction: Prediction, console: "Console") -> None:
-    """Print what each model says, then the models that say nothing, with their reasons.
+    """Print what each model says, then a line for each model that says nothing, with its reasons.
 
     Parameters
     ----------
@@ -33,6 +33,8 @@ def print_prediction(prediction: Prediction, console: "Console") -> None:
     if not prediction.applicable:
         console.print("\nNo model applies to this scenario; ackclock run simulates it.")
     if prediction.inapplicable:
-        console.print(Text("\nNot applicable here:", style="bold"))
+        console.print(Text("\nNot applicable here (--json has titles and reasons in full):", style="bold"))
+    longest = max((len(other.model) for other in prediction.inapplicable), default=0)
     for other in prediction.inapplicable:
-        console.print(Text(f"{other.title}: {'; '.join(other.reasons)}", style="dim"))
+        line = Text(f"{other.model:{longest}}  {'; '.join(other.reasons)}", style="dim")
+        console.print(line, no_wrap=True, overflow="ellipsis")
