@@ -5,7 +5,8 @@ import pytest
 from ackclock.paths import empty_round_trip_s
 from ackclock.result import Result
 from ackclock.scenario import Resolved
-from fakes import make_flow, make_link, make_replication, make_resolved
+from ackclock.scenario.queues import Red
+from fakes import RED, make_flow, make_link, make_replication, make_resolved
 
 WEB = {
     "kind": "web",
@@ -25,6 +26,13 @@ def result(
 
 def verdict(resolved: Resolved, **columns: Any) -> str:
     return result(resolved, **columns).summary["verdict"]
+
+
+@pytest.mark.parametrize("title", ["RED", "CoDel", "PIE"])
+def test_an_aqm_is_named_as_its_paper_writes_it(title: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Red, "title", title)
+    resolved = make_resolved(links=[make_link("access"), make_link("satellite", queue=RED)])
+    assert f"{title} queue dropped" in verdict(resolved, links={"dropped_packets": 100})
 
 
 def test_it_names_the_bottleneck_and_what_its_buffer_dropped() -> None:

@@ -179,7 +179,7 @@ def _no_drop(found: _Found, _none: Sequence[Finding]) -> Iterator[str]:
 
 
 def _buffer(link: Element) -> str:
-    kind = f"{link.queue.aqm.kind.upper()} queue" if link.queue.drops_early else "buffer"
+    kind = f"{link.queue.aqm.title} queue" if link.queue.drops_early else "buffer"
     return kind if link.buffer is None else f"{link.buffer} {kind}"
 
 

@@ -71,6 +71,8 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "levels": ("priority",),
 }
 """The disciplines to which each field belongs."""
+_ACTS_ON: dict[str, tuple[str, str]] = {"red": ("mean queue", "max_threshold")}
+"""The length that a discipline acts on, and the field with the largest one that it knows [packets]."""
 _VICTIMS: dict[str, tuple[VictimName, ...]] = {"red": ("arriving", "random"), "priority": ("arriving", "lowest")}
 
 
@@ -92,6 +94,23 @@ def queue_faults(places: Places, location: Location, queue: Queue) -> Iterator[F
             "min_threshold is not below max_threshold",
             given=f"{show(queue.min_threshold, 'pkt')} and {show(queue.max_threshold, 'pkt')}",
         )
+
+
+def beyond_the_buffer(queue: Queue, packets: float) -> str | None:
+    """Say which length of the queue, that a discipline acts on, a buffer does not reach; None if it reaches it.
+
+    Parameters
+    ----------
+    queue : Queue
+        The table.
+    packets : float
+        The buffer [packets].
+    """
+    length, field = _ACTS_ON.get(queue.discipline, ("", ""))
+    if not field or getattr(queue, field) <= packets:
+        return None
+    largest = show(getattr(queue, field), "pkt")
+    return f"the buffer of {packets:.6g} pkt is full before the {length} can reach {field}, {largest}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +136,7 @@ class NoAqm:
 
     __pydantic_config__ = _CONFIG
     is_random: ClassVar[bool] = False
+    title: ClassVar[str] = "no AQM"
     kind: Literal["none"] = "none"
 
 
@@ -126,6 +146,7 @@ class Red:
 
     __pydantic_config__ = _CONFIG
     is_random: ClassVar[bool] = True
+    title: ClassVar[str] = "RED"
     kind: Literal["red"]
     min_threshold_packets: Annotated[float, within(f"{_RED}.min_threshold_packets")]
     max_threshold_packets: Annotated[float, within(f"{_RED}.max_threshold_packets")]
@@ -137,6 +158,7 @@ class Red:
 
 Scheduler = Annotated[Fifo | StrictPriority, Field(discriminator="kind")]
 Aqm = Annotated[NoAqm | Red, Field(discriminator="kind")]
+"""Every AQM answers `is_random`, whether it draws random numbers, and `title`, its name as its papers write it."""
 
 
 @dataclass(frozen=True, slots=True)

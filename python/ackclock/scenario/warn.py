@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ackclock.scenario.contract import DISCIPLINES
 from ackclock.scenario.network import Direction, Network, flow_names, largest_packets
 from ackclock.scenario.places import Places
+from ackclock.scenario.queues import beyond_the_buffer
 from ackclock.scenario.resolved_buffers import ByteBuffer, PacketBuffer
 from ackclock.scenario.schema import Flow, Run
 from ackclock.scenario.schema_links import Link
@@ -90,12 +91,9 @@ class Warner:
         if packets < 2 and way.counting == "with-service" and largest is not None:
             text = 'holds only the packet in transmission; counting = "waiting" counts those that wait only'
             yield self._warning((*way.location, "buffer"), text)
-        if way.queue.discipline == "red" and way.queue.max_threshold > packets and largest is not None:
-            yield self._warning(
-                (*way.location, "queue"),
-                f"the buffer of {packets:.6g} pkt is full before the mean queue can reach max_threshold, "
-                f"{show(way.queue.max_threshold, 'pkt')}",
-            )
+        unreached = beyond_the_buffer(way.queue, packets)
+        if unreached and largest is not None:
+            yield self._warning((*way.location, "queue"), unreached)
 
     def _flow(self, location: Location, flow: Flow) -> Iterator[Warning_]:
         tcp = completed(flow.tcp)
