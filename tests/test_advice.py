@@ -77,12 +77,11 @@ def test_large_buffers_are_left_alone() -> None:
     assert found.answer.startswith("The ones that are there")
 
 
-def test_a_bloated_buffer_shrinks_to_the_pipe_at_the_same_throughput() -> None:
+def test_a_bloated_buffer_shrinks_to_what_keeps_the_link_busy() -> None:
     found = topic(ackclock.advise(ACCESS), "bottleneck-buffer")
-    assert found.changes == {"link.access.buffer": f"{50e6 * 0.030 / (8 * 1500):g} pkt"}
     throughput, round_trip = row(found, "throughput"), row(found, "round trip")
     assert mean(throughput.after) > 0.99 * mean(throughput.before)
-    assert mean(round_trip.after) < 0.5 * mean(round_trip.before)
+    assert mean(round_trip.after) < 0.3 * mean(round_trip.before)
 
 
 def test_a_small_buffer_grows_until_the_link_stays_busy() -> None:
@@ -92,12 +91,14 @@ def test_a_small_buffer_grows_until_the_link_stays_busy() -> None:
     assert mean(busy.after) > 0.99
 
 
-def test_many_flows_get_the_rule_for_many() -> None:
+def test_without_a_simulation_a_rule_is_named_and_nothing_is_recommended() -> None:
     many = {"flow.download.count": 600}
     found = topic(ackclock.advise(ACCESS, overrides=many, simulate=False), "bottleneck-buffer")
-    (chosen,) = (rule for rule in found.rules if rule.chosen)
-    assert chosen.name == "mu T / sqrt(n)"
-    assert chosen.value == ceil(50e6 * 0.030 / 12000 / 600**0.5)
+    (valid,) = (rule for rule in found.rules if rule.valid)
+    assert valid.name == "mu T / sqrt(n)"
+    assert valid.value == ceil(50e6 * 0.030 / 12000 / 600**0.5)
+    assert found.answer.startswith("mu T / sqrt(n) says 6 packets at access; without a simulation")
+    assert not found.changes
 
 
 def test_the_command_prints_answer_check_and_rules() -> None:
@@ -173,14 +174,14 @@ def test_a_delay_that_varies_is_worth_what_the_chain_says() -> None:
 
 def test_an_unknown_topic_names_those_there_are() -> None:
     done = CliRunner().invoke(app, ["advise", str(ACCESS), "--topic", "routing"])
-    assert "topic: is unknown; given routing; allowed slow-start-buffers, bottleneck-buffer" in str(done.exception)
+    assert "topic: is unknown; given routing; allowed slow-start-buffers, two-way" in str(done.exception)
 
 
-WEB = {"flow.web.count": 82, "link.shared.buffer": "20 pkt", "run.duration": "220 s", "run.replications": 3}
+WEB = {"flow.web.count": 82, "link.shared.buffer": "20 pkt"}
 
 
-def test_web_sources_get_the_buffer_for_a_wanted_loss() -> None:
-    found = topic(ackclock.advise(SCENARIOS / "web-access-link.toml", overrides=WEB), "web-buffer")
+def test_web_sources_get_the_buffer_for_a_loss_of_1_percent() -> None:
+    found = topic(ackclock.advise(SCENARIOS / "web-access-link.toml", overrides=WEB), "bottleneck-buffer")
     lost, rate = row(found, "loss at shared"), row(found, "rate of a transfer")
     assert mean(lost.before) > 0.03
     assert mean(lost.after) <= 0.01
@@ -191,18 +192,20 @@ def test_web_sources_get_the_buffer_for_a_wanted_loss() -> None:
 def test_a_smaller_loss_wants_a_larger_buffer() -> None:
     scenario = SCENARIOS / "web-access-link.toml"
     rules = [
-        topic(ackclock.advise(scenario, overrides=WEB, wanted_loss=loss, simulate=False), "web-buffer").rules[0].value
-        for loss in (0.05, 0.01, 0.001)
+        topic(ackclock.advise(scenario, overrides=WEB, targets={"loss": loss}, simulate=False), "bottleneck-buffer")
+        for loss in ("5%", "1%", "0.1%")
     ]
-    assert rules == sorted(rules)
-    assert rules[0] < rules[2]
-
-
-def test_a_loss_that_is_none_is_refused() -> None:
-    with pytest.raises(ackclock.AdviceError, match="wanted_loss: is out of range; given 3; allowed between 0 and 1"):
-        ackclock.advise(SCENARIOS / "web-access-link.toml", wanted_loss=3.0)
+    values = [one.rules[0].value for one in rules]
+    assert values == sorted(values)
+    assert values[0] < values[2]
 
 
 def test_acks_first_make_up_for_two_way_traffic() -> None:
     found = topic(ackclock.advise(SCENARIOS / "two-way-symmetric.toml"), "two-way")
     assert mean(row(found, "there, ACKs first instead").after) > 0.89 * 131e6
+
+
+def test_atm_channels_have_no_queue_for_acks_first() -> None:
+    found = topic(ackclock.advise(SCENARIOS / "two-way-abr.toml"), "two-way")
+    assert mean(row(found, "throughput, left").after) > 1.3 * mean(row(found, "throughput, left").before)
+    assert not any("ACKs first" in one.text for one in found.check)

@@ -27,8 +27,11 @@ MAY_IMPORT = {
     "paths": {"scenario"},
     "overview": {"paths", "scenario"},
     "tables": set[str](),
-    "prediction": {"errors", "models", "paths", "scenario", "tables", "wording"},
-    "advice": {"api", "errors", "models", "paths", "prediction", "result", "scenario", "stats", "tables", "wording"},
+    "prediction": {"errors", "findings", "models", "paths", "scenario", "tables", "wording"},
+    "advice": {
+        *{"api", "errors", "findings", "models", "paths", "prediction", "result", "scenario", "stats", "tables"},
+        *{"units", "wording"},
+    },
     "comparison": {"pictures", "plots", "prediction", "result", "tables", "wording"},
     "transfers": {"replication", "scenario", "stats"},
     "findings": {"paths", "scenario", "stats"},

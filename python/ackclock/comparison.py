@@ -18,6 +18,7 @@ from ackclock.prediction import (
     predict_from_rounds,
     predict_resolved,
 )
+from ackclock.prediction.claims import confront
 from ackclock.result import Result
 from ackclock.tables import TableText, html_table, rich_table
 from ackclock.wording import amount, hundredths, percent
@@ -136,9 +137,10 @@ def compare(result: Result) -> Comparison:
         *predict_from_measured(result.resolved, result.summary["flows"]),
         *predict_from_rounds(result.resolved, result.traces.get("rounds")),
     ]
+    models = (*prediction.applicable, *(one for one in extra if isinstance(one, ModelPrediction)))
     return Comparison(
         result,
-        (*prediction.applicable, *(one for one in extra if isinstance(one, ModelPrediction))),
+        tuple(confront(model, result.findings) for model in models),
         (*prediction.inapplicable, *(one for one in extra if isinstance(one, Inapplicable))),
     )
 

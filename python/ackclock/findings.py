@@ -197,8 +197,9 @@ def _queues(run: _Run) -> Iterator[Finding]:
     """Find the flow whose round trips queues make longest, and the buffers that are larger than TCP needs."""
     if not run.serving or _use(run.serving[0][1]) < BOTTLENECK:
         return
+    empty_s = {flow.name: empty_round_trip_s(run.resolved, flow) for flow in run.resolved.flows if flow.connection}
     trips = [
-        (mean(row, "rtt_mean_s"), empty_round_trip_s(run.resolved, flow), flow.name)
+        (mean(row, "rtt_mean_s"), empty_s[flow.name.partition("[")[0]], flow.name)
         for flow, row in run.rows
         if flow.connection is not None
     ]

@@ -1,29 +1,33 @@
 """The inverse questions: not what happens on this path, but what to change.
 
-Each topic is one function: it recommends something by a rule, shows the other rules too, and tries the
-recommendation by a simulation of before and after.
+Each topic is one function. It recommends only what a simulation has borne out: a rule's answer is tried before and
+after, a size is searched. All topics build on the findings of the same runs, which the verdict words too.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ackclock import scenario as scenarios
-from ackclock.advice import slow_start, standing, timers, two_way, variability, web
+from ackclock.advice import buffers, slow_start, timers, two_way, variability, windows
 from ackclock.advice.bench import Bench
-from ackclock.advice.records import Advice, BeforeAfter, Recommendation, Rule
+from ackclock.advice.records import Advice, Alternative, Alternatives, BeforeAfter, Recommendation, Rule
+from ackclock.advice.targets import read_targets
 from ackclock.errors import AdviceError, Fault
+from ackclock.paths import meets_acks
 
-__all__ = ["Advice", "BeforeAfter", "Recommendation", "Rule", "advise"]
+__all__ = ["Advice", "Alternative", "Alternatives", "BeforeAfter", "Recommendation", "Rule", "advise"]
 
-_TOPICS = {
+_TOPICS: Mapping[str, Callable[..., Recommendation | None]] = {
     slow_start.TOPIC: slow_start.advise_slow_start,
-    standing.TOPIC: standing.advise_standing,
     two_way.TOPIC: two_way.advise_two_way,
     timers.TOPIC: timers.advise_timers,
     variability.TOPIC: variability.advise_variability,
-    web.TOPIC: web.advise_web,
+    windows.TOPIC: windows.advise_windows,
+    buffers.TOPIC: buffers.advise_buffers,
 }
+_SEARCHES = frozenset({windows.TOPIC, buffers.TOPIC})
+"""The topics without a rule of their own: they answer where no other has found something to change."""
 
 
 def advise(  # noqa: PLR0913  by keyword
@@ -31,7 +35,7 @@ def advise(  # noqa: PLR0913  by keyword
     *,
     overrides: Mapping[str, Any] | None = None,
     topics: Collection[str] | None = None,
-    wanted_loss: float = 0.01,
+    targets: Mapping[str, str | float] | None = None,
     simulate: bool = True,
     threads: int | None = None,
     on_step: Callable[[str], None] | None = None,
@@ -45,10 +49,12 @@ def advise(  # noqa: PLR0913  by keyword
     overrides : mapping of str to object, optional
         Fields to change first, by dotted path.
     topics : collection of str, optional
-        The questions to answer: "slow-start-buffers", "bottleneck-buffer", "two-way", "spurious-retransmissions",
-        "variable-delay", "web-buffer"; all by default.
-    wanted_loss : float
-        Target loss fraction for web sources at the link that they share, between 0 and 1.
+        The questions to answer: "slow-start-buffers", "two-way", "spurious-retransmissions", "variable-delay",
+        "window", "bottleneck-buffer"; all by default.
+    targets : mapping of str to str or float, optional
+        What buffers and windows are to reach: "utilisation", relative to that with an ample size (99% by default);
+        "loss", at most, at the links (1% by default if there are web sources, else any); "rtt-p95", the round trip
+        that 95% of the packets have at most (the shortest that the others allow, by default).
     simulate : bool
         Try each recommendation: before and after.
     threads : int, optional
@@ -66,7 +72,7 @@ def advise(  # noqa: PLR0913  by keyword
     ScenarioError
         With all that is wrong with the scenario.
     AdviceError
-        For an unknown topic, or a loss that is out of range.
+        For an unknown topic or target, or a target that is out of range.
 
     Examples
     --------
@@ -74,16 +80,49 @@ def advise(  # noqa: PLR0913  by keyword
     >>> ackclock.advise("geo-retransmission-loss").recommendations[0].changes  # doctest: +SKIP
     """
     wanted = _wanted(topics)
-    if not 0.0 < wanted_loss < 1.0:
-        raise AdviceError(Fault("wanted_loss", "is out of range", f"{wanted_loss:g}", "between 0 and 1, such as 0.01"))
     loaded = scenario if isinstance(scenario, scenarios.Scenario) else scenarios.load(scenario)
-    bench = Bench(loaded, dict(overrides or {}), on_step or (lambda _: None), threads, wanted_loss)
-    found = (topic(bench, simulate=simulate) for topic in wanted)
-    return Advice(bench.resolved.title, tuple(one for one in found if one is not None))
+    bench = Bench(loaded, dict(overrides or {}), on_step or (lambda _: None), threads)
+    bench.targets = read_targets(targets, bench.resolved)
+    found: dict[str, Recommendation] = {}
+    for name, advise_topic in wanted.items():
+        is_answered = any(one.changes for one in found.values()) and targets is None and topics is None
+        if name not in _SEARCHES or not is_answered:
+            answer = advise_topic(bench, simulate=simulate)
+            found |= {} if answer is None else {name: answer}
+    base = (bench.base or bench.run({}, "the scenario as it is")) if simulate else None
+    return Advice(
+        bench.resolved.title,
+        tuple(found.values()),
+        () if any(one.changes for one in found.values()) else tuple(_reasons(bench, found, wanted)),
+        "" if base is None else base.summary["verdict"],
+        () if base is None else base.findings,
+    )
 
 
-def _wanted(topics: Collection[str] | None) -> list[Callable[..., Recommendation | None]]:
+def _wanted(topics: Collection[str] | None) -> Mapping[str, Callable[..., Recommendation | None]]:
     unknown = set(topics or ()) - set(_TOPICS)
     if unknown:
         raise AdviceError(Fault("topic", "is unknown", ", ".join(sorted(unknown)), ", ".join(_TOPICS)))
-    return [advise_topic for name, advise_topic in _TOPICS.items() if topics is None or name in topics]
+    return {name: advise_topic for name, advise_topic in _TOPICS.items() if topics is None or name in topics}
+
+
+def _reasons(bench: Bench, found: Collection[str], wanted: Collection[str]) -> Iterator[str]:
+    """Say why nothing is to be changed."""
+    if found:
+        return
+    kinds = {} if bench.base is None else {one.kind: one for one in bench.base.findings}
+    if "nothing-delivered" in kinds:
+        yield "nothing was delivered in the time measured: there is nothing to improve yet"
+    elif "lost-before-queue" in kinds:
+        yield f"{kinds['lost-before-queue'].element} loses packets before its queue: no size of a buffer changes that"
+    elif "window-limit" in kinds and meets_acks(bench.resolved):
+        yield (
+            "the receivers' windows limit flows whose ACKs wait behind data of the other direction: larger windows "
+            "make the links busier only at the price of long queues (Kalampoukas et al. 1997, theorem 1)"
+        )
+    elif bench.base is not None:
+        yield "no buffer drops a packet, no link has a queue, and no window limits a flow: there is nothing to gain"
+    elif len(wanted) < len(_TOPICS):
+        yield f"this scenario does not raise the question of {' and '.join(wanted)}"
+    else:
+        yield "no rule is made for this scenario, and without a simulation nothing else is known"

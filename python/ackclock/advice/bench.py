@@ -1,12 +1,15 @@
 """The bench on which a recommendation is tried: simulations of a scenario with some fields changed."""
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from ackclock import api
+from ackclock.advice.lengths import Length
 from ackclock.advice.records import BeforeAfter
+from ackclock.advice.targets import Targets
 from ackclock.result import Result
 from ackclock.scenario import Resolved, Scenario
 from ackclock.stats import Estimate, estimate
@@ -16,11 +19,14 @@ Measure = Callable[[Result], Estimate]
 
 REPLICATIONS = 5
 """Least number of replications of a scenario that draws random numbers."""
+MOST_RUNS = 60
+"""Number of simulations from which a search goes no further."""
+_UNCHANGED = repr([])
 
 
 @dataclass
 class Bench:
-    """Runs of one scenario, with changes.
+    """Runs of one scenario, with changes; equal ones are run once.
 
     Parameters
     ----------
@@ -31,30 +37,73 @@ class Bench:
     on_step : callable, optional
         Gets in words what is being simulated.
     threads : int, optional
-        Replications at a time, all cores by default.
-    wanted_loss : float
-        The part of the packets that a buffer may lose.
+        Simulations at a time, all cores by default.
+    targets : Targets
+        What a change must reach.
     """
 
     scenario: Scenario
     overrides: Mapping[str, Any] = field(default_factory=dict)
     on_step: Callable[[str], None] = lambda _: None
     threads: int | None = None
-    wanted_loss: float = 0.01
+    targets: Targets = field(default_factory=Targets)
+    _kept: dict[tuple[str, Length | None], Result] = field(default_factory=dict)
 
     @cached_property
     def resolved(self) -> Resolved:
         """The scenario before any change."""
         return api.resolve(self.scenario, overrides=self.overrides)
 
-    def run(self, changes: Mapping[str, Any], what: str) -> Result:
+    @property
+    def base(self) -> Result | None:
+        """The scenario as it is, if a topic has simulated it: the run of the searches, if there is one."""
+        runs = [(length, run) for (changes, length), run in self._kept.items() if changes == _UNCHANGED]
+        searched = [run for length, run in runs if length is not None]
+        return next(iter(searched or [run for _, run in runs]), None)
+
+    @property
+    def spent(self) -> bool:
+        """Return whether a search should end with what it has."""
+        return len(self._kept) >= MOST_RUNS
+
+    def run(self, changes: Mapping[str, Any], what: str, length: Length | None = None) -> Result:
         """Simulate with some fields changed."""
-        self.on_step(what)
+        return self.run_all([changes], what, length)[0]
+
+    def run_all(self, changes: Sequence[Mapping[str, Any]], what: str, length: Length | None = None) -> list[Result]:
+        """Simulate several changes, as many at a time as there are threads; the results do not depend on that.
+
+        Parameters
+        ----------
+        changes : sequence of mapping
+            The fields that differ, for each simulation.
+        what : str
+            What is being simulated, in words.
+        length : Length, optional
+            Duration and random numbers of the runs; those of the scenario by default.
+        """
+        keys = [_key(one, length) for one in changes]
+        wanted = {key: one for key, one in zip(keys, changes, strict=True) if key not in self._kept}
+        if wanted:
+            self.on_step(f"{what} (simulation {len(self._kept) + len(wanted)} of at most {MOST_RUNS})")
+            with ThreadPoolExecutor(max_workers=min(len(wanted), self.threads or len(wanted))) as pool:
+                threads = self.threads if len(wanted) == 1 else 1
+                futures = [(key, pool.submit(self._simulate, one, length, threads)) for key, one in wanted.items()]
+                self._kept.update((key, future.result()) for key, future in futures)
+        return [self._kept[key] for key in keys]
+
+    def _simulate(self, changes: Mapping[str, Any], length: Length | None, threads: int | None) -> Result:
         resolved, warnings = api.resolve_with_warnings(self.scenario, {**self.overrides, **changes})
-        if not resolved.is_deterministic:
+        if length is not None:
+            resolved = length.applied(resolved)
+        elif not resolved.is_deterministic:
             replications = max(REPLICATIONS, resolved.run.replications)
             resolved = replace(resolved, run=replace(resolved.run, replications=replications))
-        return api.simulate(resolved, warnings, threads=self.threads, picture=False)
+        return api.simulate(resolved, warnings, threads=threads, picture=False)
+
+
+def _key(changes: Mapping[str, Any], length: Length | None) -> tuple[str, Length | None]:
+    return repr(sorted(changes.items())), length
 
 
 def before_after(text: str, unit: str, before: Result, after: Result, measure: Measure) -> BeforeAfter:
@@ -100,6 +149,28 @@ def of_source(name: str, key: str) -> Measure:
         return found
 
     return measure
+
+
+def of_longest_round_trip(result: Result) -> Estimate:
+    """Measure the round trip that 95% of the packets have at most, of the flow that has the longest.
+
+    The mean round trip, for results without percentiles.
+    """
+    key = "rtt_p95_s" if has_percentiles(result) else "rtt_mean_s"
+    known = [row[key] for row in result.summary["flows"] if row[key] is not None and row[key]["mean"] is not None]
+    return max(known, key=lambda one: one["mean"], default=Estimate(mean=None, low=None, high=None, n=0))
+
+
+def has_percentiles(result: Result) -> bool:
+    """Return whether the result has percentiles of round trips."""
+    return "rtt_p95_s" in result.summary["flows"][0]
+
+
+def loss_cycles(result: Result) -> float:
+    """Count the loss cycles of all flows over all replications: each begins with a fast retransmit or a timeout."""
+    rows = result.summary["flows"]
+    counts = (float(row[key]["mean"] or 0.0) for row in rows for key in ("fast_retransmits", "timeouts"))
+    return sum(counts) * result.summary["replications"]
 
 
 def lost_in_slow_start(result: Result) -> Estimate:

@@ -22,6 +22,8 @@ def print_advice(advice: Advice, console: "Console") -> None:
     from rich.text import Text  # noqa: PLC0415  the library itself does without rich
 
     console.print(Text(advice.title, style="bold"))
+    if advice.verdict:
+        console.print(Text("As it is: ", style="bold").append(Text(f"{advice.verdict}.", style="not bold")))
     for one in advice.recommendations:
         console.print()
         console.print(Text(one.question, style="bold"))
@@ -35,5 +37,6 @@ def print_advice(advice: Advice, console: "Console") -> None:
                 console.print(Text(table.note, style="dim"))
         for remark in one.remarks:
             console.print(Text(f"- {remark}", style="dim"))
-    if not advice.recommendations:
-        console.print("No advice applies to this scenario.")
+    for reason in advice.reasons:
+        console.print()
+        console.print(Text(f"{reason[0].upper()}{reason[1:]}."))

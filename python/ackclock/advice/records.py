@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ackclock.findings import Finding
 from ackclock.stats import Estimate
 from ackclock.tables import TableText, html_table
-from ackclock.wording import amount, number, percent
+from ackclock.wording import LEAST_PERCENT, amount, number, percent, significant
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class Rule:
         Why it is or is not.
     chosen : bool
         Whether the recommendation follows it.
+    outcome : str
+        What a simulation makes of it, if it is made for such a case.
     """
 
     name: str
@@ -39,11 +42,12 @@ class Rule:
     valid: bool
     reason: str
     chosen: bool = False
+    outcome: str = ""
 
     @property
     def cells(self) -> list[str]:
         """The rule's row in a table: what it says, whether it holds, and why."""
-        validity = "decided" if self.chosen else "holds" if self.valid else "not made for this"
+        validity = "decided" if self.chosen else self.outcome or ("holds" if self.valid else "not made for this")
         return [self.name, amount(self.value, self.unit), validity, self.reason]
 
 
@@ -80,6 +84,87 @@ class BeforeAfter:
 
 
 @dataclass(frozen=True, slots=True)
+class Alternative:
+    """A size that was simulated, and what it gives.
+
+    Parameters
+    ----------
+    size_packets : float, optional
+        The size [pkt]; None for an unlimited one.
+    utilisation_fraction, throughput_bps, rtt_p95_s, loss_fraction : Estimate
+        Utilisation of the link, throughput of all flows, the longest round trip of 95% of the packets (the mean where
+        the result has no percentiles), loss at the link; means over replications, with intervals.
+    loss_cycles : float
+        The number of loss cycles that the means are over, of all flows and replications.
+    meets : bool
+        Whether it meets the targets.
+    chosen : bool
+        Whether it is the answer.
+    note : str
+        What else it is: the present size, a rule's.
+    """
+
+    size_packets: float | None
+    utilisation_fraction: Estimate
+    throughput_bps: Estimate
+    rtt_p95_s: Estimate
+    loss_fraction: Estimate
+    loss_cycles: float
+    meets: bool
+    chosen: bool
+    note: str
+
+    @property
+    def cells(self) -> list[str]:
+        """The row in a table: the size, what it gives, the loss cycles, and what it is."""
+        size = "unlimited" if self.size_packets is None else number(self.size_packets)
+        used = "-" if self.utilisation_fraction["mean"] is None else percent(self.utilisation_fraction["mean"], 4)
+        measured = ((self.throughput_bps, "bit/s"), (self.rtt_p95_s, "s"), (self.loss_fraction, "1"))
+        marks = ["chosen"] if self.chosen else [] if self.meets else ["misses"]
+        notes = ", ".join([*marks, *([self.note] if self.note else [])])
+        return [
+            size,
+            used,
+            *(_estimate(value, unit) for value, unit in measured),
+            number(round(self.loss_cycles)),
+            notes,
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """The sizes that a search simulated at one place, the smallest first.
+
+    Parameters
+    ----------
+    place : str
+        Where, and the size of what.
+    rows : tuple of Alternative
+        One for each size that is worth showing.
+    round_trip : str
+        What the round trips are: a percentile, or the mean.
+    """
+
+    place: str
+    rows: tuple[Alternative, ...]
+    round_trip: str
+
+    @property
+    def table(self) -> TableText:
+        """The row of alternatives as a table for people."""
+        headers = [
+            self.place,
+            "utili-\nsation",
+            "through-\nput",
+            f"round\ntrip, {self.round_trip}",
+            "loss",
+            "loss\ncycles",
+            "",
+        ]
+        return TableText(headers, [row.cells for row in self.rows], words=frozenset({6}))
+
+
+@dataclass(frozen=True, slots=True)
 class Recommendation:
     """One piece of advice.
 
@@ -99,6 +184,8 @@ class Recommendation:
         The simulations of before and after; empty where nothing was simulated.
     remarks : tuple of str
         What the check showed, and what to know.
+    alternatives : tuple of Alternatives
+        The sizes that a search simulated, for each place.
     """
 
     topic: str
@@ -108,6 +195,7 @@ class Recommendation:
     rules: tuple[Rule, ...] = ()
     check: tuple[BeforeAfter, ...] = ()
     remarks: tuple[str, ...] = ()
+    alternatives: tuple[Alternatives, ...] = ()
 
     @property
     def options(self) -> str:
@@ -117,7 +205,7 @@ class Recommendation:
     @property
     def tables(self) -> list[TableText]:
         """The simulations of before and after, and the rules, as tables for people."""
-        tables = []
+        tables = [one.table for one in self.alternatives]
         if self.check:
             rows = [row.cells for row in self.check]
             tables.append(TableText(["simulated", "before", "after", "change"], rows))
@@ -137,10 +225,19 @@ class Advice:
         The scenario's.
     recommendations : tuple of Recommendation
         One a question that the scenario raises.
+    reasons : tuple of str
+        Why there is no more advice; at least one if nothing is to be changed.
+    verdict : str
+        What the scenario shows as it is; empty if nothing was simulated.
+    findings : tuple of Finding
+        The facts that the verdict words, and that the advice builds on.
     """
 
     title: str
     recommendations: tuple[Recommendation, ...]
+    reasons: tuple[str, ...] = ()
+    verdict: str = ""
+    findings: tuple[Finding, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain data for JSON."""
@@ -148,12 +245,15 @@ class Advice:
 
     def _repr_html_(self) -> str:
         parts = [f"<h4>{html.escape(self.title)}</h4>"]
+        if self.verdict:
+            parts.append(f"<p><b>As it is:</b> {html.escape(self.verdict)}.</p>")
         for one in self.recommendations:
             parts.append(f"<p><b>{html.escape(one.question)}</b><br>{html.escape(one.answer)}.</p>")
             if one.changes:
                 parts.append(f"<p><code>{html.escape(one.options)}</code></p>")
             parts += [html_table(table) for table in one.tables]
             parts += [f"<p>{html.escape(remark)}</p>" for remark in one.remarks]
+        parts += [f"<p>{html.escape(reason)}.</p>" for reason in self.reasons]
         return "".join(parts)
 
 
@@ -165,6 +265,7 @@ def _estimate(found: Estimate, unit: str) -> str:
     if found["mean"] is None:
         return "-"
     text = amount(found["mean"], unit) if unit else number(found["mean"])
-    if found["low"] is None or found["high"] is None or found["high"] <= found["low"] or not found["mean"]:
+    if found["low"] is None or found["high"] is None or not found["mean"]:
         return text
-    return f"{text}\n±{50.0 * (found['high'] - found['low']) / found['mean']:.2g}%"
+    half = 50.0 * (found["high"] - found["low"]) / found["mean"]
+    return f"{text}\n±{significant(half, 2)}%" if half >= LEAST_PERCENT else text

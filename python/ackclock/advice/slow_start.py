@@ -39,7 +39,7 @@ def advise_slow_start(bench: Bench, *, simulate: bool) -> Recommendation | None:
         return None
     if not found.double_slow_start:
         return Recommendation(
-            TOPIC, QUESTION, "The ones that are there: slow start reaches its threshold before they are full."
+            TOPIC, QUESTION, "The ones that are there: slow start reaches its threshold before they are full"
         )
     wanted = sufficient_buffers(scene, access, nodes)
     if wanted is None:
@@ -170,14 +170,16 @@ def _checked(
         after = bench.run({**run, **_changes(nodes, buffers)}, "larger buffers still")
     access, _ = scene.access_and_nodes
     found = _cycle(scene, access, nodes, [node.buffer for node in nodes])
+    answer = plan.answer if found is None else _answer(nodes, found, buffers)
+    refuted = _refuted(before, after)
     return replace(
         plan,
-        answer=plan.answer if found is None else _answer(nodes, found, buffers),
-        changes=_changes(nodes, buffers),
+        answer=f"Keep those that are there: {refuted}" if refuted else answer,
+        changes={} if refuted else _changes(nodes, buffers),
         check=_check(before, after),
         remarks=(
             *plan.remarks,
-            *_remarks(wanted, buffers, after),
+            *_remarks(wanted, buffers),
             f"simulated for {run['run.duration']}, the first two cycles not measured",
         ),
     )
@@ -193,14 +195,20 @@ def _check(before: Result, after: Result) -> tuple[BeforeAfter, ...]:
     )
 
 
-def _remarks(wanted: list[float], buffers: list[float], after: Result) -> Iterator[str]:
+def _refuted(before: Result, after: Result) -> str:
+    """Say what the simulation has against the new buffers, if anything."""
+    if lost_in_slow_start(after)["mean"]:
+        return "even with larger ones slow start lost packets in the simulation"
+    gained, present = (of_flows("throughput_bps")(run)["mean"] or 0.0 for run in (after, before))
+    return "" if gained > present else "larger ones gave no more throughput in the simulation"
+
+
+def _remarks(wanted: list[float], buffers: list[float]) -> Iterator[str]:
     if buffers != wanted:
         said = ", ".join(
             f"{number(new)} instead of {number(old)}" for old, new in zip(wanted, buffers, strict=True) if old != new
         )
         yield f"the simulation wanted more than the formula, {said} packets: the formula takes packets as a fluid"
-    if lost_in_slow_start(after)["mean"]:
-        yield "even with these buffers slow start lost packets in the simulation: do not rely on this advice"
 
 
 def _check_run(scene: Scene, nodes: list[Node], wanted: list[float]) -> dict[str, str | bool]:

@@ -5,7 +5,7 @@ from math import inf
 from ackclock.models import classics
 from ackclock.paths import Node
 from ackclock.prediction.question import question
-from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
+from ackclock.prediction.records import Claim, Inapplicable, Measured, ModelPrediction, Number
 from ackclock.prediction.scene import NOT_AIMD, Scene, busy_hosts, early_drops, other_than_bulk
 from ackclock.scenario import Resolved
 from ackclock.wording import number, plural
@@ -61,7 +61,13 @@ def _prediction(scenes: list[Scene], bottleneck: Node) -> ModelPrediction:
     round_trip = pipe / bottleneck.packet_rate
     used = float(classics.many_flows_utilisation(bottleneck.buffer, bottleneck.packet_rate, round_trip, flows))
     rule = float(classics.many_flows_buffer(bottleneck.packet_rate, round_trip, flows))
-    enough = "enough" if bottleneck.buffer >= rule else "too few"
+    enough = bottleneck.buffer >= rule
+    claim = Claim(
+        bottleneck.name,
+        enough,
+        f"the rule for many flows wants {number(round(rule))} packets of buffer at {bottleneck.name}; its "
+        f"{number(bottleneck.buffer)} are {'enough' if enough else 'too few'} to keep it busy",
+    )
     return ModelPrediction(
         *MANY_FLOWS,
         subject=f"{plural(flows, 'flow')} over {bottleneck.name}",
@@ -75,9 +81,7 @@ def _prediction(scenes: list[Scene], bottleneck: Node) -> ModelPrediction:
             ),
             Number("rule_buffer_packets", "buffer by the rule for many flows (mu T / sqrt(n))", rule, "pkt"),
         ),
-        sentences=(
-            f"the rule for many flows wants {number(round(rule))} packets of buffer at {bottleneck.name}; its "
-            f"{number(bottleneck.buffer)} are {enough}",
-        ),
+        sentences=(claim.text,),
+        claims=(claim,),
         warnings=classics.MODELS["many_flows_utilisation"].warnings(flows=flows),
     )

@@ -124,6 +124,25 @@ class ReferenceLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence of a model that a run can refute.
+
+    Parameters
+    ----------
+    link : str
+        The link that it is about.
+    stays_busy : bool
+        Whether the model has it always busy; else it idles at times.
+    text : str
+        The sentence, one of the prediction's.
+    """
+
+    link: str
+    stays_busy: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ModelPrediction:
     """Prediction of one model for a scenario.
 
@@ -143,6 +162,8 @@ class ModelPrediction:
         Why the numbers should not be trusted, where they should not.
     reference_lines : tuple of ReferenceLine
         Lines for the picture.
+    claims : tuple of Claim
+        The sentences that a run can refute.
     """
 
     model: str
@@ -152,6 +173,7 @@ class ModelPrediction:
     sentences: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     reference_lines: tuple[ReferenceLine, ...] = ()
+    claims: tuple[Claim, ...] = ()
 
     @property
     def numbers_table(self) -> TableText:

@@ -6,7 +6,7 @@ from ackclock.errors import ModelError
 from ackclock.models import bottlenecks
 from ackclock.paths import delay_processes, losses
 from ackclock.prediction.question import question
-from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, ReferenceLine
+from ackclock.prediction.records import Claim, Inapplicable, Measured, ModelPrediction, Number, ReferenceLine
 from ackclock.prediction.scene import NOT_AIMD, Scene, drop_factor, early_drops, lone_flow
 from ackclock.scenario import Resolved
 from ackclock.wording import number, seconds
@@ -168,6 +168,7 @@ def _sawtooth(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
     bottleneck = min(node.packet_rate for node in scene.forward)
     found = bottlenecks.average_throughput(largest / 2.0, largest, scene.round_trip_s, bottleneck)
     windows = [(largest, "largest window (W_max)"), (largest / 2.0, "after a loss (W_max / 2)")]
+    claim = _sawtooth_claim(scene, largest, bottleneck)
     return ModelPrediction(
         *SAWTOOTH,
         subject=scene.name,
@@ -188,18 +189,21 @@ def _sawtooth(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
             ),
             Number("avoidance_window_packets", "window after a loss (W_max / 2)", largest / 2.0, "pkt"),
         ),
-        sentences=_sawtooth_sentences(scene, largest, bottleneck),
+        sentences=(claim.text,),
         warnings=(*_sawtooth_warnings(scene, largest, bottleneck), *_averaged_from_start(scene)),
         reference_lines=tuple(ReferenceLine("cwnd", scene.name, window, label) for window, label in windows),
+        claims=(claim,),
     )
 
 
-def _sawtooth_sentences(scene: Scene, largest: float, bottleneck: float) -> tuple[str, ...]:
+def _sawtooth_claim(scene: Scene, largest: float, bottleneck: float) -> Claim:
     pipe = bottleneck * scene.round_trip_s
+    link = "" if scene.bottleneck is None else scene.bottleneck.name
     if largest >= 2.0 * pipe:
-        return (f"the buffer holds the {number(round(pipe))} packets of the path: the link stays busy after a loss",)
+        text = f"the buffer holds the {number(round(pipe))} packets of the path: the link stays busy after a loss"
+        return Claim(link, stays_busy=True, text=text)
     idle = f"half of {number(round(largest))} packets does not fill the path, which holds {number(round(pipe))}"
-    return (f"{idle}: the link idles for a while after each loss",)
+    return Claim(link, stays_busy=False, text=f"{idle}: the link idles for a while after each loss")
 
 
 def _sawtooth_warnings(scene: Scene, largest: float, bottleneck: float) -> tuple[str, ...]:

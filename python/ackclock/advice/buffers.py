@@ -1,0 +1,208 @@
+"""The buffers of the bottlenecks: the smallest that meet the targets, searched by simulation."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import inf
+
+from ackclock.advice.bench import Bench, before_after, of_flows, of_link, of_longest_round_trip, of_source
+from ackclock.advice.buffer_rules import buffer_rules
+from ackclock.advice.knobs import Knob, buffer_knobs, static_knob
+from ackclock.advice.lengths import length_for
+from ackclock.advice.records import BeforeAfter, Recommendation, Rule
+from ackclock.advice.sizes import Answer, largest_within, search_sizes
+from ackclock.advice.trials import in_words
+from ackclock.result import Result
+from ackclock.wording import amount, number, percent, seconds
+
+TOPIC = "bottleneck-buffer"
+QUESTION = "How large should the buffer of the bottleneck be?"
+MOST_KNOBS = 2
+"""Number of buffers that are searched; those of other links stay as they are."""
+
+
+def advise_buffers(bench: Bench, *, simulate: bool) -> Recommendation | None:
+    """Recommend the least buffers that meet the targets; None if no buffer matters."""
+    resolved = bench.resolved
+    expected = static_knob(resolved)
+    if expected is None:
+        return None
+    expected = _with_rules(bench, expected)
+    if not simulate:
+        return _by_rule(expected)
+    present = expected.present if expected.present < inf else 0.0
+    length = length_for(resolved, float(expected.start), max(present, float(expected.ample)), bench.targets)
+    base = bench.run({}, "the scenario as it is", length)
+    knobs = [_with_rules(bench, knob) for knob in buffer_knobs(resolved, base.summary["links"])]
+    if not knobs:
+        return None
+    answer = search_sizes(bench, knobs[:MOST_KNOBS], length)
+    return _recommendation(bench, answer, knobs[MOST_KNOBS:])
+
+
+def _with_rules(bench: Bench, knob: Knob) -> Knob:
+    """Let the rule that applies say where the search begins."""
+    rules = buffer_rules(bench.resolved, knob, bench.targets)
+    start = next((rule.value for rule in rules if rule.valid), knob.start)
+    return replace(knob, rules=rules, start=max(2, min(int(start), knob.longest)))
+
+
+def _by_rule(knob: Knob) -> Recommendation | None:
+    rule = next((rule for rule in knob.rules if rule.valid), None)
+    if rule is None:
+        return None
+    answer = (
+        f"{rule.name} says {number(rule.value)} packets at {knob.place}; without a simulation that is not a "
+        "recommendation: leave --no-simulate out"
+    )
+    return Recommendation(TOPIC, QUESTION, answer, rules=knob.rules)
+
+
+def _recommendation(bench: Bench, found: Answer, others: list[Knob]) -> Recommendation:
+    """Word the outcome of a search."""
+    limit = _limit(found) if found.sizes is not None and found.confirming.too_late(found.after) else None
+    changes = found.changes
+    tables = tuple(
+        found.trials.alternatives(knob, found.sizes, found.brackets[knob].below, found.judge, keep=not changes)
+        for knob in found.knobs
+        if knob in found.brackets
+    )
+    return Recommendation(
+        TOPIC,
+        QUESTION,
+        limit or _answer(bench, found),
+        changes,
+        tuple(rule for knob in found.knobs for rule in _compared(knob, found)),
+        _check(found.before, found.after, found.knobs) if changes else (),
+        tuple(_remarks(found, others)),
+        tables,
+    )
+
+
+def _answer(bench: Bench, found: Answer) -> str:
+    if found.sizes is None:
+        return _nothing_meets(bench, found)
+    texts = [_size(knob, size) for knob, size in found.sizes.items()]
+    least = f"the least that gives {bench.targets.text}"
+    if not found.is_worth_it:
+        present = " and ".join(f"{_packets(knob.present)} at {knob.place}" for knob in found.knobs)
+        fewer = " and ".join(f"{number(size)} packets" for size in found.sizes.values())
+        return f"Keep {present}: the targets are met, and {fewer}, the least that meet them, save next to no delay"
+    before, after = (of_longest_round_trip(run)["mean"] or 0.0 for run in (found.before, found.after))
+    if found.is_enough:
+        wait = f"More only make packets wait: {seconds(before)} instead of {seconds(after)}"
+        return f"{' and '.join(texts)}: {least}. {wait}"
+    missed = [*found.confirming.missed(found.before), *found.confirming.too_late(found.before)]
+    missed = missed or [*found.judge.missed(found.base), *found.judge.too_late(found.base)]
+    return f"{' and '.join(texts)}: {least}. Now {'; '.join(missed)}"
+
+
+def _size(knob: Knob, size: float) -> str:
+    queue = seconds(size / knob.packet_rate)
+    return f"{number(size)} packets at {knob.place}, {queue} of queue (now {_packets(knob.present)})"
+
+
+def _packets(size: float) -> str:
+    return "no limit" if size == inf else f"{number(size)} packets"
+
+
+def _nothing_meets(bench: Bench, found: Answer) -> str:
+    """Say that no size meets the targets, and what the largest does."""
+    failed = next((knob for knob in found.knobs if found.brackets[knob].size is None), found.knobs[0])
+    most = failed.ample if bench.targets.loss is None else failed.longest
+    run = found.trials.run([{failed: float(most)}], "")[0]
+    missed = "; ".join(found.judge.missed(run)) or "the answer of the search does not hold with other random numbers"
+    return (
+        f"No buffer of up to {number(most)} packets at {failed.place} gives {bench.targets.text}: with that many "
+        f"{missed}. The load has to fall, or the rate to rise"
+    )
+
+
+def _limit(found: Answer) -> str:
+    """Say that delay and utilisation cannot both be had, and what each costs."""
+    knob = found.knobs[0]
+    size = (found.sizes or {})[knob]
+    within = largest_within(found, knob)
+    late = found.confirming.too_late(found.after)[0]
+    text = (
+        f"No buffer at {knob.place} meets all targets: {number(size)} packets are the least for the others, and with "
+        f"them {late}"
+    )
+    if within < 1.0:
+        return f"{text}; no smaller one makes the round trips short enough"
+    others = {other: value for other, value in (found.sizes or {}).items() if other != knob}
+    run = found.trials.run([{**others, knob: within}], "")[0]
+    return f"{text}; {number(within)} packets keep the round trips short, but {'; '.join(found.judge.missed(run))}"
+
+
+def _compared(knob: Knob, found: Answer) -> Iterator[Rule]:
+    """Give the search's answer and what the rules say."""
+    if found.sizes is not None:
+        yield Rule(
+            f"the search at {knob.names[0]}",
+            "simulations of this scenario",
+            found.sizes[knob],
+            "pkt",
+            valid=True,
+            reason="the least that meets the targets",
+            chosen=found.is_worth_it,
+        )
+    yield from (_judged(rule, knob, found) for rule in knob.rules)
+
+
+def _judged(rule: Rule, knob: Knob, found: Answer) -> Rule:
+    """Say of a rule that is made for such a case what the simulation makes of it."""
+    if not rule.valid or found.sizes is None or rule.value == found.sizes[knob]:
+        return rule
+    return replace(rule, outcome="too few here" if rule.value < found.sizes[knob] else "enough, not least")
+
+
+def _remarks(found: Answer, others: list[Knob]) -> Iterator[str]:
+    trials, after = found.trials, found.after
+    yield f"each size was simulated for {in_words(trials.length, found.base)} as it is, with the same random numbers"
+    if found.sizes is not None:
+        used = " and ".join(
+            percent(float(of_link(knob.links[0], "utilisation_fraction")(after)["mean"] or 0.0)) for knob in found.knobs
+        )
+        loss = amount(found.confirming.worst_loss(after), "1")
+        confirmed = f"the answer holds for {in_words(trials.length.other, after)}"
+        yield f"{confirmed}, with other random numbers: {used} used, loss {loss}"
+    for knob in found.knobs:
+        yield from _of_rule(knob, found)
+    kinds = {one.kind: one for one in found.base.findings}
+    if "unequal-shares" in kinds and "shortest_round_trip_s" in kinds["unequal-shares"].numbers:
+        yield "the flows' shares go as 1 / RTT: no buffer makes them equal"
+    if "lost-before-queue" in kinds:
+        yield f"{kinds['lost-before-queue'].element} loses packets before its queue: no buffer changes that"
+    if others:
+        yield f"the buffers of {' and '.join(knob.place for knob in others)} were left as they are"
+
+
+def _of_rule(knob: Knob, found: Answer) -> Iterator[str]:
+    """Say what the simulation makes of the rule."""
+    rule = next((rule for rule in knob.rules if rule.valid), None)
+    if rule is None:
+        yield f"no closed form is made for the traffic at {knob.place}: the search alone decided"
+    elif found.sizes is not None and found.sizes[knob] < rule.value:
+        yield f"{rule.name} asks for {number(rule.value)} packets; in the simulation fewer are enough"
+    elif found.sizes is not None and found.sizes[knob] > rule.value:
+        yield f"{rule.name} asks for {number(rule.value)} packets; in the simulation these are too few"
+
+
+def _check(before: Result, after: Result, knobs: tuple[Knob, ...]) -> tuple[BeforeAfter, ...]:
+    rows = [before_after("throughput", "bit/s", before, after, of_flows("throughput_bps"))]
+    sources = before.summary.get("sources", [])
+    for name in [source["name"] for source in sources] if len(sources) == 1 else []:
+        rows += [
+            before_after("rate of a transfer", "bit/s", before, after, of_source(name, "rate_bps")),
+            before_after("duration of a transfer", "s", before, after, of_source(name, "on_mean_s")),
+            before_after("of that waiting for timeouts", "1", before, after, of_source(name, "stalled_fraction")),
+        ]
+    for knob in knobs:
+        name = knob.links[0]
+        rows += [
+            before_after(f"{name} is busy", "1", before, after, of_link(name, "utilisation_fraction")),
+            before_after(f"loss at {name}", "1", before, after, of_link(name, "loss_fraction")),
+            before_after(f"queue of {name}", "pkt", before, after, of_link(name, "queue_mean_packets")),
+        ]
+    rows.append(before_after("round trip", "s", before, after, of_longest_round_trip))
+    return tuple(rows)

@@ -1,0 +1,198 @@
+"""Sizes that a search may change: the buffers of links, the receivers' windows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, inf, sqrt
+
+from ackclock.advice.records import Rule
+from ackclock.findings import Finding, Row, mean
+from ackclock.paths import empty_round_trip_s
+from ackclock.scenario import Element, Resolved, ResolvedFlow
+
+MANY = 500
+"""Number of flows from which the rule for many flows was seen to hold (Appenzeller, Keslassy, McKeown 2004)."""
+AMPLE = 4.0
+"""Ratio of an ample buffer to the longest path's bandwidth-delay product, unless its queue would be too long."""
+LEAST_AMPLE = 64
+SURELY = 1.5
+"""Least ratio of an ample buffer to that product: with the product itself one flow may still leave the link idle."""
+LONGEST_AMPLE_S = 0.6
+"""Longest queue of an ample buffer, unless the path itself is longer: with more, first timers of a second expire.
+
+Zaragoza 2014, section 5.4.1, has it as the upper limit of sensible buffers.
+"""
+BUSY = 0.5
+"""Utilisation from which a link with a queue is worth a search though it drops nothing."""
+LONGEST_QUEUE_S = 1.0
+"""Longest queue that is tried for the sake of a loss: with a longer one TCP's first timer expires (RFC 6298)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """A size that can be changed, of one link or of equal ones in step.
+
+    Parameters
+    ----------
+    what : str
+        "buffer" or "window".
+    names : tuple of str
+        The links, or the [[flow]] tables.
+    fields : tuple of str
+        Their fields, by dotted path.
+    links : tuple of str
+        The links whose utilisation shows whether the size is enough.
+    present : float
+        The size that the scenario has [pkt]; infinite if it is unlimited.
+    start : int
+        Where the search begins [pkt]: the answer of the rule that applies, or of the nearest one.
+    ample : int
+        A size that is surely enough [pkt].
+    packet_rate : float
+        Rate of the link [pkt/s].
+    rules : tuple of Rule
+        What closed forms say of it.
+    """
+
+    what: str
+    names: tuple[str, ...]
+    fields: tuple[str, ...]
+    links: tuple[str, ...]
+    present: float
+    start: int
+    ample: int
+    packet_rate: float
+    rules: tuple[Rule, ...] = ()
+
+    @property
+    def place(self) -> str:
+        """Name for people."""
+        kind = "links" if self.what == "buffer" else "flows"
+        return self.names[0] if len(self.names) == 1 else f"each of the {len(self.names)} {kind} like {self.names[0]}"
+
+    @property
+    def longest(self) -> int:
+        """The largest size that is tried for the sake of a loss [pkt]."""
+        return max(self.ample, ceil(LONGEST_QUEUE_S * self.packet_rate))
+
+    def changes(self, size: float) -> dict[str, str]:
+        """Write a size as overrides."""
+        return dict.fromkeys(self.fields, f"{int(size)} pkt" if size < inf else "unlimited")
+
+
+def buffer_knobs(resolved: Resolved, links: Sequence[Row]) -> list[Knob]:
+    """Find the links whose buffers matter in a run, the busiest first; equal ones together.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    links : sequence of mapping
+        The summary's rows.
+    """
+    groups: dict[object, list[tuple[Element, Row]]] = {}
+    for element, row in zip(resolved.elements, links, strict=True):
+        if element.kind in {"link", "private-link"} and element.rate_bps is not None and _matters(row):
+            equal = (element.kind, element.rate_bps, element.buffer, element.counting, element.queue)
+            groups.setdefault(equal, []).append((element, row))
+    ranked = sorted(groups.values(), key=_weight, reverse=True)
+    return [_buffer_knob(resolved, [element for element, _ in group]) for group in ranked]
+
+
+def static_knob(resolved: Resolved) -> Knob | None:
+    """Find the buffer of the bottleneck that the flows have in common, before any run; None if no link has a rate.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario.
+    """
+    rates: dict[int, float] = {}
+    for flow in resolved.flows:
+        for index in flow.path:
+            element = resolved.elements[index]
+            if element.rate_bps is not None and element.kind in {"link", "private-link"}:
+                copies = resolved.element_copies[index]
+                rates[index] = element.rate_bps * copies / sum(flow.count for flow, _ in crossing(resolved, element))
+    if not rates:
+        return None
+    return _buffer_knob(resolved, [resolved.elements[min(rates, key=lambda index: rates[index])]])
+
+
+def _matters(row: Row) -> bool:
+    """Return whether a link drops packets, or is busy with packets that wait."""
+    waits = mean(row, "queue_mean_packets") >= 1.0
+    return mean(row, "dropped_packets") > 0.0 or (mean(row, "utilisation_fraction") >= BUSY and waits)
+
+
+def _weight(group: list[tuple[Element, Row]]) -> float:
+    return max(mean(row, "utilisation_fraction") for _, row in group)
+
+
+def _buffer_knob(resolved: Resolved, group: list[Element]) -> Knob:
+    first = group[0]
+    flows = crossing(resolved, first)
+    packet = float(max((size for _, size in flows), default=1500))
+    rate = (first.rate_bps or 0.0) / (8.0 * packet)
+    pipe = rate * max((empty_round_trip_s(resolved, flow) for flow, _ in flows if flow.connection), default=0.1)
+    # A private link has a copy for each flow.
+    count = 1 if first.kind == "private-link" else sum(flow.count for flow, _ in flows)
+    capacity = first.capacity_packets(packet)
+    ample = max(LEAST_AMPLE, AMPLE * pipe if count < MANY else pipe)
+    is_bulk = all(flow.is_endless for flow, _ in flows)
+    start = pipe / sqrt(count) if count >= MANY and is_bulk else pipe
+    return Knob(
+        what="buffer",
+        names=tuple(element.name for element in group),
+        fields=tuple(_field(element.name) for element in group),
+        links=tuple(element.name for element in group),
+        present=inf if capacity is None else capacity - (1.0 if first.counting == "waiting" else 0.0),
+        start=max(2, ceil(round(start, 6))),
+        ample=max(4, ceil(SURELY * pipe), ceil(min(ample, LONGEST_AMPLE_S * rate))),
+        packet_rate=rate,
+    )
+
+
+def crossing(resolved: Resolved, element: Element) -> list[tuple[ResolvedFlow, int]]:
+    """Give the flows that cross an element, with the bytes of what they send over it: data, or ACKs."""
+    index = resolved.elements.index(element)
+    data = [(flow, flow.packet_bytes) for flow in resolved.flows if index in flow.path]
+    acks = [(flow, flow.tcp.ack_bytes) for flow in resolved.flows if index in flow.return_path]
+    return data + acks
+
+
+def _field(link: str) -> str:
+    """Give the dotted path of a link's buffer; the reverse direction is a table of the link."""
+    name = link.removesuffix(".reverse")
+    return f"link.{name}.buffer" if name == link else f"link.{name}.reverse.buffer"
+
+
+def window_knob(resolved: Resolved, limited: Sequence[Finding]) -> Knob | None:
+    """Give the receivers' windows that limit flows; None if no link of theirs has a rate.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    limited : sequence of Finding
+        Its findings of kind "window-limit".
+    """
+    names = {one.element.partition("[")[0] for one in limited}
+    flows = [flow for flow in resolved.flows if flow.name in names]
+    links = [(resolved.elements[index].rate_bps, index) for flow in flows for index in flow.path]
+    rates = [(rate, index) for rate, index in links if rate is not None]
+    if not rates:
+        return None
+    slowest = resolved.elements[min(rates)[1]]
+    sharing = 1 if slowest.kind == "private-link" else sum(flow.count for flow, _ in crossing(resolved, slowest))
+    packet_rate = min(rates)[0] / flows[0].packet_bits
+    pipe = packet_rate * max(empty_round_trip_s(resolved, flow) for flow in flows)
+    return Knob(
+        what="window",
+        names=tuple(flow.name for flow in flows),
+        fields=tuple(f"flow.{flow.name}.tcp.max_window" for flow in flows),
+        links=(slowest.name,),
+        present=max(flow.tcp.sender.window_packets for flow in flows),
+        start=max(2, ceil(round(pipe / sharing, 6))),
+        ample=max(LEAST_AMPLE, ceil(AMPLE * pipe / sharing)),
+        packet_rate=packet_rate,
+    )

@@ -1,0 +1,131 @@
+"""The search of one or several sizes: every one as small as the targets allow, confirmed by other random numbers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ackclock.advice.bench import Bench, of_longest_round_trip
+from ackclock.advice.knobs import Knob
+from ackclock.advice.lengths import Length
+from ackclock.advice.search import Bracket, neighbour
+from ackclock.advice.trials import Judge, Trials
+from ackclock.result import Result
+
+CONFIRMATIONS = 3
+"""Number of times that a size which is refuted gives way to its neighbour above."""
+WORTH = 0.05
+"""Least part of the round trip that a smaller size must save for a size that is enough to be changed."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Outcome of a search.
+
+    Parameters
+    ----------
+    knobs : tuple of Knob
+        What was searched.
+    brackets : dict
+        The outcome of each search.
+    sizes : dict, optional
+        The sizes that hold in the confirmation; None if there are none.
+    trials : Trials
+        All that was simulated.
+    judge, confirming : Judge
+        The targets, for the runs of the search and for those of the confirmation.
+    base, before : Result
+        The scenario as it is, in both.
+    found, after : Result
+        The sizes found, in both.
+    """
+
+    knobs: tuple[Knob, ...]
+    brackets: dict[Knob, Bracket]
+    sizes: dict[Knob, float] | None
+    trials: Trials
+    judge: Judge
+    confirming: Judge
+    base: Result
+    before: Result
+    found: Result
+    after: Result
+
+    @property
+    def is_enough(self) -> bool:
+        """Return whether the present sizes meet the targets, in the search's runs and in the confirmation's."""
+        return not any(
+            judge.missed(run) or judge.too_late(run)
+            for judge, run in ((self.judge, self.base), (self.confirming, self.before))
+        )
+
+    @property
+    def is_worth_it(self) -> bool:
+        """Return whether the sizes found are to be recommended: they meet what the present ones miss, or save delay."""
+        if self.sizes is None or self.confirming.too_late(self.after):
+            return False
+        if not self.is_enough:
+            return True
+        trips = [of_longest_round_trip(run)["mean"] for run in (self.base, self.found, self.before, self.after)]
+        base, found, before, after = (trip or 0.0 for trip in trips)
+        return found < (1.0 - WORTH) * base and after < (1.0 - WORTH) * before
+
+    @property
+    def changes(self) -> dict[str, str]:
+        """The fields that differ from the scenario's."""
+        if self.sizes is None or not self.is_worth_it:
+            return {}
+        different = [(knob, size) for knob, size in self.sizes.items() if size != knob.present]
+        return {field: value for knob, size in different for field, value in knob.changes(size).items()}
+
+
+def search_sizes(bench: Bench, knobs: Sequence[Knob], length: Length) -> Answer:
+    """Search the smallest sizes that meet the targets, one knob after the other, and confirm them.
+
+    Parameters
+    ----------
+    bench : Bench
+        Where the simulations run.
+    knobs : sequence of Knob
+        The sizes, at least one.
+    length : Length
+        Length of the runs.
+    """
+    trials = Trials(bench, length)
+    ample: dict[Knob, float] = {knob: float(knob.ample) for knob in knobs}
+    base, reference = trials.run([{}, ample], "the scenario as it is, and with ample sizes")
+    links = tuple(dict.fromkeys(knob.links for knob in knobs))
+    judge = Judge(bench.targets, links, reference)
+    sizes, brackets = dict(ample), {}
+    for knob in knobs:
+        others = {other: size for other, size in sizes.items() if other != knob}
+        most = knob.ample if bench.targets.loss is None else knob.longest
+        bracket = trials.search(knob, others, most, lambda result: not judge.missed(result))
+        brackets[knob] = bracket
+        if bracket.size is None:
+            return Answer(tuple(knobs), brackets, None, trials, judge, judge, base, base, base, base)
+        sizes[knob] = float(bracket.size)
+    return _confirmed(Answer(tuple(knobs), brackets, sizes, trials, judge, judge, base, base, base, base), ample)
+
+
+def _confirmed(found: Answer, ample: dict[Knob, float]) -> Answer:
+    """Simulate the sizes for twice the time with other random numbers; one that is refuted gives way to the next."""
+    other = found.trials.length.other
+    for _ in range(CONFIRMATIONS):
+        runs = found.trials.run(
+            [{}, ample, found.sizes or {}], "the answer once more, with other random numbers", other
+        )
+        before, reference, after = runs
+        found = replace(found, confirming=replace(found.judge, reference=reference), before=before, after=after)
+        if not found.confirming.missed(after):
+            (searched,) = found.trials.run([found.sizes or {}], "the answer")
+            return replace(found, found=searched)
+        found = replace(found, sizes={knob: float(neighbour(int(size))) for knob, size in (found.sizes or {}).items()})
+    return replace(found, sizes=None)
+
+
+def largest_within(answer: Answer, knob: Knob) -> float:
+    """Find the largest size of a knob whose round trips are short enough, the others as found; 0 if none is."""
+    judge = answer.judge
+    others = {other: size for other, size in (answer.sizes or {}).items() if other != knob}
+    most = int((answer.sizes or {}).get(knob, knob.ample))
+    bracket = answer.trials.search(knob, others, most, lambda result: bool(judge.too_late(result)))
+    return float(most) if bracket.size is None else max(0.0, float(min(bracket.size - 1, most)))

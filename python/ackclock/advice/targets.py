@@ -1,0 +1,110 @@
+"""Targets that advice is to meet: what the user names, and what holds otherwise."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+
+from ackclock.errors import AdviceError, Fault, UnitError
+from ackclock.findings import ENOUGH
+from ackclock.scenario import Resolved
+from ackclock.units import NUMBER_PATTERN, parse
+from ackclock.wording import amount, percent, seconds
+
+NAMES = ("utilisation", "loss", "rtt-p95")
+WEB_LOSS = 0.01
+"""Loss that web sources may have unless the user names another: [engset, section 5.4.1] sizes buffers for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Quantities that a change must reach.
+
+    Parameters
+    ----------
+    utilisation : float
+        Least utilisation of the links, as a fraction of theirs with an ample buffer [1].
+    loss : float, optional
+        Largest fraction of the packets that the links may drop [1].
+    rtt_p95_s : float, optional
+        Longest round trip that 95% of the packets may have [s], of the flow that has the longest.
+    """
+
+    utilisation: float = ENOUGH
+    loss: float | None = None
+    rtt_p95_s: float | None = None
+
+    @property
+    def text(self) -> str:
+        """The targets in words."""
+        parts = [f"at least {percent(self.utilisation)} of the utilisation that an ample buffer gives"]
+        if self.loss is not None:
+            parts.append(f"a loss of at most {amount(self.loss, '1')}")
+        if self.rtt_p95_s is not None:
+            parts.append(f"round trips of at most {seconds(self.rtt_p95_s)} for 95% of the packets")
+        return ", ".join(parts)
+
+
+def read_targets(given: Mapping[str, str | float] | None, resolved: Resolved) -> Targets:
+    """Read the targets that the user names; the others keep their defaults.
+
+    Parameters
+    ----------
+    given : mapping of str to str or float, optional
+        "utilisation" and "loss" as a percentage or a fraction, "rtt-p95" as a time or in seconds; None: all defaults.
+    resolved : Resolved
+        The scenario: web sources have a default loss.
+
+    Returns
+    -------
+    Targets
+        Those of the user and the defaults.
+
+    Raises
+    ------
+    AdviceError
+        For an unknown target, or a value out of range.
+
+    Examples
+    --------
+    >>> read_targets({"utilisation": "95%", "rtt-p95": "50 ms"}, resolved)  # doctest: +SKIP
+    Targets(utilisation=0.95, loss=None, rtt_p95_s=0.05)
+    """
+    named = {name.replace("_", "-"): value for name, value in (given or {}).items()}
+    unknown = sorted(set(named) - set(NAMES))
+    if unknown:
+        raise AdviceError(Fault("target", "is unknown", ", ".join(unknown), ", ".join(NAMES)))
+    is_web = any(flow.kind == "web" for flow in resolved.flows)
+    return Targets(
+        _fraction("utilisation", named["utilisation"], 1.0) if "utilisation" in named else ENOUGH,
+        _fraction("loss", named["loss"], 0.5) if "loss" in named else WEB_LOSS if is_web else None,
+        _time("rtt-p95", named["rtt-p95"]) if "rtt-p95" in named else None,
+    )
+
+
+def _fraction(name: str, given: str | float, most: float) -> float:
+    """Read "99%" or 0.99."""
+    found = re.fullmatch(rf"\s*({NUMBER_PATTERN})\s*(%?)\s*", str(given))
+    allowed = f'above 0% and at most {percent(most)}, such as "{"99%" if name == "utilisation" else "1%"}"'
+    if found is None:
+        raise AdviceError(Fault(f"target {name}", "is not a percentage", str(given), allowed))
+    value = float(found[1]) / (100.0 if found[2] else 1.0)
+    if not 0.0 < value <= most:
+        raise AdviceError(Fault(f"target {name}", "is out of range", str(given), allowed))
+    return value
+
+
+def _time(name: str, given: str | float) -> float:
+    """Read "50 ms" or 0.05."""
+    allowed = 'a time above 0 s, such as "50 ms"'
+    if isinstance(given, str):
+        try:
+            found = parse(given)
+        except UnitError:
+            found = None
+        value = found.value if found is not None and found.unit == "s" else float("nan")
+    else:
+        value = float(given)
+    if not (isfinite(value) and value > 0.0):
+        raise AdviceError(Fault(f"target {name}", "must be a time", str(given), allowed))
+    return value

@@ -1,0 +1,205 @@
+"""Trials of sizes: what a run gives, which targets it misses, and the table of what was tried."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+
+from ackclock.advice.bench import Bench, has_percentiles, loss_cycles, of_flows, of_link, of_longest_round_trip
+from ackclock.advice.knobs import Knob
+from ackclock.advice.lengths import Length
+from ackclock.advice.records import Alternative, Alternatives
+from ackclock.advice.search import Bracket, neighbour, smallest
+from ackclock.advice.targets import Targets
+from ackclock.result import Result
+from ackclock.stats import Estimate
+from ackclock.wording import amount, number, percent, plural, seconds
+
+Sizes = Mapping[Knob, float]
+"""A size for each knob that does not have the scenario's own."""
+MOST_ROWS = 8
+
+
+@dataclass(frozen=True)
+class Judge:
+    """The targets, next to what ample sizes give.
+
+    Parameters
+    ----------
+    targets : Targets
+        The targets.
+    links : tuple of tuple of str
+        The links whose utilisation and loss are judged; equal ones together.
+    reference : Result
+        The run with ample sizes.
+    """
+
+    targets: Targets
+    links: tuple[tuple[str, ...], ...]
+    reference: Result
+
+    def missed(self, result: Result) -> list[str]:
+        """Say which targets a larger size could reach are missed."""
+        found = [text for group in self.links if (text := self._idle(result, group))]
+        if _has_transfers(result):
+            found = [text] if (text := self._late(result)) else []
+        loss = self.worst_loss(result)
+        if self.targets.loss is not None and loss > self.targets.loss:
+            found.append(f"the loss is {amount(loss, '1')}")
+        return found
+
+    def too_late(self, result: Result) -> list[str]:
+        """Say whether the round trips, which a larger size only makes longer, are too long."""
+        found = of_longest_round_trip(result)["mean"]
+        if self.targets.rtt_p95_s is None or found is None or found <= self.targets.rtt_p95_s:
+            return []
+        return [f"the round trips are {seconds(found)}"]
+
+    def worst_loss(self, result: Result) -> float:
+        """Give the largest loss at a link that is judged [1]."""
+        return max(
+            float(of_link(name, "loss_fraction")(result)["mean"] or 0.0) for group in self.links for name in group
+        )
+
+    def _idle(self, result: Result, group: tuple[str, ...]) -> str:
+        found, ample = (_utilisation(one, group) for one in (result, self.reference))
+        if found >= self.targets.utilisation * ample:
+            return ""
+        return f"{group[0]} is only {percent(found)} used, and {percent(ample)} with an ample buffer"
+
+    def _late(self, result: Result) -> str:
+        found, ample = (_finish_s(one) for one in (result, self.reference))
+        return "" if found * self.targets.utilisation <= ample else f"the transfers take {seconds(found)} in the mean"
+
+
+def _utilisation(result: Result, group: tuple[str, ...]) -> float:
+    return sum(float(of_link(name, "utilisation_fraction")(result)["mean"] or 0.0) for name in group) / len(group)
+
+
+def _has_transfers(result: Result) -> bool:
+    """Return whether all flows are transfers that end: their time counts, not the links'."""
+    return all(row["finish_s"] is not None for row in result.summary["flows"])
+
+
+def _finish_s(result: Result) -> float:
+    """Give the mean time at which the transfers have finished [s]; infinite if one has not."""
+    times = [row["finish_s"]["mean"] for row in result.summary["flows"]]
+    return inf if any(time is None for time in times) else sum(times) / len(times)
+
+
+@dataclass
+class Trials:
+    """Runs of the scenario with sizes changed, all of one length and with common random numbers.
+
+    Parameters
+    ----------
+    bench : Bench
+        Where they run.
+    length : Length
+        Their length.
+    tried : dict
+        The sizes of each knob that were simulated, with the sizes that the others had.
+    """
+
+    bench: Bench
+    length: Length
+    tried: dict[Knob, dict[float, Sizes]] = field(default_factory=dict)
+
+    def run(self, sizes: Sequence[Sizes], what: str, length: Length | None = None) -> list[Result]:
+        """Simulate several choices of sizes."""
+        changes = [
+            {key: value for knob, size in one.items() for key, value in knob.changes(size).items()} for one in sizes
+        ]
+        return self.bench.run_all(changes, what, length or self.length)
+
+    def search(self, knob: Knob, others: Sizes, most: int, passes: Callable[[Result], bool]) -> Bracket:
+        """Find the smallest size of a knob that passes, with the others as given."""
+
+        def test(sizes: Sequence[int]) -> dict[int, bool]:
+            if self.bench.spent:
+                return dict.fromkeys(sizes, False)
+            choices = [{**others, knob: size} for size in sizes]
+            self.tried.setdefault(knob, {}).update(zip(map(float, sizes), choices, strict=True))
+            what = f"{knob.what} of {' and '.join(map(number, sizes))} packets at {knob.place}"
+            return {size: passes(one) for size, one in zip(sizes, self.run(choices, what), strict=True)}
+
+        return smallest(test, knob.start, most)
+
+    def alternatives(self, knob: Knob, sizes: Sizes | None, below: int, judge: Judge, *, keep: bool) -> Alternatives:
+        """Lay out what was tried at a place: the least size, its neighbours, the present one, the rule's.
+
+        Parameters
+        ----------
+        knob : Knob
+            The place.
+        sizes : mapping of Knob to float, optional
+            The least that meet the targets.
+        below : int
+            The largest that was found not to.
+        judge : Judge
+            The targets.
+        keep : bool
+            Whether the present size is the answer.
+        """
+        least = None if sizes is None else sizes[knob]
+        if sizes is not None and least is not None:
+            self.tried.setdefault(knob, {}).setdefault(least, sizes)
+        runs = {size: self.run([others], "")[0] for size, others in self.tried.get(knob, {}).items()}
+        runs[float(knob.ample)] = judge.reference
+        runs.setdefault(knob.present, self.run([{}], "")[0])
+        rule = next((rule.value for rule in knob.rules if rule.valid), None)
+        notes = {float(knob.ample): "ample", **({rule: "rule"} if rule is not None else {}), knob.present: "now"}
+        if keep and least is not None:
+            notes[least] = "least"
+        chosen = knob.present if keep else least
+        rows = [
+            _alternative(knob, size, runs[size], judge, notes.get(size, ""), chosen=size == chosen)
+            for size in sorted(_shown(runs, knob, least, below))
+        ]
+        round_trip = "p95" if has_percentiles(judge.reference) else "mean"
+        return Alternatives(f"{knob.what} at\n{knob.names[0]}, packets", tuple(rows), round_trip)
+
+
+def _shown(runs: Mapping[float, Result], knob: Knob, chosen: float | None, below: int) -> set[float]:
+    """Choose the sizes that a reader wants to see, and the nearest to the chosen one until there are enough."""
+    wanted = {float(knob.start), float(knob.ample), knob.present, float(below)}
+    if chosen is not None:
+        wanted |= {chosen, float(neighbour(int(chosen)))}
+    shown = wanted & set(runs)
+    middle = chosen or float(knob.start)
+    for size in sorted(set(runs) - shown, key=lambda size: abs(size - middle)):
+        if len(shown) < MOST_ROWS:
+            shown.add(size)
+    return shown
+
+
+def _alternative(  # noqa: PLR0913  by keyword
+    knob: Knob, size: float, result: Result, judge: Judge, note: str, *, chosen: bool
+) -> Alternative:
+    return Alternative(
+        size_packets=size if size < inf else None,
+        utilisation_fraction=_of_links(result, knob.links, "utilisation_fraction"),
+        throughput_bps=of_flows("throughput_bps")(result),
+        rtt_p95_s=of_longest_round_trip(result),
+        loss_fraction=_of_links(result, knob.links, "loss_fraction"),
+        loss_cycles=loss_cycles(result),
+        meets=not judge.missed(result) and not judge.too_late(result),
+        chosen=chosen,
+        note=note,
+    )
+
+
+def _of_links(result: Result, names: tuple[str, ...], key: str) -> Estimate:
+    """Measure a quantity of a link; of several the mean, without an interval."""
+    found = [of_link(name, key)(result) for name in names]
+    if len(found) == 1:
+        return found[0]
+    means = [one["mean"] or 0.0 for one in found]
+    return Estimate(mean=sum(means) / len(means), low=None, high=None, n=found[0]["n"])
+
+
+def in_words(length: Length, result: Result) -> str:
+    """Say for how long, and over how many loss cycles, a run was measured."""
+    cycles = plural(round(loss_cycles(result)), "loss cycle")
+    measured = seconds(length.duration_s - length.warmup_s)
+    times = "" if result.summary["replications"] == 1 else f" {result.summary['replications']} times"
+    return f"{measured}{times}, {cycles}"
