@@ -154,7 +154,7 @@ def of_source(name: str, key: str) -> Measure:
 def of_longest_round_trip(result: Result) -> Estimate:
     """Measure the round trip that 95% of the packets have at most, of the flow that has the longest.
 
-    The mean round trip, for results without percentiles.
+    The mean round trip, for runs that measured no percentiles.
     """
     key = "rtt_p95_s" if has_percentiles(result) else "rtt_mean_s"
     known = [row[key] for row in result.summary["flows"] if row[key] is not None and row[key]["mean"] is not None]
@@ -162,8 +162,8 @@ def of_longest_round_trip(result: Result) -> Estimate:
 
 
 def has_percentiles(result: Result) -> bool:
-    """Return whether the result has percentiles of round trips."""
-    return "rtt_p95_s" in result.summary["flows"][0]
+    """Return whether the run measured percentiles of round trips."""
+    return result.resolved.run.delays
 
 
 def loss_cycles(result: Result) -> float:

@@ -6,7 +6,7 @@ from ackclock.paths import empty_round_trip_s, losses
 from ackclock.precision import first_replications
 from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.scenario.losses import BernoulliLoss, PoissonLoss
-from ackclock.scenario.resolved_traffic import OnOffTraffic, SteadyTraffic, TcpTraffic, WebTraffic
+from ackclock.scenario.resolved_traffic import OnOffTraffic, PingTraffic, SteadyTraffic, TcpTraffic, WebTraffic
 
 POINT = 5e4
 """Cost of a point without packets: starting it and keeping its numbers. The unit is a step, some 40 ns (benches)."""
@@ -93,6 +93,8 @@ def _wanted(resolved: Resolved, flow: ResolvedFlow) -> float:
             return flow.count * min(limit, active * traffic.rate_bps / flow.packet_bits)
         case SteadyTraffic():
             return flow.count * min(limit, traffic.rate_bps / flow.packet_bits)
+        case PingTraffic():
+            return flow.count * min(limit, 1.0 / traffic.interval_s)
 
 
 def _path_limit(resolved: Resolved, flow: ResolvedFlow) -> float:
