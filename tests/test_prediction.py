@@ -229,6 +229,16 @@ def test_a_short_transfer_whose_losses_come_together_has_no_model() -> None:
     assert "not lost independently" in reasons(one_flow(links, size_packets=7), "short-flow")
 
 
+def test_pings_beside_a_flow_leave_its_models_unless_they_are_many() -> None:
+    flow, traffic = make_flow("flow"), {"kind": "ping", "return_path": [1], "return_delay_s": 0.28}
+    alone = predict_resolved(make_resolved(flows=[flow], links=PAIR))
+    few = make_flow("ping", packet_bytes=84, traffic={**traffic, "interval_s": 0.1})
+    assert predict_resolved(make_resolved(flows=[flow, few], links=PAIR)).applicable == alone.applicable
+    # 1000 a second of 84 bytes are 0.67 of 1.5 Mbit/s.
+    many = make_flow("ping", packet_bytes=84, traffic={**traffic, "interval_s": 0.001})
+    assert predict_resolved(make_resolved(flows=[flow, many], links=PAIR)).applicable == ()
+
+
 def test_the_square_root_takes_loss_indications_not_dropped_packets() -> None:
     flow = make_flow("flow", sender={"max_window": None, "rto": {"min_s": 1.0}})
     resolved = make_resolved(flows=[flow])

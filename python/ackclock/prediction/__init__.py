@@ -11,6 +11,7 @@ from ackclock.prediction.many_flows import predict_many_flows
 from ackclock.prediction.measured_rounds import predict_from_rounds
 from ackclock.prediction.random_loss import predict_random_loss
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, Pair, Prediction, ReferenceLine
+from ackclock.prediction.scene import without_pings
 from ackclock.prediction.short_flow import predict_short_flow
 from ackclock.prediction.single_flow import predict_single_flow
 from ackclock.prediction.two_way import predict_two_way
@@ -42,7 +43,7 @@ _QUESTIONS = (
 
 
 def predict_resolved(resolved: Resolved) -> Prediction:
-    """Ask every model about a resolved scenario.
+    """Ask every model about a resolved scenario; pings that load no link by 1% do not count.
 
     Parameters
     ----------
@@ -54,7 +55,8 @@ def predict_resolved(resolved: Resolved) -> Prediction:
     Prediction
         What applies, with its numbers, and what does not, with its reasons.
     """
-    answers = [answer for question in _QUESTIONS for answer in question(resolved)]
+    asked = without_pings(resolved)
+    answers = [answer for question in _QUESTIONS for answer in question(asked)]
     return Prediction(
         resolved.title,
         tuple(answer for answer in answers if isinstance(answer, ModelPrediction)),

@@ -2,13 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
 
 from ackclock.paths import Node, empty_round_trip_s, host_of, links_of, nodes
 from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.scenario.queues import Discipline
+from ackclock.scenario.resolved_traffic import PingTraffic
 from ackclock.wording import amount, plural
 
 _DROP_FACTORS: Final[Mapping[str, float]] = {"arriving": 1.0, "front": 0.0, "random": 0.5}
@@ -32,6 +33,9 @@ def early_drops(scene: "Scene") -> list[str]:
         if node.queue.drops_early
     ]
 
+
+NEGLIGIBLE_LOAD: Final = 0.01
+"""Fraction of a link's rate below which pings change no other flow."""
 
 Work = dict[tuple[str, str, bool], float]
 """Seconds of work a second, by host, the link that brings it, and whether it is of ACKs."""
@@ -121,6 +125,21 @@ class Scene:
             for node in self.back
             if node.packet_rate < pace
         ][:1]
+
+
+def without_pings(resolved: Resolved) -> Resolved:
+    """Give the scenario as it is to models: without pings, if other flows are left and pings load no link by 1%."""
+    others = tuple(flow for flow in resolved.flows if flow.kind != "ping")
+    if not others or len(others) == len(resolved.flows):
+        return resolved
+    load: dict[int, float] = defaultdict(float)
+    for flow in resolved.flows:
+        if isinstance(flow.traffic, PingTraffic):
+            for element in flow.crossed:
+                load[element] += flow.count * flow.packet_bits / flow.traffic.interval_s
+    rates = ((resolved.elements[element].rate_bps, bps) for element, bps in load.items())
+    is_light = all(rate is None or bps < NEGLIGIBLE_LOAD * rate for rate, bps in rates)
+    return replace(resolved, flows=others) if is_light else resolved
 
 
 def lone_flow(resolved: Resolved) -> tuple[Scene | None, list[str]]:
