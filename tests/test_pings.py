@@ -20,7 +20,7 @@ def scenario(*flows: dict[str, Any], **run: object) -> dict[str, Any]:
 
 
 def test_a_ping_alone_has_the_round_trip_of_the_path() -> None:
-    result = ackclock.run(scenario({**PING, "propagation": "60 ms"}), threads=1)
+    result = ackclock.run(scenario({**PING, "two_way_propagation": "60 ms"}), threads=1)
     row = result.pings.loc["ping"]
     exact = 0.06 + 2 * 84 * 8 / 1e6
     assert (row["sent"], row["answered"], row["lost"], row["loss_fraction"]) == (201, 200, 0, 0.0)

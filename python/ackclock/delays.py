@@ -87,9 +87,7 @@ def drain_s(resolved: Resolved) -> list[float | None]:
     """
     largest = [0] * len(resolved.elements)
     for flow in resolved.flows:
-        acks = flow.connection
-        ways = [(flow.path, flow.packet_bytes)] + ([(acks.return_path, acks.ack_bytes)] if acks is not None else [])
-        for path, size in ways:
+        for path, size in ((flow.path, flow.packet_bytes), (flow.return_path, flow.answer_bytes)):
             for element in path:
                 largest[element] = max(largest[element], size)
     return [_drain_s(element, size) for element, size in zip(resolved.elements, largest, strict=True)]

@@ -58,3 +58,10 @@ def test_progress_goes_by_the_cost_of_points_and_the_longest_is_first(tmp_path: 
     for finished in (1, 2, 3, 4):
         assert seen[finished] == pytest.approx(sum(costs[:finished]) / sum(costs), abs=1e-9)
     assert seen[1] > 0.9
+
+
+def test_pings_cost_one_packet_an_interval() -> None:
+    link = {"name": "link", "rate": "1 Mbit/s", "delay": "10 ms"}
+    flow = {"path": ["link"], "traffic": {"kind": "ping", "interval": "100 ms"}}
+    resolved = ackclock.resolve({"link": [link], "flow": [flow], "run": {"duration": "100 s"}})
+    assert packets_expected(resolved) == pytest.approx(1000.0)

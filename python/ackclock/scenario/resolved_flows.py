@@ -62,6 +62,13 @@ class ResolvedFlow:
         return () if self.connection is None else self.connection.return_path
 
     @property
+    def answer_bytes(self) -> int:
+        """The length of its ACKs or echoes [B]; 0 without them."""
+        if isinstance(self.traffic, PingTraffic):
+            return self.packet_bytes
+        return 0 if self.connection is None else self.connection.ack_bytes
+
+    @property
     def size_packets(self) -> int | None:
         """The size of its one transfer [packets]; None for any other traffic."""
         return self.traffic.size_packets if isinstance(self.traffic, TcpTraffic) else None

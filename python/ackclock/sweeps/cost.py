@@ -44,8 +44,7 @@ def _packet_cost(resolved: Resolved, flow: ResolvedFlow, *, merges: bool) -> flo
         cost += WEB
     if flow.is_large_group:
         cost += LARGE_GROUP
-    ack_bytes = 0 if flow.connection is None else flow.connection.ack_bytes
-    for path, size in ((flow.path, flow.packet_bytes), (flow.return_path, ack_bytes)):
+    for path, size in ((flow.path, flow.packet_bytes), (flow.return_path, flow.answer_bytes)):
         cost += CELL * ceil((size + AAL5_BYTES) / CELL_DATA_BYTES) * sum(_ports(resolved, link) for link in path)
     return cost
 
