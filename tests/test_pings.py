@@ -80,3 +80,25 @@ def test_sweeps_have_pings(tmp_path: Path) -> None:
     expected = [2 * delay + 2 * 0.000672 for delay in (0.01, 0.03)]
     assert data["ping_rtt_mean_s"].to_numpy().ravel().tolist() == pytest.approx(expected, rel=1e-9)
     assert pd.read_csv(tmp_path / "pings.csv")["ping"].tolist() == ["ping", "ping"]
+
+
+def test_the_picture_has_round_trips_over_time_and_completion_times() -> None:
+    web = {"name": "web", "path": ["link"], "count": 5, "traffic": {"kind": "web", "size": "5 pkt", "off": "1 s"}}
+    result = ackclock.run(scenario(BULK, PING, web), threads=1)
+    panels = {panel.y_label: panel for panel in result.chart().panels}
+    (pings,) = panels["RTT of pings [ms]"].curves
+    assert pings.label == "ping"
+    row = result.pings.loc["ping"]
+    assert (pings.y.min(), pings.y.max()) == pytest.approx((1e3 * row["rtt_min_s"], 1e3 * row["rtt_max_s"]), rel=1e-9)
+    (completed,) = panels["fraction of transfers"].curves
+    assert completed.label == f"web: {row_of(result, 'transfers'):.0f} transfers"
+    assert completed.y[-1] == 1.0
+    median = completed.x[(completed.y >= 0.5).argmax()]
+    assert median == pytest.approx(row_of(result, "fct_p50_s"), rel=0.02)
+    without = ackclock.run(scenario(BULK), threads=1).chart()
+    assert [panel.y_label for panel in without.panels] == ["cwnd [packets]", "queue [packets]"]
+    assert without.share_x
+
+
+def row_of(result: Result, quantity: str) -> float:
+    return float(result.completions[quantity].iloc[0])
