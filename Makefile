@@ -18,11 +18,13 @@ ENGINE := $(VENV)/.engine-built
 RUST := Cargo.toml $(wildcard Cargo.lock rust-toolchain.toml) $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 LLVM_COV_TOOL := target/tools/bin/cargo-llvm-cov
 MUTANTS_TOOL := target/tools/bin/cargo-mutants
+WHEELS := target/wheels
+INSTALLED := target/installed
 COVERAGE := target/coverage
 MUTANTS := target/mutants
 say = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help run reproduce test check bench coverage mutants crosscheck golden digest build lock clean
+.PHONY: help run reproduce test check wheel bench coverage mutants crosscheck golden digest build lock clean
 
 help: ## show this text
 	@printf 'ackclock: a TCP performance laboratory\n\n'
@@ -54,6 +56,19 @@ check: $(TOOLS) ## format, lint, types, who may import whom, and the words of do
 	rustfmt --check --edition 2021 benches/calibrate.rs
 	$(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(CARGO) clippy --manifest-path fuzz/Cargo.toml --target-dir target --no-default-features --locked --quiet -- -D warnings
+
+wheel: $(TOOLS) ## build a wheel, install it where nothing can compile, and run the tests of an installed package there
+	$(call say,building a wheel)
+	rm -rf $(WHEELS) $(INSTALLED)
+	PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --quiet --out $(WHEELS) --interpreter $(BIN)/python
+	$(call say,installing $(WHEELS)/*.whl into $(INSTALLED))
+	$(PYTHON) -m venv $(INSTALLED)
+	sed -n 's/^\([a-z].*==.*[^ ]\) *\\$$/\1/p' requirements.lock > $(INSTALLED)/versions.txt
+	$(INSTALLED)/bin/pip install --quiet --disable-pip-version-check --only-binary :all: \
+	  --constraint $(INSTALLED)/versions.txt $(WHEELS)/*.whl pytest
+	$(call say,testing it)
+	cd $(INSTALLED) && env -i PATH="$$PWD/bin" HOME="$$PWD" python -m pytest --quiet -ra -c /dev/null --rootdir . \
+	  --noconftest --import-mode importlib -p no:cacheprovider $(CURDIR)/tests/installed
 
 bench: build ## measure the cost of a packet, leave bench.json; or compare it with another checkout's (BASE=its path)
 	$(call say,measuring)
