@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from ackclock.errors import Fault
 from ackclock.scenario.atm import add_channels
@@ -22,6 +23,7 @@ from ackclock.scenario.network import (
     Network,
     Route,
     add_hosts,
+    both_directions,
     flow_names,
     mirrored,
     network_of,
@@ -58,13 +60,16 @@ class Checker:
         yield from self._numbers()
         yield from atm_faults(self.places, self.draft.atm)
         yield from host_faults(self.places, self.draft.hosts, self.crossed)
-        for way in self.network.directions:
+        rests = (both_directions(link, at, self.places.source.folder) for at, link in self.draft.rest_of_links.items())
+        for way in (*self.network.directions, *chain.from_iterable(rests)):
             if way is not None:
                 yield from self._link(way)
         for position, flow in enumerate(self.draft.flows):
             yield from self._paths(("flow", position))
             if flow is not None:
                 yield from self._flow(("flow", position), flow)
+            elif position in self.draft.rest_of_flows:
+                yield from self._fields(("flow", position), self.draft.rest_of_flows[position])
         yield from self._run()
         yield from self._capture()
 
@@ -148,6 +153,13 @@ class Checker:
             yield self.places.fault(location, problem, given=None)
 
     def _flow(self, location: Location, flow: Flow) -> Iterator[Fault]:
+        yield from self._fields(location, flow)
+        route = self.network.route(flow)
+        if route is not None:
+            yield from self._route(location, flow, route)
+
+    def _fields(self, location: Location, flow: Flow) -> Iterator[Fault]:
+        """Check the fields of a flow against one another, whatever its path."""
         if flow.rtt is not None and flow.two_way_propagation is not None:
             hint = "rtt includes the service times, two_way_propagation does not"
             yield self.places.fault(
@@ -163,9 +175,6 @@ class Checker:
         yield from tcp_faults(self.places, (*location, "tcp"), flow)
         yield from traffic_faults(self.places, location, flow)
         yield from end_faults(self.places, location, flow, self.hosts)
-        route = self.network.route(flow)
-        if route is not None:
-            yield from self._route(location, flow, route)
 
     def _paths(self, location: Location) -> Iterator[Fault]:
         """Check the paths of a flow, whatever is wrong with its other fields."""

@@ -177,7 +177,7 @@ def network_of(links: Sequence[Link | None], names: Sequence[str | None], folder
         if name:
             network.index.setdefault(name, 2 * position)
             network.index.setdefault(name + REVERSE, 2 * position + 1)
-        network.directions += [None, None] if link is None else _both_directions(link, position, folder)
+        network.directions += [None, None] if link is None else both_directions(link, position, folder)
     return network
 
 
@@ -212,7 +212,8 @@ def _process(host: Host, position: int) -> Direction:
     )
 
 
-def _both_directions(link: Link, position: int, folder: Path | None) -> list[Direction | None]:
+def both_directions(link: Link, position: int, folder: Path | None) -> list[Direction | None]:
+    """Lay out the two directions of the link at a position; what it reads lies in the folder."""
     reverse, place = link.reverse, ("link", position)
     changing = _changing(link.delay_process, link.name, (*place, "delay_process"), folder)
     there = Direction(

@@ -12,6 +12,7 @@ from ackclock.scenario.atm import AtmTables
 from ackclock.scenario.entries import Table
 from ackclock.scenario.fields import FieldError, Kind, toml_type
 from ackclock.scenario.places import Places
+from ackclock.scenario.salvage import salvaged
 from ackclock.scenario.schema import Flow, Form, Run, Trace, kind_of
 from ackclock.scenario.schema_atm import AtmLink, Channel, CrossTraffic
 from ackclock.scenario.schema_hosts import Host
@@ -45,7 +46,10 @@ _FIRST_FIELDS = {
 
 @dataclass(frozen=True)
 class Draft:
-    """The tables of a scenario that are right in themselves; None for those that are not."""
+    """The tables of a scenario that are right in themselves; None for those that are not.
+
+    `rest_of_links` and `rest_of_flows` hold what is left of the others without their faulty fields, by position.
+    """
 
     links: tuple[Link | None, ...]
     flows: tuple[Flow | None, ...]
@@ -54,6 +58,8 @@ class Draft:
     title: str = ""
     atm: AtmTables = field(default_factory=AtmTables)
     hosts: tuple[Host | None, ...] = ()
+    rest_of_links: Mapping[int, Link] = field(default_factory=dict)
+    rest_of_flows: Mapping[int, Flow] = field(default_factory=dict)
 
 
 def read_form(places: Places) -> tuple[Draft, list[Fault]]:
@@ -84,7 +90,15 @@ def _draft(document: Mapping[str, Any]) -> Draft:
             tuple(_model(CrossTraffic, table) for table in _tables(document.get("cross_traffic"))),
         ),
         hosts=tuple(_model(Host, table) for table in _tables(document.get("host"))),
+        rest_of_links=_rests(Link, document.get("link")),
+        rest_of_flows=_rests(Flow, document.get("flow")),
     )
+
+
+def _rests(model: type[T], tables: object) -> dict[int, T]:
+    faulty = (position for position, table in enumerate(_tables(tables)) if _model(model, table) is None)
+    rests = {position: salvaged(model, _tables(tables)[position]) for position in faulty}
+    return {position: rest for position, rest in rests.items() if rest is not None}
 
 
 def _tables(value: object) -> list[object]:
