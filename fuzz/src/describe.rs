@@ -97,7 +97,7 @@ impl Choice {
     }
 }
 
-/// From `least` to `most` in equal factors.
+/// Returns a value between `least` and `most`, in equal factors.
 fn scaled(byte: u8, least: f64, most: f64) -> f64 {
     (least * (most / least).powf(f64::from(byte) / 255.0)).clamp(least, most)
 }

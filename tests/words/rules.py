@@ -8,8 +8,13 @@ from functools import cache
 
 from words.texts import Text
 
-HEADLESS = frozenset(
-    ["what", "which", "who", "how", "whether", "where", "when", "of", "as", "it", "its", "so", "that", "nothing", "no"]
+PREPOSITIONS = frozenset(
+    ["about", "above", "after", "against", "among", "as", "at", "before", "behind", "below", "between", "beyond", "by"]
+    + ["during", "for", "from", "in", "inside", "into", "of", "on", "out", "over", "past", "per", "since", "through"]
+    + ["to", "towards", "under", "until", "up", "upon", "with", "within", "without"]
+)
+HEADLESS = PREPOSITIONS | frozenset(
+    ["what", "which", "who", "how", "whether", "where", "when", "it", "its", "so", "that", "nothing", "no"]
 )
 """First words that leave a doc comment without the subject or the verb of its sentence."""
 FEWEST_WORDS = 3

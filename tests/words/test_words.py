@@ -124,7 +124,11 @@ def test_an_exception_counts_in_its_files_only() -> None:
 
 
 @pytest.mark.parametrize(
-    "prose", ["What it drops.", "Of a flow, the path.", "As before, but later.", "It.", "Two words."]
+    "prose",
+    [
+        *("What it drops.", "Of a flow, the path.", "As before, but later.", "It.", "Two words."),
+        *("By a Markov chain of two states.", "With fewer packets it ends.", "From paths to hops: the links."),
+    ],
 )
 def test_headless_doc_comments_are_found(prose: str) -> None:
     assert fault_count(prose, "doc") == 1

@@ -40,8 +40,8 @@ pub enum LossLaw {
         /// Time after which an instant expires \[s\].
         void_after_s: f64,
     },
-    /// By a Markov chain of two states that takes a step after each packet (Gilbert 1960, Elliott 1963), from the good
-    /// state.
+    /// Losses by a Markov chain of two states that takes a step after each packet (Gilbert 1960, Elliott 1963), from the
+    /// good state.
     GilbertElliott {
         /// Probability of a step from the good to the bad state (p).
         to_bad: f64,

@@ -1,4 +1,4 @@
-//! From paths to hops: the links whose departures are known on arrival, and the places where packets wait for the
+//! Hops of paths: the links whose departures are known on arrival, and the places where packets wait for the
 //! clock.
 
 mod feeders;

@@ -73,7 +73,7 @@ fn runs_of_data(replay: &Replay, queue: usize, until: Time) -> Vec<usize> {
     runs[1..runs.len() - 1].to_vec()
 }
 
-/// To the picosecond: data and ACKs that come to a host take turns, and only then is there an answer or a reaction.
+/// Data and ACKs that come to a host take turns, to the picosecond, and only then is there an answer or a reaction.
 #[test]
 fn acks_come_back_when_queues_and_processes_let_them() {
     for processing in [[[5e-5; 2]; 2], [[1e-4, 2e-5], [3e-4, 0.0]], [[0.0, 1e-3], [6e-4, 6e-4]]] {

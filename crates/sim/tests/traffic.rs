@@ -469,7 +469,7 @@ fn a_large_group_has_finished_with_its_last_flow() {
     assert!((10..1001).contains(&outcome.flows[0].unfinished));
 }
 
-/// With thousands of flows the engine fetches memory ahead; every packet is accounted for all the same.
+/// The engine prefetches memory for thousands of flows; every packet is accounted for all the same.
 #[test]
 fn thousands_of_sources_lose_and_gain_no_packet() {
     let law = SizeLaw::Exponential { mean_packets: 12.0, min_packets: 3.0 };

@@ -141,7 +141,7 @@ fn two_way_queues_are_those_of_ns2() {
     }
 }
 
-/// To the picosecond: each ACK is back when the other queue lets it out.
+/// Each ACK is back when the other queue has transmitted it, to the picosecond.
 #[test]
 fn two_way_acks_come_back_when_both_queues_let_them() {
     for expected in &TWO_WAY_RUNS {

@@ -79,14 +79,14 @@ pub(crate) enum FullAck {
 pub(crate) enum SecondFastRetransmit {
     /// Never: ns-2's `bugFix_`. Its `bugfix_ss_` allows one while only the first packet of all is acknowledged.
     Never,
-    /// For Reno at any time, as RFC 5681 has no such rule; else never: RFC 6582 section 3.2 step 1 (`recover`).
+    /// Reno at any time, as RFC 5681 has no such rule; else never: RFC 6582 section 3.2 step 1 (`recover`).
     RenoOnly,
 }
 
 /// The number of packets that NewReno sends for one ACK in recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NewrenoBurst {
-    /// At most two packets: ns-2 `NewRenoTcpAgent::recv`.
+    /// Two packets at most: ns-2 `NewRenoTcpAgent::recv`.
     TwoPackets,
     /// All packets that the window allows.
     Window,

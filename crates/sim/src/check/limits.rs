@@ -107,7 +107,7 @@ limits! {
     SIZE_CLASSES = "flows[].traffic.classes", "1", 0.0, 1000.0;
     ON_TIME = "flows[].traffic.on.mean_s", "s", 0.0, LONGEST_S;
     OFF_TIME = "flows[].traffic.off.mean_s", "s", 0.0, LONGEST_S;
-    /// With fewer packets the source would mostly search for its next packet.
+    /// Fewer packets would let the source mostly search for its next packet.
     PACKETS_PER_ON_TIME = "flows[].traffic.on (packets in it)", "packets", 1e-3, f64::MAX;
     SIZE = "flows[].traffic.size.packets", "packets", 1.0, LARGEST_SIZE;
     SIZES = "flows[].traffic.size.packets (how many)", "1", 1.0, 1e7;

@@ -66,18 +66,18 @@ pub enum TrafficConfig {
     OnOff {
         /// Rate during an on time \[bit/s\].
         rate_bps: f64,
-        /// On time: packets are sent.
+        /// Duration of an on time, in which packets are sent.
         on: TimeLaw,
-        /// Off time: nothing is sent.
+        /// Duration of an off time, in which nothing is sent.
         off: TimeLaw,
     },
     /// Alternately `Poisson` and silent, beginning with packets.
     PoissonOnOff {
         /// Mean rate during an on time \[bit/s\].
         rate_bps: f64,
-        /// On time: packets are sent.
+        /// Duration of an on time, in which packets are sent.
         on: TimeLaw,
-        /// Off time: nothing is sent.
+        /// Duration of an off time, in which nothing is sent.
         off: TimeLaw,
     },
     /// Echo requests at equal intervals; the far end sends each back at once, as long as it is.

@@ -18,7 +18,7 @@ const LAST_NUMBER: u64 = 9_999;
 pub(crate) struct Transfers {
     groups: Vec<Group>,
     sources: Vec<Source>,
-    /// By source; empty until a packet's view of a queue is recorded.
+    /// Entry of each source; empty until a packet's view of a queue is recorded.
     seen: Vec<Seen>,
 }
 

@@ -52,7 +52,7 @@ fn the_documented_table_of_dialects_holds_the_rows() {
 /// limited transmit sends new data only, so that the count of duplicate ACKs does not matter.
 const WITHOUT_EFFECT: [(&str, Dialect); 1] = [("timeout_resets_tahoe_dupacks", Dialect::Rfc)];
 
-/// For each axis and each two dialects with different values: the other dialect's value changes some transfer.
+/// Each axis changes some transfer, for each two dialects with different values.
 #[test]
 fn each_axis_has_an_effect_in_each_dialect() {
     let names: Vec<_> = fields(&Quirks::RFC).into_iter().map(|(name, _)| name).collect();
