@@ -70,6 +70,12 @@ def test_steps_that_take_longer_than_expected_correct_the_time_left() -> None:
     assert left.steps_done == 0.5
 
 
+def test_a_busy_machine_takes_longer_for_steps_by_as_much_as_for_the_start() -> None:
+    assert progress.slowdown(3.0, 1.0) == 3.0
+    assert progress.slowdown(0.9, 1.0) == 1.0
+    assert progress.slowdown(3.0, 0.0) == 1.0
+
+
 def test_nothing_is_estimated_before_anything_is_done() -> None:
     left = progress.TimeLeft(1, 1.0)
     assert left.left_s(3.0) is None

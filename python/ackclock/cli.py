@@ -13,6 +13,7 @@ import typer
 import ackclock
 from ackclock import listings
 from ackclock.errors import AckclockError
+from ackclock.progress import ProgressBar
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -117,7 +118,6 @@ def _simulate(resolved: "Resolved", warnings: list[str], threads: int | None, *,
     """Simulate a scenario and compare it with theory; what is printed and drawn then is in the time left too."""
     from ackclock import api  # noqa: PLC0415
     from ackclock.comparison import compare  # noqa: PLC0415
-    from ackclock.progress import ProgressBar  # noqa: PLC0415
 
     with ProgressBar(steps=1, step_s=COMPARE_S + DRAW_S * picture) as bar:
         try:
@@ -239,7 +239,6 @@ def sweep(  # noqa: PLR0913  one argument an option
     command goes on where an earlier one was interrupted or killed. Exit status: 0, 2 for bad input, 130 after Ctrl-C.
     """
     from ackclock import sweeps  # noqa: PLC0415
-    from ackclock.progress import ProgressBar  # noqa: PLC0415
 
     axes = [sweeps.parse_axis(text) for text in vary]
     planned = sweeps.planned_sweep(
@@ -287,7 +286,6 @@ def reproduce(  # noqa: PLR0913  one argument an option
     from ackclock.experiments import chosen  # noqa: PLC0415
     from ackclock.experiments import reproduce as make  # noqa: PLC0415
     from ackclock.experiments.report import print_items, print_verdicts  # noqa: PLC0415
-    from ackclock.progress import ProgressBar  # noqa: PLC0415
 
     picked = chosen(names or [])
     if as_list:

@@ -10,6 +10,27 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 1.0
 LINE_EVERY_S = 30.0
+ENOUGH_CPU_S = 0.1
+
+
+_STARTED = time.monotonic(), time.process_time()
+"""Clock and processor time when this was imported [s]: at the start of a command."""
+
+
+def slowdown(wall_s: float, cpu_s: float) -> float:
+    """Compute how much longer than its processor time a thread takes, from what it did so far.
+
+    Parameters
+    ----------
+    wall_s, cpu_s : float
+        Time of the clock and of the processor [s], >= 0; too little of it says nothing.
+
+    Returns
+    -------
+    float
+        The ratio, at least 1.
+    """
+    return max(1.0, wall_s / cpu_s) if cpu_s >= ENOUGH_CPU_S else 1.0
 
 
 class TimeLeft:
@@ -76,13 +97,13 @@ class ProgressBar:
     steps : int
         Number of steps after the runs, each of which `step` announces.
     step_s : float
-        Expected time of each [s].
+        Processor time of each [s]; on a busy machine it takes longer, by as much as the start of the command did.
     """
 
     def __init__(self, what: str = "simulating", *, steps: int = 0, step_s: float = 0.0) -> None:
         self._what = what
         self._start = time.monotonic()
-        self._left = TimeLeft(steps, step_s)
+        self._left = TimeLeft(steps, step_s * slowdown(self._start - _STARTED[0], time.process_time() - _STARTED[1]))
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._next_line = self._start + LINE_EVERY_S

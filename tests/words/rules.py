@@ -9,9 +9,11 @@ from functools import cache
 from words.texts import Text
 
 PREPOSITIONS = frozenset(
-    ["about", "above", "after", "against", "among", "as", "at", "before", "behind", "below", "between", "beyond", "by"]
-    + ["during", "for", "from", "in", "inside", "into", "of", "on", "out", "over", "past", "per", "since", "through"]
-    + ["to", "towards", "under", "until", "up", "upon", "with", "within", "without"]
+    [
+        *("about", "above", "after", "against", "among", "as", "at", "before", "behind", "below", "between", "beyond"),
+        *("by", "during", "for", "from", "in", "inside", "into", "of", "on", "out", "over", "past", "per", "since"),
+        *("through", "to", "towards", "under", "until", "up", "upon", "with", "within", "without"),
+    ]
 )
 HEADLESS = PREPOSITIONS | frozenset(
     ["what", "which", "who", "how", "whether", "where", "when", "it", "its", "so", "that", "nothing", "no"]
