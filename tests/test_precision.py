@@ -6,7 +6,7 @@ import pytest
 import ackclock
 from ackclock.engine import run_resolved
 from ackclock.errors import ScenarioError
-from ackclock.precision import further_replications, is_met, most_replications, relative_half_width
+from ackclock.precision import expected_replications, further_replications, is_met, relative_half_width
 from ackclock.quantities import FLOW_QUANTITIES, LINK_QUANTITIES, without_unit
 from ackclock.result import Result
 from ackclock.scenario import load, resolve
@@ -49,6 +49,18 @@ def test_a_link_has_precision_too() -> None:
     assert relative_half_width(resolved, runs) == pytest.approx(12.706 * 0.5 / 40.5, rel=1e-4)
 
 
+def test_the_number_of_replications_is_expected_from_the_interval_so_far() -> None:
+    resolved = make_resolved(precision=wanted(most=500, batch=5))
+    assert expected_replications(resolved, []) == 500
+    runs = replications(resolved, *(1000.0, 1200.0) * 5)
+    reached = relative_half_width(resolved, runs)
+    assert reached is not None
+    needed = 10 * (reached / 0.02) ** 2
+    assert needed <= expected_replications(resolved, runs) < needed + 5
+    assert expected_replications(resolved, replications(resolved, *(1000.0,) * 5)) == 5
+    assert expected_replications(make_resolved(precision=wanted(most=20)), runs) == 20
+
+
 @pytest.mark.parametrize(
     ("delivered", "further"),
     [
@@ -77,7 +89,7 @@ def test_one_value_is_no_interval() -> None:
 
 def test_what_is_not_random_runs_once() -> None:
     resolved = make_resolved([make_flow("flow")], precision=wanted())
-    assert most_replications(resolved) == 1
+    assert expected_replications(resolved, []) == 1
     assert further_replications(resolved, replications(resolved, 1000.0)) == 0
 
 

@@ -12,7 +12,7 @@ import ackclock
 from ackclock.errors import EngineError
 from ackclock.memory import trace_bytes
 from ackclock.overview import overview_detail_s, overview_interval_s
-from ackclock.precision import first_replications, further_replications, most_replications
+from ackclock.precision import expected_replications, first_replications, further_replications
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved
 
@@ -99,7 +99,7 @@ def run_resolved(
     if threads < 1:
         message = f"threads: must be at least 1; got {threads}"
         raise EngineError(message)
-    runner = _Runner(most_replications(resolved), on_progress)
+    runner = _Runner(expected_replications(resolved, []), on_progress)
     requested = 0
     replications: list[Replication] = []
     count = first_replications(resolved)
@@ -111,6 +111,7 @@ def run_resolved(
             if not runner.interrupted:
                 runner.run(together, threads)
         replications = runner.finished()
+        runner.expected = expected_replications(resolved, replications)
         count = 0 if runner.interrupted else further_replications(resolved, replications)
     runner.report_end()
     return RunOutcome(resolved, replications, requested, runner.interrupted)
@@ -157,10 +158,12 @@ def _with_overview(resolved: Resolved) -> Resolved:
 class _Runner:
     """A loop over batches, several jobs at a time, until all are done or Ctrl-C."""
 
-    def __init__(self, most: int, on_progress: OnProgress | None) -> None:
+    def __init__(self, expected: int, on_progress: OnProgress | None) -> None:
         self.interrupted = False
-        self._most = most
+        self.expected = expected
+        """Number of replications that there will be in all, as far as it is known."""
         self._on_progress = on_progress
+        self._reported = 0.0
         self._jobs: list[tuple[Job, int]] = []
         self._found: list[Replication] = []
 
@@ -191,7 +194,7 @@ class _Runner:
 
     def report_end(self) -> None:
         """Say that no more will come, where fewer were enough."""
-        if self._on_progress is not None and not self.interrupted and len(self._found) < self._most:
+        if self._on_progress is not None and not self.interrupted and self._reported < 1.0:
             self._on_progress(1.0, len(self._found))
 
     def _start(self, batch: _Batch, threads: int) -> None:
@@ -214,8 +217,9 @@ class _Runner:
         if self._on_progress is None:
             return
         progress = [(*job.progress(), size) for job, size in self._jobs]
-        fraction = (len(self._found) + sum(done * size for done, _, size in progress)) / self._most
-        self._on_progress(min(fraction, 1.0), len(self._found) + sum(finished for _, finished, _ in progress))
+        fraction = (len(self._found) + sum(done * size for done, _, size in progress)) / self.expected
+        self._reported = min(fraction, 1.0)
+        self._on_progress(self._reported, len(self._found) + sum(finished for _, finished, _ in progress))
 
 
 def _shares(batches: list[_Batch], threads: int) -> list[int]:

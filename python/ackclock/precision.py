@@ -46,10 +46,29 @@ def first_replications(resolved: Resolved) -> int:
     return asked if wanted is None else min(max(asked, wanted.batch), wanted.most)
 
 
-def most_replications(resolved: Resolved) -> int:
-    """Count the replications that may run at most."""
-    wanted = resolved.run.precision
-    return first_replications(resolved) if wanted is None or resolved.is_deterministic else wanted.most
+def expected_replications(resolved: Resolved, replications: Sequence[Replication]) -> int:
+    """Estimate how many replications there will be in all, as an interval narrows with the square root of their number.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario.
+    replications : sequence of Replication
+        All that are finished so far.
+
+    Returns
+    -------
+    int
+        The number; the largest allowed one as long as the interval is not known.
+    """
+    wanted, finished = resolved.run.precision, len(replications)
+    if wanted is None or resolved.is_deterministic:
+        return first_replications(resolved)
+    reached = relative_half_width(resolved, replications) if finished > 1 else None
+    if reached is None:
+        return wanted.most
+    more = math.ceil(finished * ((reached / wanted.within) ** 2 - 1.0) / wanted.batch)
+    return min(wanted.most, finished + max(0, more) * wanted.batch)
 
 
 def is_met(resolved: Resolved, replications: Sequence[Replication]) -> bool:
