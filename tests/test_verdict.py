@@ -125,7 +125,9 @@ def test_the_buffer_of_web_sources_is_not_judged_by_the_pipe() -> None:
 def test_every_full_link_is_a_bottleneck() -> None:
     links = [make_link("a"), make_link("b"), make_link("c")]
     text = verdict(make_resolved(links=links), links={"busy_s": [80.0, 79.6, 8.0], "dropped_packets": [3, 0, 0]})
-    assert text.startswith("a and b are bottlenecks and full: 100% and 99.5% used; a's 18-packet buffer dropped 3")
+    assert text.startswith(
+        "a and b are bottlenecks and full: utilisation 100% and 99.5%; a's 18-packet buffer dropped 3"
+    )
 
 
 def test_round_trips_come_before_the_shares_that_they_make() -> None:

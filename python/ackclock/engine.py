@@ -12,7 +12,12 @@ import ackclock
 from ackclock.errors import EngineError
 from ackclock.memory import trace_bytes
 from ackclock.overview import overview_detail_s, overview_interval_s
-from ackclock.precision import expected_replications, first_replications, further_replications
+from ackclock.precision import (
+    expected_replications,
+    first_replications,
+    further_replications,
+    most_replications,
+)
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved
 
@@ -201,7 +206,9 @@ class _Runner:
         from ackclock._engine import Job  # noqa: PLC0415  compiled; only a run needs it
 
         try:
-            job = Job(batch.resolved.to_json(), batch.replications, threads, trace_bytes(self._most))
+            job = Job(
+                batch.resolved.to_json(), batch.replications, threads, trace_bytes(most_replications(batch.resolved))
+            )
         except ValueError as error:
             raise EngineError(str(error)) from error
         self._jobs.append((job, len(batch.replications)))

@@ -198,8 +198,9 @@ def _queues(run: _Run) -> Iterator[Finding]:
     if not run.serving or _use(run.serving[0][1]) < BOTTLENECK:
         return
     empty_s = {flow.name: empty_round_trip_s(run.resolved, flow) for flow in run.resolved.flows if flow.connection}
+    # A flow of a group has the group's path, and its name with a number.
     trips = [
-        (mean(row, "rtt_mean_s"), empty_s[flow.name.partition("[")[0]], flow.name)
+        (mean(row, "rtt_mean_s"), empty_s.get(flow.name) or empty_s[flow.name.partition("[")[0]], flow.name)
         for flow, row in run.rows
         if flow.connection is not None
     ]

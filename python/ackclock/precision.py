@@ -71,6 +71,12 @@ def expected_replications(resolved: Resolved, replications: Sequence[Replication
     return min(wanted.most, finished + max(0, more) * wanted.batch)
 
 
+def most_replications(resolved: Resolved) -> int:
+    """Count the replications that may run at most."""
+    wanted = resolved.run.precision
+    return first_replications(resolved) if wanted is None or resolved.is_deterministic else wanted.most
+
+
 def is_met(resolved: Resolved, replications: Sequence[Replication]) -> bool:
     """Return whether the interval of the wanted quantity is narrow enough."""
     wanted = resolved.run.precision

@@ -90,11 +90,10 @@ impl Traces {
         }
     }
 
-    /// Returns the memory that the rows take so far \[bytes\].
+    /// Returns the memory that the rows take so far \[bytes\], those of the overview apart, which its intervals bound.
     pub(crate) fn bytes(&self) -> u64 {
         let rows = [&self.acr, &self.ip_queue_data, &self.ip_queue, &self.atm_queue, &self.cell_queue, &self.drops];
-        let overview = [&self.overview_acr, &self.overview_data, &self.overview_cells];
-        rows.into_iter().chain(overview).map(|rows| size_of_val(rows.as_slice()) as u64).sum()
+        rows.into_iter().map(|rows| size_of_val(rows.as_slice()) as u64).sum()
     }
 
     /// Records the extremes of the last intervals.

@@ -1,10 +1,11 @@
 mod ahead;
 mod senders;
+mod transfers;
 
 use base::cast::to_u32;
 use base::{RandomStream, Time};
 use net::Measurement;
-use tcp::{Ack, Actions, Segment};
+use tcp::Ack;
 
 use crate::flow::ArrivingAck;
 use crate::network::{EventId, Network};
@@ -12,7 +13,7 @@ use crate::outbox::Outbox;
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use crate::sender_slot::SenderSlot;
-use crate::traffic::{Datagrams, Transfer};
+use crate::traffic::Datagrams;
 use ahead::{Upcoming, MANY_FLOWS};
 
 /// Number of packets in flight that shows that nothing limits a flow.
@@ -276,68 +277,6 @@ impl Engine {
             }
         }
         self.account_cwnd(flow, now, cwnd);
-    }
-
-    /// Begins the current transfer of a flow at both ends.
-    fn open(&mut self, flow: u32, now: Time) {
-        let slot = &mut self.senders[flow as usize];
-        self.network.begin_transfer(flow, now);
-        slot.sender.on_start(now, &mut Outbox { network: &mut self.network, flow, now });
-        if let Some(observers) = &mut self.network.observers {
-            observers.cwnd(flow, now, &slot.sender);
-        }
-    }
-
-    /// Begins a transfer of a web source. Packet numbers go on, so that no old packet can belong to the new transfer.
-    #[inline(never)]
-    fn begin_transfer(&mut self, flow: u32, source: u32, now: Time) {
-        let slot = &mut self.senders[flow as usize];
-        let network = &mut self.network;
-        slot.sender = network.transfers.begin(source, now, slot.sender.una(), &network.measurement);
-        // Retransmissions of the last transfer may still be in the network.
-        network.forget_losses(flow);
-        self.open(flow, now);
-    }
-
-    #[inline(never)]
-    fn on_finished(&mut self, flow: u32, now: Time) {
-        self.count_completion(flow, now);
-        let slot = &mut self.senders[flow as usize];
-        let Some(source) = self.network.flows[flow as usize].source() else {
-            let account = self.network.flows[flow as usize].account;
-            return self.network.accounts[account as usize].finish_one(now);
-        };
-        let losses = self.network.forget_losses(flow);
-        let transfers = &mut self.network.transfers;
-        transfers.end(source, now, &slot.sender, &losses, &self.network.measurement);
-        slot.start = now + transfers.draw_silence(source);
-    }
-
-    /// Counts a transfer whose last ACK arrives; transfers of web sources count in the measurement only.
-    fn count_completion(&mut self, flow: u32, now: Time) {
-        let network = &mut self.network;
-        let (slot, sender) = (&network.flows[flow as usize], &self.senders[flow as usize].sender);
-        if slot.source().is_some() && network.measurement.index(now) == 0 {
-            return;
-        }
-        let transfer = Transfer {
-            packets: sender.una() - sender.first(),
-            opened: sender.opened(),
-            delivered: slot.receiver.last_delivery(),
-            acked: now,
-        };
-        let completion = network.completions.record(flow, &transfer);
-        network.accounts[slot.account as usize].complete(&transfer, &completion);
-    }
-
-    #[inline(never)]
-    fn send_datagram(&mut self, flow: u32, source: u32, now: Time) {
-        let source = &mut self.datagrams[source as usize];
-        let segment = Segment { sequence: source.sent, retransmission: false, slow_start: false };
-        source.sent += 1;
-        self.senders[flow as usize].start = source.next(now);
-        self.network.pings.count_sent(flow, now, &self.network.measurement);
-        Outbox { network: &mut self.network, flow, now }.transmit(segment);
     }
 
     /// Passes an ACK to its sender, and counts it.

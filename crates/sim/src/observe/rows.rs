@@ -38,16 +38,17 @@ pub struct Traces {
 }
 
 impl Traces {
-    /// Returns the memory that the rows take so far \[bytes\], those of the ATM network apart.
+    /// Returns the memory that the rows take so far \[bytes\], those of the ATM network apart. The overview is bounded
+    /// by its intervals.
     pub(crate) fn bytes(&self) -> u64 {
         fn size<Row>(rows: &Option<Vec<Row>>) -> usize {
             rows.as_deref().map_or(0, size_of_val)
         }
         let Traces { cwnd, rtt, sequence, queue, queue_distribution, drops, losses, .. } = self;
-        let Traces { delay, recovery, rounds, overview, capture, .. } = self;
+        let Traces { delay, recovery, rounds, capture, .. } = self;
         let tcp = size(cwnd) + size(rtt) + size(sequence) + size(losses) + size(recovery) + size(rounds);
         let links = size(queue) + size(queue_distribution) + size(drops) + size(delay) + size(capture);
-        (tcp + links + size(overview)) as u64
+        (tcp + links) as u64
     }
 }
 
