@@ -1,6 +1,7 @@
 """Advice that was searched: what it finds is what a sweep shows, and the verdict never says the opposite."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ from typer.testing import CliRunner
 
 import ackclock
 from ackclock.advice import Advice, Alternatives, Recommendation
+from ackclock.advice.bench import Bench, loss_cycles, of_flows, of_longest_round_trip
+from ackclock.advice.lengths import Length
 from ackclock.cli import app
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
@@ -32,14 +35,19 @@ def link(scenario: Any, name: str, key: str, **overrides: Any) -> float:
     return float(next(row for row in summary["links"] if row["name"] == name)[key]["mean"])
 
 
-@pytest.fixture(scope="module")
+@cache
+def advised(scenario: Path) -> Advice:
+    return ackclock.advise(scenario)
+
+
+@pytest.fixture
 def modem() -> Advice:
-    return ackclock.advise(MODEM)
+    return advised(MODEM)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def three() -> Advice:
-    return ackclock.advise(THREE)
+    return advised(THREE)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +62,8 @@ def test_a_sweep_shows_that_the_answer_is_the_least(
     scenario: Path, name: str, overrides: dict[str, str], least: int, run: dict[str, str]
 ) -> None:
     """The least that gives 99% is from sweeps of 5 to 20 times the length, before this test was written."""
-    found = size(buffers(ackclock.advise(scenario, overrides=overrides)), f"link.{name}.buffer")
+    advice = ackclock.advise(scenario, overrides=overrides) if overrides else advised(scenario)
+    found = size(buffers(advice), f"link.{name}.buffer")
     assert least <= found <= max(least, 1.05 * least)
 
     def used(packets: int) -> float:
@@ -260,6 +269,22 @@ def test_users_of_several_sites_get_the_buffer_for_a_loss_though_no_rule_applies
     ]
     assert losses[0] > 0.013
     assert losses[1] < 0.013
+
+
+def test_a_search_keeps_a_row_for_each_group_of_flows_and_the_same_answers() -> None:
+    scenario = sites(2, 30, "5 Mbit/s")
+    bench = Bench(ackclock.scenario.load(scenario))
+    run = Length(20.0, 5.0, 2)
+    whole, kept = bench.run({}, "", run), bench.run({"link.core.buffer": "10 pkt"}, "", run)
+    assert len(whole.summary["flows"]) == 60
+    assert [row["name"] for row in kept.summary["flows"]] == ["users-site-1", "users-site-2"]
+    assert kept.summary["links"] == whole.summary["links"]
+    assert loss_cycles(kept) == pytest.approx(loss_cycles(whole))
+    assert of_longest_round_trip(kept) == of_longest_round_trip(whole)
+    for one in (whole, kept):
+        assert of_flows("throughput_bps")(one)["mean"] == pytest.approx(
+            sum(row["throughput_bps"]["mean"] for row in whole.summary["flows"])
+        )
 
 
 def test_the_command_takes_targets_and_prints_alternatives() -> None:

@@ -22,6 +22,9 @@ REPLICATIONS = 5
 MOST_RUNS = 60
 """Number of simulations from which a search goes no further."""
 _UNCHANGED = repr([])
+_SUMS = frozenset({"throughput_bps", "timeouts", "fast_retransmits"})
+_KEPT = _SUMS | {"rtt_mean_s", "rtt_p95_s", "finish_s"}
+"""The quantities of flows that a search looks at."""
 
 
 @dataclass
@@ -99,7 +102,41 @@ class Bench:
         elif not resolved.is_deterministic:
             replications = max(REPLICATIONS, resolved.run.replications)
             resolved = replace(resolved, run=replace(resolved.run, replications=replications))
-        return api.simulate(resolved, warnings, threads=threads, picture=False)
+        result = api.simulate(resolved, warnings, threads=threads, picture=False)
+        return _grouped(result) if changes and length is not None else result
+
+
+def _grouped(result: Result) -> Result:
+    """Put the flows of each [[flow]] into one row and drop what was recorded of single ones, to save memory.
+
+    A search keeps some dozens of results, and the rows of 20,000 flows take 100 MB each.
+    """
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for row in result.summary["flows"]:
+        groups.setdefault(row["name"].partition("[")[0], []).append(row)
+    if len(groups) == len(result.summary["flows"]):
+        return result
+    flows = [
+        {"name": name, **{key: _of_rows(rows, key) for key in _KEPT & set(rows[0])}} for name, rows in groups.items()
+    ]
+    summary = result.summary.copy()
+    summary["flows"], summary["recoveries"] = flows, []
+    return Result(summary, result.resolved, result.version)
+
+
+def _of_rows(rows: Sequence[Mapping[str, Any]], key: str) -> Estimate | None:
+    """Give the sum of a rate or count, the longest time: finished only if all are."""
+    found = [row[key] for row in rows]
+    if found[0] is None or key in _SUMS:
+        return None if found[0] is None else _total(found)
+    if key == "finish_s" and any(one["mean"] is None for one in found):
+        return Estimate(mean=None, low=None, high=None, n=0)
+    return _longest(found)
+
+
+def _longest(found: Sequence[Estimate | None]) -> Estimate:
+    known = [one for one in found if one is not None and one["mean"] is not None]
+    return max(known, key=lambda one: one["mean"] or 0.0, default=Estimate(mean=None, low=None, high=None, n=0))
 
 
 def _key(changes: Mapping[str, Any], length: Length | None) -> tuple[str, Length | None]:
@@ -157,8 +194,7 @@ def of_longest_round_trip(result: Result) -> Estimate:
     The mean round trip, for runs that measured no percentiles.
     """
     key = "rtt_p95_s" if has_percentiles(result) else "rtt_mean_s"
-    known = [row[key] for row in result.summary["flows"] if row[key] is not None and row[key]["mean"] is not None]
-    return max(known, key=lambda one: one["mean"], default=Estimate(mean=None, low=None, high=None, n=0))
+    return _longest([row[key] for row in result.summary["flows"]])
 
 
 def has_percentiles(result: Result) -> bool:
