@@ -197,6 +197,17 @@ def of_longest_round_trip(result: Result) -> Estimate:
     return _longest([row[key] for row in result.summary["flows"]])
 
 
+def round_trips_s(result: Result) -> dict[str, float]:
+    """Give the same of each [[flow]] that has round trips [s]: the longest of its flows."""
+    key = "rtt_p95_s" if has_percentiles(result) else "rtt_mean_s"
+    found: dict[str, float] = {}
+    for row in result.summary["flows"]:
+        if row[key] is not None and row[key]["mean"] is not None:
+            name = row["name"].partition("[")[0]
+            found[name] = max(found.get(name, 0.0), float(row[key]["mean"]))
+    return found
+
+
 def has_percentiles(result: Result) -> bool:
     """Return whether the run measured percentiles of round trips."""
     return result.resolved.run.delays

@@ -4,7 +4,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import inf
 
-from ackclock.advice.bench import Bench, before_after, of_flows, of_link, of_longest_round_trip, of_source
+from ackclock.advice.bench import (
+    Bench,
+    before_after,
+    of_flows,
+    of_link,
+    of_longest_round_trip,
+    of_source,
+    round_trips_s,
+)
 from ackclock.advice.buffer_rules import buffer_rules
 from ackclock.advice.knobs import Knob, buffer_knobs, static_knob
 from ackclock.advice.lengths import length_for
@@ -87,13 +95,19 @@ def _answer(bench: Bench, found: Answer) -> str:
         present = " and ".join(f"{_packets(knob.present)} at {knob.place}" for knob in found.knobs)
         fewer = " and ".join(f"{number(size)} packets" for size in found.sizes.values())
         return f"Keep {present}: the targets are met, and {fewer}, the least that meet them, save next to no delay"
-    before, after = (of_longest_round_trip(run)["mean"] or 0.0 for run in (found.before, found.after))
     if found.is_enough:
-        wait = f"More only make packets wait: {seconds(before)} instead of {seconds(after)}"
-        return f"{' and '.join(texts)}: {least}. {wait}"
+        return f"{' and '.join(texts)}: {least}. {_waiting(found.before, found.after)}"
     missed = [*found.confirming.missed(found.before), *found.confirming.too_late(found.before)]
     missed = missed or [*found.judge.missed(found.base), *found.judge.too_late(found.base)]
     return f"{' and '.join(texts)}: {least}. Now {'; '.join(missed)}"
+
+
+def _waiting(before: Result, after: Result) -> str:
+    """Say what the queue of the present size costs the flow that it costs most."""
+    old, new = round_trips_s(before), round_trips_s(after)
+    name = max(old.keys() & new.keys(), key=lambda name: old[name] / new[name])
+    whose = "" if len(old) == 1 else f" of {name}"
+    return f"More only make packets wait: round trips{whose} of {seconds(old[name])} instead of {seconds(new[name])}"
 
 
 def _size(knob: Knob, size: float) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ackclock.advice.bench import Bench, of_longest_round_trip
+from ackclock.advice.bench import Bench, round_trips_s
 from ackclock.advice.knobs import Knob
 from ackclock.advice.lengths import Length
 from ackclock.advice.search import Bracket, neighbour
@@ -13,7 +13,7 @@ from ackclock.result import Result
 CONFIRMATIONS = 3
 """Number of times that a size which is refuted gives way to its neighbour above."""
 WORTH = 0.05
-"""Least part of the round trip that a smaller size must save for a size that is enough to be changed."""
+"""Least part of the round trips that a smaller size must save in the mean over flows, if the present one is enough."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,8 @@ class Answer:
             return False
         if not self.is_enough:
             return True
-        trips = [of_longest_round_trip(run)["mean"] for run in (self.base, self.found, self.before, self.after)]
-        base, found, before, after = (trip or 0.0 for trip in trips)
-        return found < (1.0 - WORTH) * base and after < (1.0 - WORTH) * before
+        pairs = ((self.base, self.found), (self.before, self.after))
+        return all(_remaining(*pair) < 1.0 - WORTH for pair in pairs)
 
     @property
     def changes(self) -> dict[str, str]:
@@ -75,6 +74,13 @@ class Answer:
             return {}
         different = [(knob, size) for knob, size in self.sizes.items() if size != knob.present]
         return {field: value for knob, size in different for field, value in knob.changes(size).items()}
+
+
+def _remaining(before: Result, after: Result) -> float:
+    """Compute the ratio of the round trips after to those before, in the mean over the flows [1]."""
+    old, new = round_trips_s(before), round_trips_s(after)
+    ratios = [new[name] / old[name] for name in old.keys() & new.keys() if old[name] > 0.0]
+    return sum(ratios) / len(ratios) if ratios else 1.0
 
 
 def search_sizes(bench: Bench, knobs: Sequence[Knob], length: Length) -> Answer:
