@@ -313,9 +313,10 @@ def test_the_json_has_alternatives_findings_and_the_verdict() -> None:
 def test_theory_does_not_say_the_opposite_of_the_run() -> None:
     result = ackclock.run(MODEM, overrides={"link.modem.buffer": "4 pkt"}, picture=False)
     said = [text for model in ackclock.compare(result).predictions for text in model.sentences]
-    assert any(text.endswith("says the model; in this run modem was 95% used") for text in said)
+    assert any(text.endswith("says the model; in this run the utilisation of modem was 95%") for text in said)
     few = ackclock.run(THREE, overrides={"link.line.buffer": "60 pkt"}, picture=False)
     said = [text for model in ackclock.compare(few).predictions for text in model.sentences]
     assert any(
-        "60 are too few to keep it busy, says the model; in this run line was 100% used" in text for text in said
+        "60 are too few to keep it busy, says the model; in this run the utilisation of line was 100%" in text
+        for text in said
     )

@@ -179,7 +179,7 @@ def _remarks(found: Answer, others: list[Knob]) -> Iterator[str]:
         )
         loss = amount(found.confirming.worst_loss(after), "1")
         confirmed = f"the answer holds for {in_words(trials.length.other, after)}"
-        yield f"{confirmed}, with other random numbers: {used} used, loss {loss}"
+        yield f"{confirmed}, with other random numbers: utilisation {used}, loss {loss}"
     for knob in found.knobs:
         yield from _of_rule(knob, found)
     kinds = {one.kind: one for one in found.base.findings}

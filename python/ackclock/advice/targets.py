@@ -37,7 +37,7 @@ class Targets:
     @property
     def text(self) -> str:
         """The targets in words."""
-        parts = [f"at least {percent(self.utilisation)} of the utilisation that an ample buffer gives"]
+        parts = [f"at least {percent(self.utilisation)} of the utilisation that an ample one gives"]
         if self.loss is not None:
             parts.append(f"a loss of at most {amount(self.loss, '1')}")
         if self.rtt_p95_s is not None:

@@ -64,7 +64,7 @@ class Judge:
         found, ample = (_utilisation(one, group) for one in (result, self.reference))
         if found >= self.targets.utilisation * ample:
             return ""
-        return f"{group[0]} is only {percent(found)} used, and {percent(ample)} with an ample buffer"
+        return f"the utilisation of {group[0]} is only {percent(found)}, and {percent(ample)} with an ample one"
 
     def _late(self, result: Result) -> str:
         found, ample = (_finish_s(one) for one in (result, self.reference))

@@ -41,4 +41,4 @@ def _is_refuted(claim: Claim, used: Mapping[str, float]) -> bool:
 
 
 def _corrected(claim: Claim, used: Mapping[str, float]) -> str:
-    return f"{claim.text}, says the model; in this run {claim.link} was {percent(used[claim.link])} used"
+    return f"{claim.text}, says the model; in this run the utilisation of {claim.link} was {percent(used[claim.link])}"
