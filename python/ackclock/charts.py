@@ -151,6 +151,8 @@ class Panel:
         Whether the earlier curves are in front, not the later ones.
     dashed : bool
         Whether step curves differ in their dashes too, because they may lie on one another.
+    own_x : bool
+        Whether the panel has an x axis of its own in a chart whose panels share theirs.
     columns : int
         Columns of the chart that the panel takes.
     """
@@ -174,6 +176,7 @@ class Panel:
     y_whole: bool = False
     first_in_front: bool = False
     dashed: bool = False
+    own_x: bool = False
     columns: int = 1
 
 

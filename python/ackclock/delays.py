@@ -4,17 +4,22 @@ A value of a histogram is the middle of a bucket, within 0.8% of what was measur
 one-way delay is the empty path's, which is exact, and what a packet needed beyond that, from a histogram.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from ackclock.histograms import middles_s, percentiles_of_rows
+from ackclock.histograms import merged, middles_s, percentiles_of_rows
 from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS, PERCENTILES
 from ackclock.replication import Columns, Replication
 from ackclock.scenario import Element, Resolved
 
 Values = NDArray[np.float64]
+DISTRIBUTION: Final = "delay_distribution"
+"""Name of the table of all delays by flow and link."""
+HISTOGRAMS: Final[tuple[Literal["round_trip", "excess", "wait"], ...]] = ("round_trip", "excess", "wait")
 
 
 def flow_delays(resolved: Resolved, replication: Replication) -> dict[str, Values]:
@@ -97,6 +102,51 @@ def _drain_s(element: Element, largest_bytes: int) -> float | None:
     if element.kind not in ("link", "private-link") or element.buffer is None or element.rate_bps is None:
         return None
     return element.buffer.capacity_bytes(largest_bytes) * 8.0 / element.rate_bps
+
+
+def delay_frame(resolved: Resolved, replications: Sequence[Replication]) -> pd.DataFrame | None:
+    """Collect the distributions of delays over all replications.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    replications : sequence of Replication
+        Finished replications.
+
+    Returns
+    -------
+    DataFrame or None
+        ``kind`` ("rtt", one-way "delay" and its part "queueing" of a flow, "wait" at a link), ``name``, ``delay_s``
+        within 0.8% and the number of ``packets``, in order of the delay; None if delays were not measured.
+    """
+    tables = [one["delays"] for one in replications if "delays" in one]
+    if not tables:
+        return None
+    flows, links = [row.name for row in resolved.rows], [element.name for element in resolved.elements]
+    least = tables[0]["flows"]["least_s"]
+    waits_alone = tables[0]["flows"]["excess_is_waiting"].astype(bool)
+    round_trips, excess, waits = (merged([table[kind] for table in tables]) for kind in HISTOGRAMS)
+    alone = {name: values[waits_alone[excess["row"]]] for name, values in excess.items()}
+    frames = [
+        _frame("rtt", flows, round_trips),
+        _frame("delay", flows, excess, least),
+        _frame("queueing", flows, alone),
+        _frame("wait", links, waits),
+    ]
+    return pd.concat(frames, ignore_index=True).astype({"kind": "category", "name": "category"})
+
+
+def _frame(kind: str, names: Sequence[str], table: Columns, least_s: Values | None = None) -> pd.DataFrame:
+    least = 0.0 if least_s is None else least_s[table["row"]]
+    return pd.DataFrame(
+        {
+            "kind": kind,
+            "name": np.array(names, dtype=object)[table["row"]],
+            "delay_s": least + middles_s(table["bucket"]),
+            "packets": table["count"],
+        }
+    )
 
 
 def _named(kind: str, values: Mapping[str, Values]) -> dict[str, Values]:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from ackclock.paths import empty_round_trip_s
 from ackclock.scenario import Element, Resolved, ResolvedFlow
+from ackclock.scenario.resolved_buffers import PacketBuffer
 from ackclock.stats import jain_index
 
 Row = Mapping[str, Any]
@@ -29,6 +30,7 @@ Kind = Literal[
     "window-limit",
     "long-queue",
     "oversized-buffer",
+    "drain-time",
     "transfers",
     "unequal-shares",
 ]
@@ -38,6 +40,8 @@ BOTTLENECK = 0.5
 UNEQUAL = 0.9
 LONG_QUEUE = 2.0
 """Ratio of a round trip to the empty path's from which queues are worth a word."""
+LONG_DRAIN = 0.5
+"""Ratio of a full buffer's drain time to the empty path's round trip from which it is worth a word."""
 ENOUGH = 0.99
 """Utilisation from which no larger buffer is of use; the target of advice too, so that the two agree."""
 OVERSIZED = 2.0
@@ -99,6 +103,7 @@ def find(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> tupl
         _spurious,
         _window_limits,
         _queues,
+        _drain_times,
         _transfers,
         _shares,
     )
@@ -233,6 +238,23 @@ def _longest_pipe(resolved: Resolved, element: Element) -> tuple[float, float] |
 def _capacity(element: Element, packet_bytes: float) -> float:
     found = element.capacity_packets(packet_bytes)
     return math.inf if found is None else found
+
+
+def _drain_times(run: _Run) -> Iterator[Finding]:
+    """Find the longest wait that the busiest link's buffer can cause, where it is worth a word."""
+    if not run.serving or _use(run.serving[0][1]) < BOTTLENECK:
+        return
+    element, row = run.serving[0]
+    index = run.resolved.elements.index(element)
+    ways = [flow for flow in run.resolved.flows if index in flow.path and flow.connection is not None]
+    longest, buffer = row["drain_s"], element.buffer
+    if longest is None or buffer is None or not ways:
+        return
+    if longest >= LONG_DRAIN * min(empty_round_trip_s(run.resolved, flow) for flow in ways):
+        held = (
+            {"packets": float(buffer.packets)} if isinstance(buffer, PacketBuffer) else {"bytes": float(buffer.bytes)}
+        )
+        yield Finding("drain-time", element.name, {"drain_s": longest, "rate_bps": row["rate_bps"], **held})
 
 
 def _transfers(run: _Run) -> Iterator[Finding]:

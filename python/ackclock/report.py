@@ -224,10 +224,19 @@ def _flow_columns(flows: Sequence[Row]) -> list[Column]:
         Column("timeouts", "time-\nouts", digits=None, additive=True),
         Column("fast_retransmits", "fast\nrexmits", digits=None, additive=True),
         Column("cwnd_mean_packets", "cwnd\nmean", digits=None),
-        Column("cwnd_max_packets", "cwnd\nmax", digits=None),
-        Column("rtt_mean_s", "RTT\nms", 1e-3),
+        *_delay_columns(flows),
     ]
     return [*columns, Column("finish_s", "finish\ns")] if finite else columns
+
+
+def _delay_columns(flows: Sequence[Row]) -> list[Column]:
+    """Choose round trips, or one-way delays where there are no ACKs; means in a result without percentiles."""
+    for key, title in (("rtt", "RTT"), ("delay", "delay")):
+        if any(flow.get(f"{key}_max_s") is not None for flow in flows):
+            # The title goes on over the columns.
+            shown = ((title, "p50"), ("ms", "p95"), ("", "max"))
+            return [Column(f"{key}_{name}_s", f"{above}\n{name}", 1e-3, 3) for above, name in shown]
+    return [Column("cwnd_max_packets", "cwnd\nmax", digits=None), Column("rtt_mean_s", "RTT\nms", 1e-3)]
 
 
 def _link_columns(links: Sequence[Row]) -> list[Column]:
@@ -240,9 +249,19 @@ def _link_columns(links: Sequence[Row]) -> list[Column]:
         Column("loss_fraction", "loss\n%", PERCENT, 3),
         Column("dropped_packets", "dropped\npackets", digits=None),
         *lost,
-        Column("queue_mean_packets", "queue\nmean", digits=None),
-        Column("queue_max_packets", "queue\nmax", digits=None),
+        *_queue_columns(links),
     ]
+
+
+def _queue_columns(links: Sequence[Row]) -> list[Column]:
+    """Choose the waits at links; queues in packets of a result without percentiles."""
+    if all(link.get("queueing_max_s") is None for link in links):
+        return [
+            Column("queue_mean_packets", "queue\nmean", digits=None),
+            Column("queue_max_packets", "queue\nmax", digits=None),
+        ]
+    shown = (("delay", "p95"), ("ms", "max"))
+    return [Column(f"queueing_{name}_s", f"{above}\n{name}", 1e-3, 3) for above, name in shown]
 
 
 def _mean(found: Mapping[str, Any] | None) -> float:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ackclock import storage
 from ackclock.completions import COMPLETION_TIMES, completion_frame, completion_rows, completion_warnings
+from ackclock.delays import DISTRIBUTION, delay_frame
 from ackclock.errors import ResultError
 from ackclock.findings import Finding, find
 from ackclock.pictures import overview_chart
@@ -117,6 +118,9 @@ class Result:
             summary["sources"] = sources
         frames = trace_frames(resolved, replications) | transfer_frames(resolved, replications)
         frames |= completion_frame(resolved, replications)
+        delays = delay_frame(resolved, replications)
+        if delays is not None:
+            frames[DISTRIBUTION] = delays
         return cls(summary, resolved, version, frames, captures(replications))
 
     @classmethod
@@ -222,6 +226,24 @@ class Result:
         """Drops of web sources' packets by their number within the transfer, from 1 on."""
         return self._measured(SEQUENCE_DROPS)
 
+    @property
+    def delay_distribution(self) -> pd.DataFrame:
+        """All delays over the replications: a row a flow or link and value, with the number of packets.
+
+        Notes
+        -----
+        ``kind`` is "rtt", "delay" (one-way) or "queueing" of a flow, or "wait" at a link; ``delay_s`` is within 0.8%.
+
+        Raises
+        ------
+        ResultError
+            Delays were not measured.
+        """
+        if DISTRIBUTION not in self.traces:
+            message = f"{DISTRIBUTION}: nothing was measured; run.delays was off, or the result is an older one"
+            raise ResultError(message)
+        return self.traces[DISTRIBUTION]
+
     def _measured(self, name: str) -> pd.DataFrame:
         if name not in self.traces:
             kind = "a size that it finished" if name == COMPLETION_TIMES else "traffic of the kind web"
@@ -245,8 +267,8 @@ class Result:
         if OVERVIEW not in self.traces:
             message = "picture: nothing to draw; the run recorded no overview; run it again with picture=True"
             raise ResultError(message)
-        times = self.traces.get(COMPLETION_TIMES)
-        return overview_chart(self.resolved, self.traces[OVERVIEW], reference_lines, times)
+        times, delays = self.traces.get(COMPLETION_TIMES), self.traces.get(DISTRIBUTION)
+        return overview_chart(self.resolved, self.traces[OVERVIEW], reference_lines, times, delays)
 
     def plot(self, reference_lines: Sequence[ReferenceLine] = ()) -> Figure:
         """Draw `chart`.

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from ackclock.completions import COMPLETION_TIMES
+from ackclock.delays import DISTRIBUTION
 from ackclock.errors import ResultError
 from ackclock.traces import OVERVIEW, TRACES
 from ackclock.transfers import FRAMES
@@ -71,9 +72,8 @@ def write_files(folder: Path, writers: Mapping[str, Writer]) -> None:
 
 def remove_stale(folder: Path, keep: set[str]) -> None:
     """Remove what an earlier result left in the folder and this one does not have; touches no file of another name."""
-    ours = [f"{TRACE_FOLDER}/{name}.parquet" for name in (*TRACES, OVERVIEW, *FRAMES, COMPLETION_TIMES)] + list(
-        PICTURES
-    )
+    tables = (*TRACES, OVERVIEW, DISTRIBUTION, *FRAMES, COMPLETION_TIMES)
+    ours = [f"{TRACE_FOLDER}/{name}.parquet" for name in tables] + list(PICTURES)
     ours += [f"{CAPTURE_FOLDER}/{path.name}" for path in (folder / CAPTURE_FOLDER).glob("*.pcapng")]
     with _as_result_error(folder, "cannot remove an earlier result"):
         for name in set(ours) - keep:

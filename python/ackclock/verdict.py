@@ -230,6 +230,14 @@ def _has(links: Sequence[Finding]) -> str:
     return "has" if len(links) == 1 else "have"
 
 
+def _drain_time(_all: _Found, found: Sequence[Finding]) -> Iterator[str]:
+    numbers = found[0].numbers
+    held = plural(numbers["packets"], "packet") if "packets" in numbers else plural(numbers["bytes"], "byte")
+    yield (
+        f"a full buffer of {held} at {bit_rate(numbers['rate_bps'])} delays packets by {seconds(numbers['drain_s'])}"
+    )
+
+
 def _transfers(_all: _Found, found: Sequence[Finding]) -> Iterator[str]:
     numbers = found[0].numbers
     transfers, late = numbers["transfers"], numbers["late"]
@@ -268,6 +276,7 @@ _WORDED: Final[Mapping[Kind, Callable[[_Found, Sequence[Finding]], Iterator[str]
     "spurious": _spurious,
     "window-limit": _window_limit,
     "long-queue": _long_queue,
+    "drain-time": _drain_time,
     "transfers": _transfers,
     "unequal-shares": _shares,
 }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ackclock.charts import Chart
+from ackclock.pictures.delays import delay_panels
 from ackclock.pictures.magnified import is_magnified, magnified_chart
 from ackclock.pictures.parts import named_lines, window_panel
 from ackclock.pictures.queues import drop_events, longest_queues, queue_panel
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 SIZE_INCHES = (12.0, 8.0)
 PANEL_INCHES = 3.0
 """Height of each panel beyond two."""
+BELOW_INCHES = 4.0
+"""Height of the distributions below."""
 
 
 def overview_chart(
@@ -27,6 +30,7 @@ def overview_chart(
     overview: pd.DataFrame,
     reference_lines: "Sequence[ReferenceLine]" = (),
     completion_times: pd.DataFrame | None = None,
+    delays: pd.DataFrame | None = None,
 ) -> Chart:
     """Draw each flow's cwnd, the queues of the links where packets waited, the pings, and the completion times.
 
@@ -40,6 +44,8 @@ def overview_chart(
         What the theory says of windows and queues: a dashed line each, named at the right.
     completion_times : DataFrame, optional
         Buckets of completion times, as `Result.completion_times` has them.
+    delays : DataFrame, optional
+        The distribution of delays; below the other panels, how many packets take longer than a time.
 
     Returns
     -------
@@ -58,8 +64,12 @@ def overview_chart(
     else:
         panels = [replace(panels[0], events=drop_events(overview, ()))]
     pings = ping_panel(resolved, overview)
+    panels += [] if pings is None else [pings]
     completions = None if completion_times is None else completion_panel(completion_times)
-    panels += [panel for panel in (pings, completions) if panel is not None]
+    below = [] if delays is None else [*delay_panels(resolved, delays, queues)]
+    below += [] if completions is None else [replace(completions, own_x=True)]
     width, height = SIZE_INCHES
-    size = (width, height + PANEL_INCHES * max(0, len(panels) - 2))
-    return Chart(resolved.title, panels, share_x=completions is None, legend="panel", size_inches=size)
+    size = (width, height + PANEL_INCHES * (len(panels) - 2 if len(panels) > 2 else 0) + BELOW_INCHES * bool(below))
+    columns = max(1, len(below))
+    wide = [replace(panel, columns=columns) for panel in panels]
+    return Chart(resolved.title, [*wide, *below], columns, share_x=True, legend="panel", size_inches=size)

@@ -60,12 +60,16 @@ def _axes(figure: Figure, chart: Chart) -> list[Axes]:
     for (row, column), panel in zip(places, chart.panels, strict=True):
         beside = next((axes for axes, place in zip(drawn, places, strict=False) if place[0] == row), None)
         above = next((axes for axes, place in zip(drawn, places, strict=False) if place[1] == column), None)
+        shares = chart.share_x and not panel.own_x
         axes = figure.add_subplot(
             grid[row, column : column + panel.columns],
-            sharex=above if chart.share_x else None,
+            sharex=above if shares else None,
             sharey=beside if chart.share_y else None,
         )
-        _label(axes, panel, below=not chart.share_x or row == rows - 1, left=not chart.share_y or column == 0)
+        last = row == rows - 1 or any(
+            place == (row + 1, column) and other.own_x for place, other in zip(places, chart.panels, strict=True)
+        )
+        _label(axes, panel, below=not shares or last, left=not chart.share_y or column == 0)
         drawn.append(axes)
     return drawn
 

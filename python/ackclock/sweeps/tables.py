@@ -1,6 +1,7 @@
 """A sweep as flat tables and as a chart."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_SERIES = 6
+MOST_NOTES = 12
 UNIT_SCALES = {"bit/s": (1e6, "Mbit/s"), "s": (1e-3, "ms")}
 
 
@@ -81,7 +83,69 @@ def sweep_chart(plan: Plan, finished: Sequence[Finished]) -> Chart:
     ]
     left_out = len(series) - len(shown)
     title = f"{plan.scenario.title}: throughput" + (f" (the first {MOST_SERIES} of {len(series)})" if left_out else "")
-    return Chart(title, [Panel(label, "throughput [Mbit/s]", curves, x_ticks=ticks)], size_inches=(12.0, 8.0))
+    panels = [Panel(label, "throughput [Mbit/s]", curves, x_ticks=ticks)]
+    against = delay_panel(axis, others, shown)
+    if against is None:
+        return Chart(title, panels, size_inches=(12.0, 8.0))
+    return Chart(f"{title} and delay", [*panels, against], columns=2, size_inches=(16.0, 8.0))
+
+
+def delay_panel(
+    axis: Axis, others: Sequence[Axis], series: Mapping[tuple[int, ...], Sequence[Finished]]
+) -> Panel | None:
+    """Show the throughput of all flows together against their delay, from point to point of the axis.
+
+    Parameters
+    ----------
+    axis : Axis
+        The axis along which the curves go; its values are written at their points, where there are few.
+    others : sequence of Axis
+        The other axes.
+    series : mapping of tuple of int to sequence of Finished
+        The points of each curve, by their places on the other axes.
+
+    Returns
+    -------
+    Panel or None
+        The delay is the 95th percentile of round trips, of flows without ACKs of one-way delays, as the mean over the
+        flows; None if no delays were measured.
+    """
+    kind = next((kind for kind in ("rtt", "delay") if any(map(_has(kind), chain.from_iterable(series.values())))), None)
+    if kind is None:
+        return None
+    curves = []
+    for number, (place, points) in enumerate(series.items()):
+        delays = np.array([_delay_ms(one, f"{kind}_p95_s") for one in points])
+        totals = np.array([_total(one) for one in points]) / 1e6
+        words = [str(axis.rows[one.point.place[0]][0]) for one in points]
+        curves.append(
+            Curve(
+                f"simulated{_suffix(others, place)}",
+                delays[:, 0],
+                totals[:, 0],
+                "simulation",
+                number,
+                *(totals[:, 1], totals[:, 2], delays[:, 1], delays[:, 2]),
+                notes=words if len(words) <= MOST_NOTES else None,
+            )
+        )
+    name = "round trip" if kind == "rtt" else "one-way delay"
+    return Panel(f"{name}, 95th percentile [ms]", "throughput [Mbit/s]", curves)
+
+
+def _has(kind: str) -> Callable[[Finished], bool]:
+    return lambda one: any(row.get(f"{kind}_p95_s") is not None for row in one.flows)
+
+
+def _delay_ms(one: Finished, key: str) -> tuple[float, float, float]:
+    """Average a delay over the flows; the interval is that of a lone flow."""
+    found = [row[key] for row in one.flows if row.get(key) is not None and row[key]["mean"] is not None]
+    if not found:
+        return np.nan, np.nan, np.nan
+    mean = sum(each["mean"] for each in found) / len(found) * 1e3
+    if len(found) > 1 or found[0]["low"] is None:
+        return mean, np.nan, np.nan
+    return mean, found[0]["low"] * 1e3, found[0]["high"] * 1e3
 
 
 def _scale(axis: Axis) -> tuple[Any, str, list[str] | None]:
@@ -95,11 +159,15 @@ def _scale(axis: Axis) -> tuple[Any, str, list[str] | None]:
 def _curves(
     x: Any, points: Sequence[Finished], others: Sequence[Axis], place: tuple[int, ...], number: int
 ) -> list[Curve]:
-    values = [f"{axis.name} = {axis.rows[index][0]}" for axis, index in zip(others, place, strict=True)]
-    suffix = f", {', '.join(values)}" if values else ""
+    suffix = _suffix(others, place)
     totals = np.array([_total(one) for one in points]) / 1e6
     simulated = Curve(f"simulated{suffix}", x, totals[:, 0], "simulation", number, totals[:, 1], totals[:, 2])
     return [simulated, *_theory_curves(x, points, number, suffix, alone=not others)]
+
+
+def _suffix(others: Sequence[Axis], place: tuple[int, ...]) -> str:
+    values = [f"{axis.name} = {axis.rows[index][0]}" for axis, index in zip(others, place, strict=True)]
+    return f", {', '.join(values)}" if values else ""
 
 
 def _theory_curves(x: Any, points: Sequence[Finished], number: int, suffix: str, *, alone: bool) -> list[Curve]:
