@@ -144,6 +144,7 @@ def test_replications_survive_being_written() -> None:
     assert len(read) == 3
     for name in ("losses", "cwnd"):
         assert len(read[0]["traces"][name]["time_s"]) > 0
+    assert read[0]["delays"]["round_trip"]["count"].sum() == read[0]["flows"]["rtt_samples"][0]
     assert read[0]["traces"]["losses"]["sequence"].dtype.kind == "u"
     assert read[0]["traces"]["losses"]["retransmission"].dtype == np.bool_
 
@@ -190,7 +191,8 @@ def test_the_picture_has_a_curve_a_value_and_theory_dashed() -> None:
     planned = planned_sweep(SCENARIO, VARY, {"run.duration": "20 s"})
     store = Memory()
     run_points([point.resolved for point in planned.points], store)
-    (panel,) = sweep_chart(planned, list(finished_points(planned, store))).panels
+    panel, against_delay = sweep_chart(planned, list(finished_points(planned, store))).panels
+    assert against_delay.x_label == "round trip, 95th percentile [ms]"
     simulated = [curve for curve in panel.curves if curve.kind == "simulation"]
     assert [curve.label for curve in simulated] == [
         "simulated, link.satellite.queue = drop-tail",

@@ -10,7 +10,7 @@ from ackclock.errors import Fault
 from ackclock.scenario.atm import add_channels
 from ackclock.scenario.check_atm import atm_faults
 from ackclock.scenario.check_hosts import end_faults, host_faults
-from ackclock.scenario.check_precision import precision_faults
+from ackclock.scenario.check_precision import precision_faults, unmeasured_delay_faults
 from ackclock.scenario.check_tcp import tcp_faults
 from ackclock.scenario.contract import MOST_ROWS_OF_A_GROUP
 from ackclock.scenario.delays import MOST_CHANGES, shortest_stay_s
@@ -299,6 +299,8 @@ class Checker:
             yield self.places.fault(("run", "warmup"), "leaves no time to measure", allowed=allowed)
         if run is not None and run.precision is not None:
             yield from precision_faults(self.places, run.precision, self._names_by_kind())
+            if not run.delays:
+                yield from unmeasured_delay_faults(self.places, run.precision)
 
     def _names_by_kind(self) -> dict[str, list[str]]:
         """Give the names of what has quantities."""

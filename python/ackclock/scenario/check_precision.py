@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from ackclock.errors import Fault
-from ackclock.quantities import QUANTITIES, quantity_of, without_unit
+from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS, QUANTITIES, quantity_of, without_unit
 from ackclock.scenario.places import Places
 from ackclock.scenario.resolved import ElementName, PrecisionSettings
 from ackclock.scenario.schema import Precision
@@ -52,6 +52,14 @@ def precision_faults(places: Places, precision: Precision, names: Mapping[str, S
         quantities = [without_unit(quantity) for quantity in QUANTITIES[element]]
         problem = f'a {element} has no quantity "{word[:60]}"'
         yield places.fault(place, problem, allowed=", ".join(quantities), hint=did_you_mean(word, quantities))
+
+
+def unmeasured_delay_faults(places: Places, precision: Precision) -> Iterator[Fault]:
+    """Give the fault of a precision that a delay shall have, where delays are not measured."""
+    element, _, word = split(precision.quantity)
+    if element in QUANTITIES and quantity_of(element, word) in {*FLOW_DELAYS, *LINK_DELAYS}:
+        place = (*_LOCATION, "quantity")
+        yield places.fault(place, "is a delay, and delays are not measured", hint="leave run.delays on")
 
 
 def split(quantity: str) -> tuple[str, str, str]:
