@@ -75,19 +75,28 @@ def test_a_bulk_flow_never_finishes_and_a_transfer_may() -> None:
 
 
 def test_a_deterministic_scenario_is_exact() -> None:
-    summary = summarise(make_resolved([make_flow("flow")], replications=10), {})
+    """That is, of transfers with an end; the long-run means of an endless flow are not."""
+    summary = summarise(
+        make_resolved([make_flow("flow", size_packets=9)], replications=10), {"flows": {"finish_s": 9.0}}
+    )
     assert summary["deterministic"]
     assert summary["replications"] == 1
     found = summary["flows"][0]["goodput_bps"]
     assert found["low"] == found["mean"] == found["high"]
+    assert summary["intervals"] == "exact"
     assert summary["warnings"] == []
+    endless = summarise(make_resolved([make_flow("flow")], replications=10), {})
+    assert endless["intervals"] == "none"
+    assert endless["flows"][0]["goodput_bps"]["low"] is None
+    assert endless["flows"][0]["timeouts"]["low"] == endless["flows"][0]["timeouts"]["mean"]
 
 
 def test_the_summary_is_json_with_the_agreed_keys() -> None:
     summary = summarise(make_resolved(), {"flows": {"rtt_samples": 0}})
     text = json.dumps(summary, allow_nan=False)
     assert list(json.loads(text)) == [
-        *("title", "duration_s", "warmup_s", "replications", "seed", "deterministic", "precision"),
+        *("title", "duration_s", "warmup_s", "replications", "seed", "deterministic", "intervals"),
+        *("loss_cycles", "precision"),
         *("flows", "links", "recoveries", "warnings", "verdict", "version"),
     ]
     assert list(summary["links"][0]) == [

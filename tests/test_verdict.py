@@ -226,7 +226,7 @@ def test_too_few_and_too_short_runs_warn() -> None:
     few = result(make_resolved(replications=4), n=1).summary["warnings"]
     assert few == [
         "interrupted: 1 of 4 replications finished",
-        "one replication gives no confidence interval; raise run.replications",
+        "no interval for the throughput of flow: one run of very many flows or links has none",
     ]
     resolved = make_resolved(replications=2)
     short = [make_replication(resolved, i, links={"busy_s": [busy, 1.0]}) for i, busy in enumerate((40.0, 60.0))]

@@ -26,6 +26,7 @@ FLOW_QUANTITIES = (
     "retransmitted_fraction",
     "timeouts",
     "fast_retransmits",
+    "loss_cycles",
     "spurious_timeouts",
     "spurious_fast_retransmits",
     "cwnd_mean_packets",

@@ -47,6 +47,8 @@ class Replication(TypedDict):
     `flows` have an entry for each of `Resolved.rows`.
     `delays` is missing where `run.delays` was off, and in older results. `completions` and `pings` hold tables: of
     their [[flow]], and of the buckets of each histogram.
+    `flow_batches` and `link_batches` hold, for each row in turn, an entry for each batch of that time; replication 0
+    has them, unless there are very many rows.
     `traces` holds columns by trace name, only for the traces asked for; its `capture` holds a pcapng file by link name.
     """
 
@@ -57,6 +59,8 @@ class Replication(TypedDict):
     flows: Columns
     links: Columns
     traces: dict[str, dict[str, Any]]
+    flow_batches: NotRequired[Columns]
+    link_batches: NotRequired[Columns]
     transfers: NotRequired[list[SourceTables]]
     delays: NotRequired[DelayTables]
     completions: NotRequired[dict[str, Columns]]

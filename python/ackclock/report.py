@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.summary import Summary
 from ackclock.tables import TableText, html_table, rich_table
+from ackclock.trust import trust_text
 from ackclock.wording import bit_rate, bit_rate_scale, hundredths, number, plural, seconds, significant
 
 if TYPE_CHECKING:
@@ -156,11 +157,7 @@ def link_table(summary: Summary) -> TableText:
 def heading(summary: Summary, confidence: float) -> str:
     """Say what was run, for how long and how often."""
     measured = f"measured from {seconds(summary['warmup_s'])} to {seconds(summary['duration_s'])}"
-    if summary["deterministic"]:
-        return f"{measured}; nothing is random: one run is exact"
-    runs = plural(summary["replications"], "replication")
-    intervals = f", ± are {100 * confidence:g}% intervals" if summary["replications"] > 1 else ""
-    return f"{measured}; {runs}, seed {summary['seed']}{intervals}"
+    return f"{measured}; {trust_text(summary, confidence)}"
 
 
 def print_summary(summary: Summary, confidence: float, console: "Console") -> None:

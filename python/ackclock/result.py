@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ackclock import storage
+from ackclock.batches import kind_of_intervals
 from ackclock.completions import COMPLETION_TIMES, completion_frame, completion_rows, completion_warnings
+from ackclock.cycles import cycles_summary
 from ackclock.delays import DISTRIBUTION, delay_frame
 from ackclock.errors import ResultError
 from ackclock.findings import Finding, find
@@ -21,6 +23,7 @@ from ackclock.scenario import Resolved, ScenarioError
 from ackclock.summary import Summary, flow_rows, link_rows
 from ackclock.traces import OVERVIEW, captured_links, captures, trace_frames
 from ackclock.transfers import ACTIVE, SEQUENCE_DROPS, TRANSFERS, source_rows, transfer_frames
+from ackclock.trust import trust_warnings
 from ackclock.verdict import run_warnings, verdict
 
 if TYPE_CHECKING:
@@ -95,6 +98,8 @@ class Result:
             replications=len(replications),
             seed=run.seed,
             deterministic=resolved.is_deterministic,
+            intervals=kind_of_intervals(resolved, len(replications), flows),
+            loss_cycles=cycles_summary(resolved, replications),
             precision=precision,
             flows=flows,
             links=links,
@@ -103,6 +108,7 @@ class Result:
                 *warnings,
                 *run_warnings(resolved, flows, links, len(replications)),
                 *completion_warnings(resolved, replications),
+                *trust_warnings(resolved, replications, flows),
                 *precision_warnings(precision, len(replications)),
             ],
             verdict=verdict(resolved, flows, links),

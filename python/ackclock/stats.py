@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 class Estimate(TypedDict):
     """A quantity's mean over replications, the ends of its confidence interval, the number of values.
 
-    `low` and `high` are `None` if one value gives no interval; all three are `None` without any value.
+    `low` and `high` are `None` if there is no interval; all three are `None` without any value. `batches` is the number
+    of batches of one run that the interval is made of, 0 if they give none.
     """
 
     mean: float | None
     low: float | None
     high: float | None
     n: int
+    batches: NotRequired[int]
 
 
 def estimate(values: Iterable[float], confidence: float, *, exact: bool = False) -> Estimate:

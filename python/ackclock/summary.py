@@ -6,7 +6,9 @@ from typing import Any, Final, NotRequired, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.batches import add_intervals
 from ackclock.completions import completion_groups, completion_values
+from ackclock.cycles import loss_cycles
 from ackclock.delays import drain_s, flow_delays, link_delays
 from ackclock.pings import ping_groups, ping_values
 from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS, delay_quantities
@@ -22,15 +24,17 @@ class Summary(TypedDict):
     """The summary of a run, as `--json` prints it: each flow and link with its quantities; keys carry their unit.
 
     Throughput counts the bits of all data packets that reached the receiver, headers and duplicates included; goodput
-    those handed to the application in order, headers included. Both are per second from warm-up to the end; those of a
-    flow with a size are over its own life, from the first packet sent to the last one delivered (to the end of the run
-    if it does not finish; of a large group from its first start). `completions` holds a row for each [[flow]] of
-    transfers, `pings` one for each that pings. `sources`
-    holds a row for each [[flow]] that transfers in turn with silences. A [[flow]] of more than 1000 flows is one row:
-    sums of rates and counts, means of windows and round trips. A private link is one row for all its copies: sums of
-    drops and rates, means of utilisation and queue, the longest queue of any. Percentiles of delays (`rtt`, one-way
-    `delay`, `queueing`) are of packets, within 0.8%; `drain_s` of a link is the time that its full buffer takes, the
-    longest that a packet can wait there.
+    those of them that were handed to the application in order, headers included. Both are per second from warm-up to
+    the end; those of a flow with a size are over its own life, from the first packet sent to the last one delivered (to
+    the end of the run if it does not finish; of a large group from its first start). A loss fraction is of the packets
+    that a flow sent, or that arrived at a link, in that time. `intervals` says what the intervals are: "exact", of
+    "replications", of "batch means", or "none". `loss_cycles` counts those of endless flows over all replications: the
+    fewest and the most of a flow, and whether all are of equal length. `completions` holds a row for each [[flow]] of
+    transfers, `pings` one for each that pings, `sources` one for each that transfers in turn with silences. A [[flow]]
+    of more than 1000 flows is one row: sums of rates and counts, means of windows and round trips. A private link is
+    one row for all its copies: sums of drops and rates, means of utilisation and queue, the longest queue of any.
+    Percentiles of delays (`rtt`, one-way `delay`, `queueing`) are of packets, within 0.8%; `drain_s` of a link is the
+    time that its full buffer takes, the longest that a packet can wait there.
     """
 
     title: str
@@ -39,6 +43,8 @@ class Summary(TypedDict):
     replications: int
     seed: int
     deterministic: bool
+    intervals: NotRequired[str]
+    loss_cycles: NotRequired[dict[str, Any] | None]
     precision: dict[str, Any] | None
     flows: list[dict[str, Any]]
     links: list[dict[str, Any]]
@@ -61,11 +67,13 @@ def flow_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[d
             row.update(dict.fromkeys(("fct_mean_s", "fct_max_s", "fct_acked_mean_s", "slowdown_mean")))
         if flow.connection is None:
             row.update(dict.fromkeys((*_OF_TCP, *delay_quantities("rtt"))))
+        if not flow.is_endless:
+            row["loss_cycles"] = None
         if "delays" not in replications[0]:
             row.update(dict.fromkeys(FLOW_DELAYS))
         elif row["queueing_max_s"]["n"] < row["delay_max_s"]["n"]:
             row.update(dict.fromkeys(delay_quantities("queueing")))
-    return rows
+    return add_intervals(resolved, replications, "flow", rows)
 
 
 def _flow_table(resolved: Resolved, replication: Replication) -> dict[str, Values]:
@@ -75,6 +83,7 @@ def _flow_table(resolved: Resolved, replication: Replication) -> dict[str, Value
     table = _flow_values(flows, packet_bits, resolved.run.measured_s * counts)
     for rate in ("throughput_bps", "goodput_bps"):
         table[rate] *= counts
+    table["loss_cycles"] = loss_cycles(flows, counts)
     if "opened_s" in flows:
         finite = np.array([flow.size_packets is not None for flow in resolved.rows])
         for rate, values in _rates_of_life(flows, packet_bits).items():
@@ -97,6 +106,7 @@ def link_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[d
     if "delays" not in replications[0]:
         for row in rows:
             row.update(dict.fromkeys(LINK_DELAYS))
+    add_intervals(resolved, replications, "link", rows)
     return [
         {"name": row.pop("name"), "rate_bps": link.rate_bps, "drain_s": drain, **row}
         for link, drain, row in zip(resolved.elements, drain_s(resolved), rows, strict=True)
@@ -184,9 +194,12 @@ def _flow_values(flows: Columns, packet_bits: Values, time_s: Values) -> dict[st
     sent = flows["sent_packets"].astype(float)
     return {
         "throughput_bps": flows["received_packets"] * packet_bits / time_s,
-        "goodput_bps": flows["delivered_packets"] * packet_bits / time_s,
+        "goodput_bps": (flows["delivered_packets"] - _of_warmup(flows, "delivered")) * packet_bits / time_s,
         "loss_fraction": _ratio(
-            flows.get("dropped_packets", np.full(len(sent), np.nan)) + _lost(flows, len(sent)), sent
+            flows.get("dropped_packets", np.full(len(sent), np.nan))
+            + _lost(flows, len(sent))
+            - _of_warmup(flows, "gone"),
+            sent,
         ),
         "retransmitted_fraction": _ratio(flows["retransmitted_packets"], sent),
         "timeouts": flows["timeouts"].astype(float),
@@ -220,11 +233,18 @@ def _lost(table: Columns, length: int) -> Values:
     return table.get("lost_packets", np.zeros(length)).astype(float)
 
 
+def _of_warmup(table: Columns, fate: str) -> Values:
+    """Take what befell packets of the warm-up in the measured part; older results have no such column."""
+    return np.asarray(table.get(f"{fate}_of_warmup_packets", 0.0), dtype=float)
+
+
 def _link_values(links: Columns, time_s: Values) -> dict[str, Values]:
     lost = _lost(links, len(links["arrived_packets"]))
     return {
         "utilisation_fraction": links["busy_s"] / time_s,
-        "loss_fraction": _ratio(links["dropped_packets"] + lost, links["arrived_packets"]),
+        "loss_fraction": _ratio(
+            links["dropped_packets"] + lost - _of_warmup(links, "dropped"), links["arrived_packets"]
+        ),
         "dropped_packets": links["dropped_packets"].astype(float),
         "lost_packets": lost,
         "throughput_bps": links["departed_bytes"] * 8.0 / time_s,

@@ -78,8 +78,6 @@ def _few_replications(resolved: Resolved, finished: int) -> Iterator[str]:
     asked = resolved.run.replications
     if finished < asked and resolved.run.precision is None:
         yield f"interrupted: {finished} of {plural(asked, 'replication')} finished"
-    if finished == 1:
-        yield "one replication gives no confidence interval; raise run.replications"
 
 
 def _relative_half_width(found: Mapping[str, Any]) -> float:

@@ -13,6 +13,7 @@ mod private;
 mod process;
 mod queue;
 mod queued;
+mod sampling;
 mod statistics;
 
 pub use buffer::{Buffer, BufferLimit, Counting};
@@ -23,4 +24,5 @@ pub use private::PrivateLinks;
 pub use process::Process;
 pub use queue::{disciplines, AqmConfig, Discipline, Overflow, RedConfig, SchedulerConfig};
 pub use queued::QueuedLink;
+pub use sampling::{batch_end, LinkSample, BATCHES};
 pub use statistics::{LinkStatistics, Measurement};

@@ -2,6 +2,7 @@ use base::{Histogram, RandomStream, Rate, Ring, Time};
 
 use crate::buffer::{Buffer, Occupancy};
 use crate::queue::{Aqm, Discipline, Verdict};
+use crate::sampling::{batch_end, LinkSample, BATCHES};
 use crate::statistics::{LinkStatistics, Measurement};
 
 /// A link whose packets' departures are known on arrival: first in, first out, and no waiting packet is dropped.
@@ -22,6 +23,12 @@ pub struct Link {
     passed: u64,
     /// Their part of the queue area.
     passed_area: u128,
+    /// End of the current batch; [`Time::NEVER`] if batches are not counted.
+    batch_end: Time,
+    /// Packets that arrived before the end of the current batch, and depart after it.
+    beyond: Vec<Enqueued>,
+    /// Counters at the end of each batch so far.
+    samples: Vec<LinkSample>,
     statistics: LinkStatistics,
     /// Instant from which on waits are measured.
     waits_from: Time,
@@ -47,6 +54,9 @@ impl Link {
             aqm: discipline.aqm.build(rate, random).map(Box::new),
             passed: 0,
             passed_area: 0,
+            batch_end: Time::NEVER,
+            beyond: Vec::new(),
+            samples: Vec::new(),
             statistics: LinkStatistics::default(),
             waits_from: Time::NEVER,
             waits: Histogram::default(),
@@ -62,6 +72,45 @@ impl Link {
     /// Returns the waits of the packets that arrived in the measured part and were not dropped.
     pub fn waits(&self) -> Histogram {
         self.statistics().with_zeros(&self.waits)
+    }
+
+    /// Counts batches of the measured part from now on, before the first arrival.
+    pub fn count_batches(&mut self, measurement: &Measurement) {
+        self.batch_end = batch_end(1, measurement);
+    }
+
+    /// Returns the counters at the end of each batch, after the last arrival.
+    pub fn batches(&mut self, measurement: &Measurement) -> Vec<LinkSample> {
+        self.end_batches(measurement.end, measurement);
+        let mut samples = std::mem::take(&mut self.samples);
+        samples.push(LinkSample::of(&self.statistics()));
+        samples
+    }
+
+    /// Ends the batches that end at `now` or before, before what arrives then is counted.
+    fn end_batches(&mut self, now: Time, measurement: &Measurement) {
+        while now >= self.batch_end {
+            self.samples.push(self.sample(measurement));
+            let next = self.samples.len() as u64 + 1;
+            self.batch_end = if next < BATCHES { batch_end(next, measurement) } else { Time::NEVER };
+            let end = self.batch_end;
+            self.beyond.retain(|packet| packet.departure > end);
+        }
+    }
+
+    /// Returns the counters at the end of the current batch: what was counted on arrival for later is taken off.
+    fn sample(&self, measurement: &Measurement) -> LinkSample {
+        let mut sample = LinkSample::of(&self.statistics());
+        for packet in &self.beyond {
+            let later = packet.departure.min(measurement.end) - self.batch_end;
+            sample.queue_area -= u128::from(later.picoseconds());
+            if packet.departure <= measurement.end {
+                sample.departed_bytes -= u64::from(packet.bytes);
+            }
+        }
+        let last = self.beyond.last().map_or(Time::ZERO, |packet| packet.departure.min(measurement.end));
+        sample.busy = sample.busy - (last - self.batch_end);
+        sample
     }
 
     /// Returns the counters.
@@ -121,7 +170,7 @@ impl Link {
         }
         let departure = start + service;
         self.last = Enqueued { departure, bytes };
-        if now >= measurement.warmup && departure <= measurement.end {
+        if now >= measurement.warmup && departure <= self.batch_end.min(measurement.end) {
             self.passed += 1;
             self.passed_area += u128::from((departure - now).picoseconds());
         } else {
@@ -138,9 +187,13 @@ impl Link {
         self.rate.service_time(bytes)
     }
 
-    /// Counts the last packet, which arrives or departs outside the measured part.
+    /// Counts the last packet, which arrives or departs outside the measured part, or departs after the current batch.
     #[cold]
     fn count_at_boundary(&mut self, now: Time, start: Time, measurement: &Measurement) {
+        self.end_batches(now, measurement);
+        if self.last.departure > self.batch_end {
+            self.beyond.push(self.last);
+        }
         let Enqueued { departure, bytes } = self.last;
         self.statistics.arrived[measurement.index(now)] += 1;
         self.statistics.in_link(now, departure, measurement);
@@ -150,6 +203,7 @@ impl Link {
 
     #[cold]
     fn drop_arriving(&mut self, now: Time, measurement: &Measurement) -> Option<Time> {
+        self.end_batches(now, measurement);
         self.statistics.arrived[measurement.index(now)] += 1;
         self.statistics.dropped[measurement.index(now)] += 1;
         None

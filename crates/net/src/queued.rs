@@ -2,6 +2,7 @@ use base::{Histogram, Packet, RandomStream, Rate, Time};
 
 use crate::buffer::Buffer;
 use crate::queue::{Discipline, Queue, Transmitter, Waiting};
+use crate::sampling::LinkSample;
 use crate::statistics::{LinkStatistics, Measurement};
 
 /// A link whose discipline may drop a waiting packet, or let others overtake it; so departures are events.
@@ -103,6 +104,23 @@ impl QueuedLink {
         }
     }
 
+    /// Returns the counters at an instant, before all that happens then: what was counted for later is taken off.
+    pub fn sample(&self, instant: Time, measurement: &Measurement) -> LinkSample {
+        let mut sample = LinkSample::of(&self.statistics);
+        if let Some(sent) = &self.in_transmission {
+            let later = sent.departure.min(measurement.end) - instant;
+            sample.queue_area -= u128::from(later.picoseconds());
+            sample.busy = sample.busy - later;
+            if sent.departure <= measurement.end {
+                sample.departed_bytes -= u64::from(sent.packet.bytes);
+            }
+        }
+        for waiting in self.queue.iter() {
+            sample.queue_area += u128::from((instant - waiting.since.max(measurement.warmup)).picoseconds());
+        }
+        sample
+    }
+
     fn transmit_next(&mut self, now: Time, measurement: &Measurement, dropped: &mut impl FnMut(Packet)) {
         if self.in_transmission.is_some() {
             return;
@@ -127,7 +145,7 @@ fn counted<'a>(
     dropped: &'a mut impl FnMut(Packet),
 ) -> impl FnMut(Waiting) + 'a {
     move |waiting| {
-        statistics.dropped[measurement.index(now)] += 1;
+        statistics.drop_later(waiting.since, now, measurement);
         statistics.in_link(waiting.since, now, measurement);
         dropped(waiting.packet);
     }

@@ -24,6 +24,8 @@ pub struct LinkStatistics {
     pub arrived: [u64; 2],
     /// Packets that the queue dropped.
     pub dropped: [u64; 2],
+    /// Packets that arrived in the warm-up, and that the queue dropped in the measured part.
+    pub dropped_of_warmup: u64,
     /// Packets that a loss process lost before the queue; they count as arrived.
     pub lost: [u64; 2],
     /// Packets that were transmitted completely.
@@ -51,6 +53,7 @@ impl LinkStatistics {
             self.departed[index] += other.departed[index];
             self.departed_bytes[index] += other.departed_bytes[index];
         }
+        self.dropped_of_warmup += other.dropped_of_warmup;
         self.busy += other.busy;
         self.queue_area += other.queue_area;
         self.queue_max = self.queue_max.max(other.queue_max);
@@ -71,6 +74,12 @@ impl LinkStatistics {
             self.at_start += 1;
             self.queue_max = self.queue_max.max(self.at_start);
         }
+    }
+
+    /// Counts a packet that is dropped after it arrived.
+    pub fn drop_later(&mut self, arrival: Time, now: Time, measurement: &Measurement) {
+        self.dropped[measurement.index(now)] += 1;
+        self.dropped_of_warmup += u64::from(arrival < measurement.warmup && now >= measurement.warmup);
     }
 
     /// Counts a packet that is transmitted from `start` until `departure`.

@@ -6,7 +6,7 @@ use numpy::{Element, IntoPyArray};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use sim::{BucketRow, Column, Delays, Outcome, Scenario, Traces, TransferStatistics};
+use sim::{Batches, BucketRow, Column, Delays, Outcome, Scenario, Traces, TransferStatistics};
 
 /// A set of replications of a resolved scenario that run on threads of their own.
 #[pyclass]
@@ -66,6 +66,10 @@ fn replication<'py>(py: Python<'py>, scenario: &Scenario, outcome: &Outcome) -> 
     result.set_item("transfers", PyList::new(py, transfers)?)?;
     result.set_item("completions", completions(py, outcome)?)?;
     result.set_item("pings", pings(py, outcome)?)?;
+    if let Some(batches) = &outcome.batches {
+        result.set_item("flow_batches", table(py, &batches.flows, Batches::FLOW_COLUMNS)?)?;
+        result.set_item("link_batches", table(py, &batches.links, Batches::LINK_COLUMNS)?)?;
+    }
     let traces = traces(py, &outcome.traces)?;
     if let (Some(rows), Some(network)) = (&outcome.traces.atm, &scenario.atm) {
         atm_traces(&traces, rows, network.trace, &scenario.channel_elements())?;

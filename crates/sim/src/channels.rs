@@ -68,7 +68,7 @@ impl Channels {
                 self.waits[arrival.end as usize ^ 1].record(started - entered);
             }
         } else {
-            statistics.dropped[measurement.index(time)] += 1;
+            statistics.drop_later(entered, time, measurement);
         }
     }
 

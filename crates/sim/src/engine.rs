@@ -1,4 +1,5 @@
 mod ahead;
+mod batches;
 mod senders;
 mod transfers;
 
@@ -40,6 +41,8 @@ pub struct Engine {
     entries: Vec<(String, usize)>,
     now: Time,
     events: u64,
+    /// First instant before whose event a batch or the run ends.
+    stop: Time,
     replication: u64,
     upcoming: Upcoming,
 }
@@ -59,6 +62,7 @@ impl Engine {
             entries,
             now: Time::ZERO,
             events: 0,
+            stop: Time::ZERO,
             replication,
             upcoming: Upcoming::default(),
         };
@@ -93,7 +97,7 @@ impl Engine {
         }
         for _ in 0..events {
             let (time, number) = self.network.events.first();
-            if time > self.network.measurement.end {
+            if time >= self.stop && !self.pass(time) {
                 self.now = self.network.measurement.end;
                 return Progress::Finished;
             }
@@ -127,6 +131,7 @@ impl Engine {
                 self.add_cwnd(flow, self.network.measurement.end, slot.sender.cwnd());
             }
         }
+        let batches = self.finish_batches();
         // The memory is free for the results.
         self.senders = Vec::new();
         self.network.report_last_departures();
@@ -154,6 +159,7 @@ impl Engine {
             transfers,
             completions,
             pings,
+            batches,
             traces,
         }
     }

@@ -1,9 +1,11 @@
 use std::mem::offset_of;
 
+use base::cast::{to_index, to_u32};
 use base::{prefetch, Time};
 use tcp::Receiver;
 
 use crate::loss_log::LogNumber;
+use crate::statistics::FlowStatistics;
 
 /// An ACK that is about to arrive at its sender.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,6 +54,8 @@ pub(crate) struct FlowSlot {
     pub(crate) first_ack_hop: u32,
     /// Index of the receiver's timer, if it delays ACKs.
     pub(crate) receiver_timer: u32,
+    /// Packets that arrived in the warm-up and that the receiver holds beyond a hole.
+    pub(crate) held_of_warmup: u32,
 }
 
 pub(crate) const NO_SOURCE: u32 = u32::MAX;
@@ -137,6 +141,7 @@ impl FlowSlot {
             receiver_departures: Default::default(),
             receiver_account: account,
             ack_bytes,
+            held_of_warmup: 0,
             receiver,
             first_ack_hop: acks,
             receiver_timer: 0,
@@ -147,6 +152,22 @@ impl FlowSlot {
     #[inline(always)]
     pub(crate) fn source(&self) -> Option<u32> {
         (self.source != NO_SOURCE).then_some(self.source)
+    }
+
+    /// Accounts for packets beyond a hole after one has arrived that delivers none or several: how many are of the
+    /// warm-up (`index` 0), and how many of these are delivered in the measured part.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn account_for_held(&mut self, counts: &mut FlowStatistics, index: usize, delivered: u64) {
+        if index == 0 {
+            self.held_of_warmup = self.receiver.held();
+            return;
+        }
+        // The packet that has just arrived is the first of those delivered.
+        let released = delivered.saturating_sub(1);
+        let of_warmup = u64::from(self.held_of_warmup).min(released);
+        self.held_of_warmup -= to_u32(to_index(of_warmup));
+        counts.delivered_of_warmup += of_warmup;
     }
 
     /// Prefetches the fields that an ACK and the sender need.

@@ -1,5 +1,6 @@
 //! The composition root: a resolved scenario becomes a network, the loop runs it, and columns come out.
 
+mod batches;
 mod buckets;
 mod calendar_queue;
 mod capture;
@@ -28,6 +29,7 @@ mod sender_slot;
 mod statistics;
 mod traffic;
 
+pub use batches::{Batches, FlowBatch, LinkBatch};
 pub use buckets::BucketRow;
 pub use capture::{captured_links, pcapng};
 pub use check::{all_limits, check, Limit};

@@ -1,4 +1,5 @@
 mod accounts;
+mod batches;
 mod elements;
 mod event;
 mod flows;
@@ -11,6 +12,7 @@ use base::cast::low_u32;
 use base::{Packet, Ring, Time, Tournament};
 use net::Measurement;
 
+use crate::batches::BatchCounter;
 use crate::calendar_queue::CalendarQueue;
 use crate::channels::Channels;
 use crate::delays::{flow_delays, FlowDelays};
@@ -36,6 +38,10 @@ struct Scheduled {
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) measurement: Measurement,
+    /// End of the current batch of the receivers; [`Time::NEVER`] if no batches are counted.
+    pub(crate) batch_end: Time,
+    /// Batches of the measured part, if they are counted.
+    pub(crate) batches: Option<Box<BatchCounter>>,
     pub(crate) events: Tournament,
     pub(crate) numbers: EventNumbers,
     pub(crate) flows: Vec<FlowSlot>,
@@ -75,8 +81,9 @@ impl Network {
     /// Lays out a replication of a scenario.
     pub(crate) fn new(scenario: &Scenario, replication: u64, measurement: Measurement) -> Network {
         let routes = routes(scenario);
-        let elements = Elements::new(scenario, replication, &routes);
+        let mut elements = Elements::new(scenario, replication, &routes);
         let (flows, accounts, delaying) = flows::slots(scenario, &routes.starts);
+        let counted = elements.count_batches(accounts.len(), replication, measurement);
         let in_pipes = vec![CalendarQueue::default(); elements.pipes.len()];
         let numbers = EventNumbers::new(event::EventCounts {
             queues: elements.queues.len(),
@@ -90,6 +97,8 @@ impl Network {
         let frequent = numbers.number(EventId::ReceiverTimer(0)) as usize;
         Network {
             measurement,
+            batch_end: counted.as_ref().map_or(Time::NEVER, |batches| batches.end()),
+            batches: counted,
             events: Tournament::with_frequent(frequent, numbers.number(EventId::Sender(0)) as usize + flows.len()),
             numbers,
             recoveries: vec![RecoveryStatistics::default(); accounts.len()],

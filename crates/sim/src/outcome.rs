@@ -2,6 +2,7 @@ use base::cast::to_u32;
 use base::Time;
 use net::{LinkStatistics, Measurement};
 
+use crate::batches::Batches;
 use crate::column::Column::{self, F64, U32};
 use crate::delays::Delays;
 use crate::observe::Traces;
@@ -36,6 +37,8 @@ pub struct Outcome {
     pub completions: Vec<CompletionStatistics>,
     /// Counters of the pings, one entry for each group, in the order of the scenario.
     pub pings: Vec<PingStatistics>,
+    /// Counters of flows and links in each batch of the measured part; of replication 0 only, and not of very many rows.
+    pub batches: Option<Batches>,
     /// Rows that were recorded.
     pub traces: Traces,
 }
@@ -88,6 +91,8 @@ impl Outcome {
         F64("dropped_total", |flow| total(flow.dropped)),
         F64("lost_total", |flow| total(flow.lost)),
         F64("delivered_total", |flow| total(flow.delivered)),
+        F64("gone_of_warmup_packets", |flow| flow.gone_of_warmup as f64),
+        F64("delivered_of_warmup_packets", |flow| flow.delivered_of_warmup as f64),
     ];
 
     /// The columns of timeouts and recoveries that the flows' table also has, all of the measurement.
@@ -106,6 +111,11 @@ impl Outcome {
         F64("recovery_sent", |flow| flow.sent as f64),
         F64("recovery_sent_on_end", |flow| flow.sent_on_end as f64),
         F64("recovery_s", |flow| flow.time.seconds()),
+        F64("recoveries_begun", |flow| flow.begun as f64),
+        F64("first_recovery_s", |flow| flow.first_begun.seconds()),
+        F64("last_recovery_s", |flow| flow.last_begun.seconds()),
+        F64("shortest_cycle_s", |flow| flow.shortest_cycle.seconds()),
+        F64("longest_cycle_s", |flow| flow.longest_cycle.seconds()),
     ];
 
     /// The columns of the links' table: values of the measurement, and totals over the whole run.
@@ -122,6 +132,7 @@ impl Outcome {
         F64("dropped_total", |link| total(link.dropped)),
         F64("lost_total", |link| total(link.lost)),
         F64("departed_total", |link| total(link.departed)),
+        F64("dropped_of_warmup_packets", |link| link.dropped_of_warmup as f64),
     ];
 
     /// The columns of a group's table of transfers by size, in the measurement.

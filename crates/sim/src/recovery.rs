@@ -64,6 +64,16 @@ pub struct RecoveryStatistics {
     pub sent_on_end: u64,
     /// Sum of the lengths of these recoveries.
     pub time: Time,
+    /// Recoveries that began, whether they succeeded or not: each is the end of a loss cycle.
+    pub begun: u64,
+    /// Beginning of the first of them.
+    pub first_begun: Time,
+    /// Beginning of the last of them.
+    pub last_begun: Time,
+    /// Shortest time between two of them in a row.
+    pub shortest_cycle: Time,
+    /// Longest time between two of them in a row.
+    pub longest_cycle: Time,
 }
 
 /// A timeout, or a fast recovery that has succeeded.
@@ -99,6 +109,25 @@ impl Repair {
 }
 
 impl RecoveryStatistics {
+    /// Counts a detected loss that begins a recovery; a timeout that is repeated, or in a recovery, begins none. With
+    /// several flows the cycles are those of all together.
+    pub(crate) fn begin(&mut self, now: Time, loss: &LossEvent) {
+        let kind = TimeoutKind::of(loss);
+        let goes_on = matches!(kind, TimeoutKind::Repeated | TimeoutKind::InRecovery);
+        if loss.cause == LossCause::Timeout && goes_on {
+            return;
+        }
+        if self.begun == 0 {
+            self.first_begun = now;
+        } else {
+            let cycle = now - self.last_begun;
+            self.shortest_cycle = if self.begun == 1 { cycle } else { self.shortest_cycle.min(cycle) };
+            self.longest_cycle = self.longest_cycle.max(cycle);
+        }
+        self.begun += 1;
+        self.last_begun = now;
+    }
+
     /// Counts a timeout, `stalled` after the packet sent last.
     pub(crate) fn add_timeout(&mut self, loss: &LossEvent, stalled: Time) {
         self.timeouts[TimeoutKind::of(loss) as usize] += 1;

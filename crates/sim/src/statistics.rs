@@ -68,6 +68,11 @@ pub struct FlowStatistics {
     pub timeouts: [u64; 2],
     /// Number of fast retransmits.
     pub fast_retransmits: [u64; 2],
+    /// Data packets that were sent in the warm-up, and dropped or lost in the measured part.
+    pub gone_of_warmup: u64,
+    /// Packets that arrived in the warm-up, beyond a hole, and were delivered in order in the measured part; if some are
+    /// still beyond a hole at the end of the run, those received first count as delivered first.
+    pub delivered_of_warmup: u64,
 }
 
 impl FlowStatistics {
@@ -97,6 +102,8 @@ impl FlowStatistics {
             duplicate_acks: [0; 2],
             timeouts: [0; 2],
             fast_retransmits: [0; 2],
+            gone_of_warmup: 0,
+            delivered_of_warmup: 0,
         }
     }
 

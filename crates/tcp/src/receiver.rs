@@ -99,6 +99,12 @@ impl Receiver {
         self.last_delivery
     }
 
+    /// Returns the number of packets received beyond a hole.
+    #[inline(always)]
+    pub fn held(&self) -> u32 {
+        self.held
+    }
+
     /// Returns the instant at which a delayed ACK is sent; [`Time::NEVER`] if none is delayed.
     #[inline(always)]
     pub fn deadline(&self) -> Time {

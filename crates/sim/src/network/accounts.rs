@@ -76,7 +76,9 @@ impl Network {
         if packet.kind != PacketKind::Ack {
             let index = self.measurement.index(time);
             let slot = &mut self.flows[packet.flow as usize];
-            self.accounts[slot.account as usize].dropped[index] += 1;
+            let counts = &mut self.accounts[slot.account as usize];
+            counts.dropped[index] += 1;
+            counts.gone_of_warmup += u64::from(index == 1 && packet.stamp < self.measurement.warmup);
             if let (Some(source), 1) = (slot.source(), index) {
                 // A retransmission that outlives its transfer does not count for the next one.
                 if let Some(number) = packet.sequence.checked_sub(slot.receiver.first()) {
@@ -109,6 +111,9 @@ impl Network {
         let (counts, stalled) = (&mut self.accounts[slot.account as usize], now - slot.last_sent);
         let mut counted = self.recoveries.get_mut(slot.account as usize).filter(|_| index == 1);
         let spurious = self.loss_logs.of(&mut slot.loss_log).on_loss(now, loss, stalled, counted.as_deref_mut());
+        if let Some(counted) = &mut counted {
+            counted.begin(now, &loss);
+        }
         let repair = match loss.cause {
             LossCause::Timeout => {
                 counts.timeouts[index] += 1;

@@ -2,8 +2,9 @@
 
 use base::cast::to_u32;
 use base::{RandomStream, Time};
-use net::{Link, Pipe, PrivateLinks, Process, QueuedLink};
+use net::{Link, Measurement, Pipe, PrivateLinks, Process, QueuedLink};
 
+use crate::batches::BatchCounter;
 use crate::flow::DepartureSlot;
 use crate::links::{link, private_links, queued_link};
 use crate::losses::{losses, LossSlot};
@@ -84,6 +85,19 @@ impl Elements {
         self.queues.iter_mut().for_each(|queue| queue.measure_waits(warmup));
         self.private_groups.iter_mut().for_each(|group| group.links.measure_waits(warmup));
         self.processes.iter_mut().for_each(|slot| slot.process.measure_waits(warmup));
+    }
+
+    /// Prepares for counting batches; returns `None` if they are not counted, as in all replications but the first.
+    pub(crate) fn count_batches(
+        &mut self,
+        accounts: usize,
+        replication: u64,
+        measurement: Measurement,
+    ) -> Option<Box<BatchCounter>> {
+        let links = self.links.len() + self.queues.len() + self.private_groups.len() + self.processes.len();
+        let counter = (replication == 0).then(|| BatchCounter::new(accounts, links, measurement)).flatten()?;
+        self.links.iter_mut().for_each(|link| link.count_batches(&measurement));
+        Some(counter)
     }
 }
 

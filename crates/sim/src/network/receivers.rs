@@ -4,17 +4,22 @@ use base::{Packet, PacketKind, Time};
 use tcp::Acknowledgment;
 
 use super::{EventId, Network};
+use crate::batches::BatchCounter;
+use crate::statistics::FlowStatistics;
 
 impl Network {
     /// Counts a datagram that arrives.
     #[inline(never)]
     pub(super) fn count_datagram(&mut self, time: Time, packet: &Packet) {
         let index = self.measurement.index(time);
-        let account = self.flows[packet.flow as usize].receiver_account as usize;
-        let counts = &mut self.accounts[account];
+        let account = self.flows[packet.flow as usize].receiver_account;
+        let counts = &mut self.accounts[account as usize];
+        if time >= self.batch_end {
+            end_batches(&mut self.batches, account, counts, time);
+        }
         counts.received[index] += 1;
         counts.delivered[index] += 1;
-        if let (Some(delays), 1) = (self.delays.get_mut(account), index) {
+        if let (Some(delays), 1) = (self.delays.get_mut(account as usize), index) {
             delays.arrive(packet.stamp, time);
         }
     }
@@ -58,8 +63,15 @@ impl Network {
         let acknowledgment = slot.receiver.on_data(time, packet.sequence, packet.stamp);
         let index = self.measurement.index(time);
         let counts = &mut self.accounts[slot.receiver_account as usize];
+        if time >= self.batch_end {
+            end_batches(&mut self.batches, slot.receiver_account, counts, time);
+        }
         counts.received[index] += 1;
-        counts.delivered[index] += slot.receiver.next() - before;
+        let delivered = slot.receiver.next() - before;
+        counts.delivered[index] += delivered;
+        if delivered != 1 {
+            slot.account_for_held(counts, index, delivered);
+        }
         if index == 1 {
             if let Some(delays) = self.delays.get_mut(slot.receiver_account as usize) {
                 delays.arrive(packet.stamp, time);
@@ -95,5 +107,14 @@ impl Network {
             slow_start: false,
         };
         (time + self.hops[hop as usize - 1].delay, packet)
+    }
+}
+
+/// Ends the batches of receivers that end before a packet arrives.
+#[cold]
+#[inline(never)]
+fn end_batches(batches: &mut Option<Box<BatchCounter>>, account: u32, counts: &FlowStatistics, now: Time) {
+    if let Some(batches) = batches {
+        batches.end_received(account, counts, now);
     }
 }

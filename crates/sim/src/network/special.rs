@@ -78,7 +78,9 @@ impl Network {
             let link = slot.link;
             if packet.kind != PacketKind::Ack {
                 let slot = &mut self.flows[packet.flow as usize];
-                self.accounts[slot.account as usize].lost[index] += 1;
+                let counts = &mut self.accounts[slot.account as usize];
+                counts.lost[index] += 1;
+                counts.gone_of_warmup += u64::from(index == 1 && packet.stamp < self.measurement.warmup);
                 self.loss_logs.of(&mut slot.loss_log).on_drop(packet.sequence, packet.stamp, now);
                 self.pings.count_lost(packet.flow, packet.stamp, &self.measurement);
             }

@@ -1,0 +1,68 @@
+"""Words on how far the numbers of a run can be trusted: its intervals and its loss cycles."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ackclock.batches import interval_warnings
+from ackclock.cycles import cycle_warnings, cycles_text
+from ackclock.replication import Replication
+from ackclock.scenario import Resolved
+from ackclock.wording import plural
+
+
+def trust_warnings(
+    resolved: Resolved, replications: Sequence[Replication], flows: Sequence[dict[str, Any]]
+) -> Iterator[str]:
+    """Say what the run is too short for.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    replications : sequence of Replication
+        Finished replications, at least one.
+    flows : sequence of dict
+        The summary's rows.
+
+    Yields
+    ------
+    str
+        Warnings, each with the length that is needed. That an interval is missing is said only where nothing else
+        explains it.
+    """
+    found = list(cycle_warnings(resolved, replications, flows))
+    yield from found or interval_warnings(resolved, replications, flows)
+
+
+def trust_text(summary: Mapping[str, Any], confidence: float) -> str:
+    """Say what was run how often, what of it is exact, and what the intervals are.
+
+    Parameters
+    ----------
+    summary : mapping
+        The summary of a run; one of an older version may lack what its intervals are.
+    confidence : float
+        The intervals' probability [1].
+
+    Returns
+    -------
+    str
+        A part of a sentence.
+    """
+    runs, level = summary["replications"], f"{100 * confidence:g}%"
+    kind = summary.get("intervals", "exact" if summary["deterministic"] else "replications" if runs > 1 else "none")
+    cycles = cycles_text(summary.get("loss_cycles"))
+    if kind == "exact":
+        return "nothing is random: one run is exact"
+    if summary["deterministic"]:
+        periodic = (summary.get("loss_cycles") or {}).get("equal", False)
+        known = {
+            "none": "no interval of them is known",
+            "batch means": "± bound what a part of a cycle adds"
+            if periodic
+            else f"± are {level} intervals by batch means",
+        }[kind]
+        return f"{cycles}nothing is random: the run is exact, its long-run means are not; {known}"
+    by = {"batch means": " by batch means", "replications": ""}.get(kind)
+    intervals = ", no intervals" if by is None else f", ± are {level} intervals{by}"
+    return f"{cycles}{plural(runs, 'replication')}, seed {summary['seed']}{intervals}"

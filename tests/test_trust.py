@@ -1,0 +1,86 @@
+"""What a result says of itself: loss cycles, what is exact, and which length is needed."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ackclock
+from ackclock.cycles import loss_cycles, recoveries_begun
+from ackclock.trust import trust_text
+from test_batches import RENO
+
+
+def run(duration: str, **changes: str) -> dict[str, Any]:
+    text = RENO.format(duration=duration, more="")
+    for old, new in changes.items():
+        text = text.replace(f"{old} = ", f"{old} = {new} #")
+    return dict(ackclock.run(text, picture=False).summary)
+
+
+def test_a_run_that_holds_one_loss_warns_and_names_the_length() -> None:
+    summary = run("40 s")
+    cycles = summary["flows"][0]["loss_cycles"]["mean"]
+    assert cycles < 10.0
+    assert summary["loss_cycles"] == {"fewest": cycles, "most": cycles, "flow": "flow", "equal": False}
+    (warning,) = (line for line in summary["warnings"] if "loss cycle" in line)
+    needed = re.search(r"10 need run.duration of about ([0-9.]+) s", warning)
+    assert needed is not None
+    longer = run(f"{needed[1]} s")
+    assert longer["loss_cycles"]["fewest"] >= 9.0
+    assert "exact" in trust_text(summary, 0.95)
+    assert "its long-run means are not" in trust_text(summary, 0.95)
+
+
+def test_a_long_run_does_not_warn_and_counts_in_the_line_under_the_title() -> None:
+    summary = run("400 s")
+    assert summary["warnings"] == []
+    assert f"{int(summary['loss_cycles']['fewest'])} loss cycles" in trust_text(summary, 0.95)
+    assert summary["intervals"] == "batch means"
+    found = summary["flows"][0]["throughput_bps"]
+    assert found["low"] < found["mean"] < found["high"]
+
+
+def test_equal_cycles_are_called_equal() -> None:
+    summary = run("400 s")
+    assert summary["loss_cycles"]["equal"]
+    assert "of equal length" in trust_text(summary, 0.95)
+
+
+def test_a_window_that_still_grows_without_a_loss_warns() -> None:
+    summary = run("8 s", buffer='"9000 pkt"')
+    assert summary["flows"][0]["loss_cycles"]["mean"] == 0.0
+    (warning,) = (line for line in summary["warnings"] if "its window still grew" in line)
+    assert "raise run.duration to" in warning
+
+
+def test_a_window_that_the_receiver_limits_does_not() -> None:
+    summary = run("60 s", tcp='{ preset = "reno-rfc5681", max_window = "50 pkt" }')
+    assert summary["warnings"] == []
+    assert summary["loss_cycles"]["most"] == 0.0
+
+
+def test_a_transfer_with_an_end_is_exact() -> None:
+    summary = run("40 s", path='["wan"]\nsize = "1000 pkt"\n')
+    assert summary["intervals"] == "exact"
+    assert summary["loss_cycles"] is None
+    assert trust_text(summary, 0.95) == "nothing is random: one run is exact"
+    assert summary["flows"][0]["goodput_bps"]["low"] == summary["flows"][0]["goodput_bps"]["mean"]
+
+
+@pytest.mark.parametrize(("duration", "warns"), [("40 s", True), ("400 s", False)])
+def test_few_transfers_of_web_sources_warn(duration: str, *, warns: bool) -> None:
+    traffic = '{ kind = "web", size = { law = "exponential", mean = "12 pkt", min = "3 pkt" }, off = "2 s" }'
+    summary = run(duration, path=f'["wan"]\ntraffic = {traffic}\n')
+    few = [line for line in summary["warnings"] if "100 need run.duration" in line]
+    assert bool(few) is warns
+    assert summary["flows"][0]["loss_cycles"] is None
+
+
+def test_repeated_timeouts_begin_no_cycle() -> None:
+    names = ("fast_retransmits", "timeouts", "timeouts_repeated", "timeouts_in_recovery")
+    flows = {name: np.array([value, 0.0]) for name, value in zip(names, (5.0, 9.0, 4.0, 2.0), strict=True)}
+    assert recoveries_begun(flows).tolist() == [8.0, 0.0]
+    assert loss_cycles(flows, np.array([1, 1])).tolist() == [7.0, 0.0]
+    assert loss_cycles(flows, np.array([2, 1])).tolist() == [3.0, 0.0]
