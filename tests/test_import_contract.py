@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "delays": {"histograms", "quantities", "replication", "scenario"},
     "completions": {"histograms", "quantities", "replication", "scenario", "stats", "wording"},
     "pings": {"histograms", "quantities", "replication", "scenario", "stats"},
-    "batches": {"cycles", "replication", "scenario", "stats", "wording"},
+    "batches": {"cycles", "quantities", "replication", "scenario", "stats", "wording"},
     "cycles": {"replication", "scenario", "wording"},
     "trust": {"batches", "cycles", "replication", "scenario", "wording"},
     "summary": {

@@ -26,7 +26,8 @@ def test_ratios_of_random_scenarios_stay_in_their_range(warmup: float) -> None:
     for number in range(DRAWN):
         resolved = drawn(number, warmup)
         (run,) = run_resolved(resolved, threads=1)
-        flows, links = replication_values(resolved, run)
+        found = replication_values(resolved, run)
+        flows, links = found["flow"], found["link"]
         place = f"random-{number:03d}, warm-up {warmup}"
         for table, name in (
             *((flows, each) for each in ("loss_fraction", "retransmitted_fraction")),

@@ -192,4 +192,4 @@ def simulate(
     outcome = run_resolved(resolved, threads=threads, overview=picture, on_progress=on_progress)
     if not outcome.replications:
         raise KeyboardInterrupt
-    return Result.from_replications(resolved, outcome, version=ackclock.__version__, warnings=warnings)
+    return Result.from_replications(outcome.resolved, outcome, version=ackclock.__version__, warnings=warnings)

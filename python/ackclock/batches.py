@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.cycles import are_equal
+from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.stats import student_t
@@ -81,7 +82,7 @@ def residuals(replication: Replication, element: str, quantity: str, values: Val
     Simulation Modeling and Analysis, section 9.5.3).
     """
     columns = replication.get("flow_batches") if element == "flow" else replication.get("link_batches")
-    parts = PARTS[element].get(quantity)
+    parts = PARTS.get(element, {}).get(quantity)
     if columns is None or parts is None:
         return None
     above = _column(columns, parts[0])
@@ -197,20 +198,47 @@ def add_intervals(
     for quantity in PARTS[element]:  # throughput or utilisation first: a row without their interval has no other
         found = [row[quantity] for row in rows]
         values = np.array([np.nan if one is None or one["mean"] is None else one["mean"] for one in found])
-        halves, counts = _intervals(resolved, replications[0], element, quantity, values)
+        deviations = residuals(replications[0], element, quantity, values)
+        halves, counts = intervals(resolved, replications[0], deviations, values)
         known = counts > 0 if quantity == next(iter(PARTS[element])) else known
         counts = np.where(known, counts, 0)
         for one, half, count, chosen in zip(found, halves.tolist(), counts.tolist(), steady, strict=True):
             if one is not None and one["mean"] is not None and chosen:
                 one["low"], one["high"] = (one["mean"] - half, one["mean"] + half) if count else (None, None)
                 one["batches"] = count
+    _remove_unknown_intervals(element, rows, steady)
     return rows
 
 
-def _intervals(
-    resolved: Resolved, replication: Replication, element: str, quantity: str, values: Values
+def _remove_unknown_intervals(element: str, rows: list[dict[str, Any]], steady: NDArray[np.bool_]) -> None:
+    """Remove the intervals of percentiles, of which no batch is counted; the longest delay is of this run alone."""
+    unknown = [name for name in (FLOW_DELAYS if element == "flow" else LINK_DELAYS) if not name.endswith("_max_s")]
+    for row, chosen in zip(rows, steady, strict=True):
+        for one in (row[name] for name in unknown if chosen and row[name] is not None):
+            one["low"] = one["high"] = None
+
+
+def intervals(
+    resolved: Resolved, replication: Replication, deviations: Values | None, values: Values
 ) -> tuple[Values, NDArray[np.int64]]:
-    deviations = residuals(replication, element, quantity, values)
+    """Compute half the intervals of one run by the rule that applies to it.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    replication : Replication
+        The run.
+    deviations : array of float or None
+        Of the batches of each row, as `residuals` gives them.
+    values : array of float
+        The mean of each row over the whole run.
+
+    Returns
+    -------
+    tuple of array of float and array of int
+        As of `half_widths`.
+    """
     if deviations is None:
         return np.full(len(values), np.nan), np.zeros(len(values), dtype=np.int64)
     if are_equal(resolved, [replication]):

@@ -16,6 +16,7 @@ from ackclock.precision import (
     expected_replications,
     first_replications,
     further_replications,
+    longer,
     most_replications,
 )
 from ackclock.replication import Replication
@@ -37,7 +38,7 @@ class RunOutcome(Sequence[Replication]):
     Parameters
     ----------
     resolved : Resolved
-        The scenario that was run.
+        The scenario that was run; at the duration that its precision took.
     replications : list of Replication
         Those that finished, in order.
     requested : int
@@ -104,6 +105,14 @@ def run_resolved(
     if threads < 1:
         message = f"threads: must be at least 1; got {threads}"
         raise EngineError(message)
+    outcome = _run(resolved, threads, on_progress, overview=overview)
+    while not outcome.interrupted and (next_one := longer(outcome.resolved, outcome.replications)) is not None:
+        outcome = _run(next_one, threads, on_progress, overview=overview)
+    return outcome
+
+
+def _run(resolved: Resolved, threads: int, on_progress: OnProgress | None, *, overview: bool) -> RunOutcome:
+    """Run one scenario's replications, at its duration."""
     runner = _Runner(expected_replications(resolved, []), on_progress)
     requested = 0
     replications: list[Replication] = []

@@ -2,15 +2,18 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ackclock.batches import intervals, is_exact, residuals
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved
+from ackclock.scenario.resolved import PrecisionSettings
 from ackclock.stats import estimate
-from ackclock.summary import quantity_values
-from ackclock.wording import plural
+from ackclock.summary import quantity_places, quantity_values, replication_values
+from ackclock.wording import plural, seconds
 
 
 def further_replications(resolved: Resolved, replications: Sequence[Replication]) -> int:
@@ -33,16 +36,22 @@ def further_replications(resolved: Resolved, replications: Sequence[Replication]
     finished = len(replications)
     if finished == 0:
         return first_replications(resolved)
-    if wanted is None or resolved.is_deterministic or finished >= wanted.most or is_met(resolved, replications):
+    if (
+        wanted is None
+        or resolved.is_deterministic
+        or wanted.longest_s is not None
+        or finished >= wanted.most
+        or is_met(resolved, replications)
+    ):
         return 0
     return min(wanted.batch, wanted.most - finished)
 
 
 def first_replications(resolved: Resolved) -> int:
     """Count the replications that run in any case: one where nothing is random."""
-    if resolved.is_deterministic:
-        return 1
     wanted, asked = resolved.run.precision, resolved.run.replications
+    if resolved.is_deterministic or (wanted is not None and wanted.longest_s is not None):
+        return 1
     return asked if wanted is None else min(max(asked, wanted.batch), wanted.most)
 
 
@@ -62,7 +71,7 @@ def expected_replications(resolved: Resolved, replications: Sequence[Replication
         The number; the largest allowed one as long as the interval is not known.
     """
     wanted, finished = resolved.run.precision, len(replications)
-    if wanted is None or resolved.is_deterministic:
+    if wanted is None or resolved.is_deterministic or wanted.longest_s is not None:
         return first_replications(resolved)
     reached = relative_half_width(resolved, replications) if finished > 1 else None
     if reached is None:
@@ -74,7 +83,31 @@ def expected_replications(resolved: Resolved, replications: Sequence[Replication
 def most_replications(resolved: Resolved) -> int:
     """Count the replications that may run at most."""
     wanted = resolved.run.precision
-    return first_replications(resolved) if wanted is None or resolved.is_deterministic else wanted.most
+    if wanted is None or resolved.is_deterministic or wanted.longest_s is not None:
+        return first_replications(resolved)
+    return wanted.most
+
+
+def longer(resolved: Resolved, replications: Sequence[Replication]) -> Resolved | None:
+    """Give the scenario of a run twice as long, at most the longest, if the precision asks for one.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    replications : sequence of Replication
+        What finished of it.
+
+    Returns
+    -------
+    Resolved or None
+        `None` if the run was precise enough or the longest, or if only replications may be added.
+    """
+    run = resolved.run
+    longest_s = None if run.precision is None else run.precision.longest_s
+    if longest_s is None or not replications or run.duration_s >= longest_s or is_met(resolved, replications):
+        return None
+    return replace(resolved, run=replace(run, duration_s=min(2.0 * run.duration_s, longest_s)))
 
 
 def is_met(resolved: Resolved, replications: Sequence[Replication]) -> bool:
@@ -103,6 +136,8 @@ def relative_half_width(resolved: Resolved, replications: Sequence[Replication])
     wanted = resolved.run.precision
     if wanted is None:
         return None
+    if len(replications) == 1:
+        return _within_one_run(resolved, replications[0], wanted)
     values = [
         float(np.mean(quantity_values(resolved, one, wanted.element, wanted.name, wanted.quantity)))
         for one in replications
@@ -116,6 +151,20 @@ def relative_half_width(resolved: Resolved, replications: Sequence[Replication])
     return half / abs(found["mean"]) if found["mean"] else None
 
 
+def _within_one_run(resolved: Resolved, run: Replication, wanted: PrecisionSettings) -> float | None:
+    """Compute half the interval by batch means of the mean over what is wanted, over that mean [1]."""
+    if is_exact(resolved):
+        return 0.0
+    chosen = quantity_places(resolved, wanted.element, wanted.name)
+    values = replication_values(resolved, run)[wanted.element][wanted.quantity]
+    deviations = residuals(run, wanted.element, wanted.quantity, values)
+    if deviations is None:
+        return None
+    mean = values[chosen].mean(keepdims=True)
+    halves, counts = intervals(resolved, run, deviations[chosen].mean(axis=0, keepdims=True), mean)
+    return float(halves[0] / abs(mean[0])) if counts[0] and mean[0] else None
+
+
 def precision_summary(resolved: Resolved, replications: Sequence[Replication]) -> dict[str, Any] | None:
     """Return which precision was wanted and which was reached; `None` if none was wanted."""
     wanted = resolved.run.precision
@@ -126,6 +175,7 @@ def precision_summary(resolved: Resolved, replications: Sequence[Replication]) -
         "within": wanted.within,
         "reached": relative_half_width(resolved, replications),
         "most": wanted.most,
+        "longest_s": wanted.longest_s,
     }
 
 
@@ -138,8 +188,12 @@ def precision_warnings(found: Mapping[str, Any] | None, finished: int) -> Iterat
     """Say where the wanted precision was not reached."""
     if found is not None and is_short(found):
         known = "is not known" if found["reached"] is None else f"is known to ±{_percent(found['reached'])} only"
-        after = f"after {plural(finished, 'replication')}"
-        hint = "; raise run.precision.most or run.duration" if finished >= found["most"] else ""
+        after, hint = f"after {plural(finished, 'replication')}", ""
+        if found.get("longest_s") is not None:
+            after = f"after the longest run, {seconds(found['longest_s'])}"
+            hint = "; raise run.precision.longest"
+        elif finished >= found["most"]:
+            hint = "; raise run.precision.most or run.duration"
         yield f"{found['quantity']} {known} {after}, ±{_percent(found['within'])} was wanted{hint}"
 
 

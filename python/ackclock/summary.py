@@ -14,6 +14,7 @@ from ackclock.pings import ping_groups, ping_values
 from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS, delay_quantities
 from ackclock.replication import Columns, Replication, grouped
 from ackclock.scenario import Element, Resolved, ResolvedFlow
+from ackclock.scenario.resolved import ALL_FLOWS
 from ackclock.stats import estimates
 
 Values = NDArray[np.float64]
@@ -174,9 +175,13 @@ def quantity_values(resolved: Resolved, replication: Replication, element: str, 
     quantity : str
         One of `ackclock.quantities`.
     """
+    return _VALUES[element](resolved, replication)[quantity][quantity_places(resolved, element, name)]
+
+
+def quantity_places(resolved: Resolved, element: str, name: str) -> list[int]:
+    """Find the rows of a kind that have a name; that of counted flows, or * for all, means several."""
     names = row_names(resolved, element)
-    places = [place for place, own in enumerate(names) if own == name or own.startswith(f"{name}[")]
-    return _VALUES[element](resolved, replication)[quantity][places]
+    return [place for place, own in enumerate(names) if name in (own, ALL_FLOWS) or own.startswith(f"{name}[")]
 
 
 def _rows(

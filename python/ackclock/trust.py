@@ -49,7 +49,7 @@ def trust_text(summary: Mapping[str, Any], confidence: float) -> str:
     str
         A part of a sentence.
     """
-    runs, level = summary["replications"], f"{100 * confidence:g}%"
+    runs, level = summary.get("replications", 1), f"{100 * confidence:g}%"
     kind = summary.get("intervals", "exact" if summary["deterministic"] else "replications" if runs > 1 else "none")
     cycles = cycles_text(summary.get("loss_cycles"))
     if kind == "exact":

@@ -71,6 +71,9 @@ pub struct PrecisionConfig {
     pub most: u64,
     /// Number of replications added at a time.
     pub batch: u64,
+    /// Longest run instead of more replications \[s\].
+    #[serde(default)]
+    pub longest_s: Option<f64>,
 }
 
 impl Scenario {

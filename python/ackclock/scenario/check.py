@@ -298,7 +298,7 @@ class Checker:
             allowed = f"less than the duration, {show(run.duration, 's')}"
             yield self.places.fault(("run", "warmup"), "leaves no time to measure", allowed=allowed)
         if run is not None and run.precision is not None:
-            yield from precision_faults(self.places, run.precision, self._names_by_kind())
+            yield from precision_faults(self.places, run, self._names_by_kind())
             if not run.delays:
                 yield from unmeasured_delay_faults(self.places, run.precision)
 

@@ -24,6 +24,7 @@ from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.schema_links import DelayProcess, DelayState, Link, Reverse
 from ackclock.scenario.schema_tcp import Rto, Tcp
 from ackclock.scenario.schema_traffic import Period, Size, Traffic
+from ackclock.scenario.until import Duration
 
 _MODELS: dict[str, type[Table]] = {
     model.__name__.lower(): model
@@ -42,6 +43,7 @@ _TYPES: dict[type[Kind], str] = {
     LinkNames: "array of strings",
     ListOf: "array",
     Percent: "percentage",
+    Duration: "quantity or string",
 }
 _BLOCK = re.compile(r"(<!-- generated: ([a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 

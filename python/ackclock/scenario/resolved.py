@@ -23,6 +23,8 @@ from ackclock.units import show
 
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
+ALL_FLOWS = "*"
+"""The name of all flows together in a precision."""
 WarmUp = Annotated[float, within("run.warmup_s")]
 Share = Annotated[float, Field(gt=0, le=1)]
 Picture = Annotated[float, within("trace.overview_interval_s")]
@@ -43,6 +45,7 @@ class PrecisionSettings:
     within: Share
     most: Annotated[int, Field(ge=2, le=10**6)]
     batch: Annotated[int, Field(ge=2, le=10**6)]
+    longest_s: Annotated[float, within("run.duration_s")] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +321,7 @@ def _precision_faults(resolved: Resolved) -> Iterator[Fault]:
     }[precision.element]
     if precision.quantity not in QUANTITIES[precision.element]:
         yield Fault(f"{place}.quantity", "is not a quantity of a result", given=as_toml(precision.quantity))
+    all_flows = precision.element == "flow" and precision.name == ALL_FLOWS
     of_groups = precision.element in {"completion", "ping"}
-    if not any(precision.name in ({each.name} if of_groups else _names(each)) for each in elements):
+    if not all_flows and not any(precision.name in ({each.name} if of_groups else _names(each)) for each in elements):
         yield Fault(f"{place}.name", f"names an unknown {precision.element}", given=as_toml(precision.name))

@@ -107,12 +107,12 @@ def resolve(scenario: Scenario) -> Resolved:
 
 def _run(run: Run) -> RunSettings:
     return RunSettings(
-        duration_s=run.duration,
+        duration_s=float(run.duration),
         warmup_s=run.warmup,
         replications=run.replications,
         seed=run.seed,
         confidence=run.confidence,
-        precision=precision_settings(run.precision),
+        precision=precision_settings(run),
         delays=run.delays,
     )
 

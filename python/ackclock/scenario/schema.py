@@ -18,6 +18,7 @@ from ackclock.scenario.schema_kinds import LONGEST_RUN_S, PACKET, PACKET_SIZE, S
 from ackclock.scenario.schema_links import Link
 from ackclock.scenario.schema_tcp import DEFAULT_PRESET, Tcp
 from ackclock.scenario.schema_traffic import Traffic
+from ackclock.scenario.until import Duration
 from ackclock.units import Quantity
 
 MOST_LINKS = 100_000
@@ -32,6 +33,7 @@ PING_BYTES = 84
 
 _PATH = LinkNames('["access", "satellite"]')
 _RETURN_PATH = LinkNames('["satellite.reverse", "access.reverse"]')
+_DURATION = Span("s", 1e-12, LONGEST_RUN_S, "1 ps to 1e7 s")
 RunTime = Annotated[float, Amount("200 s", (Span("s", 0, LONGEST_RUN_S, "0 to 1e7 s"),))]
 
 
@@ -115,11 +117,13 @@ class Flow(Table):
 
 
 class Precision(Table):
-    """Run until the interval of a quantity over replications is narrow enough."""
+    """Run until the interval of a quantity is narrow enough: more replications, or one longer run."""
 
     quantity: Annotated[str, Text(200, "flow.web.goodput")] = entry(
         "what is to be known: flow.NAME or link.NAME and a quantity of the result, with its unit or without; the name "
-        "of counted flows stands for their mean; completion.NAME and ping.NAME for completion times and pings"
+        "of counted flows stands for their mean, and * for all flows; completion.NAME and ping.NAME for completion "
+        "times and pings",
+        "flow.*.throughput",
     )
     within: Annotated[float, Percent("2%")] = entry("target half-width of the interval, relative to the mean")
     most: Annotated[int, Count(2, 1_000_000, 100)] = entry("replications at most", 1000)
@@ -128,13 +132,20 @@ class Precision(Table):
         "where that is more",
         10,
     )
+    longest: Annotated[float | None, Amount("20000 s", (_DURATION,))] = entry(
+        "instead of more replications, one run is made longer: from `duration` on, which is doubled until the interval "
+        "by batch means is narrow enough, up to this",
+        None,
+        words="replications are added",
+    )
 
 
 class Run(Table):
     """Duration, replications and seed of a run."""
 
-    duration: Annotated[float, Amount("2000 s", (Span("s", 1e-12, LONGEST_RUN_S, "1 ps to 1e7 s"),))] = entry(
-        "simulated time"
+    duration: Annotated[float, Duration(Amount("2000 s", (_DURATION,)), Percent("2%"))] = entry(
+        'simulated time; "until 2%" makes the run longer until the throughput of all flows is known to that, which is '
+        'short for duration = "100 s" and precision = { within = "2%", longest = "6400 s" }'
     )
     warmup: RunTime = entry("time before the measurement", 0.0, toml="0 s")
     replications: Annotated[int, Count(1, 1_000_000, 10)] = entry("independent runs", 1)
@@ -143,7 +154,9 @@ class Run(Table):
         "confidence level of the intervals over replications", 0.95
     )
     precision: Precision | None = entry(
-        "replications are added until the interval of a quantity is narrow enough", None, words="`replications` are run"
+        "replications are added, or the run is made longer, until the interval of a quantity is narrow enough",
+        None,
+        words="`replications` are run",
     )
     delays: Switch = entry(
         "measure the distributions of round trips, one-way delays and queueing delays, within 0.8%; without them a "

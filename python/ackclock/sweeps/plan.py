@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock import scenario as scenarios
 from ackclock.errors import Fault, ScenarioError, SweepError
 from ackclock.scenario.places import as_toml
+from ackclock.scenario.until import Until
 from ackclock.sweeps.axes import Axis
 
 if TYPE_CHECKING:
@@ -89,6 +90,12 @@ def _check(scenario: "Scenario", axes: Sequence[Axis]) -> None:
     if scenario.trace.capture:
         hint = "capture single runs: ackclock run"
         raise SweepError(Fault("trace.capture", "is set; a sweep keeps no captures", hint=hint))
+    precision = scenario.run.precision
+    if isinstance(scenario.run.duration, Until) or (precision is not None and precision.longest is not None):
+        hint = "give run.duration, or let run.precision add replications"
+        raise SweepError(
+            Fault("run", "lengthens single runs until they are precise; a sweep has one duration", hint=hint)
+        )
     count = math.prod(len(axis.rows) for axis in axes)
     if count > MOST_POINTS:
         lengths = " x ".join(f"{len(axis.rows)} of {axis.name}" for axis in axes)
