@@ -185,8 +185,8 @@ def add_intervals(
     Returns
     -------
     list of dict
-        The same rows. Where throughput, or a link's utilisation, has no interval, nothing has one. What is no long-
-        run mean keeps what it has: counts, and all of transfers with an end.
+        The same rows. Where throughput, or a link's utilisation, has no interval, nothing has one. Counts keep
+        what they have, and so does all of transfers with an end.
     """
     if len(replications) != 1 or is_exact(resolved):
         return rows

@@ -49,19 +49,17 @@ def trust_text(summary: Mapping[str, Any], confidence: float) -> str:
     str
         A part of a sentence.
     """
-    runs, level = summary.get("replications", 1), f"{100 * confidence:g}%"
+    runs, level = summary["replications"], f"{100 * confidence:g}%"
     kind = summary.get("intervals", "exact" if summary["deterministic"] else "replications" if runs > 1 else "none")
     cycles = cycles_text(summary.get("loss_cycles"))
     if kind == "exact":
         return "nothing is random: one run is exact"
     if summary["deterministic"]:
-        periodic = (summary.get("loss_cycles") or {}).get("equal", False)
-        known = {
-            "none": "no interval of them is known",
-            "batch means": "± bound what a part of a cycle adds"
-            if periodic
-            else f"± are {level} intervals by batch means",
-        }[kind]
+        known = f"± are {level} intervals by batch means"
+        if kind == "none":
+            known = "no interval of them is known"
+        elif (summary.get("loss_cycles") or {}).get("equal", False):
+            known = "± bound what a part of a cycle adds"
         return f"{cycles}nothing is random: the run is exact, its long-run means are not; {known}"
     by = {"batch means": " by batch means", "replications": ""}.get(kind)
     intervals = ", no intervals" if by is None else f", ± are {level} intervals{by}"
