@@ -74,7 +74,7 @@ def files() -> set[str]:
 def test_a_run_prints_tables_and_verdict_and_leaves_the_picture(run: Run) -> None:
     done = run("run", "geo.toml")
     assert done.exit_code == 0
-    assert "± are 95% intervals" in done.stdout
+    assert "± are 95% intervals" in " ".join(done.stdout.split())
     assert "Verdict: satellite is the bottleneck" in done.stdout
     assert done.stdout.endswith("Picture: geo.png\n")
     assert max(map(len, done.stdout.splitlines())) <= 80
