@@ -189,6 +189,7 @@ impl Link {
 
     /// Counts the last packet, which arrives or departs outside the measured part, or departs after the current batch.
     #[cold]
+    #[inline(never)]
     fn count_at_boundary(&mut self, now: Time, start: Time, measurement: &Measurement) {
         self.end_batches(now, measurement);
         if self.last.departure > self.batch_end {
@@ -202,6 +203,7 @@ impl Link {
     }
 
     #[cold]
+    #[inline(never)]
     fn drop_arriving(&mut self, now: Time, measurement: &Measurement) -> Option<Time> {
         self.end_batches(now, measurement);
         self.statistics.arrived[measurement.index(now)] += 1;
