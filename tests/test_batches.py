@@ -10,6 +10,8 @@ import ackclock
 from ackclock.batches import BATCHES, COUNTS, half_widths, residuals
 from ackclock.engine import run_resolved
 from ackclock.scenario import load, resolve
+from ackclock.summary import flow_rows
+from ackclock.sweeps.record import decode, encode
 from digest.draw import draw
 
 
@@ -124,3 +126,12 @@ def test_one_run_of_a_random_scenario_has_an_interval_and_says_of_what_kind() ->
     assert abs(mean - found["mean"]) < found["high"] - found["low"]
     assert found["high"] - found["low"] < 0.2 * mean
     assert several.summary["intervals"] == "replications"
+
+
+def test_a_stored_point_keeps_its_batches() -> None:
+    resolved = resolve(load(RENO.format(duration="60 s", more="")))
+    runs = run_resolved(resolved, threads=1).replications
+    (kept,) = decode(encode(runs))
+    for name, column in runs[0]["flow_batches"].items():
+        assert kept["flow_batches"][name].tolist() == column.tolist()
+    assert flow_rows(resolved, [kept]) == flow_rows(resolved, runs)

@@ -65,6 +65,7 @@ def encode(replications: Sequence[Replication]) -> bytes:
             "completions": _tables(one.get("completions", {}), arrays),
             "pings": _tables(one.get("pings", {}), arrays),
         }
+        header["batches"] = [_listed(one.get("flow_batches", {}), arrays), _listed(one.get("link_batches", {}), arrays)]
         header["transfers"] = [_sources(table, arrays) for table in one.get("transfers", ())]
         headers.append(header)
     text = json.dumps(headers, sort_keys=True).encode()
@@ -111,6 +112,9 @@ def _read_replication(header: Mapping[str, Any], arrays: "_Reader") -> Replicati
         )
     found["completions"] = arrays.tables(header["tables"]["completions"])
     found["pings"] = arrays.tables(header["tables"]["pings"])
+    batches = [arrays.columns(listed) for listed in header["batches"]]
+    if batches[0]:
+        found["flow_batches"], found["link_batches"] = batches
     found["transfers"] = [_read_sources(table, arrays) for table in header["transfers"]]
     return found
 
