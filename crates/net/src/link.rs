@@ -9,10 +9,15 @@ use crate::statistics::{LinkStatistics, Measurement};
 ///
 /// `departure = max(now, last departure) + size / rate` (Lindley), so a packet costs arithmetic and no event.
 /// Arrivals must come in order of time; they may be ahead of the simulation's clock.
+///
+/// Fields are ordered by use: in the compiler's own order a packet on a path of ten nodes costs 5% more.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Link {
     /// The packet enqueued last.
     last: Enqueued,
+    /// Part of the queue area that the packets in `passed` have.
+    passed_area: u128,
     /// The packets in the link before the last one, the one in transmission first.
     before_last: Ring<Enqueued>,
     bytes_before_last: u64,
@@ -21,19 +26,17 @@ pub struct Link {
     aqm: Option<Box<Aqm>>,
     /// Packets of the latest size that arrived and departed in the measured part and are not in `statistics` yet.
     passed: u64,
-    /// Their part of the queue area.
-    passed_area: u128,
     /// End of the current batch; [`Time::NEVER`] if batches are not counted.
     batch_end: Time,
-    /// Packets that arrived before the end of the current batch, and depart after it.
-    beyond: Vec<Enqueued>,
-    /// Counters at the end of each batch so far.
-    samples: Vec<LinkSample>,
-    statistics: LinkStatistics,
     /// Instant from which on waits are measured.
     waits_from: Time,
     /// The waits that are not zero.
     waits: Histogram,
+    statistics: LinkStatistics,
+    /// Packets that arrived before the end of the current batch, and depart after it.
+    beyond: Vec<Enqueued>,
+    /// Counters at the end of each batch so far.
+    samples: Vec<LinkSample>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,5 +1,7 @@
 //! Delays of packets: the distributions of round trips, of one-way delays, and of the waits at links.
 
+use std::mem::offset_of;
+
 use base::{Histogram, Time};
 
 use crate::column::Column::{self, Bool, F64};
@@ -17,17 +19,24 @@ pub struct Delays {
 }
 
 /// The distributions of a flow's delays, or of all flows of a large group.
+///
+/// A cache line for the receiver, and one for the sender.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct FlowDelays {
     /// One-way delay of a data packet on the empty path.
     pub least: Time,
     /// One-way delays of the data packets that reached the receiver, less `least` each.
     pub excess: Histogram,
-    /// Round trips of the ACKs of new data.
-    pub round_trips: Histogram,
     /// Whether the excess is waiting alone: no delay on the path changes by itself.
     pub excess_is_waiting: bool,
+    /// Round trips of the ACKs of new data.
+    pub round_trips: Histogram,
 }
+
+// Whole cache lines.
+const _: () = assert!(size_of::<FlowDelays>() == 128);
+const _: () = assert!(offset_of!(FlowDelays, round_trips) == 64);
 
 impl Delays {
     /// The columns of the flows' table; a flow without packets has zeros.
