@@ -174,9 +174,9 @@ def test_a_host_that_cannot_keep_up_is_what_is_magnified() -> None:
     assert "there" in labels(data)
 
 
-def test_what_meets_no_acks_has_the_picture_of_before() -> None:
+def test_what_meets_no_acks_has_windows_queues_and_delays_in_its_picture() -> None:
     overrides = {"run.duration": "20 s", "run.warmup": "0 s", "run.replications": 1}
-    assert len(ackclock.run("geo-two-nodes", overrides=overrides).plot().axes) == 2
+    assert len(ackclock.run("geo-two-nodes", overrides=overrides).plot().axes) == 4
 
 
 def test_the_user_chooses_how_much_is_magnified() -> None:

@@ -16,10 +16,13 @@ pub struct Histogram {
     /// The counts of the buckets from `first` on, modulo 2^32: half the cache lines of whole counts.
     counts: Vec<u32>,
     first: usize,
-    /// The buckets whose counts passed 2^32, once for each time.
-    carries: Option<Box<Vec<usize>>>,
+    carries: Option<Box<Carries>>,
     longest: Time,
 }
+
+/// The buckets whose counts passed 2^32, once for each time.
+#[derive(Clone, Debug, Default)]
+struct Carries(Vec<usize>);
 
 impl Histogram {
     /// Counts a duration.
@@ -89,12 +92,12 @@ impl Histogram {
         let sum = u64::from(*count) + more;
         *count = low_u32(sum);
         for _ in 0..sum >> 32 {
-            self.carries.get_or_insert_default().push(bucket);
+            self.carries.get_or_insert_default().0.push(bucket);
         }
     }
 
     fn carries_of(&self, bucket: usize) -> u64 {
-        self.carries.iter().flat_map(|carries| carries.iter()).filter(|&&carried| carried == bucket).count() as u64
+        self.carries.iter().flat_map(|carries| &carries.0).filter(|&&carried| carried == bucket).count() as u64
     }
 
     /// Makes room for a bucket, and for those of its octave.
