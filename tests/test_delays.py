@@ -351,3 +351,26 @@ def test_a_sweep_shows_throughput_against_delay_and_gives_intervals() -> None:
     assert curve.notes == ["6 Mbit/s", "9 Mbit/s"]
     assert curve.x_low is not None
     assert (curve.x_low < curve.x).all()
+
+
+def test_packets_wait_at_the_ends_of_atm_channels() -> None:
+    """Little's law: packets in an end, less those in segmentation, are arrivals a second times the wait of each."""
+    result = ackclock.run("scenarios/two-way-abr.toml", picture=False, duration="20 s", warmup="5 s")
+    waits = [link for link in result.summary["links"] if link["queueing_max_s"]["mean"] > 0.0]
+    assert waits
+    busiest = max(waits, key=lambda link: link["queue_mean_packets"]["mean"])
+    table = result.delay_distribution
+    packets = table[(table["kind"] == "wait") & (table["name"] == busiest["name"])]["packets"].sum()
+    waiting = busiest["queue_mean_packets"]["mean"] - busiest["utilisation_fraction"]["mean"]
+    assert packets / 15.0 * busiest["queueing_mean_s"]["mean"] == pytest.approx(waiting, rel=0.05)
+    for flow in result.summary["flows"]:
+        assert flow["queueing_p50_s"] is None
+        assert flow["delay_p50_s"]["mean"] > 0.0
+
+
+def test_a_large_group_has_one_distribution() -> None:
+    result = one_link(poisson("many", 0.5 / 1200, "count = 1200"), duration="20 s", warmup="0 s")
+    (flow,) = result.summary["flows"]
+    assert flow["queueing_p95_s"]["mean"] == pytest.approx(
+        value(result, "link", "line", "queueing_p95_s"), rel=2 * WITHIN
+    )
