@@ -273,8 +273,8 @@ class FakeJob:
     interrupt_after: ClassVar[int | None] = None
     polls: ClassVar[int] = 0
 
-    def __init__(self, resolved_json: str, replications: list[int], threads: int, trace_bytes: int) -> None:
-        assert trace_bytes > 0
+    def __init__(self, resolved_json: str, replications: list[int], threads: int, trace_limit: int) -> None:
+        assert trace_limit > 0
         self.resolved = Resolved.from_json(resolved_json)
         if self.resolved.title == "refused":
             raise ValueError("links[0].rate_bps: must be positive; got 0\nflows[0].path: is empty")

@@ -213,7 +213,7 @@ def test_a_one_way_delay_is_the_waits_at_ten_links_and_a_constant() -> None:
         for number, rate in enumerate(rates)
     )
     path = ", ".join(f'"n{number}"' for number in range(10))
-    flow = f'[[flow]]\nname = "a"\npath = [{path}]\npropagation = "200 ms"\n'
+    flow = f'[[flow]]\nname = "a"\npath = [{path}]\ntwo_way_propagation = "200 ms"\n'
     result = ackclock.run(
         f'{links}{flow}traffic = {{ kind = "poisson", rate = "5 Mbit/s" }}\n[run]\nduration = "200 s"\n', picture=False
     )

@@ -4,7 +4,7 @@ import pytest
 
 import ackclock
 from ackclock.errors import EngineError
-from ackclock.memory import TRACE_MEMORY, trace_bytes
+from ackclock.memory import TRACE_MEMORY, trace_limit
 
 SCENARIO = """
 [[link]]
@@ -27,7 +27,7 @@ def test_a_trace_that_outgrows_its_memory_ends_the_run_with_an_error(
     trace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(TRACE_MEMORY, "1 MB")
-    with pytest.raises(EngineError, match=r"rows do not fit .* allowed 1 MB; record less.*ACKCLOCK_TRACE_MEMORY"):
+    with pytest.raises(EngineError, match=r"rows do not fit .* 1 MB for all.*record less.*ACKCLOCK_TRACE_MEMORY"):
         ackclock.run(SCENARIO.format(trace=trace, replications=1), picture=False)
 
 
@@ -38,14 +38,17 @@ def test_a_trace_that_fits_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_replications_share_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(TRACE_MEMORY, raising=False)
-    assert [trace_bytes(replications) for replications in (1, 10)] == [500_000_000, 50_000_000]
-    monkeypatch.setenv(TRACE_MEMORY, "2 GB")
-    assert trace_bytes(4) == 500_000_000
+    random = SCENARIO.replace('buffer = "100 pkt"', 'buffer = "100 pkt"\nqueue = "random-drop"')
+    monkeypatch.setenv(TRACE_MEMORY, "15 MB")
+    assert (
+        len(ackclock.run(random.format(trace="sequence", replications=1), picture=False).traces["sequence"]) > 100_000
+    )
+    with pytest.raises(EngineError, match="for all replications"):
+        ackclock.run(random.format(trace="sequence", replications=4), picture=False)
 
 
 @pytest.mark.parametrize("given", ["", "2", "3 pkt", "-1 MB", "0 MB", "1e400 GB", "much"])
 def test_no_amount_of_memory_is_refused_by_name(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TRACE_MEMORY, given)
     with pytest.raises(EngineError, match=f'environment variable {TRACE_MEMORY}: .*; allowed such as "2 GB"'):
-        trace_bytes(1)
+        trace_limit()

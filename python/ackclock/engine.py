@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, overload
 
 import ackclock
 from ackclock.errors import EngineError
-from ackclock.memory import trace_bytes
+from ackclock.memory import trace_limit
 from ackclock.overview import overview_detail_s, overview_interval_s
 from ackclock.precision import (
     expected_replications,
     first_replications,
     further_replications,
     longer,
-    most_replications,
 )
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved
@@ -215,9 +214,7 @@ class _Runner:
         from ackclock._engine import Job  # noqa: PLC0415  compiled; only a run needs it
 
         try:
-            job = Job(
-                batch.resolved.to_json(), batch.replications, threads, trace_bytes(most_replications(batch.resolved))
-            )
+            job = Job(batch.resolved.to_json(), batch.replications, threads, trace_limit())
         except ValueError as error:
             raise EngineError(str(error)) from error
         self._jobs.append((job, len(batch.replications)))

@@ -11,18 +11,13 @@ TRACE_MEMORY: Final = "ACKCLOCK_TRACE_MEMORY"
 DEFAULT_BYTES: Final = 500_000_000
 
 
-def trace_bytes(replications: int) -> int:
-    """Compute the memory that each replication may take for recorded rows, in the engine.
-
-    Parameters
-    ----------
-    replications : int
-        The most replications of the run.
+def trace_limit() -> int:
+    """Give the memory that the recorded rows of all replications may take, in the engine.
 
     Returns
     -------
     int
-        An equal share of 500 MB, or of what the environment variable says [B].
+        500 MB, or what the environment variable says [B].
 
     Raises
     ------
@@ -31,14 +26,14 @@ def trace_bytes(replications: int) -> int:
     """
     given = os.environ.get(TRACE_MEMORY)
     if given is None:
-        return DEFAULT_BYTES // replications
+        return DEFAULT_BYTES
     try:
         amount = parse(given)
     except UnitError as error:
         raise _refused(given, str(error)) from None
     if amount.unit != "B" or not 0.0 < amount.value < 2.0**63:
         raise _refused(given, "is not an amount of memory")
-    return int(amount.value) // replications
+    return int(amount.value)
 
 
 def _refused(given: str, problem: str) -> EngineError:

@@ -80,14 +80,6 @@ def expected_replications(resolved: Resolved, replications: Sequence[Replication
     return min(wanted.most, finished + max(0, more) * wanted.batch)
 
 
-def most_replications(resolved: Resolved) -> int:
-    """Count the replications that may run at most."""
-    wanted = resolved.run.precision
-    if wanted is None or resolved.is_deterministic or wanted.longest_s is not None:
-        return first_replications(resolved)
-    return wanted.most
-
-
 def longer(resolved: Resolved, replications: Sequence[Replication]) -> Resolved | None:
     """Give the scenario of a run twice as long, at most the longest, if the precision asks for one.
 

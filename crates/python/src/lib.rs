@@ -14,13 +14,13 @@ struct Job(sim::Job);
 
 #[pymethods]
 impl Job {
-    /// Checks the scenario (ValueError with all faults, one a line) and starts the replications, each of which may
-    /// record `trace_bytes` of rows; returns immediately.
+    /// Checks the scenario (ValueError with all faults, one a line) and starts the replications, which may
+    /// record `trace_limit` bytes of rows together; returns immediately.
     #[new]
-    fn new(resolved_json: &str, replications: Vec<u64>, threads: usize, trace_bytes: u64) -> PyResult<Job> {
+    fn new(resolved_json: &str, replications: Vec<u64>, threads: usize, trace_limit: u64) -> PyResult<Job> {
         let scenario: Scenario =
             serde_json::from_str(resolved_json).map_err(|fault| PyValueError::new_err(fault.to_string()))?;
-        let job = sim::Job::start(scenario, replications, threads, trace_bytes);
+        let job = sim::Job::start(scenario, replications, threads, trace_limit);
         job.map(Job).map_err(|faults| PyValueError::new_err(faults.join("\n")))
     }
 

@@ -72,11 +72,10 @@ impl Engine {
         engine
     }
 
-    /// Limits the memory that recorded rows may take \[bytes\]; a run that records more fails.
-    pub fn limit_trace_memory(&mut self, bytes: u64) {
-        if let Some(observers) = &mut self.network.observers {
-            observers.limit_memory(bytes);
-        }
+    /// Returns the memory that the recorded rows take so far \[bytes\].
+    pub fn trace_bytes(&self) -> u64 {
+        let cells = self.network.channels.as_ref().map_or(0, |channels| channels.trace_bytes());
+        self.network.observers.as_ref().map_or(0, |observers| observers.trace_bytes() + cells)
     }
 
     /// Returns the fraction of the run that is done, 0 to 1.
@@ -91,8 +90,7 @@ impl Engine {
 
     /// Handles at most this number of events.
     pub fn advance(&mut self, events: u64) -> Progress {
-        let recorded = self.network.channels.as_ref().map_or(0, |channels| channels.trace_bytes());
-        if let Some(why) = self.network.observers.as_ref().and_then(|observers| observers.failure(self.now, recorded)) {
+        if let Some(why) = self.network.observers.as_ref().and_then(|observers| observers.failure(self.now)) {
             return Progress::Failed(why);
         }
         for _ in 0..events {

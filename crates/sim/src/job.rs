@@ -25,7 +25,9 @@ pub struct Job {
 struct Shared {
     scenario: Scenario,
     replications: Vec<u64>,
-    trace_bytes: u64,
+    trace_limit: u64,
+    /// Memory of the rows that all replications have recorded so far \[bytes\].
+    trace_bytes: AtomicU64,
     next: AtomicUsize,
     cancelled: AtomicBool,
     /// Fraction done of each replication, in millionths.
@@ -43,8 +45,8 @@ struct Finished {
 }
 
 impl Job {
-    /// Starts the given replications on `threads` threads (0: one for each core). A replication that records more than
-    /// `trace_bytes` of rows fails.
+    /// Starts the given replications on `threads` threads (0: one for each core). The job fails if they record more
+    /// than `trace_limit` bytes of rows.
     ///
     /// # Errors
     /// Returns all faults of the scenario.
@@ -52,7 +54,7 @@ impl Job {
         scenario: Scenario,
         replications: Vec<u64>,
         threads: usize,
-        trace_bytes: u64,
+        trace_limit: u64,
     ) -> Result<Job, Vec<String>> {
         let faults = check(&scenario);
         if !faults.is_empty() {
@@ -64,7 +66,8 @@ impl Job {
             done: replications.iter().map(|_| AtomicU64::new(0)).collect(),
             scenario,
             replications,
-            trace_bytes,
+            trace_limit,
+            trace_bytes: AtomicU64::new(0),
             next: AtomicUsize::new(0),
             cancelled: AtomicBool::new(false),
             finished: Mutex::new(Finished { running: threads, ..Finished::default() }),
@@ -151,13 +154,28 @@ impl Shared {
         }
     }
 
+    #[cold]
+    fn too_much_recorded(&self) -> String {
+        format!(
+            "trace: the recorded rows do not fit into the memory that they may take, {} MB for all replications; record \
+             less, end the run sooner, or allow more by ACKCLOCK_TRACE_MEMORY",
+            self.trace_limit / 1_000_000
+        )
+    }
+
     /// Runs the replication at `index` of the list; returns `None` if the job was cancelled.
     fn replicate(&self, index: usize) -> Result<Option<Outcome>, String> {
         let clock = ThreadTime::now();
         let mut engine = Engine::new(&self.scenario, self.replications[index]);
-        engine.limit_trace_memory(self.trace_bytes);
+        let mut recorded = 0;
         loop {
-            match engine.advance(SLICE) {
+            let progress = engine.advance(SLICE);
+            let more = engine.trace_bytes() - recorded;
+            recorded += more;
+            if self.trace_bytes.fetch_add(more, Ordering::Relaxed) + more > self.trace_limit {
+                return Err(self.too_much_recorded());
+            }
+            match progress {
                 Progress::Running if self.cancelled.load(Ordering::Relaxed) => return Ok(None),
                 Progress::Running => self.done[index].store(trunc_to_u64(engine.fraction() * 1e6), Ordering::Relaxed),
                 Progress::Failed(why) => return Err(why),

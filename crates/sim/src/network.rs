@@ -20,7 +20,7 @@ use crate::flow::{ArrivingAck, FlowSlot, PrivateDepartures};
 use crate::loss_log::LossLogs;
 use crate::observe::Observers;
 use crate::recovery::RecoveryStatistics;
-use crate::route::{routes, Element, Hop, LinkKind};
+use crate::route::{routes, Element, Hop, LinkKind, Routes};
 use crate::scenario::Scenario;
 use crate::statistics::FlowStatistics;
 use crate::traffic::{Completions, Pings, Transfers};
@@ -85,14 +85,7 @@ impl Network {
         let (flows, accounts, delaying) = flows::slots(scenario, &routes.starts);
         let counted = elements.count_batches(accounts.len(), replication, measurement);
         let in_pipes = vec![CalendarQueue::default(); elements.pipes.len()];
-        let numbers = EventNumbers::new(event::EventCounts {
-            queues: elements.queues.len(),
-            channels: scenario.atm.is_some(),
-            merges: routes.merges,
-            pipes: in_pipes.len(),
-            shared_merges: routes.shared_merges,
-            receiver_timers: delaying.len(),
-        });
+        let numbers = event_numbers(scenario, &routes, &elements, delaying.len());
         let own_acks = routes.hops.iter().any(|hop| hop.element == Element::Sender);
         let frequent = numbers.number(EventId::ReceiverTimer(0)) as usize;
         Network {
@@ -303,6 +296,18 @@ impl Network {
     pub(crate) fn delay_after(&self, packet: &Packet) -> Time {
         self.hops[packet.hop as usize].delay
     }
+}
+
+/// Returns the numbers of all that has events.
+fn event_numbers(scenario: &Scenario, routes: &Routes, elements: &Elements, receiver_timers: usize) -> EventNumbers {
+    EventNumbers::new(event::EventCounts {
+        queues: elements.queues.len(),
+        channels: scenario.atm.is_some(),
+        merges: routes.merges,
+        pipes: elements.pipes.len(),
+        shared_merges: routes.shared_merges,
+        receiver_timers,
+    })
 }
 
 /// Returns a copy of a packet that is made of its fields, so that the original can stay in registers.

@@ -50,7 +50,6 @@ pub(crate) struct Observers {
     rounds: Vec<RoundFollower>,
     captured: Vec<bool>,
     captured_bytes: u64,
-    most_bytes: u64,
 }
 
 /// Returns the changes of all delays by time. They do not depend on the run.
@@ -130,7 +129,6 @@ impl Observers {
                 rounds: if asked.rounds { vec![RoundFollower::default(); scenario.flow_count()] } else { Vec::new() },
                 captured,
                 captured_bytes: 0,
-                most_bytes: u64::MAX,
             })
         })
     }
@@ -225,26 +223,15 @@ impl Observers {
         }
     }
 
-    /// Limits the memory that the recorded rows may take \[bytes\].
-    pub(crate) fn limit_memory(&mut self, bytes: u64) {
-        self.most_bytes = bytes;
+    /// Returns the memory that the recorded rows take so far \[bytes\], those of the ATM network apart.
+    pub(crate) fn trace_bytes(&self) -> u64 {
+        self.traces.bytes()
     }
 
-    /// Returns why the run must stop before its end, if it must. The ATM network has recorded `atm_bytes`.
-    pub(crate) fn failure(&self, now: Time, atm_bytes: u64) -> Option<String> {
-        if self.captured_bytes > capture_size::MOST_BYTES {
-            return Some(capture_size::too_large(self.captured_bytes, now));
-        }
-        let bytes = self.traces.bytes() + atm_bytes;
-        (bytes > self.most_bytes).then(|| {
-            format!(
-                "trace: the recorded rows do not fit into the memory that they may take; given {} MB until {:.6} s in \
-                 each replication; allowed {} MB; record less, end the run sooner, or allow more by ACKCLOCK_TRACE_MEMORY",
-                bytes / 1_000_000,
-                now.seconds(),
-                self.most_bytes / 1_000_000
-            )
-        })
+    /// Returns why the run must stop before its end, if it must.
+    pub(crate) fn failure(&self, now: Time) -> Option<String> {
+        let too_large = self.captured_bytes > capture_size::MOST_BYTES;
+        too_large.then(|| capture_size::too_large(self.captured_bytes, now))
     }
 
     /// Records the departure of a packet's last bit from a link.
