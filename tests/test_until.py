@@ -112,3 +112,10 @@ def test_contradictions_are_faults(run: str, fault: str) -> None:
 def test_a_sweep_has_one_duration() -> None:
     with pytest.raises(SweepError, match="a sweep has one duration"):
         ackclock.sweep(TEXT + 'duration = "until 2%"', {"link.wan.buffer": ["10 pkt", "20 pkt"]})
+
+
+def test_all_flows_are_those_without_end() -> None:
+    text = TEXT + 'duration = "until 3%"\n[[flow]]\nname = "page"\npath = ["wan"]\nsize = "50 kB"\nstart = "10 s"\n'
+    found = ackclock.run(text, picture=False).summary["precision"]
+    assert found is not None
+    assert found["reached"] <= 0.03

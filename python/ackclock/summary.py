@@ -179,9 +179,23 @@ def quantity_values(resolved: Resolved, replication: Replication, element: str, 
 
 
 def quantity_places(resolved: Resolved, element: str, name: str) -> list[int]:
-    """Find the rows of a kind that have a name; that of counted flows, or * for all, means several."""
+    """Find the rows of a kind that have a name; that of counted flows means several.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario.
+    element : str
+        A kind of `ackclock.quantities.QUANTITIES`.
+    name : str
+        Of a row, of counted flows without their numbers, or * for all flows: for those without end, if there are any,
+        as a transfer with an end says nothing of the long run.
+    """
+    if name == ALL_FLOWS:
+        endless = [place for place, flow in enumerate(resolved.rows) if flow.size_packets is None]
+        return endless or list(range(len(resolved.rows)))
     names = row_names(resolved, element)
-    return [place for place, own in enumerate(names) if name in (own, ALL_FLOWS) or own.startswith(f"{name}[")]
+    return [place for place, own in enumerate(names) if own == name or own.startswith(f"{name}[")]
 
 
 def _rows(

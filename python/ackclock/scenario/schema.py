@@ -121,7 +121,7 @@ class Precision(Table):
 
     quantity: Annotated[str, Text(200, "flow.web.goodput")] = entry(
         "what is to be known: flow.NAME or link.NAME and a quantity of the result, with its unit or without; the name "
-        "of counted flows stands for their mean, and * for all flows; completion.NAME and ping.NAME for completion "
+        "of counted flows stands for their mean, and * for all without end; completion.NAME and ping.NAME for completion "
         "times and pings",
         "flow.*.throughput",
     )
