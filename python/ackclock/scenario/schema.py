@@ -121,8 +121,8 @@ class Precision(Table):
 
     quantity: Annotated[str, Text(200, "flow.web.goodput")] = entry(
         "what is to be known: flow.NAME or link.NAME and a quantity of the result, with its unit or without; the name "
-        "of counted flows stands for their mean, and * for all without end; completion.NAME and ping.NAME for completion "
-        "times and pings",
+        "of counted flows stands for their mean, and * for all without end; completion.NAME and ping.NAME for "
+        "completion times and pings",
         "flow.*.throughput",
     )
     within: Annotated[float, Percent("2%")] = entry("target half-width of the interval, relative to the mean")
