@@ -10,7 +10,7 @@ from ackclock.histograms import percentiles
 from ackclock.quantities import PING_QUANTITIES
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved, ResolvedFlow
-from ackclock.stats import estimates
+from ackclock.stats import estimates, ratio
 
 _FRACTIONS: Final = (0.5, 0.95, 0.99)
 
@@ -43,7 +43,7 @@ def ping_values(resolved: Resolved, replication: Replication) -> dict[str, Value
     tables = replication["pings"]
     pings, histograms = tables["groups"], tables["round_trips"]
     sent, answered, lost = (pings[name].astype(float) for name in ("sent", "answered", "lost"))
-    mean = _ratio(pings["rtt_sum_s"], answered)
+    mean = ratio(pings["rtt_sum_s"], answered)
     longest = np.where(answered > 0.0, pings["rtt_max_s"], np.nan)
     ranks = [percentiles(histograms, row, float(longest[row]), _FRACTIONS) for row in range(len(sent))]
     middle = dict(zip(("rtt_p50_s", "rtt_p95_s", "rtt_p99_s"), np.array(ranks).T, strict=True))
@@ -51,13 +51,13 @@ def ping_values(resolved: Resolved, replication: Replication) -> dict[str, Value
         "sent": sent,
         "answered": answered,
         "lost": lost,
-        "loss_fraction": _ratio(lost, answered + lost),
+        "loss_fraction": ratio(lost, answered + lost),
         "rtt_min_s": pings["rtt_min_s"].astype(float),
         "rtt_mean_s": mean,
         **middle,
         "rtt_max_s": longest,
         # As ping: the square root of the mean of the squares less the square of the mean.
-        "rtt_mdev_s": np.sqrt(np.maximum(_ratio(pings["rtt_square_sum_s2"], answered) - mean**2, 0.0)),
+        "rtt_mdev_s": np.sqrt(np.maximum(ratio(pings["rtt_square_sum_s2"], answered) - mean**2, 0.0)),
     }
     return {name: found[name] for name in PING_QUANTITIES}
 
@@ -76,9 +76,3 @@ def ping_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[d
         {"name": flow.name, "flows": flow.count, **dict(zip(PING_QUANTITIES, row, strict=True))}
         for flow, row in zip(groups, zip(*columns, strict=True), strict=True)
     ]
-
-
-def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> Values:
-    result = np.full(len(part), np.nan)
-    np.divide(part, whole, out=result, where=np.asarray(whole) > 0)
-    return result

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +89,19 @@ def _estimate(mean: float, half: float, n: int) -> Estimate:
     if math.isnan(half):
         return Estimate(mean=mean, low=None, high=None, n=n)
     return Estimate(mean=mean, low=mean - half, high=mean + half, n=n)
+
+
+def ratio(part: NDArray[Any], whole: NDArray[Any]) -> NDArray[np.float64]:
+    """Divide, with nan where there is nothing to divide by.
+
+    Examples
+    --------
+    >>> ratio(np.array([1, 1]), np.array([2, 0]))
+    array([0.5, nan])
+    """
+    result = np.full(len(whole), np.nan)
+    np.divide(part, whole, out=result, where=np.asarray(whole) > 0)
+    return result
 
 
 def student_t(confidence: float, degrees_of_freedom: int) -> float:

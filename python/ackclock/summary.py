@@ -15,7 +15,7 @@ from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS, delay_quantities
 from ackclock.replication import Columns, Replication, grouped
 from ackclock.scenario import Element, Resolved, ResolvedFlow
 from ackclock.scenario.resolved import ALL_FLOWS
-from ackclock.stats import estimates
+from ackclock.stats import estimates, ratio
 
 Values = NDArray[np.float64]
 _OF_TCP = ("cwnd_mean_packets", "cwnd_max_packets", "rtt_mean_s")
@@ -96,7 +96,7 @@ def _rates_of_life(flows: Columns, packet_bits: Values) -> dict[str, Values]:
     """Compute rates over the life of flows, from the first packet sent to the last one delivered; 0 before a start."""
     life_s = np.nan_to_num(flows["closed_s"] - flows["opened_s"])
     return {
-        rate: np.nan_to_num(_ratio(flows[packets] * packet_bits, life_s))
+        rate: np.nan_to_num(ratio(flows[packets] * packet_bits, life_s))
         for rate, packets in (("throughput_bps", "received_total"), ("goodput_bps", "delivered_total"))
     }
 
@@ -214,20 +214,20 @@ def _flow_values(flows: Columns, packet_bits: Values, time_s: Values) -> dict[st
     return {
         "throughput_bps": flows["received_packets"] * packet_bits / time_s,
         "goodput_bps": (flows["delivered_packets"] - _of_warmup(flows, "delivered")) * packet_bits / time_s,
-        "loss_fraction": _ratio(
+        "loss_fraction": ratio(
             flows.get("dropped_packets", np.full(len(sent), np.nan))
             + _lost(flows, len(sent))
             - _of_warmup(flows, "gone"),
             sent,
         ),
-        "retransmitted_fraction": _ratio(flows["retransmitted_packets"], sent),
+        "retransmitted_fraction": ratio(flows["retransmitted_packets"], sent),
         "timeouts": flows["timeouts"].astype(float),
         "fast_retransmits": flows["fast_retransmits"].astype(float),
         "spurious_timeouts": flows["spurious_timeouts"].astype(float),
         "spurious_fast_retransmits": flows["spurious_fast_retransmits"].astype(float),
         "cwnd_mean_packets": flows["cwnd_area"] / time_s,
         "cwnd_max_packets": flows["cwnd_max"].astype(float),
-        "rtt_mean_s": _ratio(flows["rtt_sum_s"], flows["rtt_samples"]),
+        "rtt_mean_s": ratio(flows["rtt_sum_s"], flows["rtt_samples"]),
         "finish_s": flows["finish_s"].astype(float),
         **_completion_values(flows, len(sent)),
     }
@@ -242,7 +242,7 @@ def _completion_values(flows: Columns, length: int) -> dict[str, Values]:
         "fct_acked_mean_s": "completion_acked_sum_s",
         "slowdown_mean": "slowdown_sum",
     }
-    means = {name: _ratio(flows.get(key, unknown), completed) for name, key in found.items()}
+    means = {name: ratio(flows.get(key, unknown), completed) for name, key in found.items()}
     longest = np.where(completed > 0.0, flows.get("completion_max_s", unknown), np.nan)
     return {**means, "fct_max_s": longest}
 
@@ -261,7 +261,7 @@ def _link_values(links: Columns, time_s: Values) -> dict[str, Values]:
     lost = _lost(links, len(links["arrived_packets"]))
     return {
         "utilisation_fraction": links["busy_s"] / time_s,
-        "loss_fraction": _ratio(
+        "loss_fraction": ratio(
             links["dropped_packets"] + lost - _of_warmup(links, "dropped"), links["arrived_packets"]
         ),
         "dropped_packets": links["dropped_packets"].astype(float),
@@ -270,10 +270,3 @@ def _link_values(links: Columns, time_s: Values) -> dict[str, Values]:
         "queue_mean_packets": links["queue_area_packet_s"] / time_s,
         "queue_max_packets": links["queue_max_packets"].astype(float),
     }
-
-
-def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> Values:
-    """Divide, with nan where there is nothing to divide by."""
-    result = np.full(len(whole), np.nan)
-    np.divide(part, whole, out=result, where=np.asarray(whole) > 0)
-    return result

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ackclock.replication import Columns, Replication, SourceTables
 from ackclock.scenario import Resolved
-from ackclock.stats import estimates
+from ackclock.stats import estimates, ratio
 
 TRANSFERS = "transfers"
 ACTIVE = "active"
@@ -109,23 +109,23 @@ def _size_columns(table: SourceTables, packet_bits: float) -> Columns:
         "from_packets": classes["from_packets"],
         "to_packets": classes["to_packets"],
         "transfers": transfers,
-        "share": _ratio(transfers, np.full(len(transfers), transfers.sum())),
+        "share": ratio(transfers, np.full(len(transfers), transfers.sum())),
         "packets": classes["packets"],
-        "size_mean_packets": _ratio(classes["packets"], transfers),
+        "size_mean_packets": ratio(classes["packets"], transfers),
         "on_s": on_s,
-        "on_mean_s": _ratio(on_s, transfers),
-        "rate_bps": _ratio(classes["packets"] * packet_bits, on_s),
-        "rate_mean_bps": _ratio(classes["rate_sum_packets_per_s"] * packet_bits, transfers),
-        "stalled_fraction": _ratio(classes["stalled_s"], on_s),
+        "on_mean_s": ratio(on_s, transfers),
+        "rate_bps": ratio(classes["packets"] * packet_bits, on_s),
+        "rate_mean_bps": ratio(classes["rate_sum_packets_per_s"] * packet_bits, transfers),
+        "stalled_fraction": ratio(classes["stalled_s"], on_s),
         "sent_packets": classes["sent_packets"],
         "retransmitted_packets": classes["retransmitted_packets"],
         "dropped_packets": classes["dropped_packets"],
-        "loss_fraction": _ratio(classes["dropped_packets"], classes["sent_packets"]),
+        "loss_fraction": ratio(classes["dropped_packets"], classes["sent_packets"]),
         "timeouts": classes["timeouts"],
         "fast_retransmits": classes["fast_retransmits"],
         "recovery_retransmissions": classes["recovery_retransmissions"],
         "arrivals": classes["arrivals"],
-        "queue_seen_mean_packets": _ratio(classes["queue_seen_packets"], classes["arrivals"]),
+        "queue_seen_mean_packets": ratio(classes["queue_seen_packets"], classes["arrivals"]),
     }
 
 
@@ -135,11 +135,11 @@ def _active_columns(table: SourceTables, packet_bits: float) -> Columns:
     return {
         "active": np.arange(len(time_s)),
         "time_s": time_s,
-        "probability": _ratio(time_s, np.full(len(time_s), time_s.sum())),
+        "probability": ratio(time_s, np.full(len(time_s), time_s.sum())),
         "transfers": states["transfers"],
         "packets": states["packets"],
         "on_s": states["on_s"],
-        "rate_bps": _ratio(states["packets"] * packet_bits, states["on_s"]),
+        "rate_bps": ratio(states["packets"] * packet_bits, states["on_s"]),
     }
 
 
@@ -149,14 +149,8 @@ def _drop_columns(table: SourceTables, packet_bits: float) -> Columns:
     return {
         "number": np.arange(1, len(drops) + 1),
         "drops": drops,
-        "share": _ratio(drops, np.full(len(drops), drops.sum())),
+        "share": ratio(drops, np.full(len(drops), drops.sum())),
     }
-
-
-def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> Values:
-    result = np.full(len(part), np.nan)
-    np.divide(part, whole, out=result, where=np.asarray(whole) > 0)
-    return result
 
 
 def _divide(part: float, whole: float) -> float:

@@ -87,8 +87,8 @@ def _relative_half_width(found: Mapping[str, Any]) -> float:
 
 
 def _too_wide(link: Row) -> str:
-    half = 100 * _relative_half_width(link["utilisation_fraction"])
-    return f"utilisation of {link['name']} is only known to ±{half:.2g}%; raise run.duration or run.replications"
+    half = percent(_relative_half_width(link["utilisation_fraction"]))
+    return f"utilisation of {link['name']} is only known to ±{half}; raise run.duration or run.replications"
 
 
 def _unfinished(resolved: Resolved, flows: Sequence[Row]) -> Iterator[str]:

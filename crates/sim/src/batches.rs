@@ -88,8 +88,8 @@ impl Batches {
 
 /// The state of counting batches while a replication runs.
 ///
-/// What runs far ahead of the clock is sampled where it happens, in its own order: at receivers when the first packet
-/// arrives after the end of a batch, at links likewise. All else is sampled when the clock comes to the end of a batch;
+/// Receivers and links run far ahead of the clock. So each is sampled in its own order, when the first packet arrives
+/// there after the end of a batch. All else is sampled when the clock comes to the end of a batch;
 /// of that, at most a round trip behind private links is ahead of the clock.
 #[derive(Debug)]
 pub(crate) struct BatchCounter {
