@@ -78,9 +78,9 @@ def test_what_happens_in_the_first_batches_is_what_a_run_that_ends_there_measure
     warmup = round(0.3 * resolved.run.duration_s, 3)
     resolved = replace(resolved, run=replace(resolved.run, replications=1, precision=None, warmup_s=warmup))
     whole = run_resolved(resolved, threads=1)[0]
-    picoseconds = round((resolved.run.duration_s - warmup) * 1e12)
-    batch = 23
-    end = (round(warmup * 1e12) + batch * (picoseconds // BATCHES)) / 1e12
+    second, batch = whole["ticks_per_second"], 23
+    start, stop = (round(time_s * second) for time_s in (warmup, resolved.run.duration_s))
+    end = (start + batch * ((stop - start) // BATCHES)) / second
     cut = run_resolved(replace(resolved, run=replace(resolved.run, duration_s=end)), threads=1)[0]
     private = any(element.kind == "private-link" for element in resolved.elements)
     # What a sender behind private links does is sampled by the clock, and so may be a round trip early.

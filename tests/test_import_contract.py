@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "replication": {"scenario"},
     "stats": set[str](),
     "wording": {"units"},
-    "histograms": {"replication", "scenario"},
+    "histograms": {"replication"},
     "delays": {"histograms", "quantities", "replication", "scenario"},
     "completions": {"histograms", "quantities", "replication", "scenario", "stats", "wording"},
     "pings": {"histograms", "quantities", "replication", "scenario", "stats"},

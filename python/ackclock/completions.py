@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ackclock.histograms import bucket_starts, percentiles, rank_of
+from ackclock.histograms import percentiles, rank_of
 from ackclock.quantities import COMPLETION_QUANTITIES
 from ackclock.replication import Columns, Replication
 from ackclock.scenario import Resolved, ResolvedFlow
@@ -99,8 +99,8 @@ def completion_frame(resolved: Resolved, replications: Sequence[Replication]) ->
                     "replication": np.full(length, one["replication"], np.uint32),
                     "flow": pd.Categorical.from_codes(table["row"].astype(np.int64), categories=names),
                     "quantity": pd.Categorical.from_codes([code] * length, categories=kinds),
-                    "low": bucket_starts(table["bucket"]),
-                    "high": bucket_starts(table["bucket"] + 1),
+                    "low": table["low_s"],
+                    "high": table["high_s"],
                     "count": table["count"],
                 }
                 parts.append(pd.DataFrame(frame))

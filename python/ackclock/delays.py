@@ -143,7 +143,7 @@ def _frame(kind: str, names: Sequence[str], table: Columns, least_s: Values | No
         {
             "kind": kind,
             "name": np.array(names, dtype=object)[table["row"]],
-            "delay_s": least + middles_s(table["bucket"]),
+            "delay_s": least + middles_s(table),
             "packets": table["count"],
         }
     )
@@ -161,5 +161,5 @@ def _percentiles(table: Columns, longest: Values) -> dict[str, Values]:
 
 def _means(table: Columns, rows: int) -> Values:
     counts = np.bincount(table["row"], weights=table["count"], minlength=rows)
-    sums = np.bincount(table["row"], weights=table["count"] * middles_s(table["bucket"]), minlength=rows)
+    sums = np.bincount(table["row"], weights=table["count"] * middles_s(table), minlength=rows)
     return np.asarray(np.divide(sums, counts, out=np.full(rows, np.nan), where=counts > 0))

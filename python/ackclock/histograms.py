@@ -6,44 +6,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.replication import Columns
-from ackclock.scenario.contract import DURATIONS
 
 Values = NDArray[np.float64]
 
+COLUMNS = ("row", "bucket", "low_s", "high_s", "count")
+"""Columns of the engine's tables of buckets."""
 
-def bucket_starts(buckets: NDArray[np.integer]) -> Values:
-    """Compute where buckets start [s]; the next bucket starts where one ends.
+
+def middles_s(table: Columns) -> Values:
+    """Give the middle of each bucket [s]; 0 of the first one, which holds the packets that did not wait.
 
     Parameters
     ----------
-    buckets : array of int
-        Numbers of buckets, >= 0.
+    table : dict of str to array
+        The engine's table of buckets, with the ends of each in `low_s` and `high_s` [s].
 
     Returns
     -------
     array of float
-        Their shortest durations [s].
+        A value for each row of the table [s].
 
     Examples
     --------
-    >>> (bucket_starts(np.array([0, 1, 128, 192])) * 1e9).round(3).tolist()
-    [0.0, 1.024, 131.072, 262.144]
+    >>> middles_s({"low_s": np.array([0.0, 2.0]), "high_s": np.array([1.0, 3.0])})
+    array([0. , 2.5])
     """
-    numbers, of_octave = np.asarray(buckets, dtype=np.int64), DURATIONS["per_octave"]
-    shift = np.maximum(numbers // of_octave - 1, 0)
-    return np.asarray(np.ldexp((numbers - shift * of_octave) * (DURATIONS["unit_ps"] * 1e-12), shift), dtype=float)
-
-
-def middles_s(buckets: NDArray[np.integer]) -> Values:
-    """Give the middle of each bucket [s]; 0 of the first one, which holds the packets that did not wait.
-
-    Examples
-    --------
-    >>> middles_s(np.array([0, 1, 64])) * 1e9
-    array([ 0.   ,  1.536, 66.048])
-    """
-    middles = (bucket_starts(buckets) + bucket_starts(np.asarray(buckets) + 1)) / 2.0
-    return np.asarray(np.where(np.asarray(buckets) == 0, 0.0, middles))
+    return np.asarray(np.where(table["low_s"] == 0.0, 0.0, (table["low_s"] + table["high_s"]) / 2.0), dtype=float)
 
 
 def merged(tables: Iterable[Columns]) -> Columns:
@@ -52,7 +40,7 @@ def merged(tables: Iterable[Columns]) -> Columns:
     Parameters
     ----------
     tables : iterable of dict of str to array
-        Tables of buckets, with the columns `row`, `bucket` and `count`.
+        The engine's tables of buckets: `row`, `bucket`, `low_s`, `high_s` and `count`.
 
     Returns
     -------
@@ -60,12 +48,13 @@ def merged(tables: Iterable[Columns]) -> Columns:
         One such table, by row and bucket.
     """
     found = list(tables)
-    row, bucket, count = (np.concatenate([table[name] for table in found]) for name in ("row", "bucket", "count"))
-    order = np.lexsort((bucket, row))
-    row, bucket, count = row[order], bucket[order], count[order]
+    rows = {name: np.concatenate([table[name] for table in found]) for name in COLUMNS}
+    order = np.lexsort((rows["bucket"], rows["row"]))
+    rows = {name: values[order] for name, values in rows.items()}
+    row, bucket, count = rows["row"], rows["bucket"], rows["count"]
     first = np.flatnonzero(np.r_[len(row) > 0, (np.diff(row) != 0) | (np.diff(bucket) != 0)][: len(row)])
     sums = np.add.reduceat(count, first) if len(first) else count
-    return {"row": row[first], "bucket": bucket[first], "count": sums}
+    return {name: sums if name == "count" else values[first] for name, values in rows.items()}
 
 
 def percentiles_of_rows(table: Columns, longest: Values, fractions: Sequence[float]) -> list[Values]:
@@ -74,7 +63,7 @@ def percentiles_of_rows(table: Columns, longest: Values, fractions: Sequence[flo
     Parameters
     ----------
     table : dict of str to array
-        The engine's table of buckets: `row`, `bucket` and `count`, in order.
+        The engine's table of buckets, in order.
     longest : array of float
         The longest duration of each histogram, which is known exactly [s].
     fractions : sequence of float
@@ -98,7 +87,7 @@ def percentiles_of_rows(table: Columns, longest: Values, fractions: Sequence[flo
         rank = np.clip(np.ceil(fraction * total - 1e-9 * total), 1, None).astype(np.int64)
         places = np.searchsorted(up_to[1:], before + rank)
         values = np.full(len(longest), np.nan)
-        values[known] = middles_s(table["bucket"][places[known]])
+        values[known] = middles_s(table)[places[known]]
         found.append(np.where(rank >= total, np.where(known, longest, np.nan), np.minimum(values, longest)))
     return found
 
@@ -106,7 +95,7 @@ def percentiles_of_rows(table: Columns, longest: Values, fractions: Sequence[flo
 def percentiles(table: Columns, row: int, longest: float, fractions: Sequence[float]) -> list[float]:
     """Compute percentiles of one histogram of a table, as `percentiles_of_rows`."""
     own = table["row"] == row
-    single = {"row": np.zeros(int(own.sum()), np.int64), "bucket": table["bucket"][own], "count": table["count"][own]}
+    single = {name: values[own] for name, values in table.items()} | {"row": np.zeros(int(own.sum()), np.int64)}
     return [float(values[0]) for values in percentiles_of_rows(single, np.array([longest]), fractions)]
 
 

@@ -28,7 +28,8 @@ class DelayTables(TypedDict):
 
     `round_trip` (of the ACKs of new data), `excess` (of the data packets that arrived: one-way delay beyond the empty
     path's) and `wait` (at the elements, from arrival until transmission) are histograms: columns `row`, the index of
-    the flow's row or of the element, `bucket` and `count`, in the order of rows and buckets. `flows` and `links` hold
+    the flow's row or of the element, `bucket`, its ends `low_s` and `high_s`, and `count`, in the order of rows and
+    buckets. `flows` and `links` hold
     the longest of each, exactly; of a flow also `least_s`, the one-way delay of the empty path, and whether the
     excess is waiting alone (`excess_is_waiting`).
     """
@@ -45,6 +46,7 @@ class Replication(TypedDict):
 
     Counters of `flows` and `links` cover the time from warm-up to the end; the `*_total` ones the whole run. Those of
     `flows` have an entry for each of `Resolved.rows`.
+    Times were counted in ticks, `ticks_per_second` of them, such that constant times are whole numbers of ticks.
     `delays` is missing where `run.delays` was off, and in older results. `completions` and `pings` hold tables: of
     their [[flow]], and of the buckets of each histogram.
     `flow_batches` and `link_batches` hold, for each row in turn, an entry for each batch of that time; replication 0
@@ -54,6 +56,7 @@ class Replication(TypedDict):
 
     replication: int
     packets: int
+    ticks_per_second: NotRequired[int]
     events: int
     cpu_s: float
     flows: Columns

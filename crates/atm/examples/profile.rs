@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use atm::{AbrParameters, AllocationConfig, AtmConfig, AtmNetwork, ChannelConfig, EndConfig, IpService, PortConfig};
 use base::cast::{to_u32, trunc_to_u64};
-use base::{Packet, Time};
+use base::{Clock, Packet, Time};
 use cpu_time::ThreadTime;
 
 fn port(name: &str) -> PortConfig {
@@ -41,7 +41,7 @@ fn main() {
     let switches = argument(2, 2);
     let seconds = argument(3, 5.0);
     let config = line(channels, switches);
-    let mut network = AtmNetwork::new(&config);
+    let mut network = AtmNetwork::new(&config, Clock::PICOSECONDS);
     let packets = trunc_to_u64(seconds * 155.52e6 / 80_000.0);
     for end in 0..2 * to_u32(channels) {
         let packet = |sequence| Packet { sequence, bytes: 9220, ..Packet::default() };
@@ -49,7 +49,7 @@ fn main() {
     }
     let clock = ThreadTime::now();
     let mut delivered = 0;
-    while network.advance(Time::from_seconds(seconds)).is_some() {
+    while network.advance(Clock::PICOSECONDS.time(seconds)).is_some() {
         delivered += 1;
     }
     let spent = clock.elapsed().as_secs_f64();

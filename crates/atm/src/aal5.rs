@@ -1,6 +1,6 @@
 //! ATM adaptation layer 5 (ITU-T I.363.5): payload, padding and an eight-byte trailer fill a multiple of 48 bytes.
 
-use base::Time;
+use base::{Clock, Time};
 
 /// Size of a cell on the wire \[bit\].
 pub(crate) const CELL_BITS: f64 = 53.0 * 8.0;
@@ -18,9 +18,9 @@ pub fn cells(bytes: u16) -> u32 {
     (u32::from(bytes) + TRAILER).div_ceil(CELL_PAYLOAD)
 }
 
-/// Returns the transmission time of a cell at a rate \[bit/s\].
-pub fn cell_time(rate_bps: f64) -> Time {
-    Time::from_seconds(CELL_BITS / rate_bps)
+/// Returns the transmission time of a cell at a rate \[bit/s\], to the nearest tick.
+pub fn cell_time(rate_bps: f64, clock: Clock) -> Time {
+    clock.time(CELL_BITS / rate_bps)
 }
 
 #[cfg(test)]
@@ -41,6 +41,6 @@ mod tests {
 
     #[test]
     fn a_cell_lasts_2726_ns_at_155_52_mbit_s() {
-        assert_eq!(cell_time(155.52e6).picoseconds(), 2_726_337);
+        assert_eq!(cell_time(155.52e6, Clock::PICOSECONDS).ticks(), 2_726_337);
     }
 }

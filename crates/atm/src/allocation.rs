@@ -1,4 +1,4 @@
-use base::Time;
+use base::{Clock, Time};
 
 use crate::cell::RmCell;
 use crate::config::AllocationConfig;
@@ -24,14 +24,14 @@ pub(crate) enum Allocation {
 
 impl Allocation {
     /// Creates the allocation of a port with a rate \[bit/s\] and a number of channels.
-    pub(crate) fn new(config: AllocationConfig, rate: f64, channels: usize) -> Allocation {
-        let shares = |utilization| Shares::new(utilization * rate, channels, Time::from_seconds(SILENCE_S));
+    pub(crate) fn new(config: AllocationConfig, rate: f64, channels: usize, clock: Clock) -> Allocation {
+        let shares = |utilization| Shares::new(utilization * rate, channels, clock.time(SILENCE_S));
         match config {
             AllocationConfig::None {} => Allocation::None,
             AllocationConfig::TwoPass { utilization } => Allocation::TwoPass(shares(utilization), utilization),
             AllocationConfig::ByCcr { utilization } => Allocation::ByCcr(shares(utilization), utilization),
             AllocationConfig::Erica { utilization, interval_s } => {
-                Allocation::Erica(Erica::new(utilization * rate, Time::from_seconds(interval_s), channels), utilization)
+                Allocation::Erica(Erica::new(utilization * rate, interval_s, channels, clock), utilization)
             }
         }
     }

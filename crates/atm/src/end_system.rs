@@ -1,5 +1,5 @@
 use base::cast::to_u32;
-use base::{Packet, PacketKind, Rate, Ring, Time};
+use base::{Clock, Packet, PacketKind, Rate, Ring, Time};
 
 use crate::aal5::cells;
 use crate::cell::Payload;
@@ -46,13 +46,13 @@ pub(crate) struct EndSystem {
 }
 
 impl EndSystem {
-    pub(crate) fn new(config: &EndConfig, first_step: u32) -> EndSystem {
+    pub(crate) fn new(config: &EndConfig, first_step: u32, clock: Clock) -> EndSystem {
         let rate = match config.ip_service {
-            IpService::RateBps(rate) => Rate::from_bits_per_second(rate),
+            IpService::RateBps(rate) => Rate::new(rate, clock),
             IpService::ChannelRate | IpService::Immediate => Rate::UNLIMITED,
         };
         EndSystem {
-            source: AbrSource::new(config.abr),
+            source: AbrSource::new(config.abr, clock),
             destination: Destination::default(),
             statistics: EndStatistics::default(),
             first_step,

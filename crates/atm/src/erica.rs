@@ -1,4 +1,4 @@
-use base::Time;
+use base::{Clock, Time};
 
 use crate::aal5::CELL_BITS;
 use crate::cell::RmCell;
@@ -22,6 +22,7 @@ pub(crate) struct Erica {
     /// Channels active in the current interval.
     active: u32,
     channels: Vec<Channel>,
+    clock: Clock,
     /// Overload of the last interval.
     overload: f64,
     /// Fair share of the last interval \[bit/s\].
@@ -41,16 +42,17 @@ struct Channel {
 }
 
 impl Erica {
-    /// Creates the state for a number of channels.
-    pub(crate) fn new(target: f64, interval: Time, channels: usize) -> Erica {
+    /// Creates the state for a number of channels, with intervals of `interval_s` seconds.
+    pub(crate) fn new(target: f64, interval_s: f64, channels: usize, clock: Clock) -> Erica {
         let channels = vec![Channel::default(); channels];
         Erica {
             target,
-            interval,
+            interval: clock.time(interval_s),
             since: Time::ZERO,
             cells: 0,
             active: 0,
             channels,
+            clock,
             overload: 1.0,
             fair_share: target,
             last_largest: 0.0,
@@ -92,7 +94,7 @@ impl Erica {
 
     /// Ends the current interval.
     fn close(&mut self, now: Time, span: Time) {
-        let input = self.cells as f64 * CELL_BITS / span.seconds();
+        let input = self.cells as f64 * CELL_BITS / self.clock.seconds(span);
         // An idle interval contains no information about an overload.
         if input > 0.0 {
             self.overload = input / self.target;

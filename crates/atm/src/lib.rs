@@ -2,7 +2,7 @@
 //!
 //! The crate depends on no TCP and on no other network. IP packets enter at one end of a duplex virtual channel
 //! ([`AtmNetwork::offer`]) and leave at the other ([`AtmNetwork::advance`]); everything between is clock-driven, and
-//! time is in whole picoseconds.
+//! time is in whole ticks of the clock that it gets.
 //!
 //! An *end* is one side of a channel: end `2 c` is channel `c`'s near side, `2 c + 1` its far side. A packet that is
 //! offered at one end arrives at the other.

@@ -1,5 +1,5 @@
 use base::cast::to_u32;
-use base::{Packet, Time, Tournament};
+use base::{Clock, Packet, Time, Tournament};
 
 use crate::config::AtmConfig;
 use crate::destination::Transit;
@@ -67,26 +67,26 @@ fn initial_traces(config: &AtmConfig, ends: &[EndSystem]) -> Option<Box<Traces>>
 }
 
 impl AtmNetwork {
-    /// Sets up a network in which [`crate::check()`] found no fault.
-    pub fn new(config: &AtmConfig) -> AtmNetwork {
+    /// Sets up a network in which [`crate::check()`] found no fault, for times of a clock.
+    pub fn new(config: &AtmConfig, clock: Clock) -> AtmNetwork {
         let mut steps = Steps::new(config.ports.len());
         let mut ends = Vec::new();
         for channel in &config.channels {
             let end = to_u32(ends.len());
             let [near, far] = steps.add_channel(end, &channel.forward, &channel.backward);
-            ends.push(EndSystem::new(&channel.near, near));
-            ends.push(EndSystem::new(&channel.far, far));
+            ends.push(EndSystem::new(&channel.near, near, clock));
+            ends.push(EndSystem::new(&channel.far, far, clock));
         }
-        let cross = |config| CrossSource::new(config, &mut steps);
+        let cross = |config| CrossSource::new(config, &mut steps, clock);
         let crosses: Vec<CrossSource> = config.cross.iter().map(cross).collect();
-        let port = |(index, port)| Port::new(port, steps.channels_of_port(index).max(1));
+        let port = |(index, port)| Port::new(port, steps.channels_of_port(index).max(1), clock);
         let ports = config.ports.iter().enumerate().map(port).collect();
         let first_cross = to_u32(config.ports.len());
         let first_ip = first_cross + to_u32(crosses.len());
         let first_source = first_ip + to_u32(ends.len());
         let mut events = Tournament::new(first_source as usize + ends.len());
         for (index, cross) in config.cross.iter().enumerate() {
-            events.set(first_cross + to_u32(index), Time::from_seconds(cross.start_s));
+            events.set(first_cross + to_u32(index), clock.time(cross.start_s));
         }
         AtmNetwork {
             events,

@@ -1,4 +1,4 @@
-use base::{Ring, Time};
+use base::{Clock, Ring, Time};
 
 use crate::aal5::cell_time;
 use crate::allocation::Allocation;
@@ -36,19 +36,19 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    pub(crate) fn new(config: &PortConfig, channels: usize) -> Port {
-        let service = cell_time(config.rate_bps);
+    pub(crate) fn new(config: &PortConfig, channels: usize, clock: Clock) -> Port {
+        let service = cell_time(config.rate_bps, clock);
         let backlog = |cells: Option<u64>| cells.map_or(Time::NEVER, |cells| service.times(cells));
         Port {
             rate: config.rate_bps,
             service,
-            delay: Time::from_seconds(config.delay_s),
+            delay: clock.time(config.delay_s),
             free: Time::ZERO,
             full: backlog(config.buffer_cells.map(|cells| cells.saturating_sub(1))),
             marks: backlog(config.efci_cells),
             longest: Time::ZERO,
             in_flight: Ring::default(),
-            allocation: Allocation::new(config.allocation, config.rate_bps, channels),
+            allocation: Allocation::new(config.allocation, config.rate_bps, channels, clock),
             arrived: 0,
             dropped: 0,
         }
@@ -85,7 +85,7 @@ impl Port {
     }
 
     fn cells_of(&self, backlog: Time) -> u64 {
-        backlog.picoseconds().div_ceil(self.service.picoseconds().max(1))
+        backlog.ticks().div_ceil(self.service.ticks().max(1))
     }
 
     /// Subtracts the rate of cross-traffic \[bit/s\] from the capacity for ABR, of which a least share of the rate

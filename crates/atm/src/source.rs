@@ -1,4 +1,4 @@
-use base::Time;
+use base::{Clock, Time};
 
 use crate::aal5::cell_time;
 use crate::cell::RmCell;
@@ -12,6 +12,7 @@ use crate::config::AbrParameters;
 #[derive(Clone, Copy, Debug)]
 pub struct AbrSource {
     parameters: AbrParameters,
+    clock: Clock,
     trm: Time,
     adtf: Time,
     /// Number of forward RM cells without a backward one after which the rate falls (CRM).
@@ -43,15 +44,15 @@ pub enum InRate {
 
 impl AbrSource {
     /// Creates a source that has sent nothing.
-    pub fn new(parameters: AbrParameters) -> AbrSource {
+    pub fn new(parameters: AbrParameters, clock: Clock) -> AbrSource {
         AbrSource {
-            trm: Time::from_seconds(parameters.trm_s),
-            adtf: Time::from_seconds(parameters.adtf_s),
+            trm: clock.time(parameters.trm_s),
+            adtf: clock.time(parameters.adtf_s),
             // TM 4.0 section 5.10.3: CRM = ceil(TBE / Nrm).
             crm: parameters.tbe_cells.div_ceil(u64::from(parameters.nrm)),
             // TM 4.0 section 5.10.4 rule 2: ACR starts at ICR.
             acr: parameters.icr_bps,
-            spacing: cell_time(parameters.icr_bps),
+            spacing: cell_time(parameters.icr_bps, clock),
             started: false,
             last_cell: Time::ZERO,
             last_forward: Time::ZERO,
@@ -59,6 +60,7 @@ impl AbrSource {
             backward_since_forward: false,
             forward_since_backward: 0,
             parameters,
+            clock,
         }
     }
 
@@ -145,7 +147,7 @@ impl AbrSource {
     fn set_acr(&mut self, acr: f64) {
         if acr != self.acr {
             self.acr = acr;
-            self.spacing = cell_time(acr);
+            self.spacing = cell_time(acr, self.clock);
         }
     }
 }

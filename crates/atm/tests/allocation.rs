@@ -4,7 +4,7 @@ mod common;
 
 use atm::{AbrParameters, AllocationConfig, AtmConfig, AtmNetwork, CrossConfig};
 use base::cast::{to_u32, trunc_to_u64};
-use base::Time;
+use base::{Clock, Time};
 use common::max_min::{max_min, Claim};
 use common::{gfc2, greedy, run_until, Line, BY_CCR, TWO_PASS};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ struct Watched {
 }
 
 fn watch(config: &AtmConfig, shares: &[f64], ends: &[usize], milliseconds: u32) -> Watched {
-    let mut network = AtmNetwork::new(config);
+    let mut network = AtmNetwork::new(config, Clock::PICOSECONDS);
     for end in (0..config.channels.len()).map(|channel| 2 * to_u32(channel)) {
         greedy(&mut network, end, 200_000 * u64::from(milliseconds) / 1000 / shares.len() as u64 + 300);
     }
@@ -121,7 +121,7 @@ fn cross_traffic_takes_its_rate_from_the_shares() {
         let cross =
             CrossConfig { name: "cross".to_owned(), path: vec![0], rate_bps: 40e6, start_s: 0.1, stop_s: Some(0.3) };
         config.cross.push(cross);
-        let mut network = AtmNetwork::new(&config);
+        let mut network = AtmNetwork::new(&config, Clock::PICOSECONDS);
         (0..4).for_each(|channel| greedy(&mut network, 2 * channel, 2000));
         for (time, share) in [(0.099, 25e6), (0.299, 15e6), (0.499, 25e6)] {
             run_until(&mut network, time);
@@ -141,7 +141,7 @@ fn cross_traffic_crosses_each_port_of_its_path() {
     let path = vec![0, 2, 5];
     let cross = CrossConfig { name: "cross".to_owned(), path, rate_bps: 40e6, start_s: 0.1, stop_s: Some(0.3) };
     config.cross.push(cross);
-    let mut network = AtmNetwork::new(&config);
+    let mut network = AtmNetwork::new(&config, Clock::PICOSECONDS);
     assert!(run_until(&mut network, 1.0).is_empty());
     let sent = trunc_to_u64((0.2_f64 * 40e6 / 424.0).ceil());
     let arrived = [0, 1, 2, 3, 4, 5].map(|port| network.port_statistics(port).arrived);
@@ -162,7 +162,7 @@ fn a_silent_channel_is_forgotten() {
         access_delay: 0.0001,
     };
     for allocation in [TWO_PASS, BY_CCR] {
-        let mut network = AtmNetwork::new(&line.config(allocation, AbrParameters::two_way(150e6)));
+        let mut network = AtmNetwork::new(&line.config(allocation, AbrParameters::two_way(150e6)), Clock::PICOSECONDS);
         greedy(&mut network, 0, 5000);
         greedy(&mut network, 2, 100);
         run_until(&mut network, 0.15);

@@ -4,14 +4,14 @@ mod common;
 
 use atm::{AtmConfig, AtmNetwork, IpService, TraceConfig};
 use base::cast::trunc_to_u64;
-use base::Time;
+use base::{Clock, Time};
 use common::{ack, greedy, run_until, segment, two_hosts};
 
 /// The user gets the rate without headers, the trailer, and RM cells of both directions: [two-way, section 5.2],
 /// "about 131 Mbit/s" of 155.52.
 #[test]
 fn a_greedy_source_gets_30_cells_of_32_where_both_ways_carry_data() {
-    let mut network = AtmNetwork::new(&two_hosts(155.52e6, 0.008));
+    let mut network = AtmNetwork::new(&two_hosts(155.52e6, 0.008), Clock::PICOSECONDS);
     for end in [0, 1] {
         greedy(&mut network, end, 30_000);
     }
@@ -26,7 +26,7 @@ fn a_greedy_source_gets_30_cells_of_32_where_both_ways_carry_data() {
 /// The user gets 31 cells of 32 if the other direction carries no data, less the RM cells for that direction.
 #[test]
 fn a_greedy_source_alone_gets_31_cells_of_32_and_a_little_less() {
-    let mut network = AtmNetwork::new(&two_hosts(155.52e6, 0.008));
+    let mut network = AtmNetwork::new(&two_hosts(155.52e6, 0.008), Clock::PICOSECONDS);
     greedy(&mut network, 0, 30_000);
     run_until(&mut network, 1.0);
     let rate = run_until(&mut network, 11.0).len() as f64 * 9180.0 * 8.0 / 10.0;
@@ -41,12 +41,12 @@ fn a_greedy_source_alone_gets_31_cells_of_32_and_a_little_less() {
 fn a_greedy_source_comes_from_a_50th_of_pcr_to_pcr_in_about_70_ms() {
     let mut config = two_hosts(155.52e6, 0.008);
     config.trace = TraceConfig { acr: true, ..TraceConfig::default() };
-    let mut network = AtmNetwork::new(&config);
+    let mut network = AtmNetwork::new(&config, Clock::PICOSECONDS);
     greedy(&mut network, 0, 1000);
     run_until(&mut network, 0.5);
     let traces = network.finish();
     let near = || traces.acr.iter().filter(|row| row.index == 0);
-    let reached = near().find(|row| row.value == 155.52e6).map(|row| row.time.seconds());
+    let reached = near().find(|row| row.value == 155.52e6).map(|row| Clock::PICOSECONDS.seconds(row.time));
     println!("PCR after {:.1} ms", reached.unwrap_or(f64::NAN) * 1e3);
     assert_eq!(near().next().map(|row| (row.time, row.value)), Some((Time::ZERO, 155.52e6 / 50.0)));
     assert!(reached.is_some_and(|at| (0.06..0.08).contains(&at)), "{reached:?}");
@@ -59,12 +59,15 @@ fn a_greedy_source_comes_from_a_50th_of_pcr_to_pcr_in_about_70_ms() {
 fn a_segment_takes_the_time_of_its_cells_and_the_propagation() {
     let mut config = two_hosts(155.52e6, 0.008);
     config.channels[0].near.abr.icr_bps = 155.52e6;
-    let mut network = AtmNetwork::new(&config);
+    let mut network = AtmNetwork::new(&config, Clock::PICOSECONDS);
     network.offer(Time::ZERO, 0, segment(7));
     let arrival = network.advance(Time::NEVER).expect("it arrives");
     // 193 data cells, an RM cell before each 31.
     let cells = 193 + 193_u64.div_ceil(31);
-    assert_eq!(arrival.time, atm::cell_time(155.52e6).times(cells) + Time::from_seconds(0.008));
+    assert_eq!(
+        arrival.time,
+        atm::cell_time(155.52e6, Clock::PICOSECONDS).times(cells) + Clock::PICOSECONDS.time(0.008)
+    );
     assert_eq!((arrival.end, arrival.packet, arrival.intact), (1, segment(7), true));
 }
 
@@ -78,7 +81,7 @@ fn cells_and_packets_are_conserved() {
         config.ports.iter_mut().for_each(|port| {
             (port.buffer_cells, port.allocation) = (buffer, atm::AllocationConfig::None {});
         });
-        let mut network = AtmNetwork::new(&config);
+        let mut network = AtmNetwork::new(&config, Clock::PICOSECONDS);
         greedy(&mut network, 0, 3000);
         greedy(&mut network, 1, 700);
         let mut last = 0;
@@ -123,12 +126,12 @@ fn recorded(trace: TraceConfig, slices: u32) -> (Vec<atm::Arrival>, atm::Traces)
     let mut config: AtmConfig = two_hosts(155.52e6, 0.002);
     config.ports[0].buffer_cells = Some(40);
     config.trace = trace;
-    let mut network = AtmNetwork::new(&config);
+    let mut network = AtmNetwork::new(&config, Clock::PICOSECONDS);
     greedy(&mut network, 0, 500);
     let mut arrivals = Vec::new();
     for slice in 1..=slices {
         let until = 0.3 * f64::from(slice) / f64::from(slices);
-        while let Some(arrival) = network.advance(Time::from_seconds(until)) {
+        while let Some(arrival) = network.advance(Clock::PICOSECONDS.time(until)) {
             network.offer(arrival.time, arrival.end, ack(arrival.packet.sequence));
             arrivals.push(arrival);
         }
@@ -154,7 +157,7 @@ fn the_ip_service_says_where_packets_wait() {
         let mut config = two_hosts(155.52e6, 0.002);
         config.trace.ip_queue = true;
         config.channels[0].near.ip_service = service;
-        let mut network = AtmNetwork::new(&config);
+        let mut network = AtmNetwork::new(&config, Clock::PICOSECONDS);
         greedy(&mut network, 0, 20);
         let arrivals = run_until(&mut network, 1.0);
         let traces = network.finish();
@@ -171,7 +174,7 @@ fn the_ip_service_says_where_packets_wait() {
     assert_eq!(ip, 20.0);
     assert!(atm <= 4.0, "{atm}");
     let spacing = slow[19].time - slow[18].time;
-    assert!((spacing.seconds() - 9220.0 * 8.0 / 10e6).abs() < 20e-6, "{spacing:?}");
+    assert!((Clock::PICOSECONDS.seconds(spacing) - 9220.0 * 8.0 / 10e6).abs() < 20e-6, "{spacing:?}");
 }
 
 /// EFCI marks of a port limit a source without explicit rates.
@@ -185,7 +188,7 @@ fn marks_hold_the_rate_below_the_link() {
     config.channels[0].near.abr.rdf = 1.0 / 1024.0;
     config.ports.iter_mut().for_each(|port| port.allocation = atm::AllocationConfig::None {});
     config.ports[0].efci_cells = Some(50);
-    let mut network = AtmNetwork::new(&config);
+    let mut network = AtmNetwork::new(&config, Clock::PICOSECONDS);
     greedy(&mut network, 0, 20_000);
     run_until(&mut network, 5.0);
     let counts = network.port_statistics(0);

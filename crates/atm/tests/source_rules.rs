@@ -1,7 +1,7 @@
 //! TM 4.0 sections 5.10.4 and 5.10.5, rule by rule.
 
 use atm::{cell_time, AbrParameters, AbrSource, Destination, InRate, RmCell, Transit};
-use base::Time;
+use base::{Clock, Time};
 
 const PCR: f64 = 64e6;
 
@@ -10,7 +10,7 @@ fn parameters() -> AbrParameters {
 }
 
 fn ms(milliseconds: f64) -> Time {
-    Time::from_seconds(milliseconds * 1e-3)
+    Clock::PICOSECONDS.time(milliseconds * 1e-3)
 }
 
 fn backward(explicit_rate: f64, congestion: bool, no_increase: bool) -> RmCell {
@@ -41,7 +41,7 @@ fn forward_cell(source: &mut AbrSource, now: Time) -> RmCell {
 
 /// Returns a source with the rate `acr` whose next cell is a forward RM cell.
 fn source_at(acr: f64, parameters: AbrParameters) -> AbrSource {
-    let mut source = AbrSource::new(AbrParameters { rif: 1.0, ..parameters });
+    let mut source = AbrSource::new(AbrParameters { rif: 1.0, ..parameters }, Clock::PICOSECONDS);
     send(&mut source, 32, true, false);
     source.receive(&backward(acr, false, false));
     assert_eq!(source.acr(), acr);
@@ -51,27 +51,27 @@ fn source_at(acr: f64, parameters: AbrParameters) -> AbrSource {
 /// Rule 1: cells are spaced by at least 1/ACR.
 #[test]
 fn cells_are_spaced_by_the_allowed_rate() {
-    let mut source = AbrSource::new(parameters());
+    let mut source = AbrSource::new(parameters(), Clock::PICOSECONDS);
     let first = ms(5.0);
     forward_cell(&mut source, first);
-    assert_eq!(source.due(), first + cell_time(8e6));
+    assert_eq!(source.due(), first + cell_time(8e6, Clock::PICOSECONDS));
 }
 
 /// A rate that rises moves the next cell forward; one that falls moves it back.
 #[test]
 fn a_new_rate_moves_the_next_cell() {
-    let mut source = AbrSource::new(parameters());
+    let mut source = AbrSource::new(parameters(), Clock::PICOSECONDS);
     forward_cell(&mut source, Time::ZERO);
     source.receive(&backward(PCR, false, false));
-    assert_eq!(source.due(), cell_time(9e6));
+    assert_eq!(source.due(), cell_time(9e6, Clock::PICOSECONDS));
     source.receive(&backward(2e6, false, false));
-    assert_eq!(source.due(), cell_time(2e6));
+    assert_eq!(source.due(), cell_time(2e6, Clock::PICOSECONDS));
 }
 
 /// Rule 2: ACR starts at ICR, the first in-rate cell is a forward RM cell.
 #[test]
 fn the_first_cell_is_a_forward_rm_cell_at_icr() {
-    let mut source = AbrSource::new(parameters());
+    let mut source = AbrSource::new(parameters(), Clock::PICOSECONDS);
     assert_eq!(source.due(), Time::ZERO);
     assert_eq!(forward_cell(&mut source, Time::ZERO).current_rate, 8e6);
 }
@@ -80,13 +80,13 @@ fn the_first_cell_is_a_forward_rm_cell_at_icr() {
 #[test]
 fn every_32nd_cell_is_a_forward_rm_cell() {
     let period = format!("F{}", "d".repeat(31));
-    assert_eq!(send(&mut AbrSource::new(parameters()), 96, true, false), period.repeat(3));
+    assert_eq!(send(&mut AbrSource::new(parameters(), Clock::PICOSECONDS), 96, true, false), period.repeat(3));
 }
 
 /// Rule 3 a i: Mrm cells are enough once Trm has passed.
 #[test]
 fn after_trm_two_cells_are_enough() {
-    let mut source = AbrSource::new(parameters());
+    let mut source = AbrSource::new(parameters(), Clock::PICOSECONDS);
     assert_eq!(send(&mut source, 3, true, false), "Fdd");
     assert_eq!(source.send(ms(99.0), true, false), InRate::Data);
     assert!(matches!(source.send(ms(100.0), true, false), InRate::Forward(_)));
@@ -100,8 +100,8 @@ fn after_trm_two_cells_are_enough() {
 #[test]
 fn one_backward_cell_goes_before_data_after_each_forward_one() {
     let period = format!("FB{}", "d".repeat(30));
-    assert_eq!(send(&mut AbrSource::new(parameters()), 64, true, true), period.repeat(2));
-    assert_eq!(send(&mut AbrSource::new(parameters()), 4, false, true), "FBBB");
+    assert_eq!(send(&mut AbrSource::new(parameters(), Clock::PICOSECONDS), 64, true, true), period.repeat(2));
+    assert_eq!(send(&mut AbrSource::new(parameters(), Clock::PICOSECONDS), 4, false, true), "FBBB");
 }
 
 /// Rule 5: ADTF without a forward RM cell takes ACR back to ICR, but does not raise it.
@@ -144,7 +144,7 @@ fn a_forward_cell_carries_the_rate_and_no_mark() {
 fn backward_cells_change_the_rate() {
     let after = |acr, cell: RmCell| {
         let mut source = source_at(acr, parameters());
-        let mut plain = AbrSource::new(parameters());
+        let mut plain = AbrSource::new(parameters(), Clock::PICOSECONDS);
         std::mem::swap(&mut source, &mut plain);
         // Reach `acr` with the rate increase factor of the test.
         send(&mut source, 32, true, false);
@@ -166,7 +166,7 @@ fn backward_cells_change_the_rate() {
 /// 63 increments lead from ICR = PCR/50 to PCR [notes on two-way].
 #[test]
 fn sixty_three_increments_lead_from_icr_to_pcr() {
-    let mut source = AbrSource::new(AbrParameters::two_way(PCR));
+    let mut source = AbrSource::new(AbrParameters::two_way(PCR), Clock::PICOSECONDS);
     let mut increments = 0;
     while source.acr() < PCR {
         source.receive(&backward(PCR, false, false));

@@ -31,6 +31,13 @@ pub fn low_u32(number: u64) -> u32 {
     number as u32
 }
 
+/// Returns the low 64 bits of a number.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "the high bits are not wanted")]
+pub fn low_u64(number: u128) -> u64 {
+    number as u64
+}
+
 /// Returns the whole part of a number; 0 if it is negative or not a number, `u64::MAX` if it is too large.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the limits are what is promised")]

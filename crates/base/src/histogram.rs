@@ -3,13 +3,13 @@ use crate::Time;
 
 /// Buckets of each doubling of a duration.
 const PER_OCTAVE: u64 = 64;
-/// Binary digits of a picosecond count that buckets do not see: their unit is 1024 ps, about a nanosecond.
+/// Binary digits of a tick count that buckets do not see: their unit is 1024 ticks, about a nanosecond.
 const UNIT_BITS: u32 = 10;
 
 /// Counts of durations in buckets, the narrower the shorter the durations, in the manner of an HDR histogram.
 ///
-/// A bucket is 1.024 ns wide up to 131 ns, and above that 1/64 to 1/128 of what is in it: its middle is off by less than
-/// 0.8% of a duration, or by 0.512 ns. Memory grows with the range between the shortest and the longest duration: 256
+/// A bucket is 1024 ticks wide up to 131,072 ticks, and above that 1/64 to 1/128 of what is in it: its middle is off by
+/// less than 0.8% of a duration, or by 512 ticks. Memory grows with the range between the shortest and the longest duration: 256
 /// bytes for each doubling, 14 KB at most.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
@@ -69,19 +69,13 @@ impl Histogram {
         self.longest = self.longest.max(other.longest);
     }
 
-    /// Buckets of each doubling of a duration; the first two doublings have as many each.
-    pub const PER_OCTAVE: u64 = PER_OCTAVE;
-
-    /// Width of the narrowest buckets.
-    pub const UNIT: Time = Time::from_picoseconds(1 << UNIT_BITS);
-
     /// Returns the shortest duration of a bucket; that of the next one is its end.
     pub fn start_of(bucket: usize) -> Time {
         let bucket = bucket as u64;
         // The first two octaves have the same width.
         let shift = (bucket / PER_OCTAVE).saturating_sub(1);
         let units = u128::from(bucket - shift * PER_OCTAVE) << shift << UNIT_BITS;
-        Time::from_picoseconds(u64::try_from(units).unwrap_or(u64::MAX))
+        Time::from_ticks(u64::try_from(units).unwrap_or(u64::MAX))
     }
 
     /// Adds to the count of a bucket, which may lie outside of those that there are.
@@ -120,7 +114,7 @@ impl Histogram {
 /// Returns the number of the bucket that a duration falls in.
 #[inline(always)]
 fn bucket(duration: Time) -> usize {
-    let units = duration.picoseconds() >> UNIT_BITS;
+    let units = duration.ticks() >> UNIT_BITS;
     if units < PER_OCTAVE {
         return to_index(units);
     }
@@ -133,7 +127,7 @@ mod tests {
     use super::*;
 
     const fn ps(picoseconds: u64) -> Time {
-        Time::from_picoseconds(picoseconds)
+        Time::from_ticks(picoseconds)
     }
 
     fn durations() -> impl Iterator<Item = u64> {
@@ -163,7 +157,7 @@ mod tests {
     fn the_middle_of_a_bucket_is_off_by_less_than_one_part_in_128_or_half_a_unit() {
         for duration in durations().filter(|&duration| duration < 1 << 62) {
             let found = bucket(ps(duration));
-            let (start, end) = (Histogram::start_of(found).picoseconds(), Histogram::start_of(found + 1).picoseconds());
+            let (start, end) = (Histogram::start_of(found).ticks(), Histogram::start_of(found + 1).ticks());
             let middle = (start + end) / 2;
             assert!(middle.abs_diff(duration) <= (duration / 128).max(512), "{duration} ps is taken as {middle} ps");
         }

@@ -1,6 +1,8 @@
 //! Types that all parts of the engine share: time, rates, packets, random streams, event queue.
 
 pub mod cast;
+mod clock;
+mod fraction;
 mod histogram;
 mod packet;
 mod prefetch;
@@ -11,6 +13,8 @@ mod thinner;
 mod time;
 mod tournament;
 
+pub use clock::Clock;
+pub use fraction::{greatest_common_divisor, least_common_multiple, Fraction};
 pub use histogram::Histogram;
 pub use packet::{Packet, PacketKind};
 pub use prefetch::prefetch;

@@ -1,44 +1,60 @@
-use crate::Time;
+use crate::cast::low_u64;
+use crate::{Clock, Fraction, Time};
 
-/// The rate of a link, with the service times of the last two packet sizes cached.
+/// The rate of a link.
+///
+/// Service times are exact: what a whole number of ticks leaves of one is added to the next, so that the link never
+/// drifts. Nothing is left where the clock fits the rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
-    bits_per_second: f64,
-    /// Packet sizes and their service times, last used first.
-    cached: [(u16, Time); 2],
+    /// Time to transmit a byte: whole ticks, in the high 64 bits, and 2^-64 of a tick.
+    byte: u128,
+    /// What is left of the service times so far [2^-64 of a tick].
+    left: u64,
 }
 
 impl Rate {
     /// The rate of a link with a service time of zero.
-    pub const UNLIMITED: Rate = Rate { bits_per_second: f64::INFINITY, cached: [(0, Time::ZERO); 2] };
+    pub const UNLIMITED: Rate = Rate { byte: 0, left: 0 };
 
-    /// Creates a rate from bits per second (positive).
-    pub fn from_bits_per_second(bits_per_second: f64) -> Rate {
-        Rate { bits_per_second, ..Rate::UNLIMITED }
+    /// Creates a rate from bits per second (positive), for times of a clock.
+    pub fn new(bits_per_second: f64, clock: Clock) -> Rate {
+        let Some(rate) = Fraction::of(bits_per_second) else { return Rate::UNLIMITED };
+        // T ticks a second at n/d bit/s: a byte takes 8 T d / n ticks.
+        let bits = u128::from(clock.ticks_per_second()) * 8;
+        let (divisor, numerator) = (u128::from(rate.denominator()), u128::from(rate.numerator()));
+        let ticks = bits.saturating_mul(divisor);
+        let whole = (ticks / numerator).min(u128::from(u64::MAX));
+        Rate { byte: (whole << 64) | (((ticks % numerator) << 64) / numerator), left: 0 }
     }
 
-    /// Returns the packet size of the last call to [`Rate::service_time`], and its service time.
-    #[inline(always)]
-    pub fn cached(&self) -> (u16, Time) {
-        self.cached[0]
-    }
-
-    /// Returns the time to transmit `bytes`, to the nearest picosecond.
+    /// Returns the time to transmit `bytes` after what was transmitted before: the exact one, up or down to a whole
+    /// tick such that the sum of all is off by less than a tick.
     #[inline(always)]
     pub fn service_time(&mut self, bytes: u16) -> Time {
-        if self.cached[0].0 == bytes {
-            return self.cached[0].1;
+        let (whole, part) = self.exact_service_time(bytes);
+        let (left, carries) = self.left.overflowing_add(part);
+        self.left = left;
+        if carries {
+            whole + Time::TICK
+        } else {
+            whole
         }
-        self.other_service_time(bytes)
     }
 
-    fn other_service_time(&mut self, bytes: u16) -> Time {
-        self.cached.swap(0, 1);
-        if self.cached[0].0 != bytes {
-            let seconds = f64::from(bytes) * 8.0 / self.bits_per_second;
-            self.cached[0] = (bytes, Time::from_seconds(seconds));
+    /// Returns the time to transmit `bytes`: whole ticks, and 2^-64 of a tick.
+    pub fn exact_service_time(&self, bytes: u16) -> (Time, u64) {
+        let part = u128::from(low_u64(self.byte)) * u128::from(bytes);
+        let whole = Time::from_ticks(low_u64(self.byte >> 64)).times(u64::from(bytes));
+        (whole + Time::from_ticks(low_u64(part >> 64)), low_u64(part))
+    }
+
+    /// Returns the time to transmit `bytes`, up to the next whole tick.
+    pub fn longest_service_time(&self, bytes: u16) -> Time {
+        match self.exact_service_time(bytes) {
+            (whole, 0) => whole,
+            (whole, _) => whole + Time::TICK,
         }
-        self.cached[0].1
     }
 }
 
@@ -47,17 +63,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn service_times_are_right_for_alternating_sizes() {
-        let mut rate = Rate::from_bits_per_second(1.5e6);
-        for _ in 0..3 {
-            assert_eq!(rate.service_time(512).picoseconds(), 2_730_666_667);
-            assert_eq!(rate.service_time(40).picoseconds(), 213_333_333);
-            assert_eq!(rate.service_time(1500).picoseconds(), 8_000_000_000);
-        }
+    fn service_times_are_whole_on_a_clock_that_fits() {
+        let mut rate = Rate::new(1.5e6, Clock::new(1_500_000));
+        assert_eq!([512, 40, 1500].map(|bytes| rate.service_time(bytes).ticks()), [4096, 320, 12_000]);
+        assert_eq!(rate.longest_service_time(512).ticks(), 4096);
     }
 
     #[test]
-    fn an_unlimited_link_takes_no_time() {
+    fn what_a_service_time_leaves_goes_to_the_next() {
+        let mut rate = Rate::new(1.5e6, Clock::PICOSECONDS);
+        assert_eq!(rate.longest_service_time(512).ticks(), 2_730_666_667);
+        let times = [512; 3].map(|bytes| rate.service_time(bytes).ticks());
+        assert_eq!(times, [2_730_666_666, 2_730_666_667, 2_730_666_666]);
+        let sum: u64 = (3..3_000_000).map(|_| rate.service_time(512).ticks()).sum::<u64>() + times.iter().sum::<u64>();
+        assert_eq!(sum, 8_191_999_999_999_999);
+    }
+
+    #[test]
+    fn one_byte_at_six_terabits_a_second_takes_four_thirds_of_a_picosecond() {
+        let mut rate = Rate::new(6e12, Clock::PICOSECONDS);
+        let sum: u64 = (0..3_000_000).map(|_| rate.service_time(1).ticks()).sum();
+        assert_eq!(sum, 3_999_999);
+    }
+
+    #[test]
+    fn the_slowest_links_take_for_ever_and_unlimited_ones_no_time() {
+        assert_eq!(Rate::new(1e-9, Clock::PICOSECONDS).service_time(1500), Time::NEVER);
         assert_eq!(Rate::UNLIMITED.clone().service_time(1500), Time::ZERO);
+        assert_eq!(Rate::new(f64::INFINITY, Clock::PICOSECONDS).clone().service_time(1500), Time::ZERO);
     }
 }

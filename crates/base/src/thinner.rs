@@ -30,7 +30,7 @@ impl Steps {
     /// Returns the end of the interval that contains an instant.
     fn end(&self, time: Time) -> Time {
         let step = self.at(time);
-        let end = step.times(time.picoseconds() / step.picoseconds() + 1);
+        let end = step.times(time.ticks() / step.ticks() + 1);
         if time < self.fine_from {
             end.min(self.fine_from)
         } else {
@@ -79,13 +79,13 @@ mod tests {
 
     #[test]
     fn intervals_become_fine_where_the_magnified_part_begins() {
-        let at = Time::from_picoseconds;
+        let at = Time::from_ticks;
         let steps = Steps { coarse: at(100), fine: at(10), fine_from: at(250) };
         let (mut thinner, mut rows) = (Thinner::default(), Vec::new());
         for (time, value) in (0..30).map(|number| (at(10 * number), number as f64)) {
-            thinner.observe(time, value, &steps, |time, value| rows.push((time.picoseconds(), value)));
+            thinner.observe(time, value, &steps, |time, value| rows.push((time.ticks(), value)));
         }
-        thinner.flush(|time, value| rows.push((time.picoseconds(), value)));
+        thinner.flush(|time, value| rows.push((time.ticks(), value)));
         let expected = [(0, 0.0), (90, 9.0), (100, 10.0), (190, 19.0), (200, 20.0), (240, 24.0), (250, 25.0)];
         assert_eq!(rows[..7], expected);
         assert_eq!(rows[7..], [(260, 26.0), (270, 27.0), (280, 28.0), (290, 29.0)]);

@@ -152,7 +152,7 @@ impl Tournament {
             let rivals = &self.matches[position];
             winner = [1, 2, 3].iter().map(|other| rivals[side ^ other]).fold(winner, u64::min);
         }
-        let since = Time::from_picoseconds(winner >> self.bits);
+        let since = Time::from_ticks(winner >> self.bits);
         (self.base + since, low_u32(winner & self.element_mask()))
     }
 
@@ -164,7 +164,7 @@ impl Tournament {
 
     #[inline(always)]
     fn key(&self, element: u32, time: Time) -> u64 {
-        (time - self.base).picoseconds().min(self.horizon()) << self.bits | u64::from(element)
+        (time - self.base).ticks().min(self.horizon()) << self.bits | u64::from(element)
     }
 
     /// Returns the mask of the bits of a key that hold the element.
@@ -268,14 +268,14 @@ mod tests {
         if found == time {
             assert_eq!(whose as usize, index);
         } else {
-            assert_eq!(found, tree.base + Time::from_picoseconds(tree.horizon()));
+            assert_eq!(found, tree.base + Time::from_ticks(tree.horizon()));
         }
     }
 
     fn check_neighbours(tree: &Tournament, times: &[Time], element: usize) {
         let part = |element: usize| second_round(tree.position(to_u32(element)));
         let Some((index, time)) = earliest(times, |index| part(index) == part(element)) else { return };
-        let within_horizon = tree.base + Time::from_picoseconds(tree.horizon()) > time;
+        let within_horizon = tree.base + Time::from_ticks(tree.horizon()) > time;
         assert!(!within_horizon || tree.first_around(to_u32(element)) as usize == index);
     }
 
@@ -292,7 +292,7 @@ mod tests {
             let mut last = Time::ZERO;
             for (element, time, only_forward) in changes {
                 // No event is scheduled before the last one.
-                let (element, time) = (element % elements, last + Time::from_picoseconds(time));
+                let (element, time) = (element % elements, last + Time::from_ticks(time));
                 if only_forward {
                     tree.advance(to_u32(element), time);
                     times[element] = times[element].min(time);

@@ -1,4 +1,4 @@
-use base::{RandomStream, Time};
+use base::{Clock, RandomStream, Time};
 use serde::{Deserialize, Serialize};
 
 /// The law by which a propagation delay changes with time.
@@ -64,14 +64,15 @@ pub struct DelayProcess {
     delay: Time,
     /// Beginning of the next step, state or period.
     until: Time,
+    clock: Clock,
     random: RandomStream,
 }
 
 impl DelayProcess {
     /// Returns the process at time zero. Steps and states must not be empty.
-    pub fn new(law: DelayLaw, random: RandomStream) -> DelayProcess {
+    pub fn new(law: DelayLaw, clock: Clock, random: RandomStream) -> DelayProcess {
         let index = if let DelayLaw::Alternating { start, .. } = law { start } else { 0 };
-        let mut process = DelayProcess { law, index, delay: Time::ZERO, until: Time::ZERO, random };
+        let mut process = DelayProcess { law, index, delay: Time::ZERO, until: Time::ZERO, clock, random };
         process.enter(Time::ZERO);
         process
     }
@@ -101,19 +102,20 @@ impl DelayProcess {
 
     /// Begins the step, state or period of the present index.
     fn enter(&mut self, now: Time) {
+        let clock = self.clock;
         (self.delay, self.until) = match &self.law {
             DelayLaw::Steps { steps_s } => {
-                let end = steps_s.get(self.index + 1).map_or(Time::NEVER, |&(next, _)| Time::from_seconds(next));
-                (Time::from_seconds(steps_s[self.index].1), end)
+                let end = steps_s.get(self.index + 1).map_or(Time::NEVER, |&(next, _)| clock.time(next));
+                (clock.time(steps_s[self.index].1), end)
             }
             DelayLaw::Alternating { states, .. } => {
                 let DelayState { delay_s, least_stay_s, mean_extra_s } = states[self.index];
                 let stay_s = least_stay_s + self.random.exponential(mean_extra_s);
-                (Time::from_seconds(delay_s), now + Time::from_seconds(stay_s))
+                (clock.time(delay_s), now + clock.time(stay_s))
             }
             DelayLaw::Handover { low_s, high_s, period_s } => {
-                let delay = Time::from_seconds(low_s + (high_s - low_s) * self.random.uniform());
-                (delay, Time::from_seconds(*period_s).times(self.index as u64 + 1))
+                let delay = clock.time(low_s + (high_s - low_s) * self.random.uniform());
+                (delay, clock.time(*period_s).times(self.index as u64 + 1))
             }
         };
     }
@@ -164,11 +166,15 @@ mod tests {
     use super::*;
 
     fn t(seconds: f64) -> Time {
-        Time::from_seconds(seconds)
+        Clock::PICOSECONDS.time(seconds)
+    }
+
+    fn s(time: Time) -> f64 {
+        Clock::PICOSECONDS.seconds(time)
     }
 
     fn process(law: DelayLaw) -> DelayProcess {
-        DelayProcess::new(law, RandomStream::named(1, 0, "delay/link"))
+        DelayProcess::new(law, Clock::PICOSECONDS, RandomStream::named(1, 0, "delay/link"))
     }
 
     fn states(states: &[(f64, f64, f64)]) -> Vec<DelayState> {
@@ -191,16 +197,16 @@ mod tests {
             if let Some(last) = last {
                 changes[last][state] += 1;
             }
-            spent[state] += (process.until().min(end) - now).seconds();
+            spent[state] += s(process.until().min(end) - now);
             (now, last) = (process.until(), Some(state));
         }
-        (spent.iter().map(|spent| spent / end.seconds()).collect(), changes)
+        (spent.iter().map(|spent| spent / s(end)).collect(), changes)
     }
 
     #[test]
     fn steps_hold_from_their_instant_on() {
         let mut process = process(DelayLaw::Steps { steps_s: vec![(0.0, 0.2), (6.0, 0.3), (6.5, 0.1)] });
-        let delays = [0.0, 5.999, 6.0, 6.4, 6.5, 1e6].map(|now| process.at(t(now)).seconds());
+        let delays = [0.0, 5.999, 6.0, 6.4, 6.5, 1e6].map(|now| s(process.at(t(now))));
         assert_eq!(delays, [0.2, 0.2, 0.3, 0.3, 0.1, 0.1]);
     }
 
@@ -252,8 +258,8 @@ mod tests {
             let from = t(15.0 * f64::from(period));
             let delay = process.at(from);
             assert_eq!((process.at(from + t(14.99)), process.until()), (delay, from + t(15.0)));
-            assert!((0.02..=0.06).contains(&delay.seconds()));
-            sum += delay.seconds();
+            assert!((0.02..=0.06).contains(&s(delay)));
+            sum += s(delay);
         }
         // Four standard errors of the mean of 10,000 draws: 4 * 0.04 / sqrt(12) / 100.
         assert!((sum / 1e4 - 0.04).abs() < 4.7e-4, "{}", sum / 1e4);
@@ -264,7 +270,7 @@ mod tests {
         let law = DelayLaw::Steps { steps_s: vec![(0.0, 0.3), (1.0, 0.1)] };
         let arrivals = |keeps_order| {
             let mut pipe = Pipe::new(process(law.clone()), t(0.5), keeps_order);
-            [0.9, 0.99, 1.0, 1.15, 1.3].map(|now| pipe.arrival(t(now)).seconds())
+            [0.9, 0.99, 1.0, 1.15, 1.3].map(|now| s(pipe.arrival(t(now))))
         };
         assert_eq!(arrivals(false), [1.7, 1.79, 1.6, 1.75, 1.9]);
         assert_eq!(arrivals(true), [1.7, 1.79, 1.79, 1.79, 1.9]);

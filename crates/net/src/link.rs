@@ -1,3 +1,4 @@
+use base::cast::low_u64;
 use base::{Histogram, RandomStream, Rate, Ring, Time};
 
 use crate::buffer::{Buffer, Occupancy};
@@ -21,18 +22,26 @@ pub struct Link {
     /// The packets in the link before the last one, the one in transmission first.
     before_last: Ring<Enqueued>,
     bytes_before_last: u64,
-    rate: Rate,
-    buffer: Buffer,
-    aqm: Option<Box<Aqm>>,
+    latest: Size,
+    /// What is left of the service times so far \[2^-64 of a tick\].
+    left: u64,
+    /// First departure that is too late for `passed`: behind the end of the current batch, or of the run; zero in the
+    /// warm-up.
+    horizon: Time,
     /// Packets of the latest size that arrived and departed in the measured part and are not in `statistics` yet.
     passed: u64,
-    /// End of the current batch; [`Time::NEVER`] if batches are not counted.
-    batch_end: Time,
+    buffer: Buffer,
+    aqm: Option<Box<Aqm>>,
     /// Instant from which on waits are measured.
     waits_from: Time,
     /// The waits that are not zero.
     waits: Histogram,
     statistics: LinkStatistics,
+    /// What was left when `statistics` were counted last \[2^-64 of a tick\].
+    left_then: u64,
+    rate: Rate,
+    /// End of the current batch; [`Time::NEVER`] if batches are not counted.
+    batch_end: Time,
     /// Packets that arrived before the end of the current batch, and depart after it.
     beyond: Vec<Enqueued>,
     /// Counters at the end of each batch so far.
@@ -45,6 +54,16 @@ struct Enqueued {
     bytes: u16,
 }
 
+/// A packet size and its service time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Size {
+    /// Whole ticks of the service time.
+    service: Time,
+    /// The rest of it \[2^-64 of a tick\].
+    part: u64,
+    bytes: u16,
+}
+
 impl Link {
     /// Returns an empty link. As no waiting packet is overtaken or dropped, only the AQM of the discipline acts.
     pub fn new(rate: Rate, buffer: Buffer, discipline: &Discipline, random: RandomStream) -> Link {
@@ -52,10 +71,14 @@ impl Link {
             last: Enqueued::default(),
             before_last: Ring::default(),
             bytes_before_last: 0,
+            latest: Size::default(),
+            horizon: Time::ZERO,
             rate,
             buffer,
             aqm: discipline.aqm.build(rate, random).map(Box::new),
             passed: 0,
+            left: 0,
+            left_then: 0,
             passed_area: 0,
             batch_end: Time::NEVER,
             beyond: Vec::new(),
@@ -106,7 +129,7 @@ impl Link {
         let mut sample = LinkSample::of(&self.statistics());
         for packet in &self.beyond {
             let later = packet.departure.min(measurement.end) - self.batch_end;
-            sample.queue_area -= u128::from(later.picoseconds());
+            sample.queue_area -= u128::from(later.ticks());
             if packet.departure <= measurement.end {
                 sample.departed_bytes -= u64::from(packet.bytes);
             }
@@ -119,11 +142,11 @@ impl Link {
     /// Returns the counters.
     pub fn statistics(&self) -> LinkStatistics {
         let mut statistics = self.statistics;
-        let (bytes, service) = self.rate.cached();
+        let Size { service, bytes, .. } = self.latest;
         statistics.arrived[1] += self.passed;
         statistics.departed[1] += self.passed;
         statistics.departed_bytes[1] += self.passed * u64::from(bytes);
-        statistics.busy += service.times(self.passed);
+        statistics.busy += service.times(self.passed) + self.carried(self.passed);
         statistics.queue_area += self.passed_area;
         statistics.queue_max = statistics.queue_max.max(u64::from(self.passed > 0));
         statistics
@@ -167,34 +190,65 @@ impl Link {
                 return self.drop_arriving(now, measurement);
             }
         }
-        let (cached_bytes, mut service) = self.rate.cached();
-        if bytes != cached_bytes {
-            service = self.change_size(bytes);
+        if bytes != self.latest.bytes {
+            self.change_size(bytes);
         }
-        let departure = start + service;
+        let mut departure = start + self.latest.service;
+        if self.latest.part > 0 {
+            departure += self.carry();
+        }
         self.last = Enqueued { departure, bytes };
-        if now >= measurement.warmup && departure <= self.batch_end.min(measurement.end) {
+        if departure < self.horizon {
             self.passed += 1;
-            self.passed_area += u128::from((departure - now).picoseconds());
+            self.passed_area += u128::from((departure - now).ticks());
         } else {
             self.count_at_boundary(now, start, measurement);
         }
         Some(departure)
     }
 
-    /// Adds the passed packets of the old size to the statistics; returns the service time of the new size.
-    #[cold]
-    fn change_size(&mut self, bytes: u16) -> Time {
+    /// Adds the passed packets to the statistics, before a packet is counted apart.
+    fn count_passed(&mut self) {
         self.statistics = self.statistics();
-        (self.passed, self.passed_area) = (0, 0);
-        self.rate.service_time(bytes)
+        (self.passed, self.passed_area, self.left_then) = (0, 0, self.left);
     }
 
-    /// Counts the last packet, which arrives or departs outside the measured part, or departs after the current batch.
+    /// Prepares for packets of another size.
+    #[cold]
+    fn change_size(&mut self, bytes: u16) {
+        self.count_passed();
+        let (service, part) = self.rate.exact_service_time(bytes);
+        self.latest = Size { service, part, bytes };
+    }
+
+    /// Adds the part of a tick of a packet's service time to what is left of those before; returns the tick that this
+    /// completes, if it does.
+    #[inline(always)]
+    fn carry(&mut self) -> Time {
+        let (left, carries) = self.left.overflowing_add(self.latest.part);
+        self.left = left;
+        Time::from_ticks(u64::from(carries))
+    }
+
+    /// Returns the ticks that were carried over with a number of packets since the statistics were counted.
+    fn carried(&self, packets: u64) -> Time {
+        Time::from_ticks(low_u64(
+            (u128::from(self.left_then) + u128::from(packets) * u128::from(self.latest.part)) >> 64,
+        ))
+    }
+
+    /// Counts the last packet, which arrives or departs outside the measured part, departs after the current batch, or
+    /// is the first one of either.
     #[cold]
     #[inline(never)]
     fn count_at_boundary(&mut self, now: Time, start: Time, measurement: &Measurement) {
         self.end_batches(now, measurement);
+        if self.latest.part > 0 {
+            self.count_passed();
+        }
+        if now >= measurement.warmup {
+            self.horizon = self.batch_end.min(measurement.end) + Time::TICK;
+        }
         if self.last.departure > self.batch_end {
             self.beyond.push(self.last);
         }
@@ -248,18 +302,19 @@ impl Link {
 mod tests {
     use super::*;
     use crate::buffer::{BufferLimit, Counting};
+    use base::Clock;
 
     const MEASUREMENT: Measurement = Measurement { warmup: Time::ZERO, end: Time::NEVER };
 
     fn link(limit: Option<BufferLimit>) -> Link {
         // 1000 bytes take 1 ms.
         let (buffer, random) = (Buffer::new(limit, Counting::WithService), RandomStream::named(1, 0, "link"));
-        Link::new(Rate::from_bits_per_second(8e6), buffer, &Discipline::DROP_TAIL, random)
+        Link::new(Rate::new(8e6, Clock::PICOSECONDS), buffer, &Discipline::DROP_TAIL, random)
     }
 
     fn arrive(link: &mut Link, milliseconds: f64) -> Option<f64> {
-        let now = Time::from_seconds(milliseconds / 1e3);
-        link.arrive(now, 1000, &MEASUREMENT).map(|departure| departure.seconds() * 1e3)
+        let now = Clock::PICOSECONDS.time(milliseconds / 1e3);
+        link.arrive(now, 1000, &MEASUREMENT).map(|departure| Clock::PICOSECONDS.seconds(departure) * 1e3)
     }
 
     #[test]
@@ -285,12 +340,12 @@ mod tests {
 
     #[test]
     fn waits_are_those_of_the_accepted_packets_that_arrive_in_the_measured_part() {
-        let measurement = Measurement { warmup: Time::from_seconds(1e-3), end: Time::from_seconds(6e-3) };
+        let measurement = Measurement { warmup: Clock::PICOSECONDS.time(1e-3), end: Clock::PICOSECONDS.time(6e-3) };
         let mut link = link(Some(BufferLimit::Packets(3)));
         let arrivals = [0.0, 0.5, 1.0, 1.0, 1.5, 1.5, 5.0, 5.5, 5.75, 9.0];
         let arrive_all = |link: &mut Link| {
             for milliseconds in arrivals {
-                link.arrive(Time::from_seconds(milliseconds / 1e3), 1000, &measurement);
+                link.arrive(Clock::PICOSECONDS.time(milliseconds / 1e3), 1000, &measurement);
             }
         };
         let mut silent = link.clone();
@@ -302,19 +357,19 @@ mod tests {
         let found: Vec<(f64, u64)> = link
             .waits()
             .buckets()
-            .map(|(bucket, count)| (Histogram::start_of(bucket).seconds() * 1e3, count))
+            .map(|(bucket, count)| (Clock::PICOSECONDS.seconds(Histogram::start_of(bucket)) * 1e3, count))
             .collect();
         let expected = [(0.0, 2), (0.5, 1), (1.0, 1), (1.25, 1), (2.0, 1)];
         assert_eq!(found.len(), expected.len(), "{found:?}");
         for (found, expected) in found.iter().zip(expected) {
             assert!(found.1 == expected.1 && expected.0 - found.0 <= expected.0 / 64.0, "{found:?} {expected:?}");
         }
-        assert_eq!(link.waits().longest(), Time::from_seconds(2e-3));
+        assert_eq!(link.waits().longest(), Clock::PICOSECONDS.time(2e-3));
     }
 
     #[test]
     fn statistics_count_the_measured_part_alone() {
-        let t = |milliseconds: f64| Time::from_seconds(milliseconds / 1e3);
+        let t = |milliseconds: f64| Clock::PICOSECONDS.time(milliseconds / 1e3);
         let measurement = Measurement { warmup: t(1.5), end: t(3.5) };
         let mut link = link(None);
         for now in [0.0, 0.0, 2.0, 3.0] {
@@ -324,7 +379,7 @@ mod tests {
         let seen = link.statistics();
         assert_eq!((seen.arrived, seen.departed), ([2, 2], [1, 2]));
         assert_eq!(seen.busy, t(2.0));
-        assert_eq!(seen.queue_area, u128::from(t(2.0).picoseconds()));
+        assert_eq!(seen.queue_area, u128::from(t(2.0).ticks()));
         assert_eq!(seen.queue_max, 1);
     }
 }

@@ -1,4 +1,4 @@
-use base::{Packet, PacketKind, RandomStream, Time};
+use base::{Clock, Packet, PacketKind, RandomStream, Time};
 use serde::{Deserialize, Serialize};
 
 /// The packets to which a loss process applies.
@@ -69,6 +69,7 @@ pub enum LossLaw {
 pub struct LossProcess {
     law: LossLaw,
     applies_to: AppliesTo,
+    clock: Clock,
     random: RandomStream,
     /// Packets so far.
     packets: u64,
@@ -82,13 +83,13 @@ pub struct LossProcess {
 
 impl LossProcess {
     /// Returns a process at time zero.
-    pub fn new(law: LossLaw, applies_to: AppliesTo, mut random: RandomStream) -> LossProcess {
+    pub fn new(law: LossLaw, applies_to: AppliesTo, clock: Clock, mut random: RandomStream) -> LossProcess {
         let next = match law {
-            LossLaw::Poisson { mean_interval_s, .. } => Time::from_seconds(random.exponential(mean_interval_s)),
-            LossLaw::Times { ref times_s } => instant(times_s, 0),
+            LossLaw::Poisson { mean_interval_s, .. } => clock.time(random.exponential(mean_interval_s)),
+            LossLaw::Times { ref times_s } => instant(times_s, 0, clock),
             LossLaw::Bernoulli { .. } | LossLaw::GilbertElliott { .. } | LossLaw::Packets { .. } => Time::NEVER,
         };
-        LossProcess { law, applies_to, random, packets: 0, past: 0, next, bad: false }
+        LossProcess { law, applies_to, clock, random, packets: 0, past: 0, next, bad: false }
     }
 
     /// Returns whether the packet that arrives now is lost. Packets must come in order of time.
@@ -96,7 +97,7 @@ impl LossProcess {
         if !self.applies_to.includes(packet) {
             return false;
         }
-        let random = &mut self.random;
+        let (random, clock) = (&mut self.random, self.clock);
         match &self.law {
             LossLaw::Bernoulli { probability } => random.uniform() < *probability,
             LossLaw::GilbertElliott { to_bad, to_good, loss_in_good, loss_in_bad } => {
@@ -115,17 +116,17 @@ impl LossProcess {
                 let lost = self.next <= now;
                 while self.next <= now {
                     self.past += 1;
-                    self.next = instant(times_s, self.past);
+                    self.next = instant(times_s, self.past, clock);
                 }
                 lost
             }
             LossLaw::Poisson { mean_interval_s, void_after_s } => {
                 let mut lost = false;
                 while self.next <= now {
-                    lost |= now - self.next <= Time::from_seconds(*void_after_s);
-                    // The instants advance by a picosecond at least.
-                    let gap = Time::from_seconds(random.exponential(*mean_interval_s));
-                    self.next += gap.max(Time::from_picoseconds(1));
+                    lost |= now - self.next <= clock.time(*void_after_s);
+                    // The instants advance by a tick at least.
+                    let gap = clock.time(random.exponential(*mean_interval_s));
+                    self.next += gap.max(Time::TICK);
                 }
                 lost
             }
@@ -134,8 +135,8 @@ impl LossProcess {
 }
 
 /// Returns the instant with an index in a list; [`Time::NEVER`] behind its end.
-fn instant(times_s: &[f64], index: usize) -> Time {
-    times_s.get(index).map_or(Time::NEVER, |&time_s| Time::from_seconds(time_s))
+fn instant(times_s: &[f64], index: usize, clock: Clock) -> Time {
+    times_s.get(index).map_or(Time::NEVER, |&time_s| clock.time(time_s))
 }
 
 #[cfg(test)]
@@ -154,13 +155,13 @@ mod tests {
     const ACK: Packet = Packet { kind: PacketKind::Ack, ..DATA };
 
     fn loss(law: LossLaw) -> LossProcess {
-        LossProcess::new(law, AppliesTo::All, RandomStream::named(1, 0, "loss/link"))
+        LossProcess::new(law, AppliesTo::All, Clock::PICOSECONDS, RandomStream::named(1, 0, "loss/link"))
     }
 
     /// Returns the fates of `packets` packets, one every `gap_s`.
     fn fates(law: LossLaw, packets: u64, gap_s: f64) -> Vec<bool> {
         let mut loss = loss(law);
-        (0..packets).map(|number| loss.loses(Time::from_seconds(number as f64 * gap_s), &DATA)).collect()
+        (0..packets).map(|number| loss.loses(Clock::PICOSECONDS.time(number as f64 * gap_s), &DATA)).collect()
     }
 
     fn share(fates: &[bool]) -> f64 {
@@ -245,6 +246,7 @@ mod tests {
             let mut loss = LossProcess::new(
                 LossLaw::Packets { numbers: vec![2] },
                 applies_to,
+                Clock::PICOSECONDS,
                 RandomStream::named(1, 0, "loss/link"),
             );
             let fates = [DATA, ACK, DATA, ACK].map(|packet| loss.loses(Time::ZERO, &packet));

@@ -27,9 +27,9 @@ pub struct PrivateLinks {
 }
 
 impl PrivateLinks {
-    /// Returns links with a rate and a buffer for packets of `bytes`.
-    pub fn new(mut rate: Rate, buffer: Buffer, bytes: u16) -> PrivateLinks {
-        let service = rate.service_time(bytes);
+    /// Returns links with a rate and a buffer for packets of `bytes`. A service time is rounded up to the next whole tick.
+    pub fn new(rate: Rate, buffer: Buffer, bytes: u16) -> PrivateLinks {
+        let service = rate.longest_service_time(bytes);
         PrivateLinks {
             service,
             bytes,
@@ -63,7 +63,7 @@ impl PrivateLinks {
         statistics.busy += self.service.times(self.passed);
         statistics.queue_area += self.passed_area;
         statistics.queue_max = if self.longest_backlog > Time::ZERO {
-            self.longest_backlog.picoseconds().div_ceil(self.service.picoseconds())
+            self.longest_backlog.ticks().div_ceil(self.service.ticks())
         } else {
             u64::from(self.passed > 0)
         };
@@ -87,7 +87,7 @@ impl PrivateLinks {
         if now >= measurement.warmup && departure <= measurement.end {
             let ahead = departure - now;
             self.passed += 1;
-            self.passed_area += u128::from(ahead.picoseconds());
+            self.passed_area += u128::from(ahead.ticks());
             self.longest_backlog = self.longest_backlog.max(ahead);
         } else {
             self.count_at_boundary(now, start, departure, measurement);
@@ -99,8 +99,7 @@ impl PrivateLinks {
     #[cold]
     fn count_at_boundary(&mut self, now: Time, start: Time, departure: Time, measurement: &Measurement) {
         self.statistics.arrived[measurement.index(now)] += 1;
-        self.statistics.queue_area +=
-            u128::from(now.overlap(departure, measurement.warmup, measurement.end).picoseconds());
+        self.statistics.queue_area += u128::from(now.overlap(departure, measurement.warmup, measurement.end).ticks());
         self.statistics.transmitted(start, departure, self.bytes, measurement);
         // A packet in the link at the end of the warm-up counts too.
         self.longest_backlog = self.longest_backlog.max(departure - now.max(measurement.warmup));
@@ -137,10 +136,10 @@ fn most_with_room(buffer: &Buffer, bytes: u16) -> u64 {
 mod tests {
     use super::*;
     use crate::{BufferLimit, Counting, Discipline, Link};
-    use base::RandomStream;
+    use base::{Clock, RandomStream};
 
     fn same(limit: Option<BufferLimit>, counting: Counting, arrivals: &[u64], measurement: Measurement) {
-        let (rate, buffer) = (Rate::from_bits_per_second(8e6), Buffer::new(limit, counting));
+        let (rate, buffer) = (Rate::new(8e6, Clock::PICOSECONDS), Buffer::new(limit, counting));
         let random = RandomStream::named(1, 0, "link");
         let mut link = Link::new(rate, buffer, &Discipline::DROP_TAIL, random);
         let (mut copies, mut last) = (PrivateLinks::new(rate, buffer, 1000), Time::ZERO);
@@ -148,7 +147,7 @@ mod tests {
         copies.measure_waits(measurement.warmup);
         let mut now = Time::ZERO;
         for &gap in arrivals {
-            now += Time::from_picoseconds(gap);
+            now += Time::from_ticks(gap);
             let fate = link.arrive(now, 1000, &measurement);
             assert_eq!(copies.arrive(&mut last, now, &measurement), fate, "at {now:?} with {limit:?} {counting:?}");
         }
@@ -177,7 +176,7 @@ mod tests {
             for counting in [Counting::WithService, Counting::Waiting] {
                 for (warmup, end) in [(0, u64::MAX), (30_000_000_000, 90_000_000_000)] {
                     let gaps: Vec<u64> = (0..100).map(|_| random.below(5) as u64 * 500_000_000).collect();
-                    let t = Time::from_picoseconds;
+                    let t = Time::from_ticks;
                     same(limit, counting, &gaps, Measurement { warmup: t(warmup), end: t(end) });
                 }
             }

@@ -76,7 +76,7 @@ impl Process {
 mod tests {
     use super::*;
 
-    const MEASUREMENT: Measurement = Measurement { warmup: Time::ZERO, end: Time::from_picoseconds(1_000) };
+    const MEASUREMENT: Measurement = Measurement { warmup: Time::ZERO, end: Time::from_ticks(1_000) };
 
     fn packet(kind: PacketKind) -> Packet {
         Packet { bytes: 1500, kind, ..Packet::default() }
@@ -84,10 +84,9 @@ mod tests {
 
     #[test]
     fn data_and_acks_take_turns_in_the_order_of_their_arrival() {
-        let mut process = Process::new(Time::from_picoseconds(10), Time::from_picoseconds(4));
-        process.measure_waits(Time::from_picoseconds(1));
-        let mut end =
-            |now, kind| process.arrive(Time::from_picoseconds(now), &packet(kind), &MEASUREMENT).picoseconds();
+        let mut process = Process::new(Time::from_ticks(10), Time::from_ticks(4));
+        process.measure_waits(Time::from_ticks(1));
+        let mut end = |now, kind| process.arrive(Time::from_ticks(now), &packet(kind), &MEASUREMENT).ticks();
         assert_eq!(end(0, PacketKind::Data), 10);
         assert_eq!(end(1, PacketKind::Ack), 14);
         assert_eq!(end(2, PacketKind::Retransmission), 24);
@@ -95,8 +94,8 @@ mod tests {
         assert_eq!(process.packets(), 1);
         let counted = process.statistics();
         assert_eq!((counted.arrived[1], counted.departed[1], counted.queue_max), (4, 4, 3));
-        assert_eq!((counted.busy.picoseconds(), counted.queue_area), (28, 10 + 13 + 22 + 4));
+        assert_eq!((counted.busy.ticks(), counted.queue_area), (28, 10 + 13 + 22 + 4));
         // Waits of 9, 12 and 0 ps after the first picosecond.
-        assert_eq!((process.waits().total(), process.waits().longest().picoseconds()), (3, 12));
+        assert_eq!((process.waits().total(), process.waits().longest().ticks()), (3, 12));
     }
 }

@@ -109,14 +109,14 @@ impl QueuedLink {
         let mut sample = LinkSample::of(&self.statistics);
         if let Some(sent) = &self.in_transmission {
             let later = sent.departure.min(measurement.end) - instant;
-            sample.queue_area -= u128::from(later.picoseconds());
+            sample.queue_area -= u128::from(later.ticks());
             sample.busy = sample.busy - later;
             if sent.departure <= measurement.end {
                 sample.departed_bytes -= u64::from(sent.packet.bytes);
             }
         }
         for waiting in self.queue.iter() {
-            sample.queue_area += u128::from((instant - waiting.since.max(measurement.warmup)).picoseconds());
+            sample.queue_area += u128::from((instant - waiting.since.max(measurement.warmup)).ticks());
         }
         sample
     }
@@ -154,6 +154,7 @@ fn counted<'a>(
 #[cfg(test)]
 mod tests {
     use base::cast::to_index;
+    use base::Clock;
 
     use super::*;
     use crate::buffer::{BufferLimit, Counting};
@@ -169,7 +170,7 @@ mod tests {
 
     fn seeded(limit: Option<BufferLimit>, discipline: &Discipline, seed: u64) -> QueuedLink {
         // 1000 bytes take 1 ms.
-        let (rate, buffer) = (Rate::from_bits_per_second(8e6), Buffer::new(limit, Counting::WithService));
+        let (rate, buffer) = (Rate::new(8e6, Clock::PICOSECONDS), Buffer::new(limit, Counting::WithService));
         QueuedLink::new(rate, buffer, discipline, RandomStream::named(seed, 0, "link"))
     }
 
@@ -216,7 +217,7 @@ mod tests {
         let mut link = link(3, &priority(Overflow::Front));
         let mut dropped = Vec::new();
         for (number, level) in [(0, 0), (1, 2), (2, 0), (3, 1), (4, 0)] {
-            let now = Time::from_picoseconds(number);
+            let now = Time::from_ticks(number);
             link.arrive(now, packet(number), level, &MEASUREMENT, &mut |packet| dropped.push(packet.sequence));
         }
         assert_eq!(dropped, [1, 2]);
@@ -261,11 +262,11 @@ mod tests {
         link.measure_waits(Time::ZERO);
         arrive_all(&mut link, &[(0, 1), (1, 1), (2, 0), (3, 1), (4, 0)]);
         assert_eq!(transmitted(&mut link), [0, 2, 4, 1]);
-        let milliseconds = |duration: Time| duration.picoseconds() / 1_000_000_000;
+        let milliseconds = |duration: Time| duration.ticks() / 1_000_000_000;
         let counts: Vec<u64> = link.waits().buckets().map(|(_, count)| count).collect();
         assert_eq!((counts, milliseconds(link.waits().longest())), (vec![1, 1, 1, 1], 3));
         // A packet that arrived before the measured part does not count.
-        link.measure_waits(Time::from_seconds(1.0));
+        link.measure_waits(Clock::PICOSECONDS.time(1.0));
         arrive_all(&mut link, &[(5, 0)]);
         assert_eq!((transmitted(&mut link), link.waits().total()), (vec![5], 4));
     }
@@ -285,7 +286,7 @@ mod tests {
     #[test]
     fn an_aqm_drops_several_packets_as_their_turn_comes() {
         let mut link = link(9, &Discipline::DROP_TAIL);
-        link.queue.be_impatient(Time::from_seconds(1.5e-3));
+        link.queue.be_impatient(Clock::PICOSECONDS.time(1.5e-3));
         assert_eq!(arrive_all(&mut link, &[(0, 0), (1, 0), (2, 0), (3, 0), (4, 0)]), []);
         let mut fates = Vec::new();
         while link.packets() > 0 {
@@ -297,7 +298,7 @@ mod tests {
         let counted = link.statistics();
         assert_eq!((counted.arrived, counted.dropped, counted.departed), ([0, 5], [0, 2], [0, 3]));
         // Departures at 1, 2 and 3 ms; the dropped ones have waited for 2 ms each.
-        assert_eq!(counted.queue_area, u128::from(Time::from_seconds(10e-3).picoseconds()));
+        assert_eq!(counted.queue_area, u128::from(Clock::PICOSECONDS.time(10e-3).ticks()));
     }
 
     /// Cobham 1954: without interruption a packet of level k waits R / ((1 - s_{k-1}) (1 - s_k)), with s_k the load of
@@ -310,12 +311,12 @@ mod tests {
         let mut came = Vec::new();
         for number in 0..1_000_000 {
             now += random.exponential(1e-3 / 0.8);
-            let arrival = Time::from_seconds(now);
+            let arrival = Clock::PICOSECONDS.time(now);
             while link.next_departure() <= arrival {
                 let departure = link.next_departure();
                 let packet = link.depart(departure, &MEASUREMENT, &mut |_| {}).unwrap();
                 let (since, level): (Time, u8) = came[to_index(packet.sequence)];
-                waits[usize::from(level)] += (departure - since).seconds() - 1e-3;
+                waits[usize::from(level)] += Clock::PICOSECONDS.seconds(departure - since) - 1e-3;
                 counts[usize::from(level)] += 1;
             }
             let level = u8::from(random.uniform() >= 0.3 / 0.8);

@@ -16,7 +16,7 @@ pub struct LinkSample {
     pub departed_bytes: u64,
     /// Time spent transmitting.
     pub busy: Time,
-    /// Integral of the number of packets in the link \[packets times picoseconds\].
+    /// Integral of the number of packets in the link \[packets times ticks\].
     pub queue_area: u128,
 }
 
@@ -39,6 +39,6 @@ pub fn batch_end(number: u64, measurement: &Measurement) -> Time {
     if number >= BATCHES {
         return measurement.end;
     }
-    let step = (measurement.end - measurement.warmup).picoseconds() / BATCHES;
-    measurement.warmup + Time::from_picoseconds(step).times(number)
+    let step = (measurement.end - measurement.warmup).ticks() / BATCHES;
+    measurement.warmup + Time::from_ticks(step).times(number)
 }

@@ -35,7 +35,7 @@ pub struct LinkStatistics {
     /// Time spent transmitting, in the measured part.
     pub busy: Time,
     /// Integral over the measured part of the number of packets in the link, the one in transmission included
-    /// \[packets times picoseconds\].
+    /// \[packets times ticks\].
     pub queue_area: u128,
     /// Largest number of packets in the link, in the measured part.
     pub queue_max: u64,
@@ -69,7 +69,7 @@ impl LinkStatistics {
 
     /// Counts a packet that is in the link, waiting or in transmission, from one instant until another.
     pub fn in_link(&mut self, from: Time, until: Time, measurement: &Measurement) {
-        self.queue_area += u128::from(from.overlap(until, measurement.warmup, measurement.end).picoseconds());
+        self.queue_area += u128::from(from.overlap(until, measurement.warmup, measurement.end).ticks());
         if from < measurement.warmup && until > measurement.warmup {
             self.at_start += 1;
             self.queue_max = self.queue_max.max(self.at_start);

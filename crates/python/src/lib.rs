@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use base::Clock;
 use numpy::{Element, IntoPyArray};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -50,29 +51,31 @@ impl Job {
 }
 
 fn replication<'py>(py: Python<'py>, scenario: &Scenario, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
-    let result = PyDict::new(py);
+    let (clock, result) = (outcome.clock, PyDict::new(py));
     result.set_item("replication", outcome.replication)?;
+    result.set_item("ticks_per_second", clock.ticks_per_second())?;
     result.set_item("packets", outcome.packets())?;
     result.set_item("events", outcome.events)?;
     result.set_item("cpu_s", outcome.cpu_s)?;
-    let flows = table(py, &outcome.flows, Outcome::FLOW_COLUMNS)?;
-    flows.update(table(py, &outcome.recoveries, Outcome::RECOVERY_COLUMNS)?.as_mapping())?;
+    let flows = table(py, clock, &outcome.flows, Outcome::FLOW_COLUMNS)?;
+    flows.update(table(py, clock, &outcome.recoveries, Outcome::RECOVERY_COLUMNS)?.as_mapping())?;
     result.set_item("flows", flows)?;
-    result.set_item("links", table(py, &outcome.links, Outcome::LINK_COLUMNS)?)?;
+    result.set_item("links", table(py, clock, &outcome.links, Outcome::LINK_COLUMNS)?)?;
     if let Some(measured) = &outcome.delays {
-        result.set_item("delays", delays(py, measured)?)?;
+        result.set_item("delays", delays(py, clock, measured)?)?;
     }
-    let transfers = outcome.transfers.iter().map(|sources| source_tables(py, sources)).collect::<PyResult<Vec<_>>>()?;
+    let transfers =
+        outcome.transfers.iter().map(|sources| source_tables(py, clock, sources)).collect::<PyResult<Vec<_>>>()?;
     result.set_item("transfers", PyList::new(py, transfers)?)?;
     result.set_item("completions", completions(py, outcome)?)?;
     result.set_item("pings", pings(py, outcome)?)?;
     if let Some(batches) = &outcome.batches {
-        result.set_item("flow_batches", table(py, &batches.flows, Batches::FLOW_COLUMNS)?)?;
-        result.set_item("link_batches", table(py, &batches.links, Batches::LINK_COLUMNS)?)?;
+        result.set_item("flow_batches", table(py, clock, &batches.flows, Batches::FLOW_COLUMNS)?)?;
+        result.set_item("link_batches", table(py, clock, &batches.links, Batches::LINK_COLUMNS)?)?;
     }
-    let traces = traces(py, &outcome.traces)?;
+    let traces = traces(py, clock, &outcome.traces)?;
     if let (Some(rows), Some(network)) = (&outcome.traces.atm, &scenario.atm) {
-        atm_traces(&traces, rows, network.trace, &scenario.channel_elements())?;
+        atm_traces(&traces, clock, rows, network.trace, &scenario.channel_elements())?;
     }
     if outcome.traces.capture.is_some() {
         traces.set_item("capture", captures(py, scenario, outcome)?)?;
@@ -82,7 +85,12 @@ fn replication<'py>(py: Python<'py>, scenario: &Scenario, outcome: &Outcome) -> 
 }
 
 /// Returns a table of rows: an array for each column, by the column's name.
-fn table<'py, Row>(py: Python<'py>, rows: &[Row], columns: &[Column<Row>]) -> PyResult<Bound<'py, PyDict>> {
+fn table<'py, Row>(
+    py: Python<'py>,
+    clock: Clock,
+    rows: &[Row],
+    columns: &[Column<Row>],
+) -> PyResult<Bound<'py, PyDict>> {
     let table = PyDict::new(py);
     for column in columns {
         match *column {
@@ -91,6 +99,7 @@ fn table<'py, Row>(py: Python<'py>, rows: &[Row], columns: &[Column<Row>]) -> Py
             Column::U32(name, value) => add_column(&table, name, rows, value),
             Column::U64(name, value) => add_column(&table, name, rows, value),
             Column::F64(name, value) => add_column(&table, name, rows, value),
+            Column::Seconds(name, value) => add_column(&table, name, rows, |row| clock.ticks_in_seconds(value(row))),
         }?;
     }
     Ok(table)
@@ -106,88 +115,95 @@ fn add_column<Row, T: Element>(
     table.set_item(name, values.into_pyarray(table.py()))
 }
 
-fn delays<'py>(py: Python<'py>, measured: &Delays) -> PyResult<Bound<'py, PyDict>> {
+fn delays<'py>(py: Python<'py>, clock: Clock, measured: &Delays) -> PyResult<Bound<'py, PyDict>> {
     let tables = PyDict::new(py);
-    tables.set_item("flows", table(py, &measured.flows, Delays::FLOW_COLUMNS)?)?;
-    tables.set_item("links", table(py, &measured.waits, Delays::WAIT_COLUMNS)?)?;
+    tables.set_item("flows", table(py, clock, &measured.flows, Delays::FLOW_COLUMNS)?)?;
+    tables.set_item("links", table(py, clock, &measured.waits, Delays::WAIT_COLUMNS)?)?;
     let round_trips = BucketRow::of(measured.flows.iter().map(|flow| &flow.round_trips));
     let excess = BucketRow::of(measured.flows.iter().map(|flow| &flow.excess));
     let waits = BucketRow::of(measured.waits.iter());
     for (name, rows) in [("round_trip", round_trips), ("excess", excess), ("wait", waits)] {
-        tables.set_item(name, table(py, &rows, BucketRow::COLUMNS)?)?;
+        tables.set_item(name, table(py, clock, &rows, BucketRow::COLUMNS)?)?;
     }
     Ok(tables)
 }
 
 /// Returns the tables of completion times: the longest, and the buckets of each histogram.
 fn completions<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
-    let (tables, groups) = (PyDict::new(py), &outcome.completions);
-    tables.set_item("groups", table(py, groups, Outcome::COMPLETION_COLUMNS)?)?;
+    let (tables, clock, groups) = (PyDict::new(py), outcome.clock, &outcome.completions);
+    tables.set_item("groups", table(py, clock, groups, Outcome::COMPLETION_COLUMNS)?)?;
     let delivered = BucketRow::of(groups.iter().map(|group| &group.delivered));
     let acked = BucketRow::of(groups.iter().map(|group| &group.acked));
     let slowdown = BucketRow::of(groups.iter().map(|group| &group.slowdown));
     for (name, rows) in [("delivered", delivered), ("acked", acked), ("slowdown", slowdown)] {
-        tables.set_item(name, table(py, &rows, BucketRow::COLUMNS)?)?;
+        tables.set_item(name, table(py, clock, &rows, BucketRow::COLUMNS)?)?;
     }
     Ok(tables)
 }
 
 /// Returns the tables of pings: their counters, and the buckets of the round trips' histograms.
 fn pings<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
-    let tables = PyDict::new(py);
-    tables.set_item("groups", table(py, &outcome.pings, Outcome::PING_COLUMNS)?)?;
+    let (tables, clock) = (PyDict::new(py), outcome.clock);
+    tables.set_item("groups", table(py, clock, &outcome.pings, Outcome::PING_COLUMNS)?)?;
     let round_trips = BucketRow::of(outcome.pings.iter().map(|pings| &pings.round_trips));
-    tables.set_item("round_trips", table(py, &round_trips, BucketRow::COLUMNS)?)?;
+    tables.set_item("round_trips", table(py, clock, &round_trips, BucketRow::COLUMNS)?)?;
     Ok(tables)
 }
 
-fn source_tables<'py>(py: Python<'py>, sources: &TransferStatistics) -> PyResult<Bound<'py, PyDict>> {
+fn source_tables<'py>(py: Python<'py>, clock: Clock, sources: &TransferStatistics) -> PyResult<Bound<'py, PyDict>> {
     let tables = PyDict::new(py);
     tables.set_item("entry", sources.entry)?;
     tables.set_item("started", sources.started)?;
     tables.set_item("completed", sources.completed)?;
-    tables.set_item("classes", table(py, &sources.classes, Outcome::CLASS_COLUMNS)?)?;
-    tables.set_item("states", table(py, &sources.states, Outcome::STATE_COLUMNS)?)?;
+    tables.set_item("classes", table(py, clock, &sources.classes, Outcome::CLASS_COLUMNS)?)?;
+    tables.set_item("states", table(py, clock, &sources.states, Outcome::STATE_COLUMNS)?)?;
     add_column(&tables, "sequence_drops", &sources.sequence_drops, |&drops| drops as f64)?;
     Ok(tables)
 }
 
-fn traces<'py>(py: Python<'py>, traces: &Traces) -> PyResult<Bound<'py, PyDict>> {
+fn traces<'py>(py: Python<'py>, clock: Clock, traces: &Traces) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
-    add_trace(&all, "cwnd", &traces.cwnd, sim::CwndRow::COLUMNS)?;
-    add_trace(&all, "rtt", &traces.rtt, sim::RttRow::COLUMNS)?;
-    add_trace(&all, "sequence", &traces.sequence, sim::SequenceRow::COLUMNS)?;
-    add_trace(&all, "queue", &traces.queue, sim::QueueRow::COLUMNS)?;
-    add_trace(&all, "queue_distribution", &traces.queue_distribution, sim::QueueDistributionRow::COLUMNS)?;
-    add_trace(&all, "drops", &traces.drops, sim::DropRow::COLUMNS)?;
-    add_trace(&all, "losses", &traces.losses, sim::LossRow::COLUMNS)?;
-    add_trace(&all, "delay", &traces.delay, sim::DelayRow::COLUMNS)?;
-    add_trace(&all, "recovery", &traces.recovery, sim::RepairRow::COLUMNS)?;
-    add_trace(&all, "rounds", &traces.rounds, sim::RoundRow::COLUMNS)?;
-    add_trace(&all, "overview", &traces.overview, sim::OverviewRow::COLUMNS)?;
+    add_trace(&all, clock, "cwnd", &traces.cwnd, sim::CwndRow::COLUMNS)?;
+    add_trace(&all, clock, "rtt", &traces.rtt, sim::RttRow::COLUMNS)?;
+    add_trace(&all, clock, "sequence", &traces.sequence, sim::SequenceRow::COLUMNS)?;
+    add_trace(&all, clock, "queue", &traces.queue, sim::QueueRow::COLUMNS)?;
+    add_trace(&all, clock, "queue_distribution", &traces.queue_distribution, sim::QueueDistributionRow::COLUMNS)?;
+    add_trace(&all, clock, "drops", &traces.drops, sim::DropRow::COLUMNS)?;
+    add_trace(&all, clock, "losses", &traces.losses, sim::LossRow::COLUMNS)?;
+    add_trace(&all, clock, "delay", &traces.delay, sim::DelayRow::COLUMNS)?;
+    add_trace(&all, clock, "recovery", &traces.recovery, sim::RepairRow::COLUMNS)?;
+    add_trace(&all, clock, "rounds", &traces.rounds, sim::RoundRow::COLUMNS)?;
+    add_trace(&all, clock, "overview", &traces.overview, sim::OverviewRow::COLUMNS)?;
     Ok(all)
 }
 
 /// Adds the table of a trace, if it was recorded.
 fn add_trace<Row>(
     all: &Bound<'_, PyDict>,
+    clock: Clock,
     name: &str,
     rows: &Option<Vec<Row>>,
     columns: &[Column<Row>],
 ) -> PyResult<()> {
     match rows {
-        Some(rows) => all.set_item(name, table(all.py(), rows, columns)?),
+        Some(rows) => all.set_item(name, table(all.py(), clock, rows, columns)?),
         None => Ok(()),
     }
 }
 
 /// Adds the tables that an ATM network recorded; an end is named by the element of its direction.
-fn atm_traces(all: &Bound<'_, PyDict>, rows: &atm::Traces, asked: atm::TraceConfig, elements: &[u32]) -> PyResult<()> {
+fn atm_traces(
+    all: &Bound<'_, PyDict>,
+    clock: Clock,
+    rows: &atm::Traces,
+    asked: atm::TraceConfig,
+    elements: &[u32],
+) -> PyResult<()> {
     let py = all.py();
     let table = |rows: &[atm::Row], whose: &str, of: &dyn Fn(u32) -> u32, what: &str| -> PyResult<_> {
         let table = PyDict::new(py);
         add_column(&table, whose, rows, |row| of(row.index))?;
-        add_column(&table, "time_s", rows, |row| row.time.seconds())?;
+        add_column(&table, "time_s", rows, |row| clock.seconds(row.time))?;
         add_column(&table, what, rows, |row| row.value)?;
         Ok(table)
     };

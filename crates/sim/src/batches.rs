@@ -4,7 +4,7 @@ use base::cast::to_index;
 use base::Time;
 use net::{batch_end, LinkSample, Measurement, BATCHES};
 
-use crate::column::Column::{self, F64};
+use crate::column::Column::{self, Seconds, F64};
 use crate::statistics::FlowStatistics;
 
 /// Most flows, and most links, whose batches are counted.
@@ -27,11 +27,11 @@ pub struct FlowBatch {
     pub timeouts: f64,
     /// Number of fast retransmits.
     pub fast_retransmits: f64,
-    /// Sum of the round trips of the ACKs of new data \[ps\].
+    /// Sum of the round trips of the ACKs of new data \[ticks\].
     pub rtt_sum: f64,
     /// Number of these round trips.
     pub rtt_samples: f64,
-    /// Integral of cwnd \[packets times ps\].
+    /// Integral of cwnd \[packets times ticks\].
     pub cwnd_area: f64,
 }
 
@@ -46,10 +46,10 @@ pub struct LinkBatch {
     pub lost: f64,
     /// Bytes of the packets that were transmitted completely.
     pub departed_bytes: f64,
-    /// Time spent transmitting \[s\].
-    pub busy_s: f64,
-    /// Integral of the number of packets in the link \[packets times s\].
-    pub queue_area_packet_s: f64,
+    /// Time spent transmitting \[ticks\].
+    pub busy: f64,
+    /// Integral of the number of packets in the link \[packets times ticks\].
+    pub queue_area: f64,
 }
 
 /// The batches of a replication, those of one flow or link in a row.
@@ -71,9 +71,9 @@ impl Batches {
         F64("gone_packets", |batch| batch.gone),
         F64("timeouts", |batch| batch.timeouts),
         F64("fast_retransmits", |batch| batch.fast_retransmits),
-        F64("rtt_sum_s", |batch| batch.rtt_sum / Time::PER_SECOND),
+        Seconds("rtt_sum_s", |batch| batch.rtt_sum),
         F64("rtt_samples", |batch| batch.rtt_samples),
-        F64("cwnd_area", |batch| batch.cwnd_area / Time::PER_SECOND),
+        Seconds("cwnd_area", |batch| batch.cwnd_area),
     ];
     /// The columns of the links' table.
     pub const LINK_COLUMNS: &'static [Column<LinkBatch>] = &[
@@ -81,8 +81,8 @@ impl Batches {
         F64("dropped_packets", |batch| batch.dropped),
         F64("lost_packets", |batch| batch.lost),
         F64("departed_bytes", |batch| batch.departed_bytes),
-        F64("busy_s", |batch| batch.busy_s),
-        F64("queue_area_packet_s", |batch| batch.queue_area_packet_s),
+        Seconds("busy_s", |batch| batch.busy),
+        Seconds("queue_area_packet_s", |batch| batch.queue_area),
     ];
 }
 
@@ -209,8 +209,8 @@ impl LinkBatch {
         dropped: f64::NAN,
         lost: f64::NAN,
         departed_bytes: f64::NAN,
-        busy_s: f64::NAN,
-        queue_area_packet_s: f64::NAN,
+        busy: f64::NAN,
+        queue_area: f64::NAN,
     };
 
     fn between(before: &LinkSample, after: &LinkSample) -> LinkBatch {
@@ -219,8 +219,8 @@ impl LinkBatch {
             dropped: (after.dropped - before.dropped) as f64,
             lost: 0.0,
             departed_bytes: (after.departed_bytes - before.departed_bytes) as f64,
-            busy_s: (after.busy - before.busy).seconds(),
-            queue_area_packet_s: (after.queue_area - before.queue_area) as f64 / Time::PER_SECOND,
+            busy: (after.busy - before.busy).ticks() as f64,
+            queue_area: (after.queue_area - before.queue_area) as f64,
         }
     }
 

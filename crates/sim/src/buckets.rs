@@ -3,7 +3,7 @@
 use base::cast::to_u32;
 use base::Histogram;
 
-use crate::column::Column::{self, U32, U64};
+use crate::column::Column::{self, Seconds, U32, U64};
 
 /// A bucket of a histogram that holds something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +18,13 @@ pub struct BucketRow {
 
 impl BucketRow {
     /// The columns of a table of buckets.
-    pub const COLUMNS: &'static [Column<BucketRow>] =
-        &[U32("row", |row| row.row), U32("bucket", |row| row.bucket), U64("count", |row| row.count)];
+    pub const COLUMNS: &'static [Column<BucketRow>] = &[
+        U32("row", |row| row.row),
+        U32("bucket", |row| row.bucket),
+        Seconds("low_s", |row| Histogram::start_of(row.bucket as usize).ticks() as f64),
+        Seconds("high_s", |row| Histogram::start_of(row.bucket as usize + 1).ticks() as f64),
+        U64("count", |row| row.count),
+    ];
 
     /// Returns the buckets of histograms that hold something, one histogram after the other.
     pub fn of<'a>(histograms: impl Iterator<Item = &'a Histogram>) -> Vec<BucketRow> {

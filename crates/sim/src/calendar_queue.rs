@@ -31,7 +31,9 @@ use base::{Packet, Time};
 
 use overflow::Overflow;
 
-/// A priority queue of packets by time; packets with equal times leave in the order in which they were pushed.
+/// A priority queue of packets by time. Of packets with equal times the one with the lowest flow leaves first, and those
+/// of one flow leave in the order in which they were pushed: the streams of many private links merge as those of links
+/// of their own do.
 ///
 /// The queue keeps no state for a flow without packets here: idle flows cost no memory, and few packets stay in few
 /// cache lines, however many flows there are.
@@ -50,7 +52,7 @@ pub(crate) struct CalendarQueue {
     buckets: Vec<u32>,
     /// One bit for each bucket of the ring: set if it has packets.
     occupied: Vec<u64>,
-    /// Binary logarithm of a bucket's width \[ps\].
+    /// Binary logarithm of a bucket's width \[ticks\].
     width_log2: u32,
     /// Binary logarithm of the number of buckets that one overflow bucket covers.
     overflow_log2: u32,
@@ -90,6 +92,12 @@ impl Entry {
     fn waiting(&self) -> Waiting {
         Waiting { time: self.time, packet: self.packet }
     }
+}
+
+/// Returns the flow of an entry's packet.
+#[inline(always)]
+fn flow_of(entries: &[Entry], entry: u32) -> u32 {
+    entries.get(entry as usize).map_or(0, |entry| entry.packet.flow)
 }
 
 /// The end of a list of entries.
@@ -179,7 +187,7 @@ impl CalendarQueue {
     /// Returns the number of the bucket that covers `time`.
     #[inline(always)]
     fn bucket(&self, time: Time) -> u64 {
-        time.picoseconds() >> self.width_log2
+        time.ticks() >> self.width_log2
     }
 
     /// Returns the index in the ring of a bucket.
@@ -233,11 +241,13 @@ impl CalendarQueue {
         }
     }
 
-    /// Inserts an entry behind those of the front whose times are not later.
+    /// Inserts an entry behind those of the front that do not leave later.
     #[inline(never)]
     fn insert_in_front(&mut self, time: Time, entry: u32) {
         self.discard_popped();
-        let later = self.front[self.head..].iter().rev().take_while(|&&(other, _)| other > time).count();
+        let (entries, flow) = (&self.entries, flow_of(&self.entries, entry));
+        let is_later = |&&(at, other): &&(Time, u32)| at > time || at == time && flow_of(entries, other) > flow;
+        let later = self.front[self.head..].iter().rev().take_while(is_later).count();
         self.front.insert(self.front.len() - later, (time, entry));
         self.excess_steps += later;
     }
@@ -296,9 +306,12 @@ impl CalendarQueue {
         }
         let bucket = &mut self.front[start..];
         self.in_ring -= bucket.len() - 1;
-        // The list begins with the entry pushed last. Once reversed, a stable sort keeps the push order of equal times.
+        // The list begins with the entry pushed last. Once reversed, a stable sort keeps the push order of a flow.
         bucket.reverse();
-        bucket.sort_by_key(|&(time, _)| time);
+        let entries = &self.entries;
+        bucket.sort_by(|one, other| {
+            one.0.cmp(&other.0).then_with(|| flow_of(entries, one.1).cmp(&flow_of(entries, other.1)))
+        });
         if bucket.len() > CHEAP_TO_SORT && bucket[0].0 < bucket[bucket.len() - 1].0 {
             self.excess_steps += bucket.len();
         }

@@ -20,7 +20,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use base::cast::{low_u32, round_to_u64, to_u32};
-use base::{Packet, PacketKind, Time};
+use base::{Packet, PacketKind};
 use etherparse::PacketBuilder;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
@@ -71,17 +71,17 @@ pub fn pcapng(scenario: &Scenario, outcome: &Outcome, link: &str) -> Result<Vec<
     let rows = outcome.traces.capture.as_deref().unwrap_or_default();
     let bytes = rows.iter().map(|row| block_bytes(&row.packet)).sum();
     if bytes > MOST_BYTES {
-        return Err(too_large(bytes, outcome.measurement.end));
+        return Err(too_large(bytes, outcome.clock.seconds(outcome.measurement.end)));
     }
-    write(scenario, outcome.replication, rows, link).map_err(|why| format!("trace.capture: {why}"))
+    write(scenario, outcome, rows, link).map_err(|why| format!("trace.capture: {why}"))
 }
 
 type Failure = Box<dyn std::error::Error>;
 
-fn write(scenario: &Scenario, replication: u64, rows: &[CaptureRow], link: &str) -> Result<Vec<u8>, Failure> {
+fn write(scenario: &Scenario, outcome: &Outcome, rows: &[CaptureRow], link: &str) -> Result<Vec<u8>, Failure> {
     let directions: Vec<Option<u32>> = scenario.elements.iter().map(|simplex| direction(simplex, link)).collect();
     let entries: Vec<usize> = scenario.members().map(|(entry, _)| entry).collect();
-    let mut writer = PcapNgWriter::with_section_header(Vec::new(), section(scenario, replication, link))?;
+    let mut writer = PcapNgWriter::with_section_header(Vec::new(), section(scenario, outcome.replication, link))?;
     writer.write_pcapng_block(interface(scenario, link))?;
     for row in rows {
         let Some(flags) = directions[row.link as usize] else { continue };
@@ -90,15 +90,16 @@ fn write(scenario: &Scenario, replication: u64, rows: &[CaptureRow], link: &str)
             TrafficConfig::Ping { return_path, .. } => ping(&row.packet, return_path.contains(&(row.link as usize)))?,
             _ => frame(row.packet.flow, flow.packet_bytes, &row.packet)?,
         };
-        writer.write_pcapng_block(block(row.time, flags, frame))?;
+        let timestamp = Duration::from_nanos(outcome.clock.nanoseconds(row.time));
+        writer.write_pcapng_block(block(timestamp, flags, frame))?;
     }
     Ok(writer.into_inner())
 }
 
-fn block(time: Time, flags: u32, frame: Vec<u8>) -> EnhancedPacketBlock<'static> {
+fn block(timestamp: Duration, flags: u32, frame: Vec<u8>) -> EnhancedPacketBlock<'static> {
     EnhancedPacketBlock {
         interface_id: 0,
-        timestamp: Duration::from_nanos(time.picoseconds().saturating_add(500) / 1000),
+        timestamp,
         original_len: to_u32(frame.len()),
         data: Cow::Owned(frame),
         options: vec![EnhancedPacketOption::Flags(flags)],
@@ -296,7 +297,7 @@ mod tests {
             writer.write_pcapng_block(interface).unwrap();
             let packet = packet(PacketKind::Data, 0, bytes);
             let frame = frame(0, bytes, &packet).unwrap();
-            let written = writer.write_pcapng_block(block(Time::ZERO, OUTBOUND, frame)).unwrap();
+            let written = writer.write_pcapng_block(block(Duration::ZERO, OUTBOUND, frame)).unwrap();
             assert_eq!(written as u64, block_bytes(&packet));
         }
     }

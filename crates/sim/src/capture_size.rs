@@ -1,6 +1,6 @@
 //! The size of captures, which is counted while a run records them, and the names of the captured links.
 
-use base::{Packet, Time};
+use base::Packet;
 
 /// Largest size of all captures of a run together \[bytes\]: they are made in memory.
 pub(crate) const MOST_BYTES: u64 = 1 << 30;
@@ -26,12 +26,11 @@ pub(crate) fn block_bytes(packet: &Packet) -> u64 {
     BLOCK + frame.next_multiple_of(4) as u64
 }
 
-/// Returns the error of a run whose captures have become larger than [`MOST_BYTES`].
-pub(crate) fn too_large(bytes: u64, until: Time) -> String {
+/// Returns the error of a run whose captures have become larger than [`MOST_BYTES`] by an instant \[s\].
+pub(crate) fn too_large(bytes: u64, until_s: f64) -> String {
     format!(
-        "trace.capture: too many packets for a capture in memory; given {bytes} bytes until {:.6} s; allowed \
-         {MOST_BYTES}; capture fewer links, or end the run sooner",
-        until.seconds()
+        "trace.capture: too many packets for a capture in memory; given {bytes} bytes until {until_s:.6} s; allowed \
+         {MOST_BYTES}; capture fewer links, or end the run sooner"
     )
 }
 
@@ -41,7 +40,7 @@ mod tests {
 
     #[test]
     fn a_capture_that_does_not_fit_is_refused_in_words() {
-        let why = too_large(MOST_BYTES + 1, Time::from_seconds(2.5));
+        let why = too_large(MOST_BYTES + 1, 2.5);
         assert!(why.starts_with("trace.capture: too many packets"), "{why}");
         assert!(why.contains("2.500000 s"), "{why}");
     }

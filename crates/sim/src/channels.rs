@@ -2,7 +2,7 @@
 
 use atm::{Arrival, AtmNetwork};
 use base::cast::trunc_to_u64;
-use base::{Histogram, Packet, Time};
+use base::{Clock, Histogram, Packet, Time};
 use net::{LinkStatistics, Measurement};
 
 use crate::network::Network;
@@ -26,15 +26,15 @@ pub(crate) struct Channels {
 
 impl Channels {
     /// Returns the channels of a scenario, with their number in the event queue; `None` if there are no channels.
-    pub(crate) fn new(scenario: &Scenario, element: u32) -> Option<Box<Channels>> {
+    pub(crate) fn new(scenario: &Scenario, element: u32, clock: Clock) -> Option<Box<Channels>> {
         let mut config = scenario.atm.clone()?;
         let links: Vec<u32> = scenario.channel_elements();
         // The observers of links get the lengths of queues once the run is over.
         let trace = &scenario.trace;
         config.trace.ip_queue |= trace.queue || trace.queue_distribution || trace.overview_interval_s.is_some();
-        config.trace.overview = trace.overview_interval_s.map(|_| overview_steps(scenario));
+        config.trace.overview = trace.overview_interval_s.map(|_| overview_steps(scenario, clock));
         Some(Box::new(Channels {
-            atm: AtmNetwork::new(&config),
+            atm: AtmNetwork::new(&config, clock),
             element,
             statistics: vec![LinkStatistics::default(); links.len()],
             waits: vec![Histogram::default(); links.len()],
@@ -121,7 +121,7 @@ impl Network {
         let element = channels.element;
         let (other, whose) = self.events.first_except(element);
         // Of two elements at the same instant, the one with the lower number is first.
-        let until = if whose > element { other } else { other - Time::from_picoseconds(1) };
+        let until = if whose > element { other } else { other - Time::TICK };
         let until = until.min(self.measurement.end).max(now);
         let arrival = channels.atm.advance_some(until, LONGEST_STRETCH);
         self.events.set(element, channels.atm.next_event());

@@ -8,7 +8,7 @@ mod traffic;
 
 use std::collections::BTreeSet;
 
-use base::Time;
+use base::{Clock, Time};
 use net::{BufferLimit, SchedulerConfig};
 use tcp::Estimator;
 
@@ -45,8 +45,9 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
     let way = |flow: &FlowConfig| flow.path.len() + flow.return_path().len() + 4;
     let hops: f64 = scenario.flows.iter().map(|flow| flow.count as f64 * way(flow) as f64).sum();
     faults.number("flows", hops, 0.0, MOST_HOPS);
+    let clock = scenario.clock();
     for (index, flow) in scenario.flows.iter().enumerate() {
-        faults.flow(&format!("flows[{index}]"), flow, &scenario.elements);
+        faults.flow(&format!("flows[{index}]"), flow, &scenario.elements, clock);
     }
     faults.channels(scenario);
     if let Some(interval) = scenario.trace.overview_interval_s {
@@ -64,9 +65,9 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
 }
 
 /// Returns the shortest round trip in the engine's arithmetic: if it were zero, the clock would not advance.
-fn round_trip(flow: &FlowConfig, elements: &[ElementConfig]) -> Time {
-    let back = EmptyPath::of_answers(flow, elements).unwrap_or_default();
-    EmptyPath::of_data(flow, elements).one_way + back.one_way
+fn round_trip(flow: &FlowConfig, elements: &[ElementConfig], clock: Clock) -> Time {
+    let back = EmptyPath::of_answers(flow, elements, clock).unwrap_or_default();
+    EmptyPath::of_data(flow, elements, clock).one_way + back.one_way
 }
 
 /// The faults found so far.
@@ -139,7 +140,7 @@ impl Faults {
         self.field(place, Limit { high, ..limit }, f64::from(level));
     }
 
-    fn flow(&mut self, place: &str, flow: &FlowConfig, elements: &[ElementConfig]) {
+    fn flow(&mut self, place: &str, flow: &FlowConfig, elements: &[ElementConfig], clock: Clock) {
         self.path(place, flow, elements.len());
         self.field(place, FORWARD_DELAY, flow.forward_delay_s);
         self.field(place, START, flow.start_s);
@@ -156,7 +157,7 @@ impl Faults {
             self.field(&place, ECHO_DELAY, *return_delay_s);
         }
         let Some(tcp) = flow.connection() else { return };
-        if !flow.path.is_empty() && round_trip(flow, elements) == Time::ZERO {
+        if !flow.path.is_empty() && round_trip(flow, elements, clock) == Time::ZERO {
             self.0.push(format!(
                 "{place}.path: a round trip takes no time; given no delay and no service time; allowed 1 ps and more"
             ));

@@ -13,6 +13,8 @@ pub enum Column<Row> {
     U64(&'static str, fn(&Row) -> u64),
     /// Column of amounts, or of counts that may be unknown.
     F64(&'static str, fn(&Row) -> f64),
+    /// Column of times, or of times multiplied by something, which Python gets in seconds: in ticks of the run's clock.
+    Seconds(&'static str, fn(&Row) -> f64),
 }
 
 impl<Row> Column<Row> {
@@ -23,7 +25,8 @@ impl<Row> Column<Row> {
             | Column::U8(name, _)
             | Column::U32(name, _)
             | Column::U64(name, _)
-            | Column::F64(name, _) => name,
+            | Column::F64(name, _)
+            | Column::Seconds(name, _) => name,
         }
     }
 
@@ -34,7 +37,7 @@ impl<Row> Column<Row> {
             Column::U8(_, value) => u64::from(value(row)),
             Column::U32(_, value) => u64::from(value(row)),
             Column::U64(_, value) => value(row),
-            Column::F64(_, value) => value(row).to_bits(),
+            Column::F64(_, value) | Column::Seconds(_, value) => value(row).to_bits(),
         }
     }
 }

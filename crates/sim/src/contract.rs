@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use base::Histogram;
 use net::{AppliesTo, AqmConfig, Counting, DelayLaw, Discipline, LossLaw, Overflow, SchedulerConfig};
 use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, Error, IntoDeserializer};
@@ -21,8 +20,6 @@ const RECOVERY: &str = "recovery";
 /// Returns the contract with the engine's callers.
 ///
 /// - `most_rows_of_a_group`: flows of a group that are counted one by one at most.
-/// - `durations`: the buckets of a histogram of durations: the width of the first ones \[ps\], and how many are in each
-///   doubling.
 /// - `codes`: by the table and column of a result, the names of the codes from 0 on.
 /// - `axes`: by the field of the resolved scenario, its choices.
 /// - `recoveries`: by the name of a recovery, what it does at a loss.
@@ -35,7 +32,6 @@ pub fn contract() -> Value {
     let repairs = [names::<TimeoutKind>(), &[RECOVERY]].concat();
     json!({
         "most_rows_of_a_group": MOST_ROWS_OF_A_GROUP,
-        "durations": { "unit_ps": Histogram::UNIT.picoseconds(), "per_octave": Histogram::PER_OCTAVE },
         "codes": {
             "overview.kind": names::<OverviewKind>(),
             "sequence.kind": names::<SequenceKind>(),

@@ -2,9 +2,9 @@
 
 use std::mem::offset_of;
 
-use base::{Histogram, Time};
+use base::{Clock, Histogram, Time};
 
-use crate::column::Column::{self, Bool, F64};
+use crate::column::Column::{self, Bool, Seconds};
 use crate::empty_path::EmptyPath;
 use crate::scenario::{ElementConfig, FlowConfig, Scenario};
 use crate::statistics::rows;
@@ -38,17 +38,21 @@ pub struct FlowDelays {
 const _: () = assert!(size_of::<FlowDelays>() == 128);
 const _: () = assert!(offset_of!(FlowDelays, round_trips) == 64);
 
+fn ticks(time: Time) -> f64 {
+    time.ticks() as f64
+}
+
 impl Delays {
     /// The columns of the flows' table; a flow without packets has zeros.
     pub const FLOW_COLUMNS: &'static [Column<FlowDelays>] = &[
-        F64("least_s", |flow| flow.least.seconds()),
-        F64("excess_max_s", |flow| flow.excess.longest().seconds()),
-        F64("round_trip_max_s", |flow| flow.round_trips.longest().seconds()),
+        Seconds("least_s", |flow| ticks(flow.least)),
+        Seconds("excess_max_s", |flow| ticks(flow.excess.longest())),
+        Seconds("round_trip_max_s", |flow| ticks(flow.round_trips.longest())),
         Bool("excess_is_waiting", |flow| flow.excess_is_waiting),
     ];
 
     /// The columns of the elements' table.
-    pub const WAIT_COLUMNS: &'static [Column<Histogram>] = &[F64("wait_max_s", |waits| waits.longest().seconds())];
+    pub const WAIT_COLUMNS: &'static [Column<Histogram>] = &[Seconds("wait_max_s", |waits| ticks(waits.longest()))];
 }
 
 impl FlowDelays {
@@ -61,9 +65,9 @@ impl FlowDelays {
 
 /// Returns the delays of a scenario's flows before their start, one entry for each row of counters; none if delays are
 /// not measured.
-pub(crate) fn flow_delays(scenario: &Scenario) -> Vec<FlowDelays> {
+pub(crate) fn flow_delays(scenario: &Scenario, clock: Clock) -> Vec<FlowDelays> {
     let of_row = |flow: &FlowConfig| FlowDelays {
-        least: EmptyPath::of_data(flow, &scenario.elements).one_way,
+        least: EmptyPath::of_data(flow, &scenario.elements, clock).one_way,
         excess: Histogram::default(),
         round_trips: Histogram::default(),
         excess_is_waiting: flow.path.iter().all(|&element| has_constant_delay(&scenario.elements[element])),

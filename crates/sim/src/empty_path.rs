@@ -1,6 +1,6 @@
 //! The least time of packets on a path: with nothing else on it, and every delay at its smallest.
 
-use base::{Rate, Time};
+use base::{Clock, Rate, Time};
 
 use crate::scenario::{ElementConfig, FlowConfig};
 
@@ -15,23 +15,30 @@ pub(crate) struct EmptyPath {
 
 impl EmptyPath {
     /// Returns the path of a flow's data.
-    pub(crate) fn of_data(flow: &FlowConfig, elements: &[ElementConfig]) -> EmptyPath {
-        EmptyPath::new(&flow.path, flow.packet_bytes, false, flow.forward_delay_s, elements)
+    pub(crate) fn of_data(flow: &FlowConfig, elements: &[ElementConfig], clock: Clock) -> EmptyPath {
+        EmptyPath::new(&flow.path, flow.packet_bytes, false, flow.forward_delay_s, elements, clock)
     }
 
     /// Returns the path of a flow's ACKs or echoes; `None` for packets that nothing answers.
-    pub(crate) fn of_answers(flow: &FlowConfig, elements: &[ElementConfig]) -> Option<EmptyPath> {
+    pub(crate) fn of_answers(flow: &FlowConfig, elements: &[ElementConfig], clock: Clock) -> Option<EmptyPath> {
         let back = flow.way_back()?;
-        Some(EmptyPath::new(back.path, back.bytes, back.is_acks, back.delay_s, elements))
+        Some(EmptyPath::new(back.path, back.bytes, back.is_acks, back.delay_s, elements, clock))
     }
 
     /// Returns the path over the elements with these indices, with a delay of the flow's own.
-    fn new(path: &[usize], bytes: u16, acks: bool, own_delay_s: f64, elements: &[ElementConfig]) -> EmptyPath {
-        let start = EmptyPath { one_way: Time::from_seconds(own_delay_s), slowest: Time::ZERO };
+    fn new(
+        path: &[usize],
+        bytes: u16,
+        acks: bool,
+        own_delay_s: f64,
+        elements: &[ElementConfig],
+        clock: Clock,
+    ) -> EmptyPath {
+        let start = EmptyPath { one_way: clock.time(own_delay_s), slowest: Time::ZERO };
         path.iter().filter_map(|&element| elements.get(element)).fold(start, |path, element| {
-            let service = service_time(element, bytes, acks);
+            let service = service_time(element, bytes, acks, clock);
             EmptyPath {
-                one_way: path.one_way + Time::from_seconds(element.least_delay_s()) + service,
+                one_way: path.one_way + clock.time(element.least_delay_s()) + service,
                 slowest: path.slowest.max(service),
             }
         })
@@ -44,12 +51,12 @@ impl EmptyPath {
 }
 
 /// Returns the time that an element is busy with a packet.
-fn service_time(element: &ElementConfig, bytes: u16, acks: bool) -> Time {
+fn service_time(element: &ElementConfig, bytes: u16, acks: bool, clock: Clock) -> Time {
     match element {
-        ElementConfig::Host(host) if acks => Time::from_seconds(host.ack_s),
-        ElementConfig::Host(host) => Time::from_seconds(host.data_s),
+        ElementConfig::Host(host) if acks => clock.time(host.ack_s),
+        ElementConfig::Host(host) => clock.time(host.data_s),
         ElementConfig::Link(_) | ElementConfig::PrivateLink(_) | ElementConfig::Channel(_) => {
-            element.rate_bps().map_or(Rate::UNLIMITED, Rate::from_bits_per_second).service_time(bytes)
+            element.rate_bps().map_or(Rate::UNLIMITED, |rate_bps| Rate::new(rate_bps, clock)).service_time(bytes)
         }
     }
 }

@@ -50,13 +50,12 @@ pub struct Engine {
 impl Engine {
     /// Sets up one replication of a scenario that [`crate::check`] found no fault in.
     pub fn new(scenario: &Scenario, replication: u64) -> Engine {
-        let measurement = Measurement {
-            warmup: Time::from_seconds(scenario.run.warmup_s),
-            end: Time::from_seconds(scenario.run.duration_s),
-        };
+        let clock = scenario.clock();
+        let measurement =
+            Measurement { warmup: clock.time(scenario.run.warmup_s), end: clock.time(scenario.run.duration_s) };
         let entries = scenario.flows.iter().map(|flow| (flow.name.clone(), flow.count)).collect();
         let mut engine = Engine {
-            network: Network::new(scenario, replication, measurement),
+            network: Network::new(scenario, replication, measurement, clock),
             senders: Vec::with_capacity(scenario.flow_count()),
             datagrams: Vec::new(),
             entries,
@@ -80,9 +79,9 @@ impl Engine {
 
     /// Returns the fraction of the run that is done, 0 to 1.
     pub fn fraction(&self) -> f64 {
-        let end = self.network.measurement.end.seconds();
-        if end > 0.0 {
-            (self.now.seconds() / end).min(1.0)
+        let end = self.network.measurement.end;
+        if end > Time::ZERO {
+            (self.now.ticks() as f64 / end.ticks() as f64).min(1.0)
         } else {
             1.0
         }
@@ -143,9 +142,10 @@ impl Engine {
         let network = &mut self.network;
         network.accounts.iter_mut().for_each(|account| account.close(network.measurement.end));
         let transfers = std::mem::take(&mut network.transfers).finish(&network.measurement);
-        let completions = std::mem::take(&mut network.completions).finish();
-        let pings = std::mem::take(&mut network.pings).finish();
+        let completions = network.completions.finish();
+        let pings = network.pings.finish();
         Outcome {
+            clock: network.clock,
             replication: self.replication,
             measurement: self.network.measurement,
             events: self.events + cells,
@@ -177,7 +177,7 @@ impl Engine {
         format!(
             "flow \"{name}\": {MOST_IN_FLIGHT} packets in flight after {:.6} s; nothing on its path limits it: \
              give a link a buffer, or the flow a receiver's window",
-            self.now.seconds()
+            self.network.clock.seconds(self.now)
         )
     }
 
@@ -297,7 +297,7 @@ impl Engine {
         if fresh {
             counts.acked[index] += ack.next - una;
             if index == 1 {
-                counts.rtt_sum += u128::from((now - ack.echo).picoseconds());
+                counts.rtt_sum += u128::from((now - ack.echo).ticks());
                 counts.rtt_samples += 1;
                 if let Some(delays) = self.network.delays.get_mut(account as usize) {
                     delays.round_trips.record(now - ack.echo);
@@ -338,7 +338,7 @@ impl Engine {
         if now >= measurement.warmup {
             // The window at the start of the measurement counts too.
             let span = now - slot.since.max(measurement.warmup);
-            counts.cwnd_area += before * span.picoseconds() as f64;
+            counts.cwnd_area += before * span.ticks() as f64;
             for cwnd in [before, after] {
                 if cwnd > counts.cwnd_max {
                     counts.cwnd_max = cwnd;

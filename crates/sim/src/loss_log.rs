@@ -209,9 +209,10 @@ impl LossLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base::Clock;
 
     fn seconds(seconds: f64) -> Time {
-        Time::from_seconds(seconds)
+        Clock::PICOSECONDS.time(seconds)
     }
 
     fn loss(sequence: u64, cause: LossCause) -> LossEvent {

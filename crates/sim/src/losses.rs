@@ -1,7 +1,7 @@
 //! Loss processes made from the settings of links.
 
 use base::cast::to_u32;
-use base::RandomStream;
+use base::{Clock, RandomStream};
 use net::LossProcess;
 
 use crate::scenario::Scenario;
@@ -17,12 +17,12 @@ pub(crate) struct LossSlot {
 }
 
 /// Returns the loss processes of a scenario, in the order of its elements.
-pub(crate) fn losses(scenario: &Scenario, replication: u64) -> Vec<LossSlot> {
+pub(crate) fn losses(scenario: &Scenario, replication: u64, clock: Clock) -> Vec<LossSlot> {
     let elements = scenario.elements.iter().enumerate();
     let slots = elements.filter_map(|(index, element)| {
         let config = element.loss()?;
         let random = RandomStream::named(scenario.run.seed, replication, &format!("loss/{}", element.name()));
-        let process = LossProcess::new(config.law.clone(), config.applies_to, random);
+        let process = LossProcess::new(config.law.clone(), config.applies_to, clock, random);
         Some(LossSlot { process, link: to_u32(index), lost: [0; 2] })
     });
     slots.collect()

@@ -9,7 +9,7 @@ mod special;
 mod waiting;
 
 use base::cast::low_u32;
-use base::{Packet, Ring, Time, Tournament};
+use base::{Clock, Packet, Ring, Time, Tournament};
 use net::Measurement;
 
 use crate::batches::BatchCounter;
@@ -37,6 +37,7 @@ struct Scheduled {
 /// Everything but the senders: links, merge points, receivers, and the return paths.
 #[derive(Debug)]
 pub(crate) struct Network {
+    pub(crate) clock: Clock,
     pub(crate) measurement: Measurement,
     /// End of the current batch of the receivers; [`Time::NEVER`] if no batches are counted.
     pub(crate) batch_end: Time,
@@ -79,16 +80,17 @@ pub(crate) struct Network {
 
 impl Network {
     /// Lays out a replication of a scenario.
-    pub(crate) fn new(scenario: &Scenario, replication: u64, measurement: Measurement) -> Network {
-        let routes = routes(scenario);
-        let mut elements = Elements::new(scenario, replication, &routes);
-        let (flows, accounts, delaying) = flows::slots(scenario, &routes.starts);
+    pub(crate) fn new(scenario: &Scenario, replication: u64, measurement: Measurement, clock: Clock) -> Network {
+        let routes = routes(scenario, clock);
+        let mut elements = Elements::new(scenario, replication, &routes, clock);
+        let (flows, accounts, delaying) = flows::slots(scenario, &routes.starts, clock);
         let counted = elements.count_batches(accounts.len(), replication, measurement);
         let in_pipes = vec![CalendarQueue::default(); elements.pipes.len()];
         let numbers = event_numbers(scenario, &routes, &elements, delaying.len());
         let own_acks = routes.hops.iter().any(|hop| hop.element == Element::Sender);
         let frequent = numbers.number(EventId::ReceiverTimer(0)) as usize;
         Network {
+            clock,
             measurement,
             batch_end: counted.as_ref().map_or(Time::NEVER, |batches| batches.end()),
             batches: counted,
@@ -96,17 +98,17 @@ impl Network {
             numbers,
             recoveries: vec![RecoveryStatistics::default(); accounts.len()],
             accounts,
-            delays: flow_delays(scenario),
+            delays: flow_delays(scenario, clock),
             loss_logs: LossLogs::default(),
-            observers: Observers::new(scenario, replication, measurement),
+            observers: Observers::new(scenario, replication, measurement, clock),
             transfers: Transfers::default(),
-            completions: Completions::new(scenario),
-            pings: Pings::new(scenario),
+            completions: Completions::new(scenario, clock),
+            pings: Pings::new(scenario, clock),
             hops: routes.hops,
             link_kinds: routes.link_kinds,
             elements,
             private_departures: PrivateDepartures::new(flows.len(), routes.departure_slots),
-            channels: Channels::new(scenario, numbers.number(EventId::Channels)),
+            channels: Channels::new(scenario, numbers.number(EventId::Channels), clock),
             merges: vec![Ring::default(); routes.merges],
             shared_merges: vec![CalendarQueue::default(); routes.shared_merges],
             in_pipes,

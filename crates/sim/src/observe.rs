@@ -8,7 +8,7 @@ mod rows;
 use std::collections::BTreeMap;
 
 use base::cast::{to_index, to_u32};
-use base::{Packet, Steps, Thinner, Time};
+use base::{Clock, Packet, Steps, Thinner, Time};
 use net::Measurement;
 use tcp::{LossEvent, Segment, Sender};
 
@@ -39,6 +39,7 @@ struct QueueFollower {
 #[derive(Clone, Debug)]
 pub(crate) struct Observers {
     traces: Traces,
+    clock: Clock,
     measurement: Measurement,
     steps: Steps,
     followers: Vec<QueueFollower>,
@@ -53,12 +54,12 @@ pub(crate) struct Observers {
 }
 
 /// Returns the changes of all delays by time. They do not depend on the run.
-fn delay_rows(scenario: &Scenario, replication: u64, end: Time) -> Vec<DelayRow> {
+fn delay_rows(scenario: &Scenario, replication: u64, end: Time, clock: Clock) -> Vec<DelayRow> {
     let mut rows = Vec::new();
     for (index, element) in scenario.elements.iter().enumerate() {
         let Some(config) = element.delay_process() else { continue };
-        let mut process = delay_process(config, scenario.run.seed, replication);
-        let constant = Time::from_seconds(element.delay_s());
+        let mut process = delay_process(config, scenario.run.seed, replication, clock);
+        let constant = clock.time(element.delay_s());
         let mut time = Time::ZERO;
         while time <= end {
             rows.push(DelayRow { link: to_u32(index), time, delay: constant + process.at(time) });
@@ -70,9 +71,9 @@ fn delay_rows(scenario: &Scenario, replication: u64, end: Time) -> Vec<DelayRow>
 }
 
 /// Returns the intervals of the overview: the magnified part at the end has as many of them as the whole run.
-pub(crate) fn overview_steps(scenario: &Scenario) -> Steps {
+pub(crate) fn overview_steps(scenario: &Scenario, clock: Clock) -> Steps {
     let (run, asked) = (&scenario.run, &scenario.trace);
-    let step = |seconds: f64| Time::from_seconds(seconds).max(Time::from_picoseconds(1));
+    let step = |seconds: f64| clock.time(seconds).max(Time::TICK);
     let interval_s = asked.overview_interval_s.unwrap_or(0.0);
     let coarse = step(interval_s);
     match asked.overview_detail_s {
@@ -80,7 +81,7 @@ pub(crate) fn overview_steps(scenario: &Scenario) -> Steps {
         Some(detail_s) => Steps {
             coarse,
             fine: step(interval_s * (detail_s / run.duration_s).min(1.0)),
-            fine_from: Time::from_seconds((run.duration_s - detail_s).max(0.0)),
+            fine_from: clock.time((run.duration_s - detail_s).max(0.0)),
         },
     }
 }
@@ -91,7 +92,12 @@ fn wanted<T>(wanted: bool) -> Option<Vec<T>> {
 
 impl Observers {
     /// Returns the observers that a scenario asks for; `None` if it asks for nothing.
-    pub(crate) fn new(scenario: &Scenario, replication: u64, measurement: Measurement) -> Option<Box<Observers>> {
+    pub(crate) fn new(
+        scenario: &Scenario,
+        replication: u64,
+        measurement: Measurement,
+        clock: Clock,
+    ) -> Option<Box<Observers>> {
         let asked = &scenario.trace;
         let captured = asked.capture.as_ref().map_or(Vec::new(), |names| {
             scenario.elements.iter().map(|one| names.iter().any(|name| duplex(name) == duplex(one.name()))).collect()
@@ -108,7 +114,7 @@ impl Observers {
             recovery: wanted(asked.recovery),
             rounds: wanted(asked.rounds),
             overview: wanted(asked.overview_interval_s.is_some()),
-            delay: asked.delay.then(|| delay_rows(scenario, replication, measurement.end)),
+            delay: asked.delay.then(|| delay_rows(scenario, replication, measurement.end, clock)),
             capture: wanted(asked.capture.is_some()),
             atm: None,
         };
@@ -120,8 +126,9 @@ impl Observers {
         (follows || rows || asked.capture.is_some()).then(|| {
             Box::new(Observers {
                 traces,
+                clock,
                 measurement,
-                steps: overview_steps(scenario),
+                steps: overview_steps(scenario, clock),
                 followers: if follows { vec![QueueFollower::default(); scenario.elements.len()] } else { Vec::new() },
                 windows: thinners(),
                 acked: if magnifies { thinners() } else { Vec::new() },
@@ -183,7 +190,7 @@ impl Observers {
         }
         if let Some(rows) = &mut self.traces.overview {
             let emit = |time, value| rows.push(OverviewRow { kind: OverviewKind::Ping, index: flow, time, value });
-            self.pings.entry(flow).or_default().observe(time, rtt.seconds(), &self.steps, emit);
+            self.pings.entry(flow).or_default().observe(time, self.clock.seconds(rtt), &self.steps, emit);
         }
     }
 
@@ -231,7 +238,7 @@ impl Observers {
     /// Returns why the run must stop before its end, if it must.
     pub(crate) fn failure(&self, now: Time) -> Option<String> {
         let too_large = self.captured_bytes > capture_size::MOST_BYTES;
-        too_large.then(|| capture_size::too_large(self.captured_bytes, now))
+        too_large.then(|| capture_size::too_large(self.captured_bytes, self.clock.seconds(now)))
     }
 
     /// Records the departure of a packet's last bit from a link.

@@ -1,9 +1,9 @@
 use base::cast::to_u32;
-use base::Time;
+use base::{Clock, Time};
 use net::{LinkStatistics, Measurement};
 
 use crate::batches::Batches;
-use crate::column::Column::{self, F64, U32};
+use crate::column::Column::{self, Seconds, F64, U32};
 use crate::delays::Delays;
 use crate::observe::Traces;
 use crate::recovery::{RecoveryStatistics, TimeoutKind};
@@ -15,6 +15,8 @@ use crate::traffic::{CompletionStatistics, PingStatistics, SizeClass, State, Tra
 pub struct Outcome {
     /// Number of the replication.
     pub replication: u64,
+    /// Clock of all times.
+    pub clock: Clock,
     /// Bounds of the measured part.
     pub measurement: Measurement,
     /// Number of events handled.
@@ -47,16 +49,16 @@ fn total(pair: [u64; 2]) -> f64 {
     (pair[0] + pair[1]) as f64
 }
 
-fn seconds(picoseconds: f64) -> f64 {
-    picoseconds / Time::PER_SECOND
+fn ticks(time: Time) -> f64 {
+    time.ticks() as f64
 }
 
-/// Returns an instant in seconds; not a number if it never comes.
+/// Returns an instant in ticks; not a number if it never comes.
 fn instant(time: Time) -> f64 {
     if time == Time::NEVER {
         f64::NAN
     } else {
-        time.seconds()
+        ticks(time)
     }
 }
 
@@ -73,18 +75,18 @@ impl Outcome {
         F64("duplicate_acks", |flow| flow.duplicate_acks[1] as f64),
         F64("timeouts", |flow| flow.timeouts[1] as f64),
         F64("fast_retransmits", |flow| flow.fast_retransmits[1] as f64),
-        F64("rtt_sum_s", |flow| seconds(flow.rtt_sum as f64)),
+        Seconds("rtt_sum_s", |flow| flow.rtt_sum as f64),
         F64("rtt_samples", |flow| flow.rtt_samples as f64),
         F64("cwnd_max", |flow| flow.cwnd_max),
-        F64("cwnd_area", |flow| seconds(flow.cwnd_area)),
-        F64("finish_s", |flow| instant(flow.finish)),
-        F64("opened_s", |flow| instant(flow.opened)),
-        F64("closed_s", |flow| instant(flow.closed)),
+        Seconds("cwnd_area", |flow| flow.cwnd_area),
+        Seconds("finish_s", |flow| instant(flow.finish)),
+        Seconds("opened_s", |flow| instant(flow.opened)),
+        Seconds("closed_s", |flow| instant(flow.closed)),
         F64("unfinished", |flow| f64::from(flow.unfinished)),
         F64("completed", |flow| flow.completed as f64),
-        F64("completion_sum_s", |flow| seconds(flow.completion_sum as f64)),
-        F64("completion_max_s", |flow| flow.completion_max.seconds()),
-        F64("completion_acked_sum_s", |flow| seconds(flow.completion_acked_sum as f64)),
+        Seconds("completion_sum_s", |flow| flow.completion_sum as f64),
+        Seconds("completion_max_s", |flow| ticks(flow.completion_max)),
+        Seconds("completion_acked_sum_s", |flow| flow.completion_acked_sum as f64),
         F64("slowdown_sum", |flow| flow.slowdown_sum),
         F64("sent_total", |flow| total(flow.sent)),
         F64("received_total", |flow| total(flow.received)),
@@ -105,17 +107,17 @@ impl Outcome {
         F64("timeouts_at_end", |flow| flow.timeouts[TimeoutKind::End as usize] as f64),
         F64("timeouts_other", |flow| flow.timeouts[TimeoutKind::Other as usize] as f64),
         F64("timeouts_in_slow_start", |flow| flow.slow_start_timeouts as f64),
-        F64("stalled_s", |flow| flow.stalled.seconds()),
+        Seconds("stalled_s", |flow| ticks(flow.stalled)),
         F64("recoveries", |flow| flow.recoveries as f64),
         F64("recovery_retransmissions", |flow| flow.retransmissions as f64),
         F64("recovery_sent", |flow| flow.sent as f64),
         F64("recovery_sent_on_end", |flow| flow.sent_on_end as f64),
-        F64("recovery_s", |flow| flow.time.seconds()),
+        Seconds("recovery_s", |flow| ticks(flow.time)),
         F64("recoveries_begun", |flow| flow.begun as f64),
-        F64("first_recovery_s", |flow| flow.first_begun.seconds()),
-        F64("last_recovery_s", |flow| flow.last_begun.seconds()),
-        F64("shortest_cycle_s", |flow| flow.shortest_cycle.seconds()),
-        F64("longest_cycle_s", |flow| flow.longest_cycle.seconds()),
+        Seconds("first_recovery_s", |flow| ticks(flow.first_begun)),
+        Seconds("last_recovery_s", |flow| ticks(flow.last_begun)),
+        Seconds("shortest_cycle_s", |flow| ticks(flow.shortest_cycle)),
+        Seconds("longest_cycle_s", |flow| ticks(flow.longest_cycle)),
     ];
 
     /// The columns of the links' table: values of the measurement, and totals over the whole run.
@@ -125,8 +127,8 @@ impl Outcome {
         F64("lost_packets", |link| link.lost[1] as f64),
         F64("departed_packets", |link| link.departed[1] as f64),
         F64("departed_bytes", |link| link.departed_bytes[1] as f64),
-        F64("busy_s", |link| link.busy.seconds()),
-        F64("queue_area_packet_s", |link| seconds(link.queue_area as f64)),
+        Seconds("busy_s", |link| ticks(link.busy)),
+        Seconds("queue_area_packet_s", |link| link.queue_area as f64),
         F64("queue_max_packets", |link| link.queue_max as f64),
         F64("arrived_total", |link| total(link.arrived)),
         F64("dropped_total", |link| total(link.dropped)),
@@ -141,9 +143,9 @@ impl Outcome {
         F64("to_packets", |class| class.to.map_or(f64::INFINITY, |to| to as f64)),
         F64("transfers", |class| class.transfers as f64),
         F64("packets", |class| class.packets as f64),
-        F64("on_s", |class| seconds(class.on as f64)),
+        Seconds("on_s", |class| class.on as f64),
         F64("rate_sum_packets_per_s", |class| class.rates),
-        F64("stalled_s", |class| seconds(class.stalled as f64)),
+        Seconds("stalled_s", |class| class.stalled as f64),
         F64("sent_packets", |class| class.sent as f64),
         F64("retransmitted_packets", |class| class.retransmitted as f64),
         F64("dropped_packets", |class| class.dropped as f64),
@@ -157,9 +159,9 @@ impl Outcome {
     /// The columns of the table of completion times: the longest of each kind.
     pub const COMPLETION_COLUMNS: &'static [Column<CompletionStatistics>] = &[
         U32("entry", |group| to_u32(group.entry)),
-        F64("delivered_max_s", |group| group.delivered.longest().seconds()),
-        F64("acked_max_s", |group| group.acked.longest().seconds()),
-        F64("slowdown_max", |group| group.slowdown.longest().seconds()),
+        Seconds("delivered_max_s", |group| ticks(group.delivered.longest())),
+        Seconds("acked_max_s", |group| ticks(group.acked.longest())),
+        Seconds("slowdown_max", |group| ticks(group.slowdown.longest())),
     ];
 
     /// The columns of the table of pings: values of those sent in the measurement, and totals over the whole run.
@@ -171,18 +173,18 @@ impl Outcome {
         F64("sent_total", |pings| total(pings.sent)),
         F64("answered_total", |pings| total(pings.answered)),
         F64("lost_total", |pings| total(pings.lost)),
-        F64("rtt_sum_s", |pings| seconds(pings.sum as f64)),
+        Seconds("rtt_sum_s", |pings| pings.sum as f64),
         F64("rtt_square_sum_s2", |pings| pings.squares),
-        F64("rtt_min_s", |pings| instant(pings.shortest)),
-        F64("rtt_max_s", |pings| pings.round_trips.longest().seconds()),
+        Seconds("rtt_min_s", |pings| instant(pings.shortest)),
+        Seconds("rtt_max_s", |pings| ticks(pings.round_trips.longest())),
     ];
 
     /// The columns of a group's table of states, in the measurement; row `n` is of `n` active sources.
     pub const STATE_COLUMNS: &'static [Column<State>] = &[
-        F64("time_s", |state| state.time.seconds()),
+        Seconds("time_s", |state| ticks(state.time)),
         F64("transfers", |state| state.transfers as f64),
         F64("packets", |state| state.packets as f64),
-        F64("on_s", |state| seconds(state.on as f64)),
+        Seconds("on_s", |state| state.on as f64),
     ];
 
     /// Returns the number of data packets delivered in order to all applications over the whole run.

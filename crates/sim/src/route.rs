@@ -6,7 +6,7 @@ mod feeders;
 use std::collections::BTreeMap;
 
 use base::cast::to_u32;
-use base::Time;
+use base::{Clock, Time};
 
 use crate::flow::{DepartureSlot, SlotAllocator};
 use crate::scenario::{ElementConfig, FlowConfig, LinkConfig, Scenario};
@@ -161,7 +161,7 @@ fn split_process<'a>(path: &'a [usize], elements: &[ElementConfig]) -> (&'a [usi
 }
 
 /// Returns the hops of all flows.
-pub(crate) fn routes(scenario: &Scenario) -> Routes {
+pub(crate) fn routes(scenario: &Scenario, clock: Clock) -> Routes {
     let mut builder = RouteBuilder {
         link_kinds: link_kinds(scenario),
         pipes: pipes(&scenario.elements),
@@ -171,6 +171,7 @@ pub(crate) fn routes(scenario: &Scenario) -> Routes {
         shared_merges: BTreeMap::new(),
         hops: Vec::new(),
         elements: &scenario.elements,
+        clock,
         private_groups: BTreeMap::new(),
         allocator: SlotAllocator::default(),
         departure_slots: 0,
@@ -214,6 +215,7 @@ struct RouteBuilder<'a> {
     shared_merges: BTreeMap<usize, u32>,
     hops: Vec<Hop>,
     elements: &'a [ElementConfig],
+    clock: Clock,
     private_groups: BTreeMap<PrivateGroup, u32>,
     /// Slots of the flow that is added now.
     allocator: SlotAllocator,
@@ -239,7 +241,7 @@ impl RouteBuilder<'_> {
         let direction =
             FlowDirection { flow: index, entry, bytes: flow.packet_bytes, level: flow.priority, is_answer: false };
         let (links, process) = split_process(&flow.path, self.elements);
-        let feeder = self.add_path(links, None, Time::from_seconds(flow.forward_delay_s), direction);
+        let feeder = self.add_path(links, None, self.clock.time(flow.forward_delay_s), direction);
         if let &[host] = process {
             self.add_path(process, behind_own_delay(feeder, flow, index, host, self.elements), Time::ZERO, direction);
         }
@@ -248,7 +250,7 @@ impl RouteBuilder<'_> {
             return (data, data);
         };
         let far_end = if back.is_acks { Element::Receiver } else { Element::Ping(PingEnd::Far) };
-        self.push(far_end, Time::from_seconds(back.delay_s));
+        self.push(far_end, self.clock.time(back.delay_s));
         let answers = to_u32(self.hops.len());
         let direction = FlowDirection { bytes: back.bytes, level: back.priority, is_answer: true, ..direction };
         self.add_path(back.path, Some(Feeder::Receiver(index)), Time::ZERO, direction);
@@ -284,7 +286,7 @@ impl RouteBuilder<'_> {
             let pipe = self.pipes[link];
             // A pipe and a channel include the propagation delay.
             let own = pipe.is_none() && !matches!(self.link_kinds[link], LinkKind::Channel(_));
-            let delay = if own { Time::from_seconds(self.elements[link].delay_s()) } else { Time::ZERO };
+            let delay = if own { self.clock.time(self.elements[link].delay_s()) } else { Time::ZERO };
             let after = if pipe.is_none() { delay + more } else { Time::ZERO };
             match self.link_kinds[link] {
                 LinkKind::Link(index) => self.push(Element::Link(index), after),

@@ -1,5 +1,6 @@
 //! The resolved scenario: SI numbers, nothing implicit. Its JSON form is the contract with the Python side.
 
+mod clock;
 mod elements;
 mod flows;
 

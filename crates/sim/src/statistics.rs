@@ -30,7 +30,7 @@ pub struct FlowStatistics {
     pub delivered: [u64; 2],
     /// Packets that ACKs acknowledged.
     pub acked: [u64; 2],
-    /// Sum of the round trips of the ACKs of new data, in the measurement \[ps\].
+    /// Sum of the round trips of the ACKs of new data, in the measurement \[ticks\].
     pub rtt_sum: u128,
     /// Number of these round trips.
     pub rtt_samples: u64,
@@ -48,11 +48,11 @@ pub struct FlowStatistics {
     pub closed: Time,
     /// Finished transfers: those of the whole run, of web sources those that end in the measurement.
     pub completed: u64,
-    /// Sum of their flow completion times, from the first packet sent to the last one delivered \[ps\].
+    /// Sum of their flow completion times, from the first packet sent to the last one delivered \[ticks\].
     pub completion_sum: u128,
     /// Longest of these times.
     pub completion_max: Time,
-    /// Sum of the times from the first packet sent to the last ACK \[ps\].
+    /// Sum of the times from the first packet sent to the last ACK \[ticks\].
     pub completion_acked_sum: u128,
     /// Sum of the completion times relative to the least that the empty path allows.
     pub slowdown_sum: f64,
@@ -116,9 +116,9 @@ impl FlowStatistics {
     pub(crate) fn complete(&mut self, transfer: &Transfer, completion: &Completion) {
         self.closed = self.closed.max(transfer.delivered);
         self.completed += 1;
-        self.completion_sum += u128::from(completion.delivered.picoseconds());
+        self.completion_sum += u128::from(completion.delivered.ticks());
         self.completion_max = self.completion_max.max(completion.delivered);
-        self.completion_acked_sum += u128::from(completion.acked.picoseconds());
+        self.completion_acked_sum += u128::from(completion.acked.ticks());
         self.slowdown_sum += completion.slowdown;
     }
 

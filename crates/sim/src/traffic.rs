@@ -10,7 +10,7 @@ mod transfers;
 pub use completions::CompletionStatistics;
 pub(crate) use completions::{Completion, Completions, Transfer};
 pub use config::{SizeLaw, TimeLaw};
-pub(crate) use datagrams::{gap, Datagrams};
+pub(crate) use datagrams::Datagrams;
 pub(crate) use laws::Sizes;
 pub use pings::PingStatistics;
 pub(crate) use pings::Pings;

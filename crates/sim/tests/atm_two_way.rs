@@ -4,7 +4,6 @@ mod common;
 
 use atm::{AbrParameters, AllocationConfig, AtmConfig, ChannelConfig, EndConfig, IpService, PortConfig};
 use base::cast::to_u32;
-use base::Time;
 use common::{flow, host, link, ns2, run, scenario, tcp_of};
 use proptest::prelude::*;
 use sim::scenario::{ElementConfig, FlowConfig};
@@ -73,14 +72,14 @@ fn throughput(outcome: &Outcome, flow: usize, seconds: f64) -> f64 {
 
 fn peak(outcome: &Outcome, end: u32) -> f64 {
     let rows = outcome.traces.atm.iter().flat_map(|traces| &traces.ip_queue_data);
-    let late = rows.filter(|row| row.index == end && row.time >= Time::from_seconds(1.0));
+    let late = rows.filter(|row| row.index == end && row.time >= outcome.clock.time(1.0));
     late.map(|row| row.value).fold(0.0, f64::max)
 }
 
 fn reaches(outcome: &Outcome, end: u32, rate: f64) -> f64 {
     let rows = outcome.traces.atm.iter().flat_map(|traces| &traces.acr);
     let reached = rows.filter(|row| row.index == end).find(|row| row.value >= rate * (1.0 - 1e-9));
-    reached.map_or(f64::NAN, |row| row.time.seconds())
+    reached.map_or(f64::NAN, |row| outcome.clock.seconds(row.time))
 }
 
 fn last_rate(outcome: &Outcome, end: u32) -> f64 {
@@ -104,7 +103,8 @@ fn simple_configuration_is_the_papers() {
     }
     // The steps: pauses of several milliseconds between bursts of increases.
     let traces = outcome.traces.atm.expect("it was asked for");
-    let times: Vec<f64> = traces.acr.iter().filter(|row| row.index == 0).map(|row| row.time.seconds()).collect();
+    let times: Vec<f64> =
+        traces.acr.iter().filter(|row| row.index == 0).map(|row| outcome.clock.seconds(row.time)).collect();
     assert_eq!(times.len(), 64);
     let gaps = times.windows(2).filter(|pair| pair[1] - pair[0] > 0.005);
     assert!((2..8).contains(&gaps.count()), "{times:?}");
@@ -267,7 +267,8 @@ fn observers_change_nothing_over_channels() {
         // The queue that observers see is the one that is counted.
         let rows = outcomes[1].traces.queue.as_ref().expect("it was asked for");
         let links = to_u32(outcomes[1].links.len());
-        let late = |link: u32| rows.iter().filter(move |row| row.link == link && row.time >= Time::from_seconds(1.0));
+        let from = outcomes[1].clock.time(1.0);
+        let late = |link: u32| rows.iter().filter(move |row| row.link == link && row.time >= from);
         let most = late(links - 2).map(|row| row.packets).max();
         assert_eq!(most, Some(outcomes[1].links[links as usize - 2].queue_max));
     }
@@ -384,7 +385,7 @@ proptest! {
         let total = |pair: [u64; 2]| pair[0] + pair[1];
         for link in &outcome.links[2..] {
             prop_assert!(total(link.departed) + total(link.dropped) <= total(link.arrived));
-            prop_assert!(link.busy <= Time::from_seconds(0.3));
+            prop_assert!(link.busy <= outcome.clock.time(0.3));
         }
         for (index, flow) in outcome.flows.iter().enumerate() {
             let window = scenario.flows[index].connection().and_then(|tcp| tcp.sender.max_window).unwrap_or(0.0);

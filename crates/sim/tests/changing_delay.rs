@@ -62,7 +62,8 @@ fn a_shorter_delay_makes_a_fast_retransmit_only_in_the_busy_part_of_a_round() {
     // s.
     let before = run(&abrupt(10.0, 13.0, Recovery::Reno, round_trips(&[(0.0, 0.2)])));
     let sent = before.traces.sequence.as_deref().unwrap().iter().filter(|row| row.kind == SequenceKind::Sent);
-    let times: Vec<f64> = sent.map(|row| row.time.seconds()).filter(|&time| (5.9..6.5).contains(&time)).collect();
+    let times: Vec<f64> =
+        sent.map(|row| before.clock.seconds(row.time)).filter(|&time| (5.9..6.5).contains(&time)).collect();
     // The last packet before the idle part.
     let end = times.windows(2).find(|pair| pair[1] - pair[0] > 0.05).unwrap()[0];
     for (change, fast_retransmits) in [(end + 0.05, 0), (end - 0.05, 1)] {
@@ -107,7 +108,7 @@ fn each_packet_takes_the_delay_in_force_as_its_last_bit_leaves() {
                 last = last.max(arrival);
                 arrival = last;
             }
-            arrivals.push((Time::from_seconds(arrival + 0.25 + 0.5 + 0.125), number));
+            arrivals.push((outcome.clock.time(arrival + 0.25 + 0.5 + 0.125), number));
         }
         arrivals.sort();
         let acks = outcome.traces.sequence.as_deref().unwrap().iter().filter(|row| row.kind == SequenceKind::Acked);
@@ -157,8 +158,8 @@ fn an_alternating_delay_is_seen_in_the_round_trips_by_the_time_in_each_state() {
     // The trace of the delay spends a quarter of its time in the first state; four standard deviations are 0.0064.
     let rows = outcome.traces.delay.as_deref().unwrap();
     let ends = rows.iter().skip(1).map(|row| row.time).chain([outcome.measurement.end]);
-    let first = rows.iter().zip(ends).filter(|(row, _)| row.delay == Time::from_seconds(0.096));
-    let share = first.map(|(row, end)| (end - row.time).seconds()).sum::<f64>() / 20_000.0;
+    let first = rows.iter().zip(ends).filter(|(row, _)| row.delay == outcome.clock.time(0.096));
+    let share = first.map(|(row, end)| outcome.clock.seconds(end - row.time)).sum::<f64>() / 20_000.0;
     assert!((share - 0.25).abs() < 0.0064, "{share}");
 }
 

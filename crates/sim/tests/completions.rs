@@ -20,14 +20,14 @@ fn transfer(packets: u64) -> Scenario {
 }
 
 const fn microseconds(number: u64) -> Time {
-    Time::from_picoseconds(number * 1_000_000)
+    Time::from_ticks(number * 1_000_000)
 }
 
 /// Returns the flow completion time of the only transfer, and the time to its last ACK.
 fn times(outcome: &Outcome) -> (Time, Time) {
     let flow = &outcome.flows[0];
     assert_eq!((flow.completed, flow.unfinished), (1, 0));
-    let time = |picoseconds: u128| Time::from_picoseconds(u64::try_from(picoseconds).unwrap());
+    let time = |picoseconds: u128| Time::from_ticks(u64::try_from(picoseconds).unwrap());
     let group = &outcome.completions[0];
     let found = (time(flow.completion_sum), time(flow.completion_acked_sum));
     assert_eq!((group.delivered.longest(), group.acked.longest()), found);
@@ -47,7 +47,7 @@ fn a_transfer_takes_its_rounds_of_slow_start() {
         let least = 100_000 + 4096 * packets;
         let slowdown = delivered as f64 / least as f64;
         assert!((outcome.flows[0].slowdown_sum - slowdown).abs() < 1e-12, "{packets}");
-        assert_eq!(outcome.completions[0].slowdown.longest(), Time::from_seconds(slowdown));
+        assert_eq!(outcome.completions[0].slowdown.longest(), outcome.clock.time(slowdown));
     }
 }
 
@@ -56,7 +56,7 @@ fn the_start_does_not_count() {
     let mut late = transfer(67);
     late.flows[0].start_s = 10.0;
     assert_eq!(times(&run(&late)), times(&run(&transfer(67))));
-    assert_eq!(run(&late).flows[0].opened, Time::from_seconds(10.0));
+    assert_eq!(run(&late).flows[0].opened, late.clock().time(10.0));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn what_has_not_ended_is_unfinished() {
     let outcome = run(&scenario);
     assert_eq!((outcome.flows[0].completed, outcome.flows[0].unfinished), (0, 1));
     assert_eq!(outcome.completions[0].delivered.total(), 0);
-    assert_eq!(outcome.flows[0].closed, Time::from_seconds(0.6));
+    assert_eq!(outcome.flows[0].closed, outcome.clock.time(0.6));
 }
 
 #[test]
@@ -108,8 +108,8 @@ fn the_life_of_a_group_is_from_its_first_start_to_its_last_delivery() {
     let outcome = run(&scenario);
     let group = &outcome.flows[0];
     assert_eq!((group.completed, outcome.completions[0].delivered.total()), (1001, 1001));
-    assert!(group.opened > Time::ZERO && group.opened < Time::from_seconds(0.1));
-    assert!(group.closed < group.finish && group.finish - group.closed < Time::from_seconds(0.2));
+    assert!(group.opened > Time::ZERO && group.opened < outcome.clock.time(0.1));
+    assert!(group.closed < group.finish && group.finish - group.closed < outcome.clock.time(0.2));
 }
 
 #[test]
@@ -135,5 +135,5 @@ fn web_sources_count_the_transfers_that_end_in_the_measurement() {
     assert_eq!((class.transfers, outcome.flows[0].completed), (5, 5));
     assert_eq!(class.on, outcome.flows[0].completion_acked_sum);
     assert_eq!(outcome.completions[0].delivered.longest(), microseconds(312_608));
-    assert_eq!(outcome.flows[0].completion_sum, 5 * u128::from(microseconds(312_608).picoseconds()));
+    assert_eq!(outcome.flows[0].completion_sum, 5 * u128::from(microseconds(312_608).ticks()));
 }

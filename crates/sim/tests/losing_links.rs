@@ -75,12 +75,12 @@ fn the_next_packet_after_each_instant_is_lost() {
     let times_s = vec![2.0, 4.0, 4.0001, 6.0];
     let sender = SenderConfig { max_window: Some(40.0), ..rfc(Recovery::Newreno) };
     let outcome = run(&lossy(10.0, sender, loss(AppliesTo::Data, LossLaw::Times { times_s })));
-    let lost: Vec<f64> = drops(&outcome).iter().map(|row| row.time.seconds()).collect();
+    let lost: Vec<f64> = drops(&outcome).iter().map(|row| outcome.clock.seconds(row.time)).collect();
     let sent = outcome.traces.sequence.as_deref().unwrap();
     let next = |instant: f64| {
         let after =
-            sent.iter().filter(|row| row.kind != sim::SequenceKind::Acked && row.time >= Time::from_seconds(instant));
-        after.map(|row| row.time.seconds()).next().unwrap()
+            sent.iter().filter(|row| row.kind != sim::SequenceKind::Acked && row.time >= outcome.clock.time(instant));
+        after.map(|row| outcome.clock.seconds(row.time)).next().unwrap()
     };
     let mut expected = [2.0, 4.0, 4.0001, 6.0].map(next).to_vec();
     expected.dedup();
@@ -102,7 +102,7 @@ fn the_window_follows_the_square_root_law() {
         let share = link.lost[1] as f64 / link.arrived[1] as f64;
         let error = (probability / link.arrived[1] as f64).sqrt();
         assert!((share - probability).abs() < 4.0 * error, "{share}");
-        let round_trip = flow.rtt_sum as f64 / flow.rtt_samples as f64 / Time::PER_SECOND;
+        let round_trip = outcome.clock.ticks_in_seconds(flow.rtt_sum as f64 / flow.rtt_samples as f64);
         let window = flow.delivered[1] as f64 / 1980.0 * round_trip;
         let theory = (1.5 / probability).sqrt();
         assert!((window / theory - 1.0).abs() < 0.12, "{window} packets, {theory} in theory");

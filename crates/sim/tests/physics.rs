@@ -2,7 +2,6 @@
 
 mod common;
 
-use base::Time;
 use common::{flow, link, rfc, run, scenario, tcp_of, transfer_of};
 use sim::scenario::{LinkConfig, TraceConfig};
 use sim::{CwndRow, Outcome, Scenario};
@@ -32,7 +31,7 @@ fn a_window_below_the_pipe_goes_once_a_round_trip() {
         scenario.run.warmup_s = 10.05;
         let outcome = run(&scenario);
         assert_eq!(outcome.flows[0].delivered[1] as f64, 200.0 * window, "W_R = {window}");
-        assert_eq!(outcome.links[0].busy, Time::from_seconds(200.0 * window / MU));
+        assert_eq!(outcome.links[0].busy, outcome.clock.time(200.0 * window / MU));
     }
 }
 
@@ -43,10 +42,11 @@ fn a_window_above_the_pipe_fills_the_bottleneck_and_waits_in_it() {
     let mut scenario = bottleneck(30.0, None, 0.1, sender);
     scenario.run.warmup_s = 10.0;
     let outcome = run(&scenario);
-    assert_eq!(outcome.links[0].busy, Time::from_seconds(20.0));
+    assert_eq!(outcome.links[0].busy, outcome.clock.time(20.0));
     assert_eq!(outcome.links[0].queue_max, 51);
     assert_eq!(outcome.flows[0].delivered[1], 20_000);
-    let round_trip = outcome.flows[0].rtt_sum as f64 / outcome.flows[0].rtt_samples as f64 / Time::PER_SECOND;
+    let round_trip =
+        outcome.clock.ticks_in_seconds(outcome.flows[0].rtt_sum as f64 / outcome.flows[0].rtt_samples as f64);
     assert!((round_trip - 0.15).abs() < 1e-9, "{round_trip}");
 }
 
@@ -55,7 +55,7 @@ fn the_mean_window_of_the_longest_run_is_that_of_its_only_round_trip() {
     let mut scenario = bottleneck(1e7, None, 0.1, rfc(Recovery::Reno));
     *transfer_of(&mut scenario.flows[0]) = Some(1);
     // Three packets until the ACK after 0.1 s, then four: to a part in 2^53 of the sum.
-    let area = run(&scenario).flows[0].cwnd_area / Time::PER_SECOND;
+    let area = scenario.clock().ticks_in_seconds(run(&scenario).flows[0].cwnd_area);
     assert!((area - (4e7 - 0.1)).abs() < 1e-8, "{area} packets times seconds");
 }
 
@@ -97,7 +97,7 @@ fn the_sawtooth_peaks_at_the_pipe_and_the_buffer_and_halves() {
 
 fn utilisation(buffer: u64, round_trip_s: f64) -> f64 {
     let (scenario, outcome) = sawtooth(buffer, round_trip_s);
-    outcome.links[0].busy.seconds() / (scenario.run.duration_s - scenario.run.warmup_s)
+    outcome.clock.seconds(outcome.links[0].busy) / (scenario.run.duration_s - scenario.run.warmup_s)
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn the_area_under_the_queue_is_the_sum_of_the_sojourns() {
         packets = row.packets;
     }
     departures.resize(arrivals.len(), outcome.measurement.end);
-    let sojourns = arrivals.iter().zip(&departures).map(|(&came, &went)| u128::from((went - came).picoseconds()));
+    let sojourns = arrivals.iter().zip(&departures).map(|(&came, &went)| u128::from((went - came).ticks()));
     assert_eq!(outcome.links[0].queue_area, sojourns.sum::<u128>());
     assert!(arrivals.len() > 500_000);
 }
@@ -170,6 +170,6 @@ fn the_area_under_the_queue_is_what_the_round_trips_exceed_the_propagation_by() 
     *transfer_of(&mut scenario.flows[0]) = Some(30_000);
     let outcome = run(&scenario);
     assert_eq!(outcome.flows[0].rtt_samples, 30_000);
-    let propagation = Time::from_seconds((0.1 - 1.0 / MU) / 2.0).times(2).times(30_000);
-    assert_eq!(outcome.links[0].queue_area, outcome.flows[0].rtt_sum - u128::from(propagation.picoseconds()));
+    let propagation = outcome.clock.time((0.1 - 1.0 / MU) / 2.0).times(2).times(30_000);
+    assert_eq!(outcome.links[0].queue_area, outcome.flows[0].rtt_sum - u128::from(propagation.ticks()));
 }

@@ -36,15 +36,15 @@ fn a_ping_on_an_empty_path_takes_the_exact_round_trip() {
     scenario.trace.capture = Some(vec!["a".to_owned()]);
     let outcome = run(&scenario);
     // Each way: 84 bytes take 0.672 and 0.336 ms; 30 ms; the flow's own 2 and 3 ms.
-    let exact = Time::from_picoseconds(2 * 31_008_000_000 + 5_000_000_000);
+    let exact = Time::from_ticks(2 * 31_008_000_000 + 5_000_000_000);
     let pings = &outcome.pings[0];
     assert_eq!((pings.sent, pings.answered, pings.lost), ([0, 21], [0, 21], [0, 0]));
     assert_eq!((pings.shortest, pings.round_trips.longest()), (exact, exact));
-    assert_eq!(pings.sum, 21 * u128::from(exact.picoseconds()));
+    assert_eq!(pings.sum, 21 * u128::from(exact.ticks()));
     let trace = outcome.traces.rtt.unwrap();
     assert_eq!(trace.len(), 21);
     for (number, row) in trace.iter().enumerate() {
-        let sent = Time::from_seconds(0.5 * number as f64);
+        let sent = outcome.clock.time(0.5 * number as f64);
         assert_eq!((row.flow, row.time, row.rtt), (0, sent + exact, exact));
     }
     let flow = &outcome.flows[0];
@@ -102,10 +102,10 @@ fn a_ping_beside_a_long_flow_waits_for_the_queue() {
     let outcome = run(&scenario);
     let pings = &outcome.pings[0];
     assert_eq!((pings.lost, pings.answered[1]), ([0, 0], 100));
-    let empty = Time::from_picoseconds(2 * 31_008_000_000 + 5_000_000_000);
+    let empty = Time::from_ticks(2 * 31_008_000_000 + 5_000_000_000);
     let queue = (outcome.links[0].queue_area as f64) / 50e12;
     // A ping waits for what is in the link, of 4.096 ms a packet; the one in transmission is half sent on average.
-    let (waits, expected) = ((pings.sum as f64 / 100.0 - empty.picoseconds() as f64) / 1e12, (queue - 0.5) * 0.004_096);
+    let (waits, expected) = ((pings.sum as f64 / 100.0 - empty.ticks() as f64) / 1e12, (queue - 0.5) * 0.004_096);
     assert!((waits - expected).abs() < 0.002_048, "{waits} s, {expected} s");
     assert!(queue > 5.0);
 }
@@ -121,9 +121,9 @@ fn a_full_buffer_loses_pings() {
     assert!(pings.lost[1] > 0);
     assert_eq!(pings.lost[1], dropped);
     // The longest waits for all of the buffer: 19 packets in front of it and one in transmission.
-    let full = Time::from_picoseconds(2 * 31_008_000_000 + 5_000_000_000 + 20 * 4_096_000_000);
+    let full = Time::from_ticks(2 * 31_008_000_000 + 5_000_000_000 + 20 * 4_096_000_000);
     assert!(pings.round_trips.longest() <= full);
-    assert!(pings.round_trips.longest() > full - Time::from_picoseconds(3 * 4_096_000_000));
+    assert!(pings.round_trips.longest() > full - Time::from_ticks(3 * 4_096_000_000));
 }
 
 #[test]
@@ -146,9 +146,9 @@ fn pings_cross_private_links_and_hosts() {
     scenario.flows[0].path.push(4);
     scenario.flows[0].count = 3;
     let outcome = run(&scenario);
-    let exact = Time::from_picoseconds(2 * 31_008_000_000 + 8_000_000_000);
+    let exact = Time::from_ticks(2 * 31_008_000_000 + 8_000_000_000);
     let pings = &outcome.pings[0];
     assert_eq!((pings.answered, pings.shortest), ([0, 63], exact));
     // Three at once: the last waits for two packets at the second link.
-    assert_eq!(pings.round_trips.longest(), exact + Time::from_picoseconds(2 * 2_000_000_000));
+    assert_eq!(pings.round_trips.longest(), exact + Time::from_ticks(2 * 2_000_000_000));
 }

@@ -41,16 +41,17 @@ fn round_trips(outcome: &Outcome, flow: u32) -> Vec<Time> {
 #[test]
 fn the_higher_level_waits_for_the_rest_of_one_service_alone() {
     let queue = levels(Overflow::Arriving);
-    let service = Time::from_seconds(1e-3);
+    let clock = sparse_and_bulk(queue, None, [0, 1]).clock();
+    let service = clock.time(1e-3);
     let first = round_trips(&run(&sparse_and_bulk(queue, None, [0, 1])), 0);
     let least = first.iter().copied().min().unwrap();
     assert!(first.len() > 1000);
-    assert!(first.iter().all(|&round_trip| round_trip <= Time::from_seconds(0.0500004) + service));
-    assert!(least >= Time::from_seconds(0.05));
+    assert!(first.iter().all(|&round_trip| round_trip <= clock.time(0.0500004) + service));
+    assert!(least >= clock.time(0.05));
     // In order of arrival, or at the lower level, all that the bulk flow keeps in the queue comes first.
     for (queue, priorities) in [(Discipline::DROP_TAIL, [0, 1]), (queue, [0, 0]), (queue, [1, 1])] {
         let together = round_trips(&run(&sparse_and_bulk(queue, None, priorities)), 0);
-        assert!(together.iter().all(|&round_trip| round_trip > Time::from_seconds(0.15)), "{priorities:?}");
+        assert!(together.iter().all(|&round_trip| round_trip > clock.time(0.15)), "{priorities:?}");
     }
 }
 
@@ -67,7 +68,7 @@ fn the_lower_level_gets_what_the_higher_one_leaves() {
     tcp_of(&mut scenario.flows[0]).sender.max_window = Some(80.0);
     let outcome = run(&scenario);
     assert_eq!(outcome.flows[1].received[1], 0);
-    assert_eq!(outcome.links[0].busy, Time::from_seconds(55.0));
+    assert_eq!(outcome.links[0].busy, outcome.clock.time(55.0));
 }
 
 #[test]

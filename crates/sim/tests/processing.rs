@@ -52,12 +52,16 @@ fn segment_s() -> f64 {
 
 fn replayed(outcome: &Outcome, processing: [[f64; 2]; 2]) -> Replay {
     let direction = Direction {
-        data_service: Time::from_seconds(segment_s()),
-        ack_service: Time::from_seconds(40.0 * 8.0 / RATE_BPS),
-        propagation: Time::from_seconds(PROPAGATION_S),
+        data_service: outcome.clock.time(segment_s()),
+        ack_service: outcome.clock.time(40.0 * 8.0 / RATE_BPS),
+        propagation: outcome.clock.time(PROPAGATION_S),
     };
     let sends = [0, 1].map(|flow| instants(outcome, flow, SequenceKind::Sent));
-    replay_with_hosts([direction; 2], processing.map(|host| host.map(Time::from_seconds)), [&sends[0], &sends[1]])
+    replay_with_hosts(
+        [direction; 2],
+        processing.map(|host| host.map(|seconds| outcome.clock.time(seconds))),
+        [&sends[0], &sends[1]],
+    )
 }
 
 fn efficiency(outcome: &Outcome, flow: usize) -> f64 {
@@ -65,15 +69,16 @@ fn efficiency(outcome: &Outcome, flow: usize) -> f64 {
 }
 
 /// Runs of segments between ACKs that enter a queue from 4 s on; the first and the last are cut.
-fn runs_of_data(replay: &Replay, queue: usize, until: Time) -> Vec<usize> {
-    let late = |visit: &&two_queues::Visit| visit.arrival >= Time::from_seconds(4.0) && visit.arrival <= until;
+fn runs_of_data(replay: &Replay, queue: usize, outcome: &Outcome) -> Vec<usize> {
+    let until = outcome.measurement.end;
+    let late = |visit: &&two_queues::Visit| visit.arrival >= outcome.clock.time(4.0) && visit.arrival <= until;
     let kinds: Vec<bool> = replay.visits[queue].iter().filter(late).map(|visit| visit.data).collect();
     let runs = kinds.chunk_by(|one, other| one == other).filter(|run| run[0]).map(<[bool]>::len);
     let runs: Vec<usize> = runs.collect();
     runs[1..runs.len() - 1].to_vec()
 }
 
-/// Data and ACKs that come to a host take turns, to the picosecond, and only then is there an answer or a reaction.
+/// Data and ACKs that come to a host take turns, to the tick, and only then is there an answer or a reaction.
 #[test]
 fn acks_come_back_when_queues_and_processes_let_them() {
     for processing in [[[5e-5; 2]; 2], [[1e-4, 2e-5], [3e-4, 0.0]], [[0.0, 1e-3], [6e-4, 6e-4]]] {
@@ -108,7 +113,7 @@ fn short_processing_leaves_efficiency_and_bursts() {
         let replay = replayed(&outcome, processing);
         for end in 0..2 {
             let measured = efficiency(&outcome, end);
-            let runs = runs_of_data(&replay, end, outcome.measurement.end);
+            let runs = runs_of_data(&replay, end, &outcome);
             let (least, most) = (runs.iter().min(), runs.iter().max());
             println!("{time_s} s, end {end}: {measured:.4}, theorem 1 {theorem:.4}, runs of {least:?} to {most:?}");
             assert!((measured - theorem).abs() < 0.005);
@@ -128,7 +133,7 @@ fn long_processing_is_the_bottleneck() {
             let (measured, host) = (efficiency(&outcome, end), &outcome.links[2 + end]);
             println!("{time_s} s, end {end}: {measured:.4}, of a process at most {most:.4}, busy {:?}", host.busy);
             assert!((measured - most).abs() < 0.01);
-            assert!(host.busy.seconds() > 0.99 * 20.0);
+            assert!(outcome.clock.seconds(host.busy) > 0.99 * 20.0);
         }
     }
 }
@@ -158,7 +163,7 @@ fn a_host_serves_in_the_order_of_arrival_behind_propagation_of_the_flows_own() {
     let mut arrivals: Vec<(Time, usize)> = (0..120_usize)
         .map(|number| {
             (
-                Time::from_seconds(service).times(number as u64 + 1) + Time::from_seconds(delays[number / 40]),
+                outcome.clock.time(service).times(number as u64 + 1) + outcome.clock.time(delays[number / 40]),
                 number / 40,
             )
         })
@@ -166,7 +171,7 @@ fn a_host_serves_in_the_order_of_arrival_behind_propagation_of_the_flows_own() {
     arrivals.sort_unstable();
     let (mut free, mut acked) = (Time::ZERO, [const { Vec::new() }; 3]);
     for (arrival, flow) in arrivals {
-        free = free.max(arrival) + Time::from_seconds(time_s);
+        free = free.max(arrival) + outcome.clock.time(time_s);
         acked[flow].push(free);
     }
     for (flow, expected) in acked.iter().enumerate() {

@@ -10,7 +10,6 @@ mod recovery_laws;
 
 use std::time::Duration;
 
-use base::Time;
 use common::{all_traces, link, run, transfer_of};
 use laws::{check_laws, dropped_data};
 use net::{Discipline, Overflow};
@@ -85,7 +84,7 @@ proptest! {
 
 /// Transfers that ended long ago have nothing left on their way.
 fn check_rest(outcome: &Outcome) {
-    let rest = Time::from_seconds(1000.0);
+    let rest = outcome.clock.time(1000.0);
     if outcome.flows.iter().any(|flow| flow.finish + rest > outcome.measurement.end) {
         return;
     }

@@ -102,7 +102,7 @@ fn lightly_loaded_sources_are_engsets() {
     let active = on / transfers as f64 / (on / transfers as f64 + 1.0);
     let mut binomial = (1.0 - active).powi(10);
     for (j, state) in outcome.transfers[0].states.iter().enumerate() {
-        let share = state.time.seconds() / 20_000.0;
+        let share = outcome.clock.seconds(state.time) / 20_000.0;
         // Four standard errors, with a state that changes some three times a second.
         let error = 4.0 * (binomial * (1.0 - binomial) / 20_000.0).sqrt() + 1e-4;
         assert!((share - binomial).abs() < error, "P_{j} = {share}, {binomial} in theory");
@@ -145,7 +145,7 @@ fn transfers_that_follow_at_once_lose_no_packet_and_take_none_of_another() {
         assert!((packets..packets + 20 * 9).contains(&acked) && (acked..acked + 20 * 9).contains(&delivered));
         assert!(sources.sequence_drops.len() <= 9, "{:?}", sources.sequence_drops);
         assert!(sources.sequence_drops.iter().sum::<u64>() <= dropped);
-        let time: f64 = sources.states.iter().map(|state| state.time.seconds()).sum();
+        let time: f64 = sources.states.iter().map(|state| outcome.clock.seconds(state.time)).sum();
         assert!((time - 400.0).abs() < 1e-6);
         assert_eq!(sources.states.iter().map(|state| state.transfers).sum::<u64>(), transfers);
     }
@@ -187,13 +187,14 @@ fn apart(together: &Scenario) -> Scenario {
 fn private_links_are_links_of_ones_own() {
     let law = SizeLaw::Exponential { mean_packets: 30.0, min_packets: 3.0 };
     let transfers = Some((law, TimeLaw::Exponential { mean_s: 0.1 }));
-    // Rates without a common measure, and a seed with which no two packets arrive at the same instant: their order
-    // would be that of pushes in a calendar queue, and that of the links elsewhere.
-    let mut together = paper(3, 4.137e6, Some(10), transfers, 200.0);
+    // Rates with a common measure: many packets arrive at the same instant, in the order of their flows.
+    let mut together = paper(3, 4e6, Some(10), transfers, 200.0);
     together.run.seed = 3;
+    let flow = &mut together.flows[0];
+    (flow.forward_delay_s, tcp_of(flow).return_delay_s) = (0.0187, 0.0191);
     private_of(&mut together, 4).buffer = Some(BufferLimit::Packets(20));
-    private_of(&mut together, 4).rate_bps = Some(1.97123e6);
-    private_of(&mut together, 5).rate_bps = Some(2.0417e6);
+    private_of(&mut together, 4).rate_bps = Some(2e6);
+    private_of(&mut together, 5).rate_bps = Some(2e6);
     // ACKs at once or delayed, and back over links of the flow's own to the last, or over the shared one last.
     for (ack_every, return_path) in [(1, vec![5, 3, 1]), (2, vec![5, 3, 1]), (1, vec![5, 3]), (2, vec![5, 3])] {
         let tcp = tcp_of(&mut together.flows[0]);
@@ -201,6 +202,7 @@ fn private_links_are_links_of_ones_own() {
         let return_links = return_path.len();
         tcp.return_path = return_path;
         let (together, apart) = (run(&together), run(&apart(&together)));
+        assert_eq!(together.clock, apart.clock);
         assert_eq!(
             format!("{:?}", together.flows),
             format!("{:?}", apart.flows),
@@ -221,14 +223,17 @@ fn private_links_are_links_of_ones_own() {
 fn senders_in_front_of_a_shared_link_send_in_order_of_time() {
     let law = SizeLaw::Exponential { mean_packets: 30.0, min_packets: 3.0 };
     let transfers = Some((law, TimeLaw::Exponential { mean_s: 0.1 }));
-    // As above, no two packets arrive at the same instant.
-    let mut together = paper(3, 4.137e6, Some(10), transfers, 100.0);
+    // As above, many packets arrive at the same instant.
+    let mut together = paper(3, 4e6, Some(10), transfers, 100.0);
+    let flow = &mut together.flows[0];
+    (flow.forward_delay_s, tcp_of(flow).return_delay_s) = (0.0187, 0.0191);
     let last = private_of(&mut together, 1);
-    (last.rate_bps, last.delay_s) = (Some(3.0917e6), 0.0131);
-    private_of(&mut together, 4).rate_bps = Some(1.97123e6);
-    private_of(&mut together, 5).rate_bps = Some(2.0417e6);
+    (last.rate_bps, last.delay_s) = (Some(3e6), 0.0131);
+    private_of(&mut together, 4).rate_bps = Some(2e6);
+    private_of(&mut together, 5).rate_bps = Some(2e6);
     together.flows[0].path = vec![2, 4];
     let (together, apart) = (run(&together), run(&apart(&together)));
+    assert_eq!(together.clock, apart.clock);
     assert_eq!(format!("{:?}", together.flows), format!("{:?}", apart.flows));
     assert!(together.flows.iter().all(|flow| flow.dropped[1] > 0));
 }
@@ -244,8 +249,8 @@ fn draw_paper(case: u64, random: &mut base::RandomStream) -> Scenario {
     ahead.run.seed = case;
     // Rates without a common measure with one another, or with the timers' ticks: at equal instants the order would be
     // another.
-    private_of(&mut ahead, 4).rate_bps = Some(1.97123e6);
-    private_of(&mut ahead, 5).rate_bps = Some(2.0417e6);
+    private_of(&mut ahead, 4).rate_bps = Some(2e6);
+    private_of(&mut ahead, 5).rate_bps = Some(2e6);
     let last = private_of(&mut ahead, 1);
     last.rate_bps = Some(3.1e6 * (0.02 + random.uniform()));
     last.delay_s = [0.0, 0.1, 3.0][to_index(case) % 3] * random.uniform();
@@ -371,14 +376,14 @@ fn assert_windows_and_round_trips_are_those_of_the_traces(group: &sim::FlowStati
     let (traces, warmup) = (&outcome.traces, outcome.measurement.warmup);
     let of_group = |flow: u32| flow < 1001;
     let samples = traces.rtt.as_ref().unwrap().iter().filter(|row| of_group(row.flow) && row.time >= warmup);
-    let samples: Vec<_> = samples.map(|row| u128::from(row.rtt.picoseconds())).collect();
+    let samples: Vec<_> = samples.map(|row| u128::from(row.rtt.ticks())).collect();
     assert_eq!((group.rtt_samples, group.rtt_sum), (samples.len() as u64, samples.iter().sum()));
     let (mut windows, mut area, mut largest) = (vec![(2.0, Time::ZERO); 1001], 0.0, 0.0_f64);
     let end = (0..1001).map(|flow| (flow, outcome.measurement.end, 0.0));
     let changes = traces.cwnd.as_ref().unwrap().iter().filter(|row| of_group(row.flow));
     for (flow, time, cwnd) in changes.map(|row| (row.flow, row.time, row.cwnd)).chain(end) {
         let (before, since) = std::mem::replace(&mut windows[flow as usize], (cwnd, time));
-        area += before * since.overlap(time, warmup, outcome.measurement.end).picoseconds() as f64;
+        area += before * since.overlap(time, warmup, outcome.measurement.end).ticks() as f64;
         largest = largest.max(if time >= warmup { before } else { 0.0 });
     }
     assert!((group.cwnd_area / area - 1.0).abs() < 1e-9, "{} but {area}", group.cwnd_area);
@@ -416,7 +421,7 @@ fn what_transfers_count_is_what_their_flows_did() {
     assert_eq!(count(|class| class.fast_retransmits), found(LossCause::FastRetransmit));
     assert_eq!(count(|class| class.recovered), recovered.iter().map(|repair| repair.retransmissions).sum::<u64>());
     let stalled: u128 = outcome.transfers[0].classes.iter().map(|class| class.stalled).sum();
-    assert_eq!(stalled, timeouts.iter().map(|repair| u128::from(repair.time.picoseconds())).sum());
+    assert_eq!(stalled, timeouts.iter().map(|repair| u128::from(repair.time.ticks())).sum());
     assert!(count(|class| class.timeouts) > 100 && count(|class| class.recovered) > 100, "too few");
 }
 
@@ -497,7 +502,7 @@ fn poisson_packets_wait_as_in_m_d_1() {
     let mean = server.queue_area as f64 / 1e12 / 20_000.0;
     // rho + rho^2 / (2 (1 - rho)) = 0.75; of a million packets in some 500,000 busy periods.
     assert!((mean - 0.75).abs() < 0.01, "{mean}");
-    assert!((server.busy.seconds() / 20_000.0 - 0.5).abs() < 4.0 / 1000.0);
+    assert!((outcome.clock.seconds(server.busy) / 20_000.0 - 0.5).abs() < 4.0 / 1000.0);
     let flow = &outcome.flows[0];
     assert_eq!((flow.acked, flow.dropped, flow.timeouts), ([0; 2], [0; 2], [0; 2]));
     assert!(flow.sent[1].abs_diff(flow.delivered[1]) < 20);

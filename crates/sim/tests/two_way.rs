@@ -103,10 +103,11 @@ fn instants(outcome: &Outcome, flow: u32, kind: SequenceKind) -> Vec<Time> {
 }
 
 fn directions(expected: &TwoWayRun) -> [Direction; 2] {
+    let clock = expected.scenario().clock();
     expected.rate_bps.map(|rate| Direction {
-        data_service: Time::from_seconds(9180.0 * 8.0 / rate),
-        ack_service: Time::from_seconds(40.0 * 8.0 / rate),
-        propagation: Time::from_seconds(expected.propagation_s),
+        data_service: clock.time(9180.0 * 8.0 / rate),
+        ack_service: clock.time(40.0 * 8.0 / rate),
+        propagation: clock.time(expected.propagation_s),
     })
 }
 
@@ -131,9 +132,10 @@ fn two_way_throughput_is_that_of_ns2() {
 #[test]
 fn two_way_queues_are_those_of_ns2() {
     for expected in &TWO_WAY_RUNS {
-        let visits = visits(expected, &run(&expected.scenario()));
+        let outcome = run(&expected.scenario());
+        let visits = visits(expected, &outcome);
         let most = |data, span: fn(&Visit) -> (Time, Time)| {
-            [0, 1].map(|queue: usize| most_at_once(&visits[queue], data, Time::from_seconds(4.0), span))
+            [0, 1].map(|queue: usize| most_at_once(&visits[queue], data, outcome.clock.time(4.0), span))
         };
         assert_eq!(most(true, |visit| (visit.arrival, visit.start)), expected.data_waiting);
         assert_eq!(most(true, |visit| (visit.arrival, visit.departure)), expected.data_with_service);
@@ -141,7 +143,7 @@ fn two_way_queues_are_those_of_ns2() {
     }
 }
 
-/// Each ACK is back when the other queue has transmitted it, to the picosecond.
+/// Each ACK is back when the other queue has transmitted it, to the tick.
 #[test]
 fn two_way_acks_come_back_when_both_queues_let_them() {
     for expected in &TWO_WAY_RUNS {

@@ -1,6 +1,6 @@
 use std::mem::offset_of;
 
-use base::{prefetch, Time};
+use base::{prefetch, Clock, Time};
 
 use crate::quirks::Quirks;
 use crate::reassembly::Reassembly;
@@ -49,11 +49,11 @@ pub struct Acknowledgment {
 
 impl Receiver {
     /// Creates a receiver that has received nothing.
-    pub fn new(config: &ReceiverConfig, dialect: Dialect) -> Receiver {
-        Receiver::with_quirks(config, &Quirks::of(dialect))
+    pub fn new(config: &ReceiverConfig, dialect: Dialect, clock: Clock) -> Receiver {
+        Receiver::with_quirks(config, &Quirks::of(dialect), clock)
     }
 
-    pub(crate) fn with_quirks(config: &ReceiverConfig, quirks: &Quirks) -> Receiver {
+    pub(crate) fn with_quirks(config: &ReceiverConfig, quirks: &Quirks, clock: Clock) -> Receiver {
         Receiver {
             next: 0,
             first: 0,
@@ -64,7 +64,7 @@ impl Receiver {
             last_delivery: Time::ZERO,
             deadline: Time::NEVER,
             ack_every: config.ack_every.max(1),
-            ack_delay: Time::from_seconds(config.ack_delay_s),
+            ack_delay: clock.time(config.ack_delay_s),
             duplicate_of_last_is_delayed: quirks.duplicate_of_last_is_delayed,
         }
     }

@@ -1,4 +1,4 @@
-use base::Time;
+use base::{Clock, Time};
 
 use crate::{Estimator, RtoConfig};
 
@@ -7,9 +7,9 @@ use crate::{Estimator, RtoConfig};
 #[repr(C)]
 pub(crate) struct Rto {
     /// Smoothed round trip. [`Estimator::Ticks`]: in eighths of a tick (4.3BSD; ns-2's T_SRTT_BITS), 0 before the first
-    /// sample. [`Estimator::Rfc6298`]: in picoseconds, [`NEVER`] before the first sample.
+    /// sample. [`Estimator::Rfc6298`]: in ticks of the run's clock, [`NEVER`] before the first sample.
     srtt: u64,
-    /// Variation of the round trip, in quarters of a tick (ns-2's T_RTTVAR_BITS) or in picoseconds.
+    /// Variation of the round trip, in quarters of a tick (ns-2's T_RTTVAR_BITS) or in ticks of the run's clock.
     rttvar: u64,
     /// Timeout now, backoff included.
     current: Time,
@@ -18,9 +18,9 @@ pub(crate) struct Rto {
     restart: bool,
 }
 
-const NEVER: u64 = Time::NEVER.picoseconds();
+const NEVER: u64 = Time::NEVER.ticks();
 
-/// Settings of the retransmission timer, in picoseconds.
+/// Settings of the retransmission timer.
 #[derive(Debug)]
 pub(crate) struct RtoRules {
     estimator: Estimator,
@@ -34,19 +34,19 @@ pub(crate) struct RtoRules {
 }
 
 impl RtoRules {
-    pub(crate) fn new(config: &RtoConfig) -> RtoRules {
-        let granularity = Time::from_seconds(config.granularity_s);
+    pub(crate) fn new(config: &RtoConfig, clock: Clock) -> RtoRules {
+        let granularity = clock.time(config.granularity_s);
         // ns-2 `TcpAgent::rtt_timeout`: never below two ticks.
         let least = if config.estimator == Estimator::Ticks { granularity.times(2) } else { Time::ZERO };
         RtoRules {
             estimator: config.estimator,
             k: config.k,
             granularity,
-            min: Time::from_seconds(config.min_s).max(least),
-            max: Time::from_seconds(config.max_s),
-            initial: Time::from_seconds(config.initial_s),
+            min: clock.time(config.min_s).max(least),
+            max: clock.time(config.max_s),
+            initial: clock.time(config.initial_s),
             max_backoff: config.max_backoff,
-            clock_offset: Time::from_seconds(config.clock_offset_s),
+            clock_offset: clock.time(config.clock_offset_s),
         }
     }
 }
@@ -71,7 +71,7 @@ impl Rto {
     pub(crate) fn sample_round(&mut self, rules: &RtoRules, sent: Time, now: Time) {
         match rules.estimator {
             Estimator::Ticks => {
-                let ticks = |t: Time| (t + rules.clock_offset).picoseconds() / rules.granularity.picoseconds();
+                let ticks = |t: Time| (t + rules.clock_offset).ticks() / rules.granularity.ticks();
                 self.sample_ticks(rules, ticks(now) - ticks(sent));
             }
             Estimator::Rfc6298 => self.sample_exact(rules, now - sent),
@@ -83,8 +83,8 @@ impl Rto {
     pub(crate) fn sample_timestamp(&mut self, rules: &RtoRules, sent: Time, now: Time) {
         match rules.estimator {
             Estimator::Ticks => {
-                let tick = rules.granularity.picoseconds();
-                self.sample_ticks(rules, ((now - sent).picoseconds() + tick / 2) / tick);
+                let tick = rules.granularity.ticks();
+                self.sample_ticks(rules, ((now - sent).ticks() + tick / 2) / tick);
             }
             Estimator::Rfc6298 => self.sample_exact(rules, now - sent),
         }
@@ -122,7 +122,7 @@ impl Rto {
 
     /// Updates the exact estimate: RFC 6298 (2.2), (2.3).
     fn sample_exact(&mut self, rules: &RtoRules, rtt: Time) {
-        let r = rtt.picoseconds();
+        let r = rtt.ticks();
         (self.srtt, self.rttvar) = if self.srtt == NEVER {
             (r, r / 2)
         } else {
@@ -148,8 +148,8 @@ impl Rto {
             }
             Estimator::Rfc6298 if self.srtt == NEVER => rules.initial,
             Estimator::Rfc6298 => {
-                let deviations = Time::from_picoseconds(self.rttvar).times(u64::from(rules.k));
-                Time::from_picoseconds(self.srtt) + rules.granularity.max(deviations)
+                let deviations = Time::from_ticks(self.rttvar).times(u64::from(rules.k));
+                Time::from_ticks(self.srtt) + rules.granularity.max(deviations)
             }
         }
     }

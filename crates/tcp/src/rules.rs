@@ -1,4 +1,5 @@
 use base::cast::trunc_to_u64;
+use base::Clock;
 
 use crate::quirks::Quirks;
 use crate::rto::RtoRules;
@@ -23,7 +24,7 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    pub(crate) fn new(config: &SenderConfig) -> Rules {
+    pub(crate) fn new(config: &SenderConfig, clock: Clock) -> Rules {
         Rules {
             quirks: Quirks::of(config.dialect),
             recovery: config.recovery,
@@ -34,7 +35,7 @@ impl Rules {
             slow_start_while: config.slow_start_while,
             increase: config.increase,
             limit_packets: config.max_window.map_or(u64::MAX, trunc_to_u64),
-            rto: RtoRules::new(&config.rto),
+            rto: RtoRules::new(&config.rto, clock),
         }
     }
 }

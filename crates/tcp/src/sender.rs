@@ -2,7 +2,7 @@ use std::mem::offset_of;
 use std::sync::Arc;
 
 use base::cast::trunc_to_u64;
-use base::{prefetch, Time};
+use base::{prefetch, Clock, Time};
 
 use crate::actions::{Ack, Actions, LossCause, LossEvent, Segment};
 use crate::quirks::{LimitedTransmit, TimerRestart};
@@ -71,8 +71,8 @@ pub struct Sender {
 
 impl Sender {
     /// Creates a sender of `size` packets (`None`: endless) that has sent nothing yet.
-    pub fn new(config: &SenderConfig, size: Option<u64>) -> Sender {
-        let rules = Rules::new(config);
+    pub fn new(config: &SenderConfig, size: Option<u64>, clock: Clock) -> Sender {
+        let rules = Rules::new(config, clock);
         Sender {
             window: Window::new(config),
             rto: Rto::new(&rules.rto),

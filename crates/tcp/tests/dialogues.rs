@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use base::Time;
+use base::{Clock, Time};
 use serde_json::{json, Value};
 use tcp::{Ack, Acknowledgment, Actions, LossEvent, Receiver, Segment, Sender};
 
@@ -147,7 +147,7 @@ impl Stage {
         match self.said.pop_front() {
             None => Err(format!("missing: {expected}")),
             Some((time, said)) if (time, said.as_str()) != (now, expected) => {
-                Err(format!("expected: {expected}; instead at {}: {said}", time.seconds()))
+                Err(format!("expected: {expected}; instead at {}: {said}", Clock::PICOSECONDS.seconds(time)))
             }
             Some(_) => Ok(()),
         }
@@ -156,7 +156,7 @@ impl Stage {
     fn expect_silence(&self) -> Result<(), String> {
         match self.said.front() {
             None => Ok(()),
-            Some((time, said)) => Err(format!("not in the script, at {}: {said}", time.seconds())),
+            Some((time, said)) => Err(format!("not in the script, at {}: {said}", Clock::PICOSECONDS.seconds(*time))),
         }
     }
 
@@ -189,7 +189,7 @@ fn whole(word: &str) -> Result<u64, String> {
 }
 
 fn instant(word: &str) -> Result<Time, String> {
-    number(word).map(Time::from_seconds)
+    number(word).map(|seconds| Clock::PICOSECONDS.time(seconds))
 }
 
 /// Parses the words before `echo` as numbers, and the stamp after it.
@@ -265,7 +265,7 @@ impl SenderParty {
         let mut settings = settings(sender_settings(next(), next())?, next())?;
         let size = settings.as_object_mut().and_then(|fields| fields.remove("size")).and_then(|size| size.as_u64());
         let config = serde_json::from_value(settings).map_err(|fault| fault.to_string())?;
-        let mut party = SenderParty { sender: Sender::new(&config, size), wire: Wire::default() };
+        let mut party = SenderParty { sender: Sender::new(&config, size, Clock::PICOSECONDS), wire: Wire::default() };
         party.act(Time::ZERO, said, |sender, wire| sender.on_start(Time::ZERO, wire));
         Ok(party)
     }
@@ -318,7 +318,7 @@ impl ReceiverParty {
         let dialect = settings.as_object_mut().and_then(|fields| fields.remove("dialect")).unwrap_or_default();
         let dialect = serde_json::from_value(dialect).map_err(|fault| fault.to_string())?;
         let config = serde_json::from_value(settings).map_err(|fault| fault.to_string())?;
-        Ok(ReceiverParty { receiver: Receiver::new(&config, dialect), echo: Time::ZERO })
+        Ok(ReceiverParty { receiver: Receiver::new(&config, dialect, Clock::PICOSECONDS), echo: Time::ZERO })
     }
 
     fn say(&mut self, now: Time, acknowledgment: Acknowledgment, said: &mut Said) {
@@ -348,7 +348,7 @@ impl Party for ReceiverParty {
     }
 
     fn state(&self, name: &str) -> Option<f64> {
-        (name == "echo").then(|| self.echo.seconds())
+        (name == "echo").then(|| Clock::PICOSECONDS.seconds(self.echo))
     }
 }
 

@@ -6,7 +6,7 @@ mod axes;
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::cast::trunc_to_u64;
-use base::{RandomStream, Time};
+use base::{Clock, RandomStream, Time};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
 use tcp::{
@@ -103,9 +103,9 @@ struct World {
 impl World {
     fn new(config: SenderConfig, receiver: ReceiverConfig, channel: Channel, size: u64, seed: u64) -> World {
         World {
-            sender: Sender::new(&config, Some(size)),
-            receiver: Receiver::new(&receiver, config.dialect),
-            ack_delay: Time::from_seconds(receiver.ack_delay_s),
+            sender: Sender::new(&config, Some(size), Clock::PICOSECONDS),
+            receiver: Receiver::new(&receiver, config.dialect, Clock::PICOSECONDS),
+            ack_delay: Clock::PICOSECONDS.time(receiver.ack_delay_s),
             config,
             size,
             now: Time::ZERO,
@@ -146,7 +146,12 @@ impl World {
                 self.expire();
             }
         }
-        panic!("stuck: {} of {} packets acknowledged after {} s", self.una, self.size, self.now.seconds());
+        panic!(
+            "stuck: {} of {} packets acknowledged after {} s",
+            self.una,
+            self.size,
+            Clock::PICOSECONDS.seconds(self.now)
+        );
     }
 
     fn arrive(&mut self) {
@@ -251,7 +256,7 @@ impl World {
     }
 
     fn transmit(&mut self, way: usize, loss: f64, message: Message) {
-        let delay = Time::from_seconds(self.channel.delay_s + self.random.uniform() * self.channel.jitter_s);
+        let delay = Clock::PICOSECONDS.time(self.channel.delay_s + self.random.uniform() * self.channel.jitter_s);
         if self.random.uniform() < loss {
             return;
         }

@@ -60,9 +60,6 @@ RECOVERIES: Final[Mapping[str, Mapping[str, bool]]] = MappingProxyType(_CONTRACT
 DISCIPLINES: Final[Mapping[str, Mapping[str, bool]]] = MappingProxyType(_CONTRACT["disciplines"])
 """Properties of each queue discipline that models ask for, by its name."""
 
-DURATIONS: Final[Mapping[str, int]] = MappingProxyType(_CONTRACT["durations"])
-"""Buckets of a histogram of durations: the width of the first ones, `unit_ps`, and how many each doubling has."""
-
 MOST_ROWS_OF_A_GROUP: Final[int] = _CONTRACT["most_rows_of_a_group"]
 """Largest number of flows of a group of which each has a row of its own in the results."""
 

@@ -1,6 +1,6 @@
 //! Constant-rate cross-traffic, and the rate that it takes from ABR.
 
-use base::Time;
+use base::{Clock, Time};
 
 use super::steps::Steps;
 use super::AtmNetwork;
@@ -23,13 +23,13 @@ pub(super) struct CrossSource {
 }
 
 impl CrossSource {
-    pub(super) fn new(config: &CrossConfig, steps: &mut Steps) -> CrossSource {
+    pub(super) fn new(config: &CrossConfig, steps: &mut Steps, clock: Clock) -> CrossSource {
         CrossSource {
             path: config.path.clone(),
             first_step: steps.add_cross(&config.path),
             rate: config.rate_bps,
-            spacing: cell_time(config.rate_bps),
-            stop: config.stop_s.map_or(Time::NEVER, Time::from_seconds),
+            spacing: cell_time(config.rate_bps, clock),
+            stop: config.stop_s.map_or(Time::NEVER, |stop_s| clock.time(stop_s)),
             running: false,
         }
     }

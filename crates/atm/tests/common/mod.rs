@@ -6,7 +6,7 @@ pub mod max_min;
 use atm::{
     AbrParameters, AllocationConfig, Arrival, AtmConfig, AtmNetwork, ChannelConfig, EndConfig, IpService, PortConfig,
 };
-use base::{Packet, PacketKind, Time};
+use base::{Clock, Packet, PacketKind, Time};
 use max_min::{max_min, Claim};
 
 pub const TWO_PASS: AllocationConfig = AllocationConfig::TwoPass { utilization: 1.0 };
@@ -49,7 +49,7 @@ pub fn greedy(network: &mut AtmNetwork, end: u32, segments: u64) {
 }
 
 pub fn run_until(network: &mut AtmNetwork, seconds: f64) -> Vec<Arrival> {
-    std::iter::from_fn(|| network.advance(Time::from_seconds(seconds))).collect()
+    std::iter::from_fn(|| network.advance(Clock::PICOSECONDS.time(seconds))).collect()
 }
 
 /// A line of switches: `trunks` are the rates between them, a channel crosses the trunks from `first` to `last` and has

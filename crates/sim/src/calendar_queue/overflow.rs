@@ -19,7 +19,7 @@ pub(super) struct Overflow {
     first: u64,
     /// Packets in the overflow buckets.
     in_buckets: usize,
-    /// Binary logarithm of an overflow bucket's width \[ps\].
+    /// Binary logarithm of an overflow bucket's width \[ticks\].
     width_log2: u32,
     /// Allocated memory of overflow buckets that have been taken.
     spare: Vec<Vec<Waiting>>,
@@ -35,7 +35,7 @@ const BUCKETS: usize = 512;
 const FAR_STEPS: usize = 8;
 
 impl Overflow {
-    /// Returns an empty overflow with buckets of 2^`width_log2` ps.
+    /// Returns an empty overflow with buckets of 2^`width_log2` ticks.
     pub(super) fn new(width_log2: u32) -> Overflow {
         Overflow {
             buckets: vec![Vec::new(); BUCKETS],
@@ -120,7 +120,7 @@ impl Overflow {
 
     /// Returns the number of the overflow bucket that covers `time`.
     fn bucket(&self, time: Time) -> u64 {
-        time.picoseconds() >> self.width_log2
+        time.ticks() >> self.width_log2
     }
 
     /// Moves packets of the far overflow that overflow buckets now cover there, before any later push with the same
@@ -129,7 +129,7 @@ impl Overflow {
     #[inline(never)]
     fn move_from_far(&mut self) {
         while let Some(waiting) = self.far.first_entry() {
-            if (waiting.key().0.picoseconds() >> self.width_log2) - self.first >= BUCKETS as u64 {
+            if (waiting.key().0.ticks() >> self.width_log2) - self.first >= BUCKETS as u64 {
                 break;
             }
             let Waiting { time, packet } = waiting.remove();

@@ -20,9 +20,9 @@ const OVERFLOW_BUCKETS_A_YEAR: usize = 8;
 /// Overflow buckets in a year where most packets pass through the overflow. Wide ones are written and read in long
 /// runs, and the far overflow begins later.
 const WIDE_OVERFLOW_BUCKETS_A_YEAR: usize = 2;
-/// Binary logarithm of the first width of a bucket: a quarter of a millisecond \[ps\].
+/// Binary logarithm of the first width of a bucket: a quarter of a millisecond \[ticks\].
 const INITIAL_WIDTH_LOG2: u32 = 28;
-/// Binary logarithm of the largest width: about a quarter of an hour \[ps\], so that no sum of widths overflows.
+/// Binary logarithm of the largest width: about a quarter of an hour \[ticks\], so that no sum of widths overflows.
 const MAX_WIDTH_LOG2: u32 = 50;
 /// The fewest packets from which a narrower bucket is concluded: fewer say little about those to come.
 const MIN_SAMPLE: usize = 16;
@@ -54,7 +54,7 @@ impl Size {
             (CACHED_BUCKETS / BUCKETS_A_CACHED_PACKET, CACHED_BUCKETS)
         };
         // The last eighth may be outliers.
-        let span = (packets[sample * 7 / 8].time - packets[0].time).picoseconds();
+        let span = (packets[sample * 7 / 8].time - packets[0].time).ticks();
         let narrowest = if sample < MIN_SAMPLE { 1 << present_width_log2 } else { 1 };
         let width = (2 * span / buckets as u64).clamp(narrowest, 1 << MAX_WIDTH_LOG2).next_power_of_two();
         Size::new(buckets, width.trailing_zeros(), ring_for_all)

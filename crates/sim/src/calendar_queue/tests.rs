@@ -3,7 +3,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn push(queue: &mut CalendarQueue, time: u64, sequence: u64) {
-    queue.push(Time::from_picoseconds(time), Packet { sequence, ..Packet::default() });
+    queue.push(Time::from_ticks(time), Packet { sequence, ..Packet::default() });
 }
 
 #[test]
@@ -12,7 +12,7 @@ fn packets_leave_by_time_and_at_equal_times_in_push_order() {
     for (sequence, time) in [5, 3, 5, 1, 3, 3].into_iter().enumerate() {
         push(&mut queue, time, sequence as u64);
     }
-    assert_eq!(queue.first(), Time::from_picoseconds(1));
+    assert_eq!(queue.first(), Time::from_ticks(1));
     let order: Vec<u64> = std::iter::from_fn(|| queue.pop().map(|packet| packet.sequence)).collect();
     assert_eq!(order, [3, 1, 4, 5, 0, 2]);
     assert_eq!(queue.first(), Time::NEVER);
@@ -48,7 +48,7 @@ fn agrees_with_a_sorted_list(steps: impl IntoIterator<Item = Option<u64>>, ahead
             let known = front.iter().map(|&(_, entry)| queue.entries[entry as usize].packet.sequence);
             assert!(known.zip(&expected).all(|(sequence, &(_, pushed))| sequence == pushed), "in their order");
         }
-        let first = expected.first().map_or(Time::NEVER, |&(time, _)| Time::from_picoseconds(time));
+        let first = expected.first().map_or(Time::NEVER, |&(time, _)| Time::from_ticks(time));
         assert_eq!(queue.first(), first);
     }
     while let Some((_, pushed)) = expected.pop_first() {
@@ -100,7 +100,7 @@ fn a_ring_of_very_many_packets_holds_only_the_earliest() {
     for _ in 0..300_000 {
         let now = queue.first();
         assert!(now >= last && queue.pop().is_some());
-        push_at(&mut queue, now.picoseconds());
+        push_at(&mut queue, now.ticks());
         last = now;
     }
     assert!(queue.front.len() - queue.head + queue.in_ring < CACHED_BUCKETS);
@@ -119,7 +119,7 @@ fn a_packet_that_waits_long_delays_no_other() {
         assert_eq!(queue.pop().map(|packet| packet.sequence), Some(sequence));
     }
     assert!(queue.front.capacity() <= 256);
-    assert_eq!(queue.first(), Time::from_picoseconds(far));
+    assert_eq!(queue.first(), Time::from_ticks(far));
 }
 
 #[test]

@@ -26,7 +26,7 @@ impl Limit {
     }
 }
 
-/// Longest run \[s\]: `u64` picoseconds hold 1.8e7 s.
+/// Longest run \[s\]: `u64` ticks of a picosecond hold 1.8e7 s.
 pub(super) const LONGEST_S: f64 = 1e7;
 /// Longest delay \[s\].
 pub(super) const LONGEST_DELAY_S: f64 = 1e5;

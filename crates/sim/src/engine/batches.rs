@@ -25,7 +25,7 @@ impl Engine {
         }
         let next = self.network.batches.as_ref().map_or(Time::NEVER, |batches| batches.end());
         self.network.batch_end = next;
-        self.stop = next.min(end + Time::from_picoseconds(1));
+        self.stop = next.min(end + Time::TICK);
         time <= end
     }
 
@@ -35,8 +35,8 @@ impl Engine {
         let warmup = self.network.measurement.warmup;
         for (slot, flow) in self.senders.iter().zip(&self.network.flows) {
             if slot.datagrams.is_none() {
-                let since = flow.since.max(warmup).picoseconds() as f64;
-                areas[flow.account as usize] += slot.sender.cwnd() * (instant.picoseconds() as f64 - since);
+                let since = flow.since.max(warmup).ticks() as f64;
+                areas[flow.account as usize] += slot.sender.cwnd() * (instant.ticks() as f64 - since);
             }
         }
         areas

@@ -1,7 +1,7 @@
 //! The senders of a run, before it begins.
 
 use base::cast::to_u32;
-use base::{RandomStream, Time};
+use base::RandomStream;
 use tcp::{Sender, SenderConfig};
 
 use super::Engine;
@@ -12,19 +12,20 @@ use crate::traffic::Datagrams;
 impl Engine {
     /// Adds the senders of one entry of the scenario, each asleep until its start.
     pub(super) fn add_senders(&mut self, entry: usize, flow: &FlowConfig, stream: &dyn Fn(&str) -> RandomStream) {
+        let clock = self.network.clock;
         let own = |number: usize| stream(&format!("flow/{}/traffic", flow.member_name(number)));
-        let first_source = self.network.transfers.add(entry, flow, (0..flow.count).map(own));
+        let first_source = self.network.transfers.add(entry, flow, clock, (0..flow.count).map(own));
         let sender = match flow.connection() {
-            Some(tcp) => Sender::new(&tcp.sender, flow.size_packets()),
+            Some(tcp) => Sender::new(&tcp.sender, flow.size_packets(), clock),
             // Packets without TCP: a sender with nothing to send.
-            None => Sender::new(&SenderConfig::default(), Some(0)),
+            None => Sender::new(&SenderConfig::default(), Some(0), clock),
         };
         for number in 0..flow.count {
             let spread = match flow.start_spread_s {
                 0.0 => 0.0,
                 spread => spread * stream(&format!("flow/{}", flow.member_name(number))).uniform(),
             };
-            let mut start = Time::from_seconds(flow.start_s + spread);
+            let mut start = clock.time(flow.start_s + spread);
             let index = self.senders.len();
             let mut datagrams = None;
             match flow.traffic {
@@ -39,7 +40,7 @@ impl Engine {
                 | TrafficConfig::OnOff { .. }
                 | TrafficConfig::PoissonOnOff { .. }
                 | TrafficConfig::Ping { .. } => {
-                    let (source, first) = Datagrams::new(&flow.traffic, flow.packet_bytes, start, own(number));
+                    let (source, first) = Datagrams::new(&flow.traffic, flow.packet_bytes, start, clock, own(number));
                     start = first;
                     datagrams = Some(to_u32(self.datagrams.len()));
                     self.datagrams.push(source);

@@ -1,7 +1,7 @@
 //! Tables of the links of a run, and of the elements in front of them and behind them.
 
 use base::cast::to_u32;
-use base::{RandomStream, Time};
+use base::{Clock, RandomStream, Time};
 use net::{Link, Measurement, Pipe, PrivateLinks, Process, QueuedLink};
 
 use crate::batches::BatchCounter;
@@ -52,30 +52,30 @@ pub(crate) struct Elements {
 
 impl Elements {
     /// Returns the elements of a replication, none of which has seen a packet.
-    pub(crate) fn new(scenario: &Scenario, replication: u64, routes: &Routes) -> Elements {
+    pub(crate) fn new(scenario: &Scenario, replication: u64, routes: &Routes, clock: Clock) -> Elements {
         let mut elements = Elements {
             links: Vec::new(),
             link_links: Vec::new(),
             queues: Vec::new(),
             queue_links: Vec::new(),
-            private_groups: private_groups(scenario, routes),
-            losses: losses(scenario, replication),
-            pipes: pipes(scenario, replication),
-            processes: processes(scenario),
+            private_groups: private_groups(scenario, routes, clock),
+            losses: losses(scenario, replication, clock),
+            pipes: pipes(scenario, replication, clock),
+            processes: processes(scenario, clock),
         };
         for (index, (config, kind)) in scenario.elements.iter().zip(&routes.link_kinds).enumerate() {
             let ElementConfig::Link(config) = config else { continue };
             let random = RandomStream::named(scenario.run.seed, replication, &format!("link/{}", config.name));
             if matches!(kind, LinkKind::Queue(_)) {
-                elements.queues.push(queued_link(config, random));
+                elements.queues.push(queued_link(config, clock, random));
                 elements.queue_links.push(to_u32(index));
             } else {
-                elements.links.push(link(config, random));
+                elements.links.push(link(config, clock, random));
                 elements.link_links.push(to_u32(index));
             }
         }
         if scenario.run.delays {
-            elements.measure_waits(Time::from_seconds(scenario.run.warmup_s));
+            elements.measure_waits(clock.time(scenario.run.warmup_s));
         }
         elements
     }
@@ -101,10 +101,10 @@ impl Elements {
     }
 }
 
-fn private_groups(scenario: &Scenario, routes: &Routes) -> Vec<PrivateGroup> {
+fn private_groups(scenario: &Scenario, routes: &Routes, clock: Clock) -> Vec<PrivateGroup> {
     let groups = routes.private_groups.iter().filter_map(|group| match &scenario.elements[group.link] {
         ElementConfig::PrivateLink(config) => Some(PrivateGroup {
-            links: private_links(config, group.bytes),
+            links: private_links(config, group.bytes, clock),
             delay: group.delay,
             link: to_u32(group.link),
             slot: group.slot,
@@ -115,10 +115,10 @@ fn private_groups(scenario: &Scenario, routes: &Routes) -> Vec<PrivateGroup> {
 }
 
 /// Returns the hosts' processes in the order of the scenario's elements.
-fn processes(scenario: &Scenario) -> Vec<ProcessSlot> {
+fn processes(scenario: &Scenario, clock: Clock) -> Vec<ProcessSlot> {
     let slots = scenario.elements.iter().enumerate().filter_map(|(index, element)| match element {
         ElementConfig::Host(host) => {
-            let process = Process::new(Time::from_seconds(host.data_s), Time::from_seconds(host.ack_s));
+            let process = Process::new(clock.time(host.data_s), clock.time(host.ack_s));
             Some(ProcessSlot { process, link: to_u32(index) })
         }
         ElementConfig::Link(_) | ElementConfig::PrivateLink(_) | ElementConfig::Channel(_) => None,

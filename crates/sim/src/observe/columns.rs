@@ -1,36 +1,43 @@
 //! The columns of the tables of recorded rows. A time is in seconds; a flow, a link or a port is an index.
 
-use base::PacketKind;
+use base::{PacketKind, Time};
 
 use super::rows::{
     CwndRow, DelayRow, DropRow, LossRow, OverviewRow, QueueDistributionRow, QueueRow, RepairRow, RoundRow, RttRow,
     SequenceRow,
 };
-use crate::column::Column::{self, Bool, F64, U32, U64, U8};
+use crate::column::Column::{self, Bool, Seconds, F64, U32, U64, U8};
+
+fn ticks(time: Time) -> f64 {
+    time.ticks() as f64
+}
 
 impl CwndRow {
     /// The columns of the table `cwnd`.
     pub const COLUMNS: &'static [Column<CwndRow>] = &[
         U32("flow", |row| row.flow),
-        F64("time_s", |row| row.time.seconds()),
+        Seconds("time_s", |row| ticks(row.time)),
         F64("cwnd", |row| row.cwnd),
         F64("ssthresh", |row| row.ssthresh),
         U64("flight_size", |row| row.flight_size),
-        F64("rto_s", |row| row.rto.seconds()),
+        Seconds("rto_s", |row| ticks(row.rto)),
     ];
 }
 
 impl RttRow {
     /// The columns of the table `rtt`.
-    pub const COLUMNS: &'static [Column<RttRow>] =
-        &[U32("flow", |row| row.flow), F64("time_s", |row| row.time.seconds()), F64("rtt_s", |row| row.rtt.seconds())];
+    pub const COLUMNS: &'static [Column<RttRow>] = &[
+        U32("flow", |row| row.flow),
+        Seconds("time_s", |row| ticks(row.time)),
+        Seconds("rtt_s", |row| ticks(row.rtt)),
+    ];
 }
 
 impl SequenceRow {
     /// The columns of the table `sequence`.
     pub const COLUMNS: &'static [Column<SequenceRow>] = &[
         U32("flow", |row| row.flow),
-        F64("time_s", |row| row.time.seconds()),
+        Seconds("time_s", |row| ticks(row.time)),
         U8("kind", |row| row.kind as u8),
         U64("sequence", |row| row.sequence),
     ];
@@ -39,7 +46,7 @@ impl SequenceRow {
 impl QueueRow {
     /// The columns of the table `queue`.
     pub const COLUMNS: &'static [Column<QueueRow>] =
-        &[U32("link", |row| row.link), F64("time_s", |row| row.time.seconds()), U64("packets", |row| row.packets)];
+        &[U32("link", |row| row.link), Seconds("time_s", |row| ticks(row.time)), U64("packets", |row| row.packets)];
 }
 
 impl QueueDistributionRow {
@@ -47,7 +54,7 @@ impl QueueDistributionRow {
     pub const COLUMNS: &'static [Column<QueueDistributionRow>] = &[
         U32("link", |row| row.link),
         U64("packets", |row| row.packets),
-        F64("time_s", |row| row.time.seconds()),
+        Seconds("time_s", |row| ticks(row.time)),
         U64("arrivals", |row| row.arrivals),
     ];
 }
@@ -55,7 +62,7 @@ impl QueueDistributionRow {
 impl DropRow {
     /// The columns of the table `drops`.
     pub const COLUMNS: &'static [Column<DropRow>] = &[
-        F64("time_s", |row| row.time.seconds()),
+        Seconds("time_s", |row| ticks(row.time)),
         U32("link", |row| row.link),
         U32("flow", |row| row.packet.flow),
         U64("sequence", |row| row.packet.sequence),
@@ -69,7 +76,7 @@ impl DropRow {
 impl LossRow {
     /// The columns of the table `losses`.
     pub const COLUMNS: &'static [Column<LossRow>] = &[
-        F64("time_s", |row| row.time.seconds()),
+        Seconds("time_s", |row| ticks(row.time)),
         U32("flow", |row| row.flow),
         U64("sequence", |row| row.loss.sequence),
         U8("cause", |row| row.loss.cause as u8),
@@ -83,13 +90,13 @@ impl RepairRow {
     /// The columns of the table `recovery`.
     pub const COLUMNS: &'static [Column<RepairRow>] = &[
         U32("flow", |row| row.flow),
-        F64("time_s", |row| row.time.seconds()),
+        Seconds("time_s", |row| ticks(row.time)),
         U8("event", |row| row.repair.event()),
         U64("sequence", |row| row.repair.loss.sequence),
         U64("window", |row| row.repair.loss.window),
         Bool("slow_start", |row| row.repair.loss.slow_start),
         Bool("spurious", |row| row.repair.spurious),
-        F64("duration_s", |row| row.repair.time.seconds()),
+        Seconds("duration_s", |row| ticks(row.repair.time)),
         U64("retransmissions", |row| row.repair.retransmissions),
         U64("sent", |row| row.repair.sent),
         U64("sent_on_end", |row| row.repair.sent_on_end),
@@ -100,8 +107,8 @@ impl RoundRow {
     /// The columns of the table `rounds`.
     pub const COLUMNS: &'static [Column<RoundRow>] = &[
         U32("flow", |row| row.flow),
-        F64("time_s", |row| row.time.seconds()),
-        F64("rtt_s", |row| row.rtt.seconds()),
+        Seconds("time_s", |row| ticks(row.time)),
+        Seconds("rtt_s", |row| ticks(row.rtt)),
         F64("window", |row| row.window),
     ];
 }
@@ -110,8 +117,8 @@ impl DelayRow {
     /// The columns of the table `delay`.
     pub const COLUMNS: &'static [Column<DelayRow>] = &[
         U32("link", |row| row.link),
-        F64("time_s", |row| row.time.seconds()),
-        F64("delay_s", |row| row.delay.seconds()),
+        Seconds("time_s", |row| ticks(row.time)),
+        Seconds("delay_s", |row| ticks(row.delay)),
     ];
 }
 
@@ -120,7 +127,7 @@ impl OverviewRow {
     pub const COLUMNS: &'static [Column<OverviewRow>] = &[
         U8("kind", |row| row.kind as u8),
         U32("index", |row| row.index),
-        F64("time_s", |row| row.time.seconds()),
+        Seconds("time_s", |row| ticks(row.time)),
         F64("value", |row| row.value),
     ];
 }

@@ -12,7 +12,7 @@ impl DropCounter {
     /// Counts a drop; calls `emit` with the previous interval's first drop and number of drops, if that interval is
     /// over.
     pub(super) fn observe(&mut self, time: Time, interval: Time, emit: impl FnMut(Time, f64)) {
-        let index = time.picoseconds() / interval.picoseconds();
+        let index = time.ticks() / interval.ticks();
         if index != self.interval {
             self.flush(emit);
             self.interval = index;

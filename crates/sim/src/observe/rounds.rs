@@ -44,9 +44,10 @@ impl RoundFollower {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base::Clock;
 
     fn seconds(seconds: f64) -> Time {
-        Time::from_seconds(seconds)
+        Clock::PICOSECONDS.time(seconds)
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Completion times of transfers: from the first packet sent to the last one delivered, and to the last ACK.
 
 use base::cast::to_u32;
-use base::{Histogram, Time};
+use base::{Clock, Histogram, Time};
 
 use crate::empty_path::EmptyPath;
 use crate::scenario::{Scenario, TrafficConfig};
@@ -39,13 +39,16 @@ pub struct CompletionStatistics {
     pub delivered: Histogram,
     /// Times from the first packet sent to the last ACK.
     pub acked: Histogram,
-    /// Slowdowns; 1 is counted as a second.
+    /// Slowdowns; 1 is counted as a second of the run's clock.
     pub slowdown: Histogram,
 }
 
 /// The completion times of all entries of the scenario that transfer something.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Completions(Vec<Group>);
+#[derive(Clone, Debug)]
+pub(crate) struct Completions {
+    groups: Vec<Group>,
+    clock: Clock,
+}
 
 #[derive(Clone, Debug)]
 struct Group {
@@ -57,22 +60,22 @@ struct Group {
 
 impl Completions {
     /// Returns the counters of a scenario before its run.
-    pub(crate) fn new(scenario: &Scenario) -> Completions {
+    pub(crate) fn new(scenario: &Scenario, clock: Clock) -> Completions {
         let mut next_flow = 0;
         let groups = scenario.flows.iter().enumerate().filter_map(|(entry, flow)| {
             let first_flow = next_flow;
             next_flow += to_u32(flow.count);
             let ends = flow.size_packets().is_some() || matches!(flow.traffic, TrafficConfig::Web { .. });
             let statistics = CompletionStatistics { entry, ..CompletionStatistics::default() };
-            ends.then(|| Group { first_flow, path: EmptyPath::of_data(flow, &scenario.elements), statistics })
+            ends.then(|| Group { first_flow, path: EmptyPath::of_data(flow, &scenario.elements, clock), statistics })
         });
-        Completions(groups.collect())
+        Completions { groups: groups.collect(), clock }
     }
 
     /// Counts a finished transfer of a flow that has transfers; returns its durations.
     pub(crate) fn record(&mut self, flow: u32, transfer: &Transfer) -> Completion {
-        let group = self.0.partition_point(|group| group.first_flow <= flow) - 1;
-        let Group { path, statistics, .. } = &mut self.0[group];
+        let group = self.groups.partition_point(|group| group.first_flow <= flow) - 1;
+        let Group { path, statistics, .. } = &mut self.groups[group];
         let (delivered, acked) = (transfer.delivered - transfer.opened, transfer.acked - transfer.opened);
         statistics.delivered.record(delivered);
         statistics.acked.record(acked);
@@ -80,13 +83,13 @@ impl Completions {
         if least == Time::ZERO {
             return Completion { delivered, acked, slowdown: f64::NAN };
         }
-        let slowdown = delivered.picoseconds() as f64 / least.picoseconds() as f64;
-        statistics.slowdown.record(Time::from_seconds(slowdown));
+        let slowdown = delivered.ticks() as f64 / least.ticks() as f64;
+        statistics.slowdown.record(self.clock.time(slowdown));
         Completion { delivered, acked, slowdown }
     }
 
     /// Returns the counters of all entries.
-    pub(crate) fn finish(self) -> Vec<CompletionStatistics> {
-        self.0.into_iter().map(|group| group.statistics).collect()
+    pub(crate) fn finish(&mut self) -> Vec<CompletionStatistics> {
+        self.groups.drain(..).map(|group| group.statistics).collect()
     }
 }

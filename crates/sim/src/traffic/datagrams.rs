@@ -1,4 +1,4 @@
-use base::{RandomStream, Time};
+use base::{Clock, RandomStream, Rate, Time};
 
 use super::config::TimeLaw;
 use super::laws::{exponential, Times};
@@ -8,8 +8,12 @@ use crate::scenario::TrafficConfig;
 #[derive(Clone, Debug)]
 pub(crate) struct Datagrams {
     random: RandomStream,
+    clock: Clock,
     /// Mean time between two packets during an on time.
     gap: Time,
+    /// Rate whose packets are at equal distances.
+    rate: Option<Rate>,
+    bytes: u16,
     poisson: bool,
     on: Times,
     off: Times,
@@ -19,14 +23,15 @@ pub(crate) struct Datagrams {
     pub(crate) sent: u64,
 }
 
-/// Returns the time between two packets of `bytes` bytes at a rate.
-pub(crate) fn gap(rate_bps: f64, bytes: u16) -> Time {
-    Time::from_seconds(f64::from(bytes) * 8.0 / rate_bps)
-}
-
 impl Datagrams {
     /// Returns a source that starts at `start`, and the time of its first packet; never, if the traffic is over TCP.
-    pub(crate) fn new(config: &TrafficConfig, bytes: u16, start: Time, random: RandomStream) -> (Datagrams, Time) {
+    pub(crate) fn new(
+        config: &TrafficConfig,
+        bytes: u16,
+        start: Time,
+        clock: Clock,
+        random: RandomStream,
+    ) -> (Datagrams, Time) {
         let always = TimeLaw::Fixed { mean_s: f64::INFINITY };
         let (rate_bps, poisson, on, off) = match *config {
             TrafficConfig::Tcp { .. } | TrafficConfig::Web { .. } => (0.0, false, always, always),
@@ -37,11 +42,12 @@ impl Datagrams {
             TrafficConfig::Ping { .. } => (0.0, false, always, always),
         };
         let gap = match *config {
-            TrafficConfig::Ping { interval_s, .. } => Time::from_seconds(interval_s),
-            _ => gap(rate_bps, bytes),
+            TrafficConfig::Ping { interval_s, .. } => clock.time(interval_s),
+            _ => clock.time(f64::from(bytes) * 8.0 / rate_bps),
         };
-        let (on, off) = (Times::new(on), Times::new(off));
-        let mut source = Datagrams { random, gap, poisson, on, off, on_until: start, sent: 0 };
+        let rate = (rate_bps > 0.0 && !poisson).then(|| Rate::new(rate_bps, clock));
+        let (on, off) = (Times::new(on, clock), Times::new(off, clock));
+        let mut source = Datagrams { clock, random, gap, rate, bytes, poisson, on, off, on_until: start, sent: 0 };
         source.on_until = start + source.on.draw(&mut source.random);
         let first = source.first_after(start);
         let first = source.while_on(first);
@@ -76,9 +82,9 @@ impl Datagrams {
 
     fn draw_gap(&mut self) -> Time {
         if self.poisson {
-            exponential(self.gap.seconds(), &mut self.random)
+            exponential(self.clock.seconds(self.gap), self.clock, &mut self.random)
         } else {
-            self.gap
+            self.rate.as_mut().map_or(self.gap, |rate| rate.service_time(self.bytes))
         }
     }
 }
@@ -90,9 +96,10 @@ mod tests {
     fn instants(config: &TrafficConfig, packets: usize) -> Vec<f64> {
         // 1000 bytes at 8 kbit/s: one a second.
         let random = RandomStream::named(1, 0, "source");
-        let (mut source, first) = Datagrams::new(config, 1000, Time::from_seconds(3.0), random);
+        let (mut source, first) =
+            Datagrams::new(config, 1000, Clock::PICOSECONDS.time(3.0), Clock::PICOSECONDS, random);
         let next = |now: &Time| Some(source.next(*now));
-        std::iter::successors(Some(first), next).take(packets).map(Time::seconds).collect()
+        std::iter::successors(Some(first), next).take(packets).map(|time| Clock::PICOSECONDS.seconds(time)).collect()
     }
 
     #[test]

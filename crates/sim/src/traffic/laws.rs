@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::cast::round_to_u64;
-use base::{RandomStream, Time};
+use base::{Clock, RandomStream, Time};
 
 use super::config::{SizeLaw, TimeLaw};
 
@@ -12,24 +12,27 @@ const LARGEST_SIZE: f64 = 1e12;
 
 /// A source of random times.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Times(TimeLaw);
+pub(crate) struct Times {
+    law: TimeLaw,
+    clock: Clock,
+}
 
 impl Times {
-    pub(crate) fn new(law: TimeLaw) -> Times {
-        Times(law)
+    pub(crate) fn new(law: TimeLaw, clock: Clock) -> Times {
+        Times { law, clock }
     }
 
     pub(crate) fn draw(&self, random: &mut RandomStream) -> Time {
-        match self.0 {
-            TimeLaw::Fixed { mean_s } => Time::from_seconds(mean_s),
-            TimeLaw::Exponential { mean_s } => exponential(mean_s, random),
+        match self.law {
+            TimeLaw::Fixed { mean_s } => self.clock.time(mean_s),
+            TimeLaw::Exponential { mean_s } => exponential(mean_s, self.clock, random),
         }
     }
 }
 
 /// Returns an exponential time.
-pub(crate) fn exponential(mean_s: f64, random: &mut RandomStream) -> Time {
-    Time::from_seconds(-mean_s * survival(random).ln())
+pub(crate) fn exponential(mean_s: f64, clock: Clock, random: &mut RandomStream) -> Time {
+    clock.time(-mean_s * survival(random).ln())
 }
 
 /// Returns a uniform number in (0, 1]: the value of `G(x) = P(X > x)` at the drawn `x`.
@@ -205,8 +208,9 @@ mod tests {
 
     #[test]
     fn exponential_times_have_their_mean_and_variance() {
-        let (times, mut random) = (Times::new(TimeLaw::Exponential { mean_s: 2.0 }), RandomStream::named(1, 0, "off"));
-        let drawn: Vec<f64> = (0..DRAWS).map(|_| times.draw(&mut random).seconds()).collect();
+        let (times, mut random) =
+            (Times::new(TimeLaw::Exponential { mean_s: 2.0 }, Clock::PICOSECONDS), RandomStream::named(1, 0, "off"));
+        let drawn: Vec<f64> = (0..DRAWS).map(|_| Clock::PICOSECONDS.seconds(times.draw(&mut random))).collect();
         let mean = drawn.iter().sum::<f64>() / DRAWS as f64;
         let square = drawn.iter().map(|t| t * t).sum::<f64>() / DRAWS as f64;
         // Four standard errors: 4 * 2 / sqrt(n), 4 * sqrt(20) * 4 / sqrt(n).

@@ -1,7 +1,7 @@
 //! Pings: packets at equal intervals, which the far end sends back, and the round trips of their echoes.
 
 use base::cast::to_u32;
-use base::{Histogram, Time};
+use base::{Clock, Histogram, Time};
 use net::Measurement;
 
 use crate::scenario::{Scenario, TrafficConfig};
@@ -20,7 +20,7 @@ pub struct PingStatistics {
     pub lost: [u64; 2],
     /// Round trips, in the measurement.
     pub round_trips: Histogram,
-    /// Sum of these round trips \[ps\].
+    /// Sum of these round trips \[ticks\].
     pub sum: u128,
     /// Sum of their squares \[s²\].
     pub squares: f64,
@@ -29,8 +29,11 @@ pub struct PingStatistics {
 }
 
 /// The pings of all entries of the scenario that ping.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Pings(Vec<Group>);
+#[derive(Clone, Debug)]
+pub(crate) struct Pings {
+    groups: Vec<Group>,
+    clock: Clock,
+}
 
 #[derive(Clone, Debug)]
 struct Group {
@@ -43,7 +46,7 @@ struct Group {
 
 impl Pings {
     /// Returns the counters of a scenario before its run.
-    pub(crate) fn new(scenario: &Scenario) -> Pings {
+    pub(crate) fn new(scenario: &Scenario, clock: Clock) -> Pings {
         let mut end_flow = 0;
         let groups = scenario.flows.iter().enumerate().filter_map(|(entry, flow)| {
             let first_flow = end_flow;
@@ -51,13 +54,13 @@ impl Pings {
             let statistics = PingStatistics { entry, shortest: Time::NEVER, ..PingStatistics::default() };
             matches!(flow.traffic, TrafficConfig::Ping { .. }).then_some(Group { first_flow, end_flow, statistics })
         });
-        Pings(groups.collect())
+        Pings { groups: groups.collect(), clock }
     }
 
     /// Returns the counters of a flow; `None` if it does not ping.
     fn of(&mut self, flow: u32) -> Option<&mut PingStatistics> {
-        let group = self.0.partition_point(|group| group.end_flow <= flow);
-        self.0.get_mut(group).filter(|group| group.first_flow <= flow).map(|group| &mut group.statistics)
+        let group = self.groups.partition_point(|group| group.end_flow <= flow);
+        self.groups.get_mut(group).filter(|group| group.first_flow <= flow).map(|group| &mut group.statistics)
     }
 
     /// Counts a request that a flow sends, if the flow pings.
@@ -76,19 +79,20 @@ impl Pings {
 
     /// Counts an echo that comes back.
     pub(crate) fn count_answered(&mut self, flow: u32, sent: Time, now: Time, measurement: &Measurement) {
-        let (Some(pings), index) = (self.of(flow), measurement.index(sent)) else { return };
+        let (clock, index) = (self.clock, measurement.index(sent));
+        let Some(pings) = self.of(flow) else { return };
         pings.answered[index] += 1;
         if index == 1 {
             let round_trip = now - sent;
             pings.round_trips.record(round_trip);
-            pings.sum += u128::from(round_trip.picoseconds());
-            pings.squares += round_trip.seconds() * round_trip.seconds();
+            pings.sum += u128::from(round_trip.ticks());
+            pings.squares += clock.seconds(round_trip) * clock.seconds(round_trip);
             pings.shortest = pings.shortest.min(round_trip);
         }
     }
 
     /// Returns the counters of all entries.
-    pub(crate) fn finish(self) -> Vec<PingStatistics> {
-        self.0.into_iter().map(|group| group.statistics).collect()
+    pub(crate) fn finish(&mut self) -> Vec<PingStatistics> {
+        self.groups.drain(..).map(|group| group.statistics).collect()
     }
 }

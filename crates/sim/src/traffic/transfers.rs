@@ -2,7 +2,7 @@
 //! source itself knows.
 
 use base::cast::to_u32;
-use base::{prefetch, RandomStream, Time};
+use base::{prefetch, Clock, RandomStream, Time};
 use net::Measurement;
 use tcp::Sender;
 
@@ -27,6 +27,7 @@ pub(crate) struct Transfers {
 struct Group {
     /// Number of its first source.
     first: u32,
+    clock: Clock,
     template: Sender,
     sizes: Sizes,
     off: Times,
@@ -82,11 +83,11 @@ pub struct SizeClass {
     pub transfers: u64,
     /// Sum of their sizes \[packets\].
     pub packets: u64,
-    /// Sum of their durations, from the first packet sent to the last ACK \[ps\].
+    /// Sum of their durations, from the first packet sent to the last ACK \[ticks\].
     pub on: u128,
     /// Sum of their mean rates \[packets/s\].
     pub rates: f64,
-    /// Time of that spent waiting for retransmission timeouts, since the packet sent last before each \[ps\].
+    /// Time of that spent waiting for retransmission timeouts, since the packet sent last before each \[ticks\].
     pub stalled: u128,
     /// Data packets sent, including retransmissions.
     pub sent: u64,
@@ -115,13 +116,19 @@ pub struct State {
     pub transfers: u64,
     /// Sum of their sizes \[packets\].
     pub packets: u64,
-    /// Sum of their durations \[ps\].
+    /// Sum of their durations \[ticks\].
     pub on: u128,
 }
 
 impl Transfers {
     /// Adds the sources of an entry, with their random streams; returns the number of its first source.
-    pub(crate) fn add(&mut self, entry: usize, flow: &FlowConfig, randoms: impl Iterator<Item = RandomStream>) -> u32 {
+    pub(crate) fn add(
+        &mut self,
+        entry: usize,
+        flow: &FlowConfig,
+        clock: Clock,
+        randoms: impl Iterator<Item = RandomStream>,
+    ) -> u32 {
         let first = to_u32(self.sources.len());
         if let TrafficConfig::Web { size, off, classes, connection } = &flow.traffic {
             let mut from = 0;
@@ -139,9 +146,10 @@ impl Transfers {
             };
             self.groups.push(Group {
                 first,
-                template: Sender::new(&connection.sender, Some(0)),
+                clock,
+                template: Sender::new(&connection.sender, Some(0), clock),
                 sizes: Sizes::new(size),
-                off: Times::new(*off),
+                off: Times::new(*off, clock),
                 active: 0,
                 since: Time::ZERO,
                 statistics,
@@ -199,10 +207,11 @@ impl Transfers {
             let state = &mut group.statistics.states[group.active];
             state.transfers += 1;
             state.packets += packets;
-            state.on += u128::from(on.picoseconds());
+            state.on += u128::from(on.ticks());
             let classes = &mut group.statistics.classes;
             let class = classes.partition_point(|class| class.to.is_some_and(|to| to < packets));
             classes[class].add(packets, on, losses, seen);
+            classes[class].rates += packets as f64 / group.clock.seconds(on);
         }
         group.active -= 1;
     }
@@ -249,9 +258,8 @@ impl SizeClass {
     fn add(&mut self, packets: u64, on: Time, losses: &Losses, seen: Seen) {
         self.transfers += 1;
         self.packets += packets;
-        self.on += u128::from(on.picoseconds());
-        self.rates += packets as f64 / on.seconds();
-        self.stalled += u128::from(losses.stalled.picoseconds());
+        self.on += u128::from(on.ticks());
+        self.stalled += u128::from(losses.stalled.ticks());
         self.sent += packets + losses.retransmitted;
         self.retransmitted += losses.retransmitted;
         self.dropped += losses.dropped;

@@ -85,7 +85,7 @@ fn check_events(outcome: &Outcome, flow: usize) {
     assert_eq!(total(counted.timeouts), losses(LossCause::Timeout));
     assert_eq!(total(counted.fast_retransmits), losses(LossCause::FastRetransmit));
     let samples = rows(&traces.rtt).iter().filter(|row| row.flow as usize == flow && row.time >= warmup);
-    let (samples, sum) = samples.fold((0, 0), |(n, sum), row| (n + 1, sum + u128::from(row.rtt.picoseconds())));
+    let (samples, sum) = samples.fold((0, 0), |(n, sum), row| (n + 1, sum + u128::from(row.rtt.ticks())));
     assert_eq!((counted.rtt_samples, counted.rtt_sum), (samples, sum));
 }
 
@@ -99,7 +99,7 @@ fn check_window(scenario: &Scenario, outcome: &Outcome, flow: usize) {
     let changes = rows(&outcome.traces.cwnd).iter().filter(|row| row.flow as usize == flow);
     for (time, next) in changes.map(|row| (row.time, row.cwnd)).chain(end) {
         if time >= measurement.warmup {
-            area += cwnd * since.overlap(time, measurement.warmup, measurement.end).picoseconds() as f64;
+            area += cwnd * since.overlap(time, measurement.warmup, measurement.end).ticks() as f64;
             largest = cwnd.max(largest);
         }
         (cwnd, since) = (next, time);
@@ -135,7 +135,7 @@ fn check_link(scenario: &Scenario, outcome: &Outcome, link: usize) {
     let Some(rate) = scenario.elements[link].rate_bps() else { return };
     // A packet in transmission at either end counts where its last bit leaves.
     let edge = 2.0 * 9180.0 * copies as f64;
-    let (carried, worked) = (counted.departed_bytes[1] as f64, counted.busy.seconds() * rate / 8.0);
+    let (carried, worked) = (counted.departed_bytes[1] as f64, outcome.clock.seconds(counted.busy) * rate / 8.0);
     assert!((carried - worked).abs() <= edge + 1e-6 * carried, "link {link}: {carried} bytes left, {worked} served");
 }
 
@@ -191,8 +191,7 @@ fn check_queue(scenario: &Scenario, outcome: &Outcome, link: usize) {
     };
     let (mut packets, mut since, mut area, mut largest) = (0, Time::ZERO, 0, 0);
     for row in rows(&outcome.traces.queue).iter().filter(|row| row.link as usize == link) {
-        area += u128::from(packets)
-            * u128::from(since.overlap(row.time, measurement.warmup, measurement.end).picoseconds());
+        area += u128::from(packets) * u128::from(since.overlap(row.time, measurement.warmup, measurement.end).ticks());
         // The queue at the start of the measurement counts too.
         if since < measurement.warmup && row.time > measurement.warmup {
             largest = packets;
@@ -203,8 +202,8 @@ fn check_queue(scenario: &Scenario, outcome: &Outcome, link: usize) {
             largest = largest.max(packets);
         }
     }
-    area += u128::from(packets)
-        * u128::from(since.overlap(measurement.end, measurement.warmup, measurement.end).picoseconds());
+    area +=
+        u128::from(packets) * u128::from(since.overlap(measurement.end, measurement.warmup, measurement.end).ticks());
     assert_eq!(counted.queue_area, area, "link {link}");
     match element {
         // Whether a packet that takes no time was ever inside is a matter of taste.
@@ -222,7 +221,7 @@ fn check_distribution(outcome: &Outcome, link: usize) {
     let here = || rows(&outcome.traces.queue_distribution).iter().filter(|row| row.link as usize == link);
     let span = here().fold(Time::ZERO, |span, row| span + row.time);
     assert_eq!(span, measurement.end - measurement.warmup, "link {link}");
-    let area: u128 = here().map(|row| u128::from(row.packets) * u128::from(row.time.picoseconds())).sum();
+    let area: u128 = here().map(|row| u128::from(row.packets) * u128::from(row.time.ticks())).sum();
     assert_eq!(counted.queue_area, area, "link {link}");
     assert_eq!(counted.arrived[1] - counted.lost[1], here().map(|row| row.arrivals).sum::<u64>(), "link {link}");
 }

@@ -20,7 +20,7 @@ pub fn narrate(scenario: &Scenario, outcome: &Outcome, every: usize) -> String {
     let mut text = format!("{:>10}{:>9}{:>10}\n", "time_s", "cwnd", "ssthresh");
     for same in notes.chunk_by(|(_, a), (_, b)| matches!((a, b), (Note::Drop(_), Note::Drop(_)))) {
         for (time, words) in story.lines(same) {
-            let _ = writeln!(text, "{:>10.4}{}", time.seconds(), words.trim_end());
+            let _ = writeln!(text, "{:>10.4}{}", outcome.clock.seconds(time), words.trim_end());
         }
     }
     text

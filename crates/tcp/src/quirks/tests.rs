@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use base::cast::to_u32;
-use base::{RandomStream, Time};
+use base::{Clock, RandomStream, Time};
 
 use super::*;
 use crate::rules::Rules;
@@ -82,10 +82,10 @@ const MOST_TRANSFERS: u64 = 3000;
 fn transfer(quirks: Quirks, seed: u64) -> Vec<(Time, Message)> {
     let mut random = RandomStream::named(seed, 0, "transfer");
     let config = config(&mut random);
-    let mut sender = Sender::new(&config, Some(60));
-    sender.rules = Arc::new(Rules { quirks, ..Rules::new(&config) });
+    let mut sender = Sender::new(&config, Some(60), Clock::PICOSECONDS);
+    sender.rules = Arc::new(Rules { quirks, ..Rules::new(&config, Clock::PICOSECONDS) });
     let ack_every = 1 + to_u32(random.below(2));
-    let receiver = Receiver::with_quirks(&ReceiverConfig { ack_every, ack_delay_s: 0.1 }, &quirks);
+    let receiver = Receiver::with_quirks(&ReceiverConfig { ack_every, ack_delay_s: 0.1 }, &quirks, Clock::PICOSECONDS);
     let mut channel = Channel::default();
     sender.on_start(Time::ZERO, &mut channel);
     let loss = random.uniform() * 0.3;
@@ -153,7 +153,7 @@ impl Channel {
     fn send(&mut self, message: Message) {
         // Messages overtake one another.
         let number = self.sent.len();
-        let delay = Time::from_seconds(0.05 + 0.05 * (number % 7) as f64);
+        let delay = Clock::PICOSECONDS.time(0.05 + 0.05 * (number % 7) as f64);
         self.sent.push((self.now, message));
         self.travelling.insert((self.now + delay, number), message);
     }

@@ -48,8 +48,8 @@ pub struct Red {
 
 impl Red {
     /// Returns the RED of an empty queue in front of a link with a rate.
-    pub fn new(config: RedConfig, mut rate: Rate, random: RandomStream) -> Red {
-        let typical_service = rate.service_time(config.mean_packet_bytes);
+    pub fn new(config: RedConfig, rate: Rate, random: RandomStream) -> Red {
+        let typical_service = rate.longest_service_time(config.mean_packet_bytes);
         Red { config, average: 0.0, count: None, typical_service, random }
     }
 
@@ -60,7 +60,7 @@ impl Red {
         let keep = 1.0 - self.config.weight;
         match idle {
             Some(idle) if self.typical_service > Time::ZERO => {
-                let missed = idle.picoseconds() / self.typical_service.picoseconds();
+                let missed = idle.ticks() / self.typical_service.ticks();
                 self.average *= keep.powf(missed as f64);
             }
             _ => {}
@@ -107,6 +107,7 @@ impl Algorithm for Red {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base::Clock;
 
     const CONFIG: RedConfig = RedConfig {
         min_threshold_packets: 5.0,
@@ -119,7 +120,7 @@ mod tests {
 
     fn red(config: RedConfig) -> Red {
         // 500 bytes take 1 ms.
-        Red::new(config, Rate::from_bits_per_second(4e6), RandomStream::named(1, 0, "red"))
+        Red::new(config, Rate::new(4e6, Clock::PICOSECONDS), RandomStream::named(1, 0, "red"))
     }
 
     fn drop_share(config: RedConfig, queue: u64) -> f64 {
@@ -146,7 +147,7 @@ mod tests {
                 red.on_arrival(3, None);
             });
         }
-        idle.on_arrival(0, Some(Time::from_seconds(0.0401)));
+        idle.on_arrival(0, Some(Clock::PICOSECONDS.time(0.0401)));
         (0..41).for_each(|_| {
             fed.on_arrival(0, None);
         });
