@@ -9,7 +9,7 @@ use crate::{Clock, Fraction, Time};
 pub struct Rate {
     /// Time to transmit a byte: whole ticks, in the high 64 bits, and 2^-64 of a tick.
     byte: u128,
-    /// What is left of the service times so far [2^-64 of a tick].
+    /// Rest of the service times since the link was idle, below a tick \[2^-64 of a tick\].
     left: u64,
 }
 
@@ -29,7 +29,7 @@ impl Rate {
     }
 
     /// Returns the time to transmit `bytes` after what was transmitted before: the exact one, up or down to a whole
-    /// tick such that the sum of all is off by less than a tick.
+    /// tick such that the sum of all since the last idle time is short by less than a tick.
     #[inline(always)]
     pub fn service_time(&mut self, bytes: u16) -> Time {
         let (whole, part) = self.exact_service_time(bytes);
@@ -40,6 +40,11 @@ impl Rate {
         } else {
             whole
         }
+    }
+
+    /// Forgets the rest of a tick, at the end of an idle time: a link that takes up its work again starts like a new one.
+    pub fn restart(&mut self) {
+        self.left = 0;
     }
 
     /// Returns the time to transmit `bytes`: whole ticks, and 2^-64 of a tick.

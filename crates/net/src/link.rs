@@ -1,4 +1,3 @@
-use base::cast::low_u64;
 use base::{Histogram, RandomStream, Rate, Ring, Time};
 
 use crate::buffer::{Buffer, Occupancy};
@@ -23,13 +22,15 @@ pub struct Link {
     before_last: Ring<Enqueued>,
     bytes_before_last: u64,
     latest: Size,
-    /// What is left of the service times so far \[2^-64 of a tick\].
+    /// Rest of the service times since the link was idle, below a tick \[2^-64 of a tick\].
     left: u64,
     /// First departure that is too late for `passed`: behind the end of the current batch, or of the run; zero in the
     /// warm-up.
     horizon: Time,
     /// Packets of the latest size that arrived and departed in the measured part and are not in `statistics` yet.
     passed: u64,
+    /// Ticks that packets in `passed` needed beyond the whole ticks of each.
+    carried: u64,
     buffer: Buffer,
     aqm: Option<Box<Aqm>>,
     /// Instant from which on waits are measured.
@@ -37,8 +38,6 @@ pub struct Link {
     /// The waits that are not zero.
     waits: Histogram,
     statistics: LinkStatistics,
-    /// What was left when `statistics` were counted last \[2^-64 of a tick\].
-    left_then: u64,
     rate: Rate,
     /// End of the current batch; [`Time::NEVER`] if batches are not counted.
     batch_end: Time,
@@ -78,7 +77,7 @@ impl Link {
             aqm: discipline.aqm.build(rate, random).map(Box::new),
             passed: 0,
             left: 0,
-            left_then: 0,
+            carried: 0,
             passed_area: 0,
             batch_end: Time::NEVER,
             beyond: Vec::new(),
@@ -146,7 +145,7 @@ impl Link {
         statistics.arrived[1] += self.passed;
         statistics.departed[1] += self.passed;
         statistics.departed_bytes[1] += self.passed * u64::from(bytes);
-        statistics.busy += service.times(self.passed) + self.carried(self.passed);
+        statistics.busy += service.times(self.passed) + Time::from_ticks(self.carried);
         statistics.queue_area += self.passed_area;
         statistics.queue_max = statistics.queue_max.max(u64::from(self.passed > 0));
         statistics
@@ -186,6 +185,9 @@ impl Link {
         } else {
             self.before_last.clear();
             self.bytes_before_last = 0;
+            if self.last.departure < now {
+                self.left = 0;
+            }
             if self.aqm.is_some() && self.drops_early(now, &Occupancy::default()) {
                 return self.drop_arriving(now, measurement);
             }
@@ -207,16 +209,11 @@ impl Link {
         Some(departure)
     }
 
-    /// Adds the passed packets to the statistics, before a packet is counted apart.
-    fn count_passed(&mut self) {
-        self.statistics = self.statistics();
-        (self.passed, self.passed_area, self.left_then) = (0, 0, self.left);
-    }
-
-    /// Prepares for packets of another size.
+    /// Adds the passed packets of the old size to the statistics.
     #[cold]
     fn change_size(&mut self, bytes: u16) {
-        self.count_passed();
+        self.statistics = self.statistics();
+        (self.passed, self.passed_area, self.carried) = (0, 0, 0);
         let (service, part) = self.rate.exact_service_time(bytes);
         self.latest = Size { service, part, bytes };
     }
@@ -227,14 +224,8 @@ impl Link {
     fn carry(&mut self) -> Time {
         let (left, carries) = self.left.overflowing_add(self.latest.part);
         self.left = left;
+        self.carried += u64::from(carries);
         Time::from_ticks(u64::from(carries))
-    }
-
-    /// Returns the ticks that were carried over with a number of packets since the statistics were counted.
-    fn carried(&self, packets: u64) -> Time {
-        Time::from_ticks(low_u64(
-            (u128::from(self.left_then) + u128::from(packets) * u128::from(self.latest.part)) >> 64,
-        ))
     }
 
     /// Counts the last packet, which arrives or departs outside the measured part, departs after the current batch, or
@@ -243,9 +234,6 @@ impl Link {
     #[inline(never)]
     fn count_at_boundary(&mut self, now: Time, start: Time, measurement: &Measurement) {
         self.end_batches(now, measurement);
-        if self.latest.part > 0 {
-            self.count_passed();
-        }
         if now >= measurement.warmup {
             self.horizon = self.batch_end.min(measurement.end) + Time::TICK;
         }
@@ -253,6 +241,7 @@ impl Link {
             self.beyond.push(self.last);
         }
         let Enqueued { departure, bytes } = self.last;
+        self.carried -= (departure - start - self.latest.service).ticks();
         self.statistics.arrived[measurement.index(now)] += 1;
         self.statistics.in_link(now, departure, measurement);
         self.statistics.transmitted(start, departure, bytes, measurement);

@@ -127,6 +127,9 @@ impl QueuedLink {
         }
         let next = self.queue.dequeue(now, &mut counted(&mut self.statistics, now, measurement, dropped));
         let Some(Waiting { packet, since }) = next else { return };
+        if self.idle_since < now {
+            self.rate.restart();
+        }
         let departure = now + self.rate.service_time(packet.bytes);
         if since >= self.waits_from {
             self.waits.record(now - since);
