@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use crate::aal5::CELL_BITS;
 use crate::config::{
     AbrParameters, AllocationConfig, AtmConfig, ChannelConfig, CrossConfig, EndConfig, IpService, PortConfig,
@@ -10,9 +12,19 @@ const LONGEST_S: f64 = 1e5;
 /// Largest number of cells on a link at once, for the sake of memory.
 const MOST_CELLS_ON_A_LINK: f64 = 2e7;
 
+/// Most ports, and most channels and sources of cross-traffic.
+const MOST_PORTS: f64 = 2000.0;
+const MOST_CHANNELS: f64 = 1000.0;
+
 /// Returns all faults of a network, each as `field: what is wrong; given ...; allowed ...`. Without faults it can run.
 pub fn check(config: &AtmConfig) -> Vec<String> {
     let mut faults = Faults(Vec::new());
+    faults.number("ports (how many)", config.ports.len() as f64, 0.0, MOST_PORTS);
+    faults.number("channels (how many)", config.channels.len() as f64, 0.0, MOST_CHANNELS);
+    faults.number("cross (how many)", config.cross.len() as f64, 0.0, MOST_CHANNELS);
+    if !faults.0.is_empty() {
+        return faults.0;
+    }
     for (index, port) in config.ports.iter().enumerate() {
         faults.port(&format!("ports[{index}]"), port);
     }
@@ -63,9 +75,13 @@ impl Faults {
 
     /// Checks that cross-traffic leaves some of each port's rate.
     fn capacities(&mut self, config: &AtmConfig) {
-        for (index, port) in config.ports.iter().enumerate() {
-            let crossing = config.cross.iter().filter(|cross| cross.path.contains(&index));
-            let taken: f64 = crossing.map(|cross| cross.rate_bps).sum();
+        let mut taken = vec![0.0; config.ports.len()];
+        for cross in &config.cross {
+            for &port in cross.path.iter().filter(|&&port| port < config.ports.len()) {
+                taken[port] += cross.rate_bps;
+            }
+        }
+        for (index, (port, taken)) in config.ports.iter().zip(taken).enumerate() {
             if taken >= port.rate_bps {
                 self.0.push(format!(
                     "ports[{index}].rate_bps: all of it is taken by cross-traffic; given {}; allowed more than {taken}",
@@ -106,10 +122,11 @@ impl Faults {
         if path.is_empty() {
             self.0.push(format!("{field}: empty; given []; allowed at least one port"));
         }
-        for (hop, &port) in path.iter().enumerate() {
+        let mut seen = BTreeSet::new();
+        for &port in path {
             if port >= ports {
                 self.0.push(format!("{field}: no such port; given {port}; allowed 0 to {}", ports.saturating_sub(1)));
-            } else if path[..hop].contains(&port) {
+            } else if !seen.insert(port) {
                 self.0.push(format!("{field}: crosses a port twice; given {port}; allowed once"));
             }
         }
@@ -132,5 +149,39 @@ impl Faults {
         for (name, value) in [("rif", rif), ("rdf", rdf), ("cdf", cdf)] {
             self.number(&format!("{field}.abr.{name}"), value, 0.0, 1.0);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn network(cross: usize) -> AtmConfig {
+        let port = PortConfig {
+            name: "port".to_owned(),
+            rate_bps: 1e9,
+            delay_s: 0.0,
+            buffer_cells: None,
+            efci_cells: None,
+            allocation: AllocationConfig::None {},
+        };
+        let source = CrossConfig { name: "cross".to_owned(), path: vec![0], rate_bps: 1e6, start_s: 0.0, stop_s: None };
+        AtmConfig { ports: vec![port], cross: vec![source; cross], ..AtmConfig::default() }
+    }
+
+    #[test]
+    fn the_number_of_sources_is_limited_and_their_rates_leave_something() {
+        assert_eq!(check(&network(999)), Vec::<String>::new());
+        let all =
+            "ports[0].rate_bps: all of it is taken by cross-traffic; given 1000000000; allowed more than 1000000000";
+        assert_eq!(check(&network(1000)), [all]);
+        assert_eq!(check(&network(1001)), ["cross (how many): out of range; given 1001; allowed 0 to 1000"]);
+    }
+
+    #[test]
+    fn a_path_crosses_each_port_once() {
+        let mut network = network(1);
+        network.cross[0].path = vec![0, 0];
+        assert_eq!(check(&network), ["cross[0].path: crosses a port twice; given 0; allowed once"]);
     }
 }

@@ -3,6 +3,7 @@ mod delay;
 mod hosts;
 mod limits;
 mod loss;
+mod numbers;
 mod queue;
 mod traffic;
 
@@ -21,8 +22,6 @@ pub use limits::{all_limits, Limit};
 
 /// Shortest tick \[s\] with which no round trip overflows the integer arithmetic of the coarse clock.
 const SHORTEST_TICK_S: f64 = 1e-6;
-/// Most hops of all flows together.
-const MOST_HOPS: f64 = u32::MAX as f64 / 4.0;
 
 /// Returns all faults of a resolved scenario, each as `place: what is wrong; given ...; allowed ...`; none if it can
 /// run.
@@ -32,6 +31,7 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
     let run = &scenario.run;
     faults.field("run", DURATION, run.duration_s);
     faults.field("run", Limit { high: run.duration_s, ..WARMUP }, run.warmup_s);
+    faults.numbers(scenario);
     for (index, element) in scenario.elements.iter().enumerate() {
         let place = format!("elements[{index}]");
         faults.element(&place, element);
@@ -42,9 +42,6 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
             faults.loss_law(&format!("{place}.loss.law"), &loss.law, run.duration_s);
         }
     }
-    let way = |flow: &FlowConfig| flow.path.len() + flow.return_path().len() + 4;
-    let hops: f64 = scenario.flows.iter().map(|flow| flow.count as f64 * way(flow) as f64).sum();
-    faults.number("flows", hops, 0.0, MOST_HOPS);
     let clock = scenario.clock();
     for (index, flow) in scenario.flows.iter().enumerate() {
         faults.flow(&format!("flows[{index}]"), flow, &scenario.elements, clock);
@@ -56,8 +53,9 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
     if let Some(detail) = scenario.trace.overview_detail_s {
         faults.field("trace", OVERVIEW_DETAIL, detail);
     }
+    let known: BTreeSet<&str> = scenario.elements.iter().map(ElementConfig::name).collect();
     for (index, name) in scenario.trace.capture.iter().flatten().enumerate() {
-        if !scenario.elements.iter().any(|element| element.name() == name) {
+        if !known.contains(name.as_str()) {
             faults.0.push(format!("trace.capture[{index}]: no such link; given {name:?}; allowed the name of a link"));
         }
     }

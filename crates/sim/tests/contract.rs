@@ -232,6 +232,35 @@ fn a_list_is_refused_if_it_is_empty() {
     }
 }
 
+#[test]
+fn bounds_of_size_classes_rise_and_are_sizes() {
+    let refused = |classes: Value| {
+        let web = json!({
+            "kind": "web", "size": { "law": "fixed", "packets": 5 }, "off": { "law": "fixed", "mean_s": 1.0 },
+            "classes": classes, "connection": plain()["flows"][0]["traffic"]["connection"]
+        });
+        check(&parse(&with("/flows/0/traffic", web)).expect("a scenario"))
+    };
+    assert_eq!(refused(json!([1, 2, 1_000_000_000_000_u64])), Vec::<String>::new());
+    // The class above this bound would begin beyond the largest number.
+    assert!(refused(json!([1, u64::MAX]))[0].starts_with("flows[0].traffic.classes[1]: out of range"));
+    assert!(refused(json!([0, 1]))[0].starts_with("flows[0].traffic.classes[0]: out of range"));
+    assert!(refused(json!([3, 3]))[0].starts_with("flows[0].traffic.classes[1]: not above the one before; given 3"));
+}
+
+#[test]
+fn a_number_is_read_to_its_last_bit() {
+    let mut bits: u64 = 1;
+    for _ in 0..20_000 {
+        bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let given = f64::from_bits(bits >> 1);
+        if given.is_finite() {
+            let read: f64 = serde_json::from_str(&format!("{given:e}")).expect("a number");
+            assert_eq!(read.to_bits(), given.to_bits(), "{given:e}");
+        }
+    }
+}
+
 /// Returns where all tables of a value are.
 fn tables(value: &Value, place: &str) -> Vec<String> {
     let entries = |children: Vec<(String, &Value)>| {

@@ -34,6 +34,8 @@ pub(super) const LONGEST_DELAY_S: f64 = 1e5;
 const RATES_BPS: (f64, f64) = (1.0, 1e13);
 /// Most entries of a list.
 pub(super) const MOST_ENTRIES: f64 = 1e6;
+/// Most sizes from which transfers are drawn.
+const MOST_SIZES: f64 = 1e7;
 /// Largest transfer that a size law can draw \[packets\].
 const LARGEST_SIZE: f64 = 1e12;
 /// Largest length of a packet \[bytes\].
@@ -64,6 +66,12 @@ limits! {
     DURATION = "run.duration_s", "s", 1e-12, LONGEST_S;
     /// Narrowed by the duration.
     WARMUP = "run.warmup_s", "s", 0.0, LONGEST_S;
+
+    ELEMENTS = "elements (how many)", "1", 0.0, 1e5;
+    /// A flow takes about a kilobyte.
+    FLOWS = "flows (how many)", "1", 0.0, 1e6;
+    LIST_ENTRIES = "elements (entries of all lists)", "1", 0.0, MOST_ENTRIES;
+    ALL_SIZES = "flows (sizes in all lists)", "1", 0.0, MOST_SIZES;
 
     LINK_RATE = "elements[].rate_bps", "bit/s", RATES_BPS.0, RATES_BPS.1;
     LINK_DELAY = "elements[].delay_s", "s", 0.0, LONGEST_DELAY_S;
@@ -105,12 +113,13 @@ limits! {
     PING_INTERVAL = "flows[].traffic.interval_s", "s", 1e-6, LONGEST_S;
     ECHO_DELAY = "flows[].traffic.return_delay_s", "s", 0.0, LONGEST_DELAY_S;
     SIZE_CLASSES = "flows[].traffic.classes", "1", 0.0, 1000.0;
+    SIZE_CLASS = "flows[].traffic.classes[]", "packets", 1.0, LARGEST_SIZE;
     ON_TIME = "flows[].traffic.on.mean_s", "s", 0.0, LONGEST_S;
     OFF_TIME = "flows[].traffic.off.mean_s", "s", 0.0, LONGEST_S;
     /// Fewer packets would let the source mostly search for its next packet.
     PACKETS_PER_ON_TIME = "flows[].traffic.on (packets in it)", "packets", 1e-3, f64::MAX;
     SIZE = "flows[].traffic.size.packets", "packets", 1.0, LARGEST_SIZE;
-    SIZES = "flows[].traffic.size.packets (how many)", "1", 1.0, 1e7;
+    SIZES = "flows[].traffic.size.packets (how many)", "1", 1.0, MOST_SIZES;
     SIZE_MEAN = "flows[].traffic.size.mean_packets", "packets", 1.0, LARGEST_SIZE;
     /// Narrowed by the mean.
     SIZE_MIN = "flows[].traffic.size.min_packets", "packets", 1.0, LARGEST_SIZE;

@@ -13,10 +13,14 @@ impl Faults {
             TrafficConfig::Web { size, off, classes, .. } => {
                 self.size(&format!("{place}.size"), size);
                 self.field(&format!("{place}.off"), OFF_TIME, off.mean_s());
-                if classes.windows(2).any(|pair| pair[0] >= pair[1]) || classes.first() == Some(&0) {
-                    self.say(format!("{place}.classes: not in rising order from 1 on; given {classes:?}"));
-                }
                 self.field(place, SIZE_CLASSES, classes.len() as f64);
+                for (index, &bound) in classes.iter().enumerate() {
+                    self.within(&format!("{place}.classes[{index}]"), SIZE_CLASS, bound as f64);
+                }
+                if let Some(index) = classes.windows(2).position(|pair| pair[0] >= pair[1]) {
+                    let given = classes[index + 1];
+                    self.say(format!("{place}.classes[{}]: not above the one before; given {given}", index + 1));
+                }
             }
             TrafficConfig::Constant { rate_bps } | TrafficConfig::Poisson { rate_bps } => {
                 self.field(place, SOURCE_RATE, *rate_bps);
