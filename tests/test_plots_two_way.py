@@ -188,3 +188,12 @@ def test_the_user_chooses_how_much_is_magnified() -> None:
     assert overview_detail_s(resolved) == 5.0
     figure = ackclock.run(scenario).plot()
     assert figure.axes[-1].get_xlim() == (15.0, 20.0)
+
+
+@pytest.mark.parametrize("answer", [{}, {"traffic": {"kind": "ping"}}])
+def test_datagrams_that_meet_acks_or_echoes_have_a_picture(answer: dict[str, object]) -> None:
+    link = {"name": "a", "rate": "1 Mbit/s", "delay": "10 ms", "buffer": "9 pkt"}
+    datagrams = {"name": "video", "path": ["a.reverse"], "traffic": {"kind": "constant", "rate": "200 kbit/s"}}
+    flows = [{"name": "other", "path": ["a"], **answer}, datagrams]
+    result = ackclock.run({"link": [link], "flow": flows, "run": {"duration": "2 s"}})
+    assert result.plot(ackclock.compare(result).reference_lines).axes

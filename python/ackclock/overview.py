@@ -29,5 +29,5 @@ def overview_detail_s(resolved: Resolved) -> float | None:
         return asked
     if resolved.atm is None and not meets_acks(resolved):
         return None
-    longest = max(empty_round_trip_s(resolved, flow) for flow in resolved.flows)
-    return min(DETAIL_ROUND_TRIPS * longest, resolved.run.duration_s)
+    round_trips = [empty_round_trip_s(resolved, flow) for flow in resolved.flows if flow.connection is not None]
+    return min(DETAIL_ROUND_TRIPS * max(round_trips), resolved.run.duration_s) if round_trips else None

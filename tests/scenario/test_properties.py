@@ -202,7 +202,13 @@ def documents(draw: st.DrawFn) -> Document:
         flows.append(
             {"path": [f"{name}.reverse" for name in reversed(names)] if backwards else names, **length, **flow}
         )
-    return {"title": draw(st.text(max_size=20)), "link": links, "flow": flows, "run": draw(RUN), "trace": draw(TRACE)}
+    return {
+        "title": draw(st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), max_size=20)),
+        "link": links,
+        "flow": flows,
+        "run": draw(RUN),
+        "trace": draw(TRACE),
+    }
 
 
 @given(documents())

@@ -1,8 +1,10 @@
 """The ports and channels from the tables of an ATM network; a channel's directions are among the links."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ackclock.scenario.network import REVERSE, Direction, Network, mirrored
 from ackclock.scenario.resolved_atm import (
@@ -35,7 +37,7 @@ class AtmTables:
     channels: tuple[Channel | None, ...] = ()
     cross: tuple[CrossTraffic | None, ...] = ()
 
-    @property
+    @cached_property
     def ports(self) -> dict[str, int]:
         """The port of each direction of a link, by name; the first link of a name keeps it."""
         ports: dict[str, int] = {}
@@ -145,7 +147,7 @@ def max_min(capacities: Iterable[float], claims: Sequence[tuple[float, tuple[int
     """
     left, shares, rising = list(capacities), [0.0] * len(claims), set(range(len(claims)))
     while rising:
-        crossing = [sum(port in claims[claim][1] for claim in rising) for port in range(len(left))]
+        crossing = Counter(port for claim in rising for port in set(claims[claim][1]))
         limits = {
             claim: min([claims[claim][0], *(left[port] / crossing[port] for port in claims[claim][1])])
             for claim in rising

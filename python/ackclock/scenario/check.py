@@ -4,9 +4,9 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
-from ackclock.errors import Fault
+from ackclock.errors import MOST_FAULTS_SHOWN, Fault
 from ackclock.scenario.atm import add_channels
 from ackclock.scenario.check_atm import atm_faults
 from ackclock.scenario.check_hosts import end_faults, host_faults
@@ -53,6 +53,8 @@ class Checker:
     all_named: bool
     crossed: list[str | None]
     hosts: list[str | None]
+    asked: int = 0
+    """Number of names that were not known so far."""
 
     def faults(self) -> Iterator[Fault]:
         """Give all faults."""
@@ -86,11 +88,10 @@ class Checker:
                     )
 
     def _numbers(self) -> Iterator[Fault]:
-        if 2 * len(self.draft.links) > MOST_LINKS:
-            number = len(self.draft.links)
-            yield self.places.fault(
-                (), "has too many links", given=f"{number} [[link]]", allowed=f"{MOST_LINKS // 2} at most"
-            )
+        elements = 2 * (len(self.draft.links) + len(self.draft.atm.channels)) + len(self.draft.hosts)
+        if elements > MOST_LINKS:
+            given = f"{elements} directions of links and channels, and hosts"
+            yield self.places.fault((), "is too large", given=given, allowed=f"{MOST_LINKS} at most")
         flows = [flow for flow in self.draft.flows if flow is not None]
         crossings = sum(flow.count * (len(flow.path) + len(flow.return_path or flow.path)) for flow in flows)
         if crossings > MOST_CROSSINGS:
@@ -191,6 +192,11 @@ class Checker:
         """Return whether no link has the name, and none is without a name and so may be the one meant."""
         return self.all_named and name not in self.network.index
 
+    def _similar(self, name: str) -> str | None:
+        """Ask back with a link that is meant; of very many unknown names only for the first, which are shown."""
+        self.asked += 1
+        return did_you_mean(name, self.network.index) if self.asked <= MOST_FAULTS_SHOWN else None
+
     def _link_names(self, location: Location) -> tuple[str, ...]:
         try:
             return LinkNames("").read(self.places.value(location))
@@ -198,14 +204,14 @@ class Checker:
             return ()
 
     def _unknown_links(self, location: Location, names: tuple[str, ...]) -> Iterator[Fault]:
-        known = list(self.network.index)
         for name in dict.fromkeys(names):
             if self._is_unknown(name):
+                known = list(islice(self.network.index, 11))
                 links = ", ".join(f'"{link}"' for link in known[:10:2]) + (", ..." if len(known) > 10 else "")
                 allowed = f'{links} or one of these with "{REVERSE}"'
                 problem = f'no link named "{name[:60]}"'
                 a_host = 'a host is not on a path: a flow names it as its "sender" or "receiver"'
-                hint = a_host if name in self.network.hosts else did_you_mean(name, known)
+                hint = a_host if name in self.network.hosts else self._similar(name)
                 yield self.places.fault(location, problem, allowed=allowed, hint=hint)
 
     def _crossed_twice(self, location: Location, there: tuple[str, ...], back: tuple[str, ...]) -> Iterator[Fault]:
@@ -327,8 +333,8 @@ class Checker:
         captured = self.draft.trace and self.draft.trace.capture
         for name in dict.fromkeys(captured or ()):
             if self._is_unknown(name):
-                hint = did_you_mean(name, self.network.index)
-                yield self.places.fault(("trace", "capture"), f'no link named "{name[:60]}"', hint=hint)
+                problem = f'no link named "{name[:60]}"'
+                yield self.places.fault(("trace", "capture"), problem, hint=self._similar(name))
         if captured and len(set(captured)) < len(captured):
             yield self.places.fault(("trace", "capture"), "names a link twice")
 

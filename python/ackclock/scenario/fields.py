@@ -5,6 +5,7 @@ The kinds annotate the fields of the schema's models; pydantic calls them for ea
 
 import math
 import re
+import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,10 @@ from ackclock.scenario.suggestions import did_you_mean
 from ackclock.units import NUMBER_PATTERN
 
 JsonDict = dict[str, Any]
+_CONTROLS = frozenset(["Cc", "Cs", "Zl", "Zp"])
+"""Unicode's categories of control characters, of halves of characters, and of breaks between lines and paragraphs."""
+MOST_NAMES = 100_000
+"""Largest number of links on a path: as many as a scenario may have, each in its two directions."""
 
 
 class FieldError(ValueError):
@@ -233,7 +238,7 @@ class Text(Kind):
     @property
     def allowed(self) -> str:
         """The allowed values, in words."""
-        return f"{self.text} of at most {self.longest} characters"
+        return f"{self.text} of at most {self.longest} characters{'' if self.pattern else ', no control characters'}"
 
     @property
     def sample(self) -> str:
@@ -246,6 +251,9 @@ class Text(Kind):
             raise FieldError(f"must be a string, not {toml_type(value)}")
         if len(value) > self.longest:
             raise FieldError("is too long")
+        control = next((each for each in value if unicodedata.category(each) in _CONTROLS), None)
+        if control is not None and not self.pattern:
+            raise FieldError(f"has the control character U+{ord(control):04X}")
         if self.pattern and not re.fullmatch(self.pattern, value):
             raise FieldError("has characters that a name may not have" if value else "is empty")
         return value
@@ -261,6 +269,7 @@ class LinkNames(Kind):
     """A list of link names; whether the links exist is checked when all of them are known."""
 
     example: str
+    most: int = MOST_NAMES
 
     @property
     def allowed(self) -> str:
@@ -280,6 +289,8 @@ class LinkNames(Kind):
             raise FieldError(f"must be a list of link names, not {toml_type(value)}")
         if not value:
             raise FieldError("is empty")
+        if len(value) > self.most:
+            raise FieldError(f"has {len(value)} entries, more than {self.most}")
         odd = next((entry for entry in value if not isinstance(entry, str)), None)
         if odd is not None:
             raise FieldError(f"must hold link names, not {toml_type(odd)}")
@@ -287,7 +298,7 @@ class LinkNames(Kind):
 
     def json(self) -> JsonDict:
         """Return the JSON Schema: a list of strings."""
-        return {"type": "array", "minItems": 1, "items": {"type": "string"}}
+        return {"type": "array", "minItems": 1, "maxItems": self.most, "items": {"type": "string"}}
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from ackclock.scenario.resolved_atm import AtmSettings, EndSettings
 from ackclock.scenario.resolved_elements import ChannelDirection, Element
 from ackclock.scenario.resolved_flows import ResolvedFlow
 from ackclock.scenario.resolved_formats import OLD_FORMATS, in_format_3
+from ackclock.scenario.resolved_numbers import number_faults
 from ackclock.scenario.resolved_traffic import WebTraffic
 from ackclock.scenario.schema import MOST_FLOWS, MOST_LINKS
 from ackclock.units import show
@@ -282,7 +283,7 @@ def _cross_faults(resolved: Resolved) -> list[Fault]:
     given = [element.end for element in resolved.elements if isinstance(element, ChannelDirection)]
     if sorted(given) != list(range(ends)):
         faults.append(_cross_fault("elements", f"has not one channel for each of the {ends} ends", given))
-    return [*faults, *_precision_faults(resolved)]
+    return [*faults, *_precision_faults(resolved), *number_faults(resolved.elements, resolved.flows)]
 
 
 def _cross_fault(field: str, problem: str, given: object) -> Fault:

@@ -27,6 +27,7 @@ from ackclock.scenario.resolved_elements import (
     SimplexLink,
 )
 from ackclock.scenario.resolved_flows import ResolvedFlow
+from ackclock.scenario.resolved_numbers import number_faults
 from ackclock.scenario.resolved_traffic import Connection
 from ackclock.scenario.scenario import Scenario
 from ackclock.scenario.schema import Flow, Run
@@ -49,6 +50,11 @@ def resolve(scenario: Scenario) -> Resolved:
     -------
     Resolved
         What the engine runs.
+
+    Raises
+    ------
+    ScenarioError
+        If its lists hold too much together, or a file that it names has changed since it was checked.
 
     Examples
     --------
@@ -79,6 +85,9 @@ def resolve(scenario: Scenario) -> Resolved:
         for position, way in enumerate(network.directions)
         if way is not None
     ]
+    too_much = list(number_faults(elements, flows))
+    if too_much:
+        raise ScenarioError(too_much, scenario.source.name)
     trace = scenario.trace
     return Resolved(
         format=3,

@@ -8,6 +8,7 @@ from typing import Any
 from ackclock.errors import ScenarioError
 from ackclock.scenario.atm import AtmTables
 from ackclock.scenario.check import checker_of
+from ackclock.scenario.check_numbers import number_faults
 from ackclock.scenario.override import overridden
 from ackclock.scenario.places import Places
 from ackclock.scenario.read import read_form
@@ -112,6 +113,9 @@ def with_overrides(scenario: Scenario, overrides: Mapping[str, Any]) -> Scenario
 
 def _checked(source: Source) -> Scenario:
     places = Places(source)
+    too_much = list(number_faults(places))
+    if too_much:
+        raise ScenarioError(too_much, source.name)
     draft, faults = read_form(places)
     checker = checker_of(draft, places)
     faults += checker.faults()

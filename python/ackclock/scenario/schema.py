@@ -27,6 +27,8 @@ MOST_CROSSINGS = 100_000_000
 """Largest number of links on the paths of all flows, each counted as often as flows cross it."""
 MOST_FLOWS = most("flows[].count")
 """Largest number of flows of a scenario, counted ones included."""
+MOST_CAPTURED = 100
+"""Largest number of names of captured links: each capture reads the packets of all of them."""
 
 PING_BYTES = 84
 """Length of an echo request of `ping` without options: 56 bytes of data, 8 of ICMP and 20 of IPv4 [B]."""
@@ -202,7 +204,7 @@ class Trace(Table):
             words="a few round trips where data meet the ACKs of others, else nothing",
         )
     )
-    capture: Annotated[tuple[str, ...] | None, LinkNames('["satellite"]')] = entry(
+    capture: Annotated[tuple[str, ...] | None, LinkNames('["satellite"]', MOST_CAPTURED)] = entry(
         "links whose packets are captured (pcapng); a link stands for its two directions", None, words="none"
     )
 

@@ -41,9 +41,10 @@ def default_buffers(links: Sequence[Link], flow: Flow, network: Network) -> Iter
         return
     ways = {link: network.directions[link] for link in route.forward}
     rates = {link: way.rate_bps for link, way in ways.items() if way is not None and way.rate_bps is not None}
+    slowest = min(rates.values(), default=None)
     for position, rate in rates.items():
         way = ways[position]
-        if way and way.location[0] == "link" and rate == min(rates.values()):
+        if way and way.location[0] == "link" and rate == slowest:
             link, reverse = links[position // 2], position % 2 == 1
             if not (link.reverse if reverse else link).gives("buffer"):
                 yield position

@@ -70,7 +70,7 @@ limits! {
     ELEMENTS = "elements (how many)", "1", 0.0, 1e5;
     /// A flow takes about a kilobyte.
     FLOWS = "flows (how many)", "1", 0.0, 1e6;
-    LIST_ENTRIES = "elements (entries of all lists)", "1", 0.0, MOST_ENTRIES;
+    LIST_ENTRIES = "elements (entries of all lists)", "1", 0.0, 2.0 * MOST_ENTRIES;
     ALL_SIZES = "flows (sizes in all lists)", "1", 0.0, MOST_SIZES;
 
     LINK_RATE = "elements[].rate_bps", "bit/s", RATES_BPS.0, RATES_BPS.1;

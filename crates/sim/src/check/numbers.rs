@@ -106,9 +106,9 @@ mod tests {
 
     #[test]
     fn the_entries_of_all_lists_together_are_limited() {
-        assert_eq!(faults(vec![losing(600_000), losing(400_000)], vec![]), Vec::<String>::new());
-        let more = faults(vec![losing(600_000), losing(400_001)], vec![]);
-        let expected = "elements (entries of all lists): out of range; given 1000001; allowed 0 to 1000000";
+        assert_eq!(faults(vec![losing(1_000_000), losing(1_000_000)], vec![]), Vec::<String>::new());
+        let more = faults(vec![losing(1_000_000), losing(1_000_001)], vec![]);
+        let expected = "elements (entries of all lists): out of range; given 2000001; allowed 0 to 2000000";
         assert_eq!(more, [expected]);
     }
 
