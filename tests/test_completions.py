@@ -173,3 +173,22 @@ def test_sweeps_have_completion_times_by_flow_table(tmp_path: Path) -> None:
     assert table["completion"].tolist() == ["one", "one"]
     assert table["fct_p95_s"].tolist() == data["completion_fct_p95_s"].to_numpy().ravel().tolist()
     assert not (tmp_path / "pings.csv").exists()
+
+
+def test_over_an_atm_channel_no_slowdown_is_known_and_no_delay_is_longer_than_it_was() -> None:
+    # Of the two channels' shares of the trunk the flow has both, as the other channel carries nothing.
+    channels = [{"name": name, "path": ["trunk"]} for name in ("used", "idle")]
+    document = {
+        "atm_link": [{"name": "trunk", "rate": "10 Mbit/s", "delay": "1 ms"}],
+        "channel": channels,
+        "flow": [{"path": ["used"], "size": "1 pkt", "packet": "1500 B"}],
+        "run": {"duration": "1 s"},
+    }
+    result = ackclock.run(document)
+    (flow,), (completion,) = result.summary["flows"], result.summary["completions"]
+    # 32 cells of data and 2 RM cells, of 424 bits at 10 Mbit/s, and 1 ms; at half of the rate it would be 3.7 ms.
+    needed = pytest.approx(0.001 + 34 * 42.4e-6, rel=1e-9)
+    assert flow["delay_max_s"]["mean"] == needed
+    assert completion["fct_max_s"]["mean"] == needed
+    assert flow["slowdown_mean"]["mean"] is None
+    assert completion["slowdown_mean"]["mean"] is None

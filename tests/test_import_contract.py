@@ -56,11 +56,13 @@ MAY_IMPORT = {
         *{"trust", "verdict"},
     },
     "memory": {"errors", "units"},
+    "cost": {"overview", "paths", "precision", "scenario"},
     "engine": {"errors", "memory", "overview", "precision", "replication", "scenario"},
-    "api": {"engine", "prediction", "result", "scenario"},
+    "limits": {"cost", "errors", "units", "wording"},
+    "api": {"cost", "engine", "errors", "limits", "memory", "prediction", "result", "scenario"},
     "sweeps": {
-        *{"charts", "completions", "engine", "errors", "paths", "pings", "plots", "precision", "prediction"},
-        *{"quantities", "replication", "scenario", "storage", "summary", "units"},
+        *{"charts", "completions", "cost", "engine", "errors", "limits", "memory", "paths", "pings", "plots"},
+        *{"precision", "prediction", "quantities", "replication", "scenario", "storage", "summary", "units"},
     },
     "experiments": {
         *{"charts", "errors", "models", "paths", "plots", "prediction", "recoveries", "replication", "scenario"},

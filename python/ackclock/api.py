@@ -2,10 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 import ackclock
 from ackclock import scenario as scenarios
-from ackclock.engine import OnProgress, run_resolved
+from ackclock.cost import Estimate, estimate
+from ackclock.engine import OnProgress, run_resolved, usable_cores
+from ackclock.errors import LongRunWarning
+from ackclock.limits import is_long, read_limits, refuse_beyond, sentence
+from ackclock.memory import trace_limit
 from ackclock.result import Result
 from ackclock.scenario.override import with_run_fields
 
@@ -18,13 +23,14 @@ if TYPE_CHECKING:
     """Forms in which a scenario may be given."""
 
 
-def run(
+def run(  # noqa: PLR0913  all but one by name
     scenario: "Origin",
     *,
     overrides: Mapping[str, Any] | None = None,
     threads: int | None = None,
     picture: bool = True,
     on_progress: OnProgress | None = None,
+    limit: str | Sequence[str] | None = None,
     **run_fields: Any,
 ) -> Result:
     """Simulate a scenario.
@@ -41,6 +47,9 @@ def run(
         Record what `Result.plot` draws.
     on_progress : callable, optional
         Gets the fraction done and the replications finished, about ten times a second.
+    limit : str or sequence of str, optional
+        What the run may be expected to take: ``"10 min"``, ``"2 GB"``, ``"1e9 pkt"``, or several of these; else what
+        the environment variable ACKCLOCK_LIMIT holds.
     **run_fields
         Fields of [run] to change: ``seed=2``, ``replications=20``, ``duration="500 s"``.
 
@@ -49,12 +58,19 @@ def run(
     Result
         Where Ctrl-C ended the run, of the replications that had finished; `Result.interrupted` then says so.
 
+    Warns
+    -----
+    LongRunWarning
+        Before a run that is expected to take more than 10 s or 1 GB, with packets, time and memory.
+
     Raises
     ------
     ScenarioError
         With all that is wrong with the scenario.
     EngineError
         If the engine refuses it.
+    LimitError
+        If it is expected to take more than the limit; nothing has run then.
     KeyboardInterrupt
         If Ctrl-C came before a replication had finished.
 
@@ -65,7 +81,10 @@ def run(
     >>> result.flows.goodput_bps  # doctest: +SKIP
     """
     resolved, warnings = resolve_with_warnings(scenario, with_run_fields("run", overrides, run_fields))
-    return simulate(resolved, warnings, threads=threads, picture=picture, on_progress=on_progress)
+    said = said_before(resolved, threads)
+    if said is not None:
+        warn(said, LongRunWarning, stacklevel=2)
+    return simulate(resolved, warnings, threads=threads, picture=picture, on_progress=on_progress, limit=limit)
 
 
 def predict(
@@ -165,13 +184,14 @@ def resolve_with_warnings(
     return scenarios.resolve(loaded), [str(warning) for warning in loaded.warnings]
 
 
-def simulate(
+def simulate(  # noqa: PLR0913  all but two by name
     resolved: scenarios.Resolved,
     warnings: Sequence[str] = (),
     *,
     threads: int | None = None,
     picture: bool = True,
     on_progress: OnProgress | None = None,
+    limit: str | Sequence[str] | None = None,
 ) -> Result:
     """Simulate a resolved scenario; parameters, result and exceptions are those of `run`.
 
@@ -181,7 +201,7 @@ def simulate(
         The scenario.
     warnings : sequence of str
         What the result's reader must check before trusting it.
-    threads, picture, on_progress
+    threads, picture, on_progress, limit
         As for `run`.
 
     Returns
@@ -189,7 +209,34 @@ def simulate(
     Result
         Of the replications that finished.
     """
+    limits = read_limits(limit)
+    if limits:
+        refuse_beyond(limits, expected(resolved, threads))
     outcome = run_resolved(resolved, threads=threads, overview=picture, on_progress=on_progress)
     if not outcome.replications:
         raise KeyboardInterrupt
     return Result.from_replications(outcome.resolved, outcome, version=ackclock.__version__, warnings=warnings)
+
+
+def expected(resolved: scenarios.Resolved, threads: int | None = None) -> Estimate:
+    """Estimate what a run takes, before it starts.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario.
+    threads : int, optional
+        Replications at a time, all cores by default.
+
+    Returns
+    -------
+    Estimate
+        Packets, time and memory.
+    """
+    return estimate(resolved, threads=usable_cores() if threads is None else threads, trace_bytes=trace_limit())
+
+
+def said_before(resolved: scenarios.Resolved, threads: int | None = None) -> str | None:
+    """Say what a run takes, if that is long or much; None if the user need not hear it. Parameters as `expected`."""
+    found = expected(resolved, threads)
+    return sentence(found) if is_long(found) else None

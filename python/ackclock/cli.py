@@ -41,6 +41,7 @@ app = typer.Typer(
 ScenarioPath = Annotated[
     Path, typer.Argument(metavar="SCENARIO", help="A TOML file, or the name of a ready scenario.", show_default=False)
 ]
+Limit = Annotated[list[str] | None, typer.Option(metavar="AMOUNT", help='Refuse more, such as "10 min" or "2 GB".')]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(
@@ -76,16 +77,14 @@ def run(  # noqa: PLR0913  one argument an option
     scenario: ScenarioPath,
     *,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Keep result.json, traces (Parquet), captures and the picture in this folder."
-        ),
+        Path | None, typer.Option(metavar="DIR", help="Keep result.json, traces, captures and picture in this folder.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary alone, as JSON.")] = False,
     seed: Annotated[int | None, typer.Option(help="Seed of all random streams (run.seed).")] = None,
     replications: Annotated[int | None, typer.Option(help="Independent runs (run.replications).")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Replications at a time; all cores by default.")] = None,
     overrides: Overrides = None,
+    limit: Limit = None,
     picture: Annotated[
         bool, typer.Option("--picture/--no-picture", help="Draw cwnd and queues. Default: unless --json without --out.")
     ] = True,
@@ -101,7 +100,7 @@ def run(  # noqa: PLR0913  one argument an option
     resolved, warnings = api.resolve_with_warnings(scenario, _changes(overrides, seed, replications))
     if out is not None or picture:
         storage.prepare_folder(Path() if out is None else out)
-    comparison = _simulate(resolved, warnings, threads, picture=picture)
+    comparison = _simulate(resolved, warnings, picture=picture, threads=threads, limit=limit or None)
     result = comparison.result
     _print(comparison, as_json=as_json)
     _keep(comparison, out, storage.free_path(Path(f"{scenario.stem}.png")) if picture else None, as_json=as_json)
@@ -114,14 +113,16 @@ def run(  # noqa: PLR0913  one argument an option
         raise typer.Exit(INTERRUPTED)
 
 
-def _simulate(resolved: "Resolved", warnings: list[str], threads: int | None, *, picture: bool) -> "Comparison":
+def _simulate(resolved: "Resolved", warnings: list[str], *, picture: bool, **how: Any) -> "Comparison":
     """Simulate a scenario and compare it with theory; what is printed and drawn then is in the time left too."""
     from ackclock import api  # noqa: PLC0415
     from ackclock.comparison import compare  # noqa: PLC0415
 
+    if said := api.said_before(resolved, how["threads"]):
+        typer.echo(said, err=True)
     with ProgressBar(steps=1, step_s=COMPARE_S + DRAW_S * picture) as bar:
         try:
-            result = api.simulate(resolved, warnings, threads=threads, picture=picture, on_progress=bar)
+            result = api.simulate(resolved, warnings, picture=picture, on_progress=bar, **how)
         except KeyboardInterrupt:
             typer.echo("Interrupted before a replication had finished: nothing to save", err=True)
             raise typer.Exit(INTERRUPTED) from None
@@ -232,6 +233,7 @@ def sweep(  # noqa: PLR0913  one argument an option
     seed: Annotated[int | None, typer.Option(help="Seed of all random streams (run.seed).")] = None,
     replications: Annotated[int | None, typer.Option(help="Independent runs a point (run.replications).")] = None,
     overrides: Overrides = None,
+    limit: Limit = None,
 ) -> None:
     """Simulate SCENARIO at each point of the axes; write labelled data (NetCDF), tables (CSV) and a picture to DIR.
 
@@ -245,10 +247,12 @@ def sweep(  # noqa: PLR0913  one argument an option
         scenario, {axis.fields: axis.rows for axis in axes}, _changes(overrides, seed, replications)
     )
     store = sweeps.open_store(out)
+    if said := sweeps.said_before([point.resolved for point in planned.points], store, jobs):
+        typer.echo(said, err=True)
     try:
         after_s = DRAW_S + POINT_S * len(planned.points)
         with ProgressBar(f"{len(planned.points)} points", steps=1, step_s=after_s) as bar:
-            ran = sweeps.run_planned(planned, store, jobs, cluster, bar)
+            ran = sweeps.run_planned(planned, store, jobs=jobs, cluster=cluster, on_progress=bar, limit=limit or None)
             bar.step("drawing")
             sweeps.collected(planned, store, out)
     except KeyboardInterrupt:
@@ -257,8 +261,8 @@ def sweep(  # noqa: PLR0913  one argument an option
     for warning, count in planned.warnings.items():
         typer.echo(f"Warning (at {count} of {len(planned.points)} points): {warning}")
     typer.echo(f"{ran.points} points ({ran.points - ran.computed} cached)")
-    typer.echo(f"Data: {out / 'sweep.nc'}\nTables: {out / 'flows.csv'}, {out / 'links.csv'}")
-    typer.echo(f"Picture: {out / 'picture.png'}")
+    tables = f"Tables: {out / 'flows.csv'}, {out / 'links.csv'}"
+    typer.echo(f"Data: {out / 'sweep.nc'}\n{tables}\nPicture: {out / 'picture.png'}")
 
 
 @app.command("reproduce", short_help="Make the papers' figures and tables again, and judge them.")

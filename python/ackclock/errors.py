@@ -134,6 +134,27 @@ class EngineError(AckclockError, RuntimeError):
     """The engine refused a resolved scenario, or failed while it ran."""
 
 
+class LimitError(AckclockError, ValueError):
+    """A run or sweep that is expected to take more than the user's limit, or a limit that is not an amount.
+
+    Parameters
+    ----------
+    fault : Fault
+        What is expected, and what is allowed.
+    """
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault)
+        self.fault = fault
+
+    def __str__(self) -> str:
+        return str(self.fault)
+
+
+class LongRunWarning(UserWarning):
+    """A run that takes long or much memory, said before it starts."""
+
+
 class ResultError(AckclockError, ValueError):
     """A stored result that cannot be read."""
 

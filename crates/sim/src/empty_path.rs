@@ -4,6 +4,9 @@ use base::{Clock, Rate, Time};
 
 use crate::scenario::{ElementConfig, FlowConfig};
 
+/// Highest rate of an ATM port \[bit/s\].
+const FASTEST_PORT_BPS: f64 = 1e12;
+
 /// The times of packets of one size on an empty path, which is a row of servers and delays.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct EmptyPath {
@@ -55,7 +58,9 @@ fn service_time(element: &ElementConfig, bytes: u16, acks: bool, clock: Clock) -
     match element {
         ElementConfig::Host(host) if acks => clock.time(host.ack_s),
         ElementConfig::Host(host) => clock.time(host.data_s),
-        ElementConfig::Link(_) | ElementConfig::PrivateLink(_) | ElementConfig::Channel(_) => {
+        // The rate that it will have is not known: the resolved one is a fair share, and one flow alone may have more.
+        ElementConfig::Channel(_) => Rate::new(FASTEST_PORT_BPS, clock).service_time(bytes),
+        ElementConfig::Link(_) | ElementConfig::PrivateLink(_) => {
             element.rate_bps().map_or(Rate::UNLIMITED, |rate_bps| Rate::new(rate_bps, clock)).service_time(bytes)
         }
     }

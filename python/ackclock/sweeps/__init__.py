@@ -7,7 +7,7 @@ and a changed scenario or engine computes again what it touches, and nothing els
 from ackclock.sweeps.axes import Axis, parse_axis
 from ackclock.sweeps.plan import MOST_POINTS, Plan, Point, plan
 from ackclock.sweeps.record import packets_of, point_key
-from ackclock.sweeps.running import Ran, run_points
+from ackclock.sweeps.running import Ran, run_points, said_before
 from ackclock.sweeps.store import Folder, Memory, Store
 from ackclock.sweeps.sweeping import collected, csv_writer, netcdf_writer, open_store, planned_sweep, run_planned, sweep
 
@@ -31,5 +31,6 @@ __all__ = [
     "point_key",
     "run_planned",
     "run_points",
+    "said_before",
     "sweep",
 ]

@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
+from ackclock.cost import PROCESS_BYTES, Estimate, estimate, expected_cost
 from ackclock.engine import run_resolved, usable_cores
 from ackclock.errors import Fault, SweepError
+from ackclock.limits import is_long, read_limits, refuse_beyond, sentence
+from ackclock.memory import trace_limit
 from ackclock.scenario import Resolved
 from ackclock.sweeps.cluster import run_on_cluster
-from ackclock.sweeps.cost import expected_cost
 from ackclock.sweeps.point import Keep, Todo, numbered
 from ackclock.sweeps.record import encode
 from ackclock.sweeps.store import Store
@@ -18,6 +20,8 @@ OnProgress = Callable[[float, int], None]
 """A function that receives the fraction done (0 to 1) of the expected cost, and the number of points finished."""
 
 POLL_S = 0.1
+POINT_BYTES, ROW_OF_POINT_BYTES = 1e5, 1e3
+"""Memory of a point that is kept for the tables, and of each of its rows in each replication [B]."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +40,14 @@ class Ran:
     computed: int
 
 
-def run_points(
+def run_points(  # noqa: PLR0913  all but two by name
     points: Sequence[Resolved],
     store: Store,
     *,
     jobs: int | None = None,
     cluster: str | None = None,
     on_progress: OnProgress | None = None,
+    limit: str | Sequence[str] | None = None,
 ) -> Ran:
     """Simulate the points that a store does not have; each is kept as soon as it is finished.
 
@@ -58,6 +63,8 @@ def run_points(
         Address of a dask.distributed scheduler that runs them instead.
     on_progress : callable, optional
         Called about ten times a second.
+    limit : str or sequence of str, optional
+        What all points together may be expected to take, as `ackclock.run` takes it.
 
     Returns
     -------
@@ -72,9 +79,14 @@ def run_points(
         If there is no such cluster, or jobs is below 1.
     EngineError
         If the engine refuses a point.
+    LimitError
+        If the points are expected to take more than the limit; none has run then.
     """
     if jobs is not None and jobs < 1:
         raise SweepError(Fault("jobs", "is too small", str(jobs), "at least 1"))
+    limits = read_limits(limit)
+    if limits:
+        refuse_beyond(limits, expected(points, store, jobs), what="the sweep")
     everything = list(numbered(points))
     todo = [(key, resolved) for key, resolved in everything if not store.has(key)]
     if todo:
@@ -86,6 +98,29 @@ def run_points(
         else:
             run_on_cluster(cluster, todo, counter.keep)
     return Ran(len(everything), len(todo))
+
+
+def expected(points: Sequence[Resolved], store: Store, jobs: int | None) -> Estimate:
+    """Estimate what the points take that a store does not have; parameters are those of `run_points`."""
+    todo = [resolved for key, resolved in numbered(points) if not store.has(key)]
+    at_once = max(1, min(jobs or usable_cores(), len(todo)))
+    each = [estimate(resolved, threads=1, trace_bytes=trace_limit()) for resolved in todo]
+    seconds = sum(one.seconds for one in each)
+    running = sorted((one.memory_bytes - PROCESS_BYTES for one in each), reverse=True)[:at_once]
+    kept = len(points) * POINT_BYTES + sum(ROW_OF_POINT_BYTES * len(one.rows) * one.run.replications for one in points)
+    return Estimate(
+        packets=sum(one.packets for one in each),
+        seconds=seconds / at_once,
+        memory_bytes=PROCESS_BYTES + sum(running) + kept,
+        threads=at_once,
+        most=sum(one.seconds * one.most for one in each) / seconds if seconds > 0.0 else 1.0,
+    )
+
+
+def said_before(points: Sequence[Resolved], store: Store, jobs: int | None) -> str | None:
+    """Say what the points take, if that is long or much; None if the user need not hear it."""
+    found = expected(points, store, jobs)
+    return sentence(found) if is_long(found) else None
 
 
 class _Counter:

@@ -3,14 +3,16 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 from ackclock import scenario as scenarios
 from ackclock import storage
+from ackclock.errors import LongRunWarning
 from ackclock.scenario.override import with_run_fields
 from ackclock.sweeps.axes import axes_of
 from ackclock.sweeps.dataset import Finished, as_dataset, finished_points
 from ackclock.sweeps.plan import Plan, plan
-from ackclock.sweeps.running import OnProgress, Ran, run_points
+from ackclock.sweeps.running import OnProgress, Ran, run_points, said_before
 from ackclock.sweeps.store import Folder, Memory, Store
 from ackclock.sweeps.tables import completion_table, flow_table, link_table, ping_table, sweep_chart
 
@@ -30,6 +32,7 @@ def sweep(  # noqa: PLR0913  all but two by name
     jobs: int | None = None,
     cluster: str | None = None,
     on_progress: OnProgress | None = None,
+    limit: str | Sequence[str] | None = None,
     **run_fields: Any,
 ) -> "xr.Dataset":
     """Simulate a scenario at each point of some axes.
@@ -53,6 +56,8 @@ def sweep(  # noqa: PLR0913  all but two by name
         Address of a dask.distributed scheduler that runs the points instead.
     on_progress : callable, optional
         Gets the fraction done and the points finished, about ten times a second.
+    limit : str or sequence of str, optional
+        What all points together may be expected to take, as `run` takes it.
     **run_fields
         Fields of [run] to change: ``replications=20``, ``duration="500 s"``.
 
@@ -68,6 +73,8 @@ def sweep(  # noqa: PLR0913  all but two by name
         If the axes are wrong, or there is no such cluster.
     ScenarioError
         With all that is wrong with a point.
+    LimitError
+        If the points are expected to take more than the limit; none has run then.
     KeyboardInterrupt
         After Ctrl-C; what had finished is kept where `out` is given.
 
@@ -79,7 +86,11 @@ def sweep(  # noqa: PLR0913  all but two by name
     """
     planned = planned_sweep(scenario, vary, with_run_fields("sweep", overrides, run_fields))
     store = open_store(out)
-    run_points([point.resolved for point in planned.points], store, jobs=jobs, cluster=cluster, on_progress=on_progress)
+    points = [point.resolved for point in planned.points]
+    said = said_before(points, store, jobs)
+    if said is not None:
+        warn(said, LongRunWarning, stacklevel=2)
+    run_points(points, store, jobs=jobs, cluster=cluster, on_progress=on_progress, limit=limit)
     return collected(planned, store, None if out is None else Path(out))
 
 
@@ -103,10 +114,18 @@ def open_store(out: str | Path | None) -> Store:
     return Folder(Path(out) / POINTS)
 
 
-def run_planned(planned: Plan, store: Store, jobs: int | None, cluster: str | None, on_progress: OnProgress) -> Ran:
-    """Run the points of a plan that its store does not have."""
+def run_planned(  # noqa: PLR0913  all but two by name
+    planned: Plan,
+    store: Store,
+    *,
+    jobs: int | None,
+    cluster: str | None,
+    on_progress: OnProgress,
+    limit: Sequence[str] | None,
+) -> Ran:
+    """Run the points of a plan that its store does not have; parameters and exceptions are those of `run_points`."""
     points = [point.resolved for point in planned.points]
-    return run_points(points, store, jobs=jobs, cluster=cluster, on_progress=on_progress)
+    return run_points(points, store, jobs=jobs, cluster=cluster, on_progress=on_progress, limit=limit)
 
 
 def collected(planned: Plan, store: Store, out: Path | None) -> "xr.Dataset":

@@ -4,7 +4,7 @@ use base::cast::to_u32;
 use base::{Clock, Histogram, Time};
 
 use crate::empty_path::EmptyPath;
-use crate::scenario::{Scenario, TrafficConfig};
+use crate::scenario::{ElementConfig, FlowConfig, Scenario, TrafficConfig};
 
 /// A finished transfer.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,8 @@ pub(crate) struct Completion {
     pub(crate) delivered: Time,
     /// Time from the first packet sent to the last ACK.
     pub(crate) acked: Time,
-    /// Flow completion time relative to the least that the empty path allows; not a number on a path without delay.
+    /// Flow completion time relative to the least that the empty path allows; not a number on a path without delay, and
+    /// over an ATM channel.
     pub(crate) slowdown: f64,
 }
 
@@ -58,6 +59,16 @@ struct Group {
     statistics: CompletionStatistics,
 }
 
+/// Returns the empty path of a flow's data; one without delay if it crosses an ATM channel, which has no least time.
+fn least_path(flow: &FlowConfig, elements: &[ElementConfig], clock: Clock) -> EmptyPath {
+    let crosses_channel = flow.path.iter().any(|&index| matches!(elements[index], ElementConfig::Channel(_)));
+    if crosses_channel {
+        EmptyPath::default()
+    } else {
+        EmptyPath::of_data(flow, elements, clock)
+    }
+}
+
 impl Completions {
     /// Returns the counters of a scenario before its run.
     pub(crate) fn new(scenario: &Scenario, clock: Clock) -> Completions {
@@ -67,7 +78,7 @@ impl Completions {
             next_flow += to_u32(flow.count);
             let ends = flow.size_packets().is_some() || matches!(flow.traffic, TrafficConfig::Web { .. });
             let statistics = CompletionStatistics { entry, ..CompletionStatistics::default() };
-            ends.then(|| Group { first_flow, path: EmptyPath::of_data(flow, &scenario.elements, clock), statistics })
+            ends.then(|| Group { first_flow, path: least_path(flow, &scenario.elements, clock), statistics })
         });
         Completions { groups: groups.collect(), clock }
     }

@@ -6,21 +6,13 @@ from typing import Any
 import pytest
 
 import ackclock
+from ackclock.cost import POINT, expected_cost, expected_packets
 from ackclock.engine import run_resolved
-from ackclock.scenario import Resolved
 from ackclock.scenario.ready import ready_names
 from ackclock.sweeps import Folder, run_points
-from ackclock.sweeps.cost import MERGE, PACKET, POINT, WEB, expected_cost
 
 FACTOR = 2.0
 """Largest ratio of the packets that are expected to those that are sent, either way: the losses are not known."""
-
-
-def packets_expected(resolved: Resolved) -> float:
-    """Divide the cost, without the point's own, by that of a packet; for links without an ATM network."""
-    (flow,) = resolved.flows
-    each = PACKET + 0.15 * len(flow.path) + (MERGE if flow.count > 1 else 0.0) + (WEB if flow.kind == "web" else 0.0)
-    return (expected_cost(resolved) - POINT) / each
 
 
 @pytest.mark.parametrize(
@@ -36,7 +28,7 @@ def packets_expected(resolved: Resolved) -> float:
 def test_the_expected_packets_are_about_those_that_are_sent(name: str, changes: dict[str, Any]) -> None:
     resolved = ackclock.resolve(name, overrides={"run.duration": "120 s", "run.warmup": "0 s", **changes})
     sent = sum(one["packets"] for one in run_resolved(resolved).replications)
-    assert 1.0 / FACTOR < packets_expected(resolved) / sent < FACTOR
+    assert 1.0 / FACTOR < expected_packets(resolved) / sent < FACTOR
 
 
 @pytest.mark.parametrize("name", ready_names())
@@ -64,4 +56,4 @@ def test_pings_cost_one_packet_an_interval() -> None:
     link = {"name": "link", "rate": "1 Mbit/s", "delay": "10 ms"}
     flow = {"path": ["link"], "traffic": {"kind": "ping", "interval": "100 ms"}}
     resolved = ackclock.resolve({"link": [link], "flow": [flow], "run": {"duration": "100 s"}})
-    assert packets_expected(resolved) == pytest.approx(1000.0)
+    assert expected_packets(resolved) == pytest.approx(1000.0)
