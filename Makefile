@@ -24,7 +24,7 @@ COVERAGE := target/coverage
 MUTANTS := target/mutants
 say = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help run reproduce test check wheel bench coverage mutants crosscheck golden digest build lock clean
+.PHONY: help run reproduce test check wheel bench coverage mutants crosscheck campaign golden digest build lock clean
 
 help: ## show this text
 	@printf 'ackclock: a TCP performance laboratory\n\n'
@@ -99,6 +99,10 @@ mutants: $(MUTANTS_TOOL) ## break each line of Rust that changed, show what no t
 crosscheck: build ## compare every window with ns-2's, where ns is installed
 	$(call say,comparing with ns-2)
 	$(BIN)/python -m crosscheck
+
+campaign: build ## random legal runs held against what any run must obey (RUNS=1000, FIRST=0: the number of the first)
+	$(call say,running the campaign)
+	PYTHONPATH=python:tests nice $(BIN)/python -m campaign --runs $(or $(RUNS),1000) --first $(or $(FIRST),0)
 
 golden: build ## rewrite the golden traces (look at the diff before you commit it)
 	$(call say,writing the golden traces)
