@@ -10,9 +10,11 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
-from crosscheck import draw_elements, engine, means, ns2, reference, subset, ties
+from crosscheck import draw_elements, draw_wide, engine, means, ns2, reference, subset
+from crosscheck.batch import Batch, fresh
 from crosscheck.check import Mark, Report, check
-from crosscheck.draw import DEFAULT_COUNT, DEFAULT_SEED, draw
+from crosscheck.draw import DEFAULT_COUNT, DEFAULT_SEED
+from crosscheck.ns2_shake import WAYS, Piece, Shake
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -40,6 +42,18 @@ def _parser() -> argparse.ArgumentParser:
         default=draw_elements.DEFAULT_COUNT,
         help="how many with lossy links, delays that change, levels, sources without TCP (default %(default)s)",
     )
+    parser.add_argument(
+        "--wide",
+        type=int,
+        default=draw_wide.DEFAULT_COUNT,
+        help="how many of the wider drawing: two-way data, finite sizes, ties and so on (default %(default)s)",
+    )
+    parser.add_argument(
+        "--fresh",
+        type=int,
+        default=0,
+        help="how many more of it from a fresh seed, which is printed (default %(default)s)",
+    )
     parser.add_argument("--only", metavar="NAME", default="", help="only scenarios whose name contains NAME")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="scenarios at a time (default: cores)")
     parser.add_argument("--ties", action="store_true", help="compare ns-2 with itself, delays shaken by picoseconds")
@@ -51,19 +65,25 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _drawn(options: argparse.Namespace) -> int:
-    drawn = [*draw(options.seed, options.count), *draw_elements.draw_elements(options.seed, options.elements)]
-    scenarios = [scenario for scenario in drawn if options.only in scenario["title"]]
+    batches = [Batch(options.seed, options.count, options.elements, options.wide)]
+    if options.fresh:
+        batches.append(fresh(options.fresh))
+        _say(f"fresh seed {batches[-1].seed}: {batches[-1].command(f'seed{batches[-1].seed}-')}")
+    drawn = [(scenario, batch) for batch in batches for scenario in batch.scenarios()]
+    wanted = [(scenario, batch) for scenario, batch in drawn if options.only in scenario["title"]]
+    repeat = {scenario["title"]: batch.command(scenario["title"]) for scenario, batch in wanted}
     random = [scenario for scenario in means.scenarios() if options.only in scenario["title"] and not options.ties]
 
     def play(scenario: subset.Scenario) -> Report:
         if options.ties:
-            return check(scenario, lambda same: ns2.run(same, shake=ties.SHAKES[0]))
+            return check(scenario, lambda same: ns2.run(same, shake=Shake((Piece(way=WAYS[0]),))))
         return check(scenario)
 
     def play_means(scenario: subset.Scenario) -> means.MeansReport:
         return means.report(scenario, lambda run, numbers: _each(run, numbers, options.jobs))
 
-    return _tell(chain(_each(play, scenarios, options.jobs), map(play_means, random)))
+    scenarios = [scenario for scenario, _ in wanted]
+    return _tell(chain(_each(play, scenarios, options.jobs), map(play_means, random)), repeat)
 
 
 def _reference(folder: Path, by: str, jobs: int) -> int:
@@ -83,11 +103,16 @@ def _reference(folder: Path, by: str, jobs: int) -> int:
     return _tell(_each(play, rows, jobs))
 
 
-def _tell(reports: Iterable[Report | means.MeansReport]) -> int:
-    """Print the reports as they come and a closing line; give the exit status."""
+def _tell(reports: Iterable[Report | means.MeansReport], repeat: dict[str, str] | None = None) -> int:
+    """Print the reports as they come and a closing line; give the exit status.
+
+    A failure comes with the command that plays it again, where `repeat` has one for its name.
+    """
     marks: Counter[Mark] = Counter()
     for report in reports:
         _say(report.line())
+        if report.mark is Mark.FAIL and repeat and report.name in repeat:
+            _say(f"    repeat: {repeat[report.name]}")
         marks[report.mark] += 1
     others = [f", {marks[mark]} {mark.value.lower()}" for mark in (Mark.TIE, Mark.EXCLUDED) if marks[mark]]
     _say(f"{marks[Mark.PASS]} passed, {marks[Mark.FAIL]} failed{''.join(others)}")

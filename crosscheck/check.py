@@ -28,8 +28,9 @@ class Report:
     name : str
         Title of the scenario.
     mark : Mark
-        PASS where all changes of all flows are the same. TIE where they differ only from where ns-2's own answer
-        depends on the order of simultaneous events. EXCLUDED where a difference that is left out by name is met.
+        PASS where all changes of all flows are the same. TIE where they are not, but are the same as in a run of ns-2
+        whose delays are shaken by as much as the clocks differ. EXCLUDED where a difference that is left out by name
+        is met.
     compared : int
         Changes that agree, over all flows.
     worst_time_s : float
@@ -81,19 +82,17 @@ def check(scenario: Scenario, play: Callable[[Scenario], Outcome] = engine.run) 
     worst = max(verdict.worst_time_s for verdict in verdicts)
     if all(verdict.passed for verdict in verdicts):
         return Report(name, Mark.PASS, compared, worst)
-    wanted = [None if verdict.passed else verdict.compared for verdict in verdicts]
-    tied = ties.tied(scenario, theirs, wanted)
-    return Report(name, Mark.TIE if tied else Mark.FAIL, compared, worst, _detail(scenario, verdicts, tied=tied))
+    shaken = ties.agreement(scenario, ours, verdicts)
+    mark = Mark.TIE if shaken.found else Mark.FAIL
+    return Report(name, mark, compared, worst, _detail(scenario, verdicts, shaken))
 
 
-def _detail(scenario: Scenario, verdicts: list[Verdict], *, tied: bool) -> str:
+def _detail(scenario: Scenario, verdicts: list[Verdict], shaken: ties.Agreement) -> str:
+    """Say how shaken runs agree and where the flow that differs first does; where none agrees, where each flow does."""
+    pairs = zip(scenario["flows"], verdicts, strict=True)
     lines = [
-        f"{flow['name']}: {verdict.difference}"
-        for flow, verdict in zip(scenario["flows"], verdicts, strict=True)
-        if verdict.difference is not None
+        (verdict.differs_s, f"{flow['name']}: {verdict.difference}") for flow, verdict in pairs if not verdict.passed
     ]
-    if tied:
-        lines.append(
-            "ns-2 itself goes another way here when the links' delays shake by picoseconds: simultaneous events"
-        )
-    return "\n".join(lines)
+    lines.sort(key=lambda line: line[0])
+    shown = lines[:1] if shaken.found else lines
+    return "\n".join([*(text for _, text in shown), shaken.line()])

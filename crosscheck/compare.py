@@ -1,5 +1,6 @@
 """Compare the congestion windows that ns-2 and our engine say of a flow."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -47,11 +48,14 @@ class Verdict:
         Largest difference of their times [s].
     difference : str or None
         The first difference with the changes before it, in words; `None` if all agree.
+    differs_s : float
+        When that is on the side where it is earlier; infinite if all agree [s].
     """
 
     compared: int
     worst_time_s: float
     difference: str | None = field(default=None)
+    differs_s: float = math.inf
 
     @property
     def passed(self) -> bool:
@@ -59,7 +63,9 @@ class Verdict:
         return self.difference is None
 
 
-def normalise(changes: Sequence[Change], initial: float, end_s: float) -> list[Change]:
+def normalise(
+    changes: Sequence[Change], initial: float, end_s: float, within_s: float = TIME_TOLERANCE_S
+) -> list[Change]:
     """Keep what is a change of cwnd and lies before the end of the run.
 
     Parameters
@@ -70,6 +76,8 @@ def normalise(changes: Sequence[Change], initial: float, end_s: float) -> list[C
         Initial window: what the first change is a change from [packets].
     end_s : float
         End of the run [s].
+    within_s : float
+        Tolerance of times [s].
 
     Returns
     -------
@@ -80,12 +88,12 @@ def normalise(changes: Sequence[Change], initial: float, end_s: float) -> list[C
           with few digits stays even if it looks like the one before it, as ns-2 prints no value twice.
         - cwnd is below one packet and the next row, at the very same instant, puts the floor of one packet: ns-2 takes
           what a partial ACK acknowledges off first. The floored row is judged against the row before both.
-        - the last `TIME_TOLERANCE_S` of the run, where an event may fall to either side of the end.
+        - the last `within_s` of the run, where an event may fall to either side of the end.
     """
     kept: list[Change] = []
     before, floored = initial, False
     for change, following in zip_longest(changes, changes[1:]):
-        if change.time_s >= end_s - TIME_TOLERANCE_S:
+        if change.time_s >= end_s - within_s:
             break
         if change.cwnd < 1.0 and following is not None and following.time_s == change.time_s:
             floored = True
@@ -97,31 +105,34 @@ def normalise(changes: Sequence[Change], initial: float, end_s: float) -> list[C
     return kept
 
 
-def compare(theirs: Sequence[Change], ours: Sequence[Change]) -> Verdict:
+def compare(theirs: Sequence[Change], ours: Sequence[Change], within_s: float = TIME_TOLERANCE_S) -> Verdict:
     """Compare the changes of one flow, in order.
 
     Parameters
     ----------
     theirs, ours : sequence of Change
         Normalised changes of ns-2 and of our engine.
+    within_s : float
+        Tolerance of their times [s].
 
     Returns
     -------
     Verdict
         Passed where both have as many changes, of the same values (within `RELATIVE_TOLERANCE`, or the digits that ns-2
-        printed where those are fewer) at the same times (within `TIME_TOLERANCE_S`).
+        printed where those are fewer) at the same times (within `within_s`).
     """
     worst = 0.0
     for index, (their, our) in enumerate(zip_longest(theirs, ours)):
-        if their is None or our is None or not _agree(their, our):
-            return Verdict(index, worst, _describe(theirs, ours, index))
+        if their is None or our is None or not _agree(their, our, within_s):
+            first = min(change.time_s for change in (their, our) if change is not None)
+            return Verdict(index, worst, _describe(theirs, ours, index), first)
         worst = max(worst, abs(their.time_s - our.time_s))
     return Verdict(len(theirs), worst)
 
 
-def _agree(their: Change, our: Change) -> bool:
+def _agree(their: Change, our: Change, within_s: float) -> bool:
     allowed = RELATIVE_TOLERANCE * abs(their.cwnd) + their.resolution + our.resolution
-    return abs(their.time_s - our.time_s) <= TIME_TOLERANCE_S and abs(their.cwnd - our.cwnd) <= allowed
+    return abs(their.time_s - our.time_s) <= within_s and abs(their.cwnd - our.cwnd) <= allowed
 
 
 def _describe(theirs: Sequence[Change], ours: Sequence[Change], index: int) -> str:

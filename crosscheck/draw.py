@@ -45,12 +45,14 @@ def draw_one(seed: int, number: int) -> Scenario:
     if number % 4 == 2:
         links[hops - 1]["counting"] = "waiting"
     most_private_s = 0.008 if hops == 1 else random.choice((0.02, 0.18))
-    flows = [_flow(random, number, range(hops), range(2 * hops - 1, hops - 1, -1), most_private_s)]
+    flows = [draw_flow(random, number, range(hops), range(2 * hops - 1, hops - 1, -1), most_private_s)]
     if two_flows:
         entry = random.integer(1, _slowest(links[:hops]))
-        links.append(build.link("entry", _above(random, links[:hops]), delay_s=_delay(random, 0.02), buffer_packets=60))
+        links.append(
+            build.link("entry", _above(random, links[:hops]), delay_s=draw_delay(random, 0.02), buffer_packets=60)
+        )
         back = range(2 * hops - 1, hops + entry - 1, -1)
-        flows.append(_flow(random, number + 1, [2 * hops, *range(entry, hops)], back, 0.12))
+        flows.append(draw_flow(random, number + 1, [2 * hops, *range(entry, hops)], back, 0.12))
     title = "-".join([f"seed{seed}", f"{number:02d}", *_traits(flows, hops)])
     return build.scenario(title, links, flows, duration_s=float(random.integer(200, 260)))
 
@@ -59,8 +61,8 @@ def _single_link(random: Mrg32k3a) -> list[Scenario]:
     """Draw one link each way, whose buffer is larger than what the path holds."""
     rate = float(random.integer(400_000, 1_500_000))
     return [
-        build.link("hop0", rate, delay_s=_delay(random, 0.008), buffer_packets=random.integer(40, 100)),
-        build.link("hop0.reverse", float(random.integer(1_000_000, 4_000_000)), delay_s=_delay(random, 0.008)),
+        build.link("hop0", rate, delay_s=draw_delay(random, 0.008), buffer_packets=random.integer(40, 100)),
+        build.link("hop0.reverse", float(random.integer(1_000_000, 4_000_000)), delay_s=draw_delay(random, 0.008)),
     ]
 
 
@@ -82,14 +84,14 @@ def _chain(random: Mrg32k3a, hops: int) -> list[Scenario]:
         build.link(
             f"hop{hop}",
             float(rates[hop]),
-            delay_s=_delay(random, 0.12 / hops),
+            delay_s=draw_delay(random, 0.12 / hops),
             buffer_packets=random.integer(4, most_buffer),
         )
         for hop in range(hops)
     ]
     backward = [
         build.link(
-            f"hop{hop}.reverse", float(random.integer(1_000_000, 4_000_000)), delay_s=_delay(random, 0.12 / hops)
+            f"hop{hop}.reverse", float(random.integer(1_000_000, 4_000_000)), delay_s=draw_delay(random, 0.12 / hops)
         )
         for hop in range(hops)
     ]
@@ -105,11 +107,12 @@ def _above(random: Mrg32k3a, links: list[Scenario]) -> float:
     return float(round(links[_slowest(links)]["rate_bps"] * random.between(1.1, 1.45)))
 
 
-def _delay(random: Mrg32k3a, most_s: float) -> float:
+def draw_delay(random: Mrg32k3a, most_s: float) -> float:
+    """Draw a delay from a millisecond on, in whole nanoseconds [s]."""
     return random.integer(1_000_000, max(2_000_000, round(most_s * 1e9))) / 1e9
 
 
-def _flow(
+def draw_flow(
     random: Mrg32k3a, number: int, path: Sequence[int], return_path: Sequence[int], most_private_s: float
 ) -> Scenario:
     """Draw a flow over the numbered links; `number` chooses its traits."""
@@ -119,8 +122,8 @@ def _flow(
         return_path,
         _sender(random, number),
         packet_bytes=random.integer(400, 1500),
-        forward_delay_s=_delay(random, most_private_s),
-        return_delay_s=_delay(random, most_private_s),
+        forward_delay_s=draw_delay(random, most_private_s),
+        return_delay_s=draw_delay(random, most_private_s),
         start_s=random.integer(0, 5_000_000_000) / 1e9 if path[0] else 0.0,
         ack_every=2 if number % 3 == 1 else 1,
         ack_delay_s=_ack_delay(random),

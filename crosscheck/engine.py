@@ -1,6 +1,7 @@
 """Run a resolved scenario in our engine and read back every change of the congestion window."""
 
 import importlib
+import math
 from dataclasses import fields
 from typing import Any
 
@@ -28,6 +29,7 @@ def run(scenario: Scenario) -> Outcome:
         changes=read_changes(replication["traces"]["cwnd"], flows),
         flows=[_counts(replication["flows"], flow) for flow in range(flows)],
         drops=[int(dropped) for dropped in replication["links"]["dropped_packets"]],
+        finishes_s={flow: float(at) for flow, at in enumerate(replication["flows"]["finish_s"]) if math.isfinite(at)},
     )
 
 

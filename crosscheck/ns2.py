@@ -9,6 +9,7 @@ from pathlib import Path
 
 from crosscheck.compare import Change
 from crosscheck.ns2_script import CHANGES_FILE, COUNTS_FILE, script
+from crosscheck.ns2_shake import Shake
 from crosscheck.outcome import FlowCounts, Outcome
 from crosscheck.subset import Scenario
 
@@ -24,15 +25,15 @@ def find_ns() -> str | None:
     return shutil.which("ns")
 
 
-def run(scenario: Scenario, *, shake: int | None = None, replication: int = 0, timeout_s: float = 600.0) -> Outcome:
+def run(scenario: Scenario, *, shake: Shake | None = None, replication: int = 0, timeout_s: float = 600.0) -> Outcome:
     """Play a resolved scenario in ns-2.
 
     Parameters
     ----------
     scenario : dict
         Resolved scenario, within what `crosscheck.subset` allows.
-    shake : int, optional
-        Seed of tiny random changes of the links' delays; see `crosscheck.ns2_script.script`.
+    shake : Shake, optional
+        Tiny changes of delays, rates and starts; see `crosscheck.ns2_script.script`.
     replication : int
         Chooses the random numbers of random elements, from 0.
     timeout_s : float
@@ -53,8 +54,9 @@ def run(scenario: Scenario, *, shake: int | None = None, replication: int = 0, t
         folder = Path(name)
         run_script(text, folder, timeout_s)
         changes = read_changes((folder / CHANGES_FILE).read_text(), len(scenario["flows"]))
-        flows, drops = _read_counts((folder / COUNTS_FILE).read_text(), scenario)
-    return Outcome(changes, flows, drops)
+        counts = (folder / COUNTS_FILE).read_text()
+    flows, drops = _read_counts(counts, scenario)
+    return Outcome(changes, flows, drops, read_finishes(counts))
 
 
 def run_script(text: str, folder: Path, timeout_s: float = 600.0) -> str:
@@ -103,11 +105,19 @@ def _half_digit(value: float) -> float:
     return 0.5 * 10.0 ** (math.floor(math.log10(value)) - 5) if value > 0.0 else 0.0
 
 
+def read_finishes(text: str) -> dict[int, float]:
+    """Read from counts.txt when the transfers were over [s], by the numbers of their flows."""
+    rows = (line.split() for line in text.splitlines() if line.startswith("finish "))
+    return {int(flow): float(at) for _, flow, at in rows}
+
+
 def _read_counts(text: str, scenario: Scenario) -> tuple[list[FlowCounts], list[int]]:
     """Read counts.txt: a row for each flow and link, at the end of the warm-up and at the end of the run."""
     rows: dict[tuple[str, str], list[list[int]]] = {}
     for line in text.splitlines():
         kind, name, *values = line.split()
+        if kind == "finish":
+            continue
         rows.setdefault((kind, name), []).append([int(value) for value in values])
     flows = []
     for number, flow in enumerate(scenario["flows"]):

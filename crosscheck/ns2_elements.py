@@ -77,11 +77,6 @@ def has_elements(scenario: Scenario) -> bool:
     return links or not all(map(connection, scenario["flows"]))
 
 
-def discipline(link: Scenario) -> str:
-    """Name ns-2's queue of a link."""
-    return "SimpleIntServ" if has_levels(link) else "DropTail"
-
-
 def first_delay(link: Scenario) -> float:
     """Propagation delay of a link at time zero [s]."""
     process = link["delay_process"]

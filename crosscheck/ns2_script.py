@@ -3,8 +3,9 @@
 import math
 from collections.abc import Iterator
 
-from crosscheck import ns2_elements
+from crosscheck import ns2_elements, ns2_queues, ns2_shake
 from crosscheck.mrg32k3a import Mrg32k3a
+from crosscheck.ns2_queues import UNLIMITED
 from crosscheck.subset import Scenario, check, connection
 
 CHANGES_FILE = "changes.txt"
@@ -31,32 +32,10 @@ AGENTS = {
     "newreno": "Agent/TCP/Newreno",
 }
 
-UNLIMITED = 1_000_000_000
-"""Stands for no limit: buffer, window and duplicate-ACK threshold [packets]."""
-
 INFINITE_RATE_BPS = 1e18
 """Stands for an infinitely fast link: a packet takes less than the clock's resolution [bit/s]."""
 
 CLOCK_SEED = 12345
-
-SHAKE_S = 1e-11
-SHAKE_INTERVAL_S = 0.02
-SHAKE = """\
-expr {{srand({seed})}}
-proc shake {{}} {{
-    global ns line delay receiver hold
-    foreach name [array names line] {{
-        $line($name) set delay_ [expr {{$delay($name) + {step!r} * rand()}}]
-    }}
-    foreach flow [array names hold] {{
-        $receiver($flow) set interval_ [expr {{$hold($flow) + 10 * {step!r} * (rand() - 0.5)}}]
-    }}
-    $ns at [expr {{[$ns now] + {interval!r}}}] shake
-}}
-foreach name [array names line] {{ set delay($name) [$line($name) set delay_] }}
-array set hold [list {holds}]
-shake
-"""
 
 PROCEDURES = """\
 set ns [new Simulator]
@@ -66,10 +45,11 @@ set counts [open {counts} w]
 set bin [new Agent/Null]
 set traced {traced}
 
-proc add_link {{name rate delay limit {{discipline DropTail}}}} {{
+proc add_link {{name rate delay limit {{discipline DropTail}} {{settings ""}}}} {{
     global queue line monitor bin
     set queue($name) [new Queue/$discipline]
     $queue($name) set limit_ $limit
+    foreach {{setting value}} $settings {{ $queue($name) set $setting $value }}
     set line($name) [new DelayLink]
     $line($name) set bandwidth_ $rate
     $line($name) set delay_ $delay
@@ -106,7 +86,7 @@ proc add_flow {{flow agent sink settings sink_settings}} {{
 }}
 
 # reset draws boot_time_ = uniform * tcpTick_; draw_tick makes it the wanted phase
-proc begin {{flow tick draw_tick threshold}} {{
+proc begin {{flow tick draw_tick threshold {{packets -1}}}} {{
     global tcp traced
     ns-random {seed}
     $tcp($flow) set tcpTick_ $draw_tick
@@ -119,11 +99,24 @@ proc begin {{flow tick draw_tick threshold}} {{
         $tracer proc handle line "record $flow"
         $tcp($flow) trace cwnd_ $tracer
     }}
-    $tcp($flow) send -1
+    if {{$packets < 0}} {{
+        $tcp($flow) send -1
+        return
+    }}
+    $tcp($flow) proc done {{}} "finished $flow"
+    $tcp($flow) advanceby $packets
+}}
+
+# ns-2 goes on with the timer of a transfer that is over, and sets its window to one packet at each timeout
+proc finished {{flow}} {{
+    global clock counts over
+    set over($flow) 1
+    puts $counts "finish $flow [$clock now]"
 }}
 
 proc record {{flow}} {{
-    global clock changes tcp
+    global clock changes tcp over
+    if {{[info exists over($flow)]}} return
     set agent $tcp($flow)
     puts $changes "$flow [$clock now] [$agent set cwnd_] [$agent set awnd_] [$agent set ssthresh_]"
 }}
@@ -154,16 +147,15 @@ proc finish {{}} {{
 """
 
 
-def script(scenario: Scenario, shake: int | None = None, replication: int = 0) -> str:
+def script(scenario: Scenario, shake: ns2_shake.Shake | None = None, replication: int = 0) -> str:
     """Write the Tcl script that plays a resolved scenario in ns-2.
 
     Parameters
     ----------
     scenario : dict
         Resolved scenario, within what `crosscheck.subset` allows.
-    shake : int, optional
-        Seed of random changes of each link's delay and of the delay of ACKs, by some `SHAKE_S` and every
-        `SHAKE_INTERVAL_S`, which part events that fall on one instant.
+    shake : Shake, optional
+        Tiny changes of delays, rates and starts, which part events that fall on one instant.
     replication : int
         Chooses the random numbers of random elements, from 0.
 
@@ -185,26 +177,27 @@ def script(scenario: Scenario, shake: int | None = None, replication: int = 0) -
     lines += [f"{cls} set {name} {value}" for cls, values in SETTINGS.items() for name, value in values.items()]
     lines.append("")
     for number, link in enumerate(scenario["elements"]):
-        lines += [_add_link(number, link), *ns2_elements.losses(number, link, replication)]
+        lines += [_add_link(scenario, number), *ns2_elements.losses(number, link, replication)]
     for number, flow in enumerate(scenario["flows"]):
         lines += ["", *_private_links(number, flow), *_add_flow(number, flow, replication)]
     lines += ["", *_routes(scenario), ""]
-    if shake is not None:
-        lines.append(_shake(scenario, shake))
+    lines += ns2_shake.lines(scenario, shake)
     lines.append(f"$ns at {run['warmup_s']!r} count")
     for number in range(len(scenario["elements"])):
         lines += ns2_elements.delay_changes(scenario, number)
-    lines += map(_begin, range(len(scenario["flows"])), scenario["flows"])
+    lines += map(_begin, range(len(scenario["flows"])), scenario["flows"], ns2_shake.starts(scenario, shake))
     lines += [f"$ns at {run['duration_s']!r} finish", "$ns run", ""]
     return "\n".join(lines)
 
 
-def _add_link(number: int, link: Scenario) -> str:
-    limit = UNLIMITED if link["buffer"] is None else link["buffer"]["packets"] + (link["counting"] == "waiting")
+def _add_link(scenario: Scenario, number: int) -> str:
+    link = scenario["elements"][number]
     rate = INFINITE_RATE_BPS if link["rate_bps"] is None else float(link["rate_bps"])
-    discipline = ns2_elements.discipline(link)
-    named = "" if discipline == "DropTail" else f" {discipline}"
-    return f"add_link {number} {rate!r} {ns2_elements.first_delay(link)!r} {limit}{named}"
+    discipline, settings = ns2_queues.discipline(link), _tcl_list(ns2_queues.settings(link))
+    named = "" if discipline == "DropTail" and not settings else f" {discipline}"
+    set_to = f" {{{settings}}}" if settings else ""
+    limit = ns2_queues.limit(scenario, number)
+    return f"add_link {number} {rate!r} {ns2_elements.first_delay(link)!r} {limit}{named}{set_to}"
 
 
 def _private_delays(number: int, flow: Scenario) -> dict[str, float]:
@@ -248,6 +241,8 @@ def _sender_settings(packet_bytes: int, sender: Scenario) -> dict[str, object]:
         "rtxcur_init_": rto["initial_s"],
         "rttvar_exp_": int(math.log2(rto["k"])),
     }
+    if rto["sample"] == "per-ack":
+        settings["timestamps_"] = "true"
     if sender["recovery"] == "newreno":
         settings["newreno_changes1_"] = int(sender["partial_ack_timer"] == "impatient")
     return settings
@@ -257,23 +252,17 @@ def _tcl_list(settings: dict[str, object]) -> str:
     return " ".join(f"{name} {value}" for name, value in settings.items())
 
 
-def _begin(number: int, flow: Scenario) -> str:
+def _begin(number: int, flow: Scenario, start_s: float) -> str:
     tcp = connection(flow)
     if tcp is None:
-        return f'$ns at {float(flow["start_s"])!r} "$source({number}) start"'
+        return f'$ns at {start_s!r} "$source({number}) start"'
     sender = tcp["sender"]
     tick = float(sender["rto"]["granularity_s"])
     offset = max(float(sender["rto"]["clock_offset_s"]), 1e-30)
     threshold = "none" if sender["initial_ssthresh"] is None else int(sender["initial_ssthresh"])
     draw_tick = offset / Mrg32k3a(CLOCK_SEED).uniform()
-    return f'$ns at {float(flow["start_s"])!r} "begin {number} {tick!r} {draw_tick!r} {threshold}"'
-
-
-def _shake(scenario: Scenario, seed: int) -> str:
-    connections = enumerate(map(connection, scenario["flows"]))
-    receivers = [(number, tcp["receiver"]) for number, tcp in connections if tcp]
-    holds = " ".join(f"{number} {to['ack_delay_s']!r}" for number, to in receivers if to["ack_every"] == 2)
-    return SHAKE.format(seed=seed, step=SHAKE_S, interval=SHAKE_INTERVAL_S, holds=holds)
+    packets = "" if flow["traffic"]["size_packets"] is None else f" {flow['traffic']['size_packets']}"
+    return f'$ns at {start_s!r} "begin {number} {tick!r} {draw_tick!r} {threshold}{packets}"'
 
 
 def _routes(scenario: Scenario) -> list[str]:

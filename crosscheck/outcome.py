@@ -1,8 +1,9 @@
 """The outcomes of a scenario on both sides."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field, replace
 
-from crosscheck.compare import Change, Verdict, compare, normalise
+from crosscheck.compare import TIME_TOLERANCE_S, Change, Verdict, compare, normalise
 from crosscheck.subset import Scenario, connection
 
 
@@ -42,19 +43,43 @@ class Outcome:
         Each flow's counters.
     drops : list of int
         Packets dropped at each link in the measured time.
+    finishes_s : dict of int to float
+        Instant at which the last ACK of a transfer came, by the number of its flow [s]; none while it goes on.
     """
 
     changes: list[list[Change]]
     flows: list[FlowCounts]
     drops: list[int]
+    finishes_s: dict[int, float] = field(default_factory=dict)
 
 
-def compare_outcomes(scenario: Scenario, theirs: Outcome, ours: Outcome) -> list[Verdict]:
-    """Compare the changes of each flow; a source without TCP has no window, so any change of it is a difference."""
+def compare_outcomes(
+    scenario: Scenario, theirs: Outcome, ours: Outcome, within_s: float = TIME_TOLERANCE_S
+) -> list[Verdict]:
+    """Compare the changes of each flow, and when its transfer is over, with a tolerance of times.
+
+    A source without TCP has no window, so any change of it is a difference.
+    """
     end = scenario["run"]["duration_s"]
     connections = map(connection, scenario["flows"])
     initials = [tcp["sender"]["initial_window"] if tcp else 0.0 for tcp in connections]
-    return [
-        compare(normalise(their, initial, end), normalise(our, initial, end))
+    verdicts = [
+        compare(normalise(their, initial, end, within_s), normalise(our, initial, end, within_s), within_s)
         for their, our, initial in zip(theirs.changes, ours.changes, initials, strict=True)
     ]
+    finishes = ([side.finishes_s.get(flow, math.inf) for side in (theirs, ours)] for flow in range(len(verdicts)))
+    return [
+        _with_finish(verdict, their_s, our_s, within_s) if min(their_s, our_s) < end - within_s else verdict
+        for verdict, (their_s, our_s) in zip(verdicts, finishes, strict=True)
+    ]
+
+
+def _with_finish(verdict: Verdict, their_s: float, our_s: float, within_s: float) -> Verdict:
+    """Let a verdict that all changes agree depend on the end of the transfer too."""
+    if not verdict.passed:
+        return verdict
+    apart = abs(their_s - our_s)
+    if apart <= within_s:
+        return replace(verdict, worst_time_s=max(verdict.worst_time_s, apart))
+    said = f"the transfer is over at {their_s} s in ns-2, at {our_s} s in ackclock"
+    return replace(verdict, difference=said, differs_s=min(their_s, our_s))

@@ -113,13 +113,12 @@ def _element_faults(place: str, element: Scenario) -> list[str]:
 
 
 def _link_faults(place: str, link: Scenario) -> list[str]:
-    buffer, queue = link["buffer"], link["queue"]
+    queue = link["queue"]
     process, loss = link["delay_process"], link["loss"]
     faults = [
         *_one_of(f"{place}.queue.scheduler.kind", queue["scheduler"]["kind"], "fifo", "priority"),
         *_one_of(f"{place}.queue.aqm.kind", queue["aqm"]["kind"], "none"),
-        *_one_of(f"{place}.queue.overflow", queue["overflow"], "arriving"),
-        *_one_of(f"{place}.buffer", list(buffer or {"packets": 0}), ["packets"]),
+        *_one_of(f"{place}.queue.overflow", queue["overflow"], "arriving", "front"),
     ]
     if has_levels(link):
         faults += _one_of(f"{place}.queue.scheduler.levels", queue["scheduler"]["levels"], 2)
@@ -146,6 +145,33 @@ def _crossing_faults(scenario: Scenario) -> list[str]:
             faults += _one_of(f"elements.{number}: sizes of the packets where the delay changes", len(sizes), 1)
         if has_levels(link):
             faults += _level_faults(scenario, number)
+        if link["buffer"] and "bytes" in link["buffer"]:
+            faults += _byte_faults(scenario, number)
+    return faults
+
+
+def _byte_faults(scenario: Scenario, number: int) -> list[str]:
+    """Find what a buffer in bytes asks for and ns-2's DropTail has not, given the sizes of its packets.
+
+    An idle link of ours admits any packet, one of ns-2's only those that its limit holds. Where packets differ in size,
+    a packet that is dropped from the front may be too small for the one that arrives, and ns-2 never counts the packet
+    in transmission.
+    """
+    link = scenario["elements"][number]
+    place, sizes = f"elements.{number}", sorted(link_packet_bytes(scenario, number))
+    if not sizes:
+        return []
+    faults: list[str] = []
+    if len(sizes) > 1:
+        faults += _one_of(f"{place}.counting of bytes, packets differ in size", link["counting"], "waiting")
+        faults += _one_of(
+            f"{place}.queue.overflow of bytes, packets differ in size", link["queue"]["overflow"], "arriving"
+        )
+    least = sizes[-1] * (1 if link["counting"] == "waiting" else 2)
+    if link["buffer"]["bytes"] < least:
+        faults.append(
+            f"{place}.buffer: ns-2 drops at an idle link; given {link['buffer']}; allowed {least} bytes or more"
+        )
     return faults
 
 
@@ -172,10 +198,7 @@ def _flow_faults(place: str, flow: Scenario) -> list[str]:
 def _traffic_faults(place: str, traffic: Scenario) -> list[str]:
     match traffic["kind"]:
         case "tcp":
-            return [
-                *_one_of(f"{place}.size_packets", traffic["size_packets"], None),
-                *_tcp_faults(f"{place}.connection", traffic["connection"]),
-            ]
+            return _tcp_faults(f"{place}.connection", traffic["connection"])
         case "on-off":
             laws = ((f"{place}.{name}.law", traffic[name]["law"]) for name in ("on", "off"))
             return [fault for law, given in laws for fault in _one_of(law, given, "exponential")]
@@ -193,7 +216,7 @@ def _tcp_faults(place: str, tcp: Scenario) -> list[str]:
         *_one_of(f"{place}.sender.slow_start_while", sender["slow_start_while"], "below"),
         *_one_of(f"{place}.sender.increase", sender["increase"], "reciprocal", "counted"),
         *_one_of(f"{place}.sender.rto.estimator", rto["estimator"], "ticks"),
-        *_one_of(f"{place}.sender.rto.sample", rto["sample"], "per-round"),
+        *_one_of(f"{place}.sender.rto.sample", rto["sample"], "per-round", "per-ack"),
         *_one_of(f"{place}.sender.rto.k", rto["k"], 1, 2, 4, 8),
         *_one_of(f"{place}.sender.rto.max_backoff", rto["max_backoff"], 65536),
     ]

@@ -1,3 +1,4 @@
+import re
 from copy import deepcopy
 from typing import Any
 
@@ -7,6 +8,7 @@ from crosscheck import build, engine, ns2
 from crosscheck.__main__ import main
 from crosscheck.check import Mark, Report, check
 from crosscheck.compare import Change
+from crosscheck.ns2_shake import Shake
 from crosscheck.outcome import FlowCounts, Outcome, compare_outcomes
 
 COUNTS = FlowCounts(10, 10, 12, 2, 1, 1)
@@ -22,12 +24,12 @@ def outcome(*values: float) -> Outcome:
 
 
 @pytest.fixture
-def plays(monkeypatch: pytest.MonkeyPatch) -> dict[int | None, Outcome]:
-    """Let ns-2 say what the test puts here, by the seed of the shaking."""
-    said: dict[int | None, Outcome] = {None: outcome(2.0, 3.0, 4.0)}
+def plays(monkeypatch: pytest.MonkeyPatch) -> dict[int, Outcome]:
+    """Let ns-2 say what the test puts here, by the way of shaking; 0 is the run that is not shaken."""
+    said: dict[int, Outcome] = {0: outcome(2.0, 3.0, 4.0)}
 
-    def run(_: dict[str, Any], *, shake: int | None = None) -> Outcome:
-        return said.get(shake, said[None])
+    def run(_: dict[str, Any], *, shake: Shake | None = None) -> Outcome:
+        return said.get(shake.pieces[-1].way if shake else 0, said[0])
 
     monkeypatch.setattr(ns2, "run", run)
     monkeypatch.setattr(ns2, "find_ns", lambda: "ns")
@@ -47,16 +49,20 @@ def test_another_change_fails_with_the_first_difference() -> None:
     assert report.detail.startswith("flow: first difference at change 2 ")
 
 
-def test_a_difference_where_ns2_parts_from_itself_is_a_tie(plays: dict[int | None, Outcome]) -> None:
-    plays[5] = outcome(2.0, 6.0, 7.0)
+def test_a_difference_that_a_shaken_run_shares_is_a_tie(plays: dict[int, Outcome]) -> None:
+    plays[5] = outcome(2.0, 5.0, 4.0)
     report = check(scenario(), lambda _: outcome(2.0, 5.0, 4.0))
     assert report.mark is Mark.TIE
-    assert "simultaneous events" in report.detail
+    assert report.detail.splitlines()[-1].startswith(
+        "of 6 runs of ns-2, shaken by as much as the clocks differ, 1 agree"
+    )
 
 
-def test_a_difference_before_ns2_parts_from_itself_fails(plays: dict[int | None, Outcome]) -> None:
-    plays[5] = outcome(2.0, 3.0, 7.0)
-    assert check(scenario(), lambda _: outcome(2.0, 5.0, 4.0)).mark is Mark.FAIL
+def test_a_difference_where_ns2_parts_from_itself_another_way_fails(plays: dict[int, Outcome]) -> None:
+    plays[5] = outcome(2.0, 6.0, 4.0)
+    report = check(scenario(), lambda _: outcome(2.0, 5.0, 4.0))
+    assert report.mark is Mark.FAIL
+    assert report.detail.splitlines()[-1].endswith("0 agree with ours; none does, the best until 2.000000000 s")
 
 
 @pytest.mark.usefixtures("plays")
@@ -101,10 +107,10 @@ def test_the_command_tells_each_scenario_and_counts(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answers = iter([outcome(2.0, 3.0, 4.0), outcome(2.0, 3.0, 9.0)])
-    monkeypatch.setattr("crosscheck.__main__.draw", lambda _, count: [scenario() for _ in range(count)])
+    monkeypatch.setattr("crosscheck.batch.draw", lambda _, count: [scenario() for _ in range(count)])
     monkeypatch.setattr("crosscheck.__main__.check", lambda drawn: check(drawn, lambda _: next(answers)))
     monkeypatch.setattr("crosscheck.means.scenarios", list)
-    assert main(["--count", "2", "--elements", "0", "--jobs", "1"]) == 1
+    assert main(["--count", "2", "--elements", "0", "--wide", "0", "--jobs", "1"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["PASS", "plain", "3", "changes", "0.0e+00", "s"]
     assert lines[1].split()[:2] == ["FAIL", "plain"]
@@ -124,11 +130,51 @@ def test_scenarios_with_elements_and_means_are_played_too(
     monkeypatch.setattr("crosscheck.__main__.check", play)
     monkeypatch.setattr("crosscheck.means.play_engine", lambda _: [[COUNTS], [COUNTS]])
     monkeypatch.setattr("crosscheck.means.play_ns2", lambda *_: [COUNTS])
-    assert main(["--count", "1", "--elements", "2", "--only", "seed2"]) == 0
-    assert [name.split("-")[1] for name in played] == ["00", "e00", "e01"]
+    assert main(["--count", "1", "--elements", "2", "--wide", "1", "--only", "seed2"]) == 0
+    assert [name.split("-")[1] for name in played] == ["00", "e00", "e01", "w00"]
     assert main(["--only", "means-bernoulli"]) == 0
-    assert len(played) == 3
+    assert len(played) == 4
     assert capsys.readouterr().out.splitlines()[-1] == "2 passed, 0 failed"
+
+
+def fails(drawn: dict[str, Any]) -> Report:
+    return Report(drawn["title"], Mark.FAIL)
+
+
+@pytest.mark.usefixtures("plays")
+def test_fresh_scenarios_come_from_another_seed_each_time_which_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("crosscheck.__main__.check", lambda drawn: Report(drawn["title"], Mark.PASS))
+    plain = ["--count", "0", "--elements", "0", "--wide", "0", "--only", "seed"]
+    told = []
+    for _ in range(2):
+        assert main([*plain, "--fresh", "3"]) == 0
+        first, *lines = capsys.readouterr().out.splitlines()
+        found = re.fullmatch(r"fresh seed (\d+): python -m crosscheck (.*)", first)
+        assert found
+        assert [line.split()[1].split("-")[:2] for line in lines[:-1]] == [
+            [f"seed{found[1]}", f"w{number:02d}"] for number in range(3)
+        ]
+        assert main(found[2].split()) == 0
+        assert capsys.readouterr().out.splitlines() == lines
+        told.append(found[1])
+    assert told[0] != told[1]
+
+
+@pytest.mark.usefixtures("plays")
+def test_a_failure_comes_with_the_command_that_repeats_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("crosscheck.__main__.check", fails)
+    assert main(["--count", "0", "--elements", "0", "--wide", "0", "--fresh", "2", "--only", "seed"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    commands = [line.removeprefix("    repeat: python -m crosscheck ") for line in lines if "repeat:" in line]
+    failed = [line for line in lines if line.startswith("FAIL")]
+    assert len(commands) == len(failed) == 2
+    for command, line in zip(commands, failed, strict=True):
+        assert main(command.split()) == 1
+        assert capsys.readouterr().out.splitlines()[0] == line
 
 
 def test_the_engines_columns_are_split_by_flow() -> None:

@@ -5,8 +5,12 @@ from typing import Any
 import pytest
 
 from crosscheck import build
-from crosscheck.ns2_script import SETTINGS, UNLIMITED, script
+from crosscheck.ns2_queues import UNLIMITED
+from crosscheck.ns2_script import SETTINGS, script
+from crosscheck.ns2_shake import DELAY_S, Piece, Shake
 from crosscheck.subset import ExcludedError, UnsupportedError
+
+THREE_PIECES = Shake((Piece(3), Piece(6, 20.5), Piece(2, 100.0)))
 
 
 def two_flows() -> dict[str, Any]:
@@ -22,6 +26,10 @@ def two_flows() -> dict[str, Any]:
         build.flow("short", [1], [2], old, packet_bytes=1000, start_s=1.5, ack_every=2, ack_delay_s=0.2),
     ]
     return build.scenario("two flows", links, flows, duration_s=200.0, warmup_s=20.0)
+
+
+def begins(lines: list[str]) -> list[str]:
+    return [line for line in lines if '"begin ' in line]
 
 
 @pytest.mark.golden
@@ -49,11 +57,22 @@ def test_the_phase_of_the_clock_is_drawn_by_a_tick_that_makes_it_so() -> None:
 
 
 def test_shaking_adds_to_the_script_and_changes_nothing_else() -> None:
-    plain, shaken = script(two_flows()), script(two_flows(), shake=3)
-    added = shaken.index("expr {srand(3)}")
-    rest = len(plain) - added
-    assert plain[:added] == shaken[:added]
-    assert plain[added:] == shaken[-rest:]
+    plain, shaken = script(two_flows()).splitlines(), script(two_flows(), shake=THREE_PIECES).splitlines()
+    moved = begins(plain)
+    assert [line for line in plain if line not in shaken] == moved
+    starts = [
+        (float(one.split()[2]), float(other.split()[2])) for one, other in zip(moved, begins(shaken), strict=True)
+    ]
+    assert all(0.0 < shaken_s - plain_s <= DELAY_S for plain_s, shaken_s in starts)
+
+
+def test_each_piece_of_a_shaken_run_begins_at_its_instant() -> None:
+    lines = script(two_flows(), shake=THREE_PIECES).splitlines()
+    assert [line for line in lines if "shake_from" in line and "proc" not in line] == [
+        "shake_from 0 3",
+        '$ns at 20.5 "shake_from 1 6"',
+        '$ns at 100.0 "shake_from 2 2"',
+    ]
 
 
 def test_a_buffer_of_one_packet_is_excluded_by_name() -> None:
@@ -61,6 +80,50 @@ def test_a_buffer_of_one_packet_is_excluded_by_name() -> None:
     scenario["elements"][1]["buffer"] = {"packets": 1}
     with pytest.raises(ExcludedError, match="buffer-of-one-packet: ns-2's DropTail with limit 1 drops every packet"):
         script(scenario)
+
+
+def bytes_in(scenario: dict[str, Any], limit: int, counting: str = "with-service", **queue: str) -> dict[str, Any]:
+    scenario["elements"][1].update(buffer={"bytes": limit}, counting=counting)
+    scenario["elements"][1]["queue"].update(queue)
+    return scenario
+
+
+def test_a_limit_in_bytes_is_one_of_packets_of_one_byte_and_holds_one_less_than_ns2s() -> None:
+    alone = two_flows()
+    alone["flows"] = alone["flows"][:1]
+    waiting = "add_link 1 1000003.0 0.05 9001 DropTail {queue_in_bytes_ true mean_pktsize_ 1}"
+    assert waiting in script(bytes_in(two_flows(), 9000, "waiting"))
+    assert waiting.replace("9001", "8489") in script(bytes_in(alone, 9000))
+
+
+def test_drop_from_front_is_a_setting_of_drop_tail() -> None:
+    scenario = two_flows()
+    scenario["elements"][1]["queue"]["overflow"] = "front"
+    assert "add_link 1 1000003.0 0.05 20 DropTail {drop_front_ true}" in script(scenario)
+
+
+@pytest.mark.parametrize(
+    ("limit", "counting", "overflow", "fault"),
+    [
+        (9000, "with-service", "arriving", "counting of bytes, packets differ in size: not in ns-2"),
+        (9000, "waiting", "front", "queue.overflow of bytes, packets differ in size: not in ns-2"),
+        (999, "waiting", "arriving", "buffer: ns-2 drops at an idle link"),
+    ],
+)
+def test_bytes_that_ns2_counts_otherwise_are_refused(limit: int, counting: str, overflow: str, fault: str) -> None:
+    with pytest.raises(UnsupportedError, match=fault):
+        script(bytes_in(two_flows(), limit, counting, overflow=overflow))
+
+
+def test_a_transfer_sends_its_packets_and_time_stamps_give_a_sample_for_each_ack() -> None:
+    scenario = two_flows()
+    scenario["flows"][0]["traffic"]["size_packets"] = 345
+    scenario["flows"][1]["traffic"]["connection"]["sender"]["rto"]["sample"] = "per-ack"
+    lines = script(scenario).splitlines()
+    first, second = begins(lines)
+    assert first.endswith(' 16 345"')
+    assert second.endswith(' none"')
+    assert ["timestamps_ true" in line for line in lines if line.startswith("add_flow ")] == [False, True]
 
 
 def test_all_that_ns2_cannot_play_is_told_at_once() -> None:
@@ -72,24 +135,21 @@ def test_all_that_ns2_cannot_play_is_told_at_once() -> None:
         "aqm": {"kind": "red"},
         "overflow": "random",
     }
-    scenario["elements"][1]["buffer"] = {"bytes": 5000}
-    first["size_packets"] = 100
     first["connection"]["receiver"]["ack_every"] = 3
     second["connection"]["sender"]["dialect"] = "rfc"
-    second["connection"]["sender"]["rto"]["sample"] = "per-ack"
+    second["connection"]["sender"]["rto"]["sample"] = "per-ack-karn"
     scenario["flows"].append(build.source("web", [1], {"kind": "web"}))
     with pytest.raises(UnsupportedError) as refused:
         script(scenario)
     assert str(refused.value).splitlines() == [
         "elements.0.kind: not in ns-2; given 'host'; allowed 'link'",
         "elements.1.queue.aqm.kind: not in ns-2; given 'red'; allowed 'none'",
-        "elements.1.queue.overflow: not in ns-2; given 'random'; allowed 'arriving'",
-        "elements.1.buffer: not in ns-2; given ['bytes']; allowed ['packets']",
+        "elements.1.queue.overflow: not in ns-2; given 'random'; allowed 'arriving', 'front'",
         "elements.1.queue.scheduler.levels: not in ns-2; given 3; allowed 2",
-        "flows.0.traffic.size_packets: not in ns-2; given 100; allowed None",
         "flows.0.traffic.connection.receiver.ack_every: not in ns-2; given 3; allowed 1, 2",
         "flows.1.traffic.connection.sender.dialect: not in ns-2; given 'rfc'; allowed 'ns2'",
-        "flows.1.traffic.connection.sender.rto.sample: not in ns-2; given 'per-ack'; allowed 'per-round'",
+        "flows.1.traffic.connection.sender.rto.sample: not in ns-2; given 'per-ack-karn'; "
+        "allowed 'per-round', 'per-ack'",
         "flows.2.traffic.kind: not in ns-2; given 'web'; allowed 'tcp', 'constant', 'poisson', 'on-off'",
     ]
 

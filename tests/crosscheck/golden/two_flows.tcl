@@ -5,10 +5,11 @@ set counts [open counts.txt w]
 set bin [new Agent/Null]
 set traced 1
 
-proc add_link {name rate delay limit {discipline DropTail}} {
+proc add_link {name rate delay limit {discipline DropTail} {settings ""}} {
     global queue line monitor bin
     set queue($name) [new Queue/$discipline]
     $queue($name) set limit_ $limit
+    foreach {setting value} $settings { $queue($name) set $setting $value }
     set line($name) [new DelayLink]
     $line($name) set bandwidth_ $rate
     $line($name) set delay_ $delay
@@ -45,7 +46,7 @@ proc add_flow {flow agent sink settings sink_settings} {
 }
 
 # reset draws boot_time_ = uniform * tcpTick_; draw_tick makes it the wanted phase
-proc begin {flow tick draw_tick threshold} {
+proc begin {flow tick draw_tick threshold {packets -1}} {
     global tcp traced
     ns-random 12345
     $tcp($flow) set tcpTick_ $draw_tick
@@ -58,11 +59,24 @@ proc begin {flow tick draw_tick threshold} {
         $tracer proc handle line "record $flow"
         $tcp($flow) trace cwnd_ $tracer
     }
-    $tcp($flow) send -1
+    if {$packets < 0} {
+        $tcp($flow) send -1
+        return
+    }
+    $tcp($flow) proc done {} "finished $flow"
+    $tcp($flow) advanceby $packets
+}
+
+# ns-2 goes on with the timer of a transfer that is over, and sets its window to one packet at each timeout
+proc finished {flow} {
+    global clock counts over
+    set over($flow) 1
+    puts $counts "finish $flow [$clock now]"
 }
 
 proc record {flow} {
-    global clock changes tcp
+    global clock changes tcp over
+    if {[info exists over($flow)]} return
     set agent $tcp($flow)
     puts $changes "$flow [$clock now] [$agent set cwnd_] [$agent set awnd_] [$agent set ssthresh_]"
 }

@@ -1,0 +1,106 @@
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+import pytest
+
+from crosscheck import build, engine, ns2
+from crosscheck.check import Mark, check
+from crosscheck.compare import Change, Verdict
+from crosscheck.ns2_shake import DRIFT, TIME_TOLERANCE_S, WAYS, Piece, Shake
+from crosscheck.outcome import FlowCounts, Outcome, compare_outcomes
+from crosscheck.ties import MOST_RUNS, Agreement, agreement
+
+COUNTS = FlowCounts(10, 10, 12, 2, 1, 1)
+TIES_S = (10.0, 30.0, 50.0)
+DIFFERS = [Verdict(3, 1e-9, "differs", 10.0)]
+
+
+def scenario() -> dict[str, Any]:
+    """Describe one bulk flow over one link, whose buffer a window can fill."""
+    links = [build.link("there", 1e6, delay_s=0.0512, buffer_packets=8), build.link("back", 1e6, delay_s=0.0512)]
+    flow = build.flow("flow", [0], [1], build.sender("reno"), packet_bytes=1000)
+    return build.scenario("one link", links, [flow], duration_s=60.0)
+
+
+def outcome(*values: float) -> Outcome:
+    changes = [Change(at, value) for at, value in zip(TIES_S, values, strict=True)]
+    return Outcome([changes], [COUNTS], [0, 0])
+
+
+OURS = outcome(2.0, 3.0, 4.0)
+
+
+def played(monkeypatch: pytest.MonkeyPatch, play: Callable[[Shake], Outcome]) -> list[Shake]:
+    """Let ns-2 say what `play` does of a shake, and keep all of them."""
+    shakes: list[Shake] = []
+
+    def run(_: dict[str, Any], *, shake: Shake) -> Outcome:
+        shakes.append(shake)
+        return play(shake)
+
+    monkeypatch.setattr(ns2, "run", run)
+    return shakes
+
+
+def way_at(shake: Shake, at: float) -> int:
+    return [piece.way for piece in shake.pieces if piece.from_s < at][-1]
+
+
+def test_each_way_is_tried_throughout_and_those_that_agree_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    shakes = played(monkeypatch, lambda shake: OURS if shake.pieces[0].way in {2, 5} else outcome(2.0, 9.0, 4.0))
+    found = agreement(scenario(), OURS, DIFFERS)
+    assert found == Agreement(runs=len(WAYS), agreed=2, pieces=0, until_s=inf)
+    assert found.found
+    assert [shake.pieces[0].way for shake in shakes] == list(WAYS)
+    assert found.line().endswith("2 agree with ours")
+
+
+def test_a_run_is_shaken_in_another_way_from_each_tie_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = (3, 5, 1)
+
+    def play(shake: Shake) -> Outcome:
+        ways = [way_at(shake, at) for at in TIES_S]
+        return outcome(
+            *(value if way == want else 9.0 for value, way, want in zip((2, 3, 4), ways, wanted, strict=True))
+        )
+
+    shakes = played(monkeypatch, play)
+    found = agreement(scenario(), OURS, DIFFERS)
+    assert (found.agreed, found.pieces, found.until_s) == (0, 3, inf)
+    assert [way_at(shakes[-1], at) for at in TIES_S] == list(wanted)
+    assert found.line().endswith("one does that is shaken in another way from 2 ties on")
+
+
+def test_where_no_way_gets_beyond_a_difference_none_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
+    shakes = played(monkeypatch, lambda _: outcome(2.0, 9.0, 4.0))
+    found = agreement(scenario(), OURS, DIFFERS)
+    assert not found.found
+    assert found.until_s == 30.0
+    assert len(shakes) < MOST_RUNS
+    assert found.line().endswith("none does, the best until 30.000000000 s")
+
+
+@pytest.mark.parametrize(("worst_s", "drift"), [(1e-12, DRIFT), (4e-8, 4e-9)])
+def test_the_rates_change_by_as_much_as_the_clocks_went_apart(
+    monkeypatch: pytest.MonkeyPatch, worst_s: float, drift: float
+) -> None:
+    shakes = played(monkeypatch, lambda _: OURS)
+    agreement(scenario(), OURS, [Verdict(3, worst_s, "differs", 10.0), Verdict(9, 0.5, None)])
+    assert {shake.drift for shake in shakes} == {drift}
+
+
+@pytest.mark.usefixtures("needs_ns2")
+def test_growing_delays_put_the_departure_first_as_our_rule_does_and_shrinking_ones_the_arrival() -> None:
+    """Compare one link that a window fills from idle, so that each packet arrives as the one before departs."""
+    tied = scenario()
+    ours = engine.run(tied)
+    same = {
+        way: all(
+            verdict.passed
+            for verdict in compare_outcomes(tied, ns2.run(tied, shake=Shake((Piece(way),))), ours, TIME_TOLERANCE_S)
+        )
+        for way in WAYS[:4]
+    }
+    assert same == {1: True, 2: False, 3: True, 4: False}
+    assert check(tied).mark in {Mark.PASS, Mark.TIE}
