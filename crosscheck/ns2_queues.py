@@ -26,7 +26,7 @@ def limit(scenario: Scenario, number: int) -> int:
     if "packets" in buffer:
         packets: int = buffer["packets"]
         return packets + waiting
-    in_service = 0 if waiting else max(link_packet_bytes(scenario, number))
+    in_service = 0 if waiting else max(link_packet_bytes(scenario, number), default=0)
     held: int = buffer["bytes"]
     return held - in_service + 1
 
