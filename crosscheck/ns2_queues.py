@@ -5,6 +5,9 @@ from crosscheck.subset import Scenario, has_levels, link_packet_bytes
 UNLIMITED = 1_000_000_000
 """Stands for no limit: buffer, window and duplicate-ACK threshold [packets]."""
 
+INFINITE_RATE_BPS = 1e18
+"""Stands for an infinitely fast link: a packet takes less than the clock's resolution [bit/s]."""
+
 
 def discipline(link: Scenario) -> str:
     """Name ns-2's queue of a link."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from crosscheck import ns2_elements, ns2_queues, ns2_shake
 from crosscheck.mrg32k3a import Mrg32k3a
-from crosscheck.ns2_queues import UNLIMITED
+from crosscheck.ns2_queues import INFINITE_RATE_BPS, UNLIMITED
 from crosscheck.subset import Scenario, check, connection
 
 CHANGES_FILE = "changes.txt"
@@ -31,9 +31,6 @@ AGENTS = {
     "reno": "Agent/TCP/Reno",
     "newreno": "Agent/TCP/Newreno",
 }
-
-INFINITE_RATE_BPS = 1e18
-"""Stands for an infinitely fast link: a packet takes less than the clock's resolution [bit/s]."""
 
 CLOCK_SEED = 12345
 

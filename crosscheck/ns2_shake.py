@@ -3,75 +3,96 @@
 from dataclasses import dataclass
 
 from crosscheck.mrg32k3a import Mrg32k3a
+from crosscheck.ns2_queues import INFINITE_RATE_BPS, UNLIMITED
 from crosscheck.subset import Scenario, connection
 
 DELAY_S = 1e-11
 """Largest change of a delay or a start that is constant: ten picoseconds, or some hundred sums of doubles [s]."""
 
-GROWTH = 1e-11
-"""Change of a flow's delay in a second: in a round trip, more than ns-2 rounds its times there at 200 s [1]."""
+GROWTH = 3e-11
+"""Change of a flow's delay in a second: in a service time, more than ns-2 rounds its times by at 100 s [1]."""
 
 DRIFT = 1e-11
 """Largest relative change of a rate: half a digit of a double at 200 s in each service time of a millisecond [1]."""
 
 INTERVAL_S = 0.01
-"""Time between two changes of the delays [s]."""
+"""Time between two draws of the delays, in the way that draws them again [s]."""
 
-TIME_TOLERANCE_S = 2e-5
+TIME_TOLERANCE_S = 5e-5
 """Changes of a shaken run and of ours agree within this: the growing delays of all its round trips together [s]."""
 
 WAYS = range(1, 7)
 """Ways of shaking; where two events are simultaneous, each is another throw of the same coin."""
 
+AGAIN = 6
+"""The way from which on all delays are drawn again and again, each way from another seed."""
+
 PROCEDURES = """\
-# extra: what a delay has more than the scenario's; it grows a little with each call, or all are drawn again
-proc shake_delays {{number}} {{
-    global ns piece varies line delay extra growth
-    if {{$piece != $number}} return
-    foreach name [expr {{$varies ? [array names line] : [array names growth]}}] {{
-        if {{$varies}} {{
-            set extra($name) [expr {{{step!r} * rand()}}]
-        }} else {{
-            set extra($name) [expr {{$extra($name) + $growth($name)}}]
-        }}
-        $line($name) set delay_ [expr {{$delay($name) + $extra($name)}}]
-    }}
-    $ns at [expr {{[$ns now] + {interval!r}}}] "shake_delays $number"
+# a link of no length before the first one of a flow, whose delay is set as each packet is sent
+proc shake_flow {{flow}} {{
+    global tcp line queue slope since shift
+    set slope($flow) 0.0
+    set since($flow) 0.0
+    set shift($flow) 0.0
+    add_link shake$flow {rate!r} 0.0 {unlimited}
+    $line(shake$flow) target [$tcp($flow) target]
+    $tcp($flow) target $queue(shake$flow)
+    set tracer [new Trace/Var]
+    $tracer set callback_ 1
+    $tracer proc handle line "shake_packet $flow"
+    $tcp($flow) trace ndatapack_ $tracer
 }}
 
-# way: delays grow or shrink, and each link has more of the constant changes than the one before, or less; or drawn
+proc shifted {{flow}} {{
+    global clock slope since shift
+    return [expr {{$shift($flow) + $slope($flow) * ([$clock now] - $since($flow))}}]
+}}
+
+proc shake_packet {{flow}} {{
+    global line
+    $line(shake$flow) set delay_ [shifted $flow]
+}}
+
+proc shake_again {{number}} {{
+    global ns piece line delay
+    if {{$piece != $number}} return
+    foreach name [array names delay] {{ $line($name) set delay_ [expr {{$delay($name) + {step!r} * rand()}}] }}
+    $ns at [expr {{[$ns now] + {interval!r}}}] "shake_again $number"
+}}
+
+# way: the delay of each flow grows as the others, shrinks, grows more from flow to flow, or less, or as is drawn
 proc shake_from {{number way}} {{
-    global ns piece varies line delay rate extra growth receiver hold
+    global ns piece line delay rate receiver hold slope since shift
     set piece $number
-    set varies [expr {{$way == 6}}]
-    expr {{srand($way)}}
-    set left [expr {{({duration!r} - [$ns now]) / {interval!r}}}]
-    set names [lsort -dictionary [array names line]]
+    set now [$ns now]
+    expr {{srand(1000 * $number + $way)}}
+    set names [lsort -dictionary [array names delay]]
     set place 0.0
     foreach name $names {{
         set place [expr {{$place + 1.0 / [llength $names]}}]
-        set share [lindex [list $place $place [expr {{1.0 - $place}}] [expr {{1.0 - $place}}] [expr {{rand()}}]] \\
-            [expr {{min($way, 5) - 1}}]]
-        set extra($name) [expr {{{step!r} * $share}}]
+        set share [expr {{$way > 4 ? rand() : $way % 2 ? $place : 1.0 - $place}}]
+        $line($name) set delay_ [expr {{$delay($name) + {step!r} * $share}}]
         $line($name) set bandwidth_ [expr {{$rate($name) * (1.0 + {drift!r} * (2.0 * $share - 1.0))}}]
     }}
-    foreach name [array names growth] {{
-        set slope [lindex [list 1.0 -1.0 1.0 -1.0 [expr {{2.0 * rand() - 1.0}}]] [expr {{min($way, 5) - 1}}]]
-        set growth($name) [expr {{{growth!r} * {interval!r} * $slope}}]
-        if {{$slope < 0.0}} {{ set extra($name) [expr {{$extra($name) - $growth($name) * $left}}] }}
+    set flows [lsort -integer [array names slope]]
+    set place 0.0
+    foreach flow $flows {{
+        set place [expr {{$place + 1.0 / [llength $flows]}}]
+        set shift($flow) [expr {{[shifted $flow] + ($way == 2 ? {growth!r} * ({duration!r} - $now) : 0.0)}}]
+        set since($flow) $now
+        set grown [expr {{$way == 1 ? 1.0 : $way == 2 ? -1.0 : $way == 3 ? $place : $way == 4 ? 1.1 - $place : rand()}}]
+        set slope($flow) [expr {{{growth!r} * $grown}}]
     }}
-    foreach name $names {{ $line($name) set delay_ [expr {{$delay($name) + $extra($name)}}] }}
     foreach flow [array names hold] {{
         $receiver($flow) set interval_ [expr {{$hold($flow) + {step!r} * (2.0 * rand() - 1.0)}}]
     }}
-    shake_delays $number
+    if {{$way >= {again}}} {{ shake_again $number }}
 }}
 
 foreach name [array names line] {{
     set delay($name) [$line($name) set delay_]
     set rate($name) [$line($name) set bandwidth_]
 }}
-foreach name [list {grows}] {{ set growth($name) 0.0 }}
 array set hold [list {holds}]
 """
 
@@ -83,9 +104,10 @@ class Piece:
     Parameters
     ----------
     way : int
-        Which of `WAYS`. In 1 and 3 the delay of each flow grows, so that what comes a round trip later comes after what
-        the round before has set going; in 2 and 4 it shrinks. In 1 and 2 a link has more of the constant changes than
-        the one before it, in 3 and 4 less. In 5 all of them are drawn, in 6 drawn again every `INTERVAL_S`.
+        Which of `WAYS` or beyond. In 1 the delay of each flow grows, so that a packet that an ACK releases comes after
+        what the round before has set going; in 2 it shrinks. In 3 it grows faster from flow to flow, in 4 more slowly,
+        which parts what two flows do. From 5 on it grows as is drawn, and from 6 on the links' delays are drawn again
+        every `INTERVAL_S` too. Constant changes grow along the list of links, or shrink, or are drawn.
     from_s : float
         Begin of the part, which lasts until the next one begins [s].
     """
@@ -123,25 +145,20 @@ def lines(scenario: Scenario, shake: Shake | None) -> list[str]:
     """Return the part of the script that shakes a run: nothing where it is not shaken."""
     if shake is None:
         return []
-    connections = enumerate(map(connection, scenario["flows"]))
-    receivers = [(number, tcp["receiver"]) for number, tcp in connections if tcp]
-    holds = " ".join(f"{number} {to['ack_delay_s']!r}" for number, to in receivers if to["ack_every"] == 2)
+    connections = [(number, tcp) for number, tcp in enumerate(map(connection, scenario["flows"])) if tcp]
+    delayed = [(number, tcp["receiver"]) for number, tcp in connections if tcp["receiver"]["ack_every"] == 2]
     said = PROCEDURES.format(
         step=DELAY_S,
         growth=GROWTH,
         drift=shake.drift,
         interval=INTERVAL_S,
+        again=AGAIN,
         duration=float(scenario["run"]["duration_s"]),
-        grows=" ".join(_growing(scenario)),
-        holds=holds,
+        rate=INFINITE_RATE_BPS,
+        unlimited=UNLIMITED,
+        holds=" ".join(f"{number} {receiver['ack_delay_s']!r}" for number, receiver in delayed),
     )
     first, *later = enumerate(shake.pieces)
+    flows = [f"shake_flow {number}" for number, _ in connections]
     calls = [f'$ns at {piece.from_s!r} "shake_from {number} {piece.way}"' for number, piece in later]
-    return [said, f"shake_from 0 {first[1].way}", *calls, ""]
-
-
-def _growing(scenario: Scenario) -> list[str]:
-    """Name a link of each flow: the private one of its data if there is one, else the first of its path."""
-    flows = enumerate(scenario["flows"])
-    names = [f"data{number}" if flow["forward_delay_s"] > 0.0 else str(flow["path"][0]) for number, flow in flows]
-    return list(dict.fromkeys(names))
+    return [said, *flows, f"shake_from 0 {first[1].way}", *calls, ""]

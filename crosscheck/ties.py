@@ -12,6 +12,9 @@ from crosscheck.subset import Scenario
 
 Pieces = tuple[Piece, ...]
 
+MENDING_WAYS = (6, 7, 8, 9, 1, 2)
+"""Ways of shaking from a tie on: first those that throw the coin again."""
+
 LOOK_BACK_S = (0.3, 2.0, 0.05, 8.0)
 """Times by which a piece begins before the difference that it is to mend, in turn [s]."""
 
@@ -93,7 +96,7 @@ def agreement(scenario: Scenario, ours: Outcome, verdicts: list[Verdict]) -> Agr
 
 def _mended(pieces: Pieces, until_s: float, until: Callable[[Pieces], float]) -> tuple[Pieces, float]:
     """Shake a run in other ways from shortly before it differs on, again and again, as long as that gets it further."""
-    tries = [(look_back_s, way) for look_back_s in LOOK_BACK_S for way in WAYS]
+    tries = [(look_back_s, way) for look_back_s in LOOK_BACK_S for way in MENDING_WAYS]
     runs = 0
     tried = iter(tries)
     while until_s < math.inf and runs < MOST_RUNS and (attempt := next(tried, None)):
