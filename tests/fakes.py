@@ -46,6 +46,7 @@ SENDER = {
     "max_window": None,
     "slow_start_while": "below",
     "increase": "reciprocal",
+    "half_window": "whole-packets",
     "dupack_threshold": 3,
     "limited_transmit": False,
     "partial_ack_timer": "impatient",

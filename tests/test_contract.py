@@ -33,6 +33,7 @@ NAMES = {
     "flows[].traffic.connection.sender.recovery": schema_tcp.RecoveryName,
     "flows[].traffic.connection.sender.slow_start_while": schema_tcp.SlowStartName,
     "flows[].traffic.connection.sender.increase": schema_tcp.IncreaseName,
+    "flows[].traffic.connection.sender.half_window": schema_tcp.HalfWindowName,
     "flows[].traffic.connection.sender.partial_ack_timer": schema_tcp.PartialAckTimerName,
     "flows[].traffic.connection.sender.rto.estimator": schema_tcp.EstimatorName,
     "flows[].traffic.connection.sender.rto.sample": schema_tcp.SampleName,

@@ -11,7 +11,7 @@ use sim::scenario::{
     PrivateLinkConfig, Run, Scenario, SizeLaw, TimeLaw, TraceConfig, TrafficConfig,
 };
 use tcp::{
-    Dialect, Estimator, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig,
+    Dialect, Estimator, HalfWindow, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig,
     SlowStartWhile,
 };
 
@@ -77,6 +77,7 @@ struct Sender {
     windows: [u8; 3],
     slow_start_while: Choice,
     increase: Choice,
+    half_window: Choice,
     threshold: u8,
     limited_transmit: bool,
     partial_ack_timer: Choice,
@@ -363,6 +364,7 @@ impl Sender {
             max_window: Some(scaled(limit, 1.0, 300.0)),
             slow_start_while: self.slow_start_while.of(SlowStartWhile::ALL),
             increase: self.increase.of(Increase::ALL),
+            half_window: self.half_window.of(HalfWindow::ALL),
             dupack_threshold: some(self.threshold, u32::from(self.threshold)),
             limited_transmit: self.limited_transmit,
             partial_ack_timer: self.partial_ack_timer.of(PartialAckTimer::ALL),

@@ -53,3 +53,14 @@ def test_what_is_wrong_in_an_old_form_is_said() -> None:
 def test_a_format_of_the_future_is_refused() -> None:
     with pytest.raises(ScenarioError, match="field format"):
         Resolved.from_dict({**resolve(load(draw(0))).to_dict(), "format": 4})
+
+
+@pytest.mark.parametrize(
+    ("dialect", "half_window"), [("ns2", "whole-packets"), ("rfc", "fractional"), ("engset", "whole-packets")]
+)
+def test_a_sender_without_its_half_of_the_window_has_the_dialects(dialect: str, half_window: str) -> None:
+    resolved = resolve(load({**draw(0), "flow": [{**draw(0)["flow"][0], "tcp": {"dialect": dialect}}]}))
+    old = resolved.to_dict()
+    sender = old["flows"][0]["traffic"]["connection"]["sender"]
+    assert sender.pop("half_window") == half_window
+    assert Resolved.from_dict(old) == resolved

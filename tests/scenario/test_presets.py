@@ -19,7 +19,7 @@ def test_the_default_is_a_preset() -> None:
 
 @pytest.mark.parametrize("name", preset_names())
 def test_each_preset_is_complete(name: str) -> None:
-    assert preset(name).model_fields_set >= set(Tcp.model_fields) - {"preset"}
+    assert preset(name).model_fields_set >= set(Tcp.model_fields) - {"preset", "half_window"}
     assert preset(name).rto.model_fields_set == set(Rto.model_fields)
 
 
@@ -35,12 +35,15 @@ RENO = SenderSettings(
     max_window=None,
     slow_start_while="below",
     increase="reciprocal",
+    half_window="fractional",
     dupack_threshold=3,
     limited_transmit=True,
     partial_ack_timer="slow-but-steady",
     rto=RFC_TIMER,
 )
-NS2 = replace(RENO, dialect="ns2", initial_window=1.0, limited_transmit=False, rto=NS2_TIMER)
+NS2 = replace(
+    RENO, dialect="ns2", half_window="whole-packets", initial_window=1.0, limited_transmit=False, rto=NS2_TIMER
+)
 EVERY_PACKET, DELAYED = ReceiverSettings(1, 0.1), ReceiverSettings(2, 0.2)
 EXPECTED = {
     "reno-rfc5681": (RENO, DELAYED),
@@ -61,6 +64,7 @@ EXPECTED = {
             max_window=44,
             slow_start_while="at-or-below",
             increase="counted",
+            half_window="whole-packets",
             dupack_threshold=3,
             limited_transmit=False,
             partial_ack_timer="slow-but-steady",

@@ -127,6 +127,7 @@ TCP = st.one_of(
             "max_window": st.one_of(amount(1, 100, "pkt"), st.sampled_from(["unlimited", "64 KiB"])),
             "slow_start_while": st.sampled_from(["below", "at-or-below"]),
             "increase": st.sampled_from(["reciprocal", "reciprocal-floor", "counted"]),
+            "half_window": st.sampled_from(["whole-packets", "fractional"]),
             "dupack_threshold": st.one_of(st.integers(1, 9), st.just("infinite")),
             "limited_transmit": st.booleans(),
             "partial_ack_timer": st.sampled_from(["slow-but-steady", "impatient"]),

@@ -51,6 +51,7 @@ def test_defaults_are_all_written_out() -> None:
         "max_window": None,
         "slow_start_while": "below",
         "increase": "reciprocal",
+        "half_window": "fractional",
         "dupack_threshold": 3,
         "limited_transmit": True,
         "partial_ack_timer": "impatient",

@@ -101,6 +101,10 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         {"flow": {"tcp": {"preset": "old-tahoe-ns2", "dupack_threshold": 5}}},
         '1st [[flow]], field tcp.dupack_threshold: has no effect with recovery = "old-tahoe"',
     ),
+    "half of the window of ns-2's tahoe": (
+        {"flow": {"tcp": {"preset": "tahoe-ns2", "half_window": "fractional"}}},
+        '1st [[flow]], field tcp.half_window: has no effect with recovery = "tahoe"',
+    ),
     "partial ACKs of reno": (
         {"flow": {"tcp": {"preset": "reno-ns2", "partial_ack_timer": "impatient"}}},
         '1st [[flow]], field tcp.partial_ack_timer: has no effect with recovery = "reno"',

@@ -88,6 +88,7 @@ fn axes() -> Value {
         "flows[].traffic.connection.sender.recovery": names::<tcp::Recovery>(),
         "flows[].traffic.connection.sender.slow_start_while": names::<tcp::SlowStartWhile>(),
         "flows[].traffic.connection.sender.increase": names::<tcp::Increase>(),
+        "flows[].traffic.connection.sender.half_window": names::<tcp::HalfWindow>(),
         "flows[].traffic.connection.sender.partial_ack_timer": names::<tcp::PartialAckTimer>(),
         "flows[].traffic.connection.sender.rto.estimator": names::<tcp::Estimator>(),
         "flows[].traffic.connection.sender.rto.sample": names::<tcp::RttSample>(),

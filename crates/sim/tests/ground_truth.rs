@@ -13,7 +13,8 @@ use recovery_laws::check_recoveries;
 use sim::scenario::{ElementConfig, FlowConfig};
 use sim::{Outcome, Scenario, TimeoutKind};
 use tcp::{
-    Dialect, Increase, LossCause, PartialAckTimer, Recovery, RtoConfig, RttSample, SenderConfig, SlowStartWhile,
+    Dialect, HalfWindow, Increase, LossCause, PartialAckTimer, Recovery, RtoConfig, RttSample, SenderConfig,
+    SlowStartWhile,
 };
 
 proptest! {
@@ -54,6 +55,7 @@ fn engset() -> SenderConfig {
         max_window: Some(44.0),
         slow_start_while: SlowStartWhile::AtOrBelow,
         increase: Increase::Counted,
+        half_window: HalfWindow::WholePackets,
         partial_ack_timer: PartialAckTimer::SlowButSteady,
         rto: RtoConfig { sample: RttSample::PerRound, granularity_s: 1e-6, max_s: 64.0, ..base.rto },
         ..base

@@ -10,7 +10,8 @@ use net::BufferLimit;
 use sim::scenario::{ElementConfig, FlowConfig, LinkConfig, PrivateLinkConfig, SizeLaw, TimeLaw, TrafficConfig};
 use sim::{Outcome, Scenario, SequenceKind};
 use tcp::{
-    Dialect, Increase, LossCause, PartialAckTimer, ReceiverConfig, Recovery, RttSample, SenderConfig, SlowStartWhile,
+    Dialect, HalfWindow, Increase, LossCause, PartialAckTimer, ReceiverConfig, Recovery, RttSample, SenderConfig,
+    SlowStartWhile,
 };
 
 /// [engset, section 3.1].
@@ -22,6 +23,7 @@ fn engset() -> SenderConfig {
         max_window: Some(44.0),
         slow_start_while: SlowStartWhile::AtOrBelow,
         increase: Increase::Counted,
+        half_window: HalfWindow::WholePackets,
         partial_ack_timer: PartialAckTimer::SlowButSteady,
         rto: tcp::RtoConfig { sample: RttSample::PerRound, granularity_s: 0.0, max_s: 64.0, ..base.rto },
         ..base

@@ -96,6 +96,17 @@ axis! {
 }
 
 axis! {
+    /// The half of the window, or of the FlightSize, that a loss leaves.
+    HalfWindow {
+        /// Whole packets, rounded down: [engset, section 3.1], and ns-2 without `precisionReduce_`, as the papers of
+        /// 1999 used it.
+        WholePackets = "whole-packets",
+        /// The exact half: RFC 5681 (4), and ns-2.35's default (`TcpAgent::slowdown` with `precisionReduce_`).
+        Fractional = "fractional",
+    }
+}
+
+axis! {
     /// The partial ACKs that restart the retransmission timer, in RFC 6582's words.
     PartialAckTimer {
         /// The first partial ACK of a recovery only.
@@ -169,6 +180,8 @@ pub struct SenderConfig {
     pub slow_start_while: SlowStartWhile,
     /// Growth in congestion avoidance.
     pub increase: Increase,
+    /// Half of the window that a loss leaves.
+    pub half_window: HalfWindow,
     /// Number of duplicate ACKs that count as a loss; `None`: infinite.
     pub dupack_threshold: Option<u32>,
     /// Whether the sender uses limited transmit: RFC 3042.
@@ -190,6 +203,7 @@ impl Default for SenderConfig {
             max_window: None,
             slow_start_while: SlowStartWhile::Below,
             increase: Increase::Reciprocal,
+            half_window: HalfWindow::Fractional,
             dupack_threshold: Some(3),
             limited_transmit: false,
             partial_ack_timer: PartialAckTimer::Impatient,

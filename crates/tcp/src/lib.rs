@@ -16,8 +16,8 @@ mod window;
 
 pub use actions::{Ack, Actions, LossCause, LossEvent, Recovered, Segment};
 pub use config::{
-    Dialect, Estimator, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig,
-    SlowStartWhile,
+    Dialect, Estimator, HalfWindow, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample,
+    SenderConfig, SlowStartWhile,
 };
 pub use receiver::{Acknowledgment, Receiver};
 pub use sender::Sender;

@@ -65,7 +65,7 @@ impl Sender {
         // RFC 5681 section 3.2 step 2: packets that limited transmit sent do not count.
         let flight_size = self.flight_size() - u64::from(self.limited).min(self.flight_size());
         let half = self.window.half(flight_size, &self.rules);
-        self.window.cut(half);
+        self.window.cut(half, &self.rules);
         if self.rules.quirks.fast_retransmit_restarts_timer || !self.rules.recovery.halves_at_loss() {
             self.restart_timer(now);
         }
@@ -156,15 +156,17 @@ impl Sender {
     fn cut_at_timeout(&mut self) {
         let half = self.window.half(self.flight_size(), &self.rules);
         match self.rules.quirks.timeout_ssthresh {
-            TimeoutSsthresh::Always => self.window.cut(half),
+            TimeoutSsthresh::Always => self.window.cut(half, &self.rules),
             TimeoutSsthresh::UnlessTimedOut if self.has_timed_out() => {}
             TimeoutSsthresh::UnlessRetransmitted if self.is_resent() => {}
             // RFC 5681 (4) is an upper bound. FlightSize includes the packets that recovery sent for duplicate ACKs,
             // although those ACKs show that as many packets have left the network: the earlier reduction remains valid.
             TimeoutSsthresh::UnlessTimedOut if self.phase == Phase::FastRecovery => {
-                self.window.cut(half.min(self.window.ssthresh));
+                self.window.cut(half.min(self.window.ssthresh), &self.rules);
             }
-            TimeoutSsthresh::UnlessTimedOut | TimeoutSsthresh::UnlessRetransmitted => self.window.cut(half),
+            TimeoutSsthresh::UnlessTimedOut | TimeoutSsthresh::UnlessRetransmitted => {
+                self.window.cut(half, &self.rules)
+            }
         }
     }
 }

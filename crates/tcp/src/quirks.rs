@@ -9,6 +9,8 @@ use crate::Dialect;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Quirks {
     pub(crate) halve: Halve,
+    /// Whether ssthresh is in whole packets even if the half is not: `ssthresh_` of ns-2's `TcpAgent` is an integer.
+    pub(crate) whole_ssthresh: bool,
     pub(crate) recovery_window: RecoveryWindow,
     pub(crate) full_ack: FullAck,
     pub(crate) second_fast_retransmit: SecondFastRetransmit,
@@ -42,15 +44,13 @@ pub(crate) struct Quirks {
     pub(crate) duplicate_of_last_is_delayed: bool,
 }
 
-/// The quantity whose half becomes ssthresh at a loss.
+/// The quantity whose half becomes ssthresh at a loss; [`crate::HalfWindow`] says whether in whole packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Halve {
-    /// The window, min(cwnd, W_R), in whole packets: ns-2 `TcpAgent::slowdown` without `precisionReduce_`.
+    /// The window, min(cwnd, W_R), with the inflation of a recovery that goes on: ns-2 `TcpAgent::slowdown`.
     Window,
-    /// FlightSize: RFC 5681 (4).
+    /// FlightSize: RFC 5681 (4); [engset, section 3.1], S = max(floor(theta / 2), 2).
     Flight,
-    /// FlightSize, its half in whole packets: [engset, section 3.1], S = max(floor(theta / 2), 2).
-    WholeFlight,
 }
 
 /// The congestion window on entering fast recovery, before its inflation.
@@ -129,6 +129,7 @@ impl Quirks {
     /// ns-2.35's one-way agents: tcp.cc, tcp-reno.cc, tcp-newreno.cc.
     pub(crate) const NS2: Quirks = Quirks {
         halve: Halve::Window,
+        whole_ssthresh: true,
         recovery_window: RecoveryWindow::Half,
         full_ack: FullAck::Opens,
         second_fast_retransmit: SecondFastRetransmit::Never,
@@ -149,6 +150,7 @@ impl Quirks {
     /// RFC 5681, 6582, 6298, 3042.
     pub(crate) const RFC: Quirks = Quirks {
         halve: Halve::Flight,
+        whole_ssthresh: false,
         recovery_window: RecoveryWindow::Ssthresh,
         full_ack: FullAck::Deflates,
         second_fast_retransmit: SecondFastRetransmit::RenoOnly,
@@ -168,7 +170,6 @@ impl Quirks {
 
     /// The RFCs, except for what [engset, section 3.1] states of its TCP.
     pub(crate) const ENGSET: Quirks = Quirks {
-        halve: Halve::WholeFlight,
         full_ack: FullAck::DeflatesAndOpens,
         fast_retransmit_sends_new_data: false,
         fast_retransmit_restarts_timer: true,

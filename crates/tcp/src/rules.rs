@@ -3,7 +3,7 @@ use base::Clock;
 
 use crate::quirks::Quirks;
 use crate::rto::RtoRules;
-use crate::{Increase, PartialAckTimer, Recovery, RttSample, SenderConfig, SlowStartWhile};
+use crate::{HalfWindow, Increase, PartialAckTimer, Recovery, RttSample, SenderConfig, SlowStartWhile};
 
 /// A sender's settings, converted for use and shared by all senders of the same flow: a sender itself keeps only what
 /// changes.
@@ -18,6 +18,7 @@ pub(crate) struct Rules {
     pub(crate) threshold: u32,
     pub(crate) slow_start_while: SlowStartWhile,
     pub(crate) increase: Increase,
+    pub(crate) half_window: HalfWindow,
     /// Receiver's window W_R in whole packets.
     pub(crate) limit_packets: u64,
     pub(crate) rto: RtoRules,
@@ -34,6 +35,7 @@ impl Rules {
             threshold: config.dupack_threshold.filter(|_| config.recovery.retransmits_fast()).unwrap_or(u32::MAX),
             slow_start_while: config.slow_start_while,
             increase: config.increase,
+            half_window: config.half_window,
             limit_packets: config.max_window.map_or(u64::MAX, trunc_to_u64),
             rto: RtoRules::new(&config.rto, clock),
         }

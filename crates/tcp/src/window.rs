@@ -4,7 +4,7 @@ use base::cast::trunc_to_i64;
 
 use crate::quirks::{Halve, RecoveryWindow};
 use crate::rules::Rules;
-use crate::{Increase, SenderConfig, SlowStartWhile};
+use crate::{HalfWindow, Increase, SenderConfig, SlowStartWhile};
 
 /// cwnd and ssthresh \[packets\].
 #[derive(Clone, Debug)]
@@ -79,15 +79,20 @@ impl Window {
 
     /// Returns half of the amount that a loss halves, before the minimum of [`Window::cut`].
     pub(crate) fn half(&self, flight_size: u64, rules: &Rules) -> f64 {
-        match rules.quirks.halve {
-            Halve::Window => (self.usable(rules) / 2) as f64,
-            Halve::Flight => flight_size as f64 / 2.0,
-            Halve::WholeFlight => (flight_size / 2) as f64,
+        match (rules.half_window, rules.quirks.halve) {
+            (HalfWindow::WholePackets, Halve::Window) => (self.usable(rules) / 2) as f64,
+            (HalfWindow::WholePackets, Halve::Flight) => (flight_size / 2) as f64,
+            // ns-2 `TcpAgent::windowd`, `RenoTcpAgent::windowd`.
+            (HalfWindow::Fractional, Halve::Window) => {
+                (self.cwnd + f64::from(self.inflation)).min(rules.limit_packets as f64) / 2.0
+            }
+            (HalfWindow::Fractional, Halve::Flight) => flight_size as f64 / 2.0,
         }
     }
 
     /// Lowers ssthresh to `half`, but not below two packets (RFC 5681 (4)).
-    pub(crate) fn cut(&mut self, half: f64) {
+    pub(crate) fn cut(&mut self, half: f64, rules: &Rules) {
+        let half = if rules.quirks.whole_ssthresh { half.floor() } else { half };
         self.ssthresh = half.max(2.0);
         self.counted_acks = 0;
     }

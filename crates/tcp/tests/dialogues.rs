@@ -215,16 +215,16 @@ fn settings(mut defaults: Value, words: &str) -> Result<Value, String> {
 
 /// Returns the settings that a sender's first line omits.
 fn sender_settings(dialect: &str, recovery: &str) -> Result<Value, String> {
-    let (estimator, granularity, initial, timer) = match dialect {
-        "rfc" => ("rfc6298", 0.001, 1.0, "impatient"),
-        "ns2" => ("ticks", 0.1, 3.0, "slow-but-steady"),
-        "engset" => ("rfc6298", 0.0, 1.0, "slow-but-steady"),
+    let (estimator, granularity, initial, timer, half) = match dialect {
+        "rfc" => ("rfc6298", 0.001, 1.0, "impatient", "fractional"),
+        "ns2" => ("ticks", 0.1, 3.0, "slow-but-steady", "whole-packets"),
+        "engset" => ("rfc6298", 0.0, 1.0, "slow-but-steady", "whole-packets"),
         other => return Err(format!("no such dialect: {other}")),
     };
     Ok(json!({
         "dialect": dialect, "recovery": recovery, "initial_window": 1.0, "initial_ssthresh": null, "max_window": null,
         "slow_start_while": "below", "increase": "reciprocal", "dupack_threshold": 3, "limited_transmit": false,
-        "partial_ack_timer": timer, "size": null,
+        "half_window": half, "partial_ack_timer": timer, "size": null,
         "rto": {"estimator": estimator, "sample": "per-round", "k": 4, "granularity_s": granularity, "min_s": 1.0,
                 "max_s": 60.0, "initial_s": initial, "max_backoff": 64, "clock_offset_s": 0.0},
     }))

@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import ConfigDict
+from pydantic import BeforeValidator, ConfigDict
 
 from ackclock.scenario.contract import within
 from ackclock.scenario.schema_tcp import (
     DialectName,
     EstimatorName,
+    HalfWindowName,
     IncreaseName,
     PartialAckTimerName,
     RecoveryName,
@@ -51,6 +52,13 @@ RECOVERIES: Final[Mapping[RecoveryName, Recovery]] = {
 }
 """The behaviour of each recovery."""
 
+HALF_WINDOWS: Final[Mapping[DialectName, HalfWindowName]] = {
+    "ns2": "whole-packets",
+    "rfc": "fractional",
+    "engset": "whole-packets",
+}
+"""The half of a window that each dialect takes where the scenario does not say."""
+
 ADDITIVE_INCREASES: Final[frozenset[IncreaseName]] = frozenset({"reciprocal", "reciprocal-floor", "counted"})
 """The increases that add a packet to the window in each round trip of congestion avoidance."""
 
@@ -83,6 +91,7 @@ class SenderSettings:
     max_window: Annotated[int, within("flows[].traffic.connection.sender.max_window")] | None
     slow_start_while: SlowStartName
     increase: IncreaseName
+    half_window: HalfWindowName
     dupack_threshold: Annotated[int, within("flows[].traffic.connection.sender.dupack_threshold")] | None
     limited_transmit: bool
     partial_ack_timer: PartialAckTimerName
@@ -121,6 +130,17 @@ class SenderSettings:
         The formulas for TCP's throughput and the rules for buffers assume it. Every recovery halves the threshold.
         """
         return self.increase in ADDITIVE_INCREASES
+
+
+def _with_half_window(sender: Any) -> Any:
+    """Add the dialect's `half_window`, which older results lack."""
+    dialect = sender.get("dialect") if isinstance(sender, dict) else None
+    halves = [half for name, half in HALF_WINDOWS.items() if name == dialect]
+    return {"half_window": halves[0], **sender} if halves else sender
+
+
+Sender = Annotated[SenderSettings, BeforeValidator(_with_half_window)]
+"""A sender as a result on disk has it."""
 
 
 @dataclass(frozen=True, slots=True)

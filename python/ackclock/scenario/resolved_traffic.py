@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import ConfigDict, Field
 
 from ackclock.scenario.contract import count_within, within
-from ackclock.scenario.resolved_tcp import ReceiverSettings, SenderSettings
+from ackclock.scenario.resolved_tcp import ReceiverSettings, Sender
 
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -132,7 +132,7 @@ class Connection:
     return_delay_s: Annotated[float, within(f"{_TCP}.return_delay_s")]
     ack_bytes: Annotated[int, within(f"{_TCP}.ack_bytes")]
     ack_priority: Annotated[int, within(f"{_TCP}.ack_priority")]
-    sender: SenderSettings
+    sender: Sender
     receiver: ReceiverSettings
 
 

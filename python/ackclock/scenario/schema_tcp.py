@@ -15,6 +15,7 @@ DialectName = Literal["ns2", "rfc", "engset"]
 RecoveryName = Literal["old-tahoe", "tahoe", "reno", "newreno"]
 SlowStartName = Literal["below", "at-or-below"]
 IncreaseName = Literal["reciprocal", "reciprocal-floor", "counted"]
+HalfWindowName = Literal["whole-packets", "fractional"]
 PartialAckTimerName = Literal["slow-but-steady", "impatient"]
 EstimatorName = Literal["ticks", "rfc6298"]
 SampleName = Literal["per-round", "per-ack", "per-ack-karn"]
@@ -78,6 +79,13 @@ class Tcp(Table):
     )
     increase: Annotated[IncreaseName | None, choice("increase", IncreaseName)] = _preset(
         "congestion avoidance: 1/cwnd an ACK, 1/floor(cwnd) an ACK, or 1 after a window of counted ACKs"
+    )
+    half_window: Annotated[HalfWindowName | None, choice("half", HalfWindowName)] = entry(
+        "half of the window that a loss leaves: whole packets, rounded down, or the exact half. Of the dialect ns2 the "
+        "first is the ns-2 of the papers, the second its version 2.35 (`precisionReduce_`), where Reno's and NewReno's "
+        "cwnd is exact and ssthresh is not",
+        None,
+        words='"fractional" with `dialect = "rfc"`, else "whole-packets"',
     )
     dupack_threshold: Annotated[int | None, _DUPACKS] = _preset("duplicate ACKs that make a fast retransmit")
     limited_transmit: Annotated[bool | None, Flag()] = _preset("new data at the first duplicate ACKs (RFC 3042)")

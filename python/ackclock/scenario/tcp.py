@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from ackclock.scenario.presets import preset_tables
-from ackclock.scenario.resolved_tcp import ReceiverSettings, RtoSettings, SenderSettings
+from ackclock.scenario.resolved_tcp import HALF_WINDOWS, ReceiverSettings, RtoSettings, SenderSettings
 from ackclock.scenario.schema_tcp import Tcp
 from ackclock.units import Quantity
 
@@ -24,7 +24,7 @@ def preset(name: str) -> Tcp:
     Returns
     -------
     Tcp
-        All axes, none left open.
+        All axes, none left open but `half_window`, which is the dialect's.
     """
     table = {key: value for key, value in preset_tables()[name].items() if key != "summary"}
     return Tcp.model_validate(table)
@@ -70,6 +70,7 @@ def sender_settings(own: Tcp, packet_bytes: int) -> SenderSettings:
         max_window=None if max_window is None else math.floor(max_window),
         slow_start_while=_set(tcp.slow_start_while),
         increase=_set(tcp.increase),
+        half_window=tcp.half_window or HALF_WINDOWS[_set(tcp.dialect)],
         dupack_threshold=tcp.dupack_threshold,
         limited_transmit=_set(tcp.limited_transmit),
         partial_ack_timer=_set(tcp.partial_ack_timer),

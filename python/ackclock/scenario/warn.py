@@ -109,6 +109,7 @@ class Warner:
         without_effect = {
             "dupack_threshold": tcp.recovery == "old-tahoe",
             "limited_transmit": tcp.recovery == "old-tahoe" and bool(tcp.limited_transmit),
+            "half_window": tcp.dialect == "ns2" and tcp.recovery in {"old-tahoe", "tahoe"},
             "partial_ack_timer": tcp.recovery != "newreno",
             "ack_delay": tcp.ack_every == 1,
         }

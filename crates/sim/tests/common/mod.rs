@@ -7,7 +7,7 @@ use sim::scenario::{
     ConnectionConfig, ElementConfig, FlowConfig, HostConfig, LinkConfig, Run, TraceConfig, TrafficConfig,
 };
 use sim::{Engine, Outcome, Progress, Scenario};
-use tcp::{Dialect, Estimator, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig};
+use tcp::{Dialect, Estimator, HalfWindow, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig};
 
 /// A drop-tail link that counts the packet in transmission, without propagation.
 pub fn link(name: &str, rate_bps: f64, buffer_packets: Option<u64>) -> LinkConfig {
@@ -34,6 +34,7 @@ pub fn ns2(recovery: Recovery) -> SenderConfig {
         dialect: Dialect::Ns2,
         recovery,
         initial_window: 1.0,
+        half_window: HalfWindow::WholePackets,
         rto: RtoConfig {
             estimator: Estimator::Ticks,
             sample: RttSample::PerRound,

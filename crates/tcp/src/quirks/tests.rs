@@ -8,8 +8,8 @@ use base::{Clock, RandomStream, Time};
 use super::*;
 use crate::rules::Rules;
 use crate::{
-    Ack, Acknowledgment, Actions, Estimator, Increase, LossEvent, PartialAckTimer, Receiver, ReceiverConfig, Recovery,
-    RtoConfig, RttSample, Segment, Sender, SenderConfig, SlowStartWhile,
+    Ack, Acknowledgment, Actions, Estimator, HalfWindow, Increase, LossEvent, PartialAckTimer, Receiver,
+    ReceiverConfig, Recovery, RtoConfig, RttSample, Segment, Sender, SenderConfig, SlowStartWhile,
 };
 
 /// An axis: its name, and a function that copies its value from the second row to the first.
@@ -19,9 +19,9 @@ macro_rules! axes {
     ($($axis:ident)*) => { [$((stringify!($axis), |row: &mut Quirks, other: &Quirks| row.$axis = other.$axis)),*] };
 }
 
-const AXES: [Axis; 16] = axes! {
-    halve recovery_window full_ack second_fast_retransmit fast_retransmit_sends_new_data fast_retransmit_restarts_timer
-    newreno_burst limited_transmit timeout_ssthresh timeout_resets_tahoe_dupacks repeated_timeout_resets_recover
+const AXES: [Axis; 17] = axes! {
+    halve whole_ssthresh recovery_window full_ack second_fast_retransmit fast_retransmit_sends_new_data
+    fast_retransmit_restarts_timer newreno_burst limited_transmit timeout_ssthresh timeout_resets_tahoe_dupacks repeated_timeout_resets_recover
     timer_restart partial_ack_is_sampled recovery_is_timed timestamp_ends_backoff duplicate_of_last_is_delayed
 };
 
@@ -177,6 +177,7 @@ fn config(random: &mut RandomStream) -> SenderConfig {
         max_window: Some(window + random.below(10) as f64),
         slow_start_while: any(random, SlowStartWhile::ALL),
         increase: any(random, Increase::ALL),
+        half_window: any(random, HalfWindow::ALL),
         dupack_threshold: Some(1 + to_u32(random.below(5))),
         limited_transmit: random.below(2) == 0,
         partial_ack_timer: any(random, PartialAckTimer::ALL),

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use tcp::{
-    Dialect, Estimator, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig,
-    SlowStartWhile,
+    Dialect, Estimator, HalfWindow, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample,
+    SenderConfig, SlowStartWhile,
 };
 
 /// Returns a strategy for all senders.
@@ -11,7 +11,7 @@ pub fn sender() -> impl Strategy<Value = SenderConfig> {
     let windows = (1.0..20.0_f64, prop::option::of(1.0..40.0_f64), prop::option::of(1.0..40.0_f64));
     (axes(), windows, prop::option::weighted(0.9, 1_u32..6), any::<[bool; 2]>(), rto()).prop_map(
         |(
-            (dialect, recovery, slow_start_while, increase, partial_ack_timer),
+            (dialect, recovery, slow_start_while, increase, half_window, partial_ack_timer),
             (initial_window, initial_ssthresh, max_window),
             dupack_threshold,
             [whole, limited_transmit],
@@ -25,6 +25,7 @@ pub fn sender() -> impl Strategy<Value = SenderConfig> {
             max_window,
             slow_start_while,
             increase,
+            half_window,
             dupack_threshold,
             limited_transmit,
             partial_ack_timer,
@@ -33,12 +34,13 @@ pub fn sender() -> impl Strategy<Value = SenderConfig> {
     )
 }
 
-fn axes() -> impl Strategy<Value = (Dialect, Recovery, SlowStartWhile, Increase, PartialAckTimer)> {
+fn axes() -> impl Strategy<Value = (Dialect, Recovery, SlowStartWhile, Increase, HalfWindow, PartialAckTimer)> {
     (
         prop::sample::select(Dialect::ALL),
         prop::sample::select(Recovery::ALL),
         prop::sample::select(SlowStartWhile::ALL),
         prop::sample::select(Increase::ALL),
+        prop::sample::select(HalfWindow::ALL),
         prop::sample::select(PartialAckTimer::ALL),
     )
 }
