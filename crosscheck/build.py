@@ -29,6 +29,33 @@ def queue(levels: int | None = None) -> Scenario:
     return {"scheduler": scheduler, "aqm": {"kind": "none"}, "overflow": "arriving"}
 
 
+def red(  # noqa: PLR0913 - one argument a field
+    low: float,
+    high: float,
+    *,
+    weight: float = 0.002,
+    max_probability: float = 0.1,
+    gentle: bool = True,
+    wait: bool = True,
+    mean_packet_bytes: int = 500,
+) -> Scenario:
+    """Describe RED by ns-2's rules, between two thresholds [packets]; its link must count waiting packets alone."""
+    aqm = {
+        "kind": "red",
+        "min_threshold_packets": low,
+        "max_threshold_packets": high,
+        "weight": weight,
+        "max_probability": max_probability,
+        "gentle": gentle,
+        "mean_packet_bytes": mean_packet_bytes,
+        "wait": wait,
+        "least_queue_packets": 2.0,
+        "first_passes": True,
+        "overflow_restarts": True,
+    }
+    return queue() | {"aqm": aqm}
+
+
 def rto(*, granularity_s: float = 0.1, min_s: float = 0.2, clock_fraction: float | None = None) -> Scenario:
     """Describe ns-2's retransmission timer; the phase of its clock, in ticks, is ns-2's for its only agent if None."""
     fraction = boot_fraction() if clock_fraction is None else clock_fraction

@@ -1,6 +1,6 @@
 """The queue of a link in ns-2's words: its discipline, its limit and its settings."""
 
-from crosscheck.subset import Scenario, has_levels, link_packet_bytes
+from crosscheck.subset import Scenario, has_levels, has_red, link_packet_bytes
 
 UNLIMITED = 1_000_000_000
 """Stands for no limit: buffer, window and duplicate-ACK threshold [packets]."""
@@ -11,6 +11,8 @@ INFINITE_RATE_BPS = 1e18
 
 def discipline(link: Scenario) -> str:
     """Name ns-2's queue of a link."""
+    if has_red(link):
+        return "RED"
     return "SimpleIntServ" if has_levels(link) else "DropTail"
 
 
@@ -20,12 +22,13 @@ def limit(scenario: Scenario, number: int) -> int:
     ns-2's DropTail drops where the waiting packets and the arriving one reach the limit. So a limit of B holds B
     packets, the one in transmission included, and a limit of L + 1 bytes holds L bytes that wait. Where our buffer
     counts the packet in transmission too, its length is taken off, which is the same where all packets have one size.
+    RED's limit counts the waiting packets alone.
     """
     link = scenario["elements"][number]
     buffer = link["buffer"]
     if buffer is None:
         return UNLIMITED
-    waiting = int(link["counting"] == "waiting")
+    waiting = int(link["counting"] == "waiting" and not has_red(link))
     if "packets" in buffer:
         packets: int = buffer["packets"]
         return packets + waiting

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Iterator
 
-from crosscheck import ns2_elements, ns2_queues, ns2_shake
+from crosscheck import ns2_elements, ns2_queues, ns2_red, ns2_shake
 from crosscheck.mrg32k3a import Mrg32k3a
 from crosscheck.ns2_queues import INFINITE_RATE_BPS, UNLIMITED
-from crosscheck.subset import Scenario, check, connection
+from crosscheck.subset import Scenario, check, connection, has_red
 
 CHANGES_FILE = "changes.txt"
 COUNTS_FILE = "counts.txt"
@@ -170,10 +170,13 @@ def script(scenario: Scenario, shake: ns2_shake.Shake | None = None, replication
     ]
     if ns2_elements.has_elements(scenario):
         lines.append(ns2_elements.PROCEDURES)
+    if any(map(has_red, scenario["elements"])):
+        lines.append(ns2_red.PROCEDURES)
     lines += [f"{cls} set {name} {value}" for cls, values in SETTINGS.items() for name, value in values.items()]
     lines.append("")
     for number, link in enumerate(scenario["elements"]):
         lines += [_add_link(scenario, number), *ns2_elements.losses(number, link, replication)]
+        lines += ns2_red.red_lines(scenario, number, replication)
     for number, flow in enumerate(scenario["flows"]):
         lines += ["", *_private_links(number, flow), *_add_flow(number, flow, replication)]
     lines += ["", *_routes(scenario), ""]

@@ -102,6 +102,11 @@ def has_levels(link: Scenario) -> bool:
     return bool(link["queue"]["scheduler"]["kind"] == "priority")
 
 
+def has_red(link: Scenario) -> bool:
+    """Return whether a link drops packets by Random Early Detection."""
+    return bool(link["queue"]["aqm"]["kind"] == "red")
+
+
 def connection(flow: Scenario) -> Scenario | None:
     """Give the TCP connection of a flow; None for a source without TCP."""
     found: Scenario | None = flow["traffic"].get("connection")
@@ -112,21 +117,50 @@ def _element_faults(place: str, element: Scenario) -> list[str]:
     return _one_of(f"{place}.kind", element["kind"], "link") or _link_faults(place, element)
 
 
+OVERFLOWS = ("arriving", "front")
+"""Packets that ns-2 drops from a full queue; its RED drops the first kind alone."""
+
+
 def _link_faults(place: str, link: Scenario) -> list[str]:
     queue = link["queue"]
     process, loss = link["delay_process"], link["loss"]
     faults = [
         *_one_of(f"{place}.queue.scheduler.kind", queue["scheduler"]["kind"], "fifo", "priority"),
-        *_one_of(f"{place}.queue.aqm.kind", queue["aqm"]["kind"], "none"),
-        *_one_of(f"{place}.queue.overflow", queue["overflow"], "arriving", "front"),
+        *_one_of(f"{place}.queue.aqm.kind", queue["aqm"]["kind"], "none", "red"),
+        *_one_of(f"{place}.queue.overflow", queue["overflow"], *(OVERFLOWS[:1] if has_red(link) else OVERFLOWS)),
     ]
     if has_levels(link):
         faults += _one_of(f"{place}.queue.scheduler.levels", queue["scheduler"]["levels"], 2)
+    if has_red(link):
+        faults += _red_faults(place, link)
     if process:
         faults += _one_of(f"{place}.delay_process.law.kind", process["law"]["kind"], "steps")
     if loss:
         faults += _one_of(f"{place}.loss.law.model", loss["law"]["model"], "packets", "times", "bernoulli")
     return faults
+
+
+def _red_faults(place: str, link: Scenario) -> list[str]:
+    """ns-2's RED counts the packets that wait, and has one form of each rule but `wait_` and `gentle_`."""
+    queue = link["queue"]
+    buffer = link["buffer"] or {"packets": 0}
+    rules = {"least_queue_packets": 2.0, "first_passes": True, "overflow_restarts": True}
+    return [
+        *_one_of(f"{place}.counting", link["counting"], "waiting"),
+        *_one_of(f"{place}.buffer", list(buffer), ["packets"]),
+        *_one_of(f"{place}.queue.scheduler.kind", queue["scheduler"]["kind"], "fifo"),
+        *(
+            fault
+            for name, rule in rules.items()
+            for fault in _one_of(f"{place}.queue.aqm.{name}", queue["aqm"].get(name), rule)
+        ),
+        *_above_zero(f"{place}.rate_bps", link["rate_bps"]),
+        *_above_zero(f"{place}.queue.aqm.max_probability", queue["aqm"].get("max_probability")),
+    ]
+
+
+def _above_zero(place: str, given: float | None) -> list[str]:
+    return [] if given else [f"{place}: not in ns-2; given {given!r}; allowed above 0"]
 
 
 def link_packet_bytes(scenario: Scenario, number: int) -> set[int]:

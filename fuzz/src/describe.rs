@@ -275,6 +275,10 @@ impl Link {
             max_probability: f64::from(probability) / 255.0,
             gentle: options & 1 == 1,
             mean_packet_bytes: 1 + u16::from(options) * 8,
+            wait: options & 2 == 2,
+            least_queue_packets: f64::from(options >> 6),
+            first_passes: options & 4 == 4,
+            overflow_restarts: options & 8 == 8,
         }
     }
 }

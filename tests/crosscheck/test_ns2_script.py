@@ -143,9 +143,14 @@ def test_all_that_ns2_cannot_play_is_told_at_once() -> None:
         script(scenario)
     assert str(refused.value).splitlines() == [
         "elements.0.kind: not in ns-2; given 'host'; allowed 'link'",
-        "elements.1.queue.aqm.kind: not in ns-2; given 'red'; allowed 'none'",
-        "elements.1.queue.overflow: not in ns-2; given 'random'; allowed 'arriving', 'front'",
+        "elements.1.queue.overflow: not in ns-2; given 'random'; allowed 'arriving'",
         "elements.1.queue.scheduler.levels: not in ns-2; given 3; allowed 2",
+        "elements.1.counting: not in ns-2; given 'with-service'; allowed 'waiting'",
+        "elements.1.queue.scheduler.kind: not in ns-2; given 'priority'; allowed 'fifo'",
+        "elements.1.queue.aqm.least_queue_packets: not in ns-2; given None; allowed 2.0",
+        "elements.1.queue.aqm.first_passes: not in ns-2; given None; allowed True",
+        "elements.1.queue.aqm.overflow_restarts: not in ns-2; given None; allowed True",
+        "elements.1.queue.aqm.max_probability: not in ns-2; given None; allowed above 0",
         "flows.0.traffic.connection.receiver.ack_every: not in ns-2; given 3; allowed 1, 2",
         "flows.1.traffic.connection.sender.dialect: not in ns-2; given 'rfc'; allowed 'ns2'",
         "flows.1.traffic.connection.sender.rto.sample: not in ns-2; given 'per-ack-karn'; "

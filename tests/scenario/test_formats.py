@@ -64,3 +64,12 @@ def test_a_sender_without_its_half_of_the_window_has_the_dialects(dialect: str, 
     sender = old["flows"][0]["traffic"]["connection"]["sender"]
     assert sender.pop("half_window") == half_window
     assert Resolved.from_dict(old) == resolved
+
+
+def test_red_without_its_rules_has_those_of_the_paper() -> None:
+    resolved = resolve(load({**draw(0), "link": [{**link, "queue": "red"} for link in draw(0)["link"]]}))
+    old = resolved.to_dict()
+    for element in old["elements"]:
+        for rule in ("wait", "least_queue_packets", "first_passes", "overflow_restarts"):
+            element.get("queue", {}).get("aqm", {}).pop(rule, None)
+    assert Resolved.from_dict(old) == resolved

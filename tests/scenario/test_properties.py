@@ -58,6 +58,11 @@ QUEUE = st.one_of(
             "gentle": st.booleans(),
             "victim": st.sampled_from(["arriving", "random"]),
             "mean_packet": st.just("500 B"),
+            "rules": st.sampled_from(["floyd-jacobson", "ns2"]),
+            "wait": st.booleans(),
+            "least_queue": amount(0, 3, "pkt"),
+            "first_passes": st.booleans(),
+            "overflow_restarts": st.booleans(),
         },
     ),
 )

@@ -184,6 +184,18 @@ def test_red_has_all_parameters() -> None:
     assert only_link(queue="red").queue == Discipline(aqm=red, overflow="arriving")
 
 
+def test_red_has_the_rules_of_ns2_or_of_the_paper_and_single_ones_of_the_other() -> None:
+    def rules(**fields: Any) -> tuple[bool, float, bool, bool]:
+        aqm = only_link(queue={"discipline": "red", **fields}).queue.aqm
+        assert isinstance(aqm, Red)
+        return aqm.wait, aqm.least_queue_packets, aqm.first_passes, aqm.overflow_restarts
+
+    assert rules() == rules(rules="floyd-jacobson") == (False, 0.0, False, False)
+    assert rules(rules="ns2") == (True, 2.0, True, True)
+    assert rules(rules="ns2", wait=False, least_queue="0 pkt") == (False, 0.0, True, True)
+    assert rules(wait=True, overflow_restarts=True) == (True, 0.0, False, True)
+
+
 def test_the_mean_packet_of_red_is_the_largest_that_crosses() -> None:
     queue = resolved(link(reverse={"queue": "red"}), packet="512 B", ack="60 B").elements[1].queue
     assert isinstance(queue.aqm, Red)

@@ -88,6 +88,11 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         'link "a", field queue: the thresholds of 5 pkt and 15 pkt are queueing delays of 60 us and 180 us at '
         "1 Gbit/s: packets are dropped almost as soon as one waits",
     ),
+    "ns-2's red with the packet in transmission": (
+        {"link": {"queue": {"discipline": "red", "rules": "ns2"}}},
+        'link "a", field queue.rules: ns-2 counts only the packets that wait, in the mean and in the buffer: '
+        'counting = "waiting" does',
+    ),
     "data in a buffer that none has chosen": (
         {"flow": {"path": ["a.reverse"]}},
         'link "a", field reverse.buffer: is unlimited, as none is given, and data queue there: no packet is dropped, '

@@ -127,6 +127,9 @@ impl Queue {
         let early = self.drops_early(arriving.since, &held, transmitter);
         let class = self.scheduler.class(level);
         if early || !self.buffer.admits(&held, arriving.packet.bytes) {
+            if let Some(aqm) = &mut self.aqm {
+                aqm.algorithm().on_drop();
+            }
             let victim = self.victim(&arriving.packet, class, &held);
             let Some(victim) = victim.and_then(|position| self.waiting.remove(position)) else {
                 return dropped(arriving);

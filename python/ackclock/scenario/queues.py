@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Final, Literal, get_args
+from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 
 from pydantic import ConfigDict, Field
 
@@ -10,7 +10,7 @@ from ackclock.errors import Fault
 from ackclock.scenario.amounts import Amount, Span
 from ackclock.scenario.contract import within
 from ackclock.scenario.entries import Table, entry
-from ackclock.scenario.fields import Count, Number
+from ackclock.scenario.fields import Count, Flag, Number
 from ackclock.scenario.places import Places
 from ackclock.scenario.schema_kinds import PACKET_SIZE, Switch, choice, most
 from ackclock.scenario.source import Location
@@ -24,11 +24,18 @@ MOST_LEVELS = most("elements[].queue.scheduler.levels")
 
 DisciplineName = Literal["drop-tail", "drop-from-front", "random-drop", "red", "priority"]
 VictimName = Literal["arriving", "random", "lowest"]
+RedRulesName = Literal["floyd-jacobson", "ns2"]
 OverflowName = Literal["arriving", "front", "random", "lowest"]
 
 NAMES: tuple[str, ...] = get_args(DisciplineName)
 
 _THRESHOLD = Span("pkt", 1e-9, 1e9, "1e-9 to 1e9 pkt")
+_LEAST = Span("pkt", 0, 1e9, "0 to 1e9 pkt")
+
+
+def _rule(text: str) -> Any:
+    """Describe a field whose default is that of RED's rules."""
+    return entry(text, None, words="the rules'")
 
 
 class Queue(Table):
@@ -62,6 +69,24 @@ class Queue(Table):
         "red: packet size by which the mean decays while the link is idle",
         None,
         words="the largest packet that crosses",
+    )
+    rules: Annotated[RedRulesName, choice("rules", RedRulesName)] = entry(
+        "red: whose rules the next four fields have, the paper's of 1993 or ns-2.35's; "
+        'ns-2 also counts the packets that wait alone, `counting = "waiting"`',
+        "floyd-jacobson",
+    )
+    wait: Annotated[bool | None, Flag()] = _rule(
+        "red: after an early drop at least 1/p packets pass, for the drop probability p, before the next (`wait_` of "
+        "ns-2, which has it on)"
+    )
+    least_queue: Annotated[float | None, Amount("2 pkt", (_LEAST,))] = _rule(
+        "red: shorter queues drop no packet early, whatever their mean (2 pkt in ns-2, else 0)"
+    )
+    first_passes: Annotated[bool | None, Flag()] = _rule(
+        "red: the first packet that finds the mean above `min_threshold` is never dropped early (ns-2)"
+    )
+    overflow_restarts: Annotated[bool | None, Flag()] = _rule(
+        "red: the drop of a full buffer restarts the count of packets since the last drop, as an early drop does (ns-2)"
     )
 
 
@@ -154,6 +179,11 @@ class Red:
     max_probability: Annotated[float, within(f"{_RED}.max_probability")]
     gentle: bool
     mean_packet_bytes: Annotated[int, within(f"{_RED}.mean_packet_bytes")]
+    wait: bool = False
+    """Whether 1/p packets pass after an early drop; older results lack this field and those below."""
+    least_queue_packets: Annotated[float, within(f"{_RED}.least_queue_packets")] = 0.0
+    first_passes: bool = False
+    overflow_restarts: bool = False
 
 
 Scheduler = Annotated[Fifo | StrictPriority, Field(discriminator="kind")]
@@ -195,6 +225,20 @@ class Discipline:
 _OVERFLOWS: dict[str, OverflowName] = {"drop-tail": "arriving", "drop-from-front": "front", "random-drop": "random"}
 _NAMES_BY_OVERFLOW = {overflow: name for name, overflow in _OVERFLOWS.items()} | {"lowest": "drop-lowest"}
 DROP_TAIL = Discipline()
+NS2_LEAST_QUEUE = 2.0
+"""The packets that wait at least in ns-2 before RED drops one early [packets]."""
+
+
+def _red_rules(queue: Queue) -> dict[str, Any]:
+    """Give RED's rules as the engine names them: those that the table gives, else those of `rules`."""
+    ns2 = queue.rules == "ns2"
+    least = queue.least_queue
+    return {
+        "wait": ns2 if queue.wait is None else queue.wait,
+        "least_queue_packets": (NS2_LEAST_QUEUE if ns2 else 0.0) if least is None else least,
+        "first_passes": ns2 if queue.first_passes is None else queue.first_passes,
+        "overflow_restarts": ns2 if queue.overflow_restarts is None else queue.overflow_restarts,
+    }
 
 
 def discipline_of(queue: Queue, largest_packet_bytes: int) -> Discipline:
@@ -224,6 +268,7 @@ def discipline_of(queue: Queue, largest_packet_bytes: int) -> Discipline:
                 max_probability=queue.max_probability,
                 gentle=queue.gentle,
                 mean_packet_bytes=queue.mean_packet or largest_packet_bytes,
+                **_red_rules(queue),
             )
             return Discipline(aqm=red, overflow=queue.victim)
         case name:

@@ -14,7 +14,7 @@ from ackclock.scenario.schema_traffic import Traffic
 from ackclock.scenario.source import Location
 from ackclock.scenario.tcp import completed
 from ackclock.scenario.traffic import is_tcp, mean_rate_bps
-from ackclock.scenario.warn_queues import DEFAULT_BUFFER, default_buffers, short_red
+from ackclock.scenario.warn_queues import DEFAULT_BUFFER, counted_otherwise, default_buffers, short_red
 from ackclock.units import show
 
 _WARMUP_ROUND_TRIPS = 10
@@ -78,7 +78,7 @@ class Warner:
                 field = buffer if way.buffer is not None else queue
                 yield self._warning(field, "has no effect: at an unlimited rate no packet waits")
             return
-        for location, text in short_red(way, largest):
+        for location, text in (*short_red(way, largest), *counted_otherwise(way)):
             yield self._warning(location, text)
         if way.limit is None:
             if discipline in {"drop-from-front", "random-drop"}:

@@ -77,5 +77,23 @@ def short_red(way: Direction, largest: int | None) -> Iterator[tuple[Location, s
         yield (*way.location, "queue"), text
 
 
+def counted_otherwise(way: Direction) -> Iterator[tuple[Location, str]]:
+    """Find RED by ns-2's rules whose mean counts the packet in transmission, which ns-2's does not.
+
+    Parameters
+    ----------
+    way : Direction
+        A direction of a link.
+
+    Yields
+    ------
+    tuple of Location and str
+        The field of the rules, and what to check.
+    """
+    if way.queue.discipline == "red" and way.queue.rules == "ns2" and way.counting == "with-service":
+        text = 'ns-2 counts only the packets that wait, in the mean and in the buffer: counting = "waiting" does'
+        yield (*way.location, "queue", "rules"), text
+
+
 def _microseconds(seconds: float) -> str:
     return f"{1e6 * seconds:.3g} us"

@@ -34,6 +34,9 @@ pub(crate) trait Algorithm {
         Verdict::Pass
     }
 
+    /// Notes that a packet was dropped, early or by a full buffer.
+    fn on_drop(&mut self) {}
+
     /// Decides about a packet that the scheduler has chosen after the time `sojourn` in the queue; `left` is the queue
     /// without it.
     fn on_departure(&mut self, _now: Time, _sojourn: Time, _left: &Occupancy) -> Verdict {

@@ -12,6 +12,7 @@ limits! {
     MAX_THRESHOLD = "elements[].queue.aqm.max_threshold_packets", "packets", f64::MIN_POSITIVE, 1e9;
     WEIGHT = "elements[].queue.aqm.weight", "1", f64::MIN_POSITIVE, 1.0;
     MAX_PROBABILITY = "elements[].queue.aqm.max_probability", "1", 0.0, 1.0;
+    LEAST_QUEUE = "elements[].queue.aqm.least_queue_packets", "packets", 0.0, 1e9;
     MEAN_PACKET = "elements[].queue.aqm.mean_packet_bytes", "bytes", 1.0, MOST_BYTES;
 }
 
@@ -38,6 +39,7 @@ impl Faults {
         }
         self.field(place, WEIGHT, red.weight);
         self.field(place, MAX_PROBABILITY, red.max_probability);
+        self.field(place, LEAST_QUEUE, red.least_queue_packets);
         self.field(place, MEAN_PACKET, f64::from(red.mean_packet_bytes));
     }
 }

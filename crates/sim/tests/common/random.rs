@@ -248,14 +248,19 @@ fn with_any_thresholds(aqm: AqmConfig) -> BoxedStrategy<AqmConfig> {
 }
 
 fn red() -> impl Strategy<Value = RedConfig> {
-    (0.0..10.0_f64, 0.1..20.0_f64, 0.001..1.0_f64, 0.0..1.0_f64, any::<bool>()).prop_map(
-        |(min, span, weight, max_probability, gentle)| RedConfig {
+    let rules = (any::<[bool; 4]>(), 0.0..4.0_f64);
+    (0.0..10.0_f64, 0.1..20.0_f64, 0.001..1.0_f64, 0.0..1.0_f64, rules).prop_map(
+        |(min, span, weight, max_probability, ([gentle, wait, first_passes, overflow_restarts], least))| RedConfig {
             min_threshold_packets: min,
             max_threshold_packets: min + span,
             weight,
             max_probability,
             gentle,
             mean_packet_bytes: 500,
+            wait,
+            least_queue_packets: least.floor(),
+            first_passes,
+            overflow_restarts,
         },
     )
 }

@@ -3,7 +3,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Algorithm, Verdict};
 
-/// Parameters of Random Early Detection: Floyd, Jacobson 1993, with the later "gentle" option.
+/// Parameters of Random Early Detection: Floyd, Jacobson 1993, with the later "gentle" option, and the points on which
+/// ns-2.35's `REDQueue` differs, one field each.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RedConfig {
@@ -19,6 +20,18 @@ pub struct RedConfig {
     pub gentle: bool,
     /// Size of a typical packet, for the correction after idle time \[bytes\].
     pub mean_packet_bytes: u16,
+    /// Whether at least 1 / p packets pass after an early drop before the next one, for the drop probability p:
+    /// `wait_` of ns-2 (red.cc, `REDQueue::modify_p`).
+    pub wait: bool,
+    /// Queue below which no packet is dropped early, whatever the average \[packets\]: 2 in ns-2, where more than one
+    /// packet must wait (red.cc, `REDQueue::enque`).
+    pub least_queue_packets: f64,
+    /// Whether the first packet above the thresholds passes, and counts as one since the last drop: ns-2 (red.cc,
+    /// `REDQueue::enque`, `edv_.old`).
+    pub first_passes: bool,
+    /// Whether the drop of a full buffer restarts the count of packets since the last drop, as an early drop does: ns-2
+    /// without `ns1_compat_` (red.cc, `REDQueue::enque`).
+    pub overflow_restarts: bool,
 }
 
 impl RedConfig {
@@ -30,6 +43,19 @@ impl RedConfig {
         max_probability: 0.1,
         gentle: true,
         mean_packet_bytes: 500,
+        wait: false,
+        least_queue_packets: 0.0,
+        first_passes: false,
+        overflow_restarts: false,
+    };
+
+    /// The same with ns-2.35's rules.
+    pub const NS2: RedConfig = RedConfig {
+        wait: true,
+        least_queue_packets: 2.0,
+        first_passes: true,
+        overflow_restarts: true,
+        ..RedConfig::TYPICAL
     };
 }
 
@@ -39,7 +65,7 @@ pub struct Red {
     config: RedConfig,
     /// Average queue \[packets\].
     average: f64,
-    /// Packets since the last drop, or since the average rose above the minimum threshold; `None` below it.
+    /// Packets since the last drop, or since packets may be dropped; `None` if none may be.
     count: Option<u64>,
     /// Service time of a typical packet.
     typical_service: Time,
@@ -82,24 +108,50 @@ impl Red {
             Some(1.0)
         }
     }
+
+    /// Draws whether a packet is dropped, of the probability p_b and the number of packets since the last drop.
+    fn draw(&mut self, probability: f64, count: u64) -> bool {
+        let expected = count as f64 * probability;
+        if !self.config.wait {
+            // Floyd, Jacobson 1993 section 7: p_a = p_b / (1 - count p_b) spaces drops evenly.
+            let spread = 1.0 - expected;
+            return spread <= 0.0 || self.random.uniform() < probability / spread;
+        }
+        // ns-2 `REDQueue::modify_p`: p_a = 0 before 1 / p_b packets, p_b / (2 - count p_b) before 2 / p_b, then 1. A number
+        // is drawn for each packet, so that a number's packet does not depend on how count p_b is rounded.
+        let drawn = if probability < 1.0 { self.random.uniform() } else { 0.0 };
+        expected >= 1.0 && drawn * (2.0 - expected) < probability
+    }
 }
 
 impl Algorithm for Red {
     fn on_arrival(&mut self, queue: u64, idle: Option<Time>) -> Verdict {
         self.update_average(queue, idle);
-        let Some(probability) = self.drop_probability() else {
+        let may_drop = queue as f64 >= self.config.least_queue_packets;
+        let Some(probability) = self.drop_probability().filter(|_| may_drop) else {
             self.count = None;
             return Verdict::Pass;
         };
-        let count = self.count.map_or(0, |count| count + 1);
-        // Floyd, Jacobson 1993 section 7: p_a = p_b / (1 - count p_b) spaces drops evenly.
-        let spread = 1.0 - count as f64 * probability;
-        let dropped = spread <= 0.0 || self.random.uniform() < probability / spread;
+        let count = match self.count {
+            Some(count) => count + 1,
+            None if self.config.first_passes => {
+                self.count = Some(1);
+                return Verdict::Pass;
+            }
+            None => 0,
+        };
+        let dropped = self.draw(probability, count);
         self.count = Some(if dropped { 0 } else { count });
         if dropped {
             Verdict::Drop
         } else {
             Verdict::Pass
+        }
+    }
+
+    fn on_drop(&mut self) {
+        if self.config.overflow_restarts {
+            self.count = self.count.map(|_| 0);
         }
     }
 }
@@ -116,6 +168,7 @@ mod tests {
         max_probability: 0.1,
         gentle: false,
         mean_packet_bytes: 500,
+        ..RedConfig::TYPICAL
     };
 
     fn red(config: RedConfig) -> Red {
@@ -168,5 +221,67 @@ mod tests {
         let gentle = RedConfig { gentle: true, ..CONFIG };
         assert!(drop_share(gentle, 16) < 0.35);
         assert_eq!(drop_share(gentle, 30), 1.0);
+    }
+
+    /// Returns the gaps between early drops: packets from one to the next.
+    fn gaps(config: RedConfig, queue: u64) -> Vec<usize> {
+        let mut red = red(RedConfig { weight: 1.0, ..config });
+        let drops: Vec<usize> = (0..200_000).filter(|_| red.on_arrival(queue, None) == Verdict::Drop).collect();
+        drops.windows(2).map(|pair| pair[1] - pair[0]).collect()
+    }
+
+    /// ns-2, red.cc, `REDQueue::modify_p` with `wait`: p_b is 0.05 at a queue of 10 packets. No drop while count p_b < 1;
+    /// then p_b / (2 - count p_b), which makes all gaps from 20 to 39 alike, 29.5 in the mean.
+    #[test]
+    fn with_wait_at_least_the_inverse_of_the_probability_passes_between_drops() {
+        let gaps = gaps(RedConfig { wait: true, ..CONFIG }, 10);
+        let (least, most) = (gaps.iter().min().unwrap(), gaps.iter().max().unwrap());
+        // One more than the product of doubles says exactly: 20 times 0.05 may lie below 1.
+        assert!((20..=21).contains(least) && (39..=40).contains(most), "{least} to {most}");
+        let mean = gaps.iter().sum::<usize>() as f64 / gaps.len() as f64;
+        assert!((mean - 29.5).abs() < 0.6, "{mean}");
+    }
+
+    /// ns-2, red.cc, `REDQueue::enque`: `qavg >= edp_.th_min && qlen > 1`, else `edv_.old = 0` and no packet is dropped.
+    #[test]
+    fn below_the_least_queue_nothing_is_dropped_and_the_count_starts_afresh() {
+        let config = RedConfig { least_queue_packets: 2.0, weight: 1e-9, ..CONFIG };
+        let mut red = red(config);
+        red.average = 20.0;
+        assert!((0..100).all(|_| red.on_arrival(1, None) == Verdict::Pass));
+        assert_eq!(red.count, None);
+        assert_eq!(red.on_arrival(2, None), Verdict::Drop);
+        assert_eq!(red.count, Some(0));
+        red.on_arrival(1, None);
+        assert_eq!(red.count, None);
+    }
+
+    /// ns-2, red.cc, `REDQueue::enque`: where `edv_.old == 0`, `edv_.count = 1` and the packet passes.
+    #[test]
+    fn the_first_packet_above_the_thresholds_passes_and_is_counted() {
+        let mut red = red(RedConfig { first_passes: true, weight: 1.0, ..CONFIG });
+        // Above the largest threshold every packet is dropped but this one.
+        assert_eq!(red.on_arrival(20, None), Verdict::Pass);
+        assert_eq!(red.count, Some(1));
+        assert_eq!(red.on_arrival(20, None), Verdict::Drop);
+        assert_eq!(red.on_arrival(20, None), Verdict::Drop);
+        red.on_arrival(4, None);
+        assert_eq!(red.on_arrival(20, None), Verdict::Pass);
+    }
+
+    /// ns-2, red.cc, `REDQueue::enque`: a forced drop sets `edv_.count = 0` unless `ns1_compat_`.
+    #[test]
+    fn the_drop_of_a_full_buffer_restarts_the_count() {
+        for overflow_restarts in [false, true] {
+            let mut red = red(RedConfig { overflow_restarts, wait: true, weight: 1.0, ..CONFIG });
+            red.on_drop();
+            assert_eq!(red.count, None);
+            (0..10).for_each(|_| {
+                red.on_arrival(10, None);
+            });
+            assert_eq!(red.count, Some(9));
+            red.on_drop();
+            assert_eq!(red.count, Some(if overflow_restarts { 0 } else { 9 }));
+        }
     }
 }

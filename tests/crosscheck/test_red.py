@@ -1,0 +1,103 @@
+"""ns-2's RED, change by change: ns-2 draws the random numbers that our engine draws."""
+
+from typing import Any
+
+import pytest
+
+from crosscheck import build, engine, ns2
+from crosscheck.check import Mark, check
+from crosscheck.draw import DEFAULT_SEED
+from crosscheck.draw_red import DEFAULT_COUNT, draw_red
+from crosscheck.ns2_script import script
+from crosscheck.outcome import compare_outcomes
+from crosscheck.subset import UnsupportedError
+
+Scenario = dict[str, Any]
+
+DRAWN = draw_red(DEFAULT_SEED)
+
+
+def one_flow(recovery: str = "newreno", *, buffer_packets: int = 40, duration_s: float = 30.0, **red: Any) -> Scenario:
+    queue = build.red(3.0, 9.0, **{"weight": 0.02, "mean_packet_bytes": 1000} | red)
+    shared = build.link("shared", 800_011.0, delay_s=0.057, buffer_packets=buffer_packets)
+    links = [
+        build.link("access", 1_190_009.0, delay_s=0.003, buffer_packets=100),
+        shared | {"counting": "waiting", "queue": queue},
+        build.link("back", 2_000_029.0, delay_s=0.061),
+    ]
+    flow = build.flow("flow", [0, 1], [2], build.sender(recovery), packet_bytes=1000)
+    return build.scenario("red", links, [flow], duration_s=duration_s)
+
+
+@pytest.mark.usefixtures("needs_ns2")
+@pytest.mark.parametrize("buffer_packets", [40, 7])
+@pytest.mark.parametrize("gentle", [True, False])
+@pytest.mark.parametrize("wait", [True, False])
+@pytest.mark.parametrize("recovery", ["old-tahoe", "tahoe", "reno", "newreno"])
+def test_every_change_is_that_of_ns2(*, recovery: str, wait: bool, gentle: bool, buffer_packets: int) -> None:
+    report = check(one_flow(recovery, wait=wait, gentle=gentle, buffer_packets=buffer_packets))
+    assert report.mark is Mark.PASS, report.line()
+    assert report.compared > 1500
+
+
+@pytest.mark.usefixtures("needs_ns2")
+def test_a_byte_is_a_part_of_a_mean_packet_where_all_packets_are_of_that_size() -> None:
+    """`bytes_` and `queue_in_bytes_`, ns-2.35's defaults, change nothing there."""
+    scenario = one_flow(duration_s=20.0)
+    text = script(scenario).replace("bytes_ false queue_in_bytes_ false", "bytes_ true queue_in_bytes_ true")
+    assert text != script(scenario)
+    ours = engine.run(scenario)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ns2, "script", lambda *_: text)
+        theirs = ns2.run(scenario)
+    assert all(verdict.passed for verdict in compare_outcomes(scenario, theirs, ours))
+    assert theirs.drops[1] > 5
+
+
+@pytest.mark.usefixtures("needs_ns2")
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"wait": False},
+        {"gentle": False},
+        {"least_queue_packets": 0.0},
+        {"first_passes": False},
+        {"overflow_restarts": False},
+        {"weight": 0.0201},
+        {"max_probability": 0.11},
+        {"mean_packet_bytes": 400},
+    ],
+    ids="-".join,
+)
+def test_another_rule_is_found(change: dict[str, Any]) -> None:
+    scenario = one_flow("reno", buffer_packets=12, weight=0.02)
+    theirs = ns2.run(scenario)
+    scenario["elements"][1]["queue"]["aqm"] |= change
+    assert not all(verdict.passed for verdict in compare_outcomes(scenario, theirs, engine.run(scenario)))
+
+
+@pytest.mark.parametrize("overflow", ["arriving", "random"])
+def test_a_full_buffer_restarts_the_count_whatever_packet_it_drops(overflow: str) -> None:
+    scenario = one_flow(buffer_packets=7)
+    scenario["elements"][1]["queue"]["overflow"] = overflow
+    restarts = engine.run(scenario)
+    scenario["elements"][1]["queue"]["aqm"]["overflow_restarts"] = False
+    assert engine.run(scenario) != restarts
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "allowed"),
+    [("least_queue_packets", 0.0, "2.0"), ("first_passes", False, "True"), ("overflow_restarts", False, "True")],
+)
+def test_rules_that_ns2_has_not_are_refused(field: str, value: float, allowed: str) -> None:
+    scenario = one_flow()
+    scenario["elements"][1]["queue"]["aqm"][field] = value
+    with pytest.raises(UnsupportedError, match=rf"elements\.1\.queue\.aqm\.{field}: .* allowed {allowed}"):
+        script(scenario)
+
+
+def test_the_drawn_scenarios_have_all_rules_and_are_the_same_whatever_the_count() -> None:
+    assert draw_red(DEFAULT_SEED, 5) == DRAWN[:5]
+    assert len({scenario["title"] for scenario in DRAWN}) == DEFAULT_COUNT
+    kinds = {tuple(name in scenario["title"].split("-") for name in ("wait", "gentle", "small")) for scenario in DRAWN}
+    assert len(kinds) == 8
