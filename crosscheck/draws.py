@@ -71,8 +71,8 @@ def _table() -> tuple[Any, Any]:
 def ns2_seeds(wanted: Sequence[float]) -> list[int]:
     """Find seeds after which ns-2's first number is the wanted one.
 
-    A sum of two seeds draws the sum of their numbers, except for a few parts in a million where a modulus is passed. So of
-    the seeds in a table and the same with multiples of the table's size added, the nearest is found by search.
+    A sum of two seeds draws the sum of their numbers, except for a few parts in a million where a modulus is passed. So
+    of the seeds in a table and the same with multiples of the table's size added, the nearest is found by search.
 
     Parameters
     ----------
