@@ -69,11 +69,12 @@ MAY_IMPORT = {
         *{"stats", "storage", "summary", "sweeps", "tables", "traces", "transfers"},
     },
     "progress": set[str](),
-    "listings": {"scenario", "tables"},
+    "listings": {"scenario", "tables", "terminal"},
+    "terminal": {"errors"},
     "__main__": {"cli"},
     "cli": {
-        *{"advice", "api", "comparison", "errors", "experiments", "listings", "prediction", "progress"},
-        *{"report", "scenario", "storage", "sweeps"},
+        *{"advice", "api", "comparison", "experiments", "listings", "prediction", "progress", "report", "scenario"},
+        *{"storage", "sweeps", "terminal"},
     },
 }
 # Other people's packages that one module alone may import.

@@ -1,29 +1,21 @@
 """The command line: `ackclock --help`. Imports what a command needs when it runs, so that help comes at once."""
 
-import json
 import sys
-import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import ackclock
 from ackclock import listings
-from ackclock.errors import AckclockError
 from ackclock.progress import ProgressBar
+from ackclock.terminal import INTERRUPTED, faults_as_text, json_text, prepare_streams
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from ackclock.comparison import Comparison
     from ackclock.scenario import Resolved
-
-FAILED = 1
-BAD_INPUT = 2
-INTERRUPTED = 130
 
 COMPARE_S, DRAW_S, POINT_S, ITEM_S = 0.4, 0.9, 0.004, 1.0
 """Usual processor time of what comes after the runs [s]: the theory, a picture, a point's rows, an item of a paper."""
@@ -52,7 +44,8 @@ Overrides = Annotated[
 
 def main() -> None:
     """Run the command line."""
-    with _faults_as_text():
+    prepare_streams()
+    with faults_as_text():
         app()
 
 
@@ -156,7 +149,7 @@ def predict(
 
     prediction = api.predict(scenario, overrides=_changes(overrides))
     if as_json:
-        typer.echo(_json(prediction.to_dict()))
+        typer.echo(json_text(prediction.to_dict()))
     else:
         print_prediction(prediction, _console())
 
@@ -206,7 +199,7 @@ def advise(  # noqa: PLR0913  one argument an option
         typer.echo("Interrupted: advice needs all its simulations, nothing to save", err=True)
         raise typer.Exit(INTERRUPTED) from None
     if as_json:
-        typer.echo(_json(advice.to_dict()))
+        typer.echo(json_text(advice.to_dict()))
     else:
         print_advice(advice, _console())
 
@@ -316,7 +309,7 @@ def print_resolved(scenario: ScenarioPath, overrides: Overrides = None) -> None:
     """Print SCENARIO as the engine gets it: JSON in SI units, nothing implicit."""
     from ackclock import api  # noqa: PLC0415
 
-    typer.echo(_json(api.resolve(scenario, overrides=_changes(overrides)).to_dict()))
+    typer.echo(json_text(api.resolve(scenario, overrides=_changes(overrides)).to_dict()))
 
 
 @app.command("check", short_help="Say what is wrong with a scenario; run nothing.")
@@ -346,20 +339,19 @@ def _changes(overrides: list[str] | None, seed: int | None = None, replications:
 
 
 def _assignment(text: str, option: str = "--set", example: str = 'link.satellite.buffer="20 pkt"') -> tuple[str, Any]:
-    """Read FIELD=VALUE; the value as TOML where it is that, else as text, for shells take its quotes."""
+    """Read FIELD=VALUE."""
+    from ackclock.scenario.override import read_value  # noqa: PLC0415
+
     field, equals, value = text.partition("=")
     if not (equals and field.strip()):
         raise typer.BadParameter(f"{text!r} is not FIELD=VALUE, such as {example}", param_hint=option)
-    try:
-        return field.strip(), tomllib.loads(f"value = {value}")["value"]
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return field.strip(), value.strip()
+    return field.strip(), read_value(value, f"{option} {field.strip()}")
 
 
 def _print(comparison: "Comparison", *, as_json: bool) -> None:
     result = comparison.result
     if as_json:
-        typer.echo(_json({**result.summary, "theory": comparison.to_dict()}))
+        typer.echo(json_text({**result.summary, "theory": comparison.to_dict()}))
         return
     from ackclock.comparison import print_comparison  # noqa: PLC0415
     from ackclock.report import print_summary  # noqa: PLC0415
@@ -373,28 +365,3 @@ def _console() -> "Console":
     from rich.console import Console  # noqa: PLC0415
 
     return Console(highlight=False, soft_wrap=False)
-
-
-def _json(content: Any) -> str:
-    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-
-
-@contextmanager
-def _faults_as_text() -> Iterator[None]:
-    """Turn what a user can cause into a message and an exit status."""
-    try:
-        yield
-        sys.stdout.flush()
-    except AckclockError as error:
-        _end(str(error), BAD_INPUT)
-    except KeyboardInterrupt:
-        _end("Interrupted", INTERRUPTED)
-    except OSError as error:
-        _end(f"{error.filename or 'standard output'}: {error.strerror or error}", FAILED)
-    except MemoryError:
-        _end("out of memory: record fewer traces, or run fewer replications at a time (--threads)", FAILED)
-
-
-def _end(message: str, status: int) -> NoReturn:
-    typer.echo(message, err=True)
-    sys.exit(status)

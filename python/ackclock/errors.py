@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 MOST_FAULTS_SHOWN = 50
 """Most faults that the message of an error lists; `ScenarioError.faults` has all."""
+_LONGEST_PART = 1000
+"""Largest number of characters of each part of a message: of the place, the problem, what was given and so on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +37,18 @@ class Fault:
     line: int | None = None
 
     def __str__(self) -> str:
-        parts = [f"{self.place}: {self.problem}"]
+        parts = [f"{_shortened(self.place)}: {_shortened(self.problem)}"]
         if self.given is not None:
-            parts.append(f"given {self.given}")
+            parts.append(f"given {_shortened(self.given)}")
         if self.allowed is not None:
-            parts.append(f"allowed {self.allowed}")
+            parts.append(f"allowed {_shortened(self.allowed)}")
         if self.hint is not None:
-            parts.append(self.hint)
+            parts.append(_shortened(self.hint))
         return "; ".join(parts)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_PART else f"{text[: _LONGEST_PART - 3]}..."
 
 
 class AckclockError(Exception):
@@ -69,7 +75,7 @@ class UnitError(AckclockError, ValueError):
         self.unknown_unit = unknown_unit
 
     def __str__(self) -> str:
-        return self.problem if self.hint is None else f"{self.problem}; {self.hint}"
+        return "; ".join(_shortened(part) for part in (self.problem, self.hint) if part is not None)
 
 
 class ScenarioError(AckclockError, ValueError):
@@ -90,7 +96,7 @@ class ScenarioError(AckclockError, ValueError):
 
     def __str__(self) -> str:
         number = len(self.faults)
-        head = f"{self.source}: {number} fault{'' if number == 1 else 's'}"
+        head = f"{_shortened(self.source)}: {number} fault{'' if number == 1 else 's'}"
         shown = [f"  {fault}" for fault in self.faults[:MOST_FAULTS_SHOWN]]
         rest = [f"  and {number - len(shown):,} more"] if number > len(shown) else []
         return "\n".join([head, *shown, *rest])

@@ -1,8 +1,9 @@
 """Lists of the command line: ready scenarios, presets, the schema. Imports what a list needs when it is printed."""
 
-import json
 import sys
 from collections.abc import Mapping
+
+from ackclock.terminal import json_text
 
 
 def print_scenarios() -> None:
@@ -24,7 +25,7 @@ def print_schema() -> None:
     """Print the JSON Schema of scenarios, for editors."""
     from ackclock.scenario import json_schema  # noqa: PLC0415
 
-    sys.stdout.write(json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n")
+    sys.stdout.write(json_text(json_schema()) + "\n")
 
 
 def _print_list(headers: tuple[str, str], texts: Mapping[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 from ackclock.paths import empty_round_trip_s, meets_acks
 from ackclock.scenario import Resolved
+from ackclock.scenario.contract import RANGES
 
 INTERVALS = 2000
 CELLS = 2_000_000
@@ -16,7 +17,8 @@ def overview_interval_s(resolved: Resolved) -> float:
     if asked is not None:
         return asked
     elements = len(resolved.flow_names) + len(resolved.elements)
-    return resolved.run.duration_s / max(20, min(INTERVALS, CELLS // elements))
+    interval = resolved.run.duration_s / max(20, min(INTERVALS, CELLS // elements))
+    return max(interval, RANGES["trace.overview_interval_s"].low)
 
 
 def overview_detail_s(resolved: Resolved) -> float | None:
@@ -30,4 +32,7 @@ def overview_detail_s(resolved: Resolved) -> float | None:
     if resolved.atm is None and not meets_acks(resolved):
         return None
     round_trips = [empty_round_trip_s(resolved, flow) for flow in resolved.flows if flow.connection is not None]
-    return min(DETAIL_ROUND_TRIPS * max(round_trips), resolved.run.duration_s) if round_trips else None
+    if not round_trips:
+        return None
+    detail = min(DETAIL_ROUND_TRIPS * max(round_trips), resolved.run.duration_s)
+    return max(detail, RANGES["trace.overview_detail_s"].low)

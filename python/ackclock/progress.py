@@ -2,6 +2,7 @@
 
 import sys
 import time
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -147,8 +148,9 @@ class ProgressBar:
         now = time.monotonic()
         if now >= self._next_line:
             self._next_line = now + LINE_EVERY_S
-            sys.stderr.write(f"{line}\n")
-            sys.stderr.flush()
+            with suppress(OSError):  # nobody may be there to read it; the run goes on
+                sys.stderr.write(f"{line}\n")
+                sys.stderr.flush()
 
     def _show(self, *, completed: float, finished: str, description: str | None = None) -> None:
         if self._bar is None or self._task is None:

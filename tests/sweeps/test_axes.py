@@ -112,6 +112,13 @@ def test_coordinates_are_si_numbers_or_texts() -> None:
         ("link.satellite.buffer=1:1000000:1", ["1:1000000:1", "at most"]),
         ("link.satellite.buffer=1,,2", ["1,,2", "empty value"]),
         ("link.satellite.buffer=5,5", ["twice", "5"]),
+        ("link.satellite.buffer=10,10.0", ["twice", "given 10 and 10.0"]),
+        ("link.satellite.rate=1 Mbit/s,1000 kbit/s", ["twice", '"1 Mbit/s" and "1000 kbit/s"']),
+        ("run.seed=10 & run.seed=20", ["run.seed", "is given twice"]),
+        ("run.seed=1:1e400000000:1", ["run.seed", "too large or too small", "1:1e400000000:1", "1e300"]),
+        ("run.seed=1:1e4000000000000000000000:1", ["run.seed", "too large or too small"]),
+        ("run.seed=1:3:1e-999999999", ["run.seed", "too large or too small"]),
+        (f"run.seed=1:{'9' * 5000}:1", ["run.seed", "too large or too small"]),
         ("link.a.rate=1,2 & link.b.rate=1,2,3", ["3 values for link.b.rate", "2 for link.a.rate"]),
     ],
 )
@@ -119,6 +126,32 @@ def test_a_wrong_axis_is_refused_with_its_name_value_and_what_is_allowed(text: s
     with pytest.raises(SweepError) as caught:
         parse_axis(text)
     assert all(part in str(caught.value) for part in expected)
+
+
+def test_a_message_about_an_axis_is_short(scenario: scenarios.Scenario) -> None:
+    for text in (f"{'x' * 5000}=1,1", f"run.seed=1:{'9' * 5000}:0", f"run.seed=1,,{'9' * 5000}"):
+        with pytest.raises(SweepError) as caught:
+            parse_axis(text)
+        assert len(str(caught.value)) < 2500
+
+
+@pytest.mark.parametrize("text", [f"{'9' * 5000},1", f"1,{'9' * 5000} pkt,{'9' * 5000}", f"{'[' * 5000},1"])
+def test_numbers_of_thousands_of_digits_are_refused(scenario: scenarios.Scenario, text: str) -> None:
+    with pytest.raises((SweepError, ScenarioError)) as caught:
+        plan(scenario, [with_units(parse_axis(f"link.satellite.buffer={text}"), scenario)])
+    assert "link.satellite.buffer" in str(caught.value)
+    with pytest.raises((SweepError, ScenarioError), match=r"run\.seed"):
+        planned_sweep(scenario, {"run.seed": [10**5000, 1]}, {})
+    with pytest.raises((SweepError, ScenarioError), match="buffer"):
+        planned_sweep(scenario, {"link.satellite.buffer": [10**5000, 1]}, {})
+
+
+def test_values_that_are_the_same_in_the_scenario_s_unit_are_refused(scenario: scenarios.Scenario) -> None:
+    with pytest.raises(SweepError, match='has a value twice; given "10 pkt"'):
+        with_units(parse_axis("link.satellite.buffer=10 pkt,10"), scenario)
+    with pytest.raises(SweepError, match="is given twice"):
+        axes_of({("run.seed", "run.seed"): [(1, 2), (3, 4)]}, scenario)
+    assert axes_of({"run.seed": [1, 2**53, 2**53 + 1]}, scenario)[0].rows == ((1,), (2**53,), (2**53 + 1,))
 
 
 def test_a_wrong_value_names_field_value_and_range(scenario: scenarios.Scenario) -> None:

@@ -1,6 +1,7 @@
 """Changing single fields of a scenario by their dotted path."""
 
 import copy
+import tomllib
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,11 +9,47 @@ from ackclock.errors import Fault, ScenarioError
 from ackclock.scenario.network import flow_names
 from ackclock.scenario.places import Places, as_toml
 from ackclock.scenario.schema import Run
-from ackclock.scenario.source import Location, Source
+from ackclock.scenario.source import MOST_PARTS_OF_A_KEY, Location, Source, line_of_long_key
 from ackclock.scenario.suggestions import did_you_mean
 
 _HEADS = ("link", "flow", "run", "trace", "title", "host", "atm_link", "channel", "cross_traffic")
 _SHORTHANDS = {"queue": "discipline", "tcp": "preset", "size": "mean", "on": "mean", "off": "mean"}
+
+
+def read_value(text: str, place: str) -> Any:
+    """Read a value of the command line: as TOML where it is that, else as text, for shells take its quotes.
+
+    Parameters
+    ----------
+    text : str
+        What was written.
+    place : str
+        Where, for the message.
+
+    Raises
+    ------
+    ScenarioError
+        If a number has more digits than Python reads, or a key too many parts.
+
+    Examples
+    --------
+    >>> read_value("20", "run.seed"), read_value("20 pkt", "link.satellite.buffer")
+    (20, '20 pkt')
+    """
+    line = f"value = {text}"
+    if line_of_long_key(line) is not None:
+        raise _refused(place, f"has a key of more than {MOST_PARTS_OF_A_KEY} parts", text)
+    try:
+        document = tomllib.loads(line)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return text.strip()
+    except ValueError:  # of int(), which has a limit
+        raise _refused(place, "holds a number of too many digits", text) from None
+    return document["value"] if len(document) == 1 else text.strip()
+
+
+def _refused(place: str, problem: str, text: str) -> ScenarioError:
+    return ScenarioError([Fault(place, problem, as_toml(text))], "command line")
 
 
 def overridden(source: Source, overrides: Mapping[str, Any]) -> Source:

@@ -24,7 +24,7 @@ _TOML_PLACE = re.compile(
 )
 _BARE_QUANTITY = re.compile(r"=\s*([+-]?[0-9.]+\s*[A-Za-zµ][A-Za-z/]*)\s*(?:#.*)?$")
 _LARGEST_FILE = 10_000_000
-_MOST_PARTS_OF_A_KEY = 32
+MOST_PARTS_OF_A_KEY = 32
 
 
 @dataclass(frozen=True)
@@ -104,9 +104,9 @@ def _refused(path: Path, problem: str, hint: str | None = None) -> ScenarioError
 
 
 def _parsed(name: str, text: str) -> Source:
-    line = _line_of_long_key(text)
+    line = line_of_long_key(text)
     if line is not None:
-        fault = Fault(f"line {line}", f"has a key of more than {_MOST_PARTS_OF_A_KEY} parts", line=line)
+        fault = Fault(f"line {line}", f"has a key of more than {MOST_PARTS_OF_A_KEY} parts", line=line)
         raise ScenarioError([fault], name)
     try:
         return Source(name, tomllib.loads(text), text)
@@ -118,7 +118,7 @@ def _parsed(name: str, text: str) -> Source:
         raise ScenarioError([Fault("scenario", "holds a number of too many digits")], name) from None
 
 
-def _line_of_long_key(text: str) -> int | None:
+def line_of_long_key(text: str) -> int | None:
     """Find a key or header of too many parts: `tomllib` takes time and memory by the square of their number."""
     line, dots = 1, 0
     for match in _TOKEN.finditer(text):
@@ -129,7 +129,7 @@ def _line_of_long_key(text: str) -> int | None:
         elif piece[0] not in "\"'#":
             for number, words in enumerate(piece.split(",")):
                 dots = words.count(".") + (dots if number == 0 else 0)
-                if dots >= _MOST_PARTS_OF_A_KEY:
+                if dots >= MOST_PARTS_OF_A_KEY:
                     return line
     return None
 

@@ -1,10 +1,9 @@
 """The axes of a sweep: which fields take which values."""
 
 import re
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, DecimalException
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -12,14 +11,19 @@ from numpy.typing import NDArray
 
 from ackclock import units
 from ackclock.errors import Fault, SweepError, UnitError
-from ackclock.scenario.override import written_value
+from ackclock.scenario.override import read_value, written_value
+from ackclock.scenario.places import as_toml
 
 if TYPE_CHECKING:
     from ackclock.scenario import Scenario
 
 MOST_VALUES = 20_000
+MOST_DIGITS = 300
+"""Largest number of digits before the point of a range's numbers, or of zeros after it."""
+MAGNITUDES = f"0, or from 1e-{MOST_DIGITS} to 1e{MOST_DIGITS}"
 FORMS = 'FIELD=START:STOP:STEP or FIELD=VALUE,VALUE,..., such as link.satellite.buffer="10:60:2 pkt"'
 
+_LARGEST_BARE = 10**MOST_DIGITS
 _NUMBER = re.compile(units.NUMBER_PATTERN)
 _RANGE = re.compile(rf"({units.NUMBER_PATTERN}):({units.NUMBER_PATTERN}):({units.NUMBER_PATTERN})\s*(\S.*)?")
 _WITH_UNIT = re.compile(rf"({units.NUMBER_PATTERN})\s*([A-Za-zµμ].*)")
@@ -77,17 +81,22 @@ def parse_axis(text: str) -> Axis:
     >>> parse_axis("link.feeder.rate=1,2 Mbit/s & link.feeder.buffer=10,20 pkt").rows
     (('1 Mbit/s', '10 pkt'), ('2 Mbit/s', '20 pkt'))
     """
-    return zipped_axis(dict(_parse_field(part) for part in text.split(" & ")))
+    return zipped_axis([_parse_field(part) for part in text.split(" & ")])
 
 
-def zipped_axis(columns: Mapping[str, Sequence[Any]]) -> Axis:
-    """Make an axis along which fields change in step.
+def zipped_axis(fields: Sequence[tuple[str, Sequence[Any]]]) -> Axis:
+    """Make an axis along which fields change in step; each is given with its values.
 
     Raises
     ------
     SweepError
-        If the fields have different numbers of values, or a field has none.
+        If a field is given twice, the fields have different numbers of values, or a field has none.
     """
+    columns = dict(fields)
+    if len(columns) < len(fields):
+        names = [field for field, _ in fields]
+        twice = next(field for place, field in enumerate(names) if field in names[:place])
+        _refuse(twice, "is given twice", allowed="each field once")
     lengths = {field: len(values) for field, values in columns.items()}
     name = next(iter(columns))
     for field, length in lengths.items():
@@ -98,13 +107,36 @@ def zipped_axis(columns: Mapping[str, Sequence[Any]]) -> Axis:
         if length != lengths[name]:
             given = f"{length} values for {field}, {lengths[name]} for {name}"
             _refuse(field, "has another number of values than the field that it goes with", given, "as many for each")
-    rows = tuple(zip(*columns.values(), strict=True))
-    seen: set[str] = set()
-    for row in rows:
-        if repr(row) in seen:
-            _refuse(name, "has a value twice", given=_shown(row), allowed="each value once")
-        seen.add(repr(row))
-    return Axis(tuple(columns), rows)
+    return _without_doubles(Axis(tuple(columns), tuple(zip(*columns.values(), strict=True))))
+
+
+def _without_doubles(axis: Axis) -> Axis:
+    """Refuse values that are the same, in whichever way they are written."""
+    seen: dict[Hashable, Sequence[Any]] = {}
+    for row in axis.rows:
+        value = tuple(map(_meaning, row))
+        if value in seen:
+            first = _shown(seen[value])
+            given = _shown(row) if first == _shown(row) else f"{first} and {_shown(row)}"
+            _refuse(axis.name, "has a value twice", given=given, allowed="each value once")
+        seen[value] = row
+    return axis
+
+
+def _meaning(value: Any) -> Hashable:
+    """Give what is equal for values that mean the same: 10 and 10.0, "1 Mbit/s" and "1000 kbit/s"."""
+    if isinstance(value, list | tuple):
+        return tuple(map(_meaning, value))
+    if isinstance(value, Mapping):
+        return frozenset((key, _meaning(inner)) for key, inner in value.items())
+    if isinstance(value, str):
+        try:
+            return units.parse(value)
+        except UnitError:
+            return value.strip()
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    return repr(value)
 
 
 def axes_of(vary: Mapping[Any, Sequence[Any]], scenario: "Scenario") -> list[Axis]:
@@ -123,7 +155,7 @@ def axes_of(vary: Mapping[Any, Sequence[Any]], scenario: "Scenario") -> list[Axi
 def with_units(axis: Axis, scenario: "Scenario") -> Axis:
     """Give bare numbers the unit with which the scenario writes the field."""
     columns = {field: _with_unit(axis.column(field), written_value(scenario.source, field)) for field in axis.fields}
-    return Axis(axis.fields, tuple(zip(*columns.values(), strict=True)))
+    return _without_doubles(Axis(axis.fields, tuple(zip(*columns.values(), strict=True))))
 
 
 def coordinate(values: Sequence[Any]) -> tuple[NDArray[Any], str]:
@@ -146,7 +178,7 @@ def coordinate(values: Sequence[Any]) -> tuple[NDArray[Any], str]:
     try:
         found = [units.parse(value) for value in values]
     except (UnitError, AttributeError, TypeError):
-        return np.array([value if isinstance(value, str) else _toml(value) for value in values]), ""
+        return np.array([value if isinstance(value, str) else as_toml(value) for value in values]), ""
     if len({quantity.unit for quantity in found}) == 1:
         return np.array([quantity.value for quantity in found]), found[0].unit
     return np.array([str(value) for value in values]), ""
@@ -161,7 +193,7 @@ def _axis_of(key: Any, values: Sequence[Any]) -> Axis:
     if odd is not None:
         _refuse(fields[0], "needs a value for each of its fields", _shown(odd), f"{len(fields)} values")
     plain = [tuple(value.item() if isinstance(value, np.generic) else value for value in row) for row in rows]
-    return zipped_axis({field: [row[place] for row in plain] for place, field in enumerate(fields)})
+    return zipped_axis([(field, [row[place] for row in plain]) for place, field in enumerate(fields)])
 
 
 def _parse_field(text: str) -> tuple[str, list[Any]]:
@@ -178,9 +210,11 @@ def _parse_field(text: str) -> tuple[str, list[Any]]:
 
 def _range(field: str, text: str, matched: "re.Match[str]") -> list[Any]:
     try:
-        start, stop, step = (Decimal(matched[place]) for place in (1, 2, 3))
-    except InvalidOperation:  # pragma: no cover - the pattern lets numbers through alone
-        _refuse(field, "is not a range", text, "START:STOP:STEP")
+        start, stop, step = numbers = [Decimal(matched[place]) for place in (1, 2, 3)]
+    except DecimalException:
+        _refuse(field, "has a number that is too large or too small", text, MAGNITUDES)
+    if any(number and abs(number.adjusted()) > MOST_DIGITS for number in numbers):
+        _refuse(field, "has a number that is too large or too small", text, MAGNITUDES)
     if step == 0 or (stop - start) * step < 0:
         _refuse(field, "never reaches the end of its range", text, "a step from START towards STOP, other than 0")
     if (stop - start) / step >= MOST_VALUES:
@@ -191,21 +225,14 @@ def _range(field: str, text: str, matched: "re.Match[str]") -> list[Any]:
 
 
 def _list(field: str, text: str) -> list[Any]:
-    try:
-        return list(tomllib.loads(f"values = [{text}]")["values"])
-    except (tomllib.TOMLDecodeError, RecursionError):
-        parts = [part.strip() for part in text.split(",")]
+    place = f'axis "{field}"'
+    whole = read_value(f"[{text}]", place)
+    if isinstance(whole, list):
+        return whole
+    parts = [part.strip() for part in text.split(",")]
     if not all(parts):
         _refuse(field, "has an empty value", text, FORMS)
-    return [_value(part) for part in parts]
-
-
-def _value(text: str) -> Any:
-    """Read a value as TOML where it is that, else as text, for shells take its quotes."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return text
+    return [read_value(part, place) for part in parts]
 
 
 def _shared_unit(values: list[Any]) -> list[Any]:
@@ -220,7 +247,7 @@ def _with_unit(values: list[Any], written: object) -> list[Any]:
 
 
 def _in_unit(value: Any, unit: str) -> Any:
-    bare = isinstance(value, int | float) and not isinstance(value, bool)
+    bare = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST_BARE
     return f"{value} {unit}" if bare or (isinstance(value, str) and _NUMBER.fullmatch(value)) else value
 
 
@@ -234,14 +261,8 @@ def _number(text: str) -> int | float:
     return float(text) if "." in text else int(text)
 
 
-def _toml(value: object) -> str:
-    from ackclock.scenario.places import as_toml  # noqa: PLC0415  only for values that are not text
-
-    return as_toml(value)
-
-
 def _shown(row: Sequence[Any]) -> str:
-    return ", ".join(_toml(value) for value in row)
+    return ", ".join(as_toml(value) for value in row)
 
 
 def _refuse(field: str, problem: str, given: str | None = None, allowed: str | None = None) -> NoReturn:
