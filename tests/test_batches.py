@@ -131,7 +131,7 @@ def test_one_run_of_a_random_scenario_has_an_interval_and_says_of_what_kind() ->
 def test_a_stored_point_keeps_its_batches() -> None:
     resolved = resolve(load(RENO.format(duration="60 s", more="")))
     runs = run_resolved(resolved, threads=1).replications
-    (kept,) = decode(encode(runs))
+    (kept,) = decode(encode("key", runs))
     for name, column in runs[0]["flow_batches"].items():
         assert kept["flow_batches"][name].tolist() == column.tolist()
     assert flow_rows(resolved, [kept]) == flow_rows(resolved, runs)

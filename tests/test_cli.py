@@ -98,7 +98,14 @@ def test_the_printed_page(run: Run, golden: Callable[[str, str], None]) -> None:
 def test_out_keeps_everything_in_its_folder(run: Run) -> None:
     done = run("run", "geo.toml", "--out", "results/one", "--set", "trace.cwnd=true")
     assert done.stdout.endswith("Result: results/one\nPicture: results/one/picture.png\n")
-    names = ("result.json", "picture.png", "picture.svg", "traces/cwnd.parquet", "traces/overview.parquet")
+    names = (
+        ".ackclock.json",
+        "result.json",
+        "picture.png",
+        "picture.svg",
+        "traces/cwnd.parquet",
+        "traces/overview.parquet",
+    )
     assert files() == {"geo.toml", *(f"results/one/{name}" for name in names)}
 
 
@@ -120,7 +127,7 @@ def test_json_with_out_does_both(run: Run) -> None:
 def test_no_picture_draws_none(run: Run) -> None:
     run("run", "geo.toml", "--no-picture")
     run("run", "geo.toml", "--no-picture", "--out", "kept")
-    assert files() == {"geo.toml", "kept/result.json"}
+    assert files() == {"geo.toml", "kept/.ackclock.json", "kept/result.json"}
 
 
 def test_options_change_the_scenario(run: Run, fake_engine: Fake) -> None:

@@ -47,13 +47,15 @@ MAY_IMPORT = {
     "pictures": {"charts", "overview", "paths", "scenario", "wording"},
     "plots": {"charts"},
     "report": {"summary", "tables", "trust", "wording"},
-    "storage": {"completions", "delays", "errors", "traces", "transfers"},
+    "folders": {"errors"},
+    "stored": {"completions", "delays", "errors", "quantities", "scenario", "summary", "traces"},
+    "storage": {"errors", "folders", "stored"},
     "quantities": set[str](),
     "precision": {"batches", "replication", "scenario", "stats", "summary", "wording"},
     "result": {
         *{"batches", "completions", "cycles", "delays", "errors", "findings", "pictures", "pings", "plots"},
-        *{"precision", "quantities", "recoveries", "report", "scenario", "storage", "summary", "traces", "transfers"},
-        *{"trust", "verdict"},
+        *{"folders", "precision", "quantities", "recoveries", "report", "scenario", "storage", "stored", "summary"},
+        *{"traces", "transfers", "trust", "verdict"},
     },
     "memory": {"errors", "units"},
     "cost": {"overview", "paths", "precision", "scenario"},
@@ -61,12 +63,12 @@ MAY_IMPORT = {
     "limits": {"cost", "errors", "units", "wording"},
     "api": {"cost", "engine", "errors", "limits", "memory", "prediction", "result", "scenario"},
     "sweeps": {
-        *{"charts", "completions", "cost", "engine", "errors", "limits", "memory", "paths", "pings", "plots"},
-        *{"precision", "prediction", "quantities", "replication", "scenario", "storage", "summary", "units"},
+        *{"charts", "completions", "cost", "engine", "errors", "folders", "limits", "memory", "paths", "pings"},
+        *{"plots", "precision", "prediction", "quantities", "replication", "scenario", "storage", "summary", "units"},
     },
     "experiments": {
         *{"charts", "errors", "models", "paths", "plots", "prediction", "recoveries", "replication", "scenario"},
-        *{"stats", "storage", "summary", "sweeps", "tables", "traces", "transfers"},
+        *{"folders", "stats", "summary", "sweeps", "tables", "traces", "transfers"},
     },
     "progress": set[str](),
     "listings": {"scenario", "tables", "terminal"},
@@ -74,7 +76,7 @@ MAY_IMPORT = {
     "__main__": {"cli"},
     "cli": {
         *{"advice", "api", "comparison", "experiments", "listings", "prediction", "progress", "report", "scenario"},
-        *{"storage", "sweeps", "terminal"},
+        *{"folders", "storage", "sweeps", "terminal"},
     },
 }
 # Other people's packages that one module alone may import.

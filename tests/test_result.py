@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ackclock import storage
+from ackclock import folders, storage
 from ackclock.errors import ResultError
 from ackclock.result import Result
 from ackclock.scenario import Resolved
@@ -72,6 +72,9 @@ def test_a_scenario_that_is_none_is_no_result(tmp_path: Path) -> None:
     content = json.loads((tmp_path / "result.json").read_text())
     content["resolved"]["elements"][0]["rate_bps"] = -1.0
     (tmp_path / "result.json").write_text(json.dumps(content))
+    with pytest.raises(ResultError, match=r"result\.json: is damaged, or was changed since"):
+        Result.load(tmp_path)
+    (tmp_path / ".ackclock.json").unlink()
     with pytest.raises(ResultError, match=r"elements\[0\]\.rate_bps"):
         Result.load(tmp_path)
 
@@ -79,6 +82,7 @@ def test_a_scenario_that_is_none_is_no_result(tmp_path: Path) -> None:
 def test_the_folder_holds_what_it_says_and_nothing_else(tmp_path: Path) -> None:
     make_result().save(tmp_path)
     assert files(tmp_path) == [
+        ".ackclock.json",
         *("captures/satellite.pcapng", "picture.png", "picture.svg", "result.json"),
         *("traces/cwnd.parquet", "traces/losses.parquet", "traces/overview.parquet"),
     ]
@@ -90,7 +94,10 @@ def test_saving_again_leaves_nothing_of_the_first_and_all_that_is_the_user_s(tmp
     (tmp_path / "notes.txt").write_text("mine")
     (tmp_path / "traces" / "mine.parquet").write_text("mine")
     make_result(make_resolved(trace={"losses": True})).save(tmp_path)
-    assert files(tmp_path) == ["notes.txt", "result.json", "traces/losses.parquet", "traces/mine.parquet"]
+    assert files(tmp_path) == [
+        *(".ackclock.json", "notes.txt", "result.json", "traces/losses.parquet", "traces/mine.parquet")
+    ]
+    assert list(Result.load(tmp_path).traces) == ["losses"]
 
 
 def test_the_same_result_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -104,15 +111,15 @@ def test_a_failing_write_leaves_the_earlier_result_whole(tmp_path: Path, monkeyp
     make_result().save(tmp_path)
     before = {name: (tmp_path / name).read_bytes() for name in files(tmp_path)}
 
-    def disk_full(_content: object) -> storage.Writer:
+    def disk_full(_content: object) -> folders.Writer:
         def write(path: Path) -> None:
             path.write_text('{"half":')
-            raise OSError(28, "No space left on device", str(path))
+            raise OSError(28, "No space left on device")
 
         return write
 
     monkeypatch.setattr(storage, "json_writer", disk_full)
-    with pytest.raises(ResultError, match="cannot write the result; No space left on device"):
+    with pytest.raises(ResultError, match=r"result\.json: cannot be written; No space left on device"):
         make_result(n=1).save(tmp_path)
     assert {name: (tmp_path / name).read_bytes() for name in files(tmp_path)} == before
 
@@ -122,7 +129,7 @@ def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ResultError, match="file"):
         make_result().save(tmp_path / "file" / "below")
     with pytest.raises(ResultError, match="cannot write here"):
-        storage.prepare_folder(tmp_path / "file")
+        folders.prepare_folder(tmp_path / "file")
 
 
 @pytest.mark.parametrize(
@@ -145,6 +152,9 @@ def test_what_is_no_result_is_not_loaded(tmp_path: Path, content: str | bytes | 
 def test_a_broken_trace_is_named(tmp_path: Path) -> None:
     make_result().save(tmp_path)
     (tmp_path / "traces" / "cwnd.parquet").write_bytes(b"not parquet")
+    with pytest.raises(ResultError, match=r"cwnd\.parquet: is damaged"):
+        Result.load(tmp_path).traces["cwnd"]
+    (tmp_path / ".ackclock.json").unlink()
     loaded = Result.load(tmp_path)
     with pytest.raises(ResultError, match=r"cwnd\.parquet: cannot read the trace"):
         loaded.traces["cwnd"]

@@ -87,12 +87,13 @@ def run(  # noqa: PLR0913  one argument an option
     The picture goes to DIR with --out, else into the current folder: geo.png for geo.toml, geo-2.png if there is one.
     Ctrl-C keeps the replications that are finished. Exit status: 0, 2 for bad input, 130 after Ctrl-C.
     """
-    from ackclock import api, storage  # noqa: PLC0415
+    from ackclock import api, folders, storage  # noqa: PLC0415
 
     picture = picture and (out is not None or not as_json)
     resolved, warnings = api.resolve_with_warnings(scenario, _changes(overrides, seed, replications))
     if out is not None or picture:
-        storage.prepare_folder(Path() if out is None else out)
+        names = () if out is None else (storage.RESULT, *storage.PICTURES)
+        folders.prepare_folder(Path() if out is None else out, names)
     comparison = _simulate(resolved, warnings, picture=picture, threads=threads, limit=limit or None)
     result = comparison.result
     _print(comparison, as_json=as_json)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ackclock import storage
+from ackclock import folders, storage
 from ackclock.batches import kind_of_intervals
 from ackclock.completions import COMPLETION_TIMES, completion_frame, completion_rows, completion_warnings
 from ackclock.cycles import cycles_summary
@@ -20,6 +20,7 @@ from ackclock.precision import is_short, precision_summary, precision_warnings
 from ackclock.quantities import COMPLETION_QUANTITIES, FLOW_QUANTITIES, LINK_QUANTITIES, PING_QUANTITIES
 from ackclock.recoveries import RECOVERY_QUANTITIES, recovery_rows
 from ackclock.scenario import Resolved, ScenarioError
+from ackclock.stored import checked_summary
 from ackclock.summary import Summary, flow_rows, link_rows
 from ackclock.traces import OVERVIEW, captured_links, captures, trace_frames
 from ackclock.transfers import ACTIVE, SEQUENCE_DROPS, TRANSFERS, source_rows, transfer_frames
@@ -136,18 +137,21 @@ class Result:
         Raises
         ------
         ResultError
-            The folder holds no result.
+            The folder holds no result, or one that is not whole.
         """
         folder = Path(folder)
         content = storage.read_result(folder)
         traces = storage.StoredTraces(folder)
         try:
             resolved = Resolved.from_dict(content["resolved"])
+            summary = checked_summary(content["summary"], resolved)
         except ScenarioError as error:
             message = f"{folder}: the result's scenario cannot be read; {error}"
             raise ResultError(message) from None
+        except ResultError as error:
+            raise ResultError(f"{folder / storage.RESULT}: cannot read the result; {error}") from None
         found = storage.read_captures(folder, captured_links(resolved))
-        return cls(content["summary"], resolved, content["version"], traces, found)
+        return cls(summary, resolved, str(content["version"]), traces, found)
 
     @property
     def seed(self) -> int:
@@ -299,7 +303,8 @@ class Result:
         Parameters
         ----------
         folder : str or Path
-            Where to; created where it is missing. An earlier result there is replaced once all is written.
+            Where to; created where it is missing. An earlier result there is replaced once all is written; a file that
+            ackclock did not make there, or that was changed since, is not.
         picture : bool
             Whether to draw the picture, where an overview was recorded.
         reference_lines : sequence of ReferenceLine, optional
@@ -308,10 +313,10 @@ class Result:
         Raises
         ------
         ResultError
-            Something cannot be written; what the folder held before is still there.
+            Something cannot be written, or another file has the name; what the folder held before is still there.
         """
         folder = Path(folder)
-        writers: dict[str, storage.Writer] = {
+        writers: dict[str, folders.Writer] = {
             f"{storage.TRACE_FOLDER}/{name}.parquet": storage.trace_writer(frame) for name, frame in self.traces.items()
         }
         for link, name in storage.capture_names(list(self.captures)).items():
@@ -322,8 +327,7 @@ class Result:
         resolved = self.resolved.to_dict()
         content = {"summary": self.summary, "resolved": resolved, "seed": self.seed, "version": self.version}
         writers[storage.RESULT] = storage.json_writer(content)
-        storage.write_files(folder, writers)
-        storage.remove_stale(folder, set(writers))
+        folders.write_files(folder, writers, storage.KIND)
 
     def save_picture(self, path: str | Path, reference_lines: Sequence[ReferenceLine] = ()) -> None:
         """Draw the picture into one file, in the format of its ending (png, svg, pdf).
@@ -331,7 +335,7 @@ class Result:
         Parameters
         ----------
         path : str or Path
-            The file.
+            The file, which is replaced if it is there.
         reference_lines : sequence of ReferenceLine, optional
             Lines of the theory in the picture.
 
@@ -341,7 +345,7 @@ class Result:
             The run recorded no overview to draw, or the file cannot be written.
         """
         path, figure = Path(path), self.plot(reference_lines)
-        storage.write_files(path.parent, {path.name: lambda file: _save_figure(figure, file)})
+        folders.write_file(path, lambda file: _save_figure(figure, file))
 
     def __repr__(self) -> str:
         return f"<Result {self.summary['title']!r}: {self.summary['verdict']}>"

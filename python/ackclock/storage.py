@@ -1,83 +1,25 @@
-"""The folder of a result: written whole or not at all, and only inside itself."""
+"""The files of a result: their names, what writes them and what reads them."""
 
+import io
 import json
 import os
 import re
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ackclock.completions import COMPLETION_TIMES
-from ackclock.delays import DISTRIBUTION
 from ackclock.errors import ResultError
-from ackclock.traces import OVERVIEW, TRACES
-from ackclock.transfers import FRAMES
+from ackclock.folders import Made, Writer, as_result_error, made_in
+from ackclock.stored import check_columns
 
 RESULT = "result.json"
 TRACE_FOLDER = "traces"
 CAPTURE_FOLDER = "captures"
 PICTURES = ("picture.png", "picture.svg")
-
-Writer = Callable[[Path], object]
-"""A function that writes a file; what it returns is not used."""
-
-
-def prepare_folder(folder: Path) -> None:
-    """Create a result's folder where it is missing, and make sure that files can be written there.
-
-    Raises
-    ------
-    ResultError
-        The folder cannot be created or written.
-    """
-    with _as_result_error(folder, "cannot write here"):
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-
-
-def write_files(folder: Path, writers: Mapping[str, Writer]) -> None:
-    """Write files by their name inside a folder: first all of them under other names, then renamed.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the result; created where it is missing.
-    writers : mapping of str to callable
-        What writes each file, by its path relative to the folder, in the order in which they appear.
-
-    Raises
-    ------
-    ResultError
-        A file cannot be written. What the folder held before is then still there.
-    """
-    staged: dict[Path, Path] = {}
-    with _as_result_error(folder, "cannot write the result"):
-        try:
-            for name, write in writers.items():
-                target = folder / name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                staged[target] = target.with_name(f".{os.getpid()}.{target.name}")
-                write(staged[target])
-            for target, temporary in staged.items():
-                temporary.replace(target)
-        finally:
-            for temporary in staged.values():
-                temporary.unlink(missing_ok=True)
-
-
-def remove_stale(folder: Path, keep: set[str]) -> None:
-    """Remove what an earlier result left in the folder and this one does not have; touches no file of another name."""
-    tables = (*TRACES, OVERVIEW, DISTRIBUTION, *FRAMES, COMPLETION_TIMES)
-    ours = [f"{TRACE_FOLDER}/{name}.parquet" for name in tables] + list(PICTURES)
-    ours += [f"{CAPTURE_FOLDER}/{path.name}" for path in (folder / CAPTURE_FOLDER).glob("*.pcapng")]
-    with _as_result_error(folder, "cannot remove an earlier result"):
-        for name in set(ours) - keep:
-            (folder / name).unlink(missing_ok=True)
+KIND = "run"
+"""The maker of a result's files, for `folders.write_files`."""
 
 
 def json_writer(content: Mapping[str, Any]) -> Writer:
@@ -108,19 +50,26 @@ def capture_names(links: list[str]) -> dict[str, str]:
 
 
 def read_result(folder: Path) -> dict[str, Any]:
-    """Read a result.json.
+    """Read a result.json, and make sure that all files of the result are there.
 
     Raises
     ------
     ResultError
-        The file is missing, or it is not a result of this library.
+        The file is missing or damaged, or it is not a result of this library.
     """
-    with _as_result_error(folder / RESULT, "cannot read the result"):
-        content = json.loads((folder / RESULT).read_bytes())
+    made = made_in(folder)
+    try:
+        with as_result_error(folder / RESULT, "cannot read the result"):
+            content = json.loads(_as_it_was_saved(folder, RESULT, made))
+    except RecursionError:
+        raise ResultError(f"{folder / RESULT}: cannot read the result; it is nested too deeply") from None
     missing = {"summary", "resolved", "seed", "version"} - (set(content) if isinstance(content, dict) else set())
     if missing:
         message = f"{folder / RESULT}: is not a result of ackclock; lacks {', '.join(sorted(missing))}"
         raise ResultError(message)
+    lost = next((name for name in made.of_kind(KIND) if not (folder / name).exists()), None)
+    if lost is not None:
+        raise ResultError(f"{folder / lost}: the file is missing; the result is not whole")
     return dict(content)
 
 
@@ -134,28 +83,53 @@ class StoredTraces(Mapping[str, pd.DataFrame]):
     """
 
     def __init__(self, folder: Path) -> None:
-        self._paths = {path.stem: path for path in sorted((folder / TRACE_FOLDER).glob("[!.]*.parquet"))}
+        self._folder = folder
+        self._made = made_in(folder)
+        paths = {path.stem: f"{TRACE_FOLDER}/{path.name}" for path in (folder / TRACE_FOLDER).glob("[!.]*.parquet")}
+        listed = self._made.of_kind(KIND)
+        self._names = {stem: paths[stem] for stem in sorted(paths) if not listed or paths[stem] in listed}
         self._read: dict[str, pd.DataFrame] = {}
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         if name not in self._read:
-            path = self._paths[name]
-            with _as_result_error(path, "cannot read the trace"):
-                self._read[name] = pd.read_parquet(path)
+            self._read[name] = self._frame(name)
         return self._read[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._paths)
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(self._paths)
+        return len(self._names)
+
+    def _frame(self, name: str) -> pd.DataFrame:
+        file = self._names[name]
+        where = self._folder / file
+        with as_result_error(where, "cannot read the trace"):
+            content = _as_it_was_saved(self._folder, file, self._made)
+            try:
+                frame = pd.read_parquet(io.BytesIO(content))
+            except (ArithmeticError, AttributeError, LookupError, MemoryError, NotImplementedError, TypeError) as error:
+                raise ValueError(f"it is not a table of traces ({error})") from error  # of Arrow or pandas
+            check_columns(name, frame)
+        return frame
 
 
 def read_captures(folder: Path, links: list[str]) -> dict[str, bytes]:
     """Read the captures of a saved result by link name; a run that was interrupted may have left none."""
-    paths = {link: folder / CAPTURE_FOLDER / name for link, name in capture_names(links).items()}
-    with _as_result_error(folder / CAPTURE_FOLDER, "cannot read the capture"):
-        return {link: path.read_bytes() for link, path in paths.items() if path.exists()}
+    made = made_in(folder)
+    names = {link: f"{CAPTURE_FOLDER}/{name}" for link, name in capture_names(links).items()}
+    with as_result_error(folder / CAPTURE_FOLDER, "cannot read the capture"):
+        return {link: _as_it_was_saved(folder, name, made) for link, name in names.items() if (folder / name).exists()}
+
+
+def _as_it_was_saved(folder: Path, name: str, made: Made) -> bytes:
+    """Read a file of a result, and make sure that it is the one that was saved."""
+    if (folder / name).exists() and not (folder / name).is_file():
+        raise ResultError(f"{folder / name}: is not a regular file")
+    content = (folder / name).read_bytes()
+    if not made.holds(name, content):
+        raise ResultError(f"{folder / name}: is damaged, or was changed since it was saved")
+    return content
 
 
 def free_path(path: Path) -> Path:
@@ -178,15 +152,3 @@ def _numbered(stem: str, suffix: str) -> Iterator[str]:
     yield stem + suffix
     for count in range(2, 1_000_000):
         yield f"{stem}-{count}{suffix}"
-
-
-@contextmanager
-def _as_result_error(where: Path, what: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        message = f"{error.filename or where}: {what}; {error.strerror or error}"
-        raise ResultError(message) from error
-    except ValueError as error:
-        message = f"{where}: {what}; {error}"
-        raise ResultError(message) from error

@@ -69,7 +69,7 @@ def test_a_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPat
 
 def test_another_version_on_a_worker_is_refused() -> None:
     with pytest.raises(SweepError, match="another version"):
-        point.simulate_point("{}", "0.0.0-other")
+        point.simulate_point("key", "{}", "0.0.0-other")
 
 
 def test_tls_without_certificates_is_refused_at_once() -> None:

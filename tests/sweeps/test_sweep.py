@@ -1,5 +1,7 @@
 """Sweeps: what is kept, what is computed again, and that nothing but the scenario decides the numbers."""
 
+import errno
+import socket
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ from typer.testing import CliRunner
 
 import ackclock
 from ackclock.cli import app
-from ackclock.errors import SweepError
+from ackclock.errors import ResultError, SweepError
 from ackclock.sweeps import Folder, Memory, point_key, run_points
 from ackclock.sweeps import record as records
 from ackclock.sweeps.dataset import finished_points
@@ -126,8 +128,9 @@ def test_a_damaged_point_is_computed_again(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_process_had_begun_is_removed(tmp_path: Path) -> None:
-    mark = Folder(tmp_path)._mark
-    dead, living = tmp_path / f"{mark}999999999.abc", tmp_path / f"{mark}1.abc"
+    mark = f".ackclock.{socket.gethostname()}."
+    (tmp_path / "ab").mkdir()
+    dead, living = tmp_path / "ab" / f"{mark}999999999.abc", tmp_path / "ab" / f"{mark}1.abc"
     dead.touch()
     living.touch()
     Folder(tmp_path)
@@ -140,7 +143,8 @@ def test_replications_survive_being_written() -> None:
     store = Memory()
     run_points([point.resolved], store)
     read = store.read(point_key(point.resolved))
-    assert records.encode(read) == store._points[point_key(point.resolved)]
+    key = point_key(point.resolved)
+    assert records.encode(key, read) == store._points[key]
     assert len(read) == 3
     for name in ("losses", "cwnd"):
         assert len(read[0]["traces"][name]["time_s"]) > 0
@@ -150,10 +154,35 @@ def test_replications_survive_being_written() -> None:
 
 
 def test_damage_is_noticed() -> None:
-    content = records.encode([])
-    assert records.is_whole(content)
-    assert not records.is_whole(content[:-1])
-    assert not records.is_whole(b"")
+    content = records.encode("key", [])
+    assert records.is_whole("key", content)
+    assert not records.is_whole("key", content[:-1])
+    assert not records.is_whole("key", b"")
+    assert not records.is_whole("kez", content)
+    for place in range(len(content)):
+        assert not records.is_whole("key", content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+
+
+def test_a_point_under_the_name_of_another_is_computed_again(tmp_path: Path) -> None:
+    whole = computed(tmp_path, {"run.seed": [1, 2]})
+    first, second = (path for path in tmp_path.rglob("*") if path.is_file())
+    right = second.read_bytes()
+    second.write_bytes(first.read_bytes())
+    assert (whole, computed(tmp_path, {"run.seed": [1, 2]})) == (2, 1)
+    assert second.read_bytes() == right
+    second.write_bytes(right[:-1])
+    with pytest.raises(ResultError, match=f"{second.name}: the point is damaged"):
+        Folder(tmp_path).read(second.parent.name + second.name)
+
+
+def test_a_point_for_which_there_is_no_space_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, content: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(ResultError, match=rf"^{tmp_path}/\w\w/\w+: cannot be written; No space left on device"):
+        computed(tmp_path, {"run.seed": [1, 2]})
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def test_jobs_are_at_least_one() -> None:

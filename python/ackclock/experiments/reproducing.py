@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock import storage
+from ackclock import folders
 from ackclock.charts import Chart
 from ackclock.experiments.criteria import verdict
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, item_module, key_text
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ackclock.scenario import Resolved
 
 POINTS = "points"
+REPORTS = ("verdicts.csv", "report.md", "report.html")
 OnProgress = Callable[[float, int], None]
 OnStep = Callable[[str], None]
 
@@ -66,7 +67,7 @@ def reproduce(  # noqa: PLR0913  all but one by name
         After Ctrl-C; finished points are kept.
     """
     picked, setting, out = chosen(names), Setting(full), Path(out)
-    storage.prepare_folder(out)
+    folders.prepare_folder(out, REPORTS)
     store = Folder(out / POINTS)
     scenarios = _scenarios(picked, setting)
     wall, cpu = time.perf_counter(), time.process_time()
@@ -107,13 +108,13 @@ def _reproduced(
     runs = {key: Run(resolved, store.read(point_key(resolved))) for key, resolved in scenarios.items()}
     outcome = item_module(item.paper, item.module).outcome(setting, runs)
     verdicts = {row.key: verdict(row, outcome.findings.get(row.key, Finding())) for row in item.expected}
-    storage.write_files(item_folder(out, item), _writers(outcome, runs))
+    folders.write_files(item_folder(out, item), _writers(outcome, runs), "item")
     packets = sum(packets_of(run.replications) for run in runs.values())
     return ReproducedItem(item, outcome, verdicts, packets, len(runs))
 
 
-def _writers(outcome: Outcome, runs: Mapping[Hashable, Run]) -> dict[str, storage.Writer]:
-    writers: dict[str, storage.Writer] = {}
+def _writers(outcome: Outcome, runs: Mapping[Hashable, Run]) -> dict[str, folders.Writer]:
+    writers: dict[str, folders.Writer] = {}
     for name, chart in outcome.charts.items():
         writers |= _chart_writers(name, chart)
     if runs:
@@ -123,11 +124,11 @@ def _writers(outcome: Outcome, runs: Mapping[Hashable, Run]) -> dict[str, storag
     return writers
 
 
-def _chart_writers(name: str, chart: Chart) -> dict[str, storage.Writer]:
+def _chart_writers(name: str, chart: Chart) -> dict[str, folders.Writer]:
     from ackclock.plots import chart_picture, save_picture  # noqa: PLC0415  half a second that data need not pay
 
     figure = chart_picture(chart)
-    pictures: dict[str, storage.Writer] = {
+    pictures: dict[str, folders.Writer] = {
         f"{name}.{ending}": lambda path: save_picture(figure, path) for ending in ("png", "svg")
     }
     return {**pictures, f"{name}.csv": csv_writer(chart.table)}
@@ -157,11 +158,9 @@ def _run_dataset(frame: "pd.DataFrame") -> Any:
 
 def _write_report(reproduction: Reproduction, out: Path) -> None:
     html, markdown = html_report(reproduction, out), markdown_report(reproduction)
-    storage.write_files(
-        out,
-        {
-            "verdicts.csv": csv_writer(verdict_table(reproduction)),
-            "report.md": lambda path: path.write_text(markdown, encoding="utf-8"),
-            "report.html": lambda path: path.write_text(html, encoding="utf-8"),
-        },
+    writers = (
+        csv_writer(verdict_table(reproduction)),
+        lambda path: path.write_text(markdown, encoding="utf-8"),
+        lambda path: path.write_text(html, encoding="utf-8"),
     )
+    folders.write_files(out, dict(zip(REPORTS, writers, strict=True)), "report")

@@ -65,7 +65,7 @@ def _run(client: Any, todo: Todo, keep: Keep) -> None:
             return None
         key, resolved = task
         future = client.submit(
-            simulate_point, resolved.to_json(), ackclock.__version__, key=f"ackclock-{key}", pure=True
+            simulate_point, key, resolved.to_json(), ackclock.__version__, key=f"ackclock-{key}", pure=True
         )
         keys[future.key] = key
         return future

@@ -19,11 +19,13 @@ def numbered(points: Sequence[Resolved]) -> Iterator[tuple[str, Resolved]]:
     yield from {point_key(resolved): resolved for resolved in points}.items()
 
 
-def simulate_point(text: str, version: str, threads: int = 1) -> bytes:
+def simulate_point(key: str, text: str, version: str, threads: int = 1) -> bytes:
     """Simulate one point, wherever this runs.
 
     Parameters
     ----------
+    key : str
+        The point's name.
     text : str
         The resolved scenario as JSON.
     version : str
@@ -34,4 +36,4 @@ def simulate_point(text: str, version: str, threads: int = 1) -> bytes:
     if version != ackclock.__version__:
         hint = "install one version everywhere"
         raise SweepError(Fault("cluster", "has another version of ackclock", ackclock.__version__, version, hint))
-    return encode(run_resolved(Resolved.from_json(text), threads=threads).replications)
+    return encode(key, run_resolved(Resolved.from_json(text), threads=threads).replications)

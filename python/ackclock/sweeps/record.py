@@ -14,7 +14,7 @@ from ackclock.replication import Columns, DelayTables, Replication, SourceTables
 from ackclock.scenario import Resolved
 
 FORMAT = 1
-_MAGIC = b"ackclock point 1\n"
+_MAGIC = b"ackclock point 2\n"
 _DIGEST = 16
 _LENGTH = 8
 
@@ -41,8 +41,8 @@ def point_key(resolved: Resolved) -> str:
     return hashlib.blake2b(text.encode(), digest_size=_DIGEST).hexdigest()
 
 
-def encode(replications: Sequence[Replication]) -> bytes:
-    """Write replications as bytes; the CPU time, which no two runs share, is left out."""
+def encode(key: str, replications: Sequence[Replication]) -> bytes:
+    """Write the replications of the point of a name as bytes; the CPU time, which no two runs share, is left out."""
     arrays: list[NDArray[Any]] = []
     headers = []
     for one in replications:
@@ -70,14 +70,20 @@ def encode(replications: Sequence[Replication]) -> bytes:
         headers.append(header)
     text = json.dumps(headers, sort_keys=True).encode()
     body = b"".join([len(text).to_bytes(_LENGTH, "little"), text, *(array.tobytes() for array in arrays)])
-    return _MAGIC + hashlib.blake2b(body, digest_size=_DIGEST).digest() + body
+    return _MAGIC + _digest(key, body) + body
 
 
-def is_whole(content: bytes) -> bool:
-    """Return whether bytes are a point, undamaged."""
+def is_whole(key: str, content: bytes) -> bool:
+    """Return whether bytes are the point of that name, undamaged."""
     start = len(_MAGIC) + _DIGEST
-    body = memoryview(content)[start:]
-    return content[:start] == _MAGIC + hashlib.blake2b(body, digest_size=_DIGEST).digest()
+    return content[:start] == _MAGIC + _digest(key, memoryview(content)[start:])
+
+
+def _digest(key: str, body: bytes | memoryview) -> bytes:
+    """Give a digest of a point and its name, so that no other point is taken for it."""
+    digest = hashlib.blake2b(key.encode(), digest_size=_DIGEST)
+    digest.update(body)
+    return digest.digest()
 
 
 def decode(content: bytes) -> list[Replication]:

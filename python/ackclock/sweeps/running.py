@@ -198,7 +198,7 @@ class _Local:
                 outcome = run_resolved(resolved, threads=self._threads, on_progress=self._watch(key))
                 if outcome.interrupted:
                     return
-                self._done.put((key, encode(outcome.replications)))
+                self._done.put((key, encode(key, outcome.replications)))
         except BaseException as error:  # noqa: BLE001  the thread that waits raises it
             self._done.put(error)
 

@@ -1,11 +1,10 @@
 """Stores of finished points, each by the name that its content gives it."""
 
-import os
-import socket
-from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
+from ackclock.errors import ResultError
+from ackclock.folders import as_result_error, remove_abandoned, write_file
 from ackclock.replication import Replication
 from ackclock.sweeps.record import decode, is_whole
 
@@ -56,48 +55,29 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._mark = f".{socket.gethostname()}."
-        path.mkdir(parents=True, exist_ok=True)
-        self._remove_abandoned()
+        with as_result_error(path, "cannot keep points here"):
+            path.mkdir(parents=True, exist_ok=True)
+            for folder in path.glob("??/"):
+                remove_abandoned(folder)
 
     def has(self, key: str) -> bool:
-        """Return whether a point is there, whole; a damaged file counts as none."""
+        """Return whether a point is there, whole; a damaged file, or that of another point, counts as none."""
         try:
-            return is_whole(self._file(key).read_bytes())
+            return is_whole(key, self._file(key).read_bytes())
         except OSError:
             return False
 
     def keep(self, key: str, content: bytes) -> None:
         """Write a point to a temporary file, then rename it."""
-        target = self._file(key)
-        target.parent.mkdir(exist_ok=True)
-        temporary = self._path / f"{self._mark}{os.getpid()}.{key}"
-        try:
-            temporary.write_bytes(content)
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_file(self._file(key), lambda path: path.write_bytes(content))
 
     def read(self, key: str) -> list[Replication]:
         """Read a point that is there."""
-        return decode(self._file(key).read_bytes())
+        with as_result_error(self._file(key), "cannot read the point"):
+            content = self._file(key).read_bytes()
+        if not is_whole(key, content):
+            raise ResultError(f"{self._file(key)}: the point is damaged; the same command computes it again")
+        return decode(content)
 
     def _file(self, key: str) -> Path:
         return self._path / key[:2] / key[2:]
-
-    def _remove_abandoned(self) -> None:
-        for path in self._path.glob(f"{self._mark}*"):
-            pid = path.name.removeprefix(self._mark).partition(".")[0]
-            if not (pid.isdecimal() and _lives(int(pid))):
-                with suppress(OSError):
-                    path.unlink()
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
+from ackclock import folders, storage
 from ackclock import scenario as scenarios
-from ackclock import storage
 from ackclock.errors import LongRunWarning
 from ackclock.scenario.override import with_run_fields
 from ackclock.sweeps.axes import axes_of
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 POINTS = "points"
+FILES = ("flows.csv", "links.csv", "completions.csv", "pings.csv", *storage.PICTURES, "sweep.nc")
+"""The files of a sweep next to its points, as far as it has them; the last one is written last."""
 
 
 def sweep(  # noqa: PLR0913  all but two by name
@@ -110,7 +112,7 @@ def open_store(out: str | Path | None) -> Store:
     """Open the store of points of a folder, or one in memory."""
     if out is None:
         return Memory()
-    storage.prepare_folder(Path(out))
+    folders.prepare_folder(Path(out), FILES)
     return Folder(Path(out) / POINTS)
 
 
@@ -136,18 +138,18 @@ def collected(planned: Plan, store: Store, out: Path | None) -> "xr.Dataset":
         from ackclock.plots import chart_picture, save_picture  # noqa: PLC0415  half a second that data need not pay
 
         figure = chart_picture(sweep_chart(planned, finished))
-        writers: dict[str, storage.Writer] = {
-            "sweep.nc": netcdf_writer(dataset),
+        writers: dict[str, folders.Writer] = {
             "flows.csv": csv_writer(flow_table(planned, finished)),
             "links.csv": csv_writer(link_table(planned, finished)),
             **_tables_of_groups(planned, finished),
             **{name: lambda path: save_picture(figure, path) for name in storage.PICTURES},
+            "sweep.nc": netcdf_writer(dataset),
         }
-        storage.write_files(out, writers)
+        folders.write_files(out, writers, "sweep")
     return dataset
 
 
-def _tables_of_groups(planned: Plan, finished: list[Finished]) -> dict[str, storage.Writer]:
+def _tables_of_groups(planned: Plan, finished: list[Finished]) -> dict[str, folders.Writer]:
     """Make what writes the tables of completion times and pings, if there are any."""
     tables = {
         "completions.csv": completion_table(planned, finished),
@@ -156,12 +158,12 @@ def _tables_of_groups(planned: Plan, finished: list[Finished]) -> dict[str, stor
     return {name: csv_writer(table) for name, table in tables.items() if not table.empty}
 
 
-def netcdf_writer(dataset: "xr.Dataset") -> storage.Writer:
+def netcdf_writer(dataset: "xr.Dataset") -> folders.Writer:
     """Make what writes a NetCDF file; the same data give the same bytes."""
     # NetCDF 3 by scipy, which is there anyway: no compiled HDF5, no time stamps, and everything reads it.
     return lambda path: dataset.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
 
 
-def csv_writer(frame: "pd.DataFrame") -> storage.Writer:
+def csv_writer(frame: "pd.DataFrame") -> folders.Writer:
     """Make what writes a CSV file."""
     return lambda path: frame.to_csv(path, index=False, lineterminator="\n")
