@@ -25,11 +25,11 @@ COVERAGE := target/coverage
 MUTANTS := target/mutants
 say = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help run reproduce test check wheel bench coverage mutants crosscheck campaign golden digest build lock clean
+.PHONY: help run reproduce test check wheel bench coverage mutants crosscheck campaign fuzz-python golden digest build lock clean
 
 help: ## show this text
 	@printf 'ackclock: a TCP performance laboratory\n\n'
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@printf '\nNeeds Python 3.11 or later (with venv), cargo, a C compiler and make. All else goes into %s/ and target/.\n' '$(VENV)'
 
 run: build ## simulate a ready scenario, show its table and picture (SCENARIO=..., OUT=...)
@@ -104,6 +104,10 @@ crosscheck: build ## compare every window with ns-2's, where ns is installed (FR
 campaign: build ## random legal runs held against what any run must obey (RUNS=1000, FIRST=0: the number of the first)
 	$(call say,running the campaign)
 	PYTHONPATH=python:tests nice $(BIN)/python -m campaign --runs $(or $(RUNS),1000) --first $(or $(FIRST),0)
+
+fuzz-python: build ## fuzz the Python side with numbered cases (SCALE=0.1 for a tenth of them, SEED=2 for others)
+	$(call say,mutating scenarios; overrides; captures; results; arguments)
+	nice $(BIN)/python -m fuzz.campaign --scale $(or $(SCALE),1) --seed $(or $(SEED),1) $(TARGETS)
 
 golden: build ## rewrite the golden traces (look at the diff before you commit it)
 	$(call say,writing the golden traces)

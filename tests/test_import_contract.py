@@ -37,7 +37,7 @@ MAY_IMPORT = {
         *{"api", "errors", "findings", "models", "paths", "prediction", "result", "scenario", "stats", "tables"},
         *{"units", "wording"},
     },
-    "comparison": {"pictures", "plots", "prediction", "result", "tables", "wording"},
+    "comparison": {"pictures", "plots", "prediction", "result", "scenario", "tables", "wording"},
     "transfers": {"replication", "scenario", "stats"},
     "findings": {"paths", "scenario", "stats"},
     "verdict": {"findings", "scenario", "wording"},

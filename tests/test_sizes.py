@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 MOST_LINES_OF_A_FILE = 400
 MOST_LINES_OF_A_FUNCTION = 40
-PYTHON = ("python/**/*.py", "crosscheck/**/*.py", "benches/**/*.py")
+PYTHON = ("python/**/*.py", "crosscheck/**/*.py", "benches/**/*.py", "fuzz/campaign/*.py")
 RUST = ("crates/*/src/**/*.rs", "fuzz/src/**/*.rs", "fuzz/fuzz_targets/*.rs", "benches/*.rs")
 _NOT_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 

@@ -89,11 +89,11 @@ ODD_TEXTS: dict[str, tuple[list[str], str]] = {
     "digits-in-a-file": (["check", "digits.toml"], "holds a number of too many digits"),
     "long-key": (["check", "short.toml", "--set", f"title={{{'a.' * 5000}a=1}}"], "a key of more than 32 parts"),
     "two-lines": (["check", "short.toml", "--set", "run.seed=1\nx=2"], "must be a whole number, not a string"),
-    "title-not-unicode": (["check", "short.toml", "--set", "title=\udcff"], "has the control character U+DCFF"),
+    "title-not-unicode": (["check", "short.toml", "--set", "title=\udcff"], "letters that UTF-8 cannot encode"),
     "title-of-control": (["check", "short.toml", "--set", "title=\033[2J"], "has the control character"),
     "axis-not-unicode": (["sweep", "short.toml", "--out", "kept", "--vary", "title=\udcff,b"], "UTF-8 cannot encode"),
     "path-not-unicode": (["check", "\udcff.toml"], "there is no such file"),
-    "field-not-unicode": (["check", "short.toml", "--set", "link.\udcff.rate=3"], "no link named"),
+    "field-not-unicode": (["check", "short.toml", "--set", "link.\udcff.rate=3"], "not a text of Unicode"),
     "file-not-unicode": (["check", "odd.toml"], "is not UTF-8 text (byte 9)"),
 }
 

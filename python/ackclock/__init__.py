@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ackclock.comparison import compare as compare
     from ackclock.errors import AckclockError as AckclockError
     from ackclock.errors import AdviceError as AdviceError
+    from ackclock.errors import ArgumentError as ArgumentError
     from ackclock.errors import EngineError as EngineError
     from ackclock.errors import ModelError as ModelError
     from ackclock.errors import ResultError as ResultError
@@ -33,6 +34,7 @@ _HOMES = {
     "Result": "ackclock.result",
     "AckclockError": "ackclock.errors",
     "AdviceError": "ackclock.errors",
+    "ArgumentError": "ackclock.errors",
     "EngineError": "ackclock.errors",
     "ModelError": "ackclock.errors",
     "ResultError": "ackclock.errors",
@@ -44,6 +46,7 @@ _HOMES = {
 __all__ = [
     "AckclockError",
     "AdviceError",
+    "ArgumentError",
     "EngineError",
     "ModelError",
     "Result",

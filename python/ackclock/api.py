@@ -12,7 +12,9 @@ from ackclock.errors import LongRunWarning
 from ackclock.limits import is_long, read_limits, refuse_beyond, sentence
 from ackclock.memory import trace_limit
 from ackclock.result import Result
+from ackclock.scenario.arguments import COUNT, FLAG, FUNCTION, OVERRIDES, Allowed, check_arguments, instance_of
 from ackclock.scenario.override import with_run_fields
+from ackclock.scenario.scenario import ORIGIN_OR_SCENARIO
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
 
     Origin = str | Path | Mapping[str, Any] | scenarios.Scenario | scenarios.Resolved
     """Forms in which a scenario may be given."""
+
+_ORIGIN = Allowed(
+    f"{ORIGIN_OR_SCENARIO.text}, or a Resolved",
+    lambda value: ORIGIN_OR_SCENARIO.holds(value) or isinstance(value, scenarios.Resolved),
+)
 
 
 def run(  # noqa: PLR0913  all but one by name
@@ -71,6 +78,8 @@ def run(  # noqa: PLR0913  all but one by name
         If the engine refuses it.
     LimitError
         If it is expected to take more than the limit; nothing has run then.
+    ArgumentError
+        If another argument is of a wrong type.
     KeyboardInterrupt
         If Ctrl-C came before a replication had finished.
 
@@ -80,6 +89,8 @@ def run(  # noqa: PLR0913  all but one by name
     >>> result = ackclock.run("geo-retransmission-loss", seed=2)  # doctest: +SKIP
     >>> result.flows.goodput_bps  # doctest: +SKIP
     """
+    _check_origin("run", scenario, overrides)
+    _check_running("run", threads, on_progress, picture=picture)
     resolved, warnings = resolve_with_warnings(scenario, with_run_fields("run", overrides, run_fields))
     said = said_before(resolved, threads)
     if said is not None:
@@ -121,6 +132,7 @@ def predict(
     """
     from ackclock.prediction import predict_resolved  # noqa: PLC0415  half a second that a run need not pay at once
 
+    _check_origin("predict", scenario, overrides)
     return predict_resolved(resolve_with_warnings(scenario, with_run_fields("predict", overrides, run_fields))[0])
 
 
@@ -158,6 +170,7 @@ def resolve(
     >>> resolved.elements[2].rate_bps, resolved.flows[0].tcp.sender.recovery  # doctest: +SKIP
     (1500000.0, 'tahoe')
     """
+    _check_origin("resolve", scenario, overrides)
     return resolve_with_warnings(scenario, with_run_fields("resolve", overrides, run_fields))[0]
 
 
@@ -182,6 +195,19 @@ def resolve_with_warnings(
     if overrides:
         loaded = scenarios.with_overrides(loaded, overrides)
     return scenarios.resolve(loaded), [str(warning) for warning in loaded.warnings]
+
+
+def _check_origin(function: str, scenario: object, overrides: object) -> None:
+    check_arguments(function, scenario=(scenario, _ORIGIN), overrides=(overrides, OVERRIDES.or_none()))
+
+
+def _check_running(function: str, threads: object, on_progress: object, *, picture: object) -> None:
+    check_arguments(
+        function,
+        threads=(threads, COUNT.or_none()),
+        picture=(picture, FLAG),
+        on_progress=(on_progress, FUNCTION.or_none()),
+    )
 
 
 def simulate(  # noqa: PLR0913  all but two by name
@@ -209,6 +235,8 @@ def simulate(  # noqa: PLR0913  all but two by name
     Result
         Of the replications that finished.
     """
+    check_arguments("simulate", resolved=(resolved, instance_of("a Resolved", scenarios.Resolved)))
+    _check_running("simulate", threads, on_progress, picture=picture)
     limits = read_limits(limit)
     if limits:
         refuse_beyond(limits, expected(resolved, threads))

@@ -340,7 +340,7 @@ def _changes(overrides: list[str] | None, seed: int | None = None, replications:
 
 
 def _assignment(text: str, option: str = "--set", example: str = 'link.satellite.buffer="20 pkt"') -> tuple[str, Any]:
-    """Read FIELD=VALUE."""
+    """Read an option of the form FIELD=VALUE."""
     from ackclock.scenario.override import read_value  # noqa: PLC0415
 
     field, equals, value = text.partition("=")

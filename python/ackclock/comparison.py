@@ -20,6 +20,7 @@ from ackclock.prediction import (
 )
 from ackclock.prediction.claims import confront
 from ackclock.result import Result
+from ackclock.scenario.arguments import check_arguments, instance_of
 from ackclock.tables import TableText, html_table, rich_table
 from ackclock.wording import amount, hundredths, percent
 
@@ -132,6 +133,7 @@ def compare(result: Result) -> Comparison:
     >>> result = ackclock.run("geo-two-nodes")  # doctest: +SKIP
     >>> ackclock.compare(result).table[["text", "predicted", "simulated", "difference"]]  # doctest: +SKIP
     """
+    check_arguments("compare", result=(result, instance_of("a Result, which run() gives", Result)))
     prediction = predict_resolved(result.resolved)
     extra = [
         *predict_from_measured(result.resolved, result.summary["flows"]),

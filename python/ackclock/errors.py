@@ -47,6 +47,20 @@ class Fault:
         return "; ".join(parts)
 
 
+def shown(value: object) -> str:
+    """Write any object for a message, the kind of it if it cannot be written.
+
+    Examples
+    --------
+    >>> shown([1.5, "a"]), shown(10**5000)
+    ("[1.5, 'a']", 'an object of type int')
+    """
+    try:
+        return repr(value)
+    except (RecursionError, TypeError, ValueError):  # nested too deeply, or of too many digits
+        return f"an object of type {type(value).__name__}"
+
+
 def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST_PART else f"{text[: _LONGEST_PART - 3]}..."
 
@@ -100,6 +114,23 @@ class ScenarioError(AckclockError, ValueError):
         shown = [f"  {fault}" for fault in self.faults[:MOST_FAULTS_SHOWN]]
         rest = [f"  and {number - len(shown):,} more"] if number > len(shown) else []
         return "\n".join([head, *shown, *rest])
+
+
+class ArgumentError(AckclockError, TypeError):
+    """An argument of a type that a function does not take.
+
+    Parameters
+    ----------
+    fault : Fault
+        Its place names the function and the argument.
+    """
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault)
+        self.fault = fault
+
+    def __str__(self) -> str:
+        return str(self.fault)
 
 
 class ModelError(AckclockError, ValueError):

@@ -259,7 +259,7 @@ def is_ours(folder: Path, name: str, made: Made) -> bool:
 
 
 def _leads_away(folder: Path, name: str) -> bool:
-    """Return whether a file, or a folder on the way to it, is a link."""
+    """Return whether a file, or a folder above it within the given one, is a link."""
     path = folder / name
     return any(link.is_symlink() for link in [path, *path.parents][: len(Path(name).parts)])
 

@@ -20,6 +20,7 @@ from ackclock.precision import is_short, precision_summary, precision_warnings
 from ackclock.quantities import COMPLETION_QUANTITIES, FLOW_QUANTITIES, LINK_QUANTITIES, PING_QUANTITIES
 from ackclock.recoveries import RECOVERY_QUANTITIES, recovery_rows
 from ackclock.scenario import Resolved, ScenarioError
+from ackclock.scenario.arguments import FLAG, PATH, Allowed, check_arguments
 from ackclock.stored import checked_summary
 from ackclock.summary import Summary, flow_rows, link_rows
 from ackclock.traces import OVERVIEW, captured_links, captures, trace_frames
@@ -35,6 +36,11 @@ if TYPE_CHECKING:
     from ackclock.charts import Chart
     from ackclock.prediction import ReferenceLine
     from ackclock.replication import Replication
+
+_LINES = Allowed(
+    "a list of reference lines, such as compare(result).reference_lines",
+    lambda value: isinstance(value, list | tuple) and all(hasattr(line, "kind") for line in value),
+)
 
 
 class Result:
@@ -139,6 +145,7 @@ class Result:
         ResultError
             The folder holds no result, or one that is not whole.
         """
+        check_arguments("Result.load", folder=(folder, PATH))
         folder = Path(folder)
         content = storage.read_result(folder)
         traces = storage.StoredTraces(folder)
@@ -274,6 +281,7 @@ class Result:
         ResultError
             The run recorded no overview to draw.
         """
+        check_arguments("Result.chart", reference_lines=(reference_lines, _LINES))
         if OVERVIEW not in self.traces:
             message = "picture: nothing to draw; the run recorded no overview; run it again with picture=True"
             raise ResultError(message)
@@ -315,6 +323,9 @@ class Result:
         ResultError
             Something cannot be written, or another file has the name; what the folder held before is still there.
         """
+        check_arguments(
+            "Result.save", folder=(folder, PATH), picture=(picture, FLAG), reference_lines=(reference_lines, _LINES)
+        )
         folder = Path(folder)
         writers: dict[str, folders.Writer] = {
             f"{storage.TRACE_FOLDER}/{name}.parquet": storage.trace_writer(frame) for name, frame in self.traces.items()
@@ -344,6 +355,7 @@ class Result:
         ResultError
             The run recorded no overview to draw, or the file cannot be written.
         """
+        check_arguments("Result.save_picture", path=(path, PATH))
         path, figure = Path(path), self.plot(reference_lines)
         folders.write_file(path, lambda file: _save_figure(figure, file))
 

@@ -98,7 +98,7 @@ _NUMBERS: Mapping[str, Sequence[str]] = {
     "pings": ("flows",),
     "sources": ("sources",),
 }
-"""What is a plain number in the rows of a table."""
+"""Plain numbers in the rows of a table."""
 _COLUMNS: Mapping[str, Mapping[str, bool]] = {
     OVERVIEW: {"kind": False, "name": False, "time_s": True, "value": True},
     DISTRIBUTION: {"kind": False, "name": False, "delay_s": True, "packets": True},

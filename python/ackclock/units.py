@@ -121,6 +121,8 @@ def parse(text: str) -> Quantity:
     >>> parse("64 KiB")
     Quantity(value=65536.0, unit='B')
     """
+    if not isinstance(text, str):
+        raise UnitError("is not a text")
     match = _QUANTITY.fullmatch(text.strip())
     if match is None:
         raise _no_number(text.strip())

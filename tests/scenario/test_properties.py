@@ -179,6 +179,7 @@ FLOW = st.one_of(
         },
     ),
 )
+TITLE = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=20)
 RUN = table(
     {"duration": amount(20, 1e4, "s")},
     {
@@ -208,13 +209,7 @@ def documents(draw: st.DrawFn) -> Document:
         flows.append(
             {"path": [f"{name}.reverse" for name in reversed(names)] if backwards else names, **length, **flow}
         )
-    return {
-        "title": draw(st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), max_size=20)),
-        "link": links,
-        "flow": flows,
-        "run": draw(RUN),
-        "trace": draw(TRACE),
-    }
+    return {"title": draw(TITLE), "link": links, "flow": flows, "run": draw(RUN), "trace": draw(TRACE)}
 
 
 @given(documents())

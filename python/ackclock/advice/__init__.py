@@ -15,6 +15,18 @@ from ackclock.advice.records import Advice, Alternative, Alternatives, BeforeAft
 from ackclock.advice.targets import read_targets
 from ackclock.errors import AdviceError, Fault
 from ackclock.paths import meets_acks
+from ackclock.scenario.arguments import (
+    COUNT,
+    FLAG,
+    FUNCTION,
+    NAMES,
+    NUMBER,
+    OVERRIDES,
+    TEXT,
+    Allowed,
+    check_arguments,
+)
+from ackclock.scenario.scenario import ORIGIN_OR_SCENARIO
 
 __all__ = ["Advice", "Alternative", "Alternatives", "BeforeAfter", "Recommendation", "Rule", "advise"]
 
@@ -28,6 +40,11 @@ _TOPICS: Mapping[str, Callable[..., Recommendation | None]] = {
 }
 _SEARCHES = frozenset({windows.TOPIC, buffers.TOPIC})
 """The topics without a rule of their own: they answer where no other has found something to change."""
+
+_TARGETS = Allowed(
+    'a mapping of names to texts or numbers, such as {"utilisation": "99%"}',
+    lambda value: OVERRIDES.holds(value) and all(TEXT.holds(one) or NUMBER.holds(one) for one in value.values()),
+)
 
 
 def advise(  # noqa: PLR0913  by keyword
@@ -79,6 +96,16 @@ def advise(  # noqa: PLR0913  by keyword
     >>> import ackclock
     >>> ackclock.advise("geo-retransmission-loss").recommendations[0].changes  # doctest: +SKIP
     """
+    check_arguments(
+        "advise",
+        scenario=(scenario, ORIGIN_OR_SCENARIO),
+        overrides=(overrides, OVERRIDES.or_none()),
+        topics=(topics, NAMES.or_none()),
+        targets=(targets, _TARGETS.or_none()),
+        simulate=(simulate, FLAG),
+        threads=(threads, COUNT.or_none()),
+        on_step=(on_step, FUNCTION.or_none()),
+    )
     wanted = _wanted(topics)
     loaded = scenario if isinstance(scenario, scenarios.Scenario) else scenarios.load(scenario)
     bench = Bench(loaded, dict(overrides or {}), on_step or (lambda _: None), threads)

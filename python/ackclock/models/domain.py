@@ -15,7 +15,7 @@ import numpy as np
 from numpy import typing as npt
 from typing_extensions import TypeAliasType
 
-from ackclock.errors import Fault, ModelError
+from ackclock.errors import Fault, ModelError, shown
 from ackclock.models.citations import Citation, citations, references
 from ackclock.models.signatures import guarded
 
@@ -277,9 +277,9 @@ def floats(name: str, value: Any, limits: Limits) -> FloatArray:
     except OverflowError:
         raise ModelError(Fault(name, "is out of range", "more than 1.8e308", str(limits))) from None
     except (TypeError, ValueError):
-        raise ModelError(Fault(name, "is not a number", repr(value), str(limits))) from None
+        raise ModelError(Fault(name, "is not a number", shown(value), str(limits))) from None
     if array.dtype.kind not in "biuf":
-        raise ModelError(Fault(name, "is not a number", repr(value), str(limits)))
+        raise ModelError(Fault(name, "is not a number", shown(value), str(limits)))
     return array.astype(np.float64, copy=False)
 
 

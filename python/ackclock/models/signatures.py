@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast, get_args
 import numpy as np
 from typing_extensions import TypeAliasType
 
-from ackclock.errors import Fault, ModelError
+from ackclock.errors import Fault, ModelError, shown
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Check = Callable[[str, Any], None]
@@ -89,13 +89,13 @@ def _single(name: str, value: Any) -> None:
     except ValueError:  # rows of different lengths
         single = False
     if not single:
-        raise ModelError(Fault(name, "is not a single number", repr(value), "a number"))
+        raise ModelError(Fault(name, "is not a single number", shown(value), "a number"))
 
 
 def _word_of(allowed: Sequence[str]) -> _Check:
     def check(name: str, value: Any) -> None:
         if not isinstance(value, str) or value not in allowed:
-            raise ModelError(Fault(name, "is unknown", repr(value), ", ".join(map(repr, allowed))))
+            raise ModelError(Fault(name, "is unknown", shown(value), ", ".join(map(repr, allowed))))
 
     return check
 

@@ -3,6 +3,7 @@
 The kinds annotate the fields of the schema's models; pydantic calls them for each value. Quantities are in `amounts`.
 """
 
+import datetime as dt
 import math
 import re
 import unicodedata
@@ -43,8 +44,9 @@ def toml_type(value: object) -> str:
         (str, "a string"),
         (Mapping, "a table"),
         ((list, tuple), "an array"),
+        ((dt.date, dt.time), "a date or time"),
     )
-    return next((name for kind, name in names if isinstance(value, kind)), "a date or time")
+    return next((name for kind, name in names if isinstance(value, kind)), f"an object of type {type(value).__name__}")
 
 
 class Kind(ABC):

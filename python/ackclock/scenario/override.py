@@ -1,6 +1,5 @@
 """Changing single fields of a scenario by their dotted path."""
 
-import copy
 import tomllib
 from collections.abc import Mapping
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from ackclock.errors import Fault, ScenarioError
 from ackclock.scenario.network import flow_names
 from ackclock.scenario.places import Places, as_toml
+from ackclock.scenario.plain import copied, refuse_odd_tables
 from ackclock.scenario.schema import Run
 from ackclock.scenario.source import MOST_PARTS_OF_A_KEY, Location, Source, line_of_long_key
 from ackclock.scenario.suggestions import did_you_mean
@@ -72,13 +72,14 @@ def overridden(source: Source, overrides: Mapping[str, Any]) -> Source:
     ScenarioError
         If a path leads nowhere.
     """
-    document = copy.deepcopy(source.document)
+    refuse_odd_tables(overrides, source.name)
+    document = copied(source.document)
     places = dict(source.overrides)
     faults: list[Fault] = []
     for key, value in overrides.items():
         location = _location(key, source, faults)
         if location is not None:
-            _put(document, location, copy.deepcopy(value))
+            _put(document, location, copied(value))
             places[location] = key
     if faults:
         raise ScenarioError(faults, source.name)

@@ -10,6 +10,7 @@ from ackclock.errors import Fault
 from ackclock.scenario.source import Location, Source
 
 _LONGEST_GIVEN = 60
+_DEEPEST_GIVEN = 4
 _NAMED = ("link", "flow", "host", "atm_link", "channel", "cross_traffic")
 
 
@@ -151,7 +152,7 @@ def as_toml(value: object) -> str:
     return text if len(text) <= _LONGEST_GIVEN else f"{text[: _LONGEST_GIVEN - 3]}..."
 
 
-def _toml(value: object) -> str:
+def _toml(value: object, depth: int = 0) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -159,7 +160,8 @@ def _toml(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > 1000:
         return f"an integer of {value.bit_length()} bits"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(_toml(entry) for entry in value[:_LONGEST_GIVEN])}]"
+        shown = value[:_LONGEST_GIVEN] if depth < _DEEPEST_GIVEN else ["..."] if value else []
+        return f"[{', '.join(_toml(entry, depth + 1) for entry in shown)}]"
     if isinstance(value, Mapping):
         return "{...}" if value else "{}"
     return str(value)

@@ -11,6 +11,7 @@ from pydantic_core import to_json
 
 from ackclock.errors import Fault, ScenarioError
 from ackclock.quantities import QUANTITIES
+from ackclock.scenario.arguments import COUNT, check_arguments, instance_of
 from ackclock.scenario.contract import within
 from ackclock.scenario.places import as_toml
 from ackclock.scenario.resolved_atm import AtmSettings, EndSettings
@@ -176,13 +177,15 @@ class Resolved:
         str
             JSON.
         """
+        check_arguments("to_json", indent=(indent, COUNT.or_none()))
         return to_json(self, indent=indent).decode()
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Resolved":
         """Read what `to_dict` gave, as `from_json` reads its text."""
+        check_arguments("from_dict", data=(data, instance_of("a mapping, which to_dict() gives", Mapping)))
         try:
-            text = json.dumps(data, allow_nan=True)
+            text = json.dumps(dict(data), allow_nan=True)
         except (TypeError, ValueError, RecursionError) as error:
             raise _unreadable(error) from None
         return cls.from_json(text)
@@ -206,6 +209,7 @@ class Resolved:
         ScenarioError
             With all that is wrong.
         """
+        check_arguments("from_json", text=(text, instance_of("the text of a JSON object", str, bytes, bytearray)))
         try:
             resolved = _read(text)
         except ValidationError as error:

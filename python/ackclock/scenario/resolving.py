@@ -3,6 +3,7 @@
 import math
 
 from ackclock.errors import Fault, ScenarioError
+from ackclock.scenario.arguments import check_arguments, instance_of
 from ackclock.scenario.atm import add_channels, resolved_channels
 from ackclock.scenario.check_precision import precision_settings
 from ackclock.scenario.losses import LossSettings
@@ -74,6 +75,7 @@ def resolve(scenario: Scenario) -> Resolved:
     >>> resolved.elements[0].rate_bps, resolved.flows[0].forward_delay_s
     (1500000.0, 0.28)
     """
+    check_arguments("resolve", scenario=(scenario, instance_of("a Scenario, which load() gives", Scenario)))
     network = network_of(scenario.links, [link.name for link in scenario.links], scenario.source.folder)
     add_channels(network, scenario.atm, [channel.name if channel else None for channel in scenario.atm.channels])
     add_hosts(network, scenario.hosts, [host.name for host in scenario.hosts])

@@ -6,17 +6,24 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.errors import ScenarioError
+from ackclock.scenario.arguments import OVERRIDES, PATH, Allowed, check_arguments, instance_of
 from ackclock.scenario.atm import AtmTables
 from ackclock.scenario.check import checker_of
 from ackclock.scenario.check_numbers import number_faults
 from ackclock.scenario.override import overridden
 from ackclock.scenario.places import Places
+from ackclock.scenario.plain import refuse_odd_tables
 from ackclock.scenario.read import read_form
 from ackclock.scenario.schema import Flow, Run, Trace
 from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.schema_links import Link
 from ackclock.scenario.source import Source, read_source
 from ackclock.scenario.warn import Warner, Warning_
+
+ORIGIN = Allowed(
+    "the path of a TOML file, the name of a ready scenario, TOML text, or a mapping of its tables",
+    lambda value: PATH.holds(value) or isinstance(value, Mapping),
+)
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,11 @@ class Scenario:
     hosts: tuple[Host, ...] = ()
 
 
+ORIGIN_OR_SCENARIO = Allowed(
+    f"{ORIGIN.text}, or a Scenario", lambda value: ORIGIN.holds(value) or isinstance(value, Scenario)
+)
+
+
 def load(origin: str | Path | Mapping[str, Any]) -> Scenario:
     """Read a scenario and check it.
 
@@ -80,6 +92,7 @@ def load(origin: str | Path | Mapping[str, Any]) -> Scenario:
       scenario: [[link]] is missing; write one table for each link, with at least name = "satellite" ...
       scenario: [[flow]] is missing; write one table for each flow, with at least path = ["satellite"]
     """
+    check_arguments("load", origin=(origin, ORIGIN))
     return _checked(read_source(origin))
 
 
@@ -108,10 +121,13 @@ def with_overrides(scenario: Scenario, overrides: Mapping[str, Any]) -> Scenario
     --------
     >>> with_overrides(scenario, {"link.satellite.buffer": "20 pkt"})  # doctest: +SKIP
     """
+    scenarios = instance_of("a Scenario, which load() gives", Scenario)
+    check_arguments("with_overrides", scenario=(scenario, scenarios), overrides=(overrides, OVERRIDES))
     return _checked(overridden(scenario.source, overrides))
 
 
 def _checked(source: Source) -> Scenario:
+    refuse_odd_tables(source.document, source.name)
     places = Places(source)
     too_much = list(number_faults(places))
     if too_much:

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from ackclock import units
 from ackclock.errors import Fault, SweepError, UnitError
+from ackclock.scenario.arguments import TEXT, check_arguments
 from ackclock.scenario.override import read_value, written_value
 from ackclock.scenario.places import as_toml
+from ackclock.scenario.plain import refuse_odd_tables
 
 if TYPE_CHECKING:
     from ackclock.scenario import Scenario
@@ -81,6 +83,7 @@ def parse_axis(text: str) -> Axis:
     >>> parse_axis("link.feeder.rate=1,2 Mbit/s & link.feeder.buffer=10,20 pkt").rows
     (('1 Mbit/s', '10 pkt'), ('2 Mbit/s', '20 pkt'))
     """
+    check_arguments("parse_axis", text=(text, TEXT))
     return zipped_axis([_parse_field(part) for part in text.split(" & ")])
 
 
@@ -113,6 +116,7 @@ def zipped_axis(fields: Sequence[tuple[str, Sequence[Any]]]) -> Axis:
 def _without_doubles(axis: Axis) -> Axis:
     """Refuse values that are the same, in whichever way they are written."""
     seen: dict[Hashable, Sequence[Any]] = {}
+    refuse_odd_tables({axis.name: axis.rows}, "sweep")
     for row in axis.rows:
         value = tuple(map(_meaning, row))
         if value in seen:
@@ -185,10 +189,15 @@ def coordinate(values: Sequence[Any]) -> tuple[NDArray[Any], str]:
 
 
 def _axis_of(key: Any, values: Sequence[Any]) -> Axis:
-    fields = (key,) if isinstance(key, str) else tuple(key)
+    fields = (key,) if isinstance(key, str) else key
+    if not (isinstance(fields, tuple) and fields and all(isinstance(field, str) for field in fields)):
+        _refuse(as_toml(key), "is not a dotted path, nor a tuple of them", allowed='such as "link.satellite.buffer"')
     if isinstance(values, str):
         return parse_axis(f"{fields[0]}={values}")
-    rows = [(value,) for value in values] if isinstance(key, str) else [tuple(row) for row in values]
+    try:
+        rows = [(value,) for value in values] if isinstance(key, str) else [tuple(row) for row in values]
+    except TypeError:  # of what has no entries
+        _refuse(fields[0], "needs a list of values", as_toml(values), "a list, of tuples where several fields change")
     odd = next((row for row in rows if len(row) != len(fields)), None)
     if odd is not None:
         _refuse(fields[0], "needs a value for each of its fields", _shown(odd), f"{len(fields)} values")

@@ -8,7 +8,17 @@ from warnings import warn
 from ackclock import folders, storage
 from ackclock import scenario as scenarios
 from ackclock.errors import LongRunWarning
+from ackclock.scenario.arguments import (
+    COUNT,
+    FUNCTION,
+    OVERRIDES,
+    PATH,
+    TEXT,
+    check_arguments,
+    instance_of,
+)
 from ackclock.scenario.override import with_run_fields
+from ackclock.scenario.scenario import ORIGIN_OR_SCENARIO
 from ackclock.sweeps.axes import axes_of
 from ackclock.sweeps.dataset import Finished, as_dataset, finished_points
 from ackclock.sweeps.plan import Plan, plan
@@ -23,6 +33,8 @@ if TYPE_CHECKING:
 POINTS = "points"
 FILES = ("flows.csv", "links.csv", "completions.csv", "pings.csv", *storage.PICTURES, "sweep.nc")
 """The files of a sweep next to its points, as far as it has them; the last one is written last."""
+
+_AXES = instance_of('a mapping of dotted paths to values, such as {"run.seed": [1, 2]}', Mapping)
 
 
 def sweep(  # noqa: PLR0913  all but two by name
@@ -86,6 +98,16 @@ def sweep(  # noqa: PLR0913  all but two by name
     >>> data = ackclock.sweep("geo-two-nodes", {"link.satellite.buffer": "10:60:10"})  # doctest: +SKIP
     >>> data.flow_throughput_bps.mean("replication")  # doctest: +SKIP
     """
+    check_arguments(
+        "sweep",
+        scenario=(scenario, ORIGIN_OR_SCENARIO),
+        vary=(vary, _AXES),
+        overrides=(overrides, OVERRIDES.or_none()),
+        out=(out, PATH.or_none()),
+        jobs=(jobs, COUNT.or_none()),
+        cluster=(cluster, TEXT.or_none()),
+        on_progress=(on_progress, FUNCTION.or_none()),
+    )
     planned = planned_sweep(scenario, vary, with_run_fields("sweep", overrides, run_fields))
     store = open_store(out)
     points = [point.resolved for point in planned.points]
@@ -102,6 +124,12 @@ def planned_sweep(
     overrides: Mapping[str, Any],
 ) -> Plan:
     """Make the list of resolved scenarios; parameters and exceptions are those of `sweep`."""
+    check_arguments(
+        "planned_sweep",
+        scenario=(scenario, ORIGIN_OR_SCENARIO),
+        vary=(vary, _AXES),
+        overrides=(overrides, OVERRIDES.or_none()),
+    )
     loaded = scenario if isinstance(scenario, scenarios.Scenario) else scenarios.load(scenario)
     if overrides:
         loaded = scenarios.with_overrides(loaded, overrides)

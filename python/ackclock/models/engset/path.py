@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ackclock.errors import Fault, ModelError
+from ackclock.errors import Fault, ModelError, shown
 from ackclock.models.domain import ArrayLike, BoolArray, FloatArray, Limits, checked, model, model_of
 from ackclock.models.limits import BIT_RATE, DELAY, NUMBER, PACKET_BYTES, TIME, WHOLE_WINDOW
 from ackclock.models.signatures import guarded
@@ -73,7 +73,7 @@ class Path:
             raise ModelError(Fault("capacities", "has no links", f"shape {rates.shape}", "the links on the last axis"))
         if not isinstance(self.multiplexing, int | np.integer):
             raise ModelError(
-                Fault("multiplexing", "is not a whole number", repr(self.multiplexing), f"0 to {links - 1}")
+                Fault("multiplexing", "is not a whole number", shown(self.multiplexing), f"0 to {links - 1}")
             )
         if not -links <= self.multiplexing < links:
             raise ModelError(Fault("multiplexing", "names no link", str(self.multiplexing), f"0 to {links - 1}"))

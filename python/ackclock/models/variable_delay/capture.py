@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ _RAW_IP: Final = (12, 14, 101, 228, 229)
 _LOOPBACK: Final = (0, 108)
 _COOKED: Final = 113
 _COOKED_2: Final = 276
+_PIECE: Final = 2**20
 _SYN: Final = 0x02
 _ACK: Final = 0x10
 
@@ -188,7 +189,7 @@ def read_segments(path: str | PathLike[str]) -> Iterator[Segment]:
     number = 0
     try:
         with Path(path).open("rb") as file:
-            reader = dpkt.pcap.UniversalReader(file)
+            reader = dpkt.pcap.UniversalReader(_InPieces(file))
             network = _network_layer(dpkt, reader.datalink())
             for number, (time, frame) in enumerate(reader, start=1):  # noqa: B007  the error gives the number
                 segment = _segment(dpkt, network, float(time), frame)
@@ -199,6 +200,24 @@ def read_segments(path: str | PathLike[str]) -> Iterator[Segment]:
             raise
         given = f"{number} whole frames, then: {error}"
         raise ModelError(Fault(Path(path).name, "cannot be read as a capture", given)) from None
+
+
+class _InPieces:
+    """A file that takes no more memory than it holds, whatever length a damaged header asks for."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.name = file.name
+
+    def read(self, length: int) -> bytes:
+        pieces = []
+        while length > 0 and (piece := self._file.read(min(length, _PIECE))):
+            pieces.append(piece)
+            length -= len(piece)
+        return b"".join(pieces)
+
+    def seek(self, position: int) -> int:
+        return self._file.seek(position)
 
 
 def _dpkt() -> Any:
