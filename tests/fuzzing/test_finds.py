@@ -1,17 +1,20 @@
 """Inputs that the fuzzer of the Python side found to end in a traceback or to take all memory."""
 
+import json
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import ackclock
 from ackclock import scenario, sweeps
 from ackclock.errors import ArgumentError, ModelError, ScenarioError, SweepError, UnitError
 from ackclock.models.classics import square_root_rate
-from ackclock.models.variable_delay import read_capture
+from ackclock.models.variable_delay import read_capture, read_parquet
 from ackclock.units import parse
 
 TEXT = """\
@@ -145,3 +148,20 @@ def test_a_quantity_that_is_not_a_text_is_refused() -> None:
     for value in (1, b"1 s", None, ["1 s"]):
         with pytest.raises(UnitError, match="is not a text"):
             parse(value)  # type: ignore[arg-type]
+
+
+def test_a_path_with_what_is_not_a_name_is_refused() -> None:
+    """A fault of the path, next to one elsewhere in the flow."""
+    for path in ([None], [1, "far"], [["far"]]):
+        flow = {"path": path, "packet": "x", "return_path": path}
+        with pytest.raises(ScenarioError, match="must hold link names"):
+            scenario.load({"link": [{"name": "far", "rate": "1 Mbit/s"}], "flow": [flow], "run": {"duration": "1 s"}})
+
+
+def test_a_parquet_file_whose_notes_are_damaged_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "x.parquet"
+    table = pa.table({"time": [0.0, 0.1], "rtt": [0.1, 0.1]})
+    notes = json.dumps({"index_columns": ["i"], "columns": [{"nama": "time"}], "column_indexes": []})
+    pq.write_table(table.replace_schema_metadata({"pandas": notes}), file)
+    with pytest.raises(ModelError, match=r"x\.parquet: cannot be read"):
+        read_parquet(file)

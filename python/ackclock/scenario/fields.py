@@ -293,9 +293,9 @@ class LinkNames(Kind):
             raise FieldError("is empty")
         if len(value) > self.most:
             raise FieldError(f"has {len(value)} entries, more than {self.most}")
-        odd = next((entry for entry in value if not isinstance(entry, str)), None)
-        if odd is not None:
-            raise FieldError(f"must hold link names, not {toml_type(odd)}")
+        odd = [entry for entry in value if not isinstance(entry, str)]
+        if odd:
+            raise FieldError(f"must hold link names, not {toml_type(odd[0])}")
         return tuple(value)
 
     def json(self) -> JsonDict:

@@ -167,7 +167,7 @@ def read_parquet(path: str | PathLike[str], *, time: str = "time", round_trip: s
 
     try:
         frame = pd.read_parquet(path)
-    except (OSError, ValueError) as error:
+    except (OSError, ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError) as error:
         raise _unreadable(path, error) from None
     return _of_columns(frame, time, round_trip)
 
