@@ -215,13 +215,20 @@ def _mutate_node(random: Random, node: tuple[Any, Any], others: list[Any]) -> No
             container[key] = odd_value(random)
         case 2 if isinstance(container, dict):
             other, name = random.choice(_nodes(random.choice(others)))
-            container[name if isinstance(name, str) else "name"] = copy.deepcopy(other[name])
+            container[name if isinstance(name, str) else "name"] = _copy(other[name])
         case 3 if isinstance(container, dict):
             container[odd_key(random)] = value
         case 4 if isinstance(container, list):
-            container += [copy.deepcopy(value)] * random.choice((1, 2, 100))
+            container += [_copy(value)] * random.choice((1, 2, 100))
         case _:
             container[key] = _near(random, value)
+
+
+def _copy(value: Any) -> Any:
+    try:
+        return copy.deepcopy(value)
+    except RecursionError:  # of an odd value that came before
+        return value
 
 
 def odd_key(random: Random) -> Any:
