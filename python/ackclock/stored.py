@@ -77,6 +77,8 @@ class _StoredSummary(TypedDict):
     version: str
 
 
+_ONCE_MISSING: Mapping[str, Any] = {"precision": None, "recoveries": []}
+"""Parts that older summaries lack."""
 _RATES = ("throughput_bps", "loss_fraction")
 _ALWAYS: Mapping[str, frozenset[str]] = {
     "flows": frozenset([*_RATES, "goodput_bps", "retransmitted_fraction", "timeouts", "fast_retransmits"]),
@@ -124,7 +126,8 @@ def checked_summary(summary: object, resolved: Resolved) -> Summary:
         If a part is missing, or of another type.
     """
     try:
-        found: dict[str, Any] = dict(_adapter().validate_python(summary))
+        checked: dict[str, Any] = dict(_adapter().validate_python(summary))
+        found = {key: checked[key] for key in cast("Mapping[str, Any]", summary)}  # in the order in which it was saved
         for table in ("flows", "links", "recoveries", "completions", "pings", "sources"):
             if table in found:
                 found[table] = [_row(table, row) for row in found[table]]
@@ -135,7 +138,7 @@ def checked_summary(summary: object, resolved: Resolved) -> Summary:
     for table, kind in (("flows", "flow"), ("links", "link")):
         if [row["name"] for row in found[table]] != row_names(resolved, kind):
             raise ResultError(f"summary.{table}: are not those of the scenario")
-    return cast("Summary", {"precision": None, "recoveries": [], **found})
+    return cast("Summary", found | {key: value for key, value in _ONCE_MISSING.items() if key not in found})
 
 
 def check_columns(name: str, frame: pd.DataFrame) -> None:
@@ -154,7 +157,7 @@ def check_columns(name: str, frame: pd.DataFrame) -> None:
 def _row(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(row.get("name"), str):
         raise ResultError(f"summary.{table}: has a row without a name")
-    found: dict[str, Any] = dict.fromkeys(_SOMETIMES.get(table, ()))
+    found: dict[str, Any] = {}
     for key, value in row.items():
         if key == "name":
             found[key] = value
@@ -162,10 +165,10 @@ def _row(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
             found[key] = None
         else:
             found[key] = (_number() if key in _NUMBERS.get(table, ()) else _estimate()).validate_python(value)
-    missing = sorted(key for key in _ALWAYS.get(table, ()) if found[key] is None)
+    missing = sorted(key for key in _ALWAYS.get(table, ()) if found.get(key) is None)
     if missing:
         raise ResultError(f"summary.{table}: lacks {', '.join(missing)}")
-    return found
+    return found | {key: None for key in _SOMETIMES.get(table, ()) if key not in found}
 
 
 @lru_cache(maxsize=1)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import ackclock
 from ackclock.cli import app
-from ackclock.errors import ResultError, SweepError
+from ackclock.errors import ArgumentError, ResultError
 from ackclock.sweeps import Folder, Memory, point_key, run_points
 from ackclock.sweeps import record as records
 from ackclock.sweeps.dataset import finished_points
@@ -186,7 +186,7 @@ def test_a_point_for_which_there_is_no_space_is_named(tmp_path: Path, monkeypatc
 
 
 def test_jobs_are_at_least_one() -> None:
-    with pytest.raises(SweepError, match="at least 1"):
+    with pytest.raises(ArgumentError, match=r'argument "jobs": .*; given 0; allowed a whole number from 1 on'):
         ackclock.sweep(SCENARIO, VARY, jobs=0)
 
 
