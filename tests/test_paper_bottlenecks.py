@@ -43,11 +43,11 @@ RETRANSMISSION_LOST = ("timeout", True)
 
 
 def test_figure_9_loses_the_retransmission_in_every_cycle() -> None:
-    # The first slow start has no overflow in avoidance before it.
+    # The first slow start has no overflow in avoidance before it, and its retransmission finds room, as in ns-2.35.
     detections = loss_detections("geo-retransmission-loss")
-    start, cycles = detections[:2], cycles_of(detections[2:])
-    assert start == [FOUND, RETRANSMISSION_LOST]
-    assert len(cycles) >= 15
+    start, cycles = detections[:1], cycles_of(detections[1:])
+    assert start == [FOUND]
+    assert len(cycles) >= 20
     # Overflow in avoidance; overflow in the slow start that follows; its retransmission is lost.
     assert all(cycle == [FOUND, FOUND, RETRANSMISSION_LOST] for cycle in cycles)
 

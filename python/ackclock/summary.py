@@ -77,11 +77,16 @@ def flow_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[d
     return add_intervals(resolved, replications, "flow", rows)
 
 
+def _measured_s(resolved: Resolved, replication: Replication) -> float:
+    """Return the length of the measured part [s]: as the engine counted it, in whole ticks, so that no link is busy longer."""
+    return replication.get("measured_s", resolved.run.measured_s)
+
+
 def _flow_table(resolved: Resolved, replication: Replication) -> dict[str, Values]:
     packet_bits = np.array([flow.packet_bits for flow in resolved.rows])
     counts = np.array([flow.count for flow in resolved.rows])
     flows = grouped(replication["flows"], resolved.rows)
-    table = _flow_values(flows, packet_bits, resolved.run.measured_s * counts)
+    table = _flow_values(flows, packet_bits, _measured_s(resolved, replication) * counts)
     for rate in ("throughput_bps", "goodput_bps"):
         table[rate] *= counts
     table["loss_cycles"] = loss_cycles(flows, counts)
@@ -116,7 +121,7 @@ def link_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[d
 
 def _link_table(resolved: Resolved, replication: Replication) -> dict[str, Values]:
     copies = np.array(resolved.element_copies)
-    table = _link_values(replication["links"], resolved.run.measured_s * copies)
+    table = _link_values(replication["links"], _measured_s(resolved, replication) * copies)
     table["throughput_bps"] *= copies
     return table | link_delays(resolved, replication)
 

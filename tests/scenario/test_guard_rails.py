@@ -70,7 +70,7 @@ def test_captured_links() -> None:
     assert "has 101 entries, more than 100" in fault
 
 
-@pytest.mark.parametrize("character", ["\n", "\x07", "\x1b", "\x7f", "\u0085", "\u2028", "\ud800"])
+@pytest.mark.parametrize("character", ["\n", "\x07", "\x1b", "\x7f", "\u0085", "\u2028"])
 def test_a_title_has_no_control_characters(character: str) -> None:
     (fault,) = refusals({"title": f"GEO{character}path"})
     assert f"field title: has the control character U+{ord(character):04X}" in fault

@@ -54,6 +54,8 @@ fn replication<'py>(py: Python<'py>, scenario: &Scenario, outcome: &Outcome) -> 
     let (clock, result) = (outcome.clock, PyDict::new(py));
     result.set_item("replication", outcome.replication)?;
     result.set_item("ticks_per_second", clock.ticks_per_second())?;
+    let measured = outcome.measurement.end - outcome.measurement.warmup;
+    result.set_item("measured_s", clock.seconds(measured))?;
     result.set_item("packets", outcome.packets())?;
     result.set_item("events", outcome.events)?;
     result.set_item("cpu_s", outcome.cpu_s)?;
