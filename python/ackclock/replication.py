@@ -46,8 +46,8 @@ class Replication(TypedDict):
 
     Counters of `flows` and `links` cover the time from warm-up to the end; the `*_total` ones the whole run. Those of
     `flows` have an entry for each of `Resolved.rows`.
-    `measured_s` is that time as the engine counted it: in ticks, `ticks_per_second` of them, of which constant times are
-    whole numbers.
+    `measured_s` is that time as the engine counted it: in ticks, `ticks_per_second` of them, of which constant times
+    are whole numbers.
     `delays` is missing where `run.delays` was off, and in older results. `completions` and `pings` hold tables: of
     their [[flow]], and of the buckets of each histogram.
     `flow_batches` and `link_batches` hold, for each row in turn, an entry for each batch of that time; replication 0

@@ -78,7 +78,7 @@ def flow_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[d
 
 
 def _measured_s(resolved: Resolved, replication: Replication) -> float:
-    """Return the length of the measured part [s]: as the engine counted it, in whole ticks, so that no link is busy longer."""
+    """Return the length of the measured part [s] as the engine counted it, so that no link is busy longer."""
     return replication.get("measured_s", resolved.run.measured_s)
 
 

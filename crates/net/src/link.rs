@@ -183,11 +183,7 @@ impl Link {
                 self.waits.record(start - now);
             }
         } else {
-            self.before_last.clear();
-            self.bytes_before_last = 0;
-            if self.last.departure < now {
-                self.left = 0;
-            }
+            self.restart(now);
             if self.aqm.is_some() && self.drops_early(now, &Occupancy::default()) {
                 return self.drop_arriving(now, measurement);
             }
@@ -207,6 +203,16 @@ impl Link {
             self.count_at_boundary(now, start, measurement);
         }
         Some(departure)
+    }
+
+    /// Forgets the packets that have all departed and, after an idle time, the rest of a tick: the link starts anew.
+    #[inline(always)]
+    fn restart(&mut self, now: Time) {
+        self.before_last.clear();
+        self.bytes_before_last = 0;
+        if self.last.departure < now {
+            self.left = 0;
+        }
     }
 
     /// Adds the passed packets of the old size to the statistics.
