@@ -183,7 +183,8 @@ impl Link {
                 self.waits.record(start - now);
             }
         } else {
-            self.restart(now);
+            self.before_last.clear();
+            self.bytes_before_last = 0;
             if self.aqm.is_some() && self.drops_early(now, &Occupancy::default()) {
                 return self.drop_arriving(now, measurement);
             }
@@ -191,10 +192,7 @@ impl Link {
         if bytes != self.latest.bytes {
             self.change_size(bytes);
         }
-        let mut departure = start + self.latest.service;
-        if self.latest.part > 0 {
-            departure += self.carry();
-        }
+        let departure = start + self.latest.service + self.carry(now);
         self.last = Enqueued { departure, bytes };
         if departure < self.horizon {
             self.passed += 1;
@@ -203,16 +201,6 @@ impl Link {
             self.count_at_boundary(now, start, measurement);
         }
         Some(departure)
-    }
-
-    /// Forgets the packets that have all departed and, after an idle time, the rest of a tick: the link starts anew.
-    #[inline(always)]
-    fn restart(&mut self, now: Time) {
-        self.before_last.clear();
-        self.bytes_before_last = 0;
-        if self.last.departure < now {
-            self.left = 0;
-        }
     }
 
     /// Adds the passed packets of the old size to the statistics.
@@ -224,10 +212,17 @@ impl Link {
         self.latest = Size { service, part, bytes };
     }
 
-    /// Adds the part of a tick of a packet's service time to what is left of those before; returns the tick that this
-    /// completes, if it does.
+    /// Adds the part of a tick of the arriving packet's service time to what is left of those before; returns the tick
+    /// that this completes, if it does. After an idle time nothing is left.
     #[inline(always)]
-    fn carry(&mut self) -> Time {
+    fn carry(&mut self, now: Time) -> Time {
+        if self.last.departure < now {
+            self.left = self.latest.part;
+            return Time::ZERO;
+        }
+        if self.latest.part == 0 {
+            return Time::ZERO;
+        }
         let (left, carries) = self.left.overflowing_add(self.latest.part);
         self.left = left;
         self.carried += u64::from(carries);
