@@ -62,6 +62,8 @@ def _busiest_line(resolved: Resolved, overview: pd.DataFrame) -> _Line:
     begin = end - min(overview_detail_s(resolved) or end, end)
     counted = _counted(overview)
     late = counted[counted["time_s"] >= begin].groupby("name", observed=True)["value"].max()
+    # pandas cannot look a name up among few of very many categories.
+    late.index = late.index.astype(str)
     names = [link.name for link in resolved.elements] if len(counted) else []
     longest = max(names, key=lambda name: float(late.get(name, 0.0)), default="")
     line = longest.removesuffix(".reverse")
