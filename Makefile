@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 CARGO ?= cargo
 SCENARIO ?= geo-retransmission-loss
 OUT ?= results/$(basename $(notdir $(SCENARIO)))
-FRESH ?= 20
+FRESH ?= 8
 TOOLS := $(VENV)/.tools-installed
 ENGINE := $(VENV)/.engine-built
 RUST := Cargo.toml $(wildcard Cargo.lock rust-toolchain.toml) $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
@@ -97,7 +97,7 @@ mutants: $(MUTANTS_TOOL) ## break each line of Rust that changed, show what no t
 	  --output $(MUTANTS) --jobs 1 --timeout 300 -C=--locked || test $$? = 2 -o $$? = 3    # some missed, or timed out
 	$(call say,reports: $(MUTANTS)/mutants.out)
 
-crosscheck: build ## compare every window with ns-2's, where ns is installed (FRESH=20 scenarios from a fresh seed)
+crosscheck: build ## compare every window with ns-2's, where ns is installed (FRESH=8 scenarios from a fresh seed)
 	$(call say,comparing with ns-2)
 	$(BIN)/python -m crosscheck --fresh $(FRESH)
 
