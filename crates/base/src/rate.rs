@@ -1,10 +1,14 @@
 use crate::cast::low_u64;
 use crate::{Clock, Fraction, Time};
 
+/// Shortest service time that may be rounded \[ticks\]: the rate is off by one part in 2 * 10^9 at most.
+const LONG: u64 = 1_000_000_000;
+
 /// The rate of a link.
 ///
-/// Service times are exact: what a whole number of ticks leaves of one is added to the next, so that the link never
-/// drifts. Nothing is left where the clock fits the rate.
+/// Service times are whole numbers of ticks where the clock fits the rate. Elsewhere those of at least [`LONG`] ticks are
+/// rounded: packets of one size have one service time, so that sums of the same times in another order stay equal. What
+/// a whole number of ticks leaves of a shorter one is added to the next, so that the link does not drift.
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
     /// Time to transmit a byte: whole ticks, in the high 64 bits, and 2^-64 of a tick.
@@ -47,11 +51,16 @@ impl Rate {
         self.left = 0;
     }
 
-    /// Returns the time to transmit `bytes`: whole ticks, and 2^-64 of a tick.
+    /// Returns the time to transmit `bytes`: whole ticks, and 2^-64 of a tick; of a long one, whole ticks alone.
     pub fn exact_service_time(&self, bytes: u16) -> (Time, u64) {
         let part = u128::from(low_u64(self.byte)) * u128::from(bytes);
         let whole = Time::from_ticks(low_u64(self.byte >> 64)).times(u64::from(bytes));
-        (whole + Time::from_ticks(low_u64(part >> 64)), low_u64(part))
+        let (whole, part) = (whole + Time::from_ticks(low_u64(part >> 64)), low_u64(part));
+        match (whole.ticks() >= LONG, part >> 63) {
+            (false, _) => (whole, part),
+            (true, 0) => (whole, 0),
+            (true, _) => (whole + Time::TICK, 0),
+        }
     }
 
     /// Returns the time to transmit `bytes`, up to the next whole tick.
@@ -75,13 +84,22 @@ mod tests {
     }
 
     #[test]
-    fn what_a_service_time_leaves_goes_to_the_next() {
+    fn what_a_short_service_time_leaves_goes_to_the_next() {
+        let mut rate = Rate::new(1.5e9, Clock::PICOSECONDS);
+        assert_eq!(rate.longest_service_time(64).ticks(), 341_334);
+        let times = [64; 3].map(|bytes| rate.service_time(bytes).ticks());
+        assert_eq!(times, [341_333; 3]);
+        let sum: u64 = (3..3_000_000).map(|_| rate.service_time(64).ticks()).sum::<u64>() + times.iter().sum::<u64>();
+        assert_eq!(sum, 1_023_999_999_999);
+    }
+
+    #[test]
+    fn long_service_times_are_rounded_to_one_for_each_size() {
         let mut rate = Rate::new(1.5e6, Clock::PICOSECONDS);
-        assert_eq!(rate.longest_service_time(512).ticks(), 2_730_666_667);
-        let times = [512; 3].map(|bytes| rate.service_time(bytes).ticks());
-        assert_eq!(times, [2_730_666_666, 2_730_666_667, 2_730_666_666]);
-        let sum: u64 = (3..3_000_000).map(|_| rate.service_time(512).ticks()).sum::<u64>() + times.iter().sum::<u64>();
-        assert_eq!(sum, 8_191_999_999_999_999);
+        assert_eq!(
+            [512, 512, 1000].map(|bytes| rate.service_time(bytes).ticks()),
+            [2_730_666_667, 2_730_666_667, 5_333_333_333]
+        );
     }
 
     #[test]

@@ -19,20 +19,22 @@ impl Scenario {
     /// Returns the clock on which service times and constant delays are whole numbers of ticks.
     ///
     /// Its number of ticks in a second is a common multiple of what each rate and delay needs, and not below 10^12. What
-    /// would take the run beyond 64 bits is left out: delays before rates, and of either those that need most. A link
-    /// whose rate is left out carries the rest of a service time over to the next one ([`base::Rate`]).
+    /// would take the run beyond 64 bits is left out: delays before rates, and of either those that need most. Then a
+    /// second has as many ticks as it may, and what is left out is rounded, or carried over ([`base::Rate`]).
     pub fn clock(&self) -> Clock {
         let most = trunc_to_u64((MOST_TICKS / self.run.duration_s.max(1.0)).min(MOST_TICKS_PER_SECOND));
-        let mut ticks = 1;
+        let (mut ticks, mut all_fit) = (1, true);
         // Private links and ports have one service time for all their packets, and carry nothing over.
         for mut needed in [self.rates_without_carry(), self.other_rates(), self.delays(), vec![NANOSECONDS]] {
             needed.sort_unstable();
             for one in needed {
                 let both = least_common_multiple(ticks, one).filter(|&both| fine(both) <= most);
+                all_fit &= both.is_some();
                 ticks = both.unwrap_or(ticks);
             }
         }
-        Clock::new(fine(ticks))
+        // Finer ticks round what is left out the less.
+        Clock::new(if all_fit { fine(ticks) } else { most / ticks * ticks })
     }
 
     fn rates_without_carry(&self) -> Vec<u64> {
