@@ -1,4 +1,4 @@
-"""What a case may not do: other errors, long messages, much time or memory, files elsewhere."""
+"""The limits of a case: no other errors, no long messages, not much time or memory, no files elsewhere."""
 
 import os
 import resource

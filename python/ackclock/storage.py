@@ -109,7 +109,8 @@ class StoredTraces(Mapping[str, pd.DataFrame]):
             try:
                 frame = pd.read_parquet(io.BytesIO(content))
             except (ArithmeticError, AttributeError, LookupError, MemoryError, NotImplementedError, TypeError) as error:
-                raise ValueError(f"it is not a table of traces ({error})") from error  # of Arrow or pandas
+                # Arrow and pandas raise all of these for damaged files.
+                raise ValueError(f"it is not a table of traces ({error})") from error
             check_columns(name, frame)
         return frame
 

@@ -63,7 +63,7 @@ impl Rate {
         }
     }
 
-    /// Returns the time to transmit `bytes`, up to the next whole tick.
+    /// Returns the time to transmit `bytes`, up to the next whole tick; of a long one, the nearest.
     pub fn longest_service_time(&self, bytes: u16) -> Time {
         match self.exact_service_time(bytes) {
             (whole, 0) => whole,
