@@ -27,7 +27,7 @@ pub struct PrivateLinks {
 }
 
 impl PrivateLinks {
-    /// Returns links with a rate and a buffer for packets of `bytes`. A service time is in whole ticks ([`Rate::longest_service_time`]).
+    /// Returns links with a rate and a buffer for packets of `bytes`, which all take [`Rate::longest_service_time`].
     pub fn new(rate: Rate, buffer: Buffer, bytes: u16) -> PrivateLinks {
         let service = rate.longest_service_time(bytes);
         PrivateLinks {
