@@ -22,15 +22,11 @@ pub struct Link {
     before_last: Ring<Enqueued>,
     bytes_before_last: u64,
     latest: Size,
-    /// Rest of the service times since the link was idle, below a tick \[2^-64 of a tick\].
-    left: u64,
     /// First departure that is too late for `passed`: behind the end of the current batch, or of the run; zero in the
     /// warm-up.
     horizon: Time,
     /// Packets of the latest size that arrived and departed in the measured part and are not in `statistics` yet.
     passed: u64,
-    /// Ticks that packets in `passed` needed beyond the whole ticks of each.
-    carried: u64,
     buffer: Buffer,
     aqm: Option<Box<Aqm>>,
     /// Instant from which on waits are measured.
@@ -53,13 +49,10 @@ struct Enqueued {
     bytes: u16,
 }
 
-/// A packet size and its service time.
+/// A packet size whose service time is a whole number of ticks, and that time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Size {
-    /// Whole ticks of the service time.
     service: Time,
-    /// The rest of it \[2^-64 of a tick\].
-    part: u64,
     bytes: u16,
 }
 
@@ -76,8 +69,6 @@ impl Link {
             buffer,
             aqm: discipline.aqm.build(rate, random).map(Box::new),
             passed: 0,
-            left: 0,
-            carried: 0,
             passed_area: 0,
             batch_end: Time::NEVER,
             beyond: Vec::new(),
@@ -145,7 +136,7 @@ impl Link {
         statistics.arrived[1] += self.passed;
         statistics.departed[1] += self.passed;
         statistics.departed_bytes[1] += self.passed * u64::from(bytes);
-        statistics.busy += service.times(self.passed) + Time::from_ticks(self.carried);
+        statistics.busy += service.times(self.passed);
         statistics.queue_area += self.passed_area;
         statistics.queue_max = statistics.queue_max.max(u64::from(self.passed > 0));
         statistics
@@ -189,10 +180,10 @@ impl Link {
                 return self.drop_arriving(now, measurement);
             }
         }
-        if bytes != self.latest.bytes {
-            self.change_size(bytes);
+        if bytes != self.latest.bytes && !self.change_size(bytes) {
+            return Some(self.transmit_in_parts(now, start, bytes, measurement));
         }
-        let departure = start + self.latest.service + self.carry(now);
+        let departure = start + self.latest.service;
         self.last = Enqueued { departure, bytes };
         if departure < self.horizon {
             self.passed += 1;
@@ -203,34 +194,36 @@ impl Link {
         Some(departure)
     }
 
-    /// Adds the passed packets of the old size to the statistics.
+    /// Adds the passed packets of the old size to the statistics, and takes a new size if its service time is a whole
+    /// number of ticks; returns whether it is.
     #[cold]
-    fn change_size(&mut self, bytes: u16) {
-        self.statistics = self.statistics();
-        (self.passed, self.passed_area, self.carried) = (0, 0, 0);
+    fn change_size(&mut self, bytes: u16) -> bool {
         let (service, part) = self.rate.exact_service_time(bytes);
-        self.latest = Size { service, part, bytes };
+        if part > 0 {
+            return false;
+        }
+        self.statistics = self.statistics();
+        (self.passed, self.passed_area) = (0, 0);
+        self.latest = Size { service, bytes };
+        true
     }
 
-    /// Adds the part of a tick of the arriving packet's service time to what is left of those before; returns the tick
-    /// that this completes, if it does. After an idle time nothing is left.
-    #[inline(always)]
-    fn carry(&mut self, now: Time) -> Time {
+    /// Transmits a packet whose service time is no whole number of ticks; returns its departure. What is left of a tick
+    /// goes to the next such packet, unless the link is idle then.
+    #[cold]
+    #[inline(never)]
+    fn transmit_in_parts(&mut self, now: Time, start: Time, bytes: u16, measurement: &Measurement) -> Time {
         if self.last.departure < now {
-            self.left = self.latest.part;
-            return Time::ZERO;
+            self.rate.restart();
         }
-        if self.latest.part == 0 {
-            return Time::ZERO;
-        }
-        let (left, carries) = self.left.overflowing_add(self.latest.part);
-        self.left = left;
-        self.carried += u64::from(carries);
-        Time::from_ticks(u64::from(carries))
+        let departure = start + self.rate.service_time(bytes);
+        self.last = Enqueued { departure, bytes };
+        self.count_at_boundary(now, start, measurement);
+        departure
     }
 
-    /// Counts the last packet, which arrives or departs outside the measured part, departs after the current batch, or
-    /// is the first one of either.
+    /// Counts the last packet, which arrives or departs outside the measured part, departs after the current batch, is
+    /// the first one of either, or has a service time that is no whole number of ticks.
     #[cold]
     #[inline(never)]
     fn count_at_boundary(&mut self, now: Time, start: Time, measurement: &Measurement) {
@@ -242,7 +235,6 @@ impl Link {
             self.beyond.push(self.last);
         }
         let Enqueued { departure, bytes } = self.last;
-        self.carried -= (departure - start - self.latest.service).ticks();
         self.statistics.arrived[measurement.index(now)] += 1;
         self.statistics.in_link(now, departure, measurement);
         self.statistics.transmitted(start, departure, bytes, measurement);
