@@ -187,7 +187,7 @@ impl Link {
         self.last = Enqueued { departure, bytes };
         if departure < self.horizon {
             self.passed += 1;
-            self.passed_area += u128::from((departure - now).ticks());
+            self.passed_area += u128::from(departure.since(now));
         } else {
             self.count_at_boundary(now, start, measurement);
         }

@@ -85,10 +85,10 @@ impl PrivateLinks {
         let departure = start + self.service;
         *last = departure;
         if now >= measurement.warmup && departure <= measurement.end {
-            let ahead = departure - now;
+            let ahead = departure.since(now);
             self.passed += 1;
-            self.passed_area += u128::from(ahead.ticks());
-            self.longest_backlog = self.longest_backlog.max(ahead);
+            self.passed_area += u128::from(ahead);
+            self.longest_backlog = self.longest_backlog.max(Time::from_ticks(ahead));
         } else {
             self.count_at_boundary(now, start, departure, measurement);
         }
