@@ -10,9 +10,10 @@ use crate::statistics::{LinkStatistics, Measurement};
 /// `departure = max(now, last departure) + size / rate` (Lindley), so a packet costs arithmetic and no event.
 /// Arrivals must come in order of time; they may be ahead of the simulation's clock.
 ///
-/// Fields are ordered by use: in the compiler's own order a packet on a path of ten nodes costs 5% more.
+/// Fields are ordered by use, and those of each packet begin a cache line: in the compiler's own order a packet on a path
+/// of ten nodes costs 5% more, and off the lines up to 60% more, as memory happens to lie.
 #[derive(Clone, Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Link {
     /// The packet enqueued last.
     last: Enqueued,
