@@ -310,7 +310,7 @@ impl Engine {
             observers.ack(flow, now, ack.next, fresh.then(|| now - ack.echo), &slot.sender);
         }
         let mut outbox = Outbox { network: &mut self.network, flow, now };
-        slot.sender.on_ack(now, Ack { next: ack.next, echo: ack.echo }, &mut outbox);
+        slot.sender.on_ack(now, Ack { next: ack.next, echo: ack.echo, selected: &[] }, &mut outbox);
         if fresh && slot.sender.finished() {
             self.on_finished(flow, now);
         }

@@ -4,11 +4,25 @@ use base::Time;
 
 /// An ACK that arrives at the sender.
 #[derive(Clone, Copy, Debug)]
-pub struct Ack {
+pub struct Ack<'a> {
     /// Number of the packet that the receiver expects next.
     pub next: u64,
     /// Echoed stamp: the instant at which the acknowledged segment was sent.
     pub echo: Time,
+    /// Packets beyond a hole that are acknowledged selectively (RFC 2018), and duplicates (RFC 2883), in the order of
+    /// their arrival at the receiver; those that an earlier ACK told are left out.
+    pub selected: &'a [Selected],
+}
+
+/// Packets in a row that arrived at the receiver beyond a hole, or a second time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Selected {
+    /// First packet.
+    pub first: u64,
+    /// One past the last packet.
+    pub end: u64,
+    /// Whether they had arrived before (RFC 2883).
+    pub duplicate: bool,
 }
 
 /// A segment that the sender transmits.

@@ -4,6 +4,7 @@
 //! expiry of its timer, and responds with [`Actions`]; a [`Receiver`] receives data and responds with ACKs.
 
 mod actions;
+pub mod cc;
 mod config;
 mod loss;
 mod quirks;
@@ -14,7 +15,7 @@ mod rules;
 mod sender;
 mod window;
 
-pub use actions::{Ack, Actions, LossCause, LossEvent, Recovered, Segment};
+pub use actions::{Ack, Actions, LossCause, LossEvent, Recovered, Segment, Selected};
 pub use config::{
     Dialect, Estimator, HalfWindow, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample,
     SenderConfig, SlowStartWhile,

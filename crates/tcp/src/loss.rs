@@ -82,7 +82,7 @@ impl Sender {
 
     /// Handles a partial ACK: RFC 6582 section 3.2 step 3, "Partial acknowledgments".
     #[inline(never)]
-    pub(crate) fn on_partial_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
+    pub(crate) fn on_partial_ack(&mut self, now: Time, ack: Ack<'_>, actions: &mut impl Actions) {
         if self.rules.quirks.partial_ack_is_sampled {
             self.sample_rtt(now, ack, self.una);
         }

@@ -190,7 +190,7 @@ impl Sender {
 
     /// Handles an ACK that arrives.
     #[inline]
-    pub fn on_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
+    pub fn on_ack(&mut self, now: Time, ack: Ack<'_>, actions: &mut impl Actions) {
         if ack.next > self.una {
             if self.is_partial(ack.next) {
                 self.on_partial_ack(now, ack, actions);
@@ -220,7 +220,7 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn on_new_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
+    fn on_new_ack(&mut self, now: Time, ack: Ack<'_>, actions: &mut impl Actions) {
         match self.rules.quirks.timer_restart {
             TimerRestart::EachNewAck => self.accept_new_ack(now, ack, actions),
             TimerRestart::SendingAck => self.accept_new_ack_timed_by_sending(now, ack, actions),
@@ -230,7 +230,7 @@ impl Sender {
     /// Handles an ACK of new data, and leaves the timer running if the sender sends nothing for it.
     #[cold]
     #[inline(never)]
-    fn accept_new_ack_timed_by_sending(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
+    fn accept_new_ack_timed_by_sending(&mut self, now: Time, ack: Ack<'_>, actions: &mut impl Actions) {
         let (deadline, nxt) = (self.deadline, self.nxt.max(ack.next));
         self.accept_new_ack(now, ack, actions);
         if self.nxt == nxt && self.una < self.max {
@@ -239,7 +239,7 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn accept_new_ack(&mut self, now: Time, ack: Ack, actions: &mut impl Actions) {
+    fn accept_new_ack(&mut self, now: Time, ack: Ack<'_>, actions: &mut impl Actions) {
         let first = self.una;
         self.acknowledge(ack.next);
         self.dupacks = 0;
@@ -261,7 +261,7 @@ impl Sender {
     /// Takes a sample of the round trip from an ACK of the packets from `first` on: RFC 6298 section 3 (Karn's
     /// algorithm), RFC 7323 section 4.
     #[inline(always)]
-    pub(crate) fn sample_rtt(&mut self, now: Time, ack: Ack, first: u64) {
+    pub(crate) fn sample_rtt(&mut self, now: Time, ack: Ack<'_>, first: u64) {
         // [abrupt-delay, section II]: "ACKs for retransmitted packets are not used for timeout estimation".
         let ignored = self.rules.sample == RttSample::PerAckKarn && first < self.resent;
         if self.rules.sample != RttSample::PerRound && !ignored {

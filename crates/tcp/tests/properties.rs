@@ -164,7 +164,7 @@ impl World {
             Some((_, Message::Ack(Acknowledgment { next, echo }))) => {
                 self.expect_ack(next);
                 let mut recorded = Recorded::default();
-                self.sender.on_ack(self.now, Ack { next, echo }, &mut recorded);
+                self.sender.on_ack(self.now, Ack { next, echo, selected: &[] }, &mut recorded);
                 self.check_sender(recorded);
             }
             None => unreachable!("a message arrives now"),

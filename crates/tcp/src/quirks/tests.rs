@@ -123,7 +123,9 @@ impl Ends {
             let (_, message) = channel.travelling.pop_first().expect("a message arrives now");
             match message {
                 _ if is_lost() => {}
-                Message::Ack(Acknowledgment { next, echo }) => sender.on_ack(now, Ack { next, echo }, channel),
+                Message::Ack(Acknowledgment { next, echo }) => {
+                    sender.on_ack(now, Ack { next, echo, selected: &[] }, channel)
+                }
                 Message::Data(sequence, stamp) => {
                     if let Some(ack) = receiver.on_data(now, sequence, stamp) {
                         channel.send(Message::Ack(ack));
