@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from crosscheck.mrg32k3a import boot_fraction
-from crosscheck.subset import Scenario
+from crosscheck.subset import RECOVERIES, Scenario
 
 ACK_BYTES = 40
 
@@ -75,6 +75,7 @@ def rto(*, granularity_s: float = 0.1, min_s: float = 0.2, clock_fraction: float
 def sender(recovery: str, **changes: object) -> Scenario:
     """Describe a sender of ns-2's dialect; `changes` replace single fields."""
     plain: Scenario = {
+        "machine": "classic",
         "dialect": "ns2",
         "recovery": recovery,
         "initial_window": 1.0,
@@ -88,6 +89,9 @@ def sender(recovery: str, **changes: object) -> Scenario:
         "partial_ack_timer": "impatient",
         "rto": rto(),
     }
+    if recovery not in RECOVERIES:
+        allowed = ", ".join(RECOVERIES)
+        raise ValueError(f"sender: ns-2's one-way agents have no such recovery; given {recovery!r}; allowed {allowed}")
     unknown = changes.keys() - plain.keys()
     if unknown:
         raise ValueError(f"sender: no such field; given {sorted(unknown)}; allowed {sorted(plain)}")

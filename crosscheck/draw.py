@@ -34,11 +34,44 @@ def draw(seed: int, count: int = DEFAULT_COUNT) -> list[Scenario]:
     return [draw_one(seed, number) for number in range(count)]
 
 
-def draw_one(seed: int, number: int) -> Scenario:
-    """Draw the scenario of a number; any number from 0 on is one."""
+def generator(seed: int, number: int) -> Mrg32k3a:
+    """Return the random numbers of the scenario of a number."""
     random = Mrg32k3a((seed * 100_003 + number) % (M2 - 1) + 1)
     for _ in range(WARM_UP_DRAWS):  # the first numbers of neighbouring seeds lie close together
         random.uniform()
+    return random
+
+
+def begin(seed: int, number: int, first_number: int, name: str) -> tuple[Mrg32k3a, Scenario]:
+    """Begin a scenario of another drawing: a plain one of one flow, since two often meet at one instant.
+
+    Parameters
+    ----------
+    seed, number : int
+        Choose the scenario, in the other drawing.
+    first_number : int
+        Number from which on its plain scenarios are drawn, which nothing else draws.
+    name : str
+        Its name in the title, behind the seed.
+
+    Returns
+    -------
+    Mrg32k3a
+        The random numbers with which the drawing goes on.
+    dict
+        The scenario; its title has the traits of the plain one, for the drawing to add its own.
+    """
+    plain = draw_one(seed, first_number + number)
+    hops = len(plain["flows"][0]["path"])
+    _, _, *traits = plain["title"].replace("-two-flows", "").split("-")
+    title = "-".join([f"seed{seed}", name, *traits])
+    scenario = plain | {"title": title, "flows": plain["flows"][:1], "elements": plain["elements"][: 2 * hops]}
+    return generator(seed, 2 * first_number + number), scenario
+
+
+def draw_one(seed: int, number: int) -> Scenario:
+    """Draw the scenario of a number; any number from 0 on is one."""
+    random = generator(seed, number)
     hops = 1 + (number + number // 4) % MOST_LINKS
     two_flows = hops > 1 and number % 5 == 3
     links = _single_link(random) if hops == 1 else _chain(random, hops)

@@ -3,16 +3,14 @@
 from collections.abc import Callable
 
 from crosscheck import build
-from crosscheck.draw import draw_one
-from crosscheck.mrg32k3a import M2, Mrg32k3a
+from crosscheck.draw import begin
+from crosscheck.mrg32k3a import Mrg32k3a
 from crosscheck.subset import Scenario, connection
 
 DEFAULT_COUNT = 14
 
 FIRST_NUMBER = 1000
 """The plain scenarios below the elements are those of the numbers from here on, which nothing else draws."""
-
-WARM_UP_DRAWS = 32
 
 KINDS: tuple[tuple[str, ...], ...] = (
     ("delay-steps",),
@@ -45,16 +43,10 @@ def draw_elements(seed: int, count: int = DEFAULT_COUNT) -> list[Scenario]:
 
 
 def _scenario(seed: int, number: int) -> Scenario:
-    """Draw a plain scenario and add elements; of two flows, which often meet at one instant, the first stays."""
-    plain = draw_one(seed, FIRST_NUMBER + number)
-    random = Mrg32k3a((seed * 100_003 + 2 * FIRST_NUMBER + number) % (M2 - 1) + 1)
-    for _ in range(WARM_UP_DRAWS):
-        random.uniform()
-    hops = len(plain["flows"][0]["path"])
-    _, _, *traits = plain["title"].replace("-two-flows", "").split("-")
+    """Draw a plain scenario and add elements."""
+    random, scenario = begin(seed, number, FIRST_NUMBER, f"e{number:02d}")
     kinds = KINDS[number % len(KINDS)]
-    title = "-".join([f"seed{seed}", f"e{number:02d}", *traits, *kinds])
-    scenario = plain | {"title": title, "flows": plain["flows"][:1], "elements": plain["elements"][: 2 * hops]}
+    scenario["title"] = "-".join([scenario["title"], *kinds])
     for kind in kinds:
         ADD[kind](random, scenario)
     return scenario

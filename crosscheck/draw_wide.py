@@ -4,17 +4,16 @@ import math
 from collections.abc import Callable
 
 from crosscheck import build
-from crosscheck.draw import draw_delay, draw_flow, draw_one
+from crosscheck.draw import begin, draw_delay, draw_flow
+from crosscheck.draw_red import give_red
 from crosscheck.draw_ties import tie_prone
-from crosscheck.mrg32k3a import M2, Mrg32k3a
+from crosscheck.mrg32k3a import Mrg32k3a
 from crosscheck.subset import Scenario, connection, link_packet_bytes
 
-DEFAULT_COUNT = 22
+DEFAULT_COUNT = 24
 
 FIRST_NUMBER = 5000
 """The plain scenarios below are those of the numbers from here on, which nothing else draws."""
-
-WARM_UP_DRAWS = 32
 
 ALSO = 0.2
 """Probability with which each other item is in a scenario too."""
@@ -39,17 +38,12 @@ def draw_wide(seed: int, count: int = DEFAULT_COUNT) -> list[Scenario]:
 
 
 def _scenario(seed: int, number: int) -> Scenario:
-    random = Mrg32k3a((seed * 100_003 + 2 * FIRST_NUMBER + number) % (M2 - 1) + 1)
-    for _ in range(WARM_UP_DRAWS):
-        random.uniform()
+    random, scenario = begin(seed, number, FIRST_NUMBER, f"w{number:02d}")
     names = list(ITEMS)
-    wanted = {names[number % len(names)], *(name for name in names if random.uniform() < ALSO)}
+    in_turn = names[(number + number // len(names)) % len(names)]  # with another TCP each time
+    wanted = {in_turn, *(name for name in names if random.uniform() < ALSO)}
     items = [name for name in names if name in wanted]
-    plain = draw_one(seed, FIRST_NUMBER + number)
-    hops = len(plain["flows"][0]["path"])
-    _, _, *traits = plain["title"].replace("-two-flows", "").split("-")
-    title = "-".join([f"seed{seed}", f"w{number:02d}", *traits, *items])
-    scenario = plain | {"title": title, "flows": plain["flows"][:1], "elements": plain["elements"][: 2 * hops]}
+    scenario["title"] = "-".join([scenario["title"], *items])
     scenario["run"]["duration_s"] = float(random.integer(40, 100))
     for item in items:
         ITEMS[item](random, scenario, number)
@@ -190,6 +184,16 @@ def _add_timer(random: Mrg32k3a, scenario: Scenario, _: int) -> None:
     link["loss"] = build.lost_packets(numbers, random.choice(("all", "data")))
 
 
+def _give_red(random: Mrg32k3a, scenario: Scenario, _: int) -> None:
+    give_red(random, scenario)
+
+
+def _halve_exactly(_: Mrg32k3a, scenario: Scenario, __: int) -> None:
+    """Let a loss leave the exact half of the window."""
+    for sender in _senders(scenario):
+        sender["half_window"] = "fractional"
+
+
 def _make_tie_prone(random: Mrg32k3a, scenario: Scenario, _: int) -> None:
     tie_prone(random, scenario)
 
@@ -203,7 +207,9 @@ ITEMS: dict[str, Callable[[Mrg32k3a, Scenario, int], None]] = {
     "drop-from-front": _add_drop_from_front,
     "byte-buffers": _add_byte_buffers,
     "time-buffers": _add_time_buffers,
+    "red": _give_red,
     "per-ack": _add_per_ack,
+    "half-window": _halve_exactly,
     "timer": _add_timer,
 }
 """The items in the order in which a scenario takes them: paths, flows, links, senders."""

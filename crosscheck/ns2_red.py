@@ -1,10 +1,11 @@
 """The parts of ns-2's script for Random Early Detection, which there draws the numbers that our engine draws."""
 
 import math
+from functools import lru_cache
 from itertools import islice
 
 from crosscheck.draws import ns2_seeds, stream
-from crosscheck.subset import Scenario, connection, has_red, link_packet_bytes
+from crosscheck.subset import Scenario, connection, has_red
 
 PROCEDURES = """\
 foreach {name value} {
@@ -91,17 +92,34 @@ def red_lines(scenario: Scenario, number: int, replication: int) -> list[str]:
         "mean_pktsize_": red["mean_packet_bytes"],
     }
     said = " ".join(f"{name} {value}" for name, value in settings.items())
-    numbers = stream(f"link/{link['name']}", seed=scenario["run"]["seed"], replication=replication)
-    seeds = ns2_seeds(list(islice(numbers, _most_arrivals(scenario, number))))
+    seeds = _seeds(link["name"], scenario["run"]["seed"], replication, _most_arrivals(scenario, number))
     return [f"set_red {number} {{{said}}} {{{' '.join(map(str, seeds))}}}"]
 
 
+@lru_cache(maxsize=16)
+def _seeds(name: str, seed: int, replication: int, count: int) -> list[int]:
+    """Find the seeds of ns-2 for the numbers of a link; shaken runs of a scenario need the same ones."""
+    return ns2_seeds(list(islice(stream(f"link/{name}", seed=seed, replication=replication), count)))
+
+
 def _most_arrivals(scenario: Scenario, number: int) -> int:
-    """Estimate the arrivals at a link from above: what it can serve of TCP, a half more, and all packets of sources."""
-    rate_bps, duration_s = scenario["elements"][number]["rate_bps"], scenario["run"]["duration_s"]
-    flows = [flow for flow in scenario["flows"] if number in flow["path"]]
-    sizes = [flow["packet_bytes"] for flow in flows if connection(flow)] or link_packet_bytes(scenario, number)
-    sources = [flow for flow in flows if not connection(flow)]
+    """Estimate the arrivals at a link from above: data that it can serve, all ACKs, those of sources, and half more."""
+    duration_s = scenario["run"]["duration_s"]
+    tcp = [(flow, found) for flow in scenario["flows"] if (found := connection(flow))]
+    data = [flow["packet_bytes"] for flow, _ in tcp if number in flow["path"]]
+    served = _packets_in_second(scenario, number, min(data)) if data else 0.0
+    acks = sum(
+        min(_packets_in_second(scenario, link, flow["packet_bytes"]) for link in flow["path"])
+        for flow, found in tcp
+        if number in found["return_path"]
+    )
+    sources = [flow for flow in scenario["flows"] if number in flow["path"] and not connection(flow)]
     of_sources = sum(flow["traffic"]["rate_bps"] / (8 * flow["packet_bytes"]) for flow in sources)
-    most: float = 1.5 * duration_s * (rate_bps / (8 * min(sizes)) + of_sources)
+    most: float = 1.5 * duration_s * (served + acks + of_sources)
     return math.ceil(most) + 100
+
+
+def _packets_in_second(scenario: Scenario, number: int, packet_bytes: int) -> float:
+    """Return how many packets of a size a link can serve in a second."""
+    rate_bps: float | None = scenario["elements"][number]["rate_bps"]
+    return math.inf if rate_bps is None else rate_bps / (8 * packet_bytes)

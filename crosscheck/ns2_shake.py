@@ -24,6 +24,9 @@ TIME_TOLERANCE_S = 5e-5
 WAYS = range(1, 7)
 """Ways of shaking; where two events are simultaneous, each is another throw of the same coin."""
 
+QUIET = 0
+"""The way in which nothing is shaken; what the delays of flows have grown by before stays."""
+
 AGAIN = 6
 """The way from which on all delays are drawn again and again, each way from another seed."""
 
@@ -60,10 +63,12 @@ proc shake_again {{number}} {{
     $ns at [expr {{[$ns now] + {interval!r}}}] "shake_again $number"
 }}
 
-# way: the delay of each flow grows as the others, shrinks, grows more from flow to flow, or less, or as is drawn
+# way: the delay of each flow grows as the others, shrinks, grows more from flow to flow, or less, or as is drawn; or
+# nothing changes
 proc shake_from {{number way}} {{
     global ns piece line delay rate receiver hold slope since shift
     set piece $number
+    set some [expr {{$way != {quiet}}}]
     set now [$ns now]
     expr {{srand(1000 * $number + $way)}}
     set names [lsort -dictionary [array names delay]]
@@ -71,8 +76,8 @@ proc shake_from {{number way}} {{
     foreach name $names {{
         set place [expr {{$place + 1.0 / [llength $names]}}]
         set share [expr {{$way > 4 ? rand() : $way % 2 ? $place : 1.0 - $place}}]
-        $line($name) set delay_ [expr {{$delay($name) + {step!r} * $share}}]
-        $line($name) set bandwidth_ [expr {{$rate($name) * (1.0 + {drift!r} * (2.0 * $share - 1.0))}}]
+        $line($name) set delay_ [expr {{$delay($name) + $some * {step!r} * $share}}]
+        $line($name) set bandwidth_ [expr {{$rate($name) * (1.0 + $some * {drift!r} * (2.0 * $share - 1.0))}}]
     }}
     set flows [lsort -integer [array names slope]]
     set place 0.0
@@ -81,10 +86,10 @@ proc shake_from {{number way}} {{
         set shift($flow) [expr {{[shifted $flow] + ($way == 2 ? {growth!r} * ({duration!r} - $now) : 0.0)}}]
         set since($flow) $now
         set grown [expr {{$way == 1 ? 1.0 : $way == 2 ? -1.0 : $way == 3 ? $place : $way == 4 ? 1.1 - $place : rand()}}]
-        set slope($flow) [expr {{{growth!r} * $grown}}]
+        set slope($flow) [expr {{$some * {growth!r} * $grown}}]
     }}
     foreach flow [array names hold] {{
-        $receiver($flow) set interval_ [expr {{$hold($flow) + {step!r} * (2.0 * rand() - 1.0)}}]
+        $receiver($flow) set interval_ [expr {{$hold($flow) + $some * {step!r} * (2.0 * rand() - 1.0)}}]
     }}
     if {{$way >= {again}}} {{ shake_again $number }}
 }}
@@ -104,10 +109,10 @@ class Piece:
     Parameters
     ----------
     way : int
-        Which of `WAYS` or beyond. In 1 the delay of each flow grows, so that a packet that an ACK releases comes after
-        what the round before has set going; in 2 it shrinks. In 3 it grows faster from flow to flow, in 4 more slowly,
-        which parts what two flows do. From 5 on it grows as is drawn, and from 6 on the links' delays are drawn again
-        every `INTERVAL_S` too. Constant changes grow along the list of links, or shrink, or are drawn.
+        Which of `WAYS` or beyond, or `QUIET`. In 1 the delay of each flow grows, so that a packet that an ACK releases
+        comes after what the round before has set going; in 2 it shrinks. In 3 it grows faster from flow to flow, in 4
+        more slowly, which parts what two flows do. From 5 on it grows as is drawn, and from 6 on the links' delays are
+        drawn again every `INTERVAL_S` too. Constant changes grow along the list of links, or shrink, or are drawn.
     from_s : float
         Begin of the part, which lasts until the next one begins [s].
     """
@@ -135,7 +140,7 @@ class Shake:
 def starts(scenario: Scenario, shake: Shake | None) -> list[float]:
     """Return when each flow of a scenario starts, shaken or not [s]."""
     exact = [float(flow["start_s"]) for flow in scenario["flows"]]
-    if shake is None:
+    if shake is None or shake.pieces[0].way == QUIET:
         return exact
     random = Mrg32k3a(shake.pieces[0].way)
     return [start + DELAY_S * random.uniform() for start in exact]
@@ -153,6 +158,7 @@ def lines(scenario: Scenario, shake: Shake | None) -> list[str]:
         drift=shake.drift,
         interval=INTERVAL_S,
         again=AGAIN,
+        quiet=QUIET,
         duration=float(scenario["run"]["duration_s"]),
         rate=INFINITE_RATE_BPS,
         unlimited=UNLIMITED,

@@ -91,6 +91,10 @@ def _meets(scenario: Scenario, exclusion: Exclusion) -> bool:
             return scenario["title"] in exclusion.scenarios
 
 
+RECOVERIES = ("old-tahoe", "tahoe", "reno", "newreno")
+"""The recoveries of ns-2's one-way agents."""
+
+
 def _one_of(place: str, given: object, *allowed: object) -> list[str]:
     if given in allowed:
         return []
@@ -242,11 +246,13 @@ def _traffic_faults(place: str, traffic: Scenario) -> list[str]:
 
 def _tcp_faults(place: str, tcp: Scenario) -> list[str]:
     sender, receiver = tcp["sender"], tcp["receiver"]
+    if machine := _one_of(f"{place}.sender.machine", sender["machine"], "classic"):
+        return machine
     rto = sender["rto"]
     return [
         *_one_of(f"{place}.receiver.ack_every", receiver["ack_every"], 1, 2),
         *_one_of(f"{place}.sender.dialect", sender["dialect"], "ns2"),
-        *_one_of(f"{place}.sender.recovery", sender["recovery"], "old-tahoe", "tahoe", "reno", "newreno"),
+        *_one_of(f"{place}.sender.recovery", sender["recovery"], *RECOVERIES),
         *_one_of(f"{place}.sender.slow_start_while", sender["slow_start_while"], "below"),
         *_one_of(f"{place}.sender.increase", sender["increase"], "reciprocal", "counted"),
         *_one_of(f"{place}.sender.rto.estimator", rto["estimator"], "ticks"),

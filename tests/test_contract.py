@@ -12,6 +12,7 @@ from ackclock.scenario import (
     ScenarioError,
     load,
     losses,
+    machines,
     queues,
     resolved_elements,
     resolved_traffic,
@@ -20,6 +21,7 @@ from ackclock.scenario import (
     schema_tcp,
     schema_traffic,
 )
+from ackclock.scenario.resolved_tcp import ClassicSettings, SelectiveSettings
 
 CONTRACT = Path(kept.__file__).with_name("contract.json")
 
@@ -29,12 +31,13 @@ def test_the_kept_contract_is_the_engines() -> None:
 
 
 NAMES = {
-    "flows[].traffic.connection.sender.dialect": schema_tcp.DialectName,
-    "flows[].traffic.connection.sender.recovery": schema_tcp.RecoveryName,
+    "flows[].traffic.connection.sender.dialect": machines.ClassicDialectName,
+    "flows[].traffic.connection.sender.recovery": machines.ClassicRecoveryName,
     "flows[].traffic.connection.sender.slow_start_while": schema_tcp.SlowStartName,
     "flows[].traffic.connection.sender.increase": schema_tcp.IncreaseName,
     "flows[].traffic.connection.sender.half_window": schema_tcp.HalfWindowName,
     "flows[].traffic.connection.sender.partial_ack_timer": schema_tcp.PartialAckTimerName,
+    "flows[].traffic.connection.sender.loss_detection": schema_tcp.LossDetectionName,
     "flows[].traffic.connection.sender.rto.estimator": schema_tcp.EstimatorName,
     "flows[].traffic.connection.sender.rto.sample": schema_tcp.SampleName,
     "elements[].counting": schema_links.CountingName,
@@ -84,5 +87,13 @@ def test_the_resolved_form_has_the_engines_kinds(field: str) -> None:
     assert sorted(kind for several in kinds for kind in several) == sorted(kept.AXES[field])
 
 
+MACHINE = "flows[].traffic.connection.sender.machine"
+
+
+def test_the_resolved_form_has_the_engines_machines() -> None:
+    machines = [get_args(get_type_hints(one)["machine"]) for one in (ClassicSettings, SelectiveSettings)]
+    assert sorted(machine for several in machines for machine in several) == sorted(kept.AXES[MACHINE])
+
+
 def test_every_axis_of_the_engine_is_compared() -> None:
-    assert set(kept.AXES) == {*NAMES, *KINDS}
+    assert set(kept.AXES) == {*NAMES, *KINDS, MACHINE}

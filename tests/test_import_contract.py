@@ -12,10 +12,11 @@ PACKAGE = Path(ackclock.__file__).parent
 
 # What each module, or each module of a folder, may import of ours.
 MAY_IMPORT = {
-    "errors": set[str](),
+    "nested": set[str](),
+    "errors": {"nested"},
     "units": {"errors"},
-    "scenario": {"errors", "quantities", "units"},
-    "models": {"errors", "units"},
+    "scenario": {"errors", "nested", "quantities", "units"},
+    "models": {"errors", "nested", "units"},
     "replication": {"scenario"},
     "stats": set[str](),
     "wording": {"units"},

@@ -95,7 +95,7 @@ def test_the_summary_is_json_with_the_agreed_keys() -> None:
     summary = summarise(make_resolved(), {"flows": {"rtt_samples": 0}})
     text = json.dumps(summary, allow_nan=False)
     assert list(json.loads(text)) == [
-        *("title", "duration_s", "warmup_s", "replications", "seed", "deterministic", "intervals"),
+        *("title", "tcp", "duration_s", "warmup_s", "replications", "seed", "deterministic", "intervals"),
         *("loss_cycles", "precision"),
         *("flows", "links", "recoveries", "warnings", "verdict", "version"),
     ]

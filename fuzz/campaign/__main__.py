@@ -29,6 +29,9 @@ ARTIFACTS = ROOT / "fuzz" / "artifacts" / "python"
 STUCK_S = 90.0
 """Time of the clock after which a case is ended; its limit is one of processor time, as others may need the machine."""
 
+STARTING_S = 600.0
+"""The same for what a process prepares before its first case."""
+
 
 @dataclass
 class Report:
@@ -79,7 +82,7 @@ class _Worker:
         current = -1
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
-            while selector.select(STUCK_S):
+            while selector.select(STARTING_S if current < 0 else STUCK_S):
                 line = process.stdout.readline()
                 if not line:
                     process.wait()

@@ -30,14 +30,24 @@ class Argument(Target):
     def _calls(self) -> list[tuple[Function, Mapping[str, Any]]]:
         """Give functions with arguments that are right."""
         origin: dict[str, Any] = {"scenario": SMALL, "overrides": {"run.duration": "0.1 s"}}
-        running = {"threads": 1, "on_progress": None}
+        running = {"threads": 1, "on_progress": None, "limit": "10 min"}
         fields = {"seed": 1, "replications": 1, "warmup": "0 s"}
         out = self.folder / "out"
         return [
             (ackclock.run, {**origin, **running, **fields, "picture": False}),
             (ackclock.predict, {**origin, **fields}),
             (ackclock.resolve, {**origin, **fields}),
-            (ackclock.sweep, {**_sweep_origin(), "vary": {"run.seed": [1, 2]}, "out": out, "jobs": 1, "cluster": None}),
+            (
+                ackclock.sweep,
+                {
+                    **_sweep_origin(),
+                    "vary": {"run.seed": [1, 2]},
+                    "out": out,
+                    "jobs": 1,
+                    "cluster": None,
+                    "limit": "2 GB",
+                },
+            ),
             (
                 ackclock.advise,
                 {**origin, "topics": ["window"], "targets": {"loss": "1%"}, "simulate": False, "threads": 1},

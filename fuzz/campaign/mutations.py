@@ -241,7 +241,9 @@ def _near(random: Random, value: Any) -> Any:
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
-        return random.choice((value + 1, value - 1, value * 10, -value, 0, float(value), str(value)))
+        real = float(value) if value.bit_length() < 1000 else 1e300
+        shown = str(value) if value.bit_length() < 10_000 else "1e3010"
+        return random.choice((value + 1, value - 1, value * 10, -value, 0, real, shown))
     if isinstance(value, float):
         return value * random.choice((*_FACTORS, -1.0))
     if isinstance(value, str):

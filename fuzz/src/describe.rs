@@ -1,5 +1,7 @@
 //! A legal scenario in a few bytes, so that the fuzzer spends its time in the engine.
 
+mod ends;
+
 use arbitrary::Arbitrary;
 use base::cast::trunc_to_u64;
 use net::{
@@ -11,7 +13,7 @@ use sim::scenario::{
     PrivateLinkConfig, Run, Scenario, SizeLaw, TimeLaw, TraceConfig, TrafficConfig,
 };
 use tcp::{
-    Dialect, Estimator, HalfWindow, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig,
+    ClassicConfig, Dialect, Estimator, HalfWindow, Increase, PartialAckTimer, Recovery, RtoConfig, RttSample,
     SlowStartWhile,
 };
 
@@ -311,11 +313,8 @@ impl Flow {
             return_delay_s: scaled_or_zero(self.delays[1], 1e-12, 10.0),
             ack_bytes: whole(self.ack, 2000),
             ack_priority: self.levels >> 3 & 7,
-            sender: self.sender.config(self.rto.config()),
-            receiver: ReceiverConfig {
-                ack_every: whole(self.ack_every, 100),
-                ack_delay_s: scaled_or_zero(self.ack_delay, 1e-9, 10.0),
-            },
+            sender: self.sender_config(),
+            receiver: self.receiver_config(),
         }
     }
 
@@ -358,9 +357,9 @@ impl Flow {
 }
 
 impl Sender {
-    fn config(&self, rto: RtoConfig) -> SenderConfig {
+    fn config(&self, rto: RtoConfig) -> ClassicConfig {
         let [initial, ssthresh, limit] = self.windows;
-        SenderConfig {
+        ClassicConfig {
             dialect: self.dialect.of(Dialect::ALL),
             recovery: self.recovery.of(Recovery::ALL),
             initial_window: scaled(initial, 1.0, 100.0),

@@ -29,7 +29,8 @@ pub struct Run {
 
 /// Returns whether a bounded number of events is a bounded amount of work.
 pub fn is_small(scenario: &Scenario) -> bool {
-    let is_narrow = |flow: &FlowConfig| flow.connection().is_none_or(|tcp| tcp.sender.initial_window <= LARGEST_WINDOW);
+    let is_narrow =
+        |flow: &FlowConfig| flow.connection().is_none_or(|tcp| tcp.sender.initial_window() <= LARGEST_WINDOW);
     let narrow = scenario.flows.iter().all(is_narrow);
     narrow && scenario.elements.len() <= MOST_ELEMENTS && scenario.flow_count() <= MOST_FLOWS
 }

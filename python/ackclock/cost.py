@@ -224,7 +224,8 @@ def _path_limit(resolved: Resolved, flow: ResolvedFlow) -> float:
         return inf
     slowest = min(found, key=lambda node: node.packet_rate)
     pipe = slowest.packet_rate * empty_round_trip_s(resolved, flow)
-    return slowest.packet_rate * (1.0 if flow.kind == "web" else _busy_fraction(pipe, slowest.buffer))
+    saws = flow.kind != "web" and flow.tcp.sender.is_aimd
+    return slowest.packet_rate * (_busy_fraction(pipe, slowest.buffer) if saws else 1.0)
 
 
 def _busy_fraction(pipe: float, buffer: float) -> float:
@@ -245,6 +246,8 @@ def _window_limit(resolved: Resolved, flow: ResolvedFlow) -> float:
     round_trip = empty_round_trip_s(resolved, flow)
     window = flow.tcp.sender.max_window or inf
     for law in losses(resolved, flow):
+        if not flow.tcp.sender.is_aimd:
+            continue  # what losses leave is known of Reno alone: an upper bound
         if isinstance(law, BernoulliLoss) and law.probability > 0.0:
             window = min(window, sqrt(1.5 / law.probability))
         elif isinstance(law, PoissonLoss):

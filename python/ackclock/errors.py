@@ -1,12 +1,17 @@
 """The exception types of the library, and the fault that most of them carry."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+
+from ackclock.nested import written_out
 
 MOST_FAULTS_SHOWN = 50
 """Most faults that the message of an error lists; `ScenarioError.faults` has all."""
 _LONGEST_PART = 1000
 """Largest number of characters of each part of a message: of the place, the problem, what was given and so on."""
+_MOST_SHOWN = 1000
+"""Most values of a list that a message shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,31 +42,32 @@ class Fault:
     line: int | None = None
 
     def __str__(self) -> str:
-        parts = [f"{_shortened(self.place)}: {_shortened(self.problem)}"]
+        parts = [f"{shortened(self.place)}: {shortened(self.problem)}"]
         if self.given is not None:
-            parts.append(f"given {_shortened(self.given)}")
+            parts.append(f"given {shortened(self.given)}")
         if self.allowed is not None:
-            parts.append(f"allowed {_shortened(self.allowed)}")
+            parts.append(f"allowed {shortened(self.allowed)}")
         if self.hint is not None:
-            parts.append(_shortened(self.hint))
+            parts.append(shortened(self.hint))
         return "; ".join(parts)
 
 
 def shown(value: object) -> str:
-    """Write any object for a message, the kind of it if it cannot be written.
+    """Write any object for a message, the kind of it if it cannot be written, or would be too long.
 
     Examples
     --------
     >>> shown([1.5, "a"]), shown(10**5000)
     ("[1.5, 'a']", 'an object of type int')
     """
-    try:
-        return repr(value)
-    except (RecursionError, TypeError, ValueError):  # nested too deeply, or of too many digits
-        return f"an object of type {type(value).__name__}"
+    if written_out(value) <= _MOST_SHOWN:
+        with suppress(RecursionError, TypeError, ValueError):  # of too many digits, or not to be written
+            return repr(value)
+    return f"an object of type {type(value).__name__}"
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
+    """Cut a part of a message off where it is too long to be read."""
     return text if len(text) <= _LONGEST_PART else f"{text[: _LONGEST_PART - 3]}..."
 
 
@@ -89,7 +95,7 @@ class UnitError(AckclockError, ValueError):
         self.unknown_unit = unknown_unit
 
     def __str__(self) -> str:
-        return "; ".join(_shortened(part) for part in (self.problem, self.hint) if part is not None)
+        return "; ".join(shortened(part) for part in (self.problem, self.hint) if part is not None)
 
 
 class ScenarioError(AckclockError, ValueError):
@@ -110,7 +116,7 @@ class ScenarioError(AckclockError, ValueError):
 
     def __str__(self) -> str:
         number = len(self.faults)
-        head = f"{_shortened(self.source)}: {number} fault{'' if number == 1 else 's'}"
+        head = f"{shortened(self.source)}: {number} fault{'' if number == 1 else 's'}"
         shown = [f"  {fault}" for fault in self.faults[:MOST_FAULTS_SHOWN]]
         rest = [f"  and {number - len(shown):,} more"] if number > len(shown) else []
         return "\n".join([head, *shown, *rest])

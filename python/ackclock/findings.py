@@ -282,7 +282,7 @@ def _shares(run: _Run) -> Iterator[Finding]:
         return
     numbers = {"least_bps": min(shares), "largest_bps": max(shares), "index_fraction": jain_index(shares)}
     trips = [mean(row, "rtt_mean_s") for _, _, row in endless]
-    if _explained([share for _, share, _ in endless], trips):
+    if all(flow.tcp.sender.is_aimd for flow, _, _ in endless) and _explained([share for _, share, _ in endless], trips):
         numbers |= {"shortest_round_trip_s": min(trips), "longest_round_trip_s": max(trips)}
     yield Finding("unequal-shares", numbers=numbers)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ackclock.errors import ResultError
+from ackclock.errors import ResultError, shortened
 
 Writer = Callable[[Path], object]
 """A function that writes a file; what it returns is not used."""
@@ -167,7 +167,7 @@ def as_result_error(where: Path, what: str, given: Path | None = None) -> Iterat
         yield
     except OSError as error:
         named = error.filename if error.filename and str(error.filename) != str(given) else where
-        raise ResultError(f"{named}: {what}; {error.strerror or error}") from error
+        raise ResultError(f"{shortened(str(named))}: {what}; {error.strerror or error}") from error
     except ValueError as error:
         raise ResultError(f"{where}: {what}; {error}") from error
 

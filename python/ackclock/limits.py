@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ackclock.cost import Estimate
-from ackclock.errors import Fault, LimitError, UnitError
+from ackclock.errors import Fault, LimitError, UnitError, shown
 from ackclock.units import Quantity, parse
 from ackclock.wording import plural, significant
 
@@ -44,6 +44,8 @@ def read_limits(given: str | Sequence[str] | None) -> tuple[Quantity, ...]:
     if given is None:
         place, words = f"environment variable {LIMIT}", os.environ.get(LIMIT, "")
         given = words.split(",") if words.strip() else []
+    if not isinstance(given, Sequence):
+        raise LimitError(Fault(place, "is not a text or a list of texts", shown(given), _ALLOWED))
     return tuple(_limit(place, text) for text in ([given] if isinstance(given, str) else given))
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 MOST_ROWS = 12
+MOST_TCPS = 4
+"""Largest number of TCPs that are named under the title."""
 MOST_DECIMALS = 6
 PERCENT = 0.01
 _ROUND_TRIPS = {"min": "min", "mean": "avg", "p95": "95%", "max": "max", "mdev": "mdev"}
@@ -154,6 +156,13 @@ def link_table(summary: Summary) -> TableText:
     return TableText(["link", "rate", *(column.title for column in columns)], rows, note)
 
 
+def tcp_text(summary: Summary) -> str:
+    """Say which TCP was simulated; empty if there was none, or an older result does not know."""
+    names = list(dict.fromkeys(summary.get("tcp", {}).values()))
+    more = f" and {len(names) - MOST_TCPS} more" if len(names) > MOST_TCPS else ""
+    return f"TCP: {', '.join(names[:MOST_TCPS])}{more}" if names else ""
+
+
 def heading(summary: Summary, confidence: float) -> str:
     """Say what was run, for how long and how often."""
     measured = f"measured from {seconds(summary['warmup_s'])} to {seconds(summary['duration_s'])}"
@@ -175,7 +184,8 @@ def print_summary(summary: Summary, confidence: float, console: "Console") -> No
     from rich.text import Text  # noqa: PLC0415  the library itself does without rich
 
     console.print(Text(summary["title"], style="bold"))
-    console.print(Text(heading(summary, confidence), style="dim"))
+    for line in filter(None, (tcp_text(summary), heading(summary, confidence))):
+        console.print(Text(line, style="dim"))
     for table in _tables(summary):
         console.print()
         console.print(rich_table(table))
@@ -189,7 +199,8 @@ def print_summary(summary: Summary, confidence: float, console: "Console") -> No
 
 def as_html(summary: Summary, confidence: float) -> str:
     """Write title, tables, verdict and warnings as HTML."""
-    parts = [f"<h4>{html.escape(summary['title'])}</h4><p>{html.escape(heading(summary, confidence))}</p>"]
+    parts = [f"<h4>{html.escape(summary['title'])}</h4>"]
+    parts += [f"<p>{html.escape(line)}</p>" for line in (tcp_text(summary), heading(summary, confidence)) if line]
     parts += [html_table(table) for table in _tables(summary)]
     parts.append(f"<p><b>Verdict:</b> {html.escape(summary['verdict'])}</p>")
     parts += [f"<p><b>Warning:</b> {html.escape(warning)}</p>" for warning in summary["warnings"]]

@@ -21,6 +21,7 @@ from ackclock.quantities import COMPLETION_QUANTITIES, FLOW_QUANTITIES, LINK_QUA
 from ackclock.recoveries import RECOVERY_QUANTITIES, recovery_rows
 from ackclock.scenario import Resolved, ScenarioError
 from ackclock.scenario.arguments import FLAG, PATH, Allowed, check_arguments
+from ackclock.scenario.tcp_names import tcp_names
 from ackclock.stored import checked_summary
 from ackclock.summary import Summary, flow_rows, link_rows
 from ackclock.traces import OVERVIEW, captured_links, captures, trace_frames
@@ -100,6 +101,7 @@ class Result:
         run, precision = resolved.run, precision_summary(resolved, replications)
         summary = Summary(
             title=resolved.title,
+            tcp=tcp_names(resolved),
             duration_s=run.duration_s,
             warmup_s=run.warmup_s,
             replications=len(replications),

@@ -7,6 +7,9 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+_ROUNDING = 1e-12
+"""Relative difference that two ways to round one sum make, and more."""
+
 
 class Estimate(TypedDict):
     """A quantity's mean over replications, the ends of its confidence interval, the number of values.
@@ -102,6 +105,20 @@ def ratio(part: NDArray[Any], whole: NDArray[Any]) -> NDArray[np.float64]:
     result = np.full(len(whole), np.nan)
     np.divide(part, whole, out=result, where=np.asarray(whole) > 0)
     return result
+
+
+def fraction(part: NDArray[Any], whole: NDArray[Any]) -> NDArray[np.float64]:
+    """Divide a part by the whole; where both are one sum that was rounded in two ways, the fraction is 1.
+
+    Examples
+    --------
+    >>> fraction(np.array([0.3, 0.1 + 0.2, 0.4]), np.array([0.4, 0.3, 0.3])).round(3)
+    array([0.75 , 1.   , 1.333])
+    >>> fraction(np.array([0.1 + 0.2]), np.array([0.3])).max() <= 1.0
+    True
+    """
+    found = np.asarray(part / whole, dtype=np.float64)
+    return np.where(np.abs(found - 1.0) < _ROUNDING, np.minimum(found, 1.0), found)
 
 
 def student_t(confidence: float, degrees_of_freedom: int) -> float:

@@ -58,6 +58,7 @@ class _LossCycles(TypedDict):
 @with_config(_CONFIG)
 class _StoredSummary(TypedDict):
     title: str
+    tcp: NotRequired[dict[str, str]]
     duration_s: _Number
     warmup_s: _Number
     replications: Annotated[int, Field(ge=1, lt=2**63)]

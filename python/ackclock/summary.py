@@ -15,7 +15,7 @@ from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS, delay_quantities
 from ackclock.replication import Columns, Replication, grouped
 from ackclock.scenario import Element, Resolved, ResolvedFlow
 from ackclock.scenario.resolved import ALL_FLOWS
-from ackclock.stats import estimates, ratio
+from ackclock.stats import estimates, fraction, ratio
 
 Values = NDArray[np.float64]
 _OF_TCP = ("cwnd_mean_packets", "cwnd_max_packets", "rtt_mean_s")
@@ -24,21 +24,23 @@ _OF_TCP = ("cwnd_mean_packets", "cwnd_max_packets", "rtt_mean_s")
 class Summary(TypedDict):
     """The summary of a run, as `--json` prints it: each flow and link with its quantities; keys carry their unit.
 
-    Throughput counts the bits of all data packets that reached the receiver, headers and duplicates included; goodput
-    those of them that were handed to the application in order, headers included. Both are per second from warm-up to
-    the end; those of a flow with a size are over its own life, from the first packet sent to the last one delivered (to
-    the end of the run if it does not finish; of a large group from its first start). A loss fraction is of the packets
-    that a flow sent, or that arrived at a link, in that time. `intervals` says what the intervals are: "exact", of
-    "replications", of "batch means", or "none". `loss_cycles` counts those of endless flows over all replications: the
-    fewest and the most of a flow, and whether all are of equal length. `completions` holds a row for each [[flow]] of
-    transfers, `pings` one for each that pings, `sources` one for each that transfers in turn with silences. A [[flow]]
-    of more than 1000 flows is one row: sums of rates and counts, means of windows and round trips. A private link is
-    one row for all its copies: sums of drops and rates, means of utilisation and queue, the longest queue of any.
-    Percentiles of delays (`rtt`, one-way `delay`, `queueing`) are of packets, within 0.8%; `drain_s` of a link is the
-    time that its full buffer takes, the longest that a packet can wait there.
+    `tcp` names the TCP of each [[flow]] by its preset. Throughput counts the bits of all data packets that reached the
+    receiver, headers and duplicates included; goodput those of them that were handed to the application in order,
+    headers included. Both are per second from warm-up to the end; those of a flow with a size are over its own life,
+    from the first packet sent to the last one delivered (to the end of the run if it does not finish; of a large group
+    from its first start). A loss fraction is of the packets that a flow sent, or that arrived at a link, in that time.
+    `intervals` says what the intervals are: "exact", of "replications", of "batch means", or "none". `loss_cycles`
+    counts those of endless flows over all replications: the fewest and the most of a flow, and whether all are of equal
+    length. `completions` holds a row for each [[flow]] of transfers, `pings` one for each that pings, `sources` one for
+    each that transfers in turn with silences. A [[flow]] of more than 1000 flows is one row: sums of rates and counts,
+    means of windows and round trips. A private link is one row for all its copies: sums of drops and rates, means of
+    utilisation and queue, the longest queue of any. Percentiles of delays (`rtt`, one-way `delay`, `queueing`) are of
+    packets, within 0.8%; `drain_s` of a link is the time that its full buffer takes, the longest that a packet can wait
+    there.
     """
 
     title: str
+    tcp: NotRequired[dict[str, str]]
     duration_s: float
     warmup_s: float
     replications: int
@@ -265,7 +267,7 @@ def _of_warmup(table: Columns, fate: str) -> Values:
 def _link_values(links: Columns, time_s: Values) -> dict[str, Values]:
     lost = _lost(links, len(links["arrived_packets"]))
     return {
-        "utilisation_fraction": links["busy_s"] / time_s,
+        "utilisation_fraction": fraction(links["busy_s"], time_s),
         "loss_fraction": ratio(
             links["dropped_packets"] + lost - _of_warmup(links, "dropped"), links["arrived_packets"]
         ),

@@ -13,8 +13,9 @@ from campaign.examine import examine
 from campaign.legal import legal
 from campaign.oracles import broken, differences
 
-NUMBERS = (*range(24), 52, 463, 495, 5968)
-"""The last ones have found a fault each: pings whose echoes are dropped, and slowdowns below 1 over ATM channels."""
+NUMBERS = (*range(24), 52, 463, 495, 5968, 160_486, 163_289, 164_529)
+"""The last ones have found a fault each: pings whose echoes are dropped, slowdowns below 1 over ATM channels, slowdowns
+and working times beyond 64 bits, and a utilisation of 1 + 2e-16."""
 
 
 @pytest.mark.parametrize("number", NUMBERS)

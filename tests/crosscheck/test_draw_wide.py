@@ -5,10 +5,10 @@ import pytest
 
 from ackclock import resolve
 from crosscheck import subset
-from crosscheck.draw import DEFAULT_SEED, draw
+from crosscheck.draw import DEFAULT_SEED, RECOVERIES, draw
 from crosscheck.draw_elements import draw_elements
 from crosscheck.draw_wide import DEFAULT_COUNT, ITEMS, buffer_bytes, draw_wide
-from crosscheck.subset import connection
+from crosscheck.subset import connection, has_red
 
 DRAWN = draw_wide(DEFAULT_SEED, DEFAULT_COUNT)
 MANY = [scenario for seed in range(11, 16) for scenario in draw_wide(seed, 30)]
@@ -63,7 +63,8 @@ def test_there_are_more_than_two_flows() -> None:
 
 
 def test_sizes_are_finite_from_one_packet_to_thousands() -> None:
-    sizes = [flow["traffic"]["size_packets"] for scenario in with_item("sizes") for flow in scenario["flows"]]
+    flows = [flow for scenario in with_item("sizes") for flow in scenario["flows"] if connection(flow)]
+    sizes = [flow["traffic"]["size_packets"] for flow in flows]
     finite = [size for size in sizes if size is not None]
     assert min(finite) == 1
     assert max(finite) > 1000
@@ -80,7 +81,7 @@ def test_buffers_are_in_packets_and_in_bytes_counted_either_way_and_drop_either_
     kinds = {
         (next(iter(link["buffer"])), link["counting"], link["queue"]["overflow"])
         for link in links(MANY)
-        if link["buffer"]
+        if link["buffer"] and not has_red(link)
     }
     assert kinds == {
         (unit, counting, overflow)
@@ -114,6 +115,28 @@ def test_samples_are_per_ack_and_the_timer_has_other_limits() -> None:
     assert {timer["initial_s"] for timer in timers} == {1.0, 1.5, 3.0, 6.0}
     assert {timer["max_s"] for timer in timers} == {1.3, 2.0, 4.5, 60.0, 64.0}
     assert all(timer["max_s"] >= timer["min_s"] for timer in timers)
+
+
+def test_red_drops_early_by_all_of_its_rules_and_shares_its_link_with_all_else() -> None:
+    red = [link for link in links(with_item("red")) if has_red(link)]
+    assert len(red) == len(with_item("red"))
+    rules = {(aqm["wait"], aqm["gentle"]) for aqm in (link["queue"]["aqm"] for link in red)}
+    assert len(rules) == 4
+    assert {link["buffer"]["packets"] <= 12 for link in red} == {True, False}
+    both = [item for item in ITEMS if any(f"-{item}" in scenario["title"] for scenario in with_item("red"))]
+    assert both == list(ITEMS)
+
+
+def test_of_each_tcp_half_windows_are_fractional_or_whole() -> None:
+    senders = [tcp["sender"] for scenario in MANY for tcp in connections(scenario)]
+    kinds = {(sender["recovery"], sender["half_window"]) for sender in senders}
+    assert kinds == {(recovery, half) for recovery in RECOVERIES for half in ("fractional", "whole-packets")}
+
+
+def test_each_item_has_its_turn_with_each_tcp() -> None:
+    turns = {draw_wide(3, number + 1)[number]["title"] for number in (0, 23, 34, 45)}
+    assert all(title.endswith("ties") or "-ties-" in title for title in turns)
+    assert len({next(name for name in RECOVERIES if f"-{name}-" in title) for title in turns}) == 4
 
 
 def test_paths_prone_to_ties_have_simple_ratios_and_delays_in_service_times() -> None:

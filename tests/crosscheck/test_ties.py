@@ -7,7 +7,7 @@ import pytest
 from crosscheck import build, engine, ns2
 from crosscheck.check import Mark, check
 from crosscheck.compare import Change, Verdict
-from crosscheck.ns2_shake import DRIFT, TIME_TOLERANCE_S, WAYS, Piece, Shake
+from crosscheck.ns2_shake import DRIFT, QUIET, TIME_TOLERANCE_S, WAYS, Piece, Shake
 from crosscheck.outcome import FlowCounts, Outcome, compare_outcomes
 from crosscheck.ties import MOST_RUNS, Agreement, agreement
 
@@ -56,8 +56,8 @@ def test_each_way_is_tried_throughout_and_those_that_agree_are_counted(monkeypat
     assert found.line().endswith("2 agree with ours")
 
 
-def test_a_run_is_shaken_in_another_way_from_each_tie_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = (3, 7, 1)
+def test_a_run_is_shaken_at_each_tie_until_it_falls_as_ours_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = (9, 7, 1)
 
     def play(shake: Shake) -> Outcome:
         ways = [way_at(shake, at) for at in TIES_S]
@@ -67,9 +67,35 @@ def test_a_run_is_shaken_in_another_way_from_each_tie_on(monkeypatch: pytest.Mon
 
     shakes = played(monkeypatch, play)
     found = agreement(scenario(), OURS, DIFFERS)
-    assert (found.agreed, found.pieces, found.until_s) == (0, 3, inf)
+    assert (found.agreed, found.pieces, found.until_s) == (0, 7, inf)
     assert [way_at(shakes[-1], at) for at in TIES_S] == list(wanted)
-    assert found.line().endswith("one does that is shaken in another way from 2 ties on")
+    assert [way_at(shakes[-1], at) for at in (1.0, 20.0, 40.0, 60.0)] == [QUIET] * 4
+    assert found.line().endswith("one does that is shaken in other ways at 3 ties")
+
+
+def test_where_ties_are_too_many_the_best_of_the_ways_is_mended(monkeypatch: pytest.MonkeyPatch) -> None:
+    def play(shake: Shake) -> Outcome:
+        return outcome(2.0 if way_at(shake, 10.0) == 2 else 9.0, 3.0, 4.0 if way_at(shake, 50.0) == 9 else 8.0)
+
+    shakes = played(monkeypatch, play)
+    assert agreement(scenario(), OURS, DIFFERS).pieces == 3
+    assert [way_at(shakes[-1], at) for at in (1.0, 40.0, 50.0, 60.0)] == [2, 2, 9, 2]
+
+
+@pytest.mark.usefixtures("needs_ns2")
+def test_a_run_that_is_not_shaken_is_ns2s_own_until_it_is() -> None:
+    plain = scenario()
+    plain["elements"][0]["rate_bps"] = 1_000_003.0
+    plain["elements"].append(build.link("access", 1_310_011.0, delay_s=0.003, buffer_packets=60))
+    plain["flows"][0]["path"] = [2, 0]
+    theirs = ns2.run(plain)
+    quiet = ns2.run(plain, shake=Shake((Piece(QUIET),)))
+    assert all(verdict.passed for verdict in compare_outcomes(plain, theirs, quiet, 1e-9))
+    shaken = ns2.run(plain, shake=Shake((Piece(QUIET), Piece(1, 20.0), Piece(QUIET, 30.0))))
+    apart = [their.time_s - our.time_s for their, our in zip(theirs.changes[0], shaken.changes[0], strict=True)]
+    times_s = [change.time_s for change in theirs.changes[0]]
+    assert max(abs(one) for one, at in zip(apart, times_s, strict=True) if at < 20.0) < 1e-12
+    assert max(abs(one) for one, at in zip(apart, times_s, strict=True) if at > 30.0) > 1e-11
 
 
 def test_where_no_way_gets_beyond_a_difference_none_agrees(monkeypatch: pytest.MonkeyPatch) -> None:

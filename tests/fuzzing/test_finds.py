@@ -1,20 +1,33 @@
 """Inputs that the fuzzer of the Python side found to end in a traceback or to take all memory."""
 
 import json
+import signal
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import ackclock
 from ackclock import scenario, sweeps
-from ackclock.errors import ArgumentError, ModelError, ScenarioError, SweepError, UnitError
-from ackclock.models.classics import square_root_rate
-from ackclock.models.variable_delay import read_capture, read_parquet
+from ackclock.errors import ArgumentError, LimitError, ModelError, ResultError, ScenarioError, SweepError, UnitError
+from ackclock.models import engset
+from ackclock.models.bottlenecks import uniformly_spread_rates
+from ackclock.models.classics import MODELS, square_root_rate
+from ackclock.models.variable_delay import (
+    Direction,
+    RoundTrips,
+    read_capture,
+    read_parquet,
+    reduction_probability,
+    rounds_of,
+    stationary_window,
+)
 from ackclock.units import parse
 
 TEXT = """\
@@ -88,6 +101,109 @@ def test_a_capture_takes_no_more_memory_than_its_file(tmp_path: Path) -> None:
             tracemalloc.stop()
 
 
+def shared(times: int) -> list[Any]:
+    """Give a list of two of a list of two of and so on: 2^times numbers, if all is written out."""
+    value: list[Any] = [1.0]
+    for _ in range(times):
+        value = [value, value]
+    return value
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Fail if it takes longer."""
+
+    def late(*_: object) -> None:
+        raise AssertionError(f"took more than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+ENDLESS = {"endless": endless(), "shared": shared(40), "within": [1.0, [endless(), 2.0]]}
+
+
+@pytest.mark.parametrize("value", ENDLESS.values(), ids=ENDLESS)
+def test_a_list_that_numpy_would_never_have_read_is_refused_by_a_model_at_once(value: list[Any]) -> None:
+    refused: tuple[Callable[[], object], ...] = (
+        lambda: square_root_rate(0.1, 0.1, value),
+        lambda: uniformly_spread_rates(value, 3),  # type: ignore[arg-type]
+        lambda: engset.Path(0.1, value),
+        lambda: MODELS["square_root_rate"].warnings(loss_probability=value),
+        lambda: stationary_window(value),
+        lambda: RoundTrips.from_samples(value),
+    )
+    for action in refused:
+        with (
+            within(1.0),
+            pytest.raises(
+                ModelError, match=r": (is a list of too|holds itself).*; given .*; allowed 10,000,000 numbers"
+            ),
+        ):
+            action()
+    with within(1.0), pytest.raises(ModelError, match="reaction: is unknown; given an object of type list; allowed"):
+        reduction_probability(RoundTrips.constant(0.1), 0.1, reaction=value)  # type: ignore[arg-type]
+
+
+def test_a_list_of_very_many_numbers_is_one_that_a_model_takes() -> None:
+    rates = square_root_rate(0.1, [0.01] * 100_000)
+    assert rates == pytest.approx(square_root_rate(0.1, 0.01))
+
+
+def test_lists_that_are_shared_without_end_are_refused_in_a_scenario_at_once() -> None:
+    for action in (
+        lambda: scenario.load(with_field(shared(40))),
+        lambda: ackclock.run(TEXT, overrides={"link.far.queue": shared(40)}),
+        lambda: sweeps.planned_sweep(TEXT, {"link.far.queue": [shared(40), 1]}, {}),
+    ):
+        with (
+            within(1.0),
+            pytest.raises((ScenarioError, SweepError), match=r"is too large; given .* values; allowed 10"),
+        ):
+            action()
+
+
+@pytest.mark.parametrize("direction", [3.5, {1, 2}, ("a", 1, "b", 2)], ids=["float", "set", "tuple"])
+def test_a_direction_or_segments_of_another_type_are_refused(direction: Any, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="direction: is not of type Direction; given"):
+        rounds_of([], direction)
+    for segments in (5, [5], None, np.array(1.0)):
+        with pytest.raises(ModelError, match="segments: is not of type Segment; given"):
+            rounds_of(segments, Direction("a", 1, "b", 2))  # type: ignore[arg-type]
+    capture = tmp_path / "x.pcapng"
+    sent = TEXT.replace("[run]", '[trace]\ncapture = ["far"]\n[run]')
+    capture.write_bytes(ackclock.run(sent).captures["far"])
+    with pytest.raises(ModelError, match="direction: is not of type Direction; given"):
+        read_capture(capture, direction)
+
+
+@pytest.mark.parametrize("limit", [5, 3.5, {"1 s"}, np.array(1.0), object(), endless()], ids=repr)
+def test_a_limit_that_is_not_a_text_is_refused(limit: Any) -> None:
+    for action in (
+        lambda: ackclock.run(TEXT, limit=limit),
+        lambda: ackclock.sweep(TEXT, {"run.seed": [1]}, limit=limit),
+    ):
+        with within(3.0), pytest.raises(LimitError, match=r"limit: is not a text.*; given .*; allowed "):
+            action()
+
+
+@pytest.mark.parametrize("indent", [10**30, 101, 0])
+def test_json_is_indented_by_a_hundred_spaces_at_most(indent: int) -> None:
+    with pytest.raises(ArgumentError, match=r'argument "indent": .*; allowed a whole number from 1 to 100, or None'):
+        ackclock.resolve(TEXT).to_json(indent)
+
+
+def test_an_error_names_a_long_path_in_part() -> None:
+    with pytest.raises(ResultError, match=r"^x+\.\.\.: cannot read the result; File name too long$") as caught:
+        ackclock.Result.load("x" * 100_000)
+    assert len(str(caught.value)) < 1100
+
+
 def test_a_model_says_what_it_was_given_however_odd() -> None:
     with pytest.raises(ModelError, match="an object of type list"):
         square_root_rate(nested(3000), 0.1, 0.1)
@@ -114,7 +230,15 @@ WRONG: dict[str, tuple[Callable[[Any], object], str, str]] = {
 }
 
 
-VALUES: dict[str, object] = {"0": 0, "float": 3.5, "bytes": b"x", "set": {1, 2}, "object": object(), "list": [1]}
+VALUES: dict[str, object] = {
+    "0": 0,
+    "float": 3.5,
+    "bytes": b"x",
+    "set": {1, 2},
+    "object": object(),
+    "list": [1],
+    "array": np.array(1.0),
+}
 
 
 @pytest.mark.parametrize("name", WRONG)

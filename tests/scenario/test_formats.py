@@ -73,3 +73,13 @@ def test_red_without_its_rules_has_those_of_the_paper() -> None:
         for rule in ("wait", "least_queue_packets", "first_passes", "overflow_restarts"):
             element.get("queue", {}).get("aqm", {}).pop(rule, None)
     assert Resolved.from_dict(old) == resolved
+
+
+def test_a_sender_without_a_machine_is_the_classic_one() -> None:
+    resolved = resolve(load(draw(0)))
+    old = resolved.to_dict()
+    assert old["flows"][0]["traffic"]["connection"]["sender"].pop("machine") == "classic"
+    assert Resolved.from_dict(old) == resolved
+    old["flows"][0]["traffic"]["connection"]["sender"]["machine"] = "quantum"
+    with pytest.raises(ScenarioError, match="quantum"):
+        Resolved.from_dict(old)

@@ -6,10 +6,18 @@ from typing import Any
 import pytest
 
 from ackclock.models.citations import references
-from ackclock.scenario import ScenarioError, load, preset_names
+from ackclock.scenario import ScenarioError, load, preset_names, resolve
+from ackclock.scenario.machines import DEFAULT_PRESET, MACHINES, ONLY, machine_of
 from ackclock.scenario.presets import inherited
-from ackclock.scenario.resolved_tcp import ReceiverSettings, RtoSettings, SenderSettings
-from ackclock.scenario.schema_tcp import DEFAULT_PRESET, Rto, Tcp
+from ackclock.scenario.resolved_tcp import (
+    ClassicSettings,
+    ControlSettings,
+    ReceiverSettings,
+    RtoSettings,
+    SelectiveSettings,
+    TimeoutSettings,
+)
+from ackclock.scenario.schema_tcp import Rto, Tcp
 from ackclock.scenario.tcp import preset, receiver_settings, sender_settings
 
 
@@ -18,16 +26,26 @@ def test_the_default_is_a_preset() -> None:
 
 
 @pytest.mark.parametrize("name", preset_names())
-def test_each_preset_is_complete(name: str) -> None:
-    assert preset(name).model_fields_set >= set(Tcp.model_fields) - {"preset", "half_window"}
-    assert preset(name).rto.model_fields_set == set(Rto.model_fields)
+def test_each_preset_has_all_axes_of_its_machine_and_none_of_the_other(name: str) -> None:
+    machine = machine_of(preset(name).recovery, preset(name).dialect)
+    others = {axis for axis, only in ONLY.items() if only.machine != machine}
+    axes = Tcp.model_fields.keys() - {"preset", *others}
+    assert axes - {"half_window"} <= preset(name).model_fields_set <= axes
+    assert {f"rto.{axis}" for axis in preset(name).rto.model_fields_set} == {
+        f"rto.{axis}" for axis in Rto.model_fields
+    } - others
+
+
+def test_the_axes_of_one_machine_are_axes() -> None:
+    assert ONLY.keys() <= {*Tcp.model_fields, *(f"rto.{axis}" for axis in Rto.model_fields)}
 
 
 NS2_TIMER = RtoSettings("ticks", "per-round", 4, 0.1, 0.2, 60.0, 3.0, 65536, 0.5558807159827996 * 0.1)
 RFC_TIMER = RtoSettings("rfc6298", "per-ack", 4, 0.001, 1.0, 60.0, 1.0, 64, 0.0)
 FINE_TIMER = RtoSettings("ticks", "per-ack-karn", 4, 1e-5, 0.0, 60.0, 3.0, 65536, 0.0)
 ENGSET_TIMER = RtoSettings("rfc6298", "per-round", 4, 0.0, 1.0, 64.0, 1.0, 64, 0.0)
-RENO = SenderSettings(
+RENO = ClassicSettings(
+    machine="classic",
     dialect="rfc",
     recovery="reno",
     initial_window=3.0,
@@ -44,8 +62,21 @@ RENO = SenderSettings(
 NS2 = replace(
     RENO, dialect="ns2", half_window="whole-packets", initial_window=1.0, limited_transmit=False, rto=NS2_TIMER
 )
+LINUX = SelectiveSettings(
+    machine="selective",
+    congestion_control=ControlSettings("reno", "linux", "standard", {}),
+    loss_detection="rack",
+    tail_loss_probe=True,
+    frto=True,
+    timestamps=True,
+    initial_window=10.0,
+    initial_ssthresh=None,
+    max_window=None,
+    dupack_threshold=3,
+    rto=TimeoutSettings(0.2, 120.0, 1.0, 0.001, 0.0),
+)
 EVERY_PACKET, DELAYED = ReceiverSettings(1, 0.1), ReceiverSettings(2, 0.2)
-EXPECTED = {
+EXPECTED: dict[str, tuple[ClassicSettings | SelectiveSettings, ReceiverSettings]] = {
     "reno-rfc5681": (RENO, DELAYED),
     "newreno-rfc6582": (replace(RENO, recovery="newreno", partial_ack_timer="impatient"), DELAYED),
     "tahoe-rfc5681": (replace(RENO, recovery="tahoe", limited_transmit=False), DELAYED),
@@ -56,7 +87,8 @@ EXPECTED = {
     "reno-abrupt-delay": (replace(NS2, rto=FINE_TIMER), EVERY_PACKET),
     "old-tahoe-abrupt-delay": (replace(NS2, recovery="old-tahoe", rto=FINE_TIMER), EVERY_PACKET),
     "newreno-engset": (
-        SenderSettings(
+        ClassicSettings(
+            machine="classic",
             dialect="engset",
             recovery="newreno",
             initial_window=2.0,
@@ -72,12 +104,17 @@ EXPECTED = {
         ),
         ReceiverSettings(1, 0.2),
     ),
+    "linux-reno": (LINUX, ReceiverSettings(2, 0.04, selective=True)),
+    "linux-cubic": (
+        replace(LINUX, congestion_control=ControlSettings("cubic", "linux", "hystart", {})),
+        ReceiverSettings(2, 0.04, selective=True),
+    ),
 }
 
 
 @pytest.mark.parametrize(("name", "expected"), EXPECTED.items())
 def test_each_preset_has_these_settings_after_inheritance(
-    name: str, expected: tuple[SenderSettings, ReceiverSettings]
+    name: str, expected: tuple[ClassicSettings | SelectiveSettings, ReceiverSettings]
 ) -> None:
     assert (sender_settings(preset(name), 512), receiver_settings(preset(name))) == expected
 
@@ -90,7 +127,48 @@ def test_a_preset_is_named_by_its_recovery_and_by_whose_rules_these_are() -> Non
     for name in preset_names():
         recovery = preset(name).recovery
         source = name.removeprefix(f"{recovery}-")
-        assert source in {"ns2", *references()} or re.fullmatch(r"rfc\d+", source)
+        if recovery == "sack":
+            assert name == f"{preset(name).dialect}-{preset(name).congestion_control}"
+        else:
+            assert source in {"ns2", *references()} or re.fullmatch(r"rfc\d+", source)
+
+
+def _resolved(tcp: Any) -> Any:
+    link = {"name": "a", "rate": "1 Mbit/s", "delay": "10 ms", "buffer": "9 pkt"}
+    flow = {"path": ["a"], "packet": "1500 B", **({} if tcp is None else {"tcp": tcp})}
+    return resolve(load({"link": [link], "flow": [flow], "run": {"duration": "2 s"}})).flows[0].tcp
+
+
+@pytest.mark.parametrize(
+    ("tcp", "same"),
+    [
+        (None, DEFAULT_PRESET),
+        ({}, DEFAULT_PRESET),
+        ({"recovery": "sack"}, MACHINES["selective"].preset),
+        ({"dialect": "linux"}, MACHINES["selective"].preset),
+        ({"recovery": "newreno"}, MACHINES["classic"].preset),
+        ({"dialect": "rfc"}, MACHINES["classic"].preset),
+        ({"recovery": "sack", "congestion_control": "reno"}, "linux-reno"),
+    ],
+)
+def test_the_machine_follows_from_recovery_or_dialect(tcp: Any, same: str) -> None:
+    assert _resolved(tcp) == _resolved(same)
+
+
+@pytest.mark.parametrize(
+    ("tcp", "threshold"),
+    [
+        ({"preset": "linux-reno"}, None),
+        ({"preset": "linux-reno", "initial_ssthresh": "64 KiB"}, 43.0),
+        ({"preset": "linux-reno", "initial_ssthresh": "max-window"}, None),
+        ({"preset": "linux-reno", "max_window": "44 pkt"}, None),
+        ({"preset": "linux-reno", "max_window": "44 pkt", "initial_ssthresh": "max-window"}, 44.0),
+        ({"preset": "newreno-engset", "initial_ssthresh": "max-window"}, None),
+    ],
+)
+def test_linuxs_ssthresh_is_infinite_at_first_unless_it_is_given(tcp: Any, threshold: float | None) -> None:
+    # For the classic sender null is the receiver's window.
+    assert _resolved(tcp).sender.initial_ssthresh == threshold
 
 
 @pytest.mark.parametrize(

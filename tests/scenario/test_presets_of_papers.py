@@ -2,7 +2,7 @@
 
 import pytest
 
-from ackclock.scenario.resolved_tcp import RtoSettings
+from ackclock.scenario.resolved_tcp import ClassicSettings, RtoSettings
 from ackclock.scenario.tcp import preset, receiver_settings, sender_settings
 
 
@@ -11,6 +11,7 @@ def test_presets_of_the_abrupt_delay_paper_have_a_fine_clock_and_no_least_timeou
     name: str, recovery: str
 ) -> None:
     sender = sender_settings(preset(name), 1000)
+    assert isinstance(sender, ClassicSettings)
     assert (sender.dialect, sender.recovery, sender.dupack_threshold) == ("ns2", recovery, 3)
     assert sender.rto == RtoSettings("ticks", "per-ack-karn", 4, 1e-5, 0.0, 60.0, 3.0, 65536, 0.0)
     assert receiver_settings(preset(name)).ack_every == 1
@@ -18,6 +19,7 @@ def test_presets_of_the_abrupt_delay_paper_have_a_fine_clock_and_no_least_timeou
 
 def test_preset_of_the_engset_paper_has_the_specifics_of_its_section_3_1() -> None:
     sender = sender_settings(preset("newreno-engset"), 1500)
+    assert isinstance(sender, ClassicSettings)
     assert (sender.dialect, sender.recovery, sender.initial_window) == ("engset", "newreno", 2.0)
     assert (sender.slow_start_while, sender.increase) == ("at-or-below", "counted")
     assert (sender.limited_transmit, sender.partial_ack_timer) == (False, "slow-but-steady")

@@ -16,6 +16,9 @@ from rich.console import Console
 from ackclock.prediction import predict_resolved
 from ackclock.prediction.printing import print_prediction
 from ackclock.scenario import Resolved, ScenarioError, json_schema, load, preset_names, resolve, with_overrides
+from ackclock.scenario.contract import CONGESTION_CONTROLS
+from ackclock.scenario.machines import MACHINES, machine_of
+from ackclock.scenario.tcp import preset
 
 VALIDATOR = Draft202012Validator(json_schema())
 Document = dict[str, Any]
@@ -107,41 +110,59 @@ DIRECTION = {
     "loss": LOSS,
 }
 LINK = table({"rate": RATE}, {**DIRECTION, "reverse": table({}, {"rate": RATE, **DIRECTION})})
+TIMER = {"min": amount(0, 2, "s"), "max": amount(4, 100, "s"), "initial": amount(0.5, 3, "s")}
 RTO = table(
     {"granularity": amount(0.001, 0.5, "s")},
     {
+        **TIMER,
         "estimator": st.sampled_from(["ticks", "rfc6298"]),
         "sample": st.sampled_from(["per-round", "per-ack"]),
         "k": st.integers(1, 8),
-        "min": amount(0, 2, "s"),
-        "max": amount(4, 100, "s"),
-        "initial": amount(0.5, 3, "s"),
         "max_backoff": st.integers(1, 64),
     },
 )
-TCP = st.one_of(
-    st.sampled_from(preset_names()),
-    table(
-        {},
-        {
-            "preset": st.sampled_from(preset_names()),
-            "dialect": st.sampled_from(["ns2", "rfc", "engset"]),
-            "recovery": st.sampled_from(["old-tahoe", "tahoe", "reno", "newreno"]),
-            "initial_window": st.one_of(amount(1, 10, "pkt"), amount(2, 15, "kB")),
-            "initial_ssthresh": st.one_of(amount(1, 100, "pkt"), st.just("max-window")),
-            "max_window": st.one_of(amount(1, 100, "pkt"), st.sampled_from(["unlimited", "64 KiB"])),
-            "slow_start_while": st.sampled_from(["below", "at-or-below"]),
-            "increase": st.sampled_from(["reciprocal", "reciprocal-floor", "counted"]),
-            "half_window": st.sampled_from(["whole-packets", "fractional"]),
-            "dupack_threshold": st.one_of(st.integers(1, 9), st.just("infinite")),
-            "limited_transmit": st.booleans(),
-            "partial_ack_timer": st.sampled_from(["slow-but-steady", "impatient"]),
-            "ack_every": st.integers(1, 4),
-            "ack_delay": amount(0, 500, "ms"),
-            "rto": RTO,
-        },
-    ),
+ENDS = {
+    "initial_window": st.one_of(amount(1, 10, "pkt"), amount(2, 15, "kB")),
+    "max_window": st.one_of(amount(1, 100, "pkt"), st.sampled_from(["unlimited", "64 KiB"])),
+    "ack_every": st.integers(1, 4),
+    "ack_delay": amount(0, 500, "ms"),
+}
+PRESETS = {
+    machine: [name for name in preset_names() if machine_of(preset(name).recovery, None) == machine]
+    for machine in MACHINES
+}
+CLASSIC = table(
+    {"preset": st.sampled_from(PRESETS["classic"])},
+    {
+        **ENDS,
+        "dialect": st.sampled_from(["ns2", "rfc", "engset"]),
+        "recovery": st.sampled_from(["old-tahoe", "tahoe", "reno", "newreno"]),
+        "initial_ssthresh": st.one_of(amount(1, 100, "pkt"), st.just("max-window")),
+        "slow_start_while": st.sampled_from(["below", "at-or-below"]),
+        "increase": st.sampled_from(["reciprocal", "reciprocal-floor", "counted"]),
+        "half_window": st.sampled_from(["whole-packets", "fractional"]),
+        "dupack_threshold": st.one_of(st.integers(1, 9), st.just("infinite")),
+        "limited_transmit": st.booleans(),
+        "partial_ack_timer": st.sampled_from(["slow-but-steady", "impatient"]),
+        "rto": RTO,
+    },
 )
+SELECTIVE = table(
+    {"preset": st.sampled_from(PRESETS["selective"])},
+    {
+        **ENDS,
+        "recovery": st.just("sack"),
+        "initial_ssthresh": st.one_of(amount(1, 100, "pkt"), st.sampled_from(["max-window", "infinite"])),
+        "congestion_control": st.sampled_from(CONGESTION_CONTROLS),
+        "loss_detection": st.sampled_from(["rack", "dupack"]),
+        "tail_loss_probe": st.booleans(),
+        "frto": st.booleans(),
+        "timestamps": st.booleans(),
+        "dupack_threshold": st.integers(1, 9),
+        "rto": table({}, {**TIMER, "granularity": amount(0, 20, "ms")}),
+    },
+)
+TCP = st.one_of(st.sampled_from(preset_names()), CLASSIC, SELECTIVE)
 PERIOD = st.one_of(
     amount(0.001, 100, "s"),
     table({"mean": amount(0.001, 100, "s"), "law": st.sampled_from(["fixed", "exponential"])}, {}),

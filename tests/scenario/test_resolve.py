@@ -8,6 +8,7 @@ from ackclock.scenario.queues import Discipline, Red
 from ackclock.scenario.resolved_buffers import ByteBuffer, PacketBuffer
 from ackclock.scenario.resolved_elements import SimplexLink
 from ackclock.scenario.resolved_flows import ResolvedFlow
+from ackclock.scenario.resolved_tcp import ClassicSettings
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
 RUN = {"duration": "100 s"}
@@ -44,6 +45,7 @@ def test_defaults_are_all_written_out() -> None:
         "loss": None,
     }
     sender = {
+        "machine": "classic",
         "dialect": "rfc",
         "recovery": "newreno",
         "initial_window": 3.0,
@@ -73,7 +75,7 @@ def test_defaults_are_all_written_out() -> None:
         "ack_bytes": 40,
         "ack_priority": 0,
         "sender": sender,
-        "receiver": {"ack_every": 2, "ack_delay_s": 0.2},
+        "receiver": {"ack_every": 2, "ack_delay_s": 0.2, "selective": False, "linux": None},
     }
     flow = {
         "name": "flow",
@@ -221,6 +223,7 @@ def test_single_axes_override_the_preset() -> None:
     flow = only_flow(tcp={**own, "initial_window": "2.5 pkt", "initial_ssthresh": "20 pkt"})
     assert (flow.tcp.sender.recovery, flow.tcp.sender.dupack_threshold) == ("tahoe", None)
     assert (flow.tcp.sender.initial_window, flow.tcp.sender.initial_ssthresh) == (2.5, 20.0)
+    assert isinstance(flow.tcp.sender, ClassicSettings)
     assert (flow.tcp.sender.rto.min_s, flow.tcp.sender.rto.granularity_s) == (1.0, 0.1)
     assert (flow.tcp.receiver.ack_every, flow.tcp.receiver.ack_delay_s) == (2, 0.1)
 
@@ -252,6 +255,7 @@ def test_ready_scenarios_resolve_and_are_read_again(path: Path) -> None:
 def test_the_papers_scenarios_read_t_as_propagation(path: Path) -> None:
     given = resolve(load(path))
     flow = given.flows[0]
+    assert isinstance(flow.tcp.sender, ClassicSettings)
     assert flow.forward_delay_s + flow.tcp.return_delay_s == 0.56
     assert (flow.packet_bytes, flow.tcp.ack_bytes, flow.tcp.sender.recovery, flow.tcp.sender.dialect) == (
         512,

@@ -12,9 +12,10 @@ from ackclock import scenario as scenarios
 from ackclock.prediction import Inapplicable, ModelPrediction, predict_from_measured, predict_resolved
 from ackclock.prediction.scene import NOT_AIMD, drop_factor
 from ackclock.scenario import Resolved, ScenarioError, resolved_tcp
+from ackclock.scenario.machines import ClassicRecoveryName
 from ackclock.scenario.resolved_elements import ChannelDirection
-from ackclock.scenario.resolved_tcp import ADDITIVE_INCREASES, RECOVERIES
-from ackclock.scenario.schema_tcp import IncreaseName, RecoveryName
+from ackclock.scenario.resolved_tcp import ADDITIVE_INCREASES, RECOVERIES, ClassicSettings
+from ackclock.scenario.schema_tcp import IncreaseName
 from fakes import LEVELS, RED, make_flow, make_link, make_resolved
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -127,7 +128,7 @@ def test_queues_say_what_they_do(  # noqa: PLR0917
 
 
 def test_every_recovery_and_increase_is_in_the_tables() -> None:
-    assert set(RECOVERIES) == set(get_args(RecoveryName))
+    assert set(RECOVERIES) == set(get_args(ClassicRecoveryName))
     assert set(ADDITIVE_INCREASES) <= set(get_args(IncreaseName))
 
 
@@ -144,6 +145,7 @@ def test_senders_say_what_a_loss_does(recovery: str, fast: bool, slow_starts: bo
     sender = resolved(make_flow("flow", sender={"recovery": recovery})).flows[0].tcp.sender
     assert (sender.has_fast_retransmit, sender.slow_starts_after_fast_retransmit) == (fast, slow_starts)
     assert (sender.halving, sender.halves_at_loss) == (halving, halving is not None)
+    assert isinstance(sender, ClassicSettings)
     assert not replace(sender, dupack_threshold=None).has_fast_retransmit
     assert (sender.is_aimd, sender.window_packets) == (True, inf)
 

@@ -23,6 +23,8 @@ pub struct Packet {
     pub hop: u32,
     /// Number of the flow that it belongs to.
     pub flow: u32,
+    /// ACK: number of packets in the receiver's journal that it makes known; 0: none.
+    pub journal: u32,
     /// Length on every link, headers included \[bytes\].
     pub bytes: u16,
     /// Data, a retransmission, or an ACK.
@@ -31,5 +33,5 @@ pub struct Packet {
     pub slow_start: bool,
 }
 
-// Half a cache line. Four bytes of it are free: for marks of congestion, and for what an ACK acknowledges selectively.
+// Half a cache line.
 const _: () = assert!(size_of::<Packet>() == 32);

@@ -126,7 +126,7 @@ impl Link {
             }
         }
         let last = self.beyond.last().map_or(Time::ZERO, |packet| packet.departure.min(measurement.end));
-        sample.busy = sample.busy - (last - self.batch_end);
+        sample.busy -= u128::from((last - self.batch_end).ticks());
         sample
     }
 
@@ -137,7 +137,7 @@ impl Link {
         statistics.arrived[1] += self.passed;
         statistics.departed[1] += self.passed;
         statistics.departed_bytes[1] += self.passed * u64::from(bytes);
-        statistics.busy += service.times(self.passed);
+        statistics.busy += u128::from(service.ticks()) * u128::from(self.passed);
         statistics.queue_area += self.passed_area;
         statistics.queue_max = statistics.queue_max.max(u64::from(self.passed > 0));
         statistics
@@ -209,8 +209,8 @@ impl Link {
         true
     }
 
-    /// Transmits a packet whose service time is no whole number of ticks; returns its departure. What is left of a tick
-    /// goes to the next such packet, unless the link is idle then.
+    /// Transmits a packet whose service time is not a whole number of ticks; returns its departure. What is left of a
+    /// tick goes to the next such packet, unless the link is idle then.
     #[cold]
     #[inline(never)]
     fn transmit_in_parts(&mut self, now: Time, start: Time, bytes: u16, measurement: &Measurement) -> Time {
@@ -224,7 +224,7 @@ impl Link {
     }
 
     /// Counts the last packet, which arrives or departs outside the measured part, departs after the current batch, is
-    /// the first one of either, or has a service time that is no whole number of ticks.
+    /// the first one of either, or has a service time that is not a whole number of ticks.
     #[cold]
     #[inline(never)]
     fn count_at_boundary(&mut self, now: Time, start: Time, measurement: &Measurement) {
@@ -364,7 +364,7 @@ mod tests {
         // Busy from 0 to 4; departures at 1, 2, 3, 4.
         let seen = link.statistics();
         assert_eq!((seen.arrived, seen.departed), ([2, 2], [1, 2]));
-        assert_eq!(seen.busy, t(2.0));
+        assert_eq!(seen.busy, u128::from(t(2.0).ticks()));
         assert_eq!(seen.queue_area, u128::from(t(2.0).ticks()));
         assert_eq!(seen.queue_max, 1);
     }

@@ -148,6 +148,7 @@ mod tests {
         stamp: Time::ZERO,
         hop: 0,
         flow: 0,
+        journal: 0,
         bytes: 1000,
         kind: PacketKind::Data,
         slow_start: false,

@@ -60,7 +60,7 @@ impl PrivateLinks {
         statistics.arrived[1] += self.passed;
         statistics.departed[1] += self.passed;
         statistics.departed_bytes[1] += self.passed * u64::from(self.bytes);
-        statistics.busy += self.service.times(self.passed);
+        statistics.busy += u128::from(self.service.ticks()) * u128::from(self.passed);
         statistics.queue_area += self.passed_area;
         statistics.queue_max = if self.longest_backlog > Time::ZERO {
             self.longest_backlog.ticks().div_ceil(self.service.ticks())

@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(process.packets(), 1);
         let counted = process.statistics();
         assert_eq!((counted.arrived[1], counted.departed[1], counted.queue_max), (4, 4, 3));
-        assert_eq!((counted.busy.ticks(), counted.queue_area), (28, 10 + 13 + 22 + 4));
+        assert_eq!((counted.busy, counted.queue_area), (28, 10 + 13 + 22 + 4));
         // Waits of 9, 12 and 0 ps after the first picosecond.
         assert_eq!((process.waits().total(), process.waits().longest().ticks()), (3, 12));
     }

@@ -110,7 +110,7 @@ impl QueuedLink {
         if let Some(sent) = &self.in_transmission {
             let later = sent.departure.min(measurement.end) - instant;
             sample.queue_area -= u128::from(later.ticks());
-            sample.busy = sample.busy - later;
+            sample.busy -= u128::from(later.ticks());
             if sent.departure <= measurement.end {
                 sample.departed_bytes -= u64::from(sent.packet.bytes);
             }

@@ -14,8 +14,8 @@ pub struct LinkSample {
     pub dropped: u64,
     /// Bytes of the packets that were transmitted completely.
     pub departed_bytes: u64,
-    /// Time spent transmitting.
-    pub busy: Time,
+    /// Time spent transmitting \[ticks\].
+    pub busy: u128,
     /// Integral of the number of packets in the link \[packets times ticks\].
     pub queue_area: u128,
 }

@@ -32,8 +32,8 @@ pub struct LinkStatistics {
     pub departed: [u64; 2],
     /// Bytes of these packets.
     pub departed_bytes: [u64; 2],
-    /// Time spent transmitting, in the measured part.
-    pub busy: Time,
+    /// Time spent transmitting, in the measured part; that of many links may be more than a [`Time`] holds \[ticks\].
+    pub busy: u128,
     /// Integral over the measured part of the number of packets in the link, the one in transmission included
     /// \[packets times ticks\].
     pub queue_area: u128,
@@ -84,7 +84,7 @@ impl LinkStatistics {
 
     /// Counts a packet that is transmitted from `start` until `departure`.
     pub fn transmitted(&mut self, start: Time, departure: Time, bytes: u16, measurement: &Measurement) {
-        self.busy += start.overlap(departure, measurement.warmup, measurement.end);
+        self.busy += u128::from(start.overlap(departure, measurement.warmup, measurement.end).ticks());
         if departure <= measurement.end {
             let index = measurement.index(departure);
             self.departed[index] += 1;

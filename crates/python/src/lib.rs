@@ -7,7 +7,7 @@ use numpy::{Element, IntoPyArray};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use sim::{Batches, BucketRow, Column, Delays, Outcome, Scenario, Traces, TransferStatistics};
+use sim::{Batches, BucketRow, Column, CompletionStatistics, Delays, Outcome, Scenario, Traces, TransferStatistics};
 
 /// A set of replications of a resolved scenario that run on threads of their own.
 #[pyclass]
@@ -137,7 +137,10 @@ fn completions<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, P
     let delivered = BucketRow::of(groups.iter().map(|group| &group.delivered));
     let acked = BucketRow::of(groups.iter().map(|group| &group.acked));
     let slowdown = BucketRow::of(groups.iter().map(|group| &group.slowdown));
-    for (name, rows) in [("delivered", delivered), ("acked", acked), ("slowdown", slowdown)] {
+    let slowdowns = CompletionStatistics::SLOWDOWNS;
+    for (name, clock, rows) in
+        [("delivered", clock, delivered), ("acked", clock, acked), ("slowdown", slowdowns, slowdown)]
+    {
         tables.set_item(name, table(py, clock, &rows, BucketRow::COLUMNS)?)?;
     }
     Ok(tables)

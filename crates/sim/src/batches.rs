@@ -219,7 +219,7 @@ impl LinkBatch {
             dropped: (after.dropped - before.dropped) as f64,
             lost: 0.0,
             departed_bytes: (after.departed_bytes - before.departed_bytes) as f64,
-            busy: (after.busy - before.busy).ticks() as f64,
+            busy: (after.busy - before.busy) as f64,
             queue_area: (after.queue_area - before.queue_area) as f64,
         }
     }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use base::{Clock, Time};
 use net::{BufferLimit, SchedulerConfig};
-use tcp::Estimator;
+use tcp::{ClassicConfig, ControlConfig, Estimator, SelectiveConfig, SenderConfig};
 
 use crate::empty_path::EmptyPath;
 use crate::scenario::{
@@ -188,17 +188,73 @@ impl Faults {
     }
 
     fn endpoints(&mut self, place: &str, tcp: &ConnectionConfig) {
-        let (sender, rto, receiver) = (&tcp.sender, &tcp.sender.rto, &tcp.receiver);
-        let place_of = |end: &str| format!("{place}.{end}");
-        self.field(&place_of("sender"), INITIAL_WINDOW, sender.initial_window);
-        if let Some(threshold) = sender.initial_ssthresh {
-            self.field(&place_of("sender"), INITIAL_SSTHRESH, threshold);
+        match &tcp.sender {
+            SenderConfig::Classic(sender) => self.classic_sender(&format!("{place}.sender"), sender),
+            SenderConfig::Selective(sender) => self.selective_sender(&format!("{place}.sender"), sender),
         }
-        if let Some(window) = sender.max_window {
-            self.field(&place_of("sender"), MAX_WINDOW, window);
+        let receiver = format!("{place}.receiver");
+        self.field(&receiver, ACK_EVERY, f64::from(tcp.receiver.ack_every));
+        self.field(&receiver, ACK_DELAY, tcp.receiver.ack_delay_s);
+        if let Some(linux) = tcp.receiver.linux {
+            let place = format!("{receiver}.linux");
+            self.field(&place, LINUX_SEGMENT, f64::from(linux.segment_bytes));
+            self.field(&place, LINUX_BUFFER, linux.buffer_bytes as f64);
+            self.field(&place, LINUX_MOST_BUFFER, linux.most_buffer_bytes as f64);
         }
+    }
+
+    fn windows(&mut self, place: &str, initial: f64, ssthresh: Option<f64>, most: Option<f64>) {
+        self.field(place, INITIAL_WINDOW, initial);
+        if let Some(threshold) = ssthresh {
+            self.field(place, INITIAL_SSTHRESH, threshold);
+        }
+        if let Some(window) = most {
+            self.field(place, MAX_WINDOW, window);
+        }
+    }
+
+    fn selective_sender(&mut self, place: &str, sender: &SelectiveConfig) {
+        self.windows(place, sender.initial_window, sender.initial_ssthresh, sender.max_window);
+        self.field(place, DUPACK_THRESHOLD, f64::from(sender.dupack_threshold));
+        let rto = &sender.rto;
+        for (limit, value) in [
+            (RTO_MIN, rto.min_s),
+            (RTO_MAX, rto.max_s),
+            (RTO_INITIAL, rto.initial_s),
+            (GRANULARITY, rto.granularity_s),
+            (CLOCK_OFFSET, rto.clock_offset_s),
+        ] {
+            self.field(&format!("{place}.rto"), limit, value);
+        }
+        self.congestion_control(&format!("{place}.congestion_control"), &sender.congestion_control);
+    }
+
+    fn congestion_control(&mut self, place: &str, control: &ControlConfig) {
+        let name = &control.name;
+        let Some(algorithm) = tcp::cc::ALGORITHMS.iter().find(|algorithm| algorithm.name == name) else {
+            let names: Vec<&str> = tcp::cc::ALGORITHMS.iter().map(|algorithm| algorithm.name).collect();
+            let allowed = names.join(", ");
+            return self.0.push(format!("{place}.name: no such control; given {name:?}; allowed {allowed}"));
+        };
+        for (name, &value) in &control.parameters {
+            let Some(known) = algorithm.parameters.iter().find(|parameter| parameter.name == name) else {
+                let names: Vec<&str> = algorithm.parameters.iter().map(|parameter| parameter.name).collect();
+                let allowed = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                self.0.push(format!("{place}.parameters: no such parameter; given {name:?}; allowed {allowed}"));
+                continue;
+            };
+            if !(known.low..=known.high).contains(&value) {
+                let (low, high) = (known.low, known.high);
+                self.0.push(format!("{place}.parameters.{name}: out of range; given {value}; allowed {low} to {high}"));
+            }
+        }
+    }
+
+    fn classic_sender(&mut self, place: &str, sender: &ClassicConfig) {
+        let rto = &sender.rto;
+        self.windows(place, sender.initial_window, sender.initial_ssthresh, sender.max_window);
         if let Some(threshold) = sender.dupack_threshold {
-            self.field(&place_of("sender"), DUPACK_THRESHOLD, f64::from(threshold));
+            self.field(place, DUPACK_THRESHOLD, f64::from(threshold));
         }
         let shortest_tick = if rto.estimator == Estimator::Ticks { SHORTEST_TICK_S } else { GRANULARITY.low };
         for (limit, value) in [
@@ -210,9 +266,7 @@ impl Faults {
             (RTO_K, f64::from(rto.k)),
             (MAX_BACKOFF, f64::from(rto.max_backoff)),
         ] {
-            self.field(&place_of("sender.rto"), limit, value);
+            self.field(&format!("{place}.rto"), limit, value);
         }
-        self.field(&place_of("receiver"), ACK_EVERY, f64::from(receiver.ack_every));
-        self.field(&place_of("receiver"), ACK_DELAY, receiver.ack_delay_s);
     }
 }

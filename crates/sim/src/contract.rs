@@ -40,6 +40,7 @@ pub fn contract() -> Value {
         },
         "axes": axes(),
         "recoveries": recoveries(),
+        "congestion_controls": congestion_controls(),
         "disciplines": disciplines(),
         "ranges": ranges,
     })
@@ -69,6 +70,19 @@ fn disciplines() -> Value {
     net::disciplines().iter().map(entry).collect::<Map<String, Value>>().into()
 }
 
+/// Returns the congestion controls, each with its parameters.
+fn congestion_controls() -> Value {
+    let parameter = |known: &tcp::cc::Parameter| {
+        let (unit, low, high, default, help) = (known.unit, known.low, known.high, known.default, known.help);
+        (known.name.to_owned(), json!({ "unit": unit, "low": low, "high": high, "default": default, "help": help }))
+    };
+    let entry = |algorithm: &tcp::cc::Algorithm| {
+        let parameters: Map<String, Value> = algorithm.parameters.iter().map(parameter).collect();
+        (algorithm.name.to_owned(), Value::from(parameters))
+    };
+    tcp::cc::ALGORITHMS.iter().map(entry).collect::<Map<String, Value>>().into()
+}
+
 fn axes() -> Value {
     json!({
         "elements[].kind": tags::<ElementConfig>("kind"),
@@ -84,6 +98,10 @@ fn axes() -> Value {
         "flows[].traffic.size.law": tags::<SizeLaw>("law"),
         "flows[].traffic.on.law": tags::<TimeLaw>("law"),
         "flows[].traffic.off.law": tags::<TimeLaw>("law"),
+        "flows[].traffic.connection.sender.machine": tags::<tcp::SenderConfig>("machine"),
+        "flows[].traffic.connection.sender.loss_detection": names::<tcp::LossDetection>(),
+        "flows[].traffic.connection.sender.congestion_control.dialect": names::<tcp::cc::Dialect>(),
+        "flows[].traffic.connection.sender.congestion_control.slow_start": names::<tcp::cc::SlowStart>(),
         "flows[].traffic.connection.sender.dialect": names::<tcp::Dialect>(),
         "flows[].traffic.connection.sender.recovery": names::<tcp::Recovery>(),
         "flows[].traffic.connection.sender.slow_start_while": names::<tcp::SlowStartWhile>(),

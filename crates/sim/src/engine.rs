@@ -1,12 +1,14 @@
 mod ahead;
 mod batches;
 mod senders;
+#[cfg(test)]
+mod tests;
 mod transfers;
 
 use base::cast::to_u32;
 use base::{RandomStream, Time};
 use net::Measurement;
-use tcp::Ack;
+use tcp::{Ack, Selected};
 
 use crate::flow::ArrivingAck;
 use crate::network::{EventId, Network};
@@ -45,6 +47,8 @@ pub struct Engine {
     stop: Time,
     replication: u64,
     upcoming: Upcoming,
+    /// Packets that the ACK of this moment acknowledges selectively.
+    selected: Vec<Selected>,
 }
 
 impl Engine {
@@ -64,6 +68,7 @@ impl Engine {
             stop: Time::ZERO,
             replication,
             upcoming: Upcoming::default(),
+            selected: Vec::new(),
         };
         for (entry, flow) in scenario.flows.iter().enumerate() {
             engine.add_senders(entry, flow, &|name| RandomStream::named(scenario.run.seed, replication, name));
@@ -213,8 +218,8 @@ impl Engine {
         }
         let flow = packet.flow;
         let Some(ack) = self.network.forward_merged(now, packet.hop + 1, &packet) else { return };
-        let none_before = self.network.flows[flow as usize].shared_acks == 0;
-        // Both conditions at once: with very many flows each waits for memory.
+        let none_before = (self.network.flows[flow as usize].shared_acks == 0) & (ack.journal == 0);
+        // All conditions at once: with very many flows each waits for memory.
         if none_before & self.senders[flow as usize].sender.only_opens(ack.time, ack.next) {
             self.take_shared_ack(flow, ack);
         } else {
@@ -309,8 +314,12 @@ impl Engine {
         if let Some(observers) = &mut self.network.observers {
             observers.ack(flow, now, ack.next, fresh.then(|| now - ack.echo), &slot.sender);
         }
+        let selected = match ack.journal {
+            0 => &[],
+            number => self.network.read_journal(flow, number, &mut self.selected),
+        };
         let mut outbox = Outbox { network: &mut self.network, flow, now };
-        slot.sender.on_ack(now, Ack { next: ack.next, echo: ack.echo, selected: &[] }, &mut outbox);
+        slot.sender.on_ack(now, Ack { next: ack.next, echo: ack.echo, selected, window: u64::MAX }, &mut outbox);
         if fresh && slot.sender.finished() {
             self.on_finished(flow, now);
         }

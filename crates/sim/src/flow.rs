@@ -1,7 +1,7 @@
 use std::mem::offset_of;
 
 use base::cast::{to_index, to_u32};
-use base::{prefetch, Time};
+use base::{prefetch, Packet, Time};
 use tcp::Receiver;
 
 use crate::loss_log::LogNumber;
@@ -13,6 +13,17 @@ pub(crate) struct ArrivingAck {
     pub(crate) time: Time,
     pub(crate) next: u64,
     pub(crate) echo: Time,
+    /// Number of packets in the receiver's journal that it makes known; 0: none.
+    pub(crate) journal: u32,
+}
+
+impl ArrivingAck {
+    /// Returns the ACK of a packet that arrives at `time`.
+    #[inline(always)]
+    pub(crate) fn of(time: Time, packet: &Packet) -> ArrivingAck {
+        let &Packet { sequence: next, stamp: echo, journal, .. } = packet;
+        ArrivingAck { time, next, echo, journal }
+    }
 }
 
 /// Number of slots for departures in each half of a [`FlowSlot`].
@@ -50,8 +61,6 @@ pub(crate) struct FlowSlot {
     pub(crate) receiver_account: u32,
     pub(crate) ack_bytes: u16,
     pub(crate) receiver: Receiver,
-    /// Index of the first hop of ACKs, right behind the hop of the receiver.
-    pub(crate) first_ack_hop: u32,
     /// Index of the receiver's timer, if it delays ACKs.
     pub(crate) receiver_timer: u32,
     /// Packets that arrived in the warm-up and that the receiver holds beyond a hole.
@@ -119,14 +128,7 @@ impl PrivateDepartures {
 
 impl FlowSlot {
     /// Returns the state of a flow that has done nothing yet.
-    pub(crate) fn new(
-        receiver: Receiver,
-        packet_bytes: u16,
-        ack_bytes: u16,
-        data: u32,
-        acks: u32,
-        account: u32,
-    ) -> FlowSlot {
+    pub(crate) fn new(receiver: Receiver, packet_bytes: u16, ack_bytes: u16, data: u32, account: u32) -> FlowSlot {
         FlowSlot {
             pending: Time::NEVER,
             since: Time::ZERO,
@@ -143,7 +145,6 @@ impl FlowSlot {
             ack_bytes,
             held_of_warmup: 0,
             receiver,
-            first_ack_hop: acks,
             receiver_timer: 0,
         }
     }

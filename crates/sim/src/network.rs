@@ -26,6 +26,7 @@ use crate::statistics::FlowStatistics;
 use crate::traffic::{Completions, Pings, Transfers};
 pub(crate) use elements::Elements;
 pub(crate) use event::{EventId, EventNumbers};
+use flows::AckTimer;
 
 /// A packet and the time of its next step.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,8 +73,8 @@ pub(crate) struct Network {
     acks: Vec<Ring<ArrivingAck>>,
     /// ACKs before the senders of all other flows.
     shared_acks: CalendarQueue,
-    /// The flow of each receiver that may delay ACKs.
-    delaying: Vec<u32>,
+    /// Timers of the receivers that may delay ACKs.
+    ack_timers: Vec<AckTimer>,
     /// Packets that a queue is dropping at this event.
     dropped: Vec<Packet>,
 }
@@ -83,10 +84,10 @@ impl Network {
     pub(crate) fn new(scenario: &Scenario, replication: u64, measurement: Measurement, clock: Clock) -> Network {
         let routes = routes(scenario, clock);
         let mut elements = Elements::new(scenario, replication, &routes, clock);
-        let (flows, accounts, delaying) = flows::slots(scenario, &routes.starts, clock);
+        let (flows, accounts, ack_timers) = flows::slots(scenario, &routes.starts, clock);
         let counted = elements.count_batches(accounts.len(), replication, measurement);
         let in_pipes = vec![CalendarQueue::default(); elements.pipes.len()];
-        let numbers = event_numbers(scenario, &routes, &elements, delaying.len());
+        let numbers = event_numbers(scenario, &routes, &elements, ack_timers.len());
         let own_acks = routes.hops.iter().any(|hop| hop.element == Element::Sender);
         let frequent = numbers.number(EventId::ReceiverTimer(0)) as usize;
         Network {
@@ -115,7 +116,7 @@ impl Network {
             acks: vec![Ring::default(); if own_acks { flows.len() } else { 0 }],
             shared_acks: CalendarQueue::default(),
             flows,
-            delaying,
+            ack_timers,
             dropped: Vec::new(),
         }
     }
@@ -186,9 +187,7 @@ impl Network {
                     (time, moving) = self.answer(packet.flow, time, ack, packet.hop + 1);
                     continue;
                 }
-                Element::SharedSender => {
-                    return Some(ArrivingAck { time, next: packet.sequence, echo: packet.stamp });
-                }
+                Element::SharedSender => return Some(ArrivingAck::of(time, &packet)),
                 Element::Merge(merge) => break self.wait_at_merge(merge, time, packet),
                 Element::SharedMerge(merge) => break self.wait_at_shared_merge(merge, time, packet),
                 Element::Sender => break self.wait_for_sender(time, &packet),
@@ -315,6 +314,6 @@ fn event_numbers(scenario: &Scenario, routes: &Routes, elements: &Elements, rece
 /// Returns a copy of a packet that is made of its fields, so that the original can stay in registers.
 #[inline(always)]
 fn copy_by_field(packet: &Packet) -> Packet {
-    let &Packet { sequence, stamp, hop, flow, bytes, kind, slow_start } = packet;
-    Packet { sequence, stamp, hop, flow, bytes, kind, slow_start }
+    let &Packet { sequence, stamp, hop, flow, journal, bytes, kind, slow_start } = packet;
+    Packet { sequence, stamp, hop, flow, journal, bytes, kind, slow_start }
 }

@@ -26,6 +26,7 @@ impl Actions for Outbox<'_> {
             stamp: self.now,
             hop,
             flow: self.flow,
+            journal: 0,
             bytes,
             kind: if segment.retransmission { PacketKind::Retransmission } else { PacketKind::Data },
             slow_start: segment.slow_start,

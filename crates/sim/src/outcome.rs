@@ -127,7 +127,7 @@ impl Outcome {
         F64("lost_packets", |link| link.lost[1] as f64),
         F64("departed_packets", |link| link.departed[1] as f64),
         F64("departed_bytes", |link| link.departed_bytes[1] as f64),
-        Seconds("busy_s", |link| ticks(link.busy)),
+        Seconds("busy_s", |link| link.busy as f64),
         Seconds("queue_area_packet_s", |link| link.queue_area as f64),
         F64("queue_max_packets", |link| link.queue_max as f64),
         F64("arrived_total", |link| total(link.arrived)),
@@ -161,7 +161,7 @@ impl Outcome {
         U32("entry", |group| to_u32(group.entry)),
         Seconds("delivered_max_s", |group| ticks(group.delivered.longest())),
         Seconds("acked_max_s", |group| ticks(group.acked.longest())),
-        Seconds("slowdown_max", |group| ticks(group.slowdown.longest())),
+        F64("slowdown_max", |group| CompletionStatistics::SLOWDOWNS.seconds(group.slowdown.longest())),
     ];
 
     /// The columns of the table of pings: values of those sent in the measurement, and totals over the whole run.

@@ -4,11 +4,11 @@ mod common;
 
 use atm::{AbrParameters, AllocationConfig, AtmConfig, ChannelConfig, EndConfig, IpService, PortConfig};
 use base::cast::to_u32;
-use common::{flow, host, link, ns2, run, scenario, tcp_of};
+use common::{classic_of, flow, host, link, ns2, run, scenario, tcp_of};
 use proptest::prelude::*;
 use sim::scenario::{ElementConfig, FlowConfig};
 use sim::{Outcome, Scenario};
-use tcp::{Recovery, SenderConfig};
+use tcp::{ClassicConfig, Recovery};
 
 const LINE_RATE: f64 = 155.52e6;
 /// The part of the line rate that is left for TCP segments [notes on two-way].
@@ -40,7 +40,7 @@ fn two_way(network: AtmConfig, windows: [&[f64]; 2], duration_s: f64, warmup_s: 
     let mut flows = Vec::new();
     for end in 0..ends {
         for (number, &window) in windows[end % 2].iter().enumerate() {
-            let sender = SenderConfig { max_window: Some(window), ..ns2(Recovery::Reno) };
+            let sender = ClassicConfig { max_window: Some(window), ..ns2(Recovery::Reno) };
             let name = format!("flow {end} {number}");
             flows.push(FlowConfig { packet_bytes: 9220, ..flow(&name, &[end], &[end ^ 1], sender) });
         }
@@ -222,11 +222,11 @@ fn lossy() -> Scenario {
     network.ports.iter_mut().for_each(|port| port.allocation = AllocationConfig::None {});
     network.ports[1].buffer_cells = Some(1000);
     let plain = ["there", "back"].map(|name| ElementConfig::Link(link(name, 100e6, None)));
-    let sender = SenderConfig { max_window: Some(40.0), ..ns2(Recovery::Newreno) };
+    let sender = ClassicConfig { max_window: Some(40.0), ..ns2(Recovery::Newreno) };
     let data = FlowConfig {
         packet_bytes: 1500,
         forward_delay_s: 0.001,
-        ..flow("there", &[0, 2], &[3, 1], SenderConfig { max_window: Some(400.0), ..sender })
+        ..flow("there", &[0, 2], &[3, 1], ClassicConfig { max_window: Some(400.0), ..sender })
     };
     let back = FlowConfig { packet_bytes: 9220, ..flow("back", &[3], &[2], sender) };
     let mut scenario = scenario("lossy", 5.0, plain.into_iter().chain((0..2).map(way)), vec![data, back]);
@@ -362,7 +362,7 @@ prop_compose! {
         let elements = plain.into_iter().chain((0..4).map(way));
         let ways: [(&[usize], &[usize]); 4] = [(&[0, 2], &[3, 1]), (&[3, 1], &[2]), (&[4], &[5]), (&[5, 2], &[3, 4])];
         let flows = ways.iter().zip(&windows).enumerate().map(|(index, ((path, back), &window))| {
-            let sender = SenderConfig { max_window: Some(window), ..ns2(Recovery::Newreno) };
+            let sender = ClassicConfig { max_window: Some(window), ..ns2(Recovery::Newreno) };
             let mut flow = flow(&format!("flow {index}"), path, back, sender);
             (flow.packet_bytes, tcp_of(&mut flow).receiver.ack_every) = (bytes, ack_every);
             flow
@@ -385,10 +385,10 @@ proptest! {
         let total = |pair: [u64; 2]| pair[0] + pair[1];
         for link in &outcome.links[2..] {
             prop_assert!(total(link.departed) + total(link.dropped) <= total(link.arrived));
-            prop_assert!(link.busy <= outcome.clock.time(0.3));
+            prop_assert!(link.busy <= u128::from(outcome.clock.time(0.3).ticks()));
         }
         for (index, flow) in outcome.flows.iter().enumerate() {
-            let window = scenario.flows[index].connection().and_then(|tcp| tcp.sender.max_window).unwrap_or(0.0);
+            let window = classic_of(&mut scenario.flows[index].clone()).max_window.unwrap_or(0.0);
             let gone = total(flow.received) + total(flow.dropped);
             prop_assert!(gone <= total(flow.sent) && total(flow.delivered) <= total(flow.received));
             prop_assert!(total(flow.delivered) as f64 <= total(flow.acked) as f64 + window + 1.0);

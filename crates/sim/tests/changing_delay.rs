@@ -4,11 +4,11 @@ mod common;
 
 use base::cast::to_index;
 use base::Time;
-use common::{all_traces, flow, link, link_of, rfc, run, scenario, tcp_of, transfer_of};
+use common::{all_traces, classic_of, flow, link, link_of, rfc, run, scenario, tcp_of, transfer_of};
 use net::{DelayLaw, DelayState};
 use sim::scenario::{DelayProcessConfig, FlowConfig, OrderConfig, TraceConfig};
 use sim::{Outcome, Scenario, SequenceKind};
-use tcp::{Recovery, RtoConfig, SenderConfig};
+use tcp::{ClassicConfig, Recovery, RtoConfig};
 
 /// Packets a second: 1000 bytes at 1 Mbit/s.
 const MU: f64 = 125.0;
@@ -25,7 +25,7 @@ fn steps(steps_s: &[(f64, f64)]) -> DelayLaw {
 /// without delayed ACKs, samples for each ACK, a clock of 0.1 ms and no other minimum of the timeout than 2 G.
 fn abrupt(duration_s: f64, window: f64, recovery: Recovery, delay: Option<DelayProcessConfig>) -> Scenario {
     let rto = RtoConfig { granularity_s: 1e-4, min_s: 2e-4, ..rfc(recovery).rto };
-    let sender = SenderConfig { initial_window: 1.0, max_window: Some(window), rto, ..rfc(recovery) };
+    let sender = ClassicConfig { initial_window: 1.0, max_window: Some(window), rto, ..rfc(recovery) };
     let mut there = link("link", 1e6, None);
     there.delay_process = delay;
     let mut back = link("back", 1e6, None);
@@ -81,7 +81,7 @@ fn without_reordering_there_is_no_duplicate_ack() {
     for (order, in_order) in [(OrderConfig::Overtake, false), (OrderConfig::Keep, true)] {
         let mut scenario = abrupt(10.0, 20.0, Recovery::Reno, process(order, drop.clone()));
         // Longer than any round trip: what is sent again after a timeout makes duplicate ACKs too.
-        tcp_of(&mut scenario.flows[0]).sender.rto.min_s = 1.0;
+        classic_of(&mut scenario.flows[0]).rto.min_s = 1.0;
         let outcome = run(&scenario);
         assert_eq!(outcome.flows[0].duplicate_acks == [0, 0], in_order, "{order:?}");
     }
@@ -96,7 +96,9 @@ fn each_packet_takes_the_delay_in_force_as_its_last_bit_leaves() {
         (link_of(&mut scenario, 0).delay_s, scenario.flows[0].forward_delay_s) = (0.25, 0.5);
         *transfer_of(&mut scenario.flows[0]) = Some(100);
         let tcp = tcp_of(&mut scenario.flows[0]);
-        (tcp.return_delay_s, tcp.sender.initial_window, tcp.sender.rto.initial_s) = (0.125, 100.0, 3.0);
+        tcp.return_delay_s = 0.125;
+        let sender = classic_of(&mut scenario.flows[0]);
+        (sender.initial_window, sender.rto.initial_s) = (100.0, 3.0);
         let outcome = run(&scenario);
         let mut arrivals: Vec<(Time, u64)> = Vec::new();
         let mut last = 0.0_f64;

@@ -6,7 +6,7 @@ use base::Time;
 use common::{flow, link, link_of, ns2, run, scenario, tcp_of, transfer_of};
 use net::{AppliesTo, LossLaw};
 use sim::scenario::{LossConfig, SizeLaw, TimeLaw, TrafficConfig};
-use sim::{Outcome, Scenario};
+use sim::{CompletionStatistics, Outcome, Scenario};
 use tcp::Recovery;
 
 /// Returns a transfer of packets of 512 bytes (4.096 ms at 1 Mbit/s) and ACKs of 40 (0.32 ms), with 100 ms each way.
@@ -47,8 +47,25 @@ fn a_transfer_takes_its_rounds_of_slow_start() {
         let least = 100_000 + 4096 * packets;
         let slowdown = delivered as f64 / least as f64;
         assert!((outcome.flows[0].slowdown_sum - slowdown).abs() < 1e-12, "{packets}");
-        assert_eq!(outcome.completions[0].slowdown.longest(), outcome.clock.time(slowdown));
+        assert_eq!(outcome.completions[0].slowdown.longest(), CompletionStatistics::SLOWDOWNS.time(slowdown));
     }
+}
+
+/// A packet that is lost where the empty path takes 85 ns costs the initial timeout: the slowdown is 35 million, more than
+/// the seconds that fit into 64 bits on the clock of such a run.
+#[test]
+fn a_slowdown_may_be_larger_than_any_time() {
+    let mut scenario = transfer(1);
+    for (link, rate_bps) in [(0, 48.599_5e9), (1, 3.694_39e9)] {
+        (link_of(&mut scenario, link).rate_bps, link_of(&mut scenario, link).delay_s) = (Some(rate_bps), 0.0);
+    }
+    let law = LossLaw::Packets { numbers: vec![1] };
+    link_of(&mut scenario, 0).loss = Some(LossConfig { applies_to: AppliesTo::Data, law });
+    let outcome = run(&scenario);
+    let slowdown = outcome.flows[0].slowdown_sum;
+    assert!(slowdown > 35e6 && slowdown > outcome.clock.seconds(Time::NEVER), "{slowdown}");
+    let longest = CompletionStatistics::SLOWDOWNS.seconds(outcome.completions[0].slowdown.longest());
+    assert!((longest / slowdown - 1.0).abs() < 1e-9, "{longest} of {slowdown}");
 }
 
 #[test]

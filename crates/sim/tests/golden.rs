@@ -7,12 +7,12 @@ mod story;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use common::{all_traces, flow, geo, link, link_of, ns2, rfc, run, scenario, tcp_of, transfer_of};
+use common::{all_traces, classic_of, flow, geo, link, link_of, ns2, rfc, run, scenario, tcp_of, transfer_of};
 use net::{disciplines, AqmConfig, BufferLimit, Discipline, Overflow, RedConfig};
 use sim::scenario::{ElementConfig, FlowConfig, LinkConfig};
 use sim::Scenario;
 use story::narrate;
-use tcp::{ReceiverConfig, Recovery, SenderConfig};
+use tcp::{ClassicConfig, ReceiverConfig, Recovery};
 
 const RECOVERIES: [(&str, Recovery); 4] = [
     ("OldTahoe", Recovery::OldTahoe),
@@ -59,7 +59,7 @@ fn chronicle(description: &str, every: usize, scenarios: impl IntoIterator<Item 
 }
 
 /// One flow over a bottleneck of 10 packets' bandwidth-delay product with room for 8.
-fn pipe(title: &str, duration_s: f64, sender: SenderConfig) -> Scenario {
+fn pipe(title: &str, duration_s: f64, sender: ClassicConfig) -> Scenario {
     let mut bottleneck = link("bottleneck", 409_600.0, Some(8));
     bottleneck.delay_s = 0.045;
     let mut back = link("back", 10e6, None);
@@ -69,7 +69,7 @@ fn pipe(title: &str, duration_s: f64, sender: SenderConfig) -> Scenario {
 
 /// Ends the first slow start of the first flow at 12 packets.
 fn avoid_from_12(scenario: &mut Scenario) {
-    tcp_of(&mut scenario.flows[0]).sender.initial_ssthresh = Some(12.0);
+    classic_of(&mut scenario.flows[0]).initial_ssthresh = Some(12.0);
 }
 
 fn each_recovery(duration_s: f64, change: impl Fn(&mut Scenario)) -> impl Iterator<Item = Scenario> {
@@ -97,7 +97,7 @@ fn golden_avoidance_overflow() {
 
 /// Another flow's packets, all at once, over `path`.
 fn burst(start_s: f64, packets: u64, path: &[usize]) -> FlowConfig {
-    let sender = SenderConfig { initial_window: packets as f64, ..rfc(Recovery::Newreno) };
+    let sender = ClassicConfig { initial_window: packets as f64, ..rfc(Recovery::Newreno) };
     let mut burst = FlowConfig { start_s, ..flow("burst", path, &[1], sender) };
     *transfer_of(&mut burst) = Some(packets);
     burst
@@ -124,7 +124,8 @@ fn golden_delayed_acks() {
     let scenarios =
         [("an ACK for every packet", 1), ("an ACK for every second packet", 2)].map(|(title, ack_every)| {
             let mut scenario = pipe(title, 6.0, rfc(Recovery::Newreno));
-            tcp_of(&mut scenario.flows[0]).receiver = ReceiverConfig { ack_every, ack_delay_s: 0.2 };
+            tcp_of(&mut scenario.flows[0]).receiver =
+                ReceiverConfig { ack_every, ack_delay_s: 0.2, ..ReceiverConfig::default() };
             scenario
         });
     check_golden("delayed_acks", &chronicle(description, 1, scenarios));
@@ -136,7 +137,7 @@ fn golden_limited_transmit() {
         3042) sends what brings the third. A bottleneck of 100 packets/s with room for 8, which a burst of 8 packets fills at 0.095 s;
         a transfer of 30 packets by NewReno, from a window of 3 in avoidance.";
     let scenarios = [("without", false), ("with limited transmit", true)].map(|(title, limited_transmit)| {
-        let sender = SenderConfig { limited_transmit, initial_ssthresh: Some(2.0), ..rfc(Recovery::Newreno) };
+        let sender = ClassicConfig { limited_transmit, initial_ssthresh: Some(2.0), ..rfc(Recovery::Newreno) };
         let mut scenario = pipe(title, 4.0, sender);
         *transfer_of(&mut scenario.flows[0]) = Some(30);
         scenario.flows.push(burst(0.095, 8, &[0]));
@@ -187,7 +188,7 @@ fn golden_red() {
         A bottleneck of 100 packets/s, 10 packets of bandwidth-delay product; thresholds 5 and 15 packets, w_q = 0.02, max_p = 0.1,
         gentle; Reno by the RFCs, first ssthresh 12. The victim: the arriving packet, or one drawn among all.";
     let scenarios = [Overflow::Arriving, Overflow::Random].map(|overflow| {
-        let sender = SenderConfig { initial_ssthresh: Some(12.0), ..rfc(Recovery::Reno) };
+        let sender = ClassicConfig { initial_ssthresh: Some(12.0), ..rfc(Recovery::Reno) };
         let mut scenario = pipe(&format!("victim: {overflow:?}").to_lowercase(), 12.0, sender);
         link_of(&mut scenario, 0).buffer = Some(BufferLimit::Packets(40));
         let red = RedConfig { weight: 0.02, mean_packet_bytes: 512, ..RedConfig::TYPICAL };
@@ -202,7 +203,7 @@ fn golden_disciplines() {
         A bottleneck of 100 packets/s, 10 packets of bandwidth-delay product and room for 20; Reno by the RFCs, first ssthresh 12.
         At 8 s a burst of 14 packets of another flow, which has the lower level where there are several.";
     let scenarios = disciplines().into_iter().map(|(name, discipline)| {
-        let sender = SenderConfig { initial_ssthresh: Some(12.0), ..rfc(Recovery::Reno) };
+        let sender = ClassicConfig { initial_ssthresh: Some(12.0), ..rfc(Recovery::Reno) };
         let mut scenario = pipe(name, 16.0, sender);
         link_of(&mut scenario, 0).buffer = Some(BufferLimit::Packets(20));
         scenario.flows.push(FlowConfig { priority: 1, ..burst(8.0, 14, &[0]) });
@@ -215,7 +216,7 @@ fn golden_disciplines() {
 fn golden_two_way() {
     let description = "Two flows in opposite directions: data and ACKs share both queues, so ACKs come in bunches.
         100 packets/s each way, 90 ms of propagation, room for 8; Reno with ns-2's rules, first ssthresh 12, the second from 0.5 s.";
-    let sender = SenderConfig { initial_ssthresh: Some(12.0), ..ns2(Recovery::Reno) };
+    let sender = ClassicConfig { initial_ssthresh: Some(12.0), ..ns2(Recovery::Reno) };
     let mut two_way = pipe("two-way", 6.0, sender);
     let back = LinkConfig { name: "back".to_owned(), ..link_of(&mut two_way, 0).clone() };
     two_way.elements[1] = back.into();

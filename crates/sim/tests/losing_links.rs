@@ -7,7 +7,7 @@ use common::{all_traces, flow, link, link_of, rfc, run, scenario};
 use net::{AppliesTo, Discipline, LossLaw, Overflow};
 use sim::scenario::LossConfig;
 use sim::{DropRow, Outcome, Scenario};
-use tcp::{Recovery, SenderConfig};
+use tcp::{ClassicConfig, Recovery};
 
 /// Packets of 512 bytes that the link serves in a second.
 const MU: f64 = 1000.0;
@@ -17,7 +17,7 @@ fn loss(applies_to: AppliesTo, law: LossLaw) -> Option<LossConfig> {
 }
 
 /// One flow over a link that is never full, 0.1 s there and back, with what is lost there.
-fn lossy(duration_s: f64, sender: SenderConfig, loss: Option<LossConfig>) -> Scenario {
+fn lossy(duration_s: f64, sender: ClassicConfig, loss: Option<LossConfig>) -> Scenario {
     let mut there = link("there", MU * 512.0 * 8.0, None);
     (there.delay_s, there.loss) = (0.049, loss);
     let mut back = link("back", 1e9, None);
@@ -33,7 +33,7 @@ fn drops(outcome: &Outcome) -> Vec<DropRow> {
 
 #[test]
 fn one_lost_packet_costs_one_fast_retransmit() {
-    let sender = SenderConfig { max_window: Some(40.0), ..rfc(Recovery::Reno) };
+    let sender = ClassicConfig { max_window: Some(40.0), ..rfc(Recovery::Reno) };
     let only = LossLaw::Packets { numbers: vec![500] };
     let outcome = run(&lossy(10.0, sender, loss(AppliesTo::All, only)));
     let rows = drops(&outcome);
@@ -49,7 +49,7 @@ fn one_lost_packet_costs_one_fast_retransmit() {
 
 #[test]
 fn a_lost_ack_is_made_good_by_the_next() {
-    let sender = SenderConfig { max_window: Some(40.0), ..rfc(Recovery::Reno) };
+    let sender = ClassicConfig { max_window: Some(40.0), ..rfc(Recovery::Reno) };
     let mut scenario = lossy(10.0, sender, None);
     link_of(&mut scenario, 1).loss = loss(AppliesTo::Acks, LossLaw::Bernoulli { probability: 0.2 });
     let outcome = run(&scenario);
@@ -73,7 +73,7 @@ fn what_applies_to_acks_leaves_data_alone() {
 #[test]
 fn the_next_packet_after_each_instant_is_lost() {
     let times_s = vec![2.0, 4.0, 4.0001, 6.0];
-    let sender = SenderConfig { max_window: Some(40.0), ..rfc(Recovery::Newreno) };
+    let sender = ClassicConfig { max_window: Some(40.0), ..rfc(Recovery::Newreno) };
     let outcome = run(&lossy(10.0, sender, loss(AppliesTo::Data, LossLaw::Times { times_s })));
     let lost: Vec<f64> = drops(&outcome).iter().map(|row| outcome.clock.seconds(row.time)).collect();
     let sent = outcome.traces.sequence.as_deref().unwrap();
@@ -92,7 +92,7 @@ fn the_next_packet_after_each_instant_is_lost() {
 #[test]
 fn the_window_follows_the_square_root_law() {
     for probability in [0.002, 0.0005] {
-        let sender = SenderConfig { initial_ssthresh: Some(20.0), ..rfc(Recovery::Newreno) };
+        let sender = ClassicConfig { initial_ssthresh: Some(20.0), ..rfc(Recovery::Newreno) };
         let mut scenario = lossy(2000.0, sender, loss(AppliesTo::Data, LossLaw::Bernoulli { probability }));
         link_of(&mut scenario, 0).rate_bps = Some(1e9);
         scenario.trace = Default::default();
@@ -111,7 +111,7 @@ fn the_window_follows_the_square_root_law() {
 
 #[test]
 fn losses_come_before_the_queue_whatever_the_discipline() {
-    let sender = SenderConfig { max_window: Some(60.0), ..rfc(Recovery::Newreno) };
+    let sender = ClassicConfig { max_window: Some(60.0), ..rfc(Recovery::Newreno) };
     let law = LossLaw::GilbertElliott { to_bad: 0.02, to_good: 0.3, loss_in_good: 0.0, loss_in_bad: 0.5 };
     let scenarios = [Overflow::Arriving, Overflow::Random].map(|overflow| {
         let mut scenario = lossy(60.0, sender, loss(AppliesTo::All, law.clone()));
@@ -127,7 +127,7 @@ fn losses_come_before_the_queue_whatever_the_discipline() {
 /// The numbers of the packets that a link loses depend on its own stream alone.
 #[test]
 fn a_link_loses_the_same_packets_whatever_else_the_scenario_has() {
-    let sender = SenderConfig { max_window: Some(20.0), ..rfc(Recovery::Newreno) };
+    let sender = ClassicConfig { max_window: Some(20.0), ..rfc(Recovery::Newreno) };
     let alone = lossy(20.0, sender, loss(AppliesTo::Data, LossLaw::Bernoulli { probability: 0.02 }));
     let mut with_others = alone.clone();
     link_of(&mut with_others, 1).loss = loss(AppliesTo::Acks, LossLaw::Bernoulli { probability: 0.02 });

@@ -5,7 +5,7 @@ mod common;
 use common::{flow, link, rfc, run, scenario, tcp_of, transfer_of};
 use sim::scenario::{LinkConfig, TraceConfig};
 use sim::{CwndRow, Outcome, Scenario};
-use tcp::{Increase, Recovery, SenderConfig};
+use tcp::{ClassicConfig, Increase, Recovery};
 
 /// Packets that the bottleneck serves in a second: 512 bytes take a millisecond.
 const MU: f64 = 1000.0;
@@ -13,7 +13,7 @@ const BOTTLENECK_BPS: f64 = MU * 512.0 * 8.0;
 
 /// One flow over a bottleneck with room for `buffer`, and back over a link that takes no time; `round_trip_s` without
 /// queues, the service time included.
-fn bottleneck(duration_s: f64, buffer: Option<u64>, round_trip_s: f64, sender: SenderConfig) -> Scenario {
+fn bottleneck(duration_s: f64, buffer: Option<u64>, round_trip_s: f64, sender: ClassicConfig) -> Scenario {
     let back = LinkConfig { rate_bps: None, ..link("back", 1.0, None) };
     let links = [link("bottleneck", BOTTLENECK_BPS, buffer), back];
     let mut flow = flow("flow", &[0], &[1], sender);
@@ -25,24 +25,24 @@ fn bottleneck(duration_s: f64, buffer: Option<u64>, round_trip_s: f64, sender: S
 #[test]
 fn a_window_below_the_pipe_goes_once_a_round_trip() {
     for window in [1.0, 2.0, 7.0, 99.0] {
-        let sender = SenderConfig { max_window: Some(window), ..rfc(Recovery::Reno) };
+        let sender = ClassicConfig { max_window: Some(window), ..rfc(Recovery::Reno) };
         // 200 round trips of 0.1 s, between two of them.
         let mut scenario = bottleneck(30.05, None, 0.1, sender);
         scenario.run.warmup_s = 10.05;
         let outcome = run(&scenario);
         assert_eq!(outcome.flows[0].delivered[1] as f64, 200.0 * window, "W_R = {window}");
-        assert_eq!(outcome.links[0].busy, outcome.clock.time(200.0 * window / MU));
+        assert_eq!(outcome.links[0].busy, u128::from(outcome.clock.time(200.0 * window / MU).ticks()));
     }
 }
 
 #[test]
 fn a_window_above_the_pipe_fills_the_bottleneck_and_waits_in_it() {
     // 150 packets in a pipe of 100: the other 50 wait, and the one in transmission makes 51.
-    let sender = SenderConfig { max_window: Some(150.0), ..rfc(Recovery::Reno) };
+    let sender = ClassicConfig { max_window: Some(150.0), ..rfc(Recovery::Reno) };
     let mut scenario = bottleneck(30.0, None, 0.1, sender);
     scenario.run.warmup_s = 10.0;
     let outcome = run(&scenario);
-    assert_eq!(outcome.links[0].busy, outcome.clock.time(20.0));
+    assert_eq!(outcome.links[0].busy, u128::from(outcome.clock.time(20.0).ticks()));
     assert_eq!(outcome.links[0].queue_max, 51);
     assert_eq!(outcome.flows[0].delivered[1], 20_000);
     let round_trip =
@@ -60,7 +60,7 @@ fn the_mean_window_of_the_longest_run_is_that_of_its_only_round_trip() {
 }
 
 fn sawtooth(buffer: u64, round_trip_s: f64) -> (Scenario, Outcome) {
-    let sender = SenderConfig {
+    let sender = ClassicConfig {
         increase: Increase::ReciprocalFloor,
         initial_ssthresh: Some(round_trip_s * MU / 2.0),
         ..rfc(Recovery::Reno)
@@ -97,7 +97,7 @@ fn the_sawtooth_peaks_at_the_pipe_and_the_buffer_and_halves() {
 
 fn utilisation(buffer: u64, round_trip_s: f64) -> f64 {
     let (scenario, outcome) = sawtooth(buffer, round_trip_s);
-    outcome.clock.seconds(outcome.links[0].busy) / (scenario.run.duration_s - scenario.run.warmup_s)
+    outcome.clock.ticks_in_seconds(outcome.links[0].busy as f64) / (scenario.run.duration_s - scenario.run.warmup_s)
 }
 
 #[test]
@@ -130,14 +130,14 @@ fn sawtooth_utilisation(pipe: f64, buffer: f64) -> f64 {
 #[test]
 fn slow_start_makes_a_queue_of_half_its_window() {
     // 32 ACKs, a service time apart, send two packets each: after the k-th k + 1 are in the link.
-    let sender = SenderConfig { initial_window: 1.0, max_window: Some(64.0), ..rfc(Recovery::Reno) };
+    let sender = ClassicConfig { initial_window: 1.0, max_window: Some(64.0), ..rfc(Recovery::Reno) };
     let outcome = run(&bottleneck(10.0, None, 0.2, sender));
     assert_eq!(outcome.links[0].queue_max, 33);
 }
 
 #[test]
 fn a_burst_fills_the_buffer_and_the_rest_is_dropped() {
-    let sender = SenderConfig { initial_window: 60.0, ..rfc(Recovery::OldTahoe) };
+    let sender = ClassicConfig { initial_window: 60.0, ..rfc(Recovery::OldTahoe) };
     let outcome = run(&bottleneck(0.05, Some(25), 0.2, sender));
     assert_eq!(outcome.links[0].queue_max, 25);
     assert_eq!(outcome.links[0].dropped[1], 35);
@@ -165,7 +165,7 @@ fn the_area_under_the_queue_is_the_sum_of_the_sojourns() {
 /// The same, from the round trips: each is the propagation and a sojourn.
 #[test]
 fn the_area_under_the_queue_is_what_the_round_trips_exceed_the_propagation_by() {
-    let sender = SenderConfig { max_window: Some(150.0), ..rfc(Recovery::Reno) };
+    let sender = ClassicConfig { max_window: Some(150.0), ..rfc(Recovery::Reno) };
     let mut scenario = bottleneck(100.0, None, 0.1, sender);
     *transfer_of(&mut scenario.flows[0]) = Some(30_000);
     let outcome = run(&scenario);

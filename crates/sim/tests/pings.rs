@@ -3,7 +3,7 @@
 mod common;
 
 use base::Time;
-use common::{all_traces, flow, link, link_of, ns2, run, scenario};
+use common::{all_traces, classic_of, flow, link, link_of, ns2, run, scenario};
 use net::{AppliesTo, LossLaw};
 use sim::scenario::{ElementConfig, FlowConfig, LossConfig, TrafficConfig};
 use sim::{PingStatistics, Scenario};
@@ -96,9 +96,8 @@ fn a_ping_beside_a_long_flow_waits_for_the_queue() {
     let bulk = FlowConfig { forward_delay_s: 0.0, ..flow("bulk", &[0, 1], &[2, 3], ns2(Recovery::Reno)) };
     let mut scenario = path(vec![bulk, ping(&[0, 1], &[2, 3])]);
     (scenario.run.duration_s, scenario.run.warmup_s) = (60.0, 10.0);
-    let TrafficConfig::Tcp { connection, .. } = &mut scenario.flows[0].traffic else { unreachable!() };
     // A window of 25 packets: the path holds 16 of them, so the queue is never empty and never full.
-    connection.sender.max_window = Some(30.0);
+    classic_of(&mut scenario.flows[0]).max_window = Some(30.0);
     let outcome = run(&scenario);
     let pings = &outcome.pings[0];
     assert_eq!((pings.lost, pings.answered[1]), ([0, 0], 100));

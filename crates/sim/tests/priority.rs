@@ -3,11 +3,11 @@
 mod common;
 
 use base::Time;
-use common::{all_traces, flow, link, ns2, rfc, run, scenario, tcp_of};
+use common::{all_traces, classic_of, flow, link, ns2, rfc, run, scenario, tcp_of};
 use net::{AqmConfig, Discipline, Overflow, SchedulerConfig};
 use sim::scenario::FlowConfig;
 use sim::{Outcome, Scenario};
-use tcp::{Recovery, SenderConfig};
+use tcp::{ClassicConfig, Recovery};
 
 /// 512 bytes take a millisecond.
 const RATE_BPS: f64 = 512.0 * 8.0 * 1000.0;
@@ -22,7 +22,7 @@ fn sparse_and_bulk(queue: Discipline, buffer: Option<u64>, priorities: [u8; 2]) 
     (there.delay_s, there.queue) = (0.025, queue);
     let mut back = link("back", 1e9, None);
     back.delay_s = 0.024;
-    let sender = |window| SenderConfig { max_window: Some(window), ..rfc(Recovery::Newreno) };
+    let sender = |window| ClassicConfig { max_window: Some(window), ..rfc(Recovery::Newreno) };
     let flows = vec![
         FlowConfig { priority: priorities[0], ..flow("sparse", &[0], &[1], sender(1.0)) },
         FlowConfig { priority: priorities[1], ..flow("bulk", &[0], &[1], sender(200.0)) },
@@ -59,16 +59,16 @@ fn the_higher_level_waits_for_the_rest_of_one_service_alone() {
 fn the_lower_level_gets_what_the_higher_one_leaves() {
     let mut scenario = sparse_and_bulk(levels(Overflow::Arriving), None, [0, 1]);
     // 30 packets each 50 ms of a link that serves 50 in that time.
-    tcp_of(&mut scenario.flows[0]).sender.max_window = Some(30.0);
+    classic_of(&mut scenario.flows[0]).max_window = Some(30.0);
     let outcome = run(&scenario);
     let [high, low] = [0, 1].map(|flow: usize| outcome.flows[flow].received[1] as f64 / 55.0);
     assert!((high - 600.0).abs() < 15.0, "{high}");
     assert!((high + low - 1000.0).abs() < 1.0, "{low}");
     // A window that fills the link leaves nothing but the first packets.
-    tcp_of(&mut scenario.flows[0]).sender.max_window = Some(80.0);
+    classic_of(&mut scenario.flows[0]).max_window = Some(80.0);
     let outcome = run(&scenario);
     assert_eq!(outcome.flows[1].received[1], 0);
-    assert_eq!(outcome.links[0].busy, outcome.clock.time(55.0));
+    assert_eq!(outcome.links[0].busy, u128::from(outcome.clock.time(55.0).ticks()));
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn one_level_alone_is_drop_tail() {
     for overflow in [Overflow::Arriving, Overflow::Lowest] {
         let [plain, one_level] = [Discipline::DROP_TAIL, levels(overflow)].map(|queue| {
             let mut scenario = sparse_and_bulk(queue, Some(20), [0, 0]);
-            tcp_of(&mut scenario.flows[1]).sender.max_window = None;
+            classic_of(&mut scenario.flows[1]).max_window = None;
             run(&scenario)
         });
         assert!(plain.links[0].dropped[1] > 10);
@@ -89,10 +89,11 @@ fn one_level_alone_is_drop_tail() {
 fn pushing_out_spares_the_higher_level() {
     let lost = |overflow| {
         let mut scenario = sparse_and_bulk(levels(overflow), Some(40), [0, 1]);
-        tcp_of(&mut scenario.flows[1]).sender.max_window = None;
+        classic_of(&mut scenario.flows[1]).max_window = None;
         // Not in step with the departures, so that it finds the buffer full at times.
         let sparse = tcp_of(&mut scenario.flows[0]);
-        (sparse.sender.max_window, sparse.return_delay_s) = (Some(20.0), 0.0107);
+        sparse.return_delay_s = 0.0107;
+        classic_of(&mut scenario.flows[0]).max_window = Some(20.0);
         scenario.flows[0].packet_bytes = 300;
         for number in 0..4 {
             let name = format!("bulk {number}");
@@ -117,7 +118,7 @@ fn acks_at_a_higher_level_than_data_keep_both_ways_busy() {
             way
         };
         let connection = |name: &str, path: usize| {
-            let sender = SenderConfig { max_window: Some(20.0), ..ns2(Recovery::Reno) };
+            let sender = ClassicConfig { max_window: Some(20.0), ..ns2(Recovery::Reno) };
             let mut flow = flow(name, &[path], &[1 - path], sender);
             (flow.priority, tcp_of(&mut flow).ack_priority) = (1, ack_priority);
             flow

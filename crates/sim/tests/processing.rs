@@ -10,7 +10,7 @@ use base::Time;
 use common::{flow, host, link, ns2, run, scenario, tcp_of, transfer_of};
 use sim::scenario::{ElementConfig, FlowConfig, LinkConfig};
 use sim::{Outcome, Scenario, SequenceKind};
-use tcp::{Recovery, SenderConfig};
+use tcp::{ClassicConfig, Recovery};
 use two_queues::{replay_with_hosts, Direction, Replay};
 
 const RATE_BPS: f64 = 131e6;
@@ -19,8 +19,8 @@ const SEGMENT_BYTES: u16 = 9180;
 const PROPAGATION_S: f64 = 0.00841;
 const WINDOW: f64 = 28.0;
 
-fn window(packets: f64) -> SenderConfig {
-    SenderConfig { max_window: Some(packets), ..ns2(Recovery::Reno) }
+fn window(packets: f64) -> ClassicConfig {
+    ClassicConfig { max_window: Some(packets), ..ns2(Recovery::Reno) }
 }
 
 /// Two connections in opposite directions between two hosts, whose processes take `[data, ACK]` \[s\]. [two-way,
@@ -133,7 +133,7 @@ fn long_processing_is_the_bottleneck() {
             let (measured, host) = (efficiency(&outcome, end), &outcome.links[2 + end]);
             println!("{time_s} s, end {end}: {measured:.4}, of a process at most {most:.4}, busy {:?}", host.busy);
             assert!((measured - most).abs() < 0.01);
-            assert!(outcome.clock.seconds(host.busy) > 0.99 * 20.0);
+            assert!(outcome.clock.ticks_in_seconds(host.busy as f64) > 0.99 * 20.0);
         }
     }
 }
@@ -149,7 +149,7 @@ fn a_host_serves_in_the_order_of_arrival_behind_propagation_of_the_flows_own() {
         .iter()
         .enumerate()
         .map(|(index, &forward_delay_s)| {
-            let sender = SenderConfig { initial_window: 40.0, ..window(40.0) };
+            let sender = ClassicConfig { initial_window: 40.0, ..window(40.0) };
             let mut flow = flow(&format!("flow {index}"), &[0, 1], &[], sender);
             (flow.forward_delay_s, flow.start_s) = (forward_delay_s, 0.0001 * index as f64);
             *transfer_of(&mut flow) = Some(40);

@@ -5,19 +5,19 @@ mod common;
 
 use base::cast::{to_index, trunc_to_u64};
 use base::Time;
-use common::{flow, link, ns2, rfc, run, scenario, tcp_of, transfer_of};
+use common::{classic_of, flow, link, ns2, rfc, run, scenario, tcp_of, transfer_of};
 use net::BufferLimit;
 use sim::scenario::{ElementConfig, FlowConfig, LinkConfig, PrivateLinkConfig, SizeLaw, TimeLaw, TrafficConfig};
 use sim::{Outcome, Scenario, SequenceKind};
 use tcp::{
-    Dialect, HalfWindow, Increase, LossCause, PartialAckTimer, ReceiverConfig, Recovery, RttSample, SenderConfig,
+    ClassicConfig, Dialect, HalfWindow, Increase, LossCause, PartialAckTimer, ReceiverConfig, Recovery, RttSample,
     SlowStartWhile,
 };
 
 /// [engset, section 3.1].
-fn engset() -> SenderConfig {
+fn engset() -> ClassicConfig {
     let base = rfc(Recovery::Newreno);
-    SenderConfig {
+    ClassicConfig {
         dialect: Dialect::Engset,
         initial_window: 2.0,
         max_window: Some(44.0),
@@ -200,7 +200,7 @@ fn private_links_are_links_of_ones_own() {
     // ACKs at once or delayed, and back over links of the flow's own to the last, or over the shared one last.
     for (ack_every, return_path) in [(1, vec![5, 3, 1]), (2, vec![5, 3, 1]), (1, vec![5, 3]), (2, vec![5, 3])] {
         let tcp = tcp_of(&mut together.flows[0]);
-        tcp.receiver = ReceiverConfig { ack_every, ack_delay_s: 0.0517 };
+        tcp.receiver = ReceiverConfig { ack_every, ack_delay_s: 0.0517, ..ReceiverConfig::default() };
         let return_links = return_path.len();
         tcp.return_path = return_path;
         let (together, apart) = (run(&together), run(&apart(&together)));
@@ -258,7 +258,7 @@ fn draw_paper(case: u64, random: &mut base::RandomStream) -> Scenario {
     last.delay_s = [0.0, 0.1, 3.0][to_index(case) % 3] * random.uniform();
     private_of(&mut ahead, 4).buffer = Some(BufferLimit::Packets(1 + random.below(30) as u64));
     ahead.flows[0].start_spread_s = 1.0;
-    tcp_of(&mut ahead.flows[0]).sender = senders[random.below(senders.len())];
+    tcp_of(&mut ahead.flows[0]).sender = senders[random.below(senders.len())].into();
     ahead
 }
 
@@ -435,7 +435,7 @@ fn drops_count_for_the_current_transfer() {
     let mut observed = paper(100, 3e6, Some(10), transfers, 60.0);
     // Timers that expire long before any ACK can arrive retransmit nearly everything for nothing.
     private_of(&mut observed, 0).delay_s = 0.2;
-    let timer = &mut tcp_of(&mut observed.flows[0]).sender.rto;
+    let timer = &mut classic_of(&mut observed.flows[0]).rto;
     (timer.initial_s, timer.min_s) = (0.05, 0.02);
     (observed.trace.sequence, observed.trace.drops) = (true, true);
     let outcome = run(&observed);
@@ -504,7 +504,7 @@ fn poisson_packets_wait_as_in_m_d_1() {
     let mean = server.queue_area as f64 / 1e12 / 20_000.0;
     // rho + rho^2 / (2 (1 - rho)) = 0.75; of a million packets in some 500,000 busy periods.
     assert!((mean - 0.75).abs() < 0.01, "{mean}");
-    assert!((outcome.clock.seconds(server.busy) / 20_000.0 - 0.5).abs() < 4.0 / 1000.0);
+    assert!((outcome.clock.ticks_in_seconds(server.busy as f64) / 20_000.0 - 0.5).abs() < 4.0 / 1000.0);
     let flow = &outcome.flows[0];
     assert_eq!((flow.acked, flow.dropped, flow.timeouts), ([0; 2], [0; 2], [0; 2]));
     assert!(flow.sent[1].abs_diff(flow.delivered[1]) < 20);

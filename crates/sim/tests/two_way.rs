@@ -10,7 +10,7 @@ use base::Time;
 use common::{flow, link, ns2, run, scenario};
 use sim::scenario::{FlowConfig, LinkConfig};
 use sim::{Outcome, Scenario, SequenceKind};
-use tcp::{Recovery, SenderConfig};
+use tcp::{ClassicConfig, Recovery};
 use two_queues::{most_at_once, replay, Direction, Visit};
 
 /// A run of ns-2.35: two Reno connections in opposite directions over a link each way, 9180-byte segments, 40-byte
@@ -85,7 +85,7 @@ impl TwoWayRun {
                 &format!("connection {index}"),
                 &[index],
                 &[1 - index],
-                SenderConfig { max_window: Some(self.window[index]), ..ns2(Recovery::Reno) },
+                ClassicConfig { max_window: Some(self.window[index]), ..ns2(Recovery::Reno) },
             )
         };
         let flows = vec![connection(0), connection(1)];

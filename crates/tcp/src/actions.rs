@@ -10,14 +10,16 @@ pub struct Ack<'a> {
     /// Echoed stamp: the instant at which the acknowledged segment was sent.
     pub echo: Time,
     /// Packets beyond a hole that are acknowledged selectively (RFC 2018), and duplicates (RFC 2883), in the order of
-    /// their arrival at the receiver; those that an earlier ACK told are left out.
+    /// their arrival at the receiver; those of earlier ACKs are left out.
     pub selected: &'a [Selected],
+    /// Packets from `next` on that the receiver's window allows; [`u64::MAX`]: unlimited.
+    pub window: u64,
 }
 
 /// Packets in a row that arrived at the receiver beyond a hole, or a second time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selected {
-    /// First packet.
+    /// Number of the first of these packets.
     pub first: u64,
     /// One past the last packet.
     pub end: u64,

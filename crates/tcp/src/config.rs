@@ -25,6 +25,10 @@ macro_rules! axis {
     };
 }
 
+mod selective;
+
+pub use selective::{ControlConfig, LossDetection, SelectiveConfig, TimeoutConfig};
+
 axis! {
     /// The set of choices where the RFCs leave a point open, or where ns-2 or a paper does otherwise; `quirks.rs`
     /// documents the points and their sources.
@@ -163,9 +167,49 @@ pub struct RtoConfig {
 }
 
 /// Settings of a sender.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "machine", rename_all = "kebab-case")]
+pub enum SenderConfig {
+    /// Cumulative ACKs alone: old Tahoe to NewReno.
+    Classic(ClassicConfig),
+    /// Selective acknowledgment: what hosts run today.
+    Selective(SelectiveConfig),
+}
+
+impl SenderConfig {
+    /// Returns cwnd at the start \[packets\].
+    pub fn initial_window(&self) -> f64 {
+        match self {
+            SenderConfig::Classic(config) => config.initial_window,
+            SenderConfig::Selective(config) => config.initial_window,
+        }
+    }
+
+    /// Returns the dialect that the receiver speaks with this sender.
+    pub fn dialect(&self) -> Dialect {
+        match self {
+            SenderConfig::Classic(config) => config.dialect,
+            SenderConfig::Selective(_) => Dialect::Rfc,
+        }
+    }
+}
+
+impl From<ClassicConfig> for SenderConfig {
+    fn from(config: ClassicConfig) -> SenderConfig {
+        SenderConfig::Classic(config)
+    }
+}
+
+impl From<SelectiveConfig> for SenderConfig {
+    fn from(config: SelectiveConfig) -> SenderConfig {
+        SenderConfig::Selective(config)
+    }
+}
+
+/// Settings of a sender with cumulative ACKs alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SenderConfig {
+pub struct ClassicConfig {
     /// Choices where the RFCs leave a point open.
     pub dialect: Dialect,
     /// Reaction to duplicate ACKs.
@@ -192,10 +236,10 @@ pub struct SenderConfig {
     pub rto: RtoConfig,
 }
 
-impl Default for SenderConfig {
+impl Default for ClassicConfig {
     /// Returns NewReno with the initial window of three packets and the timer of RFC 5681, 6582 and 6298.
-    fn default() -> SenderConfig {
-        SenderConfig {
+    fn default() -> ClassicConfig {
+        ClassicConfig {
             dialect: Dialect::Rfc,
             recovery: Recovery::Newreno,
             initial_window: 3.0,
@@ -232,7 +276,7 @@ impl Default for RtoConfig {
 impl Default for ReceiverConfig {
     /// Returns a receiver that acknowledges each packet at once.
     fn default() -> ReceiverConfig {
-        ReceiverConfig { ack_every: 1, ack_delay_s: 0.0 }
+        ReceiverConfig { ack_every: 1, ack_delay_s: 0.0, selective: false, linux: None }
     }
 }
 
@@ -244,4 +288,36 @@ pub struct ReceiverConfig {
     pub ack_every: u32,
     /// Longest delay of an ACK \[s\].
     pub ack_delay_s: f64,
+    /// Whether ACKs acknowledge selectively too: RFC 2018, RFC 2883.
+    #[serde(default)]
+    pub selective: bool,
+    /// Linux's rules for sending ACKs, in place of the two numbers above; `None`: those (RFC 5681 section 4.2).
+    #[serde(default)]
+    pub linux: Option<LinuxReceiver>,
+}
+
+impl ReceiverConfig {
+    /// Returns whether the receiver may delay ACKs, so that it has a timer.
+    pub const fn delays_acks(&self) -> bool {
+        self.ack_every > 1 || self.linux.is_some()
+    }
+}
+
+/// Settings of a receiver that sends ACKs by Linux's rules: its window decides about ACKs for as long as it grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinuxReceiver {
+    /// Payload of a full segment \[bytes\].
+    pub segment_bytes: u32,
+    /// Receive buffer of a new connection \[bytes\] (the second number of `tcp_rmem`).
+    pub buffer_bytes: u64,
+    /// Largest receive buffer \[bytes\] (the third number of `tcp_rmem`).
+    pub most_buffer_bytes: u64,
+}
+
+impl Default for LinuxReceiver {
+    /// Returns the settings of a kernel as it comes, for packets of 1500 bytes with timestamps.
+    fn default() -> LinuxReceiver {
+        LinuxReceiver { segment_bytes: 1448, buffer_bytes: 131_072, most_buffer_bytes: 6_291_456 }
+    }
 }

@@ -5,20 +5,22 @@
 
 mod actions;
 pub mod cc;
+mod classic;
 mod config;
-mod loss;
+mod endpoint;
 mod quirks;
 mod reassembly;
 mod receiver;
 mod rto;
-mod rules;
-mod sender;
-mod window;
+mod selective;
 
 pub use actions::{Ack, Actions, LossCause, LossEvent, Recovered, Segment, Selected};
+pub use classic::Classic;
 pub use config::{
-    Dialect, Estimator, HalfWindow, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample,
-    SenderConfig, SlowStartWhile,
+    ClassicConfig, ControlConfig, Dialect, Estimator, HalfWindow, Increase, LinuxReceiver, LossDetection,
+    PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SelectiveConfig, SenderConfig, SlowStartWhile,
+    TimeoutConfig,
 };
+pub use endpoint::Sender;
 pub use receiver::{Acknowledgment, Receiver};
-pub use sender::Sender;
+pub use selective::{Selective, State};

@@ -18,6 +18,15 @@ impl Reassembly {
         fresh
     }
 
+    /// Returns whether packet `sequence > next` was received.
+    pub(crate) fn contains(&mut self, next: u64, sequence: u64) -> bool {
+        if sequence - next >= self.capacity() {
+            return false;
+        }
+        let (word, bit) = self.word_and_bit(sequence);
+        *word & bit != 0
+    }
+
     /// Removes packet `sequence`; returns whether it was received.
     pub(crate) fn remove(&mut self, sequence: u64) -> bool {
         let (word, bit) = self.word_and_bit(sequence);

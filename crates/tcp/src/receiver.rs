@@ -1,10 +1,15 @@
+mod journal;
+mod linux;
+
 use std::mem::offset_of;
 
 use base::{prefetch, Clock, Time};
 
 use crate::quirks::Quirks;
 use crate::reassembly::Reassembly;
-use crate::{Dialect, ReceiverConfig};
+use crate::{Dialect, ReceiverConfig, Selected};
+use journal::Journal;
+use linux::LinuxAcks;
 
 /// A TCP receiver with cumulative ACKs, immediate or delayed: RFC 5681 section 4.2, RFC 1122 section 4.2.3.2.
 ///
@@ -22,10 +27,12 @@ pub struct Receiver {
     /// Packets in order since the last ACK.
     unacknowledged: u32,
     ack_every: u32,
-    /// Number of packets received beyond a hole.
+    /// Number of packets received beyond a hole, [`UNREAD`] and [`BY_LINUX`]: 0 if a packet in order is nothing special.
     held: u32,
     /// Quirk of the dialect: [`Quirks::duplicate_of_last_is_delayed`].
     duplicate_of_last_is_delayed: bool,
+    /// Whether the receiver acknowledges selectively.
+    selective: bool,
     /// Packets received beyond a hole.
     beyond: Reassembly,
     /// First packet of the transfer; packets below it belong to the previous one.
@@ -33,6 +40,22 @@ pub struct Receiver {
     /// Instant at which a delayed ACK is sent; unused without delayed ACKs.
     deadline: Time,
     ack_delay: Time,
+    /// State that packets in order need by Linux's rules only; `None` before it is needed.
+    rest: Option<Box<Rest>>,
+}
+
+/// Bit of `held`: the journal has entries that the sender has not read.
+const UNREAD: u32 = 1 << 31;
+/// Bit of `held`: ACKs are sent by Linux's rules.
+const BY_LINUX: u32 = 1 << 30;
+
+/// The state of a receiver that most have no use for.
+#[derive(Clone, Debug, Default)]
+struct Rest {
+    /// Packets that ACKs acknowledge selectively.
+    journal: Journal,
+    /// Linux's rules for sending ACKs, if they apply.
+    linux: Option<LinuxAcks>,
 }
 
 // The fields that a packet in order needs leave three words of a cache line to others.
@@ -45,6 +68,9 @@ pub struct Acknowledgment {
     pub next: u64,
     /// Stamp of a data packet, echoed (RFC 7323).
     pub echo: Time,
+    /// Number of packets in the receiver's journal, modulo 2^32, if it acknowledges selectively; 0 if the sender has read
+    /// them all, or the number happens to be 0: then the ACK makes none of them known.
+    pub journal: u32,
 }
 
 impl Receiver {
@@ -53,19 +79,31 @@ impl Receiver {
         Receiver::with_quirks(config, &Quirks::of(dialect), clock)
     }
 
+    /// Sets the time of an ACK on an empty return path, from which Linux's rules know the round trip.
+    pub fn with_return_delay(mut self, delay: Time) -> Receiver {
+        if let Some(rules) = self.linux_rules() {
+            rules.return_delay = delay;
+        }
+        self
+    }
+
     pub(crate) fn with_quirks(config: &ReceiverConfig, quirks: &Quirks, clock: Clock) -> Receiver {
         Receiver {
             next: 0,
             first: 0,
-            held: 0,
+            held: if config.linux.is_some() { BY_LINUX } else { 0 },
             beyond: Reassembly::default(),
             unacknowledged: 0,
             echo: Time::ZERO,
             last_delivery: Time::ZERO,
             deadline: Time::NEVER,
-            ack_every: config.ack_every.max(1),
+            ack_every: if config.delays_acks() { config.ack_every.max(2) } else { 1 },
             ack_delay: clock.time(config.ack_delay_s),
             duplicate_of_last_is_delayed: quirks.duplicate_of_last_is_delayed,
+            selective: config.selective,
+            rest: config.linux.map(|settings| {
+                Box::new(Rest { linux: Some(LinuxAcks::new(settings, Time::ZERO, clock)), ..Rest::default() })
+            }),
         }
     }
 
@@ -75,6 +113,30 @@ impl Receiver {
         self.unacknowledged = 0;
         self.echo = now;
         self.deadline = Time::NEVER;
+        self.held &= !UNREAD;
+        if let Some(rest) = &mut self.rest {
+            rest.journal.clear();
+        }
+        let next = self.next;
+        if let Some(rules) = self.linux_rules() {
+            rules.begin(now, next);
+        }
+    }
+
+    fn linux_rules(&mut self) -> Option<&mut LinuxAcks> {
+        self.rest.as_mut()?.linux.as_mut()
+    }
+
+    /// Reads the journal up to the number that an ACK has, and appends what no earlier ACK made known to `selected`, in
+    /// the order of arrival.
+    #[cold]
+    pub fn read_journal(&mut self, number: u32, selected: &mut Vec<Selected>) {
+        if let Some(Rest { journal, .. }) = self.rest.as_deref_mut() {
+            journal.read(number, selected);
+            if journal.is_read() {
+                self.held &= !UNREAD;
+            }
+        }
     }
 
     /// Prefetches the fields needed at the beginning of a transfer and for packets out of order.
@@ -102,7 +164,7 @@ impl Receiver {
     /// Returns the number of packets received beyond a hole.
     #[inline(always)]
     pub fn held(&self) -> u32 {
-        self.held
+        self.held & !(UNREAD | BY_LINUX)
     }
 
     /// Returns the instant at which a delayed ACK is sent; [`Time::NEVER`] if none is delayed.
@@ -122,14 +184,26 @@ impl Receiver {
             self.last_delivery = now;
             return self.in_order(now, stamp);
         }
-        self.not_next(now, sequence, stamp)
+        self.special(now, sequence, stamp)
     }
 
-    /// Handles a packet other than the next one in order. Out of line, so that the common case keeps its registers.
+    /// Handles a packet that is special: not the next one in order, or not by the usual rules. Out of line, so that the
+    /// common case keeps its registers.
     #[inline(never)]
-    fn not_next(&mut self, now: Time, sequence: u64, stamp: Time) -> Option<Acknowledgment> {
+    fn special(&mut self, now: Time, sequence: u64, stamp: Time) -> Option<Acknowledgment> {
+        if self.held & BY_LINUX != 0 {
+            return self.on_data_by_linux(now, sequence, stamp);
+        }
+        if sequence == self.next && self.held() == 0 {
+            self.next += 1;
+            self.last_delivery = now;
+            return self.in_order(now, stamp);
+        }
         if sequence < self.first {
             return None;
+        }
+        if self.selective && sequence != self.next {
+            self.enter(sequence);
         }
         if self.delays_ack_of(sequence) {
             return self.in_order(now, stamp);
@@ -137,8 +211,24 @@ impl Receiver {
         self.out_of_order(now, sequence, stamp)
     }
 
+    /// Enters a packet in the journal that arrives beyond a hole or a second time.
+    fn enter(&mut self, sequence: u64) {
+        let duplicate = sequence < self.next || self.beyond.contains(self.next, sequence);
+        self.rest.get_or_insert_default().journal.enter(sequence, duplicate);
+        self.held |= UNREAD;
+    }
+
+    /// Returns the number of packets in the journal, if the sender has not read them all.
+    #[cold]
+    fn journalled(&self) -> u32 {
+        self.rest.as_ref().map_or(0, |rest| rest.journal.entered())
+    }
+
     /// Sends the delayed ACK.
     pub fn on_timer(&mut self) -> Acknowledgment {
+        if let Some(acknowledgment) = self.on_timer_by_linux() {
+            return acknowledgment;
+        }
         self.acknowledge()
     }
 
@@ -159,7 +249,7 @@ impl Receiver {
 
     /// Returns whether a packet is a retransmission of the last one in order, and its ACK delayed.
     fn delays_ack_of(&self, sequence: u64) -> bool {
-        let repeats_last = sequence + 1 == self.next && self.held == 0;
+        let repeats_last = sequence + 1 == self.next && self.held() == 0;
         self.duplicate_of_last_is_delayed && repeats_last && self.unacknowledged == 0
     }
 
@@ -171,7 +261,7 @@ impl Receiver {
         if sequence == self.next {
             self.next += 1;
             self.last_delivery = now;
-            while self.held > 0 && self.beyond.remove(self.next) {
+            while self.held() > 0 && self.beyond.remove(self.next) {
                 self.held -= 1;
                 self.next += 1;
             }
@@ -187,6 +277,12 @@ impl Receiver {
         if self.ack_every > 1 {
             self.deadline = Time::NEVER;
         }
-        Acknowledgment { next: self.next, echo: self.echo }
+        self.acknowledgment()
+    }
+
+    #[inline(always)]
+    fn acknowledgment(&self) -> Acknowledgment {
+        let journal = if self.held & UNREAD != 0 { self.journalled() } else { 0 };
+        Acknowledgment { next: self.next, echo: self.echo, journal }
     }
 }

@@ -12,7 +12,7 @@
 //!
 //! The first line names the party and its settings, by their names in the resolved scenario (`none` for null); other
 //! settings have the values of [`sender_settings`] or [`receiver_settings`]. A receiver hears `< data 5` and says
-//! `> ack 3`. The script must list all segments that the party sends, at their instants and in their order: one more or
+//! `> ack 3`; one that acknowledges selectively, `> ack 3 selected 5`, or `duplicate 2` where it received that before. The script must list all segments that the party sends, at their instants and in their order: one more or
 //! less is a failure.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -21,7 +21,7 @@ use std::path::Path;
 
 use base::{Clock, Time};
 use serde_json::{json, Value};
-use tcp::{Ack, Acknowledgment, Actions, LossEvent, Receiver, Segment, Sender};
+use tcp::{Ack, Acknowledgment, Actions, Classic, LossEvent, Receiver, Segment, Selected};
 
 #[test]
 fn all_dialogues_hold() {
@@ -232,11 +232,11 @@ fn sender_settings(dialect: &str, recovery: &str) -> Result<Value, String> {
 
 /// Returns the settings that a receiver's first line omits.
 fn receiver_settings() -> Value {
-    json!({"ack_every": 2, "ack_delay_s": 0.2, "dialect": "rfc"})
+    json!({"ack_every": 2, "ack_delay_s": 0.2, "selective": false, "linux": null, "dialect": "rfc"})
 }
 
 struct SenderParty {
-    sender: Sender,
+    sender: Classic,
     wire: Wire,
 }
 
@@ -265,12 +265,12 @@ impl SenderParty {
         let mut settings = settings(sender_settings(next(), next())?, next())?;
         let size = settings.as_object_mut().and_then(|fields| fields.remove("size")).and_then(|size| size.as_u64());
         let config = serde_json::from_value(settings).map_err(|fault| fault.to_string())?;
-        let mut party = SenderParty { sender: Sender::new(&config, size, Clock::PICOSECONDS), wire: Wire::default() };
+        let mut party = SenderParty { sender: Classic::new(&config, size, Clock::PICOSECONDS), wire: Wire::default() };
         party.act(Time::ZERO, said, |sender, wire| sender.on_start(Time::ZERO, wire));
         Ok(party)
     }
 
-    fn act(&mut self, now: Time, said: &mut Said, act: impl FnOnce(&mut Sender, &mut Wire)) {
+    fn act(&mut self, now: Time, said: &mut Said, act: impl FnOnce(&mut Classic, &mut Wire)) {
         self.wire.now = now;
         act(&mut self.sender, &mut self.wire);
         said.append(&mut self.wire.said);
@@ -283,7 +283,7 @@ impl Party for SenderParty {
         let (numbers, echo) = numbers_and_echo(words)?;
         for next in numbers {
             let last = self.wire.stamps.get(&next.wrapping_sub(1)).copied().unwrap_or_default();
-            let ack = Ack { next, echo: echo.unwrap_or(last), selected: &[] };
+            let ack = Ack { next, echo: echo.unwrap_or(last), selected: &[], window: u64::MAX };
             self.act(now, said, |sender, wire| sender.on_ack(now, ack, wire));
         }
         Ok(())
@@ -323,7 +323,10 @@ impl ReceiverParty {
 
     fn say(&mut self, now: Time, acknowledgment: Acknowledgment, said: &mut Said) {
         self.echo = acknowledgment.echo;
-        said.push_back((now, format!("ack {}", acknowledgment.next)));
+        let mut news = Vec::new();
+        self.receiver.read_journal(acknowledgment.journal, &mut news);
+        let news: String = news.iter().map(show).collect();
+        said.push_back((now, format!("ack {}{news}", acknowledgment.next)));
     }
 }
 
@@ -349,6 +352,15 @@ impl Party for ReceiverParty {
 
     fn state(&self, name: &str) -> Option<f64> {
         (name == "echo").then(|| Clock::PICOSECONDS.seconds(self.echo))
+    }
+}
+
+/// Returns what an ACK says about packets out of order, by their first and their last number.
+fn show(selected: &Selected) -> String {
+    let word = if selected.duplicate { "duplicate" } else { "selected" };
+    match selected.end - selected.first {
+        1 => format!(" {word} {}", selected.first),
+        _ => format!(" {word} {}-{}", selected.first, selected.end - 1),
     }
 }
 

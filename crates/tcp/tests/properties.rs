@@ -10,8 +10,8 @@ use base::{Clock, RandomStream, Time};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
 use tcp::{
-    Ack, Acknowledgment, Actions, Dialect, LossCause, LossEvent, Receiver, ReceiverConfig, Recovery, Segment, Sender,
-    SenderConfig,
+    Ack, Acknowledgment, Actions, Classic, ClassicConfig, Dialect, LossCause, LossEvent, Receiver, ReceiverConfig,
+    Recovery, Segment,
 };
 
 /// Number of events after which a transfer counts as stuck; the longest one seen takes some ten thousand.
@@ -75,8 +75,8 @@ impl Actions for Recorded {
 }
 
 struct World {
-    config: SenderConfig,
-    sender: Sender,
+    config: ClassicConfig,
+    sender: Classic,
     receiver: Receiver,
     ack_delay: Time,
     size: u64,
@@ -101,9 +101,9 @@ struct World {
 }
 
 impl World {
-    fn new(config: SenderConfig, receiver: ReceiverConfig, channel: Channel, size: u64, seed: u64) -> World {
+    fn new(config: ClassicConfig, receiver: ReceiverConfig, channel: Channel, size: u64, seed: u64) -> World {
         World {
-            sender: Sender::new(&config, Some(size), Clock::PICOSECONDS),
+            sender: Classic::new(&config, Some(size), Clock::PICOSECONDS),
             receiver: Receiver::new(&receiver, config.dialect, Clock::PICOSECONDS),
             ack_delay: Clock::PICOSECONDS.time(receiver.ack_delay_s),
             config,
@@ -161,10 +161,10 @@ impl World {
                 let acknowledgment = self.receiver.on_data(self.now, sequence, stamp);
                 self.check_receiver(acknowledgment);
             }
-            Some((_, Message::Ack(Acknowledgment { next, echo }))) => {
+            Some((_, Message::Ack(Acknowledgment { next, echo, .. }))) => {
                 self.expect_ack(next);
                 let mut recorded = Recorded::default();
-                self.sender.on_ack(self.now, Ack { next, echo, selected: &[] }, &mut recorded);
+                self.sender.on_ack(self.now, Ack { next, echo, selected: &[], window: u64::MAX }, &mut recorded);
                 self.check_sender(recorded);
             }
             None => unreachable!("a message arrives now"),

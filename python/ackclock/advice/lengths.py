@@ -170,7 +170,7 @@ class _Traffic:
         sharing = 1 if node.private else self._crossing[node.name]
         window = min((node.packet_rate * round_trip + buffer) / sharing, scene.max_window)
         longest = round_trip + buffer / node.packet_rate
-        return max(window / 2.0, 4.0) * scene.flow.tcp.receiver.ack_every * longest
+        return max(window / 2.0, 4.0) * scene.flow.tcp.packets_per_ack * longest
 
     def _carried(self, scene: Scene) -> float:
         """Compute the packets a second that the identical flows of an entry send together, at most."""

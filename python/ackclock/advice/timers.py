@@ -9,6 +9,7 @@ from ackclock.advice.records import Recommendation, Rule
 from ackclock.paths import delay_processes
 from ackclock.prediction.scene import Scene, lone_flow
 from ackclock.result import Result
+from ackclock.scenario.resolved_tcp import ClassicSettings
 from ackclock.wording import number, seconds
 
 TOPIC = "spurious-retransmissions"
@@ -45,6 +46,8 @@ def advise_timers(bench: Bench, *, simulate: bool) -> Recommendation | None:
     scene, _ = lone_flow(bench.resolved)
     if scene is None or not delay_processes(bench.resolved, scene.flow):
         return None
+    if not isinstance(scene.flow.tcp.sender, ClassicSettings):
+        return None  # it detects by itself that a delay deceived it: there is no such threshold to choose
     if not simulate:
         return Recommendation(TOPIC, QUESTION, "Needs simulation: run again without --no-simulate")
     return _search(bench, scene)

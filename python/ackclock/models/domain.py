@@ -17,7 +17,7 @@ from typing_extensions import TypeAliasType
 
 from ackclock.errors import Fault, ModelError, shown
 from ackclock.models.citations import Citation, citations, references
-from ackclock.models.signatures import guarded
+from ackclock.models.signatures import guarded, refuse_endless
 
 # Named aliases: a signature shows the name, where an ordinary alias would be expanded to hundreds of characters.
 ArrayLike = TypeAliasType("ArrayLike", npt.ArrayLike)
@@ -201,7 +201,7 @@ class Model:
         Raises
         ------
         ModelError
-            If the model has no such argument.
+            If the model has no such argument, or an argument is a list of too many numbers.
 
         Examples
         --------
@@ -209,6 +209,8 @@ class Model:
         >>> MODELS["square_root_rate"].warnings(loss_probability=0.2)[0]
         'loss_probability: is outside the domain; given 0.2; allowed > 0 and <= 0.01; timeouts are left out'
         """
+        for name, value in values.items():
+            refuse_endless(name, value)
         known = {**values, **self.quantities(**values)} if self.quantities else values
         if not self.quantities and (unknown := values.keys() - self.arguments.keys()):
             allowed = ", ".join(self.arguments)
@@ -270,6 +272,7 @@ def plain(values: ArrayLike) -> FloatArray:
 
 def floats(name: str, value: Any, limits: Limits) -> FloatArray:
     """Return an argument as an array; all that is not a real number is refused."""
+    refuse_endless(name, value)
     try:
         array = np.asarray(value)
         if array.dtype.kind == "O" and not any(one is None for one in array.flat):

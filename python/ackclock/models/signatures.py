@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from inspect import Parameter, signature
+from math import inf
 from types import NoneType, UnionType
 from typing import Any, TypeVar, cast, get_args
 
@@ -10,6 +11,10 @@ import numpy as np
 from typing_extensions import TypeAliasType
 
 from ackclock.errors import Fault, ModelError, shown
+from ackclock.nested import written_out
+
+MOST_NUMBERS = 10_000_000
+"""Most numbers of an argument that is a list; NumPy's arrays may have more."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Check = Callable[[str, Any], None]
@@ -78,18 +83,29 @@ def _check_of_kind(kind: Any) -> _Check | None:
         return _single
     # Of a Sequence[...] or of a protocol the function itself looks at what it has.
     is_class = isinstance(kind, type) and not get_args(kind) and not getattr(kind, "_is_protocol", False)
-    return _object_of(kind) if is_class else None
+    return object_of(kind) if is_class else None
 
 
 def _single(name: str, value: Any) -> None:
     if isinstance(value, int | float | np.generic):
         return
+    refuse_endless(name, value)
     try:
         single = np.ndim(value) == 0
     except ValueError:  # rows of different lengths
         single = False
     if not single:
         raise ModelError(Fault(name, "is not a single number", shown(value), "a number"))
+
+
+def refuse_endless(name: str, value: Any) -> None:
+    """Refuse a list that holds itself, or too many numbers: NumPy would read it for hours, or until memory ends."""
+    if isinstance(value, list | tuple) and (size := written_out(value)) > MOST_NUMBERS:
+        problem = (
+            "holds itself, or lists too deep within one another" if size == inf else "is a list of too many numbers"
+        )
+        given = shown(value) if size == inf else f"{size:,.0f}"
+        raise ModelError(Fault(name, problem, given, f"{MOST_NUMBERS:,} numbers at most"))
 
 
 def _word_of(allowed: Sequence[str]) -> _Check:
@@ -100,7 +116,9 @@ def _word_of(allowed: Sequence[str]) -> _Check:
     return check
 
 
-def _object_of(kind: type) -> _Check:
+def object_of(kind: type) -> _Check:
+    """Make the check of an argument that is an object of a class."""
+
     def check(name: str, value: Any) -> None:
         if not isinstance(value, kind):
             raise ModelError(Fault(name, f"is not of type {kind.__name__}", type(value).__name__, kind.__name__))

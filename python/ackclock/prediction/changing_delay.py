@@ -10,9 +10,10 @@ from ackclock.models import abrupt_delay
 from ackclock.paths import delay_processes
 from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import Scene, lone_flow
+from ackclock.prediction.scene import NOT_FILLING, Scene, lone_flow
 from ackclock.scenario import Resolved
 from ackclock.scenario.resolved_elements import AlternatingLaw, DelayLaw, DelayProcessSettings, StepsLaw
+from ackclock.scenario.resolved_tcp import ClassicSettings
 from ackclock.wording import amount, number, seconds
 
 IDEAL = (
@@ -84,6 +85,8 @@ def _reasons(scene: Scene) -> list[str]:
         return ["the delay does not change"]
     if len(found) > 1:
         return ["more than one link's delay changes; the model has one that does"]
+    if not scene.flow.tcp.sender.grows_until_loss:
+        return [NOT_FILLING]
     return [] if scene.max_window < inf else ["the receiver's window is unlimited; the model's window is constant"]
 
 
@@ -109,8 +112,11 @@ def _ideal(scene: Scene, law: DelayLaw) -> ModelPrediction | Inapplicable:
 
 
 def _jump(scene: Scene, process: DelayProcessSettings) -> ModelPrediction | Inapplicable:
-    law = process.law
+    law, sender = process.law, scene.flow.tcp.sender
     bottleneck = scene.bottleneck
+    if not isinstance(sender, ClassicSettings):
+        reason = f"the model's sender counts duplicate ACKs and has a timer, no more; this is {sender.title}"
+        return Inapplicable(*JUMP, (reason,))
     if not isinstance(law, StepsLaw) or len(law.steps_s) != 2:
         return Inapplicable(*JUMP, ("the delay does not change by a single step",))
     if process.order != "overtake":
@@ -119,13 +125,14 @@ def _jump(scene: Scene, process: DelayProcessSettings) -> ModelPrediction | Inap
         return Inapplicable(*JUMP, ("no link has a rate; the model's rounds are paced by one",))
     (_, before), (instant, after) = law.steps_s
     rest = scene.round_trip_s - min(before, after)
-    return _step(scene, bottleneck.packet_rate, (rest + before, rest + after), instant)
+    return _step(scene, sender, bottleneck.packet_rate, (rest + before, rest + after), instant)
 
 
-def _step(scene: Scene, rate: float, round_trips: tuple[float, float], instant: float) -> ModelPrediction:
+def _step(
+    scene: Scene, sender: ClassicSettings, rate: float, round_trips: tuple[float, float], instant: float
+) -> ModelPrediction:
     old, new = round_trips
-    window, sender = scene.max_window, scene.flow.tcp.sender
-    threshold = sender.dupack_threshold
+    window, threshold = scene.max_window, sender.dupack_threshold
     silence = max(old - (window - 1.0) / rate, 1.0 / rate)
     rto = max(sender.rto.min_s, old, silence)
     step = abrupt_delay.step_in_round(window, rate, old, step_instant=np.linspace(0.0, old, INSTANTS, endpoint=False))

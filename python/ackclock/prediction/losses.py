@@ -11,7 +11,7 @@ from ackclock.models import classics
 from ackclock.paths import losses
 from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import Scene
+from ackclock.prediction.scene import NOT_AIMD, Scene
 from ackclock.scenario import Resolved
 
 LOSSES = ("losses", "Throughput by the measured losses and round trips (Mathis 1997; Padhye 1998)")
@@ -35,13 +35,12 @@ def predict_from_measured(
         The flows of its summary.
     """
     pairs = [(Scene(resolved, flow), row) for flow, row in zip(resolved.rows, flows, strict=True)]
-    known = [
-        (scene, row)
-        for scene, row in pairs
-        if scene.flow.is_endless and scene.flow.tcp.sender.is_aimd and _loss(scene, row) > 0.0
-    ]
-    if not known:
+    losing = [(scene, row) for scene, row in pairs if scene.flow.is_endless and _loss(scene, row) > 0.0]
+    if not losing:
         return [Inapplicable(*LOSSES, ("no flow without end found a loss",))]
+    known = [(scene, row) for scene, row in losing if scene.flow.tcp.sender.is_aimd]
+    if not known:
+        return [Inapplicable(*LOSSES, (NOT_AIMD,))]
     known = [(scene, row) for scene, row in known if _loss(scene, row) < 1.0]
     if not known:
         return [Inapplicable(*LOSSES, ("there were as many loss indications as packets that arrived",))]
@@ -88,14 +87,14 @@ def _prediction(known: list[tuple[Scene, Mapping[str, Any]]], subject: str) -> M
 
 
 def _square_root(scene: Scene, row: Mapping[str, Any]) -> float:
-    b = float(scene.flow.tcp.receiver.ack_every)
+    b = scene.flow.tcp.packets_per_ack
     return float(classics.square_root_rate(_mean(row, "rtt_mean_s"), _loss(scene, row), b)) * scene.packet_bits
 
 
 def _pftk(scene: Scene, row: Mapping[str, Any]) -> float:
     round_trip = _mean(row, "rtt_mean_s")
     # Without a trace of the timer: the least it can be over such a round trip.
-    timeout = max(scene.flow.tcp.sender.rto.min_s, round_trip)
+    timeout = scene.flow.tcp.sender.least_timeout_s(round_trip)
     window = LARGE_WINDOW if scene.max_window == inf else scene.max_window
-    b = float(scene.flow.tcp.receiver.ack_every)
+    b = scene.flow.tcp.packets_per_ack
     return float(classics.pftk_throughput(round_trip, _loss(scene, row), timeout, window, b)) * scene.packet_bits

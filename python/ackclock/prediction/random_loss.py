@@ -51,8 +51,8 @@ def _by_packet(scene: Scene, law: LossLaw) -> ModelPrediction | Inapplicable:
         return Inapplicable(*BY_PACKET, ("every packet is lost",))
     if delay_processes(scene.resolved, scene.flow):
         return Inapplicable(*BY_PACKET, ("the delay changes; the formulas have a constant round trip",))
-    probability, b = law.probability, float(scene.flow.tcp.receiver.ack_every)
-    timeout = max(scene.flow.tcp.sender.rto.min_s, scene.round_trip_s)
+    probability, b = law.probability, scene.flow.tcp.packets_per_ack
+    timeout = scene.flow.tcp.sender.least_timeout_s(scene.round_trip_s)
     window = min(scene.max_window, LARGE_WINDOW)
     rates = (
         (
@@ -82,12 +82,10 @@ def _in_time(scene: Scene, law: LossLaw) -> ModelPrediction | Inapplicable:
     sender = scene.flow.tcp.sender
     if not isinstance(law, PoissonLoss):
         return Inapplicable(*IN_TIME, ("losses are not a Poisson process in time",))
-    if sender.halving is None:
-        return Inapplicable(
-            *IN_TIME, (f"the model halves the window at a loss; {sender.recovery} starts slowly again",)
-        )
     if not sender.is_aimd:
         return Inapplicable(*IN_TIME, (NOT_AIMD,))
+    if sender.halving is None:
+        return Inapplicable(*IN_TIME, (f"the model halves the window at a loss; {sender.title} starts slowly again",))
     chain = _chain(scene)
     if chain is None:
         return Inapplicable(*IN_TIME, ("the delay changes in given steps: there is no steady state",))
@@ -112,7 +110,7 @@ def in_time_prediction(
     subject : str
         Where the chain comes from.
     """
-    increase = 1.0 / scene.flow.tcp.receiver.ack_every
+    increase = 1.0 / scene.flow.tcp.packets_per_ack
     mean = variable_delay.round_trip_chain([[1.0]], [chain.mean])
     fixed = variable_delay.markov_window(mean, loss_rate, increase=increase, reaction=halving)
     markov = variable_delay.markov_window(chain, loss_rate, increase=increase, reaction=halving)

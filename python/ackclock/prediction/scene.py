@@ -14,6 +14,7 @@ from ackclock.wording import amount, plural
 
 _DROP_FACTORS: Final[Mapping[str, float]] = {"arriving": 1.0, "front": 0.0, "random": 0.5}
 
+NOT_FILLING: Final = "the window of this congestion control need not grow until a loss, or up to the receiver's window"
 NOT_AIMD: Final = "the window does not grow by a packet a round trip and halve at a loss, as the model's does"
 
 

@@ -6,7 +6,7 @@ from ackclock.models import classics
 from ackclock.paths import losses
 from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import Scene, busy_hosts, other_than_one
+from ackclock.prediction.scene import NOT_AIMD, Scene, busy_hosts, other_than_one
 from ackclock.scenario import Resolved
 from ackclock.scenario.losses import BernoulliLoss
 from ackclock.wording import amount, number, plural
@@ -26,6 +26,8 @@ def predict_short_flow(resolved: Resolved) -> list[ModelPrediction | Inapplicabl
     probability = _loss_probability(resolved, scene)
     if not reasons and probability is None:
         reasons.append("packets are not lost independently, each with the same probability")
+    if not reasons and not scene.flow.tcp.sender.is_aimd:
+        reasons.append(NOT_AIMD)
     if reasons or size is None or probability is None:
         return [Inapplicable(*SHORT_FLOW, tuple(reasons))]
     return [_prediction(scene, size, probability)]
@@ -39,7 +41,8 @@ def _loss_probability(resolved: Resolved, scene: Scene) -> float | None:
 
 
 def _prediction(scene: Scene, packets: int, probability: float) -> ModelPrediction:
-    bottleneck, sender, receiver = scene.bottleneck, scene.flow.tcp.sender, scene.flow.tcp.receiver
+    bottleneck, tcp = scene.bottleneck, scene.flow.tcp
+    sender, receiver = tcp.sender, tcp.receiver
     pipe = inf if bottleneck is None else bottleneck.packet_rate * scene.round_trip_s
     # A window beyond the pipe is no faster: the rest of it waits at the bottleneck.
     window = min(scene.max_window, max(pipe, sender.initial_window), LARGE_WINDOW)
@@ -47,10 +50,10 @@ def _prediction(scene: Scene, packets: int, probability: float) -> ModelPredicti
         packets,
         scene.round_trip_s,
         probability,
-        max(sender.rto.min_s, scene.round_trip_s),
+        sender.least_timeout_s(scene.round_trip_s),
         window,
         initial_window=sender.initial_window,
-        packets_per_ack=receiver.ack_every,
+        packets_per_ack=tcp.packets_per_ack,
         delayed_ack_time=receiver.ack_delay_s if sender.initial_window < receiver.ack_every else 0.0,
     )
     until_last_ack = Measured("flows", (scene.name,), "fct_acked_mean_s")

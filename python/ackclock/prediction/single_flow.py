@@ -7,7 +7,7 @@ from ackclock.models import bottlenecks
 from ackclock.paths import delay_processes, losses
 from ackclock.prediction.question import question
 from ackclock.prediction.records import Claim, Inapplicable, Measured, ModelPrediction, Number, ReferenceLine
-from ackclock.prediction.scene import NOT_AIMD, Scene, drop_factor, early_drops, lone_flow
+from ackclock.prediction.scene import NOT_AIMD, NOT_FILLING, Scene, drop_factor, early_drops, lone_flow
 from ackclock.scenario import Resolved
 from ackclock.wording import number, seconds
 
@@ -63,7 +63,7 @@ def _cycle(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
     reasons = _common_reasons(scene, largest)
     sender = scene.flow.tcp.sender
     if not sender.slow_starts_after_fast_retransmit:
-        reasons.append(f"the model is of Tahoe, with a slow start in each cycle; this is {sender.recovery}")
+        reasons.append(f"the model is of Tahoe, with a slow start in each cycle; this is {sender.title}")
     if not sender.is_aimd:
         reasons.append(NOT_AIMD)
     if scene.flow.tcp.receiver.ack_every > 1:
@@ -160,7 +160,7 @@ def _sawtooth(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
     reasons = _common_reasons(scene, largest)
     sender = scene.flow.tcp.sender
     if not sender.halves_at_loss:
-        reasons.append(f"halving the window at a loss is Reno's and NewReno's; this is {sender.recovery}")
+        reasons.append(f"halving the window at a loss is Reno's and NewReno's; this is {sender.title}")
     if not sender.is_aimd:
         reasons.append(NOT_AIMD)
     if reasons:
@@ -222,12 +222,13 @@ def _window_reasons(scene: Scene, largest: float) -> list[str]:
         return ["the delay changes"]
     if losses(scene.resolved, scene.flow):
         return ["packets are lost at random"]
+    if not scene.flow.tcp.sender.grows_until_loss:
+        return [NOT_FILLING]
     if scene.max_window > largest:
         return [f"the buffer is full before the receiver's window of {number(scene.max_window)} packets is"]
     # A window that the path itself holds leaves no queue.
-    if scene.bottleneck is not None and scene.max_window > scene.bottleneck.packet_rate * scene.round_trip_s:
-        return early_drops(scene)
-    return []
+    waits = scene.bottleneck is not None and scene.max_window > scene.bottleneck.packet_rate * scene.round_trip_s
+    return early_drops(scene) if waits else []
 
 
 def _window(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:

@@ -10,7 +10,7 @@ from ackclock.models import two_way
 from ackclock.paths import Node, host_of
 from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, ReferenceLine
-from ackclock.prediction.scene import Scene, Work, other_than_bulk, overloaded
+from ackclock.prediction.scene import NOT_FILLING, Scene, Work, other_than_bulk, overloaded
 from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.wording import amount, number
 
@@ -119,6 +119,8 @@ def _pair(scenes: list[Scene]) -> tuple[Side, Side] | str:
 def _unlike(scene: Scene) -> Iterator[str]:
     if scene.max_window == inf:
         yield "a receiver's window is unlimited; the model is of constant windows, without a loss"
+    if not scene.flow.tcp.sender.grows_until_loss:
+        yield NOT_FILLING
     if scene.flow.size_packets is not None:
         yield "transfers end; the model is of flows without end"
     if scene.flow.tcp.receiver.ack_every > 1:

@@ -38,21 +38,22 @@ class Span:
 
 @dataclass(frozen=True)
 class Amount(Kind):
-    """A quantity in one of the given ranges, or one of the words for none.
+    """A quantity in one of the given ranges, or one of the words for none, or the one for an infinite amount.
 
-    Reads a word as None, an amount as a `Quantity` where several units are possible, else as a float (int where it is
-    whole).
+    Reads a word for none as None, an amount as a `Quantity` where several units are possible, else as a float (int
+    where it is whole).
     """
 
     example: str
     spans: tuple[Span, ...]
     words: tuple[str, ...] = ()
+    infinite: str = ""
 
     @property
     def allowed(self) -> str:
         """The allowed values, in words."""
         ranges = _either([span.text for span in self.spans])
-        words = "".join(f', or "{word}"' for word in self.words)
+        words = "".join(f', or "{word}"' for word in self._all_words)
         return f"{ranges}, such as {self.sample}{words}"
 
     @property
@@ -69,7 +70,8 @@ class Amount(Kind):
         """Read the text of a quantity."""
         if isinstance(value, str) and value in self.words:
             return None
-        quantity = self._checked(self._quantity(value))
+        is_infinite = self.infinite and value == self.infinite
+        quantity = Quantity(math.inf, self.spans[0].unit) if is_infinite else self._checked(self._quantity(value))
         if len(self.spans) > 1:
             return quantity
         return int(quantity.value) if self.spans[0].whole else quantity.value
@@ -77,8 +79,12 @@ class Amount(Kind):
     def json(self) -> JsonDict:
         """Return the JSON Schema: a string with a pattern of number and unit."""
         units = "|".join(UNIT_PATTERNS[span.unit] for span in self.spans)
-        words = "".join(f"|{word}" for word in self.words)
+        words = "".join(f"|{word}" for word in self._all_words)
         return {"type": "string", "pattern": rf"^\s*(?:{NUMBER_PATTERN}\s*(?:{units})\s*{words})$"}
+
+    @property
+    def _all_words(self) -> tuple[str, ...]:
+        return (*self.words, self.infinite) if self.infinite else self.words
 
     def _quantity(self, value: object) -> Quantity:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -91,7 +97,7 @@ class Amount(Kind):
         try:
             return parse(value)
         except UnitError as error:
-            hint = error.hint or did_you_mean(value, self.words)
+            hint = error.hint or did_you_mean(value, self._all_words)
             if hint is None and error.unknown_unit is not None:
                 hint = did_you_mean(error.unknown_unit, self._units_worth_suggesting())
             raise FieldError(error.problem, hint) from None

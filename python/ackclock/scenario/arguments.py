@@ -44,13 +44,19 @@ def _is_count(value: Any) -> bool:
 
 
 def _holds_texts(value: object) -> bool:
-    return isinstance(value, Collection) and not isinstance(value, str) and all(isinstance(one, str) for one in value)
+    if isinstance(value, str) or not isinstance(value, Collection):
+        return False
+    try:
+        return all(isinstance(one, str) for one in value)
+    except TypeError:  # an array without axes
+        return False
 
 
 def _has_text_keys(value: object) -> bool:
     return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
 
 
+INDENT = Allowed("a whole number from 1 to 100", lambda value: _is_count(value) and value <= 100)
 COUNT = Allowed("a whole number from 1 on", _is_count)
 NUMBER = Allowed("a number", lambda value: isinstance(value, Real) and not isinstance(value, bool))
 FLAG = instance_of("True or False", bool)

@@ -1,13 +1,15 @@
 """Checks that the axes of TCP fit together, those of the preset included."""
 
 from collections.abc import Iterator
+from math import inf
 
 from ackclock.errors import Fault
+from ackclock.scenario.machines import MACHINES, ONLY, Machine
 from ackclock.scenario.places import Places
 from ackclock.scenario.schema import Flow
-from ackclock.scenario.schema_tcp import Rto
+from ackclock.scenario.schema_tcp import Rto, Tcp
 from ackclock.scenario.source import Location
-from ackclock.scenario.tcp import completed, window_packets
+from ackclock.scenario.tcp import completed, machine_of_tcp, preset_of, window_packets
 from ackclock.units import show
 
 SHORTEST_TICK_S = 1e-6
@@ -32,12 +34,59 @@ def tcp_faults(places: Places, location: Location, flow: Flow) -> Iterator[Fault
     Fault
         What does not fit.
     """
+    yield from _machine_faults(places, location, flow.tcp)
+    yield from _number_faults(places, location, flow)
+
+
+def _machine_faults(places: Places, location: Location, own: Tcp) -> Iterator[Fault]:
+    """Give the axes, and the values of axes, that the flow's machine does not have."""
+    tcp, name = completed(own), machine_of_tcp(own)
+    machine, chosen = MACHINES[name], f'recovery = "{tcp.recovery}"'
+    for field in ("recovery", "dialect"):
+        names = getattr(machine, field)
+        if own.gives(field) and getattr(own, field) not in names:
+            yield _of_another_machine(places, (*location, field), field, own)
+    if own.gives("recovery") and own.recovery not in machine.recovery:
+        return
+    for field, only in ONLY.items():
+        table, _, axis = field.rpartition(".")
+        if only.machine != name and (own.rto if table else own).gives(axis):
+            hint = None if own.gives("recovery") else f'the preset "{preset_of(own)}" has {chosen}'
+            yield places.fault((*location, *field.split(".")), f"is not an axis of {chosen}: {only.reason}", hint=hint)
+    yield from _word_faults(places, location, own, machine, chosen)
+
+
+def _of_another_machine(places: Places, location: Location, field: str, own: Tcp) -> Fault:
+    """Say that a recovery or a dialect is not of the flow's machine."""
+    allowed = " | ".join(f'"{name}"' for name in getattr(MACHINES[machine_of_tcp(own)], field))
+    other = next(machine for machine in MACHINES.values() if getattr(own, field) in getattr(machine, field))
+    if own.gives("preset"):
+        problem, hint = f'is not for the sender of the preset "{own.preset}"', f'start from preset = "{other.preset}"'
+    else:
+        problem, hint = f'is not for the sender that has recovery = "{own.recovery}"', None
+    return places.fault(location, problem, allowed=allowed, hint=hint)
+
+
+def _word_faults(places: Places, location: Location, own: Tcp, machine: Machine, chosen: str) -> Iterator[Fault]:
+    """Give the words that numbers can be for the other machine alone."""
+    selective = machine is MACHINES["selective"]
+    if selective and own.gives("dupack_threshold") and own.dupack_threshold is None:
+        yield places.fault((*location, "dupack_threshold"), f"is not infinite with {chosen}", allowed="a whole number")
+    threshold = own.initial_ssthresh
+    if not selective and threshold is not None and threshold.value == inf:
+        allowed = 'a number of packets or bytes, or "max-window"'
+        yield places.fault((*location, "initial_ssthresh"), f"is not infinite with {chosen}", allowed=allowed)
+
+
+def _number_faults(places: Places, location: Location, flow: Flow) -> Iterator[Fault]:
     for name, most in MOST_PACKETS.items():
         window = getattr(flow.tcp, name)
-        if window is not None and window_packets(window, flow.packet) < 1:
+        if window is None or window.value == inf:
+            continue
+        if window_packets(window, flow.packet) < 1:
             problem = f"is less than one packet of {flow.packet} B"
             yield places.fault((*location, name), problem, allowed=f"{flow.packet} B or more")
-        elif window is not None and window_packets(window, flow.packet) > most:
+        elif window_packets(window, flow.packet) > most:
             problem, allowed = f"is too many packets of {flow.packet} B", f"at most {most:g} pkt"
             yield places.fault((*location, name), problem, allowed=allowed.replace("e+0", "e"))
     rto = completed(flow.tcp).rto

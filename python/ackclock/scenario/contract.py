@@ -57,6 +57,9 @@ CODES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 RECOVERIES: Final[Mapping[str, Mapping[str, bool]]] = MappingProxyType(_CONTRACT["recoveries"])
 """Properties of each loss recovery, by its name."""
 
+CONGESTION_CONTROLS: Final[tuple[str, ...]] = tuple(_CONTRACT["congestion_controls"])
+"""Names of the congestion controls, in the order of the engine's list."""
+
 DISCIPLINES: Final[Mapping[str, Mapping[str, bool]]] = MappingProxyType(_CONTRACT["disciplines"])
 """Properties of each queue discipline that models ask for, by its name."""
 

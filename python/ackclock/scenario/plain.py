@@ -2,13 +2,17 @@
 
 from collections import deque
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 from ackclock.errors import Fault, ScenarioError
+from ackclock.nested import written_out
 from ackclock.scenario.places import as_toml
 
 _DEEPEST = 50
 _LONGEST_PLACE = 200
+MOST_VALUES = 10_000_000
+"""Most values of tables and lists, each as many times as all lists written out have it."""
 
 
 def refuse_odd_tables(tables: Mapping[Any, Any], name: str) -> None:
@@ -24,8 +28,13 @@ def refuse_odd_tables(tables: Mapping[Any, Any], name: str) -> None:
     Raises
     ------
     ScenarioError
-        With the first key that is not a text, text that UTF-8 cannot encode, or table that is nested too deeply.
+        With the first key that is not a text, text that UTF-8 cannot encode, or table that is nested too deeply; and
+        where all lists written out have too many values.
     """
+    size = written_out(tables)
+    if MOST_VALUES < size < inf:
+        given, allowed = (f"{number:,.0f} values" for number in (size, MOST_VALUES))
+        raise ScenarioError([Fault("scenario", "is too large", given, f"{allowed} at most")], name)
     seen: set[tuple[int, int]] = set()  # a table within itself is met again, one deeper
     waiting: deque[tuple[str, int, object]] = deque([("", 0, tables)])
     while waiting:

@@ -115,12 +115,25 @@ def _default(model: type[Table], name: str) -> str:
 
 
 def _presets() -> str:
-    presets = [dict(preset_tables()[name]) for name in preset_names()]
-    timers = [preset.pop("rto") for preset in presets]
-    axes = [axis for axis in presets[0] if axis != "summary"]
-    rows = [(f"`{axis}`", *(f"`{as_toml(preset[axis])}`" for preset in presets)) for axis in axes]
-    rows += [(f"`rto.{axis}`", *(f"`{as_toml(timer[axis])}`" for timer in timers)) for axis in timers[0]]
-    return _table(("axis", *(f"`{name}`" for name in preset_names())), rows)
+    """Lay out the presets, those of each sender in a table of their own."""
+    machines: dict[tuple[str, ...], list[str]] = {}
+    for name in preset_names():
+        machines.setdefault(tuple(_axes(name)), []).append(name)
+    tables = [
+        _table(
+            ("axis", *(f"`{name}`" for name in names)),
+            [(f"`{axis}`", *(f"`{as_toml(_axes(name)[axis])}`" for name in names)) for axis in axes],
+        )
+        for axes, names in machines.items()
+    ]
+    return "\n".join(tables)
+
+
+def _axes(name: str) -> dict[str, object]:
+    """Give the axes of a preset by their field, those of the timer last."""
+    preset = {axis: value for axis, value in preset_tables()[name].items() if axis != "summary"}
+    timer = preset.pop("rto")
+    return {**preset, **{f"rto.{axis}": value for axis, value in timer.items()}}
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

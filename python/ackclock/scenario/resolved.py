@@ -11,7 +11,7 @@ from pydantic_core import to_json
 
 from ackclock.errors import Fault, ScenarioError
 from ackclock.quantities import QUANTITIES
-from ackclock.scenario.arguments import COUNT, check_arguments, instance_of
+from ackclock.scenario.arguments import INDENT, check_arguments, instance_of
 from ackclock.scenario.contract import within
 from ackclock.scenario.places import as_toml
 from ackclock.scenario.resolved_atm import AtmSettings, EndSettings
@@ -176,8 +176,13 @@ class Resolved:
         -------
         str
             JSON.
+
+        Raises
+        ------
+        ArgumentError
+            If the indentation is not a whole number from 1 to 100.
         """
-        check_arguments("to_json", indent=(indent, COUNT.or_none()))
+        check_arguments("to_json", indent=(indent, INDENT.or_none()))
         return to_json(self, indent=indent).decode()
 
     @classmethod
@@ -259,7 +264,7 @@ def _faults(error: ValidationError) -> list[Fault]:
     ]
 
 
-_OF_KINDS: Final = frozenset(["buffer", "scheduler", "aqm", "law", "traffic", "size", "allocation"])
+_OF_KINDS: Final = frozenset(["buffer", "sender", "scheduler", "aqm", "law", "traffic", "size", "allocation"])
 
 
 def _path(location: tuple[str | int, ...]) -> str:

@@ -3,19 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import BeforeValidator, ConfigDict
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
-from ackclock.scenario.contract import within
+from ackclock.scenario.contract import CONGESTION_CONTROLS, within
+from ackclock.scenario.machines import ClassicDialectName, ClassicRecoveryName
 from ackclock.scenario.schema_tcp import (
-    DialectName,
+    ControlDialectName,
     EstimatorName,
     HalfWindowName,
     IncreaseName,
+    LossDetectionName,
     PartialAckTimerName,
-    RecoveryName,
     SampleName,
+    SlowStartExitName,
     SlowStartName,
 )
 
@@ -44,7 +46,7 @@ class Recovery:
     halving: Halving | None
 
 
-RECOVERIES: Final[Mapping[RecoveryName, Recovery]] = {
+RECOVERIES: Final[Mapping[ClassicRecoveryName, Recovery]] = {
     "old-tahoe": Recovery(fast_retransmit=False, halving=None),
     "tahoe": Recovery(fast_retransmit=True, halving=None),
     "reno": Recovery(fast_retransmit=True, halving="per-loss"),
@@ -52,12 +54,20 @@ RECOVERIES: Final[Mapping[RecoveryName, Recovery]] = {
 }
 """The behaviour of each recovery."""
 
-HALF_WINDOWS: Final[Mapping[DialectName, HalfWindowName]] = {
+HALF_WINDOWS: Final[Mapping[ClassicDialectName, HalfWindowName]] = {
     "ns2": "whole-packets",
     "rfc": "fractional",
     "engset": "whole-packets",
 }
 """The half of a window that each dialect takes where the scenario does not say."""
+
+RENO: Final = "reno"
+"""The congestion control of RFC 5681; no model of Reno applies to another one."""
+
+FILLING_CONTROLS: Final[frozenset[str]] = frozenset(
+    {RENO, "aimd", "cubic", "highspeed", "htcp", "hybla", "illinois", "scalable", "westwood"}
+)
+"""The congestion controls whose window grows until a loss or the receiver's window ends it, as far as is known."""
 
 ADDITIVE_INCREASES: Final[frozenset[IncreaseName]] = frozenset({"reciprocal", "reciprocal-floor", "counted"})
 """The increases that add a packet to the window in each round trip of congestion avoidance."""
@@ -80,12 +90,16 @@ class RtoSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class SenderSettings:
-    """TCP sender, one choice an axis; null is "max_window" for `initial_ssthresh`, else unlimited or infinite."""
+class ClassicSettings:
+    """TCP sender with cumulative ACKs alone, one choice an axis.
+
+    null is `max_window` for `initial_ssthresh`, else unlimited or infinite.
+    """
 
     __pydantic_config__ = _CONFIG
-    dialect: DialectName
-    recovery: RecoveryName
+    machine: Literal["classic"]
+    dialect: ClassicDialectName
+    recovery: ClassicRecoveryName
     initial_window: Annotated[float, within("flows[].traffic.connection.sender.initial_window")]
     initial_ssthresh: Annotated[float, within("flows[].traffic.connection.sender.initial_ssthresh")] | None
     max_window: Annotated[int, within("flows[].traffic.connection.sender.max_window")] | None
@@ -96,6 +110,18 @@ class SenderSettings:
     limited_transmit: bool
     partial_ack_timer: PartialAckTimerName
     rto: RtoSettings
+
+    grows_until_loss: ClassVar[bool] = True
+    counts_packets: ClassVar[bool] = False
+
+    @property
+    def title(self) -> str:
+        """Name of the recovery, in sentences."""
+        return self.recovery
+
+    def least_timeout_s(self, round_trip_s: float) -> float:
+        """Compute the least retransmission timeout for a round trip [s]."""
+        return max(self.rto.min_s, round_trip_s)
 
     @property
     def window_packets(self) -> float:
@@ -132,15 +158,119 @@ class SenderSettings:
         return self.increase in ADDITIVE_INCREASES
 
 
-def _with_half_window(sender: Any) -> Any:
-    """Add the dialect's `half_window`, which older results lack."""
-    dialect = sender.get("dialect") if isinstance(sender, dict) else None
+def _known_control(name: str) -> str:
+    if name not in CONGESTION_CONTROLS:
+        raise ValueError(f"no such congestion control; allowed {', '.join(CONGESTION_CONTROLS)}")
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class ControlSettings:
+    """The congestion control of a sender."""
+
+    __pydantic_config__ = _CONFIG
+    name: Annotated[str, AfterValidator(_known_control)]
+    dialect: ControlDialectName
+    slow_start: SlowStartExitName
+    parameters: dict[str, float]
+    """Values by name; missing ones have their defaults."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeoutSettings:
+    """Settings of the retransmission timer of a sender with selective acknowledgment."""
+
+    __pydantic_config__ = _CONFIG
+    min_s: Annotated[float, within(f"{_RTO}.min_s")]
+    max_s: Annotated[float, within(f"{_RTO}.max_s")]
+    initial_s: Annotated[float, within(f"{_RTO}.initial_s")]
+    granularity_s: Annotated[float, within(f"{_RTO}.granularity_s")]
+    clock_offset_s: Annotated[float, within(f"{_RTO}.clock_offset_s")]
+
+
+@dataclass(frozen=True, slots=True)
+class SelectiveSettings:
+    """TCP sender with selective acknowledgment; null is infinite for `initial_ssthresh`, else unlimited."""
+
+    __pydantic_config__ = _CONFIG
+    machine: Literal["selective"]
+    congestion_control: ControlSettings
+    loss_detection: LossDetectionName
+    tail_loss_probe: bool
+    frto: bool
+    timestamps: bool
+    initial_window: Annotated[float, within("flows[].traffic.connection.sender.initial_window")]
+    initial_ssthresh: Annotated[float, within("flows[].traffic.connection.sender.initial_ssthresh")] | None
+    max_window: Annotated[int, within("flows[].traffic.connection.sender.max_window")] | None
+    dupack_threshold: Annotated[int, within("flows[].traffic.connection.sender.dupack_threshold")]
+    rto: TimeoutSettings
+
+    recovery: ClassVar[str] = "sack"
+    has_fast_retransmit: ClassVar[bool] = True
+    slow_starts_after_fast_retransmit: ClassVar[bool] = False
+    counts_packets: ClassVar[bool] = True
+
+    @property
+    def title(self) -> str:
+        """Name of the congestion control, in sentences."""
+        return f"{self.congestion_control.name} with selective acknowledgment"
+
+    @property
+    def grows_until_loss(self) -> bool:
+        """Return whether the window grows until a loss or the receiver's window ends it."""
+        return self.congestion_control.name in FILLING_CONTROLS
+
+    def least_timeout_s(self, round_trip_s: float) -> float:
+        """Compute the least retransmission timeout for a round trip [s]: Linux adds a variation of at least `min_s`."""
+        return round_trip_s + self.rto.min_s
+
+    @property
+    def window_packets(self) -> float:
+        """The receiver's window [packets]; infinite where it is unlimited."""
+        return inf if self.max_window is None else float(self.max_window)
+
+    @property
+    def halving(self) -> Halving | None:
+        """Unit for which a loss halves the window, where the control is Reno's: a round trip."""
+        return "per-round" if self.is_aimd else None
+
+    @property
+    def halves_at_loss(self) -> bool:
+        """Return whether a loss halves the window, and congestion avoidance goes on from there."""
+        return self.is_aimd
+
+    @property
+    def is_aimd(self) -> bool:
+        """Return whether the control is Reno's (RFC 5681); no model of Reno applies to another one."""
+        return self.congestion_control.name == RENO
+
+
+def _completed(sender: Any) -> Any:
+    """Add what older results lack: the machine, which was always the classic one, and the dialect's `half_window`."""
+    if not isinstance(sender, dict) or sender.get("machine", "classic") != "classic":
+        return sender
+    dialect = sender.get("dialect")
     halves = [half for name, half in HALF_WINDOWS.items() if name == dialect]
-    return {"half_window": halves[0], **sender} if halves else sender
+    return {"machine": "classic", **({"half_window": halves[0]} if halves else {}), **sender}
 
 
-Sender = Annotated[SenderSettings, BeforeValidator(_with_half_window)]
+Sender = Annotated[
+    Annotated[ClassicSettings | SelectiveSettings, Field(discriminator="machine")], BeforeValidator(_completed)
+]
 """A sender as a result on disk has it."""
+
+
+_LINUX = "flows[].traffic.connection.receiver.linux"
+
+
+@dataclass(frozen=True, slots=True)
+class LinuxReceiverSettings:
+    """Settings of a receiver that sends ACKs by Linux's rules."""
+
+    __pydantic_config__ = _CONFIG
+    segment_bytes: Annotated[int, within(f"{_LINUX}.segment_bytes")]
+    buffer_bytes: Annotated[int, within(f"{_LINUX}.buffer_bytes")]
+    most_buffer_bytes: Annotated[int, within(f"{_LINUX}.most_buffer_bytes")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,3 +280,7 @@ class ReceiverSettings:
     __pydantic_config__ = _CONFIG
     ack_every: Annotated[int, within("flows[].traffic.connection.receiver.ack_every")]
     ack_delay_s: Annotated[float, within("flows[].traffic.connection.receiver.ack_delay_s")]
+    selective: bool = False
+    """Whether ACKs acknowledge selectively too (RFC 2018, RFC 2883); older results lack this field."""
+    linux: LinuxReceiverSettings | None = None
+    """Linux's rules for sending ACKs, in place of the two numbers above; older results lack this field."""

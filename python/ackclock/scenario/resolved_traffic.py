@@ -135,6 +135,11 @@ class Connection:
     sender: Sender
     receiver: ReceiverSettings
 
+    @property
+    def packets_per_ack(self) -> float:
+        """Packets that let the window grow as one: those of a delayed ACK for a sender that counts ACKs (PFTK's b)."""
+        return 1.0 if self.sender.counts_packets else float(self.receiver.ack_every)
+
 
 @dataclass(frozen=True, slots=True)
 class TcpTraffic:

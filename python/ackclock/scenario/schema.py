@@ -9,6 +9,7 @@ from typing import Annotated
 from ackclock.scenario.amounts import Amount, Span
 from ackclock.scenario.entries import Table, entry
 from ackclock.scenario.fields import AmountShorthand, Count, Kind, LinkNames, Number, Shorthand, Text
+from ackclock.scenario.machines import DEFAULT_PRESET
 from ackclock.scenario.percent import Percent
 from ackclock.scenario.presets import preset_names
 from ackclock.scenario.queues import MOST_LEVELS
@@ -16,7 +17,7 @@ from ackclock.scenario.schema_atm import AtmLink, Channel, CrossTraffic
 from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.schema_kinds import LONGEST_RUN_S, PACKET, PACKET_SIZE, SOME_BYTES, TIME, Switch, most, name_of
 from ackclock.scenario.schema_links import Link
-from ackclock.scenario.schema_tcp import DEFAULT_PRESET, Tcp
+from ackclock.scenario.schema_tcp import Tcp
 from ackclock.scenario.schema_traffic import Traffic
 from ackclock.scenario.until import Duration
 from ackclock.units import Quantity

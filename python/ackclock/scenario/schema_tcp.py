@@ -3,21 +3,22 @@
 from typing import Annotated, Any, Literal
 
 from ackclock.scenario.amounts import Amount, Span
+from ackclock.scenario.contract import CONGESTION_CONTROLS
 from ackclock.scenario.entries import Table, entry
 from ackclock.scenario.fields import Choice, Count, Flag, Number
+from ackclock.scenario.machines import DEFAULT_MACHINE, DEFAULT_PRESET, MACHINES, DialectName, RecoveryName
 from ackclock.scenario.presets import preset_names
 from ackclock.scenario.schema_kinds import TIME, choice, most
 from ackclock.units import Quantity
 
-DEFAULT_PRESET = "newreno-rfc6582"
-
-DialectName = Literal["ns2", "rfc", "engset"]
-RecoveryName = Literal["old-tahoe", "tahoe", "reno", "newreno"]
 SlowStartName = Literal["below", "at-or-below"]
 IncreaseName = Literal["reciprocal", "reciprocal-floor", "counted"]
 HalfWindowName = Literal["whole-packets", "fractional"]
 PartialAckTimerName = Literal["slow-but-steady", "impatient"]
 EstimatorName = Literal["ticks", "rfc6298"]
+LossDetectionName = Literal["rack", "dupack"]
+ControlDialectName = Literal["linux", "rfc"]
+SlowStartExitName = Literal["standard", "hystart", "hystart++"]
 SampleName = Literal["per-round", "per-ack", "per-ack-karn"]
 
 _TIMEOUT = Span("s", 1e-6, 1e5, "1 us to 1e5 s")
@@ -27,7 +28,7 @@ _DUPACKS = Count(1, most("flows[].traffic.connection.sender.dupack_threshold"), 
 _ACK_EVERY = Count(1, most("flows[].traffic.connection.receiver.ack_every"), 2)
 Window = Annotated[Quantity | None, Amount("4 pkt", _BURST)]
 WindowLimit = Annotated[Quantity | None, Amount("64 KiB", _WINDOW, ("unlimited",))]
-WindowThreshold = Annotated[Quantity | None, Amount("20 pkt", _WINDOW, ("max-window",))]
+WindowThreshold = Annotated[Quantity | None, Amount("20 pkt", _WINDOW, ("max-window",), "infinite")]
 
 
 def _preset(text: str) -> Any:
@@ -35,8 +36,14 @@ def _preset(text: str) -> Any:
     return entry(text, None, words="the preset's")
 
 
+def _default_presets() -> str:
+    """Say which preset is the default, of each machine."""
+    others = ", ".join(f'`"{one.preset}"`' for name, one in MACHINES.items() if name != DEFAULT_MACHINE)
+    return f'`"{DEFAULT_PRESET}"`; {others} if `recovery` or `dialect` is of that sender'
+
+
 class Rto(Table):
-    """Settings of the retransmission timer."""
+    """Settings of the retransmission timer; with recovery = "sack" its estimator is Linux's."""
 
     estimator: Annotated[EstimatorName | None, choice("estimator", EstimatorName)] = _preset(
         "integer arithmetic on a coarse clock (ticks, as in ns-2 and BSD) or RFC 6298"
@@ -46,9 +53,12 @@ class Rto(Table):
         "of packets sent again (per-ack-karn)"
     )
     k: Annotated[int | None, Count(1, 1000, 4)] = _preset("weight of the variation: RTO = SRTT + k RTTVAR")
-    granularity: Annotated[float | None, Amount("100 ms", (TIME,))] = _preset("tick of the clock; 0 is an exact one")
+    granularity: Annotated[float | None, Amount("100 ms", (TIME,))] = _preset(
+        "tick of the clock; 0 is an exact one. With Linux's rules a jiffy, at which its timers expire"
+    )
     min: Annotated[float | None, Amount("200 ms", (TIME,))] = _preset(
-        'least timeout; with estimator = "ticks" it is never below two ticks, so "0 s" means twice the granularity'
+        'least timeout; with estimator = "ticks" it is never below two ticks, so "0 s" means twice the granularity. '
+        "With Linux's rules the least variation of the round trip, which the timeout adds to the mean one"
     )
     max: Annotated[float | None, Amount("60 s", (_TIMEOUT,))] = _preset("largest timeout")
     initial: Annotated[float | None, Amount("3 s", (_TIMEOUT,))] = _preset(
@@ -56,23 +66,39 @@ class Rto(Table):
     )
     max_backoff: Annotated[int | None, Count(1, 10**9, 64)] = _preset("largest factor of exponential backoff")
     clock_phase: Annotated[float | None, Number(0, 1, 0.5, from_low=True)] = _preset(
-        "ticks: how far the coarse clock is into a tick at time zero, as a fraction of the tick"
+        "ticks and jiffies: how far the coarse clock is into a tick at time zero, as a fraction of the tick"
     )
 
 
 class Tcp(Table):
     """TCP of a flow: a preset, and the axes in which it is another. What is not given is the preset's."""
 
-    preset: Annotated[str, Choice("preset", preset_names())] = entry("the combination to start from", DEFAULT_PRESET)
+    preset: Annotated[str, Choice("preset", preset_names())] = entry(
+        "the combination to start from", DEFAULT_PRESET, words=_default_presets()
+    )
     dialect: Annotated[DialectName | None, choice("dialect", DialectName)] = _preset(
         "whose rules hold where the axes leave room: ns-2's, the RFCs' to the letter, or the RFCs' with the choices of "
-        "the paper on the TCP-modified Engset model, section 3.1"
+        'the paper on the TCP-modified Engset model, section 3.1. With recovery = "sack" Linux\'s'
     )
     recovery: Annotated[RecoveryName | None, choice("recovery", RecoveryName)] = _preset(
-        "what follows a detected loss; old-tahoe has timeouts only"
+        "what follows a detected loss; old-tahoe has timeouts only. With sack the sender is the one that hosts run "
+        "today, which knows what arrived; the others know cumulative ACKs alone"
+    )
+    congestion_control: Annotated[str | None, Choice("congestion control", CONGESTION_CONTROLS)] = _preset(
+        "sack: how cwnd grows, and what a loss leaves of it"
+    )
+    loss_detection: Annotated[LossDetectionName | None, choice("way of detecting losses", LossDetectionName)] = _preset(
+        "sack: by time (RACK, RFC 8985), or by the number of packets that arrived beyond a hole (RFC 6675)"
+    )
+    tail_loss_probe: Annotated[bool | None, Flag()] = _preset(
+        "sack: a probe finds a loss at the end of what was sent, before the timer expires (RFC 8985)"
+    )
+    frto: Annotated[bool | None, Flag()] = _preset("sack: spurious timeouts are detected by new data (RFC 5682)")
+    timestamps: Annotated[bool | None, Flag()] = _preset(
+        "sack: spurious retransmissions are detected by timestamps (RFC 7323, RFC 3522)"
     )
     initial_window: Window = _preset("cwnd at the start; bytes are turned into whole packets")
-    initial_ssthresh: WindowThreshold = _preset("ssthresh at the start")
+    initial_ssthresh: WindowThreshold = _preset('ssthresh at the start; infinite with recovery = "sack" only')
     max_window: WindowLimit = _preset("the receiver's window, in whole packets")
     slow_start_while: Annotated[SlowStartName | None, choice("convention", SlowStartName)] = _preset(
         "slow start while cwnd < ssthresh, or while cwnd <= ssthresh"

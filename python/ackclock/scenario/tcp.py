@@ -1,15 +1,35 @@
 """TCP of a flow: its preset completed by what the flow overrides."""
 
 import math
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TypeVar
+from typing import Final, TypeVar, cast
 
+from ackclock.scenario.machines import (
+    DEFAULT_MACHINE,
+    MACHINES,
+    ClassicDialectName,
+    ClassicRecoveryName,
+    MachineName,
+    machine_of,
+)
 from ackclock.scenario.presets import preset_tables
-from ackclock.scenario.resolved_tcp import HALF_WINDOWS, ReceiverSettings, RtoSettings, SenderSettings
-from ackclock.scenario.schema_tcp import Tcp
+from ackclock.scenario.resolved_tcp import (
+    HALF_WINDOWS,
+    ClassicSettings,
+    ControlSettings,
+    ReceiverSettings,
+    RtoSettings,
+    SelectiveSettings,
+    TimeoutSettings,
+)
+from ackclock.scenario.schema_tcp import SlowStartExitName, Tcp
 from ackclock.units import Quantity
 
 T = TypeVar("T")
+
+_SLOW_STARTS: Final[Mapping[str, SlowStartExitName]] = {"cubic": "hystart"}
+"""End of slow start before a loss, of Linux's congestion controls that ask for more than ssthresh."""
 
 
 @lru_cache(maxsize=64)
@@ -24,15 +44,26 @@ def preset(name: str) -> Tcp:
     Returns
     -------
     Tcp
-        All axes, none left open but `half_window`, which is the dialect's.
+        All axes of its machine, none left open but `half_window`, which is the dialect's.
     """
     table = {key: value for key, value in preset_tables()[name].items() if key != "summary"}
     return Tcp.model_validate(table)
 
 
+def machine_of_tcp(own: Tcp) -> MachineName:
+    """Find the machine that a flow's TCP runs on: the preset's, or else that of the recovery or the dialect."""
+    given = preset(own.preset) if own.gives("preset") else own
+    return machine_of(given.recovery, given.dialect) or DEFAULT_MACHINE
+
+
+def preset_of(own: Tcp) -> str:
+    """Name the preset that completes a flow's TCP: the one it gives, or else its machine's."""
+    return own.preset if own.gives("preset") else MACHINES[machine_of_tcp(own)].preset
+
+
 def completed(own: Tcp) -> Tcp:
     """Fill what a flow leaves open from its preset."""
-    base = preset(own.preset)
+    base = preset(preset_of(own))
     return base.override(own).model_copy(update={"rto": base.rto.override(own.rto)})
 
 
@@ -41,7 +72,7 @@ def window_packets(window: Quantity, packet_bytes: int) -> float:
     return float(window.value) if window.unit == "pkt" else float(math.floor(window.value / packet_bytes))
 
 
-def sender_settings(own: Tcp, packet_bytes: int) -> SenderSettings:
+def sender_settings(own: Tcp, packet_bytes: int) -> ClassicSettings | SelectiveSettings:
     """Resolve the sender's axes.
 
     Parameters
@@ -53,49 +84,93 @@ def sender_settings(own: Tcp, packet_bytes: int) -> SenderSettings:
 
     Returns
     -------
-    SenderSettings
-        All axes in SI numbers and packets.
+    ClassicSettings or SelectiveSettings
+        All axes of the machine in SI numbers and packets.
     """
     tcp = completed(own)
-
-    def window(quantity: Quantity | None) -> float | None:
-        return None if quantity is None else window_packets(quantity, packet_bytes)
-
-    max_window = window(tcp.max_window)
-    return SenderSettings(
-        dialect=_set(tcp.dialect),
-        recovery=_set(tcp.recovery),
-        initial_window=_set(window(tcp.initial_window)),
-        initial_ssthresh=window(tcp.initial_ssthresh),
-        max_window=None if max_window is None else math.floor(max_window),
-        slow_start_while=_set(tcp.slow_start_while),
-        increase=_set(tcp.increase),
-        half_window=tcp.half_window or HALF_WINDOWS[_set(tcp.dialect)],
-        dupack_threshold=tcp.dupack_threshold,
-        limited_transmit=_set(tcp.limited_transmit),
-        partial_ack_timer=_set(tcp.partial_ack_timer),
-        rto=_rto_settings(tcp),
-    )
+    windows = _Windows(tcp, packet_bytes)
+    return _selective(tcp, windows) if machine_of_tcp(own) == "selective" else _classic(tcp, windows)
 
 
 def receiver_settings(own: Tcp) -> ReceiverSettings:
     """Resolve the receiver's axes."""
     tcp = completed(own)
-    return ReceiverSettings(ack_every=_set(tcp.ack_every), ack_delay_s=_set(tcp.ack_delay))
+    return ReceiverSettings(
+        ack_every=_set(tcp.ack_every),
+        ack_delay_s=_set(tcp.ack_delay),
+        selective=machine_of_tcp(own) == "selective",
+    )
 
 
-def _rto_settings(tcp: Tcp) -> RtoSettings:
+class _Windows:
+    """The windows of a sender in packets."""
+
+    def __init__(self, tcp: Tcp, packet_bytes: int) -> None:
+        def packets(quantity: Quantity | None) -> float | None:
+            return None if quantity is None else window_packets(quantity, packet_bytes)
+
+        most = packets(tcp.max_window)
+        self.initial = _set(packets(tcp.initial_window))
+        self.ssthresh = packets(tcp.initial_ssthresh)
+        self.most = None if most is None else math.floor(most)
+
+
+def _classic(tcp: Tcp, windows: _Windows) -> ClassicSettings:
     rto = tcp.rto
-    return RtoSettings(
-        estimator=_set(rto.estimator),
-        sample=_set(rto.sample),
-        k=_set(rto.k),
-        granularity_s=_set(rto.granularity),
-        min_s=_set(rto.min),
-        max_s=_set(rto.max),
-        initial_s=_set(rto.initial),
-        max_backoff=_set(rto.max_backoff),
-        clock_offset_s=_set(rto.clock_phase) * _set(rto.granularity),
+    return ClassicSettings(
+        machine="classic",
+        dialect=cast("ClassicDialectName", tcp.dialect),
+        recovery=cast("ClassicRecoveryName", tcp.recovery),
+        initial_window=windows.initial,
+        initial_ssthresh=windows.ssthresh,
+        max_window=windows.most,
+        slow_start_while=_set(tcp.slow_start_while),
+        increase=_set(tcp.increase),
+        half_window=tcp.half_window or HALF_WINDOWS[cast("ClassicDialectName", tcp.dialect)],
+        dupack_threshold=tcp.dupack_threshold,
+        limited_transmit=_set(tcp.limited_transmit),
+        partial_ack_timer=_set(tcp.partial_ack_timer),
+        rto=RtoSettings(
+            estimator=_set(rto.estimator),
+            sample=_set(rto.sample),
+            k=_set(rto.k),
+            granularity_s=_set(rto.granularity),
+            min_s=_set(rto.min),
+            max_s=_set(rto.max),
+            initial_s=_set(rto.initial),
+            max_backoff=_set(rto.max_backoff),
+            clock_offset_s=_set(rto.clock_phase) * _set(rto.granularity),
+        ),
+    )
+
+
+def _selective(tcp: Tcp, windows: _Windows) -> SelectiveSettings:
+    # For this machine null is infinite, not the receiver's window.
+    ssthresh = windows.most if windows.ssthresh is None else windows.ssthresh
+    rto = tcp.rto
+    return SelectiveSettings(
+        machine="selective",
+        congestion_control=ControlSettings(
+            name=_set(tcp.congestion_control),
+            dialect="linux",
+            slow_start=_SLOW_STARTS.get(_set(tcp.congestion_control), "standard"),
+            parameters={},
+        ),
+        loss_detection=_set(tcp.loss_detection),
+        tail_loss_probe=_set(tcp.tail_loss_probe),
+        frto=_set(tcp.frto),
+        timestamps=_set(tcp.timestamps),
+        initial_window=windows.initial,
+        initial_ssthresh=None if ssthresh is None or ssthresh == math.inf else float(ssthresh),
+        max_window=windows.most,
+        dupack_threshold=_set(tcp.dupack_threshold),
+        rto=TimeoutSettings(
+            min_s=_set(rto.min),
+            max_s=_set(rto.max),
+            initial_s=_set(rto.initial),
+            granularity_s=_set(rto.granularity),
+            clock_offset_s=_set(rto.clock_phase) * _set(rto.granularity),
+        ),
     )
 
 

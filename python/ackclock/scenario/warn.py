@@ -10,6 +10,7 @@ from ackclock.scenario.queues import beyond_the_buffer
 from ackclock.scenario.resolved_buffers import ByteBuffer, PacketBuffer
 from ackclock.scenario.schema import Flow, Run
 from ackclock.scenario.schema_links import Link
+from ackclock.scenario.schema_tcp import Rto, Tcp
 from ackclock.scenario.schema_traffic import Traffic
 from ackclock.scenario.source import Location
 from ackclock.scenario.tcp import completed
@@ -118,9 +119,13 @@ class Warner:
                 reason = "ack_every = 1" if name == "ack_delay" else f'recovery = "{tcp.recovery}"'
                 yield self._warning((*location, "tcp", name), f"has no effect with {reason}")
         yield from self._levels(location, flow)
-        if flow.tcp.rto.gives("clock_phase") and tcp.rto.estimator != "ticks":
-            text = f'has no effect with estimator = "{tcp.rto.estimator}"'
-            yield self._warning((*location, "tcp", "rto", "clock_phase"), text)
+        yield from self._clock_phase(location, flow.tcp, tcp.rto)
+
+    def _clock_phase(self, location: Location, own: Tcp, rto: Rto) -> Iterator[Warning_]:
+        exact = rto.estimator != "ticks" if rto.estimator else not rto.granularity
+        if exact and own.rto.gives("clock_phase"):
+            reason = f'estimator = "{rto.estimator}"' if rto.estimator else 'granularity = "0 s"'
+            yield self._warning((*location, "tcp", "rto", "clock_phase"), f"has no effect with {reason}")
 
     def _buffers_by_default(self) -> Iterator[Warning_]:
         for position in sorted({link for flow in self.flows for link in self._default_buffers(flow)}):

@@ -109,6 +109,10 @@ limits! {
     ACK_EVERY = "flows[].traffic.connection.receiver.ack_every", "packets", 1.0, 1e6;
     ACK_DELAY = "flows[].traffic.connection.receiver.ack_delay_s", "s", 0.0, LONGEST_DELAY_S;
 
+    LINUX_SEGMENT = "flows[].traffic.connection.receiver.linux.segment_bytes", "bytes", 1.0, MOST_BYTES;
+    LINUX_BUFFER = "flows[].traffic.connection.receiver.linux.buffer_bytes", "bytes", 1.0, 1e15;
+    LINUX_MOST_BUFFER = "flows[].traffic.connection.receiver.linux.most_buffer_bytes", "bytes", 1.0, 1e15;
+
     SOURCE_RATE = "flows[].traffic.rate_bps", "bit/s", RATES_BPS.0, RATES_BPS.1;
     PING_INTERVAL = "flows[].traffic.interval_s", "s", 1e-6, LONGEST_S;
     ECHO_DELAY = "flows[].traffic.return_delay_s", "s", 0.0, LONGEST_DELAY_S;

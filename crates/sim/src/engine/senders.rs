@@ -2,7 +2,7 @@
 
 use base::cast::to_u32;
 use base::RandomStream;
-use tcp::{Sender, SenderConfig};
+use tcp::{ClassicConfig, Sender};
 
 use super::Engine;
 use crate::scenario::{FlowConfig, TrafficConfig};
@@ -18,7 +18,7 @@ impl Engine {
         let sender = match flow.connection() {
             Some(tcp) => Sender::new(&tcp.sender, flow.size_packets(), clock),
             // Packets without TCP: a sender with nothing to send.
-            None => Sender::new(&SenderConfig::default(), Some(0), clock),
+            None => Sender::new(&ClassicConfig::default().into(), Some(0), clock),
         };
         for number in 0..flow.count {
             let spread = match flow.start_spread_s {

@@ -4,23 +4,32 @@ use base::cast::to_u32;
 use base::Clock;
 use tcp::{Dialect, Receiver, ReceiverConfig};
 
+use crate::empty_path::EmptyPath;
 use crate::flow::FlowSlot;
 use crate::scenario::Scenario;
 use crate::statistics::{rows, FlowStatistics};
+
+/// The timer of a receiver that may delay ACKs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AckTimer {
+    pub(super) flow: u32,
+    /// Index of the first hop of its ACKs, right behind the hop of the receiver.
+    pub(super) first_hop: u32,
+}
 
 /// Returns the receiver in the slot of packets without TCP, which no packet reaches.
 fn no_receiver(clock: Clock) -> Receiver {
     Receiver::new(&ReceiverConfig::default(), Dialect::Rfc, clock)
 }
 
-/// Returns a slot for each flow, their accounts, and the flows whose receivers may delay ACKs; `starts` has the first
+/// Returns a slot for each flow, their accounts, and the timers of the receivers that may delay ACKs; `starts` has the first
 /// hop of each flow's data and of its ACKs.
 pub(super) fn slots(
     scenario: &Scenario,
     starts: &[(u32, u32)],
     clock: Clock,
-) -> (Vec<FlowSlot>, Vec<FlowStatistics>, Vec<u32>) {
-    let (mut slots, mut accounts, mut delaying) = (Vec::with_capacity(starts.len()), Vec::new(), Vec::new());
+) -> (Vec<FlowSlot>, Vec<FlowStatistics>, Vec<AckTimer>) {
+    let (mut slots, mut accounts, mut timers) = (Vec::with_capacity(starts.len()), Vec::new(), Vec::new());
     for (index, ((entry, number), &(data, acks))) in scenario.members().zip(starts).enumerate() {
         let flow = &scenario.flows[entry];
         let flows_an_account = flow.count / rows(flow.count);
@@ -29,17 +38,20 @@ pub(super) fn slots(
         }
         let connection = flow.connection();
         let receiver = match connection {
-            Some(tcp) => Receiver::new(&tcp.receiver, tcp.sender.dialect, clock),
+            Some(tcp) => {
+                let back = EmptyPath::of_answers(flow, &scenario.elements, clock).unwrap_or_default();
+                Receiver::new(&tcp.receiver, tcp.sender.dialect(), clock).with_return_delay(back.one_way)
+            }
             None => no_receiver(clock),
         };
         let ack_bytes = connection.map_or(0, |tcp| tcp.ack_bytes);
         let account = to_u32(accounts.len()) - 1;
-        let mut slot = FlowSlot::new(receiver, flow.packet_bytes, ack_bytes, data, acks, account);
-        slot.receiver_timer = to_u32(delaying.len());
+        let mut slot = FlowSlot::new(receiver, flow.packet_bytes, ack_bytes, data, account);
+        slot.receiver_timer = to_u32(timers.len());
         slots.push(slot);
-        if connection.is_some_and(|tcp| tcp.receiver.ack_every > 1) {
-            delaying.push(to_u32(index));
+        if connection.is_some_and(|tcp| tcp.receiver.delays_acks()) {
+            timers.push(AckTimer { flow: to_u32(index), first_hop: acks });
         }
     }
-    (slots, accounts, delaying)
+    (slots, accounts, timers)
 }

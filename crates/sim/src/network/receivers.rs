@@ -1,8 +1,9 @@
 //! Receivers: data in, ACKs out.
 
 use base::{Packet, PacketKind, Time};
-use tcp::Acknowledgment;
+use tcp::{Acknowledgment, Selected};
 
+use super::flows::AckTimer;
 use super::{EventId, Network};
 use crate::batches::BatchCounter;
 use crate::statistics::FlowStatistics;
@@ -29,25 +30,39 @@ impl Network {
         self.flows[flow as usize].receiver.begin_transfer(now);
     }
 
+    /// Reads the journal of a flow's receiver up to the number that an ACK has, into `selected`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn read_journal<'a>(
+        &mut self,
+        flow: u32,
+        number: u32,
+        selected: &'a mut Vec<Selected>,
+    ) -> &'a [Selected] {
+        selected.clear();
+        self.flows[flow as usize].receiver.read_journal(number, selected);
+        selected
+    }
+
     /// Sends the ACK that a receiver has delayed, unless it has been sent meanwhile.
     #[inline(never)]
     pub(crate) fn on_receiver_timer(&mut self, timer: u32, now: Time) {
-        let flow = self.delaying[timer as usize];
+        let AckTimer { flow, .. } = self.ack_timers[timer as usize];
         let slot = &mut self.flows[flow as usize];
         let deadline = slot.receiver.deadline();
         let number = self.numbers.number(EventId::ReceiverTimer(timer));
         self.events.set(number, if deadline > now { deadline } else { Time::NEVER });
         if deadline <= now {
             let acknowledgment = slot.receiver.on_timer();
-            self.send_ack(flow, now, acknowledgment);
+            self.send_ack(timer, now, acknowledgment);
         }
     }
 
     /// Sends a delayed ACK.
     #[inline(never)]
-    fn send_ack(&mut self, flow: u32, now: Time, acknowledgment: Acknowledgment) {
-        let hop = self.flows[flow as usize].first_ack_hop;
-        let (time, packet) = self.answer(flow, now, acknowledgment, hop);
+    fn send_ack(&mut self, timer: u32, now: Time, acknowledgment: Acknowledgment) {
+        let AckTimer { flow, first_hop } = self.ack_timers[timer as usize];
+        let (time, packet) = self.answer(flow, now, acknowledgment, first_hop);
         self.forward(time, packet);
     }
 
@@ -88,9 +103,9 @@ impl Network {
     #[cold]
     fn send_held_ack(&mut self, flow: u32) {
         let slot = &mut self.flows[flow as usize];
-        let due = slot.receiver.deadline();
+        let (due, timer) = (slot.receiver.deadline(), slot.receiver_timer);
         let acknowledgment = slot.receiver.on_timer();
-        self.send_ack(flow, due, acknowledgment);
+        self.send_ack(timer, due, acknowledgment);
     }
 
     /// Returns the packet of an ACK, whose first hop is `hop`, and when it leaves the receiver.
@@ -102,6 +117,7 @@ impl Network {
             stamp: acknowledgment.echo,
             hop,
             flow,
+            journal: acknowledgment.journal,
             bytes: slot.ack_bytes,
             kind: PacketKind::Ack,
             slow_start: false,

@@ -80,7 +80,7 @@ impl Network {
         if acks.is_empty() {
             self.events.advance(self.numbers.number(EventId::Sender(packet.flow)), time);
         }
-        acks.push(ArrivingAck { time, next: packet.sequence, echo: packet.stamp });
+        acks.push(ArrivingAck::of(time, packet));
     }
 
     /// Dequeues the flow's next ACK, if one has arrived.
@@ -101,8 +101,9 @@ impl Network {
     #[inline(never)]
     pub(crate) fn share_ack(&mut self, flow: u32, ack: ArrivingAck) {
         self.flows[flow as usize].shared_acks += 1;
-        let packet = Packet { sequence: ack.next, stamp: ack.echo, flow, kind: PacketKind::Ack, ..Packet::default() };
-        if let Some(first) = push(&mut self.shared_acks, ack.time, packet) {
+        let ArrivingAck { time, next: sequence, echo: stamp, journal } = ack;
+        let packet = Packet { sequence, stamp, flow, journal, kind: PacketKind::Ack, ..Packet::default() };
+        if let Some(first) = push(&mut self.shared_acks, time, packet) {
             self.events.set(self.numbers.number(EventId::SharedAcks), first);
         }
     }
@@ -110,11 +111,12 @@ impl Network {
     /// Dequeues the first shared ACK, whose time has come, and returns its flow too.
     #[inline(always)]
     pub(crate) fn pop_shared_ack(&mut self, now: Time) -> Option<(u32, ArrivingAck)> {
-        let &Packet { flow, sequence, stamp, .. } = self.shared_acks.pop()?;
-        let next = self.shared_acks.first();
-        self.events.set(self.numbers.number(EventId::SharedAcks), next);
+        let packet = self.shared_acks.pop()?;
+        let (flow, ack) = (packet.flow, ArrivingAck::of(now, packet));
+        let first = self.shared_acks.first();
+        self.events.set(self.numbers.number(EventId::SharedAcks), first);
         self.flows[flow as usize].shared_acks -= 1;
-        Some((flow, ArrivingAck { time: now, next: sequence, echo: stamp }))
+        Some((flow, ack))
     }
 
     /// Prefetches what the next packets of a shared merge point need; `prefetch_sender` does so for a flow's sender.

@@ -40,15 +40,20 @@ pub struct CompletionStatistics {
     pub delivered: Histogram,
     /// Times from the first packet sent to the last ACK.
     pub acked: Histogram,
-    /// Slowdowns; 1 is counted as a second of the run's clock.
+    /// Slowdowns; 1 is a second of [`CompletionStatistics::SLOWDOWNS`].
     pub slowdown: Histogram,
+}
+
+impl CompletionStatistics {
+    /// The clock on which a slowdown of 1 is a second, whatever the run's own: 10^12 / 2^10 ticks, so that slowdowns up
+    /// to 1.8 10^10 have a bucket, each within the width that the histogram has for a duration.
+    pub const SLOWDOWNS: Clock = Clock::new(976_562_500);
 }
 
 /// The completion times of all entries of the scenario that transfer something.
 #[derive(Clone, Debug)]
 pub(crate) struct Completions {
     groups: Vec<Group>,
-    clock: Clock,
 }
 
 #[derive(Clone, Debug)]
@@ -80,7 +85,7 @@ impl Completions {
             let statistics = CompletionStatistics { entry, ..CompletionStatistics::default() };
             ends.then(|| Group { first_flow, path: least_path(flow, &scenario.elements, clock), statistics })
         });
-        Completions { groups: groups.collect(), clock }
+        Completions { groups: groups.collect() }
     }
 
     /// Counts a finished transfer of a flow that has transfers; returns its durations.
@@ -95,7 +100,7 @@ impl Completions {
             return Completion { delivered, acked, slowdown: f64::NAN };
         }
         let slowdown = delivered.ticks() as f64 / least.ticks() as f64;
-        statistics.slowdown.record(self.clock.time(slowdown));
+        statistics.slowdown.record(CompletionStatistics::SLOWDOWNS.time(slowdown));
         Completion { delivered, acked, slowdown }
     }
 

@@ -93,7 +93,7 @@ fn check_events(outcome: &Outcome, flow: usize) {
 fn check_window(scenario: &Scenario, outcome: &Outcome, flow: usize) {
     let measurement = &outcome.measurement;
     let connection = scenario.flows[flow].connection().expect("a flow with TCP");
-    let (mut cwnd, mut since) = (connection.sender.initial_window, Time::ZERO);
+    let (mut cwnd, mut since) = (connection.sender.initial_window(), Time::ZERO);
     let (mut area, mut largest) = (0.0, f64::NEG_INFINITY);
     let end = [(measurement.end, cwnd)];
     let changes = rows(&outcome.traces.cwnd).iter().filter(|row| row.flow as usize == flow);
@@ -131,11 +131,15 @@ fn check_link(scenario: &Scenario, outcome: &Outcome, link: usize) {
     assert_eq!(lost, count(rows(&outcome.traces.drops), |row| row.link as usize == link && row.lost));
     assert!(lost == 0 || scenario.elements[link].loss().is_some());
     let (span, copies) = (measurement.end - measurement.warmup, copies(scenario, link));
-    assert!(counted.busy <= span.times(copies), "link {link} is busy for longer than the run");
+    assert!(
+        counted.busy <= u128::from(span.ticks()) * u128::from(copies),
+        "link {link} is busy for longer than the run"
+    );
     let Some(rate) = scenario.elements[link].rate_bps() else { return };
     // A packet in transmission at either end counts where its last bit leaves.
     let edge = 2.0 * 9180.0 * copies as f64;
-    let (carried, worked) = (counted.departed_bytes[1] as f64, outcome.clock.seconds(counted.busy) * rate / 8.0);
+    let (carried, worked) =
+        (counted.departed_bytes[1] as f64, outcome.clock.ticks_in_seconds(counted.busy as f64) * rate / 8.0);
     assert!((carried - worked).abs() <= edge + 1e-6 * carried, "link {link}: {carried} bytes left, {worked} served");
 }
 

@@ -7,7 +7,9 @@ use sim::scenario::{
     ConnectionConfig, ElementConfig, FlowConfig, HostConfig, LinkConfig, Run, TraceConfig, TrafficConfig,
 };
 use sim::{Engine, Outcome, Progress, Scenario};
-use tcp::{Dialect, Estimator, HalfWindow, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig};
+use tcp::{
+    ClassicConfig, Dialect, Estimator, HalfWindow, ReceiverConfig, Recovery, RtoConfig, RttSample, SenderConfig,
+};
 
 /// A drop-tail link that counts the packet in transmission, without propagation.
 pub fn link(name: &str, rate_bps: f64, buffer_packets: Option<u64>) -> LinkConfig {
@@ -29,8 +31,8 @@ pub fn host(name: &str, data_s: f64, ack_s: f64) -> HostConfig {
 }
 
 /// ns-2's sender with the settings of the papers' time; the phase of its clock is that of ns-2's only agent.
-pub fn ns2(recovery: Recovery) -> SenderConfig {
-    SenderConfig {
+pub fn ns2(recovery: Recovery) -> ClassicConfig {
+    ClassicConfig {
         dialect: Dialect::Ns2,
         recovery,
         initial_window: 1.0,
@@ -45,24 +47,24 @@ pub fn ns2(recovery: Recovery) -> SenderConfig {
             clock_offset_s: 0.055_588_071_598_279_97,
             ..RtoConfig::default()
         },
-        ..SenderConfig::default()
+        ..ClassicConfig::default()
     }
 }
 
 /// A sender by RFC 5681, 6582 and 6298, without limited transmit.
-pub fn rfc(recovery: Recovery) -> SenderConfig {
-    SenderConfig { recovery, ..SenderConfig::default() }
+pub fn rfc(recovery: Recovery) -> ClassicConfig {
+    ClassicConfig { recovery, ..ClassicConfig::default() }
 }
 
 /// A bulk flow of 512-byte packets and 40-byte ACKs, from the start, with an ACK for each packet.
-pub fn flow(name: &str, path: &[usize], return_path: &[usize], sender: SenderConfig) -> FlowConfig {
+pub fn flow(name: &str, path: &[usize], return_path: &[usize], sender: impl Into<SenderConfig>) -> FlowConfig {
     let connection = ConnectionConfig {
         return_path: return_path.to_vec(),
         return_delay_s: 0.0,
         ack_bytes: 40,
         ack_priority: 0,
-        sender,
-        receiver: ReceiverConfig { ack_every: 1, ack_delay_s: 0.1 },
+        sender: sender.into(),
+        receiver: ReceiverConfig { ack_every: 1, ack_delay_s: 0.1, ..ReceiverConfig::default() },
     };
     FlowConfig {
         name: name.to_owned(),
@@ -85,6 +87,14 @@ pub fn link_of(scenario: &mut Scenario, index: usize) -> &mut LinkConfig {
 /// Returns the TCP connection of a flow, to change it.
 pub fn tcp_of(flow: &mut FlowConfig) -> &mut ConnectionConfig {
     flow.connection_mut().expect("a flow with TCP")
+}
+
+/// Returns the settings of a flow's classic sender, to change them.
+pub fn classic_of(flow: &mut FlowConfig) -> &mut ClassicConfig {
+    match &mut tcp_of(flow).sender {
+        SenderConfig::Classic(config) => config,
+        SenderConfig::Selective(_) => panic!("not a classic sender"),
+    }
 }
 
 /// Returns the size of a flow's only transfer \[packets\], to change it.

@@ -2,6 +2,8 @@
 
 #[path = "../../../tcp/tests/axes/mod.rs"]
 mod axes;
+#[path = "../../../tcp/tests/selective_axes/mod.rs"]
+mod selective_axes;
 
 use base::cast::to_u32;
 use net::{
@@ -14,6 +16,7 @@ use sim::scenario::{
     PrivateLinkConfig, TraceConfig, TrafficConfig,
 };
 use sim::Scenario;
+use tcp::{ReceiverConfig, SenderConfig};
 
 use super::common;
 
@@ -110,7 +113,11 @@ fn assemble(
         flow.name = format!("flow {index}");
         // Something must limit a flow, and its round trip must take time.
         if flow.path.iter().all(|&element| elements[element].rate_bps().is_none()) {
-            common::tcp_of(flow).sender.max_window.get_or_insert(30.0);
+            let max_window = match &mut common::tcp_of(flow).sender {
+                SenderConfig::Classic(sender) => &mut sender.max_window,
+                SenderConfig::Selective(sender) => &mut sender.max_window,
+            };
+            max_window.get_or_insert(30.0);
             flow.forward_delay_s = flow.forward_delay_s.max(0.02);
         }
     }
@@ -265,6 +272,16 @@ fn red() -> impl Strategy<Value = RedConfig> {
     )
 }
 
+/// Returns the ends of a connection: the receiver reports packets beyond a hole if the sender uses that.
+fn ends() -> impl Strategy<Value = (SenderConfig, ReceiverConfig)> {
+    let classic = axes::sender().prop_map(SenderConfig::Classic);
+    let selective = selective_axes::selective().prop_map(SenderConfig::Selective);
+    (prop_oneof![2 => classic, 1 => selective], axes::receiver()).prop_map(|(sender, receiver)| {
+        let selective = matches!(sender, SenderConfig::Selective(_));
+        (sender, ReceiverConfig { selective, ..receiver })
+    })
+}
+
 fn flow(elements: usize, duration_s: f64) -> impl Strategy<Value = FlowConfig> {
     let way = (Just((0..elements).collect::<Vec<_>>()).prop_shuffle(), 1..=elements, 0..=elements);
     let delays = prop_oneof![Just((0.0, 0.0)), (0.0..0.1_f64, 0.0..0.1_f64)];
@@ -274,8 +291,8 @@ fn flow(elements: usize, duration_s: f64) -> impl Strategy<Value = FlowConfig> {
     let size = prop::option::of(1_u64..300);
     // Links with priority have three levels or more.
     let levels = (0_u8..3, 0_u8..3);
-    (way, delays, bytes, start, size, axes::sender(), axes::receiver(), levels).prop_map(
-        |((order, there, back), delays, bytes, start, size_packets, sender, receiver, levels)| {
+    (way, delays, bytes, start, size, ends(), levels).prop_map(
+        |((order, there, back), delays, bytes, start, size_packets, (sender, receiver), levels)| {
             let (path, rest) = order.split_at(there);
             let connection = ConnectionConfig {
                 return_path: rest[..back.min(rest.len())].to_vec(),

@@ -1,42 +1,57 @@
 //! Reno: RFC 5681 with appropriate byte counting (RFC 3465), as Linux's `tcp_cong.c` counts.
 
-use base::cast::{to_index, to_u32, trunc_to_u64};
 use base::Time;
 
-use super::{slow_start, AckSample, CongestionControl, Counter, Signal, Window};
+use super::common::Common;
+use super::{AckSample, CongestionControl, Parameter, Settings, Signal, Window};
 
-#[derive(Clone, Debug, Default)]
+/// Numbers that scenarios may set.
+pub(super) const PARAMETERS: [Parameter; 2] = [
+    Parameter::new("beta", "", [0.1, 0.95], 0.5, "Fraction of cwnd that remains after a loss."),
+    Parameter::new(
+        "beta_ecn",
+        "",
+        [0.1, 0.95],
+        0.5,
+        "Fraction of cwnd that remains after a mark; RFC 8511 (ABE) says 0.8.",
+    ),
+];
+
+#[derive(Clone, Debug)]
 struct Reno {
-    counter: Counter,
+    /// Fractions of cwnd that remain after a loss and after a mark.
+    beta: [f64; 2],
+    common: Common,
 }
 
 /// Creates Reno's control, as of the start of a connection.
-pub(super) fn new() -> Box<dyn CongestionControl> {
-    Box::<Reno>::default()
+pub(super) fn new(settings: &Settings) -> Box<dyn CongestionControl> {
+    Box::new(reno(settings))
+}
+
+fn reno(settings: &Settings) -> Reno {
+    Reno { beta: settings.values(&PARAMETERS), common: Common::new(settings) }
 }
 
 impl CongestionControl for Reno {
     fn on_ack(&mut self, ack: &AckSample, window: &mut Window) {
-        if !ack.may_grow || !ack.cwnd_limited {
-            return;
-        }
-        let mut acked = ack.acked;
-        if window.in_slow_start() {
-            acked = slow_start(window, acked);
-        }
-        if acked > 0 {
-            let packets = to_u32(to_index(trunc_to_u64(window.cwnd)));
-            self.counter.grow(&mut window.cwnd, packets, acked);
-        }
+        self.common.grow_as_reno(ack, window);
     }
 
-    fn on_congestion(&mut self, _signal: Signal, _now: Time, window: &Window) -> f64 {
-        // `tcp_reno_ssthresh`: RFC 5681 (4) with cwnd in place of FlightSize.
-        (window.cwnd / 2.0).floor().max(2.0)
+    fn on_congestion(&mut self, signal: Signal, _now: Time, window: &Window) -> f64 {
+        self.common.on_congestion();
+        // RFC 5681 section 3.1 (4) with cwnd in place of FlightSize, as `tcp_reno_ssthresh`; RFC 8511 section 3.
+        let [loss, mark] = self.beta;
+        let beta = if signal == Signal::Ecn { mark } else { loss };
+        (window.cwnd * beta).floor().max(2.0)
+    }
+
+    fn on_timeout(&mut self, now: Time, nxt: u64) {
+        self.common.on_timeout(now, nxt);
     }
 
     fn fresh(&self) -> Box<dyn CongestionControl> {
-        new()
+        Box::new(Reno { common: self.common.fresh(), ..*self })
     }
 
     fn clone_box(&self) -> Box<dyn CongestionControl> {
@@ -46,25 +61,22 @@ impl CongestionControl for Reno {
 
 #[cfg(test)]
 mod tests {
+    use base::Clock;
+
     use super::*;
+    use crate::cc::{tests as cc_tests, SlowStart};
+
+    fn standard() -> Settings {
+        Settings { slow_start: SlowStart::Standard, ..Settings::linux(Clock::PICOSECONDS) }
+    }
 
     fn ack(acked: u32) -> AckSample {
-        AckSample {
-            now: Time::ZERO,
-            acked,
-            may_grow: true,
-            cwnd_limited: true,
-            rtt: None,
-            min_rtt: Time::NEVER,
-            srtt: Time::ZERO,
-            una: 0,
-            nxt: 0,
-        }
+        cc_tests::ack(Time::ZERO, acked)
     }
 
     #[test]
     fn slow_start_doubles_and_the_rest_of_an_ack_counts_in_avoidance() {
-        let (mut reno, mut window) = (new(), Window { cwnd: 10.0, ssthresh: 12.0 });
+        let (mut reno, mut window) = (reno(&standard()), Window { cwnd: 10.0, ssthresh: 12.0 });
         reno.on_ack(&ack(1), &mut window);
         assert_eq!(window.cwnd, 11.0);
         // One packet reaches ssthresh; eleven of the next twelve count.
@@ -76,8 +88,9 @@ mod tests {
 
     #[test]
     fn a_loss_halves_whole_packets_and_leaves_two() {
-        let halves = [109.0, 5.0, 2.0, 1.0]
-            .map(|cwnd| new().on_congestion(Signal::Loss, Time::ZERO, &Window { cwnd, ssthresh: f64::INFINITY }));
+        let halves = [109.0, 5.0, 2.0, 1.0].map(|cwnd| {
+            reno(&standard()).on_congestion(Signal::Loss, Time::ZERO, &Window { cwnd, ssthresh: f64::INFINITY })
+        });
         assert_eq!(halves, [54.0, 2.0, 2.0, 2.0]);
     }
 
@@ -85,7 +98,7 @@ mod tests {
     fn the_window_stays_where_it_may_not_grow() {
         let mut window = Window { cwnd: 10.0, ssthresh: 100.0 };
         for blocked in [AckSample { may_grow: false, ..ack(5) }, AckSample { cwnd_limited: false, ..ack(5) }] {
-            new().on_ack(&blocked, &mut window);
+            reno(&standard()).on_ack(&blocked, &mut window);
             assert_eq!(window.cwnd, 10.0);
         }
     }

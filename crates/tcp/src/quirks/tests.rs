@@ -6,10 +6,10 @@ use base::cast::to_u32;
 use base::{Clock, RandomStream, Time};
 
 use super::*;
-use crate::rules::Rules;
+use crate::classic::rules::Rules;
 use crate::{
-    Ack, Acknowledgment, Actions, Estimator, HalfWindow, Increase, LossEvent, PartialAckTimer, Receiver,
-    ReceiverConfig, Recovery, RtoConfig, RttSample, Segment, Sender, SenderConfig, SlowStartWhile,
+    Ack, Acknowledgment, Actions, Classic, ClassicConfig, Estimator, HalfWindow, Increase, LossEvent, PartialAckTimer,
+    Receiver, ReceiverConfig, Recovery, RtoConfig, RttSample, Segment, SlowStartWhile,
 };
 
 /// An axis: its name, and a function that copies its value from the second row to the first.
@@ -82,10 +82,14 @@ const MOST_TRANSFERS: u64 = 3000;
 fn transfer(quirks: Quirks, seed: u64) -> Vec<(Time, Message)> {
     let mut random = RandomStream::named(seed, 0, "transfer");
     let config = config(&mut random);
-    let mut sender = Sender::new(&config, Some(60), Clock::PICOSECONDS);
+    let mut sender = Classic::new(&config, Some(60), Clock::PICOSECONDS);
     sender.rules = Arc::new(Rules { quirks, ..Rules::new(&config, Clock::PICOSECONDS) });
     let ack_every = 1 + to_u32(random.below(2));
-    let receiver = Receiver::with_quirks(&ReceiverConfig { ack_every, ack_delay_s: 0.1 }, &quirks, Clock::PICOSECONDS);
+    let receiver = Receiver::with_quirks(
+        &ReceiverConfig { ack_every, ack_delay_s: 0.1, ..ReceiverConfig::default() },
+        &quirks,
+        Clock::PICOSECONDS,
+    );
     let mut channel = Channel::default();
     sender.on_start(Time::ZERO, &mut channel);
     let loss = random.uniform() * 0.3;
@@ -100,7 +104,7 @@ fn transfer(quirks: Quirks, seed: u64) -> Vec<(Time, Message)> {
 
 /// A sender and a receiver with the channel between them.
 struct Ends {
-    sender: Sender,
+    sender: Classic,
     receiver: Receiver,
     channel: Channel,
 }
@@ -123,8 +127,8 @@ impl Ends {
             let (_, message) = channel.travelling.pop_first().expect("a message arrives now");
             match message {
                 _ if is_lost() => {}
-                Message::Ack(Acknowledgment { next, echo }) => {
-                    sender.on_ack(now, Ack { next, echo, selected: &[] }, channel)
+                Message::Ack(Acknowledgment { next, echo, .. }) => {
+                    sender.on_ack(now, Ack { next, echo, selected: &[], window: u64::MAX }, channel)
                 }
                 Message::Data(sequence, stamp) => {
                     if let Some(ack) = receiver.on_data(now, sequence, stamp) {
@@ -169,9 +173,9 @@ impl Actions for Channel {
     fn loss(&mut self, _: LossEvent) {}
 }
 
-fn config(random: &mut RandomStream) -> SenderConfig {
+fn config(random: &mut RandomStream) -> ClassicConfig {
     let window = 1.0 + random.below(20) as f64;
-    SenderConfig {
+    ClassicConfig {
         dialect: Dialect::Rfc,
         recovery: any(random, Recovery::ALL),
         initial_window: window,

@@ -2,12 +2,12 @@
 
 use proptest::prelude::*;
 use tcp::{
-    Dialect, Estimator, HalfWindow, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample,
-    SenderConfig, SlowStartWhile,
+    ClassicConfig, Dialect, Estimator, HalfWindow, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig,
+    RttSample, SlowStartWhile,
 };
 
 /// Returns a strategy for all senders.
-pub fn sender() -> impl Strategy<Value = SenderConfig> {
+pub fn sender() -> impl Strategy<Value = ClassicConfig> {
     let windows = (1.0..20.0_f64, prop::option::of(1.0..40.0_f64), prop::option::of(1.0..40.0_f64));
     (axes(), windows, prop::option::weighted(0.9, 1_u32..6), any::<[bool; 2]>(), rto()).prop_map(
         |(
@@ -16,7 +16,7 @@ pub fn sender() -> impl Strategy<Value = SenderConfig> {
             dupack_threshold,
             [whole, limited_transmit],
             rto,
-        )| SenderConfig {
+        )| ClassicConfig {
             dialect,
             recovery,
             // People give whole windows; the others must work too.
@@ -66,5 +66,9 @@ fn rto() -> impl Strategy<Value = RtoConfig> {
 
 /// Returns a strategy for all receivers.
 pub fn receiver() -> impl Strategy<Value = ReceiverConfig> {
-    (1_u32..5, 0.0..0.5_f64).prop_map(|(ack_every, ack_delay_s)| ReceiverConfig { ack_every, ack_delay_s })
+    (1_u32..5, 0.0..0.5_f64).prop_map(|(ack_every, ack_delay_s)| ReceiverConfig {
+        ack_every,
+        ack_delay_s,
+        ..ReceiverConfig::default()
+    })
 }

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, Final, NamedTuple
 import numpy as np
 
 from ackclock.errors import Fault, ModelError
+from ackclock.models.signatures import object_of
 from ackclock.models.variable_delay.traces import RoundTripTrace
 
 _WRAP: Final = 2**32
@@ -52,6 +53,9 @@ class Segment(NamedTuple):
     """Number of the next byte expected; None without an ACK."""
 
 
+_check_direction, _check_segment = object_of(Direction), object_of(Segment)
+
+
 def read_capture(path: str | PathLike[str], direction: Direction | None = None) -> RoundTripTrace:
     """Read the rounds of a TCP connection from a capture taken at its sender [variable-delay, section 2.1].
 
@@ -83,6 +87,7 @@ def read_capture(path: str | PathLike[str], direction: Direction | None = None) 
     if not any(carried.values()):
         raise ModelError(Fault(Path(path).name, "holds no TCP data", f"{len(segments)} TCP segments"))
     chosen = carried.most_common(1)[0][0] if direction is None else direction
+    _check_direction("direction", chosen)
     if not carried[chosen]:
         allowed = "; ".join(str(tuple(known)) for known, amount in carried.items() if amount)
         raise ModelError(Fault("direction", "carries no data", str(tuple(chosen)), allowed))
@@ -106,14 +111,21 @@ def rounds_of(segments: Iterable[Segment], direction: Direction) -> RoundTripTra
         outstanding at T_n, with what that ACK released (sent before the next ACK). Where nothing is outstanding, the
         next round begins with the next data.
 
+    Raises
+    ------
+    ModelError
+        For a direction or segments of other types, and where no round is whole.
+
     Notes
     -----
     Karn's rule: an ACK does not show which copy of a byte it acknowledges. A round within which something was sent
     again is `ambiguous`: its time counts, but it is not a sample of the round trip.
     """
+    _check_direction("direction", direction)
     back = Direction(direction.receiver, direction.receiver_port, direction.sender, direction.sender_port)
     rounds = _Rounds()
-    for segment in segments:
+    for segment in _listed(segments):
+        _check_segment("segments", segment)
         if segment.direction == direction and segment.length:
             rounds.data(segment.time, segment.sequence, segment.length)
         elif segment.direction == back and segment.acknowledgement is not None:
@@ -123,6 +135,14 @@ def rounds_of(segments: Iterable[Segment], direction: Direction) -> RoundTripTra
         raise ModelError(Fault("capture", "holds no whole round of the connection", given, "data and their ACKs"))
     time, trip, ambiguous = zip(*rounds.found, strict=True)
     return RoundTripTrace(np.array(time), np.array(trip), np.array(ambiguous, dtype=np.bool_))
+
+
+def _listed(segments: Any) -> list[Any]:
+    """List what can be iterated, and a list of anything else."""
+    try:
+        return list(segments)
+    except TypeError:
+        return [segments]
 
 
 class _Rounds:

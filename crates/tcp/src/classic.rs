@@ -1,3 +1,7 @@
+mod loss;
+pub(crate) mod rules;
+mod window;
+
 use std::mem::offset_of;
 use std::sync::Arc;
 
@@ -5,11 +9,11 @@ use base::cast::trunc_to_u64;
 use base::{prefetch, Clock, Time};
 
 use crate::actions::{Ack, Actions, LossCause, LossEvent, Segment};
+use crate::classic::rules::Rules;
+use crate::classic::window::Window;
 use crate::quirks::{LimitedTransmit, TimerRestart};
 use crate::rto::Rto;
-use crate::rules::Rules;
-use crate::window::Window;
-use crate::{RttSample, SenderConfig};
+use crate::{ClassicConfig, RttSample};
 
 /// The state of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,14 +30,14 @@ pub(crate) enum Phase {
 const NONE: u64 = u64::MAX;
 
 // The fields that an ACK of new data needs fill two cache lines.
-const _: () = assert!(offset_of!(Sender, limited) == 128);
+const _: () = assert!(offset_of!(Classic, limited) == 128);
 
 /// A TCP sender: RFC 5681, 6582, 6298, 3042, or ns-2's rules.
 ///
 /// Fields are ordered by use: an ACK of new data needs only the first two cache lines, if the struct starts on a line.
 #[derive(Clone, Debug)]
 #[repr(C)]
-pub struct Sender {
+pub struct Classic {
     /// SND.UNA: first unacknowledged packet.
     pub(crate) una: u64,
     /// SND.NXT: next packet to send; below `max` after a timeout (go-back-N).
@@ -69,11 +73,11 @@ pub struct Sender {
     timed_out: u64,
 }
 
-impl Sender {
+impl Classic {
     /// Creates a sender of `size` packets (`None`: endless) that has sent nothing yet.
-    pub fn new(config: &SenderConfig, size: Option<u64>, clock: Clock) -> Sender {
+    pub fn new(config: &ClassicConfig, size: Option<u64>, clock: Clock) -> Classic {
         let rules = Rules::new(config, clock);
-        Sender {
+        Classic {
             window: Window::new(config),
             rto: Rto::new(&rules.rto),
             rules: Arc::new(rules),
@@ -99,7 +103,7 @@ impl Sender {
     /// Creates a sender with the settings of this one, which has sent nothing, for a transfer of `size` packets that
     /// begins `now`. Its packets are numbered from `first` on, where the previous transfer ended, so that packets and
     /// ACKs of the two cannot be confused.
-    pub fn open_at(&self, first: u64, size: u64, now: Time) -> Sender {
+    pub fn open_at(&self, first: u64, size: u64, now: Time) -> Classic {
         let mut sender = self.clone();
         (sender.una, sender.nxt, sender.max, sender.first) = (first, first, first, first);
         (sender.recover, sender.resent) = (first, first);
@@ -159,7 +163,7 @@ impl Sender {
         self.rto.timeout()
     }
 
-    /// Returns the instant at which to call [`Sender::on_timer`]; [`Time::NEVER`] while the timer is off.
+    /// Returns the instant at which to call [`Classic::on_timer`]; [`Time::NEVER`] while the timer is off.
     #[inline(always)]
     pub fn deadline(&self) -> Time {
         self.deadline

@@ -3,7 +3,7 @@ use base::Clock;
 
 use crate::quirks::Quirks;
 use crate::rto::RtoRules;
-use crate::{HalfWindow, Increase, PartialAckTimer, Recovery, RttSample, SenderConfig, SlowStartWhile};
+use crate::{ClassicConfig, HalfWindow, Increase, PartialAckTimer, Recovery, RttSample, SlowStartWhile};
 
 /// A sender's settings, converted for use and shared by all senders of the same flow: a sender itself keeps only what
 /// changes.
@@ -25,7 +25,7 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    pub(crate) fn new(config: &SenderConfig, clock: Clock) -> Rules {
+    pub(crate) fn new(config: &ClassicConfig, clock: Clock) -> Rules {
         Rules {
             quirks: Quirks::of(config.dialect),
             recovery: config.recovery,

@@ -2,9 +2,9 @@
 
 use base::cast::trunc_to_i64;
 
+use crate::classic::rules::Rules;
 use crate::quirks::{Halve, RecoveryWindow};
-use crate::rules::Rules;
-use crate::{HalfWindow, Increase, SenderConfig, SlowStartWhile};
+use crate::{ClassicConfig, HalfWindow, Increase, SlowStartWhile};
 
 /// cwnd and ssthresh \[packets\].
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    pub(crate) fn new(config: &SenderConfig) -> Window {
+    pub(crate) fn new(config: &ClassicConfig) -> Window {
         let limit = config.max_window.unwrap_or(f64::INFINITY);
         Window {
             cwnd: config.initial_window,

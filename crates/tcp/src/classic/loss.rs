@@ -3,11 +3,11 @@
 use base::Time;
 
 use crate::actions::{Ack, Actions, LossCause, Recovered};
+use crate::classic::{Classic, Phase};
 use crate::quirks::{FullAck, NewrenoBurst, SecondFastRetransmit, TimeoutSsthresh};
-use crate::sender::{Phase, Sender};
 use crate::{PartialAckTimer, Recovery};
 
-impl Sender {
+impl Classic {
     /// Returns whether an ACK of new data in fast recovery covers some, but not all, packets that were outstanding when
     /// the loss was found: RFC 6582 section 3.2 step 3.
     #[inline(always)]

@@ -1,0 +1,265 @@
+//! H-TCP (Leith and Shorten 2004), as Linux's `tcp_htcp.c`: growth by the time since the last congestion, a decrease by
+//! the ratio of round trips.
+
+use base::cast::to_index;
+use base::cast::to_u32;
+use base::Time;
+
+use super::common::{Common, Cumulative};
+use super::kernel::packets;
+use super::{AckSample, CongestionControl, Settings, Signal, Window};
+
+/// Unit of the increase and of the decrease, 2^-7.
+const ONE: u64 = 1 << 7;
+/// Limits of the fraction of cwnd that remains after a congestion, 0.5 and 0.8.
+const BETA: (u64, u64) = (1 << 6, 102);
+/// Jiffies of a second.
+const HZ: u64 = 1000;
+/// Growth of the largest round trip that an ACK may bring \[jiffies\].
+const LEAP: u64 = 20;
+/// Smallest round trip at which the decrease depends on round trips \[jiffies\].
+const SHORT: u64 = 10;
+
+#[derive(Clone, Debug)]
+struct HTcp {
+    common: Common,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct State {
+    /// Increase in a round trip and fraction that remains \[2^-7\].
+    alpha: u64,
+    beta: u64,
+    /// Whether the decrease depends on round trips, which the first congestion allows.
+    adapts: bool,
+    una: Cumulative,
+    /// Packets of the newest ACK.
+    acked: u64,
+    /// Packets acknowledged since the window grew.
+    count: u64,
+    min_rtt: u64,
+    path: Path,
+    /// The path and the congestion before the last one, for an undo; none once recovery is over.
+    before: Option<Path>,
+    /// Throughput \[packet/s\], and the packets and start of the interval that is measured.
+    throughput: u64,
+    packets: u64,
+    since: u64,
+}
+
+/// The part that an undo restores.
+#[derive(Clone, Copy, Debug, Default)]
+struct Path {
+    /// End of the last congestion \[jiffies\].
+    congestion: u64,
+    max_rtt: u64,
+    /// Largest throughput since the last congestion and before it \[packet/s\].
+    throughput: u64,
+    old_throughput: u64,
+}
+
+impl Default for State {
+    fn default() -> State {
+        State {
+            alpha: ONE,
+            beta: BETA.0,
+            adapts: false,
+            una: Cumulative::default(),
+            acked: 1,
+            count: 0,
+            min_rtt: 0,
+            path: Path::default(),
+            before: None,
+            throughput: 0,
+            packets: 0,
+            since: 0,
+        }
+    }
+}
+
+/// Creates H-TCP's control, as of the start of a connection.
+pub(super) fn new(settings: &Settings) -> Box<dyn CongestionControl> {
+    Box::new(HTcp { common: Common::new(settings), state: State::default() })
+}
+
+impl State {
+    /// Takes note of a round trip \[jiffies\] (`measure_rtt`).
+    fn measure(&mut self, rtt: u64, open: bool) {
+        if self.min_rtt == 0 || rtt < self.min_rtt {
+            self.min_rtt = rtt;
+        }
+        if open {
+            let max = &mut self.path.max_rtt;
+            *max = self.min_rtt.max(*max);
+            if rtt > *max && rtt <= *max + LEAP {
+                *max = rtt;
+            }
+        }
+    }
+
+    /// Takes note of packets for the throughput (`measure_achieved_throughput`).
+    fn deliver(&mut self, acked: u64, cwnd: u64, now: u64) {
+        self.packets += acked;
+        let window = cwnd.saturating_sub((self.alpha >> 7).max(1));
+        let span = now - self.since;
+        if self.packets < window || self.min_rtt == 0 || span < self.min_rtt {
+            return;
+        }
+        let throughput = self.packets * HZ / span;
+        if (now - self.path.congestion) / self.min_rtt <= 3 {
+            self.throughput = throughput;
+            self.path.throughput = throughput;
+        } else {
+            self.throughput = (3 * self.throughput + throughput) / 4;
+            self.path.throughput = self.path.throughput.max(self.throughput);
+        }
+        self.packets = 0;
+        self.since = now;
+    }
+
+    /// Computes the increase (`htcp_alpha_update`).
+    fn update_alpha(&mut self, now: u64) {
+        let since = now - self.path.congestion;
+        let mut factor = 1;
+        if since > HZ {
+            let time = since - HZ;
+            factor = 1 + (10 * time + (time / 2) * (time / 2) / HZ) / HZ;
+        }
+        if self.min_rtt > 0 {
+            // A round trip of 100 ms is the reference.
+            let scale = (8 * HZ / (10 * self.min_rtt)).clamp(4, 80);
+            factor = (8 * factor / scale).max(1);
+        }
+        self.alpha = 2 * factor * (ONE - self.beta);
+    }
+
+    /// Computes the decrease (`htcp_beta_update`).
+    fn update_beta(&mut self) {
+        let (new, old) = (self.path.throughput, self.path.old_throughput);
+        self.path.old_throughput = new;
+        if 5 * new < 4 * old || 5 * new > 6 * old {
+            self.beta = BETA.0;
+            self.adapts = false;
+        } else if self.adapts && self.min_rtt > SHORT && self.path.max_rtt > 0 {
+            self.beta = ((self.min_rtt << 7) / self.path.max_rtt).clamp(BETA.0, BETA.1);
+        } else {
+            self.beta = BETA.0;
+            self.adapts = true;
+        }
+    }
+}
+
+impl HTcp {
+    /// Grows the window (`htcp_cong_avoid`).
+    fn avoid(&mut self, window: &mut Window, now: u64) {
+        let state = &mut self.state;
+        if (state.count * state.alpha) >> 7 >= u64::from(packets(window.cwnd)) {
+            window.cwnd += 1.0;
+            state.count = 0;
+            state.update_alpha(now);
+        } else {
+            state.count += state.acked;
+        }
+        state.acked = 1;
+    }
+}
+
+impl CongestionControl for HTcp {
+    fn on_ack(&mut self, ack: &AckSample, window: &mut Window) {
+        let now = self.common.clock.jiffies(ack.now);
+        let state = &mut self.state;
+        let acked = state.una.advance(ack.una);
+        if ack.open {
+            state.acked = acked;
+            if state.before.take().is_some() {
+                state.path.congestion = now;
+            }
+        }
+        if let Some(rtt) = self.common.round_trip(ack).filter(|&rtt| rtt > 0) {
+            state.measure(rtt.div_ceil(1000), ack.open);
+        }
+        if ack.open {
+            state.deliver(acked, u64::from(packets(window.cwnd)), now);
+        } else {
+            state.packets = 0;
+            state.since = now;
+        }
+        let avoids = !window.in_slow_start();
+        if self.common.slow_start.on_ack(ack, window) > 0 && avoids {
+            self.avoid(window, now);
+        }
+    }
+
+    fn on_congestion(&mut self, _signal: Signal, now: Time, window: &Window) -> f64 {
+        self.common.on_congestion();
+        let now = self.common.clock.jiffies(now);
+        let state = &mut self.state;
+        let before = state.path;
+        state.update_beta();
+        state.update_alpha(now);
+        let path = &mut state.path;
+        if state.min_rtt > 0 && path.max_rtt > state.min_rtt {
+            path.max_rtt = state.min_rtt + (path.max_rtt - state.min_rtt) * 95 / 100;
+        }
+        // Linux saves the largest round trip and throughput after these changes, since its state changes after ssthresh.
+        state.before = Some(Path { congestion: before.congestion, ..*path });
+        path.congestion = now;
+        state.count = 0;
+        let ssthresh = (u64::from(packets(window.cwnd)) * state.beta) >> 7;
+        f64::from(to_u32(to_index(ssthresh))).max(2.0)
+    }
+
+    fn undo(&mut self, prior: f64, window: &Window) -> f64 {
+        if let Some(before) = self.state.before.take() {
+            let throughput = self.state.path.throughput;
+            self.state.path = Path { throughput, ..before };
+        }
+        window.cwnd.max(prior)
+    }
+
+    fn on_timeout(&mut self, now: Time, nxt: u64) {
+        self.common.on_timeout(now, nxt);
+        self.state.path.congestion = self.common.clock.jiffies(now);
+        self.state.count = 0;
+    }
+
+    fn fresh(&self) -> Box<dyn CongestionControl> {
+        Box::new(HTcp { common: self.common.fresh(), state: State::default() })
+    }
+
+    fn clone_box(&self) -> Box<dyn CongestionControl> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_increase_is_quadratic_in_the_time_since_the_congestion() {
+        // Leith and Shorten: 1 + 10 (t - 1) + ((t - 1) / 2)^2 for t above one second, times 2 (1 - beta).
+        for (seconds, factor) in [(0, 1), (1, 1), (2, 11), (3, 22), (11, 126)] {
+            let mut state = State { min_rtt: 100, ..State::default() };
+            state.update_alpha(1000 * seconds);
+            assert_eq!(state.alpha, factor * ONE, "{seconds} s");
+        }
+        let mut short = State { min_rtt: 10, ..State::default() };
+        short.update_alpha(11_000);
+        assert_eq!(short.alpha, 126 / 10 * ONE);
+    }
+
+    #[test]
+    fn the_decrease_is_the_ratio_of_round_trips_while_the_throughput_is_steady() {
+        let path = Path { max_rtt: 150, throughput: 100, old_throughput: 100, ..Path::default() };
+        let mut state = State { min_rtt: 100, path, ..State::default() };
+        state.update_beta();
+        assert_eq!((state.beta, state.adapts), (BETA.0, true));
+        state.update_beta();
+        assert_eq!(state.beta, 128 * 100 / 150);
+        state.path.throughput = 125;
+        state.update_beta();
+        assert_eq!((state.beta, state.adapts), (BETA.0, false));
+    }
+}

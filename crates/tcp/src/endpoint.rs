@@ -1,0 +1,161 @@
+//! A sender is one of two machines: the classic one, or that with selective acknowledgment.
+
+use base::{Clock, Time};
+
+use crate::actions::{Ack, Actions};
+use crate::classic::Classic;
+use crate::{Selective, SenderConfig};
+
+/// A TCP sender.
+///
+/// The classic machine is stored in place, as the papers' scenarios have up to 100,000 of them; the other one is boxed,
+/// so that it costs them nothing.
+#[derive(Clone, Debug)]
+pub enum Sender {
+    /// Cumulative ACKs alone: old Tahoe to NewReno, exact against ns-2.
+    Classic(Classic),
+    /// Selective acknowledgment: what hosts run today.
+    Selective(Box<Selective>),
+}
+
+/// Calls a method of the machine that a sender is.
+macro_rules! machine {
+    ($sender:expr, $machine:ident => $call:expr) => {
+        match $sender {
+            Sender::Classic($machine) => $call,
+            Sender::Selective($machine) => $call,
+        }
+    };
+}
+
+impl Sender {
+    /// Creates a sender of `size` packets (`None`: endless) that has sent nothing yet.
+    pub fn new(config: &SenderConfig, size: Option<u64>, clock: Clock) -> Sender {
+        match config {
+            SenderConfig::Classic(config) => Sender::Classic(Classic::new(config, size, clock)),
+            SenderConfig::Selective(config) => Sender::Selective(Box::new(Selective::new(config, size, clock))),
+        }
+    }
+
+    /// Creates a sender with the settings of this one, which has sent nothing, for a transfer of `size` packets that
+    /// begins `now`. Its packets are numbered from `first` on, where the previous transfer ended, so that packets and
+    /// ACKs of the two cannot be confused.
+    pub fn open_at(&self, first: u64, size: u64, now: Time) -> Sender {
+        match self {
+            Sender::Classic(sender) => Sender::Classic(sender.open_at(first, size, now)),
+            Sender::Selective(sender) => Sender::Selective(Box::new(sender.open_at(first, size, now))),
+        }
+    }
+
+    /// Prefetches what an ACK needs.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        match self {
+            Sender::Classic(sender) => sender.prefetch(),
+            Sender::Selective(sender) => base::prefetch(&**sender),
+        }
+    }
+
+    /// Prefetches the rest, needed at the beginning and the end of a transfer.
+    #[inline(always)]
+    pub fn prefetch_rest(&self) {
+        if let Sender::Classic(sender) = self {
+            sender.prefetch_rest();
+        }
+    }
+
+    /// Starts the transfer (without a handshake).
+    pub fn on_start(&mut self, now: Time, actions: &mut impl Actions) {
+        machine!(self, sender => sender.on_start(now, actions))
+    }
+
+    /// Handles an ACK that arrives.
+    #[inline(always)]
+    pub fn on_ack(&mut self, now: Time, ack: Ack<'_>, actions: &mut impl Actions) {
+        match self {
+            Sender::Classic(sender) => sender.on_ack(now, ack, actions),
+            Sender::Selective(sender) => Selective::on_ack(sender, now, ack, actions),
+        }
+    }
+
+    /// Handles the expiry of the timer.
+    pub fn on_timer(&mut self, now: Time, actions: &mut impl Actions) {
+        machine!(self, sender => sender.on_timer(now, actions))
+    }
+
+    /// Returns the instant at which to call [`Sender::on_timer`]; [`Time::NEVER`] while no timer runs.
+    #[inline(always)]
+    pub fn deadline(&self) -> Time {
+        machine!(self, sender => sender.deadline())
+    }
+
+    /// Returns whether an ACK that arrives at `time` only opens the window, so that the sender's reaction depends on its
+    /// own state alone.
+    #[inline(always)]
+    pub fn only_opens(&self, time: Time, next: u64) -> bool {
+        match self {
+            Sender::Classic(sender) => sender.only_opens(time, next),
+            Sender::Selective(_) => false,
+        }
+    }
+
+    /// Returns the congestion window \[packets\].
+    #[inline(always)]
+    pub fn cwnd(&self) -> f64 {
+        machine!(self, sender => sender.cwnd())
+    }
+
+    /// Returns the slow start threshold \[packets\].
+    pub fn ssthresh(&self) -> f64 {
+        machine!(self, sender => sender.ssthresh())
+    }
+
+    /// Returns the number of packets that the sender takes to be in the network.
+    #[inline(always)]
+    pub fn flight_size(&self) -> u64 {
+        match self {
+            Sender::Classic(sender) => sender.flight_size(),
+            Sender::Selective(sender) => sender.in_flight(),
+        }
+    }
+
+    /// Returns the current retransmission timeout.
+    pub fn rto(&self) -> Time {
+        machine!(self, sender => sender.rto())
+    }
+
+    /// Returns the first unacknowledged packet.
+    #[inline(always)]
+    pub fn una(&self) -> u64 {
+        machine!(self, sender => sender.una())
+    }
+
+    /// Returns the first packet of the transfer.
+    pub fn first(&self) -> u64 {
+        machine!(self, sender => sender.first())
+    }
+
+    /// Returns the start of the transfer; an ACK that echoes an older stamp belongs to the previous transfer.
+    #[inline(always)]
+    pub fn opened(&self) -> Time {
+        machine!(self, sender => sender.opened())
+    }
+
+    /// Returns whether the whole transfer is acknowledged.
+    #[inline(always)]
+    pub fn finished(&self) -> bool {
+        match self {
+            Sender::Classic(sender) => sender.finished(),
+            Sender::Selective(sender) => sender.una() >= sender.end(),
+        }
+    }
+
+    /// Returns whether an ACK of all packets below `next` acknowledges the whole transfer.
+    #[inline(always)]
+    pub fn ends_before(&self, next: u64) -> bool {
+        match self {
+            Sender::Classic(sender) => sender.ends_before(next),
+            Sender::Selective(sender) => next >= sender.end(),
+        }
+    }
+}

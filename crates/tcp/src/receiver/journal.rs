@@ -1,0 +1,144 @@
+//! The packets that a receiver acknowledges selectively.
+
+use std::collections::VecDeque;
+
+use crate::Selected;
+
+/// The packets that arrived beyond a hole, and the duplicates, in the order of their arrival: what is in the SACK options
+/// of all ACKs together (RFC 2018, RFC 2883).
+///
+/// An ACK has no list of packets. It has the number of packets that were entered before it was sent, and where it
+/// arrives, the entries up to that number are read, except those that an earlier ACK made known. So a lost ACK loses no
+/// entry, an overtaken one makes nothing known, and no ACK reveals a packet that arrived after it was sent.
+///
+/// Numbers have 32 bits and wrap around: two of them are compared by their difference. Those of ACKs in the network
+/// differ by far less than 2^32.
+///
+/// Deviation: an ACK makes all new entries known, where the option has three or four blocks (RFC 2018 section 3);
+/// this differs where more than three holes open between two ACKs, or ACKs are lost.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Journal {
+    /// Entries not yet read, packets in a row as one; none is empty.
+    unread: VecDeque<Selected>,
+    /// Number of packets entered.
+    entered: u32,
+    /// Number of packets read.
+    read: u32,
+}
+
+/// Entries for which a journal keeps memory when all are read.
+const KEPT: usize = 16;
+
+impl Journal {
+    /// Enters a packet that arrives.
+    pub(super) fn enter(&mut self, sequence: u64, duplicate: bool) {
+        self.entered = self.entered.wrapping_add(1);
+        match self.unread.back_mut() {
+            Some(last) if last.end == sequence && last.duplicate == duplicate => last.end += 1,
+            _ => self.unread.push_back(Selected { first: sequence, end: sequence + 1, duplicate }),
+        }
+    }
+
+    /// Returns the number of packets entered.
+    pub(super) fn entered(&self) -> u32 {
+        self.entered
+    }
+
+    /// Returns whether all entries were read.
+    pub(super) fn is_read(&self) -> bool {
+        self.unread.is_empty()
+    }
+
+    /// Reads the entries up to a number, and appends them to `selected`; an old number has none.
+    pub(super) fn read(&mut self, number: u32, selected: &mut Vec<Selected>) {
+        let mut packets = number.wrapping_sub(self.read);
+        if packets > self.entered.wrapping_sub(self.read) {
+            return;
+        }
+        self.read = number;
+        while packets > 0 {
+            let Some(run) = self.unread.front_mut() else { break };
+            let end = run.end.min(run.first + u64::from(packets));
+            selected.push(Selected { end, ..*run });
+            packets -= base::cast::low_u32(end - run.first);
+            run.first = end;
+            if run.first == run.end {
+                self.unread.pop_front();
+            }
+        }
+        if self.unread.is_empty() && self.unread.capacity() > KEPT {
+            self.unread = VecDeque::new();
+        }
+    }
+
+    /// Discards all entries that were not read.
+    pub(super) fn clear(&mut self) {
+        self.unread = VecDeque::new();
+        self.read = self.entered;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(first: u64, end: u64, duplicate: bool) -> Selected {
+        Selected { first, end, duplicate }
+    }
+
+    /// Returns the entries that a number makes known.
+    fn read(journal: &mut Journal, number: u32) -> Vec<Selected> {
+        let mut selected = Vec::new();
+        journal.read(number, &mut selected);
+        selected
+    }
+
+    #[test]
+    fn packets_in_a_row_are_one_entry() {
+        let mut journal = Journal::default();
+        [5, 6, 7, 9, 3, 4].into_iter().for_each(|sequence| journal.enter(sequence, false));
+        [5, 6].into_iter().for_each(|sequence| journal.enter(sequence, true));
+        let expected = [run(5, 8, false), run(9, 10, false), run(3, 5, false), run(5, 7, true)];
+        assert_eq!(read(&mut journal, 8), expected);
+    }
+
+    #[test]
+    fn an_entry_that_has_grown_since_the_ack_is_read_in_parts() {
+        let mut journal = Journal::default();
+        (5..9).for_each(|sequence| journal.enter(sequence, false));
+        assert_eq!(read(&mut journal, 2), [run(5, 7, false)]);
+        assert_eq!(read(&mut journal, 1), [], "an overtaken ACK");
+        journal.enter(9, false);
+        assert_eq!(read(&mut journal, 5), [run(7, 10, false)]);
+        assert!(journal.is_read());
+        journal.enter(10, false);
+        assert_eq!(read(&mut journal, 6), [run(10, 11, false)]);
+    }
+
+    #[test]
+    fn numbers_wrap_around() {
+        let start = u32::MAX - 1;
+        let mut journal = Journal { entered: start, read: start, ..Journal::default() };
+        (5..10).for_each(|sequence| journal.enter(sequence, false));
+        assert_eq!(read(&mut journal, u32::MAX), [run(5, 6, false)]);
+        assert_eq!(read(&mut journal, 1), [run(6, 8, false)]);
+        assert_eq!(read(&mut journal, start), [], "an overtaken ACK");
+        assert_eq!(read(&mut journal, 3), [run(8, 10, false)]);
+        assert_eq!(read(&mut journal, 4), [], "a number that no ACK can have");
+    }
+
+    #[test]
+    fn memory_of_entries_that_were_read_is_freed() {
+        let mut journal = Journal::default();
+        for round in 0..1000_u32 {
+            (0..100).for_each(|hole| journal.enter(2 * hole, false));
+            assert_eq!(read(&mut journal, 100 * (round + 1)).len(), 100);
+            assert!(journal.unread.capacity() <= KEPT, "{}", journal.unread.capacity());
+        }
+        (0..100).for_each(|hole| journal.enter(2 * hole, false));
+        journal.clear();
+        assert_eq!(journal.unread.capacity(), 0);
+        let number = journal.entered();
+        assert_eq!(read(&mut journal, number), []);
+    }
+}

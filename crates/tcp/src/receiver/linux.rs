@@ -1,0 +1,375 @@
+//! Linux's rules for sending ACKs (6.1, net/ipv4/tcp_input.c, tcp_output.c, tcp_timer.c; functions are named below).
+//!
+//! A full segment that arrives in order is acknowledged at once if it is the second one since the last ACK, or in quick
+//! ACK mode; else the ACK is delayed by 40 ms or more. A connection begins with 16 quick ACKs, and whenever the receive
+//! window grows, the next segment is acknowledged quickly too. So there is an ACK for each segment for as long as the
+//! window grows: with each segment, by two, up to half of the receive buffer, which grows with what the application reads
+//! in a round trip.
+//!
+//! Deviations: the application reads at once. Segments without PSH are assumed, as senders with endless data send them;
+//! the kernel also acknowledges a full segment with PSH at once. A round trip is measured from the stamp of a segment,
+//! plus the time of an ACK on an empty return path; the kernel measures it from the timestamp that a segment echoes.
+
+mod data;
+
+use base::cast::low_u64;
+use base::{Clock, Time};
+
+use crate::LinuxReceiver;
+
+/// Most quick ACKs in a row (`TCP_MAX_QUICKACKS`).
+const MOST_QUICK: u64 = 16;
+/// Shortest delay of an ACK \[ms\] (`TCP_ATO_MIN`, `TCP_DELACK_MIN`).
+const LEAST_DELAY_MS: u64 = 40;
+/// Longest delay of an ACK \[ms\] (`TCP_DELACK_MAX`).
+const MOST_DELAY_MS: u64 = 200;
+/// Least excess of the retransmission timeout over the round trip \[ms\] (`TCP_RTO_MIN`).
+const LEAST_RTO_MS: u64 = 200;
+/// Retransmission timeout before the first round trip \[ms\] (`TCP_TIMEOUT_INIT`).
+const INITIAL_RTO_MS: u64 = 1000;
+/// Largest window that the SYN can announce \[bytes\].
+const FIRST_WINDOW: u64 = 65535;
+/// Shortest segment after which the window grows \[bytes\] (`tcp_event_data_recv`).
+const SHORTEST_GROWING: u64 = 128;
+/// Memory of a segment in addition to its payload \[bytes\]: headers, the kernel's two structures, and what the allocator
+/// adds.
+const OVERHEAD: u64 = 1280;
+/// The same as the kernel estimates it when it sets the buffer \[bytes\] (`SKB_TRUESIZE(MAX_TCP_HEADER)`).
+const EXPECTED_OVERHEAD: u128 = 832;
+/// Segments that share the overhead of one when they wait together (`MAX_SKB_FRAGS`).
+const COALESCED: u64 = 17;
+/// Steps in which the kernel looks for the memory of a segment \[bytes\] (`tcp_rcv_space_adjust`).
+const MEMORY_STEP: u128 = 128;
+/// Initial window of a sender \[packets\] (`TCP_INIT_CWND`).
+const INITIAL_PACKETS: u64 = 10;
+/// Duplicate ACKs that are sent at once (`TCP_FASTRETRANS_THRESH`).
+const IMMEDIATE_DUPLICATES: u32 = 3;
+/// ACKs that one ACK replaces at most (`tcp_comp_sack_nr`).
+const MOST_COMPRESSED: u32 = 44;
+/// Longest time for which ACKs beyond a hole are held \[us\], and the slack of its timer (`tcp_comp_sack_delay_ns`,
+/// `tcp_comp_sack_slack_ns`).
+const COMPRESSION_US: (u64, u64) = (1000, 100);
+
+/// The state of the rules.
+#[derive(Clone, Debug)]
+pub(super) struct LinuxAcks {
+    settings: LinuxReceiver,
+    pub(super) return_delay: Time,
+    clock: Clock,
+    /// Number of the last ACK (`rcv_wup`).
+    acked: u64,
+    /// Quick ACKs left.
+    quick: u64,
+    /// Delay of an ACK, which follows the time between segments (`ato`) \[ms\]; 0 before the first segment.
+    delay_ms: u64,
+    /// Arrival of the last segment in order \[ms\].
+    arrival_ms: u64,
+    /// Expiry of the timer of the delayed ACK \[ms\].
+    delayed_until_ms: Option<u64>,
+    /// Receive buffer (`sk_rcvbuf`) \[bytes\].
+    buffer: u64,
+    /// Largest window that the buffer allows (`window_clamp`) \[bytes\].
+    clamp: u64,
+    /// Current limit of the window (`rcv_ssthresh`) \[bytes\].
+    limit: u64,
+    /// Window of the last ACK (`rcv_wnd`) \[bytes\].
+    window: u64,
+    /// Most that the application has read in a round trip (`rcvq_space.space`) \[bytes\].
+    read: u64,
+    /// First packet of the round trip in which what the application reads is counted, and its start.
+    read_from: (u64, Time),
+    /// Eight times the smoothed round trip \[us\]; 0 before the first sample.
+    rtt8_us: u64,
+    /// First round trip, which the kernel knows from the handshake \[ms\].
+    first_rtt_ms: u64,
+    /// Stamp of the last sample \[ms\]: one for each.
+    sampled_ms: Option<u64>,
+    /// End of the window of data that takes a round trip at least \[bytes\], and its start.
+    window_end: Option<(u64, Time)>,
+    /// ACKs held beyond a hole (`compressed_ack`).
+    compressed: u32,
+    /// Duplicate ACKs sent at once (`dup_ack_counter`), and their number.
+    duplicates: (u32, u64),
+    /// Expiry of the timer of the ACKs held.
+    compressed_until: Time,
+}
+
+impl LinuxAcks {
+    /// Returns the state of a connection that begins `now` with packet `next`.
+    pub(super) fn new(settings: LinuxReceiver, return_delay: Time, clock: Clock) -> LinuxAcks {
+        let segment = u64::from(settings.segment_bytes);
+        let space = settings.buffer_bytes / 2;
+        let window = (space / segment * segment).clamp(segment.min(FIRST_WINDOW), FIRST_WINDOW);
+        let clamp = (space.saturating_sub(segment)).max(2 * segment);
+        LinuxAcks {
+            settings,
+            return_delay,
+            clock,
+            acked: 0,
+            quick: 0,
+            delay_ms: 0,
+            arrival_ms: 0,
+            delayed_until_ms: None,
+            buffer: settings.buffer_bytes,
+            clamp,
+            limit: window.min(clamp),
+            window,
+            read: window.min(INITIAL_PACKETS * segment),
+            read_from: (0, Time::ZERO),
+            rtt8_us: 0,
+            first_rtt_ms: 0,
+            sampled_ms: None,
+            window_end: None,
+            compressed: 0,
+            duplicates: (0, 0),
+            compressed_until: Time::NEVER,
+        }
+    }
+
+    /// Begins a connection `now` with packet `next`.
+    pub(super) fn begin(&mut self, now: Time, next: u64) {
+        *self = LinuxAcks::new(self.settings, self.return_delay, self.clock);
+        (self.acked, self.read_from) = (next, (next, now));
+    }
+
+    /// Returns the instant at which an ACK is sent that is delayed or held.
+    fn deadline(&self) -> Time {
+        let delayed = self.delayed_until_ms.map_or(Time::NEVER, |until| self.millisecond().times(until));
+        delayed.min(self.compressed_until)
+    }
+
+    /// Returns a millisecond, in which the kernel's timers and timestamps count here.
+    fn millisecond(&self) -> Time {
+        Time::from_ticks((self.clock.ticks_per_second() / 1000).max(1))
+    }
+
+    fn milliseconds(&self, time: Time) -> u64 {
+        time.ticks() / self.millisecond().ticks()
+    }
+
+    fn microseconds(&self, span: Time) -> u64 {
+        low_u64(u128::from(span.ticks()) * 1_000_000 / u128::from(self.clock.ticks_per_second()))
+    }
+
+    fn segment(&self) -> u64 {
+        u64::from(self.settings.segment_bytes)
+    }
+
+    /// Returns the retransmission timeout after the handshake \[ms\]; this end sends no data.
+    fn rto_ms(&self) -> u64 {
+        match self.first_rtt_ms {
+            0 => INITIAL_RTO_MS,
+            rtt => rtt + (2 * rtt).max(LEAST_RTO_MS),
+        }
+    }
+
+    /// Takes a sample of the round trip from the stamp of a segment (`tcp_rcv_rtt_measure_ts`).
+    fn sample_rtt(&mut self, now: Time, stamp: Time) {
+        let stamp_ms = self.milliseconds(stamp);
+        if self.sampled_ms.replace(stamp_ms) == Some(stamp_ms) {
+            return;
+        }
+        let rtt_ms = (self.milliseconds(now + self.return_delay) - stamp_ms).max(1);
+        if self.first_rtt_ms == 0 {
+            self.first_rtt_ms = rtt_ms;
+        }
+        self.update_rtt(1000 * rtt_ms, false);
+    }
+
+    /// Takes the time in which a window of data arrived, which is a round trip at least (`tcp_rcv_rtt_measure`).
+    fn measure_window(&mut self, now: Time, next: u64) {
+        let received = next * self.segment();
+        if let Some((end, start)) = self.window_end {
+            if received < end {
+                return;
+            }
+            self.update_rtt(self.microseconds(now - start).max(1), true);
+        }
+        self.window_end = Some((received + self.window, now));
+    }
+
+    /// Smooths the round trip; where the sample is an upper bound only, takes its least (`tcp_rcv_rtt_update`).
+    fn update_rtt(&mut self, sample_us: u64, upper_bound: bool) {
+        if self.rtt8_us == 0 || 8 * sample_us < self.rtt8_us {
+            self.rtt8_us = 8 * sample_us;
+        } else if !upper_bound {
+            self.rtt8_us += sample_us - self.rtt8_us / 8;
+        }
+    }
+
+    /// Takes note of a segment in order (`tcp_event_data_recv`); `next` is the one behind it.
+    fn arrive(&mut self, now: Time, next: u64, held: u32) {
+        self.measure_window(now, next);
+        let now_ms = self.milliseconds(now);
+        let gap = now_ms - self.arrival_ms;
+        if self.delay_ms == 0 {
+            self.add_quick();
+            self.delay_ms = LEAST_DELAY_MS;
+        } else if gap <= LEAST_DELAY_MS / 2 {
+            self.delay_ms = self.delay_ms / 2 + LEAST_DELAY_MS / 2;
+        } else if gap < self.delay_ms {
+            self.delay_ms = (self.delay_ms / 2 + gap).min(self.rto_ms());
+        } else if gap > self.rto_ms() {
+            self.add_quick();
+        }
+        self.arrival_ms = now_ms;
+        self.grow(self.memory(held) + self.segment() + OVERHEAD);
+    }
+
+    /// Adds quick ACKs, as many as half of the window has segments (`tcp_incr_quickack`).
+    fn add_quick(&mut self) {
+        let quick = match self.window / (2 * self.segment()) {
+            0 => 2,
+            quick => quick.min(MOST_QUICK),
+        };
+        self.quick = self.quick.max(quick);
+    }
+
+    /// Enters quick ACK mode (`tcp_enter_quickack_mode`).
+    fn enter_quick(&mut self) {
+        self.add_quick();
+        self.delay_ms = LEAST_DELAY_MS;
+    }
+
+    /// Raises the limit of the window by two segments, while the buffer has room; then the next ACK is a quick one
+    /// (`tcp_grow_window`).
+    fn grow(&mut self, used: u64) {
+        let room = self.clamp.min(self.space(used)).saturating_sub(self.limit);
+        if room > 0 && self.segment() >= SHORTEST_GROWING {
+            self.limit += room.min(2 * self.segment());
+            self.quick |= 1;
+        }
+    }
+
+    /// Returns the memory of segments beyond a hole \[bytes\].
+    fn memory(&self, held: u32) -> u64 {
+        let held = u64::from(held);
+        held * self.segment() + held.div_ceil(COALESCED) * OVERHEAD
+    }
+
+    /// Returns the window that the buffer has room for (`tcp_space`) \[bytes\].
+    fn space(&self, used: u64) -> u64 {
+        self.buffer.saturating_sub(used) / 2
+    }
+
+    /// Returns whether a segment is acknowledged now, and schedules its ACK if not (`__tcp_ack_snd_check`).
+    fn acknowledges_now(&mut self, now: Time, next: u64, held: u32, selective: bool) -> bool {
+        if next - self.acked >= 2 || self.quick > 0 {
+            return true;
+        }
+        if held == 0 {
+            return self.delay(now);
+        }
+        !selective || self.compress(now, next)
+    }
+
+    /// Delays an ACK; returns whether it is sent at once instead, as its timer is about to expire
+    /// (`tcp_send_delayed_ack`).
+    fn delay(&mut self, now: Time) -> bool {
+        let mut delay = self.delay_ms;
+        if delay > LEAST_DELAY_MS && self.first_rtt_ms > 0 {
+            delay = delay.min(self.first_rtt_ms.max(LEAST_DELAY_MS));
+        }
+        delay = delay.min(MOST_DELAY_MS);
+        // Timers expire in the millisecond after theirs.
+        let now_ms = self.milliseconds(now) + 1;
+        if self.delayed_until_ms.is_some_and(|until| until <= now_ms + delay / 4) {
+            return true;
+        }
+        let until = self.delayed_until_ms.unwrap_or(u64::MAX).min(now_ms + delay);
+        self.delayed_until_ms = Some(until);
+        false
+    }
+
+    /// Holds an ACK beyond a hole; returns whether it is sent at once instead, as the first ones and every 45th.
+    fn compress(&mut self, now: Time, next: u64) -> bool {
+        if self.compressed >= MOST_COMPRESSED {
+            return true;
+        }
+        if self.duplicates.1 != next {
+            self.duplicates = (0, next);
+        }
+        if self.duplicates.0 < IMMEDIATE_DUPLICATES {
+            self.duplicates.0 += 1;
+            return true;
+        }
+        self.compressed += 1;
+        if self.compressed_until == Time::NEVER {
+            let (longest, slack) = COMPRESSION_US;
+            let rtt8_us = match self.first_rtt_ms {
+                0 => self.rtt8_us,
+                first => self.rtt8_us.min(8000 * first),
+            };
+            let delay = longest.min(rtt8_us / 8 / 20) + slack;
+            self.compressed_until = now + Time::from_ticks(delay * self.millisecond().ticks() / 1000);
+        }
+        false
+    }
+
+    /// Takes note of an ACK that is sent (`tcp_select_window`, `tcp_event_ack_sent`); `scheduled`: for a segment in the
+    /// window.
+    fn sent(&mut self, next: u64, held: u32, scheduled: bool) {
+        let left = (self.acked * self.segment() + self.window).saturating_sub(next * self.segment());
+        let window = self.select_window(self.memory(held));
+        self.window = if window < left { self.aligned(left) } else { window };
+        self.acked = next;
+        (self.compressed, self.compressed_until) = (0, Time::NEVER);
+        self.delayed_until_ms = None;
+        if self.quick > 0 && scheduled {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.delay_ms = LEAST_DELAY_MS;
+            }
+        }
+    }
+
+    /// Returns the window to announce; with half of the buffer used, quick ACK mode ends (`__tcp_select_window`).
+    fn select_window(&mut self, used: u64) -> u64 {
+        let (free, all) = (self.space(used), self.space(0));
+        if free < self.clamp.min(all) / 2 {
+            self.quick = 0;
+            if free < all / 16 || free < self.segment() {
+                return 0;
+            }
+        }
+        self.aligned(free.min(self.limit))
+    }
+
+    /// Rounds a window up to the unit in which it is announced (`tcp_select_initial_window`: the window scale).
+    fn aligned(&self, window: u64) -> u64 {
+        let scale = self.settings.most_buffer_bytes.max(FIRST_WINDOW + 1).ilog2() - 15;
+        window.next_multiple_of(1 << scale.min(14))
+    }
+
+    /// Enlarges the buffer if the application, which has read all before `next`, reads more in a round trip than ever
+    /// (`tcp_rcv_space_adjust`).
+    fn adjust(&mut self, now: Time, next: u64) {
+        let (from, since) = self.read_from;
+        if self.rtt8_us == 0 || self.microseconds(now - since) < self.rtt8_us / 8 {
+            return;
+        }
+        let copied = (next - from) * self.segment();
+        if copied > self.read {
+            let buffer = self.buffer_for(copied);
+            if buffer > self.buffer {
+                (self.buffer, self.clamp) = (buffer, buffer / 2);
+            }
+            self.read = copied;
+        }
+        self.read_from = (next, now);
+    }
+
+    /// Returns the buffer for a number of bytes in a round trip, which were fewer in the one before.
+    fn buffer_for(&self, copied: u64) -> u64 {
+        let [copied, read, segment] = [copied, self.read, self.segment()].map(u128::from);
+        // Twice as much, and what it would be after two more round trips of such growth.
+        let steady = 2 * copied + 16 * segment;
+        let growth = steady * (copied - read) / read;
+        let mut memory = segment + EXPECTED_OVERHEAD;
+        while memory / 2 < segment {
+            memory += MEMORY_STEP;
+        }
+        let buffer = (steady + 2 * growth) / segment * memory;
+        low_u64(buffer.min(u128::from(self.settings.most_buffer_bytes)))
+    }
+}

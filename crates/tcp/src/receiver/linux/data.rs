@@ -1,0 +1,90 @@
+//! Data and timers of a receiver that follows Linux's rules.
+
+use base::Time;
+
+use crate::receiver::{Acknowledgment, Receiver};
+
+impl Receiver {
+    /// Handles a data packet by Linux's rules; returns the ACK that is sent at once, if any.
+    #[inline(never)]
+    pub(in crate::receiver) fn on_data_by_linux(
+        &mut self,
+        now: Time,
+        sequence: u64,
+        stamp: Time,
+    ) -> Option<Acknowledgment> {
+        if sequence < self.first {
+            return None;
+        }
+        if self.selective && sequence != self.next {
+            self.enter(sequence);
+        }
+        let (before, rules) = (self.next, self.linux_rules()?);
+        if sequence + 1 < rules.acked {
+            // Before the window (`tcp_send_dupack`).
+            rules.enter_quick();
+            return self.acknowledge_by_linux(false);
+        }
+        rules.sample_rtt(now, stamp);
+        if sequence <= rules.acked && stamp >= self.echo {
+            self.echo = stamp;
+        }
+        let filled = self.take_by_linux(now, sequence);
+        let (next, held, selective) = (self.next, self.held(), self.selective);
+        let sends = filled || self.linux_rules()?.acknowledges_now(now, next, held, selective);
+        let acknowledgment = if sends { self.acknowledge_by_linux(true) } else { None };
+        let rules = self.linux_rules()?;
+        if next > before {
+            // The application reads segment by segment: the first one ends a round trip, if any does.
+            rules.adjust(now, before + 1);
+        }
+        self.deadline = rules.deadline();
+        acknowledgment
+    }
+
+    /// Delivers a packet, or holds it beyond a hole; returns whether it fills the last hole, so that it is acknowledged at
+    /// once (RFC 5681 section 4.2).
+    fn take_by_linux(&mut self, now: Time, sequence: u64) -> bool {
+        let (next, held, selective) = (self.next, self.held(), self.selective);
+        if sequence > next {
+            if self.beyond.insert(next, sequence) {
+                self.held += 1;
+                if let (true, Some(rules)) = (selective, self.linux_rules()) {
+                    rules.grow(rules.memory(held));
+                }
+            }
+            return false;
+        }
+        let Some(rules) = self.linux_rules() else { return false };
+        if sequence < next {
+            rules.enter_quick();
+            return false;
+        }
+        rules.arrive(now, next + 1, held);
+        self.next += 1;
+        self.last_delivery = now;
+        while self.held() > 0 && self.beyond.remove(self.next) {
+            self.held -= 1;
+            self.next += 1;
+        }
+        held > 0 && self.held() == 0
+    }
+
+    /// Sends an ACK that was delayed or held (`tcp_delack_timer_handler`, `tcp_compressed_ack_kick`); `None` by other
+    /// rules.
+    pub(in crate::receiver) fn on_timer_by_linux(&mut self) -> Option<Acknowledgment> {
+        let rules = self.linux_rules()?;
+        if rules.compressed == 0 {
+            rules.delay_ms = (2 * rules.delay_ms).min(rules.rto_ms());
+        }
+        self.acknowledge_by_linux(true)
+    }
+
+    fn acknowledge_by_linux(&mut self, scheduled: bool) -> Option<Acknowledgment> {
+        let (next, held) = (self.next, self.held());
+        let rules = self.linux_rules()?;
+        rules.sent(next, held, scheduled);
+        self.deadline = rules.deadline();
+        Some(self.acknowledgment())
+    }
+}

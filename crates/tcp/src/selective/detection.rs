@@ -1,0 +1,263 @@
+//! Evaluation of an ACK: which packets arrived, what round trip they had, and which ones are lost.
+
+use base::Time;
+
+use super::rack::Reordering;
+use super::scoreboard::Segment;
+use super::{Selective, State};
+use crate::actions::{Ack, Selected};
+use crate::LossDetection;
+
+/// Most packets that reordering is taken to move a packet by (Linux `tcp_max_reordering`).
+const MOST_REORDERING: u64 = 300;
+
+/// The news of an ACK (Linux's `FLAG_` values of `tcp_ack`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Seen {
+    /// Whether SND.UNA advanced.
+    pub(super) una_advanced: bool,
+    /// Whether packets were acknowledged cumulatively.
+    pub(super) acked: bool,
+    /// Whether packets were acknowledged selectively.
+    pub(super) sacked: bool,
+    /// Whether one that was sent once, before the state was entered, was acknowledged (RFC 5682).
+    pub(super) original: bool,
+    /// Whether the receiver reported a duplicate (RFC 2883).
+    pub(super) duplicate: bool,
+    /// Whether that is the packet of the tail loss probe.
+    pub(super) duplicate_of_probe: bool,
+    /// Whether a retransmission was lost.
+    pub(super) retransmission_lost: bool,
+    /// Whether the timer starts again.
+    pub(super) restarts_timer: bool,
+    /// Round trip for the congestion control: that of the packet acknowledged last.
+    pub(super) control_rtt: Option<Time>,
+    /// Transmissions of the first and the last packet that was sent once and that the ACK acknowledges, cumulatively and
+    /// selectively.
+    in_order: Option<(Time, Time)>,
+    beyond: Option<(Time, Time)>,
+    /// Whether a retransmitted packet was acknowledged cumulatively.
+    retransmitted_acked: bool,
+    /// Lowest packet that was sent once and arrived after a higher one.
+    lowest_late: Option<u64>,
+    /// Packets delivered before the newest delivered packet was sent.
+    delivered_before: u64,
+}
+
+impl Seen {
+    /// Returns whether the ACK does anything else than acknowledge packets in order (Linux `tcp_ack_is_dubious`).
+    pub(super) fn is_dubious(&self) -> bool {
+        !self.acked || self.sacked || self.duplicate
+    }
+
+    /// Returns whether the ACK is a duplicate without news.
+    pub(super) fn is_pure_duplicate(&self) -> bool {
+        !self.una_advanced && !self.sacked && !self.duplicate
+    }
+
+    fn note(spans: &mut Option<(Time, Time)>, sent: Time) {
+        *spans = Some((spans.map_or(sent, |(first, _)| first), sent));
+    }
+
+    fn note_late(&mut self, sequence: u64) {
+        self.lowest_late = Some(self.lowest_late.map_or(sequence, |lowest| lowest.min(sequence)));
+    }
+}
+
+impl Selective {
+    /// Updates the scoreboard and the estimates with an ACK (Linux `tcp_sacktag_write_queue`, `tcp_clean_rtx_queue`).
+    pub(super) fn take_in(&mut self, now: Time, ack: &Ack<'_>) -> Seen {
+        let una = self.board.una();
+        let mut seen = Seen { una_advanced: ack.next > una, ..Seen::default() };
+        self.receiver_window = ack.window.min(self.rules.limit);
+        let had_sacked = self.board.sacked() > 0;
+        let highest = self.board.highest_sacked();
+        if seen.una_advanced {
+            self.timeouts = 0;
+        }
+        for run in ack.selected {
+            self.take_in_selected(now, run, ack.next, &mut seen);
+        }
+        self.remove_acknowledged(now, ack, &mut seen);
+        let sampled = self.sample_rtt(now, ack, &seen);
+        seen.control_rtt = sampled.map(|(_, control)| control);
+        seen.restarts_timer = seen.acked || self.was_sent_after_head(sampled, &seen);
+        if let Some(late) = seen.lowest_late {
+            // A hole that a packet sent once filled: reordering.
+            if late < highest || (had_sacked && late < self.board.highest_sacked()) {
+                self.observe_reordering(late, highest.max(self.board.highest_sacked()));
+            }
+        }
+        self.rack.adapt(seen.delivered_before, self.board.delivered);
+        seen
+    }
+
+    fn take_in_selected(&mut self, now: Time, run: &Selected, next: u64, seen: &mut Seen) {
+        if run.duplicate {
+            return self.take_in_duplicates(run, seen);
+        }
+        for sequence in run.first.max(next)..run.end.min(self.board.nxt()) {
+            let highest = self.board.highest_sacked();
+            let Some(before) = self.board.mark_sacked(sequence) else { continue };
+            seen.sacked = true;
+            self.rack.deliver(now, sequence, &before, self.min_rtt.get());
+            if before.marks.ever_retransmitted {
+                continue;
+            }
+            if sequence < highest {
+                seen.note_late(sequence);
+            }
+            seen.original |= sequence < self.high;
+            Seen::note(&mut seen.beyond, before.sent);
+        }
+    }
+
+    /// Takes note of packets that arrived twice (Linux `tcp_check_dsack`).
+    fn take_in_duplicates(&mut self, run: &Selected, seen: &mut Seen) {
+        let count = run.end - run.first;
+        seen.duplicate_of_probe |= count == 1 && self.probe.is_some_and(|(end, _)| end == run.end);
+        self.duplicates += count;
+        // The network made these, not the sender.
+        if self.duplicates > self.total_retransmitted {
+            return;
+        }
+        self.rack.duplicate_seen |= self.reordering_seen && !seen.duplicate_of_probe;
+        seen.duplicate = true;
+        self.board.delivered += count;
+        for sequence in run.first..run.end {
+            let known = self.board.get(sequence).map(|segment| segment.marks);
+            if known.is_none_or(|marks| marks.retransmitted || marks.ever_retransmitted) {
+                self.undo.count_duplicate(sequence);
+            }
+            self.board.end_retransmission(sequence);
+        }
+    }
+
+    fn remove_acknowledged(&mut self, now: Time, ack: &Ack<'_>, seen: &mut Seen) {
+        while self.board.una() < ack.next {
+            let sequence = self.board.una();
+            let Some(segment) = self.board.pop() else { break };
+            seen.acked = true;
+            let Segment { sent, marks } = segment;
+            if marks.ever_retransmitted {
+                seen.retransmitted_acked = true;
+            } else if !marks.sacked {
+                Seen::note(&mut seen.in_order, sent);
+                seen.note_late(sequence);
+                seen.original |= sequence < self.high;
+            }
+            let spurious = marks.ever_retransmitted && self.rules.config.timestamps && ack.echo < sent;
+            if !marks.sacked && !spurious {
+                self.rack.deliver(now, sequence, &segment, self.min_rtt.get());
+            }
+        }
+    }
+
+    /// Takes a sample of the round trip; returns it, and that for the congestion control (Linux `tcp_ack_update_rtt`).
+    fn sample_rtt(&mut self, now: Time, ack: &Ack<'_>, seen: &Seen) -> Option<(Time, Time)> {
+        let in_order = seen.in_order.filter(|_| !seen.retransmitted_acked);
+        let mut control = in_order.map(|(_, last)| now - last);
+        let mut sample = in_order.map(|(first, _)| now - first);
+        if let Some((first, last)) = seen.beyond {
+            control = Some(now - last);
+            sample = sample.or(Some(now - first));
+        }
+        if sample.is_none() && self.rules.config.timestamps && seen.acked {
+            // RFC 7323 section 4.1: only an ACK that advances SND.UNA.
+            sample = Some(now - ack.echo);
+            control = sample;
+        }
+        let (sample, control) = (sample?, control?);
+        self.take_sample(now, sample, control);
+        Some((sample, control))
+    }
+
+    /// Updates the estimates with a sample of the round trip, and one for the smallest.
+    pub(super) fn take_sample(&mut self, now: Time, sample: Time, control: Time) {
+        self.min_rtt.sample(now, control, self.rules.min_rtt_window);
+        self.rtt.sample(sample, self.rules.rto_min, self.board.una(), self.board.nxt());
+        if let Some(timeout) = self.rtt.timeout() {
+            self.timer.set_rto(timeout.min(self.rules.rto_max));
+        }
+    }
+
+    /// Returns whether an ACK that acknowledges selectively alone is of packets sent after the first one's last
+    /// transmission, so that the timer may start again.
+    fn was_sent_after_head(&self, sampled: Option<(Time, Time)>, seen: &Seen) -> bool {
+        let (Some((first, _)), Some(_)) = (seen.beyond, sampled) else { return false };
+        self.board.head().is_some_and(|head| first < head.sent)
+    }
+
+    /// Takes note that a packet arrived after a higher one (Linux `tcp_check_sack_reordering`).
+    pub(super) fn observe_reordering(&mut self, late: u64, highest: u64) {
+        if late >= highest {
+            return;
+        }
+        let by = (highest - late).min(MOST_REORDERING);
+        self.reordering = self.reordering.max(base::cast::to_u32(base::cast::to_index(by)));
+        self.reordering_seen = true;
+    }
+
+    /// Marks the packets that are lost (Linux `tcp_identify_packet_loss`, `tcp_update_scoreboard`).
+    pub(super) fn detect(&mut self, now: Time, seen: &mut Seen) {
+        match self.rules.config.loss_detection {
+            LossDetection::Rack if self.rack.advanced => {
+                let (wait, again) = self.detect_by_time(now);
+                seen.retransmission_lost |= again;
+                if wait > Time::ZERO {
+                    self.start_reordering(now, wait);
+                    seen.restarts_timer = false;
+                }
+            }
+            LossDetection::Rack | LossDetection::Dupack => {}
+        }
+    }
+
+    /// Marks the packets that are lost by RACK; returns how long others may yet take, and whether a retransmission was
+    /// lost.
+    pub(super) fn detect_by_time(&mut self, now: Time) -> (Time, bool) {
+        let repairing = self.state >= State::Recovery;
+        let enough = self.board.sacked() >= self.reordering;
+        let reordering = Reordering {
+            none: !self.reordering_seen && (repairing || enough),
+            min_rtt: self.min_rtt.get(),
+            srtt: self.rtt.smoothed(),
+        };
+        self.rack.detect(&mut self.board, now, &reordering)
+    }
+
+    /// Marks the packets as lost that have enough selectively acknowledged ones above them (RFC 6675 `IsLost`, Linux
+    /// `tcp_mark_head_lost`); at the beginning of recovery at least the first one.
+    pub(super) fn detect_by_count(&mut self, begins: bool) {
+        if self.board.sacked() < self.reordering {
+            if begins {
+                self.board.mark_lost(self.board.una());
+            }
+            return;
+        }
+        let (mut below, most) = (0, self.board.sacked() - self.reordering);
+        for sequence in self.board.una()..self.board.nxt() {
+            let Some(segment) = self.board.get(sequence) else { break };
+            below += u32::from(segment.marks.sacked);
+            if below > most {
+                break;
+            }
+            if !segment.marks.sacked && !segment.marks.lost {
+                self.board.mark_lost(sequence);
+            }
+        }
+    }
+
+    /// Marks packets as lost when the timer expires: the first one, and with RACK those that are older than a round trip
+    /// (RFC 8985 section 6.3, Linux `tcp_timeout_mark_lost`).
+    pub(super) fn mark_all_lost(&mut self, now: Time) {
+        let una = self.board.una();
+        for sequence in una..self.board.nxt() {
+            let Some(segment) = self.board.get(sequence) else { break };
+            let by_time = self.rules.config.loss_detection == LossDetection::Rack;
+            if sequence == una || !by_time || !self.rack.is_recent(now, segment) {
+                self.board.mark_lost(sequence);
+            }
+        }
+    }
+}

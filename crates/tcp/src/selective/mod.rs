@@ -1,0 +1,303 @@
+//! The sender that hosts run today: selective acknowledgment, loss detection by time, proportional rate reduction, and
+//! a congestion control of its own.
+//!
+//! States, events and their order are Linux's (`tcp_ack`, `tcp_fastretrans_alert` in `tcp_input.c`): an ACK cleans the
+//! scoreboard, losses are detected, the state follows, the congestion control or PRR sets the window, and then what the
+//! window allows is sent, retransmissions first.
+
+mod detection;
+mod rack;
+mod recovery;
+mod rtt;
+mod scoreboard;
+mod timers;
+mod transmission;
+mod undo;
+
+use std::sync::Arc;
+
+use base::cast::{to_index, to_u32, trunc_to_u64};
+use base::{Clock, Time};
+
+use crate::actions::{Ack, Actions};
+use crate::cc::{AckSample, CongestionControl, Window};
+use crate::SelectiveConfig;
+use detection::Seen;
+use rack::Rack;
+use recovery::Reduction;
+use rtt::{Rtt, WindowedMin};
+use scoreboard::Scoreboard;
+use timers::{Timer, Wheel};
+use transmission::Usage;
+use undo::Undo;
+
+/// The state of congestion, with Linux's names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// Normal operation: no packet is missing, and no reduction goes on.
+    Open,
+    /// Packets are missing or reordered, and none is taken to be lost yet.
+    Disorder,
+    /// The window comes down although no packet is taken to be lost.
+    Cwr,
+    /// Lost packets are retransmitted.
+    Recovery,
+    /// The retransmission timer expired.
+    Loss,
+}
+
+/// The settings of a sender, converted for use and shared by all senders of a flow.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    pub(crate) config: SelectiveConfig,
+    control: Box<dyn CongestionControl>,
+    rto_min: Time,
+    rto_max: Time,
+    rto_initial: Time,
+    wheel: Wheel,
+    min_rtt_window: Time,
+    /// The shortest timer (Linux `TCP_TIMEOUT_MIN`).
+    shortest: Time,
+    /// Largest window of the receiver \[packets\].
+    limit: u64,
+}
+
+impl Rules {
+    fn new(config: &SelectiveConfig, clock: Clock) -> Rules {
+        Rules {
+            control: config.congestion_control.build(clock),
+            rto_min: clock.time(config.rto.min_s),
+            rto_max: clock.time(config.rto.max_s),
+            rto_initial: clock.time(config.rto.initial_s),
+            wheel: Wheel { jiffy: clock.time(config.rto.granularity_s), offset: clock.time(config.rto.clock_offset_s) },
+            min_rtt_window: clock.time(300.0),
+            shortest: clock.time(0.002),
+            limit: config.max_window.map_or(u64::MAX, trunc_to_u64),
+            config: config.clone(),
+        }
+    }
+}
+
+/// A TCP sender with selective acknowledgment.
+#[derive(Clone, Debug)]
+pub struct Selective {
+    rules: Arc<Rules>,
+    board: Scoreboard,
+    /// First packet of the transfer.
+    first: u64,
+    /// One past its last packet.
+    end: u64,
+    /// Start of the transfer.
+    opened: Time,
+    last_sent: Time,
+    /// Packets that the receiver's window allows beyond SND.UNA.
+    receiver_window: u64,
+    state: State,
+    window: Window,
+    control: Box<dyn CongestionControl>,
+    reduction: Reduction,
+    undo: Undo,
+    rack: Rack,
+    rtt: Rtt,
+    min_rtt: WindowedMin,
+    timer: Timer,
+    usage: Usage,
+    /// SND.NXT when the state was entered: the state ends once it is acknowledged (Linux `high_seq`).
+    high: u64,
+    /// Packets beyond a hole that show a loss (Linux `reordering`).
+    reordering: u32,
+    reordering_seen: bool,
+    /// SND.NXT when a probe was sent (RFC 8985 section 7.3, TLP.end_seq), and whether it repeated a packet.
+    probe: Option<(u64, bool)>,
+    /// Whether it is not yet known if the timeout was spurious (RFC 5682).
+    frto: bool,
+    /// Timeouts since SND.UNA advanced last.
+    timeouts: u32,
+    /// Retransmissions, and duplicates that the receiver reported, in all.
+    total_retransmitted: u64,
+    duplicates: u64,
+}
+
+/// Packets to be sent in addition to what the window allows (Linux `REXMIT_`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repair {
+    Nothing,
+    Lost,
+    /// New data first, to find out whether the timeout was spurious (RFC 5682 step 2b).
+    New,
+}
+
+impl Selective {
+    /// Creates a sender of `size` packets (`None`: endless) that has sent nothing yet.
+    pub fn new(config: &SelectiveConfig, size: Option<u64>, clock: Clock) -> Selective {
+        Selective::with_rules(Arc::new(Rules::new(config, clock)), 0, size.unwrap_or(u64::MAX))
+    }
+
+    fn with_rules(rules: Arc<Rules>, first: u64, end: u64) -> Selective {
+        let config = &rules.config;
+        Selective {
+            board: Scoreboard::starting_at(first),
+            first,
+            end,
+            opened: Time::ZERO,
+            last_sent: Time::ZERO,
+            receiver_window: rules.limit,
+            state: State::Open,
+            window: Window { cwnd: config.initial_window, ssthresh: config.initial_ssthresh.unwrap_or(f64::INFINITY) },
+            control: rules.control.fresh(),
+            reduction: Reduction::default(),
+            undo: Undo::default(),
+            rack: Rack::new(),
+            rtt: Rtt::NONE,
+            min_rtt: WindowedMin::NONE,
+            timer: Timer::new(rules.rto_initial, rules.wheel),
+            usage: Usage::default(),
+            high: first,
+            reordering: config.dupack_threshold,
+            reordering_seen: false,
+            probe: None,
+            frto: false,
+            timeouts: 0,
+            total_retransmitted: 0,
+            duplicates: 0,
+            rules,
+        }
+    }
+
+    /// Creates a sender with the settings of this one for a transfer of `size` packets that begins `now`, numbered from
+    /// `first` on: a new connection.
+    pub fn open_at(&self, first: u64, size: u64, now: Time) -> Selective {
+        let mut sender = Selective::with_rules(Arc::clone(&self.rules), first, first.saturating_add(size));
+        sender.opened = now;
+        sender
+    }
+
+    /// Starts the transfer (without a handshake).
+    pub fn on_start(&mut self, now: Time, actions: &mut impl Actions) {
+        self.opened = now;
+        self.send_new(now, actions);
+    }
+
+    /// Takes the round trip of the handshake, before the transfer starts.
+    pub fn on_handshake(&mut self, now: Time, rtt: Time) {
+        self.take_sample(now, rtt, rtt);
+    }
+
+    /// Handles an ACK that arrives (Linux `tcp_ack`, `tcp_data_snd_check`).
+    pub fn on_ack(&mut self, now: Time, ack: Ack<'_>, actions: &mut impl Actions) {
+        let una = self.board.una();
+        if ack.next < una || ack.next > self.board.nxt() || self.board.outstanding() == 0 || ack.echo < self.opened {
+            return;
+        }
+        let (delivered, lost) = (self.board.delivered, self.board.marked_lost);
+        let in_recovery = self.state == State::Recovery;
+        let mut seen = self.take_in(now, &ack);
+        if let Some((end, repeated)) = self.probe {
+            self.judge_probe(now, end, repeated, &ack, &seen);
+        }
+        let mut repair = Repair::Nothing;
+        if seen.is_dubious() || self.state != State::Open {
+            repair = self.react(now, una, &ack, &mut seen, actions);
+        }
+        if seen.restarts_timer {
+            self.set_timer(now);
+        }
+        let acked = to_u32(to_index(self.board.delivered - delivered));
+        let lost = to_u32(to_index(self.board.marked_lost - lost));
+        self.control_window(now, acked, lost, &seen);
+        let before = (self.board.nxt(), self.total_retransmitted);
+        self.repair(now, repair, actions);
+        self.send_new(now, actions);
+        if in_recovery && self.state == State::Open {
+            self.report_recovered(before, actions);
+        }
+    }
+
+    /// Lets PRR or the congestion control set the window (Linux `tcp_cong_control`).
+    fn control_window(&mut self, now: Time, acked: u32, lost: u32, seen: &Seen) {
+        let reducing = self.is_reducing();
+        let grows_beyond_holes = self.reordering > self.rules.config.dupack_threshold && seen.sacked;
+        let sample = AckSample {
+            now,
+            acked,
+            marked: 0,
+            open: self.state == State::Open,
+            may_grow: !reducing && (seen.acked || grows_beyond_holes),
+            cwnd_limited: self.is_cwnd_limited(),
+            rtt: seen.control_rtt,
+            min_rtt: self.min_rtt.get(),
+            srtt: self.rtt.smoothed(),
+            una: self.board.una(),
+            nxt: self.board.nxt(),
+        };
+        self.control.on_ack(&sample, &mut self.window);
+        if reducing && acked > 0 {
+            self.reduce(acked, lost, seen.una_advanced);
+        }
+    }
+
+    /// Returns whether PRR sets the window (Linux `tcp_in_cwnd_reduction`).
+    fn is_reducing(&self) -> bool {
+        matches!(self.state, State::Cwr | State::Recovery)
+    }
+
+    /// Returns cwnd in whole packets.
+    fn cwnd_packets(&self) -> u32 {
+        to_u32(to_index(trunc_to_u64(self.window.cwnd).clamp(1, u64::from(u32::MAX))))
+    }
+
+    /// Returns the congestion window \[packets\].
+    pub fn cwnd(&self) -> f64 {
+        self.window.cwnd
+    }
+
+    /// Returns the slow start threshold \[packets\].
+    pub fn ssthresh(&self) -> f64 {
+        self.window.ssthresh
+    }
+
+    /// Returns the state of congestion.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Returns the number of packets that are taken to be in the network (RFC 6675's pipe).
+    pub fn in_flight(&self) -> u64 {
+        u64::from(self.board.in_flight())
+    }
+
+    /// Returns SND.UNA, the first packet that is not acknowledged.
+    pub fn una(&self) -> u64 {
+        self.board.una()
+    }
+
+    /// Returns SND.NXT, the next packet that has not been sent.
+    pub fn nxt(&self) -> u64 {
+        self.board.nxt()
+    }
+
+    /// Returns the first packet of the transfer.
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// Returns the start of the transfer.
+    pub fn opened(&self) -> Time {
+        self.opened
+    }
+
+    /// Returns one past the last packet of the transfer.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Returns the current retransmission timeout.
+    pub fn rto(&self) -> Time {
+        self.timer.rto()
+    }
+
+    /// Returns the instant at which to call [`Selective::on_timer`]; [`Time::NEVER`] while no timer runs.
+    pub fn deadline(&self) -> Time {
+        self.timer.deadline()
+    }
+}

@@ -1,0 +1,165 @@
+//! The round trip and the retransmission timeout as Linux estimates them (`tcp_rtt_estimator`, `tcp_set_rto`,
+//! `tcp_update_rtt_min`).
+
+use base::Time;
+
+/// The estimate of the round trip. Times are in ticks where the kernel has microseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rtt {
+    /// Smoothed round trip, times 8; 0 before the first sample.
+    srtt: u64,
+    /// Mean deviation, times 4.
+    deviation: u64,
+    /// Largest of these in the current round.
+    largest: u64,
+    /// Variation that enters the timeout.
+    variation: u64,
+    /// SND.NXT when the current round began.
+    round_end: u64,
+}
+
+impl Rtt {
+    /// Returns the estimate before any sample.
+    pub(super) const NONE: Rtt = Rtt { srtt: 0, deviation: 0, largest: 0, variation: 0, round_end: 0 };
+
+    /// Returns the smoothed round trip; [`Time::ZERO`] before the first sample.
+    pub(super) fn smoothed(&self) -> Time {
+        Time::from_ticks(self.srtt / 8)
+    }
+
+    /// Returns the retransmission timeout; `None` before the first sample.
+    pub(super) fn timeout(&self) -> Option<Time> {
+        (self.srtt > 0).then(|| Time::from_ticks(self.srtt / 8 + self.variation))
+    }
+
+    /// Takes a sample; `least` is the smallest variation, `una` and `nxt` delimit the outstanding packets.
+    ///
+    /// Unlike RFC 6298's, the deviation follows a smaller round trip with an eighth of the gain, its maximum of a round
+    /// counts, which decays by a quarter a round, and it is never below `least`.
+    pub(super) fn sample(&mut self, rtt: Time, least: Time, una: u64, nxt: u64) {
+        let (sample, least) = (rtt.ticks().max(1), least.ticks());
+        if self.srtt == 0 {
+            self.srtt = sample * 8;
+            self.deviation = sample * 2;
+            self.variation = self.deviation.max(least);
+            self.largest = self.variation;
+            self.round_end = nxt;
+            return;
+        }
+        let mean = self.srtt / 8;
+        self.srtt = (self.srtt - mean + sample).max(1);
+        let (error, old) = (sample.abs_diff(mean), self.deviation / 4);
+        self.deviation = match (sample < mean, error > old) {
+            (true, true) => self.deviation + (error - old) / 8,
+            (_, true) => self.deviation + (error - old),
+            (_, false) => self.deviation - (old - error),
+        };
+        if self.deviation > self.largest {
+            self.largest = self.deviation;
+            self.variation = self.variation.max(self.largest);
+        }
+        if una > self.round_end {
+            self.variation -= self.variation.saturating_sub(self.largest) / 4;
+            self.round_end = nxt;
+            self.largest = least;
+        }
+    }
+}
+
+/// The smallest round trip of a window of time, by the three best samples of its parts (Nichols; Linux `win_minmax.c`).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WindowedMin {
+    best: [(Time, Time); 3],
+}
+
+impl WindowedMin {
+    /// Returns the minimum of no samples, [`Time::NEVER`].
+    pub(super) const NONE: WindowedMin = WindowedMin { best: [(Time::ZERO, Time::NEVER); 3] };
+
+    /// Returns the smallest sample of the window.
+    pub(super) fn get(&self) -> Time {
+        self.best[0].1
+    }
+
+    /// Takes a sample at `now`, and forgets what is older than `window`.
+    pub(super) fn sample(&mut self, now: Time, value: Time, window: Time) {
+        let new = (now, value);
+        if value <= self.best[0].1 || now - self.best[2].0 > window {
+            self.best = [new; 3];
+            return;
+        }
+        if value <= self.best[1].1 {
+            (self.best[1], self.best[2]) = (new, new);
+        } else if value <= self.best[2].1 {
+            self.best[2] = new;
+        }
+        self.forget_old(new, window);
+    }
+
+    fn forget_old(&mut self, new: (Time, Time), window: Time) {
+        let age = new.0 - self.best[0].0;
+        let part = |quarters: u64| Time::from_ticks(window.ticks() / 4 * quarters);
+        if age > window {
+            self.best = [self.best[1], self.best[2], new];
+            if new.0 - self.best[0].0 > window {
+                self.best = [self.best[1], self.best[2], new];
+            }
+        } else if self.best[1].0 == self.best[0].0 && age > part(1) {
+            (self.best[1], self.best[2]) = (new, new);
+        } else if self.best[2].0 == self.best[1].0 && age > part(2) {
+            self.best[2] = new;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(milliseconds: u64) -> Time {
+        Time::from_ticks(milliseconds * 1_000_000)
+    }
+
+    #[test]
+    fn the_timeout_is_never_less_than_the_least_variation_above_the_round_trip() {
+        let mut rtt = Rtt::NONE;
+        assert_eq!(rtt.timeout(), None);
+        for round in 0..100 {
+            rtt.sample(ms(100), ms(200), round * 10, round * 10 + 10);
+        }
+        assert_eq!(rtt.smoothed(), ms(100));
+        assert_eq!(rtt.timeout(), Some(ms(300)));
+    }
+
+    #[test]
+    fn the_first_sample_gives_three_times_itself() {
+        let mut rtt = Rtt::NONE;
+        rtt.sample(ms(1000), ms(200), 0, 10);
+        assert_eq!(rtt.timeout(), Some(ms(3000)));
+    }
+
+    #[test]
+    fn a_smaller_round_trip_moves_the_deviation_by_an_eighth() {
+        let (mut up, mut down) = (Rtt::NONE, Rtt::NONE);
+        for rtt in [&mut up, &mut down] {
+            for _ in 0..200 {
+                rtt.sample(ms(1000), ms(0), 0, 10);
+            }
+        }
+        up.sample(ms(1400), ms(0), 0, 10);
+        down.sample(ms(600), ms(0), 0, 10);
+        assert!(up.deviation > ms(390).ticks() && down.deviation < ms(60).ticks(), "{up:?} {down:?}");
+    }
+
+    #[test]
+    fn the_minimum_leaves_with_its_window() {
+        let mut min = WindowedMin::NONE;
+        min.sample(ms(0), ms(10), ms(1000));
+        for second in 1..=10 {
+            min.sample(ms(100 * second), ms(20), ms(1000));
+            assert_eq!(min.get(), ms(10));
+        }
+        min.sample(ms(1001), ms(20), ms(1000));
+        assert_eq!(min.get(), ms(20));
+    }
+}

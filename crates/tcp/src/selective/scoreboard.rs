@@ -1,0 +1,202 @@
+//! The scoreboard: what the sender knows of each packet between SND.UNA and SND.NXT (RFC 6675 section 3).
+
+use std::collections::VecDeque;
+
+use base::cast::{to_index, to_u32};
+use base::Time;
+
+/// The knowledge of a packet's fate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Marks {
+    /// Whether it was acknowledged selectively.
+    pub(super) sacked: bool,
+    /// Whether its last copy but a retransmission in flight is taken to be lost.
+    pub(super) lost: bool,
+    /// Whether a retransmission of it is taken to be in flight.
+    pub(super) retransmitted: bool,
+    /// Whether it was ever retransmitted.
+    pub(super) ever_retransmitted: bool,
+}
+
+/// A packet that was sent and not yet acknowledged cumulatively.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Segment {
+    /// Instant of the last transmission.
+    pub(super) sent: Time,
+    pub(super) marks: Marks,
+}
+
+/// The packets from SND.UNA to SND.NXT, and how many of them have left the network.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scoreboard {
+    una: u64,
+    segments: VecDeque<Segment>,
+    sacked: u32,
+    lost: u32,
+    retransmitted: u32,
+    /// One past the highest packet that was acknowledged selectively; not below `una`.
+    highest: u64,
+    /// Packets that were acknowledged, cumulatively or selectively, in all; a duplicate counts as well.
+    pub(super) delivered: u64,
+    /// Packets that were marked lost, in all; a lost retransmission counts as well.
+    pub(super) marked_lost: u64,
+    /// Lowest packet that may be lost and not retransmitted.
+    first_to_retransmit: u64,
+}
+
+impl Scoreboard {
+    /// Returns an empty scoreboard of packets from `first` on.
+    pub(super) fn starting_at(first: u64) -> Scoreboard {
+        Scoreboard { una: first, highest: first, first_to_retransmit: first, ..Scoreboard::default() }
+    }
+
+    /// Returns SND.UNA, the first packet that is not acknowledged.
+    pub(super) fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// Returns SND.NXT, the next packet that has not been sent.
+    pub(super) fn nxt(&self) -> u64 {
+        self.una + self.segments.len() as u64
+    }
+
+    /// Returns the number of packets between SND.UNA and SND.NXT (Linux `packets_out`).
+    pub(super) fn outstanding(&self) -> u32 {
+        to_u32(self.segments.len())
+    }
+
+    /// Returns the number of them that were acknowledged selectively (Linux `sacked_out`).
+    pub(super) fn sacked(&self) -> u32 {
+        self.sacked
+    }
+
+    /// Returns the number of them that are taken to be lost (Linux `lost_out`).
+    pub(super) fn lost(&self) -> u32 {
+        self.lost
+    }
+
+    /// Returns the number of retransmissions that are taken to be in flight (Linux `retrans_out`).
+    pub(super) fn retransmitted(&self) -> u32 {
+        self.retransmitted
+    }
+
+    /// Returns the number of packets that are taken to be in the network: RFC 6675's pipe, Linux
+    /// `tcp_packets_in_flight`.
+    pub(super) fn in_flight(&self) -> u32 {
+        self.outstanding() + self.retransmitted - self.sacked - self.lost
+    }
+
+    /// Returns one past the highest packet that was acknowledged selectively, or SND.UNA.
+    pub(super) fn highest_sacked(&self) -> u64 {
+        self.highest.max(self.una)
+    }
+
+    /// Returns a packet between SND.UNA and SND.NXT.
+    pub(super) fn get(&self, sequence: u64) -> Option<&Segment> {
+        self.segments.get(to_index(sequence.checked_sub(self.una)?))
+    }
+
+    /// Returns the first packet that is not acknowledged.
+    pub(super) fn head(&self) -> Option<&Segment> {
+        self.segments.front()
+    }
+
+    fn get_mut(&mut self, sequence: u64) -> Option<&mut Segment> {
+        self.segments.get_mut(to_index(sequence.checked_sub(self.una)?))
+    }
+
+    /// Adds the packet SND.NXT, sent now for the first time.
+    pub(super) fn push(&mut self, now: Time) {
+        self.segments.push_back(Segment { sent: now, marks: Marks::default() });
+    }
+
+    /// Removes the first packet, which is acknowledged.
+    pub(super) fn pop(&mut self) -> Option<Segment> {
+        let segment = self.segments.pop_front()?;
+        self.una += 1;
+        self.retransmitted -= u32::from(segment.marks.retransmitted);
+        self.sacked -= u32::from(segment.marks.sacked);
+        self.lost -= u32::from(segment.marks.lost);
+        self.delivered += u64::from(!segment.marks.sacked);
+        Some(segment)
+    }
+
+    /// Marks a packet as acknowledged selectively; returns what was known of it before, `None` if it was acknowledged.
+    pub(super) fn mark_sacked(&mut self, sequence: u64) -> Option<Segment> {
+        let segment = self.get_mut(sequence).filter(|segment| !segment.marks.sacked)?;
+        let before = *segment;
+        segment.marks.sacked = true;
+        segment.marks.lost = false;
+        // A retransmission of a packet that is not taken to be lost is still in flight (Linux `tcp_sacktag_one`).
+        let arrived = before.marks.retransmitted && before.marks.lost;
+        segment.marks.retransmitted &= !arrived;
+        self.lost -= u32::from(before.marks.lost);
+        self.retransmitted -= u32::from(arrived);
+        self.sacked += 1;
+        self.delivered += 1;
+        self.highest = self.highest.max(sequence + 1);
+        Some(before)
+    }
+
+    /// Takes the retransmission of a packet out of the network, as a duplicate arrived.
+    pub(super) fn end_retransmission(&mut self, sequence: u64) {
+        let Some(segment) = self.get_mut(sequence) else { return };
+        let ended = std::mem::take(&mut segment.marks.retransmitted);
+        self.retransmitted -= u32::from(ended);
+    }
+
+    /// Marks a packet as lost, or its retransmission if that is in flight; returns whether a retransmission was lost.
+    pub(super) fn mark_lost(&mut self, sequence: u64) -> bool {
+        let Some(segment) = self.get_mut(sequence).filter(|segment| !segment.marks.sacked) else { return false };
+        let before = segment.marks;
+        segment.marks.lost = true;
+        let again = before.lost && before.retransmitted;
+        segment.marks.retransmitted &= !again;
+        self.retransmitted -= u32::from(again);
+        self.lost += u32::from(!before.lost);
+        self.marked_lost += u64::from(again || !before.lost);
+        self.first_to_retransmit = self.first_to_retransmit.min(sequence);
+        again
+    }
+
+    /// Takes no packet to be lost any more.
+    pub(super) fn unmark_lost(&mut self) {
+        self.segments.iter_mut().for_each(|segment| segment.marks.lost = false);
+        self.lost = 0;
+        self.first_to_retransmit = self.nxt();
+    }
+
+    /// Returns the first packet that is lost and whose retransmission is not in flight.
+    pub(super) fn next_to_retransmit(&mut self) -> Option<u64> {
+        if self.lost <= self.retransmitted {
+            return None;
+        }
+        let from = self.first_to_retransmit.max(self.una);
+        let waits = |segment: &Segment| segment.marks.lost && !segment.marks.retransmitted;
+        let found = self.segments.range(to_index(from - self.una)..).position(waits);
+        self.first_to_retransmit = found.map_or(self.nxt(), |index| from + index as u64);
+        found.map(|index| from + index as u64)
+    }
+
+    /// Records that a packet is retransmitted now.
+    pub(super) fn retransmit(&mut self, sequence: u64, now: Time) {
+        let Some(segment) = self.get_mut(sequence) else { return };
+        let under_way = segment.marks.retransmitted;
+        *segment =
+            Segment { sent: now, marks: Marks { retransmitted: true, ever_retransmitted: true, ..segment.marks } };
+        self.retransmitted += u32::from(!under_way);
+    }
+
+    /// Records that a packet is sent again now as a probe, which is not taken to replace a lost one.
+    pub(super) fn probe(&mut self, sequence: u64, now: Time) {
+        let Some(segment) = self.get_mut(sequence) else { return };
+        segment.sent = now;
+        segment.marks.ever_retransmitted = true;
+    }
+
+    /// Returns whether a retransmission is in flight, or the first packet was ever retransmitted (Linux
+    /// `tcp_any_retrans_done`).
+    pub(super) fn any_retransmitted(&self) -> bool {
+        self.retransmitted > 0 || self.head().is_some_and(|head| head.marks.ever_retransmitted)
+    }
+}

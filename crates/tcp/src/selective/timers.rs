@@ -1,0 +1,238 @@
+//! The sender's timer: retransmission timeout (RFC 6298), tail loss probe (RFC 8985 section 7) and reordering (section
+//! 6.2 step 5). Only one of them runs at a time.
+
+use base::Time;
+
+use super::{Selective, State};
+use crate::actions::{Actions, LossCause};
+use crate::cc::Signal;
+
+/// The event that the timer waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Timeout,
+    Probe,
+    Reordering,
+}
+
+/// The clock that timers run by: Linux's jiffies and its timer wheel, which fires long timers at multiples of 8, 64,
+/// ... jiffies only (`kernel/time/timer.c`); or an exact one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wheel {
+    /// Length of a jiffy; [`Time::ZERO`]: timers are exact.
+    pub(crate) jiffy: Time,
+    /// Time on this clock at the start of the run.
+    pub(crate) offset: Time,
+}
+
+impl Wheel {
+    /// Returns a duration in whole jiffies, rounded up.
+    fn whole(&self, duration: Time) -> Time {
+        match self.jiffy {
+            Time::ZERO => duration,
+            jiffy => jiffy.times(duration.ticks().div_ceil(jiffy.ticks())),
+        }
+    }
+
+    /// Returns when a timer that is set `now` for `deadline` fires.
+    fn fires(&self, now: Time, deadline: Time) -> Time {
+        if self.jiffy == Time::ZERO || deadline == Time::NEVER {
+            return deadline;
+        }
+        let jiffy = self.jiffy.ticks();
+        let wait = (deadline - now).ticks().div_ceil(jiffy);
+        // Each level of the wheel has 64 slots, eight times as long as those of the level below.
+        let level = (0..8_u32).find(|level| wait < 63 << (3 * level)).unwrap_or(8);
+        let due = (now + self.offset).ticks() / jiffy + wait;
+        let slot = (due >> (3 * level)) + 1;
+        self.jiffy.times(slot << (3 * level)) - self.offset
+    }
+}
+
+/// The timer, and the retransmission timeout.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timer {
+    deadline: Time,
+    kind: Option<Kind>,
+    /// Retransmission timeout, backoff included.
+    rto: Time,
+    wheel: Wheel,
+}
+
+impl Timer {
+    pub(super) fn new(rto: Time, wheel: Wheel) -> Timer {
+        Timer { deadline: Time::NEVER, kind: None, rto: wheel.whole(rto), wheel }
+    }
+
+    pub(super) fn rto(&self) -> Time {
+        self.rto
+    }
+
+    pub(super) fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// Sets the retransmission timeout, which ends its backoff.
+    pub(super) fn set_rto(&mut self, rto: Time) {
+        self.rto = self.wheel.whole(rto);
+    }
+
+    /// Returns whether a tail loss probe waits.
+    pub(super) fn waits_for_probe(&self) -> bool {
+        self.kind == Some(Kind::Probe)
+    }
+
+    /// Returns whether the timer waits for reordered packets.
+    pub(super) fn waits_for_reordering(&self) -> bool {
+        self.kind == Some(Kind::Reordering)
+    }
+
+    fn start(&mut self, kind: Kind, now: Time, deadline: Time) {
+        (self.kind, self.deadline) = (Some(kind), self.wheel.fires(now, deadline));
+    }
+
+    fn stop(&mut self) {
+        (self.kind, self.deadline) = (None, Time::NEVER);
+    }
+}
+
+impl Selective {
+    /// Handles the expiry of the timer.
+    pub fn on_timer(&mut self, now: Time, actions: &mut impl Actions) {
+        match self.timer.kind {
+            Some(Kind::Timeout) => self.on_timeout(now, actions),
+            Some(Kind::Probe) => self.send_probe(now, actions),
+            Some(Kind::Reordering) => self.end_reordering(now, actions),
+            None => {}
+        }
+    }
+
+    /// Starts the timer after an ACK (Linux `tcp_set_xmit_timer`).
+    pub(super) fn set_timer(&mut self, now: Time) {
+        let full = now + self.timer.rto;
+        if !self.schedule_probe(now, full) {
+            self.restart_rto(now);
+        }
+    }
+
+    /// Starts the retransmission timer; it goes on from the first packet's transmission where another timer ran
+    /// meanwhile (Linux `tcp_rearm_rto`).
+    pub(super) fn restart_rto(&mut self, now: Time) {
+        if self.board.outstanding() == 0 {
+            return self.timer.stop();
+        }
+        let deadline = match self.timer.kind {
+            Some(Kind::Probe | Kind::Reordering) => self.head_timeout().max(now),
+            Some(Kind::Timeout) | None => now + self.timer.rto,
+        };
+        self.timer.start(Kind::Timeout, now, deadline);
+    }
+
+    /// Starts the retransmission timer from now on.
+    pub(super) fn start_rto(&mut self, now: Time) {
+        self.timer.start(Kind::Timeout, now, now + self.timer.rto);
+    }
+
+    /// Starts the timer that waits for reordered packets (Linux `tcp_rack_mark_lost`).
+    pub(super) fn start_reordering(&mut self, now: Time, wait: Time) {
+        let wait = (wait + self.rules.shortest).min(self.timer.rto);
+        self.timer.start(Kind::Reordering, now, now + wait);
+    }
+
+    /// Returns when the first packet's retransmission timeout expires.
+    fn head_timeout(&self) -> Time {
+        self.board.head().map_or(Time::NEVER, |head| head.sent + self.timer.rto)
+    }
+
+    /// Schedules a tail loss probe, at the latest when the retransmission timer would expire, if the state allows one
+    /// (Linux `tcp_schedule_loss_probe`); returns whether it does.
+    fn schedule_probe(&mut self, now: Time, latest: Time) -> bool {
+        let may = matches!(self.state, State::Open | State::Cwr);
+        if !self.rules.config.tail_loss_probe || !may || self.board.outstanding() == 0 {
+            return false;
+        }
+        let wait = match self.rtt.smoothed() {
+            Time::ZERO => self.rules.rto_initial,
+            srtt if self.board.outstanding() == 1 => srtt.times(2) + self.rules.rto_min,
+            srtt => srtt.times(2) + self.rules.shortest,
+        };
+        let due = now + wait;
+        self.timer.start(Kind::Probe, now, if latest > now { due.min(latest) } else { due });
+        true
+    }
+
+    /// Schedules a tail loss probe after packets were sent.
+    pub(super) fn schedule_probe_after_sending(&mut self, now: Time) {
+        let latest = self.head_timeout();
+        self.schedule_probe(now, latest);
+    }
+
+    /// Sends a tail loss probe: new data, or the last packet again (RFC 8985 section 7.3, Linux
+    /// `tcp_send_loss_probe`).
+    fn send_probe(&mut self, now: Time, actions: &mut impl Actions) {
+        if self.probe.is_none() && self.board.outstanding() > 0 {
+            let fresh = self.may_send_new();
+            if fresh {
+                self.transmit_new(now, actions);
+            } else {
+                self.repeat_last(now, actions);
+            }
+            self.probe = Some((self.board.nxt(), !fresh));
+            self.timer.stop();
+        }
+        self.restart_rto(now);
+    }
+
+    /// Marks what has waited long enough as lost, and repairs it (Linux `tcp_rack_reo_timeout`).
+    fn end_reordering(&mut self, now: Time, actions: &mut impl Actions) {
+        let (flight, lost) = (self.board.in_flight(), self.board.marked_lost);
+        self.detect_by_time(now);
+        if self.board.in_flight() != flight {
+            if self.state != State::Recovery {
+                self.enter_recovery(now, false, actions);
+                let lost = self.board.marked_lost - lost;
+                self.reduce(1, base::cast::to_u32(base::cast::to_index(lost)), false);
+            }
+            self.retransmit_lost(now, actions);
+        }
+        if self.timer.kind != Some(Kind::Timeout) {
+            self.restart_rto(now);
+        }
+    }
+
+    /// Handles the retransmission timeout: RFC 6298 (5.4) to (5.7), Linux `tcp_retransmit_timer`, `tcp_enter_loss`.
+    fn on_timeout(&mut self, now: Time, actions: &mut impl Actions) {
+        self.timer.stop();
+        if self.board.outstanding() == 0 {
+            return;
+        }
+        self.report_loss(LossCause::Timeout, actions);
+        self.enter_loss(now);
+        self.timeouts += 1;
+        self.retransmit(now, self.board.una(), actions);
+        self.timer.rto = self.timer.rto.times(2).min(self.rules.rto_max);
+        self.start_rto(now);
+    }
+
+    /// Enters the state Loss.
+    fn enter_loss(&mut self, now: Time) {
+        let was_repairing = self.state >= State::Recovery;
+        self.mark_all_lost(now);
+        let covered = self.state > State::Disorder && self.high > self.board.una();
+        if !covered || (self.state == State::Loss && self.timeouts == 0) {
+            self.undo.prior_ssthresh = Some(self.current_ssthresh());
+            self.reduction.prior_cwnd = self.window.cwnd;
+            self.window.ssthresh = self.control.on_congestion(Signal::Timeout, now, &self.window);
+            self.begin_undo();
+        }
+        self.control.on_timeout(now, self.board.nxt());
+        self.window.cwnd = f64::from(self.board.in_flight() + 1);
+        if self.state <= State::Disorder && self.board.sacked() >= self.rules.config.dupack_threshold {
+            self.reordering = self.reordering.min(self.rules.config.dupack_threshold);
+        }
+        self.state = State::Loss;
+        self.high = self.board.nxt();
+        self.probe = None;
+        self.frto = self.rules.config.frto && (!was_repairing || self.timeouts > 0);
+    }
+}

@@ -1,0 +1,155 @@
+//! Transmission: new packets, retransmissions, and whether cwnd limits it.
+
+use base::Time;
+
+use super::{Repair, Selective};
+use crate::actions::{Actions, LossCause, LossEvent, Recovered, Segment};
+
+/// The use of the window so far (RFC 7661; Linux `tcp_cwnd_validate`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Usage {
+    /// Whether cwnd limited the sender in the current round.
+    limited: bool,
+    /// Most packets outstanding in the current round, if not.
+    most: u32,
+    /// SND.NXT when the round began.
+    round_end: u64,
+}
+
+impl Selective {
+    /// Returns whether cwnd limits what is in flight; in slow start also if less than twice as much was in flight
+    /// (Linux `tcp_is_cwnd_limited`).
+    pub(super) fn is_cwnd_limited(&self) -> bool {
+        self.usage.limited || (self.window.in_slow_start() && self.window.cwnd < 2.0 * f64::from(self.usage.most))
+    }
+
+    /// Returns whether there is a new packet that the receiver's window allows.
+    pub(super) fn may_send_new(&self) -> bool {
+        self.board.nxt() < self.end && u64::from(self.board.outstanding()) < self.receiver_window
+    }
+
+    /// Sends the new packets that the windows allow (Linux `tcp_write_xmit`).
+    pub(super) fn send_new(&mut self, now: Time, actions: &mut impl Actions) {
+        let (before, cwnd) = (self.board.nxt(), self.cwnd_packets());
+        while self.board.in_flight() < cwnd && self.may_send_new() {
+            self.transmit_new(now, actions);
+        }
+        let sent = base::cast::to_u32(base::cast::to_index(self.board.nxt() - before));
+        let limited = self.board.in_flight() >= cwnd;
+        if sent > 0 || limited {
+            self.record_usage(limited);
+        }
+        if sent > 0 {
+            if self.is_reducing() {
+                self.reduction.sent += sent;
+            }
+            self.schedule_probe_after_sending(now);
+        }
+    }
+
+    fn record_usage(&mut self, limited: bool) {
+        let (usage, outstanding) = (&mut self.usage, self.board.outstanding());
+        if self.board.una() >= usage.round_end || limited || (!usage.limited && outstanding > usage.most) {
+            *usage = Usage { limited, most: outstanding, round_end: self.board.nxt() };
+        }
+    }
+
+    /// Transmits the packet SND.NXT.
+    pub(super) fn transmit_new(&mut self, now: Time, actions: &mut impl Actions) {
+        let (sequence, idle) = (self.board.nxt(), self.board.outstanding() == 0);
+        if idle && sequence > self.first {
+            self.control.on_restart(now, self.last_sent);
+        }
+        self.last_sent = now;
+        self.board.push(now);
+        if idle || self.timer.waits_for_probe() {
+            self.restart_rto(now);
+        }
+        actions.transmit(Segment { sequence, retransmission: false, slow_start: self.in_slow_start() });
+    }
+
+    /// Returns whether the sender is in slow start: below ssthresh, and PRR does not set the window.
+    pub fn in_slow_start(&self) -> bool {
+        !self.is_reducing() && self.window.in_slow_start()
+    }
+
+    /// Transmits a packet that is taken to be lost again.
+    pub(super) fn retransmit(&mut self, now: Time, sequence: u64, actions: &mut impl Actions) {
+        self.board.retransmit(sequence, now);
+        self.undo.count_retransmission(now);
+        self.repeat(now, sequence, actions);
+    }
+
+    /// Transmits the last packet again as a probe.
+    pub(super) fn repeat_last(&mut self, now: Time, actions: &mut impl Actions) {
+        let last = self.board.nxt() - 1;
+        self.board.probe(last, now);
+        self.repeat(now, last, actions);
+    }
+
+    fn repeat(&mut self, now: Time, sequence: u64, actions: &mut impl Actions) {
+        self.rack.resend(sequence, now);
+        self.last_sent = now;
+        self.total_retransmitted += 1;
+        actions.retransmitting(sequence, self.board.una());
+        actions.transmit(Segment { sequence, retransmission: true, slow_start: self.in_slow_start() });
+    }
+
+    /// Sends what repairs a loss (Linux `tcp_xmit_recovery`).
+    pub(super) fn repair(&mut self, now: Time, repair: Repair, actions: &mut impl Actions) {
+        match repair {
+            Repair::Nothing => return,
+            Repair::Lost => {}
+            Repair::New => {
+                self.send_new(now, actions);
+                if self.board.nxt() > self.high {
+                    return;
+                }
+                self.frto = false;
+            }
+        }
+        self.retransmit_lost(now, actions);
+    }
+
+    /// Retransmits lost packets, the lowest first, as far as the window allows (Linux `tcp_xmit_retransmit_queue`).
+    pub(super) fn retransmit_lost(&mut self, now: Time, actions: &mut impl Actions) {
+        let (head, cwnd) = (self.board.una(), self.cwnd_packets());
+        let mut restart = false;
+        while self.board.in_flight() < cwnd {
+            let Some(sequence) = self.board.next_to_retransmit() else { break };
+            self.retransmit(now, sequence, actions);
+            if self.is_reducing() {
+                self.reduction.sent += 1;
+            }
+            restart |= sequence == head && !self.timer.waits_for_reordering();
+        }
+        if restart {
+            self.start_rto(now);
+        }
+    }
+
+    /// Reports that a loss was found, before the reaction to it.
+    pub(super) fn report_loss(&self, cause: LossCause, actions: &mut impl Actions) {
+        let una = self.board.una();
+        let head = self.board.head().map(|head| head.marks).unwrap_or_default();
+        actions.loss(LossEvent {
+            sequence: una,
+            cause,
+            slow_start: self.in_slow_start(),
+            retransmission: head.ever_retransmitted,
+            in_recovery: self.state == super::State::Recovery,
+            repeated: self.timeouts > 0,
+            index: una - self.first,
+            remaining: (self.end != u64::MAX).then(|| self.end - una),
+            window: u64::from(self.cwnd_packets()).min(self.receiver_window),
+            max: self.board.nxt(),
+        });
+    }
+
+    /// Reports the end of a recovery whose last ACK let packets out; `before` are SND.NXT and the retransmissions
+    /// before they were.
+    pub(super) fn report_recovered(&self, before: (u64, u64), actions: &mut impl Actions) {
+        let resent = self.total_retransmitted - before.1;
+        actions.recovered(Recovered { sent: self.board.nxt() - before.0 + resent, resent, max: self.board.nxt() });
+    }
+}

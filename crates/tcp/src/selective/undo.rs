@@ -1,0 +1,138 @@
+//! Undo: a reduction turns out to be spurious, as the packets were late and not lost (Eifel detection, RFC 3522; DSACK,
+//! RFC 3708; F-RTO, RFC 5682), and the window is restored as Linux does it (`tcp_undo_cwnd_reduction`).
+
+use base::Time;
+
+use super::{Selective, State};
+use crate::actions::Ack;
+
+/// The state before a reduction, for an undo.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Undo {
+    /// SND.UNA when the state was entered (Linux `undo_marker`); `None`: there is nothing to undo.
+    pub(super) marker: Option<u64>,
+    /// Retransmissions that no duplicate answers yet (Linux `undo_retrans`); `None`: nothing was retransmitted.
+    unanswered: Option<u32>,
+    /// ssthresh to restore; `None`: the reduction is final.
+    pub(super) prior_ssthresh: Option<f64>,
+    /// First retransmission (Linux `retrans_stamp`).
+    first_retransmission: Option<Time>,
+}
+
+impl Undo {
+    /// Counts a retransmission.
+    pub(super) fn count_retransmission(&mut self, now: Time) {
+        self.first_retransmission.get_or_insert(now);
+        self.unanswered = Some(self.unanswered.unwrap_or(0) + 1);
+    }
+
+    /// Counts a duplicate of a retransmitted packet.
+    pub(super) fn count_duplicate(&mut self, sequence: u64) {
+        if self.marker.is_some_and(|marker| sequence >= marker) {
+            self.unanswered = self.unanswered.map(|count| count.saturating_sub(1));
+        }
+    }
+
+    /// Forgets the first retransmission if `over`.
+    pub(super) fn forget_if(&mut self, over: bool) {
+        if over {
+            self.first_retransmission = None;
+        }
+    }
+
+    /// Returns whether duplicates answered all retransmissions.
+    fn is_answered(&self) -> bool {
+        self.marker.is_some() && self.unanswered == Some(0)
+    }
+}
+
+impl Selective {
+    /// Prepares the undo of a reduction that begins (Linux `tcp_init_undo`).
+    pub(super) fn begin_undo(&mut self) {
+        self.undo.marker = Some(self.board.una());
+        let probes = u32::from(self.probe.is_some_and(|(_, repeated)| repeated));
+        self.undo.unanswered = Some(self.board.retransmitted() + probes).filter(|&count| count > 0);
+    }
+
+    /// Returns the ssthresh that an undo restores: three quarters of cwnd at least (Linux `tcp_current_ssthresh`).
+    pub(super) fn current_ssthresh(&self) -> f64 {
+        if self.is_reducing() {
+            return self.window.ssthresh;
+        }
+        let cwnd = self.window.cwnd;
+        self.window.ssthresh.max((cwnd / 2.0).floor() + (cwnd / 4.0).floor())
+    }
+
+    /// Returns whether the ACK echoes a stamp from before the first retransmission, so that the original arrived (RFC
+    /// 3522, Linux `tcp_packet_delayed`).
+    pub(super) fn is_delayed(&self, ack: &Ack<'_>) -> bool {
+        match self.undo.first_retransmission {
+            Some(first) => self.rules.config.timestamps && ack.echo < first,
+            None => true,
+        }
+    }
+
+    fn may_undo(&self, ack: &Ack<'_>) -> bool {
+        self.undo.marker.is_some() && (self.undo.is_answered() || self.is_delayed(ack))
+    }
+
+    /// Restores the window (Linux `tcp_undo_cwnd_reduction`).
+    fn restore(&mut self, unmark: bool) {
+        if unmark {
+            self.board.unmark_lost();
+        }
+        if let Some(prior) = self.undo.prior_ssthresh {
+            self.window.cwnd = self.control.undo(self.reduction.prior_cwnd, &self.window);
+            self.window.ssthresh = self.window.ssthresh.max(prior);
+        }
+        self.undo.marker = None;
+        // Losses are judged again.
+        self.rack.advanced = true;
+    }
+
+    /// Ends Recovery or Loss when all its packets are acknowledged; restores the window if nothing was lost (Linux
+    /// `tcp_try_undo_recovery`).
+    pub(super) fn undo_or_end(&mut self, ack: &Ack<'_>) {
+        if self.may_undo(ack) {
+            self.restore(false);
+        } else {
+            self.rack.recovered();
+        }
+        self.state = State::Open;
+    }
+
+    /// Restores the window if duplicates answered all retransmissions (Linux `tcp_try_undo_dsack`).
+    pub(super) fn undo_by_duplicates(&mut self) -> bool {
+        if !self.undo.is_answered() {
+            return false;
+        }
+        self.rack.undone();
+        self.restore(false);
+        true
+    }
+
+    /// Restores the window after a partial ACK of an original, once no retransmission is in flight; returns whether one
+    /// is (Linux `tcp_try_undo_partial`).
+    pub(super) fn undo_partly(&mut self, prior_una: u64) -> bool {
+        self.observe_reordering(prior_una, self.board.highest_sacked());
+        if self.board.retransmitted() > 0 {
+            return true;
+        }
+        self.undo.forget_if(!self.board.any_retransmitted());
+        self.restore(true);
+        self.keep_open();
+        false
+    }
+
+    /// Restores the window after a spurious timeout, found by F-RTO (`proven`) or by timestamps; returns whether it was
+    /// one (Linux `tcp_try_undo_loss`).
+    pub(super) fn undo_loss(&mut self, ack: &Ack<'_>, proven: bool) -> bool {
+        if !proven && !self.may_undo(ack) {
+            return false;
+        }
+        self.restore(true);
+        self.timeouts = 0;
+        self.state = State::Open;
+        true
+    }
+}

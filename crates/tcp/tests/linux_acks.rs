@@ -1,0 +1,115 @@
+//! Linux's rules for sending ACKs, held against recorded ACKs of the kernel: `linux_acks/*.txt` has the data packets that
+//! reached a receiver, and how many of them each ACK acknowledged.
+//!
+//! The packets' arrivals are those of the recorded senders, behind the path's only link. The receive buffer begins with
+//! 2 MB and grows to 64 MiB at most; the application reads at once.
+
+use base::{Clock, Time};
+use tcp::{Dialect, LinuxReceiver, Receiver, ReceiverConfig};
+
+const CLOCK: Clock = Clock::PICOSECONDS;
+/// Time between two packets in a row \[us\].
+const SERVICE_US: u64 = 120;
+/// Time of an ACK on the return path \[s\].
+const RETURN_S: f64 = 0.05;
+
+/// A recorded run.
+struct Run {
+    /// Packets: arrival \[us\], number, stamp \[us\].
+    data: Vec<(u64, u64, u64)>,
+    /// Numbers of the kernel's ACKs.
+    acks: Vec<u64>,
+}
+
+fn parse(text: &str) -> Run {
+    let mut run = Run { data: Vec::new(), acks: Vec::new() };
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let mut words = line.split(' ');
+        let kind = words.next();
+        let numbers: Vec<u64> = words.map(|word| word.parse().expect("a number")).collect();
+        match (kind, numbers.as_slice()) {
+            (Some("data"), &[time, count, sequence, first, last]) => run.data.extend((0..count).map(|index| {
+                let stamp = first + (last - first) * index / (count - 1).max(1);
+                (time + index * SERVICE_US, sequence + index, stamp)
+            })),
+            (Some("acks"), &[packets, count]) => {
+                for _ in 0..count {
+                    run.acks.push(run.acks.last().copied().unwrap_or(0) + packets);
+                }
+            }
+            _ => panic!("not a line of a run: {line}"),
+        }
+    }
+    run
+}
+
+/// Returns the numbers of the ACKs that our receiver sends for the packets of a run.
+fn acknowledge(run: &Run) -> Vec<u64> {
+    let linux = LinuxReceiver { segment_bytes: 1448, buffer_bytes: 2_000_000, most_buffer_bytes: 67_108_864 };
+    let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
+    let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(RETURN_S));
+    let at = |us: u64| Time::from_ticks(us * 1_000_000);
+    receiver.begin_transfer(at(run.data[0].2));
+    let mut acks = Vec::new();
+    for &(time, sequence, stamp) in &run.data {
+        while receiver.deadline() <= at(time) {
+            acks.push(receiver.on_timer().next);
+        }
+        acks.extend(receiver.on_data(at(time), sequence, at(stamp)).map(|ack| ack.next));
+    }
+    acks
+}
+
+/// Compares our ACKs with the kernel's: the first `exact` ACKs are the same ones, and the number of all differs by a
+/// fraction at most.
+fn compare(text: &str, exact: usize, fraction: f64) {
+    let run = parse(text);
+    let ours = acknowledge(&run);
+    let first = ours.iter().zip(&run.acks).position(|(ours, kernel)| ours != kernel);
+    assert!(first.is_none_or(|first| first >= exact), "ACK {first:?}");
+    let last = *run.acks.last().expect("ACKs");
+    let (ours, kernel) = (ours.iter().filter(|&&next| next <= last).count(), run.acks.len());
+    assert!((ours as f64 / kernel as f64 - 1.0).abs() <= fraction, "{ours} ACKs, {kernel} of the kernel");
+}
+
+/// The window grows three times: an ACK for each packet, then for each second one, and again; beyond the hole ACKs are held.
+/// The first difference is packet 624, which the sender marked with PSH; packets here have no such mark.
+#[test]
+fn acks_are_the_kernels_while_the_window_grows_and_after() {
+    compare(include_str!("linux_acks/V_cubic_curve.txt"), 563, 0.005);
+}
+
+/// Each packet beyond the hole enlarges the window, and is acknowledged at once.
+#[test]
+fn acks_beyond_a_hole_are_the_kernels() {
+    compare(include_str!("linux_acks/V_reno_1loss.txt"), usize::MAX, 0.0);
+}
+
+/// Returns when the receiver sends the ACKs that it delays, in milliseconds, on a path of 300 ms; four quick ACKs have
+/// been sent for packets in the first four milliseconds. Packets from 4 on arrive at the given instants.
+fn delayed_acks(arrivals_ms: &[u64]) -> Vec<u64> {
+    let linux = LinuxReceiver { segment_bytes: 1000, buffer_bytes: 16000, most_buffer_bytes: 16000 };
+    let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
+    let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(0.3));
+    let at = |ms: u64| Time::from_ticks(ms * 1_000_000_000);
+    for number in 0..4 {
+        assert!(receiver.on_data(at(number), number, at(number)).is_some());
+    }
+    let mut delayed = Vec::new();
+    for (number, &arrival) in (4..).zip(arrivals_ms) {
+        assert_eq!(receiver.on_data(at(arrival), number, at(arrival)), None, "at {arrival} ms");
+        delayed.push(receiver.deadline().ticks() / 1_000_000_000);
+        receiver.on_timer();
+    }
+    delayed
+}
+
+/// `tcp_event_data_recv`, `tcp_delack_timer_handler`, `tcp_send_delayed_ack`: the delay is 40 ms where packets come within
+/// 20 ms, else it follows the time between them, doubled where the ACK did not wait for long enough, to 200 ms.
+#[test]
+fn the_delay_of_an_ack_follows_the_time_between_packets() {
+    // Each waits for a millisecond more, to the end of a timer's tick. 40; 80 / 2 + 71; 222 / 2 + 200; 200 at most.
+    assert_eq!(delayed_acks(&[4, 75, 275, 650]), [45, 75 + 112, 275 + 201, 650 + 201]);
+    // Within 20 ms: 80 / 2 + 20.
+    assert_eq!(delayed_acks(&[4, 20]), [45, 20 + 61]);
+}

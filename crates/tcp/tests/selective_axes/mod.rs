@@ -1,0 +1,49 @@
+//! All combinations of the axes of senders with selective acknowledgment, for property tests.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use tcp::{ControlConfig, LossDetection, SelectiveConfig, TimeoutConfig};
+
+/// Returns a strategy for all senders with selective acknowledgment.
+pub fn selective() -> impl Strategy<Value = SelectiveConfig> {
+    let names: Vec<&str> = tcp::cc::ALGORITHMS.iter().map(|algorithm| algorithm.name).collect();
+    let control = (
+        prop::sample::select(names),
+        prop::sample::select(tcp::cc::Dialect::ALL),
+        prop::sample::select(tcp::cc::SlowStart::ALL),
+    );
+    let choices = (control, prop::sample::select(LossDetection::ALL), any::<[bool; 3]>());
+    let windows = (1_u32..40, prop::option::of(2.0..60.0_f64), prop::option::of(1_u32..80), 1_u32..5);
+    let exact = prop_oneof![Just(0.0), 1e-6..0.02_f64];
+    let rto = (0.0..1.0_f64, 1.0..60.0_f64, 0.05..3.0_f64, exact, 0.0..1.0_f64).prop_map(
+        |(min_s, max_s, initial_s, granularity_s, clock_offset_s)| TimeoutConfig {
+            min_s,
+            max_s,
+            initial_s,
+            granularity_s,
+            clock_offset_s,
+        },
+    );
+    (choices, windows, rto).prop_map(
+        |(((name, dialect, slow_start), loss_detection, [tail_loss_probe, frto, timestamps]), windows, rto)| {
+            SelectiveConfig {
+                congestion_control: ControlConfig {
+                    name: name.to_owned(),
+                    dialect,
+                    slow_start,
+                    parameters: BTreeMap::new(),
+                },
+                loss_detection,
+                tail_loss_probe,
+                frto,
+                timestamps,
+                initial_window: f64::from(windows.0),
+                initial_ssthresh: windows.1,
+                max_window: windows.2.map(f64::from),
+                dupack_threshold: windows.3,
+                rto,
+            }
+        },
+    )
+}

@@ -1,0 +1,79 @@
+"""Names of the TCP of flows: the preset that it is, or the nearest one and the fields in which it is another."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any
+
+from ackclock.scenario.presets import preset_names
+from ackclock.scenario.resolved import Resolved
+from ackclock.scenario.resolved_traffic import Connection
+from ackclock.scenario.tcp import preset, receiver_settings, sender_settings
+
+MOST_FIELDS = 4
+"""Largest number of fields that are named; others are counted."""
+_ABSENT = object()
+
+
+def tcp_names(resolved: Resolved) -> dict[str, str]:
+    """Name the TCP of each [[flow]] that has one.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario.
+
+    Returns
+    -------
+    dict of str to str
+        By the flow's name the preset, such as "linux-cubic", or "linux-cubic with another max_window".
+    """
+    return {
+        flow.name: tcp_name(flow.connection, flow.packet_bytes)
+        for flow in resolved.flows
+        if flow.connection is not None
+    }
+
+
+def tcp_name(connection: Connection, packet_bytes: int) -> str:
+    """Name the TCP of a connection by the preset from which it differs least; of equals the first.
+
+    Parameters
+    ----------
+    connection : Connection
+        Its sender and receiver.
+    packet_bytes : int
+        Size of its data packets [B], by which a preset's windows in bytes are turned into packets.
+    """
+    own = _fields(asdict(connection.sender), asdict(connection.receiver))
+    presets = {name: dict(fields) for name, fields in _presets(packet_bytes)}
+    others = {name: list(_differences(own, fields)) for name, fields in presets.items()}
+    nearest = min(others, key=lambda name: len(others[name]))
+    fields, more = others[nearest][:MOST_FIELDS], len(others[nearest]) - MOST_FIELDS
+    if not fields:
+        return nearest
+    return f"{nearest} with another {', '.join(fields)}" + (f" and {more} more" if more > 0 else "")
+
+
+@lru_cache(maxsize=64)
+def _presets(packet_bytes: int) -> tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]:
+    return tuple(
+        (name, tuple(_fields(asdict(sender_settings(tcp, packet_bytes)), asdict(receiver_settings(tcp))).items()))
+        for name in preset_names()
+        for tcp in (preset(name),)
+    )
+
+
+def _fields(sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a sender and a receiver as one table without tables in it, by the fields' names in scenarios."""
+    flat = dict(receiver)
+    for name, value in sender.items():
+        if isinstance(value, Mapping):
+            flat |= {(name if axis == "name" else f"{name}.{axis}"): inner for axis, inner in value.items()}
+        else:
+            flat[name] = value
+    return {name.removesuffix("_s"): value for name, value in flat.items()}
+
+
+def _differences(own: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
+    return (name for name in {**own, **other} if own.get(name, _ABSENT) != other.get(name, _ABSENT))
