@@ -38,6 +38,8 @@ NAMES = {
     "flows[].traffic.connection.sender.half_window": schema_tcp.HalfWindowName,
     "flows[].traffic.connection.sender.partial_ack_timer": schema_tcp.PartialAckTimerName,
     "flows[].traffic.connection.sender.loss_detection": schema_tcp.LossDetectionName,
+    "flows[].traffic.connection.sender.congestion_control.dialect": schema_tcp.ControlDialectName,
+    "flows[].traffic.connection.sender.congestion_control.slow_start": schema_tcp.SlowStartExitName,
     "flows[].traffic.connection.sender.rto.estimator": schema_tcp.EstimatorName,
     "flows[].traffic.connection.sender.rto.sample": schema_tcp.SampleName,
     "elements[].counting": schema_links.CountingName,

@@ -8,12 +8,12 @@ import pytest
 from typer.testing import CliRunner
 
 import ackclock
-from ackclock import findings
+from ackclock import cost, findings
 from ackclock.advice import advise
 from ackclock.cli import app
 from ackclock.prediction import Inapplicable, ModelPrediction, predict_from_measured, predict_resolved
 from ackclock.prediction.scene import NOT_AIMD, NOT_FILLING
-from ackclock.scenario import Resolved, load, resolve, resolved_tcp
+from ackclock.scenario import Resolved, load, resolve
 from ackclock.scenario.tcp_names import tcp_names
 from crosscheck import build, subset
 
@@ -105,7 +105,7 @@ def test_advice_simulates_it(preset: str) -> None:
                 "ack_delay": "1 ms",
                 "dupack_threshold": 4,
             },
-            "linux-reno with another ack_every, ack_delay, frto, timestamps and 1 more",
+            "linux-reno with another ack_every, ack_delay, acks, frto and 2 more",
         ),
     ],
 )
@@ -146,16 +146,48 @@ def test_models_of_reno_apply_to_linux_reno_and_never_to_cubic() -> None:
     assert sentence in reasons(resolved("linux-cubic"))["sawtooth"]
 
 
+def test_reno_that_does_not_halve_is_not_renos() -> None:
+    form = resolved("linux-reno").to_dict()
+    control = form["flows"][0]["traffic"]["connection"]["sender"]["congestion_control"]
+    for beta, applies in ((0.5, True), (0.7, False)):
+        control["parameters"] = {"beta": beta}
+        assert ("sawtooth" in applicable(Resolved.from_dict(form))) == applies
+
+
 def test_a_model_of_tahoe_says_whose_tcp_it_is_not() -> None:
     sentence = "with a slow start in each cycle; this is reno with selective acknowledgment"
     assert any(reason.endswith(sentence) for reason in reasons(resolved("linux-reno"))["bottlenecks"])
 
 
-def test_models_of_a_constant_window_want_a_control_that_fills_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    window = {"preset": "linux-cubic", "max_window": "30 pkt"}
-    assert "window" in applicable(resolved(window))
-    monkeypatch.setattr(resolved_tcp, "FILLING_CONTROLS", frozenset())
-    assert reasons(resolved(window))["window"] == (NOT_FILLING,)
+def test_models_of_a_constant_window_want_a_control_that_fills_it() -> None:
+    there, back = ["satellite"], ["satellite.reverse"]
+    alternating = {"kind": "alternating", "states": [{"delay": f"{ms} ms", "mean_extra": "5 s"} for ms in (50, 90)]}
+    for control, fills in (("cubic", True), ("vegas", False)):
+        tcp = {"preset": "linux-reno", "congestion_control": control, "max_window": "30 pkt", "ack_every": 1}
+        two_way = readme(tcp, PATH[2:])
+        two_way["flow"] = [{**two_way["flow"][0], "path": path, "name": path[0][-3:]} for path in (there, back)]
+        asked = {
+            "window": resolved(tcp),
+            "two-way": resolve(load(two_way)),
+            "ideal-goodput": resolved(tcp, [{**PATH[2], "delay_process": alternating}]),
+        }
+        for model, scenario in asked.items():
+            assert (model in applicable(scenario)) == fills, (model, control)
+            assert fills or reasons(scenario)[model] == (NOT_FILLING,)
+
+
+def test_costs_of_cubic_are_not_limited_by_renos_window_under_losses() -> None:
+    lossy = [{**PATH[2], "loss": {"model": "bernoulli", "probability": 0.01}}]
+    reno, cubic = (cost.expected_packets(resolved(name, lossy)) for name in LINUX)
+    assert cubic > 2.0 * reno
+
+
+def test_no_threshold_is_searched_for_a_sender_that_finds_out_what_deceived_it() -> None:
+    process = {"kind": "steps", "steps": [["0 s", "50 ms"], ["20 s", "250 ms"]], "order": "overtake"}
+    link = [{**PATH[2], "delay_process": process}]
+    topics = ["spurious-retransmissions"]
+    assert advise(readme("reno-ns2", link), topics=topics, simulate=False).recommendations
+    assert not advise(readme("linux-reno", link), topics=topics, simulate=False).recommendations
 
 
 def test_a_jump_of_the_delay_is_not_a_model_of_a_sender_that_detects_losses_by_time() -> None:

@@ -182,7 +182,9 @@ def test_a_direction_or_segments_of_another_type_are_refused(direction: Any, tmp
         read_capture(capture, direction)
 
 
-@pytest.mark.parametrize("limit", [5, 3.5, {"1 s"}, np.array(1.0), object(), endless()], ids=repr)
+@pytest.mark.parametrize(
+    "limit", [5, 3.5, {"1 s"}, np.array(1.0), object(), endless()], ids=lambda limit: type(limit).__name__
+)
 def test_a_limit_that_is_not_a_text_is_refused(limit: Any) -> None:
     for action in (
         lambda: ackclock.run(TEXT, limit=limit),

@@ -12,6 +12,7 @@ from ackclock.scenario.presets import inherited
 from ackclock.scenario.resolved_tcp import (
     ClassicSettings,
     ControlSettings,
+    LinuxReceiverSettings,
     ReceiverSettings,
     RtoSettings,
     SelectiveSettings,
@@ -62,6 +63,7 @@ RENO = ClassicSettings(
 NS2 = replace(
     RENO, dialect="ns2", half_window="whole-packets", initial_window=1.0, limited_transmit=False, rto=NS2_TIMER
 )
+LINUX_BUFFERS = LinuxReceiverSettings(segment_bytes=460, buffer_bytes=131_072, most_buffer_bytes=6_291_456)
 LINUX = SelectiveSettings(
     machine="selective",
     congestion_control=ControlSettings("reno", "linux", "standard", {}),
@@ -104,10 +106,10 @@ EXPECTED: dict[str, tuple[ClassicSettings | SelectiveSettings, ReceiverSettings]
         ),
         ReceiverSettings(1, 0.2),
     ),
-    "linux-reno": (LINUX, ReceiverSettings(2, 0.04, selective=True)),
+    "linux-reno": (LINUX, ReceiverSettings(2, 0.04, selective=True, linux=LINUX_BUFFERS)),
     "linux-cubic": (
         replace(LINUX, congestion_control=ControlSettings("cubic", "linux", "hystart", {})),
-        ReceiverSettings(2, 0.04, selective=True),
+        ReceiverSettings(2, 0.04, selective=True, linux=LINUX_BUFFERS),
     ),
 }
 
@@ -116,7 +118,7 @@ EXPECTED: dict[str, tuple[ClassicSettings | SelectiveSettings, ReceiverSettings]
 def test_each_preset_has_these_settings_after_inheritance(
     name: str, expected: tuple[ClassicSettings | SelectiveSettings, ReceiverSettings]
 ) -> None:
-    assert (sender_settings(preset(name), 512), receiver_settings(preset(name))) == expected
+    assert (sender_settings(preset(name), 512), receiver_settings(preset(name), 512)) == expected
 
 
 def test_every_preset_is_expected() -> None:

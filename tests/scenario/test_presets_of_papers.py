@@ -14,7 +14,7 @@ def test_presets_of_the_abrupt_delay_paper_have_a_fine_clock_and_no_least_timeou
     assert isinstance(sender, ClassicSettings)
     assert (sender.dialect, sender.recovery, sender.dupack_threshold) == ("ns2", recovery, 3)
     assert sender.rto == RtoSettings("ticks", "per-ack-karn", 4, 1e-5, 0.0, 60.0, 3.0, 65536, 0.0)
-    assert receiver_settings(preset(name)).ack_every == 1
+    assert receiver_settings(preset(name), 1000).ack_every == 1
 
 
 def test_preset_of_the_engset_paper_has_the_specifics_of_its_section_3_1() -> None:
@@ -24,4 +24,4 @@ def test_preset_of_the_engset_paper_has_the_specifics_of_its_section_3_1() -> No
     assert (sender.slow_start_while, sender.increase) == ("at-or-below", "counted")
     assert (sender.limited_transmit, sender.partial_ack_timer) == (False, "slow-but-steady")
     assert sender.rto == RtoSettings("rfc6298", "per-round", 4, 0.0, 1.0, 64.0, 1.0, 64, 0.0)
-    assert receiver_settings(preset("newreno-engset")).ack_every == 1
+    assert receiver_settings(preset("newreno-engset"), 1500).ack_every == 1

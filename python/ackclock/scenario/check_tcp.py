@@ -36,6 +36,10 @@ def tcp_faults(places: Places, location: Location, flow: Flow) -> Iterator[Fault
     """
     yield from _machine_faults(places, location, flow.tcp)
     yield from _number_faults(places, location, flow)
+    if completed(flow.tcp).acks == "linux":
+        for field in ("ack_every", "ack_delay"):
+            if flow.tcp.gives(field):
+                yield places.fault((*location, field), 'is not used with acks = "linux"', hint='set acks = "delayed"')
 
 
 def _machine_faults(places: Places, location: Location, own: Tcp) -> Iterator[Fault]:

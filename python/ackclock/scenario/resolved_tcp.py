@@ -61,6 +61,7 @@ HALF_WINDOWS: Final[Mapping[ClassicDialectName, HalfWindowName]] = {
 }
 """The half of a window that each dialect takes where the scenario does not say."""
 
+_HALF: Final = 0.5
 RENO: Final = "reno"
 """The congestion control of RFC 5681; no model of Reno applies to another one."""
 
@@ -241,8 +242,9 @@ class SelectiveSettings:
 
     @property
     def is_aimd(self) -> bool:
-        """Return whether the control is Reno's (RFC 5681); no model of Reno applies to another one."""
-        return self.congestion_control.name == RENO
+        """Return whether the control is Reno's (RFC 5681), a half included; no model of Reno applies to another one."""
+        control = self.congestion_control
+        return control.name == RENO and control.parameters.get("beta", _HALF) == _HALF
 
 
 def _completed(sender: Any) -> Any:

@@ -140,7 +140,7 @@ def _flow(flow: Flow, name: str, network: Network, source: Source) -> ResolvedFl
         ack_bytes=flow.ack,
         ack_priority=flow.ack_level,
         sender=sender_settings(flow.tcp, flow.packet),
-        receiver=receiver_settings(flow.tcp),
+        receiver=receiver_settings(flow.tcp, flow.packet),
     )
     return ResolvedFlow(
         name=name,

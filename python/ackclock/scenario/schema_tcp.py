@@ -19,6 +19,7 @@ EstimatorName = Literal["ticks", "rfc6298"]
 LossDetectionName = Literal["rack", "dupack"]
 ControlDialectName = Literal["linux", "rfc"]
 SlowStartExitName = Literal["standard", "hystart", "hystart++"]
+AcksName = Literal["delayed", "linux"]
 SampleName = Literal["per-round", "per-ack", "per-ack-karn"]
 
 _TIMEOUT = Span("s", 1e-6, 1e5, "1 us to 1e5 s")
@@ -117,6 +118,11 @@ class Tcp(Table):
     limited_transmit: Annotated[bool | None, Flag()] = _preset("new data at the first duplicate ACKs (RFC 3042)")
     partial_ack_timer: Annotated[PartialAckTimerName | None, choice("variant", PartialAckTimerName)] = _preset(
         "NewReno: timer restarted at each partial ACK, or at the first only (RFC 6582)"
+    )
+    acks: Annotated[AcksName | None, choice("rule", AcksName)] = _preset(
+        "when the receiver sends ACKs: by `ack_every` and `ack_delay` (delayed), or as Linux does: one for each packet "
+        "while its receive window grows, then one for two, delayed by 40 to 200 ms, and fewer beyond a hole; "
+        "delayed where one of these two is given"
     )
     ack_every: Annotated[int | None, _ACK_EVERY] = _preset("the receiver acknowledges every n-th packet")
     ack_delay: Annotated[float | None, Amount("100 ms", (TIME,))] = _preset("longest delay of such an ACK")

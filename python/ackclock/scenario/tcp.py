@@ -18,6 +18,7 @@ from ackclock.scenario.resolved_tcp import (
     HALF_WINDOWS,
     ClassicSettings,
     ControlSettings,
+    LinuxReceiverSettings,
     ReceiverSettings,
     RtoSettings,
     SelectiveSettings,
@@ -28,6 +29,8 @@ from ackclock.units import Quantity
 
 T = TypeVar("T")
 
+_HEADER_BYTES = 52
+"""Length of the headers of IP and TCP with timestamps."""
 _SLOW_STARTS: Final[Mapping[str, SlowStartExitName]] = {"cubic": "hystart"}
 """End of slow start before a loss, of Linux's congestion controls that ask for more than ssthresh."""
 
@@ -62,9 +65,12 @@ def preset_of(own: Tcp) -> str:
 
 
 def completed(own: Tcp) -> Tcp:
-    """Fill what a flow leaves open from its preset."""
+    """Fill what a flow leaves open from its preset; who gives a number of delayed ACKs wants delayed ACKs."""
     base = preset(preset_of(own))
-    return base.override(own).model_copy(update={"rto": base.rto.override(own.rto)})
+    update: dict[str, object] = {"rto": base.rto.override(own.rto)}
+    if not own.gives("acks") and (own.gives("ack_every") or own.gives("ack_delay")):
+        update["acks"] = "delayed"
+    return base.override(own).model_copy(update=update)
 
 
 def window_packets(window: Quantity, packet_bytes: int) -> float:
@@ -92,13 +98,34 @@ def sender_settings(own: Tcp, packet_bytes: int) -> ClassicSettings | SelectiveS
     return _selective(tcp, windows) if machine_of_tcp(own) == "selective" else _classic(tcp, windows)
 
 
-def receiver_settings(own: Tcp) -> ReceiverSettings:
-    """Resolve the receiver's axes."""
+def receiver_settings(own: Tcp, packet_bytes: int) -> ReceiverSettings:
+    """Resolve the receiver's axes.
+
+    Parameters
+    ----------
+    own : Tcp
+        What the scenario gives for the flow.
+    packet_bytes : int
+        Size of its data packets [B].
+
+    Returns
+    -------
+    ReceiverSettings
+        All axes in SI numbers.
+    """
     tcp = completed(own)
     return ReceiverSettings(
         ack_every=_set(tcp.ack_every),
         ack_delay_s=_set(tcp.ack_delay),
         selective=machine_of_tcp(own) == "selective",
+        linux=_linux_receiver(packet_bytes) if tcp.acks == "linux" else None,
+    )
+
+
+def _linux_receiver(packet_bytes: int) -> LinuxReceiverSettings:
+    """Give the receive buffers of a kernel as it comes (`tcp_rmem`), and the payload of a packet with timestamps."""
+    return LinuxReceiverSettings(
+        segment_bytes=max(1, packet_bytes - _HEADER_BYTES), buffer_bytes=131_072, most_buffer_bytes=6_291_456
     )
 
 

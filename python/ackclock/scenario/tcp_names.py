@@ -58,7 +58,14 @@ def tcp_name(connection: Connection, packet_bytes: int) -> str:
 @lru_cache(maxsize=64)
 def _presets(packet_bytes: int) -> tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]:
     return tuple(
-        (name, tuple(_fields(asdict(sender_settings(tcp, packet_bytes)), asdict(receiver_settings(tcp))).items()))
+        (
+            name,
+            tuple(
+                _fields(
+                    asdict(sender_settings(tcp, packet_bytes)), asdict(receiver_settings(tcp, packet_bytes))
+                ).items()
+            ),
+        )
         for name in preset_names()
         for tcp in (preset(name),)
     )
@@ -66,7 +73,8 @@ def _presets(packet_bytes: int) -> tuple[tuple[str, tuple[tuple[str, Any], ...]]
 
 def _fields(sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> dict[str, Any]:
     """Write a sender and a receiver as one table without tables in it, by the fields' names in scenarios."""
-    flat = dict(receiver)
+    flat = {name: value for name, value in receiver.items() if name != "linux"}
+    flat["acks"] = "delayed" if receiver["linux"] is None else "linux"
     for name, value in sender.items():
         if isinstance(value, Mapping):
             flat |= {(name if axis == "name" else f"{name}.{axis}"): inner for axis, inner in value.items()}
