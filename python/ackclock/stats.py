@@ -114,7 +114,7 @@ def fraction(part: NDArray[Any], whole: NDArray[Any]) -> NDArray[np.float64]:
     --------
     >>> fraction(np.array([0.3, 0.1 + 0.2, 0.4]), np.array([0.4, 0.3, 0.3])).round(3)
     array([0.75 , 1.   , 1.333])
-    >>> fraction(np.array([0.1 + 0.2]), np.array([0.3])).max() <= 1.0
+    >>> bool(fraction(np.array([0.1 + 0.2]), np.array([0.3])).max() <= 1.0)
     True
     """
     found = np.asarray(part / whole, dtype=np.float64)
