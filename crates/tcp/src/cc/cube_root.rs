@@ -17,7 +17,7 @@ pub(super) fn cube_root(number: u64) -> u64 {
 
 /// Returns the guess of the cube root of `x` to `x` + 1, 8 to 63, in 64ths.
 ///
-/// It is 2 to 4% too large on purpose, which outweighs that 341/1024 is less than a third.
+/// The guess is 2 to 4% too large: the step that follows multiplies by 341/1024, which is less than a third.
 fn guess(x: u64) -> u64 {
     // The kernel's numbers differ from the formula by one where these bits are set.
     const LESS: u64 = 0x0042_600f_0175_0900;

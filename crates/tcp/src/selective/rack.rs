@@ -18,6 +18,8 @@ pub(super) struct Rack {
     rtt: Time,
     /// Whether something was delivered since the last detection.
     pub(super) advanced: bool,
+    /// Packet below which each one was acknowledged selectively, is lost, or was retransmitted.
+    judged: u64,
     /// Retransmissions, in the order of their transmission; some are out of date.
     resent: VecDeque<(u64, Time)>,
     /// Width of the reordering window in quarters of the smallest round trip.
@@ -45,6 +47,7 @@ impl Rack {
             newest: (Time::ZERO, 0),
             rtt: Time::ZERO,
             advanced: false,
+            judged: 0,
             resent: VecDeque::new(),
             steps: 1,
             persist: 0,
@@ -108,19 +111,22 @@ impl Rack {
             true
         };
         // Originals were sent in the order of their numbers, and retransmissions in that of `resent`.
-        for sequence in board.una()..board.nxt() {
-            let Some(&Segment { sent, marks }) = board.get(sequence) else { break };
-            if marks.sacked || marks.lost || marks.retransmitted || marks.ever_retransmitted {
-                continue;
-            }
-            if !judge(self, board, sequence, sent) {
+        let mut judged = self.judged.max(board.una());
+        for sequence in judged..board.nxt() {
+            let Some(&Segment { sent, .. }) = board.get(sequence) else { break };
+            if is_unjudged(board, sequence) && !judge(self, board, sequence, sent) {
                 break;
             }
+            if judged == sequence && !is_unjudged(board, sequence) {
+                judged += 1;
+            }
         }
-        self.resent.retain(|&(sequence, at)| is_under_way(board, sequence, at));
-        for index in 0..self.resent.len() {
-            let (sequence, sent) = self.resent[index];
-            if !judge(self, board, sequence, sent) {
+        self.judged = judged;
+        while self.resent.front().is_some_and(|&(sequence, at)| !is_in_flight(board, sequence, at)) {
+            self.resent.pop_front();
+        }
+        for &(sequence, sent) in &self.resent {
+            if is_in_flight(board, sequence, sent) && !judge(self, board, sequence, sent) {
                 break;
             }
         }
@@ -144,6 +150,11 @@ impl Rack {
         }
     }
 
+    /// Judges all packets again, as none is taken to be lost any more.
+    pub(super) fn judge_again(&mut self) {
+        self.judged = 0;
+    }
+
     /// Counts a recovery that was not undone.
     pub(super) fn recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
@@ -155,8 +166,15 @@ impl Rack {
     }
 }
 
+/// Returns whether a packet was sent once, and its fate is open.
+fn is_unjudged(board: &Scoreboard, sequence: u64) -> bool {
+    board.get(sequence).is_some_and(|Segment { marks, .. }| {
+        !(marks.sacked || marks.lost || marks.retransmitted || marks.ever_retransmitted)
+    })
+}
+
 /// Returns whether the retransmission of a packet at an instant is its last one, and in flight.
-fn is_under_way(board: &Scoreboard, sequence: u64, at: Time) -> bool {
+fn is_in_flight(board: &Scoreboard, sequence: u64, at: Time) -> bool {
     board.get(sequence).is_some_and(|segment| {
         segment.sent == at && !segment.marks.sacked && (segment.marks.retransmitted || !segment.marks.lost)
     })

@@ -80,6 +80,7 @@ impl Selective {
     fn restore(&mut self, unmark: bool) {
         if unmark {
             self.board.unmark_lost();
+            self.rack.judge_again();
         }
         if let Some(prior) = self.undo.prior_ssthresh {
             self.window.cwnd = self.control.undo(self.reduction.prior_cwnd, &self.window);
