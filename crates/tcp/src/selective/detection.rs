@@ -40,8 +40,9 @@ pub(super) struct Seen {
     retransmitted_acked: bool,
     /// Lowest packet that was sent once and arrived after a higher one.
     lowest_late: Option<u64>,
-    /// Packets delivered before the newest delivered packet was sent.
-    delivered_before: u64,
+    /// Transmission of the packet sent last among those that were delivered, the packet, and how many had been
+    /// delivered before.
+    newest: Option<(Time, u64, u64)>,
 }
 
 impl Seen {
@@ -53,6 +54,10 @@ impl Seen {
     /// Returns whether the ACK is a duplicate without news.
     pub(super) fn is_pure_duplicate(&self) -> bool {
         !self.una_advanced && !self.sacked && !self.duplicate
+    }
+
+    fn note_delivery(&mut self, sequence: u64, segment: &Segment) {
+        self.newest = self.newest.max(Some((segment.sent, sequence, segment.delivered)));
     }
 
     fn note(spans: &mut Option<(Time, Time)>, sent: Time) {
@@ -88,7 +93,9 @@ impl Selective {
                 self.observe_reordering(late, highest.max(self.board.highest_sacked()));
             }
         }
-        self.rack.adapt(seen.delivered_before, self.board.delivered);
+        if let Some((_, _, before)) = seen.newest {
+            self.rack.adapt(before, self.board.delivered);
+        }
         seen
     }
 
@@ -100,6 +107,7 @@ impl Selective {
             let highest = self.board.highest_sacked();
             let Some(before) = self.board.mark_sacked(sequence) else { continue };
             seen.sacked = true;
+            seen.note_delivery(sequence, &before);
             self.rack.deliver(now, sequence, &before, self.min_rtt.get());
             if before.marks.ever_retransmitted {
                 continue;
@@ -138,7 +146,10 @@ impl Selective {
             let sequence = self.board.una();
             let Some(segment) = self.board.pop() else { break };
             seen.acked = true;
-            let Segment { sent, marks } = segment;
+            let Segment { sent, marks, .. } = segment;
+            if !marks.sacked {
+                seen.note_delivery(sequence, &segment);
+            }
             if marks.ever_retransmitted {
                 seen.retransmitted_acked = true;
             } else if !marks.sacked {

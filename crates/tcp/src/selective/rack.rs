@@ -111,8 +111,9 @@ impl Rack {
             true
         };
         // Originals were sent in the order of their numbers, and retransmissions in that of `resent`.
-        let mut judged = self.judged.max(board.una());
-        for sequence in judged..board.nxt() {
+        let first = self.judged.max(board.una());
+        let mut judged = first;
+        for sequence in first..board.nxt() {
             let Some(&Segment { sent, .. }) = board.get(sequence) else { break };
             if is_unjudged(board, sequence) && !judge(self, board, sequence, sent) {
                 break;
@@ -178,4 +179,31 @@ fn is_in_flight(board: &Scoreboard, sequence: u64, at: Time) -> bool {
     board.get(sequence).is_some_and(|segment| {
         segment.sent == at && !segment.marks.sacked && (segment.marks.retransmitted || !segment.marks.lost)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn duplicates_widen_the_window_once_a_round_trip_and_for_sixteen_recoveries() {
+        let mut rack = Rack::new();
+        let duplicate = |rack: &mut Rack, prior, delivered| {
+            rack.duplicate_seen = true;
+            rack.adapt(prior, delivered);
+            rack.steps
+        };
+        assert_eq!(duplicate(&mut rack, 90, 100), 2);
+        // A packet that was sent before the window was adjusted does not count.
+        assert_eq!(duplicate(&mut rack, 99, 110), 2);
+        assert_eq!(duplicate(&mut rack, 100, 120), 3);
+        for _ in 0..15 {
+            rack.recovered();
+            rack.adapt(200, 210);
+            assert_eq!(rack.steps, 3);
+        }
+        rack.recovered();
+        rack.adapt(200, 210);
+        assert_eq!(rack.steps, 1);
+    }
 }

@@ -23,6 +23,8 @@ pub(super) struct Marks {
 pub(super) struct Segment {
     /// Instant of the last transmission.
     pub(super) sent: Time,
+    /// Packets that were delivered in all when it was sent last.
+    pub(super) delivered: u64,
     pub(super) marks: Marks,
 }
 
@@ -107,7 +109,8 @@ impl Scoreboard {
 
     /// Adds the packet SND.NXT, sent now for the first time.
     pub(super) fn push(&mut self, now: Time) {
-        self.segments.push_back(Segment { sent: now, marks: Marks::default() });
+        let delivered = self.delivered;
+        self.segments.push_back(Segment { sent: now, delivered, marks: Marks::default() });
     }
 
     /// Removes the first packet, which is acknowledged.
@@ -180,17 +183,22 @@ impl Scoreboard {
 
     /// Records that a packet is retransmitted now.
     pub(super) fn retransmit(&mut self, sequence: u64, now: Time) {
+        let delivered = self.delivered;
         let Some(segment) = self.get_mut(sequence) else { return };
         let under_way = segment.marks.retransmitted;
-        *segment =
-            Segment { sent: now, marks: Marks { retransmitted: true, ever_retransmitted: true, ..segment.marks } };
+        *segment = Segment {
+            sent: now,
+            delivered,
+            marks: Marks { retransmitted: true, ever_retransmitted: true, ..segment.marks },
+        };
         self.retransmitted += u32::from(!under_way);
     }
 
     /// Records that a packet is sent again now as a probe, which is not taken to replace a lost one.
     pub(super) fn probe(&mut self, sequence: u64, now: Time) {
+        let delivered = self.delivered;
         let Some(segment) = self.get_mut(sequence) else { return };
-        segment.sent = now;
+        (segment.sent, segment.delivered) = (now, delivered);
         segment.marks.ever_retransmitted = true;
     }
 
