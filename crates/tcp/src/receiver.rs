@@ -27,7 +27,7 @@ pub struct Receiver {
     /// Packets in order since the last ACK.
     unacknowledged: u32,
     ack_every: u32,
-    /// Number of packets received beyond a hole, [`UNREAD`] and [`BY_LINUX`]: 0 if a packet in order is nothing special.
+    /// Number of packets received beyond a hole and the bits below: 0 if a packet in order is nothing special.
     held: u32,
     /// Quirk of the dialect: [`Quirks::duplicate_of_last_is_delayed`].
     duplicate_of_last_is_delayed: bool,
@@ -48,6 +48,8 @@ pub struct Receiver {
 const UNREAD: u32 = 1 << 31;
 /// Bit of `held`: ACKs are sent by Linux's rules.
 const BY_LINUX: u32 = 1 << 30;
+/// Bit of `held`: an ACK is delayed that a copy of the last packet in order began; it echoes the packet after that one.
+const BEGUN_BY_COPY: u32 = 1 << 29;
 
 /// The state of a receiver that most have no use for.
 #[derive(Clone, Debug, Default)]
@@ -113,7 +115,7 @@ impl Receiver {
         self.unacknowledged = 0;
         self.echo = now;
         self.deadline = Time::NEVER;
-        self.held &= !UNREAD;
+        self.held &= !(UNREAD | BEGUN_BY_COPY);
         if let Some(rest) = &mut self.rest {
             rest.journal.clear();
         }
@@ -164,7 +166,7 @@ impl Receiver {
     /// Returns the number of packets received beyond a hole.
     #[inline(always)]
     pub fn held(&self) -> u32 {
-        self.held & !(UNREAD | BY_LINUX)
+        self.held & !(UNREAD | BY_LINUX | BEGUN_BY_COPY)
     }
 
     /// Returns the instant at which a delayed ACK is sent; [`Time::NEVER`] if none is delayed.
@@ -197,6 +199,10 @@ impl Receiver {
         if sequence == self.next && self.held() == 0 {
             self.next += 1;
             self.last_delivery = now;
+            if self.held & BEGUN_BY_COPY != 0 {
+                self.held &= !BEGUN_BY_COPY;
+                self.echo = stamp;
+            }
             return self.in_order(now, stamp);
         }
         if sequence < self.first {
@@ -206,7 +212,11 @@ impl Receiver {
             self.enter(sequence);
         }
         if self.delays_ack_of(sequence) {
-            return self.in_order(now, stamp);
+            let acknowledgment = self.in_order(now, stamp);
+            if acknowledgment.is_none() {
+                self.held |= BEGUN_BY_COPY;
+            }
+            return acknowledgment;
         }
         self.out_of_order(now, sequence, stamp)
     }
