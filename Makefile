@@ -25,11 +25,11 @@ COVERAGE := target/coverage
 MUTANTS := target/mutants
 say = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help run reproduce test check wheel bench coverage mutants crosscheck campaign fuzz-python golden digest build lock clean
+.PHONY: help run reproduce test check wheel bench coverage mutants crosscheck crosscheck-linux campaign fuzz-python golden digest build lock clean
 
 help: ## show this text
 	@printf 'ackclock: a TCP performance laboratory\n\n'
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@printf '\nNeeds Python 3.11 or later (with venv), cargo, a C compiler and make. All else goes into %s/ and target/.\n' '$(VENV)'
 
 run: build ## simulate a ready scenario, show its table and picture (SCENARIO=..., OUT=...)
@@ -100,6 +100,11 @@ mutants: $(MUTANTS_TOOL) ## break each line of Rust that changed, show what no t
 crosscheck: build ## compare every window with ns-2's, where ns is installed (FRESH=8 scenarios from a fresh seed)
 	$(call say,comparing with ns-2)
 	$(BIN)/python -m crosscheck --fresh $(FRESH)
+
+crosscheck-linux: build ## compare with the Linux kernel, built once from Debian's source (FRESH=6; SCENARIO=my.toml plays your own)
+	$(call say,comparing with Linux)
+	$(BIN)/python -m crosscheck.linux $(if $(filter command environment,$(firstword $(origin SCENARIO))),$(SCENARIO) \
+	  --out $(OUT),--fresh $(if $(filter file,$(origin FRESH)),6,$(FRESH)))
 
 campaign: build ## random legal runs held against what any run must obey (RUNS=1000, FIRST=0: the number of the first)
 	$(call say,running the campaign)

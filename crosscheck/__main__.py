@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
-from crosscheck import draw_elements, draw_wide, engine, means, ns2, reference, subset
+from crosscheck import draw_elements, draw_sack, draw_wide, engine, means, ns2, reference, subset
 from crosscheck.batch import Batch, fresh
 from crosscheck.check import Mark, Report, check
 from crosscheck.draw import DEFAULT_COUNT, DEFAULT_SEED
@@ -49,10 +49,17 @@ def _parser() -> argparse.ArgumentParser:
         help="how many of the wider drawing: two-way data, finite sizes, ties and so on (default %(default)s)",
     )
     parser.add_argument(
+        "--sack",
+        type=int,
+        default=draw_sack.DEFAULT_COUNT,
+        help="how many of ns-2's Sack1, on what the wider drawing has (default %(default)s)",
+    )
+    parser.add_argument(
         "--fresh",
         type=int,
         default=0,
-        help="how many more of it from a fresh seed, which is printed (default %(default)s)",
+        help="how many more of the wider drawing, and a quarter as many of Sack1, from a fresh seed, which is printed "
+        "(default %(default)s)",
     )
     parser.add_argument("--only", metavar="NAME", default="", help="only scenarios whose name contains NAME")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="scenarios at a time (default: cores)")
@@ -65,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _drawn(options: argparse.Namespace) -> int:
-    batches = [Batch(options.seed, options.count, options.elements, options.wide)]
+    batches = [Batch(options.seed, options.count, options.elements, options.wide, options.sack)]
     if options.fresh:
         batches.append(fresh(options.fresh))
         _say(f"fresh seed {batches[-1].seed}: {batches[-1].command(f'seed{batches[-1].seed}-')}")

@@ -1,10 +1,11 @@
-"""The scenarios that a seed and three counts choose, and the command that plays them again."""
+"""The scenarios that a seed and four counts choose, and the command that plays them again."""
 
 import secrets
 from dataclasses import dataclass
 
 from crosscheck.draw import draw
 from crosscheck.draw_elements import draw_elements
+from crosscheck.draw_sack import draw_sack
 from crosscheck.draw_wide import draw_wide
 from crosscheck.subset import Scenario
 
@@ -20,14 +21,15 @@ class Batch:
     ----------
     seed : int
         Chooses the scenarios.
-    count, elements, wide : int
-        How many are drawn by `draw`, `draw_elements` and `draw_wide`.
+    count, elements, wide, sack : int
+        How many are drawn by `draw`, `draw_elements`, `draw_wide` and `draw_sack`.
     """
 
     seed: int
     count: int
     elements: int
     wide: int
+    sack: int
 
     def scenarios(self) -> list[Scenario]:
         """Draw the scenarios."""
@@ -35,14 +37,15 @@ class Batch:
             *draw(self.seed, self.count),
             *draw_elements(self.seed, self.elements),
             *draw_wide(self.seed, self.wide),
+            *draw_sack(self.seed, self.sack),
         ]
 
     def command(self, only: str) -> str:
         """Write the command that plays those again whose name contains a text."""
-        counts = f"--count {self.count} --elements {self.elements} --wide {self.wide}"
+        counts = f"--count {self.count} --elements {self.elements} --wide {self.wide} --sack {self.sack}"
         return f"python -m crosscheck --seed {self.seed} {counts} --only {only}"
 
 
 def fresh(wide: int) -> Batch:
-    """Draw a seed from the randomness of the system, for scenarios of the wider drawing."""
-    return Batch(secrets.randbelow(MOST_SEEDS), 0, 0, wide)
+    """Draw a seed of the system's randomness, for scenarios of the wider drawing and a quarter as many of Sack1."""
+    return Batch(secrets.randbelow(MOST_SEEDS), 0, 0, wide, wide // 4)

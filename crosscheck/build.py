@@ -52,6 +52,7 @@ def red(  # noqa: PLR0913 - one argument a field
         "least_queue_packets": 2.0,
         "first_passes": True,
         "overflow_restarts": True,
+        "ecn": "off",
     }
     return queue() | {"aqm": aqm}
 
@@ -98,6 +99,11 @@ def sender(recovery: str, **changes: object) -> Scenario:
     return plain | changes
 
 
+def blocks(recovery: str, most: int = 3) -> Scenario | None:
+    """Describe the blocks of selective acknowledgment that ns-2's receiver has for a recovery; None without them."""
+    return {"most": most, "bytes": 8} if recovery == "sack1" else None
+
+
 def flow(  # noqa: PLR0913 - one argument a field
     name: str,
     path: Sequence[int],
@@ -118,7 +124,7 @@ def flow(  # noqa: PLR0913 - one argument a field
         "ack_bytes": ACK_BYTES,
         "ack_priority": 0,
         "sender": sender,
-        "receiver": {"ack_every": ack_every, "ack_delay_s": ack_delay_s},
+        "receiver": {"ack_every": ack_every, "ack_delay_s": ack_delay_s, "blocks": blocks(sender["recovery"])},
     }
     traffic = {"kind": "tcp", "size_packets": None, "connection": connection}
     plain = source(name, path, traffic, packet_bytes=packet_bytes, start_s=start_s)

@@ -39,6 +39,12 @@ def draw_wide(seed: int, count: int = DEFAULT_COUNT) -> list[Scenario]:
 
 def _scenario(seed: int, number: int) -> Scenario:
     random, scenario = begin(seed, number, FIRST_NUMBER, f"w{number:02d}")
+    add_items(random, scenario, number)
+    return scenario
+
+
+def add_items(random: Mrg32k3a, scenario: Scenario, number: int) -> None:
+    """Give a scenario of one flow the item of its number's turn, and others at random; its title and its time too."""
     names = list(ITEMS)
     in_turn = names[(number + number // len(names)) % len(names)]  # with another TCP each time
     wanted = {in_turn, *(name for name in names if random.uniform() < ALSO)}
@@ -47,7 +53,6 @@ def _scenario(seed: int, number: int) -> Scenario:
     scenario["run"]["duration_s"] = float(random.integer(40, 100))
     for item in items:
         ITEMS[item](random, scenario, number)
-    return scenario
 
 
 def _hops(scenario: Scenario) -> int:

@@ -93,10 +93,15 @@ def delay_changes(scenario: Scenario, number: int) -> list[str]:
     process = link["delay_process"]
     if not process:
         return []
-    (packet_bytes,) = link_packet_bytes(scenario, number)
-    service_s = packet_bytes * 8 / link["rate_bps"] if link["rate_bps"] else 0.0
+    service_s = _service_s(scenario, number) if link["rate_bps"] else 0.0
     steps = process["law"]["steps_s"][1:]
     return [f'$ns at {at - service_s!r} "set_delay {number} {link["delay_s"] + delay!r}"' for at, delay in steps]
+
+
+def _service_s(scenario: Scenario, number: int) -> float:
+    """Time that a link takes to transmit a packet, where all have one size [s]."""
+    (packet_bytes,) = link_packet_bytes(scenario, number)
+    return float(packet_bytes * 8 / scenario["elements"][number]["rate_bps"])
 
 
 def losses(number: int, link: Scenario, run: int) -> list[str]:

@@ -19,7 +19,8 @@ proc set_red {name settings seeds} {
     foreach {setting value} $settings { $queue($name) set $setting $value }
     $queue($name) link $line($name)
     $queue($name) reset
-    array set red [list seeds,$name $seeds next,$name 0 count,$name 0 drops,$name 0 tried,$name 0 before,$name 0]
+    array set red [list seeds,$name $seeds next,$name 0 count,$name 0]
+    array set red [list drops,$name 0 dropped,$name 0 tried,$name 0 before,$name 0]
     foreach {variable handler} {ave_ red_arrival prob1_ red_draw} {
         set tracer [new Trace/Var]
         $tracer proc handle line "$handler $name"
@@ -29,23 +30,25 @@ proc set_red {name settings seeds} {
     }
 }
 
+# before: whether the last packet might have been dropped early; dropped: whether it was dropped, for whatever reason
 proc red_arrival {name} {
-    global red
+    global monitor red
     set red(before,$name) $red(tried,$name)
     set red(tried,$name) 0
+    set drops [$monitor($name) set pdrops_]
+    set red(dropped,$name) [expr {$drops != $red(drops,$name)}]
+    set red(drops,$name) $drops
 }
 
 # count: arrivals since the last drop, or since packets may be dropped, where the first one passes
 proc red_draw {name} {
-    global queue monitor red
+    global queue red
     set red(tried,$name) 1
-    set drops [$monitor($name) set pdrops_]
-    if {$drops != $red(drops,$name)} {
+    if {$red(dropped,$name)} {
         set count 1
     } else {
         set count [expr {$red(before,$name) ? $red(count,$name) + 1 : 2}]
     }
-    set red(drops,$name) $drops
     set red(count,$name) $count
     # our engine draws no number where it cannot matter
     set probability [$queue($name) set prob1_]

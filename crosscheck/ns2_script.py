@@ -20,7 +20,9 @@ SETTINGS = {
         "rttvar_init_": "0",
     },
     "Agent/TCP/Newreno": {"partial_window_deflation_": "1"},
+    "Agent/TCP/Sack1": {"partial_ack_": "false"},
     "Agent/TCPSink/DelAck": {"SYN_immediate_ack_": "false"},
+    "Agent/TCPSink/Sack1/DelAck": {"SYN_immediate_ack_": "false"},
 }
 """Class-wide settings other than ns-2.35's defaults; README.md gives the reason of each."""
 
@@ -29,6 +31,7 @@ AGENTS = {
     "tahoe": "Agent/TCP",
     "reno": "Agent/TCP/Reno",
     "newreno": "Agent/TCP/Newreno",
+    "sack1": "Agent/TCP/Sack1",
 }
 
 CLOCK_SEED = 12345
@@ -217,8 +220,11 @@ def _add_flow(number: int, flow: Scenario, replication: int) -> list[str]:
         return ns2_elements.add_source(number, flow, replication)
     sender, receiver = tcp["sender"], tcp["receiver"]
     delayed = receiver["ack_every"] == 2
-    sink = "Agent/TCPSink/DelAck" if delayed else "Agent/TCPSink"
+    blocks = receiver.get("blocks")
+    sink = f"Agent/TCPSink{'/Sack1' if blocks else ''}{'/DelAck' if delayed else ''}"
     sink_settings = {"packetSize_": tcp["ack_bytes"]}
+    if blocks:
+        sink_settings["maxSackBlocks_"] = blocks["most"]
     if delayed:
         sink_settings["interval_"] = receiver["ack_delay_s"]
     settings = _tcl_list(_sender_settings(flow["packet_bytes"], sender))

@@ -91,7 +91,7 @@ def _meets(scenario: Scenario, exclusion: Exclusion) -> bool:
             return scenario["title"] in exclusion.scenarios
 
 
-RECOVERIES = ("old-tahoe", "tahoe", "reno", "newreno")
+RECOVERIES = ("old-tahoe", "tahoe", "reno", "newreno", "sack1")
 """The recoveries of ns-2's one-way agents."""
 
 
@@ -148,7 +148,7 @@ def _red_faults(place: str, link: Scenario) -> list[str]:
     """ns-2's RED counts the packets that wait, and has one form of each rule but `wait_` and `gentle_`."""
     queue = link["queue"]
     buffer = link["buffer"] or {"packets": 0}
-    rules = {"least_queue_packets": 2.0, "first_passes": True, "overflow_restarts": True}
+    rules = {"least_queue_packets": 2.0, "first_passes": True, "overflow_restarts": True, "ecn": "off"}
     return [
         *_one_of(f"{place}.counting", link["counting"], "waiting"),
         *_one_of(f"{place}.buffer", list(buffer), ["packets"]),
@@ -170,15 +170,21 @@ def _above_zero(place: str, given: float | None) -> list[str]:
 def link_packet_bytes(scenario: Scenario, number: int) -> set[int]:
     """Sizes of the packets that cross a link, by its number [bytes]."""
     data = {flow["packet_bytes"] for flow in scenario["flows"] if number in flow["path"]}
-    connections = filter(None, map(connection, scenario["flows"]))
-    return data | {tcp["ack_bytes"] for tcp in connections if number in tcp["return_path"]}
+    crossing = (tcp for tcp in map(connection, scenario["flows"]) if tcp and number in tcp["return_path"])
+    return data.union(*map(ack_lengths, crossing))
+
+
+def ack_lengths(tcp: Scenario) -> set[int]:
+    """Lengths that the ACKs of a connection can have: each block of selective acknowledgment adds to them [bytes]."""
+    blocks = tcp["receiver"].get("blocks") or {"most": 0, "bytes": 0}
+    return {tcp["ack_bytes"] + number * blocks["bytes"] for number in range(blocks["most"] + 1)}
 
 
 def _crossing_faults(scenario: Scenario) -> list[str]:
     """Find what links and flows together ask for and ns-2 has not."""
     faults: list[str] = []
     for number, link in enumerate(scenario["elements"]):
-        if link["delay_process"]:
+        if link["delay_process"] and link["rate_bps"] is not None:
             sizes = sorted(link_packet_bytes(scenario, number))
             faults += _one_of(f"elements.{number}: sizes of the packets where the delay changes", len(sizes), 1)
         if has_levels(link):
@@ -244,6 +250,13 @@ def _traffic_faults(place: str, traffic: Scenario) -> list[str]:
             return _one_of(f"{place}.kind", kind, "tcp", "constant", "poisson", "on-off")
 
 
+def _block_faults(place: str, blocks: Scenario | None, recovery: str) -> list[str]:
+    """ns-2's header has room for three blocks (`NSA`), each of which adds 8 bytes."""
+    if blocks is None:
+        return _one_of(place, None, *([] if recovery == "sack1" else [None]))
+    return [*_one_of(f"{place}.most", blocks["most"], 1, 2, 3), *_one_of(f"{place}.bytes", blocks["bytes"], 8)]
+
+
 def _tcp_faults(place: str, tcp: Scenario) -> list[str]:
     sender, receiver = tcp["sender"], tcp["receiver"]
     if machine := _one_of(f"{place}.sender.machine", sender["machine"], "classic"):
@@ -251,6 +264,7 @@ def _tcp_faults(place: str, tcp: Scenario) -> list[str]:
     rto = sender["rto"]
     return [
         *_one_of(f"{place}.receiver.ack_every", receiver["ack_every"], 1, 2),
+        *_block_faults(f"{place}.receiver.blocks", receiver.get("blocks"), sender["recovery"]),
         *_one_of(f"{place}.sender.dialect", sender["dialect"], "ns2"),
         *_one_of(f"{place}.sender.recovery", sender["recovery"], *RECOVERIES),
         *_one_of(f"{place}.sender.slow_start_while", sender["slow_start_while"], "below"),

@@ -15,7 +15,8 @@ MAY_IMPORT = {
     "nested": set[str](),
     "errors": {"nested"},
     "units": {"errors"},
-    "scenario": {"errors", "nested", "quantities", "units"},
+    "controls": {"errors"},
+    "scenario": {"controls", "errors", "nested", "quantities", "units"},
     "models": {"errors", "nested", "units"},
     "replication": {"scenario"},
     "stats": set[str](),
@@ -60,7 +61,7 @@ MAY_IMPORT = {
     },
     "memory": {"errors", "units"},
     "cost": {"overview", "paths", "precision", "scenario"},
-    "engine": {"errors", "memory", "overview", "precision", "replication", "scenario"},
+    "engine": {"controls", "errors", "memory", "overview", "precision", "replication", "scenario"},
     "limits": {"cost", "errors", "units", "wording"},
     "api": {"cost", "engine", "errors", "limits", "memory", "prediction", "result", "scenario"},
     "sweeps": {
@@ -167,6 +168,6 @@ def test_only_one_importer(graph: grimp.ImportGraph, package: str, importer: str
         assert {part(module) for module in graph.find_modules_that_directly_import(package)} == {importer}
 
 
-def test_the_compiled_engine_has_one_caller() -> None:
+def test_the_compiled_engine_has_one_caller_and_its_controls() -> None:
     callers = {path.name for path in PACKAGE.rglob("*.py") if "ackclock._engine" in path.read_text(encoding="utf-8")}
-    assert callers == {"engine.py"}
+    assert callers == {"engine.py", "controls.py"}

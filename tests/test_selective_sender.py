@@ -11,6 +11,7 @@ import ackclock
 from ackclock import cost, findings
 from ackclock.advice import advise
 from ackclock.cli import app
+from ackclock.engine import run_resolved
 from ackclock.prediction import Inapplicable, ModelPrediction, predict_from_measured, predict_resolved
 from ackclock.prediction.scene import NOT_AIMD, NOT_FILLING
 from ackclock.scenario import Resolved, load, resolve
@@ -54,6 +55,26 @@ def as_toml(document: dict[str, Any]) -> str:
         for entry in document[kind]
     ]
     return "\n".join([*tables, '[run]\nduration = "60 s"\n'])
+
+
+def test_without_sack_each_loss_takes_a_round_trip() -> None:
+    """Four packets of a window are lost: one recovery, which lasts as many round trips as losses (RFC 6582)."""
+    lossy = {"model": "packets", "packets": [100, 102, 104, 106], "applies_to": "data"}
+    link = {"name": "link", "rate": "10 Mbit/s", "delay": "50 ms", "loss": lossy}
+    repaired = {}
+    for sack in (True, False):
+        flow = {"path": ["link"], "tcp": {"preset": "linux-reno", "sack": sack}}
+        scenario = resolve(load({"link": [link], "flow": [flow], "run": {"duration": "10 s"}}))
+        connection = scenario.flows[0].connection
+        assert connection is not None
+        assert connection.receiver.selective is sack
+        (columns,) = run_resolved(scenario, threads=1)
+        flows = columns["flows"]
+        counted = [flows[name][0] for name in ("recoveries", "retransmitted_packets", "timeouts")]
+        assert counted == [1, 4, 0]
+        repaired[sack] = flows["recovery_s"][0]
+    assert 0.1 < repaired[True] < 0.2
+    assert 0.4 < repaired[False] < 0.6
 
 
 @pytest.mark.parametrize("preset", LINUX)

@@ -5,7 +5,7 @@ mod ends;
 use arbitrary::Arbitrary;
 use base::cast::trunc_to_u64;
 use net::{
-    disciplines, AppliesTo, AqmConfig, BufferLimit, Counting, DelayLaw, DelayState, Discipline, LossLaw, RedConfig,
+    disciplines, AppliesTo, AqmConfig, BufferLimit, Counting, DelayLaw, DelayState, Discipline, LossLaw, RedConfig, RedEcn,
     SchedulerConfig,
 };
 use sim::scenario::{
@@ -277,6 +277,7 @@ impl Link {
             max_probability: f64::from(probability) / 255.0,
             gentle: options & 1 == 1,
             mean_packet_bytes: 1 + u16::from(options) * 8,
+            ecn: [RedEcn::Off, RedEcn::Early, RedEcn::All][usize::from(options >> 4) % 3],
             wait: options & 2 == 2,
             least_queue_packets: f64::from(options >> 6),
             first_passes: options & 4 == 4,

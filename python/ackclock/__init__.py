@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ackclock.api import resolve as resolve
     from ackclock.api import run as run
     from ackclock.comparison import compare as compare
+    from ackclock.controls import CongestionControl as CongestionControl
     from ackclock.errors import AckclockError as AckclockError
     from ackclock.errors import AdviceError as AdviceError
     from ackclock.errors import ArgumentError as ArgumentError
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "advise": "ackclock.advice",
     "compare": "ackclock.comparison",
+    "CongestionControl": "ackclock.controls",
     "predict": "ackclock.api",
     "resolve": "ackclock.api",
     "run": "ackclock.api",
@@ -47,6 +49,7 @@ __all__ = [
     "AckclockError",
     "AdviceError",
     "ArgumentError",
+    "CongestionControl",
     "EngineError",
     "ModelError",
     "Result",

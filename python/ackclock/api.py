@@ -19,6 +19,7 @@ from ackclock.scenario.scenario import ORIGIN_OR_SCENARIO
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ackclock.controls import Controllers
     from ackclock.prediction import Prediction
 
     Origin = str | Path | Mapping[str, Any] | scenarios.Scenario | scenarios.Resolved
@@ -38,6 +39,7 @@ def run(  # noqa: PLR0913  all but one by name
     picture: bool = True,
     on_progress: OnProgress | None = None,
     limit: str | Sequence[str] | None = None,
+    controllers: "Controllers | None" = None,
     **run_fields: Any,
 ) -> Result:
     """Simulate a scenario.
@@ -57,6 +59,9 @@ def run(  # noqa: PLR0913  all but one by name
     limit : str or sequence of str, optional
         What the run may be expected to take: ``"10 min"``, ``"2 GB"``, ``"1e9 pkt"``, or several of these; else what
         the environment variable ACKCLOCK_LIMIT holds.
+    controllers : mapping of str to type, optional
+        Congestion controls of your own, by the name that flows give as ``tcp.congestion_control``: subclasses of
+        `ackclock.CongestionControl`.
     **run_fields
         Fields of [run] to change: ``seed=2``, ``replications=20``, ``duration="500 s"``.
 
@@ -75,11 +80,12 @@ def run(  # noqa: PLR0913  all but one by name
     ScenarioError
         With all that is wrong with the scenario.
     EngineError
-        If the engine refuses it.
+        If the engine refuses it, or a controller raises an exception (the error's cause) or gives a window that is not
+        a number from 1 on.
     LimitError
         If it is expected to take more than the limit; nothing has run then.
     ArgumentError
-        If another argument is of a wrong type.
+        If another argument is of a wrong type, or the class of a control is missing.
     KeyboardInterrupt
         If Ctrl-C came before a replication had finished.
 
@@ -91,17 +97,26 @@ def run(  # noqa: PLR0913  all but one by name
     """
     _check_origin("run", scenario, overrides)
     _check_running("run", threads, on_progress, picture=picture)
-    resolved, warnings = resolve_with_warnings(scenario, with_run_fields("run", overrides, run_fields))
+    resolved, warnings = resolve_with_warnings(scenario, with_run_fields("run", overrides, run_fields), controllers)
     said = said_before(resolved, threads)
     if said is not None:
         warn(said, LongRunWarning, stacklevel=2)
-    return simulate(resolved, warnings, threads=threads, picture=picture, on_progress=on_progress, limit=limit)
+    return simulate(
+        resolved,
+        warnings,
+        threads=threads,
+        picture=picture,
+        on_progress=on_progress,
+        limit=limit,
+        controllers=controllers,
+    )
 
 
 def predict(
     scenario: "Origin",
     *,
     overrides: Mapping[str, Any] | None = None,
+    controllers: "Controllers | None" = None,
     **run_fields: Any,
 ) -> "Prediction":
     """Ask the models what they say of a scenario; nothing is simulated.
@@ -112,6 +127,8 @@ def predict(
         As `run` takes it.
     overrides : mapping of str to object, optional
         Fields to change, by dotted path.
+    controllers : mapping of str to type, optional
+        As `run` takes it; no model applies to such a control.
     **run_fields
         Fields of [run] to change, as `run` takes them.
 
@@ -133,13 +150,15 @@ def predict(
     from ackclock.prediction import predict_resolved  # noqa: PLC0415  half a second that a run need not pay at once
 
     _check_origin("predict", scenario, overrides)
-    return predict_resolved(resolve_with_warnings(scenario, with_run_fields("predict", overrides, run_fields))[0])
+    changes = with_run_fields("predict", overrides, run_fields)
+    return predict_resolved(resolve_with_warnings(scenario, changes, controllers)[0])
 
 
 def resolve(
     scenario: "Origin",
     *,
     overrides: Mapping[str, Any] | None = None,
+    controllers: "Controllers | None" = None,
     **run_fields: Any,
 ) -> scenarios.Resolved:
     """Make a scenario explicit: SI numbers, with nothing left to defaults.
@@ -150,6 +169,8 @@ def resolve(
         As `run` takes it.
     overrides : mapping of str to object, optional
         Fields to change, by dotted path; a resolved scenario takes none.
+    controllers : mapping of str to type, optional
+        As `run` takes it; the names and digests of the classes become part of the resolved scenario.
     **run_fields
         Fields of [run] to change, as `run` takes them.
 
@@ -171,11 +192,11 @@ def resolve(
     (1500000.0, 'tahoe')
     """
     _check_origin("resolve", scenario, overrides)
-    return resolve_with_warnings(scenario, with_run_fields("resolve", overrides, run_fields))[0]
+    return resolve_with_warnings(scenario, with_run_fields("resolve", overrides, run_fields), controllers)[0]
 
 
 def resolve_with_warnings(
-    scenario: "Origin", overrides: Mapping[str, Any] | None = None
+    scenario: "Origin", overrides: Mapping[str, Any] | None = None, controllers: "Controllers | None" = None
 ) -> tuple[scenarios.Resolved, list[str]]:
     """Make a scenario explicit, and say what to check before trusting its results; parameters are those of `resolve`.
 
@@ -191,9 +212,7 @@ def resolve_with_warnings(
             )
             raise scenarios.ScenarioError([fault], "resolved scenario")
         return scenario, []
-    loaded = scenario if isinstance(scenario, scenarios.Scenario) else scenarios.load(scenario)
-    if overrides:
-        loaded = scenarios.with_overrides(loaded, overrides)
+    loaded = scenarios.loaded(scenario, overrides, controllers=controllers)
     return scenarios.resolve(loaded), [str(warning) for warning in loaded.warnings]
 
 
@@ -218,6 +237,7 @@ def simulate(  # noqa: PLR0913  all but two by name
     picture: bool = True,
     on_progress: OnProgress | None = None,
     limit: str | Sequence[str] | None = None,
+    controllers: "Controllers | None" = None,
 ) -> Result:
     """Simulate a resolved scenario; parameters, result and exceptions are those of `run`.
 
@@ -227,7 +247,7 @@ def simulate(  # noqa: PLR0913  all but two by name
         The scenario.
     warnings : sequence of str
         What the result's reader must check before trusting it.
-    threads, picture, on_progress, limit
+    threads, picture, on_progress, limit, controllers
         As for `run`.
 
     Returns
@@ -240,7 +260,9 @@ def simulate(  # noqa: PLR0913  all but two by name
     limits = read_limits(limit)
     if limits:
         refuse_beyond(limits, expected(resolved, threads))
-    outcome = run_resolved(resolved, threads=threads, overview=picture, on_progress=on_progress)
+    outcome = run_resolved(
+        resolved, threads=threads, overview=picture, on_progress=on_progress, controllers=controllers
+    )
     if not outcome.replications:
         raise KeyboardInterrupt
     return Result.from_replications(outcome.resolved, outcome, version=ackclock.__version__, warnings=warnings)

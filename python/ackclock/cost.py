@@ -20,6 +20,8 @@ PACKET, LINK, MERGE, WEB, LARGE_GROUP, CELL = 0.3, 0.4, 0.6, 1.0, 4.0, 0.5
 whose state no cache holds; and of a cell at each port."""
 QUEUE, CHANGING_DELAY, PICTURE = 0.7, 0.5, 0.8
 """Cost of a packet at each queue whose departures are events, at each changing delay, and for the picture [steps]."""
+PROGRAM = 30.0
+"""Cost of a packet whose congestion control is a class of Python [steps]."""
 FLOW, ROW, ROW_OF_REPLICATION, ROW_WITH_BATCHES = 250.0, 2500.0, 250.0, 12_000.0
 """Cost of a flow, of a row of the result, of each replication's numbers in it, and of the intervals
 by its batches [steps]."""
@@ -81,7 +83,7 @@ def estimate(resolved: Resolved, *, threads: int, trace_bytes: float) -> Estimat
         Packets, time and memory.
     """
     replications = first_replications(resolved)
-    at_once = max(1, min(threads, replications))
+    at_once = 1 if resolved.programs else max(1, min(threads, replications))
     rows = len(resolved.elements) + sum(1 if flow.is_large_group else flow.count for flow in resolved.flows)
     batches = ROW_WITH_BATCHES * (rows <= MOST_ROWS_WITH_BATCHES)
     flows = FLOW * sum(flow.count for flow in resolved.flows)
@@ -145,6 +147,8 @@ def _packet_cost(resolved: Resolved, flow: ResolvedFlow, *, merges: bool) -> flo
     cost = PACKET + PICTURE + LINK * len(flow.crossed) + MERGE * merges
     if flow.kind == "web":
         cost += WEB
+    if flow.programs:
+        cost += PROGRAM
     if flow.is_large_group:
         cost += LARGE_GROUP
     for path, size in ((flow.path, flow.packet_bytes), (flow.return_path, flow.answer_bytes)):

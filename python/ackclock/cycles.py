@@ -161,6 +161,9 @@ def _grows(resolved: Resolved, flow: ResolvedFlow, row: dict[str, Any]) -> bool:
     largest, mean = row["cwnd_max_packets"], row["cwnd_mean_packets"]
     if tcp is None or largest is None or mean is None or not mean["mean"]:
         return False
+    if (row["marked_fraction"] or {}).get("mean"):
+        # Marks came in place of losses.
+        return False
     limit = tcp.sender.max_window
     if limit is not None and largest["mean"] >= _WINDOW_REACHED * limit:
         return False

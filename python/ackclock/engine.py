@@ -2,14 +2,16 @@
 
 import hashlib
 import os
+import threading
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 import ackclock
-from ackclock.errors import EngineError
+from ackclock.errors import ArgumentError, EngineError, Fault
 from ackclock.memory import trace_limit
 from ackclock.overview import overview_detail_s, overview_interval_s
 from ackclock.precision import (
@@ -20,14 +22,20 @@ from ackclock.precision import (
 )
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved
+from ackclock.scenario.programs import programs_of
 
 if TYPE_CHECKING:
     from ackclock._engine import Job
+    from ackclock.controls import Controllers
 
 OnProgress = Callable[[float, int], None]
 """A function that receives the fraction done (0 to 1) and the number of replications finished."""
 
 POLL_S = 0.1
+RETURN_S = 1.0
+"""Time that a call of a congestion control has to return after Ctrl-C [s]."""
+_CALLING_PYTHON = threading.Lock()
+"""Held by the run whose congestion controls are classes."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +84,7 @@ def run_resolved(
     threads: int | None = None,
     overview: bool = False,
     on_progress: OnProgress | None = None,
+    controllers: "Controllers | None" = None,
 ) -> RunOutcome:
     """Simulate all replications of a resolved scenario.
 
@@ -89,6 +98,9 @@ def run_resolved(
         Record in replication 0 what the picture needs.
     on_progress : callable, optional
         Called about ten times a second.
+    controllers : mapping of str to type, optional
+        Congestion controls that the scenario is given. Replications with one run one at a time, whatever `threads` is,
+        in all threads of the process together: the order of their calls is then always the same.
 
     Returns
     -------
@@ -99,30 +111,57 @@ def run_resolved(
     ------
     EngineError
         The engine refuses the scenario, or fails while it runs; the message holds one fault a line.
+    ArgumentError
+        A controller is missing, or another one than the scenario was resolved with.
     """
     threads = usable_cores() if threads is None else threads
     if threads < 1:
         message = f"threads: must be at least 1; got {threads}"
         raise EngineError(message)
-    outcome = _run(resolved, threads, on_progress, overview=overview)
-    while not outcome.interrupted and (next_one := longer(outcome.resolved, outcome.replications)) is not None:
-        outcome = _run(next_one, threads, on_progress, overview=overview)
+    given = _controllers_of(resolved, controllers)
+    with _CALLING_PYTHON if given else nullcontext():
+        how = _How(1 if given else threads, on_progress, given)
+        outcome = _run(resolved, how, overview=overview)
+        while not outcome.interrupted and (next_one := longer(outcome.resolved, outcome.replications)) is not None:
+            outcome = _run(next_one, how, overview=overview)
     return outcome
 
 
-def _run(resolved: Resolved, threads: int, on_progress: OnProgress | None, *, overview: bool) -> RunOutcome:
+def _controllers_of(resolved: Resolved, controllers: "Controllers | None") -> "Controllers":
+    """Check that the scenario's controls are given, and are those that it was resolved with."""
+    programs = resolved.programs
+    given = programs_of("run", controllers)
+    for name, program in programs.items():
+        if given.get(name) != program:
+            found = "nothing" if name not in given else f"{given[name].name}, digest {given[name].digest}"
+            allowed = f"{program.name}, digest {program.digest}"
+            problem = f'is not the congestion control "{name}" of the scenario'
+            raise ArgumentError(Fault("run(), argument controllers", problem, found, allowed))
+    return {name: (controllers or {})[name] for name in programs}
+
+
+@dataclass(frozen=True)
+class _How:
+    """Settings that all jobs of a run share."""
+
+    threads: int
+    on_progress: OnProgress | None
+    controllers: "Controllers"
+
+
+def _run(resolved: Resolved, how: _How, *, overview: bool) -> RunOutcome:
     """Run one scenario's replications, at its duration."""
-    runner = _Runner(expected_replications(resolved, []), on_progress)
+    runner = _Runner(expected_replications(resolved, []), how)
     requested = 0
     replications: list[Replication] = []
     count = first_replications(resolved)
     while count > 0:
         batches = _batches(resolved, requested, requested + count, overview=overview)
         requested += count
-        at_once = [batches] if threads > 1 else [[batch] for batch in batches]
+        at_once = [batches] if how.threads > 1 else [[batch] for batch in batches]
         for together in at_once:
             if not runner.interrupted:
-                runner.run(together, threads)
+                runner.run(together)
         replications = runner.finished()
         runner.expected = expected_replications(resolved, replications)
         count = 0 if runner.interrupted else further_replications(resolved, replications)
@@ -171,19 +210,20 @@ def _with_overview(resolved: Resolved) -> Resolved:
 class _Runner:
     """A loop over batches, several jobs at a time, until all are done or Ctrl-C."""
 
-    def __init__(self, expected: int, on_progress: OnProgress | None) -> None:
+    def __init__(self, expected: int, how: _How) -> None:
         self.interrupted = False
         self.expected = expected
         """Number of replications that there will be in all, as far as it is known."""
-        self._on_progress = on_progress
+        self._how = how
+        self._on_progress = how.on_progress
         self._reported = 0.0
         self._jobs: list[tuple[Job, int]] = []
         self._found: list[Replication] = []
 
-    def run(self, batches: list[_Batch], threads: int) -> None:
+    def run(self, batches: list[_Batch]) -> None:
         started = len(self._jobs)
         try:
-            for batch, share in zip(batches, _shares(batches, threads), strict=True):
+            for batch, share in zip(batches, _shares(batches, self._how.threads), strict=True):
                 self._start(batch, share)
             for job, _ in self._jobs[started:]:
                 while not job.wait(POLL_S):
@@ -201,7 +241,9 @@ class _Runner:
         try:
             self._found += [replication for job, _ in self._jobs for replication in job.results()]
         except RuntimeError as error:
-            raise EngineError(str(error)) from error
+            if isinstance(error.__cause__, KeyboardInterrupt):
+                raise KeyboardInterrupt from None
+            raise EngineError(str(error)) from error.__cause__ or error
         self._jobs.clear()
         return sorted(self._found, key=lambda replication: replication["replication"])
 
@@ -214,7 +256,8 @@ class _Runner:
         from ackclock._engine import Job  # noqa: PLC0415  compiled; only a run needs it
 
         try:
-            job = Job(batch.resolved.to_json(), batch.replications, threads, trace_limit())
+            given = (self._how.controllers,) if self._how.controllers else ()
+            job = Job(batch.resolved.to_json(), batch.replications, threads, trace_limit(), *given)
         except ValueError as error:
             raise EngineError(str(error)) from error
         self._jobs.append((job, len(batch.replications)))
@@ -223,8 +266,17 @@ class _Runner:
         for job, _ in self._jobs:
             job.cancel()
         for job, _ in self._jobs:
+            if self._how.controllers and not job.wait(RETURN_S):
+                self._interrupt(job)
             while not job.wait(POLL_S):
                 pass
+
+    @staticmethod
+    def _interrupt(job: "Job") -> None:
+        """End a call of a control that does not return."""
+        from ackclock.controls import interrupt  # noqa: PLC0415  needed after Ctrl-C only
+
+        interrupt(job.calling_threads())
 
     def _report(self) -> None:
         if self._on_progress is None:

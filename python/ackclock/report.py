@@ -251,11 +251,14 @@ def _link_columns(links: Sequence[Row]) -> list[Column]:
     scale, prefix = bit_rate_scale(max((_mean(link["throughput_bps"]) for link in links), default=0.0))
     losing = any(_mean(link["lost_packets"]) > 0.0 for link in links)
     lost = [Column("lost_packets", "lost\npackets", digits=None)] if losing else []
+    marking = any(_mean(link.get("marked_packets")) > 0.0 for link in links)
+    marked = [Column("marked_packets", "marked\npackets", digits=None)] if marking else []
     return [
         Column("utilisation_fraction", "utilis-\nation %", PERCENT, 3),
         Column("throughput_bps", f"throughput\n{prefix}bit/s", scale),
         Column("loss_fraction", "loss\n%", PERCENT, 3),
         Column("dropped_packets", "dropped\npackets", digits=None),
+        *marked,
         *lost,
         *_queue_columns(links),
     ]

@@ -227,6 +227,7 @@ def _flow_values(flows: Columns, packet_bits: Values, time_s: Values) -> dict[st
             - _of_warmup(flows, "gone"),
             sent,
         ),
+        "marked_fraction": ratio(_marked(flows, len(sent)), sent),
         "retransmitted_fraction": ratio(flows["retransmitted_packets"], sent),
         "timeouts": flows["timeouts"].astype(float),
         "fast_retransmits": flows["fast_retransmits"].astype(float),
@@ -259,6 +260,11 @@ def _lost(table: Columns, length: int) -> Values:
     return table.get("lost_packets", np.zeros(length)).astype(float)
 
 
+def _marked(table: Columns, length: int) -> Values:
+    """Take what queues marked; older results have no such column."""
+    return table.get("marked_packets", np.zeros(length)).astype(float)
+
+
 def _of_warmup(table: Columns, fate: str) -> Values:
     """Take what befell packets of the warm-up in the measured part; older results have no such column."""
     return np.asarray(table.get(f"{fate}_of_warmup_packets", 0.0), dtype=float)
@@ -272,6 +278,7 @@ def _link_values(links: Columns, time_s: Values) -> dict[str, Values]:
             links["dropped_packets"] + lost - _of_warmup(links, "dropped"), links["arrived_packets"]
         ),
         "dropped_packets": links["dropped_packets"].astype(float),
+        "marked_packets": _marked(links, len(lost)),
         "lost_packets": lost,
         "throughput_bps": links["departed_bytes"] * 8.0 / time_s,
         "queue_mean_packets": links["queue_area_packet_s"] / time_s,

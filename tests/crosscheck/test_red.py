@@ -8,6 +8,7 @@ import pytest
 
 from crosscheck import build, engine, ns2
 from crosscheck.check import Mark, check
+from crosscheck.draw_wide import draw_wide
 from crosscheck.ns2_script import script
 from crosscheck.outcome import Outcome, compare_outcomes
 from crosscheck.subset import UnsupportedError
@@ -36,6 +37,13 @@ def test_every_change_is_that_of_ns2(*, recovery: str, wait: bool, gentle: bool,
     report = check(one_flow(recovery, wait=wait, gentle=gentle, buffer_packets=buffer_packets))
     assert report.mark is Mark.PASS, report.line()
     assert report.compared > 500
+
+
+@pytest.mark.usefixtures("needs_ns2")
+def test_ns2_draws_our_numbers_after_a_drop_and_a_short_queue() -> None:
+    """The first packet of the next longer queue passes and counts: the one after it is the second, not the first."""
+    report = check(draw_wide(51_426_449, 461)[460])
+    assert report.mark is Mark.PASS, report.line()
 
 
 @pytest.mark.usefixtures("needs_ns2")

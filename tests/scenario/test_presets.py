@@ -15,6 +15,7 @@ from ackclock.scenario.resolved_tcp import (
     LinuxReceiverSettings,
     ReceiverSettings,
     RtoSettings,
+    SackBlockSettings,
     SelectiveSettings,
     TimeoutSettings,
 )
@@ -31,7 +32,8 @@ def test_each_preset_has_all_axes_of_its_machine_and_none_of_the_other(name: str
     machine = machine_of(preset(name).recovery, preset(name).dialect)
     others = {axis for axis, only in ONLY.items() if only.machine != machine}
     axes = Tcp.model_fields.keys() - {"preset", *others}
-    assert axes - {"half_window"} <= preset(name).model_fields_set <= axes
+    # These follow from the dialect and the congestion control.
+    assert axes - {"half_window", "parameters", "slow_start"} <= preset(name).model_fields_set <= axes
     assert {f"rto.{axis}" for axis in preset(name).rto.model_fields_set} == {
         f"rto.{axis}" for axis in Rto.model_fields
     } - others
@@ -71,6 +73,8 @@ LINUX = SelectiveSettings(
     tail_loss_probe=True,
     frto=True,
     timestamps=True,
+    pacing="none",
+    segment_bytes=460,
     initial_window=10.0,
     initial_ssthresh=None,
     max_window=None,
@@ -86,6 +90,7 @@ EXPECTED: dict[str, tuple[ClassicSettings | SelectiveSettings, ReceiverSettings]
     "reno-ns2": (NS2, EVERY_PACKET),
     "newreno-ns2": (replace(NS2, recovery="newreno", partial_ack_timer="impatient"), EVERY_PACKET),
     "old-tahoe-ns2": (replace(NS2, recovery="old-tahoe"), EVERY_PACKET),
+    "sack1-ns2": (replace(NS2, recovery="sack1"), replace(EVERY_PACKET, blocks=SackBlockSettings(3, 8))),
     "reno-abrupt-delay": (replace(NS2, rto=FINE_TIMER), EVERY_PACKET),
     "old-tahoe-abrupt-delay": (replace(NS2, recovery="old-tahoe", rto=FINE_TIMER), EVERY_PACKET),
     "newreno-engset": (
@@ -110,6 +115,18 @@ EXPECTED: dict[str, tuple[ClassicSettings | SelectiveSettings, ReceiverSettings]
     "linux-cubic": (
         replace(LINUX, congestion_control=ControlSettings("cubic", "linux", "hystart", {})),
         ReceiverSettings(2, 0.04, selective=True, linux=LINUX_BUFFERS),
+    ),
+    "rfc-cubic": (
+        replace(LINUX, congestion_control=ControlSettings("cubic", "rfc", "hystart++", {})),
+        ReceiverSettings(2, 0.04, selective=True, linux=LINUX_BUFFERS),
+    ),
+    "linux-bbr": (
+        replace(LINUX, congestion_control=ControlSettings("bbr", "linux", "standard", {})),
+        ReceiverSettings(2, 0.04, selective=True, linux=LINUX_BUFFERS),
+    ),
+    "linux-dctcp": (
+        replace(LINUX, congestion_control=ControlSettings("dctcp", "linux", "standard", {}), ecn="dctcp"),
+        ReceiverSettings(2, 0.04, selective=True, ecn="dctcp", linux=LINUX_BUFFERS),
     ),
 }
 

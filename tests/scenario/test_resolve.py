@@ -75,7 +75,14 @@ def test_defaults_are_all_written_out() -> None:
         "ack_bytes": 40,
         "ack_priority": 0,
         "sender": sender,
-        "receiver": {"ack_every": 2, "ack_delay_s": 0.2, "selective": False, "linux": None},
+        "receiver": {
+            "ack_every": 2,
+            "ack_delay_s": 0.2,
+            "selective": False,
+            "ecn": "off",
+            "linux": None,
+            "blocks": None,
+        },
     }
     flow = {
         "name": "flow",

@@ -2,6 +2,7 @@
 
 pub mod cast;
 mod clock;
+mod divisor;
 mod fraction;
 mod histogram;
 mod packet;
@@ -14,9 +15,10 @@ mod time;
 mod tournament;
 
 pub use clock::Clock;
+pub use divisor::Divisor;
 pub use fraction::{greatest_common_divisor, least_common_multiple, Fraction};
 pub use histogram::Histogram;
-pub use packet::{Packet, PacketKind};
+pub use packet::{Marks, Packet, PacketKind};
 pub use prefetch::prefetch;
 pub use random::RandomStream;
 pub use rate::Rate;

@@ -12,6 +12,67 @@ pub enum PacketKind {
     Ack,
 }
 
+/// The ECN field of a packet's IP header, the ECN flags of its TCP header (RFC 3168), and whether the sender was in slow
+/// start, in a byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks(u8);
+
+impl Marks {
+    /// The absence of all bits: a packet of a transport that does not know ECN.
+    pub const NONE: Marks = Marks(0);
+    /// The codepoint ECT(0) of an ECN-capable transport: a queue may mark the packet instead of dropping it.
+    pub const ECT: Marks = Marks(0b10);
+    /// The codepoint CE: a queue has marked the packet.
+    pub const CE: Marks = Marks(0b11);
+    /// The flag ECE of an ACK: the receiver echoes a mark.
+    pub const ECE: Marks = Marks(1 << 2);
+    /// The flag CWR of data: the sender has reduced its window.
+    pub const CWR: Marks = Marks(1 << 3);
+    /// The note of data that the sender was in slow start.
+    pub const SLOW_START: Marks = Marks(1 << 4);
+
+    const ECN_FIELD: u8 = 0b11;
+
+    /// Returns these bits if `given`, else none.
+    #[inline(always)]
+    #[must_use]
+    pub const fn only_if(self, given: bool) -> Marks {
+        Marks(self.0 * given as u8)
+    }
+
+    /// Returns these bits and others.
+    #[inline(always)]
+    #[must_use]
+    pub const fn with(self, others: Marks) -> Marks {
+        Marks(self.0 | others.0)
+    }
+
+    /// Returns whether all bits of `others` are set.
+    #[inline(always)]
+    pub const fn has(self, others: Marks) -> bool {
+        self.0 & others.0 == others.0
+    }
+
+    /// Returns the codepoint of the ECN field: 0 is not-ECT, 1 ECT(1), 2 ECT(0), 3 CE.
+    #[inline(always)]
+    pub const fn codepoint(self) -> u8 {
+        self.0 & Marks::ECN_FIELD
+    }
+
+    /// Returns whether the transport is ECN-capable, so that a queue may mark the packet.
+    #[inline(always)]
+    pub const fn is_capable(self) -> bool {
+        self.codepoint() != 0
+    }
+
+    /// Sets the codepoint CE if the transport is ECN-capable; returns whether it is.
+    pub fn mark(&mut self) -> bool {
+        let capable = self.is_capable();
+        *self = self.with(Marks::CE.only_if(capable));
+        capable
+    }
+}
+
 /// A packet, as a small plain value. TCP counts in packets, so a sequence number is a packet's number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Packet {
@@ -29,9 +90,31 @@ pub struct Packet {
     pub bytes: u16,
     /// Data, a retransmission, or an ACK.
     pub kind: PacketKind,
-    /// Whether the sender was in slow start when it sent this (data only).
-    pub slow_start: bool,
+    /// ECN bits, and more of its header in bits.
+    pub marks: Marks,
 }
 
 // Half a cache line.
 const _: () = assert!(size_of::<Packet>() == 32);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 3168 section 5: a router may set CE in packets of ECN-capable transports only.
+    #[test]
+    fn a_packet_is_marked_if_its_transport_is_capable() {
+        let flags = Marks::CWR.with(Marks::SLOW_START);
+        for (field, capable) in [(Marks::NONE, false), (Marks(0b01), true), (Marks::ECT, true), (Marks::CE, true)] {
+            let mut marks = flags.with(field);
+            assert_eq!((marks.mark(), marks.has(Marks::CE)), (capable, capable), "{field:?}");
+            assert!(marks.has(flags) && !marks.has(Marks::ECE), "{marks:?}");
+        }
+    }
+
+    #[test]
+    fn codepoints_are_those_of_the_ip_header() {
+        assert_eq!([Marks::NONE, Marks(0b01), Marks::ECT, Marks::CE].map(Marks::codepoint), [0, 1, 2, 3]);
+        assert_eq!([Marks::ECT, Marks::ECE, Marks::CWR].map(|marks| marks.only_if(false)), [Marks::NONE; 3]);
+    }
+}

@@ -28,6 +28,11 @@ impl RandomStream {
         RandomStream::named(seed, 0, purpose)
     }
 
+    /// Draws 64 random bits, such as the seed of another generator.
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
     /// Draws a number uniformly from [0, 1).
     pub fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64

@@ -1,3 +1,6 @@
+#[cfg(test)]
+mod tests;
+
 use base::{Histogram, RandomStream, Rate, Ring, Time};
 
 use crate::buffer::{Buffer, Occupancy};
@@ -154,17 +157,23 @@ impl Link {
         self.before_last.iter().map(|enqueued| enqueued.departure).chain(last)
     }
 
-    /// Handles the arrival of a packet of `bytes`; returns its departure, `None` if it is dropped.
+    /// Handles the arrival of a packet of `bytes`; returns its departure, `None` if it is dropped. Where the AQM marks,
+    /// `mark` marks the packet, and says whether its transport is ECN-capable.
     #[inline(always)]
-    pub fn arrive(&mut self, now: Time, bytes: u16, measurement: &Measurement) -> Option<Time> {
+    pub fn arrive(
+        &mut self,
+        now: Time,
+        bytes: u16,
+        measurement: &Measurement,
+        mark: impl FnOnce() -> bool,
+    ) -> Option<Time> {
         let mut start = now;
         if self.last.departure > now {
             self.remove_departed(now);
             let held = self.occupancy();
-            if self.aqm.is_some() && self.drops_early(now, &held) {
-                return self.drop_arriving(now, measurement);
-            }
-            if !self.buffer.admits(&held, bytes) {
+            let has_room = self.buffer.admits(&held, bytes);
+            let refused = self.aqm.is_some() && self.drops_early(now, &held, has_room, measurement, mark);
+            if refused || !has_room {
                 return self.drop_arriving(now, measurement);
             }
             self.statistics.observe_queue(held.packets + 1, now, measurement);
@@ -177,7 +186,7 @@ impl Link {
         } else {
             self.before_last.clear();
             self.bytes_before_last = 0;
-            if self.aqm.is_some() && self.drops_early(now, &Occupancy::default()) {
+            if self.aqm.is_some() && self.drops_early(now, &Occupancy::default(), true, measurement, mark) {
                 return self.drop_arriving(now, measurement);
             }
         }
@@ -277,95 +286,31 @@ impl Link {
         }
     }
 
-    fn drops_early(&mut self, now: Time, held: &Occupancy) -> bool {
+    /// Lets the AQM decide about a packet; returns whether it is dropped. One that the buffer has no room for is not marked.
+    #[inline(always)]
+    fn drops_early(
+        &mut self,
+        now: Time,
+        held: &Occupancy,
+        has_room: bool,
+        measurement: &Measurement,
+        mark: impl FnOnce() -> bool,
+    ) -> bool {
+        match self.verdict(now, held) {
+            Verdict::Pass => false,
+            Verdict::Mark if has_room && mark() => {
+                self.statistics.marked[measurement.index(now)] += 1;
+                false
+            }
+            Verdict::Mark | Verdict::Drop => true,
+        }
+    }
+
+    // Out of line, so that the packet's bits stay in a register.
+    #[inline(never)]
+    fn verdict(&mut self, now: Time, held: &Occupancy) -> Verdict {
         let idle = (held.packets == 0).then(|| now - self.last.departure);
         let queue = self.buffer.counted_packets(held);
-        self.aqm.as_mut().is_some_and(|aqm| aqm.algorithm().on_arrival(queue, idle) == Verdict::Drop)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::buffer::{BufferLimit, Counting};
-    use base::Clock;
-
-    const MEASUREMENT: Measurement = Measurement { warmup: Time::ZERO, end: Time::NEVER };
-
-    fn link(limit: Option<BufferLimit>) -> Link {
-        // 1000 bytes take 1 ms.
-        let (buffer, random) = (Buffer::new(limit, Counting::WithService), RandomStream::named(1, 0, "link"));
-        Link::new(Rate::new(8e6, Clock::PICOSECONDS), buffer, &Discipline::DROP_TAIL, random)
-    }
-
-    fn arrive(link: &mut Link, milliseconds: f64) -> Option<f64> {
-        let now = Clock::PICOSECONDS.time(milliseconds / 1e3);
-        link.arrive(now, 1000, &MEASUREMENT).map(|departure| Clock::PICOSECONDS.seconds(departure) * 1e3)
-    }
-
-    #[test]
-    fn packets_are_served_one_after_the_other() {
-        let mut link = link(None);
-        let departures: Vec<_> = [0.0, 0.0, 0.5, 5.0].iter().map(|&t| arrive(&mut link, t).unwrap()).collect();
-        assert_eq!(departures, [1.0, 2.0, 3.0, 6.0]);
-    }
-
-    #[test]
-    fn a_full_buffer_drops_the_arriving_packet() {
-        let mut link = link(Some(BufferLimit::Packets(2)));
-        assert_eq!([0.0, 0.0, 0.0].map(|t| arrive(&mut link, t)), [Some(1.0), Some(2.0), None]);
-        assert_eq!(link.statistics().dropped, [0, 1]);
-    }
-
-    #[test]
-    fn a_departure_precedes_an_arrival_at_the_same_instant() {
-        let mut link = link(Some(BufferLimit::Packets(2)));
-        let fates = [0.0, 0.0, 1.0, 1.0].map(|t| arrive(&mut link, t).is_some());
-        assert_eq!(fates, [true, true, true, false]);
-    }
-
-    #[test]
-    fn waits_are_those_of_the_accepted_packets_that_arrive_in_the_measured_part() {
-        let measurement = Measurement { warmup: Clock::PICOSECONDS.time(1e-3), end: Clock::PICOSECONDS.time(6e-3) };
-        let mut link = link(Some(BufferLimit::Packets(3)));
-        let arrivals = [0.0, 0.5, 1.0, 1.0, 1.5, 1.5, 5.0, 5.5, 5.75, 9.0];
-        let arrive_all = |link: &mut Link| {
-            for milliseconds in arrivals {
-                link.arrive(Clock::PICOSECONDS.time(milliseconds / 1e3), 1000, &measurement);
-            }
-        };
-        let mut silent = link.clone();
-        arrive_all(&mut silent);
-        assert_eq!(silent.waits.total(), 0);
-        link.measure_waits(measurement.warmup);
-        arrive_all(&mut link);
-        // From 1 ms on: waits of 1, 2, (dropped, dropped), 0, 0.5, 1.25 and 0 ms.
-        let found: Vec<(f64, u64)> = link
-            .waits()
-            .buckets()
-            .map(|(bucket, count)| (Clock::PICOSECONDS.seconds(Histogram::start_of(bucket)) * 1e3, count))
-            .collect();
-        let expected = [(0.0, 2), (0.5, 1), (1.0, 1), (1.25, 1), (2.0, 1)];
-        assert_eq!(found.len(), expected.len(), "{found:?}");
-        for (found, expected) in found.iter().zip(expected) {
-            assert!(found.1 == expected.1 && expected.0 - found.0 <= expected.0 / 64.0, "{found:?} {expected:?}");
-        }
-        assert_eq!(link.waits().longest(), Clock::PICOSECONDS.time(2e-3));
-    }
-
-    #[test]
-    fn statistics_count_the_measured_part_alone() {
-        let t = |milliseconds: f64| Clock::PICOSECONDS.time(milliseconds / 1e3);
-        let measurement = Measurement { warmup: t(1.5), end: t(3.5) };
-        let mut link = link(None);
-        for now in [0.0, 0.0, 2.0, 3.0] {
-            link.arrive(t(now), 1000, &measurement).unwrap();
-        }
-        // Busy from 0 to 4; departures at 1, 2, 3, 4.
-        let seen = link.statistics();
-        assert_eq!((seen.arrived, seen.departed), ([2, 2], [1, 2]));
-        assert_eq!(seen.busy, u128::from(t(2.0).ticks()));
-        assert_eq!(seen.queue_area, u128::from(t(2.0).ticks()));
-        assert_eq!(seen.queue_max, 1);
+        self.aqm.as_mut().map_or(Verdict::Pass, |aqm| aqm.algorithm().on_arrival(queue, idle))
     }
 }

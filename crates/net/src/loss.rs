@@ -151,7 +151,7 @@ mod tests {
         journal: 0,
         bytes: 1000,
         kind: PacketKind::Data,
-        slow_start: false,
+        marks: base::Marks::NONE,
     };
     const ACK: Packet = Packet { kind: PacketKind::Ack, ..DATA };
 

@@ -148,7 +148,7 @@ mod tests {
         let mut now = Time::ZERO;
         for &gap in arrivals {
             now += Time::from_ticks(gap);
-            let fate = link.arrive(now, 1000, &measurement);
+            let fate = link.arrive(now, 1000, &measurement, || false);
             assert_eq!(copies.arrive(&mut last, now, &measurement), fate, "at {now:?} with {limit:?} {counting:?}");
         }
         let (one, other) = (link.statistics(), copies.statistics());

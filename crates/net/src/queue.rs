@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::buffer::{Buffer, Occupancy};
 pub(crate) use aqm::{Aqm, Verdict};
-pub use aqm::{AqmConfig, RedConfig};
+pub use aqm::{AqmConfig, RedConfig, RedEcn};
 pub(crate) use classes::Waiting;
 use classes::{Classes, Position};
 pub use overflow::Overflow;
@@ -77,6 +77,15 @@ pub(crate) enum Transmitter {
     Busy { bytes: u16 },
 }
 
+/// A sign of congestion that a queue gave with a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Mark of the packet: the congestion is notified explicitly (RFC 3168).
+    Marked,
+    /// Drop of the packet.
+    Dropped,
+}
+
 /// The waiting packets of a link and the discipline that they obey.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
@@ -118,38 +127,50 @@ impl Queue {
     /// which packet; that may be the arriving one.
     pub(crate) fn enqueue(
         &mut self,
-        arriving: Waiting,
+        mut arriving: Waiting,
         level: u8,
         transmitter: Transmitter,
-        dropped: &mut impl FnMut(Waiting),
+        signalled: &mut impl FnMut(Signal, Waiting),
     ) {
         let held = self.occupancy(transmitter);
-        let early = self.drops_early(arriving.since, &held, transmitter);
+        let verdict = self.verdict(arriving.since, &held, transmitter);
         let class = self.scheduler.class(level);
+        let early = match verdict {
+            Verdict::Pass => false,
+            Verdict::Mark => !arriving.packet.marks.is_capable(),
+            Verdict::Drop => true,
+        };
         if early || !self.buffer.admits(&held, arriving.packet.bytes) {
             if let Some(aqm) = &mut self.aqm {
                 aqm.algorithm().on_drop();
             }
             let victim = self.victim(&arriving.packet, class, &held);
             let Some(victim) = victim.and_then(|position| self.waiting.remove(position)) else {
-                return dropped(arriving);
+                return signalled(Signal::Dropped, arriving);
             };
-            dropped(victim);
+            signalled(Signal::Dropped, victim);
+        }
+        if verdict == Verdict::Mark && arriving.packet.marks.mark() {
+            signalled(Signal::Marked, arriving);
         }
         self.waiting.push(class, arriving);
     }
 
     /// Removes and returns the next packet to transmit; drops those before it that the AQM drops at departure.
-    pub(crate) fn dequeue(&mut self, now: Time, dropped: &mut impl FnMut(Waiting)) -> Option<Waiting> {
+    pub(crate) fn dequeue(&mut self, now: Time, signalled: &mut impl FnMut(Signal, Waiting)) -> Option<Waiting> {
         loop {
             let class = self.scheduler.next(&self.waiting)?;
-            let next = self.waiting.pop(class)?;
+            let mut next = self.waiting.pop(class)?;
             let left = self.occupancy(Transmitter::Idle { since: now });
             let verdict = self.aqm.as_mut().map(|aqm| aqm.algorithm().on_departure(now, now - next.since, &left));
-            if verdict != Some(Verdict::Drop) {
-                return Some(next);
+            match verdict {
+                None | Some(Verdict::Pass) => return Some(next),
+                Some(Verdict::Mark) if next.packet.marks.mark() => {
+                    signalled(Signal::Marked, next);
+                    return Some(next);
+                }
+                Some(Verdict::Mark | Verdict::Drop) => signalled(Signal::Dropped, next),
             }
-            dropped(next);
         }
     }
 
@@ -164,13 +185,13 @@ impl Queue {
         }
     }
 
-    fn drops_early(&mut self, now: Time, held: &Occupancy, transmitter: Transmitter) -> bool {
-        let Some(aqm) = &mut self.aqm else { return false };
+    fn verdict(&mut self, now: Time, held: &Occupancy, transmitter: Transmitter) -> Verdict {
+        let Some(aqm) = &mut self.aqm else { return Verdict::Pass };
         let idle = match transmitter {
             Transmitter::Idle { since } => Some(now - since),
             Transmitter::Busy { .. } => None,
         };
-        aqm.algorithm().on_arrival(self.buffer.counted_packets(held), idle) == Verdict::Drop
+        aqm.algorithm().on_arrival(self.buffer.counted_packets(held), idle)
     }
 
     fn victim(&mut self, arriving: &Packet, class: usize, held: &Occupancy) -> Option<Position> {

@@ -1,7 +1,7 @@
 use base::{Histogram, Packet, RandomStream, Rate, Time};
 
 use crate::buffer::Buffer;
-use crate::queue::{Discipline, Queue, Transmitter, Waiting};
+use crate::queue::{Discipline, Queue, Signal, Transmitter, Waiting};
 use crate::sampling::LinkSample;
 use crate::statistics::{LinkStatistics, Measurement};
 
@@ -68,14 +68,14 @@ impl QueuedLink {
         self.in_transmission.map_or(Time::NEVER, |sent| sent.departure)
     }
 
-    /// Handles the arrival of a packet at a level, and reports each packet that is dropped, perhaps itself.
+    /// Handles the arrival of a packet at a level, and reports each packet that is marked or dropped, perhaps itself.
     pub fn arrive(
         &mut self,
         now: Time,
         packet: Packet,
         level: u8,
         measurement: &Measurement,
-        dropped: &mut impl FnMut(Packet),
+        signalled: &mut impl FnMut(Signal, Packet),
     ) {
         self.statistics.arrived[measurement.index(now)] += 1;
         let transmitter = match self.in_transmission {
@@ -83,17 +83,27 @@ impl QueuedLink {
             None => Transmitter::Idle { since: self.idle_since },
         };
         let arriving = Waiting { packet, since: now };
-        self.queue.enqueue(arriving, level, transmitter, &mut counted(&mut self.statistics, now, measurement, dropped));
-        self.transmit_next(now, measurement, dropped);
+        self.queue.enqueue(
+            arriving,
+            level,
+            transmitter,
+            &mut counted(&mut self.statistics, now, measurement, signalled),
+        );
+        self.transmit_next(now, measurement, signalled);
         self.statistics.observe_queue(self.packets(), now, measurement);
     }
 
     /// Ends the transmission of a packet, which is returned, and begins the next one; reports each packet that is
-    /// dropped.
-    pub fn depart(&mut self, now: Time, measurement: &Measurement, dropped: &mut impl FnMut(Packet)) -> Option<Packet> {
+    /// marked or dropped.
+    pub fn depart(
+        &mut self,
+        now: Time,
+        measurement: &Measurement,
+        signalled: &mut impl FnMut(Signal, Packet),
+    ) -> Option<Packet> {
         let sent = self.in_transmission.take()?;
         self.idle_since = now;
-        self.transmit_next(now, measurement, dropped);
+        self.transmit_next(now, measurement, signalled);
         Some(sent.packet)
     }
 
@@ -121,11 +131,11 @@ impl QueuedLink {
         sample
     }
 
-    fn transmit_next(&mut self, now: Time, measurement: &Measurement, dropped: &mut impl FnMut(Packet)) {
+    fn transmit_next(&mut self, now: Time, measurement: &Measurement, signalled: &mut impl FnMut(Signal, Packet)) {
         if self.in_transmission.is_some() {
             return;
         }
-        let next = self.queue.dequeue(now, &mut counted(&mut self.statistics, now, measurement, dropped));
+        let next = self.queue.dequeue(now, &mut counted(&mut self.statistics, now, measurement, signalled));
         let Some(Waiting { packet, since }) = next else { return };
         if self.idle_since < now {
             self.rate.restart();
@@ -140,28 +150,33 @@ impl QueuedLink {
     }
 }
 
-/// Returns a function that counts a dropped packet and reports it.
+/// Returns a function that counts a marked or dropped packet and reports it.
 fn counted<'a>(
     statistics: &'a mut LinkStatistics,
     now: Time,
     measurement: &'a Measurement,
-    dropped: &'a mut impl FnMut(Packet),
-) -> impl FnMut(Waiting) + 'a {
-    move |waiting| {
-        statistics.drop_later(waiting.since, now, measurement);
-        statistics.in_link(waiting.since, now, measurement);
-        dropped(waiting.packet);
+    signalled: &'a mut impl FnMut(Signal, Packet),
+) -> impl FnMut(Signal, Waiting) + 'a {
+    move |signal, waiting| {
+        match signal {
+            Signal::Marked => statistics.marked[measurement.index(now)] += 1,
+            Signal::Dropped => {
+                statistics.drop_later(waiting.since, now, measurement);
+                statistics.in_link(waiting.since, now, measurement);
+            }
+        }
+        signalled(signal, waiting.packet);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use base::cast::to_index;
-    use base::Clock;
+    use base::{Clock, Marks};
 
     use super::*;
     use crate::buffer::{BufferLimit, Counting};
-    use crate::queue::{AqmConfig, Overflow, SchedulerConfig};
+    use crate::queue::{AqmConfig, Overflow, RedConfig, RedEcn, SchedulerConfig};
 
     const MEASUREMENT: Measurement = Measurement { warmup: Time::ZERO, end: Time::NEVER };
     const FRONT: Discipline = Discipline { overflow: Overflow::Front, ..Discipline::DROP_TAIL };
@@ -188,7 +203,7 @@ mod tests {
     /// Returns the numbers of the packets that are dropped when a packet arrives.
     fn arrive(link: &mut QueuedLink, packet: Packet, level: u8) -> Vec<u64> {
         let mut dropped = Vec::new();
-        link.arrive(Time::ZERO, packet, level, &MEASUREMENT, &mut |packet| dropped.push(packet.sequence));
+        link.arrive(Time::ZERO, packet, level, &MEASUREMENT, &mut |_, packet| dropped.push(packet.sequence));
         dropped
     }
 
@@ -198,8 +213,27 @@ mod tests {
     }
 
     fn transmitted(link: &mut QueuedLink) -> Vec<u64> {
-        let next = || link.depart(link.next_departure(), &MEASUREMENT, &mut |_| panic!("nothing is dropped"));
+        let next = || link.depart(link.next_departure(), &MEASUREMENT, &mut |_, _| panic!("nothing is dropped"));
         std::iter::from_fn(next).map(|packet| packet.sequence).collect()
+    }
+
+    /// A mark is of the arriving packet, whatever packet the overflow rule drops.
+    #[test]
+    fn an_early_signal_marks_a_capable_packet_and_drops_for_another_one() {
+        let red =
+            RedConfig { weight: 1.0, min_threshold_packets: 0.0, max_threshold_packets: 1.0, ..RedConfig::TYPICAL };
+        let aqm = AqmConfig::Red(RedConfig { gentle: false, ecn: RedEcn::All, ..red });
+        let mut link = link(9, &Discipline { aqm, ..FRONT });
+        let mut signals = Vec::new();
+        for (number, marks) in [(0, Marks::ECT), (1, Marks::ECT), (2, Marks::NONE), (3, Marks::ECT)] {
+            let packet = Packet { marks, ..packet(number) };
+            link.arrive(Time::ZERO, packet, 0, &MEASUREMENT, &mut |signal, packet| signals.push((signal, packet)));
+        }
+        let found: Vec<_> = signals.iter().map(|(signal, packet)| (*signal, packet.sequence)).collect();
+        assert_eq!(found, [(Signal::Marked, 1), (Signal::Dropped, 1), (Signal::Marked, 3)]);
+        assert!(signals[0].1.marks.has(Marks::CE));
+        assert_eq!((link.statistics().marked, link.statistics().dropped), ([0, 2], [0, 1]));
+        assert_eq!(transmitted(&mut link), [0, 2, 3]);
     }
 
     #[test]
@@ -221,7 +255,7 @@ mod tests {
         let mut dropped = Vec::new();
         for (number, level) in [(0, 0), (1, 2), (2, 0), (3, 1), (4, 0)] {
             let now = Time::from_ticks(number);
-            link.arrive(now, packet(number), level, &MEASUREMENT, &mut |packet| dropped.push(packet.sequence));
+            link.arrive(now, packet(number), level, &MEASUREMENT, &mut |_, packet| dropped.push(packet.sequence));
         }
         assert_eq!(dropped, [1, 2]);
         assert_eq!(transmitted(&mut link), [0, 4, 3]);
@@ -294,7 +328,7 @@ mod tests {
         let mut fates = Vec::new();
         while link.packets() > 0 {
             let mut dropped = Vec::new();
-            let sent = link.depart(link.next_departure(), &MEASUREMENT, &mut |packet| dropped.push(packet.sequence));
+            let sent = link.depart(link.next_departure(), &MEASUREMENT, &mut |_, packet| dropped.push(packet.sequence));
             fates.push((sent.map(|packet| packet.sequence), dropped));
         }
         assert_eq!(fates, [(Some(0), vec![]), (Some(1), vec![2, 3]), (Some(4), vec![])]);
@@ -317,14 +351,14 @@ mod tests {
             let arrival = Clock::PICOSECONDS.time(now);
             while link.next_departure() <= arrival {
                 let departure = link.next_departure();
-                let packet = link.depart(departure, &MEASUREMENT, &mut |_| {}).unwrap();
+                let packet = link.depart(departure, &MEASUREMENT, &mut |_, _| {}).unwrap();
                 let (since, level): (Time, u8) = came[to_index(packet.sequence)];
                 waits[usize::from(level)] += Clock::PICOSECONDS.seconds(departure - since) - 1e-3;
                 counts[usize::from(level)] += 1;
             }
             let level = u8::from(random.uniform() >= 0.3 / 0.8);
             came.push((arrival, level));
-            link.arrive(arrival, packet(number), level, &MEASUREMENT, &mut |_| {});
+            link.arrive(arrival, packet(number), level, &MEASUREMENT, &mut |_, _| {});
         }
         for (level, theory) in [0.4e-3 / 0.7, 0.4e-3 / (0.7 * 0.2)].into_iter().enumerate() {
             let mean = waits[level] / f64::from(counts[level]);

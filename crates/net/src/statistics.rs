@@ -24,6 +24,8 @@ pub struct LinkStatistics {
     pub arrived: [u64; 2],
     /// Packets that the queue dropped.
     pub dropped: [u64; 2],
+    /// Packets that the queue marked instead of dropping them.
+    pub marked: [u64; 2],
     /// Packets that arrived in the warm-up, and that the queue dropped in the measured part.
     pub dropped_of_warmup: u64,
     /// Packets that a loss process lost before the queue; they count as arrived.
@@ -50,6 +52,7 @@ impl LinkStatistics {
             self.arrived[index] += other.arrived[index];
             self.dropped[index] += other.dropped[index];
             self.lost[index] += other.lost[index];
+            self.marked[index] += other.marked[index];
             self.departed[index] += other.departed[index];
             self.departed_bytes[index] += other.departed_bytes[index];
         }

@@ -1,5 +1,9 @@
 //! Bindings for Python: a resolved scenario comes in, tables go out. Nothing is decided here.
 
+mod control;
+mod sample;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use base::Clock;
@@ -11,42 +15,79 @@ use sim::{Batches, BucketRow, Column, CompletionStatistics, Delays, Outcome, Sce
 
 /// A set of replications of a resolved scenario that run on threads of their own.
 #[pyclass]
-struct Job(sim::Job);
+struct Job {
+    job: sim::Job,
+    calls: Arc<control::Calls>,
+}
 
 #[pymethods]
 impl Job {
     /// Checks the scenario (ValueError with all faults, one a line) and starts the replications, which may
-    /// record `trace_limit` bytes of rows together; returns immediately.
+    /// record `trace_limit` bytes of rows together; returns immediately. `controllers` are classes by the name of the
+    /// congestion control that they are.
     #[new]
-    fn new(resolved_json: &str, replications: Vec<u64>, threads: usize, trace_limit: u64) -> PyResult<Job> {
-        let scenario: Scenario =
+    #[pyo3(signature = (resolved_json, replications, threads, trace_limit, controllers=None))]
+    fn new(
+        resolved_json: &str,
+        replications: Vec<u64>,
+        threads: usize,
+        trace_limit: u64,
+        controllers: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Job> {
+        let mut scenario: Scenario =
             serde_json::from_str(resolved_json).map_err(|fault| PyValueError::new_err(fault.to_string()))?;
-        let job = sim::Job::start(scenario, replications, threads, trace_limit);
-        job.map(Job).map_err(|faults| PyValueError::new_err(faults.join("\n")))
+        let calls = Arc::default();
+        let mut within: fn(&(dyn Fn() + Sync)) = |work| work();
+        if let Some(classes) = controllers {
+            control::provide(&mut scenario, classes, &calls)?;
+            within = control::with_thread_state;
+        }
+        let job = sim::Job::start_within(scenario, replications, threads, trace_limit, within);
+        let job = job.map_err(|faults| PyValueError::new_err(faults.join("\n")))?;
+        Ok(Job { job, calls })
     }
 
     /// Returns the fraction of the work that is done (0 to 1) and the number of finished replications.
     fn progress(&self) -> (f64, usize) {
-        self.0.progress()
+        self.job.progress()
     }
 
     /// Waits until all replications are done, `seconds` at most; returns whether they are.
     fn wait(&self, py: Python<'_>, seconds: f64) -> bool {
         let at_most = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO);
-        py.detach(|| self.0.wait(at_most))
+        py.detach(|| self.job.wait(at_most))
     }
 
     /// Stops the running replications; the results of finished ones stay.
     fn cancel(&self) {
-        self.0.cancel();
+        self.job.cancel();
     }
 
-    /// Returns the finished replications, in order; RuntimeError if one could not go on.
+    /// Returns the threads that have called Python, by Python's numbers.
+    fn calling_threads(&self) -> Vec<u64> {
+        self.calls.threads()
+    }
+
+    /// Returns the finished replications, in order; RuntimeError if one could not go on, whose cause is the exception of
+    /// a congestion control.
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let outcomes = self.0.outcomes().map_err(|failures| PyRuntimeError::new_err(failures.join("\n")))?;
+        let job = &self.job;
+        let outcomes = job.outcomes().map_err(|failures| {
+            let error = PyRuntimeError::new_err(failures.join("\n"));
+            error.set_cause(py, self.calls.take_raised());
+            error
+        })?;
         let results =
-            outcomes.iter().map(|outcome| replication(py, self.0.scenario(), outcome)).collect::<PyResult<Vec<_>>>()?;
+            outcomes.iter().map(|outcome| replication(py, job.scenario(), outcome)).collect::<PyResult<Vec<_>>>()?;
         PyList::new(py, results)
+    }
+}
+
+impl Drop for Job {
+    /// Waits for the threads without Python's lock, which a congestion control may need to come to its end.
+    fn drop(&mut self) {
+        let job = &mut self.job;
+        Python::attach(|py| py.detach(|| job.end()));
     }
 }
 
@@ -250,5 +291,8 @@ fn contract() -> String {
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(contract, module)?)?;
+    module.add_class::<sample::AckSample>()?;
+    module.add_class::<sample::Connection>()?;
+    module.add_class::<sample::Signal>()?;
     module.add_class::<Job>()
 }

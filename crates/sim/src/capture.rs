@@ -20,8 +20,8 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use base::cast::{low_u32, round_to_u64, to_u32};
-use base::{Packet, PacketKind};
-use etherparse::PacketBuilder;
+use base::{Marks, Packet, PacketKind};
+use etherparse::{IpEcn, IpHeaders, Ipv4Extensions, Ipv4Header, PacketBuilder};
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
@@ -177,9 +177,9 @@ fn frame(flow: u32, data_bytes: u16, packet: &Packet) -> Result<Vec<u8>, Failure
     if packet.kind == PacketKind::Ack {
         let options = packet.bytes.saturating_sub(HEADERS).min(MOST_OPTIONS) & !3;
         let ends = (End::receiver(flow), End::sender(flow));
-        segment(ends, FIRST_BYTE, byte, (options, 0), length)
+        segment(ends, FIRST_BYTE, byte, (options, 0), packet.marks, length)
     } else {
-        segment((End::sender(flow), End::receiver(flow)), byte, FIRST_BYTE, (0, payload), length)
+        segment((End::sender(flow), End::receiver(flow)), byte, FIRST_BYTE, (0, payload), packet.marks, length)
     }
 }
 
@@ -200,21 +200,35 @@ fn ping(packet: &Packet, is_echo: bool) -> Result<Vec<u8>, Failure> {
     Ok(frame)
 }
 
-/// Returns a frame from the first end to the second with the given bytes of options and payload, padded to `length`.
+/// Returns a frame from the first end to the second with the given bytes of options and payload, and the ECN bits of
+/// `marks`, padded to `length`.
 fn segment(
     (from, to): (End, End),
     sequence: u32,
     acknowledgment: u32,
     (options, payload): (u16, u16),
+    marks: Marks,
     length: usize,
 ) -> Result<Vec<u8>, Failure> {
     let mut frame = Vec::with_capacity(length);
-    PacketBuilder::ethernet2(from.mac, to.mac)
-        .ipv4(from.address, to.address, HOPS)
+    let ip = Ipv4Header {
+        source: from.address,
+        destination: to.address,
+        time_to_live: HOPS,
+        ecn: IpEcn::try_new(marks.codepoint())?,
+        ..Ipv4Header::default()
+    };
+    let mut tcp = PacketBuilder::ethernet2(from.mac, to.mac)
+        .ip(IpHeaders::Ipv4(ip, Ipv4Extensions::default()))
         .tcp(from.port, to.port, sequence, WINDOW)
-        .ack(acknowledgment)
-        .options_raw(&ZEROS[..usize::from(options)])?
-        .write(&mut frame, &ZEROS[..usize::from(payload)])?;
+        .ack(acknowledgment);
+    if marks.has(Marks::ECE) {
+        tcp = tcp.ece();
+    }
+    if marks.has(Marks::CWR) {
+        tcp = tcp.cwr();
+    }
+    tcp.options_raw(&ZEROS[..usize::from(options)])?.write(&mut frame, &ZEROS[..usize::from(payload)])?;
     frame.resize(frame.len().max(length), 0);
     Ok(frame)
 }
@@ -248,6 +262,21 @@ mod tests {
             assert_eq!(frame.len(), 14 + usize::from(bytes));
             assert_eq!(read(&frame, |_| ()), (bytes, usize::from(bytes) - 40));
         }
+    }
+
+    /// RFC 3168 sections 5 and 6.1.
+    #[test]
+    fn a_frame_has_the_ecn_bits_of_its_packet() {
+        let sent = Marks::ECT.with(Marks::CWR).with(Marks::SLOW_START);
+        let [plain, sent, marked] = [Marks::NONE, sent, Marks::CE.with(Marks::ECE)].map(|marks| {
+            let frame = frame(0, 1500, &Packet { marks, ..packet(PacketKind::Data, 3, 1500) }).unwrap();
+            let sliced = SlicedPacket::from_ethernet(&frame).unwrap();
+            let (Some(NetSlice::Ipv4(ip)), Some(TransportSlice::Tcp(tcp))) = (sliced.net, sliced.transport) else {
+                panic!("not TCP over IPv4")
+            };
+            (ip.header().ecn().value(), tcp.cwr(), tcp.ece())
+        });
+        assert_eq!([plain, sent, marked], [(0, false, false), (2, true, false), (3, false, true)]);
     }
 
     #[test]

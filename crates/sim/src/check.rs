@@ -1,4 +1,5 @@
 mod atm_network;
+mod blocks;
 mod delay;
 mod hosts;
 mod limits;
@@ -166,6 +167,7 @@ impl Faults {
         self.field(&place, ACK, f64::from(tcp.ack_bytes));
         self.level(&place, ACK_PRIORITY, tcp.ack_priority, &tcp.return_path, elements);
         self.endpoints(&place, tcp);
+        self.blocks(&place, tcp, elements);
     }
 
     fn path(&mut self, place: &str, flow: &FlowConfig, elements: usize) {
@@ -216,6 +218,7 @@ impl Faults {
     fn selective_sender(&mut self, place: &str, sender: &SelectiveConfig) {
         self.windows(place, sender.initial_window, sender.initial_ssthresh, sender.max_window);
         self.field(place, DUPACK_THRESHOLD, f64::from(sender.dupack_threshold));
+        self.field(place, SENDER_SEGMENT, f64::from(sender.segment_bytes));
         let rto = &sender.rto;
         for (limit, value) in [
             (RTO_MIN, rto.min_s),
@@ -231,6 +234,14 @@ impl Faults {
 
     fn congestion_control(&mut self, place: &str, control: &ControlConfig) {
         let name = &control.name;
+        if control.provided.is_some() {
+            return;
+        }
+        if control.program.is_some() {
+            return self
+                .0
+                .push(format!("{place}.name: no such control; given {name:?}; allowed its class with the run"));
+        }
         let Some(algorithm) = tcp::cc::ALGORITHMS.iter().find(|algorithm| algorithm.name == name) else {
             let names: Vec<&str> = tcp::cc::ALGORITHMS.iter().map(|algorithm| algorithm.name).collect();
             let allowed = names.join(", ");

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use net::{AppliesTo, AqmConfig, Counting, DelayLaw, Discipline, LossLaw, Overflow, SchedulerConfig};
+use net::{AppliesTo, AqmConfig, Counting, DelayLaw, Discipline, LossLaw, Overflow, RedEcn, SchedulerConfig};
 use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, Error, IntoDeserializer};
 use serde_json::{json, Map, Value};
@@ -70,7 +70,7 @@ fn disciplines() -> Value {
     net::disciplines().iter().map(entry).collect::<Map<String, Value>>().into()
 }
 
-/// Returns the congestion controls, each with its parameters.
+/// Returns the congestion controls, each with its parameters and its properties.
 fn congestion_controls() -> Value {
     let parameter = |known: &tcp::cc::Parameter| {
         let (unit, low, high, default, help) = (known.unit, known.low, known.high, known.default, known.help);
@@ -78,7 +78,12 @@ fn congestion_controls() -> Value {
     };
     let entry = |algorithm: &tcp::cc::Algorithm| {
         let parameters: Map<String, Value> = algorithm.parameters.iter().map(parameter).collect();
-        (algorithm.name.to_owned(), Value::from(parameters))
+        let properties = json!({
+            "parameters": parameters,
+            "slow_start": algorithm.slow_start,
+            "grows_until_loss": algorithm.grows_until_loss,
+        });
+        (algorithm.name.to_owned(), properties)
     };
     tcp::cc::ALGORITHMS.iter().map(entry).collect::<Map<String, Value>>().into()
 }
@@ -89,6 +94,7 @@ fn axes() -> Value {
         "elements[].counting": names::<Counting>(),
         "elements[].queue.scheduler.kind": tags::<SchedulerConfig>("kind"),
         "elements[].queue.aqm.kind": tags::<AqmConfig>("kind"),
+        "elements[].queue.aqm.ecn": names::<RedEcn>(),
         "elements[].queue.overflow": names::<Overflow>(),
         "elements[].delay_process.order": names::<OrderConfig>(),
         "elements[].delay_process.law.kind": tags::<DelayLaw>("kind"),
@@ -99,7 +105,9 @@ fn axes() -> Value {
         "flows[].traffic.on.law": tags::<TimeLaw>("law"),
         "flows[].traffic.off.law": tags::<TimeLaw>("law"),
         "flows[].traffic.connection.sender.machine": tags::<tcp::SenderConfig>("machine"),
+        "flows[].traffic.connection.sender.ecn": names::<tcp::Ecn>(),
         "flows[].traffic.connection.sender.loss_detection": names::<tcp::LossDetection>(),
+        "flows[].traffic.connection.sender.pacing": names::<tcp::Pacing>(),
         "flows[].traffic.connection.sender.congestion_control.dialect": names::<tcp::cc::Dialect>(),
         "flows[].traffic.connection.sender.congestion_control.slow_start": names::<tcp::cc::SlowStart>(),
         "flows[].traffic.connection.sender.dialect": names::<tcp::Dialect>(),

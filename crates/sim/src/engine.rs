@@ -1,3 +1,4 @@
+mod acks;
 mod ahead;
 mod batches;
 mod senders;
@@ -8,7 +9,7 @@ mod transfers;
 use base::cast::to_u32;
 use base::{RandomStream, Time};
 use net::Measurement;
-use tcp::{Ack, Selected};
+use tcp::{Selected, Sender};
 
 use crate::flow::ArrivingAck;
 use crate::network::{EventId, Network};
@@ -17,6 +18,7 @@ use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use crate::sender_slot::SenderSlot;
 use crate::traffic::Datagrams;
+use acks::pass_ack;
 use ahead::{Upcoming, MANY_FLOWS};
 
 /// Number of packets in flight that shows that nothing limits a flow.
@@ -97,6 +99,15 @@ impl Engine {
         if let Some(why) = self.network.observers.as_ref().and_then(|observers| observers.failure(self.now)) {
             return Progress::Failed(why);
         }
+        let progress = self.handle(events);
+        match &self.network.failure {
+            Some((flow, at, why)) => Progress::Failed(self.failed(*flow, *at, why)),
+            None => progress,
+        }
+    }
+
+    /// Handles at most this number of events, as long as nothing fails.
+    fn handle(&mut self, events: u64) -> Progress {
         for _ in 0..events {
             let (time, number) = self.network.events.first();
             if time >= self.stop && !self.pass(time) {
@@ -169,21 +180,31 @@ impl Engine {
 
     #[cold]
     fn flood(&self, flow: u32) -> String {
+        format!(
+            "flow \"{}\": {MOST_IN_FLIGHT} packets in flight after {:.6} s; nothing on its path limits it: \
+             give a link a buffer, or the flow a receiver's window",
+            self.flow_name(flow),
+            self.network.clock.seconds(self.now)
+        )
+    }
+
+    #[cold]
+    fn failed(&self, flow: u32, at: Time, why: &str) -> String {
+        format!("flow \"{}\" at {:.6} s: {why}", self.flow_name(flow), self.network.clock.seconds(at))
+    }
+
+    /// Returns the name of a flow, with its number if it is one of several.
+    fn flow_name(&self, flow: u32) -> String {
         let mut number = flow as usize;
         let entry = self.entries.iter().find(|(_, count)| {
             let here = number < *count;
             number -= if here { 0 } else { *count };
             here
         });
-        let name = entry.map_or(String::new(), |(name, count)| match count {
+        entry.map_or(String::new(), |(name, count)| match count {
             1 => name.clone(),
             _ => format!("{name}[{number}]"),
-        });
-        format!(
-            "flow \"{name}\": {MOST_IN_FLIGHT} packets in flight after {:.6} s; nothing on its path limits it: \
-             give a link a buffer, or the flow a receiver's window",
-            self.network.clock.seconds(self.now)
-        )
+        })
     }
 
     /// Handles the event of a sender: at equal instants an ACK, then the timer, then the start.
@@ -291,39 +312,19 @@ impl Engine {
     /// Passes an ACK to its sender, and counts it.
     #[inline(always)]
     fn take_ack(&mut self, flow: u32, ack: ArrivingAck) {
-        let now = ack.time;
-        let cwnd = self.senders[flow as usize].sender.cwnd();
-        let slot = &mut self.senders[flow as usize];
-        let index = self.network.measurement.index(now);
-        let account = self.network.flows[flow as usize].account;
-        let counts = &mut self.network.accounts[account as usize];
-        let una = slot.sender.una();
-        let fresh = ack.next > una;
-        if fresh {
-            counts.acked[index] += ack.next - una;
-            if index == 1 {
-                counts.rtt_sum += u128::from((now - ack.echo).ticks());
-                counts.rtt_samples += 1;
-                if let Some(delays) = self.network.delays.get_mut(account as usize) {
-                    delays.round_trips.record(now - ack.echo);
-                }
-            }
-        } else if ack.next == una && slot.sender.flight_size() > 0 && ack.echo >= slot.sender.opened() {
-            counts.duplicate_acks[index] += 1;
-        }
-        if let Some(observers) = &mut self.network.observers {
-            observers.ack(flow, now, ack.next, fresh.then(|| now - ack.echo), &slot.sender);
-        }
-        let selected = match ack.journal {
-            0 => &[],
-            number => self.network.read_journal(flow, number, &mut self.selected),
+        let (network, selected) = (&mut self.network, &mut self.selected);
+        // The machine is looked up once: an ACK asks it for much.
+        let taken = match &mut self.senders[flow as usize].sender {
+            Sender::Classic(sender) => pass_ack(sender, network, selected, flow, ack),
+            Sender::Sack1(sender) => pass_ack(&mut **sender, network, selected, flow, ack),
+            Sender::Selective(sender) => pass_ack(&mut **sender, network, selected, flow, ack),
         };
-        let mut outbox = Outbox { network: &mut self.network, flow, now };
-        slot.sender.on_ack(now, Ack { next: ack.next, echo: ack.echo, selected, window: u64::MAX }, &mut outbox);
-        if fresh && slot.sender.finished() {
-            self.on_finished(flow, now);
+        if taken.finished {
+            self.on_finished(flow, ack.time);
         }
-        self.account_cwnd(flow, now, cwnd);
+        if taken.moved {
+            self.account_cwnd(flow, ack.time, taken.cwnd);
+        }
     }
 
     /// Accounts for a congestion window that may have changed from `before`.

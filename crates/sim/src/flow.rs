@@ -1,7 +1,7 @@
 use std::mem::offset_of;
 
 use base::cast::{to_index, to_u32};
-use base::{prefetch, Packet, Time};
+use base::{prefetch, Marks, Packet, Time};
 use tcp::Receiver;
 
 use crate::loss_log::LogNumber;
@@ -15,14 +15,16 @@ pub(crate) struct ArrivingAck {
     pub(crate) echo: Time,
     /// Number of packets in the receiver's journal that it makes known; 0: none.
     pub(crate) journal: u32,
+    /// Bits of its header, ECE among them.
+    pub(crate) marks: Marks,
 }
 
 impl ArrivingAck {
     /// Returns the ACK of a packet that arrives at `time`.
     #[inline(always)]
     pub(crate) fn of(time: Time, packet: &Packet) -> ArrivingAck {
-        let &Packet { sequence: next, stamp: echo, journal, .. } = packet;
-        ArrivingAck { time, next, echo, journal }
+        let &Packet { sequence: next, stamp: echo, journal, marks, .. } = packet;
+        ArrivingAck { time, next, echo, journal, marks }
     }
 }
 
@@ -59,7 +61,6 @@ pub(crate) struct FlowSlot {
     receiver_departures: [Time; SLOTS_AT_END],
     /// Copy of `account` in this cache line.
     pub(crate) receiver_account: u32,
-    pub(crate) ack_bytes: u16,
     pub(crate) receiver: Receiver,
     /// Index of the receiver's timer, if it delays ACKs.
     pub(crate) receiver_timer: u32,
@@ -128,7 +129,7 @@ impl PrivateDepartures {
 
 impl FlowSlot {
     /// Returns the state of a flow that has done nothing yet.
-    pub(crate) fn new(receiver: Receiver, packet_bytes: u16, ack_bytes: u16, data: u32, account: u32) -> FlowSlot {
+    pub(crate) fn new(receiver: Receiver, packet_bytes: u16, data: u32, account: u32) -> FlowSlot {
         FlowSlot {
             pending: Time::NEVER,
             since: Time::ZERO,
@@ -142,7 +143,6 @@ impl FlowSlot {
             packet_bytes,
             receiver_departures: Default::default(),
             receiver_account: account,
-            ack_bytes,
             held_of_warmup: 0,
             receiver,
             receiver_timer: 0,

@@ -56,6 +56,21 @@ impl Job {
         threads: usize,
         trace_limit: u64,
     ) -> Result<Job, Vec<String>> {
+        Job::start_within(scenario, replications, threads, trace_limit, |work| work())
+    }
+
+    /// Starts the given replications as [`Job::start`] does, on threads that do all their work within a call of
+    /// `within`.
+    ///
+    /// # Errors
+    /// Returns all faults of the scenario.
+    pub fn start_within(
+        scenario: Scenario,
+        replications: Vec<u64>,
+        threads: usize,
+        trace_limit: u64,
+        within: fn(&(dyn Fn() + Sync)),
+    ) -> Result<Job, Vec<String>> {
         let faults = check(&scenario);
         if !faults.is_empty() {
             return Err(faults);
@@ -75,7 +90,7 @@ impl Job {
         });
         let spawn = |_| {
             let shared = Arc::clone(&shared);
-            thread::spawn(move || shared.work())
+            thread::spawn(move || within(&|| shared.work()))
         };
         Ok(Job { threads: (0..threads).map(spawn).collect(), shared })
     }
@@ -117,15 +132,20 @@ impl Job {
         outcomes.sort_by_key(|outcome| outcome.replication);
         Ok(outcomes)
     }
-}
 
-impl Drop for Job {
-    fn drop(&mut self) {
+    /// Stops the running replications, and waits for the end of the threads.
+    pub fn end(&mut self) {
         self.cancel();
         for thread in self.threads.drain(..) {
             // `Leaving` has recorded a panic of the thread.
             let _ = thread.join();
         }
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 

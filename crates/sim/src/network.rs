@@ -10,7 +10,7 @@ mod waiting;
 
 use base::cast::low_u32;
 use base::{Clock, Packet, Ring, Time, Tournament};
-use net::Measurement;
+use net::{Measurement, Signal};
 
 use crate::batches::BatchCounter;
 use crate::calendar_queue::CalendarQueue;
@@ -24,6 +24,7 @@ use crate::route::{routes, Element, Hop, LinkKind, Routes};
 use crate::scenario::Scenario;
 use crate::statistics::FlowStatistics;
 use crate::traffic::{Completions, Pings, Transfers};
+use accounts::{count_mark, mark};
 pub(crate) use elements::Elements;
 pub(crate) use event::{EventId, EventNumbers};
 use flows::AckTimer;
@@ -77,6 +78,8 @@ pub(crate) struct Network {
     ack_timers: Vec<AckTimer>,
     /// Packets that a queue is dropping at this event.
     dropped: Vec<Packet>,
+    /// The first congestion control that could not go on: its flow, when that was, and why.
+    pub(crate) failure: Option<(u32, Time, String)>,
 }
 
 impl Network {
@@ -118,6 +121,7 @@ impl Network {
             flows,
             ack_timers,
             dropped: Vec::new(),
+            failure: None,
         }
     }
 
@@ -177,7 +181,7 @@ impl Network {
             let packet = if PRIVATE { copy_by_field(&moving) } else { moving };
             let Hop { element, delay } = self.hops[packet.hop as usize];
             match element {
-                Element::Link(index) => time = self.cross_link(index, time, packet)? + delay,
+                Element::Link(index) => time = self.cross_link(index, time, &mut moving)? + delay,
                 Element::Private(_) | Element::SharedMerge(_) | Element::SharedSender if !PRIVATE => {
                     return self.forward_private(time, packet);
                 }
@@ -210,6 +214,7 @@ impl Network {
     #[inline(always)]
     fn cross_links(&mut self, mut time: Time, packet: &mut Packet) -> Option<Time> {
         let (measurement, hops, links) = (self.measurement, self.hops.as_slice(), self.elements.links.as_mut_slice());
+        let (flows, accounts) = (self.flows.as_slice(), self.accounts.as_mut_slice());
         let (bytes, mut hop) = (packet.bytes, packet.hop as usize);
         while time <= measurement.end {
             let Hop { element: Element::Link(index), delay } = hops[hop] else {
@@ -217,7 +222,8 @@ impl Network {
                 packet.hop = low_u32(hop as u64);
                 return Some(time);
             };
-            let Some(departure) = links[index as usize].arrive(time, bytes, &measurement) else {
+            let mark = || mark(packet, time, &measurement, flows, accounts);
+            let Some(departure) = links[index as usize].arrive(time, bytes, &measurement, mark) else {
                 self.count_drop(time, *packet);
                 return None;
             };
@@ -229,16 +235,23 @@ impl Network {
 
     /// Returns when a packet departs from a link whose departures are known on arrival; `None` if it is dropped.
     #[inline(always)]
-    fn cross_link(&mut self, index: u32, time: Time, packet: Packet) -> Option<Time> {
+    fn cross_link(&mut self, index: u32, time: Time, packet: &mut Packet) -> Option<Time> {
+        let Network { measurement, flows, accounts, .. } = self;
         match self.observers {
             None => {
-                let departure = self.elements.links[index as usize].arrive(time, packet.bytes, &self.measurement);
+                let (bytes, mark) = (packet.bytes, || mark(packet, time, measurement, flows, accounts));
+                let departure = self.elements.links[index as usize].arrive(time, bytes, measurement, mark);
                 if departure.is_none() {
-                    self.count_drop(time, packet);
+                    self.count_drop(time, copy_by_field(packet));
                 }
                 departure
             }
-            Some(_) => self.cross_observed_link(index, time, packet),
+            Some(_) => {
+                let mut copy = copy_by_field(packet);
+                let departure = self.cross_observed_link(index, time, &mut copy);
+                packet.marks = copy.marks;
+                departure
+            }
         }
     }
 
@@ -261,7 +274,11 @@ impl Network {
         let link = self.elements.queue_links[index as usize];
         self.report_arrival(link, now, &packet);
         let (queue, dropped) = (&mut self.elements.queues[index as usize], &mut self.dropped);
-        queue.arrive(now, packet, level, &self.measurement, &mut |packet| dropped.push(packet));
+        let (measurement, flows, accounts) = (&self.measurement, self.flows.as_slice(), self.accounts.as_mut_slice());
+        queue.arrive(now, packet, level, measurement, &mut |signal, packet| match signal {
+            Signal::Marked => count_mark(packet.flow, packet.kind, measurement.index(now), flows, accounts),
+            Signal::Dropped => dropped.push(packet),
+        });
         let (packets, departure) = (queue.packets(), queue.next_departure());
         self.events.advance(self.numbers.number(EventId::Queue(index)), departure);
         if let Some(observers) = &mut self.observers {
@@ -277,7 +294,11 @@ impl Network {
     pub(crate) fn on_queue(&mut self, index: u32, now: Time) {
         let link = self.elements.queue_links[index as usize];
         let (queue, dropped) = (&mut self.elements.queues[index as usize], &mut self.dropped);
-        let departed = queue.depart(now, &self.measurement, &mut |packet| dropped.push(packet));
+        let (measurement, flows, accounts) = (&self.measurement, self.flows.as_slice(), self.accounts.as_mut_slice());
+        let departed = queue.depart(now, measurement, &mut |signal, packet| match signal {
+            Signal::Marked => count_mark(packet.flow, packet.kind, measurement.index(now), flows, accounts),
+            Signal::Dropped => dropped.push(packet),
+        });
         let (packets, next) = (queue.packets(), queue.next_departure());
         self.events.set(self.numbers.number(EventId::Queue(index)), next);
         let Some(mut packet) = departed else { return };
@@ -314,6 +335,6 @@ fn event_numbers(scenario: &Scenario, routes: &Routes, elements: &Elements, rece
 /// Returns a copy of a packet that is made of its fields, so that the original can stay in registers.
 #[inline(always)]
 fn copy_by_field(packet: &Packet) -> Packet {
-    let &Packet { sequence, stamp, hop, flow, journal, bytes, kind, slow_start } = packet;
-    Packet { sequence, stamp, hop, flow, journal, bytes, kind, slow_start }
+    let &Packet { sequence, stamp, hop, flow, journal, bytes, kind, marks } = packet;
+    Packet { sequence, stamp, hop, flow, journal, bytes, kind, marks }
 }

@@ -164,11 +164,11 @@ impl Observers {
         }
     }
 
-    /// Records an ACK before the sender processes it.
-    pub(crate) fn ack(&mut self, flow: u32, time: Time, next: u64, rtt: Option<Time>, sender: &Sender) {
+    /// Records an ACK before the sender, whose window is `cwnd`, processes it.
+    pub(crate) fn ack(&mut self, flow: u32, time: Time, next: u64, rtt: Option<Time>, cwnd: f64) {
         if let (Some(rows), Some(follower)) = (&mut self.traces.rounds, self.rounds.get_mut(flow as usize)) {
             if let Some(rtt) = follower.acknowledged(time, next) {
-                rows.push(RoundRow { flow, time, rtt, window: sender.cwnd() });
+                rows.push(RoundRow { flow, time, rtt, window: cwnd });
             }
         }
         if let Some(rows) = &mut self.traces.sequence {

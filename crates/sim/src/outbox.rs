@@ -29,7 +29,7 @@ impl Actions for Outbox<'_> {
             journal: 0,
             bytes,
             kind: if segment.retransmission { PacketKind::Retransmission } else { PacketKind::Data },
-            slow_start: segment.slow_start,
+            marks: segment.marks,
         };
         self.network.forward(self.now, packet);
     }
@@ -48,5 +48,11 @@ impl Actions for Outbox<'_> {
     #[inline(never)]
     fn recovered(&mut self, recovered: Recovered) {
         self.network.on_recovered(self.flow, self.now, recovered);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fail(&mut self, why: String) {
+        self.network.failure.get_or_insert((self.flow, self.now, why));
     }
 }

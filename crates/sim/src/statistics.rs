@@ -60,6 +60,8 @@ pub struct FlowStatistics {
     pub retransmitted: [u64; 2],
     /// Data packets that a queue dropped.
     pub dropped: [u64; 2],
+    /// Data packets that a queue marked instead of dropping them.
+    pub marked: [u64; 2],
     /// Data packets that links lost before a queue.
     pub lost: [u64; 2],
     /// ACKs equal to the last one, while data is outstanding.
@@ -98,6 +100,7 @@ impl FlowStatistics {
             slowdown_sum: 0.0,
             retransmitted: [0; 2],
             dropped: [0; 2],
+            marked: [0; 2],
             lost: [0; 2],
             duplicate_acks: [0; 2],
             timeouts: [0; 2],

@@ -51,6 +51,32 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(random::config(500))]
+
+    #[test]
+    fn ns2_sack_conserves_packets_too(mut scenario in random::scenario(), most in 1_u16..=4, probes in random::probes()) {
+        random::select(&mut scenario, most);
+        prop_assert_eq!(sim::check(&scenario), Vec::<String>::new());
+        let with = |trace: TraceConfig| run(&Scenario { trace, ..scenario.clone() });
+        let followed = with(all_traces());
+        check_laws(&scenario, &followed);
+        check_recoveries(&followed, |_| true);
+        prop_assert_eq!(counters(&followed), counters(&with(probes)));
+    }
+
+    #[test]
+    fn ns2_sack_delivers_all_and_threads_change_nothing(mut scenario in random::scenario(), most in 1_u16..=4) {
+        random::select(&mut scenario, most);
+        scenario.flows.iter_mut().for_each(|flow| { transfer_of(flow).get_or_insert(100); });
+        (scenario.run.duration_s, scenario.run.warmup_s) = (3000.0, 0.0);
+        let outcome = run(&Scenario { trace: all_traces(), ..scenario.clone() });
+        check_laws(&scenario, &outcome);
+        check_rest(&outcome);
+        prop_assert_eq!(replicate(&scenario, 1), replicate(&scenario, 2));
+    }
+}
+
 /// Makes one link for all flows of a link of which each has a copy.
 fn share(element: &mut ElementConfig) {
     if let ElementConfig::PrivateLink(private) = element {

@@ -1,6 +1,6 @@
 //! The sender's interface to the network: the ACKs that it receives, and the actions that it takes.
 
-use base::Time;
+use base::{Marks, Time};
 
 /// An ACK that arrives at the sender.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +14,8 @@ pub struct Ack<'a> {
     pub selected: &'a [Selected],
     /// Packets from `next` on that the receiver's window allows; [`u64::MAX`]: unlimited.
     pub window: u64,
+    /// Whether the receiver echoes a mark of the network (ECE, RFC 3168).
+    pub marked: bool,
 }
 
 /// Packets in a row that arrived at the receiver beyond a hole, or a second time.
@@ -34,8 +36,8 @@ pub struct Segment {
     pub sequence: u64,
     /// Whether it was sent before.
     pub retransmission: bool,
-    /// Whether the sender is in slow start.
-    pub slow_start: bool,
+    /// ECN bits, and whether the sender is in slow start.
+    pub marks: Marks,
 }
 
 /// The way in which a loss was found.
@@ -93,4 +95,6 @@ pub trait Actions {
     fn retransmitting(&mut self, _sequence: u64, _una: u64) {}
     /// Records the end of a successful fast recovery.
     fn recovered(&mut self, _recovered: Recovered) {}
+    /// Ends the run: the congestion control cannot go on.
+    fn fail(&mut self, _why: String) {}
 }

@@ -1,12 +1,16 @@
 mod loss;
 pub(crate) mod rules;
+mod sack1;
+mod scoreboard;
 mod window;
+
+pub use sack1::Sack1;
 
 use std::mem::offset_of;
 use std::sync::Arc;
 
 use base::cast::trunc_to_u64;
-use base::{prefetch, Clock, Time};
+use base::{prefetch, Clock, Marks, Time};
 
 use crate::actions::{Ack, Actions, LossCause, LossEvent, Segment};
 use crate::classic::rules::Rules;
@@ -109,6 +113,13 @@ impl Classic {
         (sender.recover, sender.resent) = (first, first);
         sender.end = first.saturating_add(size);
         sender.opened = now;
+        sender
+    }
+
+    /// Creates a sender with nothing to send and these windows, whose last transfer ended before packet `next`.
+    pub fn idle_at(&self, next: u64, opened: Time, (cwnd, ssthresh): (f64, f64)) -> Classic {
+        let mut sender = self.open_at(next, 0, opened);
+        (sender.window.cwnd, sender.window.ssthresh) = (cwnd, ssthresh);
         sender
     }
 
@@ -343,7 +354,7 @@ impl Classic {
                 (self.timed, self.timed_since) = (sequence, now);
             }
         }
-        actions.transmit(Segment { sequence, retransmission, slow_start: self.in_slow_start() });
+        actions.transmit(Segment { sequence, retransmission, marks: Marks::SLOW_START.only_if(self.in_slow_start()) });
     }
 
     pub(crate) fn report_loss(&self, cause: LossCause, actions: &mut impl Actions) {

@@ -27,7 +27,7 @@ macro_rules! axis {
 
 mod selective;
 
-pub use selective::{ControlConfig, LossDetection, SelectiveConfig, TimeoutConfig};
+pub use selective::{ControlConfig, ControlProgram, LossDetection, Pacing, SelectiveConfig, TimeoutConfig};
 
 axis! {
     /// The set of choices where the RFCs leave a point open, or where ns-2 or a paper does otherwise; `quirks.rs`
@@ -55,6 +55,8 @@ axis! {
         Reno = "reno",
         /// Fast recovery that continues after partial ACKs: RFC 6582.
         Newreno = "newreno",
+        /// Fast recovery with selective acknowledgment that counts the packets in the pipe: ns-2.35's `Agent/TCP/Sack1`.
+        Sack1 = "sack1",
     }
 }
 
@@ -67,13 +69,13 @@ impl Recovery {
     /// Returns whether a fast retransmit halves cwnd, by fast recovery (RFC 5681 section 3.2), instead of reducing it
     /// to one packet.
     pub const fn halves_at_loss(self) -> bool {
-        matches!(self, Recovery::Reno | Recovery::Newreno)
+        matches!(self, Recovery::Reno | Recovery::Newreno | Recovery::Sack1)
     }
 
     /// Returns whether one fast recovery, and so one reduction of cwnd, covers all losses of a window of data: RFC 6582
     /// section 3.2.
     pub const fn halves_once_a_window(self) -> bool {
-        matches!(self, Recovery::Newreno)
+        matches!(self, Recovery::Newreno | Recovery::Sack1)
     }
 }
 
@@ -139,6 +141,18 @@ axis! {
         PerAck = "per-ack",
         /// Each ACK of new data that was sent once only, by timestamps (Karn) [abrupt-delay, section II].
         PerAckKarn = "per-ack-karn",
+    }
+}
+
+axis! {
+    /// Explicit congestion notification: whether packets may be marked instead of dropped, and how marks are echoed.
+    Ecn {
+        /// None: data are not ECN-capable.
+        Off = "off",
+        /// RFC 3168: ACKs echo a mark until the sender has reduced its window.
+        Classic = "classic",
+        /// RFC 8257 section 3.2: ACKs echo which packets were marked. All packets are ECN-capable, as in Linux.
+        Dctcp = "dctcp",
     }
 }
 
@@ -273,10 +287,17 @@ impl Default for RtoConfig {
     }
 }
 
+impl Ecn {
+    /// Returns what a run from before ECN had.
+    pub(crate) const fn off() -> Ecn {
+        Ecn::Off
+    }
+}
+
 impl Default for ReceiverConfig {
     /// Returns a receiver that acknowledges each packet at once.
     fn default() -> ReceiverConfig {
-        ReceiverConfig { ack_every: 1, ack_delay_s: 0.0, selective: false, linux: None }
+        ReceiverConfig { ack_every: 1, ack_delay_s: 0.0, selective: false, ecn: Ecn::Off, linux: None, blocks: None }
     }
 }
 
@@ -291,15 +312,38 @@ pub struct ReceiverConfig {
     /// Whether ACKs acknowledge selectively too: RFC 2018, RFC 2883.
     #[serde(default)]
     pub selective: bool,
+    /// Way in which it echoes marks of the network.
+    #[serde(default = "Ecn::off")]
+    pub ecn: Ecn,
     /// Linux's rules for sending ACKs, in place of the two numbers above; `None`: those (RFC 5681 section 4.2).
     #[serde(default)]
     pub linux: Option<LinuxReceiver>,
+    /// Selective acknowledgment by ns-2's blocks, for [`Recovery::Sack1`]; `None`: none.
+    #[serde(default)]
+    pub blocks: Option<SackBlocks>,
 }
 
 impl ReceiverConfig {
     /// Returns whether the receiver may delay ACKs, so that it has a timer.
     pub const fn delays_acks(&self) -> bool {
         self.ack_every > 1 || self.linux.is_some()
+    }
+}
+
+/// Settings of a receiver whose ACKs have the SACK blocks of ns-2.35's `Agent/TCPSink/Sack1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SackBlocks {
+    /// Largest number of blocks of an ACK (`maxSackBlocks_`).
+    pub most: u16,
+    /// Length that each block adds to an ACK \[bytes\]; ns-2 adds 8.
+    pub bytes: u16,
+}
+
+impl Default for SackBlocks {
+    /// Returns ns-2's defaults.
+    fn default() -> SackBlocks {
+        SackBlocks { most: 3, bytes: 8 }
     }
 }
 

@@ -1,19 +1,21 @@
-//! A sender is one of two machines: the classic one, or that with selective acknowledgment.
+//! A sender is the classic machine, ns-2's extension of it by selective acknowledgment, or the machine that hosts run.
 
-use base::{Clock, Time};
+use base::{Clock, RandomStream, Time};
 
 use crate::actions::{Ack, Actions};
-use crate::classic::Classic;
-use crate::{Selective, SenderConfig};
+use crate::classic::{Classic, Sack1};
+use crate::{Recovery, Selective, SenderConfig};
 
 /// A TCP sender.
 ///
-/// The classic machine is stored in place, as the papers' scenarios have up to 100,000 of them; the other one is boxed,
-/// so that it costs them nothing.
+/// The classic machine is stored in place, as the papers' scenarios have up to 100,000 of them; the others are boxed, so
+/// that they cost them nothing.
 #[derive(Clone, Debug)]
 pub enum Sender {
     /// Cumulative ACKs alone: old Tahoe to NewReno, exact against ns-2.
     Classic(Classic),
+    /// Selective acknowledgment as ns-2.35's `Agent/TCP/Sack1` has it.
+    Sack1(Box<Sack1>),
     /// Selective acknowledgment: what hosts run today.
     Selective(Box<Selective>),
 }
@@ -23,6 +25,7 @@ macro_rules! machine {
     ($sender:expr, $machine:ident => $call:expr) => {
         match $sender {
             Sender::Classic($machine) => $call,
+            Sender::Sack1($machine) => $call,
             Sender::Selective($machine) => $call,
         }
     };
@@ -32,6 +35,9 @@ impl Sender {
     /// Creates a sender of `size` packets (`None`: endless) that has sent nothing yet.
     pub fn new(config: &SenderConfig, size: Option<u64>, clock: Clock) -> Sender {
         match config {
+            SenderConfig::Classic(config) if config.recovery == Recovery::Sack1 => {
+                Sender::Sack1(Box::new(Sack1::new(config, size, clock)))
+            }
             SenderConfig::Classic(config) => Sender::Classic(Classic::new(config, size, clock)),
             SenderConfig::Selective(config) => Sender::Selective(Box::new(Selective::new(config, size, clock))),
         }
@@ -39,11 +45,37 @@ impl Sender {
 
     /// Creates a sender with the settings of this one, which has sent nothing, for a transfer of `size` packets that
     /// begins `now`. Its packets are numbered from `first` on, where the previous transfer ended, so that packets and
-    /// ACKs of the two cannot be confused.
-    pub fn open_at(&self, first: u64, size: u64, now: Time) -> Sender {
+    /// ACKs of the two cannot be confused. `closed` is the sender of a transfer with the same settings that has ended,
+    /// as [`Sender::close`] gave it: its memory is used again.
+    pub fn open_at(&self, first: u64, size: u64, now: Time, closed: Option<Box<Selective>>) -> Sender {
         match self {
             Sender::Classic(sender) => Sender::Classic(sender.open_at(first, size, now)),
-            Sender::Selective(sender) => Sender::Selective(Box::new(sender.open_at(first, size, now))),
+            Sender::Sack1(sender) => Sender::Sack1(Box::new(sender.open_at(first, size, now))),
+            Sender::Selective(sender) => {
+                let mut opened = closed.unwrap_or_else(|| sender.clone());
+                opened.reopen_at(first, size, now);
+                Sender::Selective(opened)
+            }
+        }
+    }
+
+    /// Ends a transfer, all of which is acknowledged; returns what the sender had allocated. What is left keeps the
+    /// windows and has nothing to send, so that sources between two transfers take little memory.
+    pub fn close(&mut self, idle: &Classic) -> Option<Box<Selective>> {
+        let Sender::Selective(sender) = self else { return None };
+        let idle = idle.idle_at(sender.una(), sender.opened(), (sender.cwnd(), sender.ssthresh()));
+        match std::mem::replace(self, Sender::Classic(idle)) {
+            Sender::Selective(sender) => Some(sender),
+            Sender::Classic(_) | Sender::Sack1(_) => None,
+        }
+    }
+
+    /// Sets the random numbers of the flow, if its congestion control draws some.
+    pub fn set_random(&mut self, random: impl FnOnce() -> RandomStream) {
+        if let Sender::Selective(sender) = self {
+            if sender.needs_random() {
+                sender.set_random(random());
+            }
         }
     }
 
@@ -52,6 +84,7 @@ impl Sender {
     pub fn prefetch(&self) {
         match self {
             Sender::Classic(sender) => sender.prefetch(),
+            Sender::Sack1(sender) => base::prefetch(&**sender),
             Sender::Selective(sender) => base::prefetch(&**sender),
         }
     }
@@ -70,12 +103,8 @@ impl Sender {
     }
 
     /// Handles an ACK that arrives.
-    #[inline(always)]
     pub fn on_ack(&mut self, now: Time, ack: Ack<'_>, actions: &mut impl Actions) {
-        match self {
-            Sender::Classic(sender) => sender.on_ack(now, ack, actions),
-            Sender::Selective(sender) => Selective::on_ack(sender, now, ack, actions),
-        }
+        machine!(self, sender => sender.on_ack(now, ack, actions))
     }
 
     /// Handles the expiry of the timer.
@@ -95,7 +124,8 @@ impl Sender {
     pub fn only_opens(&self, time: Time, next: u64) -> bool {
         match self {
             Sender::Classic(sender) => sender.only_opens(time, next),
-            Sender::Selective(_) => false,
+            Sender::Sack1(_) => false,
+            Sender::Selective(sender) => sender.only_opens(time, next),
         }
     }
 
@@ -113,10 +143,7 @@ impl Sender {
     /// Returns the number of packets that the sender takes to be in the network.
     #[inline(always)]
     pub fn flight_size(&self) -> u64 {
-        match self {
-            Sender::Classic(sender) => sender.flight_size(),
-            Sender::Selective(sender) => sender.in_flight(),
-        }
+        machine!(self, sender => sender.flight_size())
     }
 
     /// Returns the current retransmission timeout.
@@ -144,10 +171,7 @@ impl Sender {
     /// Returns whether the whole transfer is acknowledged.
     #[inline(always)]
     pub fn finished(&self) -> bool {
-        match self {
-            Sender::Classic(sender) => sender.finished(),
-            Sender::Selective(sender) => sender.una() >= sender.end(),
-        }
+        machine!(self, sender => sender.finished())
     }
 
     /// Returns whether an ACK of all packets below `next` acknowledges the whole transfer.
@@ -155,6 +179,7 @@ impl Sender {
     pub fn ends_before(&self, next: u64) -> bool {
         match self {
             Sender::Classic(sender) => sender.ends_before(next),
+            Sender::Sack1(sender) => sender.ends_before(next),
             Sender::Selective(sender) => next >= sender.end(),
         }
     }

@@ -8,19 +8,22 @@ pub mod cc;
 mod classic;
 mod config;
 mod endpoint;
+mod machine;
 mod quirks;
 mod reassembly;
 mod receiver;
 mod rto;
 mod selective;
+mod windowed;
 
 pub use actions::{Ack, Actions, LossCause, LossEvent, Recovered, Segment, Selected};
-pub use classic::Classic;
+pub use classic::{Classic, Sack1};
 pub use config::{
-    ClassicConfig, ControlConfig, Dialect, Estimator, HalfWindow, Increase, LinuxReceiver, LossDetection,
-    PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SelectiveConfig, SenderConfig, SlowStartWhile,
-    TimeoutConfig,
+    ClassicConfig, ControlConfig, ControlProgram, Dialect, Ecn, Estimator, HalfWindow, Increase, LinuxReceiver,
+    LossDetection, Pacing, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SackBlocks,
+    SelectiveConfig, SenderConfig, SlowStartWhile, TimeoutConfig,
 };
 pub use endpoint::Sender;
+pub use machine::Machine;
 pub use receiver::{Acknowledgment, Receiver};
 pub use selective::{Selective, State};

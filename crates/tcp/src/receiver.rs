@@ -1,13 +1,17 @@
+mod blocks;
+mod ecn;
 mod journal;
 mod linux;
 
 use std::mem::offset_of;
 
-use base::{prefetch, Clock, Time};
+use base::{prefetch, Clock, Marks, Time};
 
 use crate::quirks::Quirks;
 use crate::reassembly::Reassembly;
-use crate::{Dialect, ReceiverConfig, Selected};
+use crate::{Dialect, Ecn, ReceiverConfig, Selected};
+use blocks::Blocks;
+use ecn::EcnEcho;
 use journal::Journal;
 use linux::LinuxAcks;
 
@@ -31,8 +35,10 @@ pub struct Receiver {
     held: u32,
     /// Quirk of the dialect: [`Quirks::duplicate_of_last_is_delayed`].
     duplicate_of_last_is_delayed: bool,
-    /// Whether the receiver acknowledges selectively.
+    /// Whether the receiver enters packets in the journal.
     selective: bool,
+    /// Length of an ACK as things are \[bytes\]; blocks make it longer.
+    ack_bytes: u16,
     /// Packets received beyond a hole.
     beyond: Reassembly,
     /// First packet of the transfer; packets below it belong to the previous one.
@@ -50,6 +56,8 @@ const UNREAD: u32 = 1 << 31;
 const BY_LINUX: u32 = 1 << 30;
 /// Bit of `held`: an ACK is delayed that a copy of the last packet in order began; it echoes the packet after that one.
 const BEGUN_BY_COPY: u32 = 1 << 29;
+/// Bit of `held`: ACKs echo marks of the network.
+const WITH_ECN: u32 = 1 << 28;
 
 /// The state of a receiver that most have no use for.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +66,21 @@ struct Rest {
     journal: Journal,
     /// Linux's rules for sending ACKs, if they apply.
     linux: Option<LinuxAcks>,
+    /// The echo of marks, if there is one.
+    ecn: Option<EcnEcho>,
+    /// The blocks of ACKs by ns-2's rules, in place of the journal.
+    blocks: Option<Box<Blocks>>,
+}
+
+impl Rest {
+    /// Returns what a receiver needs from the beginning; `None`: nothing.
+    fn of(config: &ReceiverConfig, clock: Clock) -> Option<Rest> {
+        let linux = config.linux.map(|settings| LinuxAcks::new(settings, Time::ZERO, clock));
+        let ecn = EcnEcho::new(config.ecn);
+        let blocks = config.blocks.map(|settings| Box::new(Blocks::new(settings)));
+        let needed = linux.is_some() || ecn.is_some() || blocks.is_some();
+        needed.then(|| Rest { journal: Journal::default(), linux, ecn, blocks })
+    }
 }
 
 // The fields that a packet in order needs leave three words of a cache line to others.
@@ -71,8 +94,11 @@ pub struct Acknowledgment {
     /// Stamp of a data packet, echoed (RFC 7323).
     pub echo: Time,
     /// Number of packets in the receiver's journal, modulo 2^32, if it acknowledges selectively; 0 if the sender has read
-    /// them all, or the number happens to be 0: then the ACK makes none of them known.
+    /// them all, or the number happens to be 0: then the ACK makes none of them known. With ns-2's blocks the number of
+    /// the ACK; 0 if it has no blocks.
     pub journal: u32,
+    /// ECN bits of the ACK.
+    pub marks: Marks,
 }
 
 impl Receiver {
@@ -89,11 +115,28 @@ impl Receiver {
         self
     }
 
+    /// Sets the length of an ACK that has no blocks \[bytes\].
+    pub fn with_ack_bytes(mut self, bytes: u16) -> Receiver {
+        self.ack_bytes = bytes;
+        if let Some(blocks) = self.rest.as_mut().and_then(|rest| rest.blocks.as_mut()) {
+            blocks.set_ack_bytes(bytes);
+        }
+        self
+    }
+
+    /// Returns the length of the ACK that was given out last \[bytes\].
+    #[inline(always)]
+    pub fn ack_bytes(&self) -> u16 {
+        self.ack_bytes
+    }
+
     pub(crate) fn with_quirks(config: &ReceiverConfig, quirks: &Quirks, clock: Clock) -> Receiver {
+        let rest = Rest::of(config, clock);
+        let bit = |bit: u32, given: bool| if given { bit } else { 0 };
         Receiver {
             next: 0,
             first: 0,
-            held: if config.linux.is_some() { BY_LINUX } else { 0 },
+            held: bit(BY_LINUX, config.linux.is_some()) | bit(WITH_ECN, config.ecn != Ecn::Off),
             beyond: Reassembly::default(),
             unacknowledged: 0,
             echo: Time::ZERO,
@@ -103,9 +146,8 @@ impl Receiver {
             ack_delay: clock.time(config.ack_delay_s),
             duplicate_of_last_is_delayed: quirks.duplicate_of_last_is_delayed,
             selective: config.selective,
-            rest: config.linux.map(|settings| {
-                Box::new(Rest { linux: Some(LinuxAcks::new(settings, Time::ZERO, clock)), ..Rest::default() })
-            }),
+            ack_bytes: 0,
+            rest: rest.map(Box::new),
         }
     }
 
@@ -118,6 +160,10 @@ impl Receiver {
         self.held &= !(UNREAD | BEGUN_BY_COPY);
         if let Some(rest) = &mut self.rest {
             rest.journal.clear();
+            rest.ecn = rest.ecn.map(EcnEcho::fresh);
+            if let Some(blocks) = &mut rest.blocks {
+                blocks.clear();
+            }
         }
         let next = self.next;
         if let Some(rules) = self.linux_rules() {
@@ -130,10 +176,13 @@ impl Receiver {
     }
 
     /// Reads the journal up to the number that an ACK has, and appends what no earlier ACK made known to `selected`, in
-    /// the order of arrival.
+    /// the order of arrival. With ns-2's blocks it appends those of the ACK, in their order.
     #[cold]
     pub fn read_journal(&mut self, number: u32, selected: &mut Vec<Selected>) {
-        if let Some(Rest { journal, .. }) = self.rest.as_deref_mut() {
+        if let Some(Rest { journal, blocks, .. }) = self.rest.as_deref_mut() {
+            if let Some(blocks) = blocks {
+                return blocks.read(number, selected);
+            }
             journal.read(number, selected);
             if journal.is_read() {
                 self.held &= !UNREAD;
@@ -166,7 +215,7 @@ impl Receiver {
     /// Returns the number of packets received beyond a hole.
     #[inline(always)]
     pub fn held(&self) -> u32 {
-        self.held & !(UNREAD | BY_LINUX | BEGUN_BY_COPY)
+        self.held & !(UNREAD | BY_LINUX | BEGUN_BY_COPY | WITH_ECN)
     }
 
     /// Returns the instant at which a delayed ACK is sent; [`Time::NEVER`] if none is delayed.
@@ -180,22 +229,31 @@ impl Receiver {
 
     /// Handles a data packet that arrives; returns the ACK that is sent at once, if any.
     #[inline(always)]
-    pub fn on_data(&mut self, now: Time, sequence: u64, stamp: Time) -> Option<Acknowledgment> {
+    pub fn on_data(&mut self, now: Time, sequence: u64, stamp: Time, marks: Marks) -> Option<Acknowledgment> {
         if sequence == self.next && self.held == 0 {
             self.next += 1;
             self.last_delivery = now;
             return self.in_order(now, stamp);
         }
-        self.special(now, sequence, stamp)
+        self.special(now, sequence, stamp, marks)
     }
 
     /// Handles a packet that is special: not the next one in order, or not by the usual rules. Out of line, so that the
     /// common case keeps its registers.
     #[inline(never)]
-    fn special(&mut self, now: Time, sequence: u64, stamp: Time) -> Option<Acknowledgment> {
+    fn special(&mut self, now: Time, sequence: u64, stamp: Time, marks: Marks) -> Option<Acknowledgment> {
         if self.held & BY_LINUX != 0 {
-            return self.on_data_by_linux(now, sequence, stamp);
+            return self.on_data_by_linux(now, sequence, stamp, marks);
         }
+        if self.held & WITH_ECN != 0 {
+            return self.on_data_with_ecn(now, sequence, stamp, marks);
+        }
+        self.special_by_rfc(now, sequence, stamp)
+    }
+
+    /// Handles a special packet by the rules of RFC 5681 and the quirks of a dialect.
+    #[inline(always)]
+    fn special_by_rfc(&mut self, now: Time, sequence: u64, stamp: Time) -> Option<Acknowledgment> {
         if sequence == self.next && self.held() == 0 {
             self.next += 1;
             self.last_delivery = now;
@@ -218,7 +276,20 @@ impl Receiver {
             }
             return acknowledgment;
         }
-        self.out_of_order(now, sequence, stamp)
+        let acknowledgment = self.out_of_order(now, sequence, stamp);
+        Some(Acknowledgment {
+            journal: self.report_blocks(sequence).unwrap_or(acknowledgment.journal),
+            ..acknowledgment
+        })
+    }
+
+    /// Returns the number of the ACK that answers a packet, whose blocks make it longer; `None` without ns-2's blocks.
+    fn report_blocks(&mut self, sequence: u64) -> Option<u32> {
+        let held = self.held() > 0;
+        let blocks = self.rest.as_mut()?.blocks.as_mut()?;
+        let (number, bytes) = blocks.report(sequence, self.next, held, &mut self.beyond);
+        self.ack_bytes = bytes;
+        Some(number)
     }
 
     /// Enters a packet in the journal that arrives beyond a hole or a second time.
@@ -228,10 +299,12 @@ impl Receiver {
         self.held |= UNREAD;
     }
 
-    /// Returns the number of packets in the journal, if the sender has not read them all.
+    /// Returns an ACK with the number of packets in the journal, if the sender has not read them all, and with ECN bits.
     #[cold]
-    fn journalled(&self) -> u32 {
-        self.rest.as_ref().map_or(0, |rest| rest.journal.entered())
+    fn with_options(&self, plain: Acknowledgment) -> Acknowledgment {
+        let Some(rest) = &self.rest else { return plain };
+        let journal = if self.held & UNREAD != 0 { rest.journal.entered() } else { 0 };
+        Acknowledgment { journal, marks: rest.ecn.map_or(Marks::NONE, EcnEcho::marks), ..plain }
     }
 
     /// Sends the delayed ACK.
@@ -264,7 +337,7 @@ impl Receiver {
     }
 
     /// Acknowledges at once a packet out of order, or one that fills a gap or part of one: RFC 5681 section 4.2.
-    fn out_of_order(&mut self, now: Time, sequence: u64, stamp: Time) -> Option<Acknowledgment> {
+    fn out_of_order(&mut self, now: Time, sequence: u64, stamp: Time) -> Acknowledgment {
         if sequence <= self.next && self.unacknowledged == 0 {
             self.echo = stamp;
         }
@@ -278,7 +351,7 @@ impl Receiver {
         } else if sequence > self.next {
             self.held += u32::from(self.beyond.insert(self.next, sequence));
         }
-        Some(self.acknowledge())
+        self.acknowledge()
     }
 
     #[inline(always)]
@@ -292,7 +365,10 @@ impl Receiver {
 
     #[inline(always)]
     fn acknowledgment(&self) -> Acknowledgment {
-        let journal = if self.held & UNREAD != 0 { self.journalled() } else { 0 };
-        Acknowledgment { next: self.next, echo: self.echo, journal }
+        let plain = Acknowledgment { next: self.next, echo: self.echo, journal: 0, marks: Marks::NONE };
+        if self.held & (UNREAD | WITH_ECN) == 0 {
+            return plain;
+        }
+        self.with_options(plain)
     }
 }

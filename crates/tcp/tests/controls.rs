@@ -2,7 +2,10 @@
 
 use base::{Clock, Time};
 use proptest::prelude::*;
-use tcp::cc::{AckSample, CongestionControl, Dialect, Settings, Signal, SlowStart, Window, ALGORITHMS};
+use tcp::cc::{
+    AckSample, CongestionControl, Dialect, RateSample, Restart, Settings, Signal, SlowStart, Span, Window, ALGORITHMS,
+};
+use tcp::State;
 
 const CLOCK: Clock = Clock::new(3_000_000);
 
@@ -67,6 +70,7 @@ struct Connection {
     window: Window,
     now: Time,
     una: u64,
+    lost: u64,
     min_rtt: Time,
     srtt: Time,
     prior: f64,
@@ -76,7 +80,7 @@ impl Connection {
     fn new(control: Box<dyn CongestionControl>) -> Connection {
         let window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
         let now = Time::from_ticks(100_000_000);
-        Connection { control, window, now, una: 0, min_rtt: Time::NEVER, srtt: Time::ZERO, prior: 0.0 }
+        Connection { control, window, now, una: 0, lost: 0, min_rtt: Time::NEVER, srtt: Time::ZERO, prior: 0.0 }
     }
 
     /// Returns an ACK of some packets, with the rest as these flags say.
@@ -88,7 +92,44 @@ impl Connection {
         let nxt = self.una + base::cast::trunc_to_u64(self.window.cwnd.min(1e9));
         let (now, min_rtt, srtt, una) = (self.now, self.min_rtt, self.srtt, self.una);
         let marked = if marked { acked } else { 0 };
-        AckSample { now, acked, marked, open, may_grow, cwnd_limited, rtt, min_rtt, srtt, una, nxt }
+        let state = if open { State::Open } else { State::Recovery };
+        let in_flight = [base::cast::to_u32(base::cast::to_index(nxt - una)); 2];
+        let lost = u32::from(!open);
+        self.lost += u64::from(lost);
+        let (rate, departure) = (self.rate(acked, rtt), now);
+        AckSample {
+            now,
+            acked,
+            marked,
+            lost,
+            state,
+            may_grow,
+            cwnd_limited,
+            rtt,
+            min_rtt,
+            srtt,
+            una,
+            nxt,
+            in_flight,
+            departure,
+            rate: Some(rate),
+        }
+    }
+
+    /// Returns the delivery rate of an ACK, of one window in a round trip.
+    fn rate(&self, acked: u32, rtt: Option<Time>) -> RateSample {
+        let microseconds = |time: Time| time.ticks() / 3;
+        let prior_delivered = self.una.saturating_sub(base::cast::trunc_to_u64(self.window.cwnd.min(1e9)));
+        let delivered = base::cast::to_u32(base::cast::to_index(self.una - prior_delivered));
+        let span = Span {
+            prior_delivered,
+            delivered,
+            interval: rtt.map(microseconds),
+            app_limited: acked.is_multiple_of(7),
+            retransmitted: false,
+        };
+        let now = microseconds(self.now);
+        RateSample { now, delivered_at: now, delivered: self.una, lost: self.lost, span: Some(span) }
     }
 
     /// Does an event, and returns whether the window grew where it may not.
@@ -98,8 +139,10 @@ impl Connection {
             Event::Ack { acked, marked, may_grow, open, limited, rtt, wait } => {
                 self.now += Time::from_ticks(wait);
                 let ack = self.ack(acked, [marked, may_grow, open, limited], rtt);
+                self.control.measure(&AckSample { may_grow: false, ..ack });
                 self.control.on_ack(&ack, &mut self.window);
-                return !may_grow && self.window.cwnd > cwnd;
+                // A control that has the window to itself knows by itself when it may grow.
+                return !may_grow && self.window.cwnd > cwnd && !self.control.needs().window;
             }
             Event::Loss => self.reduce(Signal::Loss),
             Event::Ecn => self.reduce(Signal::Ecn),
@@ -114,7 +157,8 @@ impl Connection {
             Event::Restart { idle } => {
                 let since = self.now;
                 self.now += Time::from_ticks(idle);
-                self.control.on_restart(self.now, since);
+                let restart = Restart { now: self.now, idle_since: since, app_limited: idle.is_multiple_of(2) };
+                self.control.on_restart(&restart, &mut self.window);
             }
         }
         false
@@ -123,7 +167,9 @@ impl Connection {
     fn reduce(&mut self, signal: Signal) {
         self.prior = self.window.cwnd;
         self.window.ssthresh = self.control.on_congestion(signal, self.now, &self.window);
-        self.window.cwnd = self.window.ssthresh;
+        if !self.control.needs().window {
+            self.window.cwnd = self.window.ssthresh;
+        }
     }
 
     /// Does all events and returns the bits of the window after each.
@@ -151,7 +197,7 @@ fn parameters_are_whole_rows() {
         }
     }
     let names: Vec<_> = ALGORITHMS.iter().map(|algorithm| algorithm.name).collect();
-    assert!(names.is_sorted() && names.len() == 11, "{names:?}");
+    assert!(names.is_sorted() && names.len() == 12, "{names:?}");
 }
 
 proptest! {
@@ -182,7 +228,9 @@ proptest! {
         for algorithm in ALGORITHMS {
             let mut first = Connection::new((algorithm.new)(&settings));
             let bits = first.run(&events);
-            let mut fresh = Connection::new(first.control.fresh());
+            let mut restarted = first.control.clone();
+            restarted.restart();
+            let mut fresh = Connection::new(restarted);
             prop_assert_eq!(&fresh.run(&events), &bits, "{}", algorithm.name);
             let mut copy = Connection { control: first.control.clone(), ..first };
             let tail = copy.run(&events);

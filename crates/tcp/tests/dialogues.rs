@@ -11,7 +11,8 @@
 //! ```
 //!
 //! The first line names the party and its settings, by their names in the resolved scenario (`none` for null); other
-//! settings have the values of [`sender_settings`] or [`receiver_settings`]. A receiver hears `< data 5` and says
+//! settings have the values of [`sender_settings`] or [`receiver_settings`]. Blocks of an ACK follow its number: `< ack 1
+//! selected 5-6 selected 3`. A receiver hears `< data 5` and says
 //! `> ack 3`; one that acknowledges selectively, `> ack 3 selected 5`, or `duplicate 2` where it received that before. The script must list all segments that the party sends, at their instants and in their order: one more or
 //! less is a failure.
 
@@ -19,9 +20,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use base::{Clock, Time};
+use base::{Clock, Marks, Time};
 use serde_json::{json, Value};
-use tcp::{Ack, Acknowledgment, Actions, Classic, LossEvent, Receiver, Segment, Selected};
+use tcp::{Ack, Acknowledgment, Actions, LossEvent, Receiver, Segment, Selected, Sender, SenderConfig};
 
 #[test]
 fn all_dialogues_hold() {
@@ -201,6 +202,18 @@ fn numbers_and_echo(words: &[&str]) -> Result<(Vec<u64>, Option<Time>), String> 
     Ok((numbers.iter().map(|word| whole(word)).collect::<Result<_, _>>()?, echo))
 }
 
+/// Splits off the blocks at the end of an ACK's words.
+fn split_blocks<'a>(words: &'a [&'a str]) -> Result<(&'a [&'a str], Vec<Selected>), String> {
+    let from = words.iter().position(|&word| word == "selected").unwrap_or(words.len());
+    let (words, blocks) = words.split_at(from);
+    let block = |pair: &[&str]| {
+        let &["selected", numbers] = pair else { return Err("a block without its numbers".to_owned()) };
+        let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
+        Ok(Selected { first: whole(first)?, end: whole(last)? + 1, duplicate: false })
+    };
+    Ok((words, blocks.chunks(2).map(block).collect::<Result<_, _>>()?))
+}
+
 /// Overwrites defaults by `name=value`; `a.b` names a field of a field.
 fn settings(mut defaults: Value, words: &str) -> Result<Value, String> {
     for word in words.split_whitespace() {
@@ -232,11 +245,11 @@ fn sender_settings(dialect: &str, recovery: &str) -> Result<Value, String> {
 
 /// Returns the settings that a receiver's first line omits.
 fn receiver_settings() -> Value {
-    json!({"ack_every": 2, "ack_delay_s": 0.2, "selective": false, "linux": null, "dialect": "rfc"})
+    json!({"ack_every": 2, "ack_delay_s": 0.2, "selective": false, "blocks": null, "linux": null, "dialect": "rfc"})
 }
 
 struct SenderParty {
-    sender: Classic,
+    sender: Sender,
     wire: Wire,
 }
 
@@ -265,12 +278,13 @@ impl SenderParty {
         let mut settings = settings(sender_settings(next(), next())?, next())?;
         let size = settings.as_object_mut().and_then(|fields| fields.remove("size")).and_then(|size| size.as_u64());
         let config = serde_json::from_value(settings).map_err(|fault| fault.to_string())?;
-        let mut party = SenderParty { sender: Classic::new(&config, size, Clock::PICOSECONDS), wire: Wire::default() };
+        let sender = Sender::new(&SenderConfig::Classic(config), size, Clock::PICOSECONDS);
+        let mut party = SenderParty { sender, wire: Wire::default() };
         party.act(Time::ZERO, said, |sender, wire| sender.on_start(Time::ZERO, wire));
         Ok(party)
     }
 
-    fn act(&mut self, now: Time, said: &mut Said, act: impl FnOnce(&mut Classic, &mut Wire)) {
+    fn act(&mut self, now: Time, said: &mut Said, act: impl FnOnce(&mut Sender, &mut Wire)) {
         self.wire.now = now;
         act(&mut self.sender, &mut self.wire);
         said.append(&mut self.wire.said);
@@ -280,10 +294,11 @@ impl SenderParty {
 impl Party for SenderParty {
     fn hear(&mut self, now: Time, words: &[&str], said: &mut Said) -> Result<(), String> {
         let ["ack", words @ ..] = words else { return Err("a sender hears ACKs only".into()) };
+        let (words, blocks) = split_blocks(words)?;
         let (numbers, echo) = numbers_and_echo(words)?;
         for next in numbers {
             let last = self.wire.stamps.get(&next.wrapping_sub(1)).copied().unwrap_or_default();
-            let ack = Ack { next, echo: echo.unwrap_or(last), selected: &[], window: u64::MAX };
+            let ack = Ack { next, echo: echo.unwrap_or(last), selected: &blocks, window: u64::MAX, marked: false };
             self.act(now, said, |sender, wire| sender.on_ack(now, ack, wire));
         }
         Ok(())
@@ -318,7 +333,8 @@ impl ReceiverParty {
         let dialect = settings.as_object_mut().and_then(|fields| fields.remove("dialect")).unwrap_or_default();
         let dialect = serde_json::from_value(dialect).map_err(|fault| fault.to_string())?;
         let config = serde_json::from_value(settings).map_err(|fault| fault.to_string())?;
-        Ok(ReceiverParty { receiver: Receiver::new(&config, dialect, Clock::PICOSECONDS), echo: Time::ZERO })
+        let receiver = Receiver::new(&config, dialect, Clock::PICOSECONDS).with_ack_bytes(40);
+        Ok(ReceiverParty { receiver, echo: Time::ZERO })
     }
 
     fn say(&mut self, now: Time, acknowledgment: Acknowledgment, said: &mut Said) {
@@ -334,7 +350,7 @@ impl Party for ReceiverParty {
     fn hear(&mut self, now: Time, words: &[&str], said: &mut Said) -> Result<(), String> {
         let ["data", words @ ..] = words else { return Err("a receiver hears data only".into()) };
         for sequence in numbers_and_echo(words)?.0 {
-            if let Some(acknowledgment) = self.receiver.on_data(now, sequence, now) {
+            if let Some(acknowledgment) = self.receiver.on_data(now, sequence, now, Marks::NONE) {
                 self.say(now, acknowledgment, said);
             }
         }
@@ -351,7 +367,11 @@ impl Party for ReceiverParty {
     }
 
     fn state(&self, name: &str) -> Option<f64> {
-        (name == "echo").then(|| Clock::PICOSECONDS.seconds(self.echo))
+        match name {
+            "echo" => Some(Clock::PICOSECONDS.seconds(self.echo)),
+            "bytes" => Some(self.receiver.ack_bytes().into()),
+            _ => None,
+        }
     }
 }
 

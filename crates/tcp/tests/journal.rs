@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use base::{Clock, Time};
+use base::{Clock, Marks, Time};
 use proptest::prelude::*;
 use tcp::{Acknowledgment, Dialect, LinuxReceiver, Receiver, ReceiverConfig, Selected};
 
@@ -57,7 +57,7 @@ impl World {
         if sequence != next {
             self.entries.push((sequence, !fresh));
         }
-        let acknowledgment = self.receiver.on_data(now, sequence, now);
+        let acknowledgment = self.receiver.on_data(now, sequence, now, Marks::NONE);
         let at_once = sequence == next || acknowledgment.is_some();
         assert!(at_once || self.receiver.deadline() != Time::NEVER, "packet {sequence} out of order is acknowledged");
         if let Some(acknowledgment) = acknowledgment {
@@ -109,7 +109,7 @@ proptest! {
         ack_every in 1_u32..4, linux in any::<bool>(), arrivals in prop::collection::vec(arrival(), 1..300),
     ) {
         let linux = linux.then(LinuxReceiver::default);
-        let config = ReceiverConfig { ack_every, ack_delay_s: 0.5, selective: true, linux };
+        let config = ReceiverConfig { ack_every, ack_delay_s: 0.5, selective: true, linux, ..ReceiverConfig::default() };
         let mut world = World {
             receiver: Receiver::new(&config, Dialect::Rfc, Clock::PICOSECONDS),
             arrived: BTreeSet::new(),
@@ -137,15 +137,15 @@ fn a_transfer_knows_nothing_of_the_one_before() {
     let mut receiver = Receiver::new(&config, Dialect::Rfc, Clock::PICOSECONDS);
     let mut acks = Vec::new();
     for sequence in [0, 2, 1, 1] {
-        acks.extend(receiver.on_data(Time::ZERO, sequence, Time::ZERO));
+        acks.extend(receiver.on_data(Time::ZERO, sequence, Time::ZERO, Marks::NONE));
     }
     receiver.begin_transfer(Time::ZERO);
-    acks.extend(receiver.on_data(Time::ZERO, 3, Time::ZERO));
-    assert_eq!(receiver.on_data(Time::ZERO, 2, Time::ZERO), None, "a packet of the transfer before");
+    acks.extend(receiver.on_data(Time::ZERO, 3, Time::ZERO, Marks::NONE));
+    assert_eq!(receiver.on_data(Time::ZERO, 2, Time::ZERO, Marks::NONE), None, "a packet of the transfer before");
     let mut selected = Vec::new();
     acks.iter().for_each(|ack| receiver.read_journal(ack.journal, &mut selected));
     assert_eq!(selected, []);
-    let ack = receiver.on_data(Time::ZERO, 5, Time::ZERO).expect("an ACK");
+    let ack = receiver.on_data(Time::ZERO, 5, Time::ZERO, Marks::NONE).expect("an ACK");
     receiver.read_journal(ack.journal, &mut selected);
     assert_eq!(selected, [Selected { first: 5, end: 6, duplicate: false }]);
 }

@@ -17,6 +17,7 @@ use std::path::Path;
 
 use base::{Clock, Time};
 use tcp::cc::{AckSample, Algorithm, CongestionControl, Settings, Signal, Window, ALGORITHMS};
+use tcp::State;
 
 const CLOCK: Clock = Clock::new(1_000_000);
 
@@ -45,7 +46,7 @@ impl Line {
             now: last.now + Time::from_ticks(number(0).unwrap()),
             acked: u32::try_from(number(3).unwrap()).unwrap(),
             marked: fields.get(8).map_or(0, |marked| marked.parse().unwrap()),
-            open: may_grow,
+            state: if may_grow { State::Open } else { State::Recovery },
             may_grow,
             rtt,
             min_rtt,
@@ -64,7 +65,8 @@ const START: AckSample = AckSample {
     now: Time::ZERO,
     acked: 0,
     marked: 0,
-    open: true,
+    lost: 0,
+    state: State::Open,
     may_grow: true,
     cwnd_limited: true,
     rtt: None,
@@ -72,6 +74,9 @@ const START: AckSample = AckSample {
     srtt: Time::ZERO,
     una: 0,
     nxt: 0,
+    in_flight: [0; 2],
+    departure: Time::ZERO,
+    rate: None,
 };
 
 /// Returns the numbers of ACKs and of reductions, and those after which the window is not the kernel's.
@@ -83,6 +88,7 @@ fn replay(control: &mut dyn CongestionControl, recording: &str) -> (u32, u32, Ve
         if event == "open" {
             window.cwnd = window.ssthresh;
         }
+        control.measure(&ack);
         control.on_ack(&ack, &mut window);
         if let "loss" | "mark" = event.as_str() {
             let signal = if event == "mark" { Signal::Ecn } else { Signal::Loss };

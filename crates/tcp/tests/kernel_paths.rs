@@ -1,45 +1,99 @@
 //! The sender with selective acknowledgment against recorded runs of the Linux kernel, ACK by ACK.
 //!
 //! A recording has a line for each ACK that reached the kernel: its time, and the sender's state just before. The path
-//! (100 Mbit/s, 50 ms each way) and the losses of the recording are played here, and the recorded ACKs are fed to our
+//! (mostly 100 Mbit/s, 50 ms each way) and the losses of the recording are played here, and the recorded ACKs are fed to our
 //! sender: their times, what they acknowledge cumulatively, and selectively what has arrived until then.
+
+#[path = "kernel/cases.rs"]
+mod cases;
 
 use std::collections::BTreeSet;
 
-use base::{Clock, Time};
-use tcp::cc::SlowStart;
-use tcp::{Ack, Actions, LossDetection, LossEvent, Segment, Selected, Selective, SelectiveConfig, State};
+use base::{Clock, Marks, RandomStream, Time};
+use tcp::{Ack, Actions, Ecn, LossEvent, Pacing, Segment, Selected, Selective, SelectiveConfig, State};
 
 const CLOCK: Clock = Clock::PICOSECONDS;
+const MICROSECOND: Time = Time::from_ticks(1_000_000);
 
 struct Wire {
     now: Time,
     free: Time,
-    service: Time,
-    forward: Time,
     /// Transmissions of each segment.
     sent: Vec<u32>,
     packets: u64,
-    is_lost: Box<dyn Fn(u64, u32, u64) -> bool>,
-    /// Segment, from 1, that the path holds until a number of later packets have passed.
-    held: Option<(u64, u32)>,
-    holding: Option<(u64, Time, u32)>,
-    /// Arrivals at the receiver: instant, packet, and when it was sent.
-    arrivals: Vec<(Time, u64, Time)>,
+    fate: Fate,
+    /// The packet that is held, and how many have yet to pass.
+    holding: Option<(Arrival, u32)>,
+    /// Arrivals at the receiver.
+    arrivals: Vec<Arrival>,
     retransmissions: Vec<(Time, u64)>,
 }
 
+/// Losses, marks and delays of the path.
+#[derive(Clone, Default)]
+struct Fate {
+    /// Time of a packet on the link \[s\].
+    service_s: f64,
+    /// Propagation delay of ACKs, half of the round trip \[s\].
+    back_s: f64,
+    /// Time of the handshake beyond the propagation delays \[s\].
+    handshake_s: f64,
+    /// Packets that the queue holds, with the one in service, if it is limited.
+    buffer: Option<u64>,
+    /// Reading of the kernel's clock at the beginning, less whole milliseconds \[s\].
+    clock_s: f64,
+    /// Seed with which a control draws what the kernel drew.
+    seed: u64,
+    /// Instant from which on the delay of data is another one than that of ACKs, and the delay \[s\].
+    slower: Option<(f64, f64)>,
+    /// Segments, from 1, whose first `copies` transmissions are lost.
+    lost: Vec<u64>,
+    copies: u32,
+    /// Segments, from 1, whose second transmission is lost.
+    lost_again: &'static [u64],
+    /// Whether they are lost in front of the link, and not behind it.
+    full: bool,
+    /// Data packet, counted from 1, that is marked, or of which each multiple is.
+    marked: Option<u64>,
+    each_multiple: bool,
+    /// Segment, from 1, that the path holds until a number of later packets have passed.
+    held: Option<(u64, u32)>,
+}
+
+impl Fate {
+    /// Returns the propagation delay of data that depart at an instant.
+    fn forward(&self, departure: Time) -> Time {
+        let later = self.slower.filter(|&(from, _)| departure >= CLOCK.time(from));
+        CLOCK.time(later.map_or(self.back_s, |(_, delay)| delay))
+    }
+
+    /// Returns the round trip of the handshake.
+    fn handshake(&self) -> Time {
+        CLOCK.time(2.0 * self.back_s + self.handshake_s)
+    }
+
+    fn marks(&self, packet: u64) -> bool {
+        self.marked.is_some_and(|number| packet == number || (self.each_multiple && packet.is_multiple_of(number)))
+    }
+}
+
+/// A packet that reaches the receiver: when, which, when it was sent, and its ECN bits.
+#[derive(Clone, Copy)]
+struct Arrival {
+    at: Time,
+    sequence: u64,
+    sent: Time,
+    marks: Marks,
+}
+
 impl Wire {
-    fn new(now: Time, is_lost: Box<dyn Fn(u64, u32, u64) -> bool>) -> Wire {
+    fn new(fate: Fate) -> Wire {
         Wire {
-            now,
+            now: CLOCK.time(fate.clock_s) + fate.handshake(),
             free: Time::ZERO,
-            service: CLOCK.time(0.000_12),
-            forward: CLOCK.time(0.05),
             sent: Vec::new(),
             packets: 0,
-            is_lost,
-            held: None,
+            fate,
             holding: None,
             arrivals: Vec::new(),
             retransmissions: Vec::new(),
@@ -49,18 +103,20 @@ impl Wire {
 
 impl Wire {
     /// Lets a packet pass the path, or holds it.
-    fn arrive(&mut self, sequence: u64, index: usize) {
-        let at = self.free + self.forward;
-        if let Some((_, more)) = self.held.filter(|&(segment, _)| segment == sequence + 1 && self.sent[index] == 1) {
-            self.holding = Some((sequence, self.now, more));
+    fn arrive(&mut self, sequence: u64, index: usize, marks: Marks) {
+        let at = self.free + self.fate.forward(self.free);
+        let arrival = Arrival { at, sequence, sent: self.now, marks };
+        let held = self.fate.held.filter(|&(segment, _)| segment == sequence + 1 && self.sent[index] == 1);
+        if let Some((_, more)) = held {
+            self.holding = Some((arrival, more));
             return;
         }
-        self.arrivals.push((at, sequence, self.now));
-        if let Some((held, sent, more)) = self.holding.take() {
+        self.arrivals.push(arrival);
+        if let Some((held, more)) = self.holding.take() {
             if more > 1 {
-                self.holding = Some((held, sent, more - 1));
+                self.holding = Some((held, more - 1));
             } else {
-                self.arrivals.push((at, held, sent));
+                self.arrivals.push(Arrival { at, ..held });
             }
         }
     }
@@ -68,8 +124,6 @@ impl Wire {
 
 impl Actions for Wire {
     fn transmit(&mut self, segment: Segment) {
-        let start = self.now.max(self.free);
-        self.free = start + self.service;
         let index = usize::try_from(segment.sequence).expect("small");
         if self.sent.len() <= index {
             self.sent.resize(index + 1, 0);
@@ -79,8 +133,23 @@ impl Actions for Wire {
         if segment.retransmission {
             self.retransmissions.push((self.now, segment.sequence));
         }
-        if !(self.is_lost)(segment.sequence + 1, self.sent[index], self.packets) {
-            self.arrive(segment.sequence, index);
+        let (number, copy) = (segment.sequence + 1, self.sent[index]);
+        let again = copy == 2 && self.fate.lost_again.contains(&number);
+        let lost = again || (copy <= self.fate.copies && self.fate.lost.contains(&number));
+        let service = CLOCK.time(self.fate.service_s);
+        // A packet that departs within a microsecond still takes its place.
+        let waiting = (self.free + MICROSECOND - self.now).ticks().div_ceil(service.ticks());
+        let full = self.free > self.now && self.fate.buffer.is_some_and(|buffer| waiting >= buffer);
+        if full || (lost && self.fate.full) {
+            return;
+        }
+        self.free = self.now.max(self.free) + service;
+        let mut marks = segment.marks;
+        if self.fate.marks(self.packets) {
+            marks.mark();
+        }
+        if !lost {
+            self.arrive(segment.sequence, index, marks);
         }
     }
 
@@ -114,10 +183,14 @@ struct Difference {
     ours: Line,
 }
 
+/// Reads a recording, whose lines are differences from the line before.
 fn read(text: &str) -> Vec<Recorded> {
+    let mut sums = [0_i64; 6];
     let recorded = |line: &str| {
-        let fields: Vec<i64> = line.split(',').map(|field| field.parse().expect("a number")).collect();
-        let [microseconds, nxt, una, cwnd, ssthresh, window] = fields[..] else { panic!("{line}") };
+        for (sum, field) in sums.iter_mut().zip(line.split(',')) {
+            *sum += field.parse::<i64>().expect("a number");
+        }
+        let [microseconds, nxt, una, cwnd, ssthresh, window] = sums;
         let number = |value: i64| u64::try_from(value).expect("not negative");
         let ssthresh = if ssthresh < 0 { f64::INFINITY } else { number(ssthresh) as f64 };
         let line = Line { nxt: number(nxt), una: number(una), cwnd: number(cwnd) as f64, ssthresh };
@@ -143,20 +216,27 @@ struct Told {
     next: u64,
     /// Stamp that an ACK echoes (RFC 7323 section 4.3).
     echo: Time,
+    /// Whether ACKs echo a mark, which each packet decides (RFC 8257), or CE and CWR (RFC 3168).
+    marked: bool,
+    by_packet: bool,
 }
 
 impl Told {
     /// Returns what has arrived until an instant and is not in an earlier ACK, for an ACK of the packets below `next`; `una` is
     /// what was acknowledged before.
     fn news(&mut self, wire: &mut Wire, until: Time, una: u64, next: u64) -> Vec<Selected> {
-        wire.arrivals[self.count..].sort_by_key(|&(at, ..)| at);
+        wire.arrivals[self.count..].sort_by_key(|arrival| arrival.at);
         let mut news = Vec::new();
-        while let Some(&(_, sequence, sent)) = wire.arrivals.get(self.count).filter(|(at, ..)| *at <= until) {
+        while let Some(&Arrival { sequence, sent, marks, .. }) =
+            wire.arrivals.get(self.count).filter(|arrival| arrival.at <= until)
+        {
             if sequence == self.next && next <= sequence {
                 // The ACK left before this packet, which arrived in the same microsecond.
                 break;
             }
             self.count += 1;
+            let keeps = self.marked && !self.by_packet && !marks.has(Marks::CWR);
+            self.marked = keeps || marks.has(Marks::CE);
             if sequence == self.next {
                 self.echo = sent;
             }
@@ -170,26 +250,24 @@ impl Told {
     }
 }
 
-/// Plays a recording against our sender, whose path loses what `is_lost` says of a segment (from 1), its copy and the
-/// number of the packet; returns the lines that differ.
-fn play(
-    text: &str,
-    config: &SelectiveConfig,
-    size: Option<u64>,
-    is_lost: impl Fn(u64, u32, u64) -> bool + 'static,
-    held: Option<(u64, u32)>,
-) -> (Vec<Difference>, Wire) {
-    let recorded = read(text);
-    let handshake = CLOCK.time(0.100_009);
-    let mut sender = Selective::new(config, size, CLOCK);
-    let mut wire = Wire::new(handshake, Box::new(is_lost));
-    wire.held = held;
-    sender.on_handshake(wire.now, handshake);
+/// Plays a recording against our sender; returns the lines that differ.
+fn play(case: &Case) -> (Vec<Difference>, Wire) {
+    let recorded = read(case.text);
+    let mut sender = Selective::new(&case.config, case.size, CLOCK);
+    let mut wire = Wire::new(case.fate.clone());
+    sender.set_random(RandomStream::named(case.fate.seed, 0, "phase"));
+    sender.on_handshake(wire.now, case.fate.handshake());
     sender.on_start(wire.now, &mut wire);
-    let (mut told, mut differences) = (Told::default(), Vec::new());
+    let mut told = Told { by_packet: case.config.ecn == Ecn::Dctcp, ..Told::default() };
+    let mut differences = Vec::new();
     for (number, &Recorded { seconds, line, .. }) in recorded.iter().enumerate() {
-        let now = CLOCK.time(seconds);
-        while sender.deadline() <= now {
+        let now = CLOCK.time(case.fate.clock_s + seconds);
+        // Recorded instants are rounded: what comes so near to the ACK is before it where the recording says so.
+        let is_before = |sender: &Selective| {
+            let certain = sender.deadline() + MICROSECOND <= now;
+            certain || (sender.deadline() <= now + MICROSECOND && sender.nxt() < line.nxt)
+        };
+        while is_before(&sender) {
             wire.now = sender.deadline();
             sender.on_timer(wire.now, &mut wire);
         }
@@ -199,10 +277,19 @@ fn play(
         }
         let after = recorded.get(number + 1).unwrap_or(&recorded[number]);
         // The recorded instants have some microseconds of the path's other links in them.
-        let until = now - wire.forward + CLOCK.time(0.000_01);
-        let selected = told.news(&mut wire, until, line.una, after.line.una);
+        let until = now - CLOCK.time(case.fate.back_s) + CLOCK.time(0.000_01);
+        let mut selected = told.news(&mut wire, until, line.una, after.line.una);
+        if !case.config.sack {
+            selected.clear();
+        }
         wire.now = now;
-        let ack = Ack { next: after.line.una, echo: told.echo, selected: &selected, window: after.window };
+        let ack = Ack {
+            next: after.line.una,
+            echo: told.echo,
+            selected: &selected,
+            window: after.window,
+            marked: told.marked,
+        };
         sender.on_ack(now, ack, &mut wire);
     }
     (differences, wire)
@@ -215,78 +302,18 @@ struct Case {
     config: SelectiveConfig,
     /// Packets of the transfer.
     size: Option<u64>,
-    /// Segments, from 1, whose first `copies` transmissions are lost.
-    lost: Vec<u64>,
-    copies: u32,
-    /// Segment, from 1, that is held until a number of later packets have passed.
-    held: Option<(u64, u32)>,
+    fate: Fate,
     /// First retransmissions of the recording: microseconds and packet.
-    retransmitted: &'static [(u64, u64)],
-}
-
-/// Returns a host of the recordings. Its clock is 5.006 ms ahead of a multiple of eight jiffies at their beginning.
-fn host(control: &str, loss_detection: LossDetection) -> SelectiveConfig {
-    let mut config = SelectiveConfig { loss_detection, ..SelectiveConfig::default() };
-    config.tail_loss_probe = loss_detection == LossDetection::Rack;
-    config.rto.clock_offset_s = 0.005_006;
-    control.clone_into(&mut config.congestion_control.name);
-    if control == "reno" {
-        config.congestion_control.slow_start = SlowStart::Standard;
-    }
-    config
-}
-
-macro_rules! case {
-    ($name:literal, $config:expr, $size:expr, $lost:expr, $copies:literal, $retransmitted:expr) => {
-        Case {
-            name: $name,
-            text: include_str!(concat!("kernel/paths/", $name, ".csv")),
-            config: $config,
-            size: $size,
-            lost: $lost,
-            copies: $copies,
-            held: None,
-            retransmitted: &$retransmitted,
-        }
-    };
-}
-
-fn cases() -> Vec<Case> {
-    let rack = || host("reno", LossDetection::Rack);
-    let count = || host("reno", LossDetection::Dupack);
-    let no_probe = SelectiveConfig { tail_loss_probe: false, ..rack() };
-    vec![
-        case!("reno_1loss", rack(), None, vec![100], 1, [(504_341, 99)]),
-        case!("reno_1loss_norack", count(), None, vec![100], 1, [(504_341, 99)]),
-        case!(
-            "reno_4loss",
-            rack(),
-            None,
-            vec![100, 101, 104, 110],
-            1,
-            [(504_581, 99), (504_821, 100), (505_061, 103), (505_421, 109)]
-        ),
-        case!("reno_half_lost", rack(), None, (161..=240).collect(), 1, [(611_661, 160), (611_901, 161)]),
-        case!("reno_lostrtx", rack(), None, vec![100], 2, [(504_341, 99), (607_941, 99)]),
-        case!("reno_lostrtx_norack", count(), None, vec![100], 2, [(504_341, 99), (914_994, 99)]),
-        case!("tail1_tlp", rack(), Some(50), vec![50], 1, [(706_994, 49)]),
-        case!("tail3_tlp", rack(), Some(50), vec![48, 49, 50], 1, [(610_994, 49), (711_116, 47), (811_238, 48)]),
-        case!("tail1_notlp", no_probe, Some(50), vec![50], 1, [(706_994, 49)]),
-        Case { held: Some((100, 2)), ..case!("reorder2", rack(), None, vec![], 0, []) },
-        Case { held: Some((100, 8)), ..case!("reorder8", rack(), None, vec![], 0, [(504_341, 99)]) },
-        Case { held: Some((100, 8)), ..case!("reorder8_norack", count(), None, vec![], 0, [(504_341, 99)]) },
-        case!("cubic_curve", host("cubic", LossDetection::Rack), None, vec![1000], 1, [(845_505, 999)]),
-    ]
+    retransmitted: Vec<(u64, u64)>,
 }
 
 /// SND.NXT, SND.UNA, cwnd and ssthresh are the kernel's before each ACK, and retransmissions leave within a millisecond of
 /// the kernel's.
 #[test]
 fn each_ack_finds_the_kernels_state() {
-    for case in cases() {
-        let Case { name, text, config, size, lost, copies, held, retransmitted } = case;
-        let is_lost = move |segment, copy, _| lost.contains(&segment) && copy <= copies;
-        let (differences, wire) = play(text, &config, size, is_lost, held);
+    for case in cases::all() {
+        let (differences, wire) = play(&case);
+        let Case { name, retransmitted, .. } = case;
         let first = differences.first();
         assert!(first.is_none(), "{name}: {} lines differ, the first is {first:?}", differences.len());
         for (index, &(microseconds, sequence)) in retransmitted.iter().enumerate() {
@@ -294,5 +321,27 @@ fn each_ack_finds_the_kernels_state() {
             let off = (CLOCK.seconds(at) - microseconds as f64 / 1e6).abs();
             assert!(packet == sequence && off < 1e-3, "{name}: packet {packet} at {at:?}, not {sequence}");
         }
+    }
+}
+
+/// Paced packets leave when the kernel's do: their ACKs arrive within a millisecond of the recorded ones.
+///
+/// The recorded host handed its packets to `fq` up to three before their departures (`tcp_small_queue_check`), at the
+/// rate of that moment, so that its SND.NXT is ahead of ours. While cwnd goes from 11 to 20 packets in a millisecond,
+/// and the rate with it, packets 13 to 30 have the old rate there and the new one here: they leave 3.7 ms earlier.
+#[test]
+fn paced_packets_leave_within_a_millisecond_of_the_kernels() {
+    let case = cases::paced(Pacing::Linux);
+    let (differences, wire) = play(&case);
+    for Difference { kernel, ours, .. } in differences {
+        assert_eq!((kernel.una, kernel.cwnd, kernel.ssthresh), (ours.una, ours.cwnd, ours.ssthresh));
+        assert!((ours.nxt..=ours.nxt + 4).contains(&kernel.nxt), "{kernel:?} {ours:?}");
+    }
+    for pair in read(case.text).windows(2) {
+        let acked = pair[1].line.una;
+        let arrival = wire.arrivals.iter().find(|arrival| arrival.sequence + 1 == acked).expect("sent");
+        let off = CLOCK.seconds(arrival.at + CLOCK.time(case.fate.back_s)) - pair[0].seconds;
+        let most = if (13..=30).contains(&acked) { 4e-3 } else { 1e-3 };
+        assert!(off.abs() < most, "packet {acked}: {off} s");
     }
 }

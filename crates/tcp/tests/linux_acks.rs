@@ -4,7 +4,7 @@
 //! The packets' arrivals are those of the recorded senders, behind the path's only link. The receive buffer begins with
 //! 2 MB and grows to 64 MiB at most; the application reads at once.
 
-use base::{Clock, Time};
+use base::{Clock, Marks, Time};
 use tcp::{Dialect, LinuxReceiver, Receiver, ReceiverConfig};
 
 const CLOCK: Clock = Clock::PICOSECONDS;
@@ -55,7 +55,7 @@ fn acknowledge(run: &Run) -> Vec<u64> {
         while receiver.deadline() <= at(time) {
             acks.push(receiver.on_timer().next);
         }
-        acks.extend(receiver.on_data(at(time), sequence, at(stamp)).map(|ack| ack.next));
+        acks.extend(receiver.on_data(at(time), sequence, at(stamp), Marks::NONE).map(|ack| ack.next));
     }
     acks
 }
@@ -93,11 +93,11 @@ fn delayed_acks(arrivals_ms: &[u64]) -> Vec<u64> {
     let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(0.3));
     let at = |ms: u64| Time::from_ticks(ms * 1_000_000_000);
     for number in 0..4 {
-        assert!(receiver.on_data(at(number), number, at(number)).is_some());
+        assert!(receiver.on_data(at(number), number, at(number), Marks::NONE).is_some());
     }
     let mut delayed = Vec::new();
     for (number, &arrival) in (4..).zip(arrivals_ms) {
-        assert_eq!(receiver.on_data(at(arrival), number, at(arrival)), None, "at {arrival} ms");
+        assert_eq!(receiver.on_data(at(arrival), number, at(arrival), Marks::NONE), None, "at {arrival} ms");
         delayed.push(receiver.deadline().ticks() / 1_000_000_000);
         receiver.on_timer();
     }

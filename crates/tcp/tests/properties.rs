@@ -6,7 +6,7 @@ mod axes;
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::cast::trunc_to_u64;
-use base::{Clock, RandomStream, Time};
+use base::{Clock, Marks, RandomStream, Time};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
 use tcp::{
@@ -158,13 +158,17 @@ impl World {
         match self.travelling.pop_first() {
             Some((_, Message::Data(sequence, stamp))) => {
                 self.arrived.insert(sequence);
-                let acknowledgment = self.receiver.on_data(self.now, sequence, stamp);
+                let acknowledgment = self.receiver.on_data(self.now, sequence, stamp, Marks::NONE);
                 self.check_receiver(acknowledgment);
             }
             Some((_, Message::Ack(Acknowledgment { next, echo, .. }))) => {
                 self.expect_ack(next);
                 let mut recorded = Recorded::default();
-                self.sender.on_ack(self.now, Ack { next, echo, selected: &[], window: u64::MAX }, &mut recorded);
+                self.sender.on_ack(
+                    self.now,
+                    Ack { next, echo, selected: &[], window: u64::MAX, marked: false },
+                    &mut recorded,
+                );
                 self.check_sender(recorded);
             }
             None => unreachable!("a message arrives now"),
@@ -224,7 +228,7 @@ impl World {
         assert!((self.una..self.size).contains(&sequence), "packet {sequence} is not an open one of the transfer");
         assert_eq!(segment.retransmission, sequence < self.highest, "packet {sequence}");
         assert!(sequence <= self.highest, "packet {sequence} before {}", self.highest);
-        assert!(!segment.slow_start || self.recover.is_none(), "slow start in fast recovery");
+        assert!(!segment.marks.has(Marks::SLOW_START) || self.recover.is_none(), "slow start in fast recovery");
         self.highest = self.highest.max(sequence + 1);
         // RFC 5681 section 2: the minimum of cwnd, inflated by duplicates, and rwnd.
         let window = trunc_to_u64(self.sender.cwnd()) + self.duplicates;

@@ -6,6 +6,7 @@ scenario, and nothing here knows a result, except `predict_from_measured`, which
 """
 
 from ackclock.prediction.changing_delay import predict_changing_delay
+from ackclock.prediction.cubic import predict_cubic
 from ackclock.prediction.losses import predict_from_measured
 from ackclock.prediction.many_flows import predict_many_flows
 from ackclock.prediction.measured_rounds import predict_from_rounds
@@ -38,6 +39,7 @@ _QUESTIONS = (
     predict_two_way,
     predict_changing_delay,
     predict_random_loss,
+    predict_cubic,
     predict_web,
 )
 

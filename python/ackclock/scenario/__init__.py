@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ackclock.scenario.resolved_elements import Element
     from ackclock.scenario.resolved_flows import ResolvedFlow
     from ackclock.scenario.resolving import resolve
-    from ackclock.scenario.scenario import Scenario, load, with_overrides
+    from ackclock.scenario.scenario import Scenario, load, loaded, with_overrides
     from ackclock.scenario.warn import Warning_
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "Warning_",
     "json_schema",
     "load",
+    "loaded",
     "preset_names",
     "resolve",
     "with_overrides",
@@ -42,6 +43,7 @@ _HOMES = {
     "Warning_": "warn",
     "json_schema": "editor",
     "load": "scenario",
+    "loaded": "scenario",
     "preset_names": "presets",
     "resolve": "resolving",
     "with_overrides": "scenario",

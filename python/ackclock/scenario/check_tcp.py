@@ -1,18 +1,23 @@
 """Checks that the axes of TCP fit together, those of the preset included."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import inf
 
 from ackclock.errors import Fault
+from ackclock.scenario.controls import number_faults
 from ackclock.scenario.machines import MACHINES, ONLY, Machine
+from ackclock.scenario.network import Direction
 from ackclock.scenario.places import Places
 from ackclock.scenario.schema import Flow
-from ackclock.scenario.schema_tcp import Rto, Tcp
+from ackclock.scenario.schema_kinds import most as most_of
+from ackclock.scenario.schema_tcp import CONTROL, Rto, Tcp
 from ackclock.scenario.source import Location
+from ackclock.scenario.suggestions import did_you_mean
 from ackclock.scenario.tcp import completed, machine_of_tcp, preset_of, window_packets
 from ackclock.units import show
 
 SHORTEST_TICK_S = 1e-6
+LONGEST_PACKET = most_of("flows[].traffic.connection.ack_bytes")
 MOST_PACKETS = {"initial_window": 1e6, "initial_ssthresh": 1e9, "max_window": 1e9}
 """Largest windows; the initial one leaves in one burst."""
 
@@ -34,12 +39,26 @@ def tcp_faults(places: Places, location: Location, flow: Flow) -> Iterator[Fault
     Fault
         What does not fit.
     """
+    yield from _control_faults(places, (*location, "congestion_control"), flow.tcp)
     yield from _machine_faults(places, location, flow.tcp)
     yield from _number_faults(places, location, flow)
+    if flow.tcp.parameters and machine_of_tcp(flow.tcp) == "selective":
+        control = completed(flow.tcp).congestion_control or ""
+        yield from number_faults(places, (*location, "parameters"), control, flow.tcp.parameters)
+    yield from _sack1_faults(places, location, flow.tcp)
     if completed(flow.tcp).acks == "linux":
         for field in ("ack_every", "ack_delay"):
             if flow.tcp.gives(field):
                 yield places.fault((*location, field), 'is not used with acks = "linux"', hint='set acks = "delayed"')
+
+
+def _control_faults(places: Places, location: Location, own: Tcp) -> Iterator[Fault]:
+    """Give a congestion control that is neither the engine's nor given to the run."""
+    names = (*CONTROL.names, *places.source.controls)
+    if own.congestion_control is not None and own.congestion_control not in names:
+        allowed = " | ".join(f'"{name}"' for name in names)
+        hint = did_you_mean(own.congestion_control, names) or "a class of your own is given to run() as controllers"
+        yield places.fault(location, f"unknown {CONTROL.what}", allowed=allowed, hint=hint)
 
 
 def _machine_faults(places: Places, location: Location, own: Tcp) -> Iterator[Fault]:
@@ -69,6 +88,53 @@ def _of_another_machine(places: Places, location: Location, field: str, own: Tcp
     else:
         problem, hint = f'is not for the sender that has recovery = "{own.recovery}"', None
     return places.fault(location, problem, allowed=allowed, hint=hint)
+
+
+def _sack1_faults(places: Places, location: Location, own: Tcp) -> Iterator[Fault]:
+    """Give what ns-2's sender with selective acknowledgment does not go together with."""
+    tcp, chosen = completed(own), 'recovery = "sack1"'
+    if tcp.recovery != "sack1":
+        return
+    if tcp.dialect != "ns2":
+        field = "dialect" if own.gives("dialect") else "recovery"
+        hint = 'start from preset = "sack1-ns2"'
+        yield places.fault((*location, field), f"{chosen} is ns-2's own", allowed='dialect = "ns2"', hint=hint)
+    if tcp.acks == "linux":
+        yield places.fault((*location, "acks"), f"is not for {chosen}", allowed='"delayed"')
+
+
+def block_faults(places: Places, location: Location, flow: Flow, back: Iterable[Direction]) -> Iterator[Fault]:
+    """Give the faults between ACKs that blocks make longer and the links of the return path.
+
+    Parameters
+    ----------
+    places : Places
+        Names the places.
+    location : Location
+        The flow.
+    flow : Flow
+        The flow.
+    back : iterable of Direction
+        The links that its ACKs cross.
+
+    Yields
+    ------
+    Fault
+        What does not fit.
+    """
+    tcp = completed(flow.tcp)
+    number, length = tcp.sack_blocks or 0, tcp.sack_block_bytes or 0
+    if tcp.recovery != "sack1" or number * length == 0:
+        return
+    way = next((way for way in back if way.private and way.rate_bps is not None), None)
+    if way is not None:
+        problem = f'makes ACKs of several lengths, and the private link "{way.name}" takes ACKs of one length'
+        given, hint = f"SACK blocks of {length} B", "set sack_block_bytes = 0, or share the link"
+        yield places.fault((*location, "tcp", "sack_block_bytes"), problem, given=given, hint=hint)
+    if flow.ack + number * length > LONGEST_PACKET:
+        problem = f"is too long with {number} SACK blocks of {length} B"
+        allowed = f"at most {LONGEST_PACKET - number * length} B"
+        yield places.fault((*location, "ack"), problem, given=f"{flow.ack} B", allowed=allowed)
 
 
 def _word_faults(places: Places, location: Location, own: Tcp, machine: Machine, chosen: str) -> Iterator[Fault]:

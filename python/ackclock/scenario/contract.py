@@ -57,8 +57,58 @@ CODES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 RECOVERIES: Final[Mapping[str, Mapping[str, bool]]] = MappingProxyType(_CONTRACT["recoveries"])
 """Properties of each loss recovery, by its name."""
 
-CONGESTION_CONTROLS: Final[tuple[str, ...]] = tuple(_CONTRACT["congestion_controls"])
-"""Names of the congestion controls, in the order of the engine's list."""
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A number of a congestion control.
+
+    Parameters
+    ----------
+    unit : str
+        Its unit; empty for a ratio or a choice.
+    low, high : float
+        Smallest and largest value.
+    default : float
+        Value where a scenario gives none.
+    help : str
+        Sentence for users.
+    """
+
+    unit: str
+    low: float
+    high: float
+    default: float
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class CongestionControl:
+    """A congestion control of the engine's list.
+
+    Parameters
+    ----------
+    parameters : mapping of str to Parameter
+        Its numbers that a scenario may set, by name.
+    slow_start : str
+        The end of slow start that Linux has with it.
+    grows_until_loss : bool
+        Whether its window grows until a loss or the receiver's window ends it, as far as is known.
+    """
+
+    parameters: Mapping[str, Parameter]
+    slow_start: str
+    grows_until_loss: bool
+
+
+CONGESTION_CONTROLS: Final[Mapping[str, CongestionControl]] = MappingProxyType(
+    {
+        name: CongestionControl(
+            **{**entry, "parameters": {key: Parameter(**one) for key, one in entry["parameters"].items()}}
+        )
+        for name, entry in _CONTRACT["congestion_controls"].items()
+    }
+)
+"""The congestion controls by name, in the order of the engine's list."""
 
 DISCIPLINES: Final[Mapping[str, Mapping[str, bool]]] = MappingProxyType(_CONTRACT["disciplines"])
 """Properties of each queue discipline that models ask for, by its name."""

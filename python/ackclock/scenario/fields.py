@@ -229,6 +229,17 @@ class Choice(Kind):
 
 
 @dataclass(frozen=True)
+class OpenChoice(Choice):
+    """One of some words, or another word that whoever runs the scenario gives a meaning; the checks know which."""
+
+    def read(self, value: object) -> str:
+        """Read a word."""
+        if not isinstance(value, str):
+            raise FieldError(f"must be a string, not {toml_type(value)}")
+        return value
+
+
+@dataclass(frozen=True)
 class Text(Kind):
     """A string of a limited length, in a pattern if one is given."""
 

@@ -11,10 +11,10 @@ from typing import Final, Literal, get_args
 MachineName = Literal["classic", "selective"]
 
 ClassicDialectName = Literal["ns2", "rfc", "engset"]
-SelectiveDialectName = Literal["linux"]
+SelectiveDialectName = Literal["linux", "rfc"]
 DialectName = Literal[ClassicDialectName, SelectiveDialectName]
 
-ClassicRecoveryName = Literal["old-tahoe", "tahoe", "reno", "newreno"]
+ClassicRecoveryName = Literal["old-tahoe", "tahoe", "reno", "newreno", "sack1"]
 SelectiveRecoveryName = Literal["sack"]
 RecoveryName = Literal[ClassicRecoveryName, SelectiveRecoveryName]
 
@@ -68,14 +68,21 @@ ONLY: Final[Mapping[str, Only]] = {
     "half_window": Only("classic", "its congestion_control says what a loss leaves of cwnd"),
     "limited_transmit": Only("classic", "it always sends a new packet for each one that arrived beyond a hole"),
     "partial_ack_timer": Only("classic", "its timer starts again at each ACK of new data"),
+    "sack_blocks": Only("classic", "its ACKs name all that arrived"),
+    "sack_block_bytes": Only("classic", "its ACKs have one length"),
     "rto.estimator": Only("classic", "its estimator is Linux's"),
     "rto.sample": Only("classic", "each of its ACKs gives a sample"),
     "rto.k": Only("classic", "its estimator is Linux's, with a weight of 4"),
     "rto.max_backoff": Only("classic", "rto.max alone limits its backoff"),
     "congestion_control": Only("selective", "its recovery and its increase say how cwnd changes"),
+    "parameters": Only("selective", "its recovery and its increase say how cwnd changes"),
+    "slow_start": Only("selective", "its slow_start_while says when slow start ends"),
+    "sack": Only("selective", "its ACKs acknowledge no packet selectively"),
     "loss_detection": Only("selective", "dupack_threshold duplicate ACKs show it a loss"),
     "tail_loss_probe": Only("selective", "probes need selective acknowledgment (RFC 8985)"),
     "frto": Only("selective", "after a timeout it goes back to the first packet that is not acknowledged"),
+    "ecn": Only("selective", "its data are not ECN-capable, and no queue marks them"),
+    "pacing": Only("selective", "its packets leave as soon as the window allows"),
     "timestamps": Only("selective", "it detects no spurious retransmission; rto.sample says what is timed"),
 }
 """The axes that one machine alone has, by their field in the TCP table."""

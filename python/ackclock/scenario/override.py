@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ackclock.errors import Fault, ScenarioError
@@ -83,7 +84,7 @@ def overridden(source: Source, overrides: Mapping[str, Any]) -> Source:
             places[location] = key
     if faults:
         raise ScenarioError(faults, source.name)
-    return Source(source.name, document, source.text, places, source.folder)
+    return replace(source, document=document, overrides=places)
 
 
 def with_run_fields(

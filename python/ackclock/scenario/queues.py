@@ -24,6 +24,7 @@ MOST_LEVELS = most("elements[].queue.scheduler.levels")
 
 DisciplineName = Literal["drop-tail", "drop-from-front", "random-drop", "red", "priority"]
 VictimName = Literal["arriving", "random", "lowest"]
+RedEcnName = Literal["off", "early", "all"]
 RedRulesName = Literal["floyd-jacobson", "ns2"]
 OverflowName = Literal["arriving", "front", "random", "lowest"]
 
@@ -69,6 +70,11 @@ class Queue(Table):
         "red: packet size by which the mean decays while the link is idle",
         None,
         words="the largest packet that crosses",
+    )
+    ecn: Annotated[RedEcnName, choice("early signal", RedEcnName)] = entry(
+        "red: packets of flows with ECN that are marked instead of dropped early: none (off), those below the largest "
+        "threshold, twice that if gentle (early, RFC 3168), or all (all, as Linux does). A full buffer always drops",
+        "off",
     )
     rules: Annotated[RedRulesName, choice("rules", RedRulesName)] = entry(
         "red: whose rules the next four fields have, the paper's of 1993 or ns-2.35's; "
@@ -184,6 +190,7 @@ class Red:
     least_queue_packets: Annotated[float, within(f"{_RED}.least_queue_packets")] = 0.0
     first_passes: bool = False
     overflow_restarts: bool = False
+    ecn: RedEcnName = "off"
 
 
 Scheduler = Annotated[Fifo | StrictPriority, Field(discriminator="kind")]
@@ -230,10 +237,11 @@ NS2_LEAST_QUEUE = 2.0
 
 
 def _red_rules(queue: Queue) -> dict[str, Any]:
-    """Give RED's rules as the engine names them: those that the table gives, else those of `rules`."""
+    """Give RED's rules as the engine names them: those that the table gives, else those of `rules`; and its marks."""
     ns2 = queue.rules == "ns2"
     least = queue.least_queue
     return {
+        "ecn": queue.ecn,
         "wait": ns2 if queue.wait is None else queue.wait,
         "least_queue_packets": (NS2_LEAST_QUEUE if ns2 else 0.0) if least is None else least,
         "first_passes": ns2 if queue.first_passes is None else queue.first_passes,

@@ -10,8 +10,21 @@ import typing
 from pathlib import Path
 
 from ackclock.scenario.amounts import Amount
+from ackclock.scenario.contract import CONGESTION_CONTROLS
+from ackclock.scenario.controls import ControlNumbers
 from ackclock.scenario.entries import Table
-from ackclock.scenario.fields import AmountShorthand, Choice, Count, Flag, Kind, LinkNames, Number, Shorthand, Text
+from ackclock.scenario.fields import (
+    AmountShorthand,
+    Choice,
+    Count,
+    Flag,
+    Kind,
+    LinkNames,
+    Number,
+    OpenChoice,
+    Shorthand,
+    Text,
+)
 from ackclock.scenario.lists import ListOf
 from ackclock.scenario.losses import Loss
 from ackclock.scenario.percent import Percent
@@ -34,11 +47,13 @@ _MODELS: dict[str, type[Table]] = {
     )
 }
 _TYPES: dict[type[Kind], str] = {
+    ControlNumbers: "table of numbers",
     Amount: "quantity",
     Count: "integer",
     Number: "number",
     Flag: "boolean",
     Choice: "string",
+    OpenChoice: "string",
     Text: "string",
     LinkNames: "array of strings",
     ListOf: "array",
@@ -69,7 +84,21 @@ def _generated(name: str) -> str:
         return _presets()
     if name == "summaries":
         return "".join(f"- `{preset}`: {table['summary']}\n" for preset, table in preset_tables().items())
+    if name == "controls":
+        return _controls()
     return _fields(_MODELS[name])
+
+
+def _controls() -> str:
+    """Lay out the congestion controls with their numbers."""
+    rows: list[tuple[str, ...]] = [
+        (f"`{name}`", f"`{key}`", f"{one.low:g} to {one.high:g}", one.unit, f"{one.default:g}", one.help)
+        for name, control in CONGESTION_CONTROLS.items()
+        for key, one in control.parameters.items()
+    ]
+    others = ", ".join(f"`{name}`" for name, control in CONGESTION_CONTROLS.items() if not control.parameters)
+    table = _table(("congestion_control", "number", "allowed", "unit", "default", "meaning"), rows)
+    return f"{table}\nWithout numbers: {others}.\n"
 
 
 def _fields(model: type[Table]) -> str:

@@ -14,6 +14,7 @@ from ackclock.quantities import QUANTITIES
 from ackclock.scenario.arguments import INDENT, check_arguments, instance_of
 from ackclock.scenario.contract import within
 from ackclock.scenario.places import as_toml
+from ackclock.scenario.programs import ControlProgram
 from ackclock.scenario.resolved_atm import AtmSettings, EndSettings
 from ackclock.scenario.resolved_elements import ChannelDirection, Element
 from ackclock.scenario.resolved_flows import ResolvedFlow
@@ -153,6 +154,11 @@ class Resolved:
         flows = sum(flow.count for flow in self.flows)
         counts = f"{flows:,} flow{'s' * (flows != 1)}, {len(self.elements):,} element{'s' * (len(self.elements) != 1)}"
         return f"<Resolved {self.title!r}: {counts}, {show(self.run.duration_s, 's')}>"
+
+    @property
+    def programs(self) -> dict[str, ControlProgram]:
+        """The classes of congestion controls that its runs are given, by their names."""
+        return {name: program for flow in self.flows for name, program in flow.programs.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form as dicts and lists.

@@ -7,6 +7,8 @@ from typing import Annotated, Final, Literal
 from pydantic import ConfigDict, Field
 
 from ackclock.scenario.contract import MOST_ROWS_OF_A_GROUP, within
+from ackclock.scenario.programs import ControlProgram
+from ackclock.scenario.resolved_tcp import SelectiveSettings
 from ackclock.scenario.resolved_traffic import Connection, PingTraffic, ResolvedTraffic, TcpTraffic, WebTraffic
 
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
@@ -53,6 +55,14 @@ class ResolvedFlow:
         if self.connection is None:
             raise TypeError(f"flow {self.name}: packets without TCP have no connection")
         return self.connection
+
+    @property
+    def programs(self) -> dict[str, ControlProgram]:
+        """The class of its congestion control by its name, if it is a class; else nothing."""
+        sender = None if self.connection is None else self.connection.sender
+        if not isinstance(sender, SelectiveSettings) or sender.congestion_control.program is None:
+            return {}
+        return {sender.congestion_control.name: sender.congestion_control.program}
 
     @property
     def return_path(self) -> tuple[int, ...]:

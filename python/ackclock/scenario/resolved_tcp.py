@@ -8,16 +8,18 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from ackclock.scenario.contract import CONGESTION_CONTROLS, within
+from ackclock.scenario.controls import ControlDialectName, SlowStartExitName
 from ackclock.scenario.machines import ClassicDialectName, ClassicRecoveryName
+from ackclock.scenario.programs import ControlProgram
 from ackclock.scenario.schema_tcp import (
-    ControlDialectName,
+    EcnName,
     EstimatorName,
     HalfWindowName,
     IncreaseName,
     LossDetectionName,
+    PacingName,
     PartialAckTimerName,
     SampleName,
-    SlowStartExitName,
     SlowStartName,
 )
 
@@ -51,6 +53,7 @@ RECOVERIES: Final[Mapping[ClassicRecoveryName, Recovery]] = {
     "tahoe": Recovery(fast_retransmit=True, halving=None),
     "reno": Recovery(fast_retransmit=True, halving="per-loss"),
     "newreno": Recovery(fast_retransmit=True, halving="per-round"),
+    "sack1": Recovery(fast_retransmit=True, halving="per-round"),
 }
 """The behaviour of each recovery."""
 
@@ -64,11 +67,6 @@ HALF_WINDOWS: Final[Mapping[ClassicDialectName, HalfWindowName]] = {
 _HALF: Final = 0.5
 RENO: Final = "reno"
 """The congestion control of RFC 5681; no model of Reno applies to another one."""
-
-FILLING_CONTROLS: Final[frozenset[str]] = frozenset(
-    {RENO, "aimd", "cubic", "highspeed", "htcp", "hybla", "illinois", "scalable", "westwood"}
-)
-"""The congestion controls whose window grows until a loss or the receiver's window ends it, as far as is known."""
 
 ADDITIVE_INCREASES: Final[frozenset[IncreaseName]] = frozenset({"reciprocal", "reciprocal-floor", "counted"})
 """The increases that add a packet to the window in each round trip of congestion avoidance."""
@@ -92,7 +90,7 @@ class RtoSettings:
 
 @dataclass(frozen=True, slots=True)
 class ClassicSettings:
-    """TCP sender with cumulative ACKs alone, one choice an axis.
+    """TCP sender with cumulative ACKs alone, or with those of ns-2's Sack1, one choice an axis.
 
     null is `max_window` for `initial_ssthresh`, else unlimited or infinite.
     """
@@ -159,22 +157,24 @@ class ClassicSettings:
         return self.increase in ADDITIVE_INCREASES
 
 
-def _known_control(name: str) -> str:
-    if name not in CONGESTION_CONTROLS:
-        raise ValueError(f"no such congestion control; allowed {', '.join(CONGESTION_CONTROLS)}")
-    return name
-
-
 @dataclass(frozen=True, slots=True)
 class ControlSettings:
     """The congestion control of a sender."""
 
     __pydantic_config__ = _CONFIG
-    name: Annotated[str, AfterValidator(_known_control)]
+    name: str
     dialect: ControlDialectName
     slow_start: SlowStartExitName
     parameters: dict[str, float]
     """Values by name; missing ones have their defaults."""
+    program: ControlProgram | None = None
+    """The class that is given to the run; None: the control is the engine's. Older results lack this field."""
+
+
+def _known(control: ControlSettings) -> ControlSettings:
+    if control.program is None and control.name not in CONGESTION_CONTROLS:
+        raise ValueError(f"no such congestion control; allowed {', '.join(CONGESTION_CONTROLS)}")
+    return control
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,16 +195,22 @@ class SelectiveSettings:
 
     __pydantic_config__ = _CONFIG
     machine: Literal["selective"]
-    congestion_control: ControlSettings
+    congestion_control: Annotated[ControlSettings, AfterValidator(_known)]
     loss_detection: LossDetectionName
     tail_loss_probe: bool
     frto: bool
     timestamps: bool
+    pacing: PacingName
+    segment_bytes: Annotated[int, within("flows[].traffic.connection.sender.segment_bytes")]
     initial_window: Annotated[float, within("flows[].traffic.connection.sender.initial_window")]
     initial_ssthresh: Annotated[float, within("flows[].traffic.connection.sender.initial_ssthresh")] | None
     max_window: Annotated[int, within("flows[].traffic.connection.sender.max_window")] | None
     dupack_threshold: Annotated[int, within("flows[].traffic.connection.sender.dupack_threshold")]
     rto: TimeoutSettings
+    ecn: EcnName = "off"
+    """Explicit congestion notification; older results lack this field and the next one."""
+    sack: bool = True
+    """Whether ACKs acknowledge selectively."""
 
     recovery: ClassVar[str] = "sack"
     has_fast_retransmit: ClassVar[bool] = True
@@ -214,12 +220,13 @@ class SelectiveSettings:
     @property
     def title(self) -> str:
         """Name of the congestion control, in sentences."""
-        return f"{self.congestion_control.name} with selective acknowledgment"
+        return f"{self.congestion_control.name} with{'' if self.sack else 'out'} selective acknowledgment"
 
     @property
     def grows_until_loss(self) -> bool:
         """Return whether the window grows until a loss or the receiver's window ends it."""
-        return self.congestion_control.name in FILLING_CONTROLS
+        control = CONGESTION_CONTROLS.get(self.congestion_control.name)
+        return control is not None and control.grows_until_loss
 
     def least_timeout_s(self, round_trip_s: float) -> float:
         """Compute the least retransmission timeout for a round trip [s]: Linux adds a variation of at least `min_s`."""
@@ -275,6 +282,18 @@ class LinuxReceiverSettings:
     most_buffer_bytes: Annotated[int, within(f"{_LINUX}.most_buffer_bytes")]
 
 
+_BLOCKS = "flows[].traffic.connection.receiver.blocks"
+
+
+@dataclass(frozen=True, slots=True)
+class SackBlockSettings:
+    """Settings of a receiver whose ACKs have ns-2's SACK blocks."""
+
+    __pydantic_config__ = _CONFIG
+    most: Annotated[int, within(f"{_BLOCKS}.most")]
+    bytes: Annotated[int, within(f"{_BLOCKS}.bytes")]
+
+
 @dataclass(frozen=True, slots=True)
 class ReceiverSettings:
     """Settings of the TCP receiver."""
@@ -284,5 +303,9 @@ class ReceiverSettings:
     ack_delay_s: Annotated[float, within("flows[].traffic.connection.receiver.ack_delay_s")]
     selective: bool = False
     """Whether ACKs acknowledge selectively too (RFC 2018, RFC 2883); older results lack this field."""
+    ecn: EcnName = "off"
+    """Way in which it echoes marks of the network; older results lack this field."""
     linux: LinuxReceiverSettings | None = None
     """Linux's rules for sending ACKs, in place of the two numbers above; older results lack this field."""
+    blocks: SackBlockSettings | None = None
+    """ns-2's SACK blocks, for the recovery "sack1"; older results lack this field."""

@@ -139,7 +139,7 @@ def _flow(flow: Flow, name: str, network: Network, source: Source) -> ResolvedFl
         return_delay_s=round(private_s - forward_s, 12),
         ack_bytes=flow.ack,
         ack_priority=flow.ack_level,
-        sender=sender_settings(flow.tcp, flow.packet),
+        sender=sender_settings(flow.tcp, flow.packet, source.controls),
         receiver=receiver_settings(flow.tcp, flow.packet),
     )
     return ResolvedFlow(

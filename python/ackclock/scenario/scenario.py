@@ -1,9 +1,9 @@
 """The user's form of a scenario, read and checked."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import ScenarioError
 from ackclock.scenario.arguments import OVERRIDES, PATH, Allowed, check_arguments, instance_of
@@ -13,12 +13,16 @@ from ackclock.scenario.check_numbers import number_faults
 from ackclock.scenario.override import overridden
 from ackclock.scenario.places import Places
 from ackclock.scenario.plain import refuse_odd_tables
+from ackclock.scenario.programs import programs_of
 from ackclock.scenario.read import read_form
 from ackclock.scenario.schema import Flow, Run, Trace
 from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.schema_links import Link
 from ackclock.scenario.source import Source, read_source
 from ackclock.scenario.warn import Warner, Warning_
+
+if TYPE_CHECKING:
+    from ackclock.controls import Controllers
 
 ORIGIN = Allowed(
     "the path of a TOML file, the name of a ready scenario, TOML text, or a mapping of its tables",
@@ -64,7 +68,7 @@ ORIGIN_OR_SCENARIO = Allowed(
 )
 
 
-def load(origin: str | Path | Mapping[str, Any]) -> Scenario:
+def load(origin: str | Path | Mapping[str, Any], *, controllers: "Controllers | None" = None) -> Scenario:
     """Read a scenario and check it.
 
     Parameters
@@ -72,6 +76,8 @@ def load(origin: str | Path | Mapping[str, Any]) -> Scenario:
     origin : str, Path or mapping
         The path of a TOML file, the name of a ready scenario, TOML text (a string with a line break), or tables like
         those that TOML gives.
+    controllers : mapping of str to type, optional
+        Congestion controls that its runs are given, as `ackclock.run` takes them.
 
     Returns
     -------
@@ -82,6 +88,8 @@ def load(origin: str | Path | Mapping[str, Any]) -> Scenario:
     ------
     ScenarioError
         With all faults at once, in the order of the text.
+    ArgumentError
+        If a controller is not a congestion control.
 
     Examples
     --------
@@ -93,10 +101,12 @@ def load(origin: str | Path | Mapping[str, Any]) -> Scenario:
       scenario: [[flow]] is missing; write one table for each flow, with at least path = ["satellite"]
     """
     check_arguments("load", origin=(origin, ORIGIN))
-    return _checked(read_source(origin))
+    return _checked(replace(read_source(origin), controls=programs_of("load", controllers)))
 
 
-def with_overrides(scenario: Scenario, overrides: Mapping[str, Any]) -> Scenario:
+def with_overrides(
+    scenario: Scenario, overrides: Mapping[str, Any], *, controllers: "Controllers | None" = None
+) -> Scenario:
     """Change single fields of a scenario.
 
     Parameters
@@ -106,6 +116,8 @@ def with_overrides(scenario: Scenario, overrides: Mapping[str, Any]) -> Scenario
     overrides : mapping of str to object
         For each dotted path of names, such as ``"link.satellite.buffer"``, ``"flow.web.tcp.rto.min"`` or
         ``"run.duration"``, the value as in the TOML.
+    controllers : mapping of str to type, optional
+        Congestion controls that its runs are given, in addition to those that `load` was given.
 
     Returns
     -------
@@ -123,7 +135,41 @@ def with_overrides(scenario: Scenario, overrides: Mapping[str, Any]) -> Scenario
     """
     scenarios = instance_of("a Scenario, which load() gives", Scenario)
     check_arguments("with_overrides", scenario=(scenario, scenarios), overrides=(overrides, OVERRIDES))
-    return _checked(overridden(scenario.source, overrides))
+    controls = {**scenario.source.controls, **programs_of("with_overrides", controllers)}
+    return _checked(replace(overridden(scenario.source, overrides), controls=controls))
+
+
+def loaded(
+    scenario: str | Path | Mapping[str, Any] | Scenario,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    controllers: "Controllers | None" = None,
+) -> Scenario:
+    """Read a scenario that may be read already, and change single fields.
+
+    Parameters
+    ----------
+    scenario : str, Path, mapping or Scenario
+        As `load` takes it, or what `load` gave.
+    overrides : mapping of str to object, optional
+        Fields to change, as `with_overrides` takes them.
+    controllers : mapping of str to type, optional
+        Congestion controls that its runs are given.
+
+    Returns
+    -------
+    Scenario
+        The scenario, checked.
+
+    Raises
+    ------
+    ScenarioError
+        With all that is wrong with the scenario.
+    """
+    read = scenario if isinstance(scenario, Scenario) else load(scenario, controllers=controllers)
+    if overrides or (controllers and read is scenario):
+        return with_overrides(read, overrides or {}, controllers=controllers)
+    return read
 
 
 def _checked(source: Source) -> Scenario:

@@ -4,8 +4,9 @@ from typing import Annotated, Any, Literal
 
 from ackclock.scenario.amounts import Amount, Span
 from ackclock.scenario.contract import CONGESTION_CONTROLS
+from ackclock.scenario.controls import ControlNumbers, SlowStartExitName
 from ackclock.scenario.entries import Table, entry
-from ackclock.scenario.fields import Choice, Count, Flag, Number
+from ackclock.scenario.fields import Choice, Count, Flag, Number, OpenChoice
 from ackclock.scenario.machines import DEFAULT_MACHINE, DEFAULT_PRESET, MACHINES, DialectName, RecoveryName
 from ackclock.scenario.presets import preset_names
 from ackclock.scenario.schema_kinds import TIME, choice, most
@@ -17,8 +18,8 @@ HalfWindowName = Literal["whole-packets", "fractional"]
 PartialAckTimerName = Literal["slow-but-steady", "impatient"]
 EstimatorName = Literal["ticks", "rfc6298"]
 LossDetectionName = Literal["rack", "dupack"]
-ControlDialectName = Literal["linux", "rfc"]
-SlowStartExitName = Literal["standard", "hystart", "hystart++"]
+EcnName = Literal["off", "classic", "dctcp"]
+PacingName = Literal["none", "linux"]
 AcksName = Literal["delayed", "linux"]
 SampleName = Literal["per-round", "per-ack", "per-ack-karn"]
 
@@ -26,7 +27,10 @@ _TIMEOUT = Span("s", 1e-6, 1e5, "1 us to 1e5 s")
 _WINDOW = (Span("pkt", 1, 1e9, "1 to 1e9 pkt"), Span("B", 1, 1e15, "1 to 1e15 B"))
 _BURST = (Span("pkt", 1, 1e6, "1 to 1e6 pkt"), Span("B", 1, 1e11, "1 to 1e11 B"))
 _DUPACKS = Count(1, most("flows[].traffic.connection.sender.dupack_threshold"), 3, ("infinite",))
+_BLOCKS = Count(1, most("flows[].traffic.connection.receiver.blocks.most"), 3)
+_BLOCK_BYTES = Count(0, most("flows[].traffic.connection.receiver.blocks.bytes"), 8)
 _ACK_EVERY = Count(1, most("flows[].traffic.connection.receiver.ack_every"), 2)
+CONTROL = OpenChoice("congestion control", tuple(CONGESTION_CONTROLS))
 Window = Annotated[Quantity | None, Amount("4 pkt", _BURST)]
 WindowLimit = Annotated[Quantity | None, Amount("64 KiB", _WINDOW, ("unlimited",))]
 WindowThreshold = Annotated[Quantity | None, Amount("20 pkt", _WINDOW, ("max-window",), "infinite")]
@@ -79,14 +83,32 @@ class Tcp(Table):
     )
     dialect: Annotated[DialectName | None, choice("dialect", DialectName)] = _preset(
         "whose rules hold where the axes leave room: ns-2's, the RFCs' to the letter, or the RFCs' with the choices of "
-        'the paper on the TCP-modified Engset model, section 3.1. With recovery = "sack" Linux\'s'
+        'the paper on the TCP-modified Engset model, section 3.1. With recovery = "sack" Linux\'s, or for the '
+        "congestion control the RFC's"
     )
     recovery: Annotated[RecoveryName | None, choice("recovery", RecoveryName)] = _preset(
         "what follows a detected loss; old-tahoe has timeouts only. With sack the sender is the one that hosts run "
-        "today, which knows what arrived; the others know cumulative ACKs alone"
+        "today, which knows what arrived; sack1 is ns-2's Agent/TCP/Sack1, which knows it too and has its own rules; "
+        "the others know cumulative ACKs alone"
     )
-    congestion_control: Annotated[str | None, Choice("congestion control", CONGESTION_CONTROLS)] = _preset(
-        "sack: how cwnd grows, and what a loss leaves of it"
+    congestion_control: Annotated[str | None, CONTROL] = _preset(
+        "sack: how cwnd grows, and what a loss leaves of it; or the name of a class that is given to the run "
+        "(docs/controls.md)"
+    )
+    parameters: Annotated[dict[str, float] | None, ControlNumbers()] = entry(
+        "sack: numbers of the congestion control, see [congestion controls](#congestion-controls)",
+        None,
+        words="the congestion control's",
+    )
+    slow_start: Annotated[SlowStartExitName | None, choice("end of slow start", SlowStartExitName)] = entry(
+        "sack: what ends slow start in addition to a loss and ssthresh: nothing (standard), Linux's HyStart, or "
+        "HyStart++ (RFC 9406)",
+        None,
+        words='of Linux\'s cubic `"hystart"`, of cubic by the RFC `"hystart++"`, else `"standard"`',
+    )
+    sack: Annotated[bool | None, Flag()] = _preset(
+        'of recovery = "sack": ACKs acknowledge selectively (RFC 2018); false is a host with `tcp_sack = 0`, which '
+        "counts duplicate ACKs and repairs a loss in a round trip (RFC 6582), without RACK and probes"
     )
     loss_detection: Annotated[LossDetectionName | None, choice("way of detecting losses", LossDetectionName)] = _preset(
         "sack: by time (RACK, RFC 8985), or by the number of packets that arrived beyond a hole (RFC 6675)"
@@ -97,6 +119,14 @@ class Tcp(Table):
     frto: Annotated[bool | None, Flag()] = _preset("sack: spurious timeouts are detected by new data (RFC 5682)")
     timestamps: Annotated[bool | None, Flag()] = _preset(
         "sack: spurious retransmissions are detected by timestamps (RFC 7323, RFC 3522)"
+    )
+    ecn: Annotated[EcnName | None, choice("kind of ECN", EcnName)] = _preset(
+        "sack: explicit congestion notification: queues that mark may mark data instead of dropping them, and ACKs "
+        "echo a mark until cwnd is reduced (classic, RFC 3168), or which packets were marked (dctcp, RFC 8257)"
+    )
+    pacing: Annotated[PacingName | None, choice("pacing", PacingName)] = _preset(
+        "sack: packets leave as soon as the window allows (none), or one by one: two windows in a round trip in slow "
+        "start, 1.2 else (linux). bbr paces by its own rate in any case"
     )
     initial_window: Window = _preset("cwnd at the start; bytes are turned into whole packets")
     initial_ssthresh: WindowThreshold = _preset('ssthresh at the start; infinite with recovery = "sack" only')
@@ -126,4 +156,10 @@ class Tcp(Table):
     )
     ack_every: Annotated[int | None, _ACK_EVERY] = _preset("the receiver acknowledges every n-th packet")
     ack_delay: Annotated[float | None, Amount("100 ms", (TIME,))] = _preset("longest delay of such an ACK")
+    sack_blocks: Annotated[int | None, _BLOCKS] = _preset(
+        "sack1: largest number of blocks in an ACK, which name what arrived (RFC 2018); ns-2 has 3 at most"
+    )
+    sack_block_bytes: Annotated[int | None, _BLOCK_BYTES] = _preset(
+        "sack1: bytes that each block adds to an ACK; 8 in ns-2"
+    )
     rto: Rto = entry("retransmission timer", Rto(), words="the preset's")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.errors import Fault, ScenarioError
+from ackclock.scenario.programs import ControlProgram
 from ackclock.scenario.ready import ready_names, ready_path
 from ackclock.scenario.suggestions import did_you_mean
 
@@ -43,6 +44,8 @@ class Source:
         Fields that were replaced, and the key that the user gave for each.
     folder : Path, optional
         Where the file is; what the scenario reads lies there.
+    controls : mapping of str to ControlProgram
+        The classes of congestion controls that are given to its runs, by their names.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Source:
     text: str | None = None
     overrides: Mapping[Location, str] = field(default_factory=dict)
     folder: Path | None = None
+    controls: Mapping[str, ControlProgram] = field(default_factory=dict)
 
     @cached_property
     def lines(self) -> dict[Location, int]:

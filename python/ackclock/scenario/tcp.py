@@ -3,17 +3,20 @@
 import math
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Final, TypeVar, cast
+from typing import TypeVar, cast
 
+from ackclock.scenario.controls import slow_start_of
 from ackclock.scenario.machines import (
     DEFAULT_MACHINE,
     MACHINES,
     ClassicDialectName,
     ClassicRecoveryName,
     MachineName,
+    SelectiveDialectName,
     machine_of,
 )
 from ackclock.scenario.presets import preset_tables
+from ackclock.scenario.programs import ControlProgram
 from ackclock.scenario.resolved_tcp import (
     HALF_WINDOWS,
     ClassicSettings,
@@ -21,18 +24,19 @@ from ackclock.scenario.resolved_tcp import (
     LinuxReceiverSettings,
     ReceiverSettings,
     RtoSettings,
+    SackBlockSettings,
     SelectiveSettings,
     TimeoutSettings,
 )
-from ackclock.scenario.schema_tcp import SlowStartExitName, Tcp
+from ackclock.scenario.schema_tcp import Tcp
 from ackclock.units import Quantity
 
 T = TypeVar("T")
 
 _HEADER_BYTES = 52
 """Length of the headers of IP and TCP with timestamps."""
-_SLOW_STARTS: Final[Mapping[str, SlowStartExitName]] = {"cubic": "hystart"}
-"""End of slow start before a loss, of Linux's congestion controls that ask for more than ssthresh."""
+_PLAIN_HEADER_BYTES = 40
+"""Length of the headers without."""
 
 
 @lru_cache(maxsize=64)
@@ -78,7 +82,9 @@ def window_packets(window: Quantity, packet_bytes: int) -> float:
     return float(window.value) if window.unit == "pkt" else float(math.floor(window.value / packet_bytes))
 
 
-def sender_settings(own: Tcp, packet_bytes: int) -> ClassicSettings | SelectiveSettings:
+def sender_settings(
+    own: Tcp, packet_bytes: int, controls: Mapping[str, ControlProgram] | None = None
+) -> ClassicSettings | SelectiveSettings:
     """Resolve the sender's axes.
 
     Parameters
@@ -87,6 +93,8 @@ def sender_settings(own: Tcp, packet_bytes: int) -> ClassicSettings | SelectiveS
         What the scenario gives for the flow.
     packet_bytes : int
         Size of its data packets [B], by which windows in bytes are turned into packets.
+    controls : mapping of str to ControlProgram, optional
+        Congestion controls that are given to the run.
 
     Returns
     -------
@@ -95,7 +103,9 @@ def sender_settings(own: Tcp, packet_bytes: int) -> ClassicSettings | SelectiveS
     """
     tcp = completed(own)
     windows = _Windows(tcp, packet_bytes)
-    return _selective(tcp, windows) if machine_of_tcp(own) == "selective" else _classic(tcp, windows)
+    if machine_of_tcp(own) == "selective":
+        return _selective(tcp, windows, packet_bytes, controls or {})
+    return _classic(tcp, windows)
 
 
 def receiver_settings(own: Tcp, packet_bytes: int) -> ReceiverSettings:
@@ -117,9 +127,15 @@ def receiver_settings(own: Tcp, packet_bytes: int) -> ReceiverSettings:
     return ReceiverSettings(
         ack_every=_set(tcp.ack_every),
         ack_delay_s=_set(tcp.ack_delay),
-        selective=machine_of_tcp(own) == "selective",
+        selective=machine_of_tcp(own) == "selective" and _set(tcp.sack),
+        ecn=tcp.ecn or "off",
         linux=_linux_receiver(packet_bytes) if tcp.acks == "linux" else None,
+        blocks=_blocks(tcp) if tcp.recovery == "sack1" else None,
     )
+
+
+def _blocks(tcp: Tcp) -> SackBlockSettings:
+    return SackBlockSettings(most=_set(tcp.sack_blocks), bytes=_set(tcp.sack_block_bytes))
 
 
 def _linux_receiver(packet_bytes: int) -> LinuxReceiverSettings:
@@ -171,22 +187,30 @@ def _classic(tcp: Tcp, windows: _Windows) -> ClassicSettings:
     )
 
 
-def _selective(tcp: Tcp, windows: _Windows) -> SelectiveSettings:
+def _selective(
+    tcp: Tcp, windows: _Windows, packet_bytes: int, controls: Mapping[str, ControlProgram]
+) -> SelectiveSettings:
     # For this machine null is infinite, not the receiver's window.
     ssthresh = windows.most if windows.ssthresh is None else windows.ssthresh
+    control, dialect = _set(tcp.congestion_control), cast("SelectiveDialectName", tcp.dialect)
     rto = tcp.rto
     return SelectiveSettings(
         machine="selective",
         congestion_control=ControlSettings(
-            name=_set(tcp.congestion_control),
-            dialect="linux",
-            slow_start=_SLOW_STARTS.get(_set(tcp.congestion_control), "standard"),
-            parameters={},
+            name=control,
+            dialect=dialect,
+            slow_start=tcp.slow_start or slow_start_of(control, dialect),
+            parameters=dict(sorted((tcp.parameters or {}).items())),
+            program=controls.get(control),
         ),
         loss_detection=_set(tcp.loss_detection),
         tail_loss_probe=_set(tcp.tail_loss_probe),
         frto=_set(tcp.frto),
         timestamps=_set(tcp.timestamps),
+        ecn=_set(tcp.ecn),
+        pacing=_set(tcp.pacing),
+        segment_bytes=max(1, packet_bytes - (_HEADER_BYTES if tcp.timestamps else _PLAIN_HEADER_BYTES)),
+        sack=_set(tcp.sack),
         initial_window=windows.initial,
         initial_ssthresh=None if ssthresh is None or ssthresh == math.inf else float(ssthresh),
         max_window=windows.most,

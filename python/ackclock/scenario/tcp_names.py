@@ -13,6 +13,7 @@ from ackclock.scenario.tcp import preset, receiver_settings, sender_settings
 MOST_FIELDS = 4
 """Largest number of fields that are named; others are counted."""
 _ABSENT = object()
+_BLOCKS = {"most": "sack_blocks", "bytes": "sack_block_bytes"}
 
 
 def tcp_names(resolved: Resolved) -> dict[str, str]:
@@ -73,14 +74,18 @@ def _presets(packet_bytes: int) -> tuple[tuple[str, tuple[tuple[str, Any], ...]]
 
 def _fields(sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> dict[str, Any]:
     """Write a sender and a receiver as one table without tables in it, by the fields' names in scenarios."""
-    flat = {name: value for name, value in receiver.items() if name != "linux"}
+    flat = {name: value for name, value in receiver.items() if name not in {"linux", "blocks"}}
+    flat |= {_BLOCKS[name]: value for name, value in (receiver["blocks"] or {}).items()}
     flat["acks"] = "delayed" if receiver["linux"] is None else "linux"
     for name, value in sender.items():
+        if name == "segment_bytes":  # follows from the packet and from timestamps
+            continue
         if isinstance(value, Mapping):
-            flat |= {(name if axis == "name" else f"{name}.{axis}"): inner for axis, inner in value.items()}
+            inner = {axis: one for axis, one in value.items() if axis != "program"}
+            flat |= {(name if axis == "name" else f"{name}.{axis}"): one for axis, one in inner.items()}
         else:
             flat[name] = value
-    return {name.removesuffix("_s"): value for name, value in flat.items()}
+    return {name.removesuffix("_s").removeprefix("congestion_control."): value for name, value in flat.items()}
 
 
 def _differences(own: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:

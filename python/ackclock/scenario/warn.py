@@ -112,6 +112,8 @@ class Warner:
             "limited_transmit": tcp.recovery == "old-tahoe" and bool(tcp.limited_transmit),
             "half_window": tcp.dialect == "ns2" and tcp.recovery in {"old-tahoe", "tahoe"},
             "partial_ack_timer": tcp.recovery != "newreno",
+            "sack_blocks": tcp.recovery != "sack1",
+            "sack_block_bytes": tcp.recovery != "sack1",
             "ack_delay": tcp.ack_every == 1,
         }
         for name, idle in without_effect.items():

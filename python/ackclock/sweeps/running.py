@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
 
 from ackclock.cost import PROCESS_BYTES, Estimate, estimate, expected_cost
 from ackclock.engine import run_resolved, usable_cores
@@ -14,7 +15,10 @@ from ackclock.scenario import Resolved
 from ackclock.sweeps.cluster import run_on_cluster
 from ackclock.sweeps.point import Keep, Todo, numbered
 from ackclock.sweeps.record import encode
-from ackclock.sweeps.store import Store
+from ackclock.sweeps.store import Folder, Store
+
+if TYPE_CHECKING:
+    from ackclock.controls import Controllers
 
 OnProgress = Callable[[float, int], None]
 """A function that receives the fraction done (0 to 1) of the expected cost, and the number of points finished."""
@@ -48,6 +52,7 @@ def run_points(  # noqa: PLR0913  all but two by name
     cluster: str | None = None,
     on_progress: OnProgress | None = None,
     limit: str | Sequence[str] | None = None,
+    controllers: "Controllers | None" = None,
 ) -> Ran:
     """Simulate the points that a store does not have; each is kept as soon as it is finished.
 
@@ -65,6 +70,8 @@ def run_points(  # noqa: PLR0913  all but two by name
         Called about ten times a second.
     limit : str or sequence of str, optional
         What all points together may be expected to take, as `ackclock.run` takes it.
+    controllers : mapping of str to type, optional
+        Congestion controls that the points are given.
 
     Returns
     -------
@@ -76,7 +83,8 @@ def run_points(  # noqa: PLR0913  all but two by name
     KeyboardInterrupt
         After Ctrl-C; what had finished is kept.
     SweepError
-        If there is no such cluster, or jobs is below 1.
+        If there is no such cluster, or jobs is below 1; if a cluster is to run a controller, or a folder to keep one
+        whose source is not known.
     EngineError
         If the engine refuses a point.
     LimitError
@@ -87,6 +95,7 @@ def run_points(  # noqa: PLR0913  all but two by name
     limits = read_limits(limit)
     if limits:
         refuse_beyond(limits, expected(points, store, jobs), what="the sweep")
+    _check_programs(points, store, cluster)
     everything = list(numbered(points))
     todo = [(key, resolved) for key, resolved in everything if not store.has(key)]
     if todo:
@@ -94,16 +103,33 @@ def run_points(  # noqa: PLR0913  all but two by name
         todo.sort(key=lambda point: costs[point[0]], reverse=True)  # the longest first: no core waits for it at the end
         counter = _Counter(costs, store.keep, on_progress)
         if cluster is None:
-            _Local(todo, jobs or usable_cores(), counter).run()
+            _Local(todo, jobs or usable_cores(), counter, controllers).run()
         else:
             run_on_cluster(cluster, todo, counter.keep)
     return Ran(len(everything), len(todo))
 
 
+def _check_programs(points: Sequence[Resolved], store: Store, cluster: str | None) -> None:
+    """Refuse controllers where their points could not be computed, or would be kept without a name of their own."""
+    programs = {name: program for point in points for name, program in point.programs.items()}
+    if programs and cluster is not None:
+        hint = "run these points on this machine, or write the control in Rust (docs/controls.md)"
+        raise SweepError(
+            Fault("cluster", "runs no congestion controls that are classes", ", ".join(programs), hint=hint)
+        )
+    if isinstance(store, Folder):
+        for name, program in programs.items():
+            if program.digest is None:
+                allowed = "a class at the top of a module, whose attributes are methods and plain values"
+                problem = "has a source that is not known, so that its points cannot be kept"
+                raise SweepError(Fault(f'controllers["{name}"]', problem, program.name, allowed, "leave out `out`"))
+
+
 def expected(points: Sequence[Resolved], store: Store, jobs: int | None) -> Estimate:
     """Estimate what the points take that a store does not have; parameters are those of `run_points`."""
     todo = [resolved for key, resolved in numbered(points) if not store.has(key)]
-    at_once = max(1, min(jobs or usable_cores(), len(todo)))
+    one_by_one = any(resolved.programs for resolved in todo)
+    at_once = 1 if one_by_one else max(1, min(jobs or usable_cores(), len(todo)))
     each = [estimate(resolved, threads=1, trace_bytes=trace_limit()) for resolved in todo]
     seconds = sum(one.seconds for one in each)
     running = sorted((one.memory_bytes - PROCESS_BYTES for one in each), reverse=True)[:at_once]
@@ -154,10 +180,11 @@ class _Counter:
 class _Local:
     """Threads that take the next point; the engine releases the interpreter's lock while it simulates."""
 
-    def __init__(self, todo: Todo, jobs: int, counter: _Counter) -> None:
+    def __init__(self, todo: Todo, jobs: int, counter: _Counter, controllers: "Controllers | None") -> None:
         self._todo: Iterator[tuple[str, Resolved]] = iter(todo)
         self._left = len(todo)
         self._counter = counter
+        self._controllers = controllers
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._done: SimpleQueue[tuple[str, bytes] | BaseException] = SimpleQueue()
@@ -195,7 +222,9 @@ class _Local:
                 if task is None:
                     return
                 key, resolved = task
-                outcome = run_resolved(resolved, threads=self._threads, on_progress=self._watch(key))
+                outcome = run_resolved(
+                    resolved, threads=self._threads, on_progress=self._watch(key), controllers=self._controllers
+                )
                 if outcome.interrupted:
                     return
                 self._done.put((key, encode(key, outcome.replications)))

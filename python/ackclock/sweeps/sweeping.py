@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+    from ackclock.controls import Controllers
+
 POINTS = "points"
 FILES = ("flows.csv", "links.csv", "completions.csv", "pings.csv", *storage.PICTURES, "sweep.nc")
 """The files of a sweep next to its points, as far as it has them; the last one is written last."""
@@ -47,6 +49,7 @@ def sweep(  # noqa: PLR0913  all but two by name
     cluster: str | None = None,
     on_progress: OnProgress | None = None,
     limit: str | Sequence[str] | None = None,
+    controllers: "Controllers | None" = None,
     **run_fields: Any,
 ) -> "xr.Dataset":
     """Simulate a scenario at each point of some axes.
@@ -72,6 +75,9 @@ def sweep(  # noqa: PLR0913  all but two by name
         Gets the fraction done and the points finished, about ten times a second.
     limit : str or sequence of str, optional
         What all points together may be expected to take, as `run` takes it.
+    controllers : mapping of str to type, optional
+        Congestion controls of your own, as `run` takes them. Points with one run one at a time, on no cluster; a folder
+        keeps them by the source of the class, and refuses a class whose source is not known.
     **run_fields
         Fields of [run] to change: ``replications=20``, ``duration="500 s"``.
 
@@ -84,7 +90,8 @@ def sweep(  # noqa: PLR0913  all but two by name
     Raises
     ------
     SweepError
-        If the axes are wrong, or there is no such cluster.
+        If the axes are wrong, there is no such cluster, or it is to run a controller, or `out` to keep one whose source
+        is not known.
     ScenarioError
         With all that is wrong with a point.
     LimitError
@@ -108,13 +115,13 @@ def sweep(  # noqa: PLR0913  all but two by name
         cluster=(cluster, TEXT.or_none()),
         on_progress=(on_progress, FUNCTION.or_none()),
     )
-    planned = planned_sweep(scenario, vary, with_run_fields("sweep", overrides, run_fields))
+    planned = planned_sweep(scenario, vary, with_run_fields("sweep", overrides, run_fields), controllers)
     store = open_store(out)
     points = [point.resolved for point in planned.points]
     said = said_before(points, store, jobs)
     if said is not None:
         warn(said, LongRunWarning, stacklevel=2)
-    run_points(points, store, jobs=jobs, cluster=cluster, on_progress=on_progress, limit=limit)
+    run_points(points, store, jobs=jobs, cluster=cluster, on_progress=on_progress, limit=limit, controllers=controllers)
     return collected(planned, store, None if out is None else Path(out))
 
 
@@ -122,6 +129,7 @@ def planned_sweep(
     scenario: "str | Path | Mapping[str, Any] | scenarios.Scenario",
     vary: Mapping[Any, Sequence[Any]],
     overrides: Mapping[str, Any],
+    controllers: "Controllers | None" = None,
 ) -> Plan:
     """Make the list of resolved scenarios; parameters and exceptions are those of `sweep`."""
     check_arguments(
@@ -130,9 +138,7 @@ def planned_sweep(
         vary=(vary, _AXES),
         overrides=(overrides, OVERRIDES.or_none()),
     )
-    loaded = scenario if isinstance(scenario, scenarios.Scenario) else scenarios.load(scenario)
-    if overrides:
-        loaded = scenarios.with_overrides(loaded, overrides)
+    loaded = scenarios.loaded(scenario, overrides, controllers=controllers)
     return plan(loaded, axes_of(vary, loaded))
 
 

@@ -111,7 +111,9 @@ Agent/TCP set useHeaders_ false
 Agent/TCP set windowThresh_ 1.0
 Agent/TCP set rttvar_init_ 0
 Agent/TCP/Newreno set partial_window_deflation_ 1
+Agent/TCP/Sack1 set partial_ack_ false
 Agent/TCPSink/DelAck set SYN_immediate_ack_ false
+Agent/TCPSink/Sack1/DelAck set SYN_immediate_ack_ false
 
 add_link 0 1234567.0 0.0 1000000000
 add_link 1 1000003.0 0.05 20

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::buffer::Occupancy;
 use red::Red;
-pub use red::RedConfig;
+pub use red::{RedConfig, RedEcn};
 
-/// Active queue management (AQM) and its parameters: drops packets as signals of congestion.
+/// Active queue management (AQM) and its parameters: drops or marks packets as signals of congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum AqmConfig {
@@ -22,6 +22,8 @@ pub enum AqmConfig {
 pub(crate) enum Verdict {
     /// The packet goes on.
     Pass,
+    /// The packet is marked, or dropped if its transport is not ECN-capable (RFC 3168 section 5).
+    Mark,
     /// A packet is dropped: at departure this one, on arrival the one that the overflow rule chooses.
     Drop,
 }

@@ -108,7 +108,11 @@ limits! {
     MAX_BACKOFF = "flows[].traffic.connection.sender.rto.max_backoff", "1", 1.0, 1e9;
     ACK_EVERY = "flows[].traffic.connection.receiver.ack_every", "packets", 1.0, 1e6;
     ACK_DELAY = "flows[].traffic.connection.receiver.ack_delay_s", "s", 0.0, LONGEST_DELAY_S;
+    /// RFC 2018 section 3: four blocks fill the options of a segment.
+    ACK_BLOCKS = "flows[].traffic.connection.receiver.blocks.most", "1", 1.0, 4.0;
+    ACK_BLOCK_BYTES = "flows[].traffic.connection.receiver.blocks.bytes", "bytes", 0.0, 8.0;
 
+    SENDER_SEGMENT = "flows[].traffic.connection.sender.segment_bytes", "bytes", 1.0, MOST_BYTES;
     LINUX_SEGMENT = "flows[].traffic.connection.receiver.linux.segment_bytes", "bytes", 1.0, MOST_BYTES;
     LINUX_BUFFER = "flows[].traffic.connection.receiver.linux.buffer_bytes", "bytes", 1.0, 1e15;
     LINUX_MOST_BUFFER = "flows[].traffic.connection.receiver.linux.most_buffer_bytes", "bytes", 1.0, 1e15;

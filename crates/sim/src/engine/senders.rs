@@ -1,13 +1,26 @@
 //! The senders of a run, before it begins.
 
 use base::cast::to_u32;
-use base::RandomStream;
-use tcp::{ClassicConfig, Sender};
+use base::{Clock, RandomStream};
+use tcp::{Classic, ClassicConfig, Sender};
 
 use super::Engine;
 use crate::scenario::{FlowConfig, TrafficConfig};
 use crate::sender_slot::SenderSlot;
 use crate::traffic::Datagrams;
+
+/// Returns the sender of a flow at the start of the run.
+fn first_sender(flow: &FlowConfig, clock: Clock) -> Sender {
+    let mut sender = match flow.connection() {
+        Some(tcp) => Sender::new(&tcp.sender, flow.size_packets(), clock),
+        // Packets without TCP: a sender with nothing to send.
+        None => Sender::new(&ClassicConfig::default().into(), Some(0), clock),
+    };
+    if matches!(flow.traffic, TrafficConfig::Web { .. }) {
+        sender.close(&Classic::new(&ClassicConfig::default(), Some(0), clock));
+    }
+    sender
+}
 
 impl Engine {
     /// Adds the senders of one entry of the scenario, each asleep until its start.
@@ -15,11 +28,7 @@ impl Engine {
         let clock = self.network.clock;
         let own = |number: usize| stream(&format!("flow/{}/traffic", flow.member_name(number)));
         let first_source = self.network.transfers.add(entry, flow, clock, (0..flow.count).map(own));
-        let sender = match flow.connection() {
-            Some(tcp) => Sender::new(&tcp.sender, flow.size_packets(), clock),
-            // Packets without TCP: a sender with nothing to send.
-            None => Sender::new(&ClassicConfig::default().into(), Some(0), clock),
-        };
+        let sender = first_sender(flow, clock);
         for number in 0..flow.count {
             let spread = match flow.start_spread_s {
                 0.0 => 0.0,
@@ -46,7 +55,9 @@ impl Engine {
                     self.datagrams.push(source);
                 }
             }
-            self.senders.push(SenderSlot { sender: sender.clone(), start, datagrams });
+            let mut sender = sender.clone();
+            sender.set_random(|| stream(&format!("flow/{}/control", flow.member_name(number))));
+            self.senders.push(SenderSlot { sender, start, datagrams });
             self.schedule(to_u32(index), start);
         }
     }

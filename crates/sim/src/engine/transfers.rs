@@ -1,6 +1,6 @@
 //! Begins and ends of transfers, and packets without TCP.
 
-use base::Time;
+use base::{Marks, Time};
 use tcp::{Actions, Segment};
 
 use super::Engine;
@@ -23,7 +23,7 @@ impl Engine {
     pub(super) fn begin_transfer(&mut self, flow: u32, source: u32, now: Time) {
         let slot = &mut self.senders[flow as usize];
         let network = &mut self.network;
-        slot.sender = network.transfers.begin(source, now, slot.sender.una(), &network.measurement);
+        network.transfers.begin(source, now, &mut slot.sender, &network.measurement);
         // Retransmissions of the last transfer may still be in the network.
         network.forget_losses(flow);
         self.open(flow, now);
@@ -39,7 +39,7 @@ impl Engine {
         };
         let losses = self.network.forget_losses(flow);
         let transfers = &mut self.network.transfers;
-        transfers.end(source, now, &slot.sender, &losses, &self.network.measurement);
+        transfers.end(source, now, &mut slot.sender, &losses, &self.network.measurement);
         slot.start = now + transfers.draw_silence(source);
     }
 
@@ -63,7 +63,7 @@ impl Engine {
     #[inline(never)]
     pub(super) fn send_datagram(&mut self, flow: u32, source: u32, now: Time) {
         let source = &mut self.datagrams[source as usize];
-        let segment = Segment { sequence: source.sent, retransmission: false, slow_start: false };
+        let segment = Segment { sequence: source.sent, retransmission: false, marks: Marks::NONE };
         source.sent += 1;
         self.senders[flow as usize].start = source.next(now);
         self.network.pings.count_sent(flow, now, &self.network.measurement);

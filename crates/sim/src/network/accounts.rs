@@ -1,15 +1,48 @@
 //! Counters of links and losses that are not updated for every packet.
 
 use base::{Histogram, Packet, PacketKind, Time};
-use net::LinkStatistics;
+use net::{LinkStatistics, Measurement};
 use tcp::{LossCause, LossEvent, Recovered};
 
 use super::Network;
 use crate::delays::Delays;
+use crate::flow::FlowSlot;
 use crate::loss_log::Losses;
 use crate::losses::LossSlot;
 use crate::recovery::Repair;
 use crate::route::LinkKind;
+use crate::statistics::FlowStatistics;
+
+/// Marks a packet, and counts it; returns whether its transport is ECN-capable.
+#[inline(always)]
+pub(super) fn mark(
+    packet: &mut Packet,
+    now: Time,
+    measurement: &Measurement,
+    flows: &[FlowSlot],
+    accounts: &mut [FlowStatistics],
+) -> bool {
+    let capable = packet.marks.mark();
+    if capable {
+        count_mark(packet.flow, packet.kind, measurement.index(now), flows, accounts);
+    }
+    capable
+}
+
+/// Counts a packet that a queue marks.
+#[cold]
+#[inline(never)]
+pub(super) fn count_mark(
+    flow: u32,
+    kind: PacketKind,
+    index: usize,
+    flows: &[FlowSlot],
+    accounts: &mut [FlowStatistics],
+) {
+    if kind != PacketKind::Ack {
+        accounts[flows[flow as usize].account as usize].marked[index] += 1;
+    }
+}
 
 impl Network {
     /// Returns the counters of the links, in the order of the scenario, at the end of the run.

@@ -40,13 +40,14 @@ pub(super) fn slots(
         let receiver = match connection {
             Some(tcp) => {
                 let back = EmptyPath::of_answers(flow, &scenario.elements, clock).unwrap_or_default();
-                Receiver::new(&tcp.receiver, tcp.sender.dialect(), clock).with_return_delay(back.one_way)
+                Receiver::new(&tcp.receiver, tcp.sender.dialect(), clock)
+                    .with_return_delay(back.one_way)
+                    .with_ack_bytes(tcp.ack_bytes)
             }
             None => no_receiver(clock),
         };
-        let ack_bytes = connection.map_or(0, |tcp| tcp.ack_bytes);
         let account = to_u32(accounts.len()) - 1;
-        let mut slot = FlowSlot::new(receiver, flow.packet_bytes, ack_bytes, data, account);
+        let mut slot = FlowSlot::new(receiver, flow.packet_bytes, data, account);
         slot.receiver_timer = to_u32(timers.len());
         slots.push(slot);
         if connection.is_some_and(|tcp| tcp.receiver.delays_acks()) {

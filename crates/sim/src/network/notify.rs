@@ -3,6 +3,7 @@
 use base::cast::to_u32;
 use base::{Packet, PacketKind, Time};
 
+use super::accounts::mark;
 use super::elements::ProcessSlot;
 use super::Network;
 use crate::route::{Element, Hop};
@@ -16,7 +17,7 @@ impl Network {
             let Hop { element: Element::Link(index), delay } = self.hops[packet.hop as usize] else {
                 return Some(time);
             };
-            time = self.cross_observed_link(index, time, *packet)? + delay;
+            time = self.cross_observed_link(index, time, packet)? + delay;
             packet.hop += 1;
         }
         None
@@ -25,21 +26,23 @@ impl Network {
     /// Returns when a packet departs from a link, and notifies the observers; `None` if it is dropped.
     #[cold]
     #[inline(never)]
-    pub(super) fn cross_observed_link(&mut self, index: u32, time: Time, packet: Packet) -> Option<Time> {
+    pub(super) fn cross_observed_link(&mut self, index: u32, time: Time, packet: &mut Packet) -> Option<Time> {
         self.report_departures(index, time);
         let link = self.elements.link_links[index as usize];
-        self.report_arrival(link, time, &packet);
+        self.report_arrival(link, time, packet);
+        let (flows, accounts) = (self.flows.as_slice(), self.accounts.as_mut_slice());
         let queue = &mut self.elements.links[index as usize];
-        let departure = queue.arrive(time, packet.bytes, &self.measurement);
+        let (bytes, measurement) = (packet.bytes, &self.measurement);
+        let departure = queue.arrive(time, bytes, measurement, || mark(packet, time, measurement, flows, accounts));
         let observers = self.observers.as_mut()?;
         match departure {
             Some(departure) => {
                 observers.queue(link, time, queue.packets());
-                observers.left(departure, link, &packet);
+                observers.left(departure, link, packet);
             }
             None => {
-                observers.dropped(time, link, &packet, false);
-                self.count_drop(time, packet);
+                observers.dropped(time, link, packet, false);
+                self.count_drop(time, *packet);
             }
         }
         departure

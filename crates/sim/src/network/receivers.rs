@@ -75,7 +75,7 @@ impl Network {
         }
         let slot = &mut self.flows[flow as usize];
         let before = slot.receiver.next();
-        let acknowledgment = slot.receiver.on_data(time, packet.sequence, packet.stamp);
+        let acknowledgment = slot.receiver.on_data(time, packet.sequence, packet.stamp, packet.marks);
         let index = self.measurement.index(time);
         let counts = &mut self.accounts[slot.receiver_account as usize];
         if time >= self.batch_end {
@@ -118,9 +118,9 @@ impl Network {
             hop,
             flow,
             journal: acknowledgment.journal,
-            bytes: slot.ack_bytes,
+            bytes: slot.receiver.ack_bytes(),
             kind: PacketKind::Ack,
-            slow_start: false,
+            marks: acknowledgment.marks,
         };
         (time + self.hops[hop as usize - 1].delay, packet)
     }

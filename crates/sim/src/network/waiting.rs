@@ -101,8 +101,8 @@ impl Network {
     #[inline(never)]
     pub(crate) fn share_ack(&mut self, flow: u32, ack: ArrivingAck) {
         self.flows[flow as usize].shared_acks += 1;
-        let ArrivingAck { time, next: sequence, echo: stamp, journal } = ack;
-        let packet = Packet { sequence, stamp, flow, journal, kind: PacketKind::Ack, ..Packet::default() };
+        let ArrivingAck { time, next: sequence, echo: stamp, journal, marks } = ack;
+        let packet = Packet { sequence, stamp, flow, journal, marks, kind: PacketKind::Ack, ..Packet::default() };
         if let Some(first) = push(&mut self.shared_acks, time, packet) {
             self.events.set(self.numbers.number(EventId::SharedAcks), first);
         }

@@ -1,6 +1,6 @@
 //! The columns of the tables of recorded rows. A time is in seconds; a flow, a link or a port is an index.
 
-use base::{PacketKind, Time};
+use base::{Marks, PacketKind, Time};
 
 use super::rows::{
     CwndRow, DelayRow, DropRow, LossRow, OverviewRow, QueueDistributionRow, QueueRow, RepairRow, RoundRow, RttRow,
@@ -67,7 +67,7 @@ impl DropRow {
         U32("flow", |row| row.packet.flow),
         U64("sequence", |row| row.packet.sequence),
         Bool("retransmission", |row| row.packet.kind == PacketKind::Retransmission),
-        Bool("slow_start", |row| row.packet.slow_start),
+        Bool("slow_start", |row| row.packet.marks.has(Marks::SLOW_START)),
         Bool("ack", |row| row.packet.kind == PacketKind::Ack),
         Bool("lost", |row| row.lost),
     ];

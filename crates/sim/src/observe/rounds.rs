@@ -20,6 +20,9 @@ impl RoundFollower {
     pub(super) fn sent(&mut self, time: Time, sequence: u64) {
         if self.una >= self.highest && sequence >= self.highest {
             (self.start, self.edge) = (time, None);
+        } else if time > self.start {
+            // Paced packets leave later than the ACK that lets them out.
+            self.edge.get_or_insert(self.highest);
         }
         self.highest = self.highest.max(sequence + 1);
     }
@@ -86,6 +89,17 @@ mod tests {
         flow.sent(seconds(1.0), 4);
         assert_eq!(flow.acknowledged(seconds(2.0), 4), None);
         assert_eq!(flow.acknowledged(seconds(2.0), 5), Some(seconds(1.0)));
+    }
+
+    #[test]
+    fn packets_that_leave_after_the_start_of_a_round_belong_to_the_next_one() {
+        let mut flow = RoundFollower::default();
+        (0..2).for_each(|sequence| flow.sent(seconds(0.0), sequence));
+        flow.sent(seconds(0.25), 2);
+        assert_eq!(flow.acknowledged(seconds(1.0), 2), Some(seconds(1.0)));
+        flow.sent(seconds(1.0), 3);
+        flow.sent(seconds(1.125), 4);
+        assert_eq!(flow.acknowledged(seconds(2.0), 4), Some(seconds(1.0)));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use base::cast::to_u32;
 use base::{prefetch, Clock, RandomStream, Time};
 use net::Measurement;
-use tcp::Sender;
+use tcp::{Classic, ClassicConfig, Selective, Sender};
 
 use super::laws::{Sizes, Times};
 use crate::loss_log::Losses;
@@ -29,6 +29,10 @@ struct Group {
     first: u32,
     clock: Clock,
     template: Sender,
+    /// A sender between two transfers, and the memory of those that have ended.
+    idle: Classic,
+    #[expect(clippy::vec_box, reason = "a sender keeps its box: nothing is copied")]
+    closed: Vec<Box<Selective>>,
     sizes: Sizes,
     off: Times,
     active: usize,
@@ -148,6 +152,8 @@ impl Transfers {
                 first,
                 clock,
                 template: Sender::new(&connection.sender, Some(0), clock),
+                idle: Classic::new(&ClassicConfig::default(), Some(0), clock),
+                closed: Vec::new(),
                 sizes: Sizes::new(size),
                 off: Times::new(*off, clock),
                 active: 0,
@@ -178,8 +184,8 @@ impl Transfers {
         self.groups.partition_point(|group| group.first <= source) - 1
     }
 
-    /// Starts a transfer with packet `first`; returns its sender.
-    pub(crate) fn begin(&mut self, source: u32, now: Time, first: u64, measurement: &Measurement) -> Sender {
+    /// Starts the next transfer of a sender.
+    pub(crate) fn begin(&mut self, source: u32, now: Time, sender: &mut Sender, measurement: &Measurement) {
         if let Some(seen) = self.seen.get_mut(source as usize) {
             *seen = Seen::default();
         }
@@ -192,11 +198,20 @@ impl Transfers {
         if group.statistics.states.len() == group.active {
             group.statistics.states.push(State::default());
         }
-        group.template.open_at(first, size, now)
+        *sender = group.template.open_at(sender.una(), size, now, group.closed.pop());
+        // What a control draws leaves the sizes and silences of the source as they are.
+        sender.set_random(|| source.random.branch("control"));
     }
 
     /// Ends a transfer, which is completely acknowledged; counts it with its losses.
-    pub(crate) fn end(&mut self, source: u32, now: Time, sender: &Sender, losses: &Losses, measurement: &Measurement) {
+    pub(crate) fn end(
+        &mut self,
+        source: u32,
+        now: Time,
+        sender: &mut Sender,
+        losses: &Losses,
+        measurement: &Measurement,
+    ) {
         let seen = self.seen.get(source as usize).copied().unwrap_or_default();
         let group = self.group(source);
         let group = &mut self.groups[group];
@@ -214,6 +229,7 @@ impl Transfers {
             classes[class].rates += packets as f64 / group.clock.seconds(on);
         }
         group.active -= 1;
+        group.closed.extend(sender.close(&group.idle));
     }
 
     /// Records that a packet of the current transfer arrives at a link that holds `queue` packets.

@@ -7,7 +7,8 @@ mod selective_axes;
 
 use base::cast::to_u32;
 use net::{
-    AppliesTo, AqmConfig, BufferLimit, Counting, DelayLaw, DelayState, Discipline, LossLaw, RedConfig, SchedulerConfig,
+    AppliesTo, AqmConfig, BufferLimit, Counting, DelayLaw, DelayState, Discipline, LossLaw, RedConfig, RedEcn,
+    SchedulerConfig,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
@@ -16,7 +17,7 @@ use sim::scenario::{
     PrivateLinkConfig, TraceConfig, TrafficConfig,
 };
 use sim::Scenario;
-use tcp::{ReceiverConfig, SenderConfig};
+use tcp::{ClassicConfig, Dialect, Ecn, ReceiverConfig, Recovery, SackBlocks, SenderConfig};
 
 use super::common;
 
@@ -44,6 +45,29 @@ pub fn scenario() -> impl Strategy<Value = Scenario> {
         add_hosts(&mut scenario, &hosts);
         scenario
     })
+}
+
+/// Makes all senders ns-2's Sack1, whose ACKs have `most` blocks at most.
+pub fn select(scenario: &mut Scenario, most: u16) {
+    for flow in &mut scenario.flows {
+        let tcp = common::tcp_of(flow);
+        let copies = |&element: &usize| matches!(scenario.elements[element], ElementConfig::PrivateLink(_));
+        // A link of which each flow has a copy takes ACKs of one length.
+        let bytes = if tcp.return_path.iter().any(copies) { 0 } else { 8 };
+        let windows = match &tcp.sender {
+            SenderConfig::Classic(sender) => *sender,
+            SenderConfig::Selective(sender) => {
+                ClassicConfig { max_window: sender.max_window, ..ClassicConfig::default() }
+            }
+        };
+        tcp.sender = ClassicConfig { dialect: Dialect::Ns2, recovery: Recovery::Sack1, ..windows }.into();
+        tcp.receiver = ReceiverConfig {
+            selective: false,
+            ecn: Ecn::Off,
+            blocks: Some(SackBlocks { most, bytes }),
+            ..tcp.receiver
+        };
+    }
 }
 
 fn host() -> impl Strategy<Value = HostConfig> {
@@ -255,19 +279,23 @@ fn with_any_thresholds(aqm: AqmConfig) -> BoxedStrategy<AqmConfig> {
 }
 
 fn red() -> impl Strategy<Value = RedConfig> {
-    let rules = (any::<[bool; 4]>(), 0.0..4.0_f64);
+    let ecn = prop::sample::select(vec![RedEcn::Off, RedEcn::Early, RedEcn::All]);
+    let rules = (any::<[bool; 4]>(), 0.0..4.0_f64, ecn);
     (0.0..10.0_f64, 0.1..20.0_f64, 0.001..1.0_f64, 0.0..1.0_f64, rules).prop_map(
-        |(min, span, weight, max_probability, ([gentle, wait, first_passes, overflow_restarts], least))| RedConfig {
-            min_threshold_packets: min,
-            max_threshold_packets: min + span,
-            weight,
-            max_probability,
-            gentle,
-            mean_packet_bytes: 500,
-            wait,
-            least_queue_packets: least.floor(),
-            first_passes,
-            overflow_restarts,
+        |(min, span, weight, max_probability, ([gentle, wait, first_passes, overflow_restarts], least, ecn))| {
+            RedConfig {
+                min_threshold_packets: min,
+                max_threshold_packets: min + span,
+                weight,
+                max_probability,
+                gentle,
+                mean_packet_bytes: 500,
+                ecn,
+                wait,
+                least_queue_packets: least.floor(),
+                first_passes,
+                overflow_restarts,
+            }
         },
     )
 }
@@ -277,8 +305,11 @@ fn ends() -> impl Strategy<Value = (SenderConfig, ReceiverConfig)> {
     let classic = axes::sender().prop_map(SenderConfig::Classic);
     let selective = selective_axes::selective().prop_map(SenderConfig::Selective);
     (prop_oneof![2 => classic, 1 => selective], axes::receiver()).prop_map(|(sender, receiver)| {
-        let selective = matches!(sender, SenderConfig::Selective(_));
-        (sender, ReceiverConfig { selective, ..receiver })
+        let (selective, ecn) = match &sender {
+            SenderConfig::Classic(_) => (false, Ecn::Off),
+            SenderConfig::Selective(config) => (config.sack, config.ecn),
+        };
+        (sender, ReceiverConfig { selective, ecn, ..receiver })
     })
 }
 

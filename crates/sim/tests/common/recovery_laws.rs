@@ -50,12 +50,13 @@ fn check_repairs(outcome: &Outcome, flow: usize, least: u64) {
     }
 }
 
-/// Checks that rounds tile the time from the first packet on, and in each one all that was outstanding at its start is
-/// acknowledged.
+/// Checks that rounds tile the time from the first packet on, except the time in which nothing is outstanding and the
+/// next packet is paced, and in each one all that was outstanding at its start is acknowledged.
 fn check_rounds(outcome: &Outcome, flow: usize) {
     let mut sequence = rows(&outcome.traces.sequence).iter().filter(|row| row.flow as usize == flow).peekable();
     let mut start = sequence.peek().map_or(Time::ZERO, |row| row.time);
     let (mut sent, mut acknowledged) = (0, 0);
+    // The packet that ends a silence: the next new one, if nothing is outstanding.
     let mut follow = |until: Time| {
         while let Some(row) = sequence.next_if(|row| row.time <= until) {
             match row.kind {
@@ -63,13 +64,18 @@ fn check_rounds(outcome: &Outcome, flow: usize) {
                 SequenceKind::Sent | SequenceKind::Retransmitted => sent = sent.max(row.sequence + 1),
             }
         }
-        (sent, acknowledged)
+        let mut new = sequence.clone().filter(|row| row.kind == SequenceKind::Sent);
+        let next = if acknowledged >= sent { new.next().map(|row| row.time) } else { None };
+        (sent, acknowledged, next)
     };
-    let mut outstanding = follow(start).0;
+    let (mut outstanding, _, mut next) = follow(start);
     for row in rows(&outcome.traces.rounds).iter().filter(|row| row.flow as usize == flow) {
+        if let Some(next) = next.filter(|&next| next <= row.time) {
+            (start, outstanding) = (next, follow(next).0);
+        }
         assert_eq!(row.time - row.rtt, start, "flow {flow}: a gap between rounds");
-        let (sent, acknowledged) = follow(row.time);
+        let (sent, acknowledged, silence_ends) = follow(row.time);
         assert!(acknowledged >= outstanding, "flow {flow}: {acknowledged} acknowledged of {outstanding}");
-        (start, outstanding) = (row.time, sent);
+        (start, outstanding, next) = (row.time, sent, silence_ends);
     }
 }

@@ -61,8 +61,8 @@ impl CongestionControl for Aimd {
         self.common.on_timeout(now, nxt);
     }
 
-    fn fresh(&self) -> Box<dyn CongestionControl> {
-        Box::new(Aimd { common: self.common.fresh(), ..*self })
+    fn restart(&mut self) {
+        *self = Aimd { common: self.common.fresh(), ..*self };
     }
 
     fn clone_box(&self) -> Box<dyn CongestionControl> {

@@ -13,7 +13,7 @@ use super::common::Common;
 use super::cube_root::cube_root;
 use super::kernel::packets;
 use super::slow_start::RoundTrip;
-use super::{cubic_rfc, AckSample, CongestionControl, Dialect, Parameter, Settings, Signal, Window};
+use super::{cubic_rfc, AckSample, CongestionControl, Dialect, Parameter, Restart, Settings, Signal, Window};
 
 /// Numbers that scenarios may set.
 pub(super) const PARAMETERS: [Parameter; 4] = [
@@ -146,15 +146,15 @@ impl CongestionControl for Cubic {
         self.curve = Curve::default();
     }
 
-    fn on_restart(&mut self, now: Time, idle_since: Time) {
-        let (now, since) = (self.common.clock.jiffies(now), self.common.clock.jiffies(idle_since));
+    fn on_restart(&mut self, restart: &Restart, _window: &mut Window) {
+        let (now, since) = (self.common.clock.jiffies(restart.now), self.common.clock.jiffies(restart.idle_since));
         if let Some(epoch) = &mut self.curve.epoch {
             *epoch = (*epoch + (now - since)).min(now);
         }
     }
 
-    fn fresh(&self) -> Box<dyn CongestionControl> {
-        Box::new(Cubic { common: self.common.fresh(), delay_min: 0, curve: Curve::default(), ..*self })
+    fn restart(&mut self) {
+        *self = Cubic { common: self.common.fresh(), delay_min: 0, curve: Curve::default(), ..*self };
     }
 
     fn clone_box(&self) -> Box<dyn CongestionControl> {
@@ -324,7 +324,8 @@ mod tests {
         cubic.on_congestion(Signal::Loss, CLOCK.time(1.0), &Window { cwnd: 142.0, ssthresh: 100.0 });
         run(cubic.as_mut(), &mut window, 1.0, 3.0);
         let mut busy = (cubic.clone(), window);
-        cubic.on_restart(CLOCK.time(63.0), CLOCK.time(3.0));
+        let restart = Restart { now: CLOCK.time(63.0), idle_since: CLOCK.time(3.0), app_limited: true };
+        cubic.on_restart(&restart, &mut Window { cwnd: 10.0, ssthresh: 10.0 });
         let idle = run(cubic.as_mut(), &mut window, 63.0, 66.0);
         assert_eq!(idle, run(busy.0.as_mut(), &mut busy.1, 3.0, 6.0));
         assert!(idle < 145.0, "{idle}");

@@ -4,7 +4,7 @@ use base::{Clock, Time};
 
 use super::cubic::PARAMETERS;
 use super::slow_start::Start;
-use super::{AckSample, CongestionControl, Settings, Signal, Window};
+use super::{AckSample, CongestionControl, Restart, Settings, Signal, Window};
 
 #[derive(Clone, Debug)]
 struct Cubic {
@@ -158,13 +158,13 @@ impl CongestionControl for Cubic {
         self.slow_start.on_timeout(now, nxt);
     }
 
-    fn on_restart(&mut self, now: Time, idle_since: Time) {
-        self.skip(idle_since, now);
+    fn on_restart(&mut self, restart: &Restart, _window: &mut Window) {
+        self.skip(restart.idle_since, restart.now);
     }
 
-    fn fresh(&self) -> Box<dyn CongestionControl> {
+    fn restart(&mut self) {
         let slow_start = self.slow_start.fresh();
-        Box::new(Cubic { slow_start, curve: Curve::START, before: Curve::START, ..*self })
+        *self = Cubic { slow_start, curve: Curve::START, before: Curve::START, ..*self };
     }
 
     fn clone_box(&self) -> Box<dyn CongestionControl> {
@@ -316,7 +316,8 @@ mod tests {
         let (mut idle, mut idle_window) = (cubic.clone(), window);
         let (mut limited, mut limited_window) = (cubic.clone(), window);
         let busy = run(&mut cubic, &mut window, 2.0, 4.0, 0.1);
-        idle.on_restart(CLOCK.time(62.0), CLOCK.time(2.0));
+        let restart = Restart { now: CLOCK.time(62.0), idle_since: CLOCK.time(2.0), app_limited: true };
+        idle.on_restart(&restart, &mut Window { cwnd: 10.0, ssthresh: 10.0 });
         let after_idle = run(&mut idle, &mut idle_window, 62.0, 64.0, 0.1);
         for step in 1..=600 {
             limited.on_ack(

@@ -64,12 +64,15 @@ pub(super) fn new(settings: &Settings) -> Box<dyn CongestionControl> {
 }
 
 impl CongestionControl for Dctcp {
-    fn on_ack(&mut self, ack: &AckSample, window: &mut Window) {
+    fn measure(&mut self, ack: &AckSample) {
         self.state.delivered += u64::from(ack.acked);
         self.state.marked += u64::from(ack.marked);
         if ack.una >= self.state.next {
             self.state.estimate(self.shift, ack.nxt);
         }
+    }
+
+    fn on_ack(&mut self, ack: &AckSample, window: &mut Window) {
         self.common.grow_as_reno(ack, window);
     }
 
@@ -90,8 +93,8 @@ impl CongestionControl for Dctcp {
         self.common.on_timeout(now, nxt);
     }
 
-    fn fresh(&self) -> Box<dyn CongestionControl> {
-        Box::new(Dctcp { common: self.common.fresh(), state: State::new(self.initial), ..*self })
+    fn restart(&mut self) {
+        *self = Dctcp { common: self.common.fresh(), state: State::new(self.initial), ..*self };
     }
 
     fn clone_box(&self) -> Box<dyn CongestionControl> {
@@ -121,10 +124,9 @@ mod tests {
     #[test]
     fn a_round_ends_when_all_that_was_sent_before_it_is_acknowledged() {
         let mut dctcp = new(&Settings::linux(base::Clock::PICOSECONDS));
-        let mut window = Window { cwnd: 100.0, ssthresh: 2.0 };
         let cuts = [1, 9, 10, 11, 20].map(|una| {
             let ack = AckSample { una, nxt: una + 9, ..crate::cc::tests::ack(Time::ZERO, 1) };
-            dctcp.on_ack(&ack, &mut window);
+            dctcp.measure(&ack);
             dctcp.on_congestion(Signal::Ecn, Time::ZERO, &Window { cwnd: 1000.0, ssthresh: 2.0 })
         });
         // Alpha is 960, 960, 900, 900 and 844 of 1024: the first ACK ends the empty round before it.

@@ -112,8 +112,8 @@ impl CongestionControl for HighSpeed {
         self.count = 0;
     }
 
-    fn fresh(&self) -> Box<dyn CongestionControl> {
-        Box::new(HighSpeed { common: self.common.fresh(), row: 0, count: 0, ..*self })
+    fn restart(&mut self) {
+        *self = HighSpeed { common: self.common.fresh(), row: 0, count: 0, ..*self };
     }
 
     fn clone_box(&self) -> Box<dyn CongestionControl> {

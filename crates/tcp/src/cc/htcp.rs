@@ -170,16 +170,16 @@ impl CongestionControl for HTcp {
         let now = self.common.clock.jiffies(ack.now);
         let state = &mut self.state;
         let acked = state.una.advance(ack.una);
-        if ack.open {
+        if ack.is_open() {
             state.acked = acked;
             if state.before.take().is_some() {
                 state.path.congestion = now;
             }
         }
         if let Some(rtt) = self.common.round_trip(ack).filter(|&rtt| rtt > 0) {
-            state.measure(rtt.div_ceil(1000), ack.open);
+            state.measure(rtt.div_ceil(1000), ack.is_open());
         }
-        if ack.open {
+        if ack.is_open() {
             state.deliver(acked, u64::from(packets(window.cwnd)), now);
         } else {
             state.packets = 0;
@@ -224,8 +224,8 @@ impl CongestionControl for HTcp {
         self.state.count = 0;
     }
 
-    fn fresh(&self) -> Box<dyn CongestionControl> {
-        Box::new(HTcp { common: self.common.fresh(), state: State::default() })
+    fn restart(&mut self) {
+        *self = HTcp { common: self.common.fresh(), state: State::default() };
     }
 
     fn clone_box(&self) -> Box<dyn CongestionControl> {

@@ -99,7 +99,7 @@ impl CongestionControl for Hybla {
         if !ack.cwnd_limited {
             return;
         }
-        if ack.open && self.state.rho > 0 {
+        if ack.is_open() && self.state.rho > 0 {
             self.grow(window);
         } else {
             self.common.grow_as_reno(ack, window);
@@ -116,8 +116,8 @@ impl CongestionControl for Hybla {
         self.common.on_timeout(now, nxt);
     }
 
-    fn fresh(&self) -> Box<dyn CongestionControl> {
-        Box::new(Hybla { common: self.common.fresh(), state: State::default(), ..*self })
+    fn restart(&mut self) {
+        *self = Hybla { common: self.common.fresh(), state: State::default(), ..*self };
     }
 
     fn clone_box(&self) -> Box<dyn CongestionControl> {

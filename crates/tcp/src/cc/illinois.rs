@@ -151,8 +151,8 @@ impl CongestionControl for Illinois {
         self.state = State { alpha: ALPHA[1], round_end: nxt, una, base, max, ..State::default() };
     }
 
-    fn fresh(&self) -> Box<dyn CongestionControl> {
-        Box::new(Illinois { common: self.common.fresh(), state: State::default() })
+    fn restart(&mut self) {
+        *self = Illinois { common: self.common.fresh(), state: State::default() };
     }
 
     fn clone_box(&self) -> Box<dyn CongestionControl> {

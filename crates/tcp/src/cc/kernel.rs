@@ -1,7 +1,7 @@
 //! Linux's units: microseconds and jiffies of a millisecond, both whole and rounded down, and windows in whole packets.
 
 use base::cast::{low_u64, to_index, to_u32, trunc_to_u64};
-use base::{Clock, Time};
+use base::{Clock, Divisor, Time};
 
 use super::Settings;
 
@@ -9,24 +9,25 @@ const MICROSECONDS: u64 = 1_000_000;
 
 /// The kernel's clocks (HZ = 1000).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct KernelClock {
+pub(crate) struct KernelClock {
     ticks_per_second: u64,
-    /// Ticks of a microsecond, if that is a whole number; else 0.
-    ticks_per_microsecond: u64,
+    /// Ticks of a microsecond, if that is a whole number.
+    ticks_per_microsecond: Option<Divisor>,
 }
 
 impl KernelClock {
-    pub(super) fn new(clock: Clock) -> KernelClock {
+    pub(crate) fn new(clock: Clock) -> KernelClock {
         let ticks_per_second = clock.ticks_per_second();
         let whole = ticks_per_second.is_multiple_of(MICROSECONDS);
-        KernelClock { ticks_per_second, ticks_per_microsecond: if whole { ticks_per_second / MICROSECONDS } else { 0 } }
+        let ticks_per_microsecond = whole.then(|| Divisor::new(ticks_per_second / MICROSECONDS));
+        KernelClock { ticks_per_second, ticks_per_microsecond }
     }
 
     /// Returns the reading of the clock in microseconds.
-    pub(super) fn microseconds(self, now: Time) -> u64 {
+    pub(crate) fn microseconds(self, now: Time) -> u64 {
         match self.ticks_per_microsecond {
-            0 => low_u64(u128::from(now.ticks()) * u128::from(MICROSECONDS) / u128::from(self.ticks_per_second)),
-            ticks => now.ticks() / ticks,
+            None => low_u64(u128::from(now.ticks()) * u128::from(MICROSECONDS) / u128::from(self.ticks_per_second)),
+            Some(ticks) => ticks.quotient(now.ticks()),
         }
     }
 
@@ -64,7 +65,7 @@ impl OffloadDelay {
 
     /// Returns the delay \[us\], at the rate at which Linux would pace (`tcp_update_pacing_rate`): `gain` windows in
     /// each smoothed round trip \[us\].
-    pub(super) fn microseconds(self, cwnd: f64, gain: f64, srtt: u64) -> u64 {
+    pub(crate) fn microseconds(self, cwnd: f64, gain: f64, srtt: u64) -> u64 {
         let rate = gain * self.mss * cwnd / srtt.max(1) as f64;
         trunc_to_u64((OFFLOAD_BURSTS / rate).min(OFFLOAD_DELAY))
     }

@@ -4,6 +4,7 @@
 //! recovery, is the sender's affair.
 
 mod aimd;
+mod bbr;
 mod common;
 mod cube_root;
 mod cubic;
@@ -16,6 +17,8 @@ mod hystart;
 mod hystart_plus;
 mod illinois;
 mod kernel;
+mod provided;
+mod rate;
 mod reno;
 mod scalable;
 mod settings;
@@ -25,9 +28,14 @@ mod westwood;
 
 use std::fmt::Debug;
 
-use base::Time;
+use base::{RandomStream, Time};
 
+pub(crate) use kernel::KernelClock;
+pub use provided::{Provided, Provider};
+pub use rate::{RateSample, Span};
 pub use settings::{Dialect, Parameter, Settings, SlowStart};
+
+use crate::State;
 
 /// The congestion window and the slow start threshold \[packets\].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,8 +62,10 @@ pub struct AckSample {
     pub acked: u32,
     /// Packets of these that the receiver reports as marked (Linux's `delivered_ce`).
     pub marked: u32,
-    /// Whether no reordering, reduction or recovery is going on after the ACK (Linux's state Open).
-    pub open: bool,
+    /// Packets that are taken to be lost since the ACK before, lost retransmissions included.
+    pub lost: u32,
+    /// State of congestion after the ACK.
+    pub state: State,
     /// Whether the window may grow: no reduction is going on, and in-order or selectively acknowledged data arrived.
     pub may_grow: bool,
     /// Whether cwnd, and not the application or the receiver, limits what is in flight.
@@ -70,6 +80,43 @@ pub struct AckSample {
     pub una: u64,
     /// SND.NXT: number of the next packet that has not been sent.
     pub nxt: u64,
+    /// Packets that were taken to be in the network before the ACK, and those that are after it.
+    pub in_flight: [u32; 2],
+    /// Earliest departure of the next packet, if packets are paced; not later than `now` if none waits.
+    pub departure: Time,
+    /// Sample of the delivery rate, if the control needs one.
+    pub rate: Option<RateSample>,
+}
+
+impl AckSample {
+    /// Returns whether no reordering, reduction or recovery is going on after the ACK.
+    pub fn is_open(&self) -> bool {
+        self.state == State::Open
+    }
+}
+
+/// A transmission with nothing in flight.
+#[derive(Clone, Copy, Debug)]
+pub struct Restart {
+    /// Instant of the transmission.
+    pub now: Time,
+    /// Instant of the transmission before it.
+    pub idle_since: Time,
+    /// Whether the application had nothing to send meanwhile.
+    pub app_limited: bool,
+}
+
+/// Services of the sender that a congestion control asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Samples of the delivery rate with each ACK.
+    pub rate: bool,
+    /// Pacing at its own rate.
+    pub pacing: bool,
+    /// cwnd to itself in reductions too: PRR leaves it alone (Linux `cong_control`).
+    pub window: bool,
+    /// Random numbers of the flow.
+    pub random: bool,
 }
 
 /// The reason for a reduction of the window.
@@ -85,10 +132,12 @@ pub enum Signal {
 
 /// A congestion control.
 pub trait CongestionControl: Debug + Send + Sync {
-    /// Takes note of an ACK that acknowledges something, and grows the window if it may.
-    ///
-    /// An ACK with which a reduction begins comes here first, with `may_grow` false, and then to
-    /// [`CongestionControl::on_congestion`]: Linux measures before it reduces.
+    /// Takes note of an ACK before the sender reacts to it, perhaps by [`CongestionControl::on_congestion`] (Linux
+    /// `in_ack_event`); `may_grow` is false, and what else depends on the reaction is as before the ACK.
+    fn measure(&mut self, _ack: &AckSample) {}
+
+    /// Takes note of an ACK that acknowledges something, after the reaction to it, and grows the window if it may (Linux
+    /// `cong_avoid`).
     fn on_ack(&mut self, ack: &AckSample, window: &mut Window);
 
     /// Returns the new ssthresh at a congestion; called at most once for all losses of a window of data.
@@ -108,11 +157,40 @@ pub trait CongestionControl: Debug + Send + Sync {
     /// Loss; where the expiry is a new congestion, after [`CongestionControl::on_congestion`].
     fn on_timeout(&mut self, _now: Time, _nxt: u64) {}
 
-    /// Takes note of a transmission with nothing in flight; the one before it was at `idle_since`.
-    fn on_restart(&mut self, _now: Time, _idle_since: Time) {}
+    /// Takes note of a transmission with nothing in flight.
+    fn on_restart(&mut self, _restart: &Restart, _window: &mut Window) {}
 
-    /// Returns a copy for another flow or transfer, as of the start of a connection.
-    fn fresh(&self) -> Box<dyn CongestionControl>;
+    /// Returns the services that it needs; the same ones at all times.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// Takes note of the start of a transfer, with the smoothed round trip and the smallest one of the handshake;
+    /// [`Time::ZERO`] and [`Time::NEVER`] if none was measured.
+    fn on_start(&mut self, _now: Time, _srtt: Time, _min_rtt: Time, _window: &Window) {}
+
+    /// Returns the rate at which packets are to be paced \[byte/s\]; `None`: as the sender's setting says.
+    fn pacing_rate(&self) -> Option<u64> {
+        None
+    }
+
+    /// Returns whether it holds back what it could send, so that the delivery rate says nothing about the path.
+    fn holds_back(&self) -> bool {
+        false
+    }
+
+    /// Takes the random numbers of the flow.
+    fn set_random(&mut self, _random: RandomStream) {}
+
+    /// Takes the reason for which the control cannot go on; the run ends then.
+    ///
+    /// Only a control that a run brings along is asked ([`Provided`]).
+    fn failure(&mut self) -> Option<String> {
+        None
+    }
+
+    /// Returns to the state at the start of a connection, for the next transfer of the flow.
+    fn restart(&mut self);
 
     /// Returns a copy with its state.
     fn clone_box(&self) -> Box<dyn CongestionControl>;
@@ -121,6 +199,30 @@ pub trait CongestionControl: Debug + Send + Sync {
 impl Clone for Box<dyn CongestionControl> {
     fn clone(&self) -> Self {
         self.clone_box()
+    }
+}
+
+/// The control of a sender whose own one is taken out of it for a moment. It allocates nothing.
+#[derive(Clone, Debug)]
+struct Absent;
+
+impl CongestionControl for Absent {
+    fn on_ack(&mut self, _ack: &AckSample, _window: &mut Window) {}
+
+    fn on_congestion(&mut self, _signal: Signal, _now: Time, window: &Window) -> f64 {
+        window.ssthresh
+    }
+
+    fn restart(&mut self) {}
+
+    fn clone_box(&self) -> Box<dyn CongestionControl> {
+        Box::new(Absent)
+    }
+}
+
+impl Default for Box<dyn CongestionControl> {
+    fn default() -> Self {
+        Box::new(Absent)
     }
 }
 
@@ -133,28 +235,92 @@ pub struct Algorithm {
     pub parameters: &'static [Parameter],
     /// End of slow start that Linux has with it.
     pub slow_start: SlowStart,
+    /// Whether its window grows until a loss or the receiver's window ends it, as far as is known.
+    pub grows_until_loss: bool,
     /// Creates it, as of the start of a connection.
     pub new: fn(&Settings) -> Box<dyn CongestionControl>,
 }
 
 /// All congestion controls.
 pub const ALGORITHMS: &[Algorithm] = &[
-    Algorithm { name: "aimd", parameters: &aimd::PARAMETERS, slow_start: SlowStart::Standard, new: aimd::new },
-    Algorithm { name: "cubic", parameters: &cubic::PARAMETERS, slow_start: SlowStart::HyStart, new: cubic::new },
-    Algorithm { name: "dctcp", parameters: &dctcp::PARAMETERS, slow_start: SlowStart::Standard, new: dctcp::new },
-    Algorithm { name: "highspeed", parameters: &[], slow_start: SlowStart::Standard, new: highspeed::new },
-    Algorithm { name: "htcp", parameters: &[], slow_start: SlowStart::Standard, new: htcp::new },
-    Algorithm { name: "hybla", parameters: &hybla::PARAMETERS, slow_start: SlowStart::Standard, new: hybla::new },
-    Algorithm { name: "illinois", parameters: &[], slow_start: SlowStart::Standard, new: illinois::new },
-    Algorithm { name: "reno", parameters: &reno::PARAMETERS, slow_start: SlowStart::Standard, new: reno::new },
+    Algorithm {
+        name: "aimd",
+        parameters: &aimd::PARAMETERS,
+        slow_start: SlowStart::Standard,
+        grows_until_loss: true,
+        new: aimd::new,
+    },
+    Algorithm { name: "bbr", parameters: &[], slow_start: SlowStart::Standard, grows_until_loss: false, new: bbr::new },
+    Algorithm {
+        name: "cubic",
+        parameters: &cubic::PARAMETERS,
+        slow_start: SlowStart::HyStart,
+        grows_until_loss: true,
+        new: cubic::new,
+    },
+    Algorithm {
+        name: "dctcp",
+        parameters: &dctcp::PARAMETERS,
+        slow_start: SlowStart::Standard,
+        grows_until_loss: false,
+        new: dctcp::new,
+    },
+    Algorithm {
+        name: "highspeed",
+        parameters: &[],
+        slow_start: SlowStart::Standard,
+        grows_until_loss: true,
+        new: highspeed::new,
+    },
+    Algorithm {
+        name: "htcp",
+        parameters: &[],
+        slow_start: SlowStart::Standard,
+        grows_until_loss: true,
+        new: htcp::new,
+    },
+    Algorithm {
+        name: "hybla",
+        parameters: &hybla::PARAMETERS,
+        slow_start: SlowStart::Standard,
+        grows_until_loss: true,
+        new: hybla::new,
+    },
+    Algorithm {
+        name: "illinois",
+        parameters: &[],
+        slow_start: SlowStart::Standard,
+        grows_until_loss: true,
+        new: illinois::new,
+    },
+    Algorithm {
+        name: "reno",
+        parameters: &reno::PARAMETERS,
+        slow_start: SlowStart::Standard,
+        grows_until_loss: true,
+        new: reno::new,
+    },
     Algorithm {
         name: "scalable",
         parameters: &scalable::PARAMETERS,
         slow_start: SlowStart::Standard,
+        grows_until_loss: true,
         new: scalable::new,
     },
-    Algorithm { name: "vegas", parameters: &vegas::PARAMETERS, slow_start: SlowStart::Standard, new: vegas::new },
-    Algorithm { name: "westwood", parameters: &[], slow_start: SlowStart::Standard, new: westwood::new },
+    Algorithm {
+        name: "vegas",
+        parameters: &vegas::PARAMETERS,
+        slow_start: SlowStart::Standard,
+        grows_until_loss: false,
+        new: vegas::new,
+    },
+    Algorithm {
+        name: "westwood",
+        parameters: &[],
+        slow_start: SlowStart::Standard,
+        grows_until_loss: true,
+        new: westwood::new,
+    },
 ];
 
 /// A window in whole packets that grows by one for a number of acknowledged packets, as Linux counts
@@ -198,7 +364,8 @@ pub(crate) mod tests {
             now,
             acked,
             marked: 0,
-            open: true,
+            lost: 0,
+            state: State::Open,
             may_grow: true,
             cwnd_limited: true,
             rtt: None,
@@ -206,6 +373,9 @@ pub(crate) mod tests {
             srtt: Time::ZERO,
             una: 0,
             nxt: 0,
+            in_flight: [0; 2],
+            departure: Time::ZERO,
+            rate: None,
         }
     }
 }

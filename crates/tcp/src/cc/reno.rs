@@ -50,8 +50,8 @@ impl CongestionControl for Reno {
         self.common.on_timeout(now, nxt);
     }
 
-    fn fresh(&self) -> Box<dyn CongestionControl> {
-        Box::new(Reno { common: self.common.fresh(), ..*self })
+    fn restart(&mut self) {
+        *self = Reno { common: self.common.fresh(), ..*self };
     }
 
     fn clone_box(&self) -> Box<dyn CongestionControl> {

@@ -41,8 +41,8 @@ impl CongestionControl for Scalable {
         self.common.on_timeout(now, nxt);
     }
 
-    fn fresh(&self) -> Box<dyn CongestionControl> {
-        Box::new(Scalable { common: self.common.fresh(), ..*self })
+    fn restart(&mut self) {
+        *self = Scalable { common: self.common.fresh(), ..*self };
     }
 
     fn clone_box(&self) -> Box<dyn CongestionControl> {

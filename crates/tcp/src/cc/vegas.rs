@@ -5,7 +5,7 @@ use base::Time;
 
 use super::common::{half, Common};
 use super::kernel::packets;
-use super::{AckSample, CongestionControl, Parameter, Settings, Signal, Window};
+use super::{AckSample, CongestionControl, Parameter, Restart, Settings, Signal, Window};
 
 /// Numbers that scenarios may set.
 pub(super) const PARAMETERS: [Parameter; 3] = [
@@ -83,15 +83,15 @@ impl CongestionControl for Vegas {
             state.base = state.base.min(rtt);
             state.round = (state.round.0.min(rtt), state.round.1 + 1);
         }
-        if ack.open && !state.open {
+        if ack.is_open() && !state.open {
             state.round_end = ack.nxt;
             state.round = State::START.round;
         }
-        state.open = ack.open;
+        state.open = ack.is_open();
         if !ack.may_grow {
             return;
         }
-        if !ack.open {
+        if !ack.is_open() {
             self.common.grow_as_reno(ack, window);
         } else if ack.una > state.round_end {
             state.round_end = ack.nxt;
@@ -111,13 +111,13 @@ impl CongestionControl for Vegas {
         self.common.on_timeout(now, nxt);
     }
 
-    fn on_restart(&mut self, _now: Time, _idle_since: Time) {
+    fn on_restart(&mut self, _restart: &Restart, _window: &mut Window) {
         // The path may be another one after an idle time.
         self.state = State { round_end: self.state.round_end, open: self.state.open, ..State::START };
     }
 
-    fn fresh(&self) -> Box<dyn CongestionControl> {
-        Box::new(Vegas { common: self.common.fresh(), state: State::START, ..*self })
+    fn restart(&mut self) {
+        *self = Vegas { common: self.common.fresh(), state: State::START, ..*self };
     }
 
     fn clone_box(&self) -> Box<dyn CongestionControl> {

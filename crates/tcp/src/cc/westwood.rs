@@ -97,7 +97,7 @@ impl Westwood {
 }
 
 impl CongestionControl for Westwood {
-    fn on_ack(&mut self, ack: &AckSample, window: &mut Window) {
+    fn measure(&mut self, ack: &AckSample) {
         let now = self.common.clock.jiffies(ack.now);
         let state = &mut self.state;
         if let Some(rtt) = self.common.round_trip(ack).filter(|&rtt| rtt > 0) {
@@ -113,6 +113,9 @@ impl CongestionControl for Westwood {
             state.bytes += state.arrived(ack.una, self.mss);
         }
         state.min_rtt = if std::mem::take(&mut state.forgets) { state.rtt } else { state.min_rtt.min(state.rtt) };
+    }
+
+    fn on_ack(&mut self, ack: &AckSample, window: &mut Window) {
         self.common.grow_as_reno(ack, window);
     }
 
@@ -134,8 +137,8 @@ impl CongestionControl for Westwood {
         self.common.on_timeout(now, nxt);
     }
 
-    fn fresh(&self) -> Box<dyn CongestionControl> {
-        Box::new(Westwood { common: self.common.fresh(), state: State::START, ..*self })
+    fn restart(&mut self) {
+        *self = Westwood { common: self.common.fresh(), state: State::START, ..*self };
     }
 
     fn clone_box(&self) -> Box<dyn CongestionControl> {
@@ -161,7 +164,7 @@ mod tests {
             let rtt = Some(Time::from_ticks(40_000));
             let ack =
                 AckSample { may_grow: false, una: packet, nxt: packet + 60, rtt, ..crate::cc::tests::ack(now, 1) };
-            control.on_ack(&ack, &mut window);
+            control.measure(&ack);
         }
         control.on_recovery_end(&mut window);
         assert!((window.cwnd - 40.0).abs() <= 1.0 && window.ssthresh == window.cwnd, "{window:?}");

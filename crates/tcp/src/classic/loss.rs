@@ -48,7 +48,7 @@ impl Classic {
         }
     }
 
-    fn may_fast_retransmit(&self) -> bool {
+    pub(crate) fn may_fast_retransmit(&self) -> bool {
         match (self.rules.recovery, self.rules.quirks.second_fast_retransmit) {
             (Recovery::OldTahoe, _) => false,
             (Recovery::Reno, SecondFastRetransmit::RenoOnly) => true,

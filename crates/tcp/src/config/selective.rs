@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use base::Clock;
 use serde::{Deserialize, Serialize};
 
-use crate::cc::{self, CongestionControl, ALGORITHMS};
+use super::Ecn;
+use crate::cc::{self, CongestionControl, Provided, ALGORITHMS};
 
 axis! {
     /// The way in which a sender with selective acknowledgment finds losses.
@@ -17,12 +18,25 @@ axis! {
     }
 }
 
+axis! {
+    /// The departures of packets, for a congestion control that has no rate of its own.
+    Pacing {
+        /// Departures as soon as the window allows.
+        None = "none",
+        /// Twice cwnd in a round trip in slow start, 1.2 times cwnd else: Linux's pacing.
+        Linux = "linux",
+    }
+}
+
 /// Settings of a sender with selective acknowledgment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SelectiveConfig {
     /// Congestion control and its settings.
     pub congestion_control: ControlConfig,
+    /// Whether ACKs acknowledge selectively (RFC 2018); else duplicate ACKs are counted (RFC 6582, as Linux does it).
+    #[serde(default = "yes")]
+    pub sack: bool,
     /// Way in which losses are found.
     pub loss_detection: LossDetection,
     /// Whether the sender probes for losses at the tail (RFC 8985 section 7).
@@ -31,6 +45,13 @@ pub struct SelectiveConfig {
     pub frto: bool,
     /// Whether it uses timestamps (RFC 7323) to find spurious losses (RFC 3522).
     pub timestamps: bool,
+    /// Explicit congestion notification.
+    #[serde(default = "Ecn::off")]
+    pub ecn: Ecn,
+    /// Departures of packets; a congestion control with a rate of its own paces in any case.
+    pub pacing: Pacing,
+    /// Payload of a full segment \[byte\].
+    pub segment_bytes: u32,
     /// cwnd at the start \[packets\].
     pub initial_window: f64,
     /// ssthresh at the start \[packets\]; `None`: infinite.
@@ -41,6 +62,11 @@ pub struct SelectiveConfig {
     pub dupack_threshold: u32,
     /// Settings of the retransmission timer.
     pub rto: TimeoutConfig,
+}
+
+/// Returns what a run from before this choice had.
+fn yes() -> bool {
+    true
 }
 
 /// Settings of the retransmission timer of a sender with selective acknowledgment.
@@ -64,7 +90,7 @@ pub struct TimeoutConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControlConfig {
-    /// Name in [`crate::cc::ALGORITHMS`].
+    /// Name in [`crate::cc::ALGORITHMS`], or that of the caller's own control.
     pub name: String,
     /// Rules where Linux and the RFCs differ.
     pub dialect: cc::Dialect,
@@ -72,20 +98,43 @@ pub struct ControlConfig {
     pub slow_start: cc::SlowStart,
     /// Values of its parameters by name; missing ones have their defaults.
     pub parameters: BTreeMap<String, f64>,
+    /// Program of the caller's own control; `None`: the control is in the list.
+    #[serde(default)]
+    pub program: Option<ControlProgram>,
+    /// The caller's own control itself; the JSON form lacks it.
+    #[serde(skip)]
+    pub provided: Option<Provided>,
 }
 
-impl ControlConfig {
-    /// Returns the control; the first of the list for a name that is not in the list, which the check of a scenario refuses.
-    pub(crate) fn build(&self, clock: Clock) -> Box<dyn CongestionControl> {
-        let algorithm = ALGORITHMS.iter().find(|algorithm| algorithm.name == self.name).unwrap_or(&ALGORITHMS[0]);
+/// The identity of a congestion control that is not in the list (the engine does not use it).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ControlProgram {
+    /// Name of its class.
+    pub name: String,
+    /// Digest of its source; `None`: its source is not known.
+    pub digest: Option<String>,
+}
+
+impl SelectiveConfig {
+    /// Returns the congestion control; the first of the list for a name that is not in the list, which the check of a
+    /// scenario refuses.
+    pub(crate) fn build_control(&self, clock: Clock) -> Box<dyn CongestionControl> {
+        let control = &self.congestion_control;
+        if let Some(Provided(provider)) = &control.provided {
+            return provider.create();
+        }
+        let algorithm = ALGORITHMS.iter().find(|algorithm| algorithm.name == control.name).unwrap_or(&ALGORITHMS[0]);
         let value =
-            |parameter: &cc::Parameter| self.parameters.get(parameter.name).copied().unwrap_or(parameter.default);
-        let settings = match self.dialect {
-            cc::Dialect::Linux => cc::Settings::linux(clock),
-            cc::Dialect::Rfc => cc::Settings::rfc(clock),
-        };
-        let parameters = algorithm.parameters.iter().map(value).collect();
-        (algorithm.new)(&cc::Settings { slow_start: self.slow_start, parameters, ..settings })
+            |parameter: &cc::Parameter| control.parameters.get(parameter.name).copied().unwrap_or(parameter.default);
+        (algorithm.new)(&cc::Settings {
+            clock,
+            mss: self.segment_bytes,
+            paced: self.pacing != Pacing::None,
+            dialect: control.dialect,
+            slow_start: control.slow_start,
+            parameters: algorithm.parameters.iter().map(value).collect(),
+        })
     }
 }
 
@@ -98,11 +147,17 @@ impl Default for SelectiveConfig {
                 dialect: cc::Dialect::Linux,
                 slow_start: cc::SlowStart::HyStart,
                 parameters: BTreeMap::new(),
+                program: None,
+                provided: None,
             },
+            sack: true,
             loss_detection: LossDetection::Rack,
             tail_loss_probe: true,
             frto: true,
             timestamps: true,
+            ecn: Ecn::Off,
+            pacing: Pacing::None,
+            segment_bytes: 1448,
             initial_window: 10.0,
             initial_ssthresh: None,
             max_window: None,

@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use base::cast::to_u32;
-use base::{Clock, RandomStream, Time};
+use base::{Clock, Marks, RandomStream, Time};
 
 use super::*;
 use crate::classic::rules::Rules;
@@ -128,10 +128,10 @@ impl Ends {
             match message {
                 _ if is_lost() => {}
                 Message::Ack(Acknowledgment { next, echo, .. }) => {
-                    sender.on_ack(now, Ack { next, echo, selected: &[], window: u64::MAX }, channel)
+                    sender.on_ack(now, Ack { next, echo, selected: &[], window: u64::MAX, marked: false }, channel)
                 }
                 Message::Data(sequence, stamp) => {
-                    if let Some(ack) = receiver.on_data(now, sequence, stamp) {
+                    if let Some(ack) = receiver.on_data(now, sequence, stamp, Marks::NONE) {
                         channel.send(Message::Ack(ack));
                     }
                 }

@@ -19,6 +19,8 @@ use crate::LinuxReceiver;
 
 /// Most quick ACKs in a row (`TCP_MAX_QUICKACKS`).
 const MOST_QUICK: u64 = 16;
+/// Most of them where a mark arrives (`__tcp_ecn_check_ce`).
+const ECN_QUICK: u64 = 2;
 /// Shortest delay of an ACK \[ms\] (`TCP_ATO_MIN`, `TCP_DELACK_MIN`).
 const LEAST_DELAY_MS: u64 = 40;
 /// Longest delay of an ACK \[ms\] (`TCP_DELACK_MAX`).
@@ -92,6 +94,8 @@ pub(super) struct LinuxAcks {
     duplicates: (u32, u64),
     /// Expiry of the timer of the ACKs held.
     compressed_until: Time,
+    /// Instant of an ACK that follows another one at once; [`Time::NEVER`]: none does.
+    due: Time,
 }
 
 impl LinuxAcks {
@@ -123,6 +127,7 @@ impl LinuxAcks {
             compressed: 0,
             duplicates: (0, 0),
             compressed_until: Time::NEVER,
+            due: Time::NEVER,
         }
     }
 
@@ -135,7 +140,7 @@ impl LinuxAcks {
     /// Returns the instant at which an ACK is sent that is delayed or held.
     fn deadline(&self) -> Time {
         let delayed = self.delayed_until_ms.map_or(Time::NEVER, |until| self.millisecond().times(until));
-        delayed.min(self.compressed_until)
+        delayed.min(self.compressed_until).min(self.due)
     }
 
     /// Returns a millisecond, in which the kernel's timers and timestamps count here.
@@ -198,36 +203,39 @@ impl LinuxAcks {
     }
 
     /// Takes note of a segment in order (`tcp_event_data_recv`); `next` is the one behind it.
-    fn arrive(&mut self, now: Time, next: u64, held: u32) {
+    fn arrive(&mut self, now: Time, next: u64, held: u32, quick: bool) {
         self.measure_window(now, next);
         let now_ms = self.milliseconds(now);
         let gap = now_ms - self.arrival_ms;
         if self.delay_ms == 0 {
-            self.add_quick();
+            self.add_quick(MOST_QUICK);
             self.delay_ms = LEAST_DELAY_MS;
         } else if gap <= LEAST_DELAY_MS / 2 {
             self.delay_ms = self.delay_ms / 2 + LEAST_DELAY_MS / 2;
         } else if gap < self.delay_ms {
             self.delay_ms = (self.delay_ms / 2 + gap).min(self.rto_ms());
         } else if gap > self.rto_ms() {
-            self.add_quick();
+            self.add_quick(MOST_QUICK);
         }
         self.arrival_ms = now_ms;
+        if quick {
+            self.enter_quick(ECN_QUICK);
+        }
         self.grow(self.memory(held) + self.segment() + OVERHEAD);
     }
 
-    /// Adds quick ACKs, as many as half of the window has segments (`tcp_incr_quickack`).
-    fn add_quick(&mut self) {
+    /// Adds quick ACKs, as many as half of the window has segments, or `most` (`tcp_incr_quickack`).
+    fn add_quick(&mut self, most: u64) {
         let quick = match self.window / (2 * self.segment()) {
             0 => 2,
-            quick => quick.min(MOST_QUICK),
+            quick => quick,
         };
-        self.quick = self.quick.max(quick);
+        self.quick = self.quick.max(quick.min(most));
     }
 
     /// Enters quick ACK mode (`tcp_enter_quickack_mode`).
-    fn enter_quick(&mut self) {
-        self.add_quick();
+    fn enter_quick(&mut self, most: u64) {
+        self.add_quick(most);
         self.delay_ms = LEAST_DELAY_MS;
     }
 
@@ -309,18 +317,29 @@ impl LinuxAcks {
     /// Takes note of an ACK that is sent (`tcp_select_window`, `tcp_event_ack_sent`); `scheduled`: for a segment in the
     /// window.
     fn sent(&mut self, next: u64, held: u32, scheduled: bool) {
-        let left = (self.acked * self.segment() + self.window).saturating_sub(next * self.segment());
-        let window = self.select_window(self.memory(held));
-        self.window = if window < left { self.aligned(left) } else { window };
-        self.acked = next;
-        (self.compressed, self.compressed_until) = (0, Time::NEVER);
-        self.delayed_until_ms = None;
+        self.announce(next, held);
+        (self.delayed_until_ms, self.due) = (None, Time::NEVER);
         if self.quick > 0 && scheduled {
             self.quick -= 1;
             if self.quick == 0 {
                 self.delay_ms = LEAST_DELAY_MS;
             }
         }
+    }
+
+    /// Takes note of an ACK of the packets before the last one alone, which an ACK of that one follows `now`.
+    fn follow(&mut self, now: Time, next: u64, held: u32) {
+        self.announce(next, held);
+        self.due = now;
+    }
+
+    /// Announces a window with an ACK, which replaces those that are held.
+    fn announce(&mut self, next: u64, held: u32) {
+        let left = (self.acked * self.segment() + self.window).saturating_sub(next * self.segment());
+        let window = self.select_window(self.memory(held));
+        self.window = if window < left { self.aligned(left) } else { window };
+        self.acked = next;
+        (self.compressed, self.compressed_until) = (0, Time::NEVER);
     }
 
     /// Returns the window to announce; with half of the buffer used, quick ACK mode ends (`__tcp_select_window`).

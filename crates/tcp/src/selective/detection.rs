@@ -9,7 +9,7 @@ use crate::actions::{Ack, Selected};
 use crate::LossDetection;
 
 /// Most packets that reordering is taken to move a packet by (Linux `tcp_max_reordering`).
-const MOST_REORDERING: u64 = 300;
+pub(super) const MOST_REORDERING: u64 = 300;
 
 /// The news of an ACK (Linux's `FLAG_` values of `tcp_ack`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,6 +26,10 @@ pub(super) struct Seen {
     pub(super) duplicate: bool,
     /// Whether that is the packet of the tail loss probe.
     pub(super) duplicate_of_probe: bool,
+    /// Whether the receiver's window grew.
+    window_grew: bool,
+    /// Whether the receiver echoes a mark (ECE, RFC 3168).
+    pub(super) marked: bool,
     /// Whether a retransmission was lost.
     pub(super) retransmission_lost: bool,
     /// Whether the timer starts again.
@@ -48,16 +52,26 @@ pub(super) struct Seen {
 impl Seen {
     /// Returns whether the ACK does anything else than acknowledge packets in order (Linux `tcp_ack_is_dubious`).
     pub(super) fn is_dubious(&self) -> bool {
-        !self.acked || self.sacked || self.duplicate
+        !(self.acked || self.window_grew) || self.sacked || self.duplicate || self.marked
+    }
+
+    /// Returns whether the ACK counts as a duplicate one, with or without news of packets beyond a hole (RFC 5681 section
+    /// 2).
+    pub(super) fn counts_as_duplicate(&self) -> bool {
+        !self.una_advanced && !self.window_grew && !self.duplicate
     }
 
     /// Returns whether the ACK is a duplicate without news.
     pub(super) fn is_pure_duplicate(&self) -> bool {
-        !self.una_advanced && !self.sacked && !self.duplicate
+        self.counts_as_duplicate() && !self.sacked
     }
 
     fn note_delivery(&mut self, sequence: u64, segment: &Segment) {
-        self.newest = self.newest.max(Some((segment.sent, sequence, segment.delivered)));
+        // The order of tuples, without a copy of them through memory.
+        let later = |(sent, number, _)| segment.sent > sent || (segment.sent == sent && sequence > number);
+        if self.newest.is_none_or(later) {
+            self.newest = Some((segment.sent, sequence, segment.delivered));
+        }
     }
 
     fn note(spans: &mut Option<(Time, Time)>, sent: Time) {
@@ -73,21 +87,24 @@ impl Selective {
     /// Updates the scoreboard and the estimates with an ACK (Linux `tcp_sacktag_write_queue`, `tcp_clean_rtx_queue`).
     pub(super) fn take_in(&mut self, now: Time, ack: &Ack<'_>) -> Seen {
         let una = self.board.una();
-        let mut seen = Seen { una_advanced: ack.next > una, ..Seen::default() };
-        self.receiver_window = ack.window.min(self.rules.limit);
+        let mut seen = Seen { una_advanced: ack.next > una, marked: ack.marked, ..Seen::default() };
+        let window = ack.window.min(self.rules.limit);
+        seen.window_grew = window > self.receiver_window;
+        self.receiver_window = window;
         let had_sacked = self.board.sacked() > 0;
         let highest = self.board.highest_sacked();
         if seen.una_advanced {
             self.timeouts = 0;
         }
-        for run in ack.selected {
+        let selected = if self.rules.config.sack { ack.selected } else { &[] };
+        for run in selected {
             self.take_in_selected(now, run, ack.next, &mut seen);
         }
         self.remove_acknowledged(now, ack, &mut seen);
         let sampled = self.sample_rtt(now, ack, &seen);
         seen.control_rtt = sampled.map(|(_, control)| control);
         seen.restarts_timer = seen.acked || self.was_sent_after_head(sampled, &seen);
-        if let Some(late) = seen.lowest_late {
+        if let Some(late) = seen.lowest_late.filter(|_| self.rules.config.sack) {
             // A hole that a packet sent once filled: reordering.
             if late < highest || (had_sacked && late < self.board.highest_sacked()) {
                 self.observe_reordering(late, highest.max(self.board.highest_sacked()));
@@ -108,6 +125,9 @@ impl Selective {
             let Some(before) = self.board.mark_sacked(sequence) else { continue };
             seen.sacked = true;
             seen.note_delivery(sequence, &before);
+            if let Some(rate) = &mut self.rate {
+                rate.deliver(self.board.una(), sequence, before.marks.ever_retransmitted);
+            }
             self.rack.deliver(now, sequence, &before, self.min_rtt.get());
             if before.marks.ever_retransmitted {
                 continue;
@@ -142,9 +162,16 @@ impl Selective {
     }
 
     fn remove_acknowledged(&mut self, now: Time, ack: &Ack<'_>, seen: &mut Seen) {
+        let una = self.board.una();
         while self.board.una() < ack.next {
             let sequence = self.board.una();
             let Some(segment) = self.board.pop() else { break };
+            if let Some(rate) = &mut self.rate {
+                if !segment.marks.sacked {
+                    rate.deliver(sequence, sequence, segment.marks.ever_retransmitted);
+                }
+                rate.pop();
+            }
             seen.acked = true;
             let Segment { sent, marks, .. } = segment;
             if !marks.sacked {
@@ -158,9 +185,14 @@ impl Selective {
                 seen.original |= sequence < self.high;
             }
             let spurious = marks.ever_retransmitted && self.rules.config.timestamps && ack.echo < sent;
-            if !marks.sacked && !spurious {
+            if !marks.sacked && !spurious && self.rules.config.sack {
                 self.rack.deliver(now, sequence, &segment, self.min_rtt.get());
             }
+        }
+        if seen.acked && !self.rules.config.sack {
+            self.acknowledge_duplicates(self.board.una() - una);
+            // A packet that was sent once may be one that a duplicate ACK reported before.
+            seen.original &= !seen.retransmitted_acked;
         }
     }
 
@@ -175,7 +207,7 @@ impl Selective {
         }
         if sample.is_none() && self.rules.config.timestamps && seen.acked {
             // RFC 7323 section 4.1: only an ACK that advances SND.UNA.
-            sample = Some(now - ack.echo);
+            sample = Some(self.rules.wheel.elapsed(ack.echo, now));
             control = sample;
         }
         let (sample, control) = (sample?, control?);
@@ -212,6 +244,7 @@ impl Selective {
     /// Marks the packets that are lost (Linux `tcp_identify_packet_loss`, `tcp_update_scoreboard`).
     pub(super) fn detect(&mut self, now: Time, seen: &mut Seen) {
         match self.rules.config.loss_detection {
+            _ if !self.rules.config.sack => self.detect_by_duplicates(seen),
             LossDetection::Rack if self.rack.advanced => {
                 let (wait, again) = self.detect_by_time(now);
                 seen.retransmission_lost |= again;
@@ -237,9 +270,12 @@ impl Selective {
         self.rack.detect(&mut self.board, now, &reordering)
     }
 
-    /// Marks the packets as lost that have enough selectively acknowledged ones above them (RFC 6675 `IsLost`, Linux
-    /// `tcp_mark_head_lost`); at the beginning of recovery at least the first one.
+    /// Marks the packets as lost that have enough selectively acknowledged ones above them, if these are counted (RFC
+    /// 6675 `IsLost`, Linux `tcp_mark_head_lost`); at the beginning of recovery at least the first one.
     pub(super) fn detect_by_count(&mut self, begins: bool) {
+        if !self.rules.config.sack || self.rules.config.loss_detection != LossDetection::Dupack {
+            return;
+        }
         if self.board.sacked() < self.reordering {
             if begins {
                 self.board.mark_lost(self.board.una());
@@ -262,6 +298,7 @@ impl Selective {
     /// Marks packets as lost when the timer expires: the first one, and with RACK those that are older than a round trip
     /// (RFC 8985 section 6.3, Linux `tcp_timeout_mark_lost`).
     pub(super) fn mark_all_lost(&mut self, now: Time) {
+        self.forget_duplicate_acks();
         let una = self.board.una();
         for sequence in una..self.board.nxt() {
             let Some(segment) = self.board.get(sequence) else { break };

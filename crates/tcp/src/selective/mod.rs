@@ -5,8 +5,13 @@
 //! scoreboard, losses are detected, the state follows, the congestion control or PRR sets the window, and then what the
 //! window allows is sent, retransmissions first.
 
+mod control;
 mod detection;
+mod duplicates;
+mod ecn;
+mod pace;
 mod rack;
+mod rate;
 mod recovery;
 mod rtt;
 mod scoreboard;
@@ -17,15 +22,16 @@ mod undo;
 use std::sync::Arc;
 
 use base::cast::{to_index, to_u32, trunc_to_u64};
-use base::{Clock, Time};
+use base::{Clock, RandomStream, Time};
 
 use crate::actions::{Ack, Actions};
-use crate::cc::{AckSample, CongestionControl, Window};
-use crate::SelectiveConfig;
-use detection::Seen;
+use crate::cc::{CongestionControl, KernelClock, Needs, Window};
+use crate::{Pacing, SelectiveConfig};
+use pace::Pacer;
 use rack::Rack;
+use rate::Rate;
 use recovery::Reduction;
-use rtt::{Rtt, WindowedMin};
+use rtt::{MinRtt, Rtt};
 use scoreboard::Scoreboard;
 use timers::{Timer, Wheel};
 use transmission::Usage;
@@ -51,6 +57,9 @@ pub enum State {
 pub(crate) struct Rules {
     pub(crate) config: SelectiveConfig,
     control: Box<dyn CongestionControl>,
+    needs: Needs,
+    clock: Clock,
+    kernel_clock: KernelClock,
     rto_min: Time,
     rto_max: Time,
     rto_initial: Time,
@@ -64,12 +73,16 @@ pub(crate) struct Rules {
 
 impl Rules {
     fn new(config: &SelectiveConfig, clock: Clock) -> Rules {
+        let control = config.build_control(clock);
         Rules {
-            control: config.congestion_control.build(clock),
+            needs: control.needs(),
+            control,
+            clock,
+            kernel_clock: KernelClock::new(clock),
             rto_min: clock.time(config.rto.min_s),
             rto_max: clock.time(config.rto.max_s),
             rto_initial: clock.time(config.rto.initial_s),
-            wheel: Wheel { jiffy: clock.time(config.rto.granularity_s), offset: clock.time(config.rto.clock_offset_s) },
+            wheel: Wheel::new(clock.time(config.rto.granularity_s), clock.time(config.rto.clock_offset_s)),
             min_rtt_window: clock.time(300.0),
             shortest: clock.time(0.002),
             limit: config.max_window.map_or(u64::MAX, trunc_to_u64),
@@ -99,8 +112,11 @@ pub struct Selective {
     undo: Undo,
     rack: Rack,
     rtt: Rtt,
-    min_rtt: WindowedMin,
+    min_rtt: MinRtt,
     timer: Timer,
+    pacer: Pacer,
+    /// Samples of the delivery rate, if the control needs them.
+    rate: Option<Box<Rate>>,
     usage: Usage,
     /// SND.NXT when the state was entered: the state ends once it is acknowledged (Linux `high_seq`).
     high: u64,
@@ -111,11 +127,21 @@ pub struct Selective {
     probe: Option<(u64, bool)>,
     /// Whether it is not yet known if the timeout was spurious (RFC 5682).
     frto: bool,
+    /// Whether the next new packet announces a reduction (CWR, RFC 3168).
+    announces_reduction: bool,
     /// Timeouts since SND.UNA advanced last.
     timeouts: u32,
     /// Retransmissions, and duplicates that the receiver reported, in all.
     total_retransmitted: u64,
     duplicates: u64,
+}
+
+/// The parts of a sender that own memory, which stays from one transfer to the next.
+#[derive(Debug)]
+struct Memory {
+    board: Scoreboard,
+    rack: Rack,
+    control: Box<dyn CongestionControl>,
 }
 
 /// Packets to be sent in addition to what the window allows (Linux `REXMIT_`).
@@ -134,9 +160,17 @@ impl Selective {
     }
 
     fn with_rules(rules: Arc<Rules>, first: u64, end: u64) -> Selective {
-        let config = &rules.config;
+        let memory = Memory { board: Scoreboard::default(), rack: Rack::default(), control: rules.control.clone() };
+        Selective::with_memory(rules, memory, first, end)
+    }
+
+    fn with_memory(rules: Arc<Rules>, mut memory: Memory, first: u64, end: u64) -> Selective {
+        memory.board.restart(first, rules.config.sack);
+        memory.rack.restart();
+        memory.control.restart();
+        let (Memory { board, rack, control }, config) = (memory, &rules.config);
         Selective {
-            board: Scoreboard::starting_at(first),
+            board,
             first,
             end,
             opened: Time::ZERO,
@@ -144,19 +178,22 @@ impl Selective {
             receiver_window: rules.limit,
             state: State::Open,
             window: Window { cwnd: config.initial_window, ssthresh: config.initial_ssthresh.unwrap_or(f64::INFINITY) },
-            control: rules.control.fresh(),
+            control,
             reduction: Reduction::default(),
             undo: Undo::default(),
-            rack: Rack::new(),
+            rack,
             rtt: Rtt::NONE,
-            min_rtt: WindowedMin::NONE,
+            min_rtt: MinRtt::NONE,
             timer: Timer::new(rules.rto_initial, rules.wheel),
+            pacer: Pacer::new(rules.needs.pacing || config.pacing != Pacing::None),
+            rate: rules.needs.rate.then(|| Box::new(Rate::new(rules.kernel_clock))),
             usage: Usage::default(),
             high: first,
             reordering: config.dupack_threshold,
             reordering_seen: false,
             probe: None,
             frto: false,
+            announces_reduction: false,
             timeouts: 0,
             total_retransmitted: 0,
             duplicates: 0,
@@ -164,18 +201,30 @@ impl Selective {
         }
     }
 
-    /// Creates a sender with the settings of this one for a transfer of `size` packets that begins `now`, numbered from
-    /// `first` on: a new connection.
-    pub fn open_at(&self, first: u64, size: u64, now: Time) -> Selective {
-        let mut sender = Selective::with_rules(Arc::clone(&self.rules), first, first.saturating_add(size));
-        sender.opened = now;
-        sender
+    /// Becomes the sender of a new connection with the same settings, for a transfer of `size` packets that begins `now`,
+    /// numbered from `first` on. What it has allocated stays.
+    pub fn reopen_at(&mut self, first: u64, size: u64, now: Time) {
+        let memory = Memory {
+            board: std::mem::take(&mut self.board),
+            rack: std::mem::take(&mut self.rack),
+            control: std::mem::take(&mut self.control),
+        };
+        *self = Selective::with_memory(Arc::clone(&self.rules), memory, first, first.saturating_add(size));
+        self.opened = now;
     }
 
     /// Starts the transfer (without a handshake).
     pub fn on_start(&mut self, now: Time, actions: &mut impl Actions) {
         self.opened = now;
+        self.control.on_start(now, self.rtt.smoothed(), self.min_rtt.get(), &self.window);
+        if let Some(rate) = &mut self.rate {
+            // The application writes first when nothing waits to be sent.
+            rate.limit(self.board.delivered, self.board.in_flight());
+        }
+        self.update_pacing();
         self.send_new(now, actions);
+        self.timer.settle(now);
+        self.report_failure(actions);
     }
 
     /// Takes the round trip of the handshake, before the transfer starts.
@@ -190,8 +239,10 @@ impl Selective {
             return;
         }
         let (delivered, lost) = (self.board.delivered, self.board.marked_lost);
-        let in_recovery = self.state == State::Recovery;
+        let (in_recovery, in_flight) = (self.state == State::Recovery, self.board.in_flight());
         let mut seen = self.take_in(now, &ack);
+        let mut sample = self.sample(now, delivered, in_flight, &seen);
+        self.control.measure(&sample);
         if let Some((end, repeated)) = self.probe {
             self.judge_probe(now, end, repeated, &ack, &seen);
         }
@@ -202,37 +253,36 @@ impl Selective {
         if seen.restarts_timer {
             self.set_timer(now);
         }
-        let acked = to_u32(to_index(self.board.delivered - delivered));
-        let lost = to_u32(to_index(self.board.marked_lost - lost));
-        self.control_window(now, acked, lost, &seen);
+        sample.acked = to_u32(to_index(self.board.delivered - delivered));
+        sample.lost = to_u32(to_index(self.board.marked_lost - lost));
+        self.control_window(&mut sample, &seen);
         let before = (self.board.nxt(), self.total_retransmitted);
         self.repair(now, repair, actions);
         self.send_new(now, actions);
+        if self.board.una() == self.end {
+            self.pacer.stop();
+        }
         if in_recovery && self.state == State::Open {
             self.report_recovered(before, actions);
         }
+        self.timer.settle(now);
+        self.report_failure(actions);
     }
 
-    /// Lets PRR or the congestion control set the window (Linux `tcp_cong_control`).
-    fn control_window(&mut self, now: Time, acked: u32, lost: u32, seen: &Seen) {
-        let reducing = self.is_reducing();
-        let grows_beyond_holes = self.reordering > self.rules.config.dupack_threshold && seen.sacked;
-        let sample = AckSample {
-            now,
-            acked,
-            marked: 0,
-            open: self.state == State::Open,
-            may_grow: !reducing && (seen.acked || grows_beyond_holes),
-            cwnd_limited: self.is_cwnd_limited(),
-            rtt: seen.control_rtt,
-            min_rtt: self.min_rtt.get(),
-            srtt: self.rtt.smoothed(),
-            una: self.board.una(),
-            nxt: self.board.nxt(),
-        };
-        self.control.on_ack(&sample, &mut self.window);
-        if reducing && acked > 0 {
-            self.reduce(acked, lost, seen.una_advanced);
+    /// Returns whether an ACK that arrives at `time` only opens the window: no packet is missing, no event of the
+    /// sender comes before, and the transfer continues after it. The reaction then depends on its own state alone.
+    pub fn only_opens(&self, time: Time, next: u64) -> bool {
+        let intact = self.state == State::Open && self.board.is_intact() && self.probe.is_none();
+        intact && next > self.board.una() && next < self.end && time <= self.deadline()
+    }
+
+    /// Reports that a congestion control which the run brought along cannot go on.
+    #[inline]
+    fn report_failure(&mut self, actions: &mut impl Actions) {
+        if self.rules.config.congestion_control.provided.is_some() {
+            if let Some(why) = self.control.failure() {
+                actions.fail(why);
+            }
         }
     }
 
@@ -262,13 +312,18 @@ impl Selective {
     }
 
     /// Returns the number of packets that are taken to be in the network (RFC 6675's pipe).
-    pub fn in_flight(&self) -> u64 {
+    pub fn flight_size(&self) -> u64 {
         u64::from(self.board.in_flight())
     }
 
     /// Returns SND.UNA, the first packet that is not acknowledged.
     pub fn una(&self) -> u64 {
         self.board.una()
+    }
+
+    /// Returns whether the whole transfer is acknowledged.
+    pub fn finished(&self) -> bool {
+        self.board.una() >= self.end
     }
 
     /// Returns SND.NXT, the next packet that has not been sent.
@@ -296,8 +351,18 @@ impl Selective {
         self.timer.rto()
     }
 
-    /// Returns the instant at which to call [`Selective::on_timer`]; [`Time::NEVER`] while no timer runs.
+    /// Returns the instant at which to call [`Selective::on_timer`]; [`Time::NEVER`] while nothing waits for one.
     pub fn deadline(&self) -> Time {
-        self.timer.deadline()
+        self.timer.deadline().min(self.pacer.deadline())
+    }
+
+    /// Returns whether the congestion control asks for [`Selective::set_random`].
+    pub fn needs_random(&self) -> bool {
+        self.rules.needs.random
+    }
+
+    /// Sets the random numbers of the flow.
+    pub fn set_random(&mut self, random: RandomStream) {
+        self.control.set_random(random);
     }
 }

@@ -41,8 +41,8 @@ pub(super) struct Reordering {
     pub(super) srtt: Time,
 }
 
-impl Rack {
-    pub(super) fn new() -> Rack {
+impl Default for Rack {
+    fn default() -> Rack {
         Rack {
             newest: (Time::ZERO, 0),
             rtt: Time::ZERO,
@@ -55,6 +55,15 @@ impl Rack {
             adjusted_at: 0,
         }
     }
+}
+
+impl Rack {
+    /// Forgets the connection; the memory stays.
+    pub(super) fn restart(&mut self) {
+        let mut resent = std::mem::take(&mut self.resent);
+        resent.clear();
+        *self = Rack { resent, ..Rack::default() };
+    }
 
     /// Takes note of the delivery of a packet (`tcp_rack_advance`). That of a retransmission within less than the
     /// smallest round trip may be that of the original.
@@ -66,7 +75,11 @@ impl Rack {
         }
         self.advanced = true;
         self.rtt = rtt;
-        self.newest = self.newest.max((segment.sent, sequence + 1));
+        let (sent, end) = self.newest;
+        // The order of tuples, without a copy of them through memory.
+        if segment.sent > sent || (segment.sent == sent && sequence >= end) {
+            self.newest = (segment.sent, sequence + 1);
+        }
     }
 
     /// Takes note of a retransmission.
@@ -187,7 +200,7 @@ mod tests {
 
     #[test]
     fn duplicates_widen_the_window_once_a_round_trip_and_for_sixteen_recoveries() {
-        let mut rack = Rack::new();
+        let mut rack = Rack::default();
         let duplicate = |rack: &mut Rack, prior, delivered| {
             rack.duplicate_seen = true;
             rack.adapt(prior, delivered);

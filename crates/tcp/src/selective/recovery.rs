@@ -30,9 +30,14 @@ impl Selective {
         seen: &mut Seen,
         actions: &mut impl Actions,
     ) -> Repair {
-        let pure_duplicate = !seen.una_advanced && !seen.duplicate;
-        let mut marks = pure_duplicate || (seen.sacked && self.is_far_beyond());
-        self.leave_state(ack);
+        let mut marks = seen.counts_as_duplicate() || (seen.sacked && self.is_far_beyond());
+        if seen.marked {
+            // The reduction is required.
+            self.undo.prior_ssthresh = None;
+        }
+        if self.leave_state(ack) {
+            return Repair::Nothing;
+        }
         let entered = match self.state {
             State::Recovery => match self.go_on_recovering(now, prior_una, ack, seen, actions) {
                 Some(partial) => {
@@ -60,7 +65,7 @@ impl Selective {
                 true
             }
         };
-        if self.rules.config.loss_detection == LossDetection::Dupack && marks {
+        if marks {
             self.detect_by_count(entered);
         }
         Repair::Lost
@@ -76,45 +81,47 @@ impl Selective {
         seen: &mut Seen,
         actions: &mut impl Actions,
     ) -> Option<bool> {
+        self.count_duplicate_ack(seen);
         let delayed = self.undo.marker.is_some() && self.is_delayed(ack);
         if seen.una_advanced && delayed && self.undo_partly(prior_una) {
             return None;
         }
         if self.undo_by_duplicates() {
-            self.keep_open();
+            self.try_to_open(now, seen);
         }
         self.detect(now, seen);
         if self.state != State::Recovery {
             if !self.shows_loss() {
                 return None;
             }
-            self.enter_recovery(now, false, actions);
+            self.enter_recovery(now, seen.marked, actions);
         }
         Some(seen.una_advanced && !delayed)
     }
 
     /// Detects losses; enters Recovery if there are some, or else Open or Disorder; returns whether it is Recovery.
     fn try_recovery(&mut self, now: Time, seen: &mut Seen, actions: &mut impl Actions) -> bool {
+        if seen.una_advanced {
+            self.forget_duplicate_acks();
+        }
+        self.count_duplicate_ack(seen);
         self.detect(now, seen);
         if !self.shows_loss() {
-            self.undo.forget_if(!self.board.any_retransmitted());
-            if self.state != State::Cwr {
-                self.keep_open();
-            }
+            self.try_to_open(now, seen);
             return false;
         }
-        self.enter_recovery(now, false, actions);
+        self.enter_recovery(now, seen.marked, actions);
         true
     }
 
-    /// Ends a state whose packets are all acknowledged.
-    fn leave_state(&mut self, ack: &Ack<'_>) {
+    /// Ends a state whose packets are all acknowledged; returns whether nothing else happens, as it stays.
+    fn leave_state(&mut self, ack: &Ack<'_>) -> bool {
         if self.state == State::Open {
             self.undo.forget_if(true);
-            return;
+            return false;
         }
         if self.board.una() < self.high {
-            return;
+            return false;
         }
         match self.state {
             State::Cwr if self.board.una() != self.high => {
@@ -122,11 +129,15 @@ impl Selective {
                 self.state = State::Open;
             }
             State::Recovery => {
-                self.undo_or_end(ack);
+                self.forget_duplicate_acks();
+                if self.undo_or_end(ack) {
+                    return true;
+                }
                 self.end_reduction();
             }
             _ => {}
         }
+        false
     }
 
     /// Returns whether a loss is shown: a packet is taken to be lost, or without RACK enough arrived beyond a hole
@@ -174,6 +185,7 @@ impl Selective {
         self.probe = None;
         self.reduction = Reduction { prior_cwnd: self.window.cwnd, ..Reduction::default() };
         self.window.ssthresh = self.control.on_congestion(signal, now, &self.window);
+        self.announces_reduction = true;
     }
 
     /// Sets cwnd so that what is sent follows what is delivered (RFC 9937; Linux `tcp_cwnd_reduction`). `lost` are the
@@ -181,7 +193,7 @@ impl Selective {
     pub(super) fn reduce(&mut self, delivered: u32, lost: u32, una_advanced: bool) {
         let (flight, ssthresh) = (self.board.in_flight(), self.window.ssthresh);
         let reduction = &mut self.reduction;
-        if reduction.prior_cwnd <= 0.0 {
+        if reduction.prior_cwnd <= 0.0 || self.rules.needs.window {
             return;
         }
         reduction.delivered += delivered;
@@ -202,6 +214,9 @@ impl Selective {
 
     /// Sets cwnd to ssthresh at the end of a reduction that was not undone (Linux `tcp_end_cwnd_reduction`).
     fn end_reduction(&mut self) {
+        if self.rules.needs.window {
+            return;
+        }
         if self.window.ssthresh.is_finite() && (self.state == State::Cwr || self.undo.marker.is_some()) {
             self.window.cwnd = self.window.ssthresh;
             self.control.on_recovery_end(&mut self.window);
@@ -234,6 +249,13 @@ impl Selective {
         if recovered {
             self.undo_or_end(ack);
             return Repair::Nothing;
+        }
+        if self.board.nxt() > self.high {
+            // New data arrived: others may follow them.
+            self.count_duplicate_ack(seen);
+        }
+        if seen.una_advanced {
+            self.forget_duplicate_acks();
         }
         Repair::Lost
     }

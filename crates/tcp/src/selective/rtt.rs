@@ -3,6 +3,8 @@
 
 use base::Time;
 
+use crate::windowed::WindowedMin;
+
 /// The estimate of the round trip. Times are in ticks where the kernel has microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rtt {
@@ -66,49 +68,22 @@ impl Rtt {
     }
 }
 
-/// The smallest round trip of a window of time, by the three best samples of its parts (Nichols; Linux `win_minmax.c`).
+/// The smallest round trip of a window of time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct WindowedMin {
-    best: [(Time, Time); 3],
-}
+pub(super) struct MinRtt(WindowedMin);
 
-impl WindowedMin {
+impl MinRtt {
     /// Returns the minimum of no samples, [`Time::NEVER`].
-    pub(super) const NONE: WindowedMin = WindowedMin { best: [(Time::ZERO, Time::NEVER); 3] };
+    pub(super) const NONE: MinRtt = MinRtt(WindowedMin::NONE);
 
     /// Returns the smallest sample of the window.
     pub(super) fn get(&self) -> Time {
-        self.best[0].1
+        Time::from_ticks(self.0.get())
     }
 
     /// Takes a sample at `now`, and forgets what is older than `window`.
     pub(super) fn sample(&mut self, now: Time, value: Time, window: Time) {
-        let new = (now, value);
-        if value <= self.best[0].1 || now - self.best[2].0 > window {
-            self.best = [new; 3];
-            return;
-        }
-        if value <= self.best[1].1 {
-            (self.best[1], self.best[2]) = (new, new);
-        } else if value <= self.best[2].1 {
-            self.best[2] = new;
-        }
-        self.forget_old(new, window);
-    }
-
-    fn forget_old(&mut self, new: (Time, Time), window: Time) {
-        let age = new.0 - self.best[0].0;
-        let part = |quarters: u64| Time::from_ticks(window.ticks() / 4 * quarters);
-        if age > window {
-            self.best = [self.best[1], self.best[2], new];
-            if new.0 - self.best[0].0 > window {
-                self.best = [self.best[1], self.best[2], new];
-            }
-        } else if self.best[1].0 == self.best[0].0 && age > part(1) {
-            (self.best[1], self.best[2]) = (new, new);
-        } else if self.best[2].0 == self.best[1].0 && age > part(2) {
-            self.best[2] = new;
-        }
+        self.0.sample(now.ticks(), value.ticks(), window.ticks());
     }
 }
 
@@ -149,17 +124,5 @@ mod tests {
         up.sample(ms(1400), ms(0), 0, 10);
         down.sample(ms(600), ms(0), 0, 10);
         assert!(up.deviation > ms(390).ticks() && down.deviation < ms(60).ticks(), "{up:?} {down:?}");
-    }
-
-    #[test]
-    fn the_minimum_leaves_with_its_window() {
-        let mut min = WindowedMin::NONE;
-        min.sample(ms(0), ms(10), ms(1000));
-        for second in 1..=10 {
-            min.sample(ms(100 * second), ms(20), ms(1000));
-            assert_eq!(min.get(), ms(10));
-        }
-        min.sample(ms(1001), ms(20), ms(1000));
-        assert_eq!(min.get(), ms(20));
     }
 }

@@ -44,12 +44,23 @@ pub(super) struct Scoreboard {
     pub(super) marked_lost: u64,
     /// Lowest packet that may be lost and not retransmitted.
     first_to_retransmit: u64,
+    /// Whether packets are acknowledged selectively; else `sacked` counts those that duplicate ACKs report.
+    selective: bool,
 }
 
 impl Scoreboard {
-    /// Returns an empty scoreboard of packets from `first` on.
-    pub(super) fn starting_at(first: u64) -> Scoreboard {
-        Scoreboard { una: first, highest: first, first_to_retransmit: first, ..Scoreboard::default() }
+    /// Forgets all packets and begins at `first`, with selective acknowledgment or without; the memory stays.
+    pub(super) fn restart(&mut self, first: u64, selective: bool) {
+        let mut segments = std::mem::take(&mut self.segments);
+        segments.clear();
+        *self = Scoreboard {
+            segments,
+            una: first,
+            highest: first,
+            first_to_retransmit: first,
+            selective,
+            ..Scoreboard::default()
+        };
     }
 
     /// Returns SND.UNA, the first packet that is not acknowledged.
@@ -88,6 +99,11 @@ impl Scoreboard {
         self.outstanding() + self.retransmitted - self.sacked - self.lost
     }
 
+    /// Returns whether all packets are taken to be in the network, each of them once.
+    pub(super) fn is_intact(&self) -> bool {
+        self.sacked + self.lost + self.retransmitted == 0
+    }
+
     /// Returns one past the highest packet that was acknowledged selectively, or SND.UNA.
     pub(super) fn highest_sacked(&self) -> u64 {
         self.highest.max(self.una)
@@ -120,8 +136,35 @@ impl Scoreboard {
         self.retransmitted -= u32::from(segment.marks.retransmitted);
         self.sacked -= u32::from(segment.marks.sacked);
         self.lost -= u32::from(segment.marks.lost);
-        self.delivered += u64::from(!segment.marks.sacked);
+        self.delivered += u64::from(self.selective && !segment.marks.sacked);
         Some(segment)
+    }
+
+    /// Counts the arrival of a packet that no ACK names.
+    pub(super) fn arrive_beyond_hole(&mut self) {
+        self.sacked += 1;
+        self.delivered += 1;
+    }
+
+    /// Counts packets that were acknowledged cumulatively, of which all but one may have arrived as unnamed ones.
+    pub(super) fn deliver_cumulatively(&mut self, packets: u32) {
+        self.delivered += u64::from(packets.saturating_sub(self.sacked).max(1));
+        self.sacked = self.sacked.saturating_sub(packets.saturating_sub(1));
+    }
+
+    /// Forgets the packets that arrived unnamed.
+    pub(super) fn forget_arrivals(&mut self) {
+        self.sacked = 0;
+    }
+
+    /// Limits the packets that arrived unnamed to those that are not taken to be lost, and not the first one; returns
+    /// whether there were more.
+    pub(super) fn limit_arrivals(&mut self) -> bool {
+        let holes = self.lost.max(1).min(self.outstanding());
+        let most = self.outstanding() - holes;
+        let exceeds = self.sacked > most;
+        self.sacked = self.sacked.min(most);
+        exceeds
     }
 
     /// Marks a packet as acknowledged selectively; returns what was known of it before, `None` if it was acknowledged.

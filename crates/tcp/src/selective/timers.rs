@@ -1,11 +1,12 @@
 //! The sender's timer: retransmission timeout (RFC 6298), tail loss probe (RFC 8985 section 7) and reordering (section
 //! 6.2 step 5). Only one of them runs at a time.
 
-use base::Time;
+use base::{Divisor, Time};
 
 use super::{Selective, State};
 use crate::actions::{Actions, LossCause};
 use crate::cc::Signal;
+use crate::SelectiveConfig;
 
 /// The event that the timer waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,41 +20,55 @@ enum Kind {
 /// ... jiffies only (`kernel/time/timer.c`); or an exact one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wheel {
-    /// Length of a jiffy; [`Time::ZERO`]: timers are exact.
-    pub(crate) jiffy: Time,
+    /// Ticks of a jiffy; `None`: timers are exact.
+    jiffy: Option<Divisor>,
     /// Time on this clock at the start of the run.
-    pub(crate) offset: Time,
+    offset: Time,
 }
 
 impl Wheel {
+    /// Creates a clock of jiffies, [`Time::ZERO`]: an exact one, that shows `offset` at the start of the run.
+    pub(crate) fn new(jiffy: Time, offset: Time) -> Wheel {
+        Wheel { jiffy: (jiffy > Time::ZERO).then(|| Divisor::new(jiffy.ticks())), offset }
+    }
+
+    /// Returns the time between two instants by timestamps, whole jiffies and one at least (Linux `TCP_TS_HZ`).
+    pub(super) fn elapsed(&self, from: Time, to: Time) -> Time {
+        let least = self.jiffy.map_or(Time::ZERO, |jiffy| Time::from_ticks(jiffy.number()));
+        (self.whole_down(to) - self.whole_down(from)).max(least)
+    }
+
     /// Returns a duration in whole jiffies, rounded up.
     fn whole(&self, duration: Time) -> Time {
-        match self.jiffy {
-            Time::ZERO => duration,
-            jiffy => jiffy.times(duration.ticks().div_ceil(jiffy.ticks())),
-        }
+        self.jiffy.map_or(duration, |jiffy| Time::from_ticks(jiffy.number()).times(jiffy.quotient_up(duration.ticks())))
+    }
+
+    /// Returns a duration in whole jiffies, rounded down.
+    pub(super) fn whole_down(&self, duration: Time) -> Time {
+        let down = |jiffy: Divisor| Time::from_ticks(jiffy.number()).times(jiffy.quotient(duration.ticks()));
+        self.jiffy.map_or(duration, down)
     }
 
     /// Returns when a timer that is set `now` for `deadline` fires.
     fn fires(&self, now: Time, deadline: Time) -> Time {
-        if self.jiffy == Time::ZERO || deadline == Time::NEVER {
-            return deadline;
-        }
-        let jiffy = self.jiffy.ticks();
-        let wait = (deadline - now).ticks().div_ceil(jiffy);
+        let Some(jiffy) = self.jiffy.filter(|_| deadline != Time::NEVER) else { return deadline };
+        let wait = jiffy.quotient_up((deadline - now).ticks());
         // Each level of the wheel has 64 slots, eight times as long as those of the level below.
         let level = (0..8_u32).find(|level| wait < 63 << (3 * level)).unwrap_or(8);
-        let due = (now + self.offset).ticks() / jiffy + wait;
+        let due = jiffy.quotient((now + self.offset).ticks()) + wait;
         let slot = (due >> (3 * level)) + 1;
-        self.jiffy.times(slot << (3 * level)) - self.offset
+        Time::from_ticks(jiffy.number()).times(slot << (3 * level)) - self.offset
     }
 }
 
 /// The timer, and the retransmission timeout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timer {
+    /// Instant at which it fires by its clock.
     deadline: Time,
     kind: Option<Kind>,
+    /// Instant for which it was started by the event that is handled, if it was.
+    started: Option<Time>,
     /// Retransmission timeout, backoff included.
     rto: Time,
     wheel: Wheel,
@@ -61,7 +76,7 @@ pub(super) struct Timer {
 
 impl Timer {
     pub(super) fn new(rto: Time, wheel: Wheel) -> Timer {
-        Timer { deadline: Time::NEVER, kind: None, rto: wheel.whole(rto), wheel }
+        Timer { deadline: Time::NEVER, kind: None, started: None, rto: wheel.whole(rto), wheel }
     }
 
     pub(super) fn rto(&self) -> Time {
@@ -87,24 +102,42 @@ impl Timer {
         self.kind == Some(Kind::Reordering)
     }
 
-    fn start(&mut self, kind: Kind, now: Time, deadline: Time) {
-        (self.kind, self.deadline) = (Some(kind), self.wheel.fires(now, deadline));
+    fn start(&mut self, kind: Kind, deadline: Time) {
+        (self.kind, self.started) = (Some(kind), Some(deadline));
     }
 
     fn stop(&mut self) {
-        (self.kind, self.deadline) = (None, Time::NEVER);
+        (self.kind, self.started, self.deadline) = (None, None, Time::NEVER);
+    }
+
+    /// Sets when the timer fires, at the end of each event: an ACK starts it up to three times.
+    #[inline(always)]
+    pub(super) fn settle(&mut self, now: Time) {
+        if let Some(deadline) = self.started.take() {
+            self.deadline = self.wheel.fires(now, deadline);
+        }
     }
 }
 
 impl Selective {
-    /// Handles the expiry of the timer.
+    /// Handles the expiry of the timer, or the departure of a packet that waited for it.
     pub fn on_timer(&mut self, now: Time, actions: &mut impl Actions) {
+        if self.pacer.deadline() <= now {
+            self.release(now, actions);
+            self.timer.settle(now);
+            self.report_failure(actions);
+        }
+        if self.timer.deadline > now {
+            return;
+        }
         match self.timer.kind {
             Some(Kind::Timeout) => self.on_timeout(now, actions),
             Some(Kind::Probe) => self.send_probe(now, actions),
             Some(Kind::Reordering) => self.end_reordering(now, actions),
             None => {}
         }
+        self.timer.settle(now);
+        self.report_failure(actions);
     }
 
     /// Starts the timer after an ACK (Linux `tcp_set_xmit_timer`).
@@ -125,18 +158,18 @@ impl Selective {
             Some(Kind::Probe | Kind::Reordering) => self.head_timeout().max(now),
             Some(Kind::Timeout) | None => now + self.timer.rto,
         };
-        self.timer.start(Kind::Timeout, now, deadline);
+        self.timer.start(Kind::Timeout, deadline + self.pacing_delay(now));
     }
 
-    /// Starts the retransmission timer from now on.
-    pub(super) fn start_rto(&mut self, now: Time) {
-        self.timer.start(Kind::Timeout, now, now + self.timer.rto);
+    /// Starts the retransmission timer from now on, and `later` than the timeout says.
+    pub(super) fn start_rto(&mut self, now: Time, later: Time) {
+        self.timer.start(Kind::Timeout, now + self.timer.rto + later);
     }
 
     /// Starts the timer that waits for reordered packets (Linux `tcp_rack_mark_lost`).
     pub(super) fn start_reordering(&mut self, now: Time, wait: Time) {
         let wait = (wait + self.rules.shortest).min(self.timer.rto);
-        self.timer.start(Kind::Reordering, now, now + wait);
+        self.timer.start(Kind::Reordering, now + wait);
     }
 
     /// Returns when the first packet's retransmission timeout expires.
@@ -148,7 +181,8 @@ impl Selective {
     /// (Linux `tcp_schedule_loss_probe`); returns whether it does.
     fn schedule_probe(&mut self, now: Time, latest: Time) -> bool {
         let may = matches!(self.state, State::Open | State::Cwr);
-        if !self.rules.config.tail_loss_probe || !may || self.board.outstanding() == 0 {
+        let SelectiveConfig { tail_loss_probe, sack, .. } = self.rules.config;
+        if !tail_loss_probe || !sack || !may || self.board.outstanding() == 0 {
             return false;
         }
         let wait = match self.rtt.smoothed() {
@@ -157,7 +191,8 @@ impl Selective {
             srtt => srtt.times(2) + self.rules.shortest,
         };
         let due = now + wait;
-        self.timer.start(Kind::Probe, now, if latest > now { due.min(latest) } else { due });
+        let due = if latest > now { due.min(latest) } else { due };
+        self.timer.start(Kind::Probe, due + self.pacing_delay(now));
         true
     }
 
@@ -172,6 +207,9 @@ impl Selective {
     fn send_probe(&mut self, now: Time, actions: &mut impl Actions) {
         if self.probe.is_none() && self.board.outstanding() > 0 {
             let fresh = self.may_send_new();
+            if fresh && self.pacer.blocks(now) {
+                return self.restart_rto(now);
+            }
             if fresh {
                 self.transmit_new(now, actions);
             } else {
@@ -211,7 +249,7 @@ impl Selective {
         self.timeouts += 1;
         self.retransmit(now, self.board.una(), actions);
         self.timer.rto = self.timer.rto.times(2).min(self.rules.rto_max);
-        self.start_rto(now);
+        self.start_rto(now, Time::ZERO);
     }
 
     /// Enters the state Loss.
@@ -225,6 +263,7 @@ impl Selective {
             self.window.ssthresh = self.control.on_congestion(Signal::Timeout, now, &self.window);
             self.begin_undo();
         }
+        self.announces_reduction = true;
         self.control.on_timeout(now, self.board.nxt());
         self.window.cwnd = f64::from(self.board.in_flight() + 1);
         if self.state <= State::Disorder && self.board.sacked() >= self.rules.config.dupack_threshold {
@@ -234,5 +273,21 @@ impl Selective {
         self.high = self.board.nxt();
         self.probe = None;
         self.frto = self.rules.config.frto && (!was_repairing || self.timeouts > 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timestamps_count_jiffies_that_begin_in_between() {
+        let us = |microseconds: u64| Time::from_ticks(microseconds);
+        let wheel = Wheel::new(us(1000), Time::ZERO);
+        assert_eq!(
+            [(900, 5100), (100, 5900), (100, 200)].map(|(from, to)| wheel.elapsed(us(from), us(to)).ticks()),
+            [5000, 5000, 1000]
+        );
+        assert_eq!(Wheel::new(Time::ZERO, Time::ZERO).elapsed(us(900), us(5100)), us(4200));
     }
 }

@@ -4,6 +4,7 @@ use base::Time;
 
 use super::{Repair, Selective};
 use crate::actions::{Actions, LossCause, LossEvent, Recovered, Segment};
+use crate::cc::Restart;
 
 /// The use of the window so far (RFC 7661; Linux `tcp_cwnd_validate`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,7 +32,7 @@ impl Selective {
     /// Sends the new packets that the windows allow (Linux `tcp_write_xmit`).
     pub(super) fn send_new(&mut self, now: Time, actions: &mut impl Actions) {
         let (before, cwnd) = (self.board.nxt(), self.cwnd_packets());
-        while self.board.in_flight() < cwnd && self.may_send_new() {
+        while self.board.in_flight() < cwnd && self.may_send_new() && !self.pacer.blocks(now) {
             self.transmit_new(now, actions);
         }
         let sent = base::cast::to_u32(base::cast::to_index(self.board.nxt() - before));
@@ -58,14 +59,22 @@ impl Selective {
     pub(super) fn transmit_new(&mut self, now: Time, actions: &mut impl Actions) {
         let (sequence, idle) = (self.board.nxt(), self.board.outstanding() == 0);
         if idle && sequence > self.first {
-            self.control.on_restart(now, self.last_sent);
+            let app_limited = self.rate.as_ref().is_some_and(|rate| rate.is_limited());
+            let restart = Restart { now, idle_since: self.last_sent, app_limited };
+            self.control.on_restart(&restart, &mut self.window);
+            self.update_pacing();
         }
         self.last_sent = now;
+        if let Some(rate) = &mut self.rate {
+            rate.send(now, self.board.delivered, idle);
+        }
         self.board.push(now);
         if idle || self.timer.waits_for_probe() {
             self.restart_rto(now);
         }
-        actions.transmit(Segment { sequence, retransmission: false, slow_start: self.in_slow_start() });
+        self.depart(now);
+        let marks = self.marks_of_new();
+        actions.transmit(Segment { sequence, retransmission: false, marks });
     }
 
     /// Returns whether the sender is in slow start: below ssthresh, and PRR does not set the window.
@@ -90,9 +99,14 @@ impl Selective {
     fn repeat(&mut self, now: Time, sequence: u64, actions: &mut impl Actions) {
         self.rack.resend(sequence, now);
         self.last_sent = now;
+        if let Some(rate) = &mut self.rate {
+            rate.resend(sequence - self.board.una(), now, self.board.delivered);
+        }
+        self.depart(now);
         self.total_retransmitted += 1;
         actions.retransmitting(sequence, self.board.una());
-        actions.transmit(Segment { sequence, retransmission: true, slow_start: self.in_slow_start() });
+        let marks = self.marks_of_retransmission();
+        actions.transmit(Segment { sequence, retransmission: true, marks });
     }
 
     /// Sends what repairs a loss (Linux `tcp_xmit_recovery`).
@@ -117,6 +131,9 @@ impl Selective {
         let mut restart = false;
         while self.board.in_flight() < cwnd {
             let Some(sequence) = self.board.next_to_retransmit() else { break };
+            if self.pacer.blocks(now) {
+                break;
+            }
             self.retransmit(now, sequence, actions);
             if self.is_reducing() {
                 self.reduction.sent += 1;
@@ -124,7 +141,7 @@ impl Selective {
             restart |= sequence == head && !self.timer.waits_for_reordering();
         }
         if restart {
-            self.start_rto(now);
+            self.start_rto(now, self.pacing_delay(now));
         }
     }
 

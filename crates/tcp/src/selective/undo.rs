@@ -68,7 +68,8 @@ impl Selective {
     pub(super) fn is_delayed(&self, ack: &Ack<'_>) -> bool {
         match self.undo.first_retransmission {
             Some(first) => self.rules.config.timestamps && ack.echo < first,
-            None => true,
+            // Without selective acknowledgment it is forgotten at the recovery point too.
+            None => self.rules.config.sack || self.board.una() < self.high,
         }
     }
 
@@ -84,6 +85,7 @@ impl Selective {
         }
         if let Some(prior) = self.undo.prior_ssthresh {
             self.window.cwnd = self.control.undo(self.reduction.prior_cwnd, &self.window);
+            self.announces_reduction &= prior <= self.window.ssthresh;
             self.window.ssthresh = self.window.ssthresh.max(prior);
         }
         self.undo.marker = None;
@@ -91,15 +93,19 @@ impl Selective {
         self.rack.advanced = true;
     }
 
-    /// Ends Recovery or Loss when all its packets are acknowledged; restores the window if nothing was lost (Linux
-    /// `tcp_try_undo_recovery`).
-    pub(super) fn undo_or_end(&mut self, ack: &Ack<'_>) {
+    /// Ends Recovery or Loss when all its packets are acknowledged; restores the window if nothing was lost; returns whether
+    /// the state stays nevertheless (Linux `tcp_try_undo_recovery`).
+    pub(super) fn undo_or_end(&mut self, ack: &Ack<'_>) -> bool {
         if self.may_undo(ack) {
             self.restore(false);
         } else {
             self.rack.recovered();
         }
-        self.state = State::Open;
+        let keeps = self.keeps_state();
+        if !keeps {
+            self.state = State::Open;
+        }
+        keeps
     }
 
     /// Restores the window if duplicates answered all retransmissions (Linux `tcp_try_undo_dsack`).
@@ -133,7 +139,9 @@ impl Selective {
         }
         self.restore(true);
         self.timeouts = 0;
-        self.state = State::Open;
+        if !self.keeps_state() && (proven || self.rules.config.sack) {
+            self.state = State::Open;
+        }
         true
     }
 }

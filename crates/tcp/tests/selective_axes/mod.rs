@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use tcp::{ControlConfig, LossDetection, SelectiveConfig, TimeoutConfig};
+use tcp::{ControlConfig, Ecn, LossDetection, Pacing, SelectiveConfig, TimeoutConfig};
 
 /// Returns a strategy for all senders with selective acknowledgment.
 pub fn selective() -> impl Strategy<Value = SelectiveConfig> {
@@ -13,37 +13,51 @@ pub fn selective() -> impl Strategy<Value = SelectiveConfig> {
         prop::sample::select(tcp::cc::Dialect::ALL),
         prop::sample::select(tcp::cc::SlowStart::ALL),
     );
-    let choices = (control, prop::sample::select(LossDetection::ALL), any::<[bool; 3]>());
+    let ways =
+        (prop::sample::select(LossDetection::ALL), prop::sample::select(Ecn::ALL), prop::sample::select(Pacing::ALL));
+    let choices = (control, ways, any::<[bool; 4]>());
     let windows = (1_u32..40, prop::option::of(2.0..60.0_f64), prop::option::of(1_u32..80), 1_u32..5);
-    let exact = prop_oneof![Just(0.0), 1e-6..0.02_f64];
-    let rto = (0.0..1.0_f64, 1.0..60.0_f64, 0.05..3.0_f64, exact, 0.0..1.0_f64).prop_map(
-        |(min_s, max_s, initial_s, granularity_s, clock_offset_s)| TimeoutConfig {
-            min_s,
-            max_s,
-            initial_s,
-            granularity_s,
-            clock_offset_s,
-        },
-    );
-    (choices, windows, rto).prop_map(
-        |(((name, dialect, slow_start), loss_detection, [tail_loss_probe, frto, timestamps]), windows, rto)| {
+    (choices, windows, timeout()).prop_map(
+        |(
+            ((name, dialect, slow_start), (loss_detection, ecn, pacing), [sack, tail_loss_probe, frto, timestamps]),
+            windows,
+            rto,
+        )| {
             SelectiveConfig {
                 congestion_control: ControlConfig {
                     name: name.to_owned(),
                     dialect,
                     slow_start,
                     parameters: BTreeMap::new(),
+                    ..SelectiveConfig::default().congestion_control
                 },
+                sack,
                 loss_detection,
                 tail_loss_probe,
                 frto,
                 timestamps,
+                ecn,
+                pacing,
+                segment_bytes: 1448,
                 initial_window: f64::from(windows.0),
                 initial_ssthresh: windows.1,
                 max_window: windows.2.map(f64::from),
                 dupack_threshold: windows.3,
                 rto,
             }
+        },
+    )
+}
+
+fn timeout() -> impl Strategy<Value = TimeoutConfig> {
+    let exact = prop_oneof![Just(0.0), 1e-6..0.02_f64];
+    (0.0..1.0_f64, 1.0..60.0_f64, 0.05..3.0_f64, exact, 0.0..1.0_f64).prop_map(
+        |(min_s, max_s, initial_s, granularity_s, clock_offset_s)| TimeoutConfig {
+            min_s,
+            max_s,
+            initial_s,
+            granularity_s,
+            clock_offset_s,
         },
     )
 }

@@ -20,6 +20,9 @@ pub struct RedConfig {
     pub gentle: bool,
     /// Size of a typical packet, for the correction after idle time \[bytes\].
     pub mean_packet_bytes: u16,
+    /// Signals that are marks and not drops, of packets of ECN-capable transports.
+    #[serde(default = "RedEcn::off")]
+    pub ecn: RedEcn,
     /// Whether at least 1 / p packets pass after an early drop before the next one, for the drop probability p:
     /// `wait_` of ns-2 (red.cc, `REDQueue::modify_p`).
     pub wait: bool,
@@ -34,6 +37,26 @@ pub struct RedConfig {
     pub overflow_restarts: bool,
 }
 
+/// The early signals of RED that are marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RedEcn {
+    /// None: each one is a drop.
+    Off,
+    /// Those below the largest threshold, or twice that if RED is gentle: RFC 3168 section 7, ns-2 (`setbit_`), Linux
+    /// (`ecn harddrop`).
+    Early,
+    /// All: Linux (`ecn`).
+    All,
+}
+
+impl RedEcn {
+    /// Returns what a run from before ECN had.
+    const fn off() -> RedEcn {
+        RedEcn::Off
+    }
+}
+
 impl RedConfig {
     /// The parameters most used, for packets of 500 bytes.
     pub const TYPICAL: RedConfig = RedConfig {
@@ -43,6 +66,7 @@ impl RedConfig {
         max_probability: 0.1,
         gentle: true,
         mean_packet_bytes: 500,
+        ecn: RedEcn::Off,
         wait: false,
         least_queue_packets: 0.0,
         first_passes: false,
@@ -140,12 +164,13 @@ impl Algorithm for Red {
             }
             None => 0,
         };
-        let dropped = self.draw(probability, count);
-        self.count = Some(if dropped { 0 } else { count });
-        if dropped {
-            Verdict::Drop
-        } else {
-            Verdict::Pass
+        let signals = self.draw(probability, count);
+        self.count = Some(if signals { 0 } else { count });
+        match self.config.ecn {
+            _ if !signals => Verdict::Pass,
+            RedEcn::All => Verdict::Mark,
+            RedEcn::Early if probability < 1.0 => Verdict::Mark,
+            RedEcn::Early | RedEcn::Off => Verdict::Drop,
         }
     }
 
@@ -228,6 +253,22 @@ mod tests {
         let mut red = red(RedConfig { weight: 1.0, ..config });
         let drops: Vec<usize> = (0..200_000).filter(|_| red.on_arrival(queue, None) == Verdict::Drop).collect();
         drops.windows(2).map(|pair| pair[1] - pair[0]).collect()
+    }
+
+    /// RFC 3168 section 7: above the largest threshold packets are dropped; Linux marks them too, unless `harddrop`.
+    #[test]
+    fn marks_are_the_drops_of_the_same_red() {
+        let verdicts = |ecn, queue| {
+            let mut red = red(RedConfig { weight: 1.0, ecn, ..CONFIG });
+            (0..1000).map(move |_| red.on_arrival(queue, None)).collect::<Vec<_>>()
+        };
+        for (queue, early) in [(4, Verdict::Pass), (10, Verdict::Mark), (15, Verdict::Drop)] {
+            let dropped = verdicts(RedEcn::Off, queue);
+            for (ecn, signal) in [(RedEcn::Early, early), (RedEcn::All, Verdict::Mark)] {
+                let expected = dropped.iter().map(|&verdict| if verdict == Verdict::Drop { signal } else { verdict });
+                assert_eq!(verdicts(ecn, queue), expected.collect::<Vec<_>>(), "{ecn:?} {queue}");
+            }
+        }
     }
 
     /// ns-2, red.cc, `REDQueue::modify_p` with `wait`: p_b is 0.05 at a queue of 10 packets. No drop while count p_b < 1;

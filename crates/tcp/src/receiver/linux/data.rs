@@ -1,8 +1,10 @@
 //! Data and timers of a receiver that follows Linux's rules.
 
-use base::Time;
+use base::{Marks, Time};
 
-use crate::receiver::{Acknowledgment, Receiver};
+use super::{ECN_QUICK, MOST_QUICK};
+use crate::receiver::ecn::Demand;
+use crate::receiver::{Acknowledgment, Receiver, WITH_ECN};
 
 impl Receiver {
     /// Handles a data packet by Linux's rules; returns the ACK that is sent at once, if any.
@@ -12,6 +14,7 @@ impl Receiver {
         now: Time,
         sequence: u64,
         stamp: Time,
+        marks: Marks,
     ) -> Option<Acknowledgment> {
         if sequence < self.first {
             return None;
@@ -22,21 +25,34 @@ impl Receiver {
         let (before, rules) = (self.next, self.linux_rules()?);
         if sequence + 1 < rules.acked {
             // Before the window (`tcp_send_dupack`).
-            rules.enter_quick();
+            rules.enter_quick(MOST_QUICK);
             return self.acknowledge_by_linux(false);
         }
         rules.sample_rtt(now, stamp);
         if sequence <= rules.acked && stamp >= self.echo {
             self.echo = stamp;
         }
-        let filled = self.take_by_linux(now, sequence);
+        let (mut demand, mut earlier) = (Demand::default(), None);
+        if self.held & WITH_ECN != 0 {
+            let is_delayed = self.linux_rules()?.delayed_until_ms.is_some();
+            demand = self.take_marks(sequence, marks);
+            earlier = self.ack_of_earlier(demand, is_delayed);
+        }
+        let filled = self.take_by_linux(now, sequence, demand.quick);
         let (next, held, selective) = (self.next, self.held(), self.selective);
-        let sends = filled || self.linux_rules()?.acknowledges_now(now, next, held, selective);
-        let acknowledgment = if sends { self.acknowledge_by_linux(true) } else { None };
+        let sends = filled || demand.now || self.linux_rules()?.acknowledges_now(now, next, held, selective);
+        let acknowledgment = match earlier {
+            Some(_) => earlier,
+            None if sends => self.acknowledge_by_linux(true),
+            None => None,
+        };
         let rules = self.linux_rules()?;
         if next > before {
             // The application reads segment by segment: the first one ends a round trip, if any does.
             rules.adjust(now, before + 1);
+        }
+        if earlier.is_some() {
+            rules.follow(now, next, held);
         }
         self.deadline = rules.deadline();
         acknowledgment
@@ -44,9 +60,12 @@ impl Receiver {
 
     /// Delivers a packet, or holds it beyond a hole; returns whether it fills the last hole, so that it is acknowledged at
     /// once (RFC 5681 section 4.2).
-    fn take_by_linux(&mut self, now: Time, sequence: u64) -> bool {
+    fn take_by_linux(&mut self, now: Time, sequence: u64, quick: bool) -> bool {
         let (next, held, selective) = (self.next, self.held(), self.selective);
         if sequence > next {
+            if let (true, Some(rules)) = (quick, self.linux_rules()) {
+                rules.enter_quick(ECN_QUICK);
+            }
             if self.beyond.insert(next, sequence) {
                 self.held += 1;
                 if let (true, Some(rules)) = (selective, self.linux_rules()) {
@@ -57,10 +76,10 @@ impl Receiver {
         }
         let Some(rules) = self.linux_rules() else { return false };
         if sequence < next {
-            rules.enter_quick();
+            rules.enter_quick(MOST_QUICK);
             return false;
         }
-        rules.arrive(now, next + 1, held);
+        rules.arrive(now, next + 1, held, quick);
         self.next += 1;
         self.last_delivery = now;
         while self.held() > 0 && self.beyond.remove(self.next) {
@@ -74,7 +93,7 @@ impl Receiver {
     /// rules.
     pub(in crate::receiver) fn on_timer_by_linux(&mut self) -> Option<Acknowledgment> {
         let rules = self.linux_rules()?;
-        if rules.compressed == 0 {
+        if rules.compressed == 0 && rules.due == Time::NEVER {
             rules.delay_ms = (2 * rules.delay_ms).min(rules.rto_ms());
         }
         self.acknowledge_by_linux(true)

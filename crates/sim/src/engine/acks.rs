@@ -1,0 +1,58 @@
+//! An ACK on its way into a sender, whichever machine that is.
+
+use base::Marks;
+use tcp::{Ack, Machine, Selected};
+
+use crate::flow::ArrivingAck;
+use crate::network::Network;
+use crate::outbox::Outbox;
+
+/// The effect of an ACK on its sender.
+pub(super) struct Taken {
+    /// cwnd before it.
+    pub(super) cwnd: f64,
+    /// Whether it changed that.
+    pub(super) moved: bool,
+    /// Whether it ended the transfer.
+    pub(super) finished: bool,
+}
+
+/// Passes an ACK to a machine, and counts it.
+#[inline(always)]
+pub(super) fn pass_ack<M: Machine>(
+    sender: &mut M,
+    network: &mut Network,
+    buffer: &mut Vec<Selected>,
+    flow: u32,
+    ack: ArrivingAck,
+) -> Taken {
+    let (now, cwnd) = (ack.time, sender.cwnd());
+    let index = network.measurement.index(now);
+    let account = network.flows[flow as usize].account;
+    let counts = &mut network.accounts[account as usize];
+    let una = sender.una();
+    let fresh = ack.next > una;
+    if fresh {
+        counts.acked[index] += ack.next - una;
+        if index == 1 {
+            counts.rtt_sum += u128::from((now - ack.echo).ticks());
+            counts.rtt_samples += 1;
+            if let Some(delays) = network.delays.get_mut(account as usize) {
+                delays.round_trips.record(now - ack.echo);
+            }
+        }
+    } else if ack.next == una && sender.flight_size() > 0 && ack.echo >= sender.opened() {
+        counts.duplicate_acks[index] += 1;
+    }
+    if let Some(observers) = &mut network.observers {
+        observers.ack(flow, now, ack.next, fresh.then(|| now - ack.echo), cwnd);
+    }
+    let selected = match ack.journal {
+        0 => &[],
+        number => network.read_journal(flow, number, buffer),
+    };
+    let marked = ack.marks.has(Marks::ECE);
+    let ack = Ack { next: ack.next, echo: ack.echo, selected, window: u64::MAX, marked };
+    sender.on_ack(now, ack, &mut Outbox { network, flow, now });
+    Taken { cwnd, moved: sender.cwnd() != cwnd, finished: fresh && sender.finished() }
+}

@@ -1,0 +1,143 @@
+//! The receiver's side of explicit congestion notification: which marks its ACKs echo, and when one is sent at once
+//! (RFC 3168 section 6.1.3, RFC 8257 section 3.2; Linux `tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`, `dctcp_ece_ack_update`).
+
+use base::{Marks, Time};
+
+use super::{Acknowledgment, Receiver, WITH_ECN};
+use crate::Ecn;
+
+/// The state of a receiver that echoes marks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EcnEcho {
+    /// Whether ACKs echo which packets were marked, instead of a mark until CWR arrives.
+    by_packet: bool,
+    /// Whether ACKs have the flag ECE.
+    echoes: bool,
+    /// Whether the last packet was marked (RFC 8257's DCTCP.CE).
+    last_marked: bool,
+    /// Whether an ECN-capable packet has arrived.
+    capable_seen: bool,
+}
+
+/// The ACKs that the ECN bits of a packet demand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Demand {
+    /// Whether the packet is acknowledged at once.
+    pub(super) now: bool,
+    /// Whether quick ACKs follow, by Linux's rules.
+    pub(super) quick: bool,
+    /// Whether the packets before it need an ACK of their own, which echoes their marks, if one is delayed.
+    changes: bool,
+}
+
+impl EcnEcho {
+    /// Returns the state before any packet; `None` without ECN.
+    pub(super) fn new(ecn: Ecn) -> Option<EcnEcho> {
+        let by_packet = match ecn {
+            Ecn::Off => return None,
+            Ecn::Classic => false,
+            Ecn::Dctcp => true,
+        };
+        Some(EcnEcho { by_packet, echoes: false, last_marked: false, capable_seen: false })
+    }
+
+    /// Returns the state before any packet of the next transfer.
+    pub(super) fn fresh(self) -> EcnEcho {
+        EcnEcho { echoes: false, last_marked: false, capable_seen: false, ..self }
+    }
+
+    /// Takes note of the flag CWR of a packet within the window: the sender has reduced its own one, which may be very
+    /// small now.
+    pub(super) fn accept(&mut self, marks: Marks) -> Demand {
+        let now = marks.has(Marks::CWR);
+        self.echoes &= !now;
+        Demand { now, ..Demand::default() }
+    }
+
+    /// Takes note of the ECN field of a packet that is new.
+    pub(super) fn check(&mut self, marks: Marks) -> Demand {
+        if !marks.is_capable() {
+            // Among capable ones it is probably a retransmission.
+            return Demand { quick: self.capable_seen, ..Demand::default() };
+        }
+        let marked = marks.has(Marks::CE);
+        self.capable_seen = true;
+        if self.by_packet {
+            let changes = std::mem::replace(&mut self.last_marked, marked) != marked;
+            self.echoes = marked;
+            return Demand { now: changes, changes, quick: false };
+        }
+        let begins = marked && !self.echoes;
+        self.echoes |= marked;
+        Demand { quick: begins, ..Demand::default() }
+    }
+
+    /// Returns the ECN bits of an ACK.
+    pub(super) fn marks(self) -> Marks {
+        Marks::ECE.only_if(self.echoes).with(Marks::ECT.only_if(self.by_packet))
+    }
+}
+
+impl Demand {
+    pub(super) fn and(self, other: Demand) -> Demand {
+        Demand { now: self.now || other.now, quick: self.quick || other.quick, changes: self.changes || other.changes }
+    }
+}
+
+impl Receiver {
+    /// Takes note of the ECN bits of a packet that is not of an earlier transfer; returns which ACKs they demand.
+    pub(super) fn take_marks(&mut self, sequence: u64, marks: Marks) -> Demand {
+        let is_new = sequence >= self.next;
+        let Some(ecn) = self.ecn() else { return Demand::default() };
+        let accepted = ecn.accept(marks);
+        if is_new {
+            accepted.and(ecn.check(marks))
+        } else {
+            accepted
+        }
+    }
+
+    pub(super) fn ecn(&mut self) -> Option<&mut EcnEcho> {
+        self.rest.as_mut()?.ecn.as_mut()
+    }
+
+    /// Returns the ACK of the packets before one whose mark differs from theirs, if it is delayed (RFC 8257 section 3.2).
+    pub(super) fn ack_of_earlier(&self, demand: Demand, is_delayed: bool) -> Option<Acknowledgment> {
+        (demand.changes && is_delayed).then(|| {
+            let earlier = self.acknowledgment();
+            let echoed = Marks::ECE.only_if(!earlier.marks.has(Marks::ECE));
+            Acknowledgment { marks: Marks::ECT.with(echoed), ..earlier }
+        })
+    }
+
+    /// Handles a data packet by the usual rules and those of ECN; returns the ACK that is sent at once, if any. Where two
+    /// are, the second one is delayed until now.
+    pub(super) fn on_data_with_ecn(
+        &mut self,
+        now: Time,
+        sequence: u64,
+        stamp: Time,
+        marks: Marks,
+    ) -> Option<Acknowledgment> {
+        debug_assert!(self.held & WITH_ECN != 0, "the receiver echoes marks");
+        if sequence < self.first {
+            return None;
+        }
+        let demand = self.take_marks(sequence, marks);
+        let earlier = self.ack_of_earlier(demand, self.unacknowledged > 0);
+        if earlier.is_some() {
+            self.unacknowledged = 0;
+        }
+        let acknowledgment = self.special_by_rfc(now, sequence, stamp);
+        if earlier.is_some() {
+            self.unacknowledged = 1;
+            self.deadline = now;
+            return earlier;
+        }
+        let at_once = demand.now && acknowledgment.is_none();
+        if at_once {
+            return Some(self.acknowledge());
+        }
+        acknowledgment
+    }
+}

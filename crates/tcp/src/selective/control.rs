@@ -1,0 +1,56 @@
+//! The congestion control's part of an ACK: what it sees, and the window that it sets.
+
+use base::cast::{to_index, to_u32};
+use base::Time;
+
+use super::detection::Seen;
+use super::Selective;
+use crate::cc::AckSample;
+
+impl Selective {
+    /// Returns an ACK as the congestion control sees it before the reaction; `delivered` packets were so before it, and
+    /// `in_flight` were in the network.
+    #[inline(always)]
+    pub(super) fn sample(&self, now: Time, delivered: u64, in_flight: u32, seen: &Seen) -> AckSample {
+        let acked = to_u32(to_index(self.board.delivered - delivered));
+        AckSample {
+            now,
+            acked,
+            marked: if seen.marked { acked } else { 0 },
+            lost: 0,
+            state: self.state,
+            may_grow: false,
+            cwnd_limited: self.is_cwnd_limited(),
+            rtt: seen.control_rtt,
+            min_rtt: self.min_rtt.get(),
+            srtt: self.rtt.smoothed(),
+            una: self.board.una(),
+            nxt: self.board.nxt(),
+            in_flight: [in_flight, self.board.in_flight()],
+            departure: self.pacer.release(),
+            rate: None,
+        }
+    }
+
+    /// Lets PRR or the congestion control set the window (Linux `tcp_cong_control`).
+    #[inline(always)]
+    pub(super) fn control_window(&mut self, sample: &mut AckSample, seen: &Seen) {
+        let reducing = self.is_reducing();
+        let grows_beyond_holes = self.reordering > self.rules.config.dupack_threshold && seen.sacked;
+        sample.may_grow = !reducing && (seen.acked || grows_beyond_holes);
+        (sample.state, sample.cwnd_limited) = (self.state, self.is_cwnd_limited());
+        sample.in_flight[1] = self.board.in_flight();
+        if let Some(rate) = &mut self.rate {
+            let (delivered, lost) = (self.board.delivered, self.board.marked_lost);
+            sample.rate = Some(rate.sample(sample.now, delivered, lost, sample.acked, sample.min_rtt));
+        }
+        self.control.on_ack(sample, &mut self.window);
+        if let Some(rate) = self.rate.as_mut().filter(|_| self.control.holds_back()) {
+            rate.limit(self.board.delivered, self.board.in_flight());
+        }
+        if reducing && sample.acked > 0 {
+            self.reduce(sample.acked, sample.lost, seen.una_advanced);
+        }
+        self.update_pacing();
+    }
+}

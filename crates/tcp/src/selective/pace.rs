@@ -1,0 +1,188 @@
+//! Pacing: packets leave one by one at a rate, by a timer of the sender's own (Linux `tcp_pacing_check`,
+//! `tcp_update_skb_after_send`).
+
+use base::cast::{low_u64, trunc_to_u64};
+use base::{Clock, Time};
+
+use super::Selective;
+use crate::actions::Actions;
+use crate::Pacing;
+
+/// Packets at the start of a connection that are not paced.
+const UNPACED: u32 = 10;
+/// Percentages of cwnd in a round trip at which Linux paces, in slow start far below ssthresh and else
+/// (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
+const RATIOS: [u64; 2] = [200, 120];
+const NANOSECONDS: u64 = 1_000_000_000;
+
+/// The departures of packets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pacer {
+    /// Earliest departure of the next packet (`tcp_wstamp_ns`).
+    release: Time,
+    /// Rate \[byte/s\]; `None`: unlimited so far.
+    rate: Option<u64>,
+    /// Packets sent, counted to [`UNPACED`].
+    sent: u32,
+    on: bool,
+    /// Whether a packet waits for its departure.
+    waits: bool,
+}
+
+impl Pacer {
+    /// Creates the pacer of a connection, which paces if `on`.
+    pub(super) fn new(on: bool) -> Pacer {
+        Pacer { release: Time::ZERO, rate: None, sent: 0, on, waits: false }
+    }
+
+    /// Returns the earliest departure of the next packet.
+    pub(super) fn release(&self) -> Time {
+        self.release
+    }
+
+    /// Returns when the departure is that a packet waits for; [`Time::NEVER`] if none does.
+    pub(super) fn deadline(&self) -> Time {
+        if self.waits {
+            self.release
+        } else {
+            Time::NEVER
+        }
+    }
+
+    /// Returns the rate \[byte/s\]; `None`: unlimited.
+    pub(super) fn rate(&self) -> Option<u64> {
+        self.rate
+    }
+
+    /// Returns whether a packet that could leave now has to wait.
+    pub(super) fn blocks(&mut self, now: Time) -> bool {
+        self.waits = self.release > now;
+        self.waits
+    }
+
+    /// Waits for nothing any more, as all packets are acknowledged.
+    pub(super) fn stop(&mut self) {
+        self.waits = false;
+    }
+
+    /// Takes note that a packet of `bytes` leaves now. One that left late shortens the next interval by that, to half
+    /// of it at least.
+    fn depart(&mut self, now: Time, bytes: u32, clock: Clock) {
+        let start = self.release.max(now);
+        let late = start - self.release;
+        self.release = start;
+        self.sent = (self.sent + 1).min(UNPACED);
+        if let Some(rate) = self.rate.filter(|&rate| rate > 0 && self.sent == UNPACED) {
+            let nanoseconds = u64::from(bytes) * NANOSECONDS / rate;
+            let length = ticks(nanoseconds, clock);
+            self.release = start + (length - late.min(Time::from_ticks(length.ticks() / 2)));
+        }
+    }
+}
+
+fn ticks(nanoseconds: u64, clock: Clock) -> Time {
+    let per_second = clock.ticks_per_second();
+    Time::from_ticks(match per_second % NANOSECONDS {
+        0 => nanoseconds.saturating_mul(per_second / NANOSECONDS),
+        _ => low_u64(u128::from(nanoseconds) * u128::from(per_second) / u128::from(NANOSECONDS)),
+    })
+}
+
+impl Selective {
+    /// Returns the rate at which packets are paced \[byte/s\]; `None` if they are not.
+    pub fn pacing_rate(&self) -> Option<u64> {
+        self.pacer.rate()
+    }
+
+    /// Takes note of a transmission.
+    pub(super) fn depart(&mut self, now: Time) {
+        if self.pacer.on {
+            self.pacer.depart(now, self.rules.config.segment_bytes, self.rules.clock);
+        }
+    }
+
+    /// Sets the pacing rate: the control's own, or a multiple of cwnd in a round trip (`tcp_update_pacing_rate`).
+    pub(super) fn update_pacing(&mut self) {
+        if !self.pacer.on {
+            return;
+        }
+        self.pacer.rate = match (self.control.pacing_rate(), self.rules.config.pacing) {
+            (Some(rate), _) => Some(rate),
+            (None, Pacing::Linux) => self.window_rate().or(self.pacer.rate),
+            (None, Pacing::None) => None,
+        };
+    }
+
+    /// Returns the pacing rate of Linux for a control that has none \[byte/s\]; `None` before the first round trip.
+    fn window_rate(&self) -> Option<u64> {
+        let eighths = self.rules.kernel_clock.microseconds(self.rtt.smoothed().times(8));
+        let grows = self.window.cwnd < (self.window.ssthresh / 2.0).floor();
+        let packets = trunc_to_u64(self.window.cwnd).max(u64::from(self.board.outstanding()));
+        let bytes = u64::from(self.rules.config.segment_bytes) * packets;
+        let percent = 80_000 * RATIOS[usize::from(!grows)];
+        (eighths > 0).then(|| low_u64(u128::from(bytes) * u128::from(percent) / u128::from(eighths)))
+    }
+
+    /// Returns how long the pacer holds the next packet, in whole jiffies, by which timers start later (Linux
+    /// `tcp_pacing_delay`).
+    pub(super) fn pacing_delay(&self, now: Time) -> Time {
+        match self.pacer.release - now {
+            Time::ZERO => Time::ZERO,
+            wait => self.rules.wheel.whole_down(wait),
+        }
+    }
+
+    /// Sends what waited for its departure, retransmissions first (Linux `tcp_tsq_write`).
+    pub(super) fn release(&mut self, now: Time, actions: &mut impl Actions) {
+        self.pacer.stop();
+        if self.board.lost() > self.board.retransmitted() {
+            self.retransmit_lost(now, actions);
+        }
+        self.send_new(now, actions);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLOCK: Clock = Clock::PICOSECONDS;
+
+    fn us(microseconds: u64) -> Time {
+        Time::from_ticks(microseconds * 1_000_000)
+    }
+
+    /// Sends at each instant, and returns the earliest departures of the packets after them [us].
+    fn departures(sent: u32, instants: &[u64]) -> Vec<u64> {
+        let mut pacer = Pacer { rate: Some(1_000_000), sent, ..Pacer::new(true) };
+        let after = |&now: &u64| {
+            pacer.depart(us(now), 1000, CLOCK);
+            pacer.release.ticks() / 1_000_000
+        };
+        instants.iter().map(after).collect()
+    }
+
+    #[test]
+    fn packets_leave_at_the_rate_from_the_tenth_on() {
+        assert_eq!(departures(0, &[5; 11]), [vec![5; 9], vec![1005, 2005]].concat());
+    }
+
+    #[test]
+    fn a_late_packet_shortens_the_next_interval_by_half_at_most() {
+        // On time twice, 300 us late, and 2200 us late.
+        assert_eq!(departures(10, &[0, 1000, 2300, 5200]), [1000, 2000, 3000, 5700]);
+    }
+
+    #[test]
+    fn who_may_leave_does_not_wait() {
+        let mut pacer = Pacer { release: us(10), ..Pacer::new(true) };
+        assert!(pacer.blocks(us(9)) && pacer.deadline() == us(10));
+        assert!(!pacer.blocks(us(10)) && pacer.deadline() == Time::NEVER);
+    }
+
+    #[test]
+    fn nanoseconds_are_whole_in_each_clock() {
+        assert_eq!(ticks(1_401_425, CLOCK).ticks(), 1_401_425_000);
+        assert_eq!(ticks(1_500_000_000, Clock::new(3)).ticks(), 4);
+    }
+}

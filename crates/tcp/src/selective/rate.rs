@@ -1,0 +1,124 @@
+//! The delivery rate: how many packets the network delivered, in which time (draft-ietf-ccwg-bbr section 4.1; Linux
+//! `tcp_rate.c`).
+
+use std::collections::VecDeque;
+
+use base::cast::{to_index, to_u32};
+use base::Time;
+
+use crate::cc::{KernelClock, RateSample, Span};
+
+/// The state of the connection when a packet was sent last. Times are in microseconds.
+#[derive(Clone, Copy, Debug)]
+struct Snapshot {
+    sent: u64,
+    /// Transmission of the packet that began the flight of this one (`first_tx_mstamp`).
+    first_sent: u64,
+    /// Last delivery before (`delivered_mstamp`).
+    delivered_at: u64,
+    /// Packets that had been delivered.
+    delivered: u64,
+    /// Whether the application, and not the network, limited what was sent.
+    app_limited: bool,
+}
+
+/// The packet sent last among those that an ACK reports as delivered.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    sequence: u64,
+    at: Snapshot,
+    retransmitted: bool,
+}
+
+/// The deliveries of a connection. Times are in microseconds.
+#[derive(Clone, Debug)]
+pub(super) struct Rate {
+    clock: KernelClock,
+    /// The packets from SND.UNA to SND.NXT.
+    snapshots: VecDeque<Snapshot>,
+    first_sent: u64,
+    delivered_at: u64,
+    /// Number of delivered packets up to which samples are limited by the application (`app_limited`).
+    app_limited: Option<u64>,
+    newest: Option<Newest>,
+}
+
+impl Rate {
+    pub(super) fn new(clock: KernelClock) -> Rate {
+        let snapshots = VecDeque::new();
+        Rate { clock, snapshots, first_sent: 0, delivered_at: 0, app_limited: None, newest: None }
+    }
+
+    /// Marks what is sent from now on as limited by something else than the network, until what is in flight has been
+    /// delivered (`tcp_rate_check_app_limited`); `delivered` are the packets delivered so far.
+    pub(super) fn limit(&mut self, delivered: u64, in_flight: u32) {
+        self.app_limited = Some(delivered + u64::from(in_flight));
+    }
+
+    /// Returns whether what is sent now is so marked.
+    pub(super) fn is_limited(&self) -> bool {
+        self.app_limited.is_some()
+    }
+
+    fn snapshot(&mut self, now: Time, delivered: u64, idle: bool) -> Snapshot {
+        let sent = self.clock.microseconds(now);
+        if idle {
+            (self.first_sent, self.delivered_at) = (sent, sent);
+        }
+        let (first_sent, delivered_at) = (self.first_sent, self.delivered_at);
+        Snapshot { sent, first_sent, delivered_at, delivered, app_limited: self.app_limited.is_some() }
+    }
+
+    /// Takes note of the transmission of a new packet; `idle`: nothing is outstanding (`tcp_rate_skb_sent`).
+    pub(super) fn send(&mut self, now: Time, delivered: u64, idle: bool) {
+        let snapshot = self.snapshot(now, delivered, idle);
+        self.snapshots.push_back(snapshot);
+    }
+
+    /// Takes note of the retransmission of a packet, by its index from SND.UNA.
+    pub(super) fn resend(&mut self, index: u64, now: Time, delivered: u64) {
+        let snapshot = self.snapshot(now, delivered, false);
+        if let Some(known) = self.snapshots.get_mut(to_index(index)) {
+            *known = snapshot;
+        }
+    }
+
+    /// Takes note that a packet was delivered that had not been before (`tcp_rate_skb_delivered`).
+    pub(super) fn deliver(&mut self, una: u64, sequence: u64, retransmitted: bool) {
+        let Some(&at) = self.snapshots.get(to_index(sequence - una)) else { return };
+        let is_newer = |newest: Newest| (at.sent, sequence) > (newest.at.sent, newest.sequence);
+        if self.newest.is_none_or(is_newer) {
+            self.newest = Some(Newest { sequence, at, retransmitted });
+        }
+    }
+
+    /// Removes the first packet, which is acknowledged.
+    pub(super) fn pop(&mut self) {
+        self.snapshots.pop_front();
+    }
+
+    /// Returns the sample of an ACK (`tcp_rate_gen`). `delivered` and `lost` are the packets so far, `fresh` those that
+    /// the ACK delivers.
+    pub(super) fn sample(&mut self, now: Time, delivered: u64, lost: u64, fresh: u32, min_rtt: Time) -> RateSample {
+        let now = self.clock.microseconds(now);
+        if self.app_limited.is_some_and(|until| delivered > until) {
+            self.app_limited = None;
+        }
+        if fresh > 0 {
+            self.delivered_at = now;
+        }
+        let span = self.newest.take().map(|Newest { at, retransmitted, .. }| {
+            self.first_sent = at.sent;
+            // Sending and receiving are phases of a pipeline; compressed ACKs make the second one too short.
+            let interval = (at.sent - at.first_sent).max(now - at.delivered_at);
+            Span {
+                prior_delivered: at.delivered,
+                delivered: to_u32(to_index(delivered - at.delivered)),
+                interval: (interval >= self.clock.microseconds(min_rtt)).then_some(interval),
+                app_limited: at.app_limited,
+                retransmitted,
+            }
+        });
+        RateSample { now, delivered_at: self.delivered_at, delivered, lost, span }
+    }
+}

@@ -1,0 +1,127 @@
+"""``python -m crosscheck.linux``: compare our engine with the Linux kernel."""
+
+import argparse
+import os
+import secrets
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+
+from crosscheck.batch import MOST_SEEDS
+from crosscheck.linux import kernel, ours, recorded
+from crosscheck.linux.check import Case, Mark, Report, check, maker
+from crosscheck.linux.draw import draw
+from crosscheck.linux.figures import compare
+from crosscheck.linux.path import UnplayableError, bottleneck_of
+from crosscheck.linux.picture import save_picture
+from crosscheck.linux.translate import translate
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command and give its exit status."""
+    options = _parser().parse_args(arguments)
+    missing = kernel.missing()
+    if missing is not None:
+        _say(f"skipped: no Linux kernel to compare with: {missing}")
+        return 0
+    if not kernel.is_built():
+        _say(f"building Linux once into {kernel.CACHE} (some ten minutes of one core)")
+    try:
+        kernel.build()
+        return _own(options.scenario, options.out) if options.scenario else _all(options)
+    except kernel.KernelError as fault:
+        _say(str(fault))
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m crosscheck.linux", description="Compare our engine with Linux.")
+    parser.add_argument("scenario", nargs="?", help="a scenario of one's own: a table, a picture and no verdict")
+    parser.add_argument("--out", type=Path, default=Path("results/linux"), help="where the picture goes (%(default)s)")
+    parser.add_argument("--fresh", type=int, default=6, help="how many drawn scenarios (default %(default)s)")
+    parser.add_argument("--seed", type=int, help="their seed (default: a fresh one, which is printed)")
+    parser.add_argument("--only", metavar="NAME", default="", help="only scenarios whose name contains NAME")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="scenarios at a time (default: cores)")
+    return parser
+
+
+def _all(options: argparse.Namespace) -> int:
+    """Play the recorded runs' paths and drawn ones, and print a report of each."""
+    seed = options.seed if options.seed is not None else 1 + secrets.randbelow(MOST_SEEDS)
+    if options.fresh:
+        _say(f"seed {seed}: python -m crosscheck.linux --seed {seed} --fresh {options.fresh}")
+    cases = [
+        *_recorded_cases(),
+        *(Case(one["title"], maker(one)) for one in (draw(seed, n) for n in range(options.fresh))),
+    ]
+    wanted = [case for case in cases if options.only in case.name]
+    with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool:
+        again = f"python -m crosscheck.linux --seed {seed} --fresh {options.fresh} --only"
+        return _tell(pool.map(check, wanted), again)
+
+
+def _recorded_cases() -> Iterator[Case]:
+    """Give the recorded runs that both sides can play, and say which cannot be."""
+    known, figures, lost = recorded.known(), recorded.figures(), recorded.lost()
+    for name, run in recorded.runs().items():
+        missing = run.missing() or (
+            "random losses that are not known" if run.loss_percent and name not in lost else None
+        )
+        if missing is None:
+            make = partial(run.scenario, lost=lost.get(name, ()))
+            yield Case(name, make, known.get(name), figures[name])
+        else:
+            _say(f"{'SKIP':<6} {name}: {missing}")
+
+
+def _tell(reports: Iterator[Report], again: str) -> int:
+    marks: Counter[Mark] = Counter()
+    for report in reports:
+        _say(report.text())
+        if report.mark is Mark.FAIL:
+            _say(f"    repeat: {again} {report.name}")
+        marks[report.mark] += 1
+    _say(", ".join(f"{marks[mark]} {mark.value.lower()}" for mark in Mark))
+    return int(marks[Mark.FAIL] > 0)
+
+
+def _own(source: str, out: Path) -> int:
+    """Play a user's scenario on both sides; print the figures and draw windows and queues."""
+    scenarios = import_module("ackclock.scenario")
+    try:
+        resolved = scenarios.resolve(scenarios.load(source)).to_dict()
+        experiment = translate(resolved)
+    except (UnplayableError, import_module("ackclock.errors").ScenarioError) as fault:
+        _say(str(fault))
+        return 2
+    played, bottleneck = kernel.play(experiment), bottleneck_of(resolved)
+    for figure in compare([played.figures], [ours.play(resolved, bottleneck)]):
+        _say(figure.line())
+    for line in _finish_lines(played, ours.finishes_s(resolved)):
+        _say(line)
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / f"{Path(source).stem}.png"
+    save_picture(path, resolved, played, ours.traces(resolved))
+    _say(f"picture: {path}")
+    return 0
+
+
+def _finish_lines(played: kernel.Played, our: dict[int, float]) -> Iterator[str]:
+    for flow in sorted({*played.finishes_s, *our}):
+        theirs, mine = (
+            f"{side[flow]:10.3f} s" if flow in side else "  unfinished" for side in (played.finishes_s, our)
+        )
+        yield f"{f'flow {flow + 1} finishes':<20} kernel {theirs}  ackclock {mine}"
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

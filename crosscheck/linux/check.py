@@ -1,0 +1,131 @@
+"""Plays a scenario in the kernel and in our engine, over realisations where one does not decide, and compares them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from importlib import import_module
+from typing import Any
+
+from crosscheck.linux import kernel, ours
+from crosscheck.linux.figures import LEAST_REALISATIONS, Agreement, Compared, Figures, compare
+from crosscheck.linux.path import Scenario, bottleneck_of
+from crosscheck.linux.recorded import SHIFTS_US, shift_name, shifts_of
+from crosscheck.linux.translate import translate
+
+PLAYED_US = SHIFTS_US[::2]
+"""Starts that are played if none were recorded [us]: eight, the least whose spreads are compared."""
+
+
+class Mark(Enum):
+    """The result of the comparison of one scenario."""
+
+    PASS = "PASS"
+    SPREAD = "SPREAD"
+    KNOWN = "KNOWN"
+    FAIL = "FAIL"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Result for one scenario.
+
+    Parameters
+    ----------
+    name : str
+        Name of the scenario.
+    mark : Mark
+        PASS if all figures are within the tolerances, SPREAD if some are so only as the kernel's realisations spread,
+        KNOWN if some differ and that is known, FAIL otherwise.
+    compared : list of Compared
+        The figures.
+    detail : str
+        What is known of a difference, or what went wrong.
+    """
+
+    name: str
+    mark: Mark
+    compared: list[Compared] = field(default_factory=list)
+    detail: str = ""
+
+    def text(self) -> str:
+        """Write the report: a line, and one for each figure that is not within its tolerance."""
+        apart = [one.line() for one in self.compared if one.agreement is not Agreement.WITHIN]
+        lines = [f"{self.mark.value:<6} {self.name}", *(f"    {line}" for line in apart)]
+        return "\n".join([*lines, *(f"    {line}" for line in self.detail.splitlines())])
+
+
+def mark_of(compared: list[Compared], known: str | None = None) -> Mark:
+    """Mark a comparison, with what is known of its differences."""
+    found = {one.agreement for one in compared}
+    if Agreement.DIFFERS in found:
+        return Mark.KNOWN if known else Mark.FAIL
+    return Mark.SPREAD if Agreement.SPREAD in found else Mark.PASS
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A scenario to compare.
+
+    Parameters
+    ----------
+    name : str
+        Name of the scenario.
+    make : callable
+        Gives the resolved scenario whose flows start a time later [us].
+    known : str, optional
+        What is known of a difference.
+    spread : mapping of str to Figures
+        Recorded realisations of the kernel's, by name; they need not be played.
+    """
+
+    name: str
+    make: Callable[[float], Scenario]
+    known: str | None = None
+    spread: Mapping[str, Figures] = field(default_factory=dict)
+
+    def theirs(self, shift_us: float) -> Figures:
+        """Give the kernel's figures of a shifted start, which is played unless it is recorded."""
+        recorded = self.spread.get(shift_name(shift_us)) if shift_us else None
+        return recorded or kernel.play(translate(self.make(0.0), shift_us)).figures
+
+    def ours(self, shift_us: float) -> Figures:
+        """Play a shifted start in our engine."""
+        scenario = self.make(shift_us)
+        return ours.play(scenario, bottleneck_of(scenario))
+
+
+def check(case: Case) -> Report:
+    """Compare the kernel with our engine in one scenario.
+
+    Parameters
+    ----------
+    case : Case
+        The scenario.
+
+    Returns
+    -------
+    Report
+        The result. Where a figure is not within its tolerance, shifted starts decide.
+    """
+    try:
+        compared = compare([case.theirs(0.0)], [case.ours(0.0)])
+        if mark_of(compared) is not Mark.PASS:
+            shifts = shifts_of(case.spread)
+            shifts = shifts if len(shifts) >= LEAST_REALISATIONS else list(PLAYED_US)
+            compared = compare([*map(case.theirs, shifts)], [*map(case.ours, shifts)])
+    except Exception as fault:  # noqa: BLE001 - a scenario that one side cannot run must not end the others
+        return Report(case.name, Mark.FAIL, detail=f"{type(fault).__name__}: {fault}")
+    mark = mark_of(compared, case.known)
+    return Report(case.name, mark, compared, case.known or "" if mark is Mark.KNOWN else "")
+
+
+def maker(document: dict[str, Any]) -> Callable[[float], Scenario]:
+    """Give a function that resolves a document, with all flows started a time later [us]."""
+    scenarios = import_module("ackclock.scenario")
+    resolved: Scenario = scenarios.resolve(scenarios.load(document)).to_dict()
+
+    def make(shift_us: float) -> Scenario:
+        flows = [{**flow, "start_s": flow["start_s"] + shift_us / 1e6} for flow in resolved["flows"]]
+        return {**resolved, "flows": flows}
+
+    return make

@@ -1,0 +1,62 @@
+"""Draws single-bottleneck scenarios from a seed."""
+
+import math
+from typing import Any
+
+from crosscheck.mrg32k3a import Mrg32k3a
+
+MOST_PACKETS = 60_000
+"""Packets of a drawn run; faster links run for a shorter time."""
+LEAST_S, MOST_S = 10, 120
+CONTROLS = ("cubic", "reno")
+
+
+def draw(seed: int, number: int) -> dict[str, Any]:
+    """Draw a scenario.
+
+    Parameters
+    ----------
+    seed, number : int
+        Choose the scenario; it is the same whatever else is drawn.
+
+    Returns
+    -------
+    dict
+        A scenario in the users' form: 1 to 100 Mbit/s, round trips of 5 to 300 ms, a buffer of 0.2 to 4 times the
+        bandwidth-delay product, one to three flows of cubic or reno, every fourth of them finite.
+    """
+    random = Mrg32k3a(seed + 7919 * (number + 1))
+    rate_bps = 8000 * round(_log_between(random, 1e6, 100e6) / 8000)
+    packet_bytes = random.choice((1500, 1500, 576))
+    trip_ms = round(_log_between(random, 5, 300), 3)
+    product = rate_bps * trip_ms / 1e3 / 8 / packet_bytes
+    buffer_packets = max(8, round(product * _log_between(random, 0.2, 4.0)))
+    duration_s = min(MOST_S, max(LEAST_S, round(MOST_PACKETS * packet_bytes * 8 / rate_bps)))
+    flows = [_flow(random, count, trip_ms, packet_bytes, duration_s) for count in range(random.integer(1, 3))]
+    link = {"name": "bottleneck", "rate": f"{rate_bps} bit/s", "buffer": f"{buffer_packets} pkt"}
+    return {
+        "title": f"seed{seed}-{number:02d}",
+        "link": [{**link, "reverse": {"rate": "unlimited"}}],
+        "flow": flows,
+        "run": {"duration": f"{duration_s} s", "warmup": f"{duration_s / 4} s"},
+    }
+
+
+def _flow(random: Mrg32k3a, number: int, trip_ms: float, packet_bytes: int, duration_s: int) -> dict[str, Any]:
+    trip = trip_ms if number == 0 else round(trip_ms * random.between(0.5, 2.0), 3)
+    flow = {
+        "name": f"flow{number + 1}",
+        "path": ["bottleneck"],
+        "two_way_propagation": f"{trip} ms",
+        "packet": f"{packet_bytes} B",
+        "ack": "52 B",
+        "tcp": f"linux-{random.choice(CONTROLS)}",
+        "start": f"{random.between(0.0, duration_s / 8):.6f} s",
+    }
+    if number and random.integer(0, 3) == 0:
+        flow["size"] = f"{random.integer(100, 5000)} pkt"
+    return flow
+
+
+def _log_between(random: Mrg32k3a, low: float, high: float) -> float:
+    return float(math.exp(random.between(math.log(low), math.log(high))))

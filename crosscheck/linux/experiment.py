@@ -1,0 +1,123 @@
+"""Runs of the kernel as data: a path with one bottleneck, its flows, and the settings of both hosts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class KernelFlow:
+    """A connection of the kernel's.
+
+    Parameters
+    ----------
+    name : str
+        Name of the flow.
+    control : str
+        Congestion control, by the kernel's name.
+    connect_s : float
+        Instant of its first SYN [s].
+    payload_bytes : int or None
+        Data to send [B]; None without end.
+    forward_s, return_s : float
+        Delay from the bottleneck to the receiver, and from there to the sender [s].
+    """
+
+    name: str
+    control: str
+    connect_s: float
+    payload_bytes: int | None
+    forward_s: float
+    return_s: float
+
+    @property
+    def delays(self) -> tuple[float, float]:
+        """Both delays; flows with the same ones are a group."""
+        return self.forward_s, self.return_s
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A run of the kernel.
+
+    Parameters
+    ----------
+    name : str
+        Name of the run.
+    flows : tuple of KernelFlow
+        The connections.
+    rate_bps : int
+        Rate of the bottleneck [bit/s], headers included.
+    buffer_packets : int
+        Packets that it holds, the one in transmission included.
+    packet_bytes : int
+        Size of data packets [B].
+    duration_s, warmup_s : float
+        End of the run, and of the part that rates and queues leave out [s].
+    offset_s : float
+        Time of the kernel's at the scenario's 0 s [s]: connections begin before their first data.
+    options : mapping of str to str
+        Further settings of the guest.
+    forward_steps : tuple of (float, float)
+        Instants at which the forward delay of all flows becomes another one [s].
+    shift_us : float
+        Time by which everything is later than the kernel's ticks [us].
+    """
+
+    name: str
+    flows: tuple[KernelFlow, ...]
+    rate_bps: int
+    buffer_packets: int
+    packet_bytes: int
+    duration_s: float
+    warmup_s: float
+    offset_s: float = 0.0
+    options: Mapping[str, str] = field(default_factory=dict)
+    forward_steps: tuple[tuple[float, float], ...] = ()
+    shift_us: float = 0.0
+
+    @property
+    def groups(self) -> list[tuple[float, float]]:
+        """The different pairs of delays, in the order of their first flows."""
+        return list(dict.fromkeys(flow.delays for flow in self.flows))
+
+    def arguments(self) -> dict[str, str]:
+        """Write the experiment as the guest's settings (kit/guest.sh), in which "+" is a space."""
+        forward, back = zip(*self.groups, strict=True)
+        return {
+            "rate": str(self.rate_bps),
+            "buf": str(self.buffer_packets),
+            "mtu": str(self.packet_bytes),
+            "fwd": ",".join(map(_delay, forward)),
+            "rev": ",".join(map(_delay, back)),
+            **self.options,
+            "run": "+".join(f"{key}={value}" for key, value in self._run().items()),
+        }
+
+    def _run(self) -> dict[str, str]:
+        """Write the part that the guest program reads (kit/lab.c)."""
+        groups, flows = self.groups, self.flows
+        run = {
+            "cc": ",".join(flow.control for flow in flows),
+            "flows": str(len(flows)),
+            "secs": _number(self.duration_s),
+            "start": ",".join(_number(flow.connect_s) for flow in flows),
+            "bytes": ",".join(str(flow.payload_bytes or 0) for flow in flows),
+            "group": ",".join(str(groups.index(flow.delays)) for flow in flows),
+            "shift": _number(self.shift_us),
+        }
+        if self.forward_steps:
+            run["ev"] = ";".join(self._step(at_s, delay_s) for at_s, delay_s in self.forward_steps)
+        return run
+
+    def _step(self, at_s: float, delay_s: float) -> str:
+        change = f"tc -n R2 qdisc change dev r2b root netem delay {_delay(delay_s)} limit 100000"
+        return f"{_number(at_s)},{change.replace(' ', '|')}"
+
+
+def _delay(seconds: float) -> str:
+    """Write a delay for `tc`, whose netem has nanoseconds."""
+    return f"{seconds * 1e3:.6f}".rstrip("0").rstrip(".") + "ms"
+
+
+def _number(value: float) -> str:
+    return f"{value:.9f}".rstrip("0").rstrip(".")

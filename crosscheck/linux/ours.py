@@ -1,0 +1,72 @@
+"""Plays of a scenario in our engine, and the figures that are compared with the kernel's."""
+
+import importlib
+from typing import Any
+
+import numpy as np
+
+from crosscheck.linux.figures import Figures
+from crosscheck.linux.path import payload_bytes
+
+TRACED = {"cwnd": True, "queue": True}
+
+
+def play(scenario: dict[str, Any], bottleneck: int = 0) -> Figures:
+    """Play a resolved scenario in our engine.
+
+    Parameters
+    ----------
+    scenario : dict
+        Resolved scenario whose flows have TCP.
+    bottleneck : int
+        Index of the element whose queue is compared.
+
+    Returns
+    -------
+    Figures
+        Rates, windows and the queue after the warm-up, counts of the whole run.
+    """
+    run = scenario["run"]
+    after = _replication({**scenario, "run": {**run, "delays": True}})
+    whole = _replication({**scenario, "run": {**run, "warmup_s": 0.0, "delays": False}})
+    measured_s = run["duration_s"] - run["warmup_s"]
+    flows, totals = after["flows"], whole["flows"]
+    payloads = [payload_bytes(flow) for flow in scenario["flows"] for _ in range(flow["count"])]
+    return Figures(
+        goodput_mbps=tuple(flows["acked_packets"] * payloads * 8.0 / measured_s / 1e6),
+        queue_ms=_mean_wait_ms(after, bottleneck),
+        drops=int(whole["links"]["dropped_packets"][bottleneck]),
+        recoveries=int(totals["recoveries_begun"].sum()),
+        retransmissions=int(totals["retransmitted_packets"].sum()),
+        timeouts=int(totals["timeouts"].sum()),
+        cwnd_mean=float(flows["cwnd_area"].mean() / measured_s),
+        cwnd_max=float(flows["cwnd_max"].max()),
+    )
+
+
+def finishes_s(scenario: dict[str, Any]) -> dict[int, float]:
+    """Play a resolved scenario and give the instants of the last ACKs of flows that finish, by their number [s]."""
+    finishes = _replication(scenario)["flows"]["finish_s"]
+    return {flow: float(at) for flow, at in enumerate(finishes) if np.isfinite(at)}
+
+
+def traces(scenario: dict[str, Any]) -> dict[str, Any]:
+    """Play a resolved scenario and give its traces of windows and queues, columns by name."""
+    traced = _replication({**scenario, "trace": {**scenario["trace"], **TRACED}})
+    return {name: traced["traces"][name] for name in TRACED}
+
+
+def _replication(scenario: dict[str, Any]) -> Any:
+    """Run a scenario; the package is imported here, when it is needed."""
+    resolved = importlib.import_module("ackclock.scenario").Resolved.from_dict(scenario)
+    return importlib.import_module("ackclock.engine").run_resolved(resolved, threads=1)[0]
+
+
+def _mean_wait_ms(replication: Any, link: int) -> float:
+    """Average the histogram of waits of a link, whose buckets are within 0.8%."""
+    histograms = importlib.import_module("ackclock.histograms")
+    table = replication["delays"]["wait"]
+    own = table["row"] == link
+    if not own.any():
+        return float("nan")
+    return float(np.average(histograms.middles_s(table)[own], weights=table["count"][own]) * 1e3)

@@ -1,0 +1,230 @@
+"""The recorded runs of the kernel: their parameters, their figures, and the same as scenarios of ours."""
+
+import csv
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from crosscheck.linux.figures import Figures
+
+FOLDER = Path(__file__).with_name("recorded")
+RECORDED = "recorded"
+"""The realisation that is the run itself."""
+SHIFTS_US = (0, 1, 2, 5, 10, 20, 50, 100, 200, 300, 400, 500, 600, 700, 800, 900)
+"""Starts of a run's realisations, after the kernel's ticks [us]; the first is the run itself."""
+SYN_BYTES, ACK_BYTES = 60, 52
+"""Sizes of the packets of a handshake [B]."""
+BUFFER_BYTES, MOST_BUFFER_BYTES = 2_000_000, 67_108_864
+"""Receive buffer of the recorded runs at first and at most, large enough never to limit a window [B]."""
+CHANGE_S = 10.0
+"""Instant at which the delay of some runs steps up [s]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Parameters of a recorded run.
+
+    Parameters
+    ----------
+    name : str
+        Name of the run.
+    controls : tuple of str
+        Congestion control of each flow.
+    round_trips_ms : tuple of float
+        Two-way propagation of each flow [ms].
+    forward_ms : float
+        Propagation of them all from the bottleneck to the receiver; the return path has the rest [ms].
+    rate_bps : float
+        Rate of the bottleneck [bit/s].
+    buffer_packets : int or None
+        Its buffer, with the packet in transmission; None if an AQM decides.
+    packet_bytes : int
+        Size of data packets [B].
+    queue : str
+        Queueing discipline.
+    loss_percent : float
+        Probability of random losses behind the bottleneck [%].
+    extra_ms : float
+        Delay by which the path is longer from 10 s on [ms].
+    sack, rack, tlp, frto, timestamps, ecn : bool
+        Options of TCP.
+    duration_s, warmup_s : float
+        Length of the run, and of its part that rates and queues leave out [s].
+    """
+
+    name: str
+    controls: tuple[str, ...]
+    round_trips_ms: tuple[float, ...]
+    forward_ms: float
+    rate_bps: float
+    buffer_packets: int | None
+    packet_bytes: int
+    queue: str
+    loss_percent: float
+    extra_ms: float
+    sack: bool
+    rack: bool
+    tlp: bool
+    frto: bool
+    timestamps: bool
+    ecn: bool
+    duration_s: float
+    warmup_s: float
+
+    def missing(self) -> str | None:
+        """Say what our engine lacks for the run; None if it can be played."""
+        presets = import_module("ackclock.scenario.presets").preset_names()
+        lacking = [
+            *(f"no preset linux-{name}" for name in dict.fromkeys(self.controls) if f"linux-{name}" not in presets),
+            *(["no comparison without SACK yet"] if not self.sack else []),
+            *(["no ECN with the kernel's queues"] if self.ecn else []),
+            *(["its random losses are not recorded"] if self.loss_percent and self.name not in lost() else []),
+            *([f"no queue {self.queue} by Linux's rules"] if self.queue != "drop-tail" else []),
+        ]
+        return ", ".join(lacking) or None
+
+    def document(self, shift_us: float = 0.0, lost: tuple[int, ...] = ()) -> dict[str, Any]:
+        """Write the run as a scenario.
+
+        Parameters
+        ----------
+        shift_us : float
+            Time by which the flows start later [us].
+        lost : tuple of int
+            Numbers, from 1, of the data packets that are lost behind the bottleneck.
+
+        Returns
+        -------
+        dict
+            A scenario in the users' form. Its flows begin when the handshake of the kernel's, which connect at 0 s, is
+            over.
+        """
+        bottleneck = {
+            "name": "bottleneck",
+            "rate": f"{self.rate_bps} bit/s",
+            "buffer": f"{self.buffer_packets} pkt",
+            "reverse": {"rate": "unlimited"},
+        }
+        wire: dict[str, Any] = {"name": "wire", "rate": "unlimited", "delay": f"{self.forward_ms} ms"}
+        back = [
+            {"name": f"back{number}", "rate": "unlimited", "delay": f"{trip_ms - self.forward_ms} ms"}
+            for number, trip_ms in enumerate(self.round_trips_ms, 1)
+        ]
+        if self.extra_ms:
+            steps = [["0 s", "0 s"], [f"{CHANGE_S} s", f"{self.extra_ms} ms"]]
+            wire["delay_process"] = {"kind": "steps", "steps": steps}
+        if lost:
+            wire["loss"] = {"model": "packets", "packets": list(lost), "applies_to": "data"}
+        run = {"duration": f"{self.duration_s} s", "warmup": f"{self.warmup_s} s"}
+        return {"title": self.name, "link": [bottleneck, wire, *back], "flow": list(self._flows(shift_us)), "run": run}
+
+    def _flows(self, shift_us: float) -> Iterator[dict[str, Any]]:
+        service_s = 8.0 / self.rate_bps
+        for number, (control, trip_ms) in enumerate(zip(self.controls, self.round_trips_ms, strict=True), 1):
+            handshake_s = trip_ms / 1e3 + (number * SYN_BYTES + ACK_BYTES) * service_s
+            yield {
+                "name": f"flow{number}",
+                "path": ["bottleneck", "wire"],
+                "return_path": ["bottleneck.reverse", f"back{number}"],
+                "packet": f"{self.packet_bytes} B",
+                "ack": f"{ACK_BYTES} B",
+                "start": f"{handshake_s + shift_us / 1e6:.9f} s",
+                "tcp": self._tcp(control),
+            }
+
+    def _tcp(self, control: str) -> dict[str, Any]:
+        return {
+            "preset": f"linux-{control}",
+            "loss_detection": "rack" if self.rack else "dupack",
+            "tail_loss_probe": self.tlp,
+            "frto": self.frto,
+            "timestamps": self.timestamps,
+        }
+
+    def scenario(self, shift_us: float = 0.0, lost: tuple[int, ...] = ()) -> dict[str, Any]:
+        """Resolve the document, with the receive buffers of the recorded runs."""
+        scenarios = import_module("ackclock.scenario")
+        resolved: dict[str, Any] = scenarios.resolve(scenarios.load(self.document(shift_us, lost))).to_dict()
+        for flow in resolved["flows"]:
+            buffers = {"buffer_bytes": BUFFER_BYTES, "most_buffer_bytes": MOST_BUFFER_BYTES}
+            flow["traffic"]["connection"]["receiver"]["linux"].update(buffers)
+        return resolved
+
+
+@lru_cache(maxsize=1)
+def runs() -> dict[str, Run]:
+    """Read the parameters of all recorded runs, by name."""
+    return {row["run"]: _run(row) for row in _rows("runs.csv")}
+
+
+def _run(row: dict[str, str]) -> Run:
+    flows = int(row["flows"])
+    flags = {name: row[name] == "1" for name in ("sack", "rack", "tlp", "frto", "timestamps", "ecn")}
+    return Run(
+        name=row["run"],
+        controls=tuple(_cyclic(row["control"].split(), flows)),
+        round_trips_ms=tuple(float(trip) for trip in _cyclic(row["round_trips_ms"].split(), flows)),
+        forward_ms=float(row["forward_ms"]),
+        rate_bps=float(row["rate_bps"]),
+        buffer_packets=int(row["buffer_packets"]) if row["buffer_packets"] else None,
+        packet_bytes=int(row["packet_bytes"]),
+        queue=row["queue"],
+        loss_percent=float(row["loss_percent"] or 0.0),
+        extra_ms=float(row["extra_ms"] or 0.0),
+        duration_s=float(row["duration_s"]),
+        warmup_s=float(row["warmup_s"]),
+        **flags,
+    )
+
+
+def _cyclic(values: list[str], count: int) -> list[str]:
+    return [values[number % len(values)] for number in range(count)]
+
+
+@lru_cache(maxsize=1)
+def figures() -> dict[str, dict[str, Figures]]:
+    """Read the kernel's figures, by run and realisation; the run itself is the first."""
+    found: dict[str, dict[str, Figures]] = defaultdict(dict)
+    for row in _rows("figures.csv"):
+        found[row["run"]][row["realisation"]] = Figures(
+            goodput_mbps=tuple(map(float, (row["goodput_each"] or row["goodput_mbps"]).split())),
+            queue_ms=float(row["queue_ms"]),
+            drops=int(row["drops"]),
+            recoveries=int(row["recoveries"]),
+            retransmissions=int(row["retransmissions"]),
+            timeouts=int(row["timeouts"]),
+            cwnd_mean=float(row["cwnd_mean"]),
+            cwnd_max=float(row["cwnd_max"]),
+        )
+    return dict(found)
+
+
+def shift_name(shift_us: float) -> str:
+    """Name the realisation that starts a time later [us]."""
+    return f"shift {shift_us:g} us" if shift_us else RECORDED
+
+
+def shifts_of(found: Mapping[str, Figures]) -> list[int]:
+    """List the shifts of a run that were recorded [us]."""
+    return [shift for shift in SHIFTS_US if shift_name(shift) in found]
+
+
+@lru_cache(maxsize=1)
+def known() -> dict[str, str]:
+    """Read what is known of runs whose figures differ, by the run's name."""
+    return {row["run"]: row["why"] for row in _rows("known.csv")}
+
+
+@lru_cache(maxsize=1)
+def lost() -> dict[str, tuple[int, ...]]:
+    """Read the numbers of the data packets, from 1, that the recorded runs lost behind the bottleneck."""
+    return {row["run"]: tuple(map(int, row["packets"].split())) for row in _rows("lost.csv")}
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with (FOLDER / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

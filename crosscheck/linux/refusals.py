@@ -1,0 +1,196 @@
+"""Says what of a resolved scenario the kernel's path cannot play: the field, its value and the reason."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from crosscheck.linux.path import Scenario, UnplayableError, bottleneck_of, has_rate, losses, tcp_of
+
+MOST_FLOWS, MOST_GROUPS = 64, 16
+LEAST_PACKET_BYTES = 320
+"""Smallest data packet: the kernel's segments have at least 256 B of payload by default."""
+CONTROLS = frozenset(
+    {"reno", "cubic", "bbr", "highspeed", "htcp", "hybla", "illinois", "scalable", "vegas", "westwood"}
+)
+"""Congestion controls that the kernel has by the same name."""
+FIXED_RTO = {"max": 120.0, "initial": 1.0, "granularity": 0.001}
+"""Settings of the timer that the kernel has fixed [s]."""
+OF_THE_HOST = ("loss_detection", "tail_loss_probe", "frto", "timestamps", "initial_window", "dupack_threshold", "rto")
+"""Settings of a sender that the kernel has once for all connections of a host."""
+
+
+def check_playable(scenario: Scenario) -> None:
+    """Check that the kernel can play a scenario.
+
+    Parameters
+    ----------
+    scenario : dict
+        Resolved scenario.
+
+    Raises
+    ------
+    UnplayableError
+        If it cannot; a line for each field.
+    """
+    faults = list(_flow_faults(scenario))
+    if all(_is_selective(flow) for flow in scenario["flows"]):
+        faults += [*_bottleneck_faults(scenario), *_shared_faults(scenario)]
+    if faults:
+        raise UnplayableError("\n".join(faults))
+
+
+def _is_selective(flow: Scenario) -> bool:
+    return bool(flow["traffic"]["kind"] == "tcp" and tcp_of(flow)["sender"]["machine"] == "selective")
+
+
+def _bottleneck_faults(scenario: Scenario) -> Iterator[str]:
+    try:
+        bottleneck = bottleneck_of(scenario)
+    except UnplayableError as fault:
+        yield str(fault)
+        return
+    yield from _link_faults(scenario, bottleneck)
+    yield from _path_faults(scenario, bottleneck)
+
+
+def _fault(place: str, given: Any, reason: str) -> str:
+    return f"{place}: {given!r} cannot be played in the kernel; {reason}"
+
+
+def _flow_faults(scenario: Scenario) -> Iterator[str]:
+    for flow in scenario["flows"]:
+        place = f"flow.{flow['name']}"
+        if flow["traffic"]["kind"] != "tcp":
+            yield _fault(f"{place}.traffic.kind", flow["traffic"]["kind"], "its flows are one transfer of TCP each")
+        elif tcp_of(flow)["sender"]["machine"] != "selective":
+            recovery = tcp_of(flow)["sender"]["recovery"]
+            yield _fault(f"{place}.tcp.recovery", recovery, "take a linux-... preset")
+        else:
+            yield from _tcp_faults(f"{place}.tcp", tcp_of(flow))
+            yield from _size_faults(place, flow)
+    count = sum(flow["count"] for flow in scenario["flows"])
+    if count > MOST_FLOWS:
+        yield f"flow.count: {count} flows; the guest has at most {MOST_FLOWS}"
+
+
+def _size_faults(place: str, flow: Scenario) -> Iterator[str]:
+    if flow["start_spread_s"]:
+        yield _fault(f"{place}.start_spread", flow["start_spread_s"], "starts are the scenario's own, not drawn")
+    if flow["packet_bytes"] < LEAST_PACKET_BYTES:
+        yield _fault(f"{place}.packet", flow["packet_bytes"], f"at least {LEAST_PACKET_BYTES} B")
+
+
+def _tcp_faults(place: str, connection: Scenario) -> Iterator[str]:
+    sender = connection["sender"]
+    yield from _control_faults(place, sender["congestion_control"])
+    for field in ("initial_ssthresh", "max_window"):
+        if sender[field] is not None:
+            yield _fault(f"{place}.{field}", sender[field], "connections begin without a limit")
+    if sender["initial_window"] != int(sender["initial_window"]):
+        yield _fault(f"{place}.initial_window", sender["initial_window"], "whole packets only")
+    for field, fixed in FIXED_RTO.items():
+        if sender["rto"][f"{field}_s"] != fixed:
+            yield _fault(f"{place}.rto.{field}", sender["rto"][f"{field}_s"], f"it is {fixed} s there")
+    if connection["receiver"]["linux"] is None:
+        yield _fault(f"{place}.acks", "delayed", 'the kernel\'s receiver decides when to send ACKs: acks = "linux"')
+
+
+def _control_faults(place: str, control: Scenario) -> Iterator[str]:
+    if control["name"] not in CONTROLS:
+        yield _fault(f"{place}.congestion_control", control["name"], f"it has {', '.join(sorted(CONTROLS))}")
+    if control["dialect"] != "linux":
+        yield _fault(f"{place}.dialect", control["dialect"], 'the kernel\'s is "linux"')
+    if control["parameters"]:
+        yield _fault(f"{place}.parameters", control["parameters"], "its parameters are the kernel's defaults")
+    slow_starts = ("hystart", "standard") if control["name"] == "cubic" else ("standard",)
+    if control["slow_start"] not in slow_starts:
+        yield _fault(f"{place}.slow_start", control["slow_start"], f"it has {' and '.join(slow_starts)}")
+
+
+def _link_faults(scenario: Scenario, bottleneck: int) -> Iterator[str]:
+    link, reverse = scenario["elements"][bottleneck], _reverse_links(scenario)
+    if link["kind"] != "link":
+        yield _fault(f"link.{link['name']}", link["kind"], "the bottleneck is a link that flows share")
+        return
+    if len(reverse) > 1:
+        names = ", ".join(scenario["elements"][hop]["name"] for hop in reverse)
+        yield f"link: {names} are {len(reverse)} links with a rate for ACKs; the kernel's path has one at most"
+    for hop in (bottleneck, *sorted(reverse)):
+        element = scenario["elements"][hop]
+        place = f"link.{element['name']}"
+        if element["kind"] != "link":
+            yield _fault(place, element["kind"], "the return path is of links that flows share")
+            continue
+        if element["buffer"] is not None and set(element["buffer"]) != {"packets"}:
+            yield _fault(f"{place}.buffer", element["buffer"], "its queues are limited in packets")
+        if element["counting"] != "with-service":
+            yield _fault(f"{place}.counting", element["counting"], "its queues hold the packet in transmission too")
+        if not _is_drop_tail(element["queue"]):
+            yield _fault(f"{place}.queue", _discipline(element["queue"]), "its queue is drop-tail")
+
+
+def _reverse_links(scenario: Scenario) -> set[int]:
+    paths = [tcp_of(flow)["return_path"] for flow in scenario["flows"]]
+    return {hop for path in paths for hop in path if has_rate(scenario, hop)}
+
+
+def _is_drop_tail(queue: Scenario) -> bool:
+    fifo = queue["scheduler"]["kind"] == "fifo" and queue["aqm"]["kind"] == "none"
+    return bool(fifo and queue["overflow"] == "arriving")
+
+
+def _discipline(queue: Scenario) -> str:
+    """Name what makes a queue another one than drop-tail."""
+    parts = (queue["aqm"]["kind"], queue["scheduler"]["kind"], queue["overflow"])
+    return ", ".join(part for part in parts if part not in ("none", "fifo", "arriving"))
+
+
+def _path_faults(scenario: Scenario, bottleneck: int) -> Iterator[str]:
+    """Say which losses and changes of delay are not behind the bottleneck, or not of the kinds that `netem` has."""
+    for flow in scenario["flows"]:
+        cut = flow["path"].index(bottleneck)
+        behind = flow["path"][cut + 1 :]
+        for hop in (*flow["path"], *tcp_of(flow)["return_path"]):
+            element = scenario["elements"][hop]
+            loss, process = element["loss"], element["delay_process"]
+            if loss is not None and not (hop in behind and _is_playable_loss(loss)):
+                reason = "losses of data behind the bottleneck, by their numbers or with a probability, can be"
+                yield _fault(f"link.{element['name']}.loss", loss["law"]["model"], reason)
+            if process is not None and not (hop in flow["path"][cut:] and _is_playable_process(process)):
+                reason = "steps of the delay from the bottleneck on, which may reorder packets, can be"
+                yield _fault(f"link.{element['name']}.delay_process", process["law"]["kind"], reason)
+        if len(losses(scenario, behind)) > 1:
+            yield f"link: {len(losses(scenario, behind))} links with losses behind the bottleneck; one at most"
+
+
+def _is_playable_loss(loss: Scenario) -> bool:
+    return loss["law"]["model"] in ("packets", "bernoulli") and loss["applies_to"] in ("data", "all")
+
+
+def _is_playable_process(process: Scenario) -> bool:
+    return bool(process["law"]["kind"] == "steps" and process["order"] == "overtake")
+
+
+def _shared_faults(scenario: Scenario) -> Iterator[str]:
+    """Say what differs between flows that the kernel has once."""
+    first = scenario["flows"][0]
+    for flow in scenario["flows"][1:]:
+        place = f"flow.{flow['name']}"
+        if flow["packet_bytes"] != first["packet_bytes"]:
+            yield _fault(f"{place}.packet", flow["packet_bytes"], "all flows have one size of packets")
+        for field in OF_THE_HOST:
+            if tcp_of(flow)["sender"][field] != tcp_of(first)["sender"][field]:
+                reason = "all connections of a host have the same"
+                yield _fault(f"{place}.tcp.{field}", tcp_of(flow)["sender"][field], reason)
+    if len({flow["path"][-1] for flow in scenario["flows"]}) > 1 and any(
+        _is_special(one) for one in scenario["elements"]
+    ):
+        yield "flow.path: flows that part behind the bottleneck; losses and changes of delay are of all flows"
+    groups = {(flow["forward_delay_s"], *flow["path"], tcp_of(flow)["return_delay_s"]) for flow in scenario["flows"]}
+    if len(groups) > MOST_GROUPS:
+        yield f"flow: {len(groups)} different delays; the guest has at most {MOST_GROUPS}"
+    if len(groups) > 1 and any(element["delay_process"] is not None for element in scenario["elements"]):
+        yield "link.delay_process: the delay changes for flows with different delays; the guest changes one"
+
+
+def _is_special(element: Scenario) -> bool:
+    return element["loss"] is not None or element["delay_process"] is not None

@@ -1,0 +1,131 @@
+"""Translates a resolved scenario into an experiment of the kernel's, or says what the kernel cannot play and why."""
+
+from collections.abc import Iterator
+
+from crosscheck.linux.experiment import Experiment, KernelFlow
+from crosscheck.linux.path import Scenario, around, bottleneck_of, delay_s, losses, payload_bytes, reverse_of, tcp_of
+from crosscheck.linux.refusals import check_playable
+
+SYN_BYTES, HANDSHAKE_ACK_BYTES = 60, 52
+"""Sizes of the packets of a handshake [B]."""
+UNLIMITED_PACKETS = 1_000_000
+"""Limit of a queue without a limit."""
+
+
+def translate(scenario: Scenario, shift_us: float = 0.0) -> Experiment:
+    """Translate a scenario into an experiment.
+
+    Parameters
+    ----------
+    scenario : dict
+        Resolved scenario.
+    shift_us : float
+        Time by which the kernel does everything later than its ticks [us].
+
+    Returns
+    -------
+    Experiment
+        The same path, flows and settings. Connections begin as long before their data as a handshake takes.
+
+    Raises
+    ------
+    UnplayableError
+        If a field has a value that the kernel's path cannot have.
+    """
+    check_playable(scenario)
+    index = bottleneck_of(scenario)
+    link, run = scenario["elements"][index], scenario["run"]
+    flows = list(_flows(scenario, index))
+    offset_s = max(0.0, -min(flow.connect_s for flow in flows))
+    shifted = tuple(
+        KernelFlow(
+            flow.name, flow.control, flow.connect_s + offset_s, flow.payload_bytes, flow.forward_s, flow.return_s
+        )
+        for flow in flows
+    )
+    return Experiment(
+        name=scenario["title"],
+        flows=shifted,
+        rate_bps=round(link["rate_bps"]),
+        buffer_packets=link["buffer"]["packets"] if link["buffer"] else UNLIMITED_PACKETS,
+        packet_bytes=scenario["flows"][0]["packet_bytes"],
+        duration_s=run["duration_s"] + offset_s,
+        warmup_s=run["warmup_s"] + offset_s,
+        offset_s=offset_s,
+        options=_options(scenario),
+        forward_steps=tuple((at_s + offset_s, forward_s) for at_s, forward_s in _steps(scenario)),
+        shift_us=shift_us,
+    )
+
+
+def _flows(scenario: Scenario, bottleneck: int) -> Iterator[KernelFlow]:
+    for flow in scenario["flows"]:
+        size, connection = flow["traffic"]["size_packets"], tcp_of(flow)
+        before, after = around(scenario, flow, bottleneck)
+        back_s = connection["return_delay_s"] + delay_s(scenario, connection["return_path"])
+        forward_s = flow["forward_delay_s"] + after
+        handshake_s = before + forward_s + back_s + _handshake_service_s(scenario, flow, bottleneck)
+        for number in range(flow["count"]):
+            yield KernelFlow(
+                name=f"{flow['name']}[{number}]" if flow["count"] > 1 else flow["name"],
+                control=connection["sender"]["congestion_control"]["name"],
+                connect_s=flow["start_s"] + before - handshake_s,
+                payload_bytes=None if size is None else size * payload_bytes(flow),
+                forward_s=forward_s,
+                return_s=back_s + before,
+            )
+
+
+def _handshake_service_s(scenario: Scenario, flow: Scenario, bottleneck: int) -> float:
+    """Sum the transmission times of a SYN, its answer and the ACK that leaves just before the data [s]."""
+    back = reverse_of(scenario, flow)
+    rate_bps = scenario["elements"][bottleneck]["rate_bps"]
+    answer_s = SYN_BYTES * 8.0 / scenario["elements"][back]["rate_bps"] if back is not None else 0.0
+    return (SYN_BYTES + HANDSHAKE_ACK_BYTES) * 8.0 / float(rate_bps) + answer_s
+
+
+def _options(scenario: Scenario) -> dict[str, str]:
+    flow = scenario["flows"][0]
+    sender, receiver = tcp_of(flow)["sender"], tcp_of(flow)["receiver"]["linux"]
+    control = sender["congestion_control"]
+    back = reverse_of(scenario, flow)
+    hystart = control["slow_start"] == "hystart"
+    return {
+        "rack": str(int(sender["loss_detection"] == "rack")),
+        "tlp": "3" if sender["tail_loss_probe"] else "0",
+        "frto": "2" if sender["frto"] else "0",
+        "ts": str(int(sender["timestamps"])),
+        "iw": str(int(sender["initial_window"])),
+        "route": f"rto_min+{sender['rto']['min_s'] * 1e3:.0f}ms",
+        "sysctl": f"tcp_reordering={sender['dupack_threshold']}",
+        "rcvbuf": str(receiver["buffer_bytes"]),
+        "rcvmost": str(receiver["most_buffer_bytes"]),
+        **({"mod": "tcp_cubic/parameters/hystart=0"} if control["name"] == "cubic" and not hystart else {}),
+        **(_reverse_options(scenario["elements"][back]) if back is not None else {}),
+        **_loss_options(scenario),
+    }
+
+
+def _reverse_options(link: Scenario) -> dict[str, str]:
+    limit = link["buffer"]["packets"] if link["buffer"] else UNLIMITED_PACKETS
+    return {"back": str(round(link["rate_bps"])), "backbuf": str(limit)}
+
+
+def _loss_options(scenario: Scenario) -> dict[str, str]:
+    for _, loss in losses(scenario, scenario["flows"][0]["path"]):
+        law = loss["law"]
+        if law["model"] == "bernoulli":
+            return {"loss": f"loss+{law['probability'] * 100:.9g}%"}
+        return {"wire": "drop=" + ",".join(map(str, law["numbers"]))}
+    return {}
+
+
+def _steps(scenario: Scenario) -> Iterator[tuple[float, float]]:
+    """Give the steps of the forward delay after the first, with all of the forward delay."""
+    flow = scenario["flows"][0]
+    for hop in flow["path"]:
+        process = scenario["elements"][hop]["delay_process"]
+        if process is not None:
+            constant_s = flow["forward_delay_s"] + delay_s(scenario, flow["path"])
+            for at_s, extra_s in process["law"]["steps_s"][1:]:
+                yield at_s, constant_s + extra_s

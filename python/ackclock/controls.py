@@ -1,0 +1,263 @@
+"""Congestion controls of your own: the base class, what it sees, and the identity of a class.
+
+>>> from ackclock.controls import CongestionControl
+>>> class Mine(CongestionControl):
+...     def on_ack(self, ack):
+...         left = self.slow_start(ack)
+...         self.cwnd += left / self.cwnd
+...
+...     def on_congestion(self, signal):
+...         return max(self.cwnd / 2, 2)
+>>> ackclock.run(scenario, controllers={"mine": Mine})  # doctest: +SKIP
+"""
+
+import ctypes
+import hashlib
+import inspect
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from math import ceil, inf
+from os.path import realpath
+from pathlib import Path
+from types import FunctionType
+from typing import Any, Final
+
+from ackclock._engine import AckSample, Connection, Signal
+from ackclock.errors import ArgumentError, Fault
+
+__all__ = ["AckSample", "CongestionControl", "Connection", "Controllers", "Signal"]
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9_+-]{0,63}")
+_DIGEST = 16
+
+
+class CongestionControl(ABC):
+    """A congestion control; each connection (each transfer of a web source) has an object of its own.
+
+    The sender finds losses, repairs them and sends; the control says how much may be in flight. Packets are whole,
+    times are in seconds. An exception, or a window that is not a number from 1 on, ends the run with an `EngineError`.
+
+    Parameters
+    ----------
+    connection : Connection
+        The connection; its seed is for random numbers.
+    """
+
+    cwnd: float = 10.0
+    """Packets that may be in flight; set before each call, and read after `on_ack`, `on_recovery_end`
+    and `on_restart`."""
+    ssthresh: float = inf
+    """Slow start threshold [packets]; infinite at first; set and read as `cwnd` is."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+
+    @abstractmethod
+    def on_ack(self, ack: AckSample) -> None:
+        """Take note of an ACK that acknowledges something, and change `cwnd` and `ssthresh`.
+
+        While a recovery or a reduction goes on (`ack.may_grow` is false), proportional rate reduction sets cwnd after
+        this call.
+
+        Parameters
+        ----------
+        ack : AckSample
+            What arrived, and what is known of the path.
+        """
+
+    @abstractmethod
+    def on_congestion(self, signal: Signal) -> float:
+        """Compute the new ssthresh at a congestion; called once for all losses of a window of data.
+
+        Recovery brings cwnd down to it; after a timeout cwnd is one packet.
+
+        Parameters
+        ----------
+        signal : Signal
+            The reason: "loss", "ecn" or "timeout".
+
+        Returns
+        -------
+        float
+            ssthresh [packets].
+        """
+
+    def undo(self, prior: float) -> float:
+        """Compute the cwnd to restore after a reduction that was spurious.
+
+        Parameters
+        ----------
+        prior : float
+            cwnd before the reduction [packets].
+
+        Returns
+        -------
+        float
+            cwnd [packets].
+        """
+        return max(self.cwnd, prior)
+
+    def on_recovery_end(self) -> None:
+        """Take note of the end of a recovery or a reduction, once cwnd is ssthresh; both may be changed."""
+        return
+
+    def on_timeout(self, now: float, nxt: int) -> None:  # noqa: ARG002  for subclasses
+        """Take note of an expiry of the retransmission timer, repeated ones included.
+
+        Parameters
+        ----------
+        now : float
+            Time [s].
+        nxt : int
+            Number of the next packet that has not been sent.
+        """
+        return
+
+    def on_restart(self, now: float, idle_since: float) -> None:  # noqa: ARG002  for subclasses
+        """Take note of a transmission with nothing in flight; the window may be changed.
+
+        Parameters
+        ----------
+        now, idle_since : float
+            Time, and time of the transmission before [s].
+        """
+        return
+
+    def slow_start(self, ack: AckSample) -> int:
+        """Grow cwnd as slow start does, up to ssthresh.
+
+        Parameters
+        ----------
+        ack : AckSample
+            The ACK.
+
+        Returns
+        -------
+        int
+            Acknowledged packets that are left for congestion avoidance; none if the window may not grow.
+        """
+        if not (ack.may_grow and ack.cwnd_limited):
+            return 0
+        if self.cwnd >= self.ssthresh:
+            return ack.acked
+        before, self.cwnd = self.cwnd, min(self.cwnd + ack.acked, self.ssthresh)
+        return max(0, ack.acked - ceil(self.cwnd - before))
+
+
+Controllers = Mapping[str, type[CongestionControl]]
+"""Classes by the name that scenarios give as `congestion_control`."""
+
+
+def check_controllers(function: str, controllers: object, taken: tuple[str, ...]) -> None:
+    """Check that an argument holds classes of congestion controls, by names that are free.
+
+    Parameters
+    ----------
+    function : str
+        Name of the function that takes it.
+    controllers : object
+        The argument.
+    taken : tuple of str
+        Names of the engine's own controls.
+
+    Raises
+    ------
+    ArgumentError
+        If it does not.
+    """
+    place = f"{function}(), argument controllers"
+    if not isinstance(controllers, Mapping):
+        allowed = 'a mapping of names to classes, such as {"mine": Mine}'
+        raise ArgumentError(Fault(place, "is of a wrong type", repr(controllers)[:100], allowed))
+    for name, found in controllers.items():
+        if not (isinstance(name, str) and _NAME.fullmatch(name)):
+            allowed = "small letters, digits, -, _ and +, at most 64, a letter first"
+            raise ArgumentError(Fault(place, "has a name that scenarios cannot give", repr(name)[:100], allowed))
+        if name in taken:
+            raise ArgumentError(Fault(place, "has the name of a control of the engine", repr(name), "another name"))
+        _check_class(f'{place}["{name}"]', found)
+
+
+def _check_class(place: str, found: object) -> None:
+    allowed = "a subclass of ackclock.CongestionControl"
+    if not (isinstance(found, type) and issubclass(found, CongestionControl)):
+        hint = "give the class, not an object of it" if isinstance(found, CongestionControl) else None
+        raise ArgumentError(Fault(place, "is not a congestion control", repr(found)[:100], allowed, hint))
+    missing = ", ".join(sorted(found.__abstractmethods__))
+    if missing:
+        raise ArgumentError(
+            Fault(place, f"lacks {missing}", found.__qualname__, f"{allowed} with all abstract methods")
+        )
+
+
+def identity(control: type[CongestionControl]) -> tuple[str, str | None]:
+    """Identify a class, for the names of stored points.
+
+    Parameters
+    ----------
+    control : type
+        The class.
+
+    Returns
+    -------
+    tuple of str and str or None
+        Its name, and a digest of the files that define it and its bases, and of its attributes. None if they do not say
+        all: it was made in a function or typed in, or an attribute is neither code nor a plain value.
+    """
+    name = f"{control.__module__}.{control.__qualname__}"
+    digest = hashlib.blake2b(name.encode(), digest_size=_DIGEST)
+    for one in control.__mro__:
+        if one in (CongestionControl, ABC, object):
+            continue
+        content = _content(one)
+        if content is None:
+            return name, None
+        digest.update(content)
+    return name, digest.hexdigest()
+
+
+def _content(control: type) -> bytes | None:
+    """Give the source of a class and its plain attributes; None if something else belongs to it."""
+    if "<" in control.__qualname__:
+        return None
+    try:
+        source = Path(inspect.getfile(control)).read_bytes()
+    except (OSError, TypeError):
+        return None
+    own = {key: value for key, value in vars(control).items() if not key.startswith(("__", "_abc_"))}
+    plain = {key: value for key, value in sorted(own.items()) if _is_plain(value)}
+    if not all(key in plain or _is_code(value, control) for key, value in own.items()):
+        return None
+    return source + repr(plain).encode()
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, tuple):
+        return all(_is_plain(one) for one in value)
+    return value is None or isinstance(value, bool | int | float | str | bytes)
+
+
+def _is_code(value: object, control: type) -> bool:
+    """Return whether an attribute is a function that the file of its class defines, without variables from around."""
+    if isinstance(value, staticmethod | classmethod):
+        value = value.__func__
+    if isinstance(value, property):
+        return all(_is_code(one, control) for one in (value.fget, value.fset, value.fdel) if one is not None)
+    if not isinstance(value, FunctionType):
+        return False
+    around = set(value.__code__.co_freevars) - {"__class__"}
+    return not around and realpath(value.__code__.co_filename) == realpath(inspect.getfile(control))
+
+
+def interrupt(threads: list[int]) -> None:
+    """Raise KeyboardInterrupt in threads that call Python now, such as those of a control that does not return.
+
+    Parameters
+    ----------
+    threads : list of int
+        Python's numbers of the threads.
+    """
+    raise_in: Any = ctypes.pythonapi.PyThreadState_SetAsyncExc
+    for thread in threads:
+        raise_in(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))

@@ -1,0 +1,106 @@
+"""CUBIC's mean window under losses at equal distances: Ha, Rhee, Xu; RFC 9438."""
+
+import numpy as np
+
+from ackclock.models.classics.throughput import NO_TIMEOUTS
+from ackclock.models.domain import ArrayLike, FloatArray, model, model_of, plain
+from ackclock.models.limits import FACTOR, OPEN_FRACTION, POSITIVE_PROBABILITY, TIME
+
+_ASSUMES = "CUBIC alone: one loss after each 1/p packets, a constant round trip, no limit by the receiver's window"
+
+
+@model(
+    domain={"loss_probability": NO_TIMEOUTS},
+    assumes=_ASSUMES,
+    round_trip_time=TIME,
+    loss_probability=POSITIVE_PROBABILITY,
+    steepness=FACTOR,
+    remainder=OPEN_FRACTION,
+)
+def cubic_window(
+    round_trip_time: ArrayLike,
+    loss_probability: ArrayLike,
+    steepness: ArrayLike = 0.4,
+    remainder: ArrayLike = 0.7,
+) -> FloatArray:
+    """Compute the mean window of CUBIC, the larger one of its two regions [rfc9438, section 5.1], [cubic, section 4].
+
+    Parameters
+    ----------
+    round_trip_time : array_like
+        Round-trip time [s], > 0.
+    loss_probability : array_like
+        Losses a packet [1], in (0, 1].
+    steepness : array_like
+        C of the cubic function [pkt/s^3], > 0.
+    remainder : array_like
+        Fraction of the window that a loss leaves, beta_cubic [1], in (0, 1).
+
+    Returns
+    -------
+    array
+        Mean window [pkt].
+
+    Raises
+    ------
+    ModelError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    In the Reno-friendly region the window is Reno's, sqrt(3 / (2 p)), whatever the remainder: the additive increase is
+    chosen so. The window of the cubic region grows with the round trip, and with p^(-3/4).
+
+    Examples
+    --------
+    The factor 1.054 of the RFC, and the round trip up to which the window is Reno's at a loss in 10,000 packets.
+
+    >>> print(f"{cubic_window(1.0, 1e-4) * 1e-3:.3f}")
+    1.054
+    >>> print(cubic_window([0.02, 0.05, 0.1], 1e-4).round(1))
+    [122.5 122.5 187.4]
+    """
+    rtt, p, c, beta = model_of(cubic_window).take(
+        round_trip_time=round_trip_time, loss_probability=loss_probability, steepness=steepness, remainder=remainder
+    )
+    cubic = (c * (3.0 + beta) / (4.0 * (1.0 - beta))) ** 0.25 * (rtt / p) ** 0.75
+    return plain(np.maximum(cubic, np.sqrt(1.5 / p)))
+
+
+@model(
+    domain={"loss_probability": NO_TIMEOUTS},
+    assumes=_ASSUMES,
+    round_trip_time=TIME,
+    loss_probability=POSITIVE_PROBABILITY,
+    steepness=FACTOR,
+    remainder=OPEN_FRACTION,
+)
+def cubic_rate(
+    round_trip_time: ArrayLike,
+    loss_probability: ArrayLike,
+    steepness: ArrayLike = 0.4,
+    remainder: ArrayLike = 0.7,
+) -> FloatArray:
+    """Compute the rate of CUBIC, its mean window a round trip [rfc9438, section 5.1].
+
+    Parameters
+    ----------
+    round_trip_time, loss_probability, steepness, remainder : array_like
+        As for `cubic_window`.
+
+    Returns
+    -------
+    array
+        Rate [pkt/s].
+
+    Raises
+    ------
+    ModelError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> print(f"{cubic_rate(0.1, 1e-4):.0f}")
+    1874
+    """
+    return plain(cubic_window(round_trip_time, loss_probability, steepness, remainder) / np.asarray(round_trip_time))

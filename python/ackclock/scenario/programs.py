@@ -1,0 +1,59 @@
+"""Congestion controls that are given to a run: classes of Python, by the name that scenarios give."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pydantic import ConfigDict
+
+from ackclock.scenario.contract import CONGESTION_CONTROLS
+
+if TYPE_CHECKING:
+    from ackclock.controls import Controllers
+
+_CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ControlProgram:
+    """The class of a congestion control that is given to a run.
+
+    Parameters
+    ----------
+    name : str
+        Its module and name.
+    digest : str, optional
+        Digest of its source; None if that is not known, so that no stored point can be named by it.
+    """
+
+    __pydantic_config__ = _CONFIG
+    name: str
+    digest: str | None
+
+
+def programs_of(function: str, controllers: "Controllers | None") -> Mapping[str, ControlProgram]:
+    """Check the classes that a function was given, and identify them.
+
+    Parameters
+    ----------
+    function : str
+        Its name, for messages.
+    controllers : mapping of str to type, optional
+        The classes by name.
+
+    Returns
+    -------
+    mapping of str to ControlProgram
+        Their names and digests.
+
+    Raises
+    ------
+    ArgumentError
+        If one is not a congestion control, or has the name of one of the engine's.
+    """
+    if controllers is None:
+        return {}
+    from ackclock.controls import check_controllers, identity  # noqa: PLC0415  needs the engine, which reading does not
+
+    check_controllers(function, controllers, tuple(CONGESTION_CONTROLS))
+    return {name: ControlProgram(*identity(control)) for name, control in controllers.items()}

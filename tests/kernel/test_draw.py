@@ -1,0 +1,31 @@
+"""The scenarios that the cross-check with the kernel draws."""
+
+from ackclock.scenario import load, resolve
+from crosscheck.linux.draw import MOST_PACKETS, draw
+from crosscheck.linux.translate import translate
+
+DRAWN = [draw(5, number) for number in range(60)]
+
+
+def test_a_scenario_depends_on_its_seed_and_number_alone() -> None:
+    assert draw(5, 17) == DRAWN[17]
+    assert draw(6, 17) != DRAWN[17]
+    assert len({str(document) for document in DRAWN}) == len(DRAWN)
+
+
+def test_both_sides_can_play_each() -> None:
+    for document in DRAWN:
+        experiment = translate(resolve(load(document)).to_dict())
+        assert experiment.rate_bps % 8 == 0, "netem counts bytes a second"
+        packets = experiment.rate_bps * experiment.duration_s / 8 / experiment.packet_bytes
+        assert packets < MOST_PACKETS * 1.2 or experiment.duration_s < 11.0
+
+
+def test_they_differ_in_controls_flows_sizes_and_buffers() -> None:
+    flows = [flow for document in DRAWN for flow in document["flow"]]
+    assert {flow["tcp"] for flow in flows} == {"linux-cubic", "linux-reno"}
+    assert {len(document["flow"]) for document in DRAWN} == {1, 2, 3}
+    assert any("size" in flow for flow in flows)
+    rates = sorted(float(document["link"][0]["rate"].split()[0]) for document in DRAWN)
+    assert rates[0] < 2e6
+    assert rates[-1] > 50e6

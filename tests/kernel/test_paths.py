@@ -1,0 +1,82 @@
+"""Our engine against recorded runs of the Linux kernel on whole paths: rates, queues, losses and recoveries.
+
+The kernel's runs and their spread over starts that differ by microseconds are in `crosscheck/linux/recorded`; its
+README says how each figure is measured. A run that is known to differ must differ: a change that mends it says so here.
+"""
+
+import gzip
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from crosscheck.linux import ours, recorded
+from crosscheck.linux.figures import Agreement, Compared, compare
+
+RUNS = recorded.runs()
+CLOSE = 0.05
+"""Relative difference of windows at one instant that is small; one packet is too."""
+MOST_APART = 0.05
+"""Fraction of the instants at which windows may differ by more."""
+
+
+def cases() -> Iterator[object]:
+    known = recorded.known()
+    for name in RUNS:
+        marks = [pytest.mark.xfail(reason=known[name], strict=True)] if name in known else []
+        yield pytest.param(name, marks=marks, id=name)
+
+
+def compared(name: str) -> list[Compared]:
+    """Compare a run with the kernel's, over realisations if the run itself does not decide."""
+    theirs, lost = recorded.figures()[name], recorded.lost().get(name, ())
+    shifts = recorded.shifts_of(theirs)
+    kernels = [theirs[recorded.RECORDED], *(theirs[recorded.shift_name(shift)] for shift in shifts[1:])]
+    plain = ours.play(RUNS[name].scenario(lost=lost))
+    found = compare(kernels[:1], [plain])
+    if all(one.agreement is Agreement.WITHIN for one in found):
+        return found
+    return compare(kernels, [plain, *(ours.play(RUNS[name].scenario(shift, lost)) for shift in shifts[1:])])
+
+
+@pytest.mark.parametrize("name", list(cases()))
+def test_a_path_is_as_in_the_kernel(name: str) -> None:
+    missing = RUNS[name].missing()
+    if missing is not None:
+        pytest.skip(f"{name}: {missing}")
+    found = compared(name)
+    assert all(one.agreement is not Agreement.DIFFERS for one in found), "\n" + "\n".join(one.line() for one in found)
+
+
+WINDOWS = sorted(path.name.removesuffix(".csv.gz") for path in (recorded.FOLDER / "windows").glob("*.csv.gz"))
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_windows_over_time_are_the_kernels(name: str) -> None:
+    with gzip.open(recorded.FOLDER / "windows" / f"{name}.csv.gz", "rt") as file:
+        times, flows, theirs = np.loadtxt(file, delimiter=",", skiprows=1, unpack=True)
+    trace = ours.traces(RUNS[name].scenario())["cwnd"]
+    for flow in np.unique(flows):
+        own, mine = flows == flow, trace["flow"] == flow
+        at = np.searchsorted(trace["time_s"][mine], times[own], side="right") - 1
+        apart = np.abs(trace["cwnd"][mine][at] - theirs[own])
+        far = apart > np.maximum(1.0, CLOSE * theirs[own])
+        assert far.mean() <= MOST_APART, f"{100 * far.mean():.1f}% of the instants differ"
+
+
+def test_every_listed_run_has_figures() -> None:
+    assert len(RUNS) > 60
+    assert set(recorded.figures()) == set(RUNS)
+    assert set(recorded.known()) | set(recorded.lost()) | set(WINDOWS) <= set(RUNS)
+
+
+def test_a_wrong_engine_is_noticed() -> None:
+    """A control that halves instead of taking 0.7 is nowhere near CUBIC's path."""
+    wrong = ours.play({**RUNS["D_cubic"].scenario(), "flows": RUNS["D_reno"].scenario()["flows"]})
+    found = compare([recorded.figures()["D_cubic"][recorded.RECORDED]], [wrong])
+    differ = {one.rule.name for one in found if one.agreement is Agreement.DIFFERS}
+    assert {"mean queue [ms]", "drops", "recoveries"} <= differ
+
+
+def test_lists_of_known_differences_are_of_runs_that_are_played() -> None:
+    assert all(RUNS[name].missing() is None for name in recorded.known())

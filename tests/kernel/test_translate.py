@@ -1,0 +1,152 @@
+"""What a scenario is in the kernel's words, and what the kernel cannot play."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from ackclock.scenario import load, resolve
+from crosscheck.linux import recorded
+from crosscheck.linux.path import UnplayableError
+from crosscheck.linux.translate import translate
+
+LINK = {"name": "isp", "rate": "12 Mbit/s", "buffer": "40 pkt", "delay": "3 ms", "reverse": {"rate": "unlimited"}}
+HOME = {"name": "home", "rate": "unlimited", "delay": "2 ms"}
+FAR = {"name": "far", "rate": "unlimited", "delay": "10 ms"}
+FLOW = {"name": "down", "path": ["home", "isp", "far"], "tcp": "linux-cubic"}
+
+
+def document(flows: list[dict[str, Any]] | None = None, **links: dict[str, Any]) -> dict[str, Any]:
+    """Write a scenario over home, isp and far, some fields of which are other ones."""
+    table = [{**link, **links.get(str(link["name"]), {})} for link in (HOME, LINK, FAR)]
+    each = [{**FLOW, **flow} for flow in flows or [{}]]
+    return {"title": "own", "link": table, "flow": each, "run": {"duration": "10 s", "warmup": "2 s"}}
+
+
+def resolved(flows: list[dict[str, Any]] | None = None, **links: dict[str, Any]) -> dict[str, Any]:
+    form: dict[str, Any] = resolve(load(document(flows, **links))).to_dict()
+    return form
+
+
+def run_words(scenario: dict[str, Any]) -> dict[str, str]:
+    return dict(word.split("=", 1) for word in translate(scenario).arguments()["run"].split("+"))
+
+
+@pytest.mark.parametrize(("name", "buffer", "delay"), [("S_cubic", 50, "280ms"), ("D_reno", 33, "20ms")])
+def test_a_recorded_run_is_its_own_line_of_the_kit(name: str, buffer: int, delay: str) -> None:
+    run = recorded.runs()[name]
+    experiment = translate(run.scenario())
+    words = experiment.arguments()
+    assert (words["rate"], words["buf"], words["mtu"]) == (str(int(run.rate_bps)), str(buffer), str(run.packet_bytes))
+    assert words["fwd"] == words["rev"] == delay
+    assert (words["rcvbuf"], words["rcvmost"], words["iw"]) == ("2000000", "67108864", "10")
+    assert experiment.offset_s == pytest.approx(0.0, abs=1e-9)
+    assert run_words(run.scenario())["start"] == "0"
+    assert float(run_words(run.scenario())["secs"]) == run.duration_s
+
+
+def test_options_of_recorded_runs_reach_the_kernel() -> None:
+    options = {name: translate(recorded.runs()[name].scenario()).options for name in ("D_reno_norack", "K_reno_nofrto")}
+    assert (options["D_reno_norack"]["rack"], options["D_reno_norack"]["tlp"]) == ("0", "0")
+    assert (options["K_reno_nofrto"]["rack"], options["K_reno_nofrto"]["frto"]) == ("1", "0")
+    assert translate(recorded.runs()["K_reno_nots"].scenario()).options["ts"] == "0"
+
+
+def test_a_step_of_the_delay_is_an_event() -> None:
+    ((at_s, delay_s),) = translate(recorded.runs()["J_reno"].scenario()).forward_steps
+    assert (at_s, round(delay_s, 9)) == (10.0, 0.35)
+    event = run_words(recorded.runs()["J_reno"].scenario())["ev"]
+    assert event == "10,tc|-n|R2|qdisc|change|dev|r2b|root|netem|delay|350ms|limit|100000"
+
+
+def test_delays_are_around_the_bottleneck_and_connections_begin_a_handshake_earlier() -> None:
+    experiment = translate(resolved([{"start": "1 s"}]))
+    (flow,) = experiment.flows
+    # 2 ms to the bottleneck go to the return path: 3 + 10 ms forward, 15 + 2 ms back.
+    assert list(flow.delays) == pytest.approx([0.013, 0.017])
+    services = (60 + 52) * 8 / 12e6
+    assert experiment.offset_s == 0.0
+    assert flow.connect_s == pytest.approx(1.002 - 0.030 - services)
+
+
+def test_the_kernels_clock_starts_early_enough_for_the_first_handshake() -> None:
+    experiment = translate(resolved([{}, {"name": "late", "start": "4 s", "size": "20 pkt"}]))
+    first, late = experiment.flows
+    assert first.connect_s == 0.0
+    assert late.connect_s == pytest.approx(4.0)
+    assert experiment.duration_s == pytest.approx(10.0 + experiment.offset_s)
+    assert experiment.warmup_s == pytest.approx(2.0 + experiment.offset_s)
+    assert (first.payload_bytes, late.payload_bytes) == (None, 20 * 1448)
+
+
+def test_flows_with_other_delays_are_groups_of_the_guest() -> None:
+    flows = [
+        {"name": name, "two_way_propagation": trip} for name, trip in (("a", "40 ms"), ("b", "90 ms"), ("c", "40 ms"))
+    ]
+    scenario = resolved(flows)
+    words = translate(scenario).arguments()
+    assert words["fwd"] == "18ms,43ms"
+    assert words["rev"] == "22ms,47ms"
+    assert run_words(scenario)["group"] == "0,1,0"
+
+
+def test_losses_behind_the_bottleneck_and_the_rate_of_acks() -> None:
+    numbered = resolved(far={"loss": {"model": "packets", "packets": [7, 9], "applies_to": "data"}})
+    assert translate(numbered).options["wire"] == "drop=7,9"
+    random = resolved(far={"loss": {"model": "bernoulli", "probability": 0.001, "applies_to": "data"}})
+    assert translate(random).options["loss"] == "loss+0.1%"
+    slow = resolved(isp={"reverse": {"rate": "1 Mbit/s", "buffer": "30 pkt"}})
+    assert (translate(slow).options["back"], translate(slow).options["backbuf"]) == ("1000000", "30")
+
+
+REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "flow.down.traffic.kind": ({"traffic": {"kind": "constant", "rate": "1 Mbit/s"}, "tcp": None}, {}),
+    "flow.down.tcp.recovery": ({"tcp": "newreno-rfc6582"}, {}),
+    "flow.down.tcp.max_window": ({"tcp": {"preset": "linux-reno", "max_window": "64 pkt"}}, {}),
+    "flow.down.tcp.initial_ssthresh": ({"tcp": {"preset": "linux-reno", "initial_ssthresh": "64 pkt"}}, {}),
+    "flow.down.tcp.congestion_control": ({"tcp": {"preset": "linux-reno", "congestion_control": "aimd"}}, {}),
+    "flow.down.tcp.rto.max": ({"tcp": {"preset": "linux-reno", "rto": {"max": "60 s"}}}, {}),
+    "flow.down.tcp.acks": ({"tcp": {"preset": "linux-reno", "acks": "delayed"}}, {}),
+    "flow.down.start_spread": ({"start_spread": "1 s"}, {}),
+    "flow.down.packet": ({"packet": "200 B"}, {}),
+    "link.far.rate": ({}, {"far": {"rate": "100 Mbit/s"}}),
+    "link.isp.buffer": ({}, {"isp": {"buffer": "60 kB"}}),
+    "link.isp.counting": ({}, {"isp": {"counting": "waiting"}}),
+    "link.isp.queue": ({}, {"isp": {"queue": "red"}}),
+    "link.isp.reverse.queue": (
+        {},
+        {"isp": {"reverse": {"rate": "1 Mbit/s", "buffer": "9 pkt", "queue": "random-drop"}}},
+    ),
+    "link.home.loss": ({}, {"home": {"loss": {"model": "bernoulli", "probability": 0.01}}}),
+    "link.far.loss": ({}, {"far": {"loss": {"model": "times", "times": ["3 s"]}}}),
+    "link.far.delay_process": ({}, {"far": {"delay_process": {"kind": "handover", "low": "1 ms", "high": "9 ms"}}}),
+}
+
+
+@pytest.mark.parametrize("place", REFUSED)
+def test_what_the_kernel_cannot_play_is_refused_by_its_field(place: str) -> None:
+    flow, links = REFUSED[place]
+    form = document([{key: value for key, value in flow.items() if value is not None}], **links)
+    for entry in form["flow"]:
+        for key in [key for key, value in flow.items() if value is None]:
+            del entry[key]
+    with pytest.raises(UnplayableError) as refused:
+        translate(resolve(load(form)).to_dict())
+    assert place in str(refused.value).split(": ")[0]
+    assert ";" in str(refused.value)
+
+
+def test_settings_that_a_host_has_once_must_be_the_same() -> None:
+    other = {"name": "other", "tcp": {"preset": "linux-cubic", "frto": False}}
+    with pytest.raises(UnplayableError, match=r"flow\.other\.tcp\.frto: False .* all connections of a host"):
+        translate(resolved([{}, other]))
+
+
+def test_all_faults_are_named_at_once() -> None:
+    limited = {"tcp": {"preset": "linux-cubic", "max_window": "64 pkt"}}
+    scenario = resolved([limited], isp={"counting": "waiting", "queue": "red"})
+    before = deepcopy(scenario)
+    with pytest.raises(UnplayableError) as refused:
+        translate(scenario)
+    assert len(str(refused.value).splitlines()) == 3
+    assert scenario == before

@@ -1,0 +1,459 @@
+"""Congestion controls that are classes: the examples of the documentation, what a class sees, and what ends a run."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ackclock
+from ackclock.controls import AckSample, CongestionControl, Connection, Signal
+from ackclock.cost import estimate, expected_cost
+from ackclock.errors import ArgumentError, EngineError, ScenarioError, SweepError
+
+TEXT = (Path(__file__).parent.parent / "docs" / "controls.md").read_text(encoding="utf-8")
+BLOCKS: list[tuple[str, str]] = re.findall(r"^```(python|toml)\n(.*?)^```$", TEXT, flags=re.DOTALL | re.MULTILINE)
+PATH = """
+[[link]]
+name = "wire"
+rate = "20 Mbit/s"
+delay = "20 ms"
+buffer = "40 pkt"
+[run]
+duration = "20 s"
+[trace]
+cwnd = true
+"""
+
+
+def one_flow(control: str, **tcp: Any) -> str:
+    more = "".join(f', {name} = "{value}"' for name, value in tcp.items())
+    return (
+        f'{PATH}\n[[flow]]\npath = ["wire"]\ntcp = {{ preset = "linux-reno", congestion_control = "{control}"{more} }}'
+    )
+
+
+@pytest.fixture(scope="module")
+def documented() -> dict[str, Any]:
+    """Run the Python of the documentation, in its order."""
+    names: dict[str, Any] = {}
+    for language, block in BLOCKS:
+        if language == "python":
+            exec(compile(block, "docs/controls.md", "exec"), names)
+    return names
+
+
+class Fixed(CongestionControl):
+    """A window of 20 packets."""
+
+    def on_ack(self, ack: AckSample) -> None:
+        self.cwnd = 20.0
+
+    def on_congestion(self, signal: Signal) -> float:
+        return 20.0
+
+
+def test_the_first_example_runs_and_fills_most_of_the_link(documented: dict[str, Any]) -> None:
+    assert documented["result"].flows.goodput_bps["flow"] > 0.85 * 10e6
+
+
+def test_scalable_in_python_has_the_windows_of_the_engine_s(documented: dict[str, Any]) -> None:
+    mine = ackclock.run(one_flow("mine"), controllers={"mine": documented["Scalable"]})
+    engine = ackclock.run(one_flow("scalable"))
+    assert len(engine.traces["cwnd"]) > 500
+    assert mine.traces["cwnd"].equals(engine.traces["cwnd"])
+    assert mine.flows.equals(engine.flows)
+
+
+def test_the_learning_control_uses_the_link_with_a_shorter_queue_than_reno(documented: dict[str, Any]) -> None:
+    controllers = {"learning": documented["Learning"]}
+    learning, reno = (
+        ackclock.run(one_flow(name), controllers=controllers, duration="60 s", warmup="20 s")
+        for name in ("learning", "reno")
+    )
+    assert learning.flows.goodput_bps["flow"] > 0.9 * 20e6
+    assert learning.links.queue_mean_packets["wire"] < 0.5 * reno.links.queue_mean_packets["wire"]
+
+
+def test_a_seeded_control_depends_on_the_seed_and_on_no_number_of_threads(documented: dict[str, Any]) -> None:
+    controllers = {"learning": documented["Learning"]}
+    scenario = one_flow("learning").replace("path =", 'start_spread = "0.1 s"\npath =')
+
+    def windows(**how: Any) -> Any:
+        result = ackclock.run(scenario, controllers=controllers, replications=3, duration="5 s", **how)
+        return result.traces["cwnd"], result.flows
+
+    trace, flows = windows(threads=1)
+    again, same = windows(threads=4)
+    other, _ = windows(seed=2)
+    assert trace.equals(again)
+    assert flows.equals(same)
+    assert not trace.equals(other)
+
+
+def test_every_connection_has_an_object_with_a_seed_of_its_own() -> None:
+    seen: list[Connection] = []
+
+    class Seen(Fixed):
+        def __init__(self, connection: Connection) -> None:
+            super().__init__(connection)
+            seen.append(connection)
+
+    web = PATH.replace('"20 s"', '"5 s"') + (
+        '[[flow]]\nname = "web"\ncount = 2\npath = ["wire"]\n'
+        'traffic = { kind = "web", size = "20 pkt", off = "100 ms" }\n'
+        'tcp = { preset = "linux-reno", congestion_control = "seen" }'
+    )
+    ackclock.run(web, controllers={"seen": Seen}, threads=1)
+    assert len(seen) > 10
+    assert {connection.flow for connection in seen} == {"web"}
+    assert [connection.number for connection in seen] == list(range(len(seen)))
+    assert len({connection.seed for connection in seen}) == len(seen)
+    first = [connection.seed for connection in seen]
+    seen.clear()
+    ackclock.run(web, controllers={"seen": Seen}, threads=2)
+    assert [connection.seed for connection in seen] == first
+
+
+def test_a_class_sees_the_round_trips_and_the_numbers_of_its_connection() -> None:
+    acks: list[AckSample] = []
+    signals: list[Signal] = []
+
+    class Watching(Fixed):
+        def on_ack(self, ack: AckSample) -> None:
+            acks.append(ack)
+            left = self.slow_start(ack)
+            self.cwnd += left / self.cwnd
+
+        def on_congestion(self, signal: Signal) -> float:
+            signals.append(signal)
+            return self.cwnd / 2
+
+    ackclock.run(one_flow("mine"), controllers={"mine": Watching})
+    assert all(before.now <= after.now and before.una <= after.una for before, after in pairwise(acks))
+    assert all(ack.una <= ack.nxt and ack.acked > 0 for ack in acks)
+    assert min(ack.rtt for ack in acks if ack.rtt is not None) == acks[-1].min_rtt
+    exact = [ack.rtt for ack in acks if ack.rtt is not None and ack.now < signals[0].now]
+    assert min(exact) == pytest.approx(0.0406, abs=1e-4)
+    assert acks[-1].min_rtt == pytest.approx(0.04, abs=1e-9)  # of a retransmission, by its timestamp: whole ms
+    assert {signal.kind for signal in signals} == {"loss"}
+    assert not all(ack.may_grow for ack in acks)
+
+
+class Hooked(CongestionControl):
+    """Notes the calls of the optional methods."""
+
+    def on_ack(self, ack: AckSample) -> None:
+        self.slow_start(ack)
+
+    def on_congestion(self, signal: Signal) -> float:
+        CALLS.append(signal.kind)
+        return max(self.cwnd / 2, 2)
+
+    def on_recovery_end(self) -> None:
+        CALLS.append("recovery end")
+
+    def on_timeout(self, now: float, nxt: int) -> None:
+        CALLS.append(f"timeout at {nxt > 0 and now > 0}")
+
+    def on_restart(self, now: float, idle_since: float) -> None:
+        CALLS.append(f"restart after {now >= idle_since}")
+
+    def undo(self, prior: float) -> float:
+        CALLS.append("undo")
+        return prior
+
+
+CALLS: list[str] = []
+
+
+def test_the_optional_methods_are_called() -> None:
+    CALLS.clear()
+    steps = '[["0 s", "400 ms"], ["2 s", "20 ms"], ["5 s", "900 ms"], ["10 s", "10 ms"]]'
+    jumping = f'delay_process = {{ kind = "steps", order = "overtake", steps = {steps} }}\nbuffer'
+    ackclock.run(one_flow("mine").replace("buffer", jumping), controllers={"mine": Hooked}, duration="30 s")
+    assert set(CALLS) == {"loss", "undo", "recovery end", "timeout", "timeout at True"}
+
+
+class Raises(Fixed):
+    """Divides by zero after two seconds."""
+
+    def on_ack(self, ack: AckSample) -> None:
+        self.cwnd = 20.0
+        if ack.now > 2.0:
+            self.cwnd = 1 / 0
+
+
+def test_an_exception_ends_the_run_with_flow_time_and_state_and_is_the_cause() -> None:
+    with pytest.raises(EngineError) as caught:
+        ackclock.run(one_flow("mine"), controllers={"mine": Raises})
+    text = str(caught.value)
+    assert re.match(
+        r'flow "flow" at 2\.0\d+ s: Raises\.on_ack: ZeroDivisionError: division by zero; '
+        r"state cwnd 20, ssthresh inf, una \d+, nxt \d+, srtt 0\.\d+ s$",
+        text,
+    ), text
+    cause = caught.value.__cause__
+    assert isinstance(cause, ZeroDivisionError)
+    assert cause.__traceback__ is not None
+    assert cause.__traceback__.tb_frame.f_code.co_name == "on_ack"
+
+
+def test_a_flow_of_a_group_is_named_with_its_number() -> None:
+    with pytest.raises(EngineError, match=r'flow "flow\[[01]\]" at 2\.0'):
+        ackclock.run(one_flow("mine").replace("[[flow]]", "[[flow]]\ncount = 2"), controllers={"mine": Raises})
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (float("nan"), "cwnd: out of range; given nan; allowed 1 to 1000000000 packets"),
+        (-3, "cwnd: out of range; given -3;"),
+        (float("inf"), "cwnd: out of range; given inf;"),
+        ("20", "cwnd: not a number; given '20';"),
+        (None, "cwnd: not a number; given None;"),
+        (True, "cwnd: not a number; given True;"),
+    ],
+)
+def test_a_window_that_is_no_number_of_packets_is_refused(value: Any, said: str) -> None:
+    class Wrong(Fixed):
+        def on_ack(self, ack: AckSample) -> None:
+            self.cwnd = value
+
+    with pytest.raises(EngineError) as caught:
+        ackclock.run(one_flow("mine"), controllers={"mine": Wrong})
+    assert f"Wrong.on_ack: {said}" in str(caught.value)
+
+
+def test_a_missing_ssthresh_and_a_window_changed_in_the_wrong_method_are_refused() -> None:
+    class Forgets(Fixed):
+        def on_congestion(self, signal: Signal) -> float:
+            return None  # type: ignore[return-value]
+
+        def on_ack(self, ack: AckSample) -> None:
+            self.slow_start(ack)
+
+    class Changes(Forgets):
+        def on_congestion(self, signal: Signal) -> float:
+            self.cwnd = 3.0
+            return 3.0
+
+    with pytest.raises(EngineError, match=r"Forgets\.on_congestion: ssthresh: not a number; given None"):
+        ackclock.run(one_flow("mine"), controllers={"mine": Forgets})
+    with pytest.raises(EngineError, match=r"Changes\.on_congestion: cwnd: may not be changed; given 3; allowed \d+"):
+        ackclock.run(one_flow("mine"), controllers={"mine": Changes})
+
+
+def test_an_exception_of_the_constructor_ends_the_run() -> None:
+    class Broken(Fixed):
+        def __init__(self, connection: Connection) -> None:
+            raise KeyError(connection.flow)
+
+    with pytest.raises(EngineError, match=r"Broken\.on_ack: KeyError: 'flow'"):
+        ackclock.run(one_flow("mine"), controllers={"mine": Broken})
+
+
+@pytest.mark.parametrize(
+    ("controllers", "said"),
+    [
+        (3, "is of a wrong type; given 3"),
+        ({"mine": 3}, "is not a congestion control; given 3"),
+        ({"mine": Fixed(Connection())}, "give the class, not an object of it"),
+        ({"mine": CongestionControl}, "lacks on_ack, on_congestion"),
+        ({"cubic": Fixed}, "has the name of a control of the engine; given 'cubic'"),
+        ({"My Control": Fixed}, "has a name that scenarios cannot give"),
+    ],
+)
+def test_what_is_not_a_class_of_a_control_is_refused(controllers: Any, said: str) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        ackclock.run(one_flow("mine"), controllers=controllers)
+    assert said in str(caught.value)
+    assert "controllers" in str(caught.value)
+
+
+def test_a_control_that_nobody_gives_is_an_unknown_one() -> None:
+    with pytest.raises(ScenarioError, match='unknown congestion control; given "mine"'):
+        ackclock.run(one_flow("mine"))
+    with pytest.raises(ScenarioError, match=r'unknown congestion control; given "mime".*did you mean "mine"'):
+        ackclock.run(one_flow("mime"), controllers={"mine": Fixed})
+
+
+def test_a_resolved_scenario_runs_with_the_class_that_it_was_resolved_with() -> None:
+    resolved = ackclock.resolve(one_flow("mine"), controllers={"mine": Fixed}, duration="1 s")
+    assert resolved.programs["mine"].name == f"{__name__}.Fixed"
+    assert ackclock.scenario.Resolved.from_json(resolved.to_json()) == resolved
+    assert ackclock.run(resolved, controllers={"mine": Fixed}).flows.goodput_bps["flow"] > 0
+    with pytest.raises(ArgumentError, match='is not the congestion control "mine" of the scenario; given nothing'):
+        ackclock.run(resolved)
+    with pytest.raises(ArgumentError, match=r"is not the congestion control .mine. of the scenario; given .*Raises"):
+        ackclock.run(resolved, controllers={"mine": Raises})
+
+
+def test_a_result_with_a_class_is_read_again(tmp_path: Path) -> None:
+    result = ackclock.run(one_flow("mine"), controllers={"mine": Fixed}, duration="1 s")
+    result.save(tmp_path / "run")
+    assert ackclock.Result.load(tmp_path / "run").resolved == result.resolved
+
+
+def test_no_model_applies_to_a_class() -> None:
+    prediction = ackclock.predict(one_flow("mine"), controllers={"mine": Fixed})
+    reno = ackclock.predict(one_flow("reno"))
+    assert len(reno.table) > len(prediction.table)
+    assert not any("congestion avoidance" in str(row) or "tcp" in str(row).lower() for row in prediction.table.index)
+
+
+def test_a_sweep_runs_a_class_and_keeps_its_points_by_its_source(tmp_path: Path) -> None:
+    class Local(Fixed):
+        pass
+
+    vary = {"link.wire.buffer": ["10 pkt", "20 pkt"]}
+    how: Any = {"duration": "1 s", "jobs": 2}
+    data = ackclock.sweep(one_flow("mine"), vary, controllers={"mine": Fixed}, out=tmp_path / "kept", **how)
+    again = ackclock.sweep(one_flow("mine"), vary, controllers={"mine": Local}, jobs=1, duration="1 s")
+    assert data.flow_goodput_bps.equals(again.flow_goodput_bps)
+    with pytest.raises(SweepError, match="has a source that is not known"):
+        ackclock.sweep(one_flow("mine"), vary, controllers={"mine": Local}, out=tmp_path / "other", **how)
+    with pytest.raises(SweepError, match="cluster: runs no congestion controls that are classes"):
+        ackclock.sweep(one_flow("mine"), vary, controllers={"mine": Fixed}, cluster="tcp://127.0.0.1:1", **how)
+
+
+def test_the_digest_follows_source_attributes_and_bases() -> None:
+    def digest(control: type[CongestionControl]) -> str | None:
+        return ackclock.resolve(one_flow("mine"), controllers={"mine": control}).programs["mine"].digest
+
+    def made(base: type[CongestionControl], **attributes: Any) -> type[CongestionControl]:
+        return type("Made", (base,), {"__module__": __name__, **attributes})
+
+    assert digest(Fixed) is not None
+    digests = {digest(Fixed), digest(Raises), digest(made(Fixed)), digest(made(Fixed, gain=2)), digest(made(Raises))}
+    assert len(digests) == 5
+    assert None not in digests
+    assert digest(made(Fixed, helper=object())) is None
+    assert digest(made(Fixed, on_timeout=lambda *_: digests)) is None
+
+
+def test_the_cost_of_a_class_is_expected_and_its_replications_one_at_a_time() -> None:
+    def resolved(control: str) -> ackclock.scenario.Resolved:
+        spread = one_flow(control).replace("path =", 'start_spread = "0.1 s"\npath =')
+        return ackclock.resolve(spread, controllers={"mine": Fixed}, replications=4, duration="1000 s")
+
+    mine, engine = resolved("mine"), resolved("reno")
+    assert 10.0 < expected_cost(mine) / expected_cost(engine) < 40.0
+    assert estimate(mine, threads=4, trace_bytes=0.0).threads == 1
+    assert estimate(engine, threads=4, trace_bytes=0.0).threads == 4
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """Write a program whose control never returns, and tells when it is called."""
+    path = tmp_path / "program.py"
+    text = f"""
+        import ackclock
+
+        class Stuck(ackclock.CongestionControl):
+            def on_ack(self, ack):
+                print("called", flush=True)
+                while BUSY:
+                    pass
+
+            def on_congestion(self, signal):
+                return 2.0
+
+        try:
+            ackclock.run({one_flow("mine")!r}, duration="1e5 s", controllers={{"mine": Stuck}})
+        except KeyboardInterrupt:
+            print("interrupted")
+    """
+    path.write_text(textwrap.dedent(text), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("busy", ["True", "False"])
+def test_ctrl_c_ends_a_run_whose_class_does_not_return_as_any_other(program: Path, busy: str) -> None:
+    text = program.read_text(encoding="utf-8").replace("BUSY", busy)
+    program.write_text(text, encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", str(program)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "called\n", process.communicate(timeout=60)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert output.splitlines()[-1] == "interrupted", errors
+    assert process.returncode == 0, errors
+
+
+def test_users_code_passes_mypy(tmp_path: Path) -> None:
+    path = tmp_path / "user.py"
+    good = textwrap.dedent("""
+        import ackclock
+        from ackclock.controls import AckSample, CongestionControl, Connection, Signal
+
+        class Mine(CongestionControl):
+            def __init__(self, connection: Connection) -> None:
+                super().__init__(connection)
+                self.seen = connection.number
+
+            def on_ack(self, ack: AckSample) -> None:
+                left = self.slow_start(ack)
+                self.cwnd += left / self.cwnd * (ack.rtt or 1.0)
+
+            def on_congestion(self, signal: Signal) -> float:
+                return self.cwnd / (2 if signal.kind == "loss" else 1)
+
+        ackclock.run("x", controllers={"mine": Mine})
+    """)
+    bad = good.replace("ack.rtt or 1.0", "ack.rtt").replace('"loss"', '"lost"')
+
+    def checked(text: str) -> str:
+        path.write_text(text, encoding="utf-8")
+        command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--config-file", "", str(path)]
+        environment = {**os.environ, "MYPYPATH": str(Path(ackclock.__file__).parent.parent)}
+        return subprocess.run(command, capture_output=True, text=True, env=environment, check=False).stdout
+
+    assert checked(good).startswith("Success")
+    assert checked(bad).count("error") >= 2
+
+
+def test_the_four_in_one_of_the_documentation_take_what_their_losses_leave_them() -> None:
+    block = next(text for language, text in BLOCKS if language == "toml")
+    goodput = ackclock.run(block).flows.goodput_bps
+    # Losses at each overflow of both: mean windows of 30 T and 1.5 T packets for T round trips between two.
+    assert 6.0 < goodput["four-in-one"] / goodput["one"] < 20.0
+    loss = {"model": "bernoulli", "probability": 0.0005}
+    random = ackclock.run(block, overrides={"link.satellite.rate": "1 Gbit/s", "link.satellite.loss": loss})
+    ratio = random.flows.goodput_bps["four-in-one"] / random.flows.goodput_bps["one"]
+    # sqrt(a (2 - b) / (2 b)) of both; the neighbour has some 80 losses.
+    assert ratio == pytest.approx(20**0.5, rel=0.25)
+
+
+def test_a_class_has_no_numbers_and_takes_both_dialects() -> None:
+    text = one_flow("mine").replace(" }", ', parameters = { beta = 0.8 }, dialect = "rfc" }')
+    with pytest.raises(ScenarioError, match=r'parameters.beta.* is not a number of .*"mine".*allowed none'):
+        ackclock.resolve(text, controllers={"mine": Fixed})
+    resolved = ackclock.resolve(text.replace("beta = 0.8", ""), controllers={"mine": Fixed}, duration="1 s")
+    control = resolved.to_dict()["flows"][0]["traffic"]["connection"]["sender"]["congestion_control"]
+    assert (control["dialect"], control["slow_start"], control["parameters"]) == ("rfc", "standard", {})
+    assert ackclock.run(resolved, controllers={"mine": Fixed}).flows.goodput_bps["flow"] > 0
+
+
+def test_a_restart_may_change_the_window() -> None:
+    seen: list[float] = []
+
+    class One(Fixed):
+        def on_ack(self, ack: AckSample) -> None:
+            seen.append(self.cwnd)
+            self.cwnd = 1.0
+
+        def on_restart(self, now: float, idle_since: float) -> None:
+            assert now > idle_since
+            self.cwnd = 4.0
+
+    ackclock.run(one_flow("mine"), controllers={"mine": One}, duration="1 s")
+    assert {1.0, 4.0} <= set(seen)
