@@ -164,7 +164,16 @@ fn examples_of_traffic() -> Vec<Value> {
 }
 
 fn examples() -> Vec<Value> {
-    [examples_of_elements(), examples_of_traffic()].concat()
+    [examples_of_elements(), examples_of_traffic(), vec![with_blocks()]].concat()
+}
+
+/// Returns the plain scenario with the sender and the receiver of ns-2's Sack1.
+fn with_blocks() -> Value {
+    let mut scenario = with("/flows/0/traffic/connection/receiver/linux", Value::Null);
+    let connection = &mut scenario["flows"][0]["traffic"]["connection"];
+    connection["sender"]["recovery"] = json!("sack1");
+    connection["receiver"]["blocks"] = json!({ "most": 3, "bytes": 8 });
+    scenario
 }
 
 /// Returns where the first value of a field is.
