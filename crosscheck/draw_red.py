@@ -9,7 +9,9 @@ def give_red(random: Mrg32k3a, scenario: Scenario) -> None:
     """Give the slowest link of the first flow RED, `wait_` and `gentle_` or not, and a source of small packets.
 
     Without the source, the packets of a flight that finds the link idle would come in the link's own distances, each at
-    the instant of a departure, and rounding would decide which queue it finds. Some buffers are full at times.
+    the instant of a departure, and rounding would decide which queue it finds. The source makes that rare and not
+    impossible: after an idle time a packet can enter service with it at one instant. RED's average keeps such a tie for
+    about 1 / weight arrivals. Some buffers are full at times.
     """
     flow = scenario["flows"][0]
     slowest = min(flow["path"], key=lambda link: scenario["elements"][link]["rate_bps"])
