@@ -131,21 +131,28 @@ PRESETS = {
     machine: [name for name in preset_names() if machine_of(preset(name).recovery, None) == machine]
     for machine in MACHINES
 }
+RENO_RULES = {
+    **ENDS,
+    "initial_ssthresh": st.one_of(amount(1, 100, "pkt"), st.just("max-window")),
+    "slow_start_while": st.sampled_from(["below", "at-or-below"]),
+    "increase": st.sampled_from(["reciprocal", "reciprocal-floor", "counted"]),
+    "half_window": st.sampled_from(["whole-packets", "fractional"]),
+    "dupack_threshold": st.one_of(st.integers(1, 9), st.just("infinite")),
+    "limited_transmit": st.booleans(),
+    "partial_ack_timer": st.sampled_from(["slow-but-steady", "impatient"]),
+    "rto": RTO,
+}
 CLASSIC = table(
-    {"preset": st.sampled_from(PRESETS["classic"])},
+    {"preset": st.sampled_from([name for name in PRESETS["classic"] if preset(name).recovery != "sack1"])},
     {
-        **ENDS,
+        **RENO_RULES,
         "dialect": st.sampled_from(["ns2", "rfc", "engset"]),
         "recovery": st.sampled_from(["old-tahoe", "tahoe", "reno", "newreno"]),
-        "initial_ssthresh": st.one_of(amount(1, 100, "pkt"), st.just("max-window")),
-        "slow_start_while": st.sampled_from(["below", "at-or-below"]),
-        "increase": st.sampled_from(["reciprocal", "reciprocal-floor", "counted"]),
-        "half_window": st.sampled_from(["whole-packets", "fractional"]),
-        "dupack_threshold": st.one_of(st.integers(1, 9), st.just("infinite")),
-        "limited_transmit": st.booleans(),
-        "partial_ack_timer": st.sampled_from(["slow-but-steady", "impatient"]),
-        "rto": RTO,
     },
+)
+SACK1 = table(
+    {"preset": st.just("sack1-ns2")},
+    {**RENO_RULES, "dialect": st.just("ns2"), "recovery": st.just("sack1"), "sack_blocks": st.integers(1, 4)},
 )
 SELECTIVE = table(
     {"preset": st.sampled_from(PRESETS["selective"])},
@@ -163,7 +170,7 @@ SELECTIVE = table(
         "rto": table({}, {**TIMER, "granularity": amount(0, 20, "ms")}),
     },
 )
-TCP = st.one_of(st.sampled_from(preset_names()), CLASSIC, SELECTIVE)
+TCP = st.one_of(st.sampled_from(preset_names()), CLASSIC, SACK1, SELECTIVE)
 PERIOD = st.one_of(
     amount(0.001, 100, "s"),
     table({"mean": amount(0.001, 100, "s"), "law": st.sampled_from(["fixed", "exponential"])}, {}),
