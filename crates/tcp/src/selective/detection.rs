@@ -91,7 +91,6 @@ impl Selective {
         let window = ack.window.min(self.rules.limit);
         seen.window_grew = window > self.receiver_window;
         self.receiver_window = window;
-        let had_sacked = self.board.sacked() > 0;
         let highest = self.board.highest_sacked();
         if seen.una_advanced {
             self.timeouts = 0;
@@ -105,8 +104,8 @@ impl Selective {
         seen.control_rtt = sampled.map(|(_, control)| control);
         seen.restarts_timer = seen.acked || self.was_sent_after_head(sampled, &seen);
         if let Some(late) = seen.lowest_late.filter(|_| self.rules.config.sack) {
-            // A hole that a packet sent once filled: reordering.
-            if late < highest || (had_sacked && late < self.board.highest_sacked()) {
+            // A packet sent once filled a hole below what had been acknowledged before this ACK (Linux `prior_fack`).
+            if late < highest {
                 self.observe_reordering(late, highest.max(self.board.highest_sacked()));
             }
         }
