@@ -17,6 +17,7 @@ from ackclock.scenario.resolved_tcp import (
     RtoSettings,
     SackBlockSettings,
     SelectiveSettings,
+    SendBufferSettings,
     TimeoutSettings,
 )
 from ackclock.scenario.schema_tcp import Rto, Tcp
@@ -65,7 +66,9 @@ RENO = ClassicSettings(
 NS2 = replace(
     RENO, dialect="ns2", half_window="whole-packets", initial_window=1.0, limited_transmit=False, rto=NS2_TIMER
 )
-LINUX_BUFFERS = LinuxReceiverSettings(segment_bytes=460, buffer_bytes=131_072, most_buffer_bytes=6_291_456)
+LINUX_BUFFERS = LinuxReceiverSettings(
+    segment_bytes=460, buffer_bytes=2_000_000, most_buffer_bytes=67_108_864, announced=True
+)
 LINUX = SelectiveSettings(
     machine="selective",
     congestion_control=ControlSettings("reno", "linux", "standard", {}),
@@ -80,6 +83,9 @@ LINUX = SelectiveSettings(
     max_window=None,
     dupack_threshold=3,
     rto=TimeoutSettings(0.2, 120.0, 1.0, 0.001, 0.0),
+    send_buffer=SendBufferSettings(buffer_bytes=1_000_000, most_buffer_bytes=67_108_864),
+    writes=None,
+    idle_restart=True,
 )
 EVERY_PACKET, DELAYED = ReceiverSettings(1, 0.1), ReceiverSettings(2, 0.2)
 EXPECTED: dict[str, tuple[ClassicSettings | SelectiveSettings, ReceiverSettings]] = {

@@ -219,6 +219,7 @@ impl Faults {
         self.windows(place, sender.initial_window, sender.initial_ssthresh, sender.max_window);
         self.field(place, DUPACK_THRESHOLD, f64::from(sender.dupack_threshold));
         self.field(place, SENDER_SEGMENT, f64::from(sender.segment_bytes));
+        self.application(place, sender);
         let rto = &sender.rto;
         for (limit, value) in [
             (RTO_MIN, rto.min_s),
@@ -230,6 +231,19 @@ impl Faults {
             self.field(&format!("{place}.rto"), limit, value);
         }
         self.congestion_control(&format!("{place}.congestion_control"), &sender.congestion_control);
+    }
+
+    fn application(&mut self, place: &str, sender: &SelectiveConfig) {
+        if let Some(buffer) = &sender.send_buffer {
+            let place = format!("{place}.send_buffer");
+            self.field(&place, SEND_BUFFER, buffer.buffer_bytes as f64);
+            self.field(&place, SEND_MOST_BUFFER, buffer.most_buffer_bytes as f64);
+        }
+        if let Some(writes) = &sender.writes {
+            let place = format!("{place}.writes");
+            self.field(&place, WRITES_PACKETS, writes.packets as f64);
+            self.field(&place, WRITES_INTERVAL, writes.interval_s);
+        }
     }
 
     fn congestion_control(&mut self, place: &str, control: &ControlConfig) {

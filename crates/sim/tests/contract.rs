@@ -15,7 +15,7 @@ use net::{disciplines, Discipline};
 use serde_json::{json, Value};
 use sim::scenario::{ElementConfig, LinkConfig};
 use sim::{all_limits, check, Scenario};
-use tcp::{LinuxReceiver, Recovery, SelectiveConfig, SenderConfig};
+use tcp::{LinuxReceiver, Recovery, SelectiveConfig, SendBuffer, SenderConfig, WritesConfig};
 
 /// Ranges of quantities that no single value of the JSON form has.
 const DERIVED: [&str; 2] = ["elements[].delay_process.law.transitions[]", "flows[].traffic.classes"];
@@ -140,8 +140,13 @@ fn examples_of_traffic() -> Vec<Value> {
         example(json!({ "kind": "web", "size": size, "off": off, "classes": classes, "connection": connection }))
     };
     let random = json!({ "law": "exponential", "mean_s": 1.0 });
-    let mut selective = json!(SenderConfig::Selective(SelectiveConfig::default()));
-    (selective["initial_ssthresh"], selective["max_window"]) = (json!(20.0), json!(40.0));
+    let selective = json!(SenderConfig::Selective(SelectiveConfig {
+        initial_ssthresh: Some(20.0),
+        max_window: Some(40.0),
+        send_buffer: Some(SendBuffer { buffer_bytes: 16384, most_buffer_bytes: 4_194_304 }),
+        writes: Some(WritesConfig { packets: 5, interval_s: 1.0 }),
+        ..SelectiveConfig::default()
+    }));
     vec![
         with("/flows/0/traffic/connection/sender", selective),
         example(json!({ "kind": "constant", "rate_bps": 1e5 })),

@@ -12,7 +12,7 @@ pub struct Ack<'a> {
     /// Packets beyond a hole that are acknowledged selectively (RFC 2018), and duplicates (RFC 2883), in the order of
     /// their arrival at the receiver; those of earlier ACKs are left out.
     pub selected: &'a [Selected],
-    /// Packets from `next` on that the receiver's window allows; [`u64::MAX`]: unlimited.
+    /// Packets from `next` on that the receiver's window allows; [`u64::MAX`]: as many as before, unlimited at first.
     pub window: u64,
     /// Whether the receiver echoes a mark of the network (ECE, RFC 3168).
     pub marked: bool,

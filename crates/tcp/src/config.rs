@@ -27,7 +27,9 @@ macro_rules! axis {
 
 mod selective;
 
-pub use selective::{ControlConfig, ControlProgram, LossDetection, Pacing, SelectiveConfig, TimeoutConfig};
+pub use selective::{
+    ControlConfig, ControlProgram, LossDetection, Pacing, SelectiveConfig, SendBuffer, TimeoutConfig, WritesConfig,
+};
 
 axis! {
     /// The set of choices where the RFCs leave a point open, or where ns-2 or a paper does otherwise; `quirks.rs`
@@ -357,11 +359,14 @@ pub struct LinuxReceiver {
     pub buffer_bytes: u64,
     /// Largest receive buffer \[bytes\] (the third number of `tcp_rmem`).
     pub most_buffer_bytes: u64,
+    /// Whether ACKs announce the window, so that it limits the sender.
+    #[serde(default)]
+    pub announced: bool,
 }
 
 impl Default for LinuxReceiver {
     /// Returns the settings of a kernel as it comes, for packets of 1500 bytes with timestamps.
     fn default() -> LinuxReceiver {
-        LinuxReceiver { segment_bytes: 1448, buffer_bytes: 131_072, most_buffer_bytes: 6_291_456 }
+        LinuxReceiver { segment_bytes: 1448, buffer_bytes: 131_072, most_buffer_bytes: 6_291_456, announced: true }
     }
 }

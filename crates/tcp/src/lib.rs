@@ -9,6 +9,7 @@ mod classic;
 mod config;
 mod endpoint;
 mod machine;
+mod memory;
 mod quirks;
 mod reassembly;
 mod receiver;
@@ -21,7 +22,7 @@ pub use classic::{Classic, Sack1};
 pub use config::{
     ClassicConfig, ControlConfig, ControlProgram, Dialect, Ecn, Estimator, HalfWindow, Increase, LinuxReceiver,
     LossDetection, Pacing, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SackBlocks,
-    SelectiveConfig, SenderConfig, SlowStartWhile, TimeoutConfig,
+    SelectiveConfig, SendBuffer, SenderConfig, SlowStartWhile, TimeoutConfig, WritesConfig,
 };
 pub use endpoint::Sender;
 pub use machine::Machine;

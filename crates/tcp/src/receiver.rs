@@ -62,7 +62,7 @@ const WITH_ECN: u32 = 1 << 28;
 /// The state of a receiver that most have no use for.
 #[derive(Clone, Debug, Default)]
 struct Rest {
-    /// Packets that ACKs acknowledge selectively.
+    /// Packets that ACKs acknowledge selectively, and windows that they announce.
     journal: Journal,
     /// Linux's rules for sending ACKs, if they apply.
     linux: Option<LinuxAcks>,
@@ -93,9 +93,9 @@ pub struct Acknowledgment {
     pub next: u64,
     /// Stamp of a data packet, echoed (RFC 7323).
     pub echo: Time,
-    /// Number of packets in the receiver's journal, modulo 2^32, if it acknowledges selectively; 0 if the sender has read
-    /// them all, or the number happens to be 0: then the ACK makes none of them known. With ns-2's blocks the number of
-    /// the ACK; 0 if it has no blocks.
+    /// Number of packets and windows in the receiver's journal, modulo 2^32; 0 if the sender has read them all, or the
+    /// number happens to be 0: then the ACK makes none of them known. With ns-2's blocks the number of the ACK; 0 if it
+    /// has no blocks.
     pub journal: u32,
     /// ECN bits of the ACK.
     pub marks: Marks,
@@ -188,6 +188,12 @@ impl Receiver {
                 self.held &= !UNREAD;
             }
         }
+    }
+
+    /// Returns the window that the last ACK read from the journal announced \[packets\]; [`u64::MAX`]: none.
+    #[cold]
+    pub fn announced_window(&self) -> u64 {
+        self.rest.as_ref().map_or(u64::MAX, |rest| rest.journal.window())
     }
 
     /// Prefetches the fields needed at the beginning of a transfer and for packets out of order.

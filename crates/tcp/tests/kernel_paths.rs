@@ -58,6 +58,8 @@ struct Fate {
     each_multiple: bool,
     /// Segment, from 1, that the path holds until a number of later packets have passed.
     held: Option<(u64, u32)>,
+    /// Packet that is shorter than the others, and its time on the link \[s\].
+    short: Option<(u64, f64)>,
 }
 
 impl Fate {
@@ -70,6 +72,12 @@ impl Fate {
     /// Returns the round trip of the handshake.
     fn handshake(&self) -> Time {
         CLOCK.time(2.0 * self.back_s + self.handshake_s)
+    }
+
+    /// Returns the time of a packet on the link.
+    fn service(&self, packet: u64) -> Time {
+        let short = self.short.filter(|&(short, _)| short == packet);
+        CLOCK.time(short.map_or(self.service_s, |(_, service)| service))
     }
 
     fn marks(&self, packet: u64) -> bool {
@@ -136,7 +144,7 @@ impl Actions for Wire {
         let (number, copy) = (segment.sequence + 1, self.sent[index]);
         let again = copy == 2 && self.fate.lost_again.contains(&number);
         let lost = again || (copy <= self.fate.copies && self.fate.lost.contains(&number));
-        let service = CLOCK.time(self.fate.service_s);
+        let service = self.fate.service(segment.sequence);
         // A packet that departs within a microsecond still takes its place.
         let waiting = (self.free + MICROSECOND - self.now).ticks().div_ceil(service.ticks());
         let full = self.free > self.now && self.fate.buffer.is_some_and(|buffer| waiting >= buffer);

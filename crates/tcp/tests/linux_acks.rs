@@ -5,7 +5,7 @@
 //! 2 MB and grows to 64 MiB at most; the application reads at once.
 
 use base::{Clock, Marks, Time};
-use tcp::{Dialect, LinuxReceiver, Receiver, ReceiverConfig};
+use tcp::{Acknowledgment, Dialect, LinuxReceiver, Receiver, ReceiverConfig};
 
 const CLOCK: Clock = Clock::PICOSECONDS;
 /// Time between two packets in a row \[us\].
@@ -43,9 +43,11 @@ fn parse(text: &str) -> Run {
     run
 }
 
-/// Returns the numbers of the ACKs that our receiver sends for the packets of a run.
-fn acknowledge(run: &Run) -> Vec<u64> {
-    let linux = LinuxReceiver { segment_bytes: 1448, buffer_bytes: 2_000_000, most_buffer_bytes: 67_108_864 };
+/// Returns the numbers of the ACKs that our receiver sends for the packets of a run, and the windows that they announce
+/// \[packets\].
+fn acknowledge(run: &Run) -> Vec<(u64, u64)> {
+    let linux =
+        LinuxReceiver { segment_bytes: 1448, buffer_bytes: 2_000_000, most_buffer_bytes: 67_108_864, announced: true };
     let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
     let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(RETURN_S));
     let at = |us: u64| Time::from_ticks(us * 1_000_000);
@@ -53,18 +55,28 @@ fn acknowledge(run: &Run) -> Vec<u64> {
     let mut acks = Vec::new();
     for &(time, sequence, stamp) in &run.data {
         while receiver.deadline() <= at(time) {
-            acks.push(receiver.on_timer().next);
+            let ack = receiver.on_timer();
+            acks.push(read(&mut receiver, ack));
         }
-        acks.extend(receiver.on_data(at(time), sequence, at(stamp), Marks::NONE).map(|ack| ack.next));
+        if let Some(ack) = receiver.on_data(at(time), sequence, at(stamp), Marks::NONE) {
+            acks.push(read(&mut receiver, ack));
+        }
     }
     acks
+}
+
+fn read(receiver: &mut Receiver, ack: Acknowledgment) -> (u64, u64) {
+    if ack.journal != 0 {
+        receiver.read_journal(ack.journal, &mut Vec::new());
+    }
+    (ack.next, receiver.announced_window())
 }
 
 /// Compares our ACKs with the kernel's: the first `exact` ACKs are the same ones, and the number of all differs by a
 /// fraction at most.
 fn compare(text: &str, exact: usize, fraction: f64) {
     let run = parse(text);
-    let ours = acknowledge(&run);
+    let ours: Vec<u64> = acknowledge(&run).into_iter().map(|(next, _)| next).collect();
     let first = ours.iter().zip(&run.acks).position(|(ours, kernel)| ours != kernel);
     assert!(first.is_none_or(|first| first >= exact), "ACK {first:?}");
     let last = *run.acks.last().expect("ACKs");
@@ -79,6 +91,27 @@ fn acks_are_the_kernels_while_the_window_grows_and_after() {
     compare(include_str!("linux_acks/V_cubic_curve.txt"), 563, 0.005);
 }
 
+/// The windows are those that the kernel's sender of the same run found before each ACK (`kernel/paths`), and where one
+/// reaches its limit, the unit of the window scale (2048 bytes) less.
+#[test]
+fn windows_are_the_kernels() {
+    let run = parse(include_str!("linux_acks/V_cubic_curve.txt"));
+    // The recording's lines are differences from the line before.
+    let mut sums = [0_u64; 6];
+    let recorded = include_str!("kernel/paths/cubic_curve.csv").lines().skip(1).map(|line| {
+        for (sum, word) in sums.iter_mut().zip(line.split(',')) {
+            *sum = sum.wrapping_add_signed(word.parse().expect("a number"));
+        }
+        (sums[2], sums[5])
+    });
+    let kernel: Vec<(u64, u64)> = recorded.skip(1).collect();
+    let ours = acknowledge(&run);
+    for (index, (ours, kernel)) in ours.into_iter().zip(kernel).take(563).enumerate() {
+        let unit = u64::from(index >= 485);
+        assert!(ours.0 == kernel.0 && (kernel.1 - unit..=kernel.1).contains(&ours.1), "{index}: {ours:?}, {kernel:?}");
+    }
+}
+
 /// Each packet beyond the hole enlarges the window, and is acknowledged at once.
 #[test]
 fn acks_beyond_a_hole_are_the_kernels() {
@@ -88,7 +121,7 @@ fn acks_beyond_a_hole_are_the_kernels() {
 /// Returns when the receiver sends the ACKs that it delays, in milliseconds, on a path of 300 ms; four quick ACKs have
 /// been sent for packets in the first four milliseconds. Packets from 4 on arrive at the given instants.
 fn delayed_acks(arrivals_ms: &[u64]) -> Vec<u64> {
-    let linux = LinuxReceiver { segment_bytes: 1000, buffer_bytes: 16000, most_buffer_bytes: 16000 };
+    let linux = LinuxReceiver { segment_bytes: 1000, buffer_bytes: 16000, most_buffer_bytes: 16000, announced: false };
     let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
     let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(0.3));
     let at = |ms: u64| Time::from_ticks(ms * 1_000_000_000);

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from math import inf
 
 from ackclock.errors import Fault
+from ackclock.scenario.contract import RANGES
 from ackclock.scenario.controls import number_faults
 from ackclock.scenario.machines import MACHINES, ONLY, Machine
 from ackclock.scenario.network import Direction
@@ -11,15 +12,19 @@ from ackclock.scenario.places import Places
 from ackclock.scenario.schema import Flow
 from ackclock.scenario.schema_kinds import most as most_of
 from ackclock.scenario.schema_tcp import CONTROL, Rto, Tcp
+from ackclock.scenario.schema_traffic import Writes
 from ackclock.scenario.source import Location
 from ackclock.scenario.suggestions import did_you_mean
 from ackclock.scenario.tcp import completed, machine_of_tcp, preset_of, window_packets
+from ackclock.scenario.traffic import is_tcp, resolved_writes
 from ackclock.units import show
 
 SHORTEST_TICK_S = 1e-6
 LONGEST_PACKET = most_of("flows[].traffic.connection.ack_bytes")
 MOST_PACKETS = {"initial_window": 1e6, "initial_ssthresh": 1e9, "max_window": 1e9}
 """Largest windows; the initial one leaves in one burst."""
+_OF_ACKS = {"delayed": ("ack_every", "ack_delay"), "linux": ("receive_buffer", "receive_buffer_max")}
+"""The fields that only one rule for sending ACKs uses."""
 
 
 def tcp_faults(places: Places, location: Location, flow: Flow) -> Iterator[Fault]:
@@ -46,10 +51,55 @@ def tcp_faults(places: Places, location: Location, flow: Flow) -> Iterator[Fault
         control = completed(flow.tcp).congestion_control or ""
         yield from number_faults(places, (*location, "parameters"), control, flow.tcp.parameters)
     yield from _sack1_faults(places, location, flow.tcp)
-    if completed(flow.tcp).acks == "linux":
-        for field in ("ack_every", "ack_delay"):
-            if flow.tcp.gives(field):
-                yield places.fault((*location, field), 'is not used with acks = "linux"', hint='set acks = "delayed"')
+    yield from _ack_faults(places, location, flow.tcp)
+    yield from _buffer_faults(places, location, flow.tcp)
+    if flow.writes is not None and is_tcp(flow):
+        yield from _writes_faults(places, (*location[:-1], "writes"), flow, flow.writes)
+
+
+def _writes_faults(places: Places, location: Location, flow: Flow, writes: Writes) -> Iterator[Fault]:
+    """Give what is wrong with the bursts in which an application writes."""
+    chosen = f'recovery = "{completed(flow.tcp).recovery}"'
+    if machine_of_tcp(flow.tcp) != "selective":
+        hint = f'start from preset = "{MACHINES["selective"].preset}"'
+        yield places.fault(location, f"is not for the sender that has {chosen}", given=None, hint=hint)
+    if (writes.every is None) == (writes.rate is None):
+        problem = "needs `every` or `rate`" if writes.every is None else "has `every` and `rate`"
+        yield places.fault(location, problem, given=None, allowed="one of the two")
+        return
+    settings = resolved_writes(writes, flow.packet)
+    limits = RANGES["flows[].traffic.connection.sender.writes.interval_s"]
+    if settings is not None and not limits.low <= settings.interval_s <= limits.high:
+        given = show(settings.interval_s, "s")
+        problem = "makes the time between bursts too short or too long"
+        yield places.fault((*location, "rate"), problem, given=given, allowed="1 us to 1e7 s")
+
+
+def _ack_faults(places: Places, location: Location, own: Tcp) -> Iterator[Fault]:
+    """Give the fields that the rule for sending ACKs does not use, and the window that it does not have."""
+    tcp = completed(own)
+    other = "delayed" if tcp.acks == "linux" else "linux"
+    problem = f'is not used with acks = "{tcp.acks}"'
+    for field in _OF_ACKS[other]:
+        if own.gives(field):
+            yield places.fault((*location, field), problem, hint=f'set acks = "{other}"')
+    if tcp.receive_window == "autotuned" and tcp.acks == "delayed":
+        yield places.fault((*location, "receive_window"), 'needs acks = "linux"', allowed='"fixed"')
+
+
+def _buffer_faults(places: Places, location: Location, own: Tcp) -> Iterator[Fault]:
+    """Give buffers that are larger than their largest size."""
+    tcp = completed(own)
+    for field in ("send_buffer", "receive_buffer"):
+        size, most = getattr(tcp, field), getattr(tcp, f"{field}_max")
+        if size is not None and most is not None and size > most:
+            given = own.gives(field) and own.gives(f"{field}_max")
+            yield places.fault(
+                (*location, field if own.gives(field) else f"{field}_max"),
+                f"{field} is above {field}_max",
+                given=f"{field} = {show(size, 'B')}, {field}_max = {show(most, 'B')}",
+                hint=None if given else "what is not given is the preset's",
+            )
 
 
 def _control_faults(places: Places, location: Location, own: Tcp) -> Iterator[Fault]:

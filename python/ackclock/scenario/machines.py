@@ -83,6 +83,10 @@ ONLY: Final[Mapping[str, Only]] = {
     "frto": Only("selective", "after a timeout it goes back to the first packet that is not acknowledged"),
     "ecn": Only("selective", "its data are not ECN-capable, and no queue marks them"),
     "pacing": Only("selective", "its packets leave as soon as the window allows"),
+    "receive_window": Only("selective", "max_window is its receiver's window"),
+    "send_buffer": Only("selective", "its application has written all data at the start"),
+    "send_buffer_max": Only("selective", "its application has written all data at the start"),
+    "idle_restart": Only("selective", "its application never pauses"),
     "timestamps": Only("selective", "it detects no spurious retransmission; rto.sample says what is timed"),
 }
 """The axes that one machine alone has, by their field in the TCP table."""

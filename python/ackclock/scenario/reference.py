@@ -7,6 +7,7 @@ around them stays. A test compares.
 import re
 import sys
 import typing
+from collections.abc import Sequence
 from pathlib import Path
 
 from ackclock.scenario.amounts import Amount
@@ -36,13 +37,29 @@ from ackclock.scenario.schema_atm import Abr, AtmLink, Channel, ChannelReverse, 
 from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.schema_links import DelayProcess, DelayState, Link, Reverse
 from ackclock.scenario.schema_tcp import Rto, Tcp
-from ackclock.scenario.schema_traffic import Period, Size, Traffic
+from ackclock.scenario.schema_traffic import Period, Size, Traffic, Writes
 from ackclock.scenario.until import Duration
 
 _MODELS: dict[str, type[Table]] = {
     model.__name__.lower(): model
     for model in (
-        *(Form, Link, Reverse, Queue, DelayProcess, DelayState, Loss, Flow, Traffic, Size, Period, Tcp, Rto, Run),
+        *(
+            Form,
+            Link,
+            Reverse,
+            Queue,
+            DelayProcess,
+            DelayState,
+            Loss,
+            Flow,
+            Traffic,
+            Size,
+            Period,
+            Writes,
+            Tcp,
+            Rto,
+            Run,
+        ),
         *(Host, Precision, Trace, AtmLink, Channel, Abr, ChannelReverse, CrossTraffic),
     )
 }
@@ -165,7 +182,7 @@ def _axes(name: str) -> dict[str, object]:
     return {**preset, **{f"rto.{axis}": value for axis, value in timer.items()}}
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [head, tuple("---" for _ in head), *rows]
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
 

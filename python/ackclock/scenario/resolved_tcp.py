@@ -189,6 +189,27 @@ class TimeoutSettings:
     clock_offset_s: Annotated[float, within(f"{_RTO}.clock_offset_s")]
 
 
+_SENDER = "flows[].traffic.connection.sender"
+
+
+@dataclass(frozen=True, slots=True)
+class SendBufferSettings:
+    """Send buffer that grows with cwnd as Linux's does."""
+
+    __pydantic_config__ = _CONFIG
+    buffer_bytes: Annotated[int, within(f"{_SENDER}.send_buffer.buffer_bytes")]
+    most_buffer_bytes: Annotated[int, within(f"{_SENDER}.send_buffer.most_buffer_bytes")]
+
+
+@dataclass(frozen=True, slots=True)
+class WritesSettings:
+    """Bursts in which an application writes, the first one at the start."""
+
+    __pydantic_config__ = _CONFIG
+    packets: Annotated[int, within(f"{_SENDER}.writes.packets")]
+    interval_s: Annotated[float, within(f"{_SENDER}.writes.interval_s")]
+
+
 @dataclass(frozen=True, slots=True)
 class SelectiveSettings:
     """TCP sender with selective acknowledgment; null is infinite for `initial_ssthresh`, else unlimited."""
@@ -208,9 +229,15 @@ class SelectiveSettings:
     dupack_threshold: Annotated[int, within("flows[].traffic.connection.sender.dupack_threshold")]
     rto: TimeoutSettings
     ecn: EcnName = "off"
-    """Explicit congestion notification; older results lack this field and the next one."""
+    """Explicit congestion notification; older results lack this field and the next four."""
     sack: bool = True
     """Whether ACKs acknowledge selectively."""
+    send_buffer: SendBufferSettings | None = None
+    """Send buffer; null is unlimited."""
+    writes: WritesSettings | None = None
+    """Bursts in which the application writes; null is all data at the start."""
+    idle_restart: bool = False
+    """Whether cwnd comes down while the application pauses."""
 
     recovery: ClassVar[str] = "sack"
     has_fast_retransmit: ClassVar[bool] = True
@@ -280,6 +307,8 @@ class LinuxReceiverSettings:
     segment_bytes: Annotated[int, within(f"{_LINUX}.segment_bytes")]
     buffer_bytes: Annotated[int, within(f"{_LINUX}.buffer_bytes")]
     most_buffer_bytes: Annotated[int, within(f"{_LINUX}.most_buffer_bytes")]
+    announced: bool = False
+    """Whether ACKs announce the window, so that it limits the sender; older results lack this field."""
 
 
 _BLOCKS = "flows[].traffic.connection.receiver.blocks"

@@ -34,7 +34,7 @@ from ackclock.scenario.scenario import Scenario
 from ackclock.scenario.schema import Flow, Run
 from ackclock.scenario.source import Source
 from ackclock.scenario.tcp import receiver_settings, sender_settings
-from ackclock.scenario.traffic import resolved_traffic
+from ackclock.scenario.traffic import resolved_traffic, resolved_writes
 
 _USUAL_PACKET_BYTES = 1500
 
@@ -139,7 +139,7 @@ def _flow(flow: Flow, name: str, network: Network, source: Source) -> ResolvedFl
         return_delay_s=round(private_s - forward_s, 12),
         ack_bytes=flow.ack,
         ack_priority=flow.ack_level,
-        sender=sender_settings(flow.tcp, flow.packet, source.controls),
+        sender=sender_settings(flow.tcp, flow.packet, resolved_writes(flow.writes, flow.packet), source.controls),
         receiver=receiver_settings(flow.tcp, flow.packet),
     )
     return ResolvedFlow(

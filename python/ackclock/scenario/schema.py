@@ -18,7 +18,7 @@ from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.schema_kinds import LONGEST_RUN_S, PACKET, PACKET_SIZE, SOME_BYTES, TIME, Switch, most, name_of
 from ackclock.scenario.schema_links import Link
 from ackclock.scenario.schema_tcp import Tcp
-from ackclock.scenario.schema_traffic import Traffic
+from ackclock.scenario.schema_traffic import Traffic, Writes
 from ackclock.scenario.until import Duration
 from ackclock.units import Quantity
 
@@ -88,6 +88,9 @@ class Flow(Table):
     )
     traffic: Traffic | None = entry(
         "what the flow sends and when", None, words="all of `size` at once, as fast as TCP lets it go"
+    )
+    writes: Writes | None = entry(
+        'recovery = "sack": the bursts in which the application writes', None, words="all data at the start"
     )
     tcp: Annotated[Tcp, Shorthand("preset", "preset", preset_names)] = entry(
         "TCP, by the name of a preset or as a table", Tcp(), toml=DEFAULT_PRESET

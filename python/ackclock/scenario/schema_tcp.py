@@ -21,6 +21,7 @@ LossDetectionName = Literal["rack", "dupack"]
 EcnName = Literal["off", "classic", "dctcp"]
 PacingName = Literal["none", "linux"]
 AcksName = Literal["delayed", "linux"]
+ReceiveWindowName = Literal["fixed", "autotuned"]
 SampleName = Literal["per-round", "per-ack", "per-ack-karn"]
 
 _TIMEOUT = Span("s", 1e-6, 1e5, "1 us to 1e5 s")
@@ -33,6 +34,10 @@ _ACK_EVERY = Count(1, most("flows[].traffic.connection.receiver.ack_every"), 2)
 CONTROL = OpenChoice("congestion control", tuple(CONGESTION_CONTROLS))
 Window = Annotated[Quantity | None, Amount("4 pkt", _BURST)]
 WindowLimit = Annotated[Quantity | None, Amount("64 KiB", _WINDOW, ("unlimited",))]
+_SOCKET = Span("B", 1, 1e15, "1 to 1e15 B", whole=True)
+SocketBuffer = Annotated[int | None, Amount("128 KiB", (_SOCKET,))]
+LargestBuffer = Annotated[int | None, Amount("4 MiB", (_SOCKET,))]
+SendBuffer = Annotated[int | None, Amount("16 KiB", (_SOCKET,), ("unlimited",))]
 WindowThreshold = Annotated[Quantity | None, Amount("20 pkt", _WINDOW, ("max-window",), "infinite")]
 
 
@@ -161,5 +166,23 @@ class Tcp(Table):
     )
     sack_block_bytes: Annotated[int | None, _BLOCK_BYTES] = _preset(
         "sack1: bytes that each block adds to an ACK; 8 in ns-2"
+    )
+    receive_window: Annotated[ReceiveWindowName | None, choice("window", ReceiveWindowName)] = _preset(
+        "sack: the receiver's window is `max_window` (fixed), or what Linux announces, which grows with the segments "
+        "that arrive and with what the application reads in a round trip, to `max_window` at most (autotuned, needs "
+        'acks = "linux")'
+    )
+    receive_buffer: SocketBuffer = _preset(
+        'acks = "linux": receive buffer of a new connection, the second number of `tcp_rmem`'
+    )
+    receive_buffer_max: LargestBuffer = _preset("largest size to which it grows, the third number")
+    send_buffer: SendBuffer = _preset(
+        "sack: send buffer of a new connection, the second number of `tcp_wmem`; what waits in it and what is not "
+        "acknowledged, with 1280 B more for each packet, fit into it, and it grows to twice cwnd, three times with bbr"
+    )
+    send_buffer_max: LargestBuffer = _preset("largest size to which it grows, the third number")
+    idle_restart: Annotated[bool | None, Flag()] = _preset(
+        "sack: cwnd is halved for each timeout in which the application pauses, to the initial window at least (RFC "
+        "2861; Linux's `tcp_slow_start_after_idle`)"
     )
     rto: Rto = entry("retransmission timer", Rto(), words="the preset's")

@@ -8,6 +8,7 @@ from ackclock.scenario.amounts import Amount, Span
 from ackclock.scenario.contract import RANGES
 from ackclock.scenario.entries import Table
 from ackclock.scenario.fields import AmountShorthand, Choice, Number, Text
+from ackclock.units import Quantity
 
 TrafficName = Literal["web", "constant", "poisson", "on-off", "poisson-on-off", "ping"]
 SizeLawName = Literal["fixed", "exponential", "exponential-pareto", "exponential-exponential", "pareto", "empirical"]
@@ -19,6 +20,7 @@ LARGEST_TRANSFER = 1e12
 _SIZE = Span("pkt", 1, LARGEST_TRANSFER, "1 to 1e12 pkt")
 _PERIOD = Span("s", 0, LONGEST_TIME_S, "0 to 1e7 s")
 _INTERVAL = Span("s", 1e-6, LONGEST_TIME_S, "1 us to 1e7 s")
+_BURST = (Span("pkt", 1, 1e6, "1 to 1e6 pkt", whole=True), Span("B", 1, 1e11, "1 to 1e11 B"))
 _RATE = Span("bit/s", 1, 1e13, "a rate from 1 bit/s to 1e13 bit/s")
 
 
@@ -68,6 +70,20 @@ class Size(Table):
 
 
 PeriodField = Annotated[Period | None, AmountShorthand("mean", Amount("1 s", (_PERIOD,)))]
+
+
+class Writes(Table):
+    """Bursts in which the application of a TCP flow writes, the first one at the start."""
+
+    burst: Annotated[Quantity, Amount("10 pkt", _BURST)] = _entry(
+        "data of a burst; bytes are rounded up to whole packets", Quantity(1.0, "pkt"), "`1 pkt`"
+    )
+    every: Annotated[float | None, Amount("1 s", (_INTERVAL,))] = _entry(
+        "time from one burst to the next", words="required, or `rate`"
+    )
+    rate: Annotated[float | None, Amount("2 Mbit/s", (_RATE,))] = _entry(
+        "mean rate, headers included, instead of `every`", words="required, or `every`"
+    )
 
 
 class Traffic(Table):

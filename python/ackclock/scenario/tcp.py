@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import TypeVar, cast
 
@@ -26,7 +27,9 @@ from ackclock.scenario.resolved_tcp import (
     RtoSettings,
     SackBlockSettings,
     SelectiveSettings,
+    SendBufferSettings,
     TimeoutSettings,
+    WritesSettings,
 )
 from ackclock.scenario.schema_tcp import Tcp
 from ackclock.units import Quantity
@@ -74,7 +77,10 @@ def completed(own: Tcp) -> Tcp:
     update: dict[str, object] = {"rto": base.rto.override(own.rto)}
     if not own.gives("acks") and (own.gives("ack_every") or own.gives("ack_delay")):
         update["acks"] = "delayed"
-    return base.override(own).model_copy(update=update)
+    tcp = base.override(own).model_copy(update=update)
+    if tcp.acks == "delayed" and not own.gives("receive_window"):
+        return tcp.model_copy(update={"receive_window": "fixed"})
+    return tcp
 
 
 def window_packets(window: Quantity, packet_bytes: int) -> float:
@@ -83,7 +89,10 @@ def window_packets(window: Quantity, packet_bytes: int) -> float:
 
 
 def sender_settings(
-    own: Tcp, packet_bytes: int, controls: Mapping[str, ControlProgram] | None = None
+    own: Tcp,
+    packet_bytes: int,
+    writes: WritesSettings | None = None,
+    controls: Mapping[str, ControlProgram] | None = None,
 ) -> ClassicSettings | SelectiveSettings:
     """Resolve the sender's axes.
 
@@ -93,6 +102,8 @@ def sender_settings(
         What the scenario gives for the flow.
     packet_bytes : int
         Size of its data packets [B], by which windows in bytes are turned into packets.
+    writes : WritesSettings, optional
+        Bursts in which the application writes, if it does not write all data at the start.
     controls : mapping of str to ControlProgram, optional
         Congestion controls that are given to the run.
 
@@ -104,7 +115,8 @@ def sender_settings(
     tcp = completed(own)
     windows = _Windows(tcp, packet_bytes)
     if machine_of_tcp(own) == "selective":
-        return _selective(tcp, windows, packet_bytes, controls or {})
+        selective = _selective(tcp, windows, packet_bytes, controls or {})
+        return replace(selective, send_buffer=_send_buffer(tcp), writes=writes)
     return _classic(tcp, windows)
 
 
@@ -129,7 +141,7 @@ def receiver_settings(own: Tcp, packet_bytes: int) -> ReceiverSettings:
         ack_delay_s=_set(tcp.ack_delay),
         selective=machine_of_tcp(own) == "selective" and _set(tcp.sack),
         ecn=tcp.ecn or "off",
-        linux=_linux_receiver(packet_bytes) if tcp.acks == "linux" else None,
+        linux=_linux_receiver(tcp, packet_bytes) if tcp.acks == "linux" else None,
         blocks=_blocks(tcp) if tcp.recovery == "sack1" else None,
     )
 
@@ -138,11 +150,20 @@ def _blocks(tcp: Tcp) -> SackBlockSettings:
     return SackBlockSettings(most=_set(tcp.sack_blocks), bytes=_set(tcp.sack_block_bytes))
 
 
-def _linux_receiver(packet_bytes: int) -> LinuxReceiverSettings:
-    """Give the receive buffers of a kernel as it comes (`tcp_rmem`), and the payload of a packet with timestamps."""
+def _linux_receiver(tcp: Tcp, packet_bytes: int) -> LinuxReceiverSettings:
+    """Give the receive buffers (`tcp_rmem`) and the payload of a packet with timestamps."""
     return LinuxReceiverSettings(
-        segment_bytes=max(1, packet_bytes - _HEADER_BYTES), buffer_bytes=131_072, most_buffer_bytes=6_291_456
+        segment_bytes=max(1, packet_bytes - _HEADER_BYTES),
+        buffer_bytes=_set(tcp.receive_buffer),
+        most_buffer_bytes=_set(tcp.receive_buffer_max),
+        announced=tcp.receive_window == "autotuned",
     )
+
+
+def _send_buffer(tcp: Tcp) -> SendBufferSettings | None:
+    if tcp.send_buffer is None:
+        return None
+    return SendBufferSettings(tcp.send_buffer, _set(tcp.send_buffer_max))
 
 
 class _Windows:
@@ -222,6 +243,7 @@ def _selective(
             granularity_s=_set(rto.granularity),
             clock_offset_s=_set(rto.clock_phase) * _set(rto.granularity),
         ),
+        idle_restart=_set(tcp.idle_restart),
     )
 
 

@@ -13,6 +13,8 @@ from ackclock.scenario.tcp import preset, receiver_settings, sender_settings
 MOST_FIELDS = 4
 """Largest number of fields that are named; others are counted."""
 _ABSENT = object()
+_OF_LINUX_ACKS = ("receive_window", "receive_buffer", "receive_buffer_max")
+"""The fields that follow from `acks` where it is not Linux's."""
 _BLOCKS = {"most": "sack_blocks", "bytes": "sack_block_bytes"}
 
 
@@ -76,9 +78,14 @@ def _fields(sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> dict[str,
     """Write a sender and a receiver as one table without tables in it, by the fields' names in scenarios."""
     flat = {name: value for name, value in receiver.items() if name not in {"linux", "blocks"}}
     flat |= {_BLOCKS[name]: value for name, value in (receiver["blocks"] or {}).items()}
-    flat["acks"] = "delayed" if receiver["linux"] is None else "linux"
+    linux, buffer = receiver["linux"] or {}, sender.get("send_buffer") or {}
+    flat["acks"] = "linux" if linux else "delayed"
+    flat["receive_window"] = "autotuned" if linux.get("announced") else "fixed"
+    for name, sizes in (("receive_buffer", linux), ("send_buffer", buffer)):
+        flat |= {name: sizes.get("buffer_bytes"), f"{name}_max": sizes.get("most_buffer_bytes")}
     for name, value in sender.items():
-        if name == "segment_bytes":  # follows from the packet and from timestamps
+        if name in ("segment_bytes", "send_buffer", "writes"):
+            # Segments follow from the packet and from timestamps, and when an application writes is not TCP's affair.
             continue
         if isinstance(value, Mapping):
             inner = {axis: one for axis, one in value.items() if axis != "program"}
@@ -89,4 +96,6 @@ def _fields(sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> dict[str,
 
 
 def _differences(own: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
-    return (name for name in {**own, **other} if own.get(name, _ABSENT) != other.get(name, _ABSENT))
+    follow = _OF_LINUX_ACKS if own["acks"] != other["acks"] else ()
+    names = (name for name in {**own, **other} if name not in follow)
+    return (name for name in names if own.get(name, _ABSENT) != other.get(name, _ABSENT))

@@ -1,10 +1,12 @@
 """Traffic of a flow: its resolved form and its faults."""
 
+import math
 from collections.abc import Iterator
 from typing import Final
 
 from ackclock.errors import Fault
 from ackclock.scenario.places import Places
+from ackclock.scenario.resolved_tcp import WritesSettings
 from ackclock.scenario.resolved_traffic import (
     Connection,
     EmpiricalSize,
@@ -23,7 +25,7 @@ from ackclock.scenario.resolved_traffic import (
     WebTraffic,
 )
 from ackclock.scenario.schema import Flow
-from ackclock.scenario.schema_traffic import Period, Size, Traffic
+from ackclock.scenario.schema_traffic import Period, Size, Traffic, Writes
 from ackclock.scenario.sizes import read_sizes
 from ackclock.scenario.source import Location, Source
 from ackclock.scenario.tables import TableError
@@ -44,8 +46,8 @@ _NEEDED = {
     "ping": (),
 }
 _OPTIONAL = {"ping": ("interval",)}
-_OF_TCP: Final = ("tcp", "return_path", "rtt")
-_OF_TCP_AND_NOT_OF_PINGS: Final = ("tcp", "ack", "ack_priority")
+_OF_TCP: Final = ("tcp", "writes", "return_path", "rtt")
+_OF_TCP_AND_NOT_OF_PINGS: Final = ("tcp", "writes", "ack", "ack_priority")
 PING_INTERVAL_S = 1.0
 """The interval of `ping` without options [s]."""
 _SIZE_FIELDS = {
@@ -210,6 +212,17 @@ def resolved_traffic(
             interval_s = PING_INTERVAL_S if interval is None else interval
             return PingTraffic("ping", interval_s, connection.return_path, connection.return_delay_s)
     raise AssertionError("a scenario that was checked has whole traffic")
+
+
+def resolved_writes(writes: Writes | None, packet_bytes: int) -> WritesSettings | None:
+    """Turn the bursts in which an application writes into packets and seconds; None if it writes all at the start."""
+    if writes is None:
+        return None
+    burst = writes.burst
+    packets = int(burst.value) if burst.unit == "pkt" else math.ceil(burst.value / packet_bytes)
+    if writes.every is not None:
+        return WritesSettings(packets, writes.every)
+    return WritesSettings(packets, packets * packet_bytes * 8 / (writes.rate or 1.0))
 
 
 def _time(period: Period) -> ResolvedTime:

@@ -97,6 +97,10 @@ limits! {
     INITIAL_WINDOW = "flows[].traffic.connection.sender.initial_window", "packets", 1.0, 1e6;
     INITIAL_SSTHRESH = "flows[].traffic.connection.sender.initial_ssthresh", "packets", 1.0, 1e9;
     MAX_WINDOW = "flows[].traffic.connection.sender.max_window", "packets", 1.0, 1e9;
+    SEND_BUFFER = "flows[].traffic.connection.sender.send_buffer.buffer_bytes", "bytes", 1.0, 1e15;
+    SEND_MOST_BUFFER = "flows[].traffic.connection.sender.send_buffer.most_buffer_bytes", "bytes", 1.0, 1e15;
+    WRITES_PACKETS = "flows[].traffic.connection.sender.writes.packets", "packets", 1.0, 1e6;
+    WRITES_INTERVAL = "flows[].traffic.connection.sender.writes.interval_s", "s", 1e-6, LONGEST_S;
     DUPACK_THRESHOLD = "flows[].traffic.connection.sender.dupack_threshold", "1", 1.0, 1e6;
     /// Narrowed by the estimator.
     GRANULARITY = "flows[].traffic.connection.sender.rto.granularity_s", "s", 0.0, LONGEST_DELAY_S;

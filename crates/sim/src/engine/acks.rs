@@ -47,12 +47,12 @@ pub(super) fn pass_ack<M: Machine>(
     if let Some(observers) = &mut network.observers {
         observers.ack(flow, now, ack.next, fresh.then(|| now - ack.echo), cwnd);
     }
-    let selected = match ack.journal {
-        0 => &[],
+    let (selected, window) = match ack.journal {
+        0 => (&[][..], u64::MAX),
         number => network.read_journal(flow, number, buffer),
     };
     let marked = ack.marks.has(Marks::ECE);
-    let ack = Ack { next: ack.next, echo: ack.echo, selected, window: u64::MAX, marked };
+    let ack = Ack { next: ack.next, echo: ack.echo, selected, window, marked };
     sender.on_ack(now, ack, &mut Outbox { network, flow, now });
     Taken { cwnd, moved: sender.cwnd() != cwnd, finished: fresh && sender.finished() }
 }

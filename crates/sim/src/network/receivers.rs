@@ -30,7 +30,8 @@ impl Network {
         self.flows[flow as usize].receiver.begin_transfer(now);
     }
 
-    /// Reads the journal of a flow's receiver up to the number that an ACK has, into `selected`.
+    /// Reads the journal of a flow's receiver up to the number that an ACK has, into `selected`; returns the receiver's
+    /// window too.
     #[cold]
     #[inline(never)]
     pub(crate) fn read_journal<'a>(
@@ -38,10 +39,11 @@ impl Network {
         flow: u32,
         number: u32,
         selected: &'a mut Vec<Selected>,
-    ) -> &'a [Selected] {
+    ) -> (&'a [Selected], u64) {
         selected.clear();
-        self.flows[flow as usize].receiver.read_journal(number, selected);
-        selected
+        let receiver = &mut self.flows[flow as usize].receiver;
+        receiver.read_journal(number, selected);
+        (selected, receiver.announced_window())
     }
 
     /// Sends the ACK that a receiver has delayed, unless it has been sent meanwhile.

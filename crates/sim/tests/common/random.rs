@@ -17,7 +17,7 @@ use sim::scenario::{
     PrivateLinkConfig, TraceConfig, TrafficConfig,
 };
 use sim::Scenario;
-use tcp::{ClassicConfig, Dialect, Ecn, ReceiverConfig, Recovery, SackBlocks, SenderConfig};
+use tcp::{ClassicConfig, Dialect, Ecn, LinuxReceiver, ReceiverConfig, Recovery, SackBlocks, SenderConfig};
 
 use super::common;
 
@@ -304,12 +304,20 @@ fn red() -> impl Strategy<Value = RedConfig> {
 fn ends() -> impl Strategy<Value = (SenderConfig, ReceiverConfig)> {
     let classic = axes::sender().prop_map(SenderConfig::Classic);
     let selective = selective_axes::selective().prop_map(SenderConfig::Selective);
-    (prop_oneof![2 => classic, 1 => selective], axes::receiver()).prop_map(|(sender, receiver)| {
-        let (selective, ecn) = match &sender {
-            SenderConfig::Classic(_) => (false, Ecn::Off),
-            SenderConfig::Selective(config) => (config.sack, config.ecn),
+    let buffers = (1_u32..3000, 1_u64..60_000, 0_u64..300_000, any::<bool>());
+    let linux = buffers.prop_map(|(segment_bytes, buffer_bytes, more, announced)| LinuxReceiver {
+        segment_bytes,
+        buffer_bytes,
+        most_buffer_bytes: buffer_bytes + more,
+        announced,
+    });
+    let receiver = (axes::receiver(), prop::option::of(linux));
+    (prop_oneof![2 => classic, 1 => selective], receiver).prop_map(|(sender, (receiver, linux))| {
+        let (selective, ecn, linux) = match &sender {
+            SenderConfig::Classic(_) => (false, Ecn::Off, None),
+            SenderConfig::Selective(config) => (config.sack, config.ecn, linux),
         };
-        (sender, ReceiverConfig { selective, ecn, ..receiver })
+        (sender, ReceiverConfig { selective, ecn, linux, ..receiver })
     })
 }
 

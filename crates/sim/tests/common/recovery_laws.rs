@@ -51,7 +51,7 @@ fn check_repairs(outcome: &Outcome, flow: usize, least: u64) {
 }
 
 /// Checks that rounds tile the time from the first packet on, except the time in which nothing is outstanding and the
-/// next packet is paced, and in each one all that was outstanding at its start is acknowledged.
+/// next packet is paced or not yet written, and in each one all that was outstanding at its start is acknowledged.
 fn check_rounds(outcome: &Outcome, flow: usize) {
     let mut sequence = rows(&outcome.traces.sequence).iter().filter(|row| row.flow as usize == flow).peekable();
     let mut start = sequence.peek().map_or(Time::ZERO, |row| row.time);

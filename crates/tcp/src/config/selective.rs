@@ -60,6 +60,15 @@ pub struct SelectiveConfig {
     pub max_window: Option<f64>,
     /// Packets beyond a hole that show a loss, until reordering is seen.
     pub dupack_threshold: u32,
+    /// Send buffer; `None`: unlimited.
+    #[serde(default)]
+    pub send_buffer: Option<SendBuffer>,
+    /// Bursts in which the application writes; `None`: all data at the start.
+    #[serde(default)]
+    pub writes: Option<WritesConfig>,
+    /// Whether cwnd comes down while the application pauses (RFC 2861; Linux `tcp_slow_start_after_idle`).
+    #[serde(default)]
+    pub idle_restart: bool,
     /// Settings of the retransmission timer.
     pub rto: TimeoutConfig,
 }
@@ -67,6 +76,26 @@ pub struct SelectiveConfig {
 /// Returns what a run from before this choice had.
 fn yes() -> bool {
     true
+}
+
+/// A send buffer of Linux, which grows with cwnd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SendBuffer {
+    /// Size for a new connection \[bytes\] (the second number of `tcp_wmem`).
+    pub buffer_bytes: u64,
+    /// Largest size \[bytes\] (the third number of `tcp_wmem`).
+    pub most_buffer_bytes: u64,
+}
+
+/// Bursts in which an application writes, the first one at the start.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WritesConfig {
+    /// Packets of a burst.
+    pub packets: u64,
+    /// Time from one burst to the next \[s\].
+    pub interval_s: f64,
 }
 
 /// Settings of the retransmission timer of a sender with selective acknowledgment.
@@ -162,6 +191,9 @@ impl Default for SelectiveConfig {
             initial_ssthresh: None,
             max_window: None,
             dupack_threshold: 3,
+            send_buffer: None,
+            writes: None,
+            idle_restart: true,
             rto: TimeoutConfig { min_s: 0.2, max_s: 120.0, initial_s: 1.0, granularity_s: 0.001, clock_offset_s: 0.0 },
         }
     }

@@ -1,14 +1,14 @@
-//! The packets that a receiver acknowledges selectively.
+//! The packets that a receiver acknowledges selectively, and the windows that it announces.
 
 use std::collections::VecDeque;
 
 use crate::Selected;
 
 /// The packets that arrived beyond a hole, and the duplicates, in the order of their arrival: what is in the SACK options
-/// of all ACKs together (RFC 2018, RFC 2883).
+/// of all ACKs together (RFC 2018, RFC 2883). A window that differs from the one before is entered among them.
 ///
-/// An ACK has no list of packets. It has the number of packets that were entered before it was sent, and where it
-/// arrives, the entries up to that number are read, except those that an earlier ACK made known. So a lost ACK loses no
+/// An ACK has no list of packets. It has the number of packets and windows that were entered before it was sent, and where
+/// it arrives, the entries up to that number are read, except those that an earlier ACK made known. So a lost ACK loses no
 /// entry, an overtaken one makes nothing known, and no ACK reveals a packet that arrived after it was sent.
 ///
 /// Numbers have 32 bits and wrap around: two of them are compared by their difference. Those of ACKs in the network
@@ -16,14 +16,31 @@ use crate::Selected;
 ///
 /// Deviation: an ACK makes all new entries known, where the option has three or four blocks (RFC 2018 section 3);
 /// this differs where more than three holes open between two ACKs, or ACKs are lost.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Journal {
-    /// Entries not yet read, packets in a row as one; none is empty.
-    unread: VecDeque<Selected>,
-    /// Number of packets entered.
+    /// Entries not yet read.
+    unread: VecDeque<Entry>,
+    /// Number of packets and windows entered.
     entered: u32,
-    /// Number of packets read.
+    /// Number of packets and windows read.
     read: u32,
+    /// Window that was read last \[packets\].
+    window: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Entry {
+    /// Packets in a row, at least one.
+    Packets(Selected),
+    /// A window \[packets\].
+    Window(u64),
+}
+
+impl Default for Journal {
+    /// Returns a journal without entries.
+    fn default() -> Journal {
+        Journal { unread: VecDeque::new(), entered: 0, read: 0, window: u64::MAX }
+    }
 }
 
 /// Entries for which a journal keeps memory when all are read.
@@ -34,12 +51,23 @@ impl Journal {
     pub(super) fn enter(&mut self, sequence: u64, duplicate: bool) {
         self.entered = self.entered.wrapping_add(1);
         match self.unread.back_mut() {
-            Some(last) if last.end == sequence && last.duplicate == duplicate => last.end += 1,
-            _ => self.unread.push_back(Selected { first: sequence, end: sequence + 1, duplicate }),
+            Some(Entry::Packets(last)) if last.end == sequence && last.duplicate == duplicate => last.end += 1,
+            _ => self.unread.push_back(Entry::Packets(Selected { first: sequence, end: sequence + 1, duplicate })),
         }
     }
 
-    /// Returns the number of packets entered.
+    /// Enters a window that is announced from now on.
+    pub(super) fn enter_window(&mut self, packets: u64) {
+        self.entered = self.entered.wrapping_add(1);
+        self.unread.push_back(Entry::Window(packets));
+    }
+
+    /// Returns the window that was read last \[packets\]; [`u64::MAX`]: none.
+    pub(super) fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// Returns the number of packets and windows entered.
     pub(super) fn entered(&self) -> u32 {
         self.entered
     }
@@ -51,18 +79,28 @@ impl Journal {
 
     /// Reads the entries up to a number, and appends them to `selected`; an old number has none.
     pub(super) fn read(&mut self, number: u32, selected: &mut Vec<Selected>) {
-        let mut packets = number.wrapping_sub(self.read);
-        if packets > self.entered.wrapping_sub(self.read) {
+        let mut left = number.wrapping_sub(self.read);
+        if left > self.entered.wrapping_sub(self.read) {
             return;
         }
         self.read = number;
-        while packets > 0 {
-            let Some(run) = self.unread.front_mut() else { break };
-            let end = run.end.min(run.first + u64::from(packets));
-            selected.push(Selected { end, ..*run });
-            packets -= base::cast::low_u32(end - run.first);
-            run.first = end;
-            if run.first == run.end {
+        while left > 0 {
+            let Some(entry) = self.unread.front_mut() else { break };
+            let ended = match entry {
+                Entry::Packets(run) => {
+                    let end = run.end.min(run.first + u64::from(left));
+                    selected.push(Selected { end, ..*run });
+                    left -= base::cast::low_u32(end - run.first);
+                    run.first = end;
+                    run.first == run.end
+                }
+                Entry::Window(packets) => {
+                    self.window = *packets;
+                    left -= 1;
+                    true
+                }
+            };
+            if ended {
                 self.unread.pop_front();
             }
         }
@@ -74,7 +112,7 @@ impl Journal {
     /// Discards all entries that were not read.
     pub(super) fn clear(&mut self) {
         self.unread = VecDeque::new();
-        self.read = self.entered;
+        (self.read, self.window) = (self.entered, u64::MAX);
     }
 }
 
@@ -113,6 +151,22 @@ mod tests {
         assert!(journal.is_read());
         journal.enter(10, false);
         assert_eq!(read(&mut journal, 6), [run(10, 11, false)]);
+    }
+
+    #[test]
+    fn a_window_is_known_from_its_number_on() {
+        let mut journal = Journal::default();
+        journal.enter(5, false);
+        journal.enter_window(40);
+        journal.enter(6, false);
+        journal.enter_window(42);
+        for (number, window, selected) in
+            [(1, u64::MAX, vec![run(5, 6, false)]), (2, 40, vec![]), (1, 40, vec![]), (4, 42, vec![run(6, 7, false)])]
+        {
+            assert_eq!(read(&mut journal, number), selected);
+            assert_eq!(journal.window(), window, "{number}");
+        }
+        assert!(journal.is_read());
     }
 
     #[test]

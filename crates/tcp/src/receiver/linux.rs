@@ -15,6 +15,7 @@ mod data;
 use base::cast::low_u64;
 use base::{Clock, Time};
 
+use crate::memory::{EXPECTED_HEADERS, EXPECTED_STRUCTURE, OVERHEAD};
 use crate::LinuxReceiver;
 
 /// Most quick ACKs in a row (`TCP_MAX_QUICKACKS`).
@@ -33,11 +34,6 @@ const INITIAL_RTO_MS: u64 = 1000;
 const FIRST_WINDOW: u64 = 65535;
 /// Shortest segment after which the window grows \[bytes\] (`tcp_event_data_recv`).
 const SHORTEST_GROWING: u64 = 128;
-/// Memory of a segment in addition to its payload \[bytes\]: headers, the kernel's two structures, and what the allocator
-/// adds.
-const OVERHEAD: u64 = 1280;
-/// The same as the kernel estimates it when it sets the buffer \[bytes\] (`SKB_TRUESIZE(MAX_TCP_HEADER)`).
-const EXPECTED_OVERHEAD: u128 = 832;
 /// Segments that share the overhead of one when they wait together (`MAX_SKB_FRAGS`).
 const COALESCED: u64 = 17;
 /// Steps in which the kernel looks for the memory of a segment \[bytes\] (`tcp_rcv_space_adjust`).
@@ -76,6 +72,8 @@ pub(super) struct LinuxAcks {
     limit: u64,
     /// Window of the last ACK (`rcv_wnd`) \[bytes\].
     window: u64,
+    /// Window that the sender learned of \[packets\]; 0: none.
+    announced: u64,
     /// Most that the application has read in a round trip (`rcvq_space.space`) \[bytes\].
     read: u64,
     /// First packet of the round trip in which what the application reads is counted, and its start.
@@ -118,6 +116,7 @@ impl LinuxAcks {
             clamp,
             limit: window.min(clamp),
             window,
+            announced: 0,
             read: window.min(INITIAL_PACKETS * segment),
             read_from: (0, Time::ZERO),
             rtt8_us: 0,
@@ -384,7 +383,7 @@ impl LinuxAcks {
         // Twice as much, and what it would be after two more round trips of such growth.
         let steady = 2 * copied + 16 * segment;
         let growth = steady * (copied - read) / read;
-        let mut memory = segment + EXPECTED_OVERHEAD;
+        let mut memory = segment + u128::from(EXPECTED_HEADERS + EXPECTED_STRUCTURE);
         while memory / 2 < segment {
             memory += MEMORY_STEP;
         }

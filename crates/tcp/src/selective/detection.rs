@@ -88,9 +88,11 @@ impl Selective {
     pub(super) fn take_in(&mut self, now: Time, ack: &Ack<'_>) -> Seen {
         let una = self.board.una();
         let mut seen = Seen { una_advanced: ack.next > una, marked: ack.marked, ..Seen::default() };
-        let window = ack.window.min(self.rules.limit);
-        seen.window_grew = window > self.receiver_window;
-        self.receiver_window = window;
+        if ack.window != u64::MAX {
+            let window = ack.window.min(self.rules.limit);
+            seen.window_grew = window > self.receiver_window;
+            self.receiver_window = window;
+        }
         let highest = self.board.highest_sacked();
         if seen.una_advanced {
             self.timeouts = 0;

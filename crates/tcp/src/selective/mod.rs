@@ -5,6 +5,7 @@
 //! scoreboard, losses are detected, the state follows, the congestion control or PRR sets the window, and then what the
 //! window allows is sent, retransmissions first.
 
+mod application;
 mod control;
 mod detection;
 mod duplicates;
@@ -27,6 +28,7 @@ use base::{Clock, RandomStream, Time};
 use crate::actions::{Ack, Actions};
 use crate::cc::{CongestionControl, KernelClock, Needs, Window};
 use crate::{Pacing, SelectiveConfig};
+use application::{Pace, Written};
 use pace::Pacer;
 use rack::Rack;
 use rate::Rate;
@@ -69,6 +71,8 @@ pub(crate) struct Rules {
     shortest: Time,
     /// Largest window of the receiver \[packets\].
     limit: u64,
+    /// Bursts in which the application writes; `None`: all data at the start.
+    pace: Option<Pace>,
 }
 
 impl Rules {
@@ -86,6 +90,7 @@ impl Rules {
             min_rtt_window: clock.time(300.0),
             shortest: clock.time(0.002),
             limit: config.max_window.map_or(u64::MAX, trunc_to_u64),
+            pace: config.writes.map(|writes| Pace::new(&writes, clock)),
             config: config.clone(),
         }
     }
@@ -103,6 +108,8 @@ pub struct Selective {
     /// Start of the transfer.
     opened: Time,
     last_sent: Time,
+    /// Part of it that the application has written.
+    written: Written,
     /// Packets that the receiver's window allows beyond SND.UNA.
     receiver_window: u64,
     state: State,
@@ -175,6 +182,7 @@ impl Selective {
             end,
             opened: Time::ZERO,
             last_sent: Time::ZERO,
+            written: Written::nothing(&rules, first),
             receiver_window: rules.limit,
             state: State::Open,
             window: Window { cwnd: config.initial_window, ssthresh: config.initial_ssthresh.unwrap_or(f64::INFINITY) },
@@ -217,12 +225,9 @@ impl Selective {
     pub fn on_start(&mut self, now: Time, actions: &mut impl Actions) {
         self.opened = now;
         self.control.on_start(now, self.rtt.smoothed(), self.min_rtt.get(), &self.window);
-        if let Some(rate) = &mut self.rate {
-            // The application writes first when nothing waits to be sent.
-            rate.limit(self.board.delivered, self.board.in_flight());
-        }
         self.update_pacing();
-        self.send_new(now, actions);
+        self.open_buffer(now);
+        self.run_application(now, actions);
         self.timer.settle(now);
         self.report_failure(actions);
     }
@@ -259,6 +264,8 @@ impl Selective {
         let before = (self.board.nxt(), self.total_retransmitted);
         self.repair(now, repair, actions);
         self.send_new(now, actions);
+        self.check_room();
+        self.run_application(now, actions);
         if self.board.una() == self.end {
             self.pacer.stop();
         }
@@ -353,7 +360,7 @@ impl Selective {
 
     /// Returns the instant at which to call [`Selective::on_timer`]; [`Time::NEVER`] while nothing waits for one.
     pub fn deadline(&self) -> Time {
-        self.timer.deadline().min(self.pacer.deadline())
+        self.timer.deadline().min(self.pacer.deadline()).min(self.written.next())
     }
 
     /// Returns whether the congestion control asks for [`Selective::set_random`].

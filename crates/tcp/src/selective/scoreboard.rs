@@ -36,6 +36,8 @@ pub(super) struct Scoreboard {
     sacked: u32,
     lost: u32,
     retransmitted: u32,
+    /// Packets acknowledged selectively right behind another such packet.
+    merged: u32,
     /// One past the highest packet that was acknowledged selectively; not below `una`.
     highest: u64,
     /// Packets that were acknowledged, cumulatively or selectively, in all; a duplicate counts as well.
@@ -83,6 +85,12 @@ impl Scoreboard {
         self.sacked
     }
 
+    /// Returns the number of packets that were acknowledged selectively right behind another one: Linux keeps such packets
+    /// in one buffer (`tcp_shift_skb_data`).
+    pub(super) fn merged(&self) -> u32 {
+        self.merged
+    }
+
     /// Returns the number of them that are taken to be lost (Linux `lost_out`).
     pub(super) fn lost(&self) -> u32 {
         self.lost
@@ -119,6 +127,10 @@ impl Scoreboard {
         self.segments.front()
     }
 
+    fn is_sacked(&self, sequence: u64) -> bool {
+        self.get(sequence).is_some_and(|segment| segment.marks.sacked)
+    }
+
     fn get_mut(&mut self, sequence: u64) -> Option<&mut Segment> {
         self.segments.get_mut(to_index(sequence.checked_sub(self.una)?))
     }
@@ -133,6 +145,7 @@ impl Scoreboard {
     pub(super) fn pop(&mut self) -> Option<Segment> {
         let segment = self.segments.pop_front()?;
         self.una += 1;
+        self.merged -= u32::from(segment.marks.sacked && self.is_sacked(self.una));
         self.retransmitted -= u32::from(segment.marks.retransmitted);
         self.sacked -= u32::from(segment.marks.sacked);
         self.lost -= u32::from(segment.marks.lost);
@@ -179,6 +192,8 @@ impl Scoreboard {
         self.lost -= u32::from(before.marks.lost);
         self.retransmitted -= u32::from(arrived);
         self.sacked += 1;
+        let beside = [sequence.checked_sub(1), Some(sequence + 1)];
+        self.merged += beside.into_iter().flatten().map(|next| u32::from(self.is_sacked(next))).sum::<u32>();
         self.delivered += 1;
         self.highest = self.highest.max(sequence + 1);
         Some(before)

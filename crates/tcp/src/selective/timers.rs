@@ -120,22 +120,22 @@ impl Timer {
 }
 
 impl Selective {
-    /// Handles the expiry of the timer, or the departure of a packet that waited for it.
+    /// Handles the expiry of the timer, the departure of a packet that waited for it, or the instant at which the
+    /// application writes again.
     pub fn on_timer(&mut self, now: Time, actions: &mut impl Actions) {
         if self.pacer.deadline() <= now {
             self.release(now, actions);
             self.timer.settle(now);
             self.report_failure(actions);
         }
-        if self.timer.deadline > now {
-            return;
-        }
-        match self.timer.kind {
+        let kind = self.timer.kind.filter(|_| self.timer.deadline <= now);
+        match kind {
             Some(Kind::Timeout) => self.on_timeout(now, actions),
             Some(Kind::Probe) => self.send_probe(now, actions),
             Some(Kind::Reordering) => self.end_reordering(now, actions),
             None => {}
         }
+        self.run_application(now, actions);
         self.timer.settle(now);
         self.report_failure(actions);
     }

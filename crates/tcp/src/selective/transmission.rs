@@ -26,7 +26,7 @@ impl Selective {
 
     /// Returns whether there is a new packet that the receiver's window allows.
     pub(super) fn may_send_new(&self) -> bool {
-        self.board.nxt() < self.end && u64::from(self.board.outstanding()) < self.receiver_window
+        self.board.nxt() < self.written.end() && u64::from(self.board.outstanding()) < self.receiver_window
     }
 
     /// Sends the new packets that the windows allow (Linux `tcp_write_xmit`).
@@ -75,6 +75,7 @@ impl Selective {
         self.depart(now);
         let marks = self.marks_of_new();
         actions.transmit(Segment { sequence, retransmission: false, marks });
+        self.check_room();
     }
 
     /// Returns whether the sender is in slow start: below ssthresh, and PRR does not set the window.

@@ -1,7 +1,7 @@
 //! The recordings of the kernel and the settings of their hosts.
 
 use tcp::cc::SlowStart;
-use tcp::{Ecn, LossDetection, Pacing, SelectiveConfig};
+use tcp::{Ecn, LossDetection, Pacing, SelectiveConfig, SendBuffer};
 
 use crate::{Case, Fate};
 
@@ -10,6 +10,7 @@ fn host(control: &str, loss_detection: LossDetection) -> SelectiveConfig {
     let mut config = SelectiveConfig { loss_detection, ..SelectiveConfig::default() };
     config.tail_loss_probe = loss_detection == LossDetection::Rack;
     config.rto.clock_offset_s = 0.005_006;
+    config.send_buffer = Some(SendBuffer { buffer_bytes: 1_000_000, most_buffer_bytes: 67_108_864 });
     control.clone_into(&mut config.congestion_control.name);
     if control != "cubic" {
         config.congestion_control.slow_start = SlowStart::Standard;
@@ -40,6 +41,11 @@ macro_rules! case {
 /// Holds segment 100 until some later ones have passed.
 fn holding(later: u32, case: Case) -> Case {
     Case { fate: Fate { held: Some((100, later)), ..case.fate }, ..case }
+}
+
+/// Lets one packet be shorter than the others.
+fn shortening(packet: u64, service_s: f64, case: Case) -> Case {
+    Case { fate: Fate { short: Some((packet, service_s)), ..case.fate }, ..case }
 }
 
 /// Marks a data packet.
@@ -95,6 +101,7 @@ pub fn all() -> Vec<Case> {
 fn losses() -> Vec<Case> {
     let four = vec![100, 101, 104, 110];
     let repaired = [(504_581, 99), (504_821, 100), (505_061, 103), (505_421, 109)];
+    let cubic = host("cubic", LossDetection::Rack);
     vec![
         case!("reno_1loss", rack(), None, vec![100], 1, [(504_341, 99)]),
         case!("reno_1loss_norack", count(), None, vec![100], 1, [(504_341, 99)]),
@@ -102,7 +109,8 @@ fn losses() -> Vec<Case> {
         case!("reno_half_lost", rack(), None, (161..=240).collect(), 1, [(611_661, 160), (611_901, 161)]),
         case!("reno_lostrtx", rack(), None, vec![100], 2, [(504_341, 99), (607_941, 99)]),
         case!("reno_lostrtx_norack", count(), None, vec![100], 2, [(504_341, 99), (914_994, 99)]),
-        case!("cubic_curve", host("cubic", LossDetection::Rack), None, vec![1000], 1, [(845_505, 999)]),
+        // After the recovery the application writes 64 KiB, 45 packets and 376 bytes, which leave as a short one.
+        shortening(2657, 428e-6 * 0.08, case!("cubic_curve", cubic, None, vec![1000], 1, [(845_505, 999)])),
     ]
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use tcp::{ControlConfig, Ecn, LossDetection, Pacing, SelectiveConfig, TimeoutConfig};
+use tcp::{ControlConfig, Ecn, LossDetection, Pacing, SelectiveConfig, SendBuffer, TimeoutConfig, WritesConfig};
 
 /// Returns a strategy for all senders with selective acknowledgment.
 pub fn selective() -> impl Strategy<Value = SelectiveConfig> {
@@ -17,11 +17,12 @@ pub fn selective() -> impl Strategy<Value = SelectiveConfig> {
         (prop::sample::select(LossDetection::ALL), prop::sample::select(Ecn::ALL), prop::sample::select(Pacing::ALL));
     let choices = (control, ways, any::<[bool; 4]>());
     let windows = (1_u32..40, prop::option::of(2.0..60.0_f64), prop::option::of(1_u32..80), 1_u32..5);
-    (choices, windows, timeout()).prop_map(
+    (choices, windows, timeout(), application()).prop_map(
         |(
             ((name, dialect, slow_start), (loss_detection, ecn, pacing), [sack, tail_loss_probe, frto, timestamps]),
             windows,
             rto,
+            own,
         )| {
             SelectiveConfig {
                 congestion_control: ControlConfig {
@@ -43,6 +44,9 @@ pub fn selective() -> impl Strategy<Value = SelectiveConfig> {
                 initial_ssthresh: windows.1,
                 max_window: windows.2.map(f64::from),
                 dupack_threshold: windows.3,
+                send_buffer: own.0,
+                writes: own.1,
+                idle_restart: own.2,
                 rto,
             }
         },
@@ -60,4 +64,12 @@ fn timeout() -> impl Strategy<Value = TimeoutConfig> {
             clock_offset_s,
         },
     )
+}
+
+/// Returns a strategy for send buffers, bursts of the application and whether a pause of it lowers cwnd.
+fn application() -> impl Strategy<Value = (Option<SendBuffer>, Option<WritesConfig>, bool)> {
+    let buffer = (1_u64..60_000, 0_u64..300_000)
+        .prop_map(|(buffer_bytes, more)| SendBuffer { buffer_bytes, most_buffer_bytes: buffer_bytes + more });
+    let writes = (1_u64..50, 1e-4..3.0_f64).prop_map(|(packets, interval_s)| WritesConfig { packets, interval_s });
+    (prop::option::of(buffer), prop::option::weighted(0.3, writes), any::<bool>())
 }

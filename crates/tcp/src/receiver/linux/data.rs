@@ -2,9 +2,9 @@
 
 use base::{Marks, Time};
 
-use super::{ECN_QUICK, MOST_QUICK};
+use super::{LinuxAcks, ECN_QUICK, MOST_QUICK};
 use crate::receiver::ecn::Demand;
-use crate::receiver::{Acknowledgment, Receiver, WITH_ECN};
+use crate::receiver::{Acknowledgment, Receiver, UNREAD, WITH_ECN};
 
 impl Receiver {
     /// Handles a data packet by Linux's rules; returns the ACK that is sent at once, if any.
@@ -103,7 +103,24 @@ impl Receiver {
         let (next, held) = (self.next, self.held());
         let rules = self.linux_rules()?;
         rules.sent(next, held, scheduled);
-        self.deadline = rules.deadline();
+        let (deadline, window) = (rules.deadline(), rules.new_window());
+        self.deadline = deadline;
+        if let (Some(window), Some(rest)) = (window, &mut self.rest) {
+            rest.journal.enter_window(window);
+            self.held |= UNREAD;
+        }
         Some(self.acknowledgment())
+    }
+}
+
+impl LinuxAcks {
+    /// Returns the window of the ACK that was just sent, if the sender learns of windows and it is another one
+    /// \[packets\].
+    fn new_window(&mut self) -> Option<u64> {
+        // The application has read all but what lies beyond a hole, so that the window is never closed for long.
+        let window = (self.window / self.segment()).max(1);
+        let changed = self.settings.announced && window != self.announced;
+        self.announced = window;
+        changed.then_some(window)
     }
 }
