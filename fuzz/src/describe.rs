@@ -314,6 +314,7 @@ impl Flow {
             return_delay_s: scaled_or_zero(self.delays[1], 1e-12, 10.0),
             ack_bytes: whole(self.ack, 2000),
             ack_priority: self.levels >> 3 & 7,
+            handshake: None,
             sender: self.sender_config(),
             receiver: self.receiver_config(),
         }

@@ -83,6 +83,7 @@ def test_defaults_are_all_written_out() -> None:
             "linux": None,
             "blocks": None,
         },
+        "handshake": None,
     }
     flow = {
         "name": "flow",

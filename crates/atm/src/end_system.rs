@@ -1,5 +1,5 @@
 use base::cast::to_u32;
-use base::{Clock, Packet, PacketKind, Rate, Ring, Time};
+use base::{Clock, Packet, Rate, Ring, Time};
 
 use crate::aal5::cells;
 use crate::cell::Payload;
@@ -72,7 +72,7 @@ impl EndSystem {
     /// Adds a packet; returns when an IP queue with a rate of its own has served it.
     pub(crate) fn enqueue(&mut self, now: Time, packet: Packet) -> Option<Time> {
         self.statistics.offered += 1;
-        self.data_packets += u32::from(packet.kind != PacketKind::Ack);
+        self.data_packets += u32::from(!packet.kind.goes_back());
         let served = match self.service {
             IpService::RateBps(_) => {
                 self.free = self.free.max(now) + self.rate.service_time(packet.bytes);
@@ -93,7 +93,7 @@ impl EndSystem {
     /// Passes the packet that the IP queue has served to the channel; returns when the next one will be served.
     pub(crate) fn serve_ip(&mut self) -> Time {
         if let Some(queued) = self.ip_queue.pop() {
-            self.data_packets -= u32::from(queued.packet.kind != PacketKind::Ack);
+            self.data_packets -= u32::from(!queued.packet.kind.goes_back());
             self.channel_queue.push(queued);
         }
         self.ip_queue.front().map_or(Time::NEVER, |first| first.served)
@@ -159,7 +159,7 @@ impl EndSystem {
     fn finish_segmentation(&mut self, now: Time) {
         let Some(QueuedPacket { entered, packet, .. }) = self.channel_queue.pop() else { return };
         if !matches!(self.service, IpService::RateBps(_)) {
-            self.data_packets -= u32::from(packet.kind != PacketKind::Ack);
+            self.data_packets -= u32::from(!packet.kind.goes_back());
         }
         let history = [entered, self.started, now];
         self.in_transit.push(Transit { packet, number: self.number, cells: cells(packet.bytes), history });

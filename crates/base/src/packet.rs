@@ -10,6 +10,22 @@ pub enum PacketKind {
     Retransmission,
     /// A cumulative acknowledgment.
     Ack,
+    /// A packet that the sender sends before its data: a SYN, or a part of TLS's hello.
+    Request,
+    /// A packet that answers a request.
+    Answer,
+}
+
+impl PacketKind {
+    /// Returns whether it is a data segment.
+    pub const fn is_data(self) -> bool {
+        matches!(self, PacketKind::Data | PacketKind::Retransmission)
+    }
+
+    /// Returns whether it goes from the receiver to the sender.
+    pub const fn goes_back(self) -> bool {
+        matches!(self, PacketKind::Ack | PacketKind::Answer)
+    }
 }
 
 /// The ECN field of a packet's IP header, the ECN flags of its TCP header (RFC 3168), and whether the sender was in slow
@@ -84,11 +100,12 @@ pub struct Packet {
     pub hop: u32,
     /// Number of the flow that it belongs to.
     pub flow: u32,
-    /// ACK: number of packets in the receiver's journal that it makes known; 0: none.
+    /// ACK: number of packets in the receiver's journal that it makes known; 0: none. Requests and answers: their
+    /// number, from 1.
     pub journal: u32,
     /// Length on every link, headers included \[bytes\].
     pub bytes: u16,
-    /// Data, a retransmission, or an ACK.
+    /// Data, a retransmission, an ACK, or a packet of the handshake.
     pub kind: PacketKind,
     /// ECN bits, and more of its header in bits.
     pub marks: Marks,

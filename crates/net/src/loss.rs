@@ -1,4 +1,4 @@
-use base::{Clock, Packet, PacketKind, RandomStream, Time};
+use base::{Clock, Packet, RandomStream, Time};
 use serde::{Deserialize, Serialize};
 
 /// The packets to which a loss process applies.
@@ -17,8 +17,8 @@ impl AppliesTo {
     fn includes(self, packet: &Packet) -> bool {
         match self {
             AppliesTo::All => true,
-            AppliesTo::Data => packet.kind != PacketKind::Ack,
-            AppliesTo::Acks => packet.kind == PacketKind::Ack,
+            AppliesTo::Data => !packet.kind.goes_back(),
+            AppliesTo::Acks => packet.kind.goes_back(),
         }
     }
 }
@@ -141,6 +141,8 @@ fn instant(times_s: &[f64], index: usize, clock: Clock) -> Time {
 
 #[cfg(test)]
 mod tests {
+    use base::PacketKind;
+
     use super::*;
 
     const DATA: Packet = Packet {

@@ -1,4 +1,4 @@
-use base::{Histogram, Packet, PacketKind, Ring, Time};
+use base::{Histogram, Packet, Ring, Time};
 
 use crate::statistics::{LinkStatistics, Measurement};
 
@@ -58,7 +58,7 @@ impl Process {
             self.departures.pop();
         }
         let start = self.last.max(now);
-        self.last = start + if packet.kind == PacketKind::Ack { self.ack } else { self.data };
+        self.last = start + if packet.kind.goes_back() { self.ack } else { self.data };
         self.departures.push(self.last);
         if now >= self.waits_from {
             self.waits.record(start - now);
@@ -74,6 +74,8 @@ impl Process {
 
 #[cfg(test)]
 mod tests {
+    use base::PacketKind;
+
     use super::*;
 
     const MEASUREMENT: Measurement = Measurement { warmup: Time::ZERO, end: Time::from_ticks(1_000) };

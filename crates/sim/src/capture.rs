@@ -7,7 +7,9 @@
 //! - Flow `i` (from 0) goes from 10.0.x.y to 10.1.x.y, where x.y is `i mod 65535 + 1`, from port `49152 + i / 65535`
 //!   to port 9 (discard, RFC 863), so no two flows share addresses and ports.
 //! - A packet's length is that of its IP datagram. Data carry 40 bytes of headers and zeros; packet `n` has the
-//!   sequence number `1 + n * payload` modulo 2^32, as after a SYN with number 0. There is no handshake and no FIN.
+//!   sequence number `1 + n * payload` modulo 2^32, as after a SYN with number 0. Where a flow has a handshake, its SYN
+//!   and the answer have number 0, the hellos of TLS are payload of each side, and the data follow them. There is no
+//!   FIN.
 //! - An ACK carries no payload: an ACK of more than 40 bytes is filled with up to 40 bytes of TCP options (End of
 //!   Option List, RFC 9293 section 3.1), then with an Ethernet trailer.
 //! - Packets shorter than their headers are written longer: ACKs with 40 bytes, data with 42 (a retransmission with one
@@ -29,9 +31,10 @@ use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::DataLink;
 
 use crate::capture_size::{block_bytes, duplex, too_large, ETHERNET, HEADERS, LEAST_PAYLOAD, MOST_BYTES, REVERSE};
+use crate::handshake::{hello_index, is_syn};
 use crate::observe::CaptureRow;
 use crate::outcome::Outcome;
-use crate::scenario::{ElementConfig, Scenario, TrafficConfig};
+use crate::scenario::{ElementConfig, FlowConfig, HandshakeConfig, Scenario, TrafficConfig};
 
 const MOST_OPTIONS: u16 = 40;
 /// Length of the headers of IPv4 and ICMP [bytes].
@@ -88,7 +91,7 @@ fn write(scenario: &Scenario, outcome: &Outcome, rows: &[CaptureRow], link: &str
         let flow = &scenario.flows[entries[row.packet.flow as usize]];
         let frame = match &flow.traffic {
             TrafficConfig::Ping { return_path, .. } => ping(&row.packet, return_path.contains(&(row.link as usize)))?,
-            _ => frame(row.packet.flow, flow.packet_bytes, &row.packet)?,
+            _ => frame(row.packet.flow, flow.packet_bytes, hellos(flow), &row.packet)?,
         };
         let timestamp = Duration::from_nanos(outcome.clock.nanoseconds(row.time));
         writer.write_pcapng_block(block(timestamp, flags, frame))?;
@@ -169,18 +172,47 @@ impl End {
     }
 }
 
-/// Returns the frame of a packet of a flow; `data_bytes` is the length of the flow's data packets.
-fn frame(flow: u32, data_bytes: u16, packet: &Packet) -> Result<Vec<u8>, Failure> {
-    let payload = data_bytes.saturating_sub(HEADERS).max(LEAST_PAYLOAD);
-    let byte = FIRST_BYTE.wrapping_add(low_u32(packet.sequence.wrapping_mul(u64::from(payload))));
-    let length = ETHERNET + usize::from(packet.bytes.max(HEADERS));
-    if packet.kind == PacketKind::Ack {
-        let options = packet.bytes.saturating_sub(HEADERS).min(MOST_OPTIONS) & !3;
-        let ends = (End::receiver(flow), End::sender(flow));
-        segment(ends, FIRST_BYTE, byte, (options, 0), packet.marks, length)
-    } else {
-        segment((End::sender(flow), End::receiver(flow)), byte, FIRST_BYTE, (0, payload), packet.marks, length)
+/// Returns the numbers of packets in the hellos of a flow: of its sender, and of its receiver.
+fn hellos(flow: &FlowConfig) -> [u32; 2] {
+    match flow.connection().and_then(|tcp| tcp.handshake) {
+        Some(HandshakeConfig { client_hello_packets: client @ 1.., server_hello_packets: server, .. }) => {
+            [client, server.max(1)]
+        }
+        _ => [0, 0],
     }
+}
+
+/// Returns the frame of a packet of a flow; `data_bytes` is the length of the flow's data packets, which follow the
+/// hellos.
+fn frame(flow: u32, data_bytes: u16, hellos: [u32; 2], packet: &Packet) -> Result<Vec<u8>, Failure> {
+    let payload = data_bytes.saturating_sub(HEADERS).max(LEAST_PAYLOAD);
+    let byte = |packets: u64| FIRST_BYTE.wrapping_add(low_u32(packets.wrapping_mul(u64::from(payload))));
+    let [client, server] = hellos.map(u64::from);
+    let options = packet.bytes.saturating_sub(HEADERS).min(MOST_OPTIONS) & !3;
+    let (there, back) = ((End::sender(flow), End::receiver(flow)), (End::receiver(flow), End::sender(flow)));
+    let (ends, numbers, lengths) = match packet.kind {
+        PacketKind::Request if is_syn(packet.journal) => (there, Numbers::Syn, (options, 0)),
+        PacketKind::Answer if is_syn(packet.journal) => (back, Numbers::SynAck, (options, 0)),
+        PacketKind::Request => {
+            (there, Numbers::Ack(byte(hello_index(packet.journal).into()), FIRST_BYTE), (0, payload))
+        }
+        PacketKind::Answer => {
+            (back, Numbers::Ack(byte(hello_index(packet.journal).into()), byte(client)), (0, payload))
+        }
+        PacketKind::Ack => (back, Numbers::Ack(byte(server), byte(client.wrapping_add(packet.sequence))), (options, 0)),
+        PacketKind::Data | PacketKind::Retransmission => {
+            (there, Numbers::Ack(byte(client.wrapping_add(packet.sequence)), byte(server)), (0, payload))
+        }
+    };
+    segment(ends, numbers, lengths, packet.marks, ETHERNET + usize::from(packet.bytes.max(HEADERS)))
+}
+
+/// The flags of a segment, and its sequence and acknowledgment numbers.
+#[derive(Clone, Copy, Debug)]
+enum Numbers {
+    Syn,
+    SynAck,
+    Ack(u32, u32),
 }
 
 /// Returns the frame of an echo request, or of its echo.
@@ -204,8 +236,7 @@ fn ping(packet: &Packet, is_echo: bool) -> Result<Vec<u8>, Failure> {
 /// `marks`, padded to `length`.
 fn segment(
     (from, to): (End, End),
-    sequence: u32,
-    acknowledgment: u32,
+    numbers: Numbers,
     (options, payload): (u16, u16),
     marks: Marks,
     length: usize,
@@ -218,17 +249,20 @@ fn segment(
         ecn: IpEcn::try_new(marks.codepoint())?,
         ..Ipv4Header::default()
     };
-    let mut tcp = PacketBuilder::ethernet2(from.mac, to.mac)
-        .ip(IpHeaders::Ipv4(ip, Ipv4Extensions::default()))
-        .tcp(from.port, to.port, sequence, WINDOW)
-        .ack(acknowledgment);
+    let ip = PacketBuilder::ethernet2(from.mac, to.mac).ip(IpHeaders::Ipv4(ip, Ipv4Extensions::default()));
+    let tcp = |sequence| ip.tcp(from.port, to.port, sequence, WINDOW);
+    let mut flagged = match numbers {
+        Numbers::Syn => tcp(FIRST_BYTE - 1).syn(),
+        Numbers::SynAck => tcp(FIRST_BYTE - 1).syn().ack(FIRST_BYTE),
+        Numbers::Ack(sequence, acknowledgment) => tcp(sequence).ack(acknowledgment),
+    };
     if marks.has(Marks::ECE) {
-        tcp = tcp.ece();
+        flagged = flagged.ece();
     }
     if marks.has(Marks::CWR) {
-        tcp = tcp.cwr();
+        flagged = flagged.cwr();
     }
-    tcp.options_raw(&ZEROS[..usize::from(options)])?.write(&mut frame, &ZEROS[..usize::from(payload)])?;
+    flagged.options_raw(&ZEROS[..usize::from(options)])?.write(&mut frame, &ZEROS[..usize::from(payload)])?;
     frame.resize(frame.len().max(length), 0);
     Ok(frame)
 }
@@ -258,7 +292,7 @@ mod tests {
     #[test]
     fn a_frame_is_as_long_as_its_packet_and_its_link_header() {
         for bytes in [42, 43, 512, 1500, 65535] {
-            let frame = frame(0, bytes, &packet(PacketKind::Data, 3, bytes)).unwrap();
+            let frame = frame(0, bytes, [0, 0], &packet(PacketKind::Data, 3, bytes)).unwrap();
             assert_eq!(frame.len(), 14 + usize::from(bytes));
             assert_eq!(read(&frame, |_| ()), (bytes, usize::from(bytes) - 40));
         }
@@ -269,7 +303,7 @@ mod tests {
     fn a_frame_has_the_ecn_bits_of_its_packet() {
         let sent = Marks::ECT.with(Marks::CWR).with(Marks::SLOW_START);
         let [plain, sent, marked] = [Marks::NONE, sent, Marks::CE.with(Marks::ECE)].map(|marks| {
-            let frame = frame(0, 1500, &Packet { marks, ..packet(PacketKind::Data, 3, 1500) }).unwrap();
+            let frame = frame(0, 1500, [0, 0], &Packet { marks, ..packet(PacketKind::Data, 3, 1500) }).unwrap();
             let sliced = SlicedPacket::from_ethernet(&frame).unwrap();
             let (Some(NetSlice::Ipv4(ip)), Some(TransportSlice::Tcp(tcp))) = (sliced.net, sliced.transport) else {
                 panic!("not TCP over IPv4")
@@ -282,7 +316,7 @@ mod tests {
     #[test]
     fn an_ack_has_no_payload_however_long_it_is() {
         for (bytes, datagram) in [(40, 40), (43, 40), (52, 52), (80, 80), (84, 80), (1500, 80)] {
-            let frame = frame(0, 512, &packet(PacketKind::Ack, 3, bytes)).unwrap();
+            let frame = frame(0, 512, [0, 0], &packet(PacketKind::Ack, 3, bytes)).unwrap();
             assert_eq!(frame.len(), 14 + usize::from(bytes));
             let length = read(&frame, |tcp| assert_eq!(tcp.acknowledgment_number(), 1 + 3 * 472));
             assert_eq!(length, (datagram, 0));
@@ -292,16 +326,36 @@ mod tests {
     #[test]
     fn packets_shorter_than_their_headers_are_written_longer() {
         for bytes in [1, 40, 41] {
-            let data = frame(0, bytes, &packet(PacketKind::Retransmission, 3, bytes)).unwrap();
+            let data = frame(0, bytes, [0, 0], &packet(PacketKind::Retransmission, 3, bytes)).unwrap();
             assert_eq!(read(&data, |tcp| assert_eq!(tcp.sequence_number(), 1 + 3 * 2)), (42, 2));
         }
-        assert_eq!(frame(0, 1, &packet(PacketKind::Ack, 3, 1)).unwrap().len(), 54);
+        assert_eq!(frame(0, 1, [0, 0], &packet(PacketKind::Ack, 3, 1)).unwrap().len(), 54);
+    }
+
+    #[test]
+    fn a_handshake_has_its_flags_and_data_follow_the_hellos() {
+        let at = |kind, journal, bytes| Packet { journal, ..packet(kind, u64::MAX, bytes) };
+        let read_of =
+            |packet: &Packet, check: &dyn Fn(&TcpSlice)| read(&frame(0, 1000, [1, 3], packet).unwrap(), check);
+        let numbers = |tcp: &TcpSlice| (tcp.syn(), tcp.ack(), tcp.sequence_number(), tcp.acknowledgment_number());
+        let syn = at(PacketKind::Request, 1, 60);
+        assert_eq!(read_of(&syn, &|tcp| assert_eq!(numbers(tcp), (true, false, 0, 0))), (60, 0));
+        let answer = at(PacketKind::Answer, 1, 60);
+        assert_eq!(read_of(&answer, &|tcp| assert_eq!(numbers(tcp), (true, true, 0, 1))), (60, 0));
+        let hello = at(PacketKind::Request, 257, 1000);
+        assert_eq!(read_of(&hello, &|tcp| assert_eq!(numbers(tcp), (false, true, 1, 1))), (1000, 960));
+        let server = at(PacketKind::Answer, 259, 1000);
+        assert_eq!(read_of(&server, &|tcp| assert_eq!(numbers(tcp), (false, true, 1921, 961))), (1000, 960));
+        let data = packet(PacketKind::Data, 2, 1000);
+        assert_eq!(read_of(&data, &|tcp| assert_eq!(numbers(tcp), (false, true, 2881, 2881))), (1000, 960));
+        let ack = packet(PacketKind::Ack, 3, 40);
+        assert_eq!(read_of(&ack, &|tcp| assert_eq!(numbers(tcp), (false, true, 2881, 3841))), (40, 0));
     }
 
     #[test]
     fn sequence_numbers_wrap_as_in_tcp() {
         let number = (1_u64 << 32) / 960 + 1;
-        let frame = frame(0, 1000, &packet(PacketKind::Data, number, 1000)).unwrap();
+        let frame = frame(0, 1000, [0, 0], &packet(PacketKind::Data, number, 1000)).unwrap();
         read(&frame, |tcp| assert_eq!(u64::from(tcp.sequence_number()), 1 + number * 960 - (1 << 32)));
     }
 
@@ -325,7 +379,7 @@ mod tests {
             let interface = InterfaceDescriptionBlock { linktype: DataLink::ETHERNET, snaplen: 0, options: Vec::new() };
             writer.write_pcapng_block(interface).unwrap();
             let packet = packet(PacketKind::Data, 0, bytes);
-            let frame = frame(0, bytes, &packet).unwrap();
+            let frame = frame(0, bytes, [0, 0], &packet).unwrap();
             let written = writer.write_pcapng_block(block(Duration::ZERO, OUTBOUND, frame)).unwrap();
             assert_eq!(written as u64, block_bytes(&packet));
         }

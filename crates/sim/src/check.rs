@@ -168,6 +168,13 @@ impl Faults {
         self.level(&place, ACK_PRIORITY, tcp.ack_priority, &tcp.return_path, elements);
         self.endpoints(&place, tcp);
         self.blocks(&place, tcp, elements);
+        if let Some(handshake) = &tcp.handshake {
+            let place = format!("{place}.handshake");
+            self.field(&place, SYN, f64::from(handshake.syn_bytes));
+            self.field(&place, SYN_TIMEOUT, handshake.timeout_s);
+            self.field(&place, CLIENT_HELLO, f64::from(handshake.client_hello_packets));
+            self.field(&place, SERVER_HELLO, f64::from(handshake.server_hello_packets));
+        }
     }
 
     fn path(&mut self, place: &str, flow: &FlowConfig, elements: usize) {

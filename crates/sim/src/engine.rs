@@ -1,6 +1,7 @@
 mod acks;
 mod ahead;
 mod batches;
+mod handshakes;
 mod senders;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ use net::Measurement;
 use tcp::{Selected, Sender};
 
 use crate::flow::ArrivingAck;
+use crate::handshake::Handshake;
 use crate::network::{EventId, Network};
 use crate::outbox::Outbox;
 use crate::outcome::Outcome;
@@ -295,6 +297,10 @@ impl Engine {
             slot.sender.on_timer(now, &mut Outbox { network: &mut self.network, flow, now });
         } else if slot.start <= now {
             slot.start = Time::NEVER;
+            if self.network.handshakes.get(&flow).is_some_and(Handshake::goes_on) {
+                return self.request(flow, now);
+            }
+            let slot = &mut self.senders[flow as usize];
             let datagrams = slot.datagrams;
             if let Some(source) = self.network.flows[flow as usize].source() {
                 self.begin_transfer(flow, source, now);
@@ -319,6 +325,7 @@ impl Engine {
             Sender::Sack1(sender) => pass_ack(&mut **sender, network, selected, flow, ack),
             Sender::Selective(sender) => pass_ack(&mut **sender, network, selected, flow, ack),
         };
+        let Some(taken) = taken else { return self.take_answer(flow, ack) };
         if taken.finished {
             self.on_finished(flow, ack.time);
         }

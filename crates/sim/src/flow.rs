@@ -1,7 +1,7 @@
 use std::mem::offset_of;
 
 use base::cast::{to_index, to_u32};
-use base::{prefetch, Marks, Packet, Time};
+use base::{prefetch, Marks, Packet, PacketKind, Time};
 use tcp::Receiver;
 
 use crate::loss_log::LogNumber;
@@ -13,18 +13,20 @@ pub(crate) struct ArrivingAck {
     pub(crate) time: Time,
     pub(crate) next: u64,
     pub(crate) echo: Time,
-    /// Number of packets in the receiver's journal that it makes known; 0: none.
+    /// Number of packets in the receiver's journal that it makes known; 0: none. Of an answer: its number.
     pub(crate) journal: u32,
     /// Bits of its header, ECE among them.
     pub(crate) marks: Marks,
+    /// An ACK, or an answer.
+    pub(crate) kind: PacketKind,
 }
 
 impl ArrivingAck {
     /// Returns the ACK of a packet that arrives at `time`.
     #[inline(always)]
     pub(crate) fn of(time: Time, packet: &Packet) -> ArrivingAck {
-        let &Packet { sequence: next, stamp: echo, journal, marks, .. } = packet;
-        ArrivingAck { time, next, echo, journal, marks }
+        let &Packet { sequence: next, stamp: echo, journal, marks, kind, .. } = packet;
+        ArrivingAck { time, next, echo, journal, marks, kind }
     }
 }
 

@@ -13,6 +13,7 @@ mod delays;
 mod empty_path;
 mod engine;
 mod flow;
+mod handshake;
 mod job;
 mod links;
 mod loss_log;

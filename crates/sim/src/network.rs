@@ -8,6 +8,8 @@ mod receivers;
 mod special;
 mod waiting;
 
+use std::collections::BTreeMap;
+
 use base::cast::low_u32;
 use base::{Clock, Packet, Ring, Time, Tournament};
 use net::{Measurement, Signal};
@@ -17,6 +19,7 @@ use crate::calendar_queue::CalendarQueue;
 use crate::channels::Channels;
 use crate::delays::{flow_delays, FlowDelays};
 use crate::flow::{ArrivingAck, FlowSlot, PrivateDepartures};
+use crate::handshake::Handshake;
 use crate::loss_log::LossLogs;
 use crate::observe::Observers;
 use crate::recovery::RecoveryStatistics;
@@ -59,6 +62,8 @@ pub(crate) struct Network {
     pub(crate) transfers: Transfers,
     pub(crate) completions: Completions,
     pub(crate) pings: Pings,
+    /// Handshakes of the flows that have one.
+    pub(crate) handshakes: BTreeMap<u32, Handshake>,
     hops: Vec<Hop>,
     link_kinds: Vec<LinkKind>,
     elements: Elements,
@@ -108,6 +113,7 @@ impl Network {
             transfers: Transfers::default(),
             completions: Completions::new(scenario, clock),
             pings: Pings::new(scenario, clock),
+            handshakes: flows::handshakes(scenario, clock),
             hops: routes.hops,
             link_kinds: routes.link_kinds,
             elements,

@@ -14,7 +14,7 @@ pub use elements::{
     ChannelConfig, DelayProcessConfig, ElementConfig, HostConfig, LinkConfig, LossConfig, OrderConfig,
     PrivateLinkConfig,
 };
-pub use flows::{ConnectionConfig, FlowConfig, TrafficConfig, WayBack};
+pub use flows::{ConnectionConfig, FlowConfig, HandshakeConfig, TrafficConfig, WayBack};
 
 /// A complete scenario, resolved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

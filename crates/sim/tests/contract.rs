@@ -13,7 +13,7 @@ use base::cast::trunc_to_i64;
 use common::{classic_of, flow, link, ns2, scenario, tcp_of, transfer_of};
 use net::{disciplines, Discipline};
 use serde_json::{json, Value};
-use sim::scenario::{ElementConfig, LinkConfig};
+use sim::scenario::{ElementConfig, HandshakeConfig, LinkConfig};
 use sim::{all_limits, check, Scenario};
 use tcp::{LinuxReceiver, Recovery, SelectiveConfig, SendBuffer, SenderConfig, WritesConfig};
 
@@ -40,6 +40,8 @@ fn plain() -> Value {
     let mut flow = flow("flow", &[1], &[0], ns2(Recovery::Reno));
     *transfer_of(&mut flow) = Some(100);
     tcp_of(&mut flow).receiver.linux = Some(LinuxReceiver::default());
+    let handshake = HandshakeConfig { syn_bytes: 60, timeout_s: 1.0, client_hello_packets: 1, server_hello_packets: 3 };
+    tcp_of(&mut flow).handshake = Some(handshake);
     let sender = classic_of(&mut flow);
     (sender.initial_ssthresh, sender.max_window) = (Some(20.0), Some(40.0));
     let links = [link("link", 1e6, Some(10)), link("back", 1e6, None)];

@@ -97,7 +97,18 @@ impl Sender {
         }
     }
 
-    /// Starts the transfer (without a handshake).
+    /// Takes the round trip of the handshake, before the transfer starts; `lost` SYNs had to be sent again. The sender
+    /// with cumulative ACKs alone takes no note of it.
+    pub fn on_handshake(&mut self, now: Time, rtt: Time, lost: u32) {
+        if let Sender::Selective(sender) = self {
+            sender.on_handshake(now, rtt);
+            if lost > 1 {
+                sender.on_lost_handshake();
+            }
+        }
+    }
+
+    /// Starts the transfer, after the handshake if there is one.
     pub fn on_start(&mut self, now: Time, actions: &mut impl Actions) {
         machine!(self, sender => sender.on_start(now, actions))
     }

@@ -102,6 +102,9 @@ pub struct Acknowledgment {
 }
 
 impl Receiver {
+    /// Number of a packet that carries no data; the receiver ignores it.
+    pub const NO_DATA: u64 = u64::MAX;
+
     /// Creates a receiver that has received nothing.
     pub fn new(config: &ReceiverConfig, dialect: Dialect, clock: Clock) -> Receiver {
         Receiver::with_quirks(config, &Quirks::of(dialect), clock)
@@ -248,6 +251,9 @@ impl Receiver {
     /// common case keeps its registers.
     #[inline(never)]
     fn special(&mut self, now: Time, sequence: u64, stamp: Time, marks: Marks) -> Option<Acknowledgment> {
+        if sequence == Receiver::NO_DATA {
+            return None;
+        }
         if self.held & BY_LINUX != 0 {
             return self.on_data_by_linux(now, sequence, stamp, marks);
         }

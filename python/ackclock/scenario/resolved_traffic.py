@@ -124,6 +124,17 @@ ResolvedSize = (
 
 
 @dataclass(frozen=True, slots=True)
+class HandshakeSettings:
+    """Handshake of a connection; without TLS its numbers of packets are zero."""
+
+    __pydantic_config__ = _CONFIG
+    syn_bytes: Annotated[int, within(f"{_TCP}.handshake.syn_bytes")]
+    timeout_s: Annotated[float, within(f"{_TCP}.handshake.timeout_s")]
+    client_hello_packets: Annotated[int, within(f"{_TCP}.handshake.client_hello_packets")]
+    server_hello_packets: Annotated[int, within(f"{_TCP}.handshake.server_hello_packets")]
+
+
+@dataclass(frozen=True, slots=True)
 class Connection:
     """A TCP connection: its ends, and the path of its ACKs as indices of elements."""
 
@@ -134,6 +145,8 @@ class Connection:
     ack_priority: Annotated[int, within(f"{_TCP}.ack_priority")]
     sender: Sender
     receiver: ReceiverSettings
+    handshake: HandshakeSettings | None = None
+    """Packets before the data; null: the data are sent at once. Older results lack this field."""
 
     @property
     def packets_per_ack(self) -> float:

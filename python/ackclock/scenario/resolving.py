@@ -6,6 +6,7 @@ from ackclock.errors import Fault, ScenarioError
 from ackclock.scenario.arguments import check_arguments, instance_of
 from ackclock.scenario.atm import add_channels, resolved_channels
 from ackclock.scenario.check_precision import precision_settings
+from ackclock.scenario.handshakes import handshake_settings
 from ackclock.scenario.losses import LossSettings
 from ackclock.scenario.network import (
     ChangingDelay,
@@ -141,6 +142,7 @@ def _flow(flow: Flow, name: str, network: Network, source: Source) -> ResolvedFl
         ack_priority=flow.ack_level,
         sender=sender_settings(flow.tcp, flow.packet, resolved_writes(flow.writes, flow.packet), source.controls),
         receiver=receiver_settings(flow.tcp, flow.packet),
+        handshake=handshake_settings(flow.tcp, flow.packet),
     )
     return ResolvedFlow(
         name=name,

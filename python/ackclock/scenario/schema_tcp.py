@@ -21,6 +21,7 @@ LossDetectionName = Literal["rack", "dupack"]
 EcnName = Literal["off", "classic", "dctcp"]
 PacingName = Literal["none", "linux"]
 AcksName = Literal["delayed", "linux"]
+HandshakeName = Literal["none", "tcp", "tls"]
 ReceiveWindowName = Literal["fixed", "autotuned"]
 SampleName = Literal["per-round", "per-ack", "per-ack-karn"]
 
@@ -36,6 +37,7 @@ Window = Annotated[Quantity | None, Amount("4 pkt", _BURST)]
 WindowLimit = Annotated[Quantity | None, Amount("64 KiB", _WINDOW, ("unlimited",))]
 _SOCKET = Span("B", 1, 1e15, "1 to 1e15 B", whole=True)
 SocketBuffer = Annotated[int | None, Amount("128 KiB", (_SOCKET,))]
+HelloSize = Annotated[int | None, Amount("517 B", (Span("B", 1, 65535, "1 to 65535 B", whole=True),))]
 LargestBuffer = Annotated[int | None, Amount("4 MiB", (_SOCKET,))]
 SendBuffer = Annotated[int | None, Amount("16 KiB", (_SOCKET,), ("unlimited",))]
 WindowThreshold = Annotated[Quantity | None, Amount("20 pkt", _WINDOW, ("max-window",), "infinite")]
@@ -166,6 +168,14 @@ class Tcp(Table):
     )
     sack_block_bytes: Annotated[int | None, _BLOCK_BYTES] = _preset(
         "sack1: bytes that each block adds to an ACK; 8 in ns-2"
+    )
+    handshake: Annotated[HandshakeName | None, choice("handshake", HandshakeName)] = _preset(
+        "what precedes the data: nothing; the SYN of the sender and its answer, sent again after 1, 2, 4 s and so on "
+        "if they are lost (tcp); or these and the hellos of TLS 1.3 (RFC 8446), one round trip more (tls)"
+    )
+    tls_client_hello: HelloSize = _preset('handshake = "tls": what the sender sends, rounded up to whole packets')
+    tls_server_hello: HelloSize = _preset(
+        "what the receiver answers, certificates included, in packets as long as the data's"
     )
     receive_window: Annotated[ReceiveWindowName | None, choice("window", ReceiveWindowName)] = _preset(
         "sack: the receiver's window is `max_window` (fixed), or what Linux announces, which grows with the segments "

@@ -153,7 +153,7 @@ def _blocks(tcp: Tcp) -> SackBlockSettings:
 def _linux_receiver(tcp: Tcp, packet_bytes: int) -> LinuxReceiverSettings:
     """Give the receive buffers (`tcp_rmem`) and the payload of a packet with timestamps."""
     return LinuxReceiverSettings(
-        segment_bytes=max(1, packet_bytes - _HEADER_BYTES),
+        segment_bytes=payload_bytes(packet_bytes),
         buffer_bytes=_set(tcp.receive_buffer),
         most_buffer_bytes=_set(tcp.receive_buffer_max),
         announced=tcp.receive_window == "autotuned",
@@ -164,6 +164,11 @@ def _send_buffer(tcp: Tcp) -> SendBufferSettings | None:
     if tcp.send_buffer is None:
         return None
     return SendBufferSettings(tcp.send_buffer, _set(tcp.send_buffer_max))
+
+
+def payload_bytes(packet_bytes: int) -> int:
+    """Compute the payload of a packet with timestamps [B]."""
+    return max(1, packet_bytes - _HEADER_BYTES)
 
 
 class _Windows:

@@ -30,6 +30,8 @@ impl Limit {
 pub(super) const LONGEST_S: f64 = 1e7;
 /// Longest delay \[s\].
 pub(super) const LONGEST_DELAY_S: f64 = 1e5;
+/// Largest number of packets of a hello: each is a bit of a word.
+pub(super) const MOST_HELLO_PACKETS: f64 = 64.0;
 /// Rates \[bit/s\]: at the highest, a packet of a byte takes about a picosecond.
 const RATES_BPS: (f64, f64) = (1.0, 1e13);
 /// Most entries of a list.
@@ -92,6 +94,11 @@ limits! {
     /// Narrowed by the levels of the links on the return path.
     ACK_PRIORITY = "flows[].traffic.connection.ack_priority", "1", 0.0, MOST_LEVELS - 1.0;
     COUNT = "flows[].count", "1", 1.0, 1e6;
+
+    SYN = "flows[].traffic.connection.handshake.syn_bytes", "bytes", 1.0, MOST_BYTES;
+    SYN_TIMEOUT = "flows[].traffic.connection.handshake.timeout_s", "s", 1e-6, LONGEST_DELAY_S;
+    CLIENT_HELLO = "flows[].traffic.connection.handshake.client_hello_packets", "packets", 0.0, MOST_HELLO_PACKETS;
+    SERVER_HELLO = "flows[].traffic.connection.handshake.server_hello_packets", "packets", 0.0, MOST_HELLO_PACKETS;
 
     /// All of the initial window leaves in one event.
     INITIAL_WINDOW = "flows[].traffic.connection.sender.initial_window", "packets", 1.0, 1e6;

@@ -1,6 +1,6 @@
 //! An ACK on its way into a sender, whichever machine that is.
 
-use base::Marks;
+use base::{Marks, PacketKind};
 use tcp::{Ack, Machine, Selected};
 
 use crate::flow::ArrivingAck;
@@ -17,7 +17,7 @@ pub(super) struct Taken {
     pub(super) finished: bool,
 }
 
-/// Passes an ACK to a machine, and counts it.
+/// Passes an ACK to a machine, and counts it; returns `None` for a packet of the handshake.
 #[inline(always)]
 pub(super) fn pass_ack<M: Machine>(
     sender: &mut M,
@@ -25,7 +25,7 @@ pub(super) fn pass_ack<M: Machine>(
     buffer: &mut Vec<Selected>,
     flow: u32,
     ack: ArrivingAck,
-) -> Taken {
+) -> Option<Taken> {
     let (now, cwnd) = (ack.time, sender.cwnd());
     let index = network.measurement.index(now);
     let account = network.flows[flow as usize].account;
@@ -41,6 +41,8 @@ pub(super) fn pass_ack<M: Machine>(
                 delays.round_trips.record(now - ack.echo);
             }
         }
+    } else if ack.kind == PacketKind::Answer {
+        return None;
     } else if ack.next == una && sender.flight_size() > 0 && ack.echo >= sender.opened() {
         counts.duplicate_acks[index] += 1;
     }
@@ -54,5 +56,5 @@ pub(super) fn pass_ack<M: Machine>(
     let marked = ack.marks.has(Marks::ECE);
     let ack = Ack { next: ack.next, echo: ack.echo, selected, window, marked };
     sender.on_ack(now, ack, &mut Outbox { network, flow, now });
-    Taken { cwnd, moved: sender.cwnd() != cwnd, finished: fresh && sender.finished() }
+    Some(Taken { cwnd, moved: sender.cwnd() != cwnd, finished: fresh && sender.finished() })
 }

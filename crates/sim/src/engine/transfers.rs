@@ -10,12 +10,8 @@ use crate::traffic::Transfer;
 impl Engine {
     /// Begins the current transfer of a flow at both ends.
     pub(super) fn open(&mut self, flow: u32, now: Time) {
-        let slot = &mut self.senders[flow as usize];
         self.network.begin_transfer(flow, now);
-        slot.sender.on_start(now, &mut Outbox { network: &mut self.network, flow, now });
-        if let Some(observers) = &mut self.network.observers {
-            observers.cwnd(flow, now, &slot.sender);
-        }
+        self.connect(flow, now);
     }
 
     /// Begins a transfer of a web source. Packet numbers go on, so that no old packet can belong to the new transfer.
@@ -32,6 +28,7 @@ impl Engine {
     #[inline(never)]
     pub(super) fn on_finished(&mut self, flow: u32, now: Time) {
         self.count_completion(flow, now);
+        let begun = self.begun(flow);
         let slot = &mut self.senders[flow as usize];
         let Some(source) = self.network.flows[flow as usize].source() else {
             let account = self.network.flows[flow as usize].account;
@@ -39,12 +36,13 @@ impl Engine {
         };
         let losses = self.network.forget_losses(flow);
         let transfers = &mut self.network.transfers;
-        transfers.end(source, now, &mut slot.sender, &losses, &self.network.measurement);
+        transfers.end(source, [begun, now], &mut slot.sender, &losses, &self.network.measurement);
         slot.start = now + transfers.draw_silence(source);
     }
 
     /// Counts a transfer whose last ACK arrives; transfers of web sources count in the measurement only.
     fn count_completion(&mut self, flow: u32, now: Time) {
+        let opened = self.begun(flow);
         let network = &mut self.network;
         let (slot, sender) = (&network.flows[flow as usize], &self.senders[flow as usize].sender);
         if slot.source().is_some() && network.measurement.index(now) == 0 {
@@ -52,7 +50,7 @@ impl Engine {
         }
         let transfer = Transfer {
             packets: sender.una() - sender.first(),
-            opened: sender.opened(),
+            opened,
             delivered: slot.receiver.last_delivery(),
             acked: now,
         };

@@ -39,7 +39,7 @@ pub(super) fn count_mark(
     flows: &[FlowSlot],
     accounts: &mut [FlowStatistics],
 ) {
-    if kind != PacketKind::Ack {
+    if kind.is_data() {
         accounts[flows[flow as usize].account as usize].marked[index] += 1;
     }
 }
@@ -106,7 +106,7 @@ impl Network {
     #[cold]
     #[inline(never)]
     pub(crate) fn count_drop(&mut self, time: Time, packet: Packet) {
-        if packet.kind != PacketKind::Ack {
+        if packet.kind.is_data() {
             let index = self.measurement.index(time);
             let slot = &mut self.flows[packet.flow as usize];
             let counts = &mut self.accounts[slot.account as usize];

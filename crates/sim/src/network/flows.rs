@@ -1,11 +1,14 @@
 //! The flows of a run.
 
+use std::collections::BTreeMap;
+
 use base::cast::to_u32;
 use base::Clock;
 use tcp::{Dialect, Receiver, ReceiverConfig};
 
 use crate::empty_path::EmptyPath;
 use crate::flow::FlowSlot;
+use crate::handshake::Handshake;
 use crate::scenario::Scenario;
 use crate::statistics::{rows, FlowStatistics};
 
@@ -20,6 +23,14 @@ pub(super) struct AckTimer {
 /// Returns the receiver in the slot of packets without TCP, which no packet reaches.
 fn no_receiver(clock: Clock) -> Receiver {
     Receiver::new(&ReceiverConfig::default(), Dialect::Rfc, clock)
+}
+
+/// Returns the handshakes of the flows that have one.
+pub(super) fn handshakes(scenario: &Scenario, clock: Clock) -> BTreeMap<u32, Handshake> {
+    let members = scenario.members().enumerate();
+    let configs =
+        members.filter_map(|(index, (entry, _))| Some((index, scenario.flows[entry].connection()?.handshake?)));
+    configs.map(|(index, config)| (to_u32(index), Handshake::new(config, clock))).collect()
 }
 
 /// Returns a slot for each flow, their accounts, and the timers of the receivers that may delay ACKs; `starts` has the first

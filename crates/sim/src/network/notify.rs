@@ -1,7 +1,7 @@
 //! Notifications to the observers about packets in the network, if there are observers.
 
 use base::cast::to_u32;
-use base::{Packet, PacketKind, Time};
+use base::{Packet, Time};
 
 use super::accounts::mark;
 use super::elements::ProcessSlot;
@@ -120,7 +120,7 @@ impl Network {
     #[cold]
     fn count_queue_seen(&mut self, found: u64, packet: &Packet) {
         let slot = &self.flows[packet.flow as usize];
-        let current = packet.kind != PacketKind::Ack && packet.sequence >= slot.receiver.first();
+        let current = packet.kind.is_data() && packet.sequence >= slot.receiver.first();
         if let (Some(source), true) = (slot.source(), current) {
             self.transfers.record_queue_seen(source, found);
         }

@@ -1,7 +1,7 @@
 //! Receivers: data in, ACKs out.
 
-use base::{Packet, PacketKind, Time};
-use tcp::{Acknowledgment, Selected};
+use base::{Marks, Packet, PacketKind, Time};
+use tcp::{Acknowledgment, Receiver, Selected};
 
 use super::flows::AckTimer;
 use super::{EventId, Network};
@@ -87,6 +87,11 @@ impl Network {
         let delivered = slot.receiver.next() - before;
         counts.delivered[index] += delivered;
         if delivered != 1 {
+            if packet.kind == PacketKind::Request {
+                counts.received[index] -= 1;
+                self.answer_request(time, packet);
+                return None;
+            }
             slot.account_for_held(counts, index, delivered);
         }
         if index == 1 {
@@ -99,6 +104,51 @@ impl Network {
                 .advance(self.numbers.number(EventId::ReceiverTimer(slot.receiver_timer)), slot.receiver.deadline());
         }
         acknowledgment
+    }
+
+    /// Answers a packet of a request, if the request is complete.
+    #[cold]
+    #[inline(never)]
+    fn answer_request(&mut self, time: Time, packet: &Packet) {
+        let Some(handshake) = self.handshakes.get_mut(&packet.flow) else { return };
+        let Some((numbers, bytes)) = handshake.on_request(packet.journal) else { return };
+        let slot = &self.flows[packet.flow as usize];
+        let (sequence, bytes) = (slot.receiver.first(), bytes.unwrap_or(slot.packet_bytes));
+        let departure = time + self.hops[packet.hop as usize].delay;
+        for journal in numbers {
+            let answer = Packet {
+                sequence,
+                journal,
+                hop: packet.hop + 1,
+                bytes,
+                kind: PacketKind::Answer,
+                marks: Marks::NONE,
+                ..*packet
+            };
+            self.forward_apart(departure, answer);
+        }
+    }
+
+    /// Sends a request of a flow's handshake; returns when to send it again.
+    pub(crate) fn send_request(&mut self, flow: u32, now: Time) -> Time {
+        let Some(handshake) = self.handshakes.get_mut(&flow) else { return Time::NEVER };
+        let (numbers, bytes, again) = handshake.request(now);
+        let slot = &self.flows[flow as usize];
+        let (hop, bytes) = (slot.data, bytes.unwrap_or(slot.packet_bytes));
+        for journal in numbers {
+            let (sequence, kind) = (Receiver::NO_DATA, PacketKind::Request);
+            let request = Packet { sequence, stamp: now, hop, flow, journal, bytes, kind, ..Packet::default() };
+            self.forward_apart(now, request);
+        }
+        again
+    }
+
+    /// Forwards a packet of a handshake.
+    #[inline(never)]
+    fn forward_apart(&mut self, time: Time, packet: Packet) {
+        if let Some(ack) = self.forward_private(time, packet) {
+            self.share_ack(packet.flow, ack);
+        }
     }
 
     /// Sends a delayed ACK whose timer expires before the data that arrive now, ahead of the clock.

@@ -1,6 +1,6 @@
 //! Elements that few paths have, out of line: losses, pipes whose delay changes, channels, processes of hosts, pings.
 
-use base::{Packet, PacketKind, Time};
+use base::{Packet, Time};
 
 use super::Network;
 use crate::route::{Element, PingEnd};
@@ -76,7 +76,7 @@ impl Network {
             let index = self.measurement.index(now);
             slot.lost[index] += 1;
             let link = slot.link;
-            if packet.kind != PacketKind::Ack {
+            if packet.kind.is_data() {
                 let slot = &mut self.flows[packet.flow as usize];
                 let counts = &mut self.accounts[slot.account as usize];
                 counts.lost[index] += 1;

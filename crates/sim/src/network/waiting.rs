@@ -1,6 +1,6 @@
 //! Packets that wait for the clock: at merge points, in pipes, and ACKs in front of their senders.
 
-use base::{Packet, PacketKind, Time};
+use base::{Packet, Time};
 
 use super::event::EventId;
 use super::{Network, Scheduled};
@@ -101,8 +101,8 @@ impl Network {
     #[inline(never)]
     pub(crate) fn share_ack(&mut self, flow: u32, ack: ArrivingAck) {
         self.flows[flow as usize].shared_acks += 1;
-        let ArrivingAck { time, next: sequence, echo: stamp, journal, marks } = ack;
-        let packet = Packet { sequence, stamp, flow, journal, marks, kind: PacketKind::Ack, ..Packet::default() };
+        let ArrivingAck { time, next: sequence, echo: stamp, journal, marks, kind } = ack;
+        let packet = Packet { sequence, stamp, flow, journal, marks, kind, ..Packet::default() };
         if let Some(first) = push(&mut self.shared_acks, time, packet) {
             self.events.set(self.numbers.number(EventId::SharedAcks), first);
         }
@@ -147,7 +147,7 @@ fn push(queue: &mut CalendarQueue, time: Time, packet: Packet) -> Option<Time> {
 fn prefetch_for(queue: &mut CalendarQueue, flows: &[FlowSlot], prefetch_sender: impl Fn(u32)) {
     queue.sort_ahead(PACKETS_AHEAD, |packet| {
         let slot = &flows[packet.flow as usize];
-        if packet.kind == PacketKind::Ack {
+        if packet.kind.goes_back() {
             slot.prefetch_sender_end();
             prefetch_sender(packet.flow);
         } else {

@@ -68,7 +68,7 @@ impl DropRow {
         U64("sequence", |row| row.packet.sequence),
         Bool("retransmission", |row| row.packet.kind == PacketKind::Retransmission),
         Bool("slow_start", |row| row.packet.marks.has(Marks::SLOW_START)),
-        Bool("ack", |row| row.packet.kind == PacketKind::Ack),
+        Bool("ack", |row| row.packet.kind.goes_back()),
         Bool("lost", |row| row.lost),
     ];
 }

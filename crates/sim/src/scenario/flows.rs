@@ -122,6 +122,24 @@ pub struct ConnectionConfig {
     pub sender: SenderConfig,
     /// Settings of the receiver.
     pub receiver: ReceiverConfig,
+    /// Packets before the data; `None`: the data are sent at once.
+    #[serde(default)]
+    pub handshake: Option<HandshakeConfig>,
+}
+
+/// The handshake of a connection: a SYN of the sender and its answer, then the hellos of TLS if there are any. The packets
+/// of a hello are as long as data packets.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HandshakeConfig {
+    /// Length of a SYN and of its answer \[bytes\].
+    pub syn_bytes: u16,
+    /// Time after which a SYN is sent again for the first time \[s\].
+    pub timeout_s: f64,
+    /// Packets of the sender's hello; 0: no TLS.
+    pub client_hello_packets: u32,
+    /// Packets of the receiver's hello.
+    pub server_hello_packets: u32,
 }
 
 impl FlowConfig {

@@ -203,20 +203,21 @@ impl Transfers {
         sender.set_random(|| source.random.branch("control"));
     }
 
-    /// Ends a transfer, which is completely acknowledged; counts it with its losses.
+    /// Ends a transfer, which is completely acknowledged; counts it with its losses. `span` is its start and now.
     pub(crate) fn end(
         &mut self,
         source: u32,
-        now: Time,
+        span: [Time; 2],
         sender: &mut Sender,
         losses: &Losses,
         measurement: &Measurement,
     ) {
+        let [begun, now] = span;
         let seen = self.seen.get(source as usize).copied().unwrap_or_default();
         let group = self.group(source);
         let group = &mut self.groups[group];
         group.spend_until(now, measurement);
-        let (packets, on) = (sender.una() - sender.first(), now - sender.opened());
+        let (packets, on) = (sender.una() - sender.first(), now - begun);
         group.statistics.completed += 1;
         if measurement.index(now) == 1 {
             let state = &mut group.statistics.states[group.active];

@@ -40,7 +40,7 @@ fn count<T>(rows: &[T], of: impl Fn(&T) -> bool) -> u64 {
 
 /// Returns the number of a flow's data packets that links dropped or lost.
 pub fn dropped_data(outcome: &Outcome, flow: usize) -> u64 {
-    let data = |row: &sim::DropRow| row.packet.flow as usize == flow && row.packet.kind != base::PacketKind::Ack;
+    let data = |row: &sim::DropRow| row.packet.flow as usize == flow && row.packet.kind.is_data();
     count(rows(&outcome.traces.drops), data)
 }
 

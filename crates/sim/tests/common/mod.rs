@@ -63,6 +63,7 @@ pub fn flow(name: &str, path: &[usize], return_path: &[usize], sender: impl Into
         return_delay_s: 0.0,
         ack_bytes: 40,
         ack_priority: 0,
+        handshake: None,
         sender: sender.into(),
         receiver: ReceiverConfig { ack_every: 1, ack_delay_s: 0.1, ..ReceiverConfig::default() },
     };

@@ -338,6 +338,7 @@ fn flow(elements: usize, duration_s: f64) -> impl Strategy<Value = FlowConfig> {
                 return_delay_s: delays.1,
                 ack_bytes: bytes.1,
                 ack_priority: levels.1,
+                handshake: None,
                 sender,
                 receiver,
             };

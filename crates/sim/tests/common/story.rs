@@ -133,6 +133,7 @@ impl Story<'_> {
             PacketKind::Data => "data",
             PacketKind::Retransmission => "retransmission",
             PacketKind::Ack => "ACK",
+            PacketKind::Request | PacketKind::Answer => "handshake",
         };
         let which = if sequences.len() > MOST_LISTED {
             let (least, most) = (sequences.iter().min(), sequences.iter().max());

@@ -221,7 +221,7 @@ impl Selective {
         self.opened = now;
     }
 
-    /// Starts the transfer (without a handshake).
+    /// Starts the transfer.
     pub fn on_start(&mut self, now: Time, actions: &mut impl Actions) {
         self.opened = now;
         self.control.on_start(now, self.rtt.smoothed(), self.min_rtt.get(), &self.window);
@@ -235,6 +235,12 @@ impl Selective {
     /// Takes the round trip of the handshake, before the transfer starts.
     pub fn on_handshake(&mut self, now: Time, rtt: Time) {
         self.take_sample(now, rtt, rtt);
+    }
+
+    /// Begins with a window of one packet, as SYNs were lost (RFC 6298 section 5.7 for the timer; Linux
+    /// `tcp_init_transfer`).
+    pub fn on_lost_handshake(&mut self) {
+        self.window.cwnd = 1.0;
     }
 
     /// Handles an ACK that arrives (Linux `tcp_ack`, `tcp_data_snd_check`).

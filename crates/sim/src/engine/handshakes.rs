@@ -1,0 +1,62 @@
+//! Handshakes of flows, from the first SYN to the first data.
+
+use base::Time;
+
+use super::Engine;
+use crate::flow::ArrivingAck;
+use crate::outbox::Outbox;
+
+impl Engine {
+    /// Begins a connection: with its handshake, if it has one, or else with the data.
+    pub(super) fn connect(&mut self, flow: u32, now: Time) {
+        match self.network.handshakes.get_mut(&flow) {
+            None => self.start_data(flow, now),
+            Some(handshake) => {
+                handshake.begin(now);
+                self.request(flow, now);
+            }
+        }
+    }
+
+    /// Sends a request of the handshake, for the first time or again, and sets its timer.
+    pub(super) fn request(&mut self, flow: u32, now: Time) {
+        self.senders[flow as usize].start = self.network.send_request(flow, now);
+    }
+
+    /// Handles a packet that answers a request: the last one begins the next exchange, or the data.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn take_answer(&mut self, flow: u32, ack: ArrivingAck) {
+        let Some(handshake) = self.network.handshakes.get_mut(&flow) else { return };
+        let first = handshake.is_first();
+        if !handshake.on_answer(ack.journal) {
+            return;
+        }
+        let (now, slot) = (ack.time, &mut self.senders[flow as usize]);
+        let cwnd = slot.sender.cwnd();
+        if first {
+            slot.sender.on_handshake(now, now - ack.echo, handshake.repeated());
+        }
+        if handshake.next(slot.sender.rto()) {
+            self.request(flow, now);
+        } else {
+            slot.start = Time::NEVER;
+            self.start_data(flow, now);
+        }
+        self.account_cwnd(flow, now, cwnd);
+    }
+
+    /// Returns when a flow's transfer began: with its first SYN, or else with its data.
+    pub(super) fn begun(&self, flow: u32) -> Time {
+        let opened = || self.senders[flow as usize].sender.opened();
+        self.network.handshakes.get(&flow).map_or_else(opened, |handshake| handshake.begun)
+    }
+
+    fn start_data(&mut self, flow: u32, now: Time) {
+        let slot = &mut self.senders[flow as usize];
+        slot.sender.on_start(now, &mut Outbox { network: &mut self.network, flow, now });
+        if let Some(observers) = &mut self.network.observers {
+            observers.cwnd(flow, now, &slot.sender);
+        }
+    }
+}

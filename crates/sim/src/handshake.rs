@@ -1,0 +1,192 @@
+//! Handshakes: what the two ends of a connection exchange before the data.
+
+use base::{Clock, Time};
+
+use crate::scenario::HandshakeConfig;
+
+/// Longest time after which a request is sent again \[s\] (Linux `TCP_RTO_MAX`).
+const LONGEST_TIMEOUT_S: f64 = 120.0;
+/// Numbers of an exchange's packets: those of the next one are larger by this.
+const NUMBERS: u32 = 256;
+
+/// The handshake of a flow: two exchanges at most, of a request and its answer, each of several packets.
+///
+/// Deviations: packets of a request or an answer are not repaired one by one: all are sent again when the timer of
+/// the request expires. The answer to a SYN has no timer of its own, which would expire at the same time. The last ACK of
+/// the handshake is the first data packet.
+#[derive(Clone, Debug)]
+pub(crate) struct Handshake {
+    config: HandshakeConfig,
+    /// Timeouts: the first one, that of the next request, and the longest.
+    timeouts: [Time; 3],
+    /// Transmission of the first SYN.
+    pub(crate) begun: Time,
+    /// Number of the current exchange; `None`: none goes on.
+    exchange: Option<u32>,
+    /// Times that its request was sent.
+    sent: u32,
+    /// Packets of its request and of its answer that have arrived, one bit each.
+    arrived: [u64; 2],
+}
+
+impl Handshake {
+    pub(crate) fn new(config: HandshakeConfig, clock: Clock) -> Handshake {
+        let (first, longest) = (clock.time(config.timeout_s), clock.time(LONGEST_TIMEOUT_S));
+        Handshake {
+            config,
+            timeouts: [first, first, longest.max(first)],
+            begun: Time::ZERO,
+            exchange: None,
+            sent: 0,
+            arrived: [0; 2],
+        }
+    }
+
+    /// Returns whether the handshake goes on.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.exchange.is_some()
+    }
+
+    /// Returns whether the exchange that goes on is that of the SYN.
+    pub(crate) fn is_first(&self) -> bool {
+        self.exchange == Some(0)
+    }
+
+    /// Begins with the SYN.
+    pub(crate) fn begin(&mut self, now: Time) {
+        self.begun = now;
+        self.timeouts[1] = self.timeouts[0];
+        self.enter(Some(0));
+    }
+
+    /// Goes on with the hellos of TLS, whose request is sent again after a timeout, or ends; returns whether it goes on.
+    pub(crate) fn next(&mut self, timeout: Time) -> bool {
+        let more = self.exchange == Some(0) && self.config.client_hello_packets > 0;
+        self.timeouts[1] = timeout;
+        self.enter(more.then_some(1));
+        more
+    }
+
+    fn enter(&mut self, exchange: Option<u32>) {
+        (self.exchange, self.sent, self.arrived) = (exchange, 0, [0; 2]);
+    }
+
+    /// Returns the number of times that the request of this exchange was sent again.
+    pub(crate) fn repeated(&self) -> u32 {
+        self.sent.saturating_sub(1)
+    }
+
+    /// Returns the numbers of the packets of the request, their length if it is not that of data, and when to send it
+    /// again; the next timeout is twice as long.
+    pub(crate) fn request(&mut self, now: Time) -> (std::ops::Range<u32>, Option<u16>, Time) {
+        let [_, timeout, longest] = self.timeouts;
+        self.sent += 1;
+        self.timeouts[1] = timeout.times(2).min(longest);
+        (self.numbers(0), self.bytes(), now + timeout)
+    }
+
+    /// Takes note that a packet of the request arrives; returns the numbers of the answer's packets and their length, if
+    /// it is the last one that was missing, or the last one of a request that was sent again.
+    pub(crate) fn on_request(&mut self, number: u32) -> Option<(std::ops::Range<u32>, Option<u16>)> {
+        let complete = self.arrives(0, number)?;
+        (complete || number + 1 == self.numbers(0).end && self.is_complete(0)).then(|| (self.numbers(1), self.bytes()))
+    }
+
+    /// Takes note that a packet of the answer arrives; returns whether it completes the answer.
+    pub(crate) fn on_answer(&mut self, number: u32) -> bool {
+        self.arrives(1, number) == Some(true)
+    }
+
+    /// Returns whether a packet completes a message of the current exchange; `None` if it is not of it.
+    fn arrives(&mut self, message: usize, number: u32) -> Option<bool> {
+        let numbers = self.numbers(message);
+        let bit = 1 << number.checked_sub(numbers.start).filter(|_| numbers.contains(&number))?;
+        let fresh = self.arrived[message] & bit == 0;
+        self.arrived[message] |= bit;
+        Some(fresh && self.is_complete(message))
+    }
+
+    fn is_complete(&self, message: usize) -> bool {
+        self.arrived[message].count_ones() as usize == self.numbers(message).len()
+    }
+
+    /// Returns the numbers of the packets of a message, from 1 on: of the request (0), or of the answer.
+    fn numbers(&self, message: usize) -> std::ops::Range<u32> {
+        let HandshakeConfig { client_hello_packets, server_hello_packets, .. } = self.config;
+        match self.exchange {
+            None => 0..0,
+            Some(0) => 1..2,
+            Some(exchange) => {
+                let packets = [client_hello_packets, server_hello_packets.max(1)][message];
+                let first = 1 + exchange * NUMBERS;
+                first..first + packets
+            }
+        }
+    }
+
+    /// Returns the length of the packets, if it is not that of data.
+    fn bytes(&self) -> Option<u16> {
+        (self.exchange == Some(0)).then_some(self.config.syn_bytes)
+    }
+}
+
+/// Returns whether a number of a request's or an answer's packet is that of a SYN.
+pub(crate) fn is_syn(number: u32) -> bool {
+    number == 1
+}
+
+/// Returns the index of a hello's packet by its number.
+pub(crate) fn hello_index(number: u32) -> u32 {
+    (number - 1) % NUMBERS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tls() -> Handshake {
+        let config =
+            HandshakeConfig { syn_bytes: 60, timeout_s: 1.0, client_hello_packets: 2, server_hello_packets: 3 };
+        Handshake::new(config, Clock::new(1000))
+    }
+
+    fn seconds(seconds: u64) -> Time {
+        Time::from_ticks(1000 * seconds)
+    }
+
+    #[test]
+    fn a_syn_is_sent_again_after_one_two_and_four_seconds() {
+        let mut handshake = tls();
+        handshake.begin(seconds(10));
+        assert_eq!(handshake.request(seconds(10)), (1..2, Some(60), seconds(11)));
+        assert_eq!(handshake.request(seconds(11)).2, seconds(13));
+        assert_eq!(handshake.request(seconds(13)).2, seconds(17));
+        assert_eq!(handshake.repeated(), 2);
+        for _ in 0..10 {
+            handshake.request(seconds(0));
+        }
+        assert_eq!(handshake.request(seconds(0)).2, seconds(120));
+    }
+
+    #[test]
+    fn each_packet_of_a_hello_is_needed() {
+        let mut handshake = tls();
+        handshake.begin(seconds(0));
+        handshake.request(seconds(0));
+        assert_eq!(handshake.on_request(1), Some((1..2, Some(60))));
+        assert!(handshake.on_answer(1));
+        assert!(handshake.next(seconds(3)));
+        assert_eq!(handshake.request(seconds(5)), (257..259, None, seconds(8)));
+        assert_eq!(handshake.on_request(1), None, "a late SYN");
+        assert_eq!(handshake.on_request(258), None);
+        assert_eq!(handshake.on_request(257), Some((257..260, None)));
+        assert_eq!(handshake.on_request(257), None, "sent again");
+        assert_eq!(handshake.on_request(258), Some((257..260, None)));
+        assert_eq!(
+            [258, 259, 259, 257, 257].map(|number| handshake.on_answer(number)),
+            [false, false, false, true, false]
+        );
+        assert!(!handshake.next(seconds(3)) && !handshake.goes_on());
+        assert!(!handshake.on_answer(257));
+    }
+}

@@ -1,0 +1,37 @@
+"""The handshake of a connection, and the hellos of TLS."""
+
+import math
+
+from ackclock.scenario.contract import RANGES
+from ackclock.scenario.resolved_traffic import HandshakeSettings
+from ackclock.scenario.schema_tcp import Tcp
+from ackclock.scenario.tcp import completed, payload_bytes
+
+SYN_BYTES = 60
+"""Length of a SYN and of its answer: 40 bytes, and 20 of options for MSS, SACK, timestamps and window scale."""
+SYN_TIMEOUT_S = 1.0
+"""Time after which a SYN is sent again for the first time (RFC 6298 section 2.1)."""
+
+
+def handshake_settings(own: Tcp, packet_bytes: int) -> HandshakeSettings | None:
+    """Resolve the handshake; None if the data are sent at once.
+
+    Parameters
+    ----------
+    own : Tcp
+        What the scenario gives for the flow.
+    packet_bytes : int
+        Size of its data packets [B]; a hello takes as many as hold it, up to the engine's limit.
+
+    Returns
+    -------
+    HandshakeSettings, optional
+        Its packets, and the timeout after which the first one is sent again.
+    """
+    tcp = completed(own)
+    if tcp.handshake == "none":
+        return None
+    hellos = (tcp.tls_client_hello or 0, tcp.tls_server_hello or 0) if tcp.handshake == "tls" else (0, 0)
+    most = int(RANGES["flows[].traffic.connection.handshake.client_hello_packets"].high)
+    client, server = (min(most, math.ceil(hello / payload_bytes(packet_bytes))) for hello in hellos)
+    return HandshakeSettings(SYN_BYTES, SYN_TIMEOUT_S, client, server)

@@ -1,0 +1,89 @@
+"""Handshakes: what precedes the data of a connection, and what it costs."""
+
+from typing import Any
+
+import pytest
+
+import ackclock
+
+RATE, DELAY_S = 10e6, 0.1
+SERVICE_S = 1500 * 8 / RATE
+SYN_S = 60 * 8 / RATE
+
+
+def run(handshake: str | None, link: dict[str, Any] | None = None, **flow: Any) -> ackclock.Result:
+    """Transfer a packet, or what the flow gives, over 10 Mbit/s each way with 50 ms each way."""
+    tcp = {"preset": "linux-cubic", **({"handshake": handshake} if handshake else {})}
+    path = {"name": "link", "rate": "10 Mbit/s", "delay": "50 ms", **(link or {})}
+    own = {"path": ["link"], "size": "1 pkt", "ack": "52 B", "tcp": tcp, **flow}
+    return ackclock.run({"link": [path], "flow": [own], "run": {"duration": "60 s"}})
+
+
+def completion(result: ackclock.Result) -> float:
+    """Give the flow completion time [s]."""
+    return float(result.flows.fct_mean_s.iloc[0])
+
+
+def test_a_handshake_takes_round_trips() -> None:
+    """A SYN and its answer have 60 bytes; TLS needs a packet to the receiver and three back."""
+    data = DELAY_S / 2 + SERVICE_S
+    syn = DELAY_S + 2 * SYN_S
+    hello = DELAY_S + SERVICE_S + 3 * SERVICE_S
+    for handshake, expected in (("none", data), ("tcp", syn + data), ("tls", syn + hello + data)):
+        assert completion(run(handshake)) == pytest.approx(expected, abs=1e-9), handshake
+    assert completion(run(None)) == completion(run("none"))
+
+
+@pytest.mark.parametrize(("lost", "expected_s"), [([1], 1.0), ([1, 2], 3.0), ([1, 2, 3], 7.0)])
+def test_a_syn_is_sent_again_after_one_two_and_four_seconds(lost: list[int], expected_s: float) -> None:
+    link = {"loss": {"model": "packets", "packets": lost}}
+    assert completion(run("tcp", link)) - completion(run("tcp")) == pytest.approx(expected_s, abs=1e-9)
+
+
+def test_an_answer_that_is_lost_costs_a_timeout_too() -> None:
+    link = {"reverse": {"loss": {"model": "packets", "packets": [1]}}}
+    assert completion(run("tcp", link)) - completion(run("tcp")) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_syns_that_are_lost_twice_leave_a_window_of_one_packet() -> None:
+    """Ten packets need one round trip more after each doubling: 1, 2, 4 and 3 packets."""
+    once, twice = ({"loss": {"model": "packets", "packets": packets}} for packets in ([1], [1, 2]))
+    fast = completion(run("tcp", size="10 pkt"))
+    assert completion(run("tcp", once, size="10 pkt")) == pytest.approx(1.0 + fast, abs=1e-9)
+    slow = completion(run("tcp", twice, size="10 pkt")) - 3.0 - fast
+    assert 2.9 * DELAY_S < slow < 3.5 * DELAY_S
+
+
+def test_the_round_trip_of_the_handshake_sets_the_timer() -> None:
+    """The only packet is lost. Without a sample the timer expires after a second, else after a round trip and 200 ms.
+
+    The timer wheel makes the one up to 64 ms longer, the other up to 8 ms.
+    """
+    lost = {"loss": {"model": "packets", "packets": [2]}}
+    first = {"loss": {"model": "packets", "packets": [1]}}
+    assert completion(run("none", first)) - completion(run("none")) == pytest.approx(1.032, abs=0.033)
+    assert completion(run("tcp", lost)) - completion(run("tcp")) == pytest.approx(3 * DELAY_S, abs=0.02)
+
+
+def test_each_transfer_of_a_web_source_has_its_own() -> None:
+    traffic = {"kind": "web", "size": "4 pkt", "off": {"mean": "1 s", "law": "fixed"}}
+
+    def mean(handshake: str) -> float:
+        tcp = {"preset": "linux-cubic", "handshake": handshake}
+        path = {"name": "link", "rate": "10 Mbit/s", "delay": "50 ms"}
+        flow = {"path": ["link"], "ack": "52 B", "tcp": tcp, "traffic": traffic}
+        return completion(ackclock.run({"link": [path], "flow": [flow], "run": {"duration": "60 s"}}))
+
+    assert mean("tcp") - mean("none") == pytest.approx(DELAY_S + 2 * SYN_S, abs=1e-6)
+
+
+def test_a_capture_shows_it() -> None:
+    tcp = {"preset": "linux-cubic", "handshake": "tls"}
+    link = {"name": "link", "rate": "10 Mbit/s", "delay": "50 ms"}
+    flow = {"path": ["link"], "size": "5 pkt", "tcp": tcp}
+    scenario = {"link": [link], "flow": [flow], "run": {"duration": "10 s"}, "trace": {"capture": ["link"]}}
+    frames = ackclock.run(scenario).captures["link"]
+    # The window behind a header of 40 bytes with the flags SYN, and SYN and ACK; five data packets and four of hellos.
+    assert frames.count(bytes([0xA0, 0x02, 0xFF, 0xFF])) == 1
+    assert frames.count(bytes([0xA0, 0x12, 0xFF, 0xFF])) == 1
+    assert frames.count(bytes([0x50, 0x10, 0xFF, 0xFF])) >= 5 + 4
