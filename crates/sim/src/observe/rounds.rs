@@ -29,9 +29,10 @@ impl RoundFollower {
 
     /// Records an ACK before the sender processes it; returns the length of the round that it ends, if it ends one.
     pub(super) fn acknowledged(&mut self, time: Time, next: u64) -> Option<Time> {
+        let silent = self.una >= self.highest;
         self.una = self.una.max(next);
-        if self.edge.is_none() && time == self.start {
-            // More may leave at this instant.
+        if silent || (self.edge.is_none() && time == self.start) {
+            // Nothing is outstanding, or more may leave at this instant.
             return None;
         }
         let edge = *self.edge.get_or_insert(self.highest);
@@ -107,6 +108,8 @@ mod tests {
         let mut flow = RoundFollower::default();
         flow.sent(seconds(0.0), 0);
         assert_eq!(flow.acknowledged(seconds(1.0), 1), Some(seconds(1.0)));
+        // The ACK of a packet that was retransmitted needlessly.
+        assert_eq!(flow.acknowledged(seconds(2.0), 1), None);
         flow.sent(seconds(9.0), 1);
         assert_eq!(flow.acknowledged(seconds(9.5), 2), Some(seconds(0.5)));
     }

@@ -64,6 +64,7 @@ pub fn select(scenario: &mut Scenario, most: u16) {
         tcp.receiver = ReceiverConfig {
             selective: false,
             ecn: Ecn::Off,
+            linux: None,
             blocks: Some(SackBlocks { most, bytes }),
             ..tcp.receiver
         };
