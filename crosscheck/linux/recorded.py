@@ -16,8 +16,8 @@ RECORDED = "recorded"
 """The realisation that is the run itself."""
 SHIFTS_US = (0, 1, 2, 5, 10, 20, 50, 100, 200, 300, 400, 500, 600, 700, 800, 900)
 """Starts of a run's realisations, after the kernel's ticks [us]; the first is the run itself."""
-SYN_BYTES, ACK_BYTES = 60, 52
-"""Sizes of the packets of a handshake [B]."""
+ACK_BYTES = 52
+"""Size of an ACK with timestamps, and of the last one of a handshake [B]."""
 BUFFER_BYTES, MOST_BUFFER_BYTES = 2_000_000, 67_108_864
 """Receive buffer of the recorded runs at first and at most, large enough never to limit a window [B]."""
 CHANGE_S = 10.0
@@ -100,8 +100,8 @@ class Run:
         Returns
         -------
         dict
-            A scenario in the users' form. Its flows begin when the handshake of the kernel's, which connect at 0 s, is
-            over.
+            A scenario in the users' form. Its flows connect as much later than the kernel's, at 0 s, as the last ACK of
+            the handshake takes, which ours do not send.
         """
         bottleneck = {
             "name": "bottleneck",
@@ -124,21 +124,23 @@ class Run:
 
     def _flows(self, shift_us: float) -> Iterator[dict[str, Any]]:
         service_s = 8.0 / self.rate_bps
-        for number, (control, trip_ms) in enumerate(zip(self.controls, self.round_trips_ms, strict=True), 1):
-            handshake_s = trip_ms / 1e3 + (number * SYN_BYTES + ACK_BYTES) * service_s
+        for number, control in enumerate(self.controls, 1):
             yield {
                 "name": f"flow{number}",
                 "path": ["bottleneck", "wire"],
                 "return_path": ["bottleneck.reverse", f"back{number}"],
                 "packet": f"{self.packet_bytes} B",
                 "ack": f"{ACK_BYTES} B",
-                "start": f"{handshake_s + shift_us / 1e6:.9f} s",
+                "start": f"{ACK_BYTES * service_s + shift_us / 1e6:.9f} s",
                 "tcp": self._tcp(control),
             }
 
     def _tcp(self, control: str) -> dict[str, Any]:
         return {
             "preset": f"linux-{control}",
+            "handshake": "tcp",
+            "receive_buffer": f"{BUFFER_BYTES} B",
+            "receive_buffer_max": f"{MOST_BUFFER_BYTES} B",
             "loss_detection": "rack" if self.rack else "dupack",
             "tail_loss_probe": self.tlp,
             "frto": self.frto,
@@ -146,12 +148,9 @@ class Run:
         }
 
     def scenario(self, shift_us: float = 0.0, lost: tuple[int, ...] = ()) -> dict[str, Any]:
-        """Resolve the document, with the receive buffers of the recorded runs."""
+        """Resolve the document."""
         scenarios = import_module("ackclock.scenario")
         resolved: dict[str, Any] = scenarios.resolve(scenarios.load(self.document(shift_us, lost))).to_dict()
-        for flow in resolved["flows"]:
-            buffers = {"buffer_bytes": BUFFER_BYTES, "most_buffer_bytes": MOST_BUFFER_BYTES}
-            flow["traffic"]["connection"]["receiver"]["linux"].update(buffers)
         return resolved
 
 

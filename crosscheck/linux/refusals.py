@@ -14,7 +14,10 @@ CONTROLS = frozenset(
 """Congestion controls that the kernel has by the same name."""
 FIXED_RTO = {"max": 120.0, "initial": 1.0, "granularity": 0.001}
 """Settings of the timer that the kernel has fixed [s]."""
-OF_THE_HOST = ("loss_detection", "tail_loss_probe", "frto", "timestamps", "initial_window", "dupack_threshold", "rto")
+OF_THE_HOST = (
+    *("sack", "loss_detection", "tail_loss_probe", "frto", "timestamps", "initial_window", "dupack_threshold", "rto"),
+    "send_buffer",
+)
 """Settings of a sender that the kernel has once for all connections of a host."""
 
 
@@ -90,8 +93,22 @@ def _tcp_faults(place: str, connection: Scenario) -> Iterator[str]:
     for field, fixed in FIXED_RTO.items():
         if sender["rto"][f"{field}_s"] != fixed:
             yield _fault(f"{place}.rto.{field}", sender["rto"][f"{field}_s"], f"it is {fixed} s there")
+    yield from _end_faults(place, connection)
+
+
+def _end_faults(place: str, connection: Scenario) -> Iterator[str]:
+    """Say what is not the kernel's of the receiver, the send buffer, the handshake and the application."""
+    sender = connection["sender"]
     if connection["receiver"]["linux"] is None:
         yield _fault(f"{place}.acks", "delayed", 'the kernel\'s receiver decides when to send ACKs: acks = "linux"')
+    elif not connection["receiver"]["linux"]["announced"]:
+        yield _fault(f"{place}.receive_window", "fixed", "the kernel's grows with what is read: autotuned")
+    if sender["send_buffer"] is None:
+        yield _fault(f"{place}.send_buffer", "unlimited", "the kernel's has a largest size")
+    if connection["handshake"] and connection["handshake"]["client_hello_packets"]:
+        yield _fault(f"{place}.handshake", "tls", "its connections send data at once: none or tcp")
+    if sender["writes"] is not None:
+        yield _fault(f"{place.removesuffix('.tcp')}.writes", "bursts", "its applications write all data at the start")
 
 
 def _control_faults(place: str, control: Scenario) -> Iterator[str]:

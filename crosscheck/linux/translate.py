@@ -25,7 +25,8 @@ def translate(scenario: Scenario, shift_us: float = 0.0) -> Experiment:
     Returns
     -------
     Experiment
-        The same path, flows and settings. Connections begin as long before their data as a handshake takes.
+        The same path, flows and settings. Connections that have no handshake in the scenario begin as long before their
+        data as it takes, the others as long before as its last ACK takes, which ours do not send.
 
     Raises
     ------
@@ -59,29 +60,33 @@ def translate(scenario: Scenario, shift_us: float = 0.0) -> Experiment:
 
 
 def _flows(scenario: Scenario, bottleneck: int) -> Iterator[KernelFlow]:
+    rate_bps = float(scenario["elements"][bottleneck]["rate_bps"])
     for flow in scenario["flows"]:
         size, connection = flow["traffic"]["size_packets"], tcp_of(flow)
         before, after = around(scenario, flow, bottleneck)
         back_s = connection["return_delay_s"] + delay_s(scenario, connection["return_path"])
         forward_s = flow["forward_delay_s"] + after
-        handshake_s = before + forward_s + back_s + _handshake_service_s(scenario, flow, bottleneck)
+        # What is before the bottleneck is on the way back in the kernel's path.
+        at_bottleneck_s = flow["start_s"] + before
+        earlier_s = HANDSHAKE_ACK_BYTES * 8.0 / rate_bps
+        if not connection["handshake"]:
+            earlier_s += before + forward_s + back_s + _syn_service_s(scenario, flow, rate_bps)
         for number in range(flow["count"]):
             yield KernelFlow(
                 name=f"{flow['name']}[{number}]" if flow["count"] > 1 else flow["name"],
                 control=connection["sender"]["congestion_control"]["name"],
-                connect_s=flow["start_s"] + before - handshake_s,
+                connect_s=at_bottleneck_s - earlier_s,
                 payload_bytes=None if size is None else size * payload_bytes(flow),
                 forward_s=forward_s,
                 return_s=back_s + before,
             )
 
 
-def _handshake_service_s(scenario: Scenario, flow: Scenario, bottleneck: int) -> float:
-    """Sum the transmission times of a SYN, its answer and the ACK that leaves just before the data [s]."""
+def _syn_service_s(scenario: Scenario, flow: Scenario, rate_bps: float) -> float:
+    """Sum the transmission times of a SYN and its answer [s]."""
     back = reverse_of(scenario, flow)
-    rate_bps = scenario["elements"][bottleneck]["rate_bps"]
     answer_s = SYN_BYTES * 8.0 / scenario["elements"][back]["rate_bps"] if back is not None else 0.0
-    return (SYN_BYTES + HANDSHAKE_ACK_BYTES) * 8.0 / float(rate_bps) + answer_s
+    return SYN_BYTES * 8.0 / rate_bps + answer_s
 
 
 def _options(scenario: Scenario) -> dict[str, str]:
@@ -98,8 +103,11 @@ def _options(scenario: Scenario) -> dict[str, str]:
         "iw": str(int(sender["initial_window"])),
         "route": f"rto_min+{sender['rto']['min_s'] * 1e3:.0f}ms",
         "sysctl": f"tcp_reordering={sender['dupack_threshold']}",
+        "sack": str(int(sender["sack"])),
         "rcvbuf": str(receiver["buffer_bytes"]),
         "rcvmost": str(receiver["most_buffer_bytes"]),
+        "sndbuf": str(sender["send_buffer"]["buffer_bytes"]),
+        "sndmost": str(sender["send_buffer"]["most_buffer_bytes"]),
         **({"mod": "tcp_cubic/parameters/hystart=0"} if control["name"] == "cubic" and not hystart else {}),
         **(_reverse_options(scenario["elements"][back]) if back is not None else {}),
         **_loss_options(scenario),

@@ -69,6 +69,12 @@ def test_delays_are_around_the_bottleneck_and_connections_begin_a_handshake_earl
     assert flow.connect_s == pytest.approx(1.002 - 0.030 - services)
 
 
+def test_a_connection_with_a_handshake_begins_where_its_flow_does() -> None:
+    (flow,) = translate(resolved([{"start": "1 s", "tcp": {"preset": "linux-cubic", "handshake": "tcp"}}])).flows
+    # The path begins at the bottleneck, and the last ACK of the handshake is sent before the data.
+    assert flow.connect_s == pytest.approx(1.002 - 52 * 8 / 12e6)
+
+
 def test_the_kernels_clock_starts_early_enough_for_the_first_handshake() -> None:
     experiment = translate(resolved([{}, {"name": "late", "start": "4 s", "size": "20 pkt"}]))
     first, late = experiment.flows
@@ -107,6 +113,10 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "flow.down.tcp.congestion_control": ({"tcp": {"preset": "linux-reno", "congestion_control": "aimd"}}, {}),
     "flow.down.tcp.rto.max": ({"tcp": {"preset": "linux-reno", "rto": {"max": "60 s"}}}, {}),
     "flow.down.tcp.acks": ({"tcp": {"preset": "linux-reno", "acks": "delayed"}}, {}),
+    "flow.down.tcp.receive_window": ({"tcp": {"preset": "linux-reno", "receive_window": "fixed"}}, {}),
+    "flow.down.tcp.send_buffer": ({"tcp": {"preset": "linux-reno", "send_buffer": "unlimited"}}, {}),
+    "flow.down.tcp.handshake": ({"tcp": {"preset": "linux-reno", "handshake": "tls"}}, {}),
+    "flow.down.writes": ({"writes": {"burst": "10 pkt", "every": "1 s"}}, {}),
     "flow.down.start_spread": ({"start_spread": "1 s"}, {}),
     "flow.down.packet": ({"packet": "200 B"}, {}),
     "link.far.rate": ({}, {"far": {"rate": "100 Mbit/s"}}),

@@ -111,7 +111,7 @@ for n in A B; do
     echo ${L_sack:-1} > tcp_sack; echo ${L_ts:-1} > tcp_timestamps; echo 1 > tcp_no_metrics_save
     echo ${L_rack:-1} > tcp_recovery; echo ${L_tlp:-3} > tcp_early_retrans; echo ${L_frto:-2} > tcp_frto
     echo ${L_dsack:-1} > tcp_dsack; echo ${L_ecn:-0} > tcp_ecn
-    echo '4096 ${L_rcvbuf:-2000000} ${L_rcvmost:-67108864}' > tcp_rmem; echo '4096 1000000 67108864' > tcp_wmem
+    echo '4096 ${L_rcvbuf:-2000000} ${L_rcvmost:-67108864}' > tcp_rmem; echo '4096 ${L_sndbuf:-1000000} ${L_sndmost:-67108864}' > tcp_wmem
     for s in $(spaces "$L_sysctl"); do echo \${s#*=} > \${s%%=*}; done"
 done
 for s in $(spaces "$L_mod"); do echo ${s#*=} > /sys/module/${s%%=*}; done # tcp_cubic/parameters/hystart=0

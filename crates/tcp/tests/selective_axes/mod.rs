@@ -7,31 +7,19 @@ use tcp::{ControlConfig, Ecn, LossDetection, Pacing, SelectiveConfig, SendBuffer
 
 /// Returns a strategy for all senders with selective acknowledgment.
 pub fn selective() -> impl Strategy<Value = SelectiveConfig> {
-    let names: Vec<&str> = tcp::cc::ALGORITHMS.iter().map(|algorithm| algorithm.name).collect();
-    let control = (
-        prop::sample::select(names),
-        prop::sample::select(tcp::cc::Dialect::ALL),
-        prop::sample::select(tcp::cc::SlowStart::ALL),
-    );
     let ways =
         (prop::sample::select(LossDetection::ALL), prop::sample::select(Ecn::ALL), prop::sample::select(Pacing::ALL));
-    let choices = (control, ways, any::<[bool; 4]>());
+    let choices = (control(), ways, any::<[bool; 4]>());
     let windows = (1_u32..40, prop::option::of(2.0..60.0_f64), prop::option::of(1_u32..80), 1_u32..5);
     (choices, windows, timeout(), application()).prop_map(
         |(
-            ((name, dialect, slow_start), (loss_detection, ecn, pacing), [sack, tail_loss_probe, frto, timestamps]),
+            (congestion_control, (loss_detection, ecn, pacing), [sack, tail_loss_probe, frto, timestamps]),
             windows,
             rto,
             own,
         )| {
             SelectiveConfig {
-                congestion_control: ControlConfig {
-                    name: name.to_owned(),
-                    dialect,
-                    slow_start,
-                    parameters: BTreeMap::new(),
-                    ..SelectiveConfig::default().congestion_control
-                },
+                congestion_control,
                 sack,
                 loss_detection,
                 tail_loss_probe,
@@ -51,6 +39,18 @@ pub fn selective() -> impl Strategy<Value = SelectiveConfig> {
             }
         },
     )
+}
+
+fn control() -> impl Strategy<Value = ControlConfig> {
+    let names: Vec<&str> = tcp::cc::ALGORITHMS.iter().map(|algorithm| algorithm.name).collect();
+    let rules = (prop::sample::select(tcp::cc::Dialect::ALL), prop::sample::select(tcp::cc::SlowStart::ALL));
+    (prop::sample::select(names), rules).prop_map(|(name, (dialect, slow_start))| ControlConfig {
+        name: name.to_owned(),
+        dialect,
+        slow_start,
+        parameters: BTreeMap::new(),
+        ..SelectiveConfig::default().congestion_control
+    })
 }
 
 fn timeout() -> impl Strategy<Value = TimeoutConfig> {
