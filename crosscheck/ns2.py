@@ -10,7 +10,7 @@ from pathlib import Path
 from crosscheck.compare import Change
 from crosscheck.ns2_script import CHANGES_FILE, COUNTS_FILE, script
 from crosscheck.ns2_shake import Shake
-from crosscheck.outcome import FlowCounts, Outcome
+from crosscheck.outcome import FlowCounts, Found, Outcome
 from crosscheck.subset import Scenario
 
 INSTALL_HINT = "ns-2 is not installed (Debian: apt-get install ns2)"
@@ -56,7 +56,7 @@ def run(scenario: Scenario, *, shake: Shake | None = None, replication: int = 0,
         changes = read_changes((folder / CHANGES_FILE).read_text(), len(scenario["flows"]))
         counts = (folder / COUNTS_FILE).read_text()
     flows, drops = _read_counts(counts, scenario)
-    return Outcome(changes, flows, drops, read_finishes(counts))
+    return Outcome(changes, flows, drops, read_finishes(counts), read_queues(counts))
 
 
 def run_script(text: str, folder: Path, timeout_s: float = 600.0) -> str:
@@ -111,12 +111,22 @@ def read_finishes(text: str) -> dict[int, float]:
     return {int(flow): float(at) for _, flow, at in rows}
 
 
+def read_queues(text: str) -> dict[int, list[Found]]:
+    """Read from counts.txt the queues that the packets found which a RED took, by the numbers of the links."""
+    queues: dict[int, list[Found]] = {}
+    for line in text.splitlines():
+        if line.startswith("queue "):
+            _, link, time_s, packets = line.split()
+            queues.setdefault(int(link), []).append(Found(float(time_s), int(packets)))
+    return queues
+
+
 def _read_counts(text: str, scenario: Scenario) -> tuple[list[FlowCounts], list[int]]:
     """Read counts.txt: a row for each flow and link, at the end of the warm-up and at the end of the run."""
     rows: dict[tuple[str, str], list[list[int]]] = {}
     for line in text.splitlines():
         kind, name, *values = line.split()
-        if kind == "finish":
+        if kind in {"finish", "queue"}:
             continue
         rows.setdefault((kind, name), []).append([int(value) for value in values])
     flows = []

@@ -19,7 +19,7 @@ proc set_red {name settings seeds} {
     foreach {setting value} $settings { $queue($name) set $setting $value }
     $queue($name) link $line($name)
     $queue($name) reset
-    array set red [list seeds,$name $seeds next,$name 0 count,$name 0]
+    array set red [list seeds,$name $seeds next,$name 0 count,$name 0 came,$name none]
     array set red [list drops,$name 0 dropped,$name 0 tried,$name 0 before,$name 0]
     foreach {variable handler} {ave_ red_arrival prob1_ red_draw} {
         set tracer [new Trace/Var]
@@ -31,13 +31,18 @@ proc set_red {name settings seeds} {
 }
 
 # before: whether the last packet might have been dropped early; dropped: whether it was dropped, for whatever reason
+# the queue that a packet found is written as the next one comes, when curq_ is still that of the packet before
 proc red_arrival {name} {
-    global monitor red
+    global clock counts queue monitor red
     set red(before,$name) $red(tried,$name)
     set red(tried,$name) 0
     set drops [$monitor($name) set pdrops_]
     set red(dropped,$name) [expr {$drops != $red(drops,$name)}]
     set red(drops,$name) $drops
+    if {!$red(dropped,$name) && $red(came,$name) ne "none"} {
+        puts $counts "queue $name $red(came,$name) [$queue($name) set curq_]"
+    }
+    set red(came,$name) [$clock now]
 }
 
 # count: arrivals since the last drop, or since packets may be dropped, where the first one passes

@@ -12,6 +12,9 @@ DELAY_S = 1e-11
 GROWTH = 3e-11
 """Change of a flow's delay in a second: in a service time, more than ns-2 rounds its times by at 100 s [1]."""
 
+LITTLE_GROWTH = GROWTH / 10
+"""The same where `GROWTH` adds up to more than two packets are apart that do not tie: enough in a round trip [1]."""
+
 DRIFT = 1e-11
 """Largest relative change of a rate: half a digit of a double at 200 s in each service time of a millisecond [1]."""
 
@@ -131,10 +134,13 @@ class Shake:
         The parts of the run, in order of time.
     drift : float
         Largest relative change of a rate [1].
+    growth : float
+        Largest change of a flow's delay in a second [1].
     """
 
     pieces: tuple[Piece, ...]
     drift: float = DRIFT
+    growth: float = GROWTH
 
 
 def starts(scenario: Scenario, shake: Shake | None) -> list[float]:
@@ -154,7 +160,7 @@ def lines(scenario: Scenario, shake: Shake | None) -> list[str]:
     delayed = [(number, tcp["receiver"]) for number, tcp in connections if tcp["receiver"]["ack_every"] == 2]
     said = PROCEDURES.format(
         step=DELAY_S,
-        growth=GROWTH,
+        growth=shake.growth,
         drift=shake.drift,
         interval=INTERVAL_S,
         again=AGAIN,

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field, replace
+from itertools import dropwhile
 
 from crosscheck.compare import TIME_TOLERANCE_S, Change, Verdict, compare, normalise
 from crosscheck.subset import Scenario, connection
@@ -32,6 +33,22 @@ class FlowCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """The queue that a packet finds.
+
+    Parameters
+    ----------
+    time_s : float
+        When the packet comes [s].
+    packets : int
+        Packets that wait, the one in transmission apart.
+    """
+
+    time_s: float
+    packets: int
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """One run of a scenario.
 
@@ -45,12 +62,15 @@ class Outcome:
         Packets dropped at each link in the measured time.
     finishes_s : dict of int to float
         Instant at which the last ACK of a transfer came, by the number of its flow [s]; none while it goes on.
+    queues : dict of int to list of Found
+        Queue that each packet found which is not dropped, by the number of the link, where that has RED.
     """
 
     changes: list[list[Change]]
     flows: list[FlowCounts]
     drops: list[int]
     finishes_s: dict[int, float] = field(default_factory=dict)
+    queues: dict[int, list[Found]] = field(default_factory=dict)
 
 
 def compare_outcomes(
@@ -72,6 +92,27 @@ def compare_outcomes(
         _with_finish(verdict, their_s, our_s, within_s) if min(their_s, our_s) < end - within_s else verdict
         for verdict, (their_s, our_s) in zip(verdicts, finishes, strict=True)
     ]
+
+
+def queues_differ_s(theirs: Outcome, ours: Outcome, within_s: float) -> float:
+    """Return when the first packet comes to a RED that finds another queue, or that comes on one side alone [s].
+
+    It is infinite if all find the same. RED's average remembers such a queue for about 1 / weight packets, so that
+    windows may differ much later. Left out are the packets before the first one that finds a queue, as ns-2 writes of a
+    packet only once its average changes, and those that come on one side alone at the end of the run.
+    """
+    found = [
+        [list(dropwhile(lambda one: one.packets == 0, side.queues.get(link, []))) for side in (theirs, ours)]
+        for link in theirs.queues.keys() | ours.queues.keys()
+    ]
+    return min((_first_other_s(their, our, within_s) for their, our in found), default=math.inf)
+
+
+def _first_other_s(theirs: list[Found], ours: list[Found], within_s: float) -> float:
+    for their, our in zip(theirs, ours, strict=False):
+        if their.packets != our.packets or abs(their.time_s - our.time_s) > within_s:
+            return min(their.time_s, our.time_s)
+    return math.inf
 
 
 def _with_finish(verdict: Verdict, their_s: float, our_s: float, within_s: float) -> Verdict:

@@ -1,18 +1,19 @@
 """Find a run of ns-2 that agrees with ours where its order of simultaneous events decides."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from crosscheck import ns2
 from crosscheck.compare import Verdict
-from crosscheck.ns2_shake import DRIFT, QUIET, TIME_TOLERANCE_S, WAYS, Piece, Shake
-from crosscheck.outcome import Outcome, compare_outcomes
-from crosscheck.subset import Scenario
+from crosscheck.ns2_shake import DRIFT, GROWTH, LITTLE_GROWTH, QUIET, TIME_TOLERANCE_S, WAYS, Piece, Shake
+from crosscheck.outcome import Outcome, compare_outcomes, queues_differ_s
+from crosscheck.subset import Scenario, has_red
 
 Pieces = tuple[Piece, ...]
 
-MENDING_WAYS = (7, 8, 9, 10, 1, 4)
+MENDING_WAYS = (7, 8, 9, 10, 1, 4, *range(11, 19))
 """Ways of shaking at a tie: first those that throw the coin again."""
 
 LOOK_BACK_S = (0.3, 1.0, 3.0, 0.05)
@@ -36,7 +37,8 @@ class Agreement:
         Parts of a run that agrees where none of one way does, each shaken in a way of its own: one before the first
         tie, and two for each tie; 0 if none was found.
     until_s : float
-        Instant up to which the best run agrees; infinite if it does to the end [s].
+        Instant up to which the best run agrees, what packets find at a RED included; infinite if its windows do to the
+        end [s].
     """
 
     runs: int
@@ -62,11 +64,15 @@ class Agreement:
 def agreement(scenario: Scenario, ours: Outcome, verdicts: list[Verdict]) -> Agreement:
     """Look for shaken runs of ns-2 that agree with ours.
 
-    First each way of shaking is tried throughout. If none agrees to the end, a run is shaken at ties alone: from
-    shortly before it differs from ours until then, in one way after another, and so on. Each tie is a coin that is
-    thrown until it falls as ours. Elsewhere that run is not shaken: growing delays add up in all round trips, and after
-    a minute some flows would be so far behind others that no shaking by as much as the clocks differ turned a tie of
-    theirs. Where there are too many ties for that, the best one of the ways is mended so.
+    First each way of shaking is tried throughout, and again with a little growth of delays. If none agrees to the end,
+    a run is shaken at ties alone: from shortly before it differs from ours until then, in one way after another, and so
+    on. Each tie is a coin that is thrown until it falls as ours. Elsewhere that run is not shaken: growing delays add
+    up in all round trips, and after a minute some flows would be so far behind others that no shaking by as much as the
+    clocks differ turned a tie of theirs. Where there are too many ties for that, the best one of the ways is mended so.
+
+    A RED remembers a tie in its average for longer than the shaking looks back. So a run with RED differs from where a
+    packet finds another queue there, though it agrees if its windows do to the end. As each tie at the RED counts then,
+    there are too many for a run that is not shaken elsewhere, which is tried last.
 
     Parameters
     ----------
@@ -84,21 +90,31 @@ def agreement(scenario: Scenario, ours: Outcome, verdicts: list[Verdict]) -> Agr
     """
     drift = _drift(verdicts)
 
-    def until(pieces: Pieces) -> float:
-        theirs = ns2.run(scenario, shake=Shake(pieces, drift))
-        return min(verdict.differs_s for verdict in compare_outcomes(scenario, theirs, ours, TIME_TOLERANCE_S))
+    def until(pieces: Pieces, growth: float) -> float:
+        theirs = ns2.run(scenario, shake=Shake(pieces, drift, growth))
+        windows_s = min(verdict.differs_s for verdict in compare_outcomes(scenario, theirs, ours, TIME_TOLERANCE_S))
+        return windows_s if windows_s == math.inf else min(windows_s, queues_differ_s(theirs, ours, TIME_TOLERANCE_S))
 
-    reached = {way: until((Piece(way),)) for way in WAYS}
-    agreed = sum(at == math.inf for at in reached.values())
-    if agreed:
-        return Agreement(len(reached), agreed, 0, math.inf)
+    reached: dict[tuple[int, float], float] = {}
+    for growth in (GROWTH, LITTLE_GROWTH):
+        reached |= {(way, growth): until((Piece(way),), growth) for way in WAYS}
+        agreed = sum(at == math.inf for at in reached.values())
+        if agreed:
+            return Agreement(len(reached), agreed, 0, math.inf)
     furthest = 0.0
-    for elsewhere in (QUIET, max(WAYS, key=lambda way: reached[way])):
-        pieces, until_s = _mended(elsewhere, until)
+    best = max(reached, key=reached.__getitem__)
+    for way, growth in _elsewhere(scenario, best):
+        pieces, until_s = _mended(way, partial(until, growth=growth))
         if until_s == math.inf:
             return Agreement(len(reached), 0, len(pieces), until_s)
         furthest = max(furthest, until_s)
     return Agreement(len(reached), 0, 0, furthest)
+
+
+def _elsewhere(scenario: Scenario, best: tuple[int, float]) -> Iterator[tuple[int, float]]:
+    """Give the ways and growths of the runs that are shaken in others at ties, in the order in which they are tried."""
+    quiet = (QUIET, GROWTH)
+    yield from (best, quiet) if any(map(has_red, scenario["elements"])) else (quiet, best)
 
 
 def _mended(elsewhere: int, until: Callable[[Pieces], float]) -> tuple[Pieces, float]:

@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 from functools import cache
+from math import inf
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ from crosscheck import build, engine, ns2
 from crosscheck.check import Mark, check
 from crosscheck.draw_wide import draw_wide
 from crosscheck.ns2_script import script
-from crosscheck.outcome import Outcome, compare_outcomes
+from crosscheck.ns2_shake import Piece, Shake
+from crosscheck.outcome import Found, Outcome, compare_outcomes, queues_differ_s
 from crosscheck.subset import UnsupportedError
 
 Scenario = dict[str, Any]
@@ -44,6 +46,35 @@ def test_ns2_draws_our_numbers_after_a_drop_and_a_short_queue() -> None:
     """The first packet of the next longer queue passes and counts: the one after it is the second, not the first."""
     report = check(draw_wide(51_426_449, 461)[460])
     assert report.mark is Mark.PASS, report.line()
+
+
+@pytest.mark.usefixtures("needs_ns2")
+@pytest.mark.parametrize("wait", [True, False])
+def test_each_packet_that_is_taken_finds_the_queue_of_ns2(*, wait: bool) -> None:
+    """Shake ns-2 so that departures go first: after idle times packets come as others depart, which no window shows."""
+    scenario = one_flow("reno", wait=wait, buffer_packets=12)
+    plain, ours = ns2.run(scenario), engine.run(scenario)
+    assert all(verdict.passed for verdict in compare_outcomes(scenario, plain, ours))
+    assert queues_differ_s(plain, ours, 1e-6) == pytest.approx(3.0943, abs=1e-4)
+    theirs = ns2.run(scenario, shake=Shake((Piece(1),)))
+    assert queues_differ_s(theirs, ours, 1e-6) == inf
+    assert theirs.queues.keys() == ours.queues.keys() == {1}
+    assert max(one.packets for one in theirs.queues[1]) > 5
+    # ns-2 tells of none before the average rises above zero, nor of the last one
+    assert 0 < len(ours.queues[1]) - len(theirs.queues[1]) < 20
+    assert ours.drops[1] > 5
+
+
+def test_a_packet_that_finds_another_queue_or_comes_alone_is_found() -> None:
+    def outcome(*found: tuple[float, int]) -> Outcome:
+        return Outcome([], [], [], queues={3: [Found(*one) for one in found]})
+
+    ours = outcome((0.0, 0), (0.5, 0), (1.0, 1), (2.0, 0), (3.0, 4))
+    assert queues_differ_s(outcome((1.0, 1), (2.0, 0)), ours, 1e-6) == inf
+    assert queues_differ_s(outcome((1.0, 1), (2.0, 1), (3.0, 4)), ours, 1e-6) == 2.0
+    assert queues_differ_s(outcome((1.0, 1), (3.0, 4)), ours, 1e-6) == 2.0
+    assert queues_differ_s(outcome((1.0, 1), (1.9999, 0), (3.0, 4)), ours, 1e-6) == 1.9999
+    assert queues_differ_s(Outcome([], [], []), Outcome([], [], []), 1e-6) == inf
 
 
 @pytest.mark.usefixtures("needs_ns2")

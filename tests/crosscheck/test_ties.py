@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -7,9 +8,10 @@ import pytest
 from crosscheck import build, engine, ns2
 from crosscheck.check import Mark, check
 from crosscheck.compare import Change, Verdict
-from crosscheck.ns2_shake import DRIFT, QUIET, TIME_TOLERANCE_S, WAYS, Piece, Shake
-from crosscheck.outcome import FlowCounts, Outcome, compare_outcomes
-from crosscheck.ties import MOST_RUNS, Agreement, agreement
+from crosscheck.draw_wide import draw_wide
+from crosscheck.ns2_shake import DRIFT, GROWTH, LITTLE_GROWTH, QUIET, TIME_TOLERANCE_S, WAYS, Piece, Shake
+from crosscheck.outcome import FlowCounts, Found, Outcome, compare_outcomes
+from crosscheck.ties import LOOK_BACK_S, MENDING_WAYS, Agreement, agreement
 
 COUNTS = FlowCounts(10, 10, 12, 2, 1, 1)
 TIES_S = (10.0, 30.0, 50.0)
@@ -82,6 +84,50 @@ def test_where_ties_are_too_many_the_best_of_the_ways_is_mended(monkeypatch: pyt
     assert [way_at(shakes[-1], at) for at in (1.0, 40.0, 50.0, 60.0)] == [2, 2, 9, 2]
 
 
+def test_delays_that_grow_less_are_tried_where_no_way_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
+    shakes = played(monkeypatch, lambda shake: OURS if shake.growth == LITTLE_GROWTH else outcome(2.0, 9.0, 4.0))
+    assert agreement(scenario(), OURS, DIFFERS) == Agreement(runs=12, agreed=6, pieces=0, until_s=inf)
+    assert [shake.growth for shake in shakes] == [GROWTH] * 6 + [LITTLE_GROWTH] * 6
+
+
+def test_with_red_the_first_packet_that_finds_another_queue_is_the_tie(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the average keep a tie for 40 s: no shaking of the last seconds before the windows differ mends that."""
+    link = build.link("red", 1e6, buffer_packets=40) | {"counting": "waiting", "queue": build.red(3.0, 9.0)}
+    red = scenario()
+    red["elements"][0] = link
+    ours = replace(OURS, queues={0: [Found(1.0, 1), Found(9.0, 2), Found(50.0, 3)]})
+
+    def play(shake: Shake) -> Outcome:
+        if way_at(shake, 9.0) == 12:
+            return ours
+        return replace(outcome(2.0, 3.0, 9.0), queues={0: [Found(1.0, 1), Found(9.0, 1), Found(50.0, 9)]})
+
+    shakes = played(monkeypatch, play)
+    found = agreement(red, ours, DIFFERS)
+    assert (found.pieces, found.until_s) == (3, inf)
+    assert shakes[-1].pieces == (Piece(1), Piece(12, 8.7), Piece(1, 9.0))
+    blind = played(monkeypatch, lambda shake: replace(play(shake), queues={}))
+    assert not agreement(red, replace(ours, queues={}), DIFFERS).found
+    assert len(blind) > len(shakes)
+
+
+@pytest.mark.usefixtures("needs_ns2")
+def test_packets_that_do_not_tie_stay_in_order_where_delays_grow_less() -> None:
+    """Let two packets come 106 ns apart after 77 s, when `GROWTH` has added up to 504 ns."""
+    tied = draw_wide(51_426_449, 518)[517]
+    ours = engine.run(tied)
+    first_s = {
+        growth: min(
+            verdict.differs_s
+            for verdict in compare_outcomes(
+                tied, ns2.run(tied, shake=Shake((Piece(1),), growth=growth)), ours, TIME_TOLERANCE_S
+            )
+        )
+        for growth in (GROWTH, LITTLE_GROWTH)
+    }
+    assert first_s == {GROWTH: pytest.approx(77.057, abs=1e-3), LITTLE_GROWTH: inf}
+
+
 @pytest.mark.usefixtures("needs_ns2")
 def test_a_run_that_is_not_shaken_is_ns2s_own_until_it_is() -> None:
     plain = scenario()
@@ -103,7 +149,7 @@ def test_where_no_way_gets_beyond_a_difference_none_agrees(monkeypatch: pytest.M
     found = agreement(scenario(), OURS, DIFFERS)
     assert not found.found
     assert found.until_s == 30.0
-    assert len(shakes) < MOST_RUNS
+    assert len(shakes) == 2 * len(WAYS) + 2 * (1 + len(LOOK_BACK_S) * len(MENDING_WAYS))
     assert found.line().endswith("none does, the best until 30.000000000 s")
 
 
