@@ -86,7 +86,7 @@ def test_a_buffer_of_one_packet_is_excluded_before_anything_runs() -> None:
 @pytest.mark.usefixtures("needs_ns2")
 def test_another_threshold_is_found_and_is_no_tie() -> None:
     lossy = scenario()
-    lossy["run"]["duration_s"] = 60.0
+    lossy["run"]["duration_s"] = 20.0
     other = deepcopy(lossy)
     other["flows"][0]["traffic"]["connection"]["sender"]["dupack_threshold"] = 4
     said = ns2.run(other)

@@ -124,6 +124,16 @@ def test_another_rule_is_found(change: dict[str, Any]) -> None:
     assert not all(verdict.passed for verdict in compare_outcomes(scenario, theirs, engine.run(scenario)))
 
 
+@pytest.mark.usefixtures("needs_ns2")
+def test_another_rule_is_no_tie_however_the_search_shakes() -> None:
+    scenario = one_flow("reno", buffer_packets=12, duration_s=6.0)
+    other = deepcopy(scenario)
+    other["elements"][1]["queue"]["aqm"]["mean_packet_bytes"] = 400
+    assert check(scenario).mark is Mark.PASS
+    report = check(scenario, lambda _: engine.run(other))
+    assert report.mark is Mark.FAIL, report.line()
+
+
 @pytest.mark.parametrize("overflow", ["arriving", "random"])
 def test_a_full_buffer_restarts_the_count_whatever_packet_it_drops(overflow: str) -> None:
     scenario = one_flow(buffer_packets=7)
