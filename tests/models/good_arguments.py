@@ -129,6 +129,15 @@ GOOD: dict[str, dict[str, Any]] = {
     "classics.pftk_sending_rate": PFTK,
     "classics.pftk_throughput": PFTK,
     "classics.pftk_approximate_rate": PFTK,
+    "classics.pftk_sack_throughput": PFTK,
+    "classics.lossless_transfer_time": {
+        "packets": 100.0,
+        "round_trip_time": 0.1,
+        "bottleneck_rate": 500.0,
+        "max_window": 1e4,
+        "initial_window": 10.0,
+        "packets_per_ack": 1.0,
+    },
     "classics.independent_loss_rate": {
         "round_trip_time": 0.1,
         "loss_probability": 0.01,

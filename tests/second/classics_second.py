@@ -79,7 +79,34 @@ def pftk_throughput(round_trip_time: float, p: float, t0: float, w_max: float, b
     return packets / time
 
 
+def pftk_with_sack(round_trip_time: float, p: float, t0: float, whole: int) -> float:
+    """The same at an even receiver's window, where a timeout needs more than half of a round to be lost; b = 1.
+
+    The tail of the binomial law as the sum that it is. Packets of the last round are lost independently.
+    """
+    assert whole % 2 == 0
+    assert whole <= pftk_window(p, 1.0)
+    tail = sum(math.comb(whole, k) * p**k * (1.0 - p) ** (whole - k) for k in range(whole // 2 + 1, whole + 1))
+    q = tail / (1.0 - (1.0 - p) ** whole)
+    rounds = whole / 8.0 + (1.0 - p) / (p * whole) + 2.0
+    packets = (1.0 - p) / p + (1.0 - p) * whole + q
+    return packets / (round_trip_time * rounds + q * pftk_backoff(p) * t0 / (1.0 - p))
+
+
 # Cardwell, Savage, Anderson, "Modeling TCP Latency" (INFOCOM 2000)
+
+
+def lossless_transfer(  # noqa: PLR0917  as above
+    packets: int, round_trip_time: float, rate: float, w_first: float, w_max: float, b: float
+) -> float:
+    """Round by round: a window at a time, until one keeps the link busy, and then at the link's rate."""
+    time, window, left = 0.0, min(w_first, w_max), float(packets)
+    while True:
+        if left <= window or window >= rate * round_trip_time:
+            return time + round_trip_time + max(0.0, left - 1.0) / rate
+        left -= window
+        time += round_trip_time
+        window = min(window * (1.0 + 1.0 / b), max(w_first, min(w_max, rate * round_trip_time)), w_max)
 
 
 def cardwell_handshake(round_trip_time: float, p_forward: float, p_reverse: float, syn_timeout: float = 3.0) -> float:

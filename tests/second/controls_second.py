@@ -58,13 +58,19 @@ def dctcp_sawtooth(n: float, rate: float, round_trip_time: float, k: float) -> t
     return alpha, least, most
 
 
-def bbr_fraction(n: float, rate: float, round_trip_time: float, buffer: float) -> float:
-    """The share at which what BBR has in flight is its cap, less the time of the search for the round trip."""
+def bbr_fraction(n: float, rate: float, round_trip_time: float, buffer: float, *, pipe_first: bool = False) -> float:
+    """The share at which what BBR has in flight is its cap, less the time of the search for the round trip.
+
+    With `pipe_first` the others' packets fill the pipe before they queue.
+    """
 
     def room(share: float) -> float:
         in_flight = share * (buffer + rate * round_trip_time)
         # While BBR flows have four packets each in flight, the others' part of the buffer is what it sees.
         seen = ((1.0 - share) * buffer + 4.0 * n) / rate + round_trip_time
+        if pipe_first:
+            others = (1.0 - share) * (buffer + rate * round_trip_time)
+            seen = round_trip_time + (others + 4.0 * n - rate * round_trip_time) / rate
         cap = 2.0 * share * rate * seen
         return in_flight - cap
 

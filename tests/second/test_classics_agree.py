@@ -51,6 +51,21 @@ def test_pftk(first: Callable[..., FloatArray], other: Callable[..., float]) -> 
     agree(first(RTT, P, T0, W_MAX, B), each(other, RTT, P, T0, W_MAX, B))
 
 
+@pytest.mark.parametrize("whole", [2, 8, 40, 400])
+def test_pftk_with_sack(whole: int) -> None:
+    # Windows that the receiver limits: the second form is a sum, for even ones alone.
+    kept = np.array(each(second.pftk_window, P, np.ones(N))) > whole
+    found = classics.pftk_sack_throughput(RTT[kept], P[kept], T0[kept], float(whole))
+    agree(found, [second.pftk_with_sack(*row, whole) for row in zip(RTT[kept], P[kept], T0[kept], strict=True)])
+
+
+def test_transfers_without_loss() -> None:
+    packets, rate = np.round(PACKETS), 10 ** RANDOM.uniform(1.0, 6.0, N)
+    for limit in (W_MAX, np.full(N, 1e9)):
+        found = classics.lossless_transfer_time(packets, RTT, rate, limit, initial_window=W_FIRST, packets_per_ack=B)
+        agree(found, each(second.lossless_transfer, packets, RTT, rate, W_FIRST, limit, B))
+
+
 @pytest.mark.parametrize("p", [P, np.zeros(N)])
 def test_short_transfers(p: FloatArray) -> None:
     found = classics.short_flow_latency(

@@ -38,6 +38,9 @@ def test_dctcp() -> None:
     scale = flows * (found.window + 1.0)
     np.testing.assert_allclose(found.smallest / scale, least / scale, atol=1e-8)
     np.testing.assert_allclose(found.amplitude, found.largest - found.smallest, rtol=1e-6)
+    # A round trip for each packet that a window grows; its wait is that of the mean queue.
+    waits = np.maximum(0.0, (found.largest + found.smallest) / 2.0) / RATE
+    np.testing.assert_allclose(found.period, found.amplitude / flows * (RTT + waits), rtol=1e-6)
 
 
 def test_the_least_threshold_of_dctcp_is_where_the_worst_number_of_flows_leaves_no_queue() -> None:
@@ -59,3 +62,14 @@ def test_bbr() -> None:
     flows, buffers = np.minimum(FLOWS, 20.0), BUFFERS * RATE * RTT
     expected = [second.bbr_fraction(*row) for row in zip(flows, RATE, RTT, buffers, strict=True)]
     np.testing.assert_allclose(controls.bbr_share(flows, RATE, RTT, buffers), expected, rtol=1e-6, atol=1e-9)
+    first = [second.bbr_fraction(*row, pipe_first=True) for row in zip(flows, RATE, RTT, buffers, strict=True)]
+    other = controls.bbr_share_beside_full_pipe(flows, RATE, RTT, buffers)
+    np.testing.assert_allclose(other, first, rtol=1e-6, atol=1e-9)
+
+
+def test_the_rfc_s_tables_of_cubic() -> None:
+    """Tables 1 and 2 of RFC 9438 for C = 0.4, at 100 and 10 ms; its Reno has 1.2 / sqrt(p), 2% less than ours."""
+    losses = 10.0 ** -np.arange(2, 9)
+    slow, fast = [12, 38, 187, 1054, 5926, 33325, 187400], [12, 38, 120, 379, 1200, 5926, 33325]
+    for rtt, expected in ((0.1, slow), (0.01, fast)):
+        np.testing.assert_allclose(controls.cubic_window(rtt, losses), expected, rtol=0.025)

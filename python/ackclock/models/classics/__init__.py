@@ -7,7 +7,12 @@
 from collections.abc import Mapping
 from typing import Final
 
-from ackclock.models.classics.latency import ShortFlowLatency, handshake_latency, short_flow_latency
+from ackclock.models.classics.latency import (
+    ShortFlowLatency,
+    handshake_latency,
+    lossless_transfer_time,
+    short_flow_latency,
+)
 from ackclock.models.classics.losses import independent_loss_rate, normalised_covariances, stationary_loss_rate
 from ackclock.models.classics.queues import (
     Engset,
@@ -20,6 +25,7 @@ from ackclock.models.classics.queues import (
 )
 from ackclock.models.classics.throughput import (
     pftk_approximate_rate,
+    pftk_sack_throughput,
     pftk_sending_rate,
     pftk_throughput,
     square_root_rate,
@@ -38,10 +44,12 @@ __all__ = [
     "engset_states",
     "handshake_latency",
     "independent_loss_rate",
+    "lossless_transfer_time",
     "many_flows_buffer",
     "many_flows_utilisation",
     "normalised_covariances",
     "pftk_approximate_rate",
+    "pftk_sack_throughput",
     "pftk_sending_rate",
     "pftk_throughput",
     "processor_sharing",

@@ -7,7 +7,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from ackclock.models.controls.bbr import bbr_share
+from ackclock.models.controls.bbr import bbr_share, bbr_share_beside_full_pipe
 from ackclock.models.controls.cubic import cubic_rate, cubic_window
 from ackclock.models.controls.dctcp import DctcpQueue, dctcp_least_threshold, dctcp_queue
 from ackclock.models.domain import Model, models_of
@@ -19,6 +19,7 @@ __all__ = [
     "MODELS",
     "DctcpQueue",
     "bbr_share",
+    "bbr_share_beside_full_pipe",
     "cubic_rate",
     "cubic_window",
     "dctcp_least_threshold",

@@ -1,4 +1,8 @@
-"""CUBIC's mean window under losses at equal distances: Ha, Rhee, Xu; RFC 9438."""
+"""CUBIC's mean window under losses at equal distances: Ha, Rhee, Xu; RFC 9438.
+
+Section 5.1 of the RFC was read in the draft that became it (draft-ietf-tcpm-rfc8312bis); the paper of 2008, which has
+the same formula with another remainder, is cited from memory.
+"""
 
 import numpy as np
 
@@ -49,7 +53,8 @@ def cubic_window(
     Notes
     -----
     In the Reno-friendly region the window is Reno's, sqrt(3 / (2 p)), whatever the remainder: the additive increase is
-    chosen so. The window of the cubic region grows with the round trip, and with p^(-3/4).
+    chosen so. The RFC's tables have 1.2 / sqrt(p) there, which is 2% less. The window of the cubic region grows with the
+    round trip, and with p^(-3/4).
 
     Examples
     --------

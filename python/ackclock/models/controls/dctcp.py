@@ -1,4 +1,7 @@
-"""The queue of DCTCP flows at a link that marks from a threshold on: Alizadeh and others, section 3.3."""
+"""The queue of DCTCP flows at a link that marks from a threshold on: Alizadeh and others.
+
+Sections 3.3 and 3.4 of the paper were read for it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +14,7 @@ from ackclock.models.domain import ArrayLike, FloatArray, Limits, model, model_o
 from ackclock.models.limits import COUNT, PACKET_RATE, QUEUE, TIME
 
 _LEAST_WINDOW: Final = Limits(
-    2.0, inf, low_included=True, unit="pkt", reason="a window below two packets is not halved"
+    8.0, inf, low_included=True, unit="pkt", reason="windows of few whole packets oscillate more widely"
 )
 _BUSY: Final = Limits(0.0, inf, low_included=True, unit="pkt", reason="the queue runs empty, and the link idles")
 
@@ -29,7 +32,7 @@ class DctcpQueue:
     amplitude : array
         Amplitude of the queue, A [pkt].
     period : array
-        Duration of a sawtooth, T_C [s].
+        Duration of a sawtooth, T_C round trips with their mean wait in the queue [s].
     largest, smallest : array
         Ends of the queue, Q_max and Q_min [pkt]; a negative one means that the link idles.
     """
@@ -59,7 +62,7 @@ def _quantities(**arguments: Any) -> Mapping[str, Any]:
 def dctcp_queue(
     flows: ArrayLike, bottleneck_rate: ArrayLike, round_trip_time: ArrayLike, threshold: ArrayLike
 ) -> DctcpQueue:
-    """Compute the sawtooth of the queue that DCTCP flows leave [dctcp, section 3.3].
+    """Compute the sawtooth of the queue that DCTCP flows leave [dctcp, eqs. 3 to 12].
 
     Parameters
     ----------
@@ -85,7 +88,8 @@ def dctcp_queue(
     Notes
     -----
     The paper approximates alpha by sqrt(2 / W*); here the equation for it is solved, a^2 (1 - a / 4) = (2 W* + 1) /
-    (W* + 1)^2, whose root below 1 is a cosine.
+    (W* + 1)^2, whose root below 1 is a cosine. The paper counts the period in round trips, D of them: one for each
+    packet that a window grows. Linux's period has two to three more, see docs/models.md.
 
     Examples
     --------
@@ -104,13 +108,14 @@ def dctcp_queue(
     # The decrease of one window, D: it grows by a packet a round trip, so this is the period in round trips.
     decrease = (window + 1.0) * marked / 2.0
     largest = k + n
+    amplitude = n * decrease
     return DctcpQueue(
         window=plain(window),
         marked_fraction=plain(marked),
-        amplitude=plain(n * decrease),
-        period=plain(decrease * rtt),
+        amplitude=plain(amplitude),
+        period=plain(decrease * (rtt + np.maximum(0.0, largest - amplitude / 2.0) / c)),
         largest=plain(largest),
-        smallest=plain(largest - n * decrease),
+        smallest=plain(largest - amplitude),
     )
 
 
@@ -120,7 +125,7 @@ def dctcp_queue(
     round_trip_time=TIME,
 )
 def dctcp_least_threshold(bottleneck_rate: ArrayLike, round_trip_time: ArrayLike) -> FloatArray:
-    """Compute the least threshold with which the link never idles, for any number of flows [dctcp, section 3.3].
+    """Compute the least threshold with which the link never idles, for any number of flows [dctcp, eq. 13].
 
     Parameters
     ----------
