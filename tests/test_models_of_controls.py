@@ -3,6 +3,7 @@
 from math import ceil
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ackclock
@@ -66,3 +67,194 @@ def test_a_short_transfer_with_the_first_window_of_linux_takes_cardwell_s_time(s
     measured = float(ackclock.run(document, warmup="0 s").completions.fct_acked_mean_s.iloc[0])
     # The model's round trips are a real number, those of the transfer whole ones; 1% for the service of the packets.
     assert measured == pytest.approx(0.1 * ceil(predicted / 0.1), rel=0.01)
+    assert measured == pytest.approx(found["short-flow"].numbers[1].value, rel=1e-6)
+
+
+def transfer(preset: str, size: str, **tcp: Any) -> dict[str, Any]:
+    """Describe a transfer without loss over 100 Mbit/s and 50 ms, a pipe of 417 packets."""
+    return {
+        "link": [{"name": "path", "rate": "100 Mbit/s", "delay": "25 ms"}],
+        "flow": [{"name": "flow", "path": ["path"], "size": size, "tcp": {"preset": preset, **tcp}}],
+        "run": {"duration": "20 s"},
+    }
+
+
+@pytest.mark.parametrize("handshake", ["none", "tcp", "tls"])
+@pytest.mark.parametrize("size", ["20 kB", "200 kB", "2 MB"])
+def test_a_transfer_without_loss_takes_its_handshake_and_whole_round_trips(size: str, handshake: str) -> None:
+    comparison = ackclock.compare(ackclock.run(transfer("linux-cubic", size, handshake=handshake), picture=False))
+    pairs = {pair.key: pair for pair in comparison.pairs if pair.model == "short-flow"}
+    # 1%, for delayed ACKs may move the last packets.
+    assert abs(pairs["transfer_whole_rounds_s"].difference) < 0.01
+    # Cardwell's rounds are a real number: at most one too few, of two or more.
+    assert -0.5 < pairs["transfer_s"].difference <= 0.0
+    assert ("handshake_s" in pairs) == (handshake != "none")
+    if handshake != "none":
+        # A round trip, and one more; a SYN has 60 B, the hellos of TLS one packet and three.
+        trips = {"tcp": 0.05, "tls": 0.1}[handshake]
+        assert pairs["handshake_s"].predicted == pytest.approx(trips, abs=1e-3)
+
+
+def test_hystart_may_end_the_slow_start_of_a_transfer_early_and_the_prediction_says_so() -> None:
+    slow = transfer("linux-cubic", "2 MB")
+    slow["link"][0] |= {"rate": "20 Mbit/s", "delay": "20 ms"}
+    pairs = {pair.key: pair for pair in ackclock.compare(ackclock.run(slow, picture=False)).pairs}
+    assert -0.1 < pairs["transfer_whole_rounds_s"].difference < -0.01
+    (found,) = (one for one in ackclock.predict(slow).applicable if one.model == "short-flow")
+    assert any("HyStart" in warning for warning in found.warnings)
+    slow["flow"][0]["tcp"] = "linux-reno"
+    (found,) = (one for one in ackclock.predict(slow).applicable if one.model == "short-flow")
+    assert not found.warnings
+
+
+def test_the_slow_start_of_bbr_and_losses_of_cubic_have_no_model() -> None:
+    lossy = transfer("linux-cubic", "20 kB")
+    lossy["link"][0]["loss"] = {"model": "bernoulli", "probability": 0.01}
+    for document in (lossy, transfer("linux-bbr", "20 kB")):
+        assert "short-flow" not in {one.model for one in ackclock.predict(document).applicable}
+
+
+def test_a_lost_syn_costs_its_timeout() -> None:
+    lossy = transfer("linux-reno", "20 kB", handshake="tcp")
+    lossy["link"][0]["loss"] = {"model": "bernoulli", "probability": 0.05, "applies_to": "data"}
+    (found,) = (one for one in ackclock.predict(lossy).applicable if one.model == "short-flow")
+    numbers = {number.key: number.value for number in found.numbers}
+    assert numbers["handshake_s"] == pytest.approx(0.05 + 0.05 / 0.9, abs=1e-3)
+    assert "transfer_whole_rounds_s" not in numbers
+
+
+@pytest.mark.parametrize(("probability", "round_trip_s"), [(1e-3, 0.02), (1e-3, 0.1), (1e-4, 0.02)])
+def test_cubic_with_random_losses_sends_at_most_a_fifth_more_than_its_rfc(
+    probability: float, round_trip_s: float
+) -> None:
+    lossy = path("linux-cubic", rate="150 Mbit/s", delay=f"{500 * round_trip_s} ms", loss=bernoulli(probability))
+    result = ackclock.run(lossy, duration="300 s", warmup="30 s", replications=4, picture=False)
+    expected = controls.cubic_rate(round_trip_s, probability) * 1500 * 8
+    assert result.flows.throughput_bps["flow"] == pytest.approx(expected, rel=0.2)
+
+
+def bernoulli(probability: float) -> dict[str, Any]:
+    return {"model": "bernoulli", "probability": probability}
+
+
+@pytest.mark.parametrize("probability", [0.001, 0.01, 0.05])
+def test_reno_with_sack_and_random_losses_has_no_timeouts_of_pftk(probability: float) -> None:
+    lossy = path("linux-reno", rate="100 Mbit/s", delay="10 ms", loss=bernoulli(probability))
+    run = ackclock.run(lossy, duration="600 s", replications=4, picture=False)
+    pairs = {pair.key: pair for pair in ackclock.compare(run).pairs if pair.model == "random-loss"}
+    assert set(pairs) == {"square_root_bps", "pftk_sack_bps"}
+    # 10%; PFTK itself is 9% to 57% low here.
+    assert abs(pairs["pftk_sack_bps"].difference) < 0.1
+    published = classics.pftk_throughput(0.02, probability, 0.22, 1e9) * 1500 * 8
+    assert published < (0.95 if probability < 0.01 else 0.8) * pairs["pftk_sack_bps"].simulated
+
+
+def test_without_sack_the_timeouts_are_pftk_s() -> None:
+    lossy = path("linux-reno", rate="100 Mbit/s", loss=bernoulli(0.01))
+    lossy["flow"][0]["tcp"]["sack"] = False
+    (found,) = (one for one in ackclock.predict(lossy).applicable if one.model == "random-loss")
+    assert [number.key for number in found.numbers] == ["square_root_bps", "pftk_bps"]
+
+
+STEP: dict[str, Any] = {
+    "discipline": "red",
+    "min_threshold": "40 pkt",
+    "max_threshold": "40.5 pkt",
+    "weight": 1.0,
+    "max_probability": 1.0,
+    "gentle": False,
+    "ecn": "all",
+}
+
+
+def marking(count: int, **queue: Any) -> dict[str, Any]:
+    """Describe the path of the paper's figure 12: 10 Gbit/s, 100 us, a threshold of 40 packets."""
+    link = {"name": "switch", "rate": "10 Gbit/s", "delay": "50 us", "buffer": "2000 pkt", "queue": STEP | queue}
+    return {
+        "link": [link],
+        "flow": [{"name": "flow", "path": ["switch"], "count": count, "tcp": "linux-dctcp"}],
+        "run": {"duration": "0.3 s", "warmup": "0.1 s"},
+        "trace": {"queue": True},
+    }
+
+
+@pytest.mark.parametrize("count", [1, 2, 10])
+def test_dctcp_s_queue_has_the_paper_s_ends(count: int) -> None:
+    result = ackclock.run(marking(count), picture=False)
+    pairs = {pair.key: pair for pair in ackclock.compare(result).pairs if pair.model == "dctcp"}
+    trace = result.traces["queue"].query("link == 'switch'")
+    instants = np.arange(0.1, 0.3, 5e-6)
+    queue = trace.packets.to_numpy()[np.searchsorted(trace.time_s.to_numpy(), instants, side="right") - 1]
+    smallest, largest = np.quantile(queue, [0.02, 0.98])
+    # A tenth of the threshold; the paper calls its figure 12 fairly accurate for fewer than 10 flows.
+    assert pairs["queue_largest_packets"].predicted == pytest.approx(largest, abs=4.0)
+    assert pairs["queue_smallest_packets"].predicted == pytest.approx(smallest, abs=4.0)
+    assert abs(pairs["queue_mean_packets"].difference) < 0.1
+
+
+def dctcp_reasons(document: dict[str, Any]) -> str:
+    return next("; ".join(one.reasons) for one in ackclock.predict(document).inapplicable if one.model == "dctcp")
+
+
+def test_dctcp_s_queue_is_predicted_where_all_packets_are_marked_from_a_threshold_on() -> None:
+    assert "marks no packets" in dctcp_reasons(marking(2, ecn="off"))
+    assert "marks gradually" in dctcp_reasons(marking(2, max_threshold="80 pkt"))
+    assert "too slowly" in dctcp_reasons(marking(2, weight=0.002))
+    cubic = marking(2)
+    cubic["flow"].append({"name": "other", "path": ["switch"], "tcp": "linux-cubic"})
+    assert "another congestion control" in dctcp_reasons(cubic)
+    small = marking(2)
+    small["link"][0]["buffer"] = "41 pkt"
+    assert "overflows" in dctcp_reasons(small)
+    (found,) = (one for one in ackclock.predict(marking(40)).applicable if one.model == "dctcp")
+    assert any("few whole packets" in warning for warning in found.warnings)
+
+
+def competing(buffer: float, others: int, preset: str = "linux-cubic", **link: Any) -> dict[str, Any]:
+    """Describe BBR next to others over 10 Mbit/s and 40 ms, the path of the paper, as long as there."""
+    packets = f"{round(buffer * 33.3)} pkt"
+    return {
+        "link": [{"name": "shared", "rate": "10 Mbit/s", "delay": "20 ms", "buffer": packets, **link}],
+        "flow": [
+            {"name": "bbr", "path": ["shared"], "tcp": "linux-bbr"},
+            {"name": "other", "path": ["shared"], "count": others, "tcp": preset},
+        ],
+        "run": {"duration": "460 s", "warmup": "60 s"},
+    }
+
+
+@pytest.mark.parametrize("others", [1, 2, 4])
+@pytest.mark.parametrize("buffer", [4, 8])
+def test_bbr_takes_a_share_that_the_number_of_others_does_not_change(buffer: float, others: int) -> None:
+    comparison = ackclock.compare(ackclock.run(competing(buffer, others), picture=False))
+    pairs = {pair.key: pair for pair in comparison.pairs if pair.model == "bbr"}
+    share = pairs["bbr_bps"].simulated / (pairs["bbr_bps"].simulated + pairs["others_bps"].simulated)
+    # A tenth of the link. The published equations have more, by 0.06 to 0.16: see docs/models.md.
+    assert pairs["bbr_bps"].predicted / 10e6 == pytest.approx(share, abs=0.1)
+    assert pairs["bbr_published_bps"].predicted > pairs["bbr_bps"].predicted
+
+
+def bbr_reasons(document: dict[str, Any]) -> str:
+    return next("; ".join(one.reasons) for one in ackclock.predict(document).inapplicable if one.model == "bbr")
+
+
+def test_the_share_of_bbr_is_predicted_next_to_flows_that_fill_a_plain_buffer() -> None:
+    assert "drops before its buffer is full" in bbr_reasons(competing(4, 2, queue="red"))
+    endless = competing(4, 2)
+    endless["link"][0]["buffer"] = "unlimited"
+    assert "unlimited" in bbr_reasons(endless)
+    assert "need not grow" in bbr_reasons(competing(4, 2, preset="linux-dctcp"))
+    assert "all flows have BBR" in bbr_reasons(competing(4, 2, preset="linux-bbr"))
+    far = competing(4, 2)
+    far["link"].append({"name": "access", "rate": "unlimited", "delay": "30 ms"})
+    far["flow"][1]["path"] = ["access", "shared"]
+    assert "round trips differ" in bbr_reasons(far)
+    (found,) = (one for one in ackclock.predict(competing(1, 2)).applicable if one.model == "bbr")
+    assert any("buffer_ratio" in warning for warning in found.warnings)
+
+
+def test_models_of_endless_data_have_no_application_that_pauses() -> None:
+    document = path("linux-reno", loss=bernoulli(0.01))
+    document["flow"][0]["writes"] = {"burst": "20 pkt", "every": "1 s"}
+    refused = {one.model: "; ".join(one.reasons) for one in ackclock.predict(document).inapplicable}
+    assert "writes in bursts" in refused["random-loss"]

@@ -209,15 +209,15 @@ def short_transfer(start: str, probability: float = 0.0, replications: int = 1) 
 
 def test_a_short_transfer_is_compared_by_its_duration_whatever_its_start() -> None:
     at_once, late = (short_transfer(start).pairs for start in ("0 s", "10 s"))
-    (one,), (other,) = ([pair for pair in pairs if pair.model == "short-flow"] for pairs in (at_once, late))
-    assert one.key == "transfer_s"
+    (one,), (other,) = ([pair for pair in pairs if pair.key == "transfer_s"] for pairs in (at_once, late))
+    assert one.model == "short-flow"
     assert one.difference == pytest.approx(other.difference, rel=1e-9)
     # Windows of 3, 6, 12, 24 and 48 packets: the rounds are whole, as the formula does not require.
     assert abs(one.difference) < 0.1
 
 
 def test_a_short_transfer_takes_the_losses_of_its_path() -> None:
-    (clean,) = (pair for pair in short_transfer("0 s").pairs if pair.model == "short-flow")
+    (clean,) = (pair for pair in short_transfer("0 s").pairs if pair.key == "transfer_s")
     (lossy,) = (pair for pair in short_transfer("0 s", 0.01, 200).pairs if pair.model == "short-flow")
     assert lossy.predicted > 1.5 * clean.predicted
     assert abs(lossy.difference) < 0.25

@@ -156,7 +156,7 @@ def test_models_of_reno_apply_to_linux_reno_and_never_to_cubic() -> None:
         "random-loss": {"links": lossy},
         "variable-delay": {"links": poisson},
         "many-flows": {"count": 9},
-        "short-flow": {"size": "20 pkt"},
+        "short-flow": {"links": lossy, "size": "20 pkt"},
     }
     for model, fields in asked.items():
         assert model in applicable(resolved("linux-reno", **fields)), model

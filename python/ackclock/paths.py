@@ -38,11 +38,22 @@ class Node:
     private: bool
 
 
-def empty_round_trip_s(resolved: Resolved, flow: ResolvedFlow) -> float:
-    """Compute the least round trip [s]: over empty queues, with service and processing of a data packet and an ACK."""
+def empty_round_trip_s(resolved: Resolved, flow: ResolvedFlow, sizes: tuple[int, int] | None = None) -> float:
+    """Compute the least round trip [s]: over empty queues, with service and processing of a data packet and an ACK.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario.
+    flow : ResolvedFlow
+        The flow.
+    sizes : tuple of int, optional
+        Sizes of the packet there and of the one back instead, such as those of a handshake [B].
+    """
     tcp = flow.tcp
     time = flow.forward_delay_s + tcp.return_delay_s
-    for path, size, ack in ((flow.path, flow.packet_bytes, False), (tcp.return_path, tcp.ack_bytes, True)):
+    there, back = sizes or (flow.packet_bytes, tcp.ack_bytes)
+    for path, size, ack in ((flow.path, there, False), (tcp.return_path, back, True)):
         for link in _links(resolved, path):
             time += link.least_delay_s + link.service_s(size)
             time += link.processing_s(ack=ack)

@@ -5,10 +5,12 @@ scenario, and nothing here knows a result, except `predict_from_measured`, which
 `predict_from_rounds`, which is given a trace.
 """
 
+from ackclock.prediction.bbr import predict_bbr
 from ackclock.prediction.changing_delay import predict_changing_delay
 from ackclock.prediction.cubic import predict_cubic
 from ackclock.prediction.losses import predict_from_measured
 from ackclock.prediction.many_flows import predict_many_flows
+from ackclock.prediction.marks import predict_dctcp
 from ackclock.prediction.measured_rounds import predict_from_rounds
 from ackclock.prediction.random_loss import predict_random_loss
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, Pair, Prediction, ReferenceLine
@@ -40,6 +42,8 @@ _QUESTIONS = (
     predict_changing_delay,
     predict_random_loss,
     predict_cubic,
+    predict_dctcp,
+    predict_bbr,
     predict_web,
 )
 

@@ -4,12 +4,13 @@ The square root and PFTK for losses by packet; for losses in time the AIMD model
 round trip taken as constant, as independent from round to round, and as a Markov chain.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 
 import numpy as np
 
 from ackclock.models import classics, variable_delay
+from ackclock.models.domain import FloatArray
 from ackclock.paths import delay_processes, losses
 from ackclock.prediction.changing_delay import alternating_states, next_states
 from ackclock.prediction.question import question
@@ -18,7 +19,7 @@ from ackclock.prediction.scene import NOT_AIMD, Scene, lone_flow
 from ackclock.scenario import Resolved
 from ackclock.scenario.losses import BernoulliLoss, LossLaw, PoissonLoss
 from ackclock.scenario.resolved_elements import HandoverLaw
-from ackclock.scenario.resolved_tcp import Halving
+from ackclock.scenario.resolved_tcp import Halving, SelectiveSettings
 from ackclock.wording import amount, seconds
 
 BY_PACKET = ("random-loss", "Throughput where each packet may be lost (Mathis 1997; Padhye 1998)")
@@ -54,17 +55,14 @@ def _by_packet(scene: Scene, law: LossLaw) -> ModelPrediction | Inapplicable:
     probability, b = law.probability, scene.flow.tcp.packets_per_ack
     timeout = scene.flow.tcp.sender.least_timeout_s(scene.round_trip_s)
     window = min(scene.max_window, LARGE_WINDOW)
+    key, text, pftk = _pftk(scene)
     rates = (
         (
             "square_root_bps",
             "throughput by the square root",
             classics.square_root_rate(scene.round_trip_s, probability, b),
         ),
-        (
-            "pftk_bps",
-            "throughput by PFTK",
-            classics.pftk_throughput(scene.round_trip_s, probability, timeout, window, b),
-        ),
+        (key, text, pftk(scene.round_trip_s, probability, timeout, window, b)),
     )
     warnings = classics.MODELS["square_root_rate"].warnings(loss_probability=probability)
     return ModelPrediction(
@@ -76,6 +74,14 @@ def _by_packet(scene: Scene, law: LossLaw) -> ModelPrediction | Inapplicable:
         ),
         warnings=(*warnings, *_full(scene, float(rates[-1][-1]))),
     )
+
+
+def _pftk(scene: Scene) -> tuple[str, str, Callable[..., FloatArray]]:
+    """Give the formula for a sender that repairs several losses in a round trip, or for one that does not."""
+    sender = scene.flow.tcp.sender
+    if isinstance(sender, SelectiveSettings) and sender.sack:
+        return "pftk_sack_bps", "throughput by PFTK with SACK", classics.pftk_sack_throughput
+    return "pftk_bps", "throughput by PFTK", classics.pftk_throughput
 
 
 def _in_time(scene: Scene, law: LossLaw) -> ModelPrediction | Inapplicable:

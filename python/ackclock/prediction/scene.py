@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
 
-from ackclock.paths import Node, empty_round_trip_s, host_of, links_of, nodes
+from ackclock.paths import Node, delay_processes, empty_round_trip_s, host_of, links_of, losses, nodes
 from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.scenario.queues import Discipline
+from ackclock.scenario.resolved_tcp import SelectiveSettings
 from ackclock.scenario.resolved_traffic import PingTraffic
 from ackclock.wording import amount, plural
 
@@ -157,6 +158,45 @@ def lone_flow(resolved: Resolved) -> tuple[Scene | None, list[str]]:
     return scene, []
 
 
+def alike_at_one_bottleneck(resolved: Resolved) -> tuple[list[Scene], list[str]]:
+    """Give the flows where all are TCP connections without end, with one bottleneck, round trip and size of packets.
+
+    Returns
+    -------
+    list of Scene
+        The flows.
+    list of str
+        The reasons why they are not so; empty if they are.
+    """
+    scenes = [Scene(resolved, flow) for flow in resolved.flows]
+    reasons = other_than_bulk(resolved) or busy_hosts(resolved)
+    if reasons:
+        return scenes, reasons
+    if any(scene.flow.size_packets is not None for scene in scenes):
+        reasons.append("transfers end; the model is of flows without end")
+    names = {None if scene.bottleneck is None else scene.bottleneck.name for scene in scenes}
+    if len(names) != 1 or None in names:
+        reasons.append("the flows have no bottleneck in common")
+    trips = [scene.round_trip_s for scene in scenes]
+    if max(trips) > 1.01 * min(trips):
+        reasons.append("the round trips differ; the model has one")
+    if len({scene.packet_bits for scene in scenes}) > 1:
+        reasons.append("the packets differ in size")
+    if any(losses(resolved, scene.flow) for scene in scenes):
+        reasons.append("links lose packets at random; the model's losses are those of the bottleneck")
+    if any(delay_processes(resolved, scene.flow) for scene in scenes):
+        reasons.append("the delay changes; the model has a constant round trip")
+    return scenes, reasons
+
+
+def control_of(scene: Scene) -> str | None:
+    """Give the name of the engine's congestion control that a sender has; None for others."""
+    sender = scene.flow.tcp.sender
+    if not isinstance(sender, SelectiveSettings) or sender.congestion_control.program is not None:
+        return None
+    return sender.congestion_control.name
+
+
 def busy_hosts(resolved: Resolved) -> list[str]:
     """Say which hosts could not process what full links would bring them; short of that, processing is but a delay."""
     work: Work = {}
@@ -204,4 +244,11 @@ def other_than_bulk(resolved: Resolved) -> list[str]:
         case "datagrams":
             return ["a source without congestion control sends; the model has none"]
         case _:
-            return []
+            return _pauses(resolved)
+
+
+def _pauses(resolved: Resolved) -> list[str]:
+    senders = (flow.tcp.sender for flow in resolved.flows)
+    if any(isinstance(sender, SelectiveSettings) and sender.writes is not None for sender in senders):
+        return ["an application writes in bursts; the model is of a connection that always has data"]
+    return []

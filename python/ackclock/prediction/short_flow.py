@@ -1,14 +1,15 @@
-"""One transfer of a given size over an empty path: Cardwell's latency of short flows."""
+"""One transfer of a given size over an empty path: Cardwell's latency of short flows, and its handshake."""
 
 from math import inf, prod
 
 from ackclock.models import classics
-from ackclock.paths import losses
+from ackclock.paths import empty_round_trip_s, losses, nodes
 from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import NOT_AIMD, Scene, busy_hosts, other_than_one
+from ackclock.prediction.scene import NOT_AIMD, NOT_FILLING, Scene, busy_hosts, other_than_one
 from ackclock.scenario import Resolved
 from ackclock.scenario.losses import BernoulliLoss
+from ackclock.scenario.resolved_tcp import SelectiveSettings
 from ackclock.wording import amount, number, plural
 
 SHORT_FLOW = ("short-flow", "The latency of a short transfer (Cardwell, Savage, Anderson 2000)")
@@ -26,8 +27,8 @@ def predict_short_flow(resolved: Resolved) -> list[ModelPrediction | Inapplicabl
     probability = _loss_probability(resolved, scene)
     if not reasons and probability is None:
         reasons.append("packets are not lost independently, each with the same probability")
-    if not reasons and not scene.flow.tcp.sender.is_aimd:
-        reasons.append(NOT_AIMD)
+    if not reasons:
+        reasons += _other_growth(scene, probability)
     if reasons or size is None or probability is None:
         return [Inapplicable(*SHORT_FLOW, tuple(reasons))]
     return [_prediction(scene, size, probability)]
@@ -40,41 +41,112 @@ def _loss_probability(resolved: Resolved, scene: Scene) -> float | None:
     return 1.0 - prod(1.0 - one for one in known) if len(known) == len(laws) else None
 
 
+def _other_growth(scene: Scene, probability: float | None) -> list[str]:
+    """Say whether the window is not Reno's; without losses it is in the slow start of any that grows until one."""
+    sender = scene.flow.tcp.sender
+    if sender.is_aimd:
+        return []
+    if probability != 0.0:
+        return [NOT_AIMD]
+    return [] if sender.grows_until_loss else [NOT_FILLING]
+
+
 def _prediction(scene: Scene, packets: int, probability: float) -> ModelPrediction:
-    bottleneck, tcp = scene.bottleneck, scene.flow.tcp
+    tcp, sender = scene.flow.tcp, scene.flow.tcp.sender
+    handshake = _handshake_s(scene, probability)
+    transfer = _transfer_s(scene, packets, probability)
+    until_last_ack = Measured("flows", (scene.name,), "fct_acked_mean_s")
+    what = "transfer, to the last ACK" if tcp.handshake is None else "handshake and transfer, to the last ACK"
+    numbers = [Number("transfer_s", what, handshake + transfer, "s", until_last_ack)]
+    if probability == 0.0:
+        whole = handshake + _whole_rounds_s(scene, packets)
+        numbers.append(Number("transfer_whole_rounds_s", f"{what}, in whole round trips", whole, "s", until_last_ack))
+    if tcp.handshake is not None:
+        numbers.append(Number("handshake_s", "handshake alone", handshake, "s"))
+    set_up = "without set-up" if tcp.handshake is None else "after its handshake"
+    return ModelPrediction(
+        *SHORT_FLOW,
+        subject=scene.name,
+        numbers=tuple(numbers),
+        sentences=(
+            f"{plural(packets, 'packet')} over an empty path, {set_up}, from a first window of "
+            f"{number(sender.initial_window)}; {_losses_in_words(probability)}",
+        ),
+        warnings=_warnings(scene, packets),
+    )
+
+
+def _pipe(scene: Scene) -> float:
+    return inf if scene.bottleneck is None else scene.bottleneck.packet_rate * scene.round_trip_s
+
+
+def _window(scene: Scene) -> float:
+    """Give the largest window that counts: one beyond the pipe is no faster, the rest of it waits at the bottleneck."""
+    return min(scene.max_window, max(_pipe(scene), scene.flow.tcp.sender.initial_window), LARGE_WINDOW)
+
+
+def _transfer_s(scene: Scene, packets: int, probability: float) -> float:
+    tcp = scene.flow.tcp
     sender, receiver = tcp.sender, tcp.receiver
-    pipe = inf if bottleneck is None else bottleneck.packet_rate * scene.round_trip_s
-    # A window beyond the pipe is no faster: the rest of it waits at the bottleneck.
-    window = min(scene.max_window, max(pipe, sender.initial_window), LARGE_WINDOW)
     found = classics.short_flow_latency(
         packets,
         scene.round_trip_s,
         probability,
         sender.least_timeout_s(scene.round_trip_s),
-        window,
+        _window(scene),
         initial_window=sender.initial_window,
         packets_per_ack=tcp.packets_per_ack,
         delayed_ack_time=receiver.ack_delay_s if sender.initial_window < receiver.ack_every else 0.0,
     )
-    until_last_ack = Measured("flows", (scene.name,), "fct_acked_mean_s")
-    return ModelPrediction(
-        *SHORT_FLOW,
-        subject=scene.name,
-        numbers=(Number("transfer_s", "transfer, to the last ACK", float(found.transfer), "s", until_last_ack),),
-        sentences=(
-            f"{plural(packets, 'packet')} over an empty path, without set-up, from a first window of "
-            f"{number(sender.initial_window)}; {_losses_in_words(probability)}",
-        ),
-        warnings=_warnings(scene, packets, window),
+    return float(found.transfer)
+
+
+def _whole_rounds_s(scene: Scene, packets: int) -> float:
+    sender, bottleneck = scene.flow.tcp.sender, scene.bottleneck
+    found = classics.lossless_transfer_time(
+        packets,
+        scene.round_trip_s,
+        inf if bottleneck is None else bottleneck.packet_rate,
+        min(scene.max_window, LARGE_WINDOW),
+        initial_window=sender.initial_window,
+        packets_per_ack=scene.flow.tcp.packets_per_ack,
     )
+    return float(found)
+
+
+def _handshake_s(scene: Scene, probability: float) -> float:
+    """Compute the mean duration of the handshake [s]: a round trip, and one more for the hellos of TLS."""
+    resolved, flow, tcp = scene.resolved, scene.flow, scene.flow.tcp
+    handshake = tcp.handshake
+    if handshake is None:
+        return 0.0
+    syn = empty_round_trip_s(resolved, flow, (handshake.syn_bytes, handshake.syn_bytes))
+    time = float(classics.handshake_latency(syn, probability, syn_timeout=handshake.timeout_s))
+    there, back = handshake.client_hello_packets, handshake.server_hello_packets
+    if there == 0:
+        return time
+    size = flow.packet_bytes
+    hellos = empty_round_trip_s(resolved, flow, (size, size))
+    for path, count in ((flow.path, there), (tcp.return_path, back)):
+        pace = min((node.packet_rate for node in nodes(resolved, path, size)), default=inf)
+        hellos += (count - 1) / pace
+    # RFC 6298 section 2.2: after the first round trip R the timeout is R + 4 R / 2.
+    timeout = max(3.0 * syn, tcp.sender.least_timeout_s(syn))
+    lost = 1.0 - (1.0 - probability) ** there
+    return time + float(classics.handshake_latency(hellos, lost, syn_timeout=timeout))
 
 
 def _losses_in_words(probability: float) -> str:
     return f"{amount(probability, '1')} of the packets are lost" if probability > 0.0 else "no packet is lost"
 
 
-def _warnings(scene: Scene, packets: int, window: float) -> tuple[str, ...]:
-    bottleneck = scene.bottleneck
-    if bottleneck is None or bottleneck.buffer == inf or packets / 2.0 <= window + bottleneck.buffer:
-        return ()
-    return (f"slow start may overflow {bottleneck.name}'s {number(bottleneck.buffer)} packets; the model has no loss",)
+def _warnings(scene: Scene, packets: int) -> tuple[str, ...]:
+    bottleneck, sender = scene.bottleneck, scene.flow.tcp.sender
+    found = []
+    if bottleneck is not None and bottleneck.buffer < inf and packets / 2.0 > _window(scene) + bottleneck.buffer:
+        full = number(bottleneck.buffer)
+        found.append(f"slow start may overflow {bottleneck.name}'s {full} packets; the model has no loss")
+    early = isinstance(sender, SelectiveSettings) and sender.congestion_control.slow_start != "standard"
+    if early and packets > _pipe(scene):
+        found.append("HyStart may end slow start before the link is busy; the model's goes on")
+    return tuple(found)

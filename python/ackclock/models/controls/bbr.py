@@ -27,7 +27,7 @@ _DEEP: Final = Limits(
     reason="runs have up to 0.2 of the link less, and up to 0.3 at 2 bandwidth-delay products",
 )
 _FULL: Final = Limits(
-    4.0, 16.0, low_included=True, high_included=True, reason="the others do not keep a smaller or a larger buffer full"
+    3.0, 16.0, low_included=True, high_included=True, reason="the others do not keep a smaller or a larger buffer full"
 )
 
 
@@ -83,7 +83,7 @@ def bbr_share(
     that it sees while it has four packets a flow in flight. Every 10 s that takes 0.2 s, a round trip and the time
     that the buffer needs to drain.
 
-    The authors report a median error of 5% next to CUBIC. In our runs, and in one of the kernel's, BBR has less:
+    The authors report a median error of 5% next to CUBIC. In our runs, and in those of the kernel, BBR has less:
     `bbr_share_beside_full_pipe` says why.
 
     Examples

@@ -53,8 +53,8 @@ def cubic_window(
     Notes
     -----
     In the Reno-friendly region the window is Reno's, sqrt(3 / (2 p)), whatever the remainder: the additive increase is
-    chosen so. The RFC's tables have 1.2 / sqrt(p) there, which is 2% less. The window of the cubic region grows with the
-    round trip, and with p^(-3/4).
+    chosen so. The RFC's tables have 1.2 / sqrt(p) there, which is 2% less. The window of the cubic region grows with
+    the round trip, and with p^(-3/4).
 
     Examples
     --------

@@ -89,7 +89,7 @@ def dctcp_queue(
     -----
     The paper approximates alpha by sqrt(2 / W*); here the equation for it is solved, a^2 (1 - a / 4) = (2 W* + 1) /
     (W* + 1)^2, whose root below 1 is a cosine. The paper counts the period in round trips, D of them: one for each
-    packet that a window grows. Linux's period has two to three more, see docs/models.md.
+    packet that a window grows. Linux's cwnd comes down twice in a period, which has two to three more (docs/models.md).
 
     Examples
     --------
