@@ -192,6 +192,14 @@ def test_dctcp_s_queue_has_the_paper_s_ends(count: int) -> None:
     assert abs(pairs["queue_mean_packets"].difference) < 0.1
 
 
+def test_dctcp_s_mean_queue_is_the_kernel_s() -> None:
+    """Two flows with 100 Mbit/s and 2 ms, a step at 20 packets: the recorded kernel's mean is 18.8 (A_dctcp_2)."""
+    document = marking(2, min_threshold="20 pkt", max_threshold="21 pkt", weight=0.25)
+    document["link"][0] |= {"rate": "100 Mbit/s", "delay": "1 ms"}
+    (found,) = (one for one in ackclock.predict(document).applicable if one.model == "dctcp")
+    assert found.numbers[0].value == pytest.approx(18.8, rel=0.1)
+
+
 def dctcp_reasons(document: dict[str, Any]) -> str:
     return next("; ".join(one.reasons) for one in ackclock.predict(document).inapplicable if one.model == "dctcp")
 
