@@ -66,7 +66,7 @@ def _flows(scenario: Scenario, bottleneck: int) -> Iterator[KernelFlow]:
         before, after = around(scenario, flow, bottleneck)
         back_s = connection["return_delay_s"] + delay_s(scenario, connection["return_path"])
         forward_s = flow["forward_delay_s"] + after
-        # What is before the bottleneck is on the way back in the kernel's path.
+        # What is before the bottleneck is on the return path in the kernel's path.
         at_bottleneck_s = flow["start_s"] + before
         earlier_s = HANDSHAKE_ACK_BYTES * 8.0 / rate_bps
         if not connection["handshake"]:
