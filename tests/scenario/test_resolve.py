@@ -119,6 +119,7 @@ def test_defaults_are_all_written_out() -> None:
             "recovery": False,
             "rounds": False,
             "overview_detail_s": None,
+            "state": False,
         },
         "atm": None,
     }

@@ -6,7 +6,8 @@ use net::{AppliesTo, AqmConfig, Counting, DelayLaw, Discipline, LossLaw, Overflo
 use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, Error, IntoDeserializer};
 use serde_json::{json, Map, Value};
-use tcp::LossCause;
+use tcp::cc::Phase;
+use tcp::{LossCause, SenderEvent, State};
 
 use crate::check::all_limits;
 use crate::observe::{OverviewKind, SequenceKind};
@@ -37,6 +38,9 @@ pub fn contract() -> Value {
             "sequence.kind": names::<SequenceKind>(),
             "losses.cause": causes,
             "recovery.event": repairs,
+            "state.event": names::<SenderEvent>(),
+            "state.state": names::<State>(),
+            "state.phase": names::<Phase>(),
         },
         "axes": axes(),
         "recoveries": recoveries(),
@@ -181,6 +185,9 @@ mod tests {
         codes_are_positions::<OverviewKind>(|kind| kind as u8);
         codes_are_positions::<SequenceKind>(|kind| kind as u8);
         codes_are_positions::<TimeoutKind>(|kind| kind as u8);
+        codes_are_positions::<SenderEvent>(|event| event as u8);
+        codes_are_positions::<State>(|state| state as u8);
+        codes_are_positions::<Phase>(|phase| phase as u8);
         let causes = [LossCause::Timeout, LossCause::FastRetransmit];
         assert_eq!(causes.map(|cause| cause as u8), [0, 1]);
     }
@@ -214,6 +221,8 @@ mod tests {
                 "recovery"
             ])
         );
+        assert_eq!(codes["state.state"], json!(["Open", "Disorder", "CWR", "Recovery", "Loss"]));
+        assert_eq!(codes["state.phase"][6], "probe-bw-cruise");
         let axes = &contract["axes"];
         assert_eq!(axes["elements[].counting"], json!(["with-service", "waiting"]));
         // An axis of each of the two kinds; `contract.json` has all of them.

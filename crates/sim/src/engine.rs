@@ -20,7 +20,7 @@ use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use crate::sender_slot::SenderSlot;
 use crate::traffic::Datagrams;
-use acks::pass_ack;
+use acks::{pass_ack, report_state};
 use ahead::{Upcoming, MANY_FLOWS};
 
 /// Number of packets in flight that shows that nothing limits a flow.
@@ -312,6 +312,9 @@ impl Engine {
                 self.open(flow, now);
             }
         }
+        if let Sender::Selective(sender) = &mut self.senders[flow as usize].sender {
+            report_state(&mut self.network, flow, now, sender);
+        }
         self.account_cwnd(flow, now, cwnd);
     }
 
@@ -323,7 +326,11 @@ impl Engine {
         let taken = match &mut self.senders[flow as usize].sender {
             Sender::Classic(sender) => pass_ack(sender, network, selected, flow, ack),
             Sender::Sack1(sender) => pass_ack(&mut **sender, network, selected, flow, ack),
-            Sender::Selective(sender) => pass_ack(&mut **sender, network, selected, flow, ack),
+            Sender::Selective(sender) => {
+                let taken = pass_ack(&mut **sender, network, selected, flow, ack);
+                report_state(network, flow, ack.time, sender);
+                taken
+            }
         };
         let Some(taken) = taken else { return self.take_answer(flow, ack) };
         if taken.finished {

@@ -41,7 +41,7 @@ pub use engine::{Engine, Progress};
 pub use job::Job;
 pub use observe::{
     CaptureRow, CwndRow, DelayRow, DropRow, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow,
-    RepairRow, RoundRow, RttRow, SequenceKind, SequenceRow, Traces,
+    RepairRow, RoundRow, RttRow, SequenceKind, SequenceRow, StateRow, Traces,
 };
 pub use outcome::Outcome;
 pub use recovery::{RecoveryStatistics, Repair, TimeoutKind};

@@ -4,20 +4,22 @@ mod columns;
 mod drop_counter;
 mod rounds;
 mod rows;
+mod states;
 
 use std::collections::BTreeMap;
 
 use base::cast::{to_index, to_u32};
 use base::{Clock, Packet, Steps, Thinner, Time};
 use net::Measurement;
-use tcp::{LossEvent, Segment, Sender};
+use tcp::{LossEvent, Segment, Selective, Sender};
 
 use drop_counter::DropCounter;
 use rounds::RoundFollower;
 pub use rows::{
     CaptureRow, CwndRow, DelayRow, DropRow, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow,
-    RepairRow, RoundRow, RttRow, SequenceKind, SequenceRow, Traces,
+    RepairRow, RoundRow, RttRow, SequenceKind, SequenceRow, StateRow, Traces,
 };
+use states::StateFollower;
 
 use crate::capture_size::{self, duplex};
 use crate::pipes::delay_process;
@@ -49,6 +51,7 @@ pub(crate) struct Observers {
     /// Thinned round trips of pings, by flow.
     pings: BTreeMap<u32, Thinner>,
     rounds: Vec<RoundFollower>,
+    states: Vec<StateFollower>,
     captured: Vec<bool>,
     captured_bytes: u64,
 }
@@ -90,6 +93,27 @@ fn wanted<T>(wanted: bool) -> Option<Vec<T>> {
     wanted.then(Vec::new)
 }
 
+/// Returns the empty tables of the rows that a scenario asks for.
+fn empty_traces(scenario: &Scenario, replication: u64, end: Time, clock: Clock) -> Traces {
+    let asked = &scenario.trace;
+    Traces {
+        cwnd: wanted(asked.cwnd),
+        rtt: wanted(asked.rtt),
+        sequence: wanted(asked.sequence),
+        queue: wanted(asked.queue),
+        queue_distribution: wanted(asked.queue_distribution),
+        drops: wanted(asked.drops),
+        losses: wanted(asked.losses),
+        recovery: wanted(asked.recovery),
+        rounds: wanted(asked.rounds),
+        state: wanted(asked.state),
+        overview: wanted(asked.overview_interval_s.is_some()),
+        delay: asked.delay.then(|| delay_rows(scenario, replication, end, clock)),
+        capture: wanted(asked.capture.is_some()),
+        atm: None,
+    }
+}
+
 impl Observers {
     /// Returns the observers that a scenario asks for; `None` if it asks for nothing.
     pub(crate) fn new(
@@ -103,29 +127,14 @@ impl Observers {
             scenario.elements.iter().map(|one| names.iter().any(|name| duplex(name) == duplex(one.name()))).collect()
         });
         let follows = asked.queue || asked.queue_distribution || asked.overview_interval_s.is_some();
-        let traces = Traces {
-            cwnd: wanted(asked.cwnd),
-            rtt: wanted(asked.rtt),
-            sequence: wanted(asked.sequence),
-            queue: wanted(asked.queue),
-            queue_distribution: wanted(asked.queue_distribution),
-            drops: wanted(asked.drops),
-            losses: wanted(asked.losses),
-            recovery: wanted(asked.recovery),
-            rounds: wanted(asked.rounds),
-            overview: wanted(asked.overview_interval_s.is_some()),
-            delay: asked.delay.then(|| delay_rows(scenario, replication, measurement.end, clock)),
-            capture: wanted(asked.capture.is_some()),
-            atm: None,
-        };
         let atm = scenario.atm.as_ref().is_some_and(|atm| atm.trace != atm::TraceConfig::default());
         let rows = asked.cwnd || asked.rtt || asked.sequence || asked.drops || asked.losses;
-        let rows = rows || asked.recovery || asked.rounds || asked.delay || atm;
+        let rows = rows || asked.recovery || asked.rounds || asked.state || asked.delay || atm;
         let thinners = || vec![Thinner::default(); scenario.flow_count()];
         let magnifies = asked.overview_interval_s.and(asked.overview_detail_s).is_some();
         (follows || rows || asked.capture.is_some()).then(|| {
             Box::new(Observers {
-                traces,
+                traces: empty_traces(scenario, replication, measurement.end, clock),
                 clock,
                 measurement,
                 steps: overview_steps(scenario, clock),
@@ -134,6 +143,7 @@ impl Observers {
                 acked: if magnifies { thinners() } else { Vec::new() },
                 pings: BTreeMap::new(),
                 rounds: if asked.rounds { vec![RoundFollower::default(); scenario.flow_count()] } else { Vec::new() },
+                states: if asked.state { vec![StateFollower::default(); scenario.flow_count()] } else { Vec::new() },
                 captured,
                 captured_bytes: 0,
             })
@@ -144,6 +154,11 @@ impl Observers {
     #[inline]
     pub(crate) fn follows_queues(&self) -> bool {
         !self.followers.is_empty()
+    }
+
+    /// Returns whether the states of senders are recorded.
+    pub(crate) fn follows_states(&self) -> bool {
+        !self.states.is_empty()
     }
 
     /// Records a change of cwnd.
@@ -161,6 +176,14 @@ impl Observers {
         if let Some(rows) = &mut self.traces.overview {
             let emit = |time, value| rows.push(OverviewRow { kind: OverviewKind::Cwnd, index: flow, time, value });
             self.windows[flow as usize].observe(time, sender.cwnd(), &self.steps, emit);
+        }
+    }
+
+    /// Records what happened to a sender with selective acknowledgment.
+    #[inline(never)]
+    pub(crate) fn state(&mut self, flow: u32, time: Time, sender: &mut Selective) {
+        if let (Some(rows), Some(follower)) = (&mut self.traces.state, self.states.get_mut(flow as usize)) {
+            follower.observe(flow, time, sender, rows);
         }
     }
 
@@ -298,11 +321,12 @@ impl Observers {
         }
         // Some senders, and links whose departures are known on arrival, report ahead of the clock; each in its own
         // order.
-        let Traces { cwnd, rtt, sequence, rounds, queue, drops, overview, capture, .. } = &mut self.traces;
+        let Traces { cwnd, rtt, sequence, rounds, state, queue, drops, overview, capture, .. } = &mut self.traces;
         sort(cwnd, |row| row.time);
         sort(rtt, |row| row.time);
         sort(sequence, |row| row.time);
         sort(rounds, |row| row.time);
+        sort(state, |row| row.time);
         sort(queue, |row| row.time);
         sort(drops, |row| row.time);
         sort(overview, |row| row.time);

@@ -27,4 +27,4 @@ pub use config::{
 pub use endpoint::Sender;
 pub use machine::Machine;
 pub use receiver::{Acknowledgment, Receiver};
-pub use selective::{Selective, State};
+pub use selective::{Selective, SenderEvent, SenderEvents, SenderView, State};

@@ -89,6 +89,8 @@ class TraceSettings:
     recovery: bool
     rounds: bool
     overview_detail_s: Picture | None
+    state: bool = False
+    """States of senders with selective acknowledgment; older results lack this field."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -112,6 +112,7 @@ def resolve(scenario: Scenario) -> Resolved:
             recovery=trace.recovery,
             rounds=trace.rounds,
             overview_detail_s=trace.overview_detail,
+            state=trace.state,
         ),
         atm=resolved_channels(scenario.atm, trace),
     )

@@ -198,6 +198,11 @@ class Trace(Table):
         "round trips that tile the time axis: a round ends when all that was outstanding at its start is acknowledged",
         default=False,
     )
+    state: Switch = entry(
+        "what happens to each sender with selective acknowledgment, with its state of congestion, its congestion "
+        "control's phase, window, pipe and rates, and these once a round trip",
+        default=False,
+    )
     overview_interval: Annotated[float | None, Amount("1 s", (Span("s", 1e-9, LONGEST_RUN_S, "1 ns to 1e7 s"),))] = (
         entry("cwnd and queues, their least and largest value in each interval, for the picture", None, words="none")
     )

@@ -1,7 +1,7 @@
 //! An ACK on its way into a sender, whichever machine that is.
 
-use base::{Marks, PacketKind};
-use tcp::{Ack, Machine, Selected};
+use base::{Marks, PacketKind, Time};
+use tcp::{Ack, Machine, Selected, Selective};
 
 use crate::flow::ArrivingAck;
 use crate::network::Network;
@@ -57,4 +57,12 @@ pub(super) fn pass_ack<M: Machine>(
     let ack = Ack { next: ack.next, echo: ack.echo, selected, window, marked };
     sender.on_ack(now, ack, &mut Outbox { network, flow, now });
     Some(Taken { cwnd, moved: sender.cwnd() != cwnd, finished: fresh && sender.finished() })
+}
+
+/// Notifies the observers, if there are some, of an event of a sender with selective acknowledgment.
+#[inline(always)]
+pub(super) fn report_state(network: &mut Network, flow: u32, now: Time, sender: &mut Selective) {
+    if let Some(observers) = &mut network.observers {
+        observers.state(flow, now, sender);
+    }
 }

@@ -9,13 +9,16 @@ use crate::scenario::{FlowConfig, TrafficConfig};
 use crate::sender_slot::SenderSlot;
 use crate::traffic::Datagrams;
 
-/// Returns the sender of a flow at the start of the run.
-fn first_sender(flow: &FlowConfig, clock: Clock) -> Sender {
+/// Returns the sender of a flow at the start of the run; `observed`: traces record its states.
+fn first_sender(flow: &FlowConfig, clock: Clock, observed: bool) -> Sender {
     let mut sender = match flow.connection() {
         Some(tcp) => Sender::new(&tcp.sender, flow.size_packets(), clock),
         // Packets without TCP: a sender with nothing to send.
         None => Sender::new(&ClassicConfig::default().into(), Some(0), clock),
     };
+    if let (Sender::Selective(sender), true) = (&mut sender, observed) {
+        sender.observe();
+    }
     if matches!(flow.traffic, TrafficConfig::Web { .. }) {
         sender.close(&Classic::new(&ClassicConfig::default(), Some(0), clock));
     }
@@ -28,7 +31,8 @@ impl Engine {
         let clock = self.network.clock;
         let own = |number: usize| stream(&format!("flow/{}/traffic", flow.member_name(number)));
         let first_source = self.network.transfers.add(entry, flow, clock, (0..flow.count).map(own));
-        let sender = first_sender(flow, clock);
+        let observed = self.network.observers.as_ref().is_some_and(|observers| observers.follows_states());
+        let sender = first_sender(flow, clock, observed);
         for number in 0..flow.count {
             let spread = match flow.start_spread_s {
                 0.0 => 0.0,

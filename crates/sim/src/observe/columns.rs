@@ -4,7 +4,7 @@ use base::{Marks, PacketKind, Time};
 
 use super::rows::{
     CwndRow, DelayRow, DropRow, LossRow, OverviewRow, QueueDistributionRow, QueueRow, RepairRow, RoundRow, RttRow,
-    SequenceRow,
+    SequenceRow, StateRow,
 };
 use crate::column::Column::{self, Bool, Seconds, F64, U32, U64, U8};
 
@@ -110,6 +110,26 @@ impl RoundRow {
         Seconds("time_s", |row| ticks(row.time)),
         Seconds("rtt_s", |row| ticks(row.rtt)),
         F64("window", |row| row.window),
+    ];
+}
+
+impl StateRow {
+    /// The columns of the table `state`; what is not known is not a number.
+    pub const COLUMNS: &'static [Column<StateRow>] = &[
+        U32("flow", |row| row.flow),
+        Seconds("time_s", |row| ticks(row.time)),
+        U8("event", |row| row.event as u8),
+        U8("state", |row| row.view.state as u8),
+        U8("phase", |row| row.view.phase as u8),
+        F64("cwnd", |row| row.view.cwnd),
+        F64("ssthresh", |row| row.view.ssthresh),
+        U64("pipe", |row| row.view.pipe),
+        U32("prr_delivered", |row| row.view.prr.0),
+        U32("prr_sent", |row| row.view.prr.1),
+        Seconds("srtt_s", |row| row.view.srtt.map_or(f64::NAN, ticks)),
+        Seconds("reordering_window_s", |row| row.view.reordering_window.map_or(f64::NAN, ticks)),
+        F64("pacing_rate_bps", |row| row.view.pacing_rate.unwrap_or(f64::NAN)),
+        F64("delivery_rate_bps", |row| row.view.delivery_rate.unwrap_or(f64::NAN)),
     ];
 }
 

@@ -2,7 +2,7 @@
 
 use base::{Packet, Time};
 use serde::Deserialize;
-use tcp::LossEvent;
+use tcp::{LossEvent, SenderEvent, SenderView};
 
 use crate::recovery::Repair;
 
@@ -29,6 +29,8 @@ pub struct Traces {
     pub recovery: Option<Vec<RepairRow>>,
     /// Round trips that tile the time axis.
     pub rounds: Option<Vec<RoundRow>>,
+    /// Events of senders with selective acknowledgment, and their states.
+    pub state: Option<Vec<StateRow>>,
     /// Thinned cwnd and queues.
     pub overview: Option<Vec<OverviewRow>>,
     /// Packets as they leave the captured links.
@@ -45,8 +47,8 @@ impl Traces {
             rows.as_deref().map_or(0, size_of_val)
         }
         let Traces { cwnd, rtt, sequence, queue, queue_distribution, drops, losses, .. } = self;
-        let Traces { delay, recovery, rounds, capture, .. } = self;
-        let tcp = size(cwnd) + size(rtt) + size(sequence) + size(losses) + size(recovery) + size(rounds);
+        let Traces { delay, recovery, rounds, state, capture, .. } = self;
+        let tcp = size(cwnd) + size(rtt) + size(sequence) + size(losses) + size(recovery) + size(rounds) + size(state);
         let links = size(queue) + size(queue_distribution) + size(drops) + size(delay) + size(capture);
         (tcp + links) as u64
     }
@@ -189,6 +191,19 @@ pub struct RoundRow {
     pub rtt: Time,
     /// cwnd before the ACK that ends it \[packets\].
     pub window: f64,
+}
+
+/// The state of a sender with selective acknowledgment after an event.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StateRow {
+    /// Index of the flow.
+    pub flow: u32,
+    /// Instant of the event.
+    pub time: Time,
+    /// Reason for which the state is recorded.
+    pub event: SenderEvent,
+    /// The state after it.
+    pub view: SenderView,
 }
 
 /// The propagation delay of a link from an instant on.

@@ -156,6 +156,7 @@ pub fn all_traces() -> TraceConfig {
         delay: true,
         recovery: true,
         rounds: true,
+        state: true,
         overview_interval_s: Some(0.5),
         overview_detail_s: Some(0.2),
         capture: None,

@@ -4,7 +4,7 @@
 use base::Time;
 
 use super::common::Common;
-use super::{AckSample, CongestionControl, Parameter, Settings, Signal, Window};
+use super::{AckSample, CongestionControl, Parameter, Settings, Signal, StartProgress, Window};
 
 /// Numbers that scenarios may set.
 pub(super) const PARAMETERS: [Parameter; 4] = [
@@ -59,6 +59,10 @@ impl CongestionControl for Aimd {
 
     fn on_timeout(&mut self, now: Time, nxt: u64) {
         self.common.on_timeout(now, nxt);
+    }
+
+    fn start_progress(&self) -> StartProgress {
+        self.common.slow_start.progress()
     }
 
     fn restart(&mut self) {

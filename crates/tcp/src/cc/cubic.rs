@@ -13,7 +13,9 @@ use super::common::Common;
 use super::cube_root::cube_root;
 use super::kernel::packets;
 use super::slow_start::RoundTrip;
-use super::{cubic_rfc, AckSample, CongestionControl, Dialect, Parameter, Restart, Settings, Signal, Window};
+use super::{
+    cubic_rfc, AckSample, CongestionControl, Dialect, Parameter, Restart, Settings, Signal, StartProgress, Window,
+};
 
 /// Numbers that scenarios may set.
 pub(super) const PARAMETERS: [Parameter; 4] = [
@@ -151,6 +153,10 @@ impl CongestionControl for Cubic {
         if let Some(epoch) = &mut self.curve.epoch {
             *epoch = (*epoch + (now - since)).min(now);
         }
+    }
+
+    fn start_progress(&self) -> StartProgress {
+        self.common.slow_start.progress()
     }
 
     fn restart(&mut self) {

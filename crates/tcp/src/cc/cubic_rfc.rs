@@ -4,7 +4,7 @@ use base::{Clock, Time};
 
 use super::cubic::PARAMETERS;
 use super::slow_start::Start;
-use super::{AckSample, CongestionControl, Restart, Settings, Signal, Window};
+use super::{AckSample, CongestionControl, Restart, Settings, Signal, StartProgress, Window};
 
 #[derive(Clone, Debug)]
 struct Cubic {
@@ -160,6 +160,10 @@ impl CongestionControl for Cubic {
 
     fn on_restart(&mut self, restart: &Restart, _window: &mut Window) {
         self.skip(restart.idle_since, restart.now);
+    }
+
+    fn start_progress(&self) -> StartProgress {
+        self.slow_start.progress()
     }
 
     fn restart(&mut self) {

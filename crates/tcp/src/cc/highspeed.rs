@@ -7,7 +7,7 @@ use base::Time;
 
 use super::common::Common;
 use super::kernel::packets;
-use super::{AckSample, CongestionControl, Dialect, Settings, Signal, Window};
+use super::{AckSample, CongestionControl, Dialect, Settings, Signal, StartProgress, Window};
 
 /// RFC 3649 section 5: Low_Window, High_Window and High_Decrease.
 const LOW: f64 = 38.0;
@@ -110,6 +110,10 @@ impl CongestionControl for HighSpeed {
     fn on_timeout(&mut self, now: Time, nxt: u64) {
         self.common.on_timeout(now, nxt);
         self.count = 0;
+    }
+
+    fn start_progress(&self) -> StartProgress {
+        self.common.slow_start.progress()
     }
 
     fn restart(&mut self) {

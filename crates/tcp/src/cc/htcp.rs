@@ -7,7 +7,7 @@ use base::Time;
 
 use super::common::{Common, Cumulative};
 use super::kernel::packets;
-use super::{AckSample, CongestionControl, Settings, Signal, Window};
+use super::{AckSample, CongestionControl, Settings, Signal, StartProgress, Window};
 
 /// Unit of the increase and of the decrease, 2^-7.
 const ONE: u64 = 1 << 7;
@@ -222,6 +222,10 @@ impl CongestionControl for HTcp {
         self.common.on_timeout(now, nxt);
         self.state.path.congestion = self.common.clock.jiffies(now);
         self.state.count = 0;
+    }
+
+    fn start_progress(&self) -> StartProgress {
+        self.common.slow_start.progress()
     }
 
     fn restart(&mut self) {

@@ -5,7 +5,7 @@ use base::Time;
 
 use super::common::{half, Common};
 use super::kernel::packets;
-use super::{AckSample, CongestionControl, Parameter, Settings, Signal, Window};
+use super::{AckSample, CongestionControl, Parameter, Settings, Signal, StartProgress, Window};
 
 /// Numbers that scenarios may set.
 pub(super) const PARAMETERS: [Parameter; 1] =
@@ -114,6 +114,10 @@ impl CongestionControl for Hybla {
 
     fn on_timeout(&mut self, now: Time, nxt: u64) {
         self.common.on_timeout(now, nxt);
+    }
+
+    fn start_progress(&self) -> StartProgress {
+        self.common.slow_start.progress()
     }
 
     fn restart(&mut self) {

@@ -5,7 +5,7 @@ use base::Time;
 
 use super::kernel::{packets, KernelClock, OffloadDelay};
 use super::slow_start::RoundTrip;
-use super::{AckSample, Settings, Window};
+use super::{AckSample, Settings, StartProgress, Window};
 
 /// Window below which slow start goes on \[packets\].
 const LOW_WINDOW: u32 = 16;
@@ -57,6 +57,11 @@ impl HyStart {
             round_start: 0,
             train: 0,
         }
+    }
+
+    /// Returns whether slow start has been ended.
+    pub(super) fn progress(&self) -> StartProgress {
+        StartProgress { conservative: false, ended: self.found }
     }
 
     /// Begins a round at an instant \[us\].

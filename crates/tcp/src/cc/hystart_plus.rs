@@ -2,7 +2,7 @@
 
 use base::Time;
 
-use super::{slow_start, AckSample, Counter, Settings, Window};
+use super::{slow_start, AckSample, Counter, Settings, StartProgress, Window};
 
 // RFC 9406 section 4.3.
 const MIN_RTT_THRESH: f64 = 0.004;
@@ -39,7 +39,10 @@ enum Phase {
         baseline: Time,
         rounds: u8,
     },
-    Ended,
+    /// The rounds of conservative slow start ended it, or a loss or marks.
+    Ended {
+        before_loss: bool,
+    },
 }
 
 impl HyStartPlus {
@@ -72,12 +75,20 @@ impl HyStartPlus {
 
     /// Returns whether the first slow start is over; RFC 9406 section 4.3: the others are standard ones.
     pub(super) fn has_ended(&self) -> bool {
-        self.phase == Phase::Ended
+        matches!(self.phase, Phase::Ended { .. })
+    }
+
+    /// Returns whether slow start is conservative, or was ended before a loss.
+    pub(super) fn progress(&self) -> StartProgress {
+        let conservative = matches!(self.phase, Phase::Conservative { .. });
+        StartProgress { conservative, ended: self.phase == Phase::Ended { before_loss: true } }
     }
 
     /// Takes note of a loss or of marks.
     pub(super) fn on_congestion(&mut self) {
-        self.phase = Phase::Ended;
+        if !self.has_ended() {
+            self.phase = Phase::Ended { before_loss: false };
+        }
     }
 
     /// Takes note of an ACK in slow start, and grows the window if it may; returns the packets that are left for
@@ -105,7 +116,7 @@ impl HyStartPlus {
         if let Phase::Conservative { rounds, .. } = &mut self.phase {
             *rounds += 1;
             if *rounds >= CSS_ROUNDS {
-                self.phase = Phase::Ended;
+                self.phase = Phase::Ended { before_loss: true };
                 window.ssthresh = window.cwnd;
             }
         }
@@ -119,7 +130,7 @@ impl HyStartPlus {
                 window.cwnd = window.cwnd.min(window.ssthresh);
                 0
             }
-            Phase::Ended => acked,
+            Phase::Ended { .. } => acked,
         }
     }
 

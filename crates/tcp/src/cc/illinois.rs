@@ -5,7 +5,7 @@ use base::Time;
 
 use super::common::{Common, Cumulative};
 use super::kernel::packets;
-use super::{AckSample, CongestionControl, Settings, Signal, Window};
+use super::{AckSample, CongestionControl, Settings, Signal, StartProgress, Window};
 
 /// Limits of the increase in a round trip \[2^-7 packets\]: 0.3, 1 and 10.
 const ALPHA: [u64; 3] = [38, 128, 1280];
@@ -149,6 +149,10 @@ impl CongestionControl for Illinois {
         self.common.on_timeout(now, nxt);
         let State { una, base, max, .. } = self.state;
         self.state = State { alpha: ALPHA[1], round_end: nxt, una, base, max, ..State::default() };
+    }
+
+    fn start_progress(&self) -> StartProgress {
+        self.common.slow_start.progress()
     }
 
     fn restart(&mut self) {

@@ -3,6 +3,7 @@
 //! A control knows no packets, no timers and no network. Which packets are lost, and how cwnd comes down to ssthresh in
 //! recovery, is the sender's affair.
 
+mod absent;
 mod aimd;
 mod bbr;
 mod common;
@@ -17,6 +18,7 @@ mod hystart;
 mod hystart_plus;
 mod illinois;
 mod kernel;
+mod phase;
 mod provided;
 mod rate;
 mod reno;
@@ -31,6 +33,7 @@ use std::fmt::Debug;
 use base::{RandomStream, Time};
 
 pub(crate) use kernel::KernelClock;
+pub use phase::{Phase, StartProgress};
 pub use provided::{Provided, Provider};
 pub use rate::{RateSample, Span};
 pub use settings::{Dialect, Parameter, Settings, SlowStart};
@@ -179,6 +182,16 @@ pub trait CongestionControl: Debug + Send + Sync {
         false
     }
 
+    /// Returns the progress of its slow start, for traces.
+    fn start_progress(&self) -> StartProgress {
+        StartProgress::default()
+    }
+
+    /// Returns its phase, for traces; `in_slow_start`: cwnd is below ssthresh, and no reduction goes on.
+    fn phase(&self, in_slow_start: bool) -> Phase {
+        self.start_progress().phase(in_slow_start)
+    }
+
     /// Takes the random numbers of the flow.
     fn set_random(&mut self, _random: RandomStream) {}
 
@@ -199,30 +212,6 @@ pub trait CongestionControl: Debug + Send + Sync {
 impl Clone for Box<dyn CongestionControl> {
     fn clone(&self) -> Self {
         self.clone_box()
-    }
-}
-
-/// The control of a sender whose own one is taken out of it for a moment. It allocates nothing.
-#[derive(Clone, Debug)]
-struct Absent;
-
-impl CongestionControl for Absent {
-    fn on_ack(&mut self, _ack: &AckSample, _window: &mut Window) {}
-
-    fn on_congestion(&mut self, _signal: Signal, _now: Time, window: &Window) -> f64 {
-        window.ssthresh
-    }
-
-    fn restart(&mut self) {}
-
-    fn clone_box(&self) -> Box<dyn CongestionControl> {
-        Box::new(Absent)
-    }
-}
-
-impl Default for Box<dyn CongestionControl> {
-    fn default() -> Self {
-        Box::new(Absent)
     }
 }
 

@@ -4,7 +4,7 @@ use base::Time;
 
 use super::hystart::HyStart;
 use super::hystart_plus::HyStartPlus;
-use super::{slow_start, AckSample, Dialect, Settings, SlowStart, Window};
+use super::{slow_start, AckSample, Dialect, Settings, SlowStart, StartProgress, Window};
 
 /// A round trip, and the smallest one so far \[us\].
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +51,15 @@ impl Start {
             End::HyStartPlus(hystart) => End::HyStartPlus(hystart.fresh()),
         };
         Start { end, limit: self.limit }
+    }
+
+    /// Returns whether it was ended before a loss, or goes on conservatively.
+    pub(super) fn progress(&self) -> StartProgress {
+        match &self.end {
+            End::Standard => StartProgress::default(),
+            End::HyStart(hystart) => hystart.progress(),
+            End::HyStartPlus(hystart) => hystart.progress(),
+        }
     }
 
     /// Takes note of an ACK, and grows the window if it may and is in slow start; returns the acknowledged packets that

@@ -5,7 +5,7 @@ use base::Time;
 
 use super::common::{half, Common};
 use super::kernel::packets;
-use super::{AckSample, CongestionControl, Parameter, Restart, Settings, Signal, Window};
+use super::{AckSample, CongestionControl, Parameter, Restart, Settings, Signal, StartProgress, Window};
 
 /// Numbers that scenarios may set.
 pub(super) const PARAMETERS: [Parameter; 3] = [
@@ -114,6 +114,10 @@ impl CongestionControl for Vegas {
     fn on_restart(&mut self, _restart: &Restart, _window: &mut Window) {
         // The path may be another one after an idle time.
         self.state = State { round_end: self.state.round_end, open: self.state.open, ..State::START };
+    }
+
+    fn start_progress(&self) -> StartProgress {
+        self.common.slow_start.progress()
     }
 
     fn restart(&mut self) {

@@ -4,7 +4,7 @@
 use base::Time;
 
 use super::common::{half, Common};
-use super::{AckSample, CongestionControl, Settings, Signal, Window};
+use super::{AckSample, CongestionControl, Settings, Signal, StartProgress, Window};
 
 /// Smallest interval in which the bandwidth is measured \[jiffies\].
 const INTERVAL: u64 = 50;
@@ -135,6 +135,10 @@ impl CongestionControl for Westwood {
 
     fn on_timeout(&mut self, now: Time, nxt: u64) {
         self.common.on_timeout(now, nxt);
+    }
+
+    fn start_progress(&self) -> StartProgress {
+        self.common.slow_start.progress()
     }
 
     fn restart(&mut self) {

@@ -42,7 +42,8 @@ impl Selective {
         sample.in_flight[1] = self.board.in_flight();
         if let Some(rate) = &mut self.rate {
             let (delivered, lost) = (self.board.delivered, self.board.marked_lost);
-            sample.rate = Some(rate.sample(sample.now, delivered, lost, sample.acked, sample.min_rtt));
+            let found = rate.sample(sample.now, delivered, lost, sample.acked, sample.min_rtt);
+            sample.rate = Some(found).filter(|_| self.rules.needs.rate);
         }
         self.control.on_ack(sample, &mut self.window);
         if let Some(rate) = self.rate.as_mut().filter(|_| self.control.holds_back()) {

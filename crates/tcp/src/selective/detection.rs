@@ -261,14 +261,19 @@ impl Selective {
     /// Marks the packets that are lost by RACK; returns how long others may yet take, and whether a retransmission was
     /// lost.
     pub(super) fn detect_by_time(&mut self, now: Time) -> (Time, bool) {
+        let reordering = self.reordering();
+        self.rack.detect(&mut self.board, now, &reordering)
+    }
+
+    /// Returns the bounds of RACK's reordering window.
+    pub(super) fn reordering(&self) -> Reordering {
         let repairing = self.state >= State::Recovery;
         let enough = self.board.sacked() >= self.reordering;
-        let reordering = Reordering {
+        Reordering {
             none: !self.reordering_seen && (repairing || enough),
             min_rtt: self.min_rtt.get(),
             srtt: self.rtt.smoothed(),
-        };
-        self.rack.detect(&mut self.board, now, &reordering)
+        }
     }
 
     /// Marks the packets as lost that have enough selectively acknowledged ones above them, if these are counted (RFC

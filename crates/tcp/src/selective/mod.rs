@@ -10,6 +10,7 @@ mod control;
 mod detection;
 mod duplicates;
 mod ecn;
+mod observation;
 mod pace;
 mod rack;
 mod rate;
@@ -24,11 +25,13 @@ use std::sync::Arc;
 
 use base::cast::{to_index, to_u32, trunc_to_u64};
 use base::{Clock, RandomStream, Time};
+use serde::Deserialize;
 
 use crate::actions::{Ack, Actions};
 use crate::cc::{CongestionControl, KernelClock, Needs, Window};
 use crate::{Pacing, SelectiveConfig};
 use application::{Pace, Written};
+pub use observation::{SenderEvent, SenderEvents, SenderView};
 use pace::Pacer;
 use rack::Rack;
 use rate::Rate;
@@ -40,13 +43,14 @@ use transmission::Usage;
 use undo::Undo;
 
 /// The state of congestion, with Linux's names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub enum State {
     /// Normal operation: no packet is missing, and no reduction goes on.
     Open,
     /// Packets are missing or reordered, and none is taken to be lost yet.
     Disorder,
     /// The window comes down although no packet is taken to be lost.
+    #[serde(rename = "CWR")]
     Cwr,
     /// Lost packets are retransmitted.
     Recovery,
@@ -55,11 +59,13 @@ pub enum State {
 }
 
 /// The settings of a sender, converted for use and shared by all senders of a flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Rules {
     pub(crate) config: SelectiveConfig,
     control: Box<dyn CongestionControl>,
     needs: Needs,
+    /// Whether traces record the sender's state.
+    is_observed: bool,
     clock: Clock,
     kernel_clock: KernelClock,
     rto_min: Time,
@@ -80,6 +86,7 @@ impl Rules {
         let control = config.build_control(clock);
         Rules {
             needs: control.needs(),
+            is_observed: false,
             control,
             clock,
             kernel_clock: KernelClock::new(clock),
@@ -93,6 +100,10 @@ impl Rules {
             pace: config.writes.map(|writes| Pace::new(&writes, clock)),
             config: config.clone(),
         }
+    }
+
+    fn samples_rate(&self) -> bool {
+        self.needs.rate || self.is_observed
     }
 }
 
@@ -122,7 +133,7 @@ pub struct Selective {
     min_rtt: MinRtt,
     timer: Timer,
     pacer: Pacer,
-    /// Samples of the delivery rate, if the control needs them.
+    /// Samples of the delivery rate, if the control or a trace needs them.
     rate: Option<Box<Rate>>,
     usage: Usage,
     /// SND.NXT when the state was entered: the state ends once it is acknowledged (Linux `high_seq`).
@@ -141,6 +152,8 @@ pub struct Selective {
     /// Retransmissions, and duplicates that the receiver reported, in all.
     total_retransmitted: u64,
     duplicates: u64,
+    /// Events that no observer has taken.
+    events: SenderEvents,
 }
 
 /// The parts of a sender that own memory, which stays from one transfer to the next.
@@ -194,7 +207,7 @@ impl Selective {
             min_rtt: MinRtt::NONE,
             timer: Timer::new(rules.rto_initial, rules.wheel),
             pacer: Pacer::new(rules.needs.pacing || config.pacing != Pacing::None),
-            rate: rules.needs.rate.then(|| Box::new(Rate::new(rules.kernel_clock))),
+            rate: rules.samples_rate().then(|| Box::new(Rate::new(rules.kernel_clock))),
             usage: Usage::default(),
             high: first,
             reordering: config.dupack_threshold,
@@ -205,6 +218,7 @@ impl Selective {
             timeouts: 0,
             total_retransmitted: 0,
             duplicates: 0,
+            events: SenderEvents::default(),
             rules,
         }
     }
@@ -224,6 +238,7 @@ impl Selective {
     /// Starts the transfer.
     pub fn on_start(&mut self, now: Time, actions: &mut impl Actions) {
         self.opened = now;
+        self.events.add(SenderEvent::Start);
         self.control.on_start(now, self.rtt.smoothed(), self.min_rtt.get(), &self.window);
         self.update_pacing();
         self.open_buffer(now);

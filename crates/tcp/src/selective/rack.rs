@@ -98,7 +98,7 @@ impl Rack {
     }
 
     /// Returns the width of the reordering window (`tcp_rack_reo_wnd`).
-    fn window(&self, reordering: &Reordering) -> Time {
+    pub(super) fn window(&self, reordering: &Reordering) -> Time {
         if reordering.none {
             return Time::ZERO;
         }

@@ -41,12 +41,15 @@ pub(super) struct Rate {
     /// Number of delivered packets up to which samples are limited by the application (`app_limited`).
     app_limited: Option<u64>,
     newest: Option<Newest>,
+    /// Packets and time of the sample that is shown: the newest one, unless the application limited it to less
+    /// (`rate_delivered`, `rate_interval_us`).
+    shown: Option<(u32, u64)>,
 }
 
 impl Rate {
     pub(super) fn new(clock: KernelClock) -> Rate {
         let snapshots = VecDeque::new();
-        Rate { clock, snapshots, first_sent: 0, delivered_at: 0, app_limited: None, newest: None }
+        Rate { clock, snapshots, first_sent: 0, delivered_at: 0, app_limited: None, newest: None, shown: None }
     }
 
     /// Marks what is sent from now on as limited by something else than the network, until what is in flight has been
@@ -119,6 +122,18 @@ impl Rate {
                 retransmitted,
             }
         });
+        if let Some(Span { delivered, interval: Some(interval), app_limited, .. }) = span {
+            let exceeds = |(packets, time)| u64::from(delivered) * time >= u64::from(packets) * interval;
+            if !app_limited || self.shown.is_some_and(exceeds) {
+                self.shown = Some((delivered, interval));
+            }
+        }
         RateSample { now, delivered_at: self.delivered_at, delivered, lost, span }
+    }
+
+    /// Returns the delivery rate \[packets/s\]; `None` before the first sample (`tcp_compute_delivery_rate`).
+    pub(super) fn packets_per_second(&self) -> Option<f64> {
+        let (delivered, interval) = self.shown.filter(|&(_, interval)| interval > 0)?;
+        Some(f64::from(delivered) * 1e6 / interval as f64)
     }
 }

@@ -3,7 +3,7 @@
 use base::Time;
 
 use super::detection::Seen;
-use super::{Repair, Selective, State};
+use super::{Repair, Selective, SenderEvent, State};
 use crate::actions::{Ack, Actions, LossCause};
 use crate::cc::Signal;
 use crate::LossDetection;
@@ -17,6 +17,13 @@ pub(super) struct Reduction {
     delivered: u32,
     /// Packets sent since (prr_out).
     pub(super) sent: u32,
+}
+
+impl Reduction {
+    /// Returns the packets delivered and sent since it began.
+    pub(super) fn progress(&self) -> (u32, u32) {
+        (self.delivered, self.sent)
+    }
 }
 
 impl Selective {
@@ -83,7 +90,7 @@ impl Selective {
     ) -> Option<bool> {
         self.count_duplicate_ack(seen);
         let delayed = self.undo.marker.is_some() && self.is_delayed(ack);
-        if seen.una_advanced && delayed && self.undo_partly(prior_una) {
+        if seen.una_advanced && delayed && self.undo_partly(prior_una, ack) {
             return None;
         }
         if self.undo_by_duplicates() {
@@ -270,6 +277,7 @@ impl Selective {
             self.probe = None;
         } else if ack.next > end {
             // The probe repaired a loss: one reduction, without undo.
+            self.events.add(SenderEvent::ProbeRepair);
             self.begin_reduction(now, Signal::Loss);
             self.state = State::Cwr;
             self.end_reduction();

@@ -3,7 +3,7 @@
 
 use base::{Divisor, Time};
 
-use super::{Selective, State};
+use super::{Selective, SenderEvent, State};
 use crate::actions::{Actions, LossCause};
 use crate::cc::Signal;
 use crate::SelectiveConfig;
@@ -215,6 +215,7 @@ impl Selective {
             } else {
                 self.repeat_last(now, actions);
             }
+            self.events.add(SenderEvent::Probe);
             self.probe = Some((self.board.nxt(), !fresh));
             self.timer.stop();
         }
@@ -244,6 +245,7 @@ impl Selective {
         if self.board.outstanding() == 0 {
             return;
         }
+        self.events.add(SenderEvent::Timeout);
         self.report_loss(LossCause::Timeout, actions);
         self.enter_loss(now);
         self.timeouts += 1;

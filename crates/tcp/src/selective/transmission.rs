@@ -59,7 +59,7 @@ impl Selective {
     pub(super) fn transmit_new(&mut self, now: Time, actions: &mut impl Actions) {
         let (sequence, idle) = (self.board.nxt(), self.board.outstanding() == 0);
         if idle && sequence > self.first {
-            let app_limited = self.rate.as_ref().is_some_and(|rate| rate.is_limited());
+            let app_limited = self.rules.needs.rate && self.rate.as_ref().is_some_and(|rate| rate.is_limited());
             let restart = Restart { now, idle_since: self.last_sent, app_limited };
             self.control.on_restart(&restart, &mut self.window);
             self.update_pacing();

@@ -3,7 +3,7 @@
 
 use base::Time;
 
-use super::{Selective, State};
+use super::{Selective, SenderEvent, State};
 use crate::actions::Ack;
 
 /// The state before a reduction, for an undo.
@@ -41,7 +41,7 @@ impl Undo {
     }
 
     /// Returns whether duplicates answered all retransmissions.
-    fn is_answered(&self) -> bool {
+    pub(super) fn is_answered(&self) -> bool {
         self.marker.is_some() && self.unanswered == Some(0)
     }
 }
@@ -63,22 +63,28 @@ impl Selective {
         self.window.ssthresh.max((cwnd / 2.0).floor() + (cwnd / 4.0).floor())
     }
 
-    /// Returns whether the ACK echoes a stamp from before the first retransmission, so that the original arrived (RFC
-    /// 3522, Linux `tcp_packet_delayed`).
+    /// Returns whether the original arrived: the ACK echoes a stamp from before the first retransmission (RFC 3522, Linux
+    /// `tcp_packet_delayed`), or nothing was retransmitted.
     pub(super) fn is_delayed(&self, ack: &Ack<'_>) -> bool {
         match self.undo.first_retransmission {
-            Some(first) => self.rules.config.timestamps && ack.echo < first,
+            Some(_) => self.is_echo_of_original(ack),
             // Without selective acknowledgment it is forgotten at the recovery point too.
             None => self.rules.config.sack || self.board.una() < self.high,
         }
+    }
+
+    /// Returns whether the ACK echoes a stamp from before the first retransmission, of which there is one.
+    pub(super) fn is_echo_of_original(&self, ack: &Ack<'_>) -> bool {
+        self.rules.config.timestamps && self.undo.first_retransmission.is_some_and(|first| ack.echo < first)
     }
 
     fn may_undo(&self, ack: &Ack<'_>) -> bool {
         self.undo.marker.is_some() && (self.undo.is_answered() || self.is_delayed(ack))
     }
 
-    /// Restores the window (Linux `tcp_undo_cwnd_reduction`).
-    fn restore(&mut self, unmark: bool) {
+    /// Restores the window for a reason (Linux `tcp_undo_cwnd_reduction`).
+    fn restore(&mut self, unmark: bool, why: SenderEvent) {
+        self.events.add_if(self.undo.prior_ssthresh.is_some(), why);
         if unmark {
             self.board.unmark_lost();
             self.rack.judge_again();
@@ -97,7 +103,7 @@ impl Selective {
     /// the state stays nevertheless (Linux `tcp_try_undo_recovery`).
     pub(super) fn undo_or_end(&mut self, ack: &Ack<'_>) -> bool {
         if self.may_undo(ack) {
-            self.restore(false);
+            self.restore(false, self.undo_event(ack));
         } else {
             self.rack.recovered();
         }
@@ -114,19 +120,20 @@ impl Selective {
             return false;
         }
         self.rack.undone();
-        self.restore(false);
+        self.restore(false, SenderEvent::UndoDsack);
         true
     }
 
     /// Restores the window after a partial ACK of an original, once no retransmission is in flight; returns whether one
     /// is (Linux `tcp_try_undo_partial`).
-    pub(super) fn undo_partly(&mut self, prior_una: u64) -> bool {
+    pub(super) fn undo_partly(&mut self, prior_una: u64, ack: &Ack<'_>) -> bool {
+        let why = self.undo_event_of_late(ack);
         self.observe_reordering(prior_una, self.board.highest_sacked());
         if self.board.retransmitted() > 0 {
             return true;
         }
         self.undo.forget_if(!self.board.any_retransmitted());
-        self.restore(true);
+        self.restore(true, why);
         self.keep_open();
         false
     }
@@ -137,7 +144,8 @@ impl Selective {
         if !proven && !self.may_undo(ack) {
             return false;
         }
-        self.restore(true);
+        let why = if proven { SenderEvent::UndoFrto } else { self.undo_event(ack) };
+        self.restore(true, why);
         self.timeouts = 0;
         if !self.keeps_state() && (proven || self.rules.config.sack) {
             self.state = State::Open;

@@ -10,7 +10,7 @@ use base::cast::{to_index, to_u32};
 use base::{RandomStream, Time};
 
 use super::kernel::{packets, KernelClock};
-use super::{AckSample, CongestionControl, Needs, RateSample, Restart, Settings, Signal, Span, Window};
+use super::{AckSample, CongestionControl, Needs, Phase, RateSample, Restart, Settings, Signal, Span, Window};
 use crate::windowed::WindowedMin;
 use crate::State;
 use aggregation::Aggregation;
@@ -372,6 +372,10 @@ impl CongestionControl for Bbr {
 
     fn holds_back(&self) -> bool {
         self.path.trough.held_back
+    }
+
+    fn phase(&self, _in_slow_start: bool) -> Phase {
+        self.path.phase()
     }
 
     fn set_random(&mut self, random: RandomStream) {

@@ -2,7 +2,7 @@
 //! and then for the smallest round trip.
 
 use super::units::UNIT;
-use super::{AckSample, Bbr, Gains, RateSample, Window, LEAST_WINDOW};
+use super::{AckSample, Bbr, Gains, Path, Phase, RateSample, Window, LEAST_WINDOW};
 
 /// Gain of the startup, 2 / ln 2, and its inverse, of the drain.
 pub(super) const HIGH_GAIN: u64 = UNIT * 2885 / 1000 + 1;
@@ -91,6 +91,22 @@ pub(super) struct Trough {
 impl Trough {
     pub(super) const START: Trough =
         Trough { min_rtt: u64::MAX, since: 0, until: None, round_done: false, held_back: false };
+}
+
+impl Path {
+    /// Returns the mode, and the part of the cycle by its gain.
+    pub(super) fn phase(&self) -> Phase {
+        match self.mode {
+            Mode::Startup => Phase::Startup,
+            Mode::Drain => Phase::Drain,
+            Mode::ProbeRtt => Phase::ProbeRtt,
+            Mode::ProbeBandwidth => match self.gains.pacing {
+                gain if gain > UNIT => Phase::ProbeBwUp,
+                gain if gain < UNIT => Phase::ProbeBwDown,
+                _ => Phase::ProbeBwCruise,
+            },
+        }
+    }
 }
 
 impl Bbr {
