@@ -87,11 +87,26 @@ class StraightLine:
 
 @dataclass(frozen=True)
 class Span:
-    """A shaded phase: all of the panel between two values of x."""
+    """A shaded phase: the panel between two values of x.
+
+    Parameters
+    ----------
+    start, end : float
+        The values of x.
+    label : str
+        Name in the legend; spans of one label share an entry.
+    colour : int, optional
+        Number of its colour; light grey without one.
+    low, high : float, optional
+        Ends along y; otherwise all of the panel.
+    """
 
     start: float
     end: float
     label: str = ""
+    colour: int | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)

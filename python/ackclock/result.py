@@ -14,7 +14,7 @@ from ackclock.cycles import cycles_summary
 from ackclock.delays import DISTRIBUTION, delay_frame
 from ackclock.errors import ResultError
 from ackclock.findings import Finding, find
-from ackclock.pictures import overview_chart
+from ackclock.pictures import Measured, overview_chart
 from ackclock.pings import ping_rows
 from ackclock.precision import is_short, precision_summary, precision_warnings
 from ackclock.quantities import COMPLETION_QUANTITIES, FLOW_QUANTITIES, LINK_QUANTITIES, PING_QUANTITIES
@@ -24,7 +24,7 @@ from ackclock.scenario.arguments import FLAG, PATH, Allowed, check_arguments
 from ackclock.scenario.tcp_names import tcp_names
 from ackclock.stored import checked_summary
 from ackclock.summary import Summary, flow_rows, link_rows
-from ackclock.traces import OVERVIEW, captured_links, captures, trace_frames
+from ackclock.traces import OVERVIEW, STATES, captured_links, captures, trace_frames
 from ackclock.transfers import ACTIVE, SEQUENCE_DROPS, TRANSFERS, source_rows, transfer_frames
 from ackclock.trust import trust_warnings
 from ackclock.verdict import run_warnings, verdict
@@ -271,7 +271,7 @@ class Result:
         return self.traces[name]
 
     def chart(self, reference_lines: Sequence[ReferenceLine] = ()) -> Chart:
-        """Describe the run's picture, as data: cwnd, queues and pings over time, and completion times.
+        """Describe the run's picture, as data: cwnd, queues, states and pings over time, and completion times.
 
         Parameters
         ----------
@@ -287,8 +287,8 @@ class Result:
         if OVERVIEW not in self.traces:
             message = "picture: nothing to draw; the run recorded no overview; run it again with picture=True"
             raise ResultError(message)
-        times, delays = self.traces.get(COMPLETION_TIMES), self.traces.get(DISTRIBUTION)
-        return overview_chart(self.resolved, self.traces[OVERVIEW], reference_lines, times, delays)
+        measured = Measured(*map(self.traces.get, (COMPLETION_TIMES, DISTRIBUTION, STATES)))
+        return overview_chart(self.resolved, self.traces[OVERVIEW], reference_lines, measured)
 
     def plot(self, reference_lines: Sequence[ReferenceLine] = ()) -> Figure:
         """Draw `chart`.

@@ -14,7 +14,7 @@ from ackclock.errors import ResultError
 from ackclock.quantities import COMPLETION_QUANTITIES, FLOW_QUANTITIES, LINK_QUANTITIES, PING_QUANTITIES
 from ackclock.scenario import Resolved
 from ackclock.summary import Summary, row_names
-from ackclock.traces import OVERVIEW
+from ackclock.traces import OVERVIEW, STATES
 
 _CONFIG = ConfigDict(strict=True, allow_inf_nan=False, extra="allow")
 _MOST = 2.0**63
@@ -104,6 +104,10 @@ _NUMBERS: Mapping[str, Sequence[str]] = {
 """Plain numbers in the rows of a table."""
 _COLUMNS: Mapping[str, Mapping[str, bool]] = {
     OVERVIEW: {"kind": False, "name": False, "time_s": True, "value": True},
+    STATES: {
+        **dict.fromkeys(("flow", "event", "state", "phase"), False),
+        **dict.fromkeys(("replication", "time_s", "cwnd", "pacing_rate_bps", "delivery_rate_bps"), True),
+    },
     DISTRIBUTION: {"kind": False, "name": False, "delay_s": True, "packets": True},
     COMPLETION_TIMES: {"flow": False, "quantity": False, "low": True, "high": True, "count": True},
     "rounds": {"flow": False, "replication": True, "time_s": True, "rtt_s": True},

@@ -16,6 +16,7 @@ TRACES = (
     *("state", "acr", "ip_queue", "cell_queue"),
 )
 OVERVIEW = "overview"
+STATES = "state"
 OVERVIEW_KINDS = CODES["overview.kind"]
 _OF_FLOWS, _OF_PORTS = (0, 3, 7), (6,)
 """The kinds whose names are those of flows, and of ports of the ATM network; the others are of links."""

@@ -1,6 +1,6 @@
 """The picture of a run."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -10,6 +10,7 @@ from ackclock.pictures.delays import delay_panels
 from ackclock.pictures.magnified import is_magnified, magnified_chart
 from ackclock.pictures.parts import named_lines, window_panel
 from ackclock.pictures.queues import drop_events, longest_queues, queue_panel
+from ackclock.pictures.states import state_panels
 from ackclock.pictures.transfers import completion_panel, ping_panel
 from ackclock.scenario import Resolved
 
@@ -25,12 +26,33 @@ BELOW_INCHES = 4.0
 """Height of the distributions below."""
 
 
+@dataclass(frozen=True)
+class Measured:
+    """Tables of a result that its picture draws in addition to the overview, if they are there.
+
+    Parameters
+    ----------
+    completion_times : DataFrame, optional
+        Buckets of completion times, as `Result.completion_times` has them.
+    delays : DataFrame, optional
+        The distribution of delays; below the other panels, how many packets take longer than a time.
+    states : DataFrame, optional
+        The trace of senders' states; bands behind the cwnd of one sender, lanes of several, and rates that are paced.
+    """
+
+    completion_times: pd.DataFrame | None = None
+    delays: pd.DataFrame | None = None
+    states: pd.DataFrame | None = None
+
+
+NOTHING = Measured()
+
+
 def overview_chart(
     resolved: Resolved,
     overview: pd.DataFrame,
     reference_lines: "Sequence[ReferenceLine]" = (),
-    completion_times: pd.DataFrame | None = None,
-    delays: pd.DataFrame | None = None,
+    measured: Measured = NOTHING,
 ) -> Chart:
     """Draw each flow's cwnd, the queues of the links where packets waited, the pings, and the completion times.
 
@@ -42,10 +64,8 @@ def overview_chart(
         The overview trace: kind ("cwnd", "queue", "drop", ...), name, time_s, value, in order of time.
     reference_lines : sequence of ReferenceLine, optional
         What the theory says of windows and queues: a dashed line each, named at the right.
-    completion_times : DataFrame, optional
-        Buckets of completion times, as `Result.completion_times` has them.
-    delays : DataFrame, optional
-        The distribution of delays; below the other panels, how many packets take longer than a time.
+    measured : Measured
+        Other tables that are drawn.
 
     Returns
     -------
@@ -63,10 +83,12 @@ def overview_chart(
         panels.append(queue_panel(resolved, overview, queues, lines=waiting))
     else:
         panels = [replace(panels[0], events=drop_events(overview, ()))]
+    if measured.states is not None and len(measured.states):
+        panels[:1] = state_panels(resolved, measured.states, panels[0])
     pings = ping_panel(resolved, overview)
     panels += [] if pings is None else [pings]
-    completions = None if completion_times is None else completion_panel(completion_times)
-    below = [] if delays is None else [*delay_panels(resolved, delays, queues)]
+    completions = None if measured.completion_times is None else completion_panel(measured.completion_times)
+    below = [] if measured.delays is None else [*delay_panels(resolved, measured.delays, queues)]
     below += [] if completions is None else [replace(completions, own_x=True)]
     width, height = SIZE_INCHES
     size = (width, height + PANEL_INCHES * (len(panels) - 2 if len(panels) > 2 else 0) + BELOW_INCHES * bool(below))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from ackclock.charts import Events, Span, StraightLine
 from ackclock.plots.style import GREY, colour
@@ -21,6 +22,8 @@ LABEL_DISTANCE = 0.055
 """Least distance of two names in the margin, relative to the axis."""
 LABEL_SIZE = 10.0
 LEAST_ROOM = 1.05
+SHADE = 0.45
+"""Opacity of a coloured phase."""
 
 
 def draw_lines(axes: Axes, lines: Sequence[StraightLine]) -> dict[str, Any]:
@@ -65,5 +68,17 @@ def draw_events(axes: Axes, events: Sequence[Events]) -> dict[str, Any]:
 
 def draw_spans(axes: Axes, spans: Sequence[Span]) -> dict[str, Any]:
     """Shade phases, and return what the legend shows of each label."""
-    drawn = [(span.label, axes.axvspan(span.start, span.end, color="0.9", zorder=0)) for span in spans]
-    return {label: patch for label, patch in drawn if label}
+    alike: dict[tuple[str, int | None, float | None, float | None], list[tuple[float, float]]] = {}
+    for span in spans:
+        key = (span.label, span.colour, span.low, span.high)
+        alike.setdefault(key, []).append((span.start, span.end - span.start))
+    drawn: dict[str, Any] = {}
+    for (label, number, low, high), extents in alike.items():
+        look: dict[str, Any] = {"color": "0.9"} if number is None else {"color": colour(number), "alpha": SHADE}
+        if low is None or high is None:
+            where: dict[str, Any] = {"yrange": (0.0, 1.0), "transform": axes.get_xaxis_transform()}
+        else:
+            where = {"yrange": (low, high - low)}
+        axes.broken_barh(extents, zorder=0, linewidth=0, **where, **look)
+        drawn.setdefault(label, Patch(linewidth=0, **look))
+    return {label: patch for label, patch in drawn.items() if label}
