@@ -3,7 +3,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -81,20 +81,21 @@ class Frame:
         return self.fields[f"tcp.analysis.{analysis}"] != ""
 
 
-def read(capture: bytes, folder: Path) -> list[Frame]:
+def read(capture: bytes, folder: Path, more: Sequence[str] = ()) -> list[Frame]:
     if shutil.which("tshark") is None:
         pytest.skip("tshark is not installed")
     file = folder / "capture.pcapng"
     file.write_bytes(capture)
     options = ["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-T", "fields", "-E", "separator=|"]
-    fields = [word for field in FIELDS for word in ("-e", field)]
+    names = (*FIELDS, *more)
+    fields = [word for field in names for word in ("-e", field)]
     # Wireshark's own settings of this user must not matter.
     done = subprocess.run(
         ["tshark", "-r", str(file), *options, *fields],
         capture_output=True, text=True, check=True, env={**os.environ, "HOME": str(folder)},
     )  # fmt: skip
     lines = (line.split("|") for line in done.stdout.splitlines())
-    return [Frame(dict(zip(FIELDS, line, strict=True))) for line in lines]
+    return [Frame(dict(zip(names, line, strict=True))) for line in lines]
 
 
 def simulate(toml: str) -> Any:

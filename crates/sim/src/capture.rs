@@ -6,13 +6,14 @@
 //!   picoseconds); time zero is the Unix epoch.
 //! - Flow `i` (from 0) goes from 10.0.x.y to 10.1.x.y, where x.y is `i mod 65535 + 1`, from port `49152 + i / 65535`
 //!   to port 9 (discard, RFC 863), so no two flows share addresses and ports.
-//! - A packet's length is that of its IP datagram. Data carry 40 bytes of headers and zeros; packet `n` has the
+//! - A packet's length is that of its IP datagram. Data carry 40 bytes of headers, options and zeros; packet `n` has the
 //!   sequence number `1 + n * payload` modulo 2^32, as after a SYN with number 0. Where a flow has a handshake, its SYN
 //!   and the answer have number 0, the hellos of TLS are payload of each side, and the data follow them. There is no
 //!   FIN.
-//! - An ACK carries no payload: an ACK of more than 40 bytes is filled with up to 40 bytes of TCP options (End of
+//! - Options are timestamps and SACK blocks, if the flow has them (`capture_options`); SYNs announce none.
+//! - An ACK carries no payload: an ACK of more bytes than its headers is filled with up to 40 bytes of TCP options (End of
 //!   Option List, RFC 9293 section 3.1), then with an Ethernet trailer.
-//! - Packets shorter than their headers are written longer: ACKs with 40 bytes, data with 42 (a retransmission with one
+//! - Packets shorter than their headers are written longer: ACKs with 40 bytes and their options, data with 2 more (a retransmission with one
 //!   byte of payload would look like a keep-alive).
 //! - A ping is an ICMP echo request or echo reply (RFC 792) with 28 bytes of headers and zeros.
 //! - All segments advertise the same window, 65535, whatever the receiver's window is: if it changed, tools would take
@@ -30,22 +31,20 @@ use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeade
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::DataLink;
 
-use crate::capture_size::{block_bytes, duplex, too_large, ETHERNET, HEADERS, LEAST_PAYLOAD, MOST_BYTES, REVERSE};
+use crate::capture_end::End;
+use crate::capture_options::{Layout, PacketOptions, FIRST_BYTE};
+use crate::capture_size::{block_bytes, duplex, too_large, ETHERNET, HEADERS, MOST_BYTES, REVERSE};
 use crate::handshake::{hello_index, is_syn};
 use crate::observe::CaptureRow;
 use crate::outcome::Outcome;
-use crate::scenario::{ElementConfig, FlowConfig, HandshakeConfig, Scenario, TrafficConfig};
+use crate::scenario::{ElementConfig, Scenario, TrafficConfig};
 
+/// Most bytes of TCP options.
 const MOST_OPTIONS: u16 = 40;
 /// Length of the headers of IPv4 and ICMP [bytes].
 const PING_HEADERS: u16 = 28;
-const HOSTS: u32 = u16::MAX as u32;
-const FIRST_SENDER_PORT: u32 = 49152;
-const RECEIVER_PORT: u16 = 9;
 const HOPS: u8 = 64;
 const WINDOW: u16 = u16::MAX;
-/// Sequence number of the first byte of data, and of the first byte that a receiver would send.
-const FIRST_BYTE: u32 = 1;
 /// pcapng, section 4.2: if_tsresol, a negative power of ten.
 const NANOSECONDS: u8 = 9;
 /// pcapng, section 4.3: epb_flags, bits 0 and 1.
@@ -72,26 +71,39 @@ pub fn captured_links(scenario: &Scenario) -> Vec<&str> {
 /// Fails if the captures of the run are too large.
 pub fn pcapng(scenario: &Scenario, outcome: &Outcome, link: &str) -> Result<Vec<u8>, String> {
     let rows = outcome.traces.capture.as_deref().unwrap_or_default();
-    let bytes = rows.iter().map(|row| block_bytes(&row.packet)).sum();
+    let here: Vec<bool> = scenario.elements.iter().map(|simplex| direction(simplex, link).is_some()).collect();
+    let options = PacketOptions::new(scenario, outcome, rows, &here);
+    let layouts: Vec<Layout> = scenario.members().map(|(entry, _)| Layout::of(&scenario.flows[entry])).collect();
+    let length = |row: &CaptureRow| options.of(row.time, &row.packet, layouts[row.packet.flow as usize]).len();
+    let bytes = rows.iter().map(|row| block_bytes(&row.packet, length(row))).sum();
     if bytes > MOST_BYTES {
         return Err(too_large(bytes, outcome.clock.seconds(outcome.measurement.end)));
     }
-    write(scenario, outcome, rows, link).map_err(|why| format!("trace.capture: {why}"))
+    write(scenario, outcome, link, &layouts, &options).map_err(|why| format!("trace.capture: {why}"))
 }
 
 type Failure = Box<dyn std::error::Error>;
 
-fn write(scenario: &Scenario, outcome: &Outcome, rows: &[CaptureRow], link: &str) -> Result<Vec<u8>, Failure> {
+fn write(
+    scenario: &Scenario,
+    outcome: &Outcome,
+    link: &str,
+    layouts: &[Layout],
+    options: &PacketOptions,
+) -> Result<Vec<u8>, Failure> {
     let directions: Vec<Option<u32>> = scenario.elements.iter().map(|simplex| direction(simplex, link)).collect();
     let entries: Vec<usize> = scenario.members().map(|(entry, _)| entry).collect();
     let mut writer = PcapNgWriter::with_section_header(Vec::new(), section(scenario, outcome.replication, link))?;
     writer.write_pcapng_block(interface(scenario, link))?;
-    for row in rows {
+    for row in outcome.traces.capture.iter().flatten() {
         let Some(flags) = directions[row.link as usize] else { continue };
         let flow = &scenario.flows[entries[row.packet.flow as usize]];
         let frame = match &flow.traffic {
             TrafficConfig::Ping { return_path, .. } => ping(&row.packet, return_path.contains(&(row.link as usize)))?,
-            _ => frame(row.packet.flow, flow.packet_bytes, hellos(flow), &row.packet)?,
+            _ => {
+                let layout = layouts[row.packet.flow as usize];
+                frame(&row.packet, layout, options.of(row.time, &row.packet, layout))?
+            }
         };
         let timestamp = Duration::from_nanos(outcome.clock.nanoseconds(row.time));
         writer.write_pcapng_block(block(timestamp, flags, frame))?;
@@ -147,64 +159,26 @@ fn text(mut content: String) -> Cow<'static, str> {
     Cow::Owned(content)
 }
 
-/// The addresses and the port of one end of a flow.
-struct End {
-    mac: [u8; 6],
-    address: [u8; 4],
-    port: u16,
-}
-
-impl End {
-    fn new(side: u8, flow: u32, port: u16) -> End {
-        let [_, _, x, y] = (flow % HOSTS + 1).to_be_bytes();
-        // A locally administered MAC address.
-        End { mac: [2, 0, 10, side, x, y], address: [10, side, x, y], port }
-    }
-
-    fn sender(flow: u32) -> End {
-        // A scenario has fewer flows: its check limits their hops to 2^30.
-        let port = u16::try_from(FIRST_SENDER_PORT + flow / HOSTS).expect("fewer than 2^30 flows");
-        End::new(0, flow, port)
-    }
-
-    fn receiver(flow: u32) -> End {
-        End::new(1, flow, RECEIVER_PORT)
-    }
-}
-
-/// Returns the numbers of packets in the hellos of a flow: of its sender, and of its receiver.
-fn hellos(flow: &FlowConfig) -> [u32; 2] {
-    match flow.connection().and_then(|tcp| tcp.handshake) {
-        Some(HandshakeConfig { client_hello_packets: client @ 1.., server_hello_packets: server, .. }) => {
-            [client, server.max(1)]
-        }
-        _ => [0, 0],
-    }
-}
-
-/// Returns the frame of a packet of a flow; `data_bytes` is the length of the flow's data packets, which follow the
-/// hellos.
-fn frame(flow: u32, data_bytes: u16, hellos: [u32; 2], packet: &Packet) -> Result<Vec<u8>, Failure> {
-    let payload = data_bytes.saturating_sub(HEADERS).max(LEAST_PAYLOAD);
-    let byte = |packets: u64| FIRST_BYTE.wrapping_add(low_u32(packets.wrapping_mul(u64::from(payload))));
-    let [client, server] = hellos.map(u64::from);
-    let options = packet.bytes.saturating_sub(HEADERS).min(MOST_OPTIONS) & !3;
-    let (there, back) = ((End::sender(flow), End::receiver(flow)), (End::receiver(flow), End::sender(flow)));
-    let (ends, numbers, lengths) = match packet.kind {
-        PacketKind::Request if is_syn(packet.journal) => (there, Numbers::Syn, (options, 0)),
-        PacketKind::Answer if is_syn(packet.journal) => (back, Numbers::SynAck, (options, 0)),
-        PacketKind::Request => {
-            (there, Numbers::Ack(byte(hello_index(packet.journal).into()), FIRST_BYTE), (0, payload))
-        }
-        PacketKind::Answer => {
-            (back, Numbers::Ack(byte(hello_index(packet.journal).into()), byte(client)), (0, payload))
-        }
-        PacketKind::Ack => (back, Numbers::Ack(byte(server), byte(client.wrapping_add(packet.sequence))), (options, 0)),
-        PacketKind::Data | PacketKind::Retransmission => {
-            (there, Numbers::Ack(byte(client.wrapping_add(packet.sequence)), byte(server)), (0, payload))
-        }
+/// Returns the frame of a packet of a flow, with TCP options.
+fn frame(packet: &Packet, layout: Layout, mut options: Vec<u8>) -> Result<Vec<u8>, Failure> {
+    let (near, far) = (End::sender(packet.flow), End::receiver(packet.flow));
+    let (there, back) = ((near, far), (far, near));
+    let hello = || layout.hello_byte(hello_index(packet.journal).into());
+    let [client, server] = layout.hellos.map(|packets| layout.hello_byte(packets.into()));
+    let byte = layout.byte(packet.sequence);
+    let (ends, numbers, payload) = match packet.kind {
+        PacketKind::Request if is_syn(packet.journal) => (there, Numbers::Syn, 0),
+        PacketKind::Answer if is_syn(packet.journal) => (back, Numbers::SynAck, 0),
+        PacketKind::Request => (there, Numbers::Ack(hello(), FIRST_BYTE), layout.payload),
+        PacketKind::Answer => (back, Numbers::Ack(hello(), client), layout.payload),
+        PacketKind::Ack => (back, Numbers::Ack(server, byte), 0),
+        PacketKind::Data | PacketKind::Retransmission => (there, Numbers::Ack(byte, server), layout.payload),
     };
-    segment(ends, numbers, lengths, packet.marks, ETHERNET + usize::from(packet.bytes.max(HEADERS)))
+    if payload == 0 {
+        let filled = usize::from(packet.bytes.saturating_sub(HEADERS).min(MOST_OPTIONS) & !3);
+        options.resize(options.len().max(filled), 0);
+    }
+    segment(ends, numbers, (&options, payload), packet)
 }
 
 /// The flags of a segment, and its sequence and acknowledgment numbers.
@@ -232,15 +206,16 @@ fn ping(packet: &Packet, is_echo: bool) -> Result<Vec<u8>, Failure> {
     Ok(frame)
 }
 
-/// Returns a frame from the first end to the second with the given bytes of options and payload, and the ECN bits of
-/// `marks`, padded to `length`.
+/// Returns a frame from the first end to the second, with a sequence number and an ACK number, options, a payload, and
+/// the ECN bits and the length of a packet.
 fn segment(
     (from, to): (End, End),
     numbers: Numbers,
-    (options, payload): (u16, u16),
-    marks: Marks,
-    length: usize,
+    (options, payload): (&[u8], u16),
+    packet: &Packet,
 ) -> Result<Vec<u8>, Failure> {
+    let marks = packet.marks;
+    let length = ETHERNET + usize::from(packet.bytes.max(HEADERS));
     let mut frame = Vec::with_capacity(length);
     let ip = Ipv4Header {
         source: from.address,
@@ -262,7 +237,7 @@ fn segment(
     if marks.has(Marks::CWR) {
         flagged = flagged.cwr();
     }
-    flagged.options_raw(&ZEROS[..usize::from(options)])?.write(&mut frame, &ZEROS[..usize::from(payload)])?;
+    flagged.options_raw(options)?.write(&mut frame, &ZEROS[..usize::from(payload)])?;
     frame.resize(frame.len().max(length), 0);
     Ok(frame)
 }
@@ -274,6 +249,11 @@ mod tests {
 
     fn packet(kind: PacketKind, sequence: u64, bytes: u16) -> Packet {
         Packet { kind, sequence, bytes, ..Packet::default() }
+    }
+
+    /// Returns the frame of a packet without options, of a flow whose data packets have a length.
+    fn plain(data_bytes: u16, packet: Packet) -> Vec<u8> {
+        frame(&packet, Layout::new(data_bytes, false), Vec::new()).unwrap()
     }
 
     /// Returns the lengths of the IP datagram and of the TCP payload; verifies both checksums.
@@ -292,7 +272,7 @@ mod tests {
     #[test]
     fn a_frame_is_as_long_as_its_packet_and_its_link_header() {
         for bytes in [42, 43, 512, 1500, 65535] {
-            let frame = frame(0, bytes, [0, 0], &packet(PacketKind::Data, 3, bytes)).unwrap();
+            let frame = plain(bytes, packet(PacketKind::Data, 3, bytes));
             assert_eq!(frame.len(), 14 + usize::from(bytes));
             assert_eq!(read(&frame, |_| ()), (bytes, usize::from(bytes) - 40));
         }
@@ -303,7 +283,7 @@ mod tests {
     fn a_frame_has_the_ecn_bits_of_its_packet() {
         let sent = Marks::ECT.with(Marks::CWR).with(Marks::SLOW_START);
         let [plain, sent, marked] = [Marks::NONE, sent, Marks::CE.with(Marks::ECE)].map(|marks| {
-            let frame = frame(0, 1500, [0, 0], &Packet { marks, ..packet(PacketKind::Data, 3, 1500) }).unwrap();
+            let frame = plain(1500, Packet { marks, ..packet(PacketKind::Data, 3, 1500) });
             let sliced = SlicedPacket::from_ethernet(&frame).unwrap();
             let (Some(NetSlice::Ipv4(ip)), Some(TransportSlice::Tcp(tcp))) = (sliced.net, sliced.transport) else {
                 panic!("not TCP over IPv4")
@@ -316,7 +296,7 @@ mod tests {
     #[test]
     fn an_ack_has_no_payload_however_long_it_is() {
         for (bytes, datagram) in [(40, 40), (43, 40), (52, 52), (80, 80), (84, 80), (1500, 80)] {
-            let frame = frame(0, 512, [0, 0], &packet(PacketKind::Ack, 3, bytes)).unwrap();
+            let frame = plain(512, packet(PacketKind::Ack, 3, bytes));
             assert_eq!(frame.len(), 14 + usize::from(bytes));
             let length = read(&frame, |tcp| assert_eq!(tcp.acknowledgment_number(), 1 + 3 * 472));
             assert_eq!(length, (datagram, 0));
@@ -326,17 +306,18 @@ mod tests {
     #[test]
     fn packets_shorter_than_their_headers_are_written_longer() {
         for bytes in [1, 40, 41] {
-            let data = frame(0, bytes, [0, 0], &packet(PacketKind::Retransmission, 3, bytes)).unwrap();
+            let data = plain(bytes, packet(PacketKind::Retransmission, 3, bytes));
             assert_eq!(read(&data, |tcp| assert_eq!(tcp.sequence_number(), 1 + 3 * 2)), (42, 2));
         }
-        assert_eq!(frame(0, 1, [0, 0], &packet(PacketKind::Ack, 3, 1)).unwrap().len(), 54);
+        assert_eq!(plain(1, packet(PacketKind::Ack, 3, 1)).len(), 54);
     }
 
     #[test]
     fn a_handshake_has_its_flags_and_data_follow_the_hellos() {
+        let layout = Layout { hellos: [1, 3], ..Layout::new(1000, false) };
         let at = |kind, journal, bytes| Packet { journal, ..packet(kind, u64::MAX, bytes) };
         let read_of =
-            |packet: &Packet, check: &dyn Fn(&TcpSlice)| read(&frame(0, 1000, [1, 3], packet).unwrap(), check);
+            |packet: &Packet, check: &dyn Fn(&TcpSlice)| read(&frame(packet, layout, Vec::new()).unwrap(), check);
         let numbers = |tcp: &TcpSlice| (tcp.syn(), tcp.ack(), tcp.sequence_number(), tcp.acknowledgment_number());
         let syn = at(PacketKind::Request, 1, 60);
         assert_eq!(read_of(&syn, &|tcp| assert_eq!(numbers(tcp), (true, false, 0, 0))), (60, 0));
@@ -353,9 +334,23 @@ mod tests {
     }
 
     #[test]
+    fn options_make_a_frame_longer_where_its_packet_has_no_room() {
+        let layout = Layout::new(1500, true);
+        let options = |bytes: u16| frame(&packet(PacketKind::Ack, 3, bytes), layout, vec![1; 24]).unwrap();
+        for (bytes, datagram) in [(40, 64), (64, 64), (72, 72), (1500, 80)] {
+            let frame = options(bytes);
+            assert_eq!(read(&frame, |tcp| assert_eq!(tcp.options()[..24], [1; 24])), (datagram, 0));
+            let block = 44 + frame.len().next_multiple_of(4) as u64;
+            assert_eq!(block, block_bytes(&packet(PacketKind::Ack, 3, bytes), 24));
+        }
+        let data = frame(&packet(PacketKind::Data, 3, 1500), layout, vec![1; 12]).unwrap();
+        assert_eq!(read(&data, |tcp| assert_eq!(tcp.sequence_number(), 1 + 3 * 1448)), (1500, 1448));
+    }
+
+    #[test]
     fn sequence_numbers_wrap_as_in_tcp() {
         let number = (1_u64 << 32) / 960 + 1;
-        let frame = frame(0, 1000, [0, 0], &packet(PacketKind::Data, number, 1000)).unwrap();
+        let frame = plain(1000, packet(PacketKind::Data, number, 1000));
         read(&frame, |tcp| assert_eq!(u64::from(tcp.sequence_number()), 1 + number * 960 - (1 << 32)));
     }
 
@@ -379,9 +374,9 @@ mod tests {
             let interface = InterfaceDescriptionBlock { linktype: DataLink::ETHERNET, snaplen: 0, options: Vec::new() };
             writer.write_pcapng_block(interface).unwrap();
             let packet = packet(PacketKind::Data, 0, bytes);
-            let frame = frame(0, bytes, [0, 0], &packet).unwrap();
+            let frame = plain(bytes, packet);
             let written = writer.write_pcapng_block(block(Duration::ZERO, OUTBOUND, frame)).unwrap();
-            assert_eq!(written as u64, block_bytes(&packet));
+            assert_eq!(written as u64, block_bytes(&packet, 0));
         }
     }
 

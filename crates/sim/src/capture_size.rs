@@ -1,6 +1,6 @@
 //! The size of captures, which is counted while a run records them, and the names of the captured links.
 
-use base::Packet;
+use base::{Packet, PacketKind};
 
 /// Largest size of all captures of a run together \[bytes\]: they are made in memory.
 pub(crate) const MOST_BYTES: u64 = 1 << 30;
@@ -20,9 +20,10 @@ pub(crate) fn duplex(link: &str) -> &str {
     link.strip_suffix(REVERSE).unwrap_or(link)
 }
 
-/// Returns the length of a packet's block in a file \[bytes\].
-pub(crate) fn block_bytes(packet: &Packet) -> u64 {
-    let frame = ETHERNET + usize::from(packet.bytes.max(HEADERS + LEAST_PAYLOAD));
+/// Returns the length of the block of a packet with TCP options in a file \[bytes\].
+pub(crate) fn block_bytes(packet: &Packet, options: usize) -> u64 {
+    let payload = if packet.kind == PacketKind::Ack { 0 } else { LEAST_PAYLOAD };
+    let frame = ETHERNET + usize::from(packet.bytes).max(usize::from(HEADERS + payload) + options);
     BLOCK + frame.next_multiple_of(4) as u64
 }
 

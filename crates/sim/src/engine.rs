@@ -153,10 +153,11 @@ impl Engine {
         let links = self.network.link_statistics();
         let delays = self.network.take_delays();
         let cells = self.network.channels.as_ref().map_or(0, |channels| channels.events());
+        let sack_logs = self.network.take_sack_logs();
         let mut observers = self.network.observers.take();
         let channels = self.network.channels.take();
         let atm = channels.and_then(|channels| observers.as_mut().map(|observers| channels.finish(observers)));
-        let traces = observers.map(|observers| observers.finish(atm)).unwrap_or_default();
+        let traces = observers.map(|observers| observers.finish(atm, sack_logs)).unwrap_or_default();
         let network = &mut self.network;
         network.accounts.iter_mut().for_each(|account| account.close(network.measurement.end));
         let transfers = std::mem::take(&mut network.transfers).finish(&network.measurement);

@@ -4,6 +4,8 @@ mod batches;
 mod buckets;
 mod calendar_queue;
 mod capture;
+mod capture_end;
+mod capture_options;
 mod capture_size;
 mod channels;
 mod check;

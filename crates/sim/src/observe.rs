@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use base::cast::{to_index, to_u32};
 use base::{Clock, Packet, Steps, Thinner, Time};
 use net::Measurement;
-use tcp::{LossEvent, Segment, Selective, Sender};
+use tcp::{LossEvent, SackLog, Segment, Selective, Sender};
 
 use drop_counter::DropCounter;
 use rounds::RoundFollower;
@@ -110,6 +110,7 @@ fn empty_traces(scenario: &Scenario, replication: u64, end: Time, clock: Clock) 
         overview: wanted(asked.overview_interval_s.is_some()),
         delay: asked.delay.then(|| delay_rows(scenario, replication, end, clock)),
         capture: wanted(asked.capture.is_some()),
+        sack_logs: BTreeMap::new(),
         atm: None,
     }
 }
@@ -269,7 +270,8 @@ impl Observers {
         if time <= self.measurement.end && self.captured.get(link as usize) == Some(&true) {
             if let Some(rows) = &mut self.traces.capture {
                 rows.push(CaptureRow { time, link, packet: *packet });
-                self.captured_bytes += capture_size::block_bytes(packet);
+                // At least: the options are known at the end of the run.
+                self.captured_bytes += capture_size::block_bytes(packet, 0);
             }
         }
     }
@@ -310,8 +312,8 @@ impl Observers {
     }
 
     /// Returns the rows at the end of the run.
-    pub(crate) fn finish(mut self, atm: Option<atm::Traces>) -> Traces {
-        self.traces.atm = atm;
+    pub(crate) fn finish(mut self, atm: Option<atm::Traces>, sack_logs: BTreeMap<u32, SackLog>) -> Traces {
+        (self.traces.atm, self.traces.sack_logs) = (atm, sack_logs);
         self.flush_thinners();
         if let Some(rows) = &mut self.traces.queue_distribution {
             for (link, follower) in self.followers.iter_mut().enumerate() {

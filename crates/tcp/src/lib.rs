@@ -26,5 +26,5 @@ pub use config::{
 };
 pub use endpoint::Sender;
 pub use machine::Machine;
-pub use receiver::{Acknowledgment, Receiver};
+pub use receiver::{AckKey, Acknowledgment, Receiver, SackLog};
 pub use selective::{Selective, SenderEvent, SenderEvents, SenderView, State};

@@ -2,6 +2,7 @@ mod blocks;
 mod ecn;
 mod journal;
 mod linux;
+mod log;
 
 use std::mem::offset_of;
 
@@ -14,6 +15,7 @@ use blocks::Blocks;
 use ecn::EcnEcho;
 use journal::Journal;
 use linux::LinuxAcks;
+pub use log::{AckKey, SackLog};
 
 /// A TCP receiver with cumulative ACKs, immediate or delayed: RFC 5681 section 4.2, RFC 1122 section 4.2.3.2.
 ///
@@ -70,6 +72,8 @@ struct Rest {
     ecn: Option<EcnEcho>,
     /// The blocks of ACKs by ns-2's rules, in place of the journal.
     blocks: Option<Box<Blocks>>,
+    /// The record of SACK options, if a capture needs them.
+    log: Option<Box<SackLog>>,
 }
 
 impl Rest {
@@ -79,7 +83,7 @@ impl Rest {
         let ecn = EcnEcho::new(config.ecn);
         let blocks = config.blocks.map(|settings| Box::new(Blocks::new(settings)));
         let needed = linux.is_some() || ecn.is_some() || blocks.is_some();
-        needed.then(|| Rest { journal: Journal::default(), linux, ecn, blocks })
+        needed.then(|| Rest { journal: Journal::default(), linux, ecn, blocks, log: None })
     }
 }
 
@@ -298,8 +302,12 @@ impl Receiver {
     /// Returns the number of the ACK that answers a packet, whose blocks make it longer; `None` without ns-2's blocks.
     fn report_blocks(&mut self, sequence: u64) -> Option<u32> {
         let held = self.held() > 0;
-        let blocks = self.rest.as_mut()?.blocks.as_mut()?;
+        let Rest { blocks, log, .. } = self.rest.as_deref_mut()?;
+        let blocks = blocks.as_mut()?;
         let (number, bytes) = blocks.report(sequence, self.next, held, &mut self.beyond);
+        if let Some(log) = log {
+            blocks.reported(number).for_each(|block| log.report(number, block));
+        }
         self.ack_bytes = bytes;
         Some(number)
     }
@@ -307,7 +315,11 @@ impl Receiver {
     /// Enters a packet in the journal that arrives beyond a hole or a second time.
     fn enter(&mut self, sequence: u64) {
         let duplicate = sequence < self.next || self.beyond.contains(self.next, sequence);
-        self.rest.get_or_insert_default().journal.enter(sequence, duplicate);
+        let rest = self.rest.get_or_insert_default();
+        rest.journal.enter(sequence, duplicate);
+        if let Some(log) = &mut rest.log {
+            log.enter(sequence, duplicate);
+        }
         self.held |= UNREAD;
     }
 
@@ -359,6 +371,9 @@ impl Receiver {
             while self.held() > 0 && self.beyond.remove(self.next) {
                 self.held -= 1;
                 self.next += 1;
+            }
+            if self.held() > 0 {
+                self.log_advance();
             }
         } else if sequence > self.next {
             self.held += u32::from(self.beyond.insert(self.next, sequence));

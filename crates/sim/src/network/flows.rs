@@ -6,6 +6,7 @@ use base::cast::to_u32;
 use base::Clock;
 use tcp::{Dialect, Receiver, ReceiverConfig};
 
+use crate::capture_size::duplex;
 use crate::empty_path::EmptyPath;
 use crate::flow::FlowSlot;
 use crate::handshake::Handshake;
@@ -33,6 +34,12 @@ pub(super) fn handshakes(scenario: &Scenario, clock: Clock) -> BTreeMap<u32, Han
     configs.map(|(index, config)| (to_u32(index), Handshake::new(config, clock))).collect()
 }
 
+/// Returns whether packets of a link are captured.
+fn is_captured(scenario: &Scenario, element: usize) -> bool {
+    let name = duplex(scenario.elements[element].name());
+    scenario.trace.capture.iter().flatten().any(|captured| duplex(captured) == name)
+}
+
 /// Returns a slot for each flow, their accounts, and the timers of the receivers that may delay ACKs; `starts` has the first
 /// hop of each flow's data and of its ACKs.
 pub(super) fn slots(
@@ -51,9 +58,15 @@ pub(super) fn slots(
         let receiver = match connection {
             Some(tcp) => {
                 let back = EmptyPath::of_answers(flow, &scenario.elements, clock).unwrap_or_default();
-                Receiver::new(&tcp.receiver, tcp.sender.dialect(), clock)
+                let receiver = Receiver::new(&tcp.receiver, tcp.sender.dialect(), clock)
                     .with_return_delay(back.one_way)
-                    .with_ack_bytes(tcp.ack_bytes)
+                    .with_ack_bytes(tcp.ack_bytes);
+                let logged = tcp.return_path.iter().any(|&element| is_captured(scenario, element));
+                if logged {
+                    receiver.with_log()
+                } else {
+                    receiver
+                }
             }
             None => no_receiver(clock),
         };

@@ -1,7 +1,10 @@
 //! Receivers: data in, ACKs out.
 
+use std::collections::BTreeMap;
+
+use base::cast::to_u32;
 use base::{Marks, Packet, PacketKind, Time};
-use tcp::{Acknowledgment, Receiver, Selected};
+use tcp::{Acknowledgment, Receiver, SackLog, Selected};
 
 use super::flows::AckTimer;
 use super::{EventId, Network};
@@ -44,6 +47,12 @@ impl Network {
         let receiver = &mut self.flows[flow as usize].receiver;
         receiver.read_journal(number, selected);
         (selected, receiver.announced_window())
+    }
+
+    /// Takes the records of SACK options, by flow.
+    pub(crate) fn take_sack_logs(&mut self) -> BTreeMap<u32, SackLog> {
+        let slots = self.flows.iter_mut().enumerate();
+        slots.filter_map(|(flow, slot)| Some((to_u32(flow), slot.receiver.take_log()?))).collect()
     }
 
     /// Sends the ACK that a receiver has delayed, unless it has been sent meanwhile.

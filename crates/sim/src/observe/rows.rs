@@ -1,8 +1,10 @@
 //! The rows that a run records.
 
+use std::collections::BTreeMap;
+
 use base::{Packet, Time};
 use serde::Deserialize;
-use tcp::{LossEvent, SenderEvent, SenderView};
+use tcp::{LossEvent, SackLog, SenderEvent, SenderView};
 
 use crate::recovery::Repair;
 
@@ -35,6 +37,8 @@ pub struct Traces {
     pub overview: Option<Vec<OverviewRow>>,
     /// Packets as they leave the captured links.
     pub capture: Option<Vec<CaptureRow>>,
+    /// Records of the SACK options of captured ACKs, by flow.
+    pub sack_logs: BTreeMap<u32, SackLog>,
     /// Rows of the ATM network; ends and ports by their indices there.
     pub atm: Option<atm::Traces>,
 }

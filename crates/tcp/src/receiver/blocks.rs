@@ -82,6 +82,12 @@ impl Blocks {
         (number, self.ack_bytes + bytes * (most - room))
     }
 
+    /// Returns the blocks of the ACK of a number that was given out last.
+    pub(super) fn reported(&self, number: u32) -> impl Iterator<Item = Selected> + '_ {
+        let from = self.sent.iter().rposition(|sent| sent.number != number).map_or(0, |last| last + 1);
+        self.sent.range(from..).map(|sent| sent.block)
+    }
+
     /// Reads the blocks of the ACK of a number; each ACK is read once.
     pub(super) fn read(&mut self, number: u32, selected: &mut Vec<Selected>) {
         let Some(oldest) = self.sent.front().map(|sent| sent.number) else { return };

@@ -86,6 +86,9 @@ impl Receiver {
             self.held -= 1;
             self.next += 1;
         }
+        if self.held() > 0 {
+            self.log_advance();
+        }
         held > 0 && self.held() == 0
     }
 
