@@ -81,6 +81,126 @@ def test_the_learning_control_uses_the_link_with_a_shorter_queue_than_reno(docum
     assert learning.links.queue_mean_packets["wire"] < 0.5 * reno.links.queue_mean_packets["wire"]
 
 
+def test_the_control_with_a_rate_fills_the_link_without_a_queue(documented: dict[str, Any]) -> None:
+    result = ackclock.run(one_flow("steady"), controllers={"steady": documented["Steady"]}, warmup="5 s")
+    link = result.links.iloc[0]
+    assert 0.93 < link["utilisation_fraction"] < 0.97
+    assert link["queue_mean_packets"] < 3
+    assert link["dropped_packets"] == 0
+
+
+class Paced(Fixed):
+    """Packets at a rate, whatever the window."""
+
+    rate: float | None = 400.0
+
+    def on_ack(self, ack: AckSample) -> None:
+        self.cwnd = 1000.0
+
+    def pacing_rate(self) -> float | None:
+        return self.rate
+
+
+def test_a_class_with_a_pacing_rate_is_paced() -> None:
+    text = one_flow("mine").replace("[trace]", "[trace]\nstate = true\nsequence = true")
+    result = ackclock.run(text, controllers={"mine": Paced}, warmup="2 s")
+    assert result.flows["throughput_bps"].iloc[0] == pytest.approx(400 * 1500 * 8, rel=0.001)
+    assert result.links["queue_max_packets"].iloc[0] <= 1
+    rates = result.traces["state"]["pacing_rate_bps"]
+    assert set(rates) == {400 * 1448 * 8.0}
+    sent = result.traces["sequence"].query("kind == 'sent'")["time_s"].iloc[20:]
+    assert sent.diff().dropna().to_numpy() == pytest.approx(1 / 400, abs=1e-6)
+
+
+def test_no_pacing_rate_leaves_the_flow_as_it_is() -> None:
+    class Unpaced(Halved):
+        def pacing_rate(self) -> float | None:
+            return None
+
+    windows = [
+        ackclock.run(one_flow("mine"), controllers={"mine": control}, picture=False).traces["cwnd"]
+        for control in (Halved, Unpaced)
+    ]
+    assert windows[0].equals(windows[1])
+
+
+class Halved(Fixed):
+    """Reno without more."""
+
+    def on_ack(self, ack: AckSample) -> None:
+        left = self.slow_start(ack)
+        self.cwnd += left / self.cwnd
+
+    def on_congestion(self, signal: Signal) -> float:
+        return max(self.cwnd / 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("rate", "said"),
+    [
+        (0, "out of range; given 0; allowed 0.001 to 1000000000 packets/s"),
+        (float("nan"), "out of range; given nan;"),
+        ("fast", "not a number; given 'fast';"),
+    ],
+)
+def test_a_pacing_rate_that_is_none_is_refused(rate: Any, said: str) -> None:
+    class Wrong(Paced):
+        def pacing_rate(self) -> float | None:
+            return rate  # type: ignore[no-any-return]
+
+    with pytest.raises(EngineError) as caught:
+        ackclock.run(one_flow("mine"), controllers={"mine": Wrong})
+    assert f"Wrong.pacing_rate: the result: {said}" in str(caught.value)
+
+
+def test_a_class_sees_state_pipe_losses_and_the_delivery_rate_that_it_asks_for() -> None:
+    acks: list[AckSample] = []
+
+    class Watching(Halved):
+        def on_ack(self, ack: AckSample) -> None:
+            acks.append(ack)
+            super().on_ack(ack)
+
+    class Measuring(Watching):
+        measures_delivery_rate = True
+
+    watched = ackclock.run(one_flow("mine"), controllers={"mine": Watching}, picture=False)
+    assert {ack.delivery_rate for ack in acks} == {None}
+    acks.clear()
+    measured = ackclock.run(one_flow("mine"), controllers={"mine": Measuring}, picture=False)
+    assert measured.traces["cwnd"].equals(watched.traces["cwnd"])
+    full = 20e6 / (1500 * 8)
+    rates = [ack.delivery_rate for ack in acks if ack.delivery_rate is not None]
+    assert max(rates) == pytest.approx(full, rel=0.01)
+    assert {"Open", "Disorder", "Recovery"} <= {ack.state for ack in acks}
+    assert all(ack.open == (ack.state == "Open") for ack in acks)
+    assert all(ack.in_flight == ack.nxt - ack.una for ack in acks if ack.open)
+    assert sum(ack.lost for ack in acks) == measured.links["dropped_packets"].iloc[0] > 0
+    assert acks[0].app_limited
+    assert not acks[-1].app_limited
+
+
+def test_the_trace_of_states_shows_a_class_nothing_that_it_does_not_ask_for() -> None:
+    seen: list[float | None] = []
+
+    class Watching(Halved):
+        def on_ack(self, ack: AckSample) -> None:
+            seen.append(ack.delivery_rate)
+            super().on_ack(ack)
+
+    text = one_flow("mine").replace("[trace]", "[trace]\nstate = true")
+    result = ackclock.run(text, controllers={"mine": Watching}, picture=False)
+    assert set(seen) == {None}
+    assert result.traces["state"]["delivery_rate_bps"].notna().any()
+
+
+def test_a_sample_of_a_test_has_a_known_state() -> None:
+    assert AckSample(1.0, 1).open
+    assert not AckSample(1.0, 1, state="CWR", in_flight=3).open
+    with pytest.raises(ValueError, match="state: no such name"):
+        AckSample(1.0, 1, state="open")  # type: ignore[arg-type]
+
+
 def test_a_seeded_control_depends_on_the_seed_and_on_no_number_of_threads(documented: dict[str, Any]) -> None:
     controllers = {"learning": documented["Learning"]}
     scenario = one_flow("learning").replace("path =", 'start_spread = "0.1 s"\npath =')

@@ -1,6 +1,7 @@
 """Pictures of senders' states: bands, marks, lanes and rates, from the trace of states."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,12 @@ def test_a_picture_without_the_trace_is_as_before() -> None:
     result = ackclock.run(text.replace("state = true", ""))
     assert set(panels(result)) >= {"cwnd [packets]", "queue [packets]"}
     assert "payload rate [Mbit/s]" not in panels(result)
+
+
+def test_a_result_that_was_saved_has_the_same_picture(tmp_path: Path) -> None:
+    result = run("linux-bbr")
+    result.save(tmp_path / "run", picture=False)
+    assert ackclock.Result.load(tmp_path / "run").chart().to_dict() == result.chart().to_dict()
 
 
 def test_the_first_replication_is_drawn() -> None:

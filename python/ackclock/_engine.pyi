@@ -13,7 +13,8 @@ class AckSample:
         acked: int,
         *,
         marked: int = 0,
-        open: bool = True,  # noqa: A002  the field
+        lost: int = 0,
+        state: Literal["Open", "Disorder", "CWR", "Recovery", "Loss"] = "Open",
         may_grow: bool = True,
         cwnd_limited: bool = True,
         rtt: float | None = None,
@@ -21,6 +22,9 @@ class AckSample:
         srtt: float | None = None,
         una: int = 0,
         nxt: int = 0,
+        in_flight: int = 0,
+        delivery_rate: float | None = None,
+        app_limited: bool = False,
     ) -> None: ...
     @property
     def now(self) -> float: ...
@@ -28,6 +32,10 @@ class AckSample:
     def acked(self) -> int: ...
     @property
     def marked(self) -> int: ...
+    @property
+    def lost(self) -> int: ...
+    @property
+    def state(self) -> Literal["Open", "Disorder", "CWR", "Recovery", "Loss"]: ...
     @property
     def open(self) -> bool: ...
     @property
@@ -44,6 +52,12 @@ class AckSample:
     def una(self) -> int: ...
     @property
     def nxt(self) -> int: ...
+    @property
+    def in_flight(self) -> int: ...
+    @property
+    def delivery_rate(self) -> float | None: ...
+    @property
+    def app_limited(self) -> bool: ...
 
 class Signal:
     def __init__(self, kind: Literal["loss", "ecn", "timeout"], now: float) -> None: ...

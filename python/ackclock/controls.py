@@ -49,6 +49,8 @@ class CongestionControl(ABC):
     and `on_restart`."""
     ssthresh: float = inf
     """Slow start threshold [packets]; infinite at first; set and read as `cwnd` is."""
+    measures_delivery_rate: bool = False
+    """Whether ACKs have a sample of the delivery rate; it costs a little, so a class asks for it."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -82,6 +84,18 @@ class CongestionControl(ABC):
         float
             ssthresh [packets].
         """
+
+    def pacing_rate(self) -> float | None:
+        """Give the rate at which packets leave; called when a transfer starts and after each `on_ack`.
+
+        A class that has this method is paced. The first ten packets of a connection leave at once, as in Linux.
+
+        Returns
+        -------
+        float or None
+            Rate [packets/s]; None for what the flow's `pacing` says.
+        """
+        return None
 
     def undo(self, prior: float) -> float:
         """Compute the cwnd to restore after a reduction that was spurious.

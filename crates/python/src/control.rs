@@ -10,10 +10,13 @@ use pyo3::types::{PyBool, PyDict};
 use tcp::cc::{self, CongestionControl, Needs, Provided, Provider, Restart, Window};
 use tcp::SenderConfig;
 
+use crate::hooks::Hooks;
 use crate::sample::{AckSample, Connection, Signal};
 
-/// Largest window \[packets\].
-const MOST_PACKETS: f64 = 1e9;
+/// Smallest and largest window \[packets\].
+const WINDOWS: (f64, f64) = (1.0, 1e9);
+/// Smallest and largest pacing rate \[packets/s\].
+const RATES: (f64, f64) = (1e-3, 1e9);
 /// Largest number of characters of a value in a message.
 const LONGEST: usize = 100;
 
@@ -60,34 +63,12 @@ pub(crate) fn provide(scenario: &mut sim::Scenario, classes: &Bound<'_, PyDict>,
             continue;
         }
         if let Some(class) = classes.get_item(&control.name)? {
-            let class =
-                Class { hooks: Hooks::of(&class)?, class: class.unbind(), flow: name, clock, calls: calls.clone() };
+            let (hooks, segment_bytes, calls) = (Hooks::of(&class)?, sender.segment_bytes, calls.clone());
+            let class = Class { hooks, class: class.unbind(), flow: name, clock, segment_bytes, calls };
             control.provided = Some(Provided(Arc::new(Classes(Arc::new(class)))));
         }
     }
     Ok(())
-}
-
-/// The methods that a class has of its own; the others are not called.
-#[derive(Clone, Copy, Debug)]
-struct Hooks {
-    undo: bool,
-    on_recovery_end: bool,
-    on_timeout: bool,
-    on_restart: bool,
-}
-
-impl Hooks {
-    fn of(class: &Bound<'_, PyAny>) -> PyResult<Hooks> {
-        let base = class.py().import("ackclock.controls")?.getattr("CongestionControl")?;
-        let own = |name: &str| Ok::<bool, PyErr>(!class.getattr(name)?.is(&base.getattr(name)?));
-        Ok(Hooks {
-            undo: own("undo")?,
-            on_recovery_end: own("on_recovery_end")?,
-            on_timeout: own("on_timeout")?,
-            on_restart: own("on_restart")?,
-        })
-    }
 }
 
 /// A class for the connections of an entry of flows.
@@ -97,6 +78,8 @@ struct Class {
     hooks: Hooks,
     flow: String,
     clock: Clock,
+    /// Payload of a full segment \[byte\].
+    segment_bytes: u32,
     calls: Arc<Calls>,
 }
 
@@ -133,6 +116,8 @@ struct Control {
     /// The window that the object was given last.
     window: Window,
     last: Option<cc::AckSample>,
+    /// Rate at which packets are paced \[byte/s\]; `None`: as the flow's settings say.
+    rate: Option<u64>,
     failure: Option<String>,
     /// Whether a call has failed: no other one follows.
     failed: bool,
@@ -141,7 +126,17 @@ struct Control {
 impl Control {
     fn new(class: Arc<Class>, connections: Arc<AtomicU64>) -> Control {
         let window = Window { cwnd: 1.0, ssthresh: f64::INFINITY };
-        Control { class, seed: 0, connections, object: None, window, last: None, failure: None, failed: false }
+        Control {
+            class,
+            seed: 0,
+            connections,
+            object: None,
+            window,
+            last: None,
+            rate: None,
+            failure: None,
+            failed: false,
+        }
     }
 
     /// Calls a method of the object, which finds the window in its attributes.
@@ -177,6 +172,24 @@ impl Control {
             }
             Ok(found)
         })
+    }
+
+    /// Asks for the pacing rate, if the class sets one.
+    fn ask_for_rate(&mut self, window: &Window) {
+        if !self.class.hooks.pacing_rate {
+            return;
+        }
+        self.window = *window;
+        let found = self.call_aside("pacing_rate", |control, object| {
+            let value = object.call_method0(intern!(object.py(), "pacing_rate"))?;
+            if value.is_none() {
+                return Ok(None);
+            }
+            let packets = number("the result", &value, RATES, "packets/s")?;
+            let bytes = (packets * f64::from(control.class.segment_bytes)).ceil();
+            Ok(Some(base::cast::trunc_to_u64(bytes)))
+        });
+        self.rate = found.unwrap_or(self.rate);
     }
 
     /// Returns the object, with the window in its attributes.
@@ -237,13 +250,27 @@ impl CongestionControl for Control {
             read_window(object)
         });
         *window = found.unwrap_or(*window);
+        self.ask_for_rate(window);
+    }
+
+    fn on_start(&mut self, _now: Time, _srtt: Time, _min_rtt: Time, window: &Window) {
+        self.ask_for_rate(window);
+    }
+
+    fn pacing_rate(&self) -> Option<u64> {
+        self.rate
     }
 
     fn on_congestion(&mut self, signal: cc::Signal, now: Time, window: &Window) -> f64 {
         self.window = *window;
         let found = self.call_aside("on_congestion", |control, object| {
             let signal = Bound::new(object.py(), Signal::of(signal, control.class.clock.seconds(now)))?;
-            number("ssthresh", &object.call_method1(intern!(object.py(), "on_congestion"), (signal,))?, MOST_PACKETS)
+            number(
+                "ssthresh",
+                &object.call_method1(intern!(object.py(), "on_congestion"), (signal,))?,
+                WINDOWS,
+                "packets",
+            )
         });
         found.unwrap_or(window.ssthresh)
     }
@@ -255,7 +282,7 @@ impl CongestionControl for Control {
         }
         self.window = *window;
         let found = self.call_aside("undo", |_, object| {
-            number("cwnd", &object.call_method1(intern!(object.py(), "undo"), (prior,))?, MOST_PACKETS)
+            number("cwnd", &object.call_method1(intern!(object.py(), "undo"), (prior,))?, WINDOWS, "packets")
         });
         found.unwrap_or(usual)
     }
@@ -294,7 +321,8 @@ impl CongestionControl for Control {
     }
 
     fn needs(&self) -> Needs {
-        Needs { random: true, ..Needs::default() }
+        let Hooks { pacing_rate, delivery_rate, .. } = self.class.hooks;
+        Needs { random: true, pacing: pacing_rate, rate: delivery_rate, ..Needs::default() }
     }
 
     fn set_random(&mut self, mut random: RandomStream) {
@@ -313,6 +341,7 @@ impl CongestionControl for Control {
     fn clone_box(&self) -> Box<dyn CongestionControl> {
         let mut copy = Control::new(Arc::clone(&self.class), Arc::clone(&self.connections));
         (copy.seed, copy.window, copy.last, copy.failed) = (self.seed, self.window, self.last, self.failed);
+        copy.rate = self.rate;
         if let Some(object) = &self.object {
             Python::attach(|py| {
                 match py.import("copy").and_then(|module| module.call_method1("deepcopy", (object,))) {
@@ -328,20 +357,20 @@ impl CongestionControl for Control {
 fn read_window(object: &Bound<'_, PyAny>) -> Result<Window, Fault> {
     let py = object.py();
     Ok(Window {
-        cwnd: number("cwnd", &object.getattr(intern!(py, "cwnd"))?, MOST_PACKETS)?,
-        ssthresh: number("ssthresh", &object.getattr(intern!(py, "ssthresh"))?, f64::INFINITY)?,
+        cwnd: number("cwnd", &object.getattr(intern!(py, "cwnd"))?, WINDOWS, "packets")?,
+        ssthresh: number("ssthresh", &object.getattr(intern!(py, "ssthresh"))?, (1.0, f64::INFINITY), "packets")?,
     })
 }
 
-/// Returns a window that Python gives, if it is a number of packets from 1 to `high`.
-fn number(name: &str, value: &Bound<'_, PyAny>, high: f64) -> Result<f64, Fault> {
+/// Returns a number that Python gives, if it is in a range.
+fn number(name: &str, value: &Bound<'_, PyAny>, (low, high): (f64, f64), unit: &str) -> Result<f64, Fault> {
     let found = if value.is_instance_of::<PyBool>() { None } else { value.extract::<f64>().ok() };
     match found {
-        Some(number) if (1.0..=high).contains(&number) => Ok(number),
+        Some(number) if (low..=high).contains(&number) => Ok(number),
         _ => {
             let problem = if found.is_some() { "out of range" } else { "not a number" };
             let given: String = value.repr()?.to_string().chars().take(LONGEST).collect();
-            Err(Fault::Refused(format!("{name}: {problem}; given {given}; allowed 1 to {high} packets")))
+            Err(Fault::Refused(format!("{name}: {problem}; given {given}; allowed {low} to {high} {unit}")))
         }
     }
 }

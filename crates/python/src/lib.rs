@@ -1,6 +1,7 @@
 //! Bindings for Python: a resolved scenario comes in, tables go out. Nothing is decided here.
 
 mod control;
+mod hooks;
 mod sample;
 
 use std::sync::Arc;
