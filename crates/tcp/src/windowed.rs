@@ -46,6 +46,28 @@ impl WindowedMin {
     }
 }
 
+/// The largest value of a window. Stamps and values have the unit of their user.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WindowedMax {
+    /// The smallest complement.
+    complement: WindowedMin,
+}
+
+impl WindowedMax {
+    /// Returns the maximum of no samples, zero.
+    pub(crate) const NONE: WindowedMax = WindowedMax { complement: WindowedMin::NONE };
+
+    /// Returns the largest sample of the window.
+    pub(crate) fn get(&self) -> u64 {
+        !self.complement.get()
+    }
+
+    /// Takes a sample at `now`, and forgets what is older than `window`.
+    pub(crate) fn sample(&mut self, now: u64, value: u64, window: u64) {
+        self.complement.sample(now, !value, window);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,5 +93,16 @@ mod tests {
         }
         min.sample(11, 50, 10);
         assert_eq!(min.get(), 20);
+    }
+
+    #[test]
+    fn the_maximum_leaves_with_its_window() {
+        let mut max = WindowedMax::NONE;
+        assert_eq!(max.get(), 0);
+        let values = [(0, 7), (1, 5), (10, 6), (11, 3), (22, 2)].map(|(now, value)| {
+            max.sample(now, value, 10);
+            max.get()
+        });
+        assert_eq!(values, [7, 7, 7, 6, 2]);
     }
 }

@@ -3,7 +3,8 @@
 use base::{Clock, Time};
 use proptest::prelude::*;
 use tcp::cc::{
-    AckSample, CongestionControl, Dialect, RateSample, Restart, Settings, Signal, SlowStart, Span, Window, ALGORITHMS,
+    AckSample, CongestionControl, Dialect, Lost, RateSample, Restart, Settings, Signal, SlowStart, Span, Window,
+    ALGORITHMS,
 };
 use tcp::State;
 
@@ -105,6 +106,7 @@ impl Connection {
             state,
             may_grow,
             cwnd_limited,
+            cwnd_used: cwnd_limited,
             rtt,
             min_rtt,
             srtt,
@@ -127,6 +129,8 @@ impl Connection {
             interval: rtt.map(microseconds),
             app_limited: acked.is_multiple_of(7),
             retransmitted: false,
+            in_flight: delivered,
+            lost: u32::from(acked.is_multiple_of(5)),
         };
         let now = microseconds(self.now);
         RateSample { now, delivered_at: now, delivered: self.una, lost: self.lost, span: Some(span) }
@@ -144,7 +148,10 @@ impl Connection {
                 // A control that has the window to itself knows by itself when it may grow.
                 return !may_grow && self.window.cwnd > cwnd && !self.control.needs().window;
             }
-            Event::Loss => self.reduce(Signal::Loss),
+            Event::Loss => {
+                self.reduce(Signal::Loss);
+                self.lose();
+            }
             Event::Ecn => self.reduce(Signal::Ecn),
             Event::Timeout => {
                 self.reduce(Signal::Timeout);
@@ -162,6 +169,18 @@ impl Connection {
             }
         }
         false
+    }
+
+    /// Loses three packets of the window, which were sent one after another.
+    fn lose(&mut self) {
+        let in_flight = base::cast::to_u32(base::cast::to_index(base::cast::trunc_to_u64(self.window.cwnd.min(1e9))));
+        for lost in 1..=3 {
+            self.lost += 1;
+            let (now, sequence) = (self.now.ticks() / 3, self.una + u64::from(lost));
+            let app_limited = in_flight.is_multiple_of(2);
+            let packet = Lost { now, sequence, delivered: self.una, in_flight, lost, app_limited };
+            self.control.on_lost(&packet, &self.window);
+        }
     }
 
     fn reduce(&mut self, signal: Signal) {
@@ -197,7 +216,7 @@ fn parameters_are_whole_rows() {
         }
     }
     let names: Vec<_> = ALGORITHMS.iter().map(|algorithm| algorithm.name).collect();
-    assert!(names.is_sorted() && names.len() == 12, "{names:?}");
+    assert!(names.is_sorted() && names.len() == 13, "{names:?}");
 }
 
 proptest! {

@@ -69,6 +69,7 @@ const START: AckSample = AckSample {
     state: State::Open,
     may_grow: true,
     cwnd_limited: true,
+    cwnd_used: true,
     rtt: None,
     min_rtt: Time::NEVER,
     srtt: Time::ZERO,

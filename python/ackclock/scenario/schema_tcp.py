@@ -133,7 +133,7 @@ class Tcp(Table):
     )
     pacing: Annotated[PacingName | None, choice("pacing", PacingName)] = _preset(
         "sack: packets leave as soon as the window allows (none), or one by one: two windows in a round trip in slow "
-        "start, 1.2 else (linux). bbr paces by its own rate in any case"
+        "start, 1.2 else (linux). bbr and bbr3 pace by their own rate in any case"
     )
     initial_window: Window = _preset("cwnd at the start; bytes are turned into whole packets")
     initial_ssthresh: WindowThreshold = _preset('ssthresh at the start; infinite with recovery = "sack" only')

@@ -6,6 +6,7 @@
 mod absent;
 mod aimd;
 mod bbr;
+mod bbr3;
 mod common;
 mod cube_root;
 mod cubic;
@@ -35,7 +36,7 @@ use base::{RandomStream, Time};
 pub(crate) use kernel::KernelClock;
 pub use phase::{Phase, StartProgress};
 pub use provided::{Provided, Provider};
-pub use rate::{RateSample, Span};
+pub use rate::{Lost, RateSample, Span};
 pub use settings::{Dialect, Parameter, Settings, SlowStart};
 
 use crate::State;
@@ -73,6 +74,8 @@ pub struct AckSample {
     pub may_grow: bool,
     /// Whether cwnd, and not the application or the receiver, limits what is in flight.
     pub cwnd_limited: bool,
+    /// Whether all of cwnd was in flight at some time in the current round.
+    pub cwnd_used: bool,
     /// Round trip of the newest packet that the ACK acknowledges and that was sent once.
     pub rtt: Option<Time>,
     /// Smallest round trip of the connection so far; [`Time::NEVER`] before the first sample.
@@ -120,6 +123,8 @@ pub struct Needs {
     pub window: bool,
     /// Random numbers of the flow.
     pub random: bool,
+    /// Each packet that is taken to be lost ([`CongestionControl::on_lost`]); with samples of the delivery rate only.
+    pub losses: bool,
 }
 
 /// The reason for a reduction of the window.
@@ -159,6 +164,10 @@ pub trait CongestionControl: Debug + Send + Sync {
     /// The sender calls it at every expiry, repeated ones and those in recovery included, as Linux enters its state
     /// Loss; where the expiry is a new congestion, after [`CongestionControl::on_congestion`].
     fn on_timeout(&mut self, _now: Time, _nxt: u64) {}
+
+    /// Takes note of a packet that is taken to be lost, after the reduction that may begin with it, and before an ACK that
+    /// shows the loss is handled.
+    fn on_lost(&mut self, _lost: &Lost, _window: &Window) {}
 
     /// Takes note of a transmission with nothing in flight.
     fn on_restart(&mut self, _restart: &Restart, _window: &mut Window) {}
@@ -240,6 +249,13 @@ pub const ALGORITHMS: &[Algorithm] = &[
         new: aimd::new,
     },
     Algorithm { name: "bbr", parameters: &[], slow_start: SlowStart::Standard, grows_until_loss: false, new: bbr::new },
+    Algorithm {
+        name: "bbr3",
+        parameters: &[],
+        slow_start: SlowStart::Standard,
+        grows_until_loss: false,
+        new: bbr3::new,
+    },
     Algorithm {
         name: "cubic",
         parameters: &cubic::PARAMETERS,
@@ -357,6 +373,7 @@ pub(crate) mod tests {
             state: State::Open,
             may_grow: true,
             cwnd_limited: true,
+            cwnd_used: true,
             rtt: None,
             min_rtt: Time::NEVER,
             srtt: Time::ZERO,

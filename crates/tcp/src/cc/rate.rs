@@ -29,4 +29,25 @@ pub struct Span {
     pub app_limited: bool,
     /// Whether the packet was retransmitted.
     pub retransmitted: bool,
+    /// Packets in flight just after it was sent, itself included.
+    pub in_flight: u32,
+    /// Packets taken to be lost since it was sent.
+    pub lost: u32,
+}
+
+/// A packet that is taken to be lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// Instant at which it is so taken, on the sender's clock \[us\].
+    pub now: u64,
+    /// Number of the packet.
+    pub sequence: u64,
+    /// Packets delivered in all.
+    pub delivered: u64,
+    /// Packets in flight just after it was sent last, itself included.
+    pub in_flight: u32,
+    /// Packets taken to be lost since it was sent, itself included.
+    pub lost: u32,
+    /// Whether the application limited what was sent when it was.
+    pub app_limited: bool,
 }

@@ -76,6 +76,8 @@ pub struct Settings {
     pub mss: u32,
     /// Whether the sender paces its packets.
     pub paced: bool,
+    /// Whether ACKs acknowledge selectively, so that several losses of a round trip are found in it.
+    pub selective: bool,
     /// Rules where Linux and the RFCs differ.
     pub dialect: Dialect,
     /// End of slow start.
@@ -91,6 +93,7 @@ impl Settings {
             clock,
             mss: 1448,
             paced: false,
+            selective: true,
             dialect: Dialect::Linux,
             slow_start: SlowStart::HyStart,
             parameters: Vec::new(),

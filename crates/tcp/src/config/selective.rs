@@ -160,6 +160,7 @@ impl SelectiveConfig {
             clock,
             mss: self.segment_bytes,
             paced: self.pacing != Pacing::None,
+            selective: self.sack,
             dialect: control.dialect,
             slow_start: control.slow_start,
             parameters: algorithm.parameters.iter().map(value).collect(),

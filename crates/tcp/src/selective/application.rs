@@ -122,7 +122,7 @@ impl Selective {
             return;
         }
         if let Some(rate) = &mut self.rate {
-            rate.limit(self.board.delivered, in_flight);
+            rate.limit(self.board.totals());
         }
     }
 

@@ -21,6 +21,7 @@ impl Selective {
             state: self.state,
             may_grow: false,
             cwnd_limited: self.is_cwnd_limited(),
+            cwnd_used: self.usage.is_limited(),
             rtt: seen.control_rtt,
             min_rtt: self.min_rtt.get(),
             srtt: self.rtt.smoothed(),
@@ -35,23 +36,39 @@ impl Selective {
     /// Lets PRR or the congestion control set the window (Linux `tcp_cong_control`).
     #[inline(always)]
     pub(super) fn control_window(&mut self, sample: &mut AckSample, seen: &Seen) {
+        self.report_lost(sample.now);
         let reducing = self.is_reducing();
         let grows_beyond_holes = self.reordering > self.rules.config.dupack_threshold && seen.sacked;
         sample.may_grow = !reducing && (seen.acked || grows_beyond_holes);
         (sample.state, sample.cwnd_limited) = (self.state, self.is_cwnd_limited());
         sample.in_flight[1] = self.board.in_flight();
         if let Some(rate) = &mut self.rate {
-            let (delivered, lost) = (self.board.delivered, self.board.marked_lost);
-            let found = rate.sample(sample.now, delivered, lost, sample.acked, sample.min_rtt);
+            let found = rate.sample(sample.now, self.board.totals(), sample.acked, sample.min_rtt);
             sample.rate = Some(found).filter(|_| self.rules.needs.rate);
         }
         self.control.on_ack(sample, &mut self.window);
         if let Some(rate) = self.rate.as_mut().filter(|_| self.control.holds_back()) {
-            rate.limit(self.board.delivered, self.board.in_flight());
+            rate.limit(self.board.totals());
         }
         if reducing && sample.acked > 0 {
             self.reduce(sample.acked, sample.lost, seen.una_advanced);
         }
         self.update_pacing();
+    }
+
+    /// Reports the packets that were marked lost to the congestion control, before they are sent again.
+    #[inline]
+    pub(super) fn report_lost(&mut self, now: Time) {
+        let Some(unreported) = self.board.take_unreported() else { return };
+        let (una, delivered) = (self.board.una(), self.board.delivered);
+        for (sequence, total) in unreported {
+            let index = sequence.checked_sub(una);
+            let lost = index
+                .zip(self.rate.as_ref())
+                .and_then(|(index, rate)| rate.lose(sequence, index, now, delivered, total));
+            if let Some(lost) = lost {
+                self.control.on_lost(&lost, &self.window);
+            }
+        }
     }
 }

@@ -185,7 +185,7 @@ impl Selective {
     }
 
     fn with_memory(rules: Arc<Rules>, mut memory: Memory, first: u64, end: u64) -> Selective {
-        memory.board.restart(first, rules.config.sack);
+        memory.board.restart(first, rules.config.sack, rules.needs.rate && rules.needs.losses);
         memory.rack.restart();
         memory.control.restart();
         let (Memory { board, rack, control }, config) = (memory, &rules.config);

@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 use base::cast::{to_index, to_u32};
 use base::Time;
 
-use crate::cc::{KernelClock, RateSample, Span};
+use super::scoreboard::Totals;
+use crate::cc::{KernelClock, Lost, RateSample, Span};
 
 /// The state of the connection when a packet was sent last. Times are in microseconds.
 #[derive(Clone, Copy, Debug)]
@@ -16,8 +17,8 @@ struct Snapshot {
     first_sent: u64,
     /// Last delivery before (`delivered_mstamp`).
     delivered_at: u64,
-    /// Packets that had been delivered.
-    delivered: u64,
+    /// Packets that had been delivered and lost, and those in flight with this one.
+    totals: Totals,
     /// Whether the application, and not the network, limited what was sent.
     app_limited: bool,
 }
@@ -53,9 +54,9 @@ impl Rate {
     }
 
     /// Marks what is sent from now on as limited by something else than the network, until what is in flight has been
-    /// delivered (`tcp_rate_check_app_limited`); `delivered` are the packets delivered so far.
-    pub(super) fn limit(&mut self, delivered: u64, in_flight: u32) {
-        self.app_limited = Some(delivered + u64::from(in_flight));
+    /// delivered (`tcp_rate_check_app_limited`).
+    pub(super) fn limit(&mut self, totals: Totals) {
+        self.app_limited = Some(totals.delivered + u64::from(totals.in_flight));
     }
 
     /// Returns whether what is sent now is so marked.
@@ -63,24 +64,24 @@ impl Rate {
         self.app_limited.is_some()
     }
 
-    fn snapshot(&mut self, now: Time, delivered: u64, idle: bool) -> Snapshot {
+    fn snapshot(&mut self, now: Time, totals: Totals, idle: bool) -> Snapshot {
         let sent = self.clock.microseconds(now);
         if idle {
             (self.first_sent, self.delivered_at) = (sent, sent);
         }
         let (first_sent, delivered_at) = (self.first_sent, self.delivered_at);
-        Snapshot { sent, first_sent, delivered_at, delivered, app_limited: self.app_limited.is_some() }
+        Snapshot { sent, first_sent, delivered_at, totals, app_limited: self.app_limited.is_some() }
     }
 
-    /// Takes note of the transmission of a new packet; `idle`: nothing is outstanding (`tcp_rate_skb_sent`).
-    pub(super) fn send(&mut self, now: Time, delivered: u64, idle: bool) {
-        let snapshot = self.snapshot(now, delivered, idle);
+    /// Takes note of the transmission of a new packet; `idle`: nothing else is outstanding (`tcp_rate_skb_sent`).
+    pub(super) fn send(&mut self, now: Time, totals: Totals, idle: bool) {
+        let snapshot = self.snapshot(now, totals, idle);
         self.snapshots.push_back(snapshot);
     }
 
     /// Takes note of the retransmission of a packet, by its index from SND.UNA.
-    pub(super) fn resend(&mut self, index: u64, now: Time, delivered: u64) {
-        let snapshot = self.snapshot(now, delivered, false);
+    pub(super) fn resend(&mut self, index: u64, now: Time, totals: Totals) {
+        let snapshot = self.snapshot(now, totals, false);
         if let Some(known) = self.snapshots.get_mut(to_index(index)) {
             *known = snapshot;
         }
@@ -100,9 +101,22 @@ impl Rate {
         self.snapshots.pop_front();
     }
 
-    /// Returns the sample of an ACK (`tcp_rate_gen`). `delivered` and `lost` are the packets so far, `fresh` those that
-    /// the ACK delivers.
-    pub(super) fn sample(&mut self, now: Time, delivered: u64, lost: u64, fresh: u32, min_rtt: Time) -> RateSample {
+    /// Returns the report of a packet, by its index from SND.UNA, that was marked lost as the `lost`-th one of all.
+    pub(super) fn lose(&self, sequence: u64, index: u64, now: Time, delivered: u64, lost: u64) -> Option<Lost> {
+        let at = self.snapshots.get(to_index(index))?;
+        Some(Lost {
+            now: self.clock.microseconds(now),
+            sequence,
+            delivered,
+            in_flight: at.totals.in_flight,
+            lost: to_u32(to_index(lost - at.totals.lost)),
+            app_limited: at.app_limited,
+        })
+    }
+
+    /// Returns the sample of an ACK (`tcp_rate_gen`), which delivers `fresh` packets.
+    pub(super) fn sample(&mut self, now: Time, totals: Totals, fresh: u32, min_rtt: Time) -> RateSample {
+        let Totals { delivered, lost, .. } = totals;
         let now = self.clock.microseconds(now);
         if self.app_limited.is_some_and(|until| delivered > until) {
             self.app_limited = None;
@@ -115,11 +129,13 @@ impl Rate {
             // Sending and receiving are phases of a pipeline; compressed ACKs make the second one too short.
             let interval = (at.sent - at.first_sent).max(now - at.delivered_at);
             Span {
-                prior_delivered: at.delivered,
-                delivered: to_u32(to_index(delivered - at.delivered)),
+                prior_delivered: at.totals.delivered,
+                delivered: to_u32(to_index(delivered - at.totals.delivered)),
                 interval: (interval >= self.clock.microseconds(min_rtt)).then_some(interval),
                 app_limited: at.app_limited,
                 retransmitted,
+                in_flight: at.totals.in_flight,
+                lost: to_u32(to_index(lost - at.totals.lost)),
             }
         });
         if let Some(Span { delivered, interval: Some(interval), app_limited, .. }) = span {

@@ -48,19 +48,36 @@ pub(super) struct Scoreboard {
     first_to_retransmit: u64,
     /// Whether packets are acknowledged selectively; else `sacked` counts those that duplicate ACKs report.
     selective: bool,
+    /// Packets that were marked lost and are yet to be reported, with `marked_lost` after each; `None`: none is.
+    unreported: Option<Vec<(u64, u64)>>,
+}
+
+/// The packets that were delivered and marked lost, in all, and those in flight.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Totals {
+    pub(super) delivered: u64,
+    pub(super) lost: u64,
+    pub(super) in_flight: u32,
 }
 
 impl Scoreboard {
-    /// Forgets all packets and begins at `first`, with selective acknowledgment or without; the memory stays.
-    pub(super) fn restart(&mut self, first: u64, selective: bool) {
+    /// Forgets all packets and begins at `first`, with selective acknowledgment or without, and with reports of lost
+    /// packets or without; the memory stays.
+    pub(super) fn restart(&mut self, first: u64, selective: bool, reports: bool) {
         let mut segments = std::mem::take(&mut self.segments);
         segments.clear();
+        let unreported = reports.then(|| {
+            let mut unreported = self.unreported.take().unwrap_or_default();
+            unreported.clear();
+            unreported
+        });
         *self = Scoreboard {
             segments,
             una: first,
             highest: first,
             first_to_retransmit: first,
             selective,
+            unreported,
             ..Scoreboard::default()
         };
     }
@@ -105,6 +122,11 @@ impl Scoreboard {
     /// `tcp_packets_in_flight`.
     pub(super) fn in_flight(&self) -> u32 {
         self.outstanding() + self.retransmitted - self.sacked - self.lost
+    }
+
+    /// Returns the packets that were delivered and lost so far, and those in flight.
+    pub(super) fn totals(&self) -> Totals {
+        Totals { delivered: self.delivered, lost: self.marked_lost, in_flight: self.in_flight() }
     }
 
     /// Returns whether all packets are taken to be in the network, each of them once.
@@ -216,8 +238,16 @@ impl Scoreboard {
         self.retransmitted -= u32::from(again);
         self.lost += u32::from(!before.lost);
         self.marked_lost += u64::from(again || !before.lost);
+        if let Some(unreported) = self.unreported.as_mut().filter(|_| again || !before.lost) {
+            unreported.push((sequence, self.marked_lost));
+        }
         self.first_to_retransmit = self.first_to_retransmit.min(sequence);
         again
+    }
+
+    /// Returns the packets that were marked lost since the last call, with `marked_lost` after each, if they are asked for.
+    pub(super) fn take_unreported(&mut self) -> Option<Vec<(u64, u64)>> {
+        self.unreported.as_mut().filter(|unreported| !unreported.is_empty()).map(std::mem::take)
     }
 
     /// Takes no packet to be lost any more.

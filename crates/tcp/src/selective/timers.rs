@@ -232,6 +232,7 @@ impl Selective {
                 let lost = self.board.marked_lost - lost;
                 self.reduce(1, base::cast::to_u32(base::cast::to_index(lost)), false);
             }
+            self.report_lost(now);
             self.retransmit_lost(now, actions);
         }
         if self.timer.kind != Some(Kind::Timeout) {
@@ -267,6 +268,7 @@ impl Selective {
         }
         self.announces_reduction = true;
         self.control.on_timeout(now, self.board.nxt());
+        self.report_lost(now);
         self.window.cwnd = f64::from(self.board.in_flight() + 1);
         if self.state <= State::Disorder && self.board.sacked() >= self.rules.config.dupack_threshold {
             self.reordering = self.reordering.min(self.rules.config.dupack_threshold);

@@ -17,6 +17,13 @@ pub(super) struct Usage {
     round_end: u64,
 }
 
+impl Usage {
+    /// Returns whether all of cwnd was in flight at some time in the current round (Linux `is_cwnd_limited`).
+    pub(super) fn is_limited(self) -> bool {
+        self.limited
+    }
+}
+
 impl Selective {
     /// Returns whether cwnd limits what is in flight; in slow start also if less than twice as much was in flight
     /// (Linux `tcp_is_cwnd_limited`).
@@ -65,10 +72,10 @@ impl Selective {
             self.update_pacing();
         }
         self.last_sent = now;
-        if let Some(rate) = &mut self.rate {
-            rate.send(now, self.board.delivered, idle);
-        }
         self.board.push(now);
+        if let Some(rate) = &mut self.rate {
+            rate.send(now, self.board.totals(), idle);
+        }
         if idle || self.timer.waits_for_probe() {
             self.restart_rto(now);
         }
@@ -101,7 +108,7 @@ impl Selective {
         self.rack.resend(sequence, now);
         self.last_sent = now;
         if let Some(rate) = &mut self.rate {
-            rate.resend(sequence - self.board.una(), now, self.board.delivered);
+            rate.resend(sequence - self.board.una(), now, self.board.totals());
         }
         self.depart(now);
         self.total_retransmitted += 1;
@@ -169,5 +176,27 @@ impl Selective {
     pub(super) fn report_recovered(&self, before: (u64, u64), actions: &mut impl Actions) {
         let resent = self.total_retransmitted - before.1;
         actions.recovered(Recovered { sent: self.board.nxt() - before.0 + resent, resent, max: self.board.nxt() });
+    }
+}
+
+#[cfg(test)]
+impl Selective {
+    /// Ends the transfer with what has been sent: the application has nothing to send.
+    pub(crate) fn stop_writing(&mut self) {
+        self.end = self.board.nxt();
+    }
+
+    /// Takes more packets of the application, which limited what was sent if nothing waited (Linux
+    /// `tcp_rate_check_app_limited`).
+    pub(crate) fn write(&mut self, now: Time, packets: u64, actions: &mut impl Actions) {
+        let idle = self.board.nxt() == self.end && self.board.in_flight() < self.cwnd_packets();
+        if idle && self.board.lost() <= self.board.retransmitted() {
+            if let Some(rate) = &mut self.rate {
+                rate.limit(self.board.totals());
+            }
+        }
+        self.end += packets;
+        self.send_new(now, actions);
+        self.timer.settle(now);
     }
 }

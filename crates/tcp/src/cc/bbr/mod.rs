@@ -11,7 +11,7 @@ use base::{RandomStream, Time};
 
 use super::kernel::{packets, KernelClock};
 use super::{AckSample, CongestionControl, Needs, Phase, RateSample, Restart, Settings, Signal, Span, Window};
-use crate::windowed::WindowedMin;
+use crate::windowed::WindowedMax;
 use crate::State;
 use aggregation::Aggregation;
 use policer::{News, Policer, Verdict};
@@ -66,8 +66,7 @@ struct Path {
     trough: Trough,
     policer: Policer,
     aggregation: Aggregation,
-    /// Largest bandwidth, as the smallest complement.
-    max_bandwidth: WindowedMin,
+    max_bandwidth: WindowedMax,
     /// Round trips so far, and the number of delivered packets with which the current one ends.
     rounds: u64,
     round_end: u64,
@@ -103,7 +102,7 @@ impl Path {
         trough: Trough::START,
         policer: Policer::START,
         aggregation: Aggregation::START,
-        max_bandwidth: WindowedMin::NONE,
+        max_bandwidth: WindowedMax::NONE,
         rounds: 0,
         round_end: 0,
         round_start: false,
@@ -120,7 +119,7 @@ impl Path {
 
     /// Returns the largest bandwidth of the last rounds.
     fn max_bandwidth(&self) -> u64 {
-        !self.max_bandwidth.get()
+        self.max_bandwidth.get()
     }
 
     /// Returns the bandwidth that is used: that of a policer, or the largest one.
@@ -207,7 +206,7 @@ impl Bbr {
         let sample = bandwidth(u64::from(span.delivered), interval);
         let path = &mut self.path;
         if !span.app_limited || sample >= path.max_bandwidth() {
-            path.max_bandwidth.sample(path.rounds, !sample, BANDWIDTH_ROUNDS);
+            path.max_bandwidth.sample(path.rounds, sample, BANDWIDTH_ROUNDS);
         }
     }
 
@@ -363,7 +362,7 @@ impl CongestionControl for Bbr {
     }
 
     fn needs(&self) -> Needs {
-        Needs { rate: true, pacing: true, window: true, random: true }
+        Needs { rate: true, pacing: true, window: true, random: true, losses: false }
     }
 
     fn pacing_rate(&self) -> Option<u64> {
