@@ -52,6 +52,18 @@ def test_the_phases_of_bbr_depend_on_the_seed_alone() -> None:
     assert np.array_equal(first[first < 0.4], other[other < 0.4])
 
 
+@pytest.mark.parametrize("tcp", ["linux-bbr", "draft-bbr3"])
+def test_runs_of_bbr_differ_with_their_draws_and_its_window_is_not_one_that_grows_until_a_loss(tcp: str) -> None:
+    asked = document(tcp, buffer="333 pkt", duration="20 s", warmup="2 s", replications=3)
+    # The draws of a single flow may move its probes alone, which leaves all means as they are.
+    asked["flow"][0]["count"] = 2
+    summary = ackclock.run(asked).summary
+    assert (summary["deterministic"], summary["replications"]) == (False, 3)
+    queueing = summary["links"][0]["queueing_mean_s"]
+    assert queueing["low"] < queueing["mean"] < queueing["high"]
+    assert not any("still grew" in warning for warning in summary["warnings"])
+
+
 @pytest.mark.parametrize("tcp", ["linux-bbr", {"preset": "linux-reno", "pacing": "linux"}])
 def test_paced_packets_leave_one_by_one_after_the_first_ten(tcp: Any) -> None:
     gaps = np.diff(sent(tcp))

@@ -68,7 +68,10 @@ def test_scalable_in_python_has_the_windows_of_the_engine_s(documented: dict[str
     engine = ackclock.run(one_flow("scalable"))
     assert len(engine.traces["cwnd"]) > 500
     assert mine.traces["cwnd"].equals(engine.traces["cwnd"])
-    assert mine.flows.equals(engine.flows)
+    # A class may draw random numbers, so that one run of it is not exact: the intervals of its counts are not known.
+    assert (engine.summary["deterministic"], mine.summary["deterministic"]) == (True, False)
+    values = [name for name in engine.flows.columns if not name.endswith(("_low", "_high"))]
+    assert mine.flows[values].equals(engine.flows[values])
 
 
 def test_the_learning_control_uses_the_link_with_a_shorter_queue_than_reno(documented: dict[str, Any]) -> None:

@@ -159,7 +159,7 @@ def _grows(resolved: Resolved, flow: ResolvedFlow, row: dict[str, Any]) -> bool:
     """Return whether a flow without a loss has a window that grows until one, which can happen on its path."""
     tcp = flow.connection
     largest, mean = row["cwnd_max_packets"], row["cwnd_mean_packets"]
-    if tcp is None or largest is None or mean is None or not mean["mean"]:
+    if tcp is None or not tcp.sender.grows_until_loss or largest is None or mean is None or not mean["mean"]:
         return False
     if (row["marked_fraction"] or {}).get("mean"):
         # Marks came in place of losses.

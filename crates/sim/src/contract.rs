@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use base::Clock;
 use net::{AppliesTo, AqmConfig, Counting, DelayLaw, Discipline, LossLaw, Overflow, RedEcn, SchedulerConfig};
 use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, Error, IntoDeserializer};
@@ -82,7 +83,9 @@ fn congestion_controls() -> Value {
     };
     let entry = |algorithm: &tcp::cc::Algorithm| {
         let parameters: Map<String, Value> = algorithm.parameters.iter().map(parameter).collect();
+        let control = (algorithm.new)(&tcp::cc::Settings::linux(Clock::PICOSECONDS));
         let properties = json!({
+            "is_random": control.needs().random,
             "parameters": parameters,
             "slow_start": algorithm.slow_start,
             "grows_until_loss": algorithm.grows_until_loss,

@@ -93,11 +93,14 @@ class CongestionControl:
         The end of slow start that Linux has with it.
     grows_until_loss : bool
         Whether its window grows until a loss or the receiver's window ends it, as far as is known.
+    is_random : bool
+        Whether it draws random numbers.
     """
 
     parameters: Mapping[str, Parameter]
     slow_start: str
     grows_until_loss: bool
+    is_random: bool
 
 
 CONGESTION_CONTROLS: Final[Mapping[str, CongestionControl]] = MappingProxyType(

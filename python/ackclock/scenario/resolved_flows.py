@@ -95,8 +95,9 @@ class ResolvedFlow:
 
     @property
     def is_random(self) -> bool:
-        """Return whether its start or its traffic draws random numbers."""
-        return self.start_spread_s > 0.0 or self.traffic.is_random
+        """Return whether its start, its traffic or its congestion control draws random numbers."""
+        control = self.connection is not None and self.connection.sender.is_random
+        return self.start_spread_s > 0.0 or self.traffic.is_random or control
 
     @property
     def is_large_group(self) -> bool:

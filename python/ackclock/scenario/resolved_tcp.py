@@ -111,6 +111,7 @@ class ClassicSettings:
     rto: RtoSettings
 
     grows_until_loss: ClassVar[bool] = True
+    is_random: ClassVar[bool] = False
     counts_packets: ClassVar[bool] = False
 
     @property
@@ -254,6 +255,12 @@ class SelectiveSettings:
         """Return whether the window grows until a loss or the receiver's window ends it."""
         control = CONGESTION_CONTROLS.get(self.congestion_control.name)
         return control is not None and control.grows_until_loss
+
+    @property
+    def is_random(self) -> bool:
+        """Return whether its congestion control draws random numbers, as a class of one's own may."""
+        control = CONGESTION_CONTROLS.get(self.congestion_control.name)
+        return control is None or control.is_random
 
     def least_timeout_s(self, round_trip_s: float) -> float:
         """Compute the least retransmission timeout for a round trip [s]: Linux adds a variation of at least `min_s`."""
