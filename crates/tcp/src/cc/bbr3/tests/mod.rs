@@ -6,6 +6,7 @@ mod probing;
 mod round_trip;
 mod rules;
 mod startup;
+mod steps;
 mod undo;
 
 use path::{Fate, Flow, Path, Step};
