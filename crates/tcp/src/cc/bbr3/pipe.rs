@@ -50,7 +50,7 @@ impl Pipe {
 /// The ranges of packets that were lost in a round: packets in a row are one of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LostRanges {
-    count: u32,
+    pub(super) count: u32,
     /// One past the packet that was lost last.
     end: u64,
 }

@@ -75,6 +75,21 @@ fn the_window_returns_after_a_timeout() {
     assert!(windows.starts_with(&[1.0, 4.0, 5.0, 6.0]) && end.cwnd >= lost.bbr.output.prior_window, "{windows:?}");
 }
 
+/// 5.2.4: losses that the timer for reordered packets finds are reported as well, before they are sent again.
+#[test]
+fn losses_that_a_timer_finds_count() {
+    let mut flow = Flow::new(Path::default());
+    flow.enter(Phase::Cruise);
+    flow.write_after(0.2, 6, 1e9);
+    flow.until(1.0, "silence", |step| step.in_flight == 0.0);
+    let first = flow.transmissions();
+    flow.path().fate =
+        Box::new(move |number, _| if (first..first + 4).contains(&number) { Fate::IsLost } else { Fate::Passes });
+    // Two packets arrive beyond the hole, which are too few to be sure at once.
+    let found = flow.until(1.0, "a recovery", |step| step.state == State::Recovery);
+    assert_eq!((found.bbr.ranges.count, flow.losses()), (1, (4, 0)));
+}
+
 /// Returns a path that marks each n-th transmission.
 fn marking(each: u64) -> Box<dyn FnMut(u64, bool) -> Fate> {
     Box::new(move |number, _| if number.is_multiple_of(each) { Fate::IsMarked } else { Fate::Passes })
