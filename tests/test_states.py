@@ -66,7 +66,9 @@ def test_each_loss_that_the_sender_found_enters_recovery_at_its_instant(cubic: a
 
 def test_a_recovery_ends_open_with_cwnd_at_ssthresh(cubic: ackclock.Result) -> None:
     changes = happened(cubic.traces["state"], "state").reset_index()
-    after = changes.loc[changes.index[changes["state"] == "Recovery"] + 1]
+    # The last one may last to the end of the run.
+    after = changes.loc[(changes.index[changes["state"] == "Recovery"] + 1).intersection(changes.index)]
+    assert len(after) > 5
     assert set(after["state"]) == {"Open"}
     assert (after["cwnd"] == after["ssthresh"]).all()
     assert (after["prr_delivered"] == 0).all()
@@ -153,10 +155,11 @@ def test_a_spurious_reduction_is_undone_by_what_shows_it(event: str, link: str, 
     assert losses["spurious"].all()
     assert losses["cause"].iloc[0] == kind
     undone = rows[rows["event"].astype(str).str.startswith("undo")]
-    assert undone["event"].tolist() == [event]
+    assert set(undone["event"]) == {event}
     before = rows[rows["time_s"] < losses["time_s"].iloc[0]].iloc[-1]
-    assert undone["cwnd"].iloc[0] == before["cwnd"]
-    assert undone["time_s"].iloc[0] > losses["time_s"].iloc[-1]
+    assert undone["cwnd"].iloc[-1] == before["cwnd"]
+    assert len(undone) == losses["time_s"].nunique()
+    assert (undone["time_s"].to_numpy() > losses["time_s"].unique()).all()
 
 
 def test_a_timeout_and_a_probe_have_rows() -> None:

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use base::cast::to_u32;
+
 use super::{Receiver, Rest};
 use crate::Selected;
 
@@ -11,8 +13,10 @@ const MOST_BLOCKS: usize = 4;
 /// The arrivals of which ACKs have SACK blocks, in their order.
 #[derive(Clone, Debug, Default)]
 pub struct SackLog {
-    /// Packets beyond a hole, and duplicates: the entries of the journal.
+    /// Packets beyond a hole, and duplicates: the entries of the journal that are no windows.
     entries: Vec<(u64, bool)>,
+    /// Numbers of the journal's entries that are windows.
+    windows: Vec<u32>,
     /// RCV.NXT where it moved with packets beyond it, and the number of entries then.
     advances: Vec<(u64, u32)>,
     /// Numbers and blocks of ACKs by ns-2's rules, which have lists of their own.
@@ -28,9 +32,19 @@ impl SackLog {
         self.entries.push((sequence, duplicate));
     }
 
-    /// Records that RCV.NXT moved to `next`, with packets beyond it, after a number of entries.
-    pub(super) fn advance(&mut self, next: u64, entered: u32) {
-        self.advances.push((next, entered));
+    /// Records that the entry of the journal with a number is a window.
+    pub(super) fn enter_window(&mut self, number: u32) {
+        self.windows.push(number);
+    }
+
+    /// Records that RCV.NXT moved to `next`, with packets beyond it.
+    pub(super) fn advance(&mut self, next: u64) {
+        self.advances.push((next, to_u32(self.entries.len())));
+    }
+
+    /// Returns the number of packets among the entries of the journal up to a number.
+    fn packets_to(&self, number: u32) -> u32 {
+        number - to_u32(self.windows.partition_point(|&window| window <= number))
     }
 
     /// Records the blocks of an ACK by ns-2's rules.
@@ -68,7 +82,7 @@ impl SackLog {
     /// An ACK with the number 0 has nothing new for the sender. It has blocks if RCV.NXT moved with packets beyond it.
     fn entered_before(&self, (next, number): AckKey) -> Option<u32> {
         if number > 0 {
-            return Some(number);
+            return Some(self.packets_to(number));
         }
         let after = self.advances.partition_point(|&(moved, _)| moved <= next);
         let &(moved, entered) = self.advances.get(after.checked_sub(1)?)?;
@@ -95,8 +109,8 @@ impl Receiver {
     #[cold]
     pub(super) fn log_advance(&mut self) {
         let next = self.next;
-        if let Some(Rest { journal, log: Some(log), .. }) = self.rest.as_deref_mut() {
-            log.advance(next, journal.entered());
+        if let Some(Rest { log: Some(log), .. }) = self.rest.as_deref_mut() {
+            log.advance(next);
         }
     }
 }

@@ -271,6 +271,10 @@ impl CongestionControl for Bbr3 {
         self.round_trip.held_back
     }
 
+    fn phase(&self, _in_slow_start: bool) -> super::Phase {
+        self.phase.traced()
+    }
+
     fn set_random(&mut self, random: RandomStream) {
         self.random = random;
     }

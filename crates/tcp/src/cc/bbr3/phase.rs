@@ -13,6 +13,19 @@ pub(super) enum Phase {
 }
 
 impl Phase {
+    /// Returns the phase as traces name it.
+    pub(super) fn traced(self) -> crate::cc::Phase {
+        match self {
+            Phase::Startup => crate::cc::Phase::Startup,
+            Phase::Drain => crate::cc::Phase::Drain,
+            Phase::Down => crate::cc::Phase::ProbeBwDown,
+            Phase::Cruise => crate::cc::Phase::ProbeBwCruise,
+            Phase::Refill => crate::cc::Phase::ProbeBwRefill,
+            Phase::Up => crate::cc::Phase::ProbeBwUp,
+            Phase::ProbeRtt => crate::cc::Phase::ProbeRtt,
+        }
+    }
+
     /// Returns the factor of the bandwidth at which packets are paced (`BBR.pacing_gain`).
     pub(super) fn pacing_gain(self) -> f64 {
         match self {

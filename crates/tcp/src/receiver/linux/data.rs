@@ -110,6 +110,9 @@ impl Receiver {
         self.deadline = deadline;
         if let (Some(window), Some(rest)) = (window, &mut self.rest) {
             rest.journal.enter_window(window);
+            if let Some(log) = &mut rest.log {
+                log.enter_window(rest.journal.entered());
+            }
             self.held |= UNREAD;
         }
         Some(self.acknowledgment())
