@@ -182,3 +182,19 @@ impl Pace {
         Pace { packets: writes.packets, interval: clock.time(writes.interval_s).max(Time::TICK) }
     }
 }
+
+#[cfg(test)]
+impl Selective {
+    /// Ends the transfer with what has been sent: the application has nothing to send.
+    pub(crate) fn stop_writing(&mut self) {
+        self.end = self.board.nxt();
+        self.written.end = self.end;
+    }
+
+    /// Takes more packets of the application.
+    pub(crate) fn supply(&mut self, now: Time, packets: u64, actions: &mut impl Actions) {
+        self.end += packets;
+        self.run_application(now, actions);
+        self.timer.settle(now);
+    }
+}

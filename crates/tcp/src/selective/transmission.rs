@@ -178,25 +178,3 @@ impl Selective {
         actions.recovered(Recovered { sent: self.board.nxt() - before.0 + resent, resent, max: self.board.nxt() });
     }
 }
-
-#[cfg(test)]
-impl Selective {
-    /// Ends the transfer with what has been sent: the application has nothing to send.
-    pub(crate) fn stop_writing(&mut self) {
-        self.end = self.board.nxt();
-    }
-
-    /// Takes more packets of the application, which limited what was sent if nothing waited (Linux
-    /// `tcp_rate_check_app_limited`).
-    pub(crate) fn write(&mut self, now: Time, packets: u64, actions: &mut impl Actions) {
-        let idle = self.board.nxt() == self.end && self.board.in_flight() < self.cwnd_packets();
-        if idle && self.board.lost() <= self.board.retransmitted() {
-            if let Some(rate) = &mut self.rate {
-                rate.limit(self.board.totals());
-            }
-        }
-        self.end += packets;
-        self.send_new(now, actions);
-        self.timer.settle(now);
-    }
-}

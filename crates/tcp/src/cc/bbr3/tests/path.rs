@@ -262,7 +262,7 @@ impl Flow {
     }
 
     /// Lets the application write packets at once, each time after an interval \[s\], and nothing else.
-    pub(super) fn write(&mut self, packets: u64, interval: f64) {
+    pub(super) fn supply(&mut self, packets: u64, interval: f64) {
         self.write_after(0.0, packets, interval);
     }
 
@@ -314,7 +314,7 @@ impl Flow {
             }
             Event::Write => {
                 let Some((packets, interval)) = self.writes else { return };
-                self.sender.write(at, packets, &mut self.network);
+                self.sender.supply(at, packets, &mut self.network);
                 self.note();
                 let next = CLOCK.seconds(at) + interval;
                 self.network.at(next, Event::Write);
@@ -340,7 +340,7 @@ impl Flow {
     /// Starts a flow whose application writes packets at once, each time after an interval \[s\].
     pub(super) fn limited(path: Path, packets: u64, interval: f64) -> Flow {
         let mut flow = Flow::new(path);
-        flow.write(packets, interval);
+        flow.supply(packets, interval);
         flow
     }
 

@@ -27,7 +27,7 @@ fn a_probe_ends_after_three_rounds_without_growth() {
 fn losses_end_a_probe_though_the_application_limits_what_is_sent() {
     let mut flow = Flow::new(Path::default());
     flow.enter(Phase::Up);
-    flow.write(10, 0.02);
+    flow.supply(10, 0.02);
     flow.go_on(0.2);
     assert_eq!(flow.last().bbr.phase, Phase::Up);
     flow.path().fate = Box::new(|number, _| if number.is_multiple_of(5) { Fate::IsLost } else { Fate::Passes });
@@ -43,7 +43,7 @@ fn losses_end_a_probe_though_the_application_limits_what_is_sent() {
 fn a_probe_goes_on_while_the_application_limits_what_is_sent() {
     let mut flow = Flow::new(Path::default());
     let up = flow.enter(Phase::Up);
-    flow.write(5, 0.02);
+    flow.supply(5, 0.02);
     let end = flow.until(10.0, "the end", |step| step.bbr.phase != Phase::Up);
     assert_eq!(end.bbr.phase, Phase::ProbeRtt);
     assert!(end.bbr.rounds.count > up.bbr.rounds.count + 30 && end.at > up.at + 2.0);
@@ -191,13 +191,13 @@ fn losses_in_a_probe_lower_the_long_term_bound() {
 fn an_application_that_pauses_while_the_path_fills_leaves_the_bandwidth_alone() {
     let mut flow = Flow::new(Path::default());
     let refill = flow.enter(Phase::Refill);
-    flow.write(2, 0.01);
+    flow.supply(2, 0.01);
     let up = flow.until(1.0, "Up", |step| step.bbr.phase != Phase::Refill);
     assert_eq!(up.bbr.phase, Phase::Up);
     flow.go_on(0.5);
     assert_eq!(flow.last().bbr.phase, Phase::Up);
     assert_eq!(flow.last().bbr.max_bandwidth.largest, refill.bbr.max_bandwidth.largest);
-    flow.write(1_000_000, 1e9);
+    flow.supply(1_000_000, 1e9);
     let down = flow.enter(Phase::Down);
     assert!(down.bbr.pipe.now);
     assert_near(down.bbr.max_bandwidth.largest, RATE, 0.02);

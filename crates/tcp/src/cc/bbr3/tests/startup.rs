@@ -85,7 +85,7 @@ fn without_selective_acknowledgment_one_loss_ends_startup() {
     for sack in [false, true] {
         let path = Path { fate: Box::new(one), ..Path::default() };
         let mut flow = Flow::with(path, |config| config.sack = sack);
-        flow.write(20, 0.04);
+        flow.supply(20, 0.04);
         flow.go_on(4.0);
         assert_eq!((flow.last().bbr.pipe.reached, flow.losses()), (!sack, (1, 0)), "{:?}", flow.phases());
     }
@@ -130,7 +130,7 @@ fn startup_goes_on_while_the_application_limits_what_is_sent() {
         assert_eq!(phase, if index % 2 == 0 { Phase::Startup } else { Phase::ProbeRtt }, "{phases:?}");
     }
     // It finds the bandwidth afterwards.
-    flow.write(1_000_000, 1e9);
+    flow.supply(1_000_000, 1e9);
     flow.enter(Phase::Drain);
     assert_near(flow.last().bbr.max_bandwidth.largest, 10e6 / 12e3, 0.02);
 }
