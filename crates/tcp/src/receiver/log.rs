@@ -13,7 +13,7 @@ const MOST_BLOCKS: usize = 4;
 /// The arrivals of which ACKs have SACK blocks, in their order.
 #[derive(Clone, Debug, Default)]
 pub struct SackLog {
-    /// Packets beyond a hole, and duplicates: the entries of the journal that are no windows.
+    /// Packets beyond a hole, and duplicates: the entries of the journal that are not windows.
     entries: Vec<(u64, bool)>,
     /// Numbers of the journal's entries that are windows.
     windows: Vec<u32>,
