@@ -83,7 +83,8 @@ def test_a_capture_shows_it() -> None:
     flow = {"path": ["link"], "size": "5 pkt", "tcp": tcp}
     scenario = {"link": [link], "flow": [flow], "run": {"duration": "10 s"}, "trace": {"capture": ["link"]}}
     frames = ackclock.run(scenario).captures["link"]
-    # The window behind a header of 40 bytes with the flags SYN, and SYN and ACK; five data packets and four of hellos.
+    # The window behind a header of 40 bytes with the flags SYN, and SYN and ACK, and behind one of 32 bytes, which has
+    # timestamps: five data packets and four of hellos.
     assert frames.count(bytes([0xA0, 0x02, 0xFF, 0xFF])) == 1
     assert frames.count(bytes([0xA0, 0x12, 0xFF, 0xFF])) == 1
-    assert frames.count(bytes([0x50, 0x10, 0xFF, 0xFF])) >= 5 + 4
+    assert frames.count(bytes([0x80, 0x10, 0xFF, 0xFF])) >= 5 + 4

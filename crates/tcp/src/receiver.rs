@@ -25,8 +25,7 @@ pub use log::{AckKey, SackLog};
 pub struct Receiver {
     /// RCV.NXT: next packet expected.
     next: u64,
-    /// Stamp that the next ACK echoes: that of the earliest packet in order that it acknowledges (RFC 7323 section
-    /// 4.3).
+    /// Stamp that the next ACK echoes, of the earliest packet in order that it acknowledges (RFC 7323 section 4.3).
     echo: Time,
     /// Instant of the last delivery to the application.
     last_delivery: Time,
