@@ -44,12 +44,15 @@ def test_progress_goes_by_the_cost_of_points_and_the_longest_is_first(tmp_path: 
         for seconds in (20, 20_000, 40, 60)
     ]
     costs = sorted((expected_cost(point) for point in points), reverse=True)
-    seen: dict[int, float] = {}
-    run_points(points, Folder(tmp_path), jobs=1, on_progress=lambda done, finished: seen.update({finished: done}))
-    assert list(seen) == sorted(seen)
-    for finished in (1, 2, 3, 4):
-        assert seen[finished] == pytest.approx(sum(costs[:finished]) / sum(costs), abs=1e-9)
-    assert seen[1] > 0.9
+    seen: list[tuple[float, int]] = []
+    run_points(points, Folder(tmp_path), jobs=1, on_progress=lambda done, finished: seen.append((done, finished)))
+    assert seen == sorted(seen)
+    assert {finished for _, finished in seen} >= {1, 2, 3, 4}
+    for done, finished in seen:
+        # What is running counts too: the next point may have run to its end while this one was written.
+        assert done >= sum(costs[:finished]) / sum(costs) - 1e-9
+    assert min(done for done, finished in seen if finished == 1) > 0.9
+    assert seen[-1][0] == pytest.approx(1.0)
 
 
 def test_pings_cost_one_packet_an_interval() -> None:
