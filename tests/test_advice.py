@@ -85,14 +85,14 @@ def test_a_bloated_buffer_shrinks_to_what_keeps_the_link_busy() -> None:
 
 
 def test_a_small_buffer_grows_until_the_link_stays_busy() -> None:
-    found = topic(ackclock.advise(ACCESS, overrides={"link.access.buffer": "10 pkt"}), "bottleneck-buffer")
+    found = topic(ackclock.advise(ACCESS, overrides={"link.access.buffer": "5 pkt"}), "bottleneck-buffer")
     busy = row(found, "access is busy")
     assert mean(busy.before) < 0.9
     assert mean(busy.after) > 0.99
 
 
 def test_without_a_simulation_a_rule_is_named_and_nothing_is_recommended() -> None:
-    many = {"flow.download.count": 600}
+    many = {"flow.download.count": 600, "flow.download.tcp": "newreno-rfc6582"}
     found = topic(ackclock.advise(ACCESS, overrides=many, simulate=False), "bottleneck-buffer")
     (valid,) = (rule for rule in found.rules if rule.valid)
     assert valid.name == "mu T / sqrt(n)"

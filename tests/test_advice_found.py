@@ -15,11 +15,12 @@ from ackclock.advice.lengths import Length
 from ackclock.cli import app
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
-MODEM = SCENARIOS / "access-modem.toml"
-SATELLITE = SCENARIOS / "satellite-download.toml"
+NEWRENO = Path(__file__).parent / "scenarios"
+MODEM = NEWRENO / "newreno-modem.toml"
+SATELLITE = NEWRENO / "newreno-satellite.toml"
 THREE = SCENARIOS / "access-unequal-rtts.toml"
 SMALL_SATELLITE = {"link.satellite.rate": "3 Mbit/s", "link.satellite.buffer": "15 pkt"}
-"""A pipe of 150 packets instead of 1000; docs/advice.md has the sweep of the whole one."""
+"""A pipe of 150 packets instead of 1000."""
 
 
 def buffers(advice: Advice) -> Recommendation:
@@ -56,6 +57,14 @@ def three() -> Advice:
         (MODEM, "modem", {}, 6, {"run.duration": "2000 s", "run.warmup": "200 s"}),
         (SATELLITE, "satellite", SMALL_SATELLITE, 113, {"run.duration": "9000 s", "run.warmup": "3000 s"}),
         (THREE, "line", {}, 35, {"run.duration": "2500 s", "run.warmup": "250 s"}),
+        (SCENARIOS / "access-modem.toml", "modem", {}, 4, {"run.duration": "2000 s", "run.warmup": "200 s"}),
+        (
+            SCENARIOS / "satellite-download.toml",
+            "satellite",
+            {},
+            288,
+            {"run.duration": "2000 s", "run.warmup": "200 s"},
+        ),
     ],
 )
 def test_a_sweep_shows_that_the_answer_is_the_least(
@@ -73,6 +82,12 @@ def test_a_sweep_shows_that_the_answer_is_the_least(
     assert used(found) >= 0.99
     assert used(round(1.2 * found)) >= 0.99
     assert used(int(0.9 * found)) < 0.99
+
+
+def test_a_search_with_cubic_simulates_some_twenty_of_its_own_loss_cycles() -> None:
+    """Reno's cycle on this path would be a hundred times as long."""
+    (table,) = buffers(advised(SCENARIOS / "satellite-download.toml")).alternatives
+    assert all(15 <= row.loss_cycles <= 40 for row in table.rows)
 
 
 def test_the_row_of_alternatives_has_its_loss_cycles_and_one_chosen(modem: Advice) -> None:

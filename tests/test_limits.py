@@ -120,7 +120,7 @@ def test_what_is_long() -> None:
 
 def test_a_long_run_says_so_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "run_resolved", lambda *given, **named: pytest.fail("it has started"))
-    said = r"^About 63 billion packets: .* h of computing with 1 thread, 1\d\d MB of memory$"
+    said = r"^About 83 billion packets: .* h of computing with 1 thread, 1\d\d MB of memory$"
     refused = r"limit: is less than the run is expected to take, about .* h; given 10 min"
     with pytest.warns(LongRunWarning, match=said), pytest.raises(LimitError, match=refused):
         ackclock.run(LONG, threads=2, limit="10 min")

@@ -13,6 +13,7 @@ rate = "100 Mbit/s"
 buffer = "100 pkt"
 [[flow]]
 path = ["a"]
+tcp = "newreno-rfc6582"
 rtt = "10 ms"
 [run]
 duration = "20 s"

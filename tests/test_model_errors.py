@@ -18,6 +18,7 @@ buffer = "{buffer}"
 {loss}
 [[flow]]
 path = ["up"]
+tcp = "newreno-rfc6582"
 {delay}
 [run]
 duration = "{duration}"

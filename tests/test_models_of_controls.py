@@ -266,3 +266,26 @@ def test_models_of_endless_data_have_no_application_that_pauses() -> None:
     document["flow"][0]["writes"] = {"burst": "20 pkt", "every": "1 s"}
     refused = {one.model: "; ".join(one.reasons) for one in ackclock.predict(document).inapplicable}
     assert "writes in bursts" in refused["random-loss"]
+
+
+def test_a_run_of_cubic_is_compared_with_its_law_at_the_measured_losses() -> None:
+    lossy = path("linux-cubic", rate="100 Mbit/s", loss=bernoulli(1e-3))
+    result = ackclock.run(lossy, duration="300 s", warmup="30 s", picture=False)
+    (pair,) = (pair for pair in ackclock.compare(result).pairs if pair.model == "losses")
+    flow = result.flows.loc["flow"]
+    sent = flow.throughput_bps * 270 / 12000 / (1.0 - flow.loss_fraction)
+    expected = controls.cubic_rate(flow.rtt_mean_s, flow.fast_retransmits / sent) * 12000
+    assert pair.key == "cubic_bps"
+    assert pair.predicted == pytest.approx(expected, rel=1e-6)
+    assert abs(pair.difference) < 0.2
+
+
+def test_many_flows_are_compared_together_by_their_laws() -> None:
+    document = path("linux-cubic", rate="20 Mbit/s", buffer="50 pkt")
+    (flow,) = document["flow"]
+    document["flow"] = [{**flow, "count": 4}, {**flow, "name": "other", "count": 4, "tcp": "newreno-rfc6582"}]
+    document["flow"].append({**flow, "name": "paced", "tcp": "linux-bbr"})
+    result = ackclock.run(document, duration="60 s", warmup="10 s", picture=False)
+    found = [one for one in ackclock.compare(result).predictions if one.model == "losses"]
+    assert [one.subject for one in found] == ["4 flows together"] * 2
+    assert [[number.key for number in one.numbers] for one in found] == [["square_root_bps", "pftk_bps"], ["cubic_bps"]]

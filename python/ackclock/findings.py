@@ -227,7 +227,7 @@ def _longest_pipe(resolved: Resolved, element: Element) -> tuple[float, float] |
     """
     index = resolved.elements.index(element)
     crossing = [flow for flow in resolved.flows if index in flow.crossed]
-    plain = all(index in flow.path and flow.is_endless and flow.tcp.sender.is_aimd for flow in crossing)
+    plain = all(index in flow.path and flow.is_endless and flow.tcp.sender.keeps_half_at_loss for flow in crossing)
     if not crossing or not plain or element.rate_bps is None or element.queue.drops_early or element.kind != "link":
         return None
     packet = float(max(flow.packet_bytes for flow in crossing))

@@ -29,14 +29,20 @@ def test_a_number_is_always_the_same_scenario() -> None:
 
 @pytest.fixture(scope="module")
 def ran() -> tuple[Resolved, Any]:
-    """A run with datagrams, transfers and drops."""
+    """A run with datagrams, transfers and drops; what a flow sends is all that comes to its first link."""
     for number in range(200):
         resolved = legal(number)
         run = run_resolved(resolved, threads=1).replications[0]
         found = run["links"]["dropped_total"].sum() > 10 and len(resolved.flows) > 2 and resolved.trace.queue
+        found = found and "drops" in run["traces"] and _nothing_comes_to_first_links(resolved)
         if found and run["completions"]["groups"]["entry"].size and "delays" in run and "flow_batches" in run:
             return resolved, run
     raise AssertionError("no number below 200 has all of it")
+
+
+def _nothing_comes_to_first_links(resolved: Resolved) -> bool:
+    further = {link for flow in resolved.flows for way in (flow.path[1:], flow.return_path) for link in way}
+    return not further & {flow.path[0] for flow in resolved.flows}
 
 
 def add(table: str, column: str, amount: float) -> Callable[[Any], None]:

@@ -42,7 +42,7 @@ path = ["server", "client"]
 [[flow]]
 path = ["lan", "far"]
 packet = "9220 B"
-tcp = {{ max_window = "7 pkt" }}
+tcp = {{ preset = "newreno-rfc6582", max_window = "7 pkt" }}
 
 [run]
 duration = "2 s"

@@ -126,10 +126,13 @@ def test_the_jump_of_the_delay_times_out_at_13_packets_and_not_at_26() -> None:
         assert list(result.traces["delay"]["delay_s"]) == [0.192, 0.292]
 
 
-def test_a_handover_makes_fast_retransmits_without_a_loss_where_packets_overtake() -> None:
-    scenario = load(SCENARIOS / "leo-handover.toml")
+@pytest.mark.parametrize("tcp", ["linux-cubic", "newreno-rfc6582"])
+def test_a_handover_makes_fast_retransmits_without_a_loss_where_packets_overtake(tcp: str) -> None:
+    window = {"flow.download.tcp": tcp, "flow.download.tcp.max_window": "64 KiB"}
+    scenario = with_overrides(load(SCENARIOS / "leo-handover.toml"), window)
     for order, some in (("overtake", True), ("keep", False)):
         result = ackclock.run(with_overrides(scenario, {"link.satellite.delay_process.order": order}))
         flow = result.summary["flows"][0]
         assert (flow["fast_retransmits"]["mean"] > 0) is some
+        assert (flow["spurious_fast_retransmits"]["mean"] > 0) is some
         assert flow["loss_fraction"]["mean"] == 0

@@ -129,6 +129,7 @@ def test_a_process_that_cannot_keep_up_is_a_reason_against_the_model_and_the_bot
 def test_models_of_one_flow_name_the_host_that_is_too_slow() -> None:
     text = PLAIN.replace('delay = "8.41 ms"', 'delay = "8.41 ms"\nbuffer = "20 pkt"')
     text += '[[host]]\nname = "server"\nprocessing = "{0}"\n[[flow]]\npath = ["line"]\nreceiver = "server"\n'
+    text += 'tcp = "newreno-rfc6582"\n'
     text += '[run]\nduration = "60 s"\n'
     fast, slow = (predict_resolved(resolve(load(text.format(time)))) for time in ("10 us", "1 ms"))
     assert fast.applicable

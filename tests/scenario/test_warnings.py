@@ -119,7 +119,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         "1st [[flow]], field tcp.ack_delay: has no effect with ack_every = 1",
     ),
     "clock of rfc6298": (
-        {"flow": {"tcp": {"rto": {"clock_phase": 0.5}}}},
+        {"flow": {"tcp": {"preset": "newreno-rfc6582", "rto": {"clock_phase": 0.5}}}},
         '1st [[flow]], field tcp.rto.clock_phase: has no effect with estimator = "rfc6298"',
     ),
 }

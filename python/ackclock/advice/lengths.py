@@ -7,14 +7,17 @@ from typing import Any
 
 from ackclock.advice.targets import Targets
 from ackclock.paths import Node
+from ackclock.prediction.cubic import cubic_numbers
 from ackclock.prediction.scene import Scene
 from ackclock.scenario import Resolved
 from ackclock.scenario.resolved_traffic import WebTraffic
 
 LONE_CYCLES = 6
-"""Loss cycles of a lone flow without randomness: all are nearly the same."""
+"""Loss cycles of a lone flow of Reno's kind without randomness: all are nearly the same."""
 CYCLES = 20
-"""Loss cycles of the slowest of several flows, over all replications."""
+"""Loss cycles of the slowest of several flows, over all replications; and of a lone one with another control."""
+DETECTION_ROUNDS = 3.0
+"""Round trips in which a loss of CUBIC's is detected and repaired, before its window grows."""
 WARMUP_CYCLES = 2
 DEFAULT_CYCLE_S = 10.0
 """A cycle where no flow has a congestion control [s]."""
@@ -152,6 +155,7 @@ class _Traffic:
         """Compute how long a run should warm up, and measure [s], for a buffer."""
         cycle = max((self._cycle_s(scene, buffer) for scene in self._scenes), default=DEFAULT_CYCLE_S)
         is_lone = sum(scene.count for scene in self._scenes) == 1 and self._resolved.is_deterministic
+        is_lone &= all(scene.flow.connection is None or scene.flow.tcp.sender.is_aimd for scene in self._scenes)
         return WARMUP_CYCLES * cycle, cycle * (LONE_CYCLES if is_lone else CYCLES) / replications
 
     def for_loss_s(self, targets: Targets) -> float:
@@ -160,7 +164,7 @@ class _Traffic:
         return 0.0 if targets.loss is None or carried == 0.0 else DROPS / (targets.loss * carried)
 
     def _cycle_s(self, scene: Scene, buffer: float) -> float:
-        """Compute the time between two losses of a flow [s]: its window grows from half its largest to all of it."""
+        """Compute the time between two losses of a flow [s]: its window grows from what a loss leaves to all of it."""
         if scene.flow.connection is None or not scene.forward:
             return DEFAULT_CYCLE_S
         round_trip = scene.round_trip_s
@@ -170,7 +174,12 @@ class _Traffic:
         sharing = 1 if node.private else self._crossing[node.name]
         window = min((node.packet_rate * round_trip + buffer) / sharing, scene.max_window)
         longest = round_trip + buffer / node.packet_rate
-        return max(window / 2.0, 4.0) * scene.flow.tcp.packets_per_ack * longest
+        additive = max(window / 2.0, 4.0) * scene.flow.tcp.packets_per_ack * longest
+        if not scene.flow.tcp.sender.is_cubic:
+            return additive
+        steepness, remainder = cubic_numbers(scene)
+        cubic: float = ((1.0 - remainder) * window / steepness) ** (1.0 / 3.0)
+        return min(additive, cubic + DETECTION_ROUNDS * longest)
 
     def _carried(self, scene: Scene) -> float:
         """Compute the packets a second that the identical flows of an entry send together, at most."""

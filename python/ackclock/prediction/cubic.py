@@ -27,6 +27,13 @@ def predict_cubic(resolved: Resolved) -> list[ModelPrediction | Inapplicable]:
     return [_prediction(scene, probability)]
 
 
+def cubic_numbers(scene: Scene) -> tuple[float, float]:
+    """Give C [pkt/s^3], and the fraction of the window that a loss leaves, of a CUBIC flow."""
+    sender = scene.flow.tcp.sender
+    own = sender.congestion_control.parameters if isinstance(sender, SelectiveSettings) else {}
+    return own.get("c", STEEPNESS), own.get("beta", REMAINDER)
+
+
 def _loss_probability(scene: Scene) -> float | None:
     """Return the probability that the only link that loses packets loses one; None for other losses."""
     laws = losses(scene.resolved, scene.flow)
@@ -36,7 +43,7 @@ def _loss_probability(scene: Scene) -> float | None:
 def _reasons(scene: Scene, probability: float | None) -> list[str]:
     sender = scene.flow.tcp.sender
     reasons = []
-    if not (isinstance(sender, SelectiveSettings) and sender.congestion_control.name == "cubic"):
+    if not sender.is_cubic:
         reasons.append(f"the model is of CUBIC; this is {sender.title}")
     if probability is None:
         reasons.append("packets are not lost on one link, independently, each with the same probability")
@@ -48,11 +55,7 @@ def _reasons(scene: Scene, probability: float | None) -> list[str]:
 
 
 def _prediction(scene: Scene, probability: float) -> ModelPrediction:
-    sender = scene.flow.tcp.sender
-    own = sender.congestion_control.parameters if isinstance(sender, SelectiveSettings) else {}
-    window = float(
-        controls.cubic_window(scene.round_trip_s, probability, own.get("c", STEEPNESS), own.get("beta", REMAINDER))
-    )
+    window = float(controls.cubic_window(scene.round_trip_s, probability, *cubic_numbers(scene)))
     rate = window / scene.round_trip_s
     throughput = Measured("flows", (scene.name,), "throughput_bps")
     cwnd = Measured("flows", (scene.name,), "cwnd_mean_packets")

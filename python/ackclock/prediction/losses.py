@@ -1,20 +1,22 @@
-"""Throughput by the losses and round trips that a run measured: the square root and PFTK.
+"""Throughput by the losses and round trips that a run measured: the square root and PFTK, or CUBIC's law.
 
 Their p counts loss indications a packet sent: a whole burst of drops that one recovery repairs is one.
 """
 
 from collections.abc import Mapping, Sequence
 from math import inf, isfinite
-from typing import Any
+from typing import Any, Final
 
-from ackclock.models import classics
+from ackclock.models import classics, controls
 from ackclock.paths import losses
+from ackclock.prediction.cubic import cubic_numbers
 from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import NOT_AIMD, Scene
+from ackclock.prediction.scene import Scene
 from ackclock.scenario import Resolved
 
-LOSSES = ("losses", "Throughput by the measured losses and round trips (Mathis 1997; Padhye 1998)")
+LOSSES = ("losses", "Throughput by the measured losses and round trips (Mathis 1997; Padhye 1998; RFC 9438)")
+NO_LAW: Final = "no law for the losses of its congestion control is known here: Reno and CUBIC have one"
 MOST_FLOWS = 6
 _ORIGIN = "a loss ratio that queues made is an outcome, not a cause: this tests the formulas, it predicts little"
 _GIVEN = "by the loss indications and round trips that the run measured"
@@ -38,15 +40,21 @@ def predict_from_measured(
     losing = [(scene, row) for scene, row in pairs if scene.flow.is_endless and _loss(scene, row) > 0.0]
     if not losing:
         return [Inapplicable(*LOSSES, ("no flow without end found a loss",))]
-    known = [(scene, row) for scene, row in losing if scene.flow.tcp.sender.is_aimd]
+    known = [(scene, row) for scene, row in losing if _has_law(scene)]
     if not known:
-        return [Inapplicable(*LOSSES, (NOT_AIMD,))]
+        return [Inapplicable(*LOSSES, (NO_LAW,))]
     known = [(scene, row) for scene, row in known if _loss(scene, row) < 1.0]
     if not known:
         return [Inapplicable(*LOSSES, ("there were as many loss indications as packets that arrived",))]
-    if len(known) > MOST_FLOWS:
-        return [_sum(known)]
-    return [_prediction([pair], pair[0].name) for pair in known]
+    if len(known) <= MOST_FLOWS:
+        return [_prediction([pair], pair[0].name) for pair in known]
+    alike = ([pair for pair in known if pair[0].flow.tcp.sender.is_cubic == cubic] for cubic in (False, True))
+    return [_prediction(pairs, f"{len(pairs)} flows together") for pairs in alike if pairs]
+
+
+def _has_law(scene: Scene) -> bool:
+    sender = scene.flow.tcp.sender
+    return sender.is_aimd or sender.is_cubic
 
 
 def _loss(scene: Scene, row: Mapping[str, Any]) -> float:
@@ -64,26 +72,34 @@ def _mean(row: Mapping[str, Any], key: str) -> float:
     return 0.0 if value is None else float(value)
 
 
-def _sum(known: list[tuple[Scene, Mapping[str, Any]]]) -> ModelPrediction:
-    return _prediction(known, f"{len(known)} flows together")
-
-
 def _prediction(known: list[tuple[Scene, Mapping[str, Any]]], subject: str) -> ModelPrediction:
+    """Compare flows of one law together."""
     measured = Measured("flows", tuple(scene.name for scene, _ in known), "throughput_bps")
-    root = sum(_square_root(scene, row) for scene, row in known)
-    full = sum(_pftk(scene, row) for scene, row in known)
-    numbers = (
-        Number("square_root_bps", "throughput by the square root", root, "bit/s", measured),
-        Number("pftk_bps", "throughput by PFTK", full, "bit/s", measured),
-    )
     highest = max(_loss(scene, row) for scene, row in known)
+    if known[0][0].flow.tcp.sender.is_cubic:
+        laws = {("cubic_bps", "throughput by CUBIC's law"): _cubic}
+        warnings = controls.MODELS["cubic_window"].warnings(loss_probability=highest)
+    else:
+        laws = {
+            ("square_root_bps", "throughput by the square root"): _square_root,
+            ("pftk_bps", "throughput by PFTK"): _pftk,
+        }
+        warnings = classics.MODELS["square_root_rate"].warnings(loss_probability=highest)
+    numbers = [
+        Number(*names, sum(law(scene, row) for scene, row in known), "bit/s", measured) for names, law in laws.items()
+    ]
     return ModelPrediction(
         *LOSSES,
         subject=subject,
         numbers=tuple(number for number in numbers if isfinite(number.value)),
         sentences=(_ORIGIN if not any(losses(scene.resolved, scene.flow) for scene, _ in known) else _GIVEN,),
-        warnings=classics.MODELS["square_root_rate"].warnings(loss_probability=highest),
+        warnings=warnings,
     )
+
+
+def _cubic(scene: Scene, row: Mapping[str, Any]) -> float:
+    rate = controls.cubic_rate(_mean(row, "rtt_mean_s"), _loss(scene, row), *cubic_numbers(scene))
+    return float(rate) * scene.packet_bits
 
 
 def _square_root(scene: Scene, row: Mapping[str, Any]) -> float:

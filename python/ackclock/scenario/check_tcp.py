@@ -124,7 +124,8 @@ def _machine_faults(places: Places, location: Location, own: Tcp) -> Iterator[Fa
     for field, only in ONLY.items():
         table, _, axis = field.rpartition(".")
         if only.machine != name and (own.rto if table else own).gives(axis):
-            hint = None if own.gives("recovery") else f'the preset "{preset_of(own)}" has {chosen}'
+            other = f'"{MACHINES[only.machine].preset}" has {field}'
+            hint = None if own.gives("recovery") else f'the preset "{preset_of(own)}" has {chosen}, {other}'
             yield places.fault((*location, *field.split(".")), f"is not an axis of {chosen}: {only.reason}", hint=hint)
     yield from _word_faults(places, location, own, machine, chosen)
 

@@ -42,7 +42,7 @@ MACHINES: Final[Mapping[MachineName, Machine]] = {
 }
 """Both machines, the one of cumulative ACKs alone first."""
 
-DEFAULT_MACHINE: Final[MachineName] = "classic"
+DEFAULT_MACHINE: Final[MachineName] = "selective"
 DEFAULT_PRESET: Final = MACHINES[DEFAULT_MACHINE].preset
 
 

@@ -67,6 +67,8 @@ HALF_WINDOWS: Final[Mapping[ClassicDialectName, HalfWindowName]] = {
 _HALF: Final = 0.5
 RENO: Final = "reno"
 """The congestion control of RFC 5681; no model of Reno applies to another one."""
+CUBIC: Final = "cubic"
+"""The congestion control of RFC 9438, and of Linux."""
 
 ADDITIVE_INCREASES: Final[frozenset[IncreaseName]] = frozenset({"reciprocal", "reciprocal-floor", "counted"})
 """The increases that add a packet to the window in each round trip of congestion avoidance."""
@@ -148,6 +150,16 @@ class ClassicSettings:
     def halves_at_loss(self) -> bool:
         """Return whether a fast retransmit halves the window, and congestion avoidance goes on from there."""
         return self.halving is not None
+
+    @property
+    def keeps_half_at_loss(self) -> bool:
+        """Return whether a loss leaves half of the window or more: a pipe's worth of buffer then keeps a link busy."""
+        return self.is_aimd
+
+    @property
+    def is_cubic(self) -> bool:
+        """Return whether the control is CUBIC, which only the other sender has."""
+        return False
 
     @property
     def is_aimd(self) -> bool:
@@ -280,6 +292,16 @@ class SelectiveSettings:
     def halves_at_loss(self) -> bool:
         """Return whether a loss halves the window, and congestion avoidance goes on from there."""
         return self.is_aimd
+
+    @property
+    def keeps_half_at_loss(self) -> bool:
+        """Return whether a loss leaves half of the window or more: a pipe's worth of buffer then keeps a link busy."""
+        return self.is_aimd or (self.is_cubic and self.congestion_control.parameters.get("beta", 1.0) >= _HALF)
+
+    @property
+    def is_cubic(self) -> bool:
+        """Return whether the control is CUBIC, Linux's or the RFC's."""
+        return self.congestion_control.name == CUBIC
 
     @property
     def is_aimd(self) -> bool:
