@@ -18,10 +18,9 @@ from ackclock.scenario import Resolved
 from benches.calibration import Calibration, compiler
 from benches.checkout import HERE, shortened
 from benches.cost import Cost, Spread
+from benches.rows import BUDGET_STEPS, Row, rows
 
-FORM = 2
-BUDGET_STEPS = {"one-bulk-flow": 1.0, "hundred-bulk-flows": 2.5, "ten-node-path": 3.7, "web134": 3.7, "web100000": 7.4}
-"""The most that a packet is meant to cost, in steps of the calibration: a wish, on which no test depends."""
+FORM = 3
 NS2_SHARE = 0.1
 """Part of the simulated time that ns-2 runs for: enough for seconds of CPU."""
 NS2_REPEATS = 3
@@ -48,23 +47,36 @@ class Sample:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A scenario's cost over all rounds.
+    """The cost of a row over all rounds.
 
     Parameters
     ----------
-    scenario : str
-        Its name.
+    row : Row
+        The scenario and its TCP.
     samples : list of Sample
         One for each round.
+    own : list of Sample, optional
+        Those of the same scenario with its own TCP, where the row has another one.
     """
 
-    scenario: str
+    row: Row
     samples: list[Sample]
+    own: list[Sample] | None = None
 
     @property
     def steps_per_packet(self) -> Spread:
         """The cost of a packet, in steps of the calibration."""
         return Spread.of(sample.cost.ns_per_packet / sample.step_ns for sample in self.samples)
+
+    @property
+    def times_own(self) -> Spread | None:
+        """The cost of a packet over that with the scenario's own TCP, round by round."""
+        if self.own is None:
+            return None
+        pairs = zip(self.samples, self.own, strict=True)
+        return Spread.of(
+            sample.cost.ns_per_packet / sample.step_ns * own.step_ns / own.cost.ns_per_packet for sample, own in pairs
+        )
 
     @property
     def ns_per_packet(self) -> float:
@@ -100,13 +112,17 @@ class Measurement:
 
     def record(self) -> dict[str, Any]:
         """Return the entry of bench.json."""
-        ns2, ns2_ns = self.ns2_ratio, self.ns2_ns_per_packet
+        ns2, ns2_ns, times_own = self.ns2_ratio, self.ns2_ns_per_packet, self.times_own
         return {
-            "scenario": self.scenario,
+            "row": self.row.name,
+            "scenario": self.row.scenario,
+            "tcp": self.row.tcp,
             "packets": self.packets,
             "events_per_packet": round(self.events_per_packet, 4),
             "steps_per_packet": self.steps_per_packet.record(),
-            "budget_steps_per_packet": BUDGET_STEPS.get(self.scenario),
+            "budget_steps_per_packet": BUDGET_STEPS.get(self.row.name),
+            "times_own_tcp": None if times_own is None else times_own.record(),
+            "most_times_own_tcp": self.row.most,
             "ns2_ratio": None if ns2 is None else ns2.record(),
             "ns_per_packet": round(self.ns_per_packet, 2),
             "ns2_ns_per_packet": None if ns2_ns is None else round(ns2_ns, 1),
@@ -114,32 +130,32 @@ class Measurement:
         }
 
 
-def measure(paths: list[Path], rounds: int, *, with_ns2: bool) -> Iterator[dict[str, Sample]]:
-    """Run all scenarios in turn, again and again, each run between two calibrations; yield a round at a time.
+def measure(chosen: list[Row], number: int, *, with_ns2: bool) -> Iterator[dict[Row, Sample]]:
+    """Run all rows in turn, again and again, each run between two calibrations; yield a round at a time.
 
     Parameters
     ----------
-    paths : list of Path
-        The scenarios.
-    rounds : int
+    chosen : list of Row
+        The rows.
+    number : int
         The number of rounds.
     with_ns2 : bool
         Whether to run ns-2 too, in the first rounds.
     """
-    scenarios = {path.stem: HERE.resolve(path) for path in paths}
-    for_ns2 = set(scenarios) if with_ns2 else set()
+    resolved = {row: row.resolved(HERE) for row in chosen}
+    for_ns2 = {row: form for row in chosen if with_ns2 and (form := row.for_ns2(HERE))}
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         calibration = Calibration.compiled(Path(folder))
-        for number in range(rounds):
+        for done in range(number):
             samples = {}
-            for name, resolved in scenarios.items():
+            for row in chosen:
                 before = calibration.ns_per_step()
-                cost = HERE.run(resolved)
+                cost = HERE.run(resolved[row])
                 step_ns = (before + calibration.ns_per_step()) / 2
-                ns2_ns = _ns2(resolved) if name in for_ns2 and number < NS2_REPEATS else None
+                ns2_ns = _ns2(for_ns2[row]) if row in for_ns2 and done < NS2_REPEATS else None
                 if ns2_ns is None:
-                    for_ns2.discard(name)
-                samples[name] = Sample(cost, step_ns, ns2_ns)
+                    for_ns2.pop(row, None)
+                samples[row] = Sample(cost, step_ns, ns2_ns)
             yield samples
 
 
@@ -166,35 +182,42 @@ def why_no_ns2() -> str | None:
 
 def table(measurements: list[Measurement]) -> Table:
     """Lay out the measurements, a row a scenario."""
-    rows = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    rows.add_column("scenario")
+    lines = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    lines.add_column("scenario")
     for title in (
         "steps a packet\nmedian",
         "\nmin",
         "\nmax",
         "\nbudget",
+        "times its\nown TCP",
+        "\nlimit",
         "ns-2\ntimes",
         "events\na packet",
         "ns\na packet",
     ):
-        rows.add_column(title, justify="right", no_wrap=True)
-    rows.add_column("memory\nMB", justify="right", no_wrap=True)
+        lines.add_column(title, justify="right", no_wrap=True)
+    lines.add_column("memory\nMB", justify="right", no_wrap=True)
     for one in measurements:
-        steps, ns2 = one.steps_per_packet, one.ns2_ratio
-        budget = BUDGET_STEPS.get(one.scenario)
-        over = budget is not None and steps.median > budget
-        rows.add_row(
-            one.scenario,
-            f"{'[red]' if over else ''}{steps.median:.2f}",
+        steps, ns2, times_own = one.steps_per_packet, one.ns2_ratio, one.times_own
+        budget, most = BUDGET_STEPS.get(one.row.name), one.row.most
+        lines.add_row(
+            one.row.name,
+            f"{_red(steps, budget)}{steps.median:.2f}",
             f"{steps.min:.2f}",
             f"{steps.max:.2f}",
             "-" if budget is None else f"{budget:.2f}",
+            "-" if times_own is None else f"{_red(times_own, most)}{times_own.median:.2f}",
+            "-" if most is None else f"{most:.1f}",
             "-" if ns2 is None else f"{ns2.median:.1f}",
             f"{one.events_per_packet:.2f}",
             f"{one.ns_per_packet:.1f}",
             f"{one.peak_rss_bytes / 1e6:.0f}",
         )
-    return rows
+    return lines
+
+
+def _red(found: Spread, most: float | None) -> str:
+    return "[red]" if most is not None and found.median > most else ""
 
 
 def main() -> None:
@@ -202,18 +225,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benches.run_bench", description=__doc__)
     parser.add_argument("--repeats", type=int, default=5, help="runs of each scenario (default: %(default)s)")
     parser.add_argument("--out", type=Path, default=Path("bench.json"), help="the record (default: %(default)s)")
-    parser.add_argument("scenario", nargs="*", type=Path, help="scenarios (default: all of benches/scenarios)")
+    parser.add_argument("row", nargs="*", help="rows of the table (default: all)")
     arguments = parser.parse_intermixed_args()
     console = Console(width=None if sys.stdout.isatty() else 110)
     reason = why_no_ns2()
     if reason is not None:
         console.print(f"ns-2 is not measured: {reason}", highlight=False)
-    paths = arguments.scenario or list(HERE.scenarios().values())
+    known = {row.name: row for row in rows(HERE)}
+    for name in arguments.row:
+        if name not in known:
+            parser.error(f"no row named {name}; allowed {', '.join(known)}")
+    chosen = [known[name] for name in arguments.row or known]
     rounds = []
-    for samples in measure(paths, arguments.repeats, with_ns2=reason is None):
+    for samples in measure(chosen, arguments.repeats, with_ns2=reason is None):
         rounds.append(samples)
         console.print(f"round {len(rounds)} of {arguments.repeats} is done", highlight=False)
-    measurements = [Measurement(name, [samples[name] for samples in rounds]) for name in rounds[0]]
+    measurements = [_measurement(row, rounds) for row in chosen]
     step_ns = Spread.of(sample.step_ns for samples in rounds for sample in samples.values())
     console.print(table(measurements))
     console.print(
@@ -221,6 +248,13 @@ def main() -> None:
     )
     arguments.out.write_text(json.dumps(record(measurements, step_ns), indent=1) + "\n", encoding="utf-8")
     console.print(f"wrote {arguments.out}", highlight=False)
+
+
+def _measurement(row: Row, rounds: list[dict[Row, Sample]]) -> Measurement:
+    """Collect what was measured of a row; the scenario's own TCP is another row, if that was chosen too."""
+    own = Row(row.scenario, row.scenario)
+    compared = row.tcp is not None and own in rounds[0]
+    return Measurement(row, [one[row] for one in rounds], [one[own] for one in rounds] if compared else None)
 
 
 def record(measurements: list[Measurement], step_ns: Spread) -> dict[str, Any]:

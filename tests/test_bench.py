@@ -11,6 +11,7 @@ from benches import compare, ns2_cost, run_bench
 from benches.calibration import Calibration
 from benches.checkout import HERE, Checkout
 from benches.cost import Cost
+from benches.rows import BUDGET_STEPS, TODAY, Row
 from crosscheck import ns2
 
 TINY = """\
@@ -29,14 +30,15 @@ tcp = "newreno-ns2"
 duration = "20 s"
 """
 KEYS = {
-    *{"scenario", "packets", "events_per_packet", "steps_per_packet", "budget_steps_per_packet", "ns2_ratio"},
+    *{"row", "scenario", "tcp", "times_own_tcp", "most_times_own_tcp"},
+    *{"packets", "events_per_packet", "steps_per_packet", "budget_steps_per_packet", "ns2_ratio"},
     *{"ns_per_packet", "ns2_ns_per_packet", "peak_rss_bytes"},
 }
 
 
-def bench(folder: Path, monkeypatch: pytest.MonkeyPatch, repeats: int = 1) -> dict[str, Any]:
-    (folder / "tiny.toml").write_text(TINY)
-    arguments = ["run_bench", "--repeats", str(repeats), "--out", str(folder / "bench.json"), str(folder / "tiny.toml")]
+def bench(folder: Path, monkeypatch: pytest.MonkeyPatch, *names: str, repeats: int = 1) -> dict[str, Any]:
+    monkeypatch.setattr(run_bench, "HERE", checkout(folder, TINY))
+    arguments = ["run_bench", "--repeats", str(repeats), "--out", str(folder / "bench.json"), *names]
     monkeypatch.setattr(sys, "argv", arguments)
     run_bench.main()
     return dict(json.loads((folder / "bench.json").read_text()))
@@ -44,7 +46,7 @@ def bench(folder: Path, monkeypatch: pytest.MonkeyPatch, repeats: int = 1) -> di
 
 def test_it_leaves_the_documented_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_bench, "why_no_ns2", lambda: "not wanted here")
-    record = bench(tmp_path, monkeypatch)
+    record = bench(tmp_path, monkeypatch, "tiny")
     (entry,) = record.pop("scenarios")
     assert set(entry) == KEYS
     assert entry["scenario"] == "tiny"
@@ -63,11 +65,41 @@ def test_a_cost_is_a_ratio_to_the_calibrations_around_it(tmp_path: Path, monkeyp
     monkeypatch.setattr(Calibration, "ns_per_step", lambda _: next(steps_ns))
     costs = iter([Cost(100, 200, 4e-6, 7), Cost(100, 200, 6e-6, 9)])
     monkeypatch.setattr(Checkout, "run", lambda *_: next(costs))
-    record = bench(tmp_path, monkeypatch, repeats=2)
+    record = bench(tmp_path, monkeypatch, "tiny", repeats=2)
     # 40 ns a packet over 20 ns a step, 60 over 60
     assert record["scenarios"][0]["steps_per_packet"] == {"min": 1.0, "median": 1.5, "max": 2.0}
     assert record["scenarios"][0]["ns_per_packet"] == 50.0
     assert record["calibration_step_ns"] == {"min": 20.0, "median": 40.0, "max": 60.0}
+
+
+def test_today_s_tcp_is_compared_with_the_scenario_s_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_bench, "why_no_ns2", lambda: "not wanted here")
+    today = Row("tiny-cubic", "tiny", "linux-cubic", 1.8)
+    monkeypatch.setattr(run_bench, "rows", lambda _: [Row("tiny", "tiny"), today])
+    own, cubic = bench(tmp_path, monkeypatch, repeats=2)["scenarios"]
+    assert (own["tcp"], own["times_own_tcp"], own["most_times_own_tcp"]) == (None, None, None)
+    assert (cubic["scenario"], cubic["tcp"], cubic["most_times_own_tcp"]) == ("tiny", "linux-cubic", 1.8)
+    assert cubic["packets"] != own["packets"]
+    assert 0.0 < cubic["times_own_tcp"]["min"] <= cubic["times_own_tcp"]["median"]
+    assert bench(tmp_path, monkeypatch, "tiny-cubic")["scenarios"][0]["times_own_tcp"] is None
+
+
+def test_an_unknown_row_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        bench(tmp_path, monkeypatch, "huge")
+    assert "no row named huge; allowed tiny, linux-cubic-one," in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("row", TODAY, ids=lambda row: row.name)
+def test_rows_of_today_s_tcp_can_be_resolved_for_both(row: Row) -> None:
+    control = row.resolved(HERE)["flows"][0]["traffic"]["connection"]["sender"]["congestion_control"]["name"]
+    assert row.name.startswith(f"linux-{control}")
+    form = row.for_ns2(HERE)
+    assert (form is None) is ("web" in row.name)
+    if form is not None:
+        assert form["flows"][0]["traffic"]["connection"]["sender"]["recovery"] == "sack1"
 
 
 def test_the_calibration_s_work_is_what_it_was(tmp_path: Path) -> None:
@@ -79,17 +111,18 @@ def test_it_says_why_ns2_is_not_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(ns2, "find_ns", lambda: None)
-    (entry,) = bench(tmp_path, monkeypatch)["scenarios"]
+    (entry,) = bench(tmp_path, monkeypatch, "tiny")["scenarios"]
     assert entry["ns2_ns_per_packet"] is None
     assert "ns-2 is not measured: ns-2 is not installed" in capsys.readouterr().out
 
 
 def checkout(root: Path, text: str) -> Checkout:
-    (root / "benches" / "scenarios").mkdir(parents=True)
+    (root / "benches" / "scenarios").mkdir(parents=True, exist_ok=True)
     (root / "benches" / "scenarios" / "tiny.toml").write_text(text)
     here = HERE.root.resolve()
-    (root / "benches" / "one_run.py").symlink_to(here / "benches" / "one_run.py")
-    (root / "python").symlink_to(here / "python")
+    for name in ("benches/one_run.py", "python"):
+        if not (root / name).exists():
+            (root / name).symlink_to(here / name)
     return Checkout(root)
 
 
@@ -138,7 +171,7 @@ def test_flows_that_start_at_random_start_evenly_in_ns2() -> None:
 @pytest.mark.parametrize("path", HERE.scenarios().values(), ids=HERE.scenarios())
 def test_each_scenario_has_its_budget(path: Path) -> None:
     assert scenario.resolve(scenario.load(path)).run.replications == 1
-    assert path.stem in run_bench.BUDGET_STEPS
+    assert path.stem in BUDGET_STEPS
 
 
 def test_the_ten_node_path_is_the_paper_s() -> None:
