@@ -40,6 +40,7 @@ NAMES = {
     "flows[].traffic.connection.sender.partial_ack_timer": schema_tcp.PartialAckTimerName,
     "flows[].traffic.connection.sender.ecn": schema_tcp.EcnName,
     "flows[].traffic.connection.sender.loss_detection": schema_tcp.LossDetectionName,
+    "flows[].traffic.connection.sender.close": schema_tcp.CloseName,
     "flows[].traffic.connection.sender.pacing": schema_tcp.PacingName,
     "flows[].traffic.connection.sender.congestion_control.dialect": controls.ControlDialectName,
     "flows[].traffic.connection.sender.congestion_control.slow_start": controls.SlowStartExitName,

@@ -94,16 +94,18 @@ def _flow_table(resolved: Resolved, replication: Replication) -> dict[str, Value
     table["loss_cycles"] = loss_cycles(flows, counts)
     if "opened_s" in flows:
         finite = np.array([flow.size_packets is not None for flow in resolved.rows])
-        for rate, values in _rates_of_life(flows, packet_bits).items():
+        for rate, values in _rates_of_life(flows, resolved).items():
             table[rate] = np.where(finite, values, table[rate])
     return table | flow_delays(resolved, replication)
 
 
-def _rates_of_life(flows: Columns, packet_bits: Values) -> dict[str, Values]:
+def _rates_of_life(flows: Columns, resolved: Resolved) -> dict[str, Values]:
     """Compute rates over the life of flows, from the first packet sent to the last one delivered; 0 before a start."""
     life_s = np.nan_to_num(flows["closed_s"] - flows["opened_s"])
+    packet_bits = np.array([flow.packet_bits for flow in resolved.rows])
+    missing_bits = np.array([flow.missing_bits for flow in resolved.rows]) * flows.get("completed", 0.0)
     return {
-        rate: np.nan_to_num(ratio(flows[packets] * packet_bits, life_s))
+        rate: np.nan_to_num(ratio(np.maximum(flows[packets] * packet_bits - missing_bits, 0.0), life_s))
         for rate, packets in (("throughput_bps", "received_total"), ("goodput_bps", "delivered_total"))
     }
 

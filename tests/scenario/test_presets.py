@@ -13,6 +13,7 @@ from ackclock.scenario.resolved_tcp import (
     ClassicSettings,
     ControlSettings,
     LinuxReceiverSettings,
+    PushSettings,
     ReceiverSettings,
     RtoSettings,
     SackBlockSettings,
@@ -86,6 +87,8 @@ LINUX = SelectiveSettings(
     send_buffer=SendBufferSettings(buffer_bytes=1_000_000, most_buffer_bytes=67_108_864),
     writes=None,
     idle_restart=True,
+    push=PushSettings(write_bytes=65536),
+    close="none",
 )
 EVERY_PACKET, DELAYED = ReceiverSettings(1, 0.1), ReceiverSettings(2, 0.2)
 EXPECTED: dict[str, tuple[ClassicSettings | SelectiveSettings, ReceiverSettings]] = {

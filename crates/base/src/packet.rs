@@ -14,6 +14,8 @@ pub enum PacketKind {
     Request,
     /// A packet that answers a request.
     Answer,
+    /// The sender's ACK of the receiver's FIN.
+    Close,
 }
 
 impl PacketKind {
@@ -28,7 +30,7 @@ impl PacketKind {
     }
 }
 
-/// The ECN field of a packet's IP header, the ECN flags of its TCP header (RFC 3168), and whether the sender was in slow
+/// The ECN field of a packet's IP header, flags of its TCP header (RFC 3168, RFC 9293), and whether the sender was in slow
 /// start, in a byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks(u8);
@@ -46,6 +48,10 @@ impl Marks {
     pub const CWR: Marks = Marks(1 << 3);
     /// The note of data that the sender was in slow start.
     pub const SLOW_START: Marks = Marks(1 << 4);
+    /// The flag PSH of data: the last packet of a write.
+    pub const PSH: Marks = Marks(1 << 6);
+    /// The flag FIN: the last packet of a connection's data, or the ACK with which the receiver closes too.
+    pub const FIN: Marks = Marks(1 << 7);
 
     const ECN_FIELD: u8 = 0b11;
 
@@ -101,11 +107,11 @@ pub struct Packet {
     /// Number of the flow that it belongs to.
     pub flow: u32,
     /// ACK: number of packets in the receiver's journal that it makes known; 0: none. Requests and answers: their
-    /// number, from 1.
+    /// number, from 1. ACK of a FIN: one past the last data packet, modulo 2^32.
     pub journal: u32,
     /// Length on every link, headers included \[bytes\].
     pub bytes: u16,
-    /// Data, a retransmission, an ACK, or a packet of the handshake.
+    /// Data, a retransmission, an ACK, or a packet of the handshake or the close.
     pub kind: PacketKind,
     /// ECN bits, and more of its header in bits.
     pub marks: Marks,

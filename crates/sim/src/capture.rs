@@ -8,9 +8,9 @@
 //!   to port 9 (discard, RFC 863), so no two flows share addresses and ports.
 //! - A packet's length is that of its IP datagram. Data carry 40 bytes of headers, options and zeros; packet `n` has the
 //!   sequence number `1 + n * payload` modulo 2^32, as after a SYN with number 0. Where a flow has a handshake, its SYN
-//!   and the answer have number 0, the hellos of TLS are payload of each side, and the data follow them. There is no
-//!   FIN.
-//! - Options are timestamps and SACK blocks, if the flow has them (`capture_options`); SYNs announce none.
+//!   and the answer have number 0, the hellos of TLS are payload of each side, and the data follow them. Where it has a
+//!   close, each side's FIN takes the number behind its data.
+//! - Options are timestamps and SACK blocks, if the flow has them, and those of a SYN (`capture_options`).
 //! - An ACK carries no payload: an ACK of more bytes than its headers is filled with up to 40 bytes of TCP options (End of
 //!   Option List, RFC 9293 section 3.1), then with an Ethernet trailer.
 //! - Packets shorter than their headers are written longer: ACKs with 40 bytes and their options, data with 2 more (a retransmission with one
@@ -22,18 +22,16 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use base::cast::{low_u32, round_to_u64, to_u32};
+use base::cast::{low_u32, to_u32};
 use base::{Marks, Packet, PacketKind};
 use etherparse::{IpEcn, IpHeaders, Ipv4Extensions, Ipv4Header, PacketBuilder};
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
-use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
-use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::pcapng::PcapNgWriter;
-use pcap_file::DataLink;
 
 use crate::capture_end::End;
 use crate::capture_options::{Layout, PacketOptions, FIRST_BYTE};
-use crate::capture_size::{block_bytes, duplex, too_large, ETHERNET, HEADERS, MOST_BYTES, REVERSE};
+use crate::capture_section::{interface, section};
+use crate::capture_size::{block_bytes, duplex, too_large, ETHERNET, HEADERS, MOST_BYTES};
 use crate::handshake::{hello_index, is_syn};
 use crate::observe::CaptureRow;
 use crate::outcome::Outcome;
@@ -45,8 +43,6 @@ const MOST_OPTIONS: u16 = 40;
 const PING_HEADERS: u16 = 28;
 const HOPS: u8 = 64;
 const WINDOW: u16 = u16::MAX;
-/// pcapng, section 4.2: if_tsresol, a negative power of ten.
-const NANOSECONDS: u8 = 9;
 /// pcapng, section 4.3: epb_flags, bits 0 and 1.
 const INBOUND: u32 = 1;
 const OUTBOUND: u32 = 2;
@@ -125,40 +121,6 @@ fn direction(simplex: &ElementConfig, link: &str) -> Option<u32> {
     (duplex(simplex.name()) == link).then(|| if simplex.name() == link { OUTBOUND } else { INBOUND })
 }
 
-fn section(scenario: &Scenario, replication: u64, link: &str) -> SectionHeaderBlock<'static> {
-    let application = format!("ackclock {}", env!("CARGO_PKG_VERSION"));
-    let comment = format!(
-        "simulated by {application}; scenario: {}; seed {}, replication {replication}; link {link}",
-        scenario.title, scenario.run.seed
-    );
-    let options =
-        vec![SectionHeaderOption::Comment(text(comment)), SectionHeaderOption::UserApplication(text(application))];
-    SectionHeaderBlock { options, ..SectionHeaderBlock::default() }
-}
-
-fn interface(scenario: &Scenario, link: &str) -> InterfaceDescriptionBlock<'static> {
-    let rate = scenario.elements.iter().find(|simplex| simplex.name() == link).and_then(ElementConfig::rate_bps);
-    let description =
-        format!("simulated link {link}: outbound what leaves {link}, inbound what leaves {link}{REVERSE}");
-    let mut options = vec![
-        InterfaceDescriptionOption::IfName(text(link.to_owned())),
-        InterfaceDescriptionOption::IfDescription(text(description)),
-        InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
-    ];
-    options.extend(rate.map(|rate| InterfaceDescriptionOption::IfSpeed(round_to_u64(rate))));
-    InterfaceDescriptionBlock { linktype: DataLink::ETHERNET, snaplen: 0, options }
-}
-
-/// Returns a text that fits into a pcapng option, which holds 65535 bytes at most.
-fn text(mut content: String) -> Cow<'static, str> {
-    let mut end = content.len().min(60_000);
-    while !content.is_char_boundary(end) {
-        end -= 1;
-    }
-    content.truncate(end);
-    Cow::Owned(content)
-}
-
 /// Returns the frame of a packet of a flow, with TCP options.
 fn frame(packet: &Packet, layout: Layout, mut options: Vec<u8>) -> Result<Vec<u8>, Failure> {
     let (near, far) = (End::sender(packet.flow), End::receiver(packet.flow));
@@ -166,13 +128,21 @@ fn frame(packet: &Packet, layout: Layout, mut options: Vec<u8>) -> Result<Vec<u8
     let hello = || layout.hello_byte(hello_index(packet.journal).into());
     let [client, server] = layout.hellos.map(|packets| layout.hello_byte(packets.into()));
     let byte = layout.byte(packet.sequence);
+    // A FIN takes a number of its own.
+    let fin = u32::from(packet.marks.has(Marks::FIN));
     let (ends, numbers, payload) = match packet.kind {
         PacketKind::Request if is_syn(packet.journal) => (there, Numbers::Syn, 0),
         PacketKind::Answer if is_syn(packet.journal) => (back, Numbers::SynAck, 0),
         PacketKind::Request => (there, Numbers::Ack(hello(), FIRST_BYTE), layout.payload),
         PacketKind::Answer => (back, Numbers::Ack(hello(), client), layout.payload),
-        PacketKind::Ack => (back, Numbers::Ack(server, byte), 0),
-        PacketKind::Data | PacketKind::Retransmission => (there, Numbers::Ack(byte, server), layout.payload),
+        PacketKind::Ack => (back, Numbers::Ack(server, byte.wrapping_add(fin)), 0),
+        PacketKind::Close => {
+            let end = layout.byte(packet.journal.into()).wrapping_add(1);
+            (there, Numbers::Ack(end, server.wrapping_add(1)), 0)
+        }
+        PacketKind::Data | PacketKind::Retransmission => {
+            (there, Numbers::Ack(byte, server), layout.payload_of(packet.sequence))
+        }
     };
     if payload == 0 {
         let filled = usize::from(packet.bytes.saturating_sub(HEADERS).min(MOST_OPTIONS) & !3);
@@ -237,6 +207,12 @@ fn segment(
     if marks.has(Marks::CWR) {
         flagged = flagged.cwr();
     }
+    if marks.has(Marks::PSH) {
+        flagged = flagged.psh();
+    }
+    if marks.has(Marks::FIN) {
+        flagged = flagged.fin();
+    }
     flagged.options_raw(options)?.write(&mut frame, &ZEROS[..usize::from(payload)])?;
     frame.resize(frame.len().max(length), 0);
     Ok(frame)
@@ -246,6 +222,8 @@ fn segment(
 mod tests {
     use super::*;
     use etherparse::{NetSlice, SlicedPacket, TcpSlice, TransportSlice};
+    use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionBlock;
+    use pcap_file::DataLink;
 
     fn packet(kind: PacketKind, sequence: u64, bytes: u16) -> Packet {
         Packet { kind, sequence, bytes, ..Packet::default() }
@@ -378,12 +356,5 @@ mod tests {
             let written = writer.write_pcapng_block(block(Duration::ZERO, OUTBOUND, frame)).unwrap();
             assert_eq!(written as u64, block_bytes(&packet, 0));
         }
-    }
-
-    #[test]
-    fn long_titles_are_cut_between_characters() {
-        let cut = text("é".repeat(40_000));
-        assert_eq!(cut.len(), 60_000);
-        assert_eq!(text("x".to_owned() + &"é".repeat(40_000)).len(), 59_999);
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn duplex(link: &str) -> &str {
 
 /// Returns the length of the block of a packet with TCP options in a file \[bytes\].
 pub(crate) fn block_bytes(packet: &Packet, options: usize) -> u64 {
-    let payload = if packet.kind == PacketKind::Ack { 0 } else { LEAST_PAYLOAD };
+    let payload = if matches!(packet.kind, PacketKind::Ack | PacketKind::Close) { 0 } else { LEAST_PAYLOAD };
     let frame = ETHERNET + usize::from(packet.bytes).max(usize::from(HEADERS + payload) + options);
     BLOCK + frame.next_multiple_of(4) as u64
 }

@@ -2,6 +2,7 @@ mod atm_network;
 mod blocks;
 mod delay;
 mod hosts;
+mod last_packet;
 mod limits;
 mod loss;
 mod numbers;
@@ -168,6 +169,7 @@ impl Faults {
         self.level(&place, ACK_PRIORITY, tcp.ack_priority, &tcp.return_path, elements);
         self.endpoints(&place, tcp);
         self.blocks(&place, tcp, elements);
+        self.last_packet(&place, flow, tcp, elements);
         if let Some(handshake) = &tcp.handshake {
             let place = format!("{place}.handshake");
             self.field(&place, SYN, f64::from(handshake.syn_bytes));
@@ -245,6 +247,9 @@ impl Faults {
             let place = format!("{place}.send_buffer");
             self.field(&place, SEND_BUFFER, buffer.buffer_bytes as f64);
             self.field(&place, SEND_MOST_BUFFER, buffer.most_buffer_bytes as f64);
+        }
+        if let Some(write) = sender.push.and_then(|push| push.write_bytes) {
+            self.field(&format!("{place}.push"), WRITE, write as f64);
         }
         if let Some(writes) = &sender.writes {
             let place = format!("{place}.writes");

@@ -114,6 +114,7 @@ fn axes() -> Value {
         "flows[].traffic.connection.sender.machine": tags::<tcp::SenderConfig>("machine"),
         "flows[].traffic.connection.sender.ecn": names::<tcp::Ecn>(),
         "flows[].traffic.connection.sender.loss_detection": names::<tcp::LossDetection>(),
+        "flows[].traffic.connection.sender.close": names::<tcp::Close>(),
         "flows[].traffic.connection.sender.pacing": names::<tcp::Pacing>(),
         "flows[].traffic.connection.sender.congestion_control.dialect": names::<tcp::cc::Dialect>(),
         "flows[].traffic.connection.sender.congestion_control.slow_start": names::<tcp::cc::SlowStart>(),

@@ -51,6 +51,29 @@ impl EmptyPath {
     pub(crate) fn time_of(&self, packets: u64) -> Time {
         self.one_way + self.slowest.times(packets.saturating_sub(1))
     }
+
+    /// Returns the same of a flow's data packets, the last one of which has another length.
+    pub(crate) fn time_with_last(
+        flow: &FlowConfig,
+        elements: &[ElementConfig],
+        clock: Clock,
+        (packets, last): (u64, u16),
+    ) -> Time {
+        let path = EmptyPath::new(&flow.path, last, false, flow.forward_delay_s, elements, clock);
+        let Some(before) = packets.checked_sub(1).filter(|&before| before > 0) else { return path.one_way };
+        // The last packet waits in each server for the one before it, which left the server before as its first
+        // packet did, and then one slowest service later for each further packet.
+        let (mut one, mut slowest, mut arrival) = (Time::ZERO, Time::ZERO, Time::ZERO);
+        for element in flow.path.iter().filter_map(|&element| elements.get(element)) {
+            let [service, own] = [flow.packet_bytes, last].map(|bytes| service_time(element, bytes, false, clock));
+            (one, slowest) = (one + service, slowest.max(service));
+            let previous = one + slowest.times(before - 1);
+            arrival = arrival.max(previous) + own;
+            let delay = clock.time(element.least_delay_s());
+            (one, arrival) = (one + delay, arrival + delay);
+        }
+        arrival + clock.time(flow.forward_delay_s)
+    }
 }
 
 /// Returns the time that an element is busy with a packet.

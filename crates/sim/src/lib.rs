@@ -6,6 +6,7 @@ mod calendar_queue;
 mod capture;
 mod capture_end;
 mod capture_options;
+mod capture_section;
 mod capture_size;
 mod channels;
 mod check;

@@ -17,7 +17,7 @@ impl Actions for Outbox<'_> {
         let slot = &mut self.network.flows[self.flow as usize];
         slot.last_sent = self.now;
         self.network.accounts[slot.account as usize].sent[index] += 1;
-        let (hop, bytes) = (slot.data, slot.packet_bytes);
+        let (hop, bytes) = (slot.data, segment.bytes.unwrap_or(slot.packet_bytes));
         if let Some(observers) = &mut self.network.observers {
             observers.sent(self.flow, self.now, &segment);
         }

@@ -36,8 +36,10 @@ pub struct Segment {
     pub sequence: u64,
     /// Whether it was sent before.
     pub retransmission: bool,
-    /// ECN bits, and whether the sender is in slow start.
+    /// Flags of its header, and whether the sender is in slow start.
     pub marks: Marks,
+    /// Length of its packet, headers included; `None`: that of all \[bytes\].
+    pub bytes: Option<u16>,
 }
 
 /// The way in which a loss was found.

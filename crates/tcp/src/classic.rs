@@ -354,7 +354,8 @@ impl Classic {
                 (self.timed, self.timed_since) = (sequence, now);
             }
         }
-        actions.transmit(Segment { sequence, retransmission, marks: Marks::SLOW_START.only_if(self.in_slow_start()) });
+        let marks = Marks::SLOW_START.only_if(self.in_slow_start());
+        actions.transmit(Segment { sequence, retransmission, marks, bytes: None });
     }
 
     pub(crate) fn report_loss(&self, cause: LossCause, actions: &mut impl Actions) {

@@ -28,7 +28,8 @@ macro_rules! axis {
 mod selective;
 
 pub use selective::{
-    ControlConfig, ControlProgram, LossDetection, Pacing, SelectiveConfig, SendBuffer, TimeoutConfig, WritesConfig,
+    Close, ControlConfig, ControlProgram, LossDetection, Pacing, PushConfig, SelectiveConfig, SendBuffer,
+    TimeoutConfig, WritesConfig,
 };
 
 axis! {
@@ -362,6 +363,17 @@ pub struct LinuxReceiver {
     /// Whether ACKs announce the window, so that it limits the sender.
     #[serde(default)]
     pub announced: bool,
+}
+
+impl LinuxReceiver {
+    /// Returns the shift of its windows, which the largest buffer decides (RFC 7323 section 2.3; Linux
+    /// `tcp_select_initial_window`).
+    pub fn window_shift(&self) -> u8 {
+        const UNSCALED: u64 = u16::MAX as u64;
+        const MOST: u32 = 14;
+        let shift = self.most_buffer_bytes.max(UNSCALED + 1).ilog2() - UNSCALED.ilog2();
+        u8::try_from(shift.min(MOST)).unwrap_or(0)
+    }
 }
 
 impl Default for LinuxReceiver {

@@ -185,6 +185,11 @@ impl Sender {
         machine!(self, sender => sender.finished())
     }
 
+    /// Returns whether the ends close the connection after the transfer.
+    pub fn closes(&self) -> bool {
+        matches!(self, Sender::Selective(sender) if sender.closes())
+    }
+
     /// Returns whether an ACK of all packets below `next` acknowledges the whole transfer.
     #[inline(always)]
     pub fn ends_before(&self, next: u64) -> bool {

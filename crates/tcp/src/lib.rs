@@ -20,8 +20,8 @@ mod windowed;
 pub use actions::{Ack, Actions, LossCause, LossEvent, Recovered, Segment, Selected};
 pub use classic::{Classic, Sack1};
 pub use config::{
-    ClassicConfig, ControlConfig, ControlProgram, Dialect, Ecn, Estimator, HalfWindow, Increase, LinuxReceiver,
-    LossDetection, Pacing, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig, RttSample, SackBlocks,
+    ClassicConfig, Close, ControlConfig, ControlProgram, Dialect, Ecn, Estimator, HalfWindow, Increase, LinuxReceiver,
+    LossDetection, Pacing, PartialAckTimer, PushConfig, ReceiverConfig, Recovery, RtoConfig, RttSample, SackBlocks,
     SelectiveConfig, SendBuffer, SenderConfig, SlowStartWhile, TimeoutConfig, WritesConfig,
 };
 pub use endpoint::Sender;

@@ -1,8 +1,10 @@
 mod blocks;
+mod close;
 mod ecn;
 mod journal;
 mod linux;
 mod log;
+mod rest;
 
 use std::mem::offset_of;
 
@@ -11,11 +13,10 @@ use base::{prefetch, Clock, Marks, Time};
 use crate::quirks::Quirks;
 use crate::reassembly::Reassembly;
 use crate::{Dialect, Ecn, ReceiverConfig, Selected};
-use blocks::Blocks;
 use ecn::EcnEcho;
-use journal::Journal;
 use linux::LinuxAcks;
 pub use log::{AckKey, SackLog};
+use rest::Rest;
 
 /// A TCP receiver with cumulative ACKs, immediate or delayed: RFC 5681 section 4.2, RFC 1122 section 4.2.3.2.
 ///
@@ -59,32 +60,10 @@ const BY_LINUX: u32 = 1 << 30;
 const BEGUN_BY_COPY: u32 = 1 << 29;
 /// Bit of `held`: ACKs echo marks of the network.
 const WITH_ECN: u32 = 1 << 28;
-
-/// The state of a receiver that most have no use for.
-#[derive(Clone, Debug, Default)]
-struct Rest {
-    /// Packets that ACKs acknowledge selectively, and windows that they announce.
-    journal: Journal,
-    /// Linux's rules for sending ACKs, if they apply.
-    linux: Option<LinuxAcks>,
-    /// The echo of marks, if there is one.
-    ecn: Option<EcnEcho>,
-    /// The blocks of ACKs by ns-2's rules, in place of the journal.
-    blocks: Option<Box<Blocks>>,
-    /// The record of SACK options, if a capture needs them.
-    log: Option<Box<SackLog>>,
-}
-
-impl Rest {
-    /// Returns what a receiver needs from the beginning; `None`: nothing.
-    fn of(config: &ReceiverConfig, clock: Clock) -> Option<Rest> {
-        let linux = config.linux.map(|settings| LinuxAcks::new(settings, Time::ZERO, clock));
-        let ecn = EcnEcho::new(config.ecn);
-        let blocks = config.blocks.map(|settings| Box::new(Blocks::new(settings)));
-        let needed = linux.is_some() || ecn.is_some() || blocks.is_some();
-        needed.then(|| Rest { journal: Journal::default(), linux, ecn, blocks, log: None })
-    }
-}
+/// Bit of `held`: the receiver closes the connection when the sender does.
+const CLOSES: u32 = 1 << 27;
+/// All bits of `held`.
+const BITS: u32 = UNREAD | BY_LINUX | BEGUN_BY_COPY | WITH_ECN | CLOSES;
 
 // The fields that a packet in order needs leave three words of a cache line to others.
 const _: () = assert!(offset_of!(Receiver, beyond) == 40);
@@ -100,7 +79,7 @@ pub struct Acknowledgment {
     /// number happens to be 0: then the ACK makes none of them known. With ns-2's blocks the number of the ACK; 0 if it
     /// has no blocks.
     pub journal: u32,
-    /// ECN bits of the ACK.
+    /// Flags of the ACK: ECN bits, FIN.
     pub marks: Marks,
 }
 
@@ -167,6 +146,7 @@ impl Receiver {
         if let Some(rest) = &mut self.rest {
             rest.journal.clear();
             rest.ecn = rest.ecn.map(EcnEcho::fresh);
+            rest.fin = None;
             if let Some(blocks) = &mut rest.blocks {
                 blocks.clear();
             }
@@ -227,7 +207,7 @@ impl Receiver {
     /// Returns the number of packets received beyond a hole.
     #[inline(always)]
     pub fn held(&self) -> u32 {
-        self.held & !(UNREAD | BY_LINUX | BEGUN_BY_COPY | WITH_ECN)
+        self.held & !BITS
     }
 
     /// Returns the instant at which a delayed ACK is sent; [`Time::NEVER`] if none is delayed.
@@ -257,13 +237,20 @@ impl Receiver {
         if sequence == Receiver::NO_DATA {
             return None;
         }
-        if self.held & BY_LINUX != 0 {
-            return self.on_data_by_linux(now, sequence, stamp, marks);
+        if self.held & CLOSES != 0 {
+            self.take_fin(sequence, marks);
         }
-        if self.held & WITH_ECN != 0 {
-            return self.on_data_with_ecn(now, sequence, stamp, marks);
+        let acknowledgment = if self.held & BY_LINUX != 0 {
+            self.on_data_by_linux(now, sequence, stamp, marks)
+        } else if self.held & WITH_ECN != 0 {
+            self.on_data_with_ecn(now, sequence, stamp, marks)
+        } else {
+            self.special_by_rfc(now, sequence, stamp)
+        };
+        if self.held & CLOSES != 0 {
+            return self.close(acknowledgment);
         }
-        self.special_by_rfc(now, sequence, stamp)
+        acknowledgment
     }
 
     /// Handles a special packet by the rules of RFC 5681 and the quirks of a dialect.
@@ -327,7 +314,8 @@ impl Receiver {
     fn with_options(&self, plain: Acknowledgment) -> Acknowledgment {
         let Some(rest) = &self.rest else { return plain };
         let journal = if self.held & UNREAD != 0 { rest.journal.entered() } else { 0 };
-        Acknowledgment { journal, marks: rest.ecn.map_or(Marks::NONE, EcnEcho::marks), ..plain }
+        let fin = Marks::FIN.only_if(rest.fin == Some(self.next));
+        Acknowledgment { journal, marks: rest.ecn.map_or(fin, |ecn| ecn.marks().with(fin)), ..plain }
     }
 
     /// Sends the delayed ACK.
@@ -392,7 +380,7 @@ impl Receiver {
     #[inline(always)]
     fn acknowledgment(&self) -> Acknowledgment {
         let plain = Acknowledgment { next: self.next, echo: self.echo, journal: 0, marks: Marks::NONE };
-        if self.held & (UNREAD | WITH_ECN) == 0 {
+        if self.held & (UNREAD | WITH_ECN | CLOSES) == 0 {
             return plain;
         }
         self.with_options(plain)

@@ -11,7 +11,7 @@ from ackclock.scenario.atm import add_channels
 from ackclock.scenario.check_atm import atm_faults
 from ackclock.scenario.check_hosts import end_faults, host_faults
 from ackclock.scenario.check_precision import precision_faults, unmeasured_delay_faults
-from ackclock.scenario.check_tcp import block_faults, tcp_faults
+from ackclock.scenario.check_tcp import block_faults, last_segment_faults, tcp_faults
 from ackclock.scenario.contract import MOST_ROWS_OF_A_GROUP
 from ackclock.scenario.delays import MOST_CHANGES, shortest_stay_s
 from ackclock.scenario.fields import FieldError, LinkNames
@@ -239,6 +239,8 @@ class Checker:
         if is_tcp(flow):
             back = (self.network.directions[link] for link in route.back)
             yield from block_faults(self.places, location, flow, filter(None, back))
+            there = (self.network.directions[link] for link in route.forward)
+            yield from last_segment_faults(self.places, location, flow, filter(None, there))
         ways = [way for link in route.forward + route.back if (way := self.network.directions[link]) is not None]
         if not any(way.takes_time for way in ways):
             yield from self._nothing_limits(location, flow, route)

@@ -15,7 +15,7 @@ from ackclock.scenario.schema_tcp import CONTROL, Rto, Tcp
 from ackclock.scenario.schema_traffic import Writes
 from ackclock.scenario.source import Location
 from ackclock.scenario.suggestions import did_you_mean
-from ackclock.scenario.tcp import completed, machine_of_tcp, preset_of, window_packets
+from ackclock.scenario.tcp import completed, last_packet_bytes, machine_of_tcp, preset_of, window_packets
 from ackclock.scenario.traffic import is_tcp, resolved_writes
 from ackclock.units import show
 
@@ -154,6 +154,34 @@ def _sack1_faults(places: Places, location: Location, own: Tcp) -> Iterator[Faul
         yield places.fault((*location, "acks"), f"is not for {chosen}", allowed='"delayed"')
 
 
+def last_segment_faults(places: Places, location: Location, flow: Flow, there: Iterable[Direction]) -> Iterator[Fault]:
+    """Give the faults between a last packet that is shorter and the links of the path.
+
+    Parameters
+    ----------
+    places : Places
+        Names the places.
+    location : Location
+        The flow.
+    flow : Flow
+        The flow.
+    there : iterable of Direction
+        The links that its data cross.
+
+    Yields
+    ------
+    Fault
+        What does not fit.
+    """
+    if not flow.tcp.gives("last_segment") or last_packet_bytes(flow.tcp, flow.packet, flow.size) is None:
+        return
+    way = next((way for way in there if way.has_one_length), None)
+    if way is not None:
+        problem = f'makes packets of two lengths, and the private link "{way.name}" takes data of one length'
+        hint = "share the link, or give a size in whole packets"
+        yield places.fault((*location, "tcp", "last_segment"), problem, allowed='"full"', hint=hint)
+
+
 def block_faults(places: Places, location: Location, flow: Flow, back: Iterable[Direction]) -> Iterator[Fault]:
     """Give the faults between ACKs that blocks make longer and the links of the return path.
 
@@ -177,7 +205,7 @@ def block_faults(places: Places, location: Location, flow: Flow, back: Iterable[
     number, length = tcp.sack_blocks or 0, tcp.sack_block_bytes or 0
     if tcp.recovery != "sack1" or number * length == 0:
         return
-    way = next((way for way in back if way.private and way.rate_bps is not None), None)
+    way = next((way for way in back if way.has_one_length), None)
     if way is not None:
         problem = f'makes ACKs of several lengths, and the private link "{way.name}" takes ACKs of one length'
         given, hint = f"SACK blocks of {length} B", "set sack_block_bytes = 0, or share the link"

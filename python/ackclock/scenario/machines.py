@@ -86,6 +86,9 @@ ONLY: Final[Mapping[str, Only]] = {
     "receive_window": Only("selective", "max_window is its receiver's window"),
     "send_buffer": Only("selective", "its application has written all data at the start"),
     "send_buffer_max": Only("selective", "its application has written all data at the start"),
+    "close": Only("selective", "the last ACK ends its connections"),
+    "last_segment": Only("selective", "its packets have one length"),
+    "write_size": Only("selective", "its application has written all data at the start"),
     "idle_restart": Only("selective", "its application never pauses"),
     "timestamps": Only("selective", "it detects no spurious retransmission; rto.sample says what is timed"),
 }

@@ -67,6 +67,11 @@ class Direction:
         return self.rate_bps is not None or max(self.processing_s or (0.0,)) > 0.0
 
     @property
+    def has_one_length(self) -> bool:
+        """Return whether all its packets take the time of one length: each flow has a copy, which knows no other."""
+        return self.private and self.rate_bps is not None
+
+    @property
     def least_delay_s(self) -> float:
         """Least propagation delay [s]."""
         law = self.changing and self.changing.law

@@ -115,6 +115,14 @@ class ResolvedFlow:
         return self.packet_bytes * 8.0
 
     @property
+    def missing_bits(self) -> float:
+        """Bits by which the last packet of its transfer is shorter than the others [bit]."""
+        sender = None if self.connection is None else self.connection.sender
+        if not isinstance(sender, SelectiveSettings) or sender.last_packet_bytes is None:
+            return 0.0
+        return self.packet_bits - sender.last_packet_bytes * 8.0
+
+    @property
     def names(self) -> list[str]:
         """The names of its single flows."""
         return [self.name] if self.count == 1 else [f"{self.name}[{number}]" for number in range(self.count)]

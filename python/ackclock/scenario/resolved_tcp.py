@@ -12,6 +12,7 @@ from ackclock.scenario.controls import ControlDialectName, SlowStartExitName
 from ackclock.scenario.machines import ClassicDialectName, ClassicRecoveryName
 from ackclock.scenario.programs import ControlProgram
 from ackclock.scenario.schema_tcp import (
+    CloseName,
     EcnName,
     EstimatorName,
     HalfWindowName,
@@ -224,6 +225,14 @@ class WritesSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class PushSettings:
+    """Packets with the flag PSH: the last ones of writes; null is as much in a write as the application has."""
+
+    __pydantic_config__ = _CONFIG
+    write_bytes: Annotated[int, within(f"{_SENDER}.push.write_bytes")] | None
+
+
+@dataclass(frozen=True, slots=True)
 class SelectiveSettings:
     """TCP sender with selective acknowledgment; null is infinite for `initial_ssthresh`, else unlimited."""
 
@@ -251,6 +260,12 @@ class SelectiveSettings:
     """Bursts in which the application writes; null is all data at the start."""
     idle_restart: bool = False
     """Whether cwnd comes down while the application pauses."""
+    last_packet_bytes: Annotated[int, within(f"{_SENDER}.last_packet_bytes")] | None = None
+    """Length of the last packet; null is that of all. Older results lack this field and the next two."""
+    push: PushSettings | None = None
+    """Packets with PSH; null if none has it."""
+    close: CloseName = "none"
+    """End of the connection."""
 
     recovery: ClassVar[str] = "sack"
     has_fast_retransmit: ClassVar[bool] = True

@@ -13,6 +13,7 @@ from ackclock.scenario.network import (
     Direction,
     Losing,
     Network,
+    Route,
     add_hosts,
     flow_names,
     largest_packets,
@@ -34,8 +35,8 @@ from ackclock.scenario.resolved_traffic import Connection
 from ackclock.scenario.scenario import Scenario
 from ackclock.scenario.schema import Flow, Run
 from ackclock.scenario.source import Source
-from ackclock.scenario.tcp import receiver_settings, sender_settings
-from ackclock.scenario.traffic import resolved_traffic, resolved_writes
+from ackclock.scenario.tcp import ApplicationSettings, last_packet_bytes, receiver_settings, sender_settings
+from ackclock.scenario.traffic import is_tcp, resolved_traffic, resolved_writes
 
 _USUAL_PACKET_BYTES = 1500
 
@@ -141,7 +142,7 @@ def _flow(flow: Flow, name: str, network: Network, source: Source) -> ResolvedFl
         return_delay_s=round(private_s - forward_s, 12),
         ack_bytes=flow.ack,
         ack_priority=flow.ack_level,
-        sender=sender_settings(flow.tcp, flow.packet, resolved_writes(flow.writes, flow.packet), source.controls),
+        sender=sender_settings(flow.tcp, flow.packet, _application(flow, network, route), source.controls),
         receiver=receiver_settings(flow.tcp, flow.packet),
         handshake=handshake_settings(flow.tcp, flow.packet),
     )
@@ -156,6 +157,13 @@ def _flow(flow: Flow, name: str, network: Network, source: Source) -> ResolvedFl
         priority=flow.priority,
         traffic=resolved_traffic(flow.traffic, _size_packets(flow), connection, source),
     )
+
+
+def _application(flow: Flow, network: Network, route: Route) -> ApplicationSettings:
+    ways = (network.directions[link] for link in route.forward)
+    one_length = any(way.has_one_length for way in ways if way is not None)
+    last = None if one_length or not is_tcp(flow) else last_packet_bytes(flow.tcp, flow.packet, flow.size)
+    return ApplicationSettings(resolved_writes(flow.writes, flow.packet), last)
 
 
 def _size_packets(flow: Flow) -> int | None:

@@ -23,6 +23,8 @@ PacingName = Literal["none", "linux"]
 AcksName = Literal["delayed", "linux"]
 HandshakeName = Literal["none", "tcp", "tls"]
 ReceiveWindowName = Literal["fixed", "autotuned"]
+LastSegmentName = Literal["full", "short"]
+CloseName = Literal["none", "tcp"]
 SampleName = Literal["per-round", "per-ack", "per-ack-karn"]
 
 _TIMEOUT = Span("s", 1e-6, 1e5, "1 us to 1e5 s")
@@ -39,6 +41,7 @@ _SOCKET = Span("B", 1, 1e15, "1 to 1e15 B", whole=True)
 SocketBuffer = Annotated[int | None, Amount("128 KiB", (_SOCKET,))]
 HelloSize = Annotated[int | None, Amount("517 B", (Span("B", 1, 65535, "1 to 65535 B", whole=True),))]
 LargestBuffer = Annotated[int | None, Amount("4 MiB", (_SOCKET,))]
+WriteSize = Annotated[int | None, Amount("64 KiB", (_SOCKET,), ("unlimited",))]
 SendBuffer = Annotated[int | None, Amount("16 KiB", (_SOCKET,), ("unlimited",))]
 WindowThreshold = Annotated[Quantity | None, Amount("20 pkt", _WINDOW, ("max-window",), "infinite")]
 
@@ -176,6 +179,18 @@ class Tcp(Table):
     tls_client_hello: HelloSize = _preset('handshake = "tls": what the sender sends, rounded up to whole packets')
     tls_server_hello: HelloSize = _preset(
         "what the receiver answers, certificates included, in packets as long as the data's"
+    )
+    close: Annotated[CloseName | None, choice("end of a connection", CloseName)] = _preset(
+        "sack: what follows the data: nothing, or FINs of both ends (tcp, RFC 9293): that of the sender is in its last "
+        "packet, that of the receiver in the ACK of it, and the sender acknowledges it with a packet more"
+    )
+    last_segment: Annotated[LastSegmentName | None, choice("length of the last segment", LastSegmentName)] = _preset(
+        "sack: the last packet of a `size` in bytes is as long as all others (full), or as long as what is left of it "
+        "(short), headers included; private links with a rate take packets of one length, and it is full there"
+    )
+    write_size: WriteSize = _preset(
+        "sack: data that the application writes at once, as far as the send buffer has room. The last packet of each "
+        'write has PSH, at which a receiver with acks = "linux" does not delay its ACK'
     )
     receive_window: Annotated[ReceiveWindowName | None, choice("window", ReceiveWindowName)] = _preset(
         "sack: the receiver's window is `max_window` (fixed), or what Linux announces, which grows with the segments "

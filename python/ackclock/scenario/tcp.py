@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeVar, cast
 
@@ -23,6 +23,7 @@ from ackclock.scenario.resolved_tcp import (
     ClassicSettings,
     ControlSettings,
     LinuxReceiverSettings,
+    PushSettings,
     ReceiverSettings,
     RtoSettings,
     SackBlockSettings,
@@ -35,6 +36,23 @@ from ackclock.scenario.schema_tcp import Tcp
 from ackclock.units import Quantity
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationSettings:
+    """Properties of what an application transfers, as far as the sender must know them.
+
+    Parameters
+    ----------
+    writes : WritesSettings, optional
+        Bursts in which it writes; without them all data at the start.
+    last_packet_bytes : int, optional
+        Length of the last packet [B]; without it that of all.
+    """
+
+    writes: WritesSettings | None = None
+    last_packet_bytes: int | None = None
+
 
 _HEADER_BYTES = 52
 """Length of the headers of IP and TCP with timestamps."""
@@ -91,7 +109,7 @@ def window_packets(window: Quantity, packet_bytes: int) -> float:
 def sender_settings(
     own: Tcp,
     packet_bytes: int,
-    writes: WritesSettings | None = None,
+    application: ApplicationSettings | None = None,
     controls: Mapping[str, ControlProgram] | None = None,
 ) -> ClassicSettings | SelectiveSettings:
     """Resolve the sender's axes.
@@ -102,8 +120,8 @@ def sender_settings(
         What the scenario gives for the flow.
     packet_bytes : int
         Size of its data packets [B], by which windows in bytes are turned into packets.
-    writes : WritesSettings, optional
-        Bursts in which the application writes, if it does not write all data at the start.
+    application : ApplicationSettings, optional
+        What the application transfers; otherwise it writes all data at the start, in packets of one length.
     controls : mapping of str to ControlProgram, optional
         Congestion controls that are given to the run.
 
@@ -116,7 +134,13 @@ def sender_settings(
     windows = _Windows(tcp, packet_bytes)
     if machine_of_tcp(own) == "selective":
         selective = _selective(tcp, windows, packet_bytes, controls or {})
-        return replace(selective, send_buffer=_send_buffer(tcp), writes=writes)
+        given = application or ApplicationSettings()
+        return replace(
+            selective,
+            send_buffer=_send_buffer(tcp),
+            writes=given.writes,
+            last_packet_bytes=given.last_packet_bytes,
+        )
     return _classic(tcp, windows)
 
 
@@ -164,6 +188,32 @@ def _send_buffer(tcp: Tcp) -> SendBufferSettings | None:
     if tcp.send_buffer is None:
         return None
     return SendBufferSettings(tcp.send_buffer, _set(tcp.send_buffer_max))
+
+
+def last_packet_bytes(own: Tcp, packet_bytes: int, size: Quantity | None) -> int | None:
+    """Compute the length of the last packet of a transfer.
+
+    Parameters
+    ----------
+    own : Tcp
+        What the scenario gives for the flow.
+    packet_bytes : int
+        Size of its data packets, headers included [B].
+    size : Quantity, optional
+        What it transfers, headers included; without it there is no last packet.
+
+    Returns
+    -------
+    int, optional
+        What is left of the size for it [B], at least its headers and a byte; None if it is as long as all others.
+    """
+    tcp = completed(own)
+    if size is None or size.unit == "pkt" or tcp.last_segment != "short":
+        return None
+    left = math.ceil(size.value - packet_bytes * (math.ceil(size.value / packet_bytes) - 1))
+    least = 1 + (_HEADER_BYTES if tcp.timestamps else _PLAIN_HEADER_BYTES)
+    length = min(max(left, least), packet_bytes)
+    return None if length == packet_bytes else length
 
 
 def payload_bytes(packet_bytes: int) -> int:
@@ -249,6 +299,8 @@ def _selective(
             clock_offset_s=_set(rto.clock_phase) * _set(rto.granularity),
         ),
         idle_restart=_set(tcp.idle_restart),
+        push=PushSettings(tcp.write_size),
+        close=_set(tcp.close),
     )
 
 

@@ -15,6 +15,8 @@ MOST_FIELDS = 4
 _ABSENT = object()
 _OF_LINUX_ACKS = ("receive_window", "receive_buffer", "receive_buffer_max")
 """The fields that follow from `acks` where it is not Linux's."""
+_OF_OTHERS = ("segment_bytes", "send_buffer", "writes", "last_packet_bytes")
+"""The fields of a sender that follow from the packet, the timestamps and the application, or are written otherwise."""
 _BLOCKS = {"most": "sack_blocks", "bytes": "sack_block_bytes"}
 
 
@@ -84,8 +86,7 @@ def _fields(sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> dict[str,
     for name, sizes in (("receive_buffer", linux), ("send_buffer", buffer)):
         flat |= {name: sizes.get("buffer_bytes"), f"{name}_max": sizes.get("most_buffer_bytes")}
     for name, value in sender.items():
-        if name in ("segment_bytes", "send_buffer", "writes"):
-            # Segments follow from the packet and from timestamps, and when an application writes is not TCP's affair.
+        if name in _OF_OTHERS:
             continue
         if isinstance(value, Mapping):
             inner = {axis: one for axis, one in value.items() if axis != "program"}

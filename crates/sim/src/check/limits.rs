@@ -106,6 +106,9 @@ limits! {
     MAX_WINDOW = "flows[].traffic.connection.sender.max_window", "packets", 1.0, 1e9;
     SEND_BUFFER = "flows[].traffic.connection.sender.send_buffer.buffer_bytes", "bytes", 1.0, 1e15;
     SEND_MOST_BUFFER = "flows[].traffic.connection.sender.send_buffer.most_buffer_bytes", "bytes", 1.0, 1e15;
+    WRITE = "flows[].traffic.connection.sender.push.write_bytes", "bytes", 1.0, 1e15;
+    /// Narrowed by the length of the other packets.
+    LAST_PACKET = "flows[].traffic.connection.sender.last_packet_bytes", "bytes", 1.0, MOST_BYTES;
     WRITES_PACKETS = "flows[].traffic.connection.sender.writes.packets", "packets", 1.0, 1e6;
     WRITES_INTERVAL = "flows[].traffic.connection.sender.writes.interval_s", "s", 1e-6, LONGEST_S;
     DUPACK_THRESHOLD = "flows[].traffic.connection.sender.dupack_threshold", "1", 1.0, 1e6;

@@ -30,6 +30,9 @@ impl Engine {
         self.count_completion(flow, now);
         let begun = self.begun(flow);
         let slot = &mut self.senders[flow as usize];
+        if slot.sender.closes() {
+            self.network.acknowledge_fin(flow, slot.sender.una(), now);
+        }
         let Some(source) = self.network.flows[flow as usize].source() else {
             let account = self.network.flows[flow as usize].account;
             return self.network.accounts[account as usize].finish_one(now);
@@ -61,7 +64,7 @@ impl Engine {
     #[inline(never)]
     pub(super) fn send_datagram(&mut self, flow: u32, source: u32, now: Time) {
         let source = &mut self.datagrams[source as usize];
-        let segment = Segment { sequence: source.sent, retransmission: false, marks: Marks::NONE };
+        let segment = Segment { sequence: source.sent, retransmission: false, marks: Marks::NONE, bytes: None };
         source.sent += 1;
         self.senders[flow as usize].start = source.next(now);
         self.network.pings.count_sent(flow, now, &self.network.measurement);

@@ -61,6 +61,7 @@ pub(super) fn slots(
                 let receiver = Receiver::new(&tcp.receiver, tcp.sender.dialect(), clock)
                     .with_return_delay(back.one_way)
                     .with_ack_bytes(tcp.ack_bytes);
+                let receiver = if tcp.closes() { receiver.with_close() } else { receiver };
                 let logged = tcp.return_path.iter().any(|&element| is_captured(scenario, element));
                 if logged {
                     receiver.with_log()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use base::cast::to_u32;
+use base::cast::{low_u32, to_u32};
 use base::{Marks, Packet, PacketKind, Time};
 use tcp::{Acknowledgment, Receiver, SackLog, Selected};
 
@@ -96,7 +96,7 @@ impl Network {
         let delivered = slot.receiver.next() - before;
         counts.delivered[index] += delivered;
         if delivered != 1 {
-            if packet.kind == PacketKind::Request {
+            if !packet.kind.is_data() {
                 counts.received[index] -= 1;
                 self.answer_request(time, packet);
                 return None;
@@ -115,10 +115,13 @@ impl Network {
         acknowledgment
     }
 
-    /// Answers a packet of a request, if the request is complete.
+    /// Answers a packet of a request, if the request is complete; nothing answers the ACK of a FIN.
     #[cold]
     #[inline(never)]
     fn answer_request(&mut self, time: Time, packet: &Packet) {
+        if packet.kind == PacketKind::Close {
+            return;
+        }
         let Some(handshake) = self.handshakes.get_mut(&packet.flow) else { return };
         let Some((numbers, bytes)) = handshake.on_request(packet.journal) else { return };
         let slot = &self.flows[packet.flow as usize];
@@ -152,7 +155,18 @@ impl Network {
         again
     }
 
-    /// Forwards a packet of a handshake.
+    /// Sends the ACK of the receiver's FIN, behind all data before packet `end`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn acknowledge_fin(&mut self, flow: u32, end: u64, now: Time) {
+        let slot = &self.flows[flow as usize];
+        let (hop, bytes, journal) = (slot.data, slot.receiver.ack_bytes(), low_u32(end));
+        let (sequence, kind) = (Receiver::NO_DATA, PacketKind::Close);
+        let packet = Packet { sequence, stamp: now, hop, flow, journal, bytes, kind, ..Packet::default() };
+        self.forward_apart(now, packet);
+    }
+
+    /// Forwards a packet of a handshake or a close.
     #[inline(never)]
     fn forward_apart(&mut self, time: Time, packet: Packet) {
         if let Some(ack) = self.forward_private(time, packet) {

@@ -1,7 +1,7 @@
 //! Flows: what they send, on which paths, by which TCP.
 
 use serde::{Deserialize, Serialize};
-use tcp::{ReceiverConfig, SenderConfig};
+use tcp::{Close, ReceiverConfig, SenderConfig};
 
 use crate::traffic::{SizeLaw, TimeLaw};
 
@@ -140,6 +140,21 @@ pub struct HandshakeConfig {
     pub client_hello_packets: u32,
     /// Packets of the receiver's hello.
     pub server_hello_packets: u32,
+}
+
+impl ConnectionConfig {
+    /// Returns whether the ends close the connection after the transfer.
+    pub fn closes(&self) -> bool {
+        matches!(&self.sender, SenderConfig::Selective(sender) if sender.close == Close::Tcp)
+    }
+
+    /// Returns the length of the last packet of the transfer, if it is not that of all \[bytes\].
+    pub fn last_packet_bytes(&self) -> Option<u16> {
+        match &self.sender {
+            SenderConfig::Selective(sender) => sender.last_packet_bytes,
+            SenderConfig::Classic(_) => None,
+        }
+    }
 }
 
 impl FlowConfig {

@@ -61,13 +61,24 @@ struct Group {
     /// Index of its first flow.
     first_flow: u32,
     path: EmptyPath,
+    /// Least time of a transfer whose last packet has a length of its own.
+    least: Option<Time>,
     statistics: CompletionStatistics,
+}
+
+fn crosses_channel(flow: &FlowConfig, elements: &[ElementConfig]) -> bool {
+    flow.path.iter().any(|&index| matches!(elements[index], ElementConfig::Channel(_)))
+}
+
+/// Returns the least time of a flow's only transfer, if its last packet has a length of its own.
+fn least_time(flow: &FlowConfig, elements: &[ElementConfig], clock: Clock) -> Option<Time> {
+    let last = (flow.size_packets()?, flow.connection()?.last_packet_bytes()?);
+    (!crosses_channel(flow, elements)).then(|| EmptyPath::time_with_last(flow, elements, clock, last))
 }
 
 /// Returns the empty path of a flow's data; one without delay if it crosses an ATM channel, which has no least time.
 fn least_path(flow: &FlowConfig, elements: &[ElementConfig], clock: Clock) -> EmptyPath {
-    let crosses_channel = flow.path.iter().any(|&index| matches!(elements[index], ElementConfig::Channel(_)));
-    if crosses_channel {
+    if crosses_channel(flow, elements) {
         EmptyPath::default()
     } else {
         EmptyPath::of_data(flow, elements, clock)
@@ -83,7 +94,12 @@ impl Completions {
             next_flow += to_u32(flow.count);
             let ends = flow.size_packets().is_some() || matches!(flow.traffic, TrafficConfig::Web { .. });
             let statistics = CompletionStatistics { entry, ..CompletionStatistics::default() };
-            ends.then(|| Group { first_flow, path: least_path(flow, &scenario.elements, clock), statistics })
+            ends.then(|| Group {
+                first_flow,
+                path: least_path(flow, &scenario.elements, clock),
+                least: least_time(flow, &scenario.elements, clock),
+                statistics,
+            })
         });
         Completions { groups: groups.collect() }
     }
@@ -91,11 +107,11 @@ impl Completions {
     /// Counts a finished transfer of a flow that has transfers; returns its durations.
     pub(crate) fn record(&mut self, flow: u32, transfer: &Transfer) -> Completion {
         let group = self.groups.partition_point(|group| group.first_flow <= flow) - 1;
-        let Group { path, statistics, .. } = &mut self.groups[group];
+        let Group { path, least, statistics, .. } = &mut self.groups[group];
         let (delivered, acked) = (transfer.delivered - transfer.opened, transfer.acked - transfer.opened);
         statistics.delivered.record(delivered);
         statistics.acked.record(acked);
-        let least = path.time_of(transfer.packets);
+        let least = least.unwrap_or_else(|| path.time_of(transfer.packets));
         if least == Time::ZERO {
             return Completion { delivered, acked, slowdown: f64::NAN };
         }

@@ -134,6 +134,7 @@ impl Story<'_> {
             PacketKind::Retransmission => "retransmission",
             PacketKind::Ack => "ACK",
             PacketKind::Request | PacketKind::Answer => "handshake",
+            PacketKind::Close => "close",
         };
         let which = if sequences.len() > MOST_LISTED {
             let (least, most) = (sequences.iter().min(), sequences.iter().max());

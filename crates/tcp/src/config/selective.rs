@@ -28,6 +28,23 @@ axis! {
     }
 }
 
+axis! {
+    /// The end of a connection.
+    Close {
+        /// None: the last ACK ends it.
+        None = "none",
+        /// FINs of both ends (RFC 9293 section 3.6): that of the sender is in its last data packet.
+        Tcp = "tcp",
+    }
+}
+
+impl Close {
+    /// Returns what a run from before this choice had.
+    const fn none() -> Close {
+        Close::None
+    }
+}
+
 /// Settings of a sender with selective acknowledgment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -52,6 +69,9 @@ pub struct SelectiveConfig {
     pub pacing: Pacing,
     /// Payload of a full segment \[byte\].
     pub segment_bytes: u32,
+    /// Length of the last packet of the transfer, headers included; `None`: that of all \[bytes\].
+    #[serde(default)]
+    pub last_packet_bytes: Option<u16>,
     /// cwnd at the start \[packets\].
     pub initial_window: f64,
     /// ssthresh at the start \[packets\]; `None`: infinite.
@@ -66,6 +86,12 @@ pub struct SelectiveConfig {
     /// Bursts in which the application writes; `None`: all data at the start.
     #[serde(default)]
     pub writes: Option<WritesConfig>,
+    /// The marks with PSH; `None`: no packet has it.
+    #[serde(default)]
+    pub push: Option<PushConfig>,
+    /// End of the connection.
+    #[serde(default = "Close::none")]
+    pub close: Close,
     /// Whether cwnd comes down while the application pauses (RFC 2861; Linux `tcp_slow_start_after_idle`).
     #[serde(default)]
     pub idle_restart: bool,
@@ -86,6 +112,14 @@ pub struct SendBuffer {
     pub buffer_bytes: u64,
     /// Largest size \[bytes\] (the third number of `tcp_wmem`).
     pub most_buffer_bytes: u64,
+}
+
+/// The packets that have the flag PSH.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PushConfig {
+    /// Data that the application writes at once; `None`: as much as it has \[bytes\].
+    pub write_bytes: Option<u64>,
 }
 
 /// Bursts in which an application writes, the first one at the start.
@@ -188,12 +222,15 @@ impl Default for SelectiveConfig {
             ecn: Ecn::Off,
             pacing: Pacing::None,
             segment_bytes: 1448,
+            last_packet_bytes: None,
             initial_window: 10.0,
             initial_ssthresh: None,
             max_window: None,
             dupack_threshold: 3,
             send_buffer: None,
             writes: None,
+            push: None,
+            close: Close::None,
             idle_restart: true,
             rto: TimeoutConfig { min_s: 0.2, max_s: 120.0, initial_s: 1.0, granularity_s: 0.001, clock_offset_s: 0.0 },
         }

@@ -6,9 +6,11 @@
 //! window grows: with each segment, by two, up to half of the receive buffer, which grows with what the application reads
 //! in a round trip.
 //!
-//! Deviations: the application reads at once. Segments without PSH are assumed, as senders with endless data send them;
-//! the kernel also acknowledges a full segment with PSH at once. A round trip is measured from the stamp of a segment,
-//! plus the time of an ACK on an empty return path; the kernel measures it from the timestamp that a segment echoes.
+//! A segment with PSH is acknowledged as soon as the application has read all, and it reads at once: so the last segment of
+//! a write, full or not, waits for no other one (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`).
+//!
+//! Deviation: a round trip is measured from the stamp of a segment, plus the time of an ACK on an empty return path; the
+//! kernel measures it from the timestamp that a segment echoes.
 
 mod data;
 
@@ -58,6 +60,8 @@ pub(super) struct LinuxAcks {
     acked: u64,
     /// Quick ACKs left.
     quick: u64,
+    /// Whether a segment in order since the last ACK had PSH (`ICSK_ACK_PUSHED`).
+    pushed: bool,
     /// Delay of an ACK, which follows the time between segments (`ato`) \[ms\]; 0 before the first segment.
     delay_ms: u64,
     /// Arrival of the last segment in order \[ms\].
@@ -109,6 +113,7 @@ impl LinuxAcks {
             clock,
             acked: 0,
             quick: 0,
+            pushed: false,
             delay_ms: 0,
             arrival_ms: 0,
             delayed_until_ms: None,
@@ -265,7 +270,8 @@ impl LinuxAcks {
             return true;
         }
         if held == 0 {
-            return self.delay(now);
+            // Where packets wait beyond a hole, the receive buffer is not empty.
+            return self.delay(now) || self.pushed;
         }
         !selective || self.compress(now, next)
     }
@@ -317,7 +323,7 @@ impl LinuxAcks {
     /// window.
     fn sent(&mut self, next: u64, held: u32, scheduled: bool) {
         self.announce(next, held);
-        (self.delayed_until_ms, self.due) = (None, Time::NEVER);
+        (self.delayed_until_ms, self.due, self.pushed) = (None, Time::NEVER, false);
         if self.quick > 0 && scheduled {
             self.quick -= 1;
             if self.quick == 0 {
@@ -355,8 +361,7 @@ impl LinuxAcks {
 
     /// Rounds a window up to the unit in which it is announced (`tcp_select_initial_window`: the window scale).
     fn aligned(&self, window: u64) -> u64 {
-        let scale = self.settings.most_buffer_bytes.max(FIRST_WINDOW + 1).ilog2() - 15;
-        window.next_multiple_of(1 << scale.min(14))
+        window.next_multiple_of(1 << self.settings.window_shift())
     }
 
     /// Enlarges the buffer if the application, which has read all before `next`, reads more in a round trip than ever

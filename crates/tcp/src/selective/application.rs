@@ -111,6 +111,7 @@ impl Selective {
             self.written.next = Time::NEVER;
         }
         let before = std::mem::replace(&mut self.written.end, end);
+        self.mark_pushes(before, end);
         end > before
     }
 

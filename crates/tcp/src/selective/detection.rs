@@ -93,6 +93,7 @@ impl Selective {
             seen.window_grew = window > self.receiver_window;
             self.receiver_window = window;
         }
+        self.pushes.announce(self.receiver_window.saturating_mul(u64::from(self.rules.config.segment_bytes)));
         let highest = self.board.highest_sacked();
         if seen.una_advanced {
             self.timeouts = 0;

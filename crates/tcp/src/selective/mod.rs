@@ -12,10 +12,12 @@ mod duplicates;
 mod ecn;
 mod observation;
 mod pace;
+mod push;
 mod rack;
 mod rate;
 mod recovery;
 mod rtt;
+mod rules;
 mod scoreboard;
 mod timers;
 mod transmission;
@@ -28,17 +30,19 @@ use base::{Clock, RandomStream, Time};
 use serde::Deserialize;
 
 use crate::actions::{Ack, Actions};
-use crate::cc::{CongestionControl, KernelClock, Needs, Window};
+use crate::cc::{CongestionControl, Window};
 use crate::{Pacing, SelectiveConfig};
-use application::{Pace, Written};
+use application::Written;
 pub use observation::{SenderEvent, SenderEvents, SenderView};
 use pace::Pacer;
+use push::Pushes;
 use rack::Rack;
 use rate::Rate;
 use recovery::Reduction;
 use rtt::{MinRtt, Rtt};
+use rules::Rules;
 use scoreboard::Scoreboard;
-use timers::{Timer, Wheel};
+use timers::Timer;
 use transmission::Usage;
 use undo::Undo;
 
@@ -58,55 +62,6 @@ pub enum State {
     Loss,
 }
 
-/// The settings of a sender, converted for use and shared by all senders of a flow.
-#[derive(Clone, Debug)]
-pub(crate) struct Rules {
-    pub(crate) config: SelectiveConfig,
-    control: Box<dyn CongestionControl>,
-    needs: Needs,
-    /// Whether traces record the sender's state.
-    is_observed: bool,
-    clock: Clock,
-    kernel_clock: KernelClock,
-    rto_min: Time,
-    rto_max: Time,
-    rto_initial: Time,
-    wheel: Wheel,
-    min_rtt_window: Time,
-    /// The shortest timer (Linux `TCP_TIMEOUT_MIN`).
-    shortest: Time,
-    /// Largest window of the receiver \[packets\].
-    limit: u64,
-    /// Bursts in which the application writes; `None`: all data at the start.
-    pace: Option<Pace>,
-}
-
-impl Rules {
-    fn new(config: &SelectiveConfig, clock: Clock) -> Rules {
-        let control = config.build_control(clock);
-        Rules {
-            needs: control.needs(),
-            is_observed: false,
-            control,
-            clock,
-            kernel_clock: KernelClock::new(clock),
-            rto_min: clock.time(config.rto.min_s),
-            rto_max: clock.time(config.rto.max_s),
-            rto_initial: clock.time(config.rto.initial_s),
-            wheel: Wheel::new(clock.time(config.rto.granularity_s), clock.time(config.rto.clock_offset_s)),
-            min_rtt_window: clock.time(300.0),
-            shortest: clock.time(0.002),
-            limit: config.max_window.map_or(u64::MAX, trunc_to_u64),
-            pace: config.writes.map(|writes| Pace::new(&writes, clock)),
-            config: config.clone(),
-        }
-    }
-
-    fn samples_rate(&self) -> bool {
-        self.needs.rate || self.is_observed
-    }
-}
-
 /// A TCP sender with selective acknowledgment.
 #[derive(Clone, Debug)]
 pub struct Selective {
@@ -121,6 +76,8 @@ pub struct Selective {
     last_sent: Time,
     /// Part of it that the application has written.
     written: Written,
+    /// Packets among them that have the flag PSH.
+    pushes: Pushes,
     /// Packets that the receiver's window allows beyond SND.UNA.
     receiver_window: u64,
     state: State,
@@ -162,6 +119,7 @@ struct Memory {
     board: Scoreboard,
     rack: Rack,
     control: Box<dyn CongestionControl>,
+    pushes: Pushes,
 }
 
 /// Packets to be sent in addition to what the window allows (Linux `REXMIT_`).
@@ -180,7 +138,12 @@ impl Selective {
     }
 
     fn with_rules(rules: Arc<Rules>, first: u64, end: u64) -> Selective {
-        let memory = Memory { board: Scoreboard::default(), rack: Rack::default(), control: rules.control.clone() };
+        let memory = Memory {
+            board: Scoreboard::default(),
+            rack: Rack::default(),
+            control: rules.control.clone(),
+            pushes: Pushes::default(),
+        };
         Selective::with_memory(rules, memory, first, end)
     }
 
@@ -188,7 +151,8 @@ impl Selective {
         memory.board.restart(first, rules.config.sack, rules.needs.rate && rules.needs.losses);
         memory.rack.restart();
         memory.control.restart();
-        let (Memory { board, rack, control }, config) = (memory, &rules.config);
+        memory.pushes.restart();
+        let (Memory { board, rack, control, pushes }, config) = (memory, &rules.config);
         Selective {
             board,
             first,
@@ -196,6 +160,7 @@ impl Selective {
             opened: Time::ZERO,
             last_sent: Time::ZERO,
             written: Written::nothing(&rules, first),
+            pushes,
             receiver_window: rules.limit,
             state: State::Open,
             window: Window { cwnd: config.initial_window, ssthresh: config.initial_ssthresh.unwrap_or(f64::INFINITY) },
@@ -230,6 +195,7 @@ impl Selective {
             board: std::mem::take(&mut self.board),
             rack: std::mem::take(&mut self.rack),
             control: std::mem::take(&mut self.control),
+            pushes: std::mem::take(&mut self.pushes),
         };
         *self = Selective::with_memory(Arc::clone(&self.rules), memory, first, first.saturating_add(size));
         self.opened = now;

@@ -16,6 +16,8 @@ pub(super) struct Marks {
     pub(super) retransmitted: bool,
     /// Whether it was ever retransmitted.
     pub(super) ever_retransmitted: bool,
+    /// Whether it has the flag PSH.
+    pub(super) pushed: bool,
 }
 
 /// A packet that was sent and not yet acknowledged cumulatively.
@@ -157,10 +159,10 @@ impl Scoreboard {
         self.segments.get_mut(to_index(sequence.checked_sub(self.una)?))
     }
 
-    /// Adds the packet SND.NXT, sent now for the first time.
-    pub(super) fn push(&mut self, now: Time) {
+    /// Adds the packet SND.NXT, sent now for the first time, with the flag PSH or without.
+    pub(super) fn push(&mut self, now: Time, pushed: bool) {
         let delivered = self.delivered;
-        self.segments.push_back(Segment { sent: now, delivered, marks: Marks::default() });
+        self.segments.push_back(Segment { sent: now, delivered, marks: Marks { pushed, ..Marks::default() } });
     }
 
     /// Removes the first packet, which is acknowledged.

@@ -72,7 +72,8 @@ impl Selective {
             self.update_pacing();
         }
         self.last_sent = now;
-        self.board.push(now);
+        let pushed = self.takes_push(sequence);
+        self.board.push(now, pushed);
         if let Some(rate) = &mut self.rate {
             rate.send(now, self.board.totals(), idle);
         }
@@ -80,8 +81,8 @@ impl Selective {
             self.restart_rto(now);
         }
         self.depart(now);
-        let marks = self.marks_of_new();
-        actions.transmit(Segment { sequence, retransmission: false, marks });
+        let marks = self.marks_of_new().with(self.ending_flags(sequence, pushed));
+        actions.transmit(Segment { sequence, retransmission: false, marks, bytes: self.packet_bytes(sequence) });
         self.check_room();
     }
 
@@ -113,8 +114,9 @@ impl Selective {
         self.depart(now);
         self.total_retransmitted += 1;
         actions.retransmitting(sequence, self.board.una());
-        let marks = self.marks_of_retransmission();
-        actions.transmit(Segment { sequence, retransmission: true, marks });
+        let pushed = self.board.get(sequence).is_some_and(|segment| segment.marks.pushed);
+        let marks = self.marks_of_retransmission().with(self.ending_flags(sequence, pushed));
+        actions.transmit(Segment { sequence, retransmission: true, marks, bytes: self.packet_bytes(sequence) });
     }
 
     /// Sends what repairs a loss (Linux `tcp_xmit_recovery`).

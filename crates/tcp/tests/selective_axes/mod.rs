@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use tcp::{ControlConfig, Ecn, LossDetection, Pacing, SelectiveConfig, SendBuffer, TimeoutConfig, WritesConfig};
+use tcp::{
+    Close, ControlConfig, Ecn, LossDetection, Pacing, PushConfig, SelectiveConfig, SendBuffer, TimeoutConfig,
+    WritesConfig,
+};
 
 /// Returns a strategy for all senders with selective acknowledgment.
 pub fn selective() -> impl Strategy<Value = SelectiveConfig> {
@@ -11,12 +14,12 @@ pub fn selective() -> impl Strategy<Value = SelectiveConfig> {
         (prop::sample::select(LossDetection::ALL), prop::sample::select(Ecn::ALL), prop::sample::select(Pacing::ALL));
     let choices = (control(), ways, any::<[bool; 4]>());
     let windows = (1_u32..40, prop::option::of(2.0..60.0_f64), prop::option::of(1_u32..80), 1_u32..5);
-    (choices, windows, timeout(), application()).prop_map(
+    (choices, windows, timeout(), (application(), ending())).prop_map(
         |(
             (congestion_control, (loss_detection, ecn, pacing), [sack, tail_loss_probe, frto, timestamps]),
             windows,
             rto,
-            own,
+            (own, (push, close)),
         )| {
             SelectiveConfig {
                 congestion_control,
@@ -28,12 +31,15 @@ pub fn selective() -> impl Strategy<Value = SelectiveConfig> {
                 ecn,
                 pacing,
                 segment_bytes: 1448,
+                last_packet_bytes: None,
                 initial_window: f64::from(windows.0),
                 initial_ssthresh: windows.1,
                 max_window: windows.2.map(f64::from),
                 dupack_threshold: windows.3,
                 send_buffer: own.0,
                 writes: own.1,
+                push,
+                close,
                 idle_restart: own.2,
                 rto,
             }
@@ -72,4 +78,10 @@ fn application() -> impl Strategy<Value = (Option<SendBuffer>, Option<WritesConf
         .prop_map(|(buffer_bytes, more)| SendBuffer { buffer_bytes, most_buffer_bytes: buffer_bytes + more });
     let writes = (1_u64..50, 1e-4..3.0_f64).prop_map(|(packets, interval_s)| WritesConfig { packets, interval_s });
     (prop::option::of(buffer), prop::option::weighted(0.3, writes), any::<bool>())
+}
+
+/// Returns a strategy for the flags that end writes and connections.
+fn ending() -> impl Strategy<Value = (Option<PushConfig>, Close)> {
+    let push = prop::option::of(1_u64..100_000).prop_map(|write_bytes| PushConfig { write_bytes });
+    (prop::option::of(push), prop::sample::select(Close::ALL))
 }

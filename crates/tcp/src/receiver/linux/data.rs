@@ -38,7 +38,7 @@ impl Receiver {
             demand = self.take_marks(sequence, marks);
             earlier = self.ack_of_earlier(demand, is_delayed);
         }
-        let filled = self.take_by_linux(now, sequence, demand.quick);
+        let filled = self.take_by_linux(now, sequence, marks, demand.quick);
         let (next, held, selective) = (self.next, self.held(), self.selective);
         let sends = filled || demand.now || self.linux_rules()?.acknowledges_now(now, next, held, selective);
         let acknowledgment = match earlier {
@@ -60,7 +60,7 @@ impl Receiver {
 
     /// Delivers a packet, or holds it beyond a hole; returns whether it fills the last hole, so that it is acknowledged at
     /// once (RFC 5681 section 4.2).
-    fn take_by_linux(&mut self, now: Time, sequence: u64, quick: bool) -> bool {
+    fn take_by_linux(&mut self, now: Time, sequence: u64, marks: Marks, quick: bool) -> bool {
         let (next, held, selective) = (self.next, self.held(), self.selective);
         if sequence > next {
             if let (true, Some(rules)) = (quick, self.linux_rules()) {
@@ -80,6 +80,7 @@ impl Receiver {
             return false;
         }
         rules.arrive(now, next + 1, held, quick);
+        rules.pushed |= marks.has(Marks::PSH);
         self.next += 1;
         self.last_delivery = now;
         while self.held() > 0 && self.beyond.remove(self.next) {
@@ -102,7 +103,7 @@ impl Receiver {
         self.acknowledge_by_linux(true)
     }
 
-    fn acknowledge_by_linux(&mut self, scheduled: bool) -> Option<Acknowledgment> {
+    pub(in crate::receiver) fn acknowledge_by_linux(&mut self, scheduled: bool) -> Option<Acknowledgment> {
         let (next, held) = (self.next, self.held());
         let rules = self.linux_rules()?;
         rules.sent(next, held, scheduled);

@@ -1,0 +1,59 @@
+//! The settings of a sender, converted for use.
+
+use base::cast::trunc_to_u64;
+use base::{Clock, Time};
+
+use super::application::Pace;
+use super::timers::Wheel;
+use crate::cc::{CongestionControl, KernelClock, Needs};
+use crate::SelectiveConfig;
+
+/// The settings of a sender, converted for use and shared by all senders of a flow.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    pub(crate) config: SelectiveConfig,
+    pub(super) control: Box<dyn CongestionControl>,
+    pub(super) needs: Needs,
+    /// Whether traces record the sender's state.
+    pub(super) is_observed: bool,
+    pub(super) clock: Clock,
+    pub(super) kernel_clock: KernelClock,
+    pub(super) rto_min: Time,
+    pub(super) rto_max: Time,
+    pub(super) rto_initial: Time,
+    pub(super) wheel: Wheel,
+    pub(super) min_rtt_window: Time,
+    /// The shortest timer (Linux `TCP_TIMEOUT_MIN`).
+    pub(super) shortest: Time,
+    /// Largest window of the receiver \[packets\].
+    pub(super) limit: u64,
+    /// Bursts in which the application writes; `None`: all data at the start.
+    pub(super) pace: Option<Pace>,
+}
+
+impl Rules {
+    pub(super) fn new(config: &SelectiveConfig, clock: Clock) -> Rules {
+        let control = config.build_control(clock);
+        Rules {
+            needs: control.needs(),
+            is_observed: false,
+            control,
+            clock,
+            kernel_clock: KernelClock::new(clock),
+            rto_min: clock.time(config.rto.min_s),
+            rto_max: clock.time(config.rto.max_s),
+            rto_initial: clock.time(config.rto.initial_s),
+            wheel: Wheel::new(clock.time(config.rto.granularity_s), clock.time(config.rto.clock_offset_s)),
+            min_rtt_window: clock.time(300.0),
+            shortest: clock.time(0.002),
+            limit: config.max_window.map_or(u64::MAX, trunc_to_u64),
+            pace: config.writes.map(|writes| Pace::new(&writes, clock)),
+            config: config.clone(),
+        }
+    }
+
+    /// Returns whether the delivery rate is sampled: for the control, or for a trace.
+    pub(super) fn samples_rate(&self) -> bool {
+        self.needs.rate || self.is_observed
+    }
+}
