@@ -14,6 +14,8 @@ CONTROLS = frozenset(
 """Congestion controls that the kernel has by the same name."""
 FIXED_RTO = {"max": 120.0, "initial": 1.0, "granularity": 0.001}
 """Settings of the timer that the kernel has fixed [s]."""
+WRITE_BYTES = 65536
+"""Data that the guest program's applications write at once."""
 OF_THE_HOST = (
     *("sack", "loss_detection", "tail_loss_probe", "frto", "timestamps", "initial_window", "dupack_threshold", "rto"),
     "send_buffer",
@@ -107,6 +109,11 @@ def _end_faults(place: str, connection: Scenario) -> Iterator[str]:
         yield _fault(f"{place}.send_buffer", "unlimited", "the kernel's has a largest size")
     if connection["handshake"] and connection["handshake"]["client_hello_packets"]:
         yield _fault(f"{place}.handshake", "tls", "its connections send data at once: none or tcp")
+    if sender["close"] != "none":
+        yield _fault(f"{place}.close", sender["close"], "its connections stay open")
+    write = (sender["push"] or {}).get("write_bytes")
+    if write != WRITE_BYTES:
+        yield _fault(f"{place}.write_size", write or "unlimited", f"its applications write {WRITE_BYTES} B at once")
     if sender["writes"] is not None:
         yield _fault(f"{place.removesuffix('.tcp')}.writes", "bursts", "its applications write all data at the start")
 

@@ -76,10 +76,16 @@ def _flows(scenario: Scenario, bottleneck: int) -> Iterator[KernelFlow]:
                 name=f"{flow['name']}[{number}]" if flow["count"] > 1 else flow["name"],
                 control=connection["sender"]["congestion_control"]["name"],
                 connect_s=at_bottleneck_s - earlier_s,
-                payload_bytes=None if size is None else size * payload_bytes(flow),
+                payload_bytes=None if size is None else size * payload_bytes(flow) - _missing_bytes(flow),
                 forward_s=forward_s,
                 return_s=back_s + before,
             )
+
+
+def _missing_bytes(flow: Scenario) -> int:
+    """Count the bytes by which the last packet of a transfer is shorter than the others."""
+    last = tcp_of(flow)["sender"]["last_packet_bytes"]
+    return 0 if last is None else int(flow["packet_bytes"]) - int(last)
 
 
 def _syn_service_s(scenario: Scenario, flow: Scenario, rate_bps: float) -> float:

@@ -116,6 +116,8 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "flow.down.tcp.receive_window": ({"tcp": {"preset": "linux-reno", "receive_window": "fixed"}}, {}),
     "flow.down.tcp.send_buffer": ({"tcp": {"preset": "linux-reno", "send_buffer": "unlimited"}}, {}),
     "flow.down.tcp.handshake": ({"tcp": {"preset": "linux-reno", "handshake": "tls"}}, {}),
+    "flow.down.tcp.close": ({"tcp": {"preset": "linux-reno", "close": "tcp"}}, {}),
+    "flow.down.tcp.write_size": ({"tcp": {"preset": "linux-reno", "write_size": "unlimited"}}, {}),
     "flow.down.writes": ({"writes": {"burst": "10 pkt", "every": "1 s"}}, {}),
     "flow.down.start_spread": ({"start_spread": "1 s"}, {}),
     "flow.down.packet": ({"packet": "200 B"}, {}),
@@ -160,3 +162,8 @@ def test_all_faults_are_named_at_once() -> None:
         translate(scenario)
     assert len(str(refused.value).splitlines()) == 3
     assert scenario == before
+
+
+def test_a_short_last_packet_is_less_data_in_the_kernel() -> None:
+    (flow,) = translate(resolve(load(document([{"size": "7 kB"}]))).to_dict()).flows
+    assert flow.payload_bytes == 7000 - 5 * 52

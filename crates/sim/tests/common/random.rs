@@ -146,6 +146,12 @@ fn assemble(
             max_window.get_or_insert(30.0);
             flow.forward_delay_s = flow.forward_delay_s.max(0.02);
         }
+        let (bytes, ends) = (flow.packet_bytes, flow.size_packets().is_some_and(|packets| packets % 2 == 0));
+        let of_one_length = |&element: &usize| matches!(elements[element], ElementConfig::PrivateLink(_));
+        let may = ends && !flow.path.iter().any(of_one_length);
+        if let (true, SenderConfig::Selective(sender)) = (may, &mut common::tcp_of(flow).sender) {
+            sender.last_packet_bytes = Some(bytes.div_ceil(3));
+        }
     }
     let mut scenario = common::scenario("random", duration_s, elements, flows);
     (scenario.run.warmup_s, scenario.run.seed) = (warmup * duration_s, seed);
