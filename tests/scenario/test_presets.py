@@ -126,7 +126,13 @@ EXPECTED: dict[str, tuple[ClassicSettings | SelectiveSettings, ReceiverSettings]
         ReceiverSettings(2, 0.04, selective=True, linux=LINUX_BUFFERS),
     ),
     "rfc-cubic": (
-        replace(LINUX, congestion_control=ControlSettings("cubic", "rfc", "hystart++", {})),
+        replace(
+            LINUX,
+            congestion_control=ControlSettings("cubic", "rfc", "hystart++", {}),
+            rto=TimeoutSettings(1.0, 60.0, 1.0, 0.0, 0.0, "rfc6298"),
+            undo="rfc4015",
+            cwnd_validation="rfc7661",
+        ),
         ReceiverSettings(2, 0.04, selective=True, linux=LINUX_BUFFERS),
     ),
     "linux-bbr": (

@@ -29,7 +29,7 @@ mod selective;
 
 pub use selective::{
     Close, ControlConfig, ControlProgram, LossDetection, Pacing, PushConfig, SelectiveConfig, SendBuffer,
-    TimeoutConfig, WritesConfig,
+    TimeoutConfig, TimeoutRules, UndoResponse, WindowValidation, WritesConfig,
 };
 
 axis! {

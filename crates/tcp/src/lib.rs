@@ -22,7 +22,8 @@ pub use classic::{Classic, Sack1};
 pub use config::{
     ClassicConfig, Close, ControlConfig, ControlProgram, Dialect, Ecn, Estimator, HalfWindow, Increase, LinuxReceiver,
     LossDetection, Pacing, PartialAckTimer, PushConfig, ReceiverConfig, Recovery, RtoConfig, RttSample, SackBlocks,
-    SelectiveConfig, SendBuffer, SenderConfig, SlowStartWhile, TimeoutConfig, WritesConfig,
+    SelectiveConfig, SendBuffer, SenderConfig, SlowStartWhile, TimeoutConfig, TimeoutRules, UndoResponse,
+    WindowValidation, WritesConfig,
 };
 pub use endpoint::Sender;
 pub use machine::Machine;

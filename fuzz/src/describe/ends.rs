@@ -1,8 +1,8 @@
 //! The ends of a described connection.
 
 use tcp::{
-    Dialect, Ecn, LinuxReceiver, LossDetection, Pacing, ReceiverConfig, Recovery, SackBlocks, SelectiveConfig,
-    SenderConfig,
+    Close, Dialect, Ecn, LinuxReceiver, LossDetection, Pacing, PushConfig, ReceiverConfig, Recovery, SackBlocks,
+    SelectiveConfig, SenderConfig,
 };
 
 use super::{scaled_or_zero, whole, Flow};
@@ -27,6 +27,8 @@ impl Flow {
             pacing: if self.levels & 32 == 0 { Pacing::None } else { Pacing::Linux },
             segment_bytes: u32::from(whole(self.packet, u16::MAX)),
             sack: self.sack(),
+            push: (self.levels & 16 != 0).then(|| PushConfig { write_bytes: Some(u64::from(self.packet) + 1) }),
+            close: if self.levels & 8 == 0 { Close::None } else { Close::Tcp },
             ..SelectiveConfig::default()
         };
         if classic.dupack_threshold.is_none() {

@@ -89,6 +89,9 @@ ONLY: Final[Mapping[str, Only]] = {
     "close": Only("selective", "the last ACK ends its connections"),
     "last_segment": Only("selective", "its packets have one length"),
     "write_size": Only("selective", "its application has written all data at the start"),
+    "rto.rules": Only("selective", "rto.estimator says how it estimates"),
+    "undo": Only("selective", "it detects no spurious retransmission"),
+    "cwnd_validation": Only("selective", "its application never pauses"),
     "idle_restart": Only("selective", "its application never pauses"),
     "timestamps": Only("selective", "it detects no spurious retransmission; rto.sample says what is timed"),
 }

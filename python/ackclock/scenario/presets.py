@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.errors import Fault, ScenarioError
+from ackclock.scenario.dialects import ruled
+from ackclock.scenario.machines import MACHINES
 from ackclock.scenario.suggestions import did_you_mean
 
 FILE = "presets.toml"
@@ -19,9 +21,14 @@ def preset_tables() -> Mapping[str, dict[str, Any]]:
     Returns
     -------
     mapping of str to dict
-        For each preset its `summary` and its complete TCP table.
+        For each preset its `summary` and its complete TCP table; by the RFCs with their rules (`dialects.RULES`).
     """
-    return inherited(tomllib.loads(Path(__file__).with_name(FILE).read_text(encoding="utf-8")))
+    tables = inherited(tomllib.loads(Path(__file__).with_name(FILE).read_text(encoding="utf-8")))
+    return {name: ruled(table, "rfc") if _is_by_the_rfcs(table) else table for name, table in tables.items()}
+
+
+def _is_by_the_rfcs(table: Mapping[str, Any]) -> bool:
+    return table["dialect"] == "rfc" and table["recovery"] in MACHINES["selective"].recovery
 
 
 def preset_names() -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The tables of docs/scenario.md, made from the schema.
+"""The tables of docs/scenario.md and docs/tcp.md, made from the schema.
 
 ``python -m ackclock.scenario.reference docs/scenario.md`` writes them again, each between its two marks; the text
 around them stays. A test compares.
@@ -13,6 +13,7 @@ from pathlib import Path
 from ackclock.scenario.amounts import Amount
 from ackclock.scenario.contract import CONGESTION_CONTROLS
 from ackclock.scenario.controls import ControlNumbers
+from ackclock.scenario.dialects import table_lines
 from ackclock.scenario.entries import Table
 from ackclock.scenario.fields import (
     AmountShorthand,
@@ -103,6 +104,8 @@ def _generated(name: str) -> str:
         return "".join(f"- `{preset}`: {table['summary']}\n" for preset, table in preset_tables().items())
     if name == "controls":
         return _controls()
+    if name == "dialects":
+        return "".join(f"{line}\n" for line in table_lines())
     return _fields(_MODELS[name])
 
 

@@ -22,6 +22,9 @@ from ackclock.scenario.schema_tcp import (
     PartialAckTimerName,
     SampleName,
     SlowStartName,
+    TimeoutRulesName,
+    UndoName,
+    WindowValidationName,
 )
 
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
@@ -201,6 +204,8 @@ class TimeoutSettings:
     initial_s: Annotated[float, within(f"{_RTO}.initial_s")]
     granularity_s: Annotated[float, within(f"{_RTO}.granularity_s")]
     clock_offset_s: Annotated[float, within(f"{_RTO}.clock_offset_s")]
+    rules: TimeoutRulesName = "linux"
+    """Rules of the timeout; older results lack this field."""
 
 
 _SENDER = "flows[].traffic.connection.sender"
@@ -266,6 +271,10 @@ class SelectiveSettings:
     """Packets with PSH; null if none has it."""
     close: CloseName = "none"
     """End of the connection."""
+    undo: UndoName = "linux"
+    """Window after a spurious reduction; older results lack this field and the next one."""
+    cwnd_validation: WindowValidationName = "linux"
+    """Growth of a window that the application does not use."""
 
     recovery: ClassVar[str] = "sack"
     has_fast_retransmit: ClassVar[bool] = True
@@ -291,6 +300,8 @@ class SelectiveSettings:
 
     def least_timeout_s(self, round_trip_s: float) -> float:
         """Compute the least retransmission timeout for a round trip [s]: Linux adds a variation of at least `min_s`."""
+        if self.rto.rules == "rfc6298":
+            return max(self.rto.min_s, round_trip_s)
         return round_trip_s + self.rto.min_s
 
     @property

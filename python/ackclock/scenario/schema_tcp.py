@@ -25,6 +25,9 @@ HandshakeName = Literal["none", "tcp", "tls"]
 ReceiveWindowName = Literal["fixed", "autotuned"]
 LastSegmentName = Literal["full", "short"]
 CloseName = Literal["none", "tcp"]
+TimeoutRulesName = Literal["linux", "rfc6298"]
+UndoName = Literal["linux", "rfc4015", "none"]
+WindowValidationName = Literal["linux", "rfc7661"]
 SampleName = Literal["per-round", "per-ack", "per-ack-karn"]
 
 _TIMEOUT = Span("s", 1e-6, 1e5, "1 us to 1e5 s")
@@ -35,7 +38,7 @@ _BLOCKS = Count(1, most("flows[].traffic.connection.receiver.blocks.most"), 3)
 _BLOCK_BYTES = Count(0, most("flows[].traffic.connection.receiver.blocks.bytes"), 8)
 _ACK_EVERY = Count(1, most("flows[].traffic.connection.receiver.ack_every"), 2)
 CONTROL = OpenChoice("congestion control", tuple(CONGESTION_CONTROLS))
-Window = Annotated[Quantity | None, Amount("4 pkt", _BURST)]
+Window = Annotated[Quantity | None, Amount("4 pkt", _BURST, ("rfc6928",))]
 WindowLimit = Annotated[Quantity | None, Amount("64 KiB", _WINDOW, ("unlimited",))]
 _SOCKET = Span("B", 1, 1e15, "1 to 1e15 B", whole=True)
 SocketBuffer = Annotated[int | None, Amount("128 KiB", (_SOCKET,))]
@@ -67,6 +70,10 @@ class Rto(Table):
         "round-trip times measured: one a round; or, by time stamps, one for each ACK (per-ack), or for each but those "
         "of packets sent again (per-ack-karn)"
     )
+    rules: Annotated[TimeoutRulesName | None, choice("rule of the timeout", TimeoutRulesName)] = _preset(
+        "sack: the mean round trip and a variation of at least `min` (linux), or SRTT + max(G, 4 RTTVAR), at least "
+        "`min` (rfc6298)"
+    )
     k: Annotated[int | None, Count(1, 1000, 4)] = _preset("weight of the variation: RTO = SRTT + k RTTVAR")
     granularity: Annotated[float | None, Amount("100 ms", (TIME,))] = _preset(
         "tick of the clock; 0 is an exact one. With Linux's rules a jiffy, at which its timers expire"
@@ -93,8 +100,8 @@ class Tcp(Table):
     )
     dialect: Annotated[DialectName | None, choice("dialect", DialectName)] = _preset(
         "whose rules hold where the axes leave room: ns-2's, the RFCs' to the letter, or the RFCs' with the choices of "
-        'the paper on the TCP-modified Engset model, section 3.1. With recovery = "sack" Linux\'s, or for the '
-        "congestion control the RFC's"
+        "the paper on the TCP-modified Engset model, section 3.1. With recovery = \"sack\" Linux's or the RFCs', which "
+        "also sets each field in which they differ unless it is given ([the rules](tcp.md#linux-and-the-rfcs))"
     )
     recovery: Annotated[RecoveryName | None, choice("recovery", RecoveryName)] = _preset(
         "what follows a detected loss; old-tahoe has timeouts only. With sack the sender is the one that hosts run "
@@ -138,7 +145,10 @@ class Tcp(Table):
         "sack: packets leave as soon as the window allows (none), or one by one: two windows in a round trip in slow "
         "start, 1.2 else (linux). bbr and bbr3 pace by their own rate in any case"
     )
-    initial_window: Window = _preset("cwnd at the start; bytes are turned into whole packets")
+    initial_window: Window = _preset(
+        "cwnd at the start; bytes are turned into whole packets. rfc6928 is ten packets, or those of 14600 B, but "
+        "two at least"
+    )
     initial_ssthresh: WindowThreshold = _preset('ssthresh at the start; infinite with recovery = "sack" only')
     max_window: WindowLimit = _preset("the receiver's window, in whole packets")
     slow_start_while: Annotated[SlowStartName | None, choice("convention", SlowStartName)] = _preset(
@@ -209,5 +219,12 @@ class Tcp(Table):
     idle_restart: Annotated[bool | None, Flag()] = _preset(
         "sack: cwnd is halved for each timeout in which the application pauses, to the initial window at least (RFC "
         "2861; Linux's `tcp_slow_start_after_idle`)"
+    )
+    undo: Annotated[UndoName | None, choice("way of undoing", UndoName)] = _preset(
+        "sack: the window after a reduction that was spurious: as it was (linux); after a timeout what is in flight "
+        "and what the ACK acknowledges, with the ssthresh before (rfc4015); or left alone (none)"
+    )
+    cwnd_validation: Annotated[WindowValidationName | None, choice("rule", WindowValidationName)] = _preset(
+        "sack: cwnd grows if all of it is used, in slow start if half of it is (linux), or always if half is (rfc7661)"
     )
     rto: Rto = entry("retransmission timer", Rto(), words="the preset's")

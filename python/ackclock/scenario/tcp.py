@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TypeVar, cast
 
 from ackclock.scenario.controls import slow_start_of
+from ackclock.scenario.dialects import ruled
 from ackclock.scenario.machines import (
     DEFAULT_MACHINE,
     MACHINES,
@@ -61,13 +62,15 @@ _PLAIN_HEADER_BYTES = 40
 
 
 @lru_cache(maxsize=64)
-def preset(name: str) -> Tcp:
+def preset(name: str, dialect: SelectiveDialectName | None = None) -> Tcp:
     """Read a preset.
 
     Parameters
     ----------
     name : str
         One of `ackclock.scenario.presets.preset_names`.
+    dialect : str, optional
+        Another dialect of a preset with selective acknowledgment, with its rules.
 
     Returns
     -------
@@ -75,7 +78,7 @@ def preset(name: str) -> Tcp:
         All axes of its machine, none left open but `half_window`, which is the dialect's.
     """
     table = {key: value for key, value in preset_tables()[name].items() if key != "summary"}
-    return Tcp.model_validate(table)
+    return Tcp.model_validate(table if dialect is None else ruled(table, dialect))
 
 
 def machine_of_tcp(own: Tcp) -> MachineName:
@@ -91,7 +94,7 @@ def preset_of(own: Tcp) -> str:
 
 def completed(own: Tcp) -> Tcp:
     """Fill what a flow leaves open from its preset; who gives a number of delayed ACKs wants delayed ACKs."""
-    base = preset(preset_of(own))
+    base = preset(preset_of(own), _other_dialect(own))
     update: dict[str, object] = {"rto": base.rto.override(own.rto)}
     if not own.gives("acks") and (own.gives("ack_every") or own.gives("ack_delay")):
         update["acks"] = "delayed"
@@ -99,6 +102,15 @@ def completed(own: Tcp) -> Tcp:
     if tcp.acks == "delayed" and not own.gives("receive_window"):
         return tcp.model_copy(update={"receive_window": "fixed"})
     return tcp
+
+
+def _other_dialect(own: Tcp) -> SelectiveDialectName | None:
+    """Give the dialect that a flow chooses in place of its preset's, if its machine has it."""
+    known = MACHINES["selective"].dialect
+    changes = own.gives("dialect") and own.dialect in known and preset(preset_of(own)).dialect != own.dialect
+    if not changes or machine_of_tcp(own) != "selective":
+        return None
+    return cast("SelectiveDialectName", own.dialect)
 
 
 def window_packets(window: Quantity, packet_bytes: int) -> float:
@@ -229,9 +241,15 @@ class _Windows:
             return None if quantity is None else window_packets(quantity, packet_bytes)
 
         most = packets(tcp.max_window)
-        self.initial = _set(packets(tcp.initial_window))
+        self.initial = packets(tcp.initial_window) or _rfc6928(packet_bytes)
         self.ssthresh = packets(tcp.initial_ssthresh)
         self.most = None if most is None else math.floor(most)
+
+
+def _rfc6928(packet_bytes: int) -> float:
+    """Compute the initial window [packets]: RFC 6928 section 2 (1), in whole packets."""
+    segment = max(1, packet_bytes - _PLAIN_HEADER_BYTES)
+    return float(min(10 * segment, max(2 * segment, 14600)) // segment)
 
 
 def _classic(tcp: Tcp, windows: _Windows) -> ClassicSettings:
@@ -297,7 +315,10 @@ def _selective(
             initial_s=_set(rto.initial),
             granularity_s=_set(rto.granularity),
             clock_offset_s=_set(rto.clock_phase) * _set(rto.granularity),
+            rules=_set(rto.rules),
         ),
+        undo=_set(tcp.undo),
+        cwnd_validation=_set(tcp.cwnd_validation),
         idle_restart=_set(tcp.idle_restart),
         push=PushSettings(tcp.write_size),
         close=_set(tcp.close),

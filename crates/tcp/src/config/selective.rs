@@ -38,6 +38,61 @@ axis! {
     }
 }
 
+axis! {
+    /// The rules of the retransmission timeout.
+    TimeoutRules {
+        /// The smoothed round trip and a variation of at least `min_s`, which comes down slowly (Linux
+        /// `tcp_rtt_estimator`).
+        Linux = "linux",
+        /// SRTT + max(G, 4 RTTVAR), and `min_s` at least: RFC 6298.
+        Rfc6298 = "rfc6298",
+    }
+}
+
+axis! {
+    /// The window after a reduction that turns out to be spurious.
+    UndoResponse {
+        /// cwnd and ssthresh as they were (`tcp_undo_cwnd_reduction`).
+        Linux = "linux",
+        /// The packets in flight and those of the ACK, the initial window at most, after a timeout: RFC 4015. After a fast
+        /// recovery the state before it, as RFC 9438 section 4.9.2 has it.
+        Rfc4015 = "rfc4015",
+        /// The window after the reduction.
+        None = "none",
+    }
+}
+
+axis! {
+    /// The growth of a window that the application does not use.
+    WindowValidation {
+        /// Growth in slow start while half of cwnd is used, later if all of it is (`tcp_is_cwnd_limited`).
+        Linux = "linux",
+        /// Growth while half of cwnd is used: RFC 7661 section 4.3.
+        Rfc7661 = "rfc7661",
+    }
+}
+
+impl TimeoutRules {
+    /// Returns what a run from before this choice had.
+    const fn linux() -> TimeoutRules {
+        TimeoutRules::Linux
+    }
+}
+
+impl UndoResponse {
+    /// Returns what a run from before this choice had.
+    const fn linux() -> UndoResponse {
+        UndoResponse::Linux
+    }
+}
+
+impl WindowValidation {
+    /// Returns what a run from before this choice had.
+    const fn linux() -> WindowValidation {
+        WindowValidation::Linux
+    }
+}
+
 impl Close {
     /// Returns what a run from before this choice had.
     const fn none() -> Close {
@@ -95,6 +150,12 @@ pub struct SelectiveConfig {
     /// Whether cwnd comes down while the application pauses (RFC 2861; Linux `tcp_slow_start_after_idle`).
     #[serde(default)]
     pub idle_restart: bool,
+    /// Window after a spurious reduction.
+    #[serde(default = "UndoResponse::linux")]
+    pub undo: UndoResponse,
+    /// Growth of a window that the application does not use.
+    #[serde(default = "WindowValidation::linux")]
+    pub cwnd_validation: WindowValidation,
     /// Settings of the retransmission timer.
     pub rto: TimeoutConfig,
 }
@@ -136,7 +197,10 @@ pub struct WritesConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TimeoutConfig {
-    /// Smallest variation of the round trip in the timeout (Linux `TCP_RTO_MIN`) \[s\].
+    /// Rules of the timeout.
+    #[serde(default = "TimeoutRules::linux")]
+    pub rules: TimeoutRules,
+    /// Smallest timeout; with Linux's rules the smallest variation of the round trip in it (`TCP_RTO_MIN`) \[s\].
     pub min_s: f64,
     /// Largest timeout \[s\].
     pub max_s: f64,
@@ -147,6 +211,20 @@ pub struct TimeoutConfig {
     pub granularity_s: f64,
     /// Time on the clock of the jiffies at time zero \[s\].
     pub clock_offset_s: f64,
+}
+
+impl Default for TimeoutConfig {
+    /// Returns Linux's timer.
+    fn default() -> TimeoutConfig {
+        TimeoutConfig {
+            rules: TimeoutRules::Linux,
+            min_s: 0.2,
+            max_s: 120.0,
+            initial_s: 1.0,
+            granularity_s: 0.001,
+            clock_offset_s: 0.0,
+        }
+    }
 }
 
 /// The congestion control of a sender.
@@ -232,7 +310,9 @@ impl Default for SelectiveConfig {
             push: None,
             close: Close::None,
             idle_restart: true,
-            rto: TimeoutConfig { min_s: 0.2, max_s: 120.0, initial_s: 1.0, granularity_s: 0.001, clock_offset_s: 0.0 },
+            undo: UndoResponse::Linux,
+            cwnd_validation: WindowValidation::Linux,
+            rto: TimeoutConfig::default(),
         }
     }
 }

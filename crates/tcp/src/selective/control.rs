@@ -39,7 +39,8 @@ impl Selective {
         self.report_lost(sample.now);
         let reducing = self.is_reducing();
         let grows_beyond_holes = self.reordering > self.rules.config.dupack_threshold && seen.sacked;
-        sample.may_grow = !reducing && (seen.acked || grows_beyond_holes);
+        let was_set = std::mem::take(&mut self.undo.responded);
+        sample.may_grow = !reducing && !was_set && (seen.acked || grows_beyond_holes);
         (sample.state, sample.cwnd_limited) = (self.state, self.is_cwnd_limited());
         sample.in_flight[1] = self.board.in_flight();
         if let Some(rate) = &mut self.rate {

@@ -220,7 +220,7 @@ impl Selective {
     /// Updates the estimates with a sample of the round trip, and one for the smallest.
     pub(super) fn take_sample(&mut self, now: Time, sample: Time, control: Time) {
         self.min_rtt.sample(now, control, self.rules.min_rtt_window);
-        self.rtt.sample(sample, self.rules.rto_min, self.board.una(), self.board.nxt());
+        self.rtt.sample(sample, self.rules.timeout, self.board.una(), self.board.nxt());
         if let Some(timeout) = self.rtt.timeout() {
             self.timer.set_rto(timeout.min(self.rules.rto_max));
         }

@@ -233,6 +233,7 @@ impl Selective {
         let (delivered, lost) = (self.board.delivered, self.board.marked_lost);
         let (in_recovery, in_flight) = (self.state == State::Recovery, self.board.in_flight());
         let mut seen = self.take_in(now, &ack);
+        self.undo.acked = self.board.una() - una;
         let mut sample = self.sample(now, delivered, in_flight, &seen);
         self.control.measure(&sample);
         if let Some((end, repeated)) = self.probe {

@@ -4,9 +4,13 @@ use base::cast::trunc_to_u64;
 use base::{Clock, Time};
 
 use super::application::Pace;
+use super::rtt::Bounds;
 use super::timers::Wheel;
 use crate::cc::{CongestionControl, KernelClock, Needs};
-use crate::SelectiveConfig;
+use crate::{SelectiveConfig, TimeoutRules};
+
+/// RFC 8985 section 7.2: the recommended worst-case delay of an ACK \[s\].
+const WORST_ACK_DELAY_S: f64 = 0.2;
 
 /// The settings of a sender, converted for use and shared by all senders of a flow.
 #[derive(Clone, Debug)]
@@ -18,7 +22,9 @@ pub(crate) struct Rules {
     pub(super) is_observed: bool,
     pub(super) clock: Clock,
     pub(super) kernel_clock: KernelClock,
-    pub(super) rto_min: Time,
+    pub(super) timeout: Bounds,
+    /// Longest delay of an ACK that a probe expects (WCDelAckT of RFC 8985; Linux `tcp_rto_min`).
+    pub(super) worst_ack_delay: Time,
     pub(super) rto_max: Time,
     pub(super) rto_initial: Time,
     pub(super) wheel: Wheel,
@@ -40,7 +46,15 @@ impl Rules {
             control,
             clock,
             kernel_clock: KernelClock::new(clock),
-            rto_min: clock.time(config.rto.min_s),
+            timeout: Bounds {
+                rules: config.rto.rules,
+                least: clock.time(config.rto.min_s),
+                granularity: clock.time(config.rto.granularity_s),
+            },
+            worst_ack_delay: clock.time(match config.rto.rules {
+                TimeoutRules::Linux => config.rto.min_s,
+                TimeoutRules::Rfc6298 => WORST_ACK_DELAY_S,
+            }),
             rto_max: clock.time(config.rto.max_s),
             rto_initial: clock.time(config.rto.initial_s),
             wheel: Wheel::new(clock.time(config.rto.granularity_s), clock.time(config.rto.clock_offset_s)),

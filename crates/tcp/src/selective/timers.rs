@@ -187,7 +187,7 @@ impl Selective {
         }
         let wait = match self.rtt.smoothed() {
             Time::ZERO => self.rules.rto_initial,
-            srtt if self.board.outstanding() == 1 => srtt.times(2) + self.rules.rto_min,
+            srtt if self.board.outstanding() == 1 => srtt.times(2) + self.rules.worst_ack_delay,
             srtt => srtt.times(2) + self.rules.shortest,
         };
         let due = now + wait;
@@ -258,10 +258,12 @@ impl Selective {
     /// Enters the state Loss.
     fn enter_loss(&mut self, now: Time) {
         let was_repairing = self.state >= State::Recovery;
+        let flight_size = self.board.in_flight();
         self.mark_all_lost(now);
         let covered = self.state > State::Disorder && self.high > self.board.una();
         if !covered || (self.state == State::Loss && self.timeouts == 0) {
             self.undo.prior_ssthresh = Some(self.current_ssthresh());
+            self.undo.prior_flight = self.window.ssthresh.max(f64::from(flight_size));
             self.reduction.prior_cwnd = self.window.cwnd;
             self.window.ssthresh = self.control.on_congestion(Signal::Timeout, now, &self.window);
             self.begin_undo();

@@ -5,6 +5,7 @@ use base::Time;
 use super::{Repair, Selective};
 use crate::actions::{Actions, LossCause, LossEvent, Recovered, Segment};
 use crate::cc::Restart;
+use crate::WindowValidation;
 
 /// The use of the window so far (RFC 7661; Linux `tcp_cwnd_validate`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,10 +26,12 @@ impl Usage {
 }
 
 impl Selective {
-    /// Returns whether cwnd limits what is in flight; in slow start also if less than twice as much was in flight
-    /// (Linux `tcp_is_cwnd_limited`).
+    /// Returns whether cwnd limits what is in flight; in slow start, and by RFC 7661 section 4.3 always, also if it is less
+    /// than twice what was in flight (Linux `tcp_is_cwnd_limited`).
     pub(super) fn is_cwnd_limited(&self) -> bool {
-        self.usage.limited || (self.window.in_slow_start() && self.window.cwnd < 2.0 * f64::from(self.usage.most))
+        let half_suffices =
+            self.window.in_slow_start() || self.rules.config.cwnd_validation == WindowValidation::Rfc7661;
+        self.usage.limited || (half_suffices && self.window.cwnd < 2.0 * f64::from(self.usage.most))
     }
 
     /// Returns whether there is a new packet that the receiver's window allows.

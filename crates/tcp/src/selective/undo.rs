@@ -5,6 +5,7 @@ use base::Time;
 
 use super::{Selective, SenderEvent, State};
 use crate::actions::Ack;
+use crate::UndoResponse;
 
 /// The state before a reduction, for an undo.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,6 +16,12 @@ pub(super) struct Undo {
     unanswered: Option<u32>,
     /// ssthresh to restore; `None`: the reduction is final.
     pub(super) prior_ssthresh: Option<f64>,
+    /// FlightSize before a timeout, or ssthresh if that was larger (RFC 4015's pipe_prev) \[packets\].
+    pub(super) prior_flight: f64,
+    /// Packets that the current ACK acknowledges.
+    pub(super) acked: u64,
+    /// Whether the current ACK set the window, which does not grow with it too.
+    pub(super) responded: bool,
     /// First retransmission (Linux `retrans_stamp`).
     first_retransmission: Option<Time>,
 }
@@ -82,21 +89,33 @@ impl Selective {
         self.undo.marker.is_some() && (self.undo.is_answered() || self.is_delayed(ack))
     }
 
-    /// Restores the window for a reason (Linux `tcp_undo_cwnd_reduction`).
+    /// Restores the window for a reason (Linux `tcp_undo_cwnd_reduction`), as far as the rules say.
     fn restore(&mut self, unmark: bool, why: SenderEvent) {
-        self.events.add_if(self.undo.prior_ssthresh.is_some(), why);
+        let response = self.rules.config.undo;
+        self.events.add_if(self.undo.prior_ssthresh.is_some() && response != UndoResponse::None, why);
         if unmark {
             self.board.unmark_lost();
             self.rack.judge_again();
         }
-        if let Some(prior) = self.undo.prior_ssthresh {
+        if let Some(prior) = self.undo.prior_ssthresh.filter(|_| response != UndoResponse::None) {
             self.window.cwnd = self.control.undo(self.reduction.prior_cwnd, &self.window);
             self.announces_reduction &= prior <= self.window.ssthresh;
             self.window.ssthresh = self.window.ssthresh.max(prior);
+            if response == UndoResponse::Rfc4015 && self.state == State::Loss && !self.rules.needs.window {
+                self.respond_to_spurious_timeout();
+            }
         }
         self.undo.marker = None;
         // Losses are judged again.
         self.rack.advanced = true;
+    }
+
+    /// Sets the window after a spurious timeout so that no burst follows: RFC 4015 section 3.2 (5).
+    fn respond_to_spurious_timeout(&mut self) {
+        let acked = (self.undo.acked as f64).min(self.rules.config.initial_window);
+        self.window.cwnd = (f64::from(self.board.in_flight()) + acked).max(1.0);
+        self.window.ssthresh = self.undo.prior_flight;
+        self.undo.responded = true;
     }
 
     /// Ends Recovery or Loss when all its packets are acknowledged; restores the window if nothing was lost; returns whether

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use tcp::{
     Close, ControlConfig, Ecn, LossDetection, Pacing, PushConfig, SelectiveConfig, SendBuffer, TimeoutConfig,
-    WritesConfig,
+    TimeoutRules, UndoResponse, WindowValidation, WritesConfig,
 };
 
 /// Returns a strategy for all senders with selective acknowledgment.
@@ -19,7 +19,7 @@ pub fn selective() -> impl Strategy<Value = SelectiveConfig> {
             (congestion_control, (loss_detection, ecn, pacing), [sack, tail_loss_probe, frto, timestamps]),
             windows,
             rto,
-            (own, (push, close)),
+            (own, (push, close, undo, cwnd_validation)),
         )| {
             SelectiveConfig {
                 congestion_control,
@@ -40,6 +40,8 @@ pub fn selective() -> impl Strategy<Value = SelectiveConfig> {
                 writes: own.1,
                 push,
                 close,
+                undo,
+                cwnd_validation,
                 idle_restart: own.2,
                 rto,
             }
@@ -61,15 +63,15 @@ fn control() -> impl Strategy<Value = ControlConfig> {
 
 fn timeout() -> impl Strategy<Value = TimeoutConfig> {
     let exact = prop_oneof![Just(0.0), 1e-6..0.02_f64];
-    (0.0..1.0_f64, 1.0..60.0_f64, 0.05..3.0_f64, exact, 0.0..1.0_f64).prop_map(
-        |(min_s, max_s, initial_s, granularity_s, clock_offset_s)| TimeoutConfig {
+    (0.0..1.0_f64, 1.0..60.0_f64, 0.05..3.0_f64, exact, (0.0..1.0_f64, prop::sample::select(TimeoutRules::ALL)))
+        .prop_map(|(min_s, max_s, initial_s, granularity_s, (clock_offset_s, rules))| TimeoutConfig {
+            rules,
             min_s,
             max_s,
             initial_s,
             granularity_s,
             clock_offset_s,
-        },
-    )
+        })
 }
 
 /// Returns a strategy for send buffers, bursts of the application and whether a pause of it lowers cwnd.
@@ -80,8 +82,10 @@ fn application() -> impl Strategy<Value = (Option<SendBuffer>, Option<WritesConf
     (prop::option::of(buffer), prop::option::weighted(0.3, writes), any::<bool>())
 }
 
-/// Returns a strategy for the flags that end writes and connections.
-fn ending() -> impl Strategy<Value = (Option<PushConfig>, Close)> {
+/// Returns a strategy for the flags that end writes and connections,
+/// and for the rules of undo and of unused windows.
+fn ending() -> impl Strategy<Value = (Option<PushConfig>, Close, UndoResponse, WindowValidation)> {
     let push = prop::option::of(1_u64..100_000).prop_map(|write_bytes| PushConfig { write_bytes });
-    (prop::option::of(push), prop::sample::select(Close::ALL))
+    let rules = (prop::sample::select(UndoResponse::ALL), prop::sample::select(WindowValidation::ALL));
+    (prop::option::of(push), prop::sample::select(Close::ALL), rules.0, rules.1)
 }
