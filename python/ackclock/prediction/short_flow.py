@@ -54,12 +54,13 @@ def _other_growth(scene: Scene, probability: float | None) -> list[str]:
 def _prediction(scene: Scene, packets: int, probability: float) -> ModelPrediction:
     tcp, sender = scene.flow.tcp, scene.flow.tcp.sender
     handshake = _handshake_s(scene, probability)
-    transfer = _transfer_s(scene, packets, probability)
+    short = _shorter_s(scene, packets)
+    transfer = _transfer_s(scene, packets, probability) - short
     until_last_ack = Measured("flows", (scene.name,), "fct_acked_mean_s")
     what = "transfer, to the last ACK" if tcp.handshake is None else "handshake and transfer, to the last ACK"
     numbers = [Number("transfer_s", what, handshake + transfer, "s", until_last_ack)]
     if probability == 0.0:
-        whole = handshake + _whole_rounds_s(scene, packets)
+        whole = handshake + _whole_rounds_s(scene, packets) - short
         numbers.append(Number("transfer_whole_rounds_s", f"{what}, in whole round trips", whole, "s", until_last_ack))
     if tcp.handshake is not None:
         numbers.append(Number("handshake_s", "handshake alone", handshake, "s"))
@@ -74,6 +75,14 @@ def _prediction(scene: Scene, packets: int, probability: float) -> ModelPredicti
         ),
         warnings=_warnings(scene, packets),
     )
+
+
+def _shorter_s(scene: Scene, packets: int) -> float:
+    """Compute how much sooner the last packet arrives for its length [s]: from the bottleneck on, where it waits."""
+    path, bottleneck = scene.forward, scene.bottleneck
+    first = 0 if packets == 1 or bottleneck is None else path.index(bottleneck)
+    full_packets = scene.flow.missing_bits / scene.packet_bits
+    return sum((full_packets / node.packet_rate for node in path[first:]), start=0.0)
 
 
 def _pipe(scene: Scene) -> float:
