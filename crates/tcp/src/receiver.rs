@@ -95,7 +95,7 @@ impl Receiver {
     /// Sets the time of an ACK on an empty return path, from which Linux's rules know the round trip.
     pub fn with_return_delay(mut self, delay: Time) -> Receiver {
         if let Some(rules) = self.linux_rules() {
-            rules.return_delay = delay;
+            *rules = rules.with_return_delay(delay);
         }
         self
     }

@@ -10,7 +10,7 @@ use crate::capture_size::duplex;
 use crate::empty_path::EmptyPath;
 use crate::flow::FlowSlot;
 use crate::handshake::Handshake;
-use crate::scenario::Scenario;
+use crate::scenario::{ConnectionConfig, FlowConfig, Scenario};
 use crate::statistics::{rows, FlowStatistics};
 
 /// The timer of a receiver that may delay ACKs.
@@ -40,6 +40,21 @@ fn is_captured(scenario: &Scenario, element: usize) -> bool {
     scenario.trace.capture.iter().flatten().any(|captured| duplex(captured) == name)
 }
 
+/// Returns the receiver that the flows of an entry begin with.
+fn receiver(scenario: &Scenario, flow: &FlowConfig, tcp: &ConnectionConfig, clock: Clock) -> Receiver {
+    let back = EmptyPath::of_answers(flow, &scenario.elements, clock).unwrap_or_default();
+    let receiver = Receiver::new(&tcp.receiver, tcp.sender.dialect(), clock)
+        .with_return_delay(back.one_way)
+        .with_ack_bytes(tcp.ack_bytes);
+    let receiver = if tcp.closes() { receiver.with_close() } else { receiver };
+    let logged = tcp.return_path.iter().any(|&element| is_captured(scenario, element));
+    if logged {
+        receiver.with_log()
+    } else {
+        receiver
+    }
+}
+
 /// Returns a slot for each flow, their accounts, and the timers of the receivers that may delay ACKs; `starts` has the first
 /// hop of each flow's data and of its ACKs.
 pub(super) fn slots(
@@ -48,6 +63,7 @@ pub(super) fn slots(
     clock: Clock,
 ) -> (Vec<FlowSlot>, Vec<FlowStatistics>, Vec<AckTimer>) {
     let (mut slots, mut accounts, mut timers) = (Vec::with_capacity(starts.len()), Vec::new(), Vec::new());
+    let mut receivers: Vec<Receiver> = Vec::with_capacity(scenario.flows.len());
     for (index, ((entry, number), &(data, acks))) in scenario.members().zip(starts).enumerate() {
         let flow = &scenario.flows[entry];
         let flows_an_account = flow.count / rows(flow.count);
@@ -55,22 +71,10 @@ pub(super) fn slots(
             accounts.push(FlowStatistics::new(flows_an_account));
         }
         let connection = flow.connection();
-        let receiver = match connection {
-            Some(tcp) => {
-                let back = EmptyPath::of_answers(flow, &scenario.elements, clock).unwrap_or_default();
-                let receiver = Receiver::new(&tcp.receiver, tcp.sender.dialect(), clock)
-                    .with_return_delay(back.one_way)
-                    .with_ack_bytes(tcp.ack_bytes);
-                let receiver = if tcp.closes() { receiver.with_close() } else { receiver };
-                let logged = tcp.return_path.iter().any(|&element| is_captured(scenario, element));
-                if logged {
-                    receiver.with_log()
-                } else {
-                    receiver
-                }
-            }
-            None => no_receiver(clock),
-        };
+        if number == 0 {
+            receivers.push(connection.map_or_else(|| no_receiver(clock), |tcp| receiver(scenario, flow, tcp, clock)));
+        }
+        let receiver = receivers[entry].clone();
         let account = to_u32(accounts.len()) - 1;
         let mut slot = FlowSlot::new(receiver, flow.packet_bytes, data, account);
         slot.receiver_timer = to_u32(timers.len());

@@ -12,10 +12,15 @@
 //! Deviation: a round trip is measured from the stamp of a segment, plus the time of an ACK on an empty return path; the
 //! kernel measures it from the timestamp that a segment echoes.
 
+mod common;
 mod data;
+
+use std::sync::Arc;
 
 use base::cast::low_u64;
 use base::{Clock, Time};
+
+use common::Common;
 
 use crate::memory::{EXPECTED_HEADERS, EXPECTED_STRUCTURE, OVERHEAD};
 use crate::LinuxReceiver;
@@ -53,9 +58,7 @@ const COMPRESSION_US: (u64, u64) = (1000, 100);
 /// The state of the rules.
 #[derive(Clone, Debug)]
 pub(super) struct LinuxAcks {
-    settings: LinuxReceiver,
-    pub(super) return_delay: Time,
-    clock: Clock,
+    common: Arc<Common>,
     /// Number of the last ACK (`rcv_wup`).
     acked: u64,
     /// Quick ACKs left.
@@ -101,16 +104,24 @@ pub(super) struct LinuxAcks {
 }
 
 impl LinuxAcks {
-    /// Returns the state of a connection that begins `now` with packet `next`.
+    /// Returns the state of a connection that begins with packet 0 and whose ACKs take `return_delay` on an empty path.
     pub(super) fn new(settings: LinuxReceiver, return_delay: Time, clock: Clock) -> LinuxAcks {
+        LinuxAcks::with(Arc::new(Common::new(settings, return_delay, clock)))
+    }
+
+    /// Returns the state with another time of an ACK on an empty return path.
+    pub(super) fn with_return_delay(&self, delay: Time) -> LinuxAcks {
+        LinuxAcks::new(self.common.settings, delay, self.common.clock)
+    }
+
+    fn with(common: Arc<Common>) -> LinuxAcks {
+        let settings = common.settings;
         let segment = u64::from(settings.segment_bytes);
         let space = settings.buffer_bytes / 2;
         let window = (space / segment * segment).clamp(segment.min(FIRST_WINDOW), FIRST_WINDOW);
         let clamp = (space.saturating_sub(segment)).max(2 * segment);
         LinuxAcks {
-            settings,
-            return_delay,
-            clock,
+            common,
             acked: 0,
             quick: 0,
             pushed: false,
@@ -137,31 +148,18 @@ impl LinuxAcks {
 
     /// Begins a connection `now` with packet `next`.
     pub(super) fn begin(&mut self, now: Time, next: u64) {
-        *self = LinuxAcks::new(self.settings, self.return_delay, self.clock);
+        *self = LinuxAcks::with(Arc::clone(&self.common));
         (self.acked, self.read_from) = (next, (next, now));
     }
 
     /// Returns the instant at which an ACK is sent that is delayed or held.
     fn deadline(&self) -> Time {
-        let delayed = self.delayed_until_ms.map_or(Time::NEVER, |until| self.millisecond().times(until));
+        let delayed = self.delayed_until_ms.map_or(Time::NEVER, |until| self.common.millisecond().times(until));
         delayed.min(self.compressed_until).min(self.due)
     }
 
-    /// Returns a millisecond, in which the kernel's timers and timestamps count here.
-    fn millisecond(&self) -> Time {
-        Time::from_ticks((self.clock.ticks_per_second() / 1000).max(1))
-    }
-
-    fn milliseconds(&self, time: Time) -> u64 {
-        time.ticks() / self.millisecond().ticks()
-    }
-
-    fn microseconds(&self, span: Time) -> u64 {
-        low_u64(u128::from(span.ticks()) * 1_000_000 / u128::from(self.clock.ticks_per_second()))
-    }
-
     fn segment(&self) -> u64 {
-        u64::from(self.settings.segment_bytes)
+        self.common.segment()
     }
 
     /// Returns the retransmission timeout after the handshake \[ms\]; this end sends no data.
@@ -174,11 +172,11 @@ impl LinuxAcks {
 
     /// Takes a sample of the round trip from the stamp of a segment (`tcp_rcv_rtt_measure_ts`).
     fn sample_rtt(&mut self, now: Time, stamp: Time) {
-        let stamp_ms = self.milliseconds(stamp);
+        let stamp_ms = self.common.milliseconds(stamp);
         if self.sampled_ms.replace(stamp_ms) == Some(stamp_ms) {
             return;
         }
-        let rtt_ms = (self.milliseconds(now + self.return_delay) - stamp_ms).max(1);
+        let rtt_ms = (self.common.milliseconds(now + self.common.return_delay) - stamp_ms).max(1);
         if self.first_rtt_ms == 0 {
             self.first_rtt_ms = rtt_ms;
         }
@@ -192,7 +190,7 @@ impl LinuxAcks {
             if received < end {
                 return;
             }
-            self.update_rtt(self.microseconds(now - start).max(1), true);
+            self.update_rtt(self.common.microseconds(now - start).max(1), true);
         }
         self.window_end = Some((received + self.window, now));
     }
@@ -209,7 +207,7 @@ impl LinuxAcks {
     /// Takes note of a segment in order (`tcp_event_data_recv`); `next` is the one behind it.
     fn arrive(&mut self, now: Time, next: u64, held: u32, quick: bool) {
         self.measure_window(now, next);
-        let now_ms = self.milliseconds(now);
+        let now_ms = self.common.milliseconds(now);
         let gap = now_ms - self.arrival_ms;
         if self.delay_ms == 0 {
             self.add_quick(MOST_QUICK);
@@ -230,7 +228,7 @@ impl LinuxAcks {
 
     /// Adds quick ACKs, as many as half of the window has segments, or `most` (`tcp_incr_quickack`).
     fn add_quick(&mut self, most: u64) {
-        let quick = match self.window / (2 * self.segment()) {
+        let quick = match self.common.segments(self.window) / 2 {
             0 => 2,
             quick => quick,
         };
@@ -285,7 +283,7 @@ impl LinuxAcks {
         }
         delay = delay.min(MOST_DELAY_MS);
         // Timers expire in the millisecond after theirs.
-        let now_ms = self.milliseconds(now) + 1;
+        let now_ms = self.common.milliseconds(now) + 1;
         if self.delayed_until_ms.is_some_and(|until| until <= now_ms + delay / 4) {
             return true;
         }
@@ -314,7 +312,7 @@ impl LinuxAcks {
                 first => self.rtt8_us.min(8000 * first),
             };
             let delay = longest.min(rtt8_us / 8 / 20) + slack;
-            self.compressed_until = now + Time::from_ticks(delay * self.millisecond().ticks() / 1000);
+            self.compressed_until = now + Time::from_ticks(delay * self.common.millisecond().ticks() / 1000);
         }
         false
     }
@@ -342,7 +340,7 @@ impl LinuxAcks {
     fn announce(&mut self, next: u64, held: u32) {
         let left = (self.acked * self.segment() + self.window).saturating_sub(next * self.segment());
         let window = self.select_window(self.memory(held));
-        self.window = if window < left { self.aligned(left) } else { window };
+        self.window = if window < left { self.common.aligned(left) } else { window };
         self.acked = next;
         (self.compressed, self.compressed_until) = (0, Time::NEVER);
     }
@@ -356,19 +354,14 @@ impl LinuxAcks {
                 return 0;
             }
         }
-        self.aligned(free.min(self.limit))
-    }
-
-    /// Rounds a window up to the unit in which it is announced (`tcp_select_initial_window`: the window scale).
-    fn aligned(&self, window: u64) -> u64 {
-        window.next_multiple_of(1 << self.settings.window_shift())
+        self.common.aligned(free.min(self.limit))
     }
 
     /// Enlarges the buffer if the application, which has read all before `next`, reads more in a round trip than ever
     /// (`tcp_rcv_space_adjust`).
     fn adjust(&mut self, now: Time, next: u64) {
         let (from, since) = self.read_from;
-        if self.rtt8_us == 0 || self.microseconds(now - since) < self.rtt8_us / 8 {
+        if self.rtt8_us == 0 || self.common.is_less(now - since, self.rtt8_us / 8) {
             return;
         }
         let copied = (next - from) * self.segment();
@@ -393,6 +386,6 @@ impl LinuxAcks {
             memory += MEMORY_STEP;
         }
         let buffer = (steady + 2 * growth) / segment * memory;
-        low_u64(buffer.min(u128::from(self.settings.most_buffer_bytes)))
+        low_u64(buffer.min(u128::from(self.common.settings.most_buffer_bytes)))
     }
 }

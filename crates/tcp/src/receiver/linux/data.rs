@@ -125,8 +125,8 @@ impl LinuxAcks {
     /// \[packets\].
     fn new_window(&mut self) -> Option<u64> {
         // The application has read all but what lies beyond a hole, so that the window is never closed for long.
-        let window = (self.window / self.segment()).max(1);
-        let changed = self.settings.announced && window != self.announced;
+        let window = self.common.segments(self.window).max(1);
+        let changed = self.common.settings.announced && window != self.announced;
         self.announced = window;
         changed.then_some(window)
     }
