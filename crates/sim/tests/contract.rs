@@ -15,12 +15,12 @@ use net::{disciplines, Discipline};
 use serde_json::{json, Value};
 use sim::scenario::{ElementConfig, HandshakeConfig, LinkConfig};
 use sim::{all_limits, check, Scenario};
-use tcp::{LinuxReceiver, Recovery, SelectiveConfig, SendBuffer, SenderConfig, WritesConfig};
+use tcp::{LinuxReceiver, PushConfig, Recovery, SelectiveConfig, SendBuffer, SenderConfig, WritesConfig};
 
 /// Ranges of quantities that no single value of the JSON form has.
 const DERIVED: [&str; 2] = ["elements[].delay_process.law.transitions[]", "flows[].traffic.classes"];
 /// Ranges that the other fields of the examples narrow.
-const NARROWED: [&str; 9] = [
+const NARROWED: [&str; 10] = [
     "run.warmup_s",
     "elements[].queue.aqm.min_threshold_packets",
     "elements[].delay_process.law.low_s",
@@ -29,6 +29,7 @@ const NARROWED: [&str; 9] = [
     "flows[].priority",
     "flows[].traffic.connection.ack_priority",
     "flows[].traffic.connection.sender.rto.granularity_s",
+    "flows[].traffic.connection.sender.last_packet_bytes",
     "flows[].traffic.size.min_packets",
 ];
 /// Fields that distinguish the kinds of a table.
@@ -147,6 +148,8 @@ fn examples_of_traffic() -> Vec<Value> {
         max_window: Some(40.0),
         send_buffer: Some(SendBuffer { buffer_bytes: 16384, most_buffer_bytes: 4_194_304 }),
         writes: Some(WritesConfig { packets: 5, interval_s: 1.0 }),
+        push: Some(PushConfig { write_bytes: Some(65536) }),
+        last_packet_bytes: Some(100),
         ..SelectiveConfig::default()
     }));
     vec![
