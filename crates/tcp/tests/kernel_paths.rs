@@ -47,7 +47,7 @@ struct Fate {
     /// Seed with which a control draws what the kernel drew.
     seed: u64,
     /// Instant from which on the delay of data is another one than that of ACKs, and the delay \[s\].
-    slower: Option<(f64, f64)>,
+    changed: Option<(f64, f64)>,
     /// Segments, from 1, whose first `copies` transmissions are lost.
     lost: Vec<u64>,
     copies: u32,
@@ -67,7 +67,7 @@ struct Fate {
 impl Fate {
     /// Returns the propagation delay of data that depart at an instant.
     fn forward(&self, departure: Time) -> Time {
-        let later = self.slower.filter(|&(from, _)| departure >= CLOCK.time(from));
+        let later = self.changed.filter(|&(from, _)| departure >= CLOCK.time(from));
         CLOCK.time(later.map_or(self.back_s, |(_, delay)| delay))
     }
 

@@ -117,7 +117,7 @@ impl Rack {
             }
             let remaining = rack.remaining(now, sent, window);
             if remaining == Time::ZERO {
-                again |= board.mark_lost(sequence);
+                again |= board.mark_aged(sequence);
             } else {
                 wait = wait.max(remaining);
             }
@@ -182,15 +182,16 @@ impl Rack {
 
 /// Returns whether a packet was sent once, and its fate is open.
 fn is_unjudged(board: &Scoreboard, sequence: u64) -> bool {
-    board.get(sequence).is_some_and(|Segment { marks, .. }| {
-        !(marks.sacked || marks.lost || marks.retransmitted || marks.ever_retransmitted)
-    })
+    board
+        .get(sequence)
+        .is_some_and(|Segment { marks, .. }| !(marks.sacked || marks.lost || marks.judged || marks.ever_retransmitted))
 }
 
 /// Returns whether the retransmission of a packet at an instant is its last one, and in flight.
 fn is_in_flight(board: &Scoreboard, sequence: u64, at: Time) -> bool {
     board.get(sequence).is_some_and(|segment| {
-        segment.sent == at && !segment.marks.sacked && (segment.marks.retransmitted || !segment.marks.lost)
+        let Segment { marks, .. } = segment;
+        segment.sent == at && !(marks.sacked || marks.judged) && (marks.retransmitted || !marks.lost)
     })
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Marks {
     pub(super) retransmitted: bool,
     /// Whether it was ever retransmitted.
     pub(super) ever_retransmitted: bool,
+    /// Whether its age has shown its last copy to be lost (Linux: it is not in `tsorted_sent_queue`).
+    pub(super) judged: bool,
     /// Whether it has the flag PSH.
     pub(super) pushed: bool,
 }
@@ -247,6 +249,15 @@ impl Scoreboard {
         again
     }
 
+    /// Marks a packet as lost by its age, which is not judged again before it is retransmitted; returns whether a
+    /// retransmission was lost.
+    pub(super) fn mark_aged(&mut self, sequence: u64) -> bool {
+        if let Some(segment) = self.get_mut(sequence) {
+            segment.marks.judged = true;
+        }
+        self.mark_lost(sequence)
+    }
+
     /// Returns the packets that were marked lost since the last call, with `marked_lost` after each, if they are asked for.
     pub(super) fn take_unreported(&mut self) -> Option<Vec<(u64, u64)>> {
         self.unreported.as_mut().filter(|unreported| !unreported.is_empty()).map(std::mem::take)
@@ -279,7 +290,7 @@ impl Scoreboard {
         *segment = Segment {
             sent: now,
             delivered,
-            marks: Marks { retransmitted: true, ever_retransmitted: true, ..segment.marks },
+            marks: Marks { retransmitted: true, ever_retransmitted: true, judged: false, ..segment.marks },
         };
         self.retransmitted += u32::from(!under_way);
     }
@@ -289,7 +300,7 @@ impl Scoreboard {
         let delivered = self.delivered;
         let Some(segment) = self.get_mut(sequence) else { return };
         (segment.sent, segment.delivered) = (now, delivered);
-        segment.marks.ever_retransmitted = true;
+        (segment.marks.ever_retransmitted, segment.marks.judged) = (true, false);
     }
 
     /// Returns whether a retransmission is in flight, or the first packet was ever retransmitted (Linux

@@ -60,7 +60,7 @@ fn marking_each(packets: u64, case: Case) -> Case {
 
 /// Delays data by 950 ms after ten seconds, longer than the timer waits, on a slow link that is full at first.
 fn delaying(case: Case) -> Case {
-    let fate = Fate { service_s: 0.0012, full: true, slower: Some((10.0, 0.95)), ..case.fate };
+    let fate = Fate { service_s: 0.0012, full: true, changed: Some((10.0, 0.95)), ..case.fate };
     Case { fate, ..case }
 }
 
@@ -95,7 +95,10 @@ fn plain() -> SelectiveConfig {
 
 /// Returns all recordings, by what they show.
 pub fn all() -> Vec<Case> {
-    [losses(), tails(), reordered(), without_sack(), marked(), late(), bbr()].into_iter().flatten().collect()
+    [losses(), tails(), reordered(), without_sack(), marked(), late(), overtaken(), bbr()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn losses() -> Vec<Case> {
@@ -182,6 +185,21 @@ fn late() -> Vec<Case> {
             [(506_075, 67)]
         )),
     ]
+}
+
+/// The delay of data falls by 40 ms, and later packets overtake earlier ones: timestamps undo a reduction at the first
+/// partial ACK, and at once another one begins. What was taken to be lost before an undo is not judged again by its age.
+fn overtaken() -> Vec<Case> {
+    let case = case!(
+        "fall_cubic",
+        host("cubic", LossDetection::Rack),
+        None,
+        vec![],
+        0,
+        [(1_061_694, 530), (1_064_094, 542), (1_065_294, 543)]
+    );
+    let fate = Fate { service_s: 0.0012, handshake_s: 0.000_048, changed: Some((1.000_042, 0.01)), ..case.fate };
+    vec![Case { fate, ..case }]
 }
 
 /// BBR on 10 Mbit/s: without losses, and with losses at a buffer of 20 packets.
