@@ -146,6 +146,38 @@ fn delayed_acks(arrivals_ms: &[u64]) -> Vec<u64> {
 
 /// `tcp_event_data_recv`, `tcp_delack_timer_handler`, `tcp_send_delayed_ack`: the delay is 40 ms where packets come within
 /// 20 ms, else it follows the time between them, doubled where the ACK did not wait for long enough, to 200 ms.
+/// Linux `tcp_sack_new_ofo_skb`: with two runs beyond a hole, a packet of a third one sends the ACK that is held, without
+/// that packet; packets of the newest run hold it for a millisecond.
+#[test]
+fn a_third_run_beyond_a_hole_sends_the_held_ack() {
+    let linux =
+        LinuxReceiver { segment_bytes: 1448, buffer_bytes: 20_000, most_buffer_bytes: 20_000, announced: false };
+    let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
+    let at = |us: u64| CLOCK.time(us as f64 * 1e-6);
+    let answers = |sequences: &[u64]| {
+        let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(RETURN_S));
+        receiver.begin_transfer(Time::ZERO);
+        // Beyond the quick ACKs of a connection's beginning.
+        for sequence in 0..40 {
+            receiver.on_data(at(100_000 + 120 * sequence), sequence, at(120 * sequence), Marks::NONE);
+        }
+        let arrive = |(index, &sequence): (usize, &u64)| {
+            let now = at(110_000 + 120 * index as u64);
+            receiver.on_data(now, sequence, at(60_000), Marks::NONE).map(|ack| ack.journal)
+        };
+        sequences.iter().enumerate().map(arrive).collect::<Vec<_>>()
+    };
+    let reported = |answers: Vec<Option<u32>>| answers.iter().map(|answer| answer.is_some()).collect::<Vec<_>>();
+    let in_a_row = answers(&[41, 42, 43, 44, 45, 46, 47, 48]);
+    let with_holes = answers(&[41, 43, 45, 47, 49, 51, 53, 55]);
+    assert_eq!(reported(in_a_row), [true, true, true, false, false, false, false, false]);
+    // The fourth is held, and each later one sends the ACK of those before it.
+    assert_eq!(reported(with_holes.clone()), [true, true, true, false, true, true, true, true]);
+    let news: Vec<u32> =
+        with_holes.iter().flatten().zip(with_holes.iter().flatten().skip(1)).map(|(a, b)| b - a).collect();
+    assert_eq!(news, [1, 1, 1, 1, 1, 1]);
+}
+
 #[test]
 fn the_delay_of_an_ack_follows_the_time_between_packets() {
     // Each waits for a millisecond more, to the end of a timer's tick. 40; 80 / 2 + 71; 222 / 2 + 200; 200 at most.

@@ -12,6 +12,7 @@
 //! Deviation: a round trip is measured from the stamp of a segment, plus the time of an ACK on an empty return path; the
 //! kernel measures it from the timestamp that a segment echoes.
 
+mod blocks;
 mod common;
 mod data;
 
@@ -20,10 +21,10 @@ use std::sync::Arc;
 use base::cast::low_u64;
 use base::{Clock, Time};
 
-use common::Common;
-
 use crate::memory::{EXPECTED_HEADERS, EXPECTED_STRUCTURE, OVERHEAD};
 use crate::LinuxReceiver;
+use blocks::Blocks;
+use common::Common;
 
 /// Most quick ACKs in a row (`TCP_MAX_QUICKACKS`).
 const MOST_QUICK: u64 = 16;
@@ -95,6 +96,10 @@ pub(super) struct LinuxAcks {
     window_end: Option<(u64, Time)>,
     /// ACKs held beyond a hole (`compressed_ack`).
     compressed: u32,
+    /// Runs of packets beyond a hole that ACKs report.
+    blocks: Blocks,
+    /// Packets beyond a hole that arrived without the one before them: each has a buffer of its own.
+    buffers: u32,
     /// Duplicate ACKs sent at once (`dup_ack_counter`), and their number.
     duplicates: (u32, u64),
     /// Expiry of the timer of the ACKs held.
@@ -140,6 +145,8 @@ impl LinuxAcks {
             sampled_ms: None,
             window_end: None,
             compressed: 0,
+            blocks: Blocks::default(),
+            buffers: 0,
             duplicates: (0, 0),
             compressed_until: Time::NEVER,
             due: Time::NEVER,
@@ -249,12 +256,6 @@ impl LinuxAcks {
             self.limit += room.min(2 * self.segment());
             self.quick |= 1;
         }
-    }
-
-    /// Returns the memory of segments beyond a hole \[bytes\].
-    fn memory(&self, held: u32) -> u64 {
-        let held = u64::from(held);
-        held * self.segment() + held.div_ceil(COALESCED) * OVERHEAD
     }
 
     /// Returns the window that the buffer has room for (`tcp_space`) \[bytes\].

@@ -71,9 +71,14 @@ impl Selective {
     /// Lets the application write for as long as there is room, and sends what cwnd allows (Linux
     /// `tcp_sendmsg_locked`).
     pub(super) fn run_application(&mut self, now: Time, actions: &mut impl Actions) {
+        let before = self.written.end;
         while self.write(now) {
             self.send_new(now, actions);
             self.check_room();
+        }
+        if self.written.end > before && self.written.waits {
+            // The call that finds the buffer full comes after what the others wrote was sent.
+            self.note_pause();
         }
     }
 
@@ -197,5 +202,41 @@ impl Selective {
         self.end += packets;
         self.run_application(now, actions);
         self.timer.settle(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actions::{Ack, LossEvent, Segment};
+    use crate::{SelectiveConfig, SendBuffer};
+
+    struct Sent(u64);
+
+    impl Actions for Sent {
+        fn transmit(&mut self, _: Segment) {
+            self.0 += 1;
+        }
+
+        fn loss(&mut self, _: LossEvent) {}
+    }
+
+    /// Linux `tcp_sendmsg_locked`: each call looks whether the application limits, also the one that finds no room, when
+    /// all that was written is in flight.
+    #[test]
+    fn what_a_full_buffer_let_out_is_limited_by_the_application() {
+        let buffer = SendBuffer { buffer_bytes: 8 * 2728, most_buffer_bytes: 8 * 2728 };
+        let mut config = SelectiveConfig { send_buffer: Some(buffer), ..SelectiveConfig::default() };
+        "bbr".clone_into(&mut config.congestion_control.name);
+        let clock = Clock::PICOSECONDS;
+        let mut sender = Selective::new(&config, None, clock);
+        let mut sent = Sent(0);
+        sender.on_handshake(Time::ZERO, clock.time(0.1));
+        sender.on_start(Time::ZERO, &mut sent);
+        assert_eq!(sent.0, 8, "cwnd is 10");
+        let limited = |sender: &Selective| sender.rate.as_ref().is_some_and(|rate| rate.is_limited());
+        let ack = Ack { next: 1, echo: Time::ZERO, selected: &[], window: u64::MAX, marked: false };
+        sender.on_ack(clock.time(0.1), ack, &mut sent);
+        assert_eq!((sent.0, limited(&sender)), (8, true), "a third of the buffer is not free yet");
     }
 }

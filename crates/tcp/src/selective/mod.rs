@@ -230,6 +230,10 @@ impl Selective {
         if ack.next < una || ack.next > self.board.nxt() || self.board.outstanding() == 0 || ack.echo < self.opened {
             return;
         }
+        if self.pacer.deadline() <= now {
+            // The pacer's timer runs before what the network has received (Linux: a soft timer raises no `NET_RX`).
+            self.release(now, actions);
+        }
         let (delivered, lost) = (self.board.delivered, self.board.marked_lost);
         let (in_recovery, in_flight) = (self.state == State::Recovery, self.board.in_flight());
         let mut seen = self.take_in(now, &ack);

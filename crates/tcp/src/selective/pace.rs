@@ -145,8 +145,18 @@ impl Selective {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::actions::{Ack, LossEvent, Segment};
+    use crate::SelectiveConfig;
 
     const CLOCK: Clock = Clock::PICOSECONDS;
+
+    struct Unobserved;
+
+    impl Actions for Unobserved {
+        fn transmit(&mut self, _: Segment) {}
+
+        fn loss(&mut self, _: LossEvent) {}
+    }
 
     fn us(microseconds: u64) -> Time {
         Time::from_ticks(microseconds * 1_000_000)
@@ -184,5 +194,22 @@ mod tests {
     fn nanoseconds_are_whole_in_each_clock() {
         assert_eq!(ticks(1_401_425, CLOCK).ticks(), 1_401_425_000);
         assert_eq!(ticks(1_500_000_000, Clock::new(3)).ticks(), 4);
+    }
+
+    /// Linux `tcp_pace_kick`: a soft timer, which runs before what has arrived is received.
+    #[test]
+    fn a_packet_that_is_due_leaves_before_an_ack_of_that_instant_is_read() {
+        let config = SelectiveConfig { pacing: Pacing::Linux, initial_window: 20.0, ..SelectiveConfig::default() };
+        let mut first = Selective::new(&config, None, CLOCK);
+        first.on_handshake(us(0), us(100_000));
+        first.on_start(us(0), &mut Unobserved);
+        let due = first.deadline();
+        assert!((1..us(100_000).ticks()).contains(&due.ticks()), "{due:?}");
+        let mut second = first.clone();
+        let ack = Ack { next: 1, echo: us(0), selected: &[], window: u64::MAX, marked: false };
+        first.on_timer(due, &mut Unobserved);
+        first.on_ack(due, ack, &mut Unobserved);
+        second.on_ack(due, ack, &mut Unobserved);
+        assert_eq!((first.nxt(), first.deadline()), (second.nxt(), second.deadline()));
     }
 }

@@ -2,7 +2,9 @@
 
 use base::{Marks, Time};
 
-use super::{LinuxAcks, ECN_QUICK, MOST_QUICK};
+use super::blocks::Flush;
+use super::{LinuxAcks, COALESCED, ECN_QUICK, MOST_QUICK};
+use crate::memory::OVERHEAD;
 use crate::receiver::ecn::Demand;
 use crate::receiver::{Acknowledgment, Receiver, UNREAD, WITH_ECN};
 
@@ -19,9 +21,7 @@ impl Receiver {
         if sequence < self.first {
             return None;
         }
-        if self.selective && sequence != self.next {
-            self.enter(sequence);
-        }
+        let flushed = self.report(sequence);
         let (before, rules) = (self.next, self.linux_rules()?);
         if sequence + 1 < rules.acked {
             // Before the window (`tcp_send_dupack`).
@@ -41,21 +41,38 @@ impl Receiver {
         let filled = self.take_by_linux(now, sequence, marks, demand.quick);
         let (next, held, selective) = (self.next, self.held(), self.selective);
         let sends = filled || demand.now || self.linux_rules()?.acknowledges_now(now, next, held, selective);
-        let acknowledgment = match earlier {
-            Some(_) => earlier,
+        let follows = earlier.is_some() || (flushed.is_some() && sends);
+        let acknowledgment = match earlier.or(flushed) {
             None if sends => self.acknowledge_by_linux(true),
-            None => None,
+            sent => sent,
         };
         let rules = self.linux_rules()?;
         if next > before {
             // The application reads segment by segment: the first one ends a round trip, if any does.
             rules.adjust(now, before + 1);
         }
-        if earlier.is_some() {
+        if follows {
             rules.follow(now, next, held);
         }
         self.deadline = rules.deadline();
         acknowledgment
+    }
+
+    /// Takes note of a packet that is not the next one, for ACKs to report; returns an ACK that was held and is sent on its
+    /// account (`tcp_sack_compress_send_ack`).
+    fn report(&mut self, sequence: u64) -> Option<Acknowledgment> {
+        if !self.selective || sequence == self.next {
+            return None;
+        }
+        let (next, rules) = (self.next, self.linux_rules()?);
+        let flush = if sequence > next { rules.blocks.enter(sequence) } else { Flush::Never };
+        let holds = rules.compressed > 0;
+        let before = if holds && flush == Flush::Before { self.acknowledge_by_linux(true) } else { None };
+        self.enter(sequence);
+        if holds && flush == Flush::With {
+            return self.acknowledge_by_linux(true);
+        }
+        before
     }
 
     /// Delivers a packet, or holds it beyond a hole; returns whether it fills the last hole, so that it is acknowledged at
@@ -68,8 +85,10 @@ impl Receiver {
             }
             if self.beyond.insert(next, sequence) {
                 self.held += 1;
+                let follows = self.beyond.contains(next, sequence - 1);
                 if let (true, Some(rules)) = (selective, self.linux_rules()) {
                     rules.grow(rules.memory(held));
+                    rules.buffers += u32::from(!follows);
                 }
             }
             return false;
@@ -89,6 +108,12 @@ impl Receiver {
         }
         if self.held() > 0 {
             self.log_advance();
+        }
+        if held > 0 {
+            let (next, left) = (self.next, self.held());
+            if let Some(rules) = self.linux_rules() {
+                rules.advance(next, held, left);
+            }
         }
         held > 0 && self.held() == 0
     }
@@ -121,6 +146,22 @@ impl Receiver {
 }
 
 impl LinuxAcks {
+    /// Takes note that fewer segments than `held` are beyond a hole, as the ones before `next` were delivered.
+    fn advance(&mut self, next: u64, held: u32, left: u32) {
+        self.blocks.advance(next, left);
+        // What was delivered began with a segment that had a buffer of its own.
+        let freed = u32::from(left < held);
+        self.buffers = if left == 0 { 0 } else { self.buffers.saturating_sub(freed) };
+    }
+
+    /// Returns the memory of segments beyond a hole: those that follow others share buffers (`tcp_ooo_try_coalesce`)
+    /// \[bytes\].
+    pub(super) fn memory(&self, held: u32) -> u64 {
+        let buffers = u64::from(self.buffers.min(held));
+        let held = u64::from(held);
+        held * self.segment() + (buffers + (held - buffers) / COALESCED) * OVERHEAD
+    }
+
     /// Returns the window of the ACK that was just sent, if the sender learns of windows and it is another one
     /// \[packets\].
     fn new_window(&mut self) -> Option<u64> {

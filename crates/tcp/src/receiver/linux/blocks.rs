@@ -1,0 +1,89 @@
+//! The blocks of a kernel's ACKs: the runs of packets beyond a hole that it remembers, and when held ACKs are sent because
+//! of them (Linux `tcp_sack_new_ofo_skb`, `tcp_sack_remove`).
+
+/// Runs that are remembered (`TCP_NUM_SACKS`).
+const MOST: usize = 4;
+/// Runs that each ACK is expected to report (`TCP_SACK_BLOCKS_EXPECTED`).
+const EXPECTED: usize = 2;
+
+/// The time at which ACKs that are held are sent on account of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flush {
+    /// They stay held.
+    Never,
+    /// They are sent before the packet is reported: it begins another run than those that each ACK reports.
+    Before,
+    /// They are sent with the packet: it extends a run that later ACKs might not report.
+    With,
+}
+
+/// The runs, the one that grew last first: first packet, and one past the last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Blocks {
+    runs: Vec<(u64, u64)>,
+}
+
+impl Blocks {
+    /// Takes note of a packet beyond a hole.
+    pub(super) fn enter(&mut self, sequence: u64) -> Flush {
+        let packet = (sequence, sequence + 1);
+        if let Some(index) = self.runs.iter().position(|&run| touches(run, packet)) {
+            let mut grown = join(self.runs.remove(index), packet);
+            self.runs.retain(|&run| {
+                let joins = touches(grown, run);
+                if joins {
+                    grown = join(grown, run);
+                }
+                !joins
+            });
+            self.runs.insert(0, grown);
+            return if index >= EXPECTED { Flush::With } else { Flush::Never };
+        }
+        let flush = if self.runs.len() >= EXPECTED { Flush::Before } else { Flush::Never };
+        self.runs.truncate(MOST - 1);
+        self.runs.insert(0, packet);
+        flush
+    }
+
+    /// Forgets the runs below the next expected packet, or all if none is held.
+    pub(super) fn advance(&mut self, next: u64, held: u32) {
+        self.runs.retain(|&(first, _)| held > 0 && first > next);
+    }
+}
+
+/// Returns whether two runs overlap or one begins where the other ends.
+fn touches(one: (u64, u64), other: (u64, u64)) -> bool {
+    other.0 <= one.1 && one.0 <= other.1
+}
+
+fn join(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
+    (one.0.min(other.0), one.1.max(other.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_third_run_and_packets_that_extend_an_older_one_flush() {
+        let mut blocks = Blocks::default();
+        let [never, before, with] = [Flush::Never, Flush::Before, Flush::With];
+        let flushes = [3, 5, 7, 8, 4, 9, 20].map(|sequence| blocks.enter(sequence));
+        // 4 joins the second run and the third.
+        assert_eq!(flushes, [never, never, before, never, never, never, before]);
+        assert_eq!(blocks.runs, [(20, 21), (7, 10), (3, 6)]);
+        assert_eq!([30, 3, 40].map(|sequence| blocks.enter(sequence)), [before, with, before]);
+    }
+
+    #[test]
+    fn runs_below_the_next_packet_are_forgotten() {
+        let mut blocks = Blocks::default();
+        for sequence in [3, 5, 9] {
+            blocks.enter(sequence);
+        }
+        blocks.advance(6, 1);
+        assert_eq!(blocks.runs, [(9, 10)]);
+        blocks.advance(10, 0);
+        assert!(blocks.runs.is_empty());
+    }
+}
