@@ -7,13 +7,12 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 
 from crosscheck.batch import MOST_SEEDS
 from crosscheck.linux import kernel, ours, recorded
-from crosscheck.linux.check import Case, Mark, Report, check, maker
+from crosscheck.linux.check import Case, Mark, Report, check, resolved
 from crosscheck.linux.draw import draw
 from crosscheck.linux.figures import compare
 from crosscheck.linux.path import UnplayableError, bottleneck_of
@@ -56,7 +55,7 @@ def _all(options: argparse.Namespace) -> int:
         _say(f"seed {seed}: python -m crosscheck.linux --seed {seed} --fresh {options.fresh}")
     cases = [
         *_recorded_cases(),
-        *(Case(one["title"], maker(one)) for one in (draw(seed, n) for n in range(options.fresh))),
+        *(Case(one["title"], resolved(one)) for one in (draw(seed, n) for n in range(options.fresh))),
     ]
     wanted = [case for case in cases if options.only in case.name]
     with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool:
@@ -72,8 +71,7 @@ def _recorded_cases() -> Iterator[Case]:
             "random losses that are not known" if run.loss_percent and name not in lost else None
         )
         if missing is None:
-            make = partial(run.scenario, lost=lost.get(name, ()))
-            yield Case(name, make, known.get(name), figures[name])
+            yield Case(name, run.scenario(lost.get(name, ())), known.get(name), figures[name])
         else:
             _say(f"{'SKIP':<6} {name}: {missing}")
 
@@ -93,19 +91,19 @@ def _own(source: str, out: Path) -> int:
     """Play a user's scenario on both sides; print the figures and draw windows and queues."""
     scenarios = import_module("ackclock.scenario")
     try:
-        resolved = scenarios.resolve(scenarios.load(source)).to_dict()
-        experiment = translate(resolved)
+        scenario = scenarios.resolve(scenarios.load(source)).to_dict()
+        experiment = translate(scenario)
     except (UnplayableError, import_module("ackclock.errors").ScenarioError) as fault:
         _say(str(fault))
         return 2
-    played, bottleneck = kernel.play(experiment), bottleneck_of(resolved)
-    for figure in compare([played.figures], [ours.play(resolved, bottleneck)]):
+    played, bottleneck = kernel.play(experiment), bottleneck_of(scenario)
+    for figure in compare([played.figures], [ours.play(scenario, bottleneck)]):
         _say(figure.line())
-    for line in _finish_lines(played, ours.finishes_s(resolved)):
+    for line in _finish_lines(played, ours.finishes_s(scenario)):
         _say(line)
     out.mkdir(parents=True, exist_ok=True)
     path = out / f"{Path(source).stem}.png"
-    save_picture(path, resolved, played, ours.traces(resolved))
+    save_picture(path, scenario, played, ours.traces(scenario))
     _say(f"picture: {path}")
     return 0
 

@@ -1,6 +1,6 @@
 """Plays a scenario in the kernel and in our engine, over realisations where one does not decide, and compares them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from importlib import import_module
@@ -9,7 +9,7 @@ from typing import Any
 from crosscheck.linux import kernel, ours
 from crosscheck.linux.figures import LEAST_REALISATIONS, Agreement, Compared, Figures, compare
 from crosscheck.linux.path import Scenario, bottleneck_of
-from crosscheck.linux.recorded import SHIFTS_US, shift_name, shifts_of
+from crosscheck.linux.realisations import SHIFTS_US, realise, shift_name, shifts_of
 from crosscheck.linux.translate import translate
 
 PLAYED_US = SHIFTS_US[::2]
@@ -70,8 +70,8 @@ class Case:
     ----------
     name : str
         Name of the scenario.
-    make : callable
-        Gives the resolved scenario whose flows start a time later [us].
+    scenario : dict
+        The scenario, resolved.
     known : str, optional
         What is known of a difference.
     spread : mapping of str to Figures
@@ -79,19 +79,18 @@ class Case:
     """
 
     name: str
-    make: Callable[[float], Scenario]
+    scenario: Scenario
     known: str | None = None
     spread: Mapping[str, Figures] = field(default_factory=dict)
 
     def theirs(self, shift_us: float) -> Figures:
         """Give the kernel's figures of a shifted start, which is played unless it is recorded."""
         recorded = self.spread.get(shift_name(shift_us)) if shift_us else None
-        return recorded or kernel.play(translate(self.make(0.0), shift_us)).figures
+        return recorded or kernel.play(translate(self.scenario, shift_us)).figures
 
     def ours(self, shift_us: float) -> Figures:
         """Play a shifted start in our engine."""
-        scenario = self.make(shift_us)
-        return ours.play(scenario, bottleneck_of(scenario))
+        return ours.play(realise(self.scenario, shift_us), bottleneck_of(self.scenario))
 
 
 def check(case: Case) -> Report:
@@ -119,13 +118,8 @@ def check(case: Case) -> Report:
     return Report(case.name, mark, compared, case.known or "" if mark is Mark.KNOWN else "")
 
 
-def maker(document: dict[str, Any]) -> Callable[[float], Scenario]:
-    """Give a function that resolves a document, with all flows started a time later [us]."""
+def resolved(document: dict[str, Any]) -> Scenario:
+    """Resolve a scenario in the users' form."""
     scenarios = import_module("ackclock.scenario")
-    resolved: Scenario = scenarios.resolve(scenarios.load(document)).to_dict()
-
-    def make(shift_us: float) -> Scenario:
-        flows = [{**flow, "start_s": flow["start_s"] + shift_us / 1e6} for flow in resolved["flows"]]
-        return {**resolved, "flows": flows}
-
-    return make
+    form: Scenario = scenarios.resolve(scenarios.load(document)).to_dict()
+    return form

@@ -8,7 +8,14 @@ from crosscheck.mrg32k3a import Mrg32k3a
 MOST_PACKETS = 60_000
 """Packets of a drawn run; faster links run for a shorter time."""
 LEAST_S, MOST_S = 10, 120
-CONTROLS = ("cubic", "reno")
+CONTROLS = ("cubic", "reno", "bbr")
+STOCK_BUFFERS = {
+    "receive_buffer": "131072 B",
+    "receive_buffer_max": "6291456 B",
+    "send_buffer": "16384 B",
+    "send_buffer_max": "4194304 B",
+}
+"""Socket buffers of a host whose settings nobody changed (`tcp_rmem`, `tcp_wmem`)."""
 
 
 def draw(seed: int, number: int) -> dict[str, Any]:
@@ -23,7 +30,8 @@ def draw(seed: int, number: int) -> dict[str, Any]:
     -------
     dict
         A scenario in the users' form: 1 to 100 Mbit/s, round trips of 5 to 300 ms, a buffer of 0.2 to 4 times the
-        bandwidth-delay product, one to three flows of cubic or reno, every fourth of them finite.
+        bandwidth-delay product, one to three flows of cubic, reno or bbr with handshakes, every fourth of them finite;
+        one host in three has stock buffers, the others large ones.
     """
     random = Mrg32k3a(seed + 7919 * (number + 1))
     rate_bps = 8000 * round(_log_between(random, 1e6, 100e6) / 8000)
@@ -32,7 +40,11 @@ def draw(seed: int, number: int) -> dict[str, Any]:
     product = rate_bps * trip_ms / 1e3 / 8 / packet_bytes
     buffer_packets = max(8, round(product * _log_between(random, 0.2, 4.0)))
     duration_s = min(MOST_S, max(LEAST_S, round(MOST_PACKETS * packet_bytes * 8 / rate_bps)))
-    flows = [_flow(random, count, trip_ms, packet_bytes, duration_s) for count in range(random.integer(1, 3))]
+    buffers = STOCK_BUFFERS if random.integer(0, 2) == 0 else {}
+    flows = [
+        _flow(random, count, trip_ms, packet_bytes, duration_s) | {"tcp": {**_tcp(random), **buffers}}
+        for count in range(random.integer(1, 3))
+    ]
     link = {"name": "bottleneck", "rate": f"{rate_bps} bit/s", "buffer": f"{buffer_packets} pkt"}
     return {
         "title": f"seed{seed}-{number:02d}",
@@ -50,12 +62,15 @@ def _flow(random: Mrg32k3a, number: int, trip_ms: float, packet_bytes: int, dura
         "two_way_propagation": f"{trip} ms",
         "packet": f"{packet_bytes} B",
         "ack": "52 B",
-        "tcp": f"linux-{random.choice(CONTROLS)}",
         "start": f"{random.between(0.0, duration_s / 8):.6f} s",
     }
     if number and random.integer(0, 3) == 0:
         flow["size"] = f"{random.integer(100, 5000)} pkt"
     return flow
+
+
+def _tcp(random: Mrg32k3a) -> dict[str, Any]:
+    return {"preset": f"linux-{random.choice(CONTROLS)}", "handshake": "tcp"}
 
 
 def _log_between(random: Mrg32k3a, low: float, high: float) -> float:

@@ -3,6 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+BOOT_S = 0.1011
+"""Time on the kernel's clock at a run's beginning: what the guest's settings take, and a tenth of a second [s]."""
+JITTER_S = 0.35e-6
+"""Time by which delays of ACKs are shorter or longer in realisations [s]."""
+
 
 @dataclass(frozen=True, slots=True)
 class KernelFlow:
@@ -110,8 +115,10 @@ class Experiment:
         return run
 
     def _step(self, at_s: float, delay_s: float) -> str:
-        change = f"tc -n R2 qdisc change dev r2b root netem delay {_delay(delay_s)} limit 100000"
-        return f"{_number(at_s)},{change.replace(' ', '|')}"
+        # The change sets all parameters. The link is behind the box that loses packets by number, if there is one.
+        space, loss = "R3" if "wire" in self.options else "R2", self.options.get("loss", "")
+        change = f"tc -n {space} qdisc change dev r2b root netem delay {_delay(delay_s)} {loss} limit 100000"
+        return f"{_number(at_s)},{'|'.join(change.replace('+', ' ').split())}"
 
 
 def _delay(seconds: float) -> str:

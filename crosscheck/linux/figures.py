@@ -103,14 +103,15 @@ class Compared:
         allowed = self.rule.allowed(theirs)
         if abs(ours - theirs) <= allowed * (1.0 + 1e-9):
             return Agreement.WITHIN
-        farthest = max(abs(value - theirs) for value in self.theirs)
-        return Agreement.SPREAD if farthest > allowed and self._same_spread() else Agreement.DIFFERS
+        return Agreement.SPREAD if self._is_in_spread(allowed) else Agreement.DIFFERS
 
-    def _same_spread(self) -> bool:
-        allowed = self.rule.allowed(self.theirs[0])
+    def _is_in_spread(self, allowed: float) -> bool:
+        is_wide = max(self.theirs) - min(self.theirs) > allowed
         if min(len(self.theirs), len(self.ours)) >= LEAST_REALISATIONS:
-            return same_spread(self.theirs, self.ours, allowed)
-        return min(self.theirs) - allowed <= self.ours[0] <= max(self.theirs) + allowed
+            if is_wide:
+                return same_spread(self.theirs, self.ours, allowed)
+            return all(min(abs(one - other) for other in self.theirs) <= allowed for one in self.ours)
+        return is_wide and min(self.theirs) - allowed <= self.ours[0] <= max(self.theirs) + allowed
 
     def line(self) -> str:
         """Write the figure as a line, with the spreads where they decide."""

@@ -102,9 +102,10 @@ def build() -> None:
         jobs = dict(os.environ, J=str(os.cpu_count() or 1))
         _call([str(KIT / "build.sh"), str(SOURCE), str(_kernel_file())], env=jobs)
     if not _lab_file().exists():
-        built = _lab_file().with_suffix(".new")
-        _call(["gcc", "-O2", "-Wall", "-static", "-o", str(built), str(KIT / "lab.c")])
-        built.replace(_lab_file())
+        with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+            built = Path(folder) / "lab"
+            _call(["gcc", "-O2", "-Wall", "-static", "-o", str(built), str(KIT / "lab.c")])
+            built.replace(_lab_file())
 
 
 def _kernel_file() -> Path:
@@ -186,6 +187,10 @@ def _read(experiment: Experiment, folder: Path) -> Played:
     words = [f"{key}={value}" for key, value in {"rate": experiment.rate_bps, "svc": 1, **span}.items()]
     analysed = _call([str(folder / "lab"), "analyse", str(folder / "o"), *words])
     log = (folder / "o.log").read_text()
+    failed = re.search(r"^event t=\S+ rc=[^0].*$", log, re.MULTILINE)
+    if failed is not None:
+        message = f"{experiment.name}: a change of the path failed in the guest: {failed[0]}"
+        raise KernelError(message)
     windows, queue = (_columns(folder / f"o.{name}.csv") for name in ("info", "queue"))
     figures = read_figures(experiment, windows, analysed, _counters(folder / "o.nstat.csv"), log)
     for columns in (windows, queue):

@@ -2,7 +2,7 @@
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -12,10 +12,6 @@ from typing import Any
 from crosscheck.linux.figures import Figures
 
 FOLDER = Path(__file__).with_name("recorded")
-RECORDED = "recorded"
-"""The realisation that is the run itself."""
-SHIFTS_US = (0, 1, 2, 5, 10, 20, 50, 100, 200, 300, 400, 500, 600, 700, 800, 900)
-"""Starts of a run's realisations, after the kernel's ticks [us]; the first is the run itself."""
 ACK_BYTES = 52
 """Size of an ACK with timestamps, and of the last one of a handshake [B]."""
 BUFFER_BYTES, MOST_BUFFER_BYTES = 2_000_000, 67_108_864
@@ -87,13 +83,11 @@ class Run:
         ]
         return ", ".join(lacking) or None
 
-    def document(self, shift_us: float = 0.0, lost: tuple[int, ...] = ()) -> dict[str, Any]:
+    def document(self, lost: tuple[int, ...] = ()) -> dict[str, Any]:
         """Write the run as a scenario.
 
         Parameters
         ----------
-        shift_us : float
-            Time by which the flows start later [us].
         lost : tuple of int
             Numbers, from 1, of the data packets that are lost behind the bottleneck.
 
@@ -120,9 +114,9 @@ class Run:
         if lost:
             wire["loss"] = {"model": "packets", "packets": list(lost), "applies_to": "data"}
         run = {"duration": f"{self.duration_s} s", "warmup": f"{self.warmup_s} s"}
-        return {"title": self.name, "link": [bottleneck, wire, *back], "flow": list(self._flows(shift_us)), "run": run}
+        return {"title": self.name, "link": [bottleneck, wire, *back], "flow": list(self._flows()), "run": run}
 
-    def _flows(self, shift_us: float) -> Iterator[dict[str, Any]]:
+    def _flows(self) -> Iterator[dict[str, Any]]:
         service_s = 8.0 / self.rate_bps
         for number, control in enumerate(self.controls, 1):
             yield {
@@ -131,7 +125,7 @@ class Run:
                 "return_path": ["bottleneck.reverse", f"back{number}"],
                 "packet": f"{self.packet_bytes} B",
                 "ack": f"{ACK_BYTES} B",
-                "start": f"{ACK_BYTES * service_s + shift_us / 1e6:.9f} s",
+                "start": f"{ACK_BYTES * service_s:.9f} s",
                 "tcp": self._tcp(control),
             }
 
@@ -147,10 +141,10 @@ class Run:
             "timestamps": self.timestamps,
         }
 
-    def scenario(self, shift_us: float = 0.0, lost: tuple[int, ...] = ()) -> dict[str, Any]:
+    def scenario(self, lost: tuple[int, ...] = ()) -> dict[str, Any]:
         """Resolve the document."""
         scenarios = import_module("ackclock.scenario")
-        resolved: dict[str, Any] = scenarios.resolve(scenarios.load(self.document(shift_us, lost))).to_dict()
+        resolved: dict[str, Any] = scenarios.resolve(scenarios.load(self.document(lost))).to_dict()
         return resolved
 
 
@@ -200,16 +194,6 @@ def figures() -> dict[str, dict[str, Figures]]:
             cwnd_max=float(row["cwnd_max"]),
         )
     return dict(found)
-
-
-def shift_name(shift_us: float) -> str:
-    """Name the realisation that starts a time later [us]."""
-    return f"shift {shift_us:g} us" if shift_us else RECORDED
-
-
-def shifts_of(found: Mapping[str, Figures]) -> list[int]:
-    """List the shifts of a run that were recorded [us]."""
-    return [shift for shift in SHIFTS_US if shift_name(shift) in found]
 
 
 @lru_cache(maxsize=1)

@@ -21,6 +21,8 @@ OF_THE_HOST = (
     "send_buffer",
 )
 """Settings of a sender that the kernel has once for all connections of a host."""
+OF_THE_RECEIVERS = {"receive_buffer": "buffer_bytes", "receive_buffer_max": "most_buffer_bytes"}
+"""The same of a receiver: fields of scenarios, and of resolved ones."""
 
 
 def check_playable(scenario: Scenario) -> None:
@@ -201,10 +203,7 @@ def _shared_faults(scenario: Scenario) -> Iterator[str]:
         place = f"flow.{flow['name']}"
         if flow["packet_bytes"] != first["packet_bytes"]:
             yield _fault(f"{place}.packet", flow["packet_bytes"], "all flows have one size of packets")
-        for field in OF_THE_HOST:
-            if tcp_of(flow)["sender"][field] != tcp_of(first)["sender"][field]:
-                reason = "all connections of a host have the same"
-                yield _fault(f"{place}.tcp.{field}", tcp_of(flow)["sender"][field], reason)
+        yield from _host_faults(f"{place}.tcp", tcp_of(flow), tcp_of(first))
     if len({flow["path"][-1] for flow in scenario["flows"]}) > 1 and any(
         _is_special(one) for one in scenario["elements"]
     ):
@@ -214,6 +213,18 @@ def _shared_faults(scenario: Scenario) -> Iterator[str]:
         yield f"flow: {len(groups)} different delays; the guest has at most {MOST_GROUPS}"
     if len(groups) > 1 and any(element["delay_process"] is not None for element in scenario["elements"]):
         yield "link.delay_process: the delay changes for flows with different delays; the guest changes one"
+
+
+def _host_faults(place: str, given: Scenario, first: Scenario) -> Iterator[str]:
+    """Say which settings of two connections differ that their hosts have once."""
+    reason = "all connections of a host have the same"
+    for field in OF_THE_HOST:
+        if given["sender"][field] != first["sender"][field]:
+            yield _fault(f"{place}.{field}", given["sender"][field], reason)
+    here, there = given["receiver"]["linux"], first["receiver"]["linux"]
+    for field, name in OF_THE_RECEIVERS.items():
+        if here and there and here[name] != there[name]:
+            yield _fault(f"{place}.{field}", here[name], reason)
 
 
 def _is_special(element: Scenario) -> bool:

@@ -1,8 +1,10 @@
 """Translates a resolved scenario into an experiment of the kernel's, or says what the kernel cannot play and why."""
 
+from bisect import bisect
 from collections.abc import Iterator
+from operator import itemgetter
 
-from crosscheck.linux.experiment import Experiment, KernelFlow
+from crosscheck.linux.experiment import JITTER_S, Experiment, KernelFlow
 from crosscheck.linux.path import Scenario, around, bottleneck_of, delay_s, losses, payload_bytes, reverse_of, tcp_of
 from crosscheck.linux.refusals import check_playable
 
@@ -20,7 +22,8 @@ def translate(scenario: Scenario, shift_us: float = 0.0) -> Experiment:
     scenario : dict
         Resolved scenario.
     shift_us : float
-        Time by which the kernel does everything later than its ticks [us].
+        Time by which the kernel does everything later than its ticks [us]; it draws other random numbers then, and the
+        delays of ACKs vary.
 
     Returns
     -------
@@ -53,8 +56,8 @@ def translate(scenario: Scenario, shift_us: float = 0.0) -> Experiment:
         duration_s=run["duration_s"] + offset_s,
         warmup_s=run["warmup_s"] + offset_s,
         offset_s=offset_s,
-        options=_options(scenario),
-        forward_steps=tuple((at_s + offset_s, forward_s) for at_s, forward_s in _steps(scenario)),
+        options={**_options(scenario), **_realisation(scenario, shift_us)},
+        forward_steps=tuple((at_s + offset_s, forward_s) for at_s, forward_s in _steps(scenario, index)),
         shift_us=shift_us,
     )
 
@@ -63,9 +66,9 @@ def _flows(scenario: Scenario, bottleneck: int) -> Iterator[KernelFlow]:
     rate_bps = float(scenario["elements"][bottleneck]["rate_bps"])
     for flow in scenario["flows"]:
         size, connection = flow["traffic"]["size_packets"], tcp_of(flow)
-        before, after = around(scenario, flow, bottleneck)
+        before, _ = around(scenario, flow, bottleneck)
         back_s = connection["return_delay_s"] + delay_s(scenario, connection["return_path"])
-        forward_s = flow["forward_delay_s"] + after
+        forward_s = _forward_s(scenario, flow, bottleneck, 0.0)
         # What is before the bottleneck is on the return path in the kernel's path.
         at_bottleneck_s = flow["start_s"] + before
         earlier_s = HANDSHAKE_ACK_BYTES * 8.0 / rate_bps
@@ -120,6 +123,11 @@ def _options(scenario: Scenario) -> dict[str, str]:
     }
 
 
+def _realisation(scenario: Scenario, shift_us: float) -> dict[str, str]:
+    seed = {"seed": str(scenario["run"]["seed"] + round(shift_us))}
+    return {**seed, "jitter": f"{JITTER_S * 1e3:.6f}ms"} if shift_us else seed
+
+
 def _reverse_options(link: Scenario) -> dict[str, str]:
     limit = link["buffer"]["packets"] if link["buffer"] else UNLIMITED_PACKETS
     return {"back": str(round(link["rate_bps"])), "backbuf": str(limit)}
@@ -134,12 +142,24 @@ def _loss_options(scenario: Scenario) -> dict[str, str]:
     return {}
 
 
-def _steps(scenario: Scenario) -> Iterator[tuple[float, float]]:
-    """Give the steps of the forward delay after the first, with all of the forward delay."""
+def _steps(scenario: Scenario, bottleneck: int) -> Iterator[tuple[float, float]]:
+    """Give the instants at which the forward delay changes, with all of the delay from then on."""
     flow = scenario["flows"][0]
+    instants = {at_s for steps in _processes(scenario, flow) for at_s, _ in steps if at_s > 0.0}
+    for at_s in sorted(instants):
+        yield at_s, _forward_s(scenario, flow, bottleneck, at_s)
+
+
+def _forward_s(scenario: Scenario, flow: Scenario, bottleneck: int, at_s: float) -> float:
+    """Sum the delays of a flow from the bottleneck on, at an instant [s]."""
+    _, after = around(scenario, flow, bottleneck)
+    extra_s = (steps[bisect(steps, at_s, key=itemgetter(0)) - 1][1] for steps in _processes(scenario, flow))
+    return float(flow["forward_delay_s"] + after + sum(extra_s))
+
+
+def _processes(scenario: Scenario, flow: Scenario) -> Iterator[list[tuple[float, float]]]:
+    """Give the steps of the delays that change on a flow's path; the first one of each is at 0 s."""
     for hop in flow["path"]:
         process = scenario["elements"][hop]["delay_process"]
         if process is not None:
-            constant_s = flow["forward_delay_s"] + delay_s(scenario, flow["path"])
-            for at_s, extra_s in process["law"]["steps_s"][1:]:
-                yield at_s, constant_s + extra_s
+            yield process["law"]["steps_s"]

@@ -23,7 +23,9 @@ def test_both_sides_can_play_each() -> None:
 
 def test_they_differ_in_controls_flows_sizes_and_buffers() -> None:
     flows = [flow for document in DRAWN for flow in document["flow"]]
-    assert {flow["tcp"] for flow in flows} == {"linux-cubic", "linux-reno"}
+    assert {flow["tcp"]["preset"] for flow in flows} == {"linux-cubic", "linux-reno", "linux-bbr"}
+    assert {flow["tcp"]["handshake"] for flow in flows} == {"tcp"}
+    assert {flow["tcp"].get("receive_buffer") for flow in flows} == {None, "131072 B"}
     assert {len(document["flow"]) for document in DRAWN} == {1, 2, 3}
     assert any("size" in flow for flow in flows)
     rates = sorted(float(document["link"][0]["rate"].split()[0]) for document in DRAWN)

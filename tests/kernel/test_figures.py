@@ -77,6 +77,17 @@ def test_a_narrow_spread_of_theirs_excuses_nothing() -> None:
     assert drops(theirs, spread(150, 100, 99, 101, 100, 102, 99, 100)) is Agreement.DIFFERS
 
 
+def test_values_that_are_all_near_some_of_theirs_agree_even_if_the_first_ones_do_not() -> None:
+    theirs = spread(100, 109, 108, 107, 109, 108, 109, 107)
+    assert drops(theirs, spread(117, 107, 108, 109, 110, 108, 107, 109)) is Agreement.SPREAD
+    assert drops(theirs, spread(120, 107, 108, 109, 110, 108, 107, 109)) is Agreement.DIFFERS
+
+
+def test_a_spread_is_wide_if_two_of_theirs_differ_by_more_than_is_allowed() -> None:
+    theirs = spread(100, 94, 96, 98, 102, 104, 106, 95)
+    assert drops(theirs, spread(118, 95, 97, 99, 101, 103, 105, 96)) is Agreement.SPREAD
+
+
 def test_marks() -> None:
     within, differs = compare([PLAIN], [PLAIN]), compare([PLAIN], [replace(PLAIN, drops=200)])
     between = compare(spread(100, 400), spread(398))

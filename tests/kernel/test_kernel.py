@@ -13,6 +13,7 @@ from crosscheck.linux.experiment import Experiment, KernelFlow
 from crosscheck.linux.figures import Figures
 from crosscheck.linux.kernel import KernelError, Played
 from crosscheck.linux.picture import chart
+from crosscheck.linux.realisations import SHIFTS_US, shift_name
 from crosscheck.linux.translate import translate
 
 FLOWS = tuple(KernelFlow(name, "reno", 0.0, None, 0.01, 0.01) for name in ("one", "two"))
@@ -127,24 +128,24 @@ def plays(monkeypatch: pytest.MonkeyPatch) -> dict[float, Figures]:
 
 @pytest.mark.usefixtures("plays")
 def test_the_same_figures_pass() -> None:
-    report = check.check(check.Case("same", recorded.runs()["D_cubic"].scenario))
+    report = check.check(check.Case("same", recorded.runs()["D_cubic"].scenario()))
     assert (report.mark, report.text()) == (check.Mark.PASS, "PASS   same")
 
 
 def test_other_figures_fail_after_all_realisations_were_played(plays: dict[float, Figures]) -> None:
     plays[-1.0] = replace(ours.play(recorded.runs()["D_cubic"].scenario()), drops=500)
-    report = check.check(check.Case("other", recorded.runs()["D_cubic"].scenario))
+    report = check.check(check.Case("other", recorded.runs()["D_cubic"].scenario()))
     assert report.mark is check.Mark.FAIL
     drops = next(one for one in report.compared if one.rule.name == "drops")
     assert len(drops.theirs) == len(drops.ours) == len(check.PLAYED_US)
     assert "drops                kernel     500.0000  ackclock      27.0000" in report.text()
-    assert check.check(check.Case("other", recorded.runs()["D_cubic"].scenario, "why")).text().endswith("    why")
+    assert check.check(check.Case("other", recorded.runs()["D_cubic"].scenario(), "why")).text().endswith("    why")
 
 
 def test_recorded_realisations_are_not_played_again(plays: dict[float, Figures]) -> None:
-    scenario = recorded.runs()["D_cubic"].scenario
-    plays[-1.0] = replace(ours.play(scenario()), drops=500)
-    spread = {recorded.shift_name(shift): replace(plays[-1.0], drops=27) for shift in recorded.SHIFTS_US[:12]}
+    scenario = recorded.runs()["D_cubic"].scenario()
+    plays[-1.0] = replace(ours.play(scenario), drops=500)
+    spread = {shift_name(shift): replace(plays[-1.0], drops=27) for shift in SHIFTS_US[:12]}
     report = check.check(check.Case("spread", scenario, spread=spread))
     assert report.mark is check.Mark.SPREAD
     assert [one.theirs for one in report.compared if one.rule.name == "drops"] == [(500, *[27] * 11)]
@@ -155,7 +156,7 @@ def test_a_run_that_fails_is_reported_with_its_reason(monkeypatch: pytest.Monkey
         raise KernelError("no result")
 
     monkeypatch.setattr(kernel, "play", play)
-    report = check.check(check.Case("broken", recorded.runs()["D_cubic"].scenario))
+    report = check.check(check.Case("broken", recorded.runs()["D_cubic"].scenario()))
     assert (report.mark, report.detail) == (check.Mark.FAIL, "KernelError: no result")
 
 

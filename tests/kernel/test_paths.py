@@ -12,6 +12,7 @@ import pytest
 
 from crosscheck.linux import ours, recorded
 from crosscheck.linux.figures import Agreement, Compared, compare
+from crosscheck.linux.realisations import RECORDED, realise, shift_name, shifts_of
 
 RUNS = recorded.runs()
 CLOSE = 0.05
@@ -30,13 +31,14 @@ def cases() -> Iterator[object]:
 def compared(name: str) -> list[Compared]:
     """Compare a run with the kernel's, over realisations if the run itself does not decide."""
     theirs, lost = recorded.figures()[name], recorded.lost().get(name, ())
-    shifts = recorded.shifts_of(theirs)
-    kernels = [theirs[recorded.RECORDED], *(theirs[recorded.shift_name(shift)] for shift in shifts[1:])]
-    plain = ours.play(RUNS[name].scenario(lost=lost))
+    shifts = shifts_of(theirs)
+    kernels = [theirs[shift_name(shift)] for shift in shifts]
+    scenario = RUNS[name].scenario(lost)
+    plain = ours.play(realise(scenario, 0.0))
     found = compare(kernels[:1], [plain])
     if all(one.agreement is Agreement.WITHIN for one in found):
         return found
-    return compare(kernels, [plain, *(ours.play(RUNS[name].scenario(shift, lost)) for shift in shifts[1:])])
+    return compare(kernels, [plain, *(ours.play(realise(scenario, shift)) for shift in shifts[1:])])
 
 
 @pytest.mark.parametrize("name", list(cases()))
@@ -73,7 +75,7 @@ def test_every_listed_run_has_figures() -> None:
 def test_a_wrong_engine_is_noticed() -> None:
     """A control that halves instead of taking 0.7 is nowhere near CUBIC's path."""
     wrong = ours.play({**RUNS["D_cubic"].scenario(), "flows": RUNS["D_reno"].scenario()["flows"]})
-    found = compare([recorded.figures()["D_cubic"][recorded.RECORDED]], [wrong])
+    found = compare([recorded.figures()["D_cubic"][RECORDED]], [wrong])
     differ = {one.rule.name for one in found if one.agreement is Agreement.DIFFERS}
     assert {"mean queue [ms]", "drops", "recoveries"} <= differ
 

@@ -154,6 +154,39 @@ def test_settings_that_a_host_has_once_must_be_the_same() -> None:
         translate(resolved([{}, other]))
 
 
+def test_receivers_of_a_host_have_the_same_buffers() -> None:
+    other = {"name": "other", "tcp": {"preset": "linux-cubic", "receive_buffer": "128 KiB"}}
+    with pytest.raises(UnplayableError, match=r"flow\.other\.tcp\.receive_buffer: 131072 .* all connections of a host"):
+        translate(resolved([{}, other]))
+
+
+def test_a_realisation_starts_later_with_other_random_numbers_and_acks_that_vary() -> None:
+    plain, later = translate(resolved()), translate(resolved(), 300.0)
+    assert (plain.options["seed"], later.options["seed"]) == ("1", "301")
+    assert ("jitter" in plain.options, later.options["jitter"]) == (False, "0.000350ms")
+    assert (plain.shift_us, later.shift_us) == (0.0, 300.0)
+
+
+def test_steps_of_the_delay_behind_and_at_the_bottleneck_add_up_from_the_first_one_on() -> None:
+    steps = [["0 s", "40 ms"], ["4 s", "5 ms"]]
+    other = [["0 s", "1 ms"], ["6 s", "2 ms"]]
+    process = {"kind": "steps", "steps": steps}
+    scenario = resolved(far={"delay_process": process}, isp={"delay_process": {"kind": "steps", "steps": other}})
+    experiment = translate(scenario)
+    # 3 and 10 ms are constant; the 2 ms to the bottleneck are on the return path.
+    assert experiment.flows[0].forward_s == pytest.approx(0.013 + 0.041)
+    changes = [(at_s - experiment.offset_s, forward_s) for at_s, forward_s in experiment.forward_steps]
+    assert changes == [pytest.approx((4.0, 0.013 + 0.006)), pytest.approx((6.0, 0.013 + 0.007))]
+
+
+def test_a_change_of_the_delay_keeps_random_losses_and_finds_the_link_behind_numbered_ones() -> None:
+    process = {"kind": "steps", "steps": [["0 s", "0 ms"], ["4 s", "5 ms"]]}
+    random = {"loss": {"model": "bernoulli", "probability": 0.001, "applies_to": "data"}, "delay_process": process}
+    assert "netem|delay|18ms|loss|0.1%|limit|100000" in run_words(resolved(far=random))["ev"]
+    numbered = {"loss": {"model": "packets", "packets": [7], "applies_to": "data"}, "delay_process": process}
+    assert "tc|-n|R3|qdisc|change|dev|r2b" in run_words(resolved(far=numbered))["ev"]
+
+
 def test_all_faults_are_named_at_once() -> None:
     limited = {"tcp": {"preset": "linux-cubic", "max_window": "64 pkt"}}
     scenario = resolved([limited], isp={"counting": "waiting", "queue": "red"})

@@ -103,7 +103,7 @@ delays() { # namespace, device, delays, which address of a packet is its receive
   done
 }
 delays $last r2b $L_fwd dst "$(spaces "$L_loss")"
-delays R1 r1a $L_rev src ""
+delays R1 r1a $L_rev src "$L_jitter"
 
 # Settings of the hosts.
 for n in A B; do

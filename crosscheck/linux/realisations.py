@@ -1,0 +1,101 @@
+"""Realisations of a scenario: the same path and flows, other in what no figure should depend on.
+
+A realisation starts some microseconds later, draws other random numbers, and the delays of its ACKs vary by less than a
+microsecond. Without that, arrivals and departures meet at one instant wherever ACKs come back as far apart as packets
+leave, and which of them is first is a rule of the program and not of TCP.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib import import_module
+
+from crosscheck.linux.experiment import BOOT_S, JITTER_S
+from crosscheck.linux.figures import Figures
+from crosscheck.linux.path import Scenario, bottleneck_of, tcp_of
+from crosscheck.linux.translate import translate
+
+RECORDED = "recorded"
+"""The realisation that is the run itself."""
+SHIFTS_US = (0, 1, 2, 5, 10, 20, 50, 100, 200, 300, 400, 500, 600, 700, 800, 900)
+"""Starts of realisations, after the kernel's ticks [us]; the first is the run itself."""
+STATES = 8
+"""Delays that ours take in turn."""
+
+
+def shift_name(shift_us: float) -> str:
+    """Name the realisation that starts a time later [us]."""
+    return f"shift {shift_us:g} us" if shift_us else RECORDED
+
+
+def shifts_of(found: Mapping[str, Figures]) -> list[int]:
+    """List the shifts of a run that were recorded [us]."""
+    return [shift for shift in SHIFTS_US if shift_name(shift) in found]
+
+
+def realise(scenario: Scenario, shift_us: float) -> Scenario:
+    """Give the realisation of a resolved scenario that starts a time later, as our engine plays it.
+
+    Parameters
+    ----------
+    scenario : dict
+        Resolved scenario.
+    shift_us : float
+        Time by which all flows start later [us]; with 0 nothing else is another.
+
+    Returns
+    -------
+    dict
+        The same with timers that expire by the kernel's clock, later flows, another seed and ACKs whose delays vary.
+    """
+    clock_s = BOOT_S + translate(scenario).offset_s
+    flows = [_by_clock(flow, clock_s) for flow in scenario["flows"]]
+    if not shift_us:
+        return {**scenario, "flows": flows}
+    link = scenario["elements"][bottleneck_of(scenario)]
+    stay_s = scenario["flows"][0]["packet_bytes"] * 8.0 / link["rate_bps"]
+    # Each flow has a link of its own, so that its ACKs vary apart from those of others.
+    first = len(scenario["elements"])
+    links = [_jitter(stay_s, number) for number in range(len(flows))]
+    later = [_later(flow, shift_us, first + number) for number, flow in enumerate(flows)]
+    run = {**scenario["run"], "seed": scenario["run"]["seed"] + round(shift_us)}
+    return {**scenario, "elements": [*scenario["elements"], *links], "flows": later, "run": run}
+
+
+def _by_clock(flow: Scenario, clock_s: float) -> Scenario:
+    """Let the timers of a flow's sender expire by a clock that shows a time at the beginning."""
+    sender = tcp_of(flow)["sender"]
+    return _with(flow, {"sender": {**sender, "rto": {**sender["rto"], "clock_offset_s": clock_s}}})
+
+
+def _with(flow: Scenario, settings: Scenario) -> Scenario:
+    """Give a flow whose connection has other settings."""
+    return {**flow, "traffic": {**flow["traffic"], "connection": {**tcp_of(flow), **settings}}}
+
+
+def _later(flow: Scenario, shift_us: float, hop: int) -> Scenario:
+    """Start a flow later, and let its ACKs cross one more element."""
+    crossing = _with(flow, {"return_path": [*tcp_of(flow)["return_path"], hop]})
+    return {**crossing, "start_s": flow["start_s"] + shift_us / 1e6}
+
+
+@lru_cache(maxsize=256)
+def _jitter(stay_s: float, number: int) -> Scenario:
+    """Resolve a link whose delay is another one after each packet, about."""
+    states = [
+        {"delay": f"{2.0 * JITTER_S * n / STATES:.12f} s", "mean_extra": f"{stay_s:.12f} s"} for n in range(STATES)
+    ]
+    process = {
+        "kind": "alternating",
+        "order": "keep",
+        "states": states,
+        "transitions": [[1.0 / STATES] * STATES] * STATES,
+    }
+    name = f"jitter{number}"
+    jitter = {"name": name, "rate": "unlimited", "delay_process": process}
+    line = {"name": "line", "rate": "1 Mbit/s", "buffer": "10 pkt"}
+    flow = {"name": "flow", "path": ["line", name]}
+    scenarios = import_module("ackclock.scenario")
+    document = {"title": "jitter", "link": [line, jitter], "flow": [flow], "run": {"duration": "10 s"}}
+    elements = scenarios.resolve(scenarios.load(document)).to_dict()["elements"]
+    found: Scenario = next(element for element in elements if element["name"] == name)
+    return found

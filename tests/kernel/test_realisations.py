@@ -1,0 +1,53 @@
+"""Realisations of a scenario, which differ in nothing that matters."""
+
+from ackclock.scenario import load, resolve
+from crosscheck.linux import ours
+from crosscheck.linux.draw import draw
+from crosscheck.linux.experiment import BOOT_S, JITTER_S
+from crosscheck.linux.realisations import SHIFTS_US, realise, shift_name, shifts_of
+from crosscheck.linux.recorded import figures
+
+SCENARIO = resolve(load(draw(5, 3))).to_dict()
+
+
+def test_a_realisation_starts_later_with_another_seed() -> None:
+    later = realise(SCENARIO, 200.0)
+    starts = [
+        (flow["start_s"], other["start_s"]) for flow, other in zip(SCENARIO["flows"], later["flows"], strict=True)
+    ]
+    assert all(abs(after - before - 200e-6) < 1e-12 for before, after in starts)
+    assert later["run"]["seed"] == SCENARIO["run"]["seed"] + 200
+
+
+def test_timers_expire_by_the_kernels_clock_in_the_run_itself_too() -> None:
+    plain = realise(SCENARIO, 0.0)
+    clocks = {flow["traffic"]["connection"]["sender"]["rto"]["clock_offset_s"] for flow in plain["flows"]}
+    assert clocks == {BOOT_S}, "no connection begins before 0 s"
+    assert plain["elements"] == SCENARIO["elements"]
+    assert [flow["start_s"] for flow in plain["flows"]] == [flow["start_s"] for flow in SCENARIO["flows"]]
+
+
+def test_its_acks_cross_a_link_whose_delays_are_shorter_than_a_microsecond() -> None:
+    later = realise(SCENARIO, 1.0)
+    added = later["elements"][len(SCENARIO["elements"]) :]
+    for element in added:
+        delays = [state["delay_s"] for state in element["delay_process"]["law"]["states"]]
+        assert len(set(delays)) == len(delays) > 1
+        assert (min(delays), max(delays) < 2.0 * JITTER_S) == (0.0, True)
+    assert len({element["delay_process"]["stream"] for element in added}) == len(later["flows"])
+    hops = [flow["traffic"]["connection"]["return_path"][-1] for flow in later["flows"]]
+    assert hops == list(range(len(SCENARIO["elements"]), len(later["elements"])))
+
+
+def test_it_can_be_played_and_changes_little() -> None:
+    plain, later = ours.play(SCENARIO), ours.play(realise(SCENARIO, 1.0))
+    total = sum(plain.goodput_mbps)
+    assert abs(sum(later.goodput_mbps) - total) < 0.1 * total
+    assert later != plain
+
+
+def test_recorded_ones_are_found_by_their_names() -> None:
+    found = figures()["S_cubic"]
+    assert shifts_of(found)[:3] == [0, 1, 2]
+    assert all(shift_name(shift) in found for shift in shifts_of(found))
+    assert len(shifts_of(found)) <= len(SHIFTS_US)
