@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
-from crosscheck import draw_elements, draw_sack, draw_wide, engine, means, ns2, reference, subset
+from crosscheck import draw_ecn, draw_elements, draw_sack, draw_wide, engine, means, ns2, reference, subset
 from crosscheck.batch import Batch, fresh
 from crosscheck.check import Mark, Report, check
 from crosscheck.draw import DEFAULT_COUNT, DEFAULT_SEED
@@ -55,11 +55,17 @@ def _parser() -> argparse.ArgumentParser:
         help="how many of ns-2's Sack1, on what the wider drawing has (default %(default)s)",
     )
     parser.add_argument(
+        "--ecn",
+        type=int,
+        default=draw_ecn.DEFAULT_COUNT,
+        help="how many of ns-2's ECN with a RED that marks, on what the wider drawing has (default %(default)s)",
+    )
+    parser.add_argument(
         "--fresh",
         type=int,
         default=0,
-        help="how many more of the wider drawing, and a quarter as many of Sack1, from a fresh seed, which is printed "
-        "(default %(default)s)",
+        help="how many more of the wider drawing, and a quarter as many of Sack1 and of ECN, from a fresh seed, which "
+        "is printed (default %(default)s)",
     )
     parser.add_argument("--only", metavar="NAME", default="", help="only scenarios whose name contains NAME")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="scenarios at a time (default: cores)")
@@ -72,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _drawn(options: argparse.Namespace) -> int:
-    batches = [Batch(options.seed, options.count, options.elements, options.wide, options.sack)]
+    batches = [Batch(options.seed, options.count, options.elements, options.wide, options.sack, options.ecn)]
     if options.fresh:
         batches.append(fresh(options.fresh))
         _say(f"fresh seed {batches[-1].seed}: {batches[-1].command(f'seed{batches[-1].seed}-')}")

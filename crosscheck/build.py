@@ -89,6 +89,7 @@ def sender(recovery: str, **changes: object) -> Scenario:
         "limited_transmit": False,
         "partial_ack_timer": "impatient",
         "rto": rto(),
+        "ecn": "off",
     }
     if recovery not in RECOVERIES:
         allowed = ", ".join(RECOVERIES)
@@ -124,7 +125,12 @@ def flow(  # noqa: PLR0913 - one argument a field
         "ack_bytes": ACK_BYTES,
         "ack_priority": 0,
         "sender": sender,
-        "receiver": {"ack_every": ack_every, "ack_delay_s": ack_delay_s, "blocks": blocks(sender["recovery"])},
+        "receiver": {
+            "ack_every": ack_every,
+            "ack_delay_s": ack_delay_s,
+            "blocks": blocks(sender["recovery"]),
+            "ecn": sender["ecn"],
+        },
     }
     traffic = {"kind": "tcp", "size_packets": None, "connection": connection}
     plain = source(name, path, traffic, packet_bytes=packet_bytes, start_s=start_s)

@@ -64,7 +64,12 @@ class Verdict:
 
 
 def normalise(
-    changes: Sequence[Change], initial: float, end_s: float, within_s: float = TIME_TOLERANCE_S
+    changes: Sequence[Change],
+    initial: float,
+    end_s: float,
+    within_s: float = TIME_TOLERANCE_S,
+    *,
+    each_instant_once: bool = False,
 ) -> list[Change]:
     """Keep what is a change of cwnd and lies before the end of the run.
 
@@ -78,6 +83,9 @@ def normalise(
         End of the run [s].
     within_s : float
         Tolerance of times [s].
+    each_instant_once : bool
+        Whether of the rows of one instant the last one alone is kept: with ECN an ACK may halve the window and open it,
+        or halve it and set it to one packet, and ns-2 says both.
 
     Returns
     -------
@@ -95,7 +103,8 @@ def normalise(
     for change, following in zip_longest(changes, changes[1:]):
         if change.time_s >= end_s - within_s:
             break
-        if change.cwnd < 1.0 and following is not None and following.time_s == change.time_s:
+        in_one = following is not None and following.time_s == change.time_s
+        if in_one and (change.cwnd < 1.0 or each_instant_once):
             floored = True
             continue
         looks_same = bool(kept) and change.resolution > 0.0 and not floored

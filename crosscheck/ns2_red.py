@@ -20,7 +20,7 @@ proc set_red {name settings seeds} {
     $queue($name) link $line($name)
     $queue($name) reset
     array set red [list seeds,$name $seeds next,$name 0 count,$name 0 came,$name none]
-    array set red [list drops,$name 0 dropped,$name 0 tried,$name 0 before,$name 0]
+    array set red [list drops,$name 0 dropped,$name 0 tried,$name 0 before,$name 0 signals,$name 0]
     foreach {variable handler} {ave_ red_arrival prob1_ red_draw} {
         set tracer [new Trace/Var]
         $tracer proc handle line "$handler $name"
@@ -36,6 +36,8 @@ proc red_arrival {name} {
     global clock counts queue monitor red
     set red(before,$name) $red(tried,$name)
     set red(tried,$name) 0
+    set red(signalled,$name) $red(signals,$name)
+    set red(signals,$name) 0
     set drops [$monitor($name) set pdrops_]
     set red(dropped,$name) [expr {$drops != $red(drops,$name)}]
     set red(drops,$name) $drops
@@ -45,11 +47,19 @@ proc red_arrival {name} {
     set red(came,$name) [$clock now]
 }
 
-# count: arrivals since the last drop, or since packets may be dropped, where the first one passes
+# the number that the generator draws first after a seed: MRG32k3a, whose six words are the seed
+proc first_number {seed} {
+    set first [expr {(1403580 - 810728) * wide($seed) % 4294967087}]
+    set second [expr {(527612 - 1370589) * wide($seed) % 4294944443}]
+    return [expr {($first > $second ? $first - $second : $first - $second + 4294967087) / 4294967088.0}]
+}
+
+# count: arrivals since the last drop or mark, or since packets may be dropped, where the first one passes
+# signals: whether the packet is dropped early or marked
 proc red_draw {name} {
     global queue red
     set red(tried,$name) 1
-    if {$red(dropped,$name)} {
+    if {$red(dropped,$name) || $red(signalled,$name)} {
         set count 1
     } else {
         set count [expr {$red(before,$name) ? $red(count,$name) + 1 : 2}]
@@ -57,10 +67,19 @@ proc red_draw {name} {
     set red(count,$name) $count
     # our engine draws no number where it cannot matter
     set probability [$queue($name) set prob1_]
-    if {[$queue($name) set wait_] ? $probability < 1 : $count * $probability < 1} {
+    set expected [expr {$count * $probability}]
+    set waits [$queue($name) set wait_]
+    set red(signals,$name) 1
+    if {$waits ? $probability < 1 : $expected < 1} {
         if {$red(next,$name) == [llength $red(seeds,$name)]} { error "RED: too few seeds" }
-        ns-random [lindex $red(seeds,$name) $red(next,$name)]
+        set seed [lindex $red(seeds,$name) $red(next,$name)]
         incr red(next,$name)
+        ns-random $seed
+        set number [first_number $seed]
+        set red(signals,$name) [expr {
+            $waits ? $expected >= 1 && $number * (2 - $expected) <= $probability
+                   : $number * (1 - $expected) <= $probability
+        }]
     }
 }
 """
@@ -99,6 +118,8 @@ def red_lines(scenario: Scenario, number: int, replication: int) -> list[str]:
         "wait_": str(red["wait"]).lower(),
         "mean_pktsize_": red["mean_packet_bytes"],
     }
+    if red.get("ecn", "off") == "early":
+        settings |= {"setbit_": "true", "mark_p_": 1.0}
     said = " ".join(f"{name} {value}" for name, value in settings.items())
     seeds = _seeds(link["name"], scenario["run"]["seed"], replication, _most_arrivals(scenario, number))
     return [f"set_red {number} {{{said}}} {{{' '.join(map(str, seeds))}}}"]

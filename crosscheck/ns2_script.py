@@ -247,6 +247,8 @@ def _sender_settings(packet_bytes: int, sender: Scenario) -> dict[str, object]:
         "rtxcur_init_": rto["initial_s"],
         "rttvar_exp_": int(math.log2(rto["k"])),
     }
+    if sender.get("ecn", "off") == "classic":
+        settings["ecn_"] = 1
     if rto["sample"] == "per-ack":
         settings["timestamps_"] = "true"
     if sender["recovery"] == "newreno":

@@ -81,11 +81,16 @@ def compare_outcomes(
     A source without TCP has no window, so any change of it is a difference.
     """
     end = scenario["run"]["duration_s"]
-    connections = map(connection, scenario["flows"])
+    connections = list(map(connection, scenario["flows"]))
     initials = [tcp["sender"]["initial_window"] if tcp else 0.0 for tcp in connections]
+    marked = [bool(tcp) and tcp["sender"].get("ecn", "off") != "off" for tcp in connections]
     verdicts = [
-        compare(normalise(their, initial, end, within_s), normalise(our, initial, end, within_s), within_s)
-        for their, our, initial in zip(theirs.changes, ours.changes, initials, strict=True)
+        compare(
+            normalise(their, initial, end, within_s, each_instant_once=with_ecn),
+            normalise(our, initial, end, within_s, each_instant_once=with_ecn),
+            within_s,
+        )
+        for their, our, initial, with_ecn in zip(theirs.changes, ours.changes, initials, marked, strict=True)
     ]
     finishes = ([side.finishes_s.get(flow, math.inf) for side in (theirs, ours)] for flow in range(len(verdicts)))
     return [

@@ -148,7 +148,7 @@ def _red_faults(place: str, link: Scenario) -> list[str]:
     """ns-2's RED counts the packets that wait, and has one form of each rule but `wait_` and `gentle_`."""
     queue = link["queue"]
     buffer = link["buffer"] or {"packets": 0}
-    rules = {"least_queue_packets": 2.0, "first_passes": True, "overflow_restarts": True, "ecn": "off"}
+    rules = {"least_queue_packets": 2.0, "first_passes": True, "overflow_restarts": True}
     return [
         *_one_of(f"{place}.counting", link["counting"], "waiting"),
         *_one_of(f"{place}.buffer", list(buffer), ["packets"]),
@@ -158,6 +158,7 @@ def _red_faults(place: str, link: Scenario) -> list[str]:
             for name, rule in rules.items()
             for fault in _one_of(f"{place}.queue.aqm.{name}", queue["aqm"].get(name), rule)
         ),
+        *_one_of(f"{place}.queue.aqm.ecn", queue["aqm"].get("ecn"), "off", "early"),
         *_above_zero(f"{place}.rate_bps", link["rate_bps"]),
         *_above_zero(f"{place}.queue.aqm.max_probability", queue["aqm"].get("max_probability")),
     ]
@@ -268,6 +269,7 @@ def _tcp_faults(place: str, tcp: Scenario) -> list[str]:
         *_one_of(f"{place}.sender.dialect", sender["dialect"], "ns2"),
         *_one_of(f"{place}.sender.recovery", sender["recovery"], *RECOVERIES),
         *_one_of(f"{place}.sender.slow_start_while", sender["slow_start_while"], "below"),
+        *_one_of(f"{place}.sender.ecn", sender.get("ecn", "off"), "off", "classic"),
         *_one_of(f"{place}.sender.increase", sender["increase"], "reciprocal", "counted"),
         *_one_of(f"{place}.sender.rto.estimator", rto["estimator"], "ticks"),
         *_one_of(f"{place}.sender.rto.sample", rto["sample"], "per-round", "per-ack"),

@@ -62,8 +62,22 @@ def test_marks_in_place_of_losses_are_no_window_that_still_grows() -> None:
     assert not any("still grew" in warning for warning in warnings)
 
 
-def test_only_the_sender_with_selective_acknowledgment_has_ecn() -> None:
+@pytest.mark.parametrize(
+    ("preset", "ecn", "message"),
+    [
+        ("newreno-rfc6582", "classic", r"field tcp.ecn: .* ns-2's own"),
+        ("newreno-ns2", "dctcp", r"field tcp.ecn: is not for recovery = \"newreno\""),
+    ],
+)
+def test_the_sender_without_selective_acknowledgment_has_the_ecn_of_ns2(preset: str, ecn: str, message: str) -> None:
     document = scenario(None, RED)
-    document["flow"][0]["tcp"] = {"preset": "newreno-rfc6582", "ecn": "classic"}
-    with pytest.raises(ScenarioError, match=r"field tcp.ecn: .* not ECN-capable"):
+    document["flow"][0]["tcp"] = {"preset": preset, "ecn": ecn}
+    with pytest.raises(ScenarioError, match=message):
         resolve(load(document))
+
+
+@pytest.mark.parametrize("preset", ["tahoe-ns2", "reno-ns2", "newreno-ns2", "sack1-ns2"])
+def test_presets_of_ns2_are_marked(preset: str) -> None:
+    document = scenario(None, RED | {"ecn": "early"})
+    document["flow"][0]["tcp"] = {"preset": preset, "ecn": "classic"}
+    assert counters(document)["marked"] > 20

@@ -150,7 +150,7 @@ def test_all_that_ns2_cannot_play_is_told_at_once() -> None:
         "elements.1.queue.aqm.least_queue_packets: not in ns-2; given None; allowed 2.0",
         "elements.1.queue.aqm.first_passes: not in ns-2; given None; allowed True",
         "elements.1.queue.aqm.overflow_restarts: not in ns-2; given None; allowed True",
-        "elements.1.queue.aqm.ecn: not in ns-2; given None; allowed 'off'",
+        "elements.1.queue.aqm.ecn: not in ns-2; given None; allowed 'off', 'early'",
         "elements.1.queue.aqm.max_probability: not in ns-2; given None; allowed above 0",
         "flows.0.traffic.connection.receiver.ack_every: not in ns-2; given 3; allowed 1, 2",
         "flows.1.traffic.connection.sender.dialect: not in ns-2; given 'rfc'; allowed 'ns2'",

@@ -1,6 +1,7 @@
 mod atm_network;
 mod blocks;
 mod delay;
+mod ecn;
 mod hosts;
 mod last_packet;
 mod limits;
@@ -170,6 +171,7 @@ impl Faults {
         self.endpoints(&place, tcp);
         self.blocks(&place, tcp, elements);
         self.last_packet(&place, flow, tcp, elements);
+        self.ecn(&place, tcp);
         if let Some(handshake) = &tcp.handshake {
             let place = format!("{place}.handshake");
             self.field(&place, SYN, f64::from(handshake.syn_bytes));

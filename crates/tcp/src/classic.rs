@@ -1,3 +1,4 @@
+mod ecn;
 mod loss;
 pub(crate) mod rules;
 mod sack1;
@@ -9,15 +10,15 @@ pub use sack1::Sack1;
 use std::mem::offset_of;
 use std::sync::Arc;
 
-use base::cast::trunc_to_u64;
 use base::{prefetch, Clock, Marks, Time};
 
-use crate::actions::{Ack, Actions, LossCause, LossEvent, Segment};
+use crate::actions::{Ack, Actions, LossCause, Segment};
+use crate::classic::ecn::EcnState;
 use crate::classic::rules::Rules;
 use crate::classic::window::Window;
 use crate::quirks::{LimitedTransmit, TimerRestart};
 use crate::rto::Rto;
-use crate::{ClassicConfig, RttSample};
+use crate::{ClassicConfig, Ecn, RttSample};
 
 /// The state of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +64,13 @@ pub struct Classic {
     pub(crate) phase: Phase,
     /// Whether a partial ACK has arrived in this recovery.
     pub(crate) partial_acks: bool,
+    /// Whether data are ECN-capable.
+    pub(crate) ecn: bool,
+    /// Whether the ACK at hand echoes a mark, so that the window does not grow.
+    echoed: bool,
     /// Packets that limited transmit sent for the current duplicate ACKs.
     pub(crate) limited: u32,
+    marks: EcnState,
     /// First packet of the transfer.
     pub(crate) first: u64,
     /// Start of the transfer; packets sent earlier belong to the previous one.
@@ -101,6 +107,9 @@ impl Classic {
             limited: 0,
             phase: Phase::Open,
             partial_acks: false,
+            ecn: config.ecn != Ecn::Off,
+            echoed: false,
+            marks: EcnState::default(),
         }
     }
 
@@ -206,6 +215,9 @@ impl Classic {
     /// Handles an ACK that arrives.
     #[inline]
     pub fn on_ack(&mut self, now: Time, ack: Ack<'_>, actions: &mut impl Actions) {
+        if self.ecn {
+            return self.on_ack_with_ecn(now, ack, actions);
+        }
         if ack.next > self.una {
             if self.is_partial(ack.next) {
                 self.on_partial_ack(now, ack, actions);
@@ -221,12 +233,15 @@ impl Classic {
     /// expire before, and the transfer continues after it. The sender's reaction then depends on its own state alone.
     #[inline(always)]
     pub fn only_opens(&self, time: Time, next: u64) -> bool {
-        let intact = self.phase == Phase::Open && self.nxt == self.max;
+        let intact = self.phase == Phase::Open && self.nxt == self.max && !self.ecn;
         intact && next > self.una && next < self.end && time <= self.deadline
     }
 
     /// Handles the expiry of the retransmission timer: RFC 6298 (5.4) to (5.6), RFC 5681 section 3.1.
     pub fn on_timer(&mut self, now: Time, actions: &mut impl Actions) {
+        if self.ecn && self.una == self.max {
+            return self.on_timer_of_small_window(now, actions);
+        }
         self.report_loss(LossCause::Timeout, actions);
         self.react_to_timeout();
         self.rto.back_off(&self.rules.rto);
@@ -263,8 +278,16 @@ impl Classic {
         if self.phase == Phase::FastRecovery {
             return self.finish_recovery(now, actions);
         }
-        self.window.open(&self.rules);
+        self.open_window();
         self.send_allowed(now, u64::MAX, actions);
+    }
+
+    /// Opens the window for an ACK of new data.
+    #[inline(always)]
+    pub(crate) fn open_window(&mut self) {
+        if !self.echoed {
+            self.window.open(&self.rules);
+        }
     }
 
     #[inline(always)]
@@ -288,7 +311,9 @@ impl Classic {
         // `NONE` is `u64::MAX`, so this is false while nothing is being timed.
         if ack.next > self.timed {
             self.timed = NONE;
-            self.rto.end_backoff(&self.rules.rto);
+            if !self.keeps_backoff() {
+                self.rto.end_backoff(&self.rules.rto);
+            }
             if self.rules.sample == RttSample::PerRound {
                 self.rto.sample_round(&self.rules.rto, self.timed_since, now);
             }
@@ -310,7 +335,8 @@ impl Classic {
     /// Restarts the timer, or stops it if nothing is outstanding: RFC 6298 (5.2), (5.3).
     #[inline(always)]
     pub(crate) fn restart_timer(&mut self, now: Time) {
-        self.deadline = if self.una < self.max { now + self.rto.timeout() } else { Time::NEVER };
+        let runs = self.una < self.max || self.waits_for_timer();
+        self.deadline = if runs { now + self.rto.timeout() } else { Time::NEVER };
     }
 
     /// Sends the packets that the window allows, at most `burst` of them.
@@ -354,37 +380,10 @@ impl Classic {
                 (self.timed, self.timed_since) = (sequence, now);
             }
         }
-        let marks = Marks::SLOW_START.only_if(self.in_slow_start());
+        let mut marks = Marks::SLOW_START.only_if(self.in_slow_start());
+        if self.ecn {
+            marks = marks.with(self.marks_of(sequence));
+        }
         actions.transmit(Segment { sequence, retransmission, marks, bytes: None });
-    }
-
-    pub(crate) fn report_loss(&self, cause: LossCause, actions: &mut impl Actions) {
-        actions.loss(LossEvent {
-            sequence: self.una,
-            cause,
-            slow_start: self.in_slow_start(),
-            retransmission: self.is_resent(),
-            in_recovery: self.phase == Phase::FastRecovery,
-            repeated: self.has_timed_out(),
-            index: self.una - self.first,
-            remaining: (self.end != u64::MAX).then(|| self.end - self.una),
-            window: trunc_to_u64(self.window.cwnd).min(self.rules.limit_packets),
-            max: self.max,
-        });
-    }
-
-    /// Records a timeout of the first unacknowledged packet; returns whether it had timed out before.
-    pub(crate) fn record_timeout(&mut self) -> bool {
-        std::mem::replace(&mut self.timed_out, self.una) == self.una
-    }
-
-    /// Returns whether the first unacknowledged packet has timed out.
-    pub(crate) fn has_timed_out(&self) -> bool {
-        self.timed_out == self.una
-    }
-
-    /// Returns whether the first unacknowledged packet was retransmitted.
-    pub(crate) fn is_resent(&self) -> bool {
-        self.una < self.resent
     }
 }

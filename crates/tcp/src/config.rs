@@ -202,6 +202,14 @@ impl SenderConfig {
         }
     }
 
+    /// Returns the kind of explicit congestion notification.
+    pub fn ecn(&self) -> Ecn {
+        match self {
+            SenderConfig::Classic(config) => config.ecn,
+            SenderConfig::Selective(config) => config.ecn,
+        }
+    }
+
     /// Returns the dialect that the receiver speaks with this sender.
     pub fn dialect(&self) -> Dialect {
         match self {
@@ -251,6 +259,9 @@ pub struct ClassicConfig {
     pub partial_ack_timer: PartialAckTimer,
     /// Settings of the retransmission timer.
     pub rto: RtoConfig,
+    /// Explicit congestion notification by ns-2's rules (`ecn_`), which know the classic echo alone.
+    #[serde(default = "Ecn::off")]
+    pub ecn: Ecn,
 }
 
 impl Default for ClassicConfig {
@@ -269,6 +280,7 @@ impl Default for ClassicConfig {
             limited_transmit: false,
             partial_ack_timer: PartialAckTimer::Impatient,
             rto: RtoConfig::default(),
+            ecn: Ecn::Off,
         }
     }
 }

@@ -42,6 +42,10 @@ pub(crate) struct Quirks {
     /// Whether the receiver delays the ACK of a retransmission of the last packet in order, if it delays ACKs: ns-2
     /// `DelAckSink::recv`. RFC 9293 section 3.10.7.4 sends it at once.
     pub(crate) duplicate_of_last_is_delayed: bool,
+    /// Whether the receiver takes ECN bits in as it sends an ACK, those of the delayed packet and of the new one
+    /// together, and echoes the first packet of a transfer, which asks for ECN: ns-2 `TcpSink::ack`. RFC 3168 section
+    /// 6.1.3 takes them in packet by packet.
+    pub(crate) echoes_with_acks: bool,
 }
 
 /// The quantity whose half becomes ssthresh at a loss; [`crate::HalfWindow`] says whether in whole packets.
@@ -145,6 +149,7 @@ impl Quirks {
         recovery_is_timed: true,
         timestamp_ends_backoff: false,
         duplicate_of_last_is_delayed: true,
+        echoes_with_acks: true,
     };
 
     /// RFC 5681, 6582, 6298, 3042.
@@ -166,6 +171,7 @@ impl Quirks {
         recovery_is_timed: true,
         timestamp_ends_backoff: true,
         duplicate_of_last_is_delayed: false,
+        echoes_with_acks: false,
     };
 
     /// The RFCs, except for what [engset, section 3.1] states of its TCP.

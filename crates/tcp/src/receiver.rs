@@ -116,7 +116,7 @@ impl Receiver {
     }
 
     pub(crate) fn with_quirks(config: &ReceiverConfig, quirks: &Quirks, clock: Clock) -> Receiver {
-        let rest = Rest::of(config, clock);
+        let rest = Rest::of(config, quirks, clock);
         let bit = |bit: u32, given: bool| if given { bit } else { 0 };
         Receiver {
             next: 0,
@@ -323,7 +323,11 @@ impl Receiver {
         if let Some(acknowledgment) = self.on_timer_by_linux() {
             return acknowledgment;
         }
-        self.acknowledge()
+        let acknowledgment = self.acknowledge();
+        if self.held & WITH_ECN != 0 {
+            self.note_echo();
+        }
+        acknowledgment
     }
 
     #[inline(always)]

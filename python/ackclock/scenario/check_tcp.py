@@ -51,6 +51,7 @@ def tcp_faults(places: Places, location: Location, flow: Flow) -> Iterator[Fault
         control = completed(flow.tcp).congestion_control or ""
         yield from number_faults(places, (*location, "parameters"), control, flow.tcp.parameters)
     yield from _sack1_faults(places, location, flow.tcp)
+    yield from _classic_ecn_faults(places, location, flow.tcp)
     yield from _ack_faults(places, location, flow.tcp)
     yield from _buffer_faults(places, location, flow.tcp)
     if flow.writes is not None and is_tcp(flow):
@@ -180,6 +181,21 @@ def last_segment_faults(places: Places, location: Location, flow: Flow, there: I
         problem = f'makes packets of two lengths, and the private link "{way.name}" takes data of one length'
         hint = "share the link, or give a size in whole packets"
         yield places.fault((*location, "tcp", "last_segment"), problem, allowed='"full"', hint=hint)
+
+
+def _classic_ecn_faults(places: Places, location: Location, own: Tcp) -> Iterator[Fault]:
+    """Give what the ECN of the sender with cumulative ACKs alone, which is ns-2's, does not go together with."""
+    tcp = completed(own)
+    if machine_of_tcp(own) != "classic" or tcp.ecn == "off":
+        return
+    chosen = f'recovery = "{tcp.recovery}"'
+    if tcp.ecn != "classic":
+        yield places.fault((*location, "ecn"), f"is not for {chosen}", allowed='"off" | "classic"')
+    if tcp.dialect != "ns2":
+        hint = 'start from a preset of ns-2, such as "newreno-ns2"'
+        yield places.fault((*location, "ecn"), f"of {chosen} is ns-2's own", allowed='dialect = "ns2"', hint=hint)
+    if tcp.acks == "linux":
+        yield places.fault((*location, "acks"), f"is not for the ECN of {chosen}", allowed='"delayed"')
 
 
 def block_faults(places: Places, location: Location, flow: Flow, back: Iterable[Direction]) -> Iterator[Fault]:

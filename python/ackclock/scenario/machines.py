@@ -81,7 +81,6 @@ ONLY: Final[Mapping[str, Only]] = {
     "loss_detection": Only("selective", "dupack_threshold duplicate ACKs show it a loss"),
     "tail_loss_probe": Only("selective", "probes need selective acknowledgment (RFC 8985)"),
     "frto": Only("selective", "after a timeout it goes back to the first packet that is not acknowledged"),
-    "ecn": Only("selective", "its data are not ECN-capable, and no queue marks them"),
     "pacing": Only("selective", "its packets leave as soon as the window allows"),
     "receive_window": Only("selective", "max_window is its receiver's window"),
     "send_buffer": Only("selective", "its application has written all data at the start"),

@@ -115,6 +115,8 @@ class ClassicSettings:
     limited_transmit: bool
     partial_ack_timer: PartialAckTimerName
     rto: RtoSettings
+    ecn: EcnName = "off"
+    """Explicit congestion notification by ns-2's rules; older results lack this field."""
 
     grows_until_loss: ClassVar[bool] = True
     is_random: ClassVar[bool] = False

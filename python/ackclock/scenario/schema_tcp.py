@@ -138,8 +138,9 @@ class Tcp(Table):
         "sack: spurious retransmissions are detected by timestamps (RFC 7323, RFC 3522)"
     )
     ecn: Annotated[EcnName | None, choice("kind of ECN", EcnName)] = _preset(
-        "sack: explicit congestion notification: queues that mark may mark data instead of dropping them, and ACKs "
-        "echo a mark until cwnd is reduced (classic, RFC 3168), or which packets were marked (dctcp, RFC 8257)"
+        "explicit congestion notification: queues that mark may mark data instead of dropping them, and ACKs echo a "
+        'mark until cwnd is reduced (classic, RFC 3168; with dialect = "ns2" by ns-2\'s rules), or, with sack, which '
+        "packets were marked (dctcp, RFC 8257)"
     )
     pacing: Annotated[PacingName | None, choice("pacing", PacingName)] = _preset(
         "sack: packets leave as soon as the window allows (none), or one by one: two windows in a round trip in slow "

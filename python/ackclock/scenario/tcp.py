@@ -176,7 +176,7 @@ def receiver_settings(own: Tcp, packet_bytes: int) -> ReceiverSettings:
         ack_every=_set(tcp.ack_every),
         ack_delay_s=_set(tcp.ack_delay),
         selective=machine_of_tcp(own) == "selective" and _set(tcp.sack),
-        ecn=tcp.ecn or "off",
+        ecn=_set(tcp.ecn),
         linux=_linux_receiver(tcp, packet_bytes) if tcp.acks == "linux" else None,
         blocks=_blocks(tcp) if tcp.recovery == "sack1" else None,
     )
@@ -278,6 +278,7 @@ def _classic(tcp: Tcp, windows: _Windows) -> ClassicSettings:
             max_backoff=_set(rto.max_backoff),
             clock_offset_s=_set(rto.clock_phase) * _set(rto.granularity),
         ),
+        ecn=_set(tcp.ecn),
     )
 
 

@@ -63,7 +63,7 @@ pub fn select(scenario: &mut Scenario, most: u16) {
         tcp.sender = ClassicConfig { dialect: Dialect::Ns2, recovery: Recovery::Sack1, ..windows }.into();
         tcp.receiver = ReceiverConfig {
             selective: false,
-            ecn: Ecn::Off,
+            ecn: tcp.sender.ecn(),
             linux: None,
             blocks: Some(SackBlocks { most, bytes }),
             ..tcp.receiver
@@ -322,7 +322,7 @@ fn ends() -> impl Strategy<Value = (SenderConfig, ReceiverConfig)> {
     let receiver = (axes::receiver(), prop::option::of(linux));
     (prop_oneof![2 => classic, 1 => selective], receiver).prop_map(|(sender, (receiver, linux))| {
         let (selective, ecn, linux) = match &sender {
-            SenderConfig::Classic(_) => (false, Ecn::Off, None),
+            SenderConfig::Classic(config) => (false, config.ecn, None),
             SenderConfig::Selective(config) => (config.sack, config.ecn, linux),
         };
         (sender, ReceiverConfig { selective, ecn, linux, ..receiver })

@@ -1,8 +1,10 @@
 //! A sender's reaction to losses: duplicate ACKs, partial ACKs, timeouts.
 
+use base::cast::trunc_to_u64;
 use base::Time;
 
-use crate::actions::{Ack, Actions, LossCause, Recovered};
+use crate::actions::{Ack, Actions, LossCause, LossEvent, Recovered};
+use crate::classic::ecn::Cut;
 use crate::classic::{Classic, Phase};
 use crate::quirks::{FullAck, NewrenoBurst, SecondFastRetransmit, TimeoutSsthresh};
 use crate::{PartialAckTimer, Recovery};
@@ -33,6 +35,8 @@ impl Classic {
                 if self.phase == Phase::FastRecovery && !self.rules.quirks.fast_retransmit_sends_new_data {
                     return;
                 }
+            } else if self.was_cut_by_echo() {
+                self.fast_retransmit_after_echo(now, actions);
             }
         } else if self.phase == Phase::FastRecovery {
             // RFC 5681 section 3.2 step 4.
@@ -60,6 +64,7 @@ impl Classic {
 
     fn fast_retransmit(&mut self, now: Time, actions: &mut impl Actions) {
         self.report_loss(LossCause::FastRetransmit, actions);
+        self.note_cut(Cut::Loss);
         self.recover = self.max;
         self.stop_timing();
         // RFC 5681 section 3.2 step 2: packets that limited transmit sent do not count.
@@ -73,6 +78,10 @@ impl Classic {
             self.phase = Phase::FastRecovery;
             self.partial_acks = false;
             self.window.enter_recovery(half, &self.rules);
+            if self.ecn {
+                // ns-2 `TcpAgent::slowdown`: below one packet too.
+                self.window.cwnd = half;
+            }
             self.transmit(now, self.una, actions);
         } else {
             self.window.restart();
@@ -116,7 +125,7 @@ impl Classic {
             self.stop_timing();
         }
         match self.rules.quirks.full_ack {
-            FullAck::Opens => self.window.open(&self.rules),
+            FullAck::Opens => self.open_window(),
             FullAck::Deflates => self.window.cwnd = self.deflated_window(),
             FullAck::DeflatesAndOpens => {
                 self.window.cwnd = self.window.ssthresh;
@@ -137,7 +146,10 @@ impl Classic {
     /// Restarts from one packet after a timeout: RFC 5681 section 3.1.
     pub(crate) fn react_to_timeout(&mut self) {
         self.window.inflation = 0;
-        self.cut_at_timeout();
+        if !self.was_cut_by_echo() {
+            self.cut_at_timeout();
+        }
+        self.note_cut(Cut::Timeout);
         self.window.restart();
         if self.rules.quirks.timeout_resets_tahoe_dupacks || self.rules.recovery.halves_at_loss() {
             self.dupacks = 0;
@@ -168,5 +180,35 @@ impl Classic {
                 self.window.cut(half, &self.rules)
             }
         }
+    }
+
+    pub(crate) fn report_loss(&self, cause: LossCause, actions: &mut impl Actions) {
+        actions.loss(LossEvent {
+            sequence: self.una,
+            cause,
+            slow_start: self.in_slow_start(),
+            retransmission: self.is_resent(),
+            in_recovery: self.phase == Phase::FastRecovery,
+            repeated: self.has_timed_out(),
+            index: self.una - self.first,
+            remaining: (self.end != u64::MAX).then(|| self.end - self.una),
+            window: trunc_to_u64(self.window.cwnd).min(self.rules.limit_packets),
+            max: self.max,
+        });
+    }
+
+    /// Records a timeout of the first unacknowledged packet; returns whether it had timed out before.
+    pub(crate) fn record_timeout(&mut self) -> bool {
+        std::mem::replace(&mut self.timed_out, self.una) == self.una
+    }
+
+    /// Returns whether the first unacknowledged packet has timed out.
+    pub(crate) fn has_timed_out(&self) -> bool {
+        self.timed_out == self.una
+    }
+
+    /// Returns whether the first unacknowledged packet was retransmitted.
+    pub(crate) fn is_resent(&self) -> bool {
+        self.una < self.resent
     }
 }

@@ -4,6 +4,7 @@ use base::cast::trunc_to_i64;
 use base::{Clock, Time};
 
 use crate::actions::{Ack, Actions, LossCause, Recovered};
+use crate::classic::ecn::Cut;
 use crate::classic::scoreboard::Scoreboard;
 use crate::classic::{Classic, Phase};
 use crate::ClassicConfig;
@@ -97,12 +98,16 @@ impl Sack1 {
         if ack.next <= self.classic.una && ack.echo < self.classic.opened {
             return;
         }
+        if self.classic.ecn {
+            self.classic.take_echo(&ack);
+        }
         if self.classic.phase == Phase::FastRecovery {
             return self.on_ack_in_recovery(now, ack, actions);
         }
         if ack.next > self.classic.una {
             self.accept_new_ack(now, ack);
-            self.classic.window.open(&self.classic.rules);
+            self.classic.open_window();
+            self.classic.conclude_new_ack(&ack);
         } else if ack.next == self.classic.una && !self.timed_out {
             self.on_duplicate_ack(now, ack, actions);
         }
@@ -160,24 +165,31 @@ impl Sack1 {
         if self.classic.dupacks == threshold {
             if self.classic.may_fast_retransmit() {
                 self.fast_retransmit(now, actions);
+            } else if self.classic.was_cut_by_echo() {
+                self.classic.report_loss(LossCause::FastRetransmit, actions);
+                self.classic.note_repair();
+                self.begin_recovery(now, actions);
             }
         } else if self.classic.dupacks < threshold && self.classic.rules.limited_transmit {
             self.classic.send_limited(now, actions);
         }
     }
 
-    /// Begins a recovery: ns-2 `Sack1TcpAgent::dupack_action`.
+    /// Reduces the window, and begins a recovery.
     fn fast_retransmit(&mut self, now: Time, actions: &mut impl Actions) {
+        self.classic.report_loss(LossCause::FastRetransmit, actions);
+        self.classic.recover = self.classic.max;
+        self.classic.halve(Cut::Loss);
+        self.begin_recovery(now, actions);
+    }
+
+    /// Begins a recovery: ns-2 `Sack1TcpAgent::dupack_action`.
+    fn begin_recovery(&mut self, now: Time, actions: &mut impl Actions) {
         let classic = &mut self.classic;
-        classic.report_loss(LossCause::FastRetransmit, actions);
-        classic.recover = classic.max;
         self.pipe = (classic.max - classic.una).cast_signed() - i64::from(classic.rules.threshold);
         classic.stop_timing();
         classic.phase = Phase::FastRecovery;
         self.scoreboard.retransmitted(classic.una);
-        let half = classic.window.half(classic.flight_size(), &classic.rules);
-        classic.window.cut(half, &classic.rules);
-        classic.window.cwnd = half;
         self.restart_timer(now);
         self.classic.transmit(now, self.classic.una, actions);
     }

@@ -33,7 +33,7 @@ impl Window {
     #[inline(always)]
     pub(crate) fn usable(&self, rules: &Rules) -> u64 {
         let inflated = trunc_to_i64(self.cwnd) + i64::from(self.inflation);
-        inflated.max(1).unsigned_abs().min(rules.limit_packets)
+        inflated.unsigned_abs().min(rules.limit_packets)
     }
 
     #[inline(always)]

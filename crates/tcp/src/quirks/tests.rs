@@ -8,8 +8,8 @@ use base::{Clock, Marks, RandomStream, Time};
 use super::*;
 use crate::classic::rules::Rules;
 use crate::{
-    Ack, Acknowledgment, Actions, Classic, ClassicConfig, Estimator, HalfWindow, Increase, LossEvent, PartialAckTimer,
-    Receiver, ReceiverConfig, Recovery, RtoConfig, RttSample, Segment, SlowStartWhile,
+    Ack, Acknowledgment, Actions, Classic, ClassicConfig, Ecn, Estimator, HalfWindow, Increase, LossEvent,
+    PartialAckTimer, Receiver, ReceiverConfig, Recovery, RtoConfig, RttSample, Segment, SlowStartWhile,
 };
 
 /// An axis: its name, and a function that copies its value from the second row to the first.
@@ -198,6 +198,7 @@ fn config(random: &mut RandomStream) -> ClassicConfig {
             max_backoff: 1 + to_u32(random.below(8)),
             clock_offset_s: 0.0,
         },
+        ecn: Ecn::Off,
     }
 }
 

@@ -4,19 +4,32 @@
 use base::{Marks, Time};
 
 use super::{Acknowledgment, Receiver, WITH_ECN};
+use crate::quirks::Quirks;
 use crate::Ecn;
 
 /// The state of a receiver that echoes marks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EcnEcho {
-    /// Whether ACKs echo which packets were marked, instead of a mark until CWR arrives.
-    by_packet: bool,
+    way: Way,
     /// Whether ACKs have the flag ECE.
     echoes: bool,
     /// Whether the last packet was marked (RFC 8257's DCTCP.CE).
     last_marked: bool,
     /// Whether an ECN-capable packet has arrived.
     capable_seen: bool,
+    /// The ECN bits of packets since the last ACK, by ns-2's rules.
+    taken: Marks,
+}
+
+/// The way in which marks are echoed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// A mark is echoed until CWR arrives.
+    Latched,
+    /// The same, by ns-2's rules: [`Quirks::echoes_with_acks`].
+    LatchedWithAcks,
+    /// ACKs echo which packets were marked.
+    ByPacket,
 }
 
 /// The ACKs that the ECN bits of a packet demand.
@@ -32,18 +45,19 @@ pub(super) struct Demand {
 
 impl EcnEcho {
     /// Returns the state before any packet; `None` without ECN.
-    pub(super) fn new(ecn: Ecn) -> Option<EcnEcho> {
-        let by_packet = match ecn {
+    pub(super) fn new(ecn: Ecn, quirks: &Quirks) -> Option<EcnEcho> {
+        let way = match ecn {
             Ecn::Off => return None,
-            Ecn::Classic => false,
-            Ecn::Dctcp => true,
+            Ecn::Classic if quirks.echoes_with_acks => Way::LatchedWithAcks,
+            Ecn::Classic => Way::Latched,
+            Ecn::Dctcp => Way::ByPacket,
         };
-        Some(EcnEcho { by_packet, echoes: false, last_marked: false, capable_seen: false })
+        Some(EcnEcho { way, echoes: false, last_marked: false, capable_seen: false, taken: Marks::NONE })
     }
 
     /// Returns the state before any packet of the next transfer.
     pub(super) fn fresh(self) -> EcnEcho {
-        EcnEcho { echoes: false, last_marked: false, capable_seen: false, ..self }
+        EcnEcho { echoes: false, last_marked: false, capable_seen: false, taken: Marks::NONE, ..self }
     }
 
     /// Takes note of the flag CWR of a packet within the window: the sender has reduced its own one, which may be very
@@ -62,7 +76,7 @@ impl EcnEcho {
         }
         let marked = marks.has(Marks::CE);
         self.capable_seen = true;
-        if self.by_packet {
+        if self.way == Way::ByPacket {
             let changes = std::mem::replace(&mut self.last_marked, marked) != marked;
             self.echoes = marked;
             return Demand { now: changes, changes, quick: false };
@@ -74,7 +88,32 @@ impl EcnEcho {
 
     /// Returns the ECN bits of an ACK.
     pub(super) fn marks(self) -> Marks {
-        Marks::ECE.only_if(self.echoes).with(Marks::ECT.only_if(self.by_packet))
+        match self.way {
+            Way::Latched => Marks::ECE.only_if(self.echoes),
+            Way::LatchedWithAcks => Marks::ECE.only_if(self.echoes_taken() || self.taken.has(Marks::ECE)),
+            Way::ByPacket => Marks::ECE.only_if(self.echoes).with(Marks::ECT),
+        }
+    }
+
+    /// Returns whether a mark is echoed, with the packets since the last ACK: ns-2 `TcpSink::ack`, where a mark outweighs
+    /// CWR of the other packet.
+    fn echoes_taken(self) -> bool {
+        self.taken.has(Marks::CE) || (self.echoes && !self.taken.has(Marks::CWR))
+    }
+
+    /// Takes note of a packet by ns-2's rules.
+    fn take(&mut self, marks: Marks) {
+        // Each bit by itself: two codepoints together would be a third one.
+        let [ce, cwr, ece] = [Marks::CE, Marks::CWR, Marks::ECE].map(|bit| bit.only_if(marks.has(bit)));
+        self.taken = self.taken.with(ce).with(cwr).with(ece);
+    }
+
+    /// Takes note of an ACK that is sent.
+    pub(super) fn sent(&mut self) {
+        if self.way == Way::LatchedWithAcks {
+            self.echoes = self.echoes_taken();
+            self.taken = Marks::NONE;
+        }
     }
 }
 
@@ -94,6 +133,14 @@ impl Receiver {
             accepted.and(ecn.check(marks))
         } else {
             accepted
+        }
+    }
+
+    /// Takes note of an ACK that is sent, where echoes depend on it.
+    #[cold]
+    pub(super) fn note_echo(&mut self) {
+        if let Some(ecn) = self.ecn() {
+            ecn.sent();
         }
     }
 
@@ -122,6 +169,14 @@ impl Receiver {
         debug_assert!(self.held & WITH_ECN != 0, "the receiver echoes marks");
         if sequence < self.first {
             return None;
+        }
+        if let Some(ecn) = self.ecn().filter(|ecn| ecn.way == Way::LatchedWithAcks) {
+            ecn.take(marks);
+            let acknowledgment = self.special_by_rfc(now, sequence, stamp);
+            if acknowledgment.is_some() {
+                self.note_echo();
+            }
+            return acknowledgment;
         }
         let demand = self.take_marks(sequence, marks);
         let earlier = self.ack_of_earlier(demand, self.unacknowledged > 0);

@@ -7,6 +7,7 @@ use super::ecn::EcnEcho;
 use super::journal::Journal;
 use super::linux::LinuxAcks;
 use super::SackLog;
+use crate::quirks::Quirks;
 use crate::ReceiverConfig;
 
 /// The state of a receiver that most have no use for.
@@ -28,9 +29,9 @@ pub(super) struct Rest {
 
 impl Rest {
     /// Returns what a receiver needs from the beginning; `None`: nothing.
-    pub(super) fn of(config: &ReceiverConfig, clock: Clock) -> Option<Rest> {
+    pub(super) fn of(config: &ReceiverConfig, quirks: &Quirks, clock: Clock) -> Option<Rest> {
         let linux = config.linux.map(|settings| LinuxAcks::new(settings, Time::ZERO, clock));
-        let ecn = EcnEcho::new(config.ecn);
+        let ecn = EcnEcho::new(config.ecn, quirks);
         let blocks = config.blocks.map(|settings| Box::new(Blocks::new(settings)));
         let needed = linux.is_some() || ecn.is_some() || blocks.is_some();
         needed.then(|| Rest { journal: Journal::default(), linux, ecn, blocks, ..Rest::default() })

@@ -2,19 +2,19 @@
 
 use proptest::prelude::*;
 use tcp::{
-    ClassicConfig, Dialect, Estimator, HalfWindow, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig,
+    ClassicConfig, Dialect, Ecn, Estimator, HalfWindow, Increase, PartialAckTimer, ReceiverConfig, Recovery, RtoConfig,
     RttSample, SlowStartWhile,
 };
 
 /// Returns a strategy for all senders.
 pub fn sender() -> impl Strategy<Value = ClassicConfig> {
     let windows = (1.0..20.0_f64, prop::option::of(1.0..40.0_f64), prop::option::of(1.0..40.0_f64));
-    (axes(), windows, prop::option::weighted(0.9, 1_u32..6), any::<[bool; 2]>(), rto()).prop_map(
+    (axes(), windows, prop::option::weighted(0.9, 1_u32..6), any::<[bool; 3]>(), rto()).prop_map(
         |(
             (dialect, recovery, slow_start_while, increase, half_window, partial_ack_timer),
             (initial_window, initial_ssthresh, max_window),
             dupack_threshold,
-            [whole, limited_transmit],
+            [whole, limited_transmit, ecn],
             rto,
         )| ClassicConfig {
             dialect,
@@ -30,6 +30,7 @@ pub fn sender() -> impl Strategy<Value = ClassicConfig> {
             limited_transmit,
             partial_ack_timer,
             rto,
+            ecn: if ecn && dialect == Dialect::Ns2 { Ecn::Classic } else { Ecn::Off },
         },
     )
 }
