@@ -83,7 +83,7 @@ def compare_outcomes(
     end = scenario["run"]["duration_s"]
     connections = list(map(connection, scenario["flows"]))
     initials = [tcp["sender"]["initial_window"] if tcp else 0.0 for tcp in connections]
-    marked = [bool(tcp) and tcp["sender"].get("ecn", "off") != "off" for tcp in connections]
+    marked = [tcp is not None and tcp["sender"].get("ecn", "off") != "off" for tcp in connections]
     verdicts = [
         compare(
             normalise(their, initial, end, within_s, each_instant_once=with_ecn),

@@ -54,6 +54,7 @@ class Frame:
     ack: int
     flags: int
     ecn: int
+    ace: int
     payload: int
     blocks: tuple[tuple[int, int], ...]
     stamps: tuple[int, int] | None
@@ -87,6 +88,7 @@ def segment(frame: bytes) -> Frame:
         ack=int.from_bytes(tcp[8:12], "big"),
         flags=tcp[13],
         ecn=ip[1] & 3,
+        ace=(tcp[12] & 1) << 2 | tcp[13] >> 6,
         payload=len(tcp) - header,
         blocks=tuple(zip(edges[::2], edges[1::2], strict=True)),
         stamps=struct.unpack(">II", found[8]) if 8 in found else None,
@@ -263,6 +265,23 @@ def test_marks_are_in_both_headers() -> None:
             assert frame.ecn == 0
             assert bool(frame.flags & ECE) == echoes
     assert marked > 5
+
+
+@pytest.mark.parametrize(
+    ("tcp", "codepoint"), [('{ preset = "linux-cubic", ecn = "accurate" }', 2), ('"draft-prague"', 1)]
+)
+def test_acks_count_marks_in_three_bits(tcp: str, codepoint: int) -> None:
+    """RFC 9768, section 3.2.2: AE, CWR and ECE count the marked packets, from 5 on; data of L4S are ECT(1)."""
+    red = 'queue = { discipline = "red", min_threshold = "5 pkt", max_threshold = "15 pkt", ecn = "all" }'
+    count = 5
+    for frame in captured(red, tcp)["far"]:
+        if frame.is_data:
+            assert frame.ecn in {codepoint, 3}
+            assert frame.ace == 5
+            count += frame.ecn == 3
+        else:
+            assert (frame.ecn, frame.ace) == (0, count % 8)
+    assert count > 15
 
 
 @pytest.mark.parametrize("tcp", [CUBIC, '"linux-bbr"', '"sack1-ns2"', DELAYED])

@@ -147,6 +147,10 @@ EXPECTED: dict[str, tuple[ClassicSettings | SelectiveSettings, ReceiverSettings]
         replace(LINUX, congestion_control=ControlSettings("dctcp", "linux", "standard", {}), ecn="dctcp"),
         ReceiverSettings(2, 0.04, selective=True, ecn="dctcp", linux=LINUX_BUFFERS),
     ),
+    "draft-prague": (
+        replace(LINUX, congestion_control=ControlSettings("prague", "linux", "standard", {}), ecn="accurate"),
+        ReceiverSettings(2, 0.04, selective=True, ecn="accurate", linux=LINUX_BUFFERS),
+    ),
 }
 
 
@@ -167,7 +171,7 @@ def test_a_preset_is_named_by_its_recovery_and_by_whose_rules_these_are() -> Non
         source = name.removeprefix(f"{recovery}-")
         if recovery == "sack":
             # The dialect says what is the rest of a control that a draft has.
-            dialect = "draft" if preset(name).congestion_control == "bbr3" else preset(name).dialect
+            dialect = "draft" if preset(name).congestion_control in {"bbr3", "prague"} else preset(name).dialect
             assert name == f"{dialect}-{preset(name).congestion_control}"
         else:
             assert source in {"ns2", *references()} or re.fullmatch(r"rfc\d+", source)

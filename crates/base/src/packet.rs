@@ -40,6 +40,8 @@ impl Marks {
     pub const NONE: Marks = Marks(0);
     /// The codepoint ECT(0) of an ECN-capable transport: a queue may mark the packet instead of dropping it.
     pub const ECT: Marks = Marks(0b10);
+    /// The codepoint ECT(1): the transport is one of L4S (RFC 9331).
+    pub const ECT1: Marks = Marks(0b01);
     /// The codepoint CE: a queue has marked the packet.
     pub const CE: Marks = Marks(0b11);
     /// The flag ECE of an ACK: the receiver echoes a mark.
@@ -52,6 +54,9 @@ impl Marks {
     pub const PSH: Marks = Marks(1 << 6);
     /// The flag FIN: the last packet of a connection's data, or the ACK with which the receiver closes too.
     pub const FIN: Marks = Marks(1 << 7);
+
+    /// The flag AE, with which ECE and CWR are a counter (RFC 9768).
+    pub const AE: Marks = Marks(1 << 5);
 
     const ECN_FIELD: u8 = 0b11;
 
@@ -73,6 +78,19 @@ impl Marks {
     #[inline(always)]
     pub const fn has(self, others: Marks) -> bool {
         self.0 & others.0 == others.0
+    }
+
+    /// Returns the bits of the field ACE: the last three of a number of marked packets (RFC 9768 section 3.2.2).
+    #[must_use]
+    pub const fn of_ace(count: u8) -> Marks {
+        let [ae, cwr, ece] = [Marks::AE, Marks::CWR, Marks::ECE];
+        ae.only_if(count & 4 != 0).with(cwr.only_if(count & 2 != 0)).with(ece.only_if(count & 1 != 0))
+    }
+
+    /// Returns the number in the field ACE, from 0 to 7.
+    #[inline(always)]
+    pub const fn ace(self) -> u8 {
+        4 * self.has(Marks::AE) as u8 + 2 * self.has(Marks::CWR) as u8 + self.has(Marks::ECE) as u8
     }
 
     /// Returns the codepoint of the ECN field: 0 is not-ECT, 1 ECT(1), 2 ECT(0), 3 CE.
@@ -133,6 +151,14 @@ mod tests {
             assert_eq!((marks.mark(), marks.has(Marks::CE)), (capable, capable), "{field:?}");
             assert!(marks.has(flags) && !marks.has(Marks::ECE), "{marks:?}");
         }
+    }
+
+    /// RFC 9768 section 3.2.2: AE, CWR and ECE are the bits of ACE, from the highest to the lowest.
+    #[test]
+    fn the_field_ace_has_three_bits() {
+        assert!((0..=255).all(|count: u8| Marks::of_ace(count).ace() == count % 8));
+        assert_eq!(Marks::of_ace(5), Marks::AE.with(Marks::ECE));
+        assert_eq!((Marks::of_ace(2).with(Marks::CE).codepoint(), Marks::ECT1.codepoint()), (3, 1));
     }
 
     #[test]

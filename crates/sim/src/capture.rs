@@ -213,6 +213,10 @@ fn segment(
     if marks.has(Marks::FIN) {
         flagged = flagged.fin();
     }
+    if marks.has(Marks::AE) {
+        // The first of the reserved bits, which once was ECN's nonce.
+        flagged = flagged.ns();
+    }
     flagged.options_raw(options)?.write(&mut frame, &ZEROS[..usize::from(payload)])?;
     frame.resize(frame.len().max(length), 0);
     Ok(frame)

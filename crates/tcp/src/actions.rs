@@ -16,6 +16,8 @@ pub struct Ack<'a> {
     pub window: u64,
     /// Whether the receiver echoes a mark of the network (ECE, RFC 3168).
     pub marked: bool,
+    /// The last three bits of the number of packets that arrived with a mark, if both ends have AccECN (ACE, RFC 9768).
+    pub ace: u8,
 }
 
 /// Packets in a row that arrived at the receiver beyond a hole, or a second time.

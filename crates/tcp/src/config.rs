@@ -156,6 +156,8 @@ axis! {
         Classic = "classic",
         /// RFC 8257 section 3.2: ACKs echo which packets were marked. All packets are ECN-capable, as in Linux.
         Dctcp = "dctcp",
+        /// RFC 9768 (AccECN): ACKs count the packets that were marked, in three bits.
+        Accurate = "accurate",
     }
 }
 

@@ -48,7 +48,7 @@ impl Path {
             }
             let (echo, sequence) = self.sent.0[self.acknowledged];
             self.acknowledged += 1;
-            let ack = Ack { next: sequence + 1, echo, selected: &[], window: u64::MAX, marked: false };
+            let ack = Ack { next: sequence + 1, echo, selected: &[], window: u64::MAX, marked: false, ace: 0 };
             self.sender.on_ack(next, ack, &mut self.sent);
         }
     }

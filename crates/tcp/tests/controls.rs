@@ -216,7 +216,7 @@ fn parameters_are_whole_rows() {
         }
     }
     let names: Vec<_> = ALGORITHMS.iter().map(|algorithm| algorithm.name).collect();
-    assert!(names.is_sorted() && names.len() == 13, "{names:?}");
+    assert!(names.is_sorted() && names.len() == 14, "{names:?}");
 }
 
 proptest! {

@@ -1,7 +1,10 @@
 //! The receiver's echo of marks, clause by clause.
 
 use base::{Clock, Marks, Time};
-use tcp::{Dialect, Ecn, LinuxReceiver, Receiver, ReceiverConfig};
+use tcp::{
+    Ack, Actions, Dialect, Ecn, LinuxReceiver, LossEvent, Receiver, ReceiverConfig, Segment, Selective,
+    SelectiveConfig, State,
+};
 
 const CLOCK: Clock = Clock::PICOSECONDS;
 const CE: Marks = Marks::CE;
@@ -125,4 +128,110 @@ fn the_next_transfer_begins_without_an_echo() {
     host.receiver.begin_transfer(at(5));
     host.receive(6, &[(2, ECT), (3, ECT)]);
     assert_eq!(host.take(), [(2, 2, true), (7, 4, false)]);
+}
+
+/// RFC 9768 section 3.2.2.5.1: the first mark in a row is acknowledged at once, and so is the second one since the last
+/// ACK; ACE counts all of them, from 5 on, those of packets that arrive again too.
+#[test]
+fn accurate_acks_count_marks() {
+    for linux in [false, true] {
+        let linux = linux.then(|| LinuxReceiver { most_buffer_bytes: 131_072, ..LinuxReceiver::default() });
+        let ecn = Ecn::Accurate;
+        let config = ReceiverConfig { ack_every: 100, ack_delay_s: 1.0, selective: true, ecn, linux, blocks: None };
+        let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK);
+        let mut acks = Vec::new();
+        // Linux begins with quick ACKs, until its window stops to grow.
+        let first = if linux.is_some() { 200 } else { 0 };
+        for number in 0..first {
+            receiver.on_data(at(number), number, at(number), ECT);
+            while receiver.deadline() <= at(number) {
+                receiver.on_timer();
+            }
+        }
+        if linux.is_some() {
+            while receiver.deadline() < Time::NEVER {
+                receiver.on_timer();
+            }
+        }
+        let marks = [(0, ECT), (1, CE), (2, CE), (3, CE), (4, ECT), (5, CE), (0, CE)];
+        for (step, (offset, bits)) in (300..).zip(marks) {
+            let ack = receiver.on_data(at(step), first + offset, at(step), bits);
+            acks.extend(ack.map(|ack| (step - 300, ack.next - first, ack.marks.ace())));
+        }
+        // By Linux's rules two packets are acknowledged in any case.
+        assert_eq!(acks, [(1, 2, 6), (3, 4, 0), (5, 6, 1), (6, 6, 2)], "by Linux: {}", linux.is_some());
+        receiver.begin_transfer(at(400));
+        let ack = receiver.on_data(at(401), first + 6, at(401), CE);
+        assert_eq!(ack.map(|ack| ack.marks.ace()), Some(6), "the next transfer counts from 5 again");
+    }
+}
+
+#[derive(Default)]
+struct Wire(Vec<Segment>);
+
+impl Actions for Wire {
+    fn transmit(&mut self, segment: Segment) {
+        self.0.push(segment);
+    }
+
+    fn loss(&mut self, _: LossEvent) {}
+}
+
+fn sender(control: &str, ecn: Ecn, wire: &mut Wire) -> Selective {
+    let mut config = SelectiveConfig { ecn, initial_window: 20.0, ..SelectiveConfig::default() };
+    control.clone_into(&mut config.congestion_control.name);
+    let mut sender = Selective::new(&config, None, CLOCK);
+    sender.on_start(at(0), wire);
+    sender
+}
+
+fn hear(sender: &mut Selective, wire: &mut Wire, ms: u64, next: u64, ace: u8) -> (State, f64) {
+    let marked = ace % 2 == 1;
+    let ack = Ack { next, echo: at(0), selected: &[], window: u64::MAX, marked, ace };
+    sender.on_ack(at(ms), ack, wire);
+    (sender.state(), sender.ssthresh())
+}
+
+/// RFC 9768 section 3.2.2.2: a difference of the counter is that many marks; one reduction in a window of data.
+#[test]
+fn a_sender_reads_marks_from_the_counter() {
+    let mut wire = Wire::default();
+    let mut sender = sender("reno", Ecn::Accurate, &mut wire);
+    assert!(wire.0.iter().all(|segment| segment.marks.codepoint() == 2 && segment.marks.ace() == 5));
+    assert_eq!(hear(&mut sender, &mut wire, 100, 2, 5), (State::Open, f64::INFINITY));
+    // Without news the counter of an ACK counts for nothing: another one has superseded it.
+    assert_eq!(hear(&mut sender, &mut wire, 101, 2, 7).0, State::Open);
+    assert_eq!(hear(&mut sender, &mut wire, 102, 4, 6), (State::Cwr, 11.0));
+    assert_eq!(hear(&mut sender, &mut wire, 103, 6, 0), (State::Cwr, 11.0));
+    // The same counter is no further mark, although its bit ECE is set.
+    assert_eq!(hear(&mut sender, &mut wire, 104, 8, 1).0, State::Cwr);
+    let mut next = 8;
+    while sender.state() == State::Cwr && next < sender.nxt() {
+        next += 2;
+        hear(&mut sender, &mut wire, 100 + next, next, 1);
+    }
+    assert_eq!((sender.state(), sender.cwnd().floor()), (State::Open, 11.0));
+    assert!(wire.0.iter().all(|segment| !segment.marks.has(Marks::CWR)));
+}
+
+/// Where an ACK acknowledges eight packets or more and the counter has not moved, it may have gone round.
+#[test]
+fn a_sender_takes_the_safest_case() {
+    let mut wire = Wire::default();
+    let mut first = sender("reno", Ecn::Accurate, &mut wire);
+    assert_eq!(hear(&mut first, &mut wire, 100, 7, 5).0, State::Open);
+    let mut second = sender("reno", Ecn::Accurate, &mut wire);
+    assert_eq!(hear(&mut second, &mut wire, 100, 8, 5).0, State::Cwr);
+}
+
+/// RFC 9331 section 4.1: data of a control of L4S are ECT(1).
+#[test]
+fn data_of_prague_are_of_the_codepoint_of_l4s() {
+    for (control, ecn, codepoint) in
+        [("prague", Ecn::Accurate, 1), ("prague", Ecn::Off, 0), ("dctcp", Ecn::Dctcp, 2), ("reno", Ecn::Classic, 2)]
+    {
+        let mut wire = Wire::default();
+        sender(control, ecn, &mut wire);
+        assert!(wire.0.iter().all(|segment| segment.marks.codepoint() == codepoint), "{control} {ecn:?}");
+    }
 }

@@ -302,6 +302,7 @@ fn play(case: &Case) -> (Vec<Difference>, Wire) {
             selected: &selected,
             window: after.window,
             marked: told.marked,
+            ace: 0,
         };
         sender.on_ack(now, ack, &mut wire);
     }

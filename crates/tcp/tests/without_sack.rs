@@ -40,7 +40,7 @@ impl Host {
     /// Lets an ACK arrive a millisecond later, which echoes a stamp; returns what is sent.
     fn hear(&mut self, next: u64, echo: u64, window: u64, marked: bool) -> Vec<(u64, bool)> {
         self.now += 1;
-        let ack = Ack { next, echo: at(echo), selected: &[], window, marked };
+        let ack = Ack { next, echo: at(echo), selected: &[], window, marked, ace: 0 };
         self.sender.on_ack(at(self.now), ack, &mut self.sent);
         std::mem::take(&mut self.sent.0)
     }

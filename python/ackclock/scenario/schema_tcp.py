@@ -18,7 +18,7 @@ HalfWindowName = Literal["whole-packets", "fractional"]
 PartialAckTimerName = Literal["slow-but-steady", "impatient"]
 EstimatorName = Literal["ticks", "rfc6298"]
 LossDetectionName = Literal["rack", "dupack"]
-EcnName = Literal["off", "classic", "dctcp"]
+EcnName = Literal["off", "classic", "dctcp", "accurate"]
 PacingName = Literal["none", "linux"]
 AcksName = Literal["delayed", "linux"]
 HandshakeName = Literal["none", "tcp", "tls"]
@@ -140,11 +140,11 @@ class Tcp(Table):
     ecn: Annotated[EcnName | None, choice("kind of ECN", EcnName)] = _preset(
         "explicit congestion notification: queues that mark may mark data instead of dropping them, and ACKs echo a "
         'mark until cwnd is reduced (classic, RFC 3168; with dialect = "ns2" by ns-2\'s rules), or, with sack, which '
-        "packets were marked (dctcp, RFC 8257)"
+        "packets were marked (dctcp, RFC 8257), or how many (accurate, RFC 9768)"
     )
     pacing: Annotated[PacingName | None, choice("pacing", PacingName)] = _preset(
         "sack: packets leave as soon as the window allows (none), or one by one: two windows in a round trip in slow "
-        "start, 1.2 else (linux). bbr and bbr3 pace by their own rate in any case"
+        "start, 1.2 else (linux). bbr, bbr3 and prague pace by their own rate in any case"
     )
     initial_window: Window = _preset(
         "cwnd at the start; bytes are turned into whole packets. rfc6928 is ten packets, or those of 14600 B, but "

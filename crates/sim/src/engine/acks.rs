@@ -53,8 +53,8 @@ pub(super) fn pass_ack<M: Machine>(
         0 => (&[][..], u64::MAX),
         number => network.read_journal(flow, number, buffer),
     };
-    let marked = ack.marks.has(Marks::ECE);
-    let ack = Ack { next: ack.next, echo: ack.echo, selected, window, marked };
+    let (marked, ace) = (ack.marks.has(Marks::ECE), ack.marks.ace());
+    let ack = Ack { next: ack.next, echo: ack.echo, selected, window, marked, ace };
     sender.on_ack(now, ack, &mut Outbox { network, flow, now });
     Some(Taken { cwnd, moved: sender.cwnd() != cwnd, finished: fresh && sender.finished() })
 }

@@ -18,6 +18,8 @@ struct Cubic {
     curve: Curve,
     /// State before the last reduction, for RFC 9438 section 4.9.
     before: Curve,
+    /// cwnd after a reduction by marks where it is below the least ssthresh \[packets\].
+    small: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +57,7 @@ fn cubic(settings: &Settings) -> Cubic {
         slow_start: Start::new(settings),
         curve: Curve::START,
         before: Curve::START,
+        small: None,
     }
 }
 
@@ -98,6 +101,7 @@ impl Cubic {
         let alpha = if reached { 1.0 } else { 3.0 * (1.0 - self.beta[0]) / (1.0 + self.beta[0]) };
         self.curve.w_est += alpha * windows;
         if self.w_cubic(time) < self.curve.w_est {
+            // Deviation: RFC 9438 section 4.3 sets cwnd to W_est; a cwnd that has grown beyond it stays.
             return cwnd.max(self.curve.w_est);
         }
         // RFC 9438 sections 4.2, 4.4 and 4.5.
@@ -144,8 +148,16 @@ impl CongestionControl for Cubic {
         } else {
             cwnd
         };
-        // RFC 9438 section 4.6, with cwnd in place of flight_size.
-        (beta * cwnd).max(2.0)
+        // RFC 9438 section 4.6, with cwnd in place of flight_size: after marks cwnd may be below the least ssthresh.
+        let reduced = beta * cwnd;
+        self.small = (signal == Signal::Ecn && reduced < 2.0).then_some(reduced.max(1.0));
+        reduced.max(2.0)
+    }
+
+    fn on_recovery_end(&mut self, window: &mut Window) {
+        if let Some(small) = self.small.take() {
+            window.cwnd = small;
+        }
     }
 
     fn undo(&mut self, prior: f64, window: &Window) -> f64 {
@@ -168,7 +180,7 @@ impl CongestionControl for Cubic {
 
     fn restart(&mut self) {
         let slow_start = self.slow_start.fresh();
-        *self = Cubic { slow_start, curve: Curve::START, before: Curve::START, ..*self };
+        *self = Cubic { slow_start, curve: Curve::START, before: Curve::START, small: None, ..*self };
     }
 
     fn clone_box(&self) -> Box<dyn CongestionControl> {
@@ -278,6 +290,20 @@ mod tests {
         assert_eq!(cubic.avoid(&ack(100.0, 100, 0.1), 100, 100.0), 150.0);
         cubic.curve.w_max = -1e9;
         assert_eq!(cubic.avoid(&ack(100.0, 100, 0.1), 100, 100.0), 100.0);
+    }
+
+    /// RFC 9438 section 4.6: ssthresh is 2 at least, and cwnd after a loss; after marks cwnd is 1 at least.
+    #[test]
+    fn marks_take_a_small_window_below_the_least_ssthresh() {
+        for (signal, cwnd, expected) in
+            [(Signal::Ecn, 2.0, 1.4), (Signal::Ecn, 1.0, 1.0), (Signal::Ecn, 10.0, 7.0), (Signal::Loss, 2.0, 2.0)]
+        {
+            let mut cubic = cubic(&standard());
+            let ssthresh = cubic.on_congestion(signal, Time::ZERO, &Window { cwnd, ssthresh: f64::INFINITY });
+            let mut window = Window { cwnd: ssthresh, ssthresh };
+            cubic.on_recovery_end(&mut window);
+            assert!((window.cwnd - expected).abs() < 1e-12 && ssthresh == expected.max(2.0), "{signal:?} {cwnd}");
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod hystart_plus;
 mod illinois;
 mod kernel;
 mod phase;
+mod prague;
 mod provided;
 mod rate;
 mod reno;
@@ -125,6 +126,8 @@ pub struct Needs {
     pub random: bool,
     /// Each packet that is taken to be lost ([`CongestionControl::on_lost`]); with samples of the delivery rate only.
     pub losses: bool,
+    /// The codepoint ECT(1) for its packets, with ECN, as it answers marks as L4S demands (RFC 9331).
+    pub l4s: bool,
 }
 
 /// The reason for a reduction of the window.
@@ -297,6 +300,13 @@ pub const ALGORITHMS: &[Algorithm] = &[
         slow_start: SlowStart::Standard,
         grows_until_loss: true,
         new: illinois::new,
+    },
+    Algorithm {
+        name: "prague",
+        parameters: &prague::PARAMETERS,
+        slow_start: SlowStart::Standard,
+        grows_until_loss: false,
+        new: prague::new,
     },
     Algorithm {
         name: "reno",

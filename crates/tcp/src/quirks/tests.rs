@@ -19,10 +19,11 @@ macro_rules! axes {
     ($($axis:ident)*) => { [$((stringify!($axis), |row: &mut Quirks, other: &Quirks| row.$axis = other.$axis)),*] };
 }
 
-const AXES: [Axis; 17] = axes! {
+const AXES: [Axis; 18] = axes! {
     halve whole_ssthresh recovery_window full_ack second_fast_retransmit fast_retransmit_sends_new_data
     fast_retransmit_restarts_timer newreno_burst limited_transmit timeout_ssthresh timeout_resets_tahoe_dupacks repeated_timeout_resets_recover
     timer_restart partial_ack_is_sampled recovery_is_timed timestamp_ends_backoff duplicate_of_last_is_delayed
+    echoes_with_acks
 };
 
 /// Returns name and value of each field of a row, as `Debug` prints them.
@@ -65,7 +66,8 @@ fn each_axis_has_an_effect_in_each_dialect() {
             if changed == row {
                 continue;
             }
-            let differs = (0..MOST_TRANSFERS).any(|seed| transfer(row, seed) != transfer(changed, seed));
+            let ecn = if name.starts_with("echoes") { Ecn::Classic } else { Ecn::Off };
+            let differs = (0..MOST_TRANSFERS).any(|seed| transfer(row, ecn, seed) != transfer(changed, ecn, seed));
             assert_eq!(differs, !WITHOUT_EFFECT.contains(&(name, dialect)), "{name} of {other:?} in {dialect:?}");
         }
     }
@@ -79,14 +81,14 @@ fn pairs() -> impl Iterator<Item = (Dialect, Dialect)> {
 const MOST_TRANSFERS: u64 = 3000;
 
 /// Runs a random transfer with the quirks; returns all segments and ACKs.
-fn transfer(quirks: Quirks, seed: u64) -> Vec<(Time, Message)> {
+fn transfer(quirks: Quirks, ecn: Ecn, seed: u64) -> Vec<(Time, Message)> {
     let mut random = RandomStream::named(seed, 0, "transfer");
-    let config = config(&mut random);
+    let config = ClassicConfig { ecn, ..config(&mut random) };
     let mut sender = Classic::new(&config, Some(60), Clock::PICOSECONDS);
     sender.rules = Arc::new(Rules { quirks, ..Rules::new(&config, Clock::PICOSECONDS) });
     let ack_every = 1 + to_u32(random.below(2));
     let receiver = Receiver::with_quirks(
-        &ReceiverConfig { ack_every, ack_delay_s: 0.1, ..ReceiverConfig::default() },
+        &ReceiverConfig { ack_every, ack_delay_s: 0.1, ecn: config.ecn, ..ReceiverConfig::default() },
         &quirks,
         Clock::PICOSECONDS,
     );
@@ -127,11 +129,12 @@ impl Ends {
             let (_, message) = channel.travelling.pop_first().expect("a message arrives now");
             match message {
                 _ if is_lost() => {}
-                Message::Ack(Acknowledgment { next, echo, .. }) => {
-                    sender.on_ack(now, Ack { next, echo, selected: &[], window: u64::MAX, marked: false }, channel)
+                Message::Ack(Acknowledgment { next, echo, marks, .. }) => {
+                    let marked = marks.has(Marks::ECE);
+                    sender.on_ack(now, Ack { next, echo, selected: &[], window: u64::MAX, marked, ace: 0 }, channel);
                 }
-                Message::Data(sequence, stamp) => {
-                    if let Some(ack) = receiver.on_data(now, sequence, stamp, Marks::NONE) {
+                Message::Data(sequence, stamp, marks) => {
+                    if let Some(ack) = receiver.on_data(now, sequence, stamp, marks) {
                         channel.send(Message::Ack(ack));
                     }
                 }
@@ -143,7 +146,7 @@ impl Ends {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Message {
-    Data(u64, Time),
+    Data(u64, Time, Marks),
     Ack(Acknowledgment),
 }
 
@@ -167,7 +170,11 @@ impl Channel {
 
 impl Actions for Channel {
     fn transmit(&mut self, segment: Segment) {
-        self.send(Message::Data(segment.sequence, self.now));
+        let mut marks = segment.marks;
+        if self.sent.len().is_multiple_of(5) {
+            marks.mark();
+        }
+        self.send(Message::Data(segment.sequence, self.now, marks));
     }
 
     fn loss(&mut self, _: LossEvent) {}

@@ -19,6 +19,10 @@ pub(super) struct EcnEcho {
     capable_seen: bool,
     /// The ECN bits of packets since the last ACK, by ns-2's rules.
     taken: Marks,
+    /// Packets that arrived with a mark, modulo 8 (r.cep of RFC 9768).
+    count: u8,
+    /// Those of them since the last ACK.
+    uncounted: u8,
 }
 
 /// The way in which marks are echoed.
@@ -30,7 +34,14 @@ enum Way {
     LatchedWithAcks,
     /// ACKs echo which packets were marked.
     ByPacket,
+    /// ACKs count marks (RFC 9768).
+    Counted,
 }
+
+/// Number of marks at which the counter begins (RFC 9768 section 3.2.2).
+const FIRST_COUNT: u8 = 5;
+/// Marks after which an ACK is sent at once (RFC 9768 section 3.2.2.5.1, increment-triggered ACKs).
+const COUNTED_BY_AN_ACK: u8 = 2;
 
 /// The ACKs that the ECN bits of a packet demand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,13 +62,18 @@ impl EcnEcho {
             Ecn::Classic if quirks.echoes_with_acks => Way::LatchedWithAcks,
             Ecn::Classic => Way::Latched,
             Ecn::Dctcp => Way::ByPacket,
+            Ecn::Accurate => Way::Counted,
         };
-        Some(EcnEcho { way, echoes: false, last_marked: false, capable_seen: false, taken: Marks::NONE })
+        let count = FIRST_COUNT;
+        let taken = Marks::NONE;
+        Some(EcnEcho { way, echoes: false, last_marked: false, capable_seen: false, taken, count, uncounted: 0 })
     }
 
     /// Returns the state before any packet of the next transfer.
     pub(super) fn fresh(self) -> EcnEcho {
-        EcnEcho { echoes: false, last_marked: false, capable_seen: false, taken: Marks::NONE, ..self }
+        let count = FIRST_COUNT;
+        let taken = Marks::NONE;
+        EcnEcho { way: self.way, echoes: false, last_marked: false, capable_seen: false, taken, count, uncounted: 0 }
     }
 
     /// Takes note of the flag CWR of a packet within the window: the sender has reduced its own one, which may be very
@@ -66,6 +82,17 @@ impl EcnEcho {
         let now = marks.has(Marks::CWR);
         self.echoes &= !now;
         Demand { now, ..Demand::default() }
+    }
+
+    /// Counts a mark, of any data packet (RFC 9768 section 3.2.2.5.1): the first one in a row is acknowledged at once, and
+    /// so is the second one since the last ACK.
+    fn count(&mut self, marks: Marks) -> Demand {
+        let marked = marks.has(Marks::CE);
+        self.count = (self.count + u8::from(marked)) % 8;
+        self.uncounted += u8::from(marked);
+        let followed = std::mem::replace(&mut self.last_marked, marked);
+        let begins = marked && !followed;
+        Demand { now: begins || self.uncounted >= COUNTED_BY_AN_ACK, ..Demand::default() }
     }
 
     /// Takes note of the ECN field of a packet that is new.
@@ -92,6 +119,7 @@ impl EcnEcho {
             Way::Latched => Marks::ECE.only_if(self.echoes),
             Way::LatchedWithAcks => Marks::ECE.only_if(self.echoes_taken() || self.taken.has(Marks::ECE)),
             Way::ByPacket => Marks::ECE.only_if(self.echoes).with(Marks::ECT),
+            Way::Counted => Marks::of_ace(self.count),
         }
     }
 
@@ -110,6 +138,7 @@ impl EcnEcho {
 
     /// Takes note of an ACK that is sent.
     pub(super) fn sent(&mut self) {
+        self.uncounted = 0;
         if self.way == Way::LatchedWithAcks {
             self.echoes = self.echoes_taken();
             self.taken = Marks::NONE;
@@ -128,11 +157,22 @@ impl Receiver {
     pub(super) fn take_marks(&mut self, sequence: u64, marks: Marks) -> Demand {
         let is_new = sequence >= self.next;
         let Some(ecn) = self.ecn() else { return Demand::default() };
+        if ecn.way == Way::Counted {
+            return ecn.count(marks);
+        }
         let accepted = ecn.accept(marks);
         if is_new {
             accepted.and(ecn.check(marks))
         } else {
             accepted
+        }
+    }
+
+    /// Counts the mark of a packet before the window, if marks are counted.
+    #[cold]
+    pub(super) fn count_marks(&mut self, marks: Marks) {
+        if let Some(ecn) = self.ecn().filter(|ecn| ecn.way == Way::Counted) {
+            ecn.count(marks);
         }
     }
 
@@ -190,8 +230,9 @@ impl Receiver {
             return earlier;
         }
         let at_once = demand.now && acknowledgment.is_none();
-        if at_once {
-            return Some(self.acknowledge());
+        let acknowledgment = if at_once { Some(self.acknowledge()) } else { acknowledgment };
+        if acknowledgment.is_some() {
+            self.note_echo();
         }
         acknowledgment
     }

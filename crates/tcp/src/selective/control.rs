@@ -1,13 +1,23 @@
 //! The congestion control's part of an ACK: what it sees, and the window that it sets.
 
 use base::cast::{to_index, to_u32};
-use base::Time;
+use base::{RandomStream, Time};
 
 use super::detection::Seen;
 use super::Selective;
 use crate::cc::AckSample;
 
 impl Selective {
+    /// Returns whether the congestion control asks for [`Selective::set_random`].
+    pub fn needs_random(&self) -> bool {
+        self.rules.needs.random
+    }
+
+    /// Sets the random numbers of the flow.
+    pub fn set_random(&mut self, random: RandomStream) {
+        self.control.set_random(random);
+    }
+
     /// Returns an ACK as the congestion control sees it before the reaction; `delivered` packets were so before it, and
     /// `in_flight` were in the network.
     #[inline(always)]
@@ -16,7 +26,7 @@ impl Selective {
         AckSample {
             now,
             acked,
-            marked: if seen.marked { acked } else { 0 },
+            marked: seen.marks,
             lost: 0,
             state: self.state,
             may_grow: false,

@@ -30,6 +30,8 @@ pub(super) struct Seen {
     window_grew: bool,
     /// Whether the receiver echoes a mark (ECE, RFC 3168).
     pub(super) marked: bool,
+    /// Packets that it reports as marked.
+    pub(super) marks: u32,
     /// Whether a retransmission was lost.
     pub(super) retransmission_lost: bool,
     /// Whether the timer starts again.

@@ -26,7 +26,7 @@ mod undo;
 use std::sync::Arc;
 
 use base::cast::{to_index, to_u32, trunc_to_u64};
-use base::{Clock, RandomStream, Time};
+use base::{Clock, Time};
 use serde::Deserialize;
 
 use crate::actions::{Ack, Actions};
@@ -104,6 +104,8 @@ pub struct Selective {
     frto: bool,
     /// Whether the next new packet announces a reduction (CWR, RFC 3168).
     announces_reduction: bool,
+    /// Marks that ACKs have counted, modulo 8 (s.cep of RFC 9768).
+    counted: u8,
     /// Timeouts since SND.UNA advanced last.
     timeouts: u32,
     /// Retransmissions, and duplicates that the receiver reported, in all.
@@ -180,6 +182,7 @@ impl Selective {
             probe: None,
             frto: false,
             announces_reduction: false,
+            counted: ecn::FIRST_COUNT,
             timeouts: 0,
             total_retransmitted: 0,
             duplicates: 0,
@@ -238,6 +241,7 @@ impl Selective {
         let (in_recovery, in_flight) = (self.state == State::Recovery, self.board.in_flight());
         let mut seen = self.take_in(now, &ack);
         self.undo.acked = self.board.una() - una;
+        self.read_ace(&ack, to_u32(to_index(self.board.delivered - delivered)), &mut seen);
         let mut sample = self.sample(now, delivered, in_flight, &seen);
         self.control.measure(&sample);
         if let Some((end, repeated)) = self.probe {
@@ -353,15 +357,5 @@ impl Selective {
     /// Returns the instant at which to call [`Selective::on_timer`]; [`Time::NEVER`] while nothing waits for one.
     pub fn deadline(&self) -> Time {
         self.timer.deadline().min(self.pacer.deadline()).min(self.written.next())
-    }
-
-    /// Returns whether the congestion control asks for [`Selective::set_random`].
-    pub fn needs_random(&self) -> bool {
-        self.rules.needs.random
-    }
-
-    /// Sets the random numbers of the flow.
-    pub fn set_random(&mut self, random: RandomStream) {
-        self.control.set_random(random);
     }
 }

@@ -362,7 +362,7 @@ impl CongestionControl for Bbr {
     }
 
     fn needs(&self) -> Needs {
-        Needs { rate: true, pacing: true, window: true, random: true, losses: false }
+        Needs { rate: true, pacing: true, window: true, random: true, losses: false, l4s: false }
     }
 
     fn pacing_rate(&self) -> Option<u64> {

@@ -260,7 +260,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn needs(&self) -> Needs {
-        Needs { rate: true, pacing: true, window: true, random: true, losses: true }
+        Needs { rate: true, pacing: true, window: true, random: true, losses: true, l4s: false }
     }
 
     fn pacing_rate(&self) -> Option<u64> {

@@ -26,6 +26,7 @@ impl Receiver {
         if sequence + 1 < rules.acked {
             // Before the window (`tcp_send_dupack`).
             rules.enter_quick(MOST_QUICK);
+            self.count_marks(marks);
             return self.acknowledge_by_linux(false);
         }
         rules.sample_rtt(now, stamp);
@@ -141,7 +142,11 @@ impl Receiver {
             }
             self.held |= UNREAD;
         }
-        Some(self.acknowledgment())
+        let acknowledgment = self.acknowledgment();
+        if self.held & WITH_ECN != 0 {
+            self.note_echo();
+        }
+        Some(acknowledgment)
     }
 }
 
