@@ -66,7 +66,7 @@ pub struct Classic {
     pub(crate) partial_acks: bool,
     /// Whether data are ECN-capable.
     pub(crate) ecn: bool,
-    /// Whether the ACK at hand echoes a mark, so that the window does not grow.
+    /// Whether the ACK that is being handled echoes a mark, so that the window does not grow.
     echoed: bool,
     /// Packets that limited transmit sent for the current duplicate ACKs.
     pub(crate) limited: u32,

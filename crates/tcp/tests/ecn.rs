@@ -203,7 +203,7 @@ fn a_sender_reads_marks_from_the_counter() {
     assert_eq!(hear(&mut sender, &mut wire, 101, 2, 7).0, State::Open);
     assert_eq!(hear(&mut sender, &mut wire, 102, 4, 6), (State::Cwr, 11.0));
     assert_eq!(hear(&mut sender, &mut wire, 103, 6, 0), (State::Cwr, 11.0));
-    // The same counter is no further mark, although its bit ECE is set.
+    // The same counter tells of no further mark, although its bit ECE is set.
     assert_eq!(hear(&mut sender, &mut wire, 104, 8, 1).0, State::Cwr);
     let mut next = 8;
     while sender.state() == State::Cwr && next < sender.nxt() {
@@ -214,7 +214,7 @@ fn a_sender_reads_marks_from_the_counter() {
     assert!(wire.0.iter().all(|segment| !segment.marks.has(Marks::CWR)));
 }
 
-/// Where an ACK acknowledges eight packets or more and the counter has not moved, it may have gone round.
+/// RFC 9768 section 3.2.2.5.2: a counter that has not moved may have gone round if eight packets are acknowledged.
 #[test]
 fn a_sender_takes_the_safest_case() {
     let mut wire = Wire::default();

@@ -12,7 +12,7 @@ pub(crate) enum Cut {
     /// None so far.
     #[default]
     None,
-    /// Duplicate ACKs.
+    /// Duplicate ACKs that showed a loss.
     Loss,
     /// The retransmission timer.
     Timeout,
@@ -20,7 +20,7 @@ pub(crate) enum Cut {
     Echo,
 }
 
-/// What a sender knows of marks.
+/// State of a sender with regard to marks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EcnState {
     last_cut: Cut,
