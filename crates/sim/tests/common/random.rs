@@ -17,7 +17,7 @@ use sim::scenario::{
     PrivateLinkConfig, TraceConfig, TrafficConfig,
 };
 use sim::Scenario;
-use tcp::{ClassicConfig, Dialect, Ecn, LinuxReceiver, ReceiverConfig, Recovery, SackBlocks, SenderConfig};
+use tcp::{ClassicConfig, Dialect, LinuxReceiver, ReceiverConfig, Recovery, SackBlocks, SenderConfig};
 
 use super::common;
 
