@@ -54,12 +54,8 @@ def _parser() -> argparse.ArgumentParser:
         default=draw_sack.DEFAULT_COUNT,
         help="how many of ns-2's Sack1, on what the wider drawing has (default %(default)s)",
     )
-    parser.add_argument(
-        "--ecn",
-        type=int,
-        default=draw_ecn.DEFAULT_COUNT,
-        help="how many of ns-2's ECN with a RED that marks, on what the wider drawing has (default %(default)s)",
-    )
+    ecn_help = "how many of ns-2's ECN with a RED that marks, on what the wider drawing has (default %(default)s)"
+    parser.add_argument("--ecn", type=int, default=draw_ecn.DEFAULT_COUNT, help=ecn_help)
     parser.add_argument(
         "--fresh",
         type=int,
