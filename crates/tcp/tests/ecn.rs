@@ -203,7 +203,7 @@ fn a_sender_reads_marks_from_the_counter() {
     assert_eq!(hear(&mut sender, &mut wire, 101, 2, 7).0, State::Open);
     assert_eq!(hear(&mut sender, &mut wire, 102, 4, 6), (State::Cwr, 11.0));
     assert_eq!(hear(&mut sender, &mut wire, 103, 6, 0), (State::Cwr, 11.0));
-    // The same counter tells of no further mark, although its bit ECE is set.
+    // The same counter adds no further mark, although its bit ECE is set.
     assert_eq!(hear(&mut sender, &mut wire, 104, 8, 1).0, State::Cwr);
     let mut next = 8;
     while sender.state() == State::Cwr && next < sender.nxt() {
