@@ -8,7 +8,7 @@ from benches.checkout import Checkout
 BUDGET_STEPS = {"one-bulk-flow": 1.0, "hundred-bulk-flows": 2.5, "ten-node-path": 3.7, "web134": 3.7, "web100000": 7.4}
 """The most that a packet is meant to cost, in steps of the calibration: a wish, on which no test depends."""
 NS2_TCP = "sack1-ns2"
-"""What ns-2 runs beside today's TCP: its own sender with selective acknowledgment."""
+"""The preset that ns-2 runs next to the TCP of today: its own sender with selective acknowledgment."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Row:
         return checkout.resolve(checkout.scenarios()[self.scenario], self.tcp)
 
     def for_ns2(self, checkout: Checkout) -> dict[str, Any] | None:
-        """Resolve what ns-2 runs beside it; None if it cannot."""
+        """Resolve the scenario that ns-2 runs next to it; None if it cannot."""
         if not self.in_ns2:
             return None
         return checkout.resolve(checkout.scenarios()[self.scenario], NS2_TCP if self.tcp else None)

@@ -30,7 +30,8 @@ def shares(document: dict[str, Any]) -> np.ndarray:
     (columns,) = run_resolved(resolve(load(document)), threads=1)
     assert np.sum(columns["flows"]["dropped_packets"]) == 0
     acked = np.asarray(columns["flows"]["acked_packets"], dtype=float)
-    return acked / np.sum(acked)
+    found: np.ndarray = acked / np.sum(acked)
+    return found
 
 
 @pytest.mark.parametrize("flows", [1, 2, 10])

@@ -5,15 +5,15 @@ mod ends;
 use arbitrary::Arbitrary;
 use base::cast::trunc_to_u64;
 use net::{
-    disciplines, AppliesTo, AqmConfig, BufferLimit, Counting, DelayLaw, DelayState, Discipline, LossLaw, RedConfig, RedEcn,
-    SchedulerConfig,
+    disciplines, AppliesTo, AqmConfig, BufferLimit, Counting, DelayLaw, DelayState, Discipline, LossLaw, RedConfig,
+    RedEcn, SchedulerConfig,
 };
 use sim::scenario::{
     ConnectionConfig, DelayProcessConfig, ElementConfig, FlowConfig, LinkConfig, LossConfig, OrderConfig,
     PrivateLinkConfig, Run, Scenario, SizeLaw, TimeLaw, TraceConfig, TrafficConfig,
 };
 use tcp::{
-    ClassicConfig, Dialect, Estimator, HalfWindow, Increase, PartialAckTimer, Recovery, RtoConfig, RttSample,
+    ClassicConfig, Dialect, Ecn, Estimator, HalfWindow, Increase, PartialAckTimer, Recovery, RtoConfig, RttSample,
     SlowStartWhile,
 };
 
@@ -375,6 +375,7 @@ impl Sender {
             limited_transmit: self.limited_transmit,
             partial_ack_timer: self.partial_ack_timer.of(PartialAckTimer::ALL),
             rto,
+            ecn: Ecn::Off,
         }
     }
 }

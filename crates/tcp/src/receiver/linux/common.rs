@@ -1,4 +1,4 @@
-//! What connections with the same settings have in common.
+//! Settings that connections have in common, and divisions by them.
 
 use base::cast::low_u64;
 use base::{Clock, Divisor, Time};
