@@ -4,7 +4,7 @@ use base::Time;
 use net::{AqmConfig, BufferLimit, Counting};
 use sim::scenario::{ElementConfig, FlowConfig, LinkConfig};
 use sim::{Outcome, Scenario, SequenceKind};
-use tcp::LossCause;
+use tcp::{Ecn, LossCause, SenderConfig};
 
 /// Panics if a law is broken.
 pub fn check_laws(scenario: &Scenario, outcome: &Outcome) {
@@ -93,8 +93,9 @@ fn check_events(outcome: &Outcome, flow: usize) {
 fn check_window(scenario: &Scenario, outcome: &Outcome, flow: usize) {
     let measurement = &outcome.measurement;
     let connection = scenario.flows[flow].connection().expect("a flow with TCP");
-    // ns-2's Sack1 halves without a floor.
-    let least = if connection.receiver.blocks.is_some() { 0.0 } else { 1.0 };
+    // ns-2's Sack1 halves without a floor, and so does ns-2's ECN.
+    let with_echo = matches!(&connection.sender, SenderConfig::Classic(sender) if sender.ecn != Ecn::Off);
+    let least = if connection.receiver.blocks.is_some() || with_echo { 0.0 } else { 1.0 };
     let (mut cwnd, mut since) = (connection.sender.initial_window(), Time::ZERO);
     let (mut area, mut largest) = (0.0, f64::NEG_INFINITY);
     let end = [(measurement.end, cwnd)];
