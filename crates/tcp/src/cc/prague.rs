@@ -1,5 +1,5 @@
 //! Prague: draft-briscoe-iccrg-prague-congestion-control, the congestion control of L4S. There is no oracle to hold it to:
-//! the mainline kernel does not have it, and the draft's text was not at hand in full to check numbers and sections.
+//! the mainline kernel does not have it, and its numbers and sections were not checked against the draft's text.
 //!
 //! DCTCP's reduction by half of the fraction of marks, with growth in the same round, and with a rate that does not depend
 //! on round trips below 25 ms: a virtual round trip takes the place of the real one.
