@@ -13,7 +13,7 @@ use recovery_laws::check_recoveries;
 use sim::scenario::{ElementConfig, FlowConfig};
 use sim::{Outcome, Scenario, TimeoutKind};
 use tcp::{
-    ClassicConfig, Dialect, HalfWindow, Increase, LossCause, PartialAckTimer, Recovery, RtoConfig, RttSample,
+    ClassicConfig, Dialect, Ecn, HalfWindow, Increase, LossCause, PartialAckTimer, Recovery, RtoConfig, RttSample,
     SenderConfig, SlowStartWhile,
 };
 
@@ -32,8 +32,9 @@ proptest! {
             if let SenderConfig::Selective(_) = tcp.sender {
                 (tcp.sender, tcp.receiver.selective) = (rfc(Recovery::Newreno).into(), false);
             }
+            tcp.receiver.ecn = Ecn::Off;
             let sender = classic_of(flow);
-            sender.dialect = Dialect::Rfc;
+            (sender.dialect, sender.ecn) = (Dialect::Rfc, Ecn::Off);
             sender.recovery = if tahoe { Recovery::Tahoe } else { Recovery::Newreno };
             let timer = &mut sender.rto;
             (timer.min_s, timer.initial_s, timer.max_s) = (5000.0, 5000.0, 1e5);

@@ -78,7 +78,7 @@ mod tests {
         for per_second in [1_000_000_000, 985_998_000_000_000, 1_234_567] {
             let common = Common::new(LinuxReceiver::default(), Time::ZERO, Clock::new(per_second));
             for microseconds in [0, 1, 2, 999, 40_000, 3_000_000] {
-                let about = microseconds * per_second / 1_000_000;
+                let about = low_u64(u128::from(microseconds) * u128::from(per_second) / MICROSECONDS);
                 for ticks in about.saturating_sub(3)..about + 4 {
                     let span = Time::from_ticks(ticks);
                     assert_eq!(common.is_less(span, microseconds), common.microseconds(span) < microseconds, "{ticks}");
