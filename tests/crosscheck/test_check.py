@@ -110,7 +110,7 @@ def test_the_command_tells_each_scenario_and_counts(
     monkeypatch.setattr("crosscheck.batch.draw", lambda _, count: [scenario() for _ in range(count)])
     monkeypatch.setattr("crosscheck.__main__.check", lambda drawn: check(drawn, lambda _: next(answers)))
     monkeypatch.setattr("crosscheck.means.scenarios", list)
-    assert main(["--count", "2", "--elements", "0", "--wide", "0", "--sack", "0", "--jobs", "1"]) == 1
+    assert main(["--count", "2", "--elements", "0", "--wide", "0", "--sack", "0", "--ecn", "0", "--jobs", "1"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["PASS", "plain", "3", "changes", "0.0e+00", "s"]
     assert lines[1].split()[:2] == ["FAIL", "plain"]
@@ -130,7 +130,7 @@ def test_scenarios_with_elements_and_means_are_played_too(
     monkeypatch.setattr("crosscheck.__main__.check", play)
     monkeypatch.setattr("crosscheck.means.play_engine", lambda _: [[COUNTS], [COUNTS]])
     monkeypatch.setattr("crosscheck.means.play_ns2", lambda *_: [COUNTS])
-    assert main(["--count", "1", "--elements", "2", "--wide", "1", "--sack", "1", "--only", "seed2"]) == 0
+    assert main(["--count", "1", "--elements", "2", "--wide", "1", "--sack", "1", "--ecn", "0", "--only", "seed2"]) == 0
     assert [name.split("-")[1] for name in played] == ["00", "e00", "e01", "w00", "s00"]
     assert main(["--only", "means-bernoulli"]) == 0
     assert len(played) == 5
@@ -146,7 +146,7 @@ def test_fresh_scenarios_come_from_another_seed_each_time_which_is_told(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("crosscheck.__main__.check", lambda drawn: Report(drawn["title"], Mark.PASS))
-    plain = ["--count", "0", "--elements", "0", "--wide", "0", "--sack", "0", "--only", "seed"]
+    plain = ["--count", "0", "--elements", "0", "--wide", "0", "--sack", "0", "--ecn", "0", "--only", "seed"]
     told = []
     for _ in range(2):
         assert main([*plain, "--fresh", "3"]) == 0
@@ -167,9 +167,8 @@ def test_a_failure_comes_with_the_command_that_repeats_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("crosscheck.__main__.check", fails)
-    assert (
-        main(["--count", "0", "--elements", "0", "--wide", "0", "--sack", "0", "--fresh", "2", "--only", "seed"]) == 1
-    )
+    none = [word for name in ("count", "elements", "wide", "sack", "ecn") for word in (f"--{name}", "0")]
+    assert main([*none, "--fresh", "2", "--only", "seed"]) == 1
     lines = capsys.readouterr().out.splitlines()
     commands = [line.removeprefix("    repeat: python -m crosscheck ") for line in lines if "repeat:" in line]
     failed = [line for line in lines if line.startswith("FAIL")]
