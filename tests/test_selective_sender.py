@@ -13,6 +13,7 @@ from ackclock.advice import advise
 from ackclock.cli import app
 from ackclock.engine import run_resolved
 from ackclock.prediction import Inapplicable, ModelPrediction, predict_from_measured, predict_resolved
+from ackclock.prediction.losses import LOSSES, NO_LAW
 from ackclock.prediction.scene import NOT_AIMD, NOT_FILLING
 from ackclock.scenario import Resolved, load, resolve
 from ackclock.scenario.tcp_names import tcp_names
@@ -220,14 +221,17 @@ def test_a_jump_of_the_delay_is_not_a_model_of_a_sender_that_detects_losses_by_t
     assert reason.endswith("this is reno with selective acknowledgment")
 
 
-def test_formulas_of_reno_by_measured_losses_are_not_of_cubic() -> None:
-    means = {"throughput_bps": 1e6, "loss_fraction": 0.1, "rtt_mean_s": 0.6, "timeouts": 1.0, "fast_retransmits": 19.0}
+def test_the_formulas_by_measured_losses_are_those_of_the_control() -> None:
+    means = {"throughput_bps": 1e6, "loss_fraction": 0.01, "rtt_mean_s": 0.6, "timeouts": 1.0, "fast_retransmits": 19.0}
     rows = [{key: {"mean": mean} for key, mean in means.items()}]
-    (reno,) = predict_from_measured(resolved("linux-reno"), rows)
-    (cubic,) = predict_from_measured(resolved("linux-cubic"), rows)
+    (reno,), (cubic,), (bbr,) = (
+        predict_from_measured(resolved(preset), rows) for preset in ("linux-reno", "linux-cubic", "linux-bbr")
+    )
     assert isinstance(reno, ModelPrediction)
-    assert isinstance(cubic, Inapplicable)
-    assert cubic.reasons == (NOT_AIMD,)
+    assert {number.key for number in reno.numbers} == {"square_root_bps", "pftk_bps"}
+    assert isinstance(cubic, ModelPrediction)
+    assert {number.key for number in cubic.numbers} == {"cubic_bps"}
+    assert bbr == Inapplicable(*LOSSES, (NO_LAW,))
 
 
 def test_delayed_acks_do_not_slow_the_growth_of_linux() -> None:
