@@ -143,7 +143,7 @@ impl Engine {
             let slot = &self.senders[flow as usize];
             // Datagrams have no congestion window.
             if slot.datagrams.is_none() {
-                self.add_cwnd(flow, self.network.measurement.end, slot.sender.cwnd());
+                self.add_cwnd(flow, self.network.measurement.end, [slot.sender.cwnd(); 2]);
             }
         }
         let batches = self.finish_batches();
@@ -213,11 +213,14 @@ impl Engine {
     /// Handles the event of a sender: at equal instants an ACK, then the timer, then the start.
     #[inline(always)]
     fn on_sender(&mut self, flow: u32, now: Time) {
-        match self.network.pop_ack(flow, now) {
-            Some(ack) => self.take_ack(flow, ack),
-            None => self.on_timer_or_start(flow, now),
-        }
-        let next = self.network.next_ack(flow).min(self.senders[flow as usize].next());
+        let deadline = match self.network.pop_ack(flow, now) {
+            Some(ack) => self.take_ack(flow, &ack),
+            None => {
+                self.on_timer_or_start(flow, now);
+                self.deadline(flow)
+            }
+        };
+        let next = self.network.next_ack(flow).min(self.senders[flow as usize].next(deadline));
         self.schedule(flow, next);
         if self.senders.len() >= MANY_FLOWS {
             self.prefetch_for_sender(flow);
@@ -241,7 +244,9 @@ impl Engine {
             self.prefetch_for_merge(merge);
         }
         let flow = packet.flow;
-        let Some(ack) = self.network.forward_merged(now, packet.hop + 1, &packet) else { return };
+        // By reference: a copy of it would be read before it is written whole, as in `Network::forward_merged`.
+        let arriving = self.network.forward_merged(now, packet.hop + 1, &packet);
+        let Some(ack) = &arriving else { return };
         let none_before = (self.network.flows[flow as usize].shared_acks == 0) & (ack.journal == 0);
         // All conditions at once: with very many flows each waits for memory.
         if none_before & self.senders[flow as usize].sender.only_opens(ack.time, ack.next) {
@@ -261,7 +266,7 @@ impl Engine {
         if self.senders.len() >= MANY_FLOWS {
             self.prefetch_for_acks();
         }
-        self.take_shared_ack(flow, ack);
+        self.take_shared_ack(flow, &ack);
     }
 
     /// Handles an ACK of a sender that has no queue of its own for ACKs.
@@ -269,9 +274,8 @@ impl Engine {
     /// The event of such a sender is its timer or its start alone. It stays where it is while the timer moves on: an
     /// event that finds nothing to do is only scheduled again.
     #[inline(never)]
-    fn take_shared_ack(&mut self, flow: u32, ack: ArrivingAck) {
-        self.take_ack(flow, ack);
-        let (deadline, slot) = (self.senders[flow as usize].sender.deadline(), &mut self.network.flows[flow as usize]);
+    fn take_shared_ack(&mut self, flow: u32, ack: &ArrivingAck) {
+        let (deadline, slot) = (self.take_ack(flow, ack), &mut self.network.flows[flow as usize]);
         if deadline == Time::NEVER {
             self.wait_for_start(flow);
         } else if deadline < slot.pending {
@@ -316,12 +320,12 @@ impl Engine {
         if let Sender::Selective(sender) = &mut self.senders[flow as usize].sender {
             report_state(&mut self.network, flow, now, sender);
         }
-        self.account_cwnd(flow, now, cwnd);
+        self.account_cwnd_since(flow, now, cwnd);
     }
 
-    /// Passes an ACK to its sender, and counts it.
+    /// Passes an ACK to its sender, and counts it; returns when the sender's timer expires then.
     #[inline(always)]
-    fn take_ack(&mut self, flow: u32, ack: ArrivingAck) {
+    fn take_ack(&mut self, flow: u32, ack: &ArrivingAck) -> Time {
         let (network, selected) = (&mut self.network, &mut self.selected);
         // The machine is looked up once: an ACK asks it for much.
         let taken = match &mut self.senders[flow as usize].sender {
@@ -333,33 +337,50 @@ impl Engine {
                 taken
             }
         };
-        let Some(taken) = taken else { return self.take_answer(flow, ack) };
+        let Some(taken) = taken else {
+            self.take_answer(flow, ack);
+            return self.deadline(flow);
+        };
         if taken.finished {
             self.on_finished(flow, ack.time);
         }
-        if taken.moved {
+        if taken.cwnd[0] != taken.cwnd[1] {
             self.account_cwnd(flow, ack.time, taken.cwnd);
         }
+        if taken.finished {
+            return self.deadline(flow);
+        }
+        taken.deadline
+    }
+
+    /// Returns when the timer of a sender expires.
+    #[inline(always)]
+    fn deadline(&self, flow: u32) -> Time {
+        self.senders[flow as usize].sender.deadline()
     }
 
     /// Accounts for a congestion window that may have changed from `before`.
-    #[inline(always)]
-    fn account_cwnd(&mut self, flow: u32, now: Time, before: f64) {
-        if self.senders[flow as usize].sender.cwnd() == before {
-            return;
+    fn account_cwnd_since(&mut self, flow: u32, now: Time, before: f64) {
+        let after = self.senders[flow as usize].sender.cwnd();
+        if after != before {
+            self.account_cwnd(flow, now, [before, after]);
         }
-        self.add_cwnd(flow, now, before);
+    }
+
+    /// Accounts for a congestion window that has changed from the first to the second value.
+    #[inline(always)]
+    fn account_cwnd(&mut self, flow: u32, now: Time, cwnd: [f64; 2]) {
+        self.add_cwnd(flow, now, cwnd);
         if let Some(observers) = &mut self.network.observers {
             observers.cwnd(flow, now, &self.senders[flow as usize].sender);
         }
     }
 
-    /// Adds the congestion window since its last change to its average.
+    /// Adds the congestion window since its last change, the first value, to its average.
     #[inline(always)]
-    fn add_cwnd(&mut self, flow: u32, now: Time, before: f64) {
+    fn add_cwnd(&mut self, flow: u32, now: Time, [before, after]: [f64; 2]) {
         let (slot, measurement) = (&mut self.network.flows[flow as usize], &self.network.measurement);
-        let (after, counts) =
-            (self.senders[flow as usize].sender.cwnd(), &mut self.network.accounts[slot.account as usize]);
+        let counts = &mut self.network.accounts[slot.account as usize];
         if now >= measurement.warmup {
             // The window at the start of the measurement counts too.
             let span = now - slot.since.max(measurement.warmup);

@@ -11,7 +11,7 @@ mod waiting;
 use std::collections::BTreeMap;
 
 use base::cast::low_u32;
-use base::{Clock, Packet, Ring, Time, Tournament};
+use base::{Clock, Marks, Packet, Ring, Time, Tournament};
 use net::{Measurement, Signal};
 
 use crate::batches::BatchCounter;
@@ -137,7 +137,7 @@ impl Network {
         let private = matches!(self.hops[packet.hop as usize].element, Element::Private(_));
         let ack = if private { self.forward_private(time, packet) } else { self.walk::<false>(time, packet) };
         if let Some(ack) = ack {
-            self.share_ack(packet.flow, ack);
+            self.share_ack(packet.flow, &ack);
         }
     }
 
@@ -146,7 +146,7 @@ impl Network {
     #[inline(always)]
     pub(super) fn forward_from_merge(&mut self, time: Time, packet: Packet) {
         if let Some(ack) = self.walk::<false>(time, packet) {
-            self.share_ack(packet.flow, ack);
+            self.share_ack(packet.flow, &ack);
         }
     }
 
@@ -154,7 +154,7 @@ impl Network {
     /// own.
     #[inline(never)]
     pub(crate) fn forward_private(&mut self, time: Time, packet: Packet) -> Option<ArrivingAck> {
-        self.walk::<true>(time, packet)
+        self.walk::<true>(time, copy_by_field(&packet))
     }
 
     /// Forwards a packet from a hop behind a shared merge point, as [`Network::forward_private`] does.
@@ -187,7 +187,7 @@ impl Network {
             let packet = if PRIVATE { copy_by_field(&moving) } else { moving };
             let Hop { element, delay } = self.hops[packet.hop as usize];
             match element {
-                Element::Link(index) => time = self.cross_link(index, time, &mut moving)? + delay,
+                Element::Link(index) => (time, moving.marks) = self.cross_link(index, time, delay, &packet)?,
                 Element::Private(_) | Element::SharedMerge(_) | Element::SharedSender if !PRIVATE => {
                     return self.forward_private(time, packet);
                 }
@@ -228,7 +228,8 @@ impl Network {
                 packet.hop = low_u32(hop as u64);
                 return Some(time);
             };
-            let mark = || mark(packet, time, &measurement, flows, accounts);
+            let Packet { flow, kind, ref mut marks, .. } = *packet;
+            let mark = || mark(marks, flow, kind, time, &measurement, flows, accounts);
             let Some(departure) = links[index as usize].arrive(time, bytes, &measurement, mark) else {
                 self.count_drop(time, *packet);
                 return None;
@@ -239,26 +240,23 @@ impl Network {
         None
     }
 
-    /// Returns when a packet departs from a link whose departures are known on arrival; `None` if it is dropped.
+    /// Returns when a packet arrives behind a link whose departures are known on arrival, and its bits then; `None` if it is
+    /// dropped. `delay` is what it takes from its departure on.
     #[inline(always)]
-    fn cross_link(&mut self, index: u32, time: Time, packet: &mut Packet) -> Option<Time> {
-        let Network { measurement, flows, accounts, .. } = self;
-        match self.observers {
-            None => {
-                let (bytes, mark) = (packet.bytes, || mark(packet, time, measurement, flows, accounts));
-                let departure = self.elements.links[index as usize].arrive(time, bytes, measurement, mark);
-                if departure.is_none() {
-                    self.count_drop(time, copy_by_field(packet));
-                }
-                departure
-            }
-            Some(_) => {
-                let mut copy = copy_by_field(packet);
-                let departure = self.cross_observed_link(index, time, &mut copy);
-                packet.marks = copy.marks;
-                departure
-            }
+    fn cross_link(&mut self, index: u32, time: Time, delay: Time, packet: &Packet) -> Option<(Time, Marks)> {
+        if self.observers.is_some() {
+            let mut copy = copy_by_field(packet);
+            let departure = self.cross_observed_link(index, time, &mut copy)?;
+            return Some((departure + delay, copy.marks));
         }
+        let Network { measurement, flows, accounts, .. } = self;
+        let Packet { flow, kind, mut marks, bytes, .. } = *packet;
+        let mark = || mark(&mut marks, flow, kind, time, measurement, flows, accounts);
+        let Some(departure) = self.elements.links[index as usize].arrive(time, bytes, measurement, mark) else {
+            self.count_drop(time, copy_by_field(packet));
+            return None;
+        };
+        Some((departure + delay, marks))
     }
 
     /// Returns when a packet leaves its flow's private link, propagation included; `None` if it is dropped.

@@ -16,10 +16,10 @@ pub(crate) struct SenderSlot {
 const _: () = assert!(size_of::<SenderSlot>() == 192);
 
 impl SenderSlot {
-    /// Returns the next event of the sender that is not an ACK: its timer, or else its start.
+    /// Returns the next event of the sender that is not an ACK, given when its timer expires: that, or else its start.
     #[inline(always)]
-    pub(crate) fn next(&self) -> Time {
-        match self.sender.deadline() {
+    pub(crate) fn next(&self, deadline: Time) -> Time {
+        match deadline {
             Time::NEVER => self.start,
             deadline => deadline,
         }

@@ -14,10 +14,9 @@ pub struct Ack<'a> {
     pub selected: &'a [Selected],
     /// Packets from `next` on that the receiver's window allows; [`u64::MAX`]: as many as before, unlimited at first.
     pub window: u64,
-    /// Whether the receiver echoes a mark of the network (ECE, RFC 3168).
-    pub marked: bool,
-    /// The last three bits of the number of packets that arrived with a mark, if both ends have AccECN (ACE, RFC 9768).
-    pub ace: u8,
+    /// Flags of its header: ECE, with which the receiver echoes a mark of the network (RFC 3168), or the field ACE, if both
+    /// ends have AccECN (RFC 9768).
+    pub marks: Marks,
 }
 
 /// Packets in a row that arrived at the receiver beyond a hole, or a second time.

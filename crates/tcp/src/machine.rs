@@ -21,6 +21,9 @@ pub trait Machine {
     /// Returns whether the whole transfer is acknowledged.
     fn finished(&self) -> bool;
 
+    /// Returns when the timer expires; [`Time::NEVER`] while no timer runs.
+    fn deadline(&self) -> Time;
+
     /// Handles an ACK that arrives.
     fn on_ack(&mut self, now: Time, ack: Ack<'_>, actions: &mut impl Actions);
 }
@@ -52,6 +55,11 @@ macro_rules! machine {
             #[inline(always)]
             fn finished(&self) -> bool {
                 $name::finished(self)
+            }
+
+            #[inline(always)]
+            fn deadline(&self) -> Time {
+                $name::deadline(self)
             }
 
             #[inline(always)]

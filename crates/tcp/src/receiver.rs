@@ -234,6 +234,9 @@ impl Receiver {
     /// common case keeps its registers.
     #[inline(never)]
     fn special(&mut self, now: Time, sequence: u64, stamp: Time, marks: Marks) -> Option<Acknowledgment> {
+        if sequence == self.next && self.held & !UNREAD == BY_LINUX {
+            return self.in_order_by_linux(now, stamp, marks);
+        }
         if sequence == Receiver::NO_DATA {
             return None;
         }
@@ -309,13 +312,13 @@ impl Receiver {
         self.held |= UNREAD;
     }
 
-    /// Returns an ACK with the number of packets in the journal, if the sender has not read them all, and with ECN bits.
+    /// Returns the number of packets in the journal, if the sender has not read them all, and the flags of an ACK.
     #[cold]
-    fn with_options(&self, plain: Acknowledgment) -> Acknowledgment {
-        let Some(rest) = &self.rest else { return plain };
+    fn options(&self) -> (u32, Marks) {
+        let Some(rest) = &self.rest else { return (0, Marks::NONE) };
         let journal = if self.held & UNREAD != 0 { rest.journal.entered() } else { 0 };
         let fin = Marks::FIN.only_if(rest.fin == Some(self.next));
-        Acknowledgment { journal, marks: rest.ecn.map_or(fin, |ecn| ecn.marks().with(fin)), ..plain }
+        (journal, rest.ecn.map_or(fin, |ecn| ecn.marks().with(fin)))
     }
 
     /// Sends the delayed ACK.
@@ -383,10 +386,9 @@ impl Receiver {
 
     #[inline(always)]
     fn acknowledgment(&self) -> Acknowledgment {
-        let plain = Acknowledgment { next: self.next, echo: self.echo, journal: 0, marks: Marks::NONE };
-        if self.held & (UNREAD | WITH_ECN | CLOSES) == 0 {
-            return plain;
-        }
-        self.with_options(plain)
+        let special = self.held & (UNREAD | WITH_ECN | CLOSES) != 0;
+        // An ACK that goes through memory to get them is read back before its stores are done: 10 ns.
+        let (journal, marks) = if special { self.options() } else { (0, Marks::NONE) };
+        Acknowledgment { next: self.next, echo: self.echo, journal, marks }
     }
 }

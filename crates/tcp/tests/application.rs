@@ -1,6 +1,6 @@
 //! Applications that write in bursts, and what a pause does to cwnd.
 
-use base::{Clock, Time};
+use base::{Clock, Marks, Time};
 use tcp::{Ack, Actions, LossEvent, Segment, Selective, SelectiveConfig, SendBuffer, WritesConfig};
 
 const CLOCK: Clock = Clock::PICOSECONDS;
@@ -48,7 +48,7 @@ impl Path {
             }
             let (echo, sequence) = self.sent.0[self.acknowledged];
             self.acknowledged += 1;
-            let ack = Ack { next: sequence + 1, echo, selected: &[], window: u64::MAX, marked: false, ace: 0 };
+            let ack = Ack { next: sequence + 1, echo, selected: &[], window: u64::MAX, marks: Marks::NONE };
             self.sender.on_ack(next, ack, &mut self.sent);
         }
     }

@@ -301,8 +301,7 @@ fn play(case: &Case) -> (Vec<Difference>, Wire) {
             echo: told.echo,
             selected: &selected,
             window: after.window,
-            marked: told.marked,
-            ace: 0,
+            marks: Marks::ECE.only_if(told.marked),
         };
         sender.on_ack(now, ack, &mut wire);
     }

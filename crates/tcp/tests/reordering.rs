@@ -1,6 +1,6 @@
 //! Reordering as a sender with selective acknowledgments sees it (Linux `tcp_clean_rtx_queue`).
 
-use base::{Clock, Time};
+use base::{Clock, Marks, Time};
 use tcp::{Ack, Actions, LossEvent, Segment, Selected, Selective, SelectiveConfig};
 
 #[derive(Default)]
@@ -32,7 +32,7 @@ fn retransmissions(acks: &[Heard]) -> Vec<Vec<u64>> {
     let mut hear = |(round, &(next, selected)): (usize, &Heard)| {
         let now = at(100 * (round as u64 + 2));
         let runs: Vec<_> = selected.into_iter().map(|(first, end)| Selected { first, end, duplicate: false }).collect();
-        let ack = Ack { next, echo: now - at(100), selected: &runs, window: u64::MAX, marked: false, ace: 0 };
+        let ack = Ack { next, echo: now - at(100), selected: &runs, window: u64::MAX, marks: Marks::NONE };
         sender.on_ack(now, ack, &mut sent);
         std::mem::take(&mut sent.0)
     };

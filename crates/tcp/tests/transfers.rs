@@ -2,7 +2,7 @@
 
 mod selective_axes;
 
-use base::{Clock, Time};
+use base::{Clock, Marks, Time};
 use proptest::prelude::*;
 use selective_axes::selective;
 use tcp::{Ack, Actions, Classic, ClassicConfig, LossEvent, Recovered, Segment, Selected, Sender, SenderConfig};
@@ -53,7 +53,7 @@ fn send_all(sender: &mut Sender, size: u64, lost: &[bool], selective: bool) {
         let selected = [Selected { first: sequence, end: sequence + 1, duplicate }];
         let news = if selective && (sequence >= next || duplicate) { &selected[..] } else { &[] };
         let echo = now - CLOCK.time(0.003);
-        sender.on_ack(now, Ack { next, echo, selected: news, window: u64::MAX, marked: false, ace: 0 }, &mut sent);
+        sender.on_ack(now, Ack { next, echo, selected: news, window: u64::MAX, marks: Marks::NONE }, &mut sent);
     }
 }
 

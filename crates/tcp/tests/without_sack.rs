@@ -1,7 +1,7 @@
 //! Senders without selective acknowledgment, and reductions that marks began, as Linux has them: what the recordings of
 //! the kernel do not show.
 
-use base::{Clock, Time};
+use base::{Clock, Marks, Time};
 use tcp::{Ack, Actions, LossDetection, LossEvent, Segment, Selective, SelectiveConfig, State};
 
 const CLOCK: Clock = Clock::PICOSECONDS;
@@ -40,7 +40,7 @@ impl Host {
     /// Lets an ACK arrive a millisecond later, which echoes a stamp; returns what is sent.
     fn hear(&mut self, next: u64, echo: u64, window: u64, marked: bool) -> Vec<(u64, bool)> {
         self.now += 1;
-        let ack = Ack { next, echo: at(echo), selected: &[], window, marked, ace: 0 };
+        let ack = Ack { next, echo: at(echo), selected: &[], window, marks: Marks::ECE.only_if(marked) };
         self.sender.on_ack(at(self.now), ack, &mut self.sent);
         std::mem::take(&mut self.sent.0)
     }

@@ -1,6 +1,6 @@
 //! An ACK on its way into a sender, whichever machine that is.
 
-use base::{Marks, PacketKind, Time};
+use base::{PacketKind, Time};
 use tcp::{Ack, Machine, Selected, Selective};
 
 use crate::flow::ArrivingAck;
@@ -9,12 +9,12 @@ use crate::outbox::Outbox;
 
 /// The effect of an ACK on its sender.
 pub(super) struct Taken {
-    /// cwnd before it.
-    pub(super) cwnd: f64,
-    /// Whether it changed that.
-    pub(super) moved: bool,
+    /// cwnd before it, and after.
+    pub(super) cwnd: [f64; 2],
     /// Whether it ended the transfer.
     pub(super) finished: bool,
+    /// Instant at which the sender's timer expires then.
+    pub(super) deadline: Time,
 }
 
 /// Passes an ACK to a machine, and counts it; returns `None` for a packet of the handshake.
@@ -24,7 +24,7 @@ pub(super) fn pass_ack<M: Machine>(
     network: &mut Network,
     buffer: &mut Vec<Selected>,
     flow: u32,
-    ack: ArrivingAck,
+    ack: &ArrivingAck,
 ) -> Option<Taken> {
     let (now, cwnd) = (ack.time, sender.cwnd());
     let index = network.measurement.index(now);
@@ -53,10 +53,10 @@ pub(super) fn pass_ack<M: Machine>(
         0 => (&[][..], u64::MAX),
         number => network.read_journal(flow, number, buffer),
     };
-    let (marked, ace) = (ack.marks.has(Marks::ECE), ack.marks.ace());
-    let ack = Ack { next: ack.next, echo: ack.echo, selected, window, marked, ace };
+    let ack = Ack { next: ack.next, echo: ack.echo, selected, window, marks: ack.marks };
     sender.on_ack(now, ack, &mut Outbox { network, flow, now });
-    Some(Taken { cwnd, moved: sender.cwnd() != cwnd, finished: fresh && sender.finished() })
+    let finished = fresh && sender.finished();
+    Some(Taken { cwnd: [cwnd, sender.cwnd()], finished, deadline: sender.deadline() })
 }
 
 /// Notifies the observers, if there are some, of an event of a sender with selective acknowledgment.

@@ -26,7 +26,7 @@ impl Engine {
     /// Handles a packet that answers a request: the last one begins the next exchange, or the data.
     #[cold]
     #[inline(never)]
-    pub(super) fn take_answer(&mut self, flow: u32, ack: ArrivingAck) {
+    pub(super) fn take_answer(&mut self, flow: u32, ack: &ArrivingAck) {
         let Some(handshake) = self.network.handshakes.get_mut(&flow) else { return };
         let first = handshake.is_first();
         if !handshake.on_answer(ack.journal) {
@@ -43,7 +43,7 @@ impl Engine {
             slot.start = Time::NEVER;
             self.start_data(flow, now);
         }
-        self.account_cwnd(flow, now, cwnd);
+        self.account_cwnd_since(flow, now, cwnd);
     }
 
     /// Returns when a flow's transfer began: with its first SYN, or else with its data.

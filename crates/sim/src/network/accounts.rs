@@ -1,6 +1,6 @@
 //! Counters of links and losses that are not updated for every packet.
 
-use base::{Histogram, Packet, PacketKind, Time};
+use base::{Histogram, Marks, Packet, PacketKind, Time};
 use net::{LinkStatistics, Measurement};
 use tcp::{LossCause, LossEvent, Recovered};
 
@@ -13,18 +13,22 @@ use crate::recovery::Repair;
 use crate::route::LinkKind;
 use crate::statistics::FlowStatistics;
 
-/// Marks a packet, and counts it; returns whether its transport is ECN-capable.
+/// Marks a packet in its bits, and counts it; returns whether its transport is ECN-capable.
+///
+/// It has the fields of the packet that it needs: one that it could change as a whole would not stay in registers.
 #[inline(always)]
 pub(super) fn mark(
-    packet: &mut Packet,
+    marks: &mut Marks,
+    flow: u32,
+    kind: PacketKind,
     now: Time,
     measurement: &Measurement,
     flows: &[FlowSlot],
     accounts: &mut [FlowStatistics],
 ) -> bool {
-    let capable = packet.marks.mark();
+    let capable = marks.mark();
     if capable {
-        count_mark(packet.flow, packet.kind, measurement.index(now), flows, accounts);
+        count_mark(flow, kind, measurement.index(now), flows, accounts);
     }
     capable
 }

@@ -33,7 +33,9 @@ impl Network {
         let (flows, accounts) = (self.flows.as_slice(), self.accounts.as_mut_slice());
         let queue = &mut self.elements.links[index as usize];
         let (bytes, measurement) = (packet.bytes, &self.measurement);
-        let departure = queue.arrive(time, bytes, measurement, || mark(packet, time, measurement, flows, accounts));
+        let Packet { flow, kind, ref mut marks, .. } = *packet;
+        let mark = || mark(marks, flow, kind, time, measurement, flows, accounts);
+        let departure = queue.arrive(time, bytes, measurement, mark);
         let observers = self.observers.as_mut()?;
         match departure {
             Some(departure) => {

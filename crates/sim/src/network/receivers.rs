@@ -170,7 +170,7 @@ impl Network {
     #[inline(never)]
     fn forward_apart(&mut self, time: Time, packet: Packet) {
         if let Some(ack) = self.forward_private(time, packet) {
-            self.share_ack(packet.flow, ack);
+            self.share_ack(packet.flow, &ack);
         }
     }
 

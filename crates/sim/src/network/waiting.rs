@@ -99,9 +99,9 @@ impl Network {
 
     /// Enqueues an ACK in the common queue of all ACKs that arrive over private links.
     #[inline(never)]
-    pub(crate) fn share_ack(&mut self, flow: u32, ack: ArrivingAck) {
+    pub(crate) fn share_ack(&mut self, flow: u32, ack: &ArrivingAck) {
         self.flows[flow as usize].shared_acks += 1;
-        let ArrivingAck { time, next: sequence, echo: stamp, journal, marks, kind } = ack;
+        let ArrivingAck { time, next: sequence, echo: stamp, journal, marks, kind } = *ack;
         let packet = Packet { sequence, stamp, flow, journal, marks, kind, ..Packet::default() };
         if let Some(first) = push(&mut self.shared_acks, time, packet) {
             self.events.set(self.numbers.number(EventId::SharedAcks), first);

@@ -55,8 +55,8 @@ impl Classic {
     /// Halves the window for an ACK that echoes a mark, at most once in a window of data: `TcpAgent::ecn`. After a
     /// timeout each first echo does, whatever it acknowledges.
     pub(super) fn take_echo(&mut self, ack: &Ack<'_>) {
-        self.echoed = ack.marked && self.marks.capable;
-        if !ack.marked || ack.echo < self.opened {
+        self.echoed = ack.marks.has(Marks::ECE) && self.marks.capable;
+        if !ack.marks.has(Marks::ECE) || ack.echo < self.opened {
             return;
         }
         // `recover_` is 0 at first, the number of the first packet.
@@ -83,10 +83,10 @@ impl Classic {
 
     /// Takes note of an ACK of new data once it is handled: `TcpAgent::recv_newack_helper`.
     pub(super) fn conclude_new_ack(&mut self, ack: &Ack<'_>) {
-        if self.marks.capable && !ack.marked {
+        if self.marks.capable && !ack.marks.has(Marks::ECE) {
             self.marks.is_least = false;
         }
-        self.marks.capable |= ack.marked;
+        self.marks.capable |= ack.marks.has(Marks::ECE);
     }
 
     /// Returns whether an ACK of the timed packet does not end the backoff: it echoes a mark at the least window

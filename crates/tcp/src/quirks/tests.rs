@@ -131,7 +131,11 @@ impl Ends {
                 _ if is_lost() => {}
                 Message::Ack(Acknowledgment { next, echo, marks, .. }) => {
                     let marked = marks.has(Marks::ECE);
-                    sender.on_ack(now, Ack { next, echo, selected: &[], window: u64::MAX, marked, ace: 0 }, channel);
+                    sender.on_ack(
+                        now,
+                        Ack { next, echo, selected: &[], window: u64::MAX, marks: Marks::ECE.only_if(marked) },
+                        channel,
+                    );
                 }
                 Message::Data(sequence, stamp, marks) => {
                     if let Some(ack) = receiver.on_data(now, sequence, stamp, marks) {

@@ -212,6 +212,7 @@ impl LinuxAcks {
     }
 
     /// Takes note of a segment in order (`tcp_event_data_recv`); `next` is the one behind it.
+    #[inline(always)]
     fn arrive(&mut self, now: Time, next: u64, held: u32, quick: bool) {
         self.measure_window(now, next);
         let now_ms = self.common.milliseconds(now);
@@ -250,6 +251,7 @@ impl LinuxAcks {
 
     /// Raises the limit of the window by two segments, while the buffer has room; then the next ACK is a quick one
     /// (`tcp_grow_window`).
+    #[inline(always)]
     fn grow(&mut self, used: u64) {
         let room = self.clamp.min(self.space(used)).saturating_sub(self.limit);
         if room > 0 && self.segment() >= SHORTEST_GROWING {
@@ -360,11 +362,17 @@ impl LinuxAcks {
 
     /// Enlarges the buffer if the application, which has read all before `next`, reads more in a round trip than ever
     /// (`tcp_rcv_space_adjust`).
+    #[inline(always)]
     fn adjust(&mut self, now: Time, next: u64) {
-        let (from, since) = self.read_from;
-        if self.rtt8_us == 0 || self.common.is_less(now - since, self.rtt8_us / 8) {
-            return;
+        if self.rtt8_us > 0 && !self.common.is_less(now - self.read_from.1, self.rtt8_us / 8) {
+            self.end_round_trip(now, next);
         }
+    }
+
+    /// Enlarges the buffer at the end of a round trip, if more was read in it than ever.
+    #[cold]
+    fn end_round_trip(&mut self, now: Time, next: u64) {
+        let from = self.read_from.0;
         let copied = (next - from) * self.segment();
         if copied > self.read {
             let buffer = self.buffer_for(copied);

@@ -4,8 +4,10 @@ use base::{Clock, Time};
 
 use super::{Rules, Selective};
 use crate::actions::Actions;
+use crate::cc::Needs;
 use crate::config::WritesConfig;
 use crate::memory::{EXPECTED_HEADERS, EXPECTED_STRUCTURE, OVERHEAD};
+use crate::SelectiveConfig;
 
 /// The length of the timestamps option, which the peer's MSS contains \[bytes\].
 const TIMESTAMPS: u64 = 12;
@@ -51,14 +53,14 @@ impl Rules {
     fn packet_memory(&self) -> u64 {
         u64::from(self.config.segment_bytes) + OVERHEAD
     }
+}
 
-    /// Returns the send buffer for a number of packets (`tcp_sndbuf_expand`) \[bytes\].
-    fn buffer_for(&self, packets: u64) -> u64 {
-        let options = if self.config.timestamps { TIMESTAMPS } else { 0 };
-        let largest = u64::from(self.config.segment_bytes) + options + EXPECTED_HEADERS;
-        let windows = WINDOWS + u64::from(self.needs.window);
-        windows * packets * (largest.next_power_of_two() + EXPECTED_STRUCTURE)
-    }
+/// Returns the send buffer for each packet of cwnd (`tcp_sndbuf_expand`) \[bytes\].
+pub(super) fn buffer_per_packet(config: &SelectiveConfig, needs: Needs) -> u64 {
+    let options = if config.timestamps { TIMESTAMPS } else { 0 };
+    let largest = u64::from(config.segment_bytes) + options + EXPECTED_HEADERS;
+    let windows = WINDOWS + u64::from(needs.window);
+    windows * (largest.next_power_of_two() + EXPECTED_STRUCTURE)
 }
 
 impl Selective {
@@ -150,7 +152,7 @@ impl Selective {
     fn expand_buffer(&mut self) {
         let Some(buffer) = self.rules.config.send_buffer else { return };
         let packets = u64::from(self.cwnd_packets().max(self.reordering + 1)).max(INITIAL_PACKETS);
-        let wanted = self.rules.buffer_for(packets);
+        let wanted = packets * self.rules.buffer_per_packet;
         if self.written.buffer < wanted {
             self.written.buffer = wanted.min(buffer.most_buffer_bytes);
         }
@@ -235,7 +237,7 @@ mod tests {
         sender.on_start(Time::ZERO, &mut sent);
         assert_eq!(sent.0, 8, "cwnd is 10");
         let limited = |sender: &Selective| sender.rate.as_ref().is_some_and(|rate| rate.is_limited());
-        let ack = Ack { next: 1, echo: Time::ZERO, selected: &[], window: u64::MAX, marked: false, ace: 0 };
+        let ack = Ack { next: 1, echo: Time::ZERO, selected: &[], window: u64::MAX, marks: base::Marks::NONE };
         sender.on_ack(clock.time(0.1), ack, &mut sent);
         assert_eq!((sent.0, limited(&sender)), (8, true), "a third of the buffer is not free yet");
     }

@@ -1,6 +1,6 @@
 //! Evaluation of an ACK: which packets arrived, what round trip they had, and which ones are lost.
 
-use base::Time;
+use base::{Marks, Time};
 
 use super::rack::Reordering;
 use super::scoreboard::Segment;
@@ -87,9 +87,8 @@ impl Seen {
 
 impl Selective {
     /// Updates the scoreboard and the estimates with an ACK (Linux `tcp_sacktag_write_queue`, `tcp_clean_rtx_queue`).
-    pub(super) fn take_in(&mut self, now: Time, ack: &Ack<'_>) -> Seen {
-        let una = self.board.una();
-        let mut seen = Seen { una_advanced: ack.next > una, marked: ack.marked, ..Seen::default() };
+    pub(super) fn take_in(&mut self, now: Time, ack: &Ack<'_>, seen: &mut Seen) {
+        (seen.una_advanced, seen.marked) = (ack.next > self.board.una(), ack.marks.has(Marks::ECE));
         if ack.window != u64::MAX {
             let window = ack.window.min(self.rules.limit);
             seen.window_grew = window > self.receiver_window;
@@ -102,12 +101,12 @@ impl Selective {
         }
         let selected = if self.rules.config.sack { ack.selected } else { &[] };
         for run in selected {
-            self.take_in_selected(now, run, ack.next, &mut seen);
+            self.take_in_selected(now, run, ack.next, seen);
         }
-        self.remove_acknowledged(now, ack, &mut seen);
-        let sampled = self.sample_rtt(now, ack, &seen);
+        self.remove_acknowledged(now, ack, seen);
+        let sampled = self.sample_rtt(now, ack, seen);
         seen.control_rtt = sampled.map(|(_, control)| control);
-        seen.restarts_timer = seen.acked || self.was_sent_after_head(sampled, &seen);
+        seen.restarts_timer = seen.acked || self.was_sent_after_head(sampled, seen);
         if let Some(late) = seen.lowest_late.filter(|_| self.rules.config.sack) {
             // A packet sent once filled a hole below what had been acknowledged before this ACK (Linux `prior_fack`).
             if late < highest {
@@ -117,7 +116,6 @@ impl Selective {
         if let Some((_, _, before)) = seen.newest {
             self.rack.adapt(before, self.board.delivered);
         }
-        seen
     }
 
     fn take_in_selected(&mut self, now: Time, run: &Selected, next: u64, seen: &mut Seen) {
@@ -169,6 +167,10 @@ impl Selective {
         let una = self.board.una();
         while self.board.una() < ack.next {
             let sequence = self.board.una();
+            if let Some(ends) = self.board.pop_untouched(ack.next) {
+                self.note_untouched(now, sequence, &ends, seen);
+                break;
+            }
             let Some(segment) = self.board.pop() else { break };
             if let Some(rate) = &mut self.rate {
                 if !segment.marks.sacked {
@@ -197,6 +199,28 @@ impl Selective {
             self.acknowledge_duplicates(self.board.una() - una);
             // A packet that was sent once may be one that a duplicate ACK reported before.
             seen.original &= !seen.retransmitted_acked;
+        }
+    }
+
+    /// Takes note of packets from `begin` to SND.UNA that were sent once and of which nothing else was known, given the
+    /// first and the last one: what the other packets say, the last one says as well.
+    #[inline(always)]
+    fn note_untouched(&mut self, now: Time, begin: u64, (first, last): &(Segment, Segment), seen: &mut Seen) {
+        let end = self.board.una();
+        if let Some(rate) = &mut self.rate {
+            for sequence in begin..end {
+                rate.deliver(sequence, sequence, false);
+                rate.pop();
+            }
+        }
+        seen.acked = true;
+        seen.note_delivery(end - 1, last);
+        Seen::note(&mut seen.in_order, first.sent);
+        Seen::note(&mut seen.in_order, last.sent);
+        seen.note_late(begin);
+        seen.original |= begin < self.high;
+        if self.rules.config.sack {
+            self.rack.deliver(now, end - 1, last, self.min_rtt.get());
         }
     }
 

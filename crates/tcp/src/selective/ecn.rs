@@ -64,10 +64,10 @@ impl Selective {
         if acked == 0 && !seen.duplicate {
             return;
         }
-        let least = u32::from(ack.ace.wrapping_sub(self.counted) % 8);
+        let least = u32::from(ack.marks.ace().wrapping_sub(self.counted) % 8);
         seen.marks = safest(least, acked);
         seen.marked = seen.marks > 0;
-        self.counted = ack.ace;
+        self.counted = ack.marks.ace();
     }
 
     /// Enters Open, or Disorder where packets are missing; or CWR with an ACK that echoes a mark (Linux

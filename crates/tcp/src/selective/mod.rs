@@ -33,6 +33,7 @@ use crate::actions::{Ack, Actions};
 use crate::cc::{CongestionControl, Window};
 use crate::{Pacing, SelectiveConfig};
 use application::Written;
+use detection::Seen;
 pub use observation::{SenderEvent, SenderEvents, SenderView};
 use pace::Pacer;
 use push::Pushes;
@@ -237,9 +238,9 @@ impl Selective {
             // The pacer's timer runs before what the network has received (Linux: a soft timer raises no `NET_RX`).
             self.release(now, actions);
         }
-        let (delivered, lost) = (self.board.delivered, self.board.marked_lost);
-        let (in_recovery, in_flight) = (self.state == State::Recovery, self.board.in_flight());
-        let mut seen = self.take_in(now, &ack);
+        let (delivered, lost, in_flight) = (self.board.delivered, self.board.marked_lost, self.board.in_flight());
+        let (in_recovery, mut seen) = (self.state == State::Recovery, Seen::default());
+        self.take_in(now, &ack, &mut seen);
         self.undo.acked = self.board.una() - una;
         self.read_ace(&ack, to_u32(to_index(self.board.delivered - delivered)), &mut seen);
         let mut sample = self.sample(now, delivered, in_flight, &seen);

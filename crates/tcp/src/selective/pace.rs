@@ -206,7 +206,7 @@ mod tests {
         let due = first.deadline();
         assert!((1..us(100_000).ticks()).contains(&due.ticks()), "{due:?}");
         let mut second = first.clone();
-        let ack = Ack { next: 1, echo: us(0), selected: &[], window: u64::MAX, marked: false, ace: 0 };
+        let ack = Ack { next: 1, echo: us(0), selected: &[], window: u64::MAX, marks: base::Marks::NONE };
         first.on_timer(due, &mut Unobserved);
         first.on_ack(due, ack, &mut Unobserved);
         second.on_ack(due, ack, &mut Unobserved);

@@ -3,7 +3,7 @@
 use base::cast::trunc_to_u64;
 use base::{Clock, Time};
 
-use super::application::Pace;
+use super::application::{buffer_per_packet, Pace};
 use super::rtt::Bounds;
 use super::timers::Wheel;
 use crate::cc::{CongestionControl, KernelClock, Needs};
@@ -33,6 +33,8 @@ pub(crate) struct Rules {
     pub(super) shortest: Time,
     /// Largest window of the receiver \[packets\].
     pub(super) limit: u64,
+    /// Send buffer for each packet of cwnd \[bytes\].
+    pub(super) buffer_per_packet: u64,
     /// Bursts in which the application writes; `None`: all data at the start.
     pub(super) pace: Option<Pace>,
 }
@@ -43,7 +45,6 @@ impl Rules {
         Rules {
             needs: control.needs(),
             is_observed: false,
-            control,
             clock,
             kernel_clock: KernelClock::new(clock),
             timeout: Bounds {
@@ -61,8 +62,10 @@ impl Rules {
             min_rtt_window: clock.time(300.0),
             shortest: clock.time(0.002),
             limit: config.max_window.map_or(u64::MAX, trunc_to_u64),
+            buffer_per_packet: buffer_per_packet(config, control.needs()),
             pace: config.writes.map(|writes| Pace::new(&writes, clock)),
             config: config.clone(),
+            control,
         }
     }
 

@@ -50,6 +50,8 @@ pub(super) struct Scoreboard {
     pub(super) marked_lost: u64,
     /// Lowest packet that may be lost and not retransmitted.
     first_to_retransmit: u64,
+    /// Lowest packet from which on all were sent once, and nothing else is known of them.
+    untouched: u64,
     /// Whether packets are acknowledged selectively; else `sacked` counts those that duplicate ACKs report.
     selective: bool,
     /// Packets that were marked lost and are yet to be reported, with `marked_lost` after each; `None`: none is.
@@ -80,6 +82,7 @@ impl Scoreboard {
             una: first,
             highest: first,
             first_to_retransmit: first,
+            untouched: first,
             selective,
             unreported,
             ..Scoreboard::default()
@@ -158,7 +161,9 @@ impl Scoreboard {
     }
 
     fn get_mut(&mut self, sequence: u64) -> Option<&mut Segment> {
-        self.segments.get_mut(to_index(sequence.checked_sub(self.una)?))
+        let segment = self.segments.get_mut(to_index(sequence.checked_sub(self.una)?))?;
+        self.untouched = self.untouched.max(sequence + 1);
+        Some(segment)
     }
 
     /// Adds the packet SND.NXT, sent now for the first time, with the flag PSH or without.
@@ -177,6 +182,24 @@ impl Scoreboard {
         self.lost -= u32::from(segment.marks.lost);
         self.delivered += u64::from(self.selective && !segment.marks.sacked);
         Some(segment)
+    }
+
+    /// Removes the packets before `end`, which are acknowledged, if all were sent once and nothing else is known of them;
+    /// returns the first and the last one.
+    #[inline(always)]
+    pub(super) fn pop_untouched(&mut self, end: u64) -> Option<(Segment, Segment)> {
+        if self.una < self.untouched || end > self.nxt() {
+            return None;
+        }
+        let count = end - self.una;
+        let first = self.segments.pop_front()?;
+        let mut last = first;
+        for _ in 1..count {
+            last = self.segments.pop_front()?;
+        }
+        self.una = end;
+        self.delivered += if self.selective { count } else { 0 };
+        Some((first, last))
     }
 
     /// Counts the arrival of a packet that no ACK names.

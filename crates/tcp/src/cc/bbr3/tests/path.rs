@@ -308,7 +308,13 @@ impl Flow {
         match event {
             Event::Data { segment, sent, marked } => self.receive(segment, sent, marked),
             Event::Ack { next, echo, selected, marked } => {
-                let ack = Ack { next, echo, selected: selected.as_slice(), window: u64::MAX, marked, ace: 0 };
+                let ack = Ack {
+                    next,
+                    echo,
+                    selected: selected.as_slice(),
+                    window: u64::MAX,
+                    marks: Marks::ECE.only_if(marked),
+                };
                 self.sender.on_ack(at, ack, &mut self.network);
                 self.note();
             }
