@@ -34,13 +34,6 @@ def one_flow(recovery: str, *, ack_every: int = 1, max_probability: float = 0.1,
     return build.scenario("ecn", links, [flow], duration_s=20.0)
 
 
-KNOWN = ("newreno", 1)
-WHY = (
-    "An echo right after a timeout leaves a window below one packet. ns-2 sends a packet with that ACK and has a "
-    "window of one when its ACK comes; ours waits for the timer. Not explained."
-)
-
-
 def marks(scenario: Scenario) -> int:
     (replication,) = engine._replications(scenario)
     return int(replication["flows"]["marked_total"][0])
@@ -50,11 +43,7 @@ def marks(scenario: Scenario) -> int:
 @pytest.mark.parametrize("ack_every", [1, 2])
 @pytest.mark.parametrize("half_window", ["whole-packets", "fractional"])
 @pytest.mark.parametrize("recovery", ["old-tahoe", "tahoe", "reno", "newreno", "sack1"])
-def test_every_change_is_that_of_ns2(
-    recovery: str, half_window: str, ack_every: int, request: pytest.FixtureRequest
-) -> None:
-    if (recovery, ack_every) == KNOWN:
-        request.applymarker(pytest.mark.xfail(reason=WHY, strict=True))
+def test_every_change_is_that_of_ns2(recovery: str, half_window: str, ack_every: int) -> None:
     scenario = one_flow(recovery, half_window=half_window, ack_every=ack_every, initial_window=3.0)
     report = check(scenario)
     assert report.mark is not Mark.FAIL, report.line()

@@ -113,10 +113,12 @@ impl Window {
         match u32::try_from(acknowledged) {
             Ok(acknowledged) if acknowledged < self.inflation => self.inflation = self.inflation + 1 - acknowledged,
             _ => {
-                self.cwnd = (self.cwnd - (acknowledged as f64 - f64::from(self.inflation))).max(1.0);
+                self.cwnd -= acknowledged as f64 - f64::from(self.inflation);
                 self.inflation = 1;
             }
         }
+        // An echo of a mark right after a timeout has left less (ns-2 `partialnewack`).
+        self.cwnd = self.cwnd.max(1.0);
     }
 
     /// Sets cwnd to the loss window: RFC 5681 section 3.1.
