@@ -25,7 +25,14 @@ def find_ns() -> str | None:
     return shutil.which("ns")
 
 
-def run(scenario: Scenario, *, shake: Shake | None = None, replication: int = 0, timeout_s: float = 600.0) -> Outcome:
+def run(
+    scenario: Scenario,
+    *,
+    shake: Shake | None = None,
+    replication: int = 0,
+    until_s: float = math.inf,
+    timeout_s: float = 600.0,
+) -> Outcome:
     """Play a resolved scenario in ns-2.
 
     Parameters
@@ -36,6 +43,8 @@ def run(scenario: Scenario, *, shake: Shake | None = None, replication: int = 0,
         Tiny changes of delays, rates and starts; see `crosscheck.ns2_script.script`.
     replication : int
         Chooses the random numbers of random elements, from 0.
+    until_s : float
+        Instant at which the run ends, if the scenario does not end before [s].
     timeout_s : float
         Wall-clock limit [s].
 
@@ -49,7 +58,7 @@ def run(scenario: Scenario, *, shake: Shake | None = None, replication: int = 0,
     Ns2Error
         Where ns-2 is missing, fails or takes too long.
     """
-    text = script(scenario, shake, replication)
+    text = script(scenario, shake, replication, until_s)
     with tempfile.TemporaryDirectory(prefix="crosscheck-") as name:
         folder = Path(name)
         run_script(text, folder, timeout_s)

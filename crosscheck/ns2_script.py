@@ -146,7 +146,9 @@ proc finish {{}} {{
 """
 
 
-def script(scenario: Scenario, shake: ns2_shake.Shake | None = None, replication: int = 0) -> str:
+def script(
+    scenario: Scenario, shake: ns2_shake.Shake | None = None, replication: int = 0, until_s: float = math.inf
+) -> str:
     """Write the Tcl script that plays a resolved scenario in ns-2.
 
     Parameters
@@ -157,6 +159,8 @@ def script(scenario: Scenario, shake: ns2_shake.Shake | None = None, replication
         Tiny changes of delays, rates and starts, which part events that fall on one instant.
     replication : int
         Chooses the random numbers of random elements, from 0.
+    until_s : float
+        Instant at which the run ends, if the scenario does not end before [s].
 
     Returns
     -------
@@ -188,7 +192,7 @@ def script(scenario: Scenario, shake: ns2_shake.Shake | None = None, replication
     for number in range(len(scenario["elements"])):
         lines += ns2_elements.delay_changes(scenario, number)
     lines += map(_begin, range(len(scenario["flows"])), scenario["flows"], ns2_shake.starts(scenario, shake))
-    lines += [f"$ns at {run['duration_s']!r} finish", "$ns run", ""]
+    lines += [f"$ns at {min(run['duration_s'], until_s)!r} finish", "$ns run", ""]
     return "\n".join(lines)
 
 

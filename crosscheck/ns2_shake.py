@@ -33,6 +33,9 @@ QUIET = 0
 AGAIN = 6
 """The way from which on all delays are drawn again and again, each way from another seed."""
 
+FARTHER = 13
+"""The way from which on the links' delays are drawn from as much as the delay of a flow can have grown by."""
+
 PROCEDURES = """\
 # a link of no length before the first one of a flow, whose delay is set as each packet is sent
 proc shake_flow {{flow}} {{
@@ -59,11 +62,12 @@ proc shake_packet {{flow}} {{
     $line(shake$flow) set delay_ [shifted $flow]
 }}
 
-proc shake_again {{number}} {{
+proc shake_again {{number way}} {{
     global ns piece line delay
     if {{$piece != $number}} return
-    foreach name [array names delay] {{ $line($name) set delay_ [expr {{$delay($name) + {step!r} * rand()}}] }}
-    $ns at [expr {{[$ns now] + {interval!r}}}] "shake_again $number"
+    set most [expr {{{step!r} + ($way >= {farther} ? {growth!r} * [$ns now] : 0.0)}}]
+    foreach name [array names delay] {{ $line($name) set delay_ [expr {{$delay($name) + $most * rand()}}] }}
+    $ns at [expr {{[$ns now] + {interval!r}}}] "shake_again $number $way"
 }}
 
 # way: the delay of each flow grows as the others, shrinks, grows more from flow to flow, or less, or as is drawn; or
@@ -94,7 +98,7 @@ proc shake_from {{number way}} {{
     foreach flow [array names hold] {{
         $receiver($flow) set interval_ [expr {{$hold($flow) + $some * {step!r} * (2.0 * rand() - 1.0)}}]
     }}
-    if {{$way >= {again}}} {{ shake_again $number }}
+    if {{$way >= {again}}} {{ shake_again $number $way }}
 }}
 
 foreach name [array names line] {{
@@ -115,7 +119,9 @@ class Piece:
         Which of `WAYS` or beyond, or `QUIET`. In 1 the delay of each flow grows, so that a packet that an ACK releases
         comes after what the round before has set going; in 2 it shrinks. In 3 it grows faster from flow to flow, in 4
         more slowly, which parts what two flows do. From 5 on it grows as is drawn, and from 6 on the links' delays are
-        drawn again every `INTERVAL_S` too. Constant changes grow along the list of links, or shrink, or are drawn.
+        drawn again every `INTERVAL_S` too; from 13 on they reach as far as the delay of a flow can have grown, so that
+        a packet may come before or after the ACK of another flow. Constant changes grow along the list of links, or
+        shrink, or are drawn.
     from_s : float
         Begin of the part, which lasts until the next one begins [s].
     """
@@ -164,6 +170,7 @@ def lines(scenario: Scenario, shake: Shake | None) -> list[str]:
         drift=shake.drift,
         interval=INTERVAL_S,
         again=AGAIN,
+        farther=FARTHER,
         quiet=QUIET,
         duration=float(scenario["run"]["duration_s"]),
         rate=INFINITE_RATE_BPS,

@@ -1,9 +1,10 @@
 """Find a run of ns-2 that agrees with ours where its order of simultaneous events decides."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 from crosscheck import ns2
 from crosscheck.compare import Verdict
@@ -13,14 +14,26 @@ from crosscheck.subset import Scenario, has_red
 
 Pieces = tuple[Piece, ...]
 
-MENDING_WAYS = (7, 8, 9, 10, 1, 4, *range(11, 19))
+MENDING_WAYS = (7, 1, 8, 9, 13, 4, 10, 14, 11, 15, 12, 16, 17, 18)
 """Ways of shaking at a tie: first those that throw the coin again."""
 
-LOOK_BACK_S = (0.3, 1.0, 3.0, 0.05)
-"""Times by which the shaking begins before the difference that it is to mend, in turn [s]."""
+TURNS = (0, 4, 8)
+"""Places in `MENDING_WAYS` at which the ways begin, in turn: how one tie fell decides which others can be mended."""
 
-MOST_RUNS = 120
-"""Runs of ns-2 that are shaken in other ways at single ties, for one scenario and one way elsewhere at most."""
+LOOK_BACK_S = (0.3, 0.1, 1.0, 3.0, 0.05, 0.02)
+"""Times by which the shaking begins before the difference that it is to mend, in turn [s].
+
+The shorter it is, the fewer other ties are thrown again; the longer, the more of what leads to the tie is shaken.
+"""
+
+LOOK_AHEAD_S = 2.0
+"""Time by which a run goes on after the difference that it is to mend, before it is known whether it does [s]."""
+
+MOST_RUNS = 1000
+"""Runs of ns-2 that are shaken in other ways at single ties, for one scenario and one way elsewhere at most.
+
+Where packets tie again and again, some hundred ties in a row must fall as ours, each after two to five runs.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,43 +103,51 @@ def agreement(scenario: Scenario, ours: Outcome, verdicts: list[Verdict]) -> Agr
     """
     drift = _drift(verdicts)
 
-    def until(pieces: Pieces, growth: float) -> float:
-        theirs = ns2.run(scenario, shake=Shake(pieces, drift, growth))
-        windows_s = min(verdict.differs_s for verdict in compare_outcomes(scenario, theirs, ours, TIME_TOLERANCE_S))
+    def until(pieces: Pieces, end_s: float = math.inf, *, growth: float) -> float:
+        theirs = ns2.run(scenario, shake=Shake(pieces, drift, growth), until_s=end_s)
+        seen = scenario | {"run": scenario["run"] | {"duration_s": min(scenario["run"]["duration_s"], end_s)}}
+        windows_s = min(verdict.differs_s for verdict in compare_outcomes(seen, theirs, ours, TIME_TOLERANCE_S))
         return windows_s if windows_s == math.inf else min(windows_s, queues_differ_s(theirs, ours, TIME_TOLERANCE_S))
 
     reached: dict[tuple[int, float], float] = {}
     for growth in (GROWTH, LITTLE_GROWTH):
-        reached |= {(way, growth): until((Piece(way),), growth) for way in WAYS}
+        reached |= {(way, growth): until((Piece(way),), growth=growth) for way in WAYS}
         agreed = sum(at == math.inf for at in reached.values())
         if agreed:
             return Agreement(len(reached), agreed, 0, math.inf)
     furthest = 0.0
     best = max(reached, key=reached.__getitem__)
-    for way, growth in _elsewhere(scenario, best):
-        pieces, until_s = _mended(way, partial(until, growth=growth))
+    for turn, (way, growth) in product(TURNS, _elsewhere(scenario, best)):
+        pieces, until_s = _mended(way, turn, partial(until, growth=growth))
         if until_s == math.inf:
             return Agreement(len(reached), 0, len(pieces), until_s)
         furthest = max(furthest, until_s)
     return Agreement(len(reached), 0, 0, furthest)
 
 
-def _elsewhere(scenario: Scenario, best: tuple[int, float]) -> Iterator[tuple[int, float]]:
+def _elsewhere(scenario: Scenario, best: tuple[int, float]) -> tuple[tuple[int, float], tuple[int, float]]:
     """Give the ways and growths of the runs that are shaken in others at ties, in the order in which they are tried."""
     quiet = (QUIET, GROWTH)
-    yield from (best, quiet) if any(map(has_red, scenario["elements"])) else (quiet, best)
+    return (best, quiet) if any(map(has_red, scenario["elements"])) else (quiet, best)
 
 
-def _mended(elsewhere: int, until: Callable[[Pieces], float]) -> tuple[Pieces, float]:
-    """Shake a run of one way in others where it differs, again and again, as long as that gets it further."""
-    tries = [(look_back_s, way) for look_back_s in LOOK_BACK_S for way in MENDING_WAYS]
+def _mended(elsewhere: int, turn: int, until: Callable[[Pieces, float], float]) -> tuple[Pieces, float]:
+    """Shake a run of one way in others where it differs, again and again, as long as that gets it further.
+
+    A run that is to mend a tie ends soon after it; only one that agrees until then is played to the end.
+    """
+    ways = MENDING_WAYS[turn:] + MENDING_WAYS[:turn]
+    tries = [(look_back_s, way) for look_back_s in LOOK_BACK_S for way in ways]
     pieces: Pieces = (Piece(elsewhere),)
-    until_s, runs, tried = until(pieces), 1, iter(tries)
+    until_s, runs, tried = until(pieces, math.inf), 1, iter(tries)
     while until_s < math.inf and runs < MOST_RUNS and (attempt := next(tried, None)):
         look_back_s, way = attempt
         longer = (*_from_there(pieces, until_s - look_back_s, way), Piece(elsewhere, until_s))
         runs += 1
-        at = until(longer)
+        at = until(longer, until_s + LOOK_AHEAD_S)
+        if at == math.inf:
+            runs += 1
+            at = until(longer, math.inf)
         if at > until_s + 2 * TIME_TOLERANCE_S:
             pieces, until_s, tried = longer, at, iter(tries)
     return pieces, until_s

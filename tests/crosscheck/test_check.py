@@ -1,3 +1,4 @@
+import math
 import re
 from copy import deepcopy
 from typing import Any
@@ -28,7 +29,8 @@ def plays(monkeypatch: pytest.MonkeyPatch) -> dict[int, Outcome]:
     """Let ns-2 say what the test puts here, by the way of shaking; 0 is the run that is not shaken."""
     said: dict[int, Outcome] = {0: outcome(2.0, 3.0, 4.0)}
 
-    def run(_: dict[str, Any], *, shake: Shake | None = None) -> Outcome:
+    def run(_: dict[str, Any], *, shake: Shake | None = None, until_s: float = math.inf) -> Outcome:
+        assert until_s > 0.0
         return said.get(shake.pieces[-1].way if shake else 0, said[0])
 
     monkeypatch.setattr(ns2, "run", run)

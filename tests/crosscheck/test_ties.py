@@ -11,7 +11,7 @@ from crosscheck.compare import Change, Verdict
 from crosscheck.draw_wide import draw_wide
 from crosscheck.ns2_shake import DRIFT, GROWTH, LITTLE_GROWTH, QUIET, TIME_TOLERANCE_S, WAYS, Piece, Shake
 from crosscheck.outcome import FlowCounts, Found, Outcome, compare_outcomes
-from crosscheck.ties import LOOK_BACK_S, MENDING_WAYS, Agreement, agreement
+from crosscheck.ties import LOOK_BACK_S, MENDING_WAYS, TURNS, Agreement, agreement
 
 COUNTS = FlowCounts(10, 10, 12, 2, 1, 1)
 TIES_S = (10.0, 30.0, 50.0)
@@ -37,7 +37,8 @@ def played(monkeypatch: pytest.MonkeyPatch, play: Callable[[Shake], Outcome]) ->
     """Let ns-2 say what `play` does of a shake, and keep all of them."""
     shakes: list[Shake] = []
 
-    def run(_: dict[str, Any], *, shake: Shake) -> Outcome:
+    def run(_: dict[str, Any], *, shake: Shake, until_s: float) -> Outcome:
+        assert until_s > 0.0
         shakes.append(shake)
         return play(shake)
 
@@ -144,12 +145,21 @@ def test_a_run_that_is_not_shaken_is_ns2s_own_until_it_is() -> None:
     assert max(abs(one) for one, at in zip(apart, times_s, strict=True) if at > 30.0) > 1e-11
 
 
+@pytest.mark.usefixtures("needs_ns2")
+def test_data_of_one_flow_and_the_ack_of_another_that_tie_may_come_in_either_order() -> None:
+    """Let a packet and an ACK come to a link within 0.4 ps of each other after 19.7 s."""
+    tied = draw_wide(20_261_123, 257)[256]
+    report = check(tied)
+    assert report.mark is Mark.TIE
+    assert report.detail.endswith("0 agree with ours; one does that is shaken in other ways at 3 ties")
+
+
 def test_where_no_way_gets_beyond_a_difference_none_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
     shakes = played(monkeypatch, lambda _: outcome(2.0, 9.0, 4.0))
     found = agreement(scenario(), OURS, DIFFERS)
     assert not found.found
     assert found.until_s == 30.0
-    assert len(shakes) == 2 * len(WAYS) + 2 * (1 + len(LOOK_BACK_S) * len(MENDING_WAYS))
+    assert len(shakes) == 2 * len(WAYS) + 2 * len(TURNS) * (1 + len(LOOK_BACK_S) * len(MENDING_WAYS))
     assert found.line().endswith("none does, the best until 30.000000000 s")
 
 
