@@ -1,5 +1,6 @@
-//! Prague: draft-briscoe-iccrg-prague-congestion-control, the congestion control of L4S. There is no oracle to hold it to:
-//! the mainline kernel does not have it, and its numbers and sections were not checked against the draft's text.
+//! Prague: draft-briscoe-iccrg-prague-congestion-control, the congestion control of L4S. There is no oracle to hold it to, as
+//! the mainline kernel does not have it. Its numbers, and when they count, are those of the draft's reference
+//! implementation (`tcp_prague.c`, 0.6), whose functions are named below; it was read and not run.
 //!
 //! DCTCP's reduction by half of the fraction of marks, with growth in the same round, and with a rate that does not depend
 //! on round trips below 25 ms: a virtual round trip takes the place of the real one.
@@ -33,16 +34,18 @@ struct Prague {
 
 #[derive(Clone, Copy, Debug)]
 struct Progress {
-    /// Average of the fraction of packets that are marked; `None` before the first mark.
-    alpha: Option<f64>,
-    /// Packets delivered and marked in the current virtual round trip, and its start.
+    /// Average of the fraction of packets that are marked, from the first mark on.
+    alpha: f64,
+    is_marked: bool,
+    /// Packets delivered and marked in the current round, and when the average changed last.
     delivered: u64,
     marked: u64,
-    since: Time,
-    /// Real round trips so far, and the packet whose ACK ends the current one.
+    averaged: Time,
+    /// Rounds after slow start so far, and the packet whose ACK ends the current one.
     rounds: u64,
     round_end: u64,
     srtt: Time,
+    slow_start: bool,
     /// The last reduction because of marks, and cwnd before it; `None` once a loss has taken its place.
     reduced: Option<(Time, f64)>,
     /// Rate of pacing \[byte/s\].
@@ -51,13 +54,15 @@ struct Progress {
 
 impl Progress {
     const START: Progress = Progress {
-        alpha: None,
+        alpha: 1.0,
+        is_marked: false,
         delivered: 0,
         marked: 0,
-        since: Time::ZERO,
+        averaged: Time::ZERO,
         rounds: 0,
         round_end: 0,
         srtt: Time::ZERO,
+        slow_start: true,
         reduced: None,
         rate: None,
     };
@@ -82,16 +87,19 @@ fn prague(settings: &Settings) -> Prague {
 }
 
 impl Prague {
-    /// Returns the virtual round trip (section 2.4.4): the real one at first, then 25 ms at least.
+    /// Returns the virtual round trip (section 2.4.4) from the 500th round after slow start on (`prague_is_rtt_indep`);
+    /// before that it is 0.
     fn virtual_rtt(&self) -> Time {
-        if self.state.rounds < self.independent_after {
-            return self.state.srtt;
+        let state = &self.state;
+        if state.slow_start || state.rounds < self.independent_after {
+            Time::ZERO
+        } else {
+            self.least_virtual
         }
-        self.state.srtt.max(self.least_virtual)
     }
 
     /// Returns the packets by which cwnd grows in a real round trip, (RTT / RTT_virt)^2 (section 2.4.4): a flow with a
-    /// short round trip has the rate of one with the virtual round trip.
+    /// short round trip has the rate of one with the virtual round trip (`prague_rate_scaled_ai_ack_increase`).
     fn increase(&self) -> f64 {
         let (real, apparent) = (self.state.srtt.ticks(), self.virtual_rtt().ticks());
         if real == 0 || real >= apparent {
@@ -100,24 +108,21 @@ impl Prague {
         (real as f64 / apparent as f64).powi(2)
     }
 
-    /// Averages the fraction of marks once in a virtual round trip (section 2.3.2); the average begins at 1 with the
-    /// first mark.
-    fn average(&mut self, now: Time) {
+    /// Averages the fraction of marks once in a round, which takes a real and a virtual round trip at least (section
+    /// 2.3.2, `prague_should_update_ewma`, `prague_update_alpha`). The average begins at 1 with the first mark.
+    fn end_round(&mut self, ack: &AckSample) {
+        let waits = self.virtual_rtt() > ack.now - self.state.averaged;
         let state = &mut self.state;
-        if state.alpha.is_none() && state.marked > 0 {
-            state.alpha = Some(1.0);
-            (state.since, state.delivered, state.marked) = (now, 0, 0);
-        }
-        let over = now >= self.state.since + self.virtual_rtt();
-        let state = &mut self.state;
-        if !over || state.delivered == 0 {
+        if ack.una < state.round_end || waits {
             return;
         }
-        if let Some(alpha) = &mut state.alpha {
-            let fraction = (state.marked as f64 / state.delivered as f64).min(1.0);
-            *alpha += self.gain * (fraction - *alpha);
+        if state.is_marked {
+            let fraction = if state.delivered > 0 { state.marked as f64 / state.delivered as f64 } else { 0.0 };
+            state.alpha += self.gain * (fraction.min(1.0) - state.alpha);
+            state.averaged = ack.now;
         }
-        (state.since, state.delivered, state.marked) = (now, 0, 0);
+        state.rounds += u64::from(!state.slow_start);
+        (state.round_end, state.delivered, state.marked) = (ack.nxt, 0, 0);
     }
 
     /// Grows by `increase` packets in a round trip, for packets that were not marked (section 2.4.3), in a reduction too:
@@ -131,14 +136,15 @@ impl Prague {
         }
     }
 
-    /// Sets the rate of pacing: the window in a round trip, twice that in slow start (section 2.4.5).
+    /// Sets the rate of pacing: the window in a round trip, twice that below half of ssthresh (section 2.4.5,
+    /// `prague_update_pacing_rate`).
     fn set_rate(&mut self, ack: &AckSample, window: &Window) {
         let microseconds = self.common.clock.microseconds(ack.srtt);
         if microseconds == 0 {
             return;
         }
         let sent = u64::from(packets(window.cwnd).max(ack.in_flight[1]));
-        let twice = if window.in_slow_start() { 2 } else { 1 };
+        let twice = if window.cwnd < window.ssthresh / 2.0 { 2 } else { 1 };
         let bytes = u128::from(twice * sent * u64::from(self.mss));
         self.state.rate = Some(low_u64(bytes * 1_000_000 / u128::from(microseconds)).max(1));
     }
@@ -149,11 +155,7 @@ impl CongestionControl for Prague {
         self.state.srtt = ack.srtt;
         self.state.delivered += u64::from(ack.acked);
         self.state.marked += u64::from(ack.marked);
-        if ack.una >= self.state.round_end {
-            self.state.rounds += 1;
-            self.state.round_end = ack.nxt;
-        }
-        self.average(ack.now);
+        self.state.is_marked |= ack.marked > 0;
     }
 
     fn on_ack(&mut self, ack: &AckSample, window: &mut Window) {
@@ -169,6 +171,8 @@ impl CongestionControl for Prague {
             let unmarked = if ack.state == State::Cwr { unmarked } else { left };
             self.grow(ack, unmarked, window);
         }
+        self.state.slow_start = window.in_slow_start();
+        self.end_round(ack);
         self.set_rate(ack, window);
     }
 
@@ -176,13 +180,13 @@ impl CongestionControl for Prague {
         self.common.on_congestion();
         match signal {
             Signal::Ecn => {
-                // Section 2.4.2: at once, and then not again for a virtual round trip.
+                // Section 2.4.2: at once, and then not again for a virtual round trip (`prague_enter_cwr`).
                 let waits = self.state.reduced.is_some_and(|(at, _)| now < at + self.virtual_rtt());
                 if waits {
                     return window.cwnd.max(2.0);
                 }
                 self.state.reduced = Some((now, window.cwnd));
-                (window.cwnd * (1.0 - self.state.alpha.unwrap_or(1.0) / 2.0)).max(2.0)
+                (window.cwnd * (1.0 - self.state.alpha / 2.0)).max(2.0)
             }
             Signal::Loss => {
                 let recent = self.state.reduced.take().filter(|&(at, _)| now < at + self.state.srtt);
@@ -238,43 +242,66 @@ mod tests {
         AckSample { marked, srtt, ..crate::cc::tests::ack(now, acked) }
     }
 
-    /// Section 2.3.2: alpha begins at 1 with the first mark, then alpha += g (fraction - alpha), once in a round trip.
-    #[test]
-    fn alpha_is_an_average_over_round_trips() {
-        let mut prague = control(vec![0.25]);
-        prague.measure(&ack(ms(0), 10, 0, ms(50)));
-        prague.measure(&ack(ms(60), 10, 0, ms(50)));
-        assert_eq!(prague.state.alpha, None);
-        prague.measure(&ack(ms(100), 4, 2, ms(50)));
-        assert_eq!(prague.state.alpha, Some(1.0));
-        prague.measure(&ack(ms(149), 6, 3, ms(50)));
-        assert_eq!(prague.state.alpha, Some(1.0));
-        prague.measure(&ack(ms(150), 4, 2, ms(50)));
-        assert_eq!(prague.state.alpha, Some(1.0 + 0.25 * (0.5 - 1.0)));
-        prague.measure(&ack(ms(200), 5, 0, ms(50)));
-        assert_eq!(prague.state.alpha, Some(0.875 * 0.75));
+    /// Returns the ACK that ends a round.
+    fn round(number: u64, ack: AckSample) -> AckSample {
+        AckSample { una: number, nxt: number + 1, ..ack }
     }
 
-    /// Section 2.4.4: the virtual round trip is 25 ms at least, and from the 500th round trip on.
+    fn pass(prague: &mut Prague, ack: &AckSample) {
+        prague.measure(ack);
+        prague.on_ack(ack, &mut Window { cwnd: 50.0, ssthresh: 40.0 });
+    }
+
+    /// Section 2.3.2: alpha begins at 1 with the first mark, then alpha += g (fraction - alpha), once in a round.
+    #[test]
+    fn alpha_is_an_average_over_rounds() {
+        let mut prague = control(vec![0.25]);
+        pass(&mut prague, &round(0, ack(ms(0), 10, 0, ms(50))));
+        pass(&mut prague, &round(1, ack(ms(60), 10, 0, ms(50))));
+        assert_eq!(prague.state.alpha, 1.0, "no queue has marked yet");
+        pass(&mut prague, &AckSample { una: 1, ..ack(ms(100), 4, 2, ms(50)) });
+        assert_eq!(prague.state.alpha, 1.0, "the round goes on");
+        pass(&mut prague, &round(2, ack(ms(149), 6, 3, ms(50))));
+        assert_eq!(prague.state.alpha, 1.0 + 0.25 * (0.5 - 1.0));
+        pass(&mut prague, &round(3, ack(ms(200), 5, 0, ms(50))));
+        assert_eq!(prague.state.alpha, 0.875 * 0.75);
+    }
+
+    /// Section 2.4.4: the virtual round trip is 25 ms at least, and from the 500th round after slow start on.
     #[test]
     fn the_virtual_round_trip_comes_with_time() {
         let mut prague = control(vec![]);
-        for number in 0..500 {
-            let round = AckSample { una: number, nxt: number + 1, ..ack(ms(number), 1, 0, ms(5)) };
-            assert_eq!((prague.virtual_rtt().max(ms(5)), prague.increase()), (ms(5), 1.0), "{number}");
-            prague.measure(&round);
+        prague.on_ack(&round(0, ack(ms(0), 1, 0, ms(5))), &mut Window { cwnd: 10.0, ssthresh: 40.0 });
+        for number in 1..=500 {
+            assert_eq!((prague.virtual_rtt(), prague.increase()), (Time::ZERO, 1.0), "{number}");
+            pass(&mut prague, &round(number, ack(ms(number), 1, 0, ms(5))));
         }
         assert_eq!(prague.virtual_rtt(), ms(25));
         assert!((prague.increase() - 0.04).abs() < 1e-12);
         prague.measure(&ack(ms(600), 1, 0, ms(50)));
-        assert_eq!((prague.virtual_rtt(), prague.increase()), (ms(50), 1.0));
+        assert_eq!(prague.increase(), 1.0);
+    }
+
+    /// The average changes once in a virtual round trip, of which the rounds then are.
+    #[test]
+    fn rounds_are_virtual_round_trips_in_the_end() {
+        let mut prague = control(vec![0.25, 0.025, 0.0]);
+        let mut ended = |at, number| {
+            pass(&mut prague, &round(number, ack(ms(at), 4, 1, ms(10))));
+            prague.state.averaged
+        };
+        assert_eq!(
+            [ended(100, 1), ended(110, 2), ended(124, 3), ended(125, 4)].map(|at| at.ticks() / 1_000_000_000),
+            [100, 100, 100, 125]
+        );
+        assert_eq!(prague.state.alpha, 1.0 - 0.25 * 0.75 + 0.25 * (0.25 - (1.0 - 0.25 * 0.75)));
     }
 
     /// Section 2.4.2: (1 - alpha / 2) cwnd, at most once in a virtual round trip.
     #[test]
     fn marks_reduce_by_half_of_alpha_once_in_a_virtual_round_trip() {
         let mut prague = control(vec![0.0625, 0.025, 0.0]);
-        prague.state = Progress { alpha: Some(0.2), srtt: ms(10), ..Progress::START };
+        prague.state = Progress { alpha: 0.2, srtt: ms(10), slow_start: false, ..Progress::START };
         let window = Window { cwnd: 100.0, ssthresh: 50.0 };
         let mut cut = |now| prague.on_congestion(Signal::Ecn, ms(now), &window);
         assert_eq!([cut(1000), cut(1024), cut(1025)], [90.0, 100.0, 90.0]);
@@ -287,7 +314,7 @@ mod tests {
     /// Section 2.4.1: a loss in the round trip of such a reduction counts from the window before it.
     #[test]
     fn a_loss_takes_the_place_of_a_reduction_by_marks() {
-        let reduced = Progress { alpha: Some(0.2), srtt: ms(30), reduced: Some((ms(100), 100.0)), ..Progress::START };
+        let reduced = Progress { alpha: 0.2, srtt: ms(30), reduced: Some((ms(100), 100.0)), ..Progress::START };
         let window = Window { cwnd: 90.0, ssthresh: 90.0 };
         let cut = |now| Prague { state: reduced, ..control(vec![]) }.on_congestion(Signal::Loss, ms(now), &window);
         assert_eq!([cut(129), cut(130)], [50.0, 45.0]);
@@ -314,7 +341,7 @@ mod tests {
         assert_eq!(window, Window { cwnd: 50.0, ssthresh: 40.1 });
     }
 
-    /// Section 2.4.5: the window in a round trip, twice that in slow start.
+    /// Section 2.4.5: the window in a round trip, twice that in slow start, up to half of ssthresh.
     #[test]
     fn packets_are_paced() {
         let mut prague = control(vec![]);
@@ -323,6 +350,8 @@ mod tests {
         assert_eq!(prague.pacing_rate(), Some(500_000));
         prague.on_ack(&ack(ms(10), 0, 0, ms(20)), &mut Window { cwnd: 10.0, ssthresh: f64::INFINITY });
         assert_eq!(prague.pacing_rate(), Some(1_000_000));
+        prague.on_ack(&ack(ms(10), 0, 0, ms(20)), &mut Window { cwnd: 10.0, ssthresh: 19.0 });
+        assert_eq!(prague.pacing_rate(), Some(500_000));
         assert!(prague.needs().l4s && prague.needs().pacing);
     }
 }
