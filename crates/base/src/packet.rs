@@ -64,7 +64,12 @@ impl Marks {
     #[inline(always)]
     #[must_use]
     pub const fn only_if(self, given: bool) -> Marks {
-        Marks(self.0 * given as u8)
+        // Not a product: rustc 1.95 loses a comparison that is a number and decides a branch (`SimplifyComparisonIntegral`).
+        if given {
+            self
+        } else {
+            Marks::NONE
+        }
     }
 
     /// Returns these bits and others.
@@ -107,9 +112,10 @@ impl Marks {
 
     /// Sets the codepoint CE if the transport is ECN-capable; returns whether it is.
     pub fn mark(&mut self) -> bool {
-        let capable = self.is_capable();
-        *self = self.with(Marks::CE.only_if(capable));
-        capable
+        if self.is_capable() {
+            *self = self.with(Marks::CE);
+        }
+        self.is_capable()
     }
 }
 
