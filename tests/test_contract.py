@@ -51,6 +51,7 @@ NAMES = {
     "flows[].traffic.connection.sender.rto.sample": schema_tcp.SampleName,
     "elements[].counting": schema_links.CountingName,
     "elements[].queue.aqm.ecn": queues.RedEcnName,
+    "elements[].queue.aqm.rules": queues.CodelRulesName,
     "elements[].queue.overflow": queues.OverflowName,
     "elements[].loss.applies_to": losses.CrossingName,
     "elements[].loss.law.model": losses.LossModelName,

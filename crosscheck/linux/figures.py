@@ -27,6 +27,8 @@ class Figures:
         Data packets dropped at the bottleneck in the whole run, retransmissions included.
     recoveries, retransmissions, timeouts : int
         Fast recoveries entered, segments sent again and timer expiries in the whole run, of all flows.
+    marks : int
+        Data packets marked at the bottleneck in the whole run.
     cwnd_mean, cwnd_max : float
         Congestion window after the warm-up, mean over time and flows, and largest [packets]; shown, not judged.
     """
@@ -37,6 +39,7 @@ class Figures:
     recoveries: int
     retransmissions: int
     timeouts: int
+    marks: int = 0
     cwnd_mean: float = math.nan
     cwnd_max: float = math.nan
 
@@ -67,9 +70,11 @@ class Rule:
 THROUGHPUT = Rule("throughput [Mbit/s]", 0.02)
 QUEUE = Rule("mean queue [ms]", 0.10)
 DROPS = Rule("drops", 0.10)
+MARKS = Rule("marks", 0.10)
 RECOVERIES = Rule("recoveries", 0.05, 1.0)
 RETRANSMISSIONS = Rule("retransmissions", 0.05)
 TIMEOUTS = Rule("timeouts", 0.05, 1.0)
+FAIRNESS = Rule("fairness (Jain)", 0.05)
 
 
 class Agreement(Enum):
@@ -111,6 +116,8 @@ class Compared:
             if is_wide:
                 return same_spread(self.theirs, self.ours, allowed)
             return all(min(abs(one - other) for other in self.theirs) <= allowed for one in self.ours)
+        if len(self.ours) >= LEAST_REALISATIONS:
+            return min(self.ours) <= self.theirs[0] <= max(self.ours)
         return is_wide and min(self.theirs) - allowed <= self.ours[0] <= max(self.theirs) + allowed
 
     def line(self) -> str:
@@ -160,7 +167,7 @@ def _fraction_to(values: Sequence[float], limit: float) -> float:
     return sum(value <= limit for value in values) / len(values)
 
 
-def compare(theirs: Sequence[Figures], ours: Sequence[Figures]) -> list[Compared]:
+def compare(theirs: Sequence[Figures], ours: Sequence[Figures], *, alike: bool = False) -> list[Compared]:
     """Compare the figures of a run over realisations.
 
     Parameters
@@ -168,25 +175,39 @@ def compare(theirs: Sequence[Figures], ours: Sequence[Figures]) -> list[Compared
     theirs, ours : sequence of Figures
         The kernel's and our figures: the run itself, then others that differ from it in nothing that matters, such as
         a start a microsecond later.
+    alike : bool
+        Whether all flows are of one kind: which of them has more is chance then, and where too few realisations show
+        that, their fairness is judged and not the rate of each.
 
     Returns
     -------
     list of Compared
         A value for each figure that is judged.
     """
+    together = alike and min(len(theirs), len(ours)) < LEAST_REALISATIONS
     return [
         Compared(rule, tuple(found), tuple(other))
-        for (rule, found), (_, other) in zip(_columns(theirs), _columns(ours), strict=True)
+        for (rule, found), (_, other) in zip(
+            _columns(theirs, together=together), _columns(ours, together=together), strict=True
+        )
     ]
 
 
-def _columns(runs: Sequence[Figures]) -> Iterator[tuple[Rule, list[float]]]:
+def fairness(rates: Sequence[float]) -> float:
+    """Compute Jain's index of some rates: 1 if all are equal, 1/n if one of n has all."""
+    return sum(rates) ** 2 / (len(rates) * sum(rate * rate for rate in rates)) if any(rates) else 1.0
+
+
+def _columns(runs: Sequence[Figures], *, together: bool) -> Iterator[tuple[Rule, list[float]]]:
     yield THROUGHPUT, [sum(run.goodput_mbps) for run in runs]
     flows = len(runs[0].goodput_mbps)
-    for flow in range(flows if flows > 1 else 0):
+    if together and flows > 1:
+        yield FAIRNESS, [fairness(run.goodput_mbps) for run in runs]
+    for flow in range(flows if flows > 1 and not together else 0):
         yield Rule(f"flow {flow + 1} [Mbit/s]", THROUGHPUT.relative), [run.goodput_mbps[flow] for run in runs]
     yield QUEUE, [run.queue_ms for run in runs]
     yield DROPS, [run.drops for run in runs]
+    yield MARKS, [run.marks for run in runs]
     yield RECOVERIES, [run.recoveries for run in runs]
     yield RETRANSMISSIONS, [run.retransmissions for run in runs]
     yield TIMEOUTS, [run.timeouts for run in runs]

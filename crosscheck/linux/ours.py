@@ -39,6 +39,7 @@ def play(scenario: dict[str, Any], bottleneck: int = 0) -> Figures:
         recoveries=int(totals["recoveries_begun"].sum()),
         retransmissions=int(totals["retransmitted_packets"].sum()),
         timeouts=int(totals["timeouts"].sum()),
+        marks=int(whole["links"]["marked_packets"][bottleneck]),
         cwnd_mean=float(flows["cwnd_area"].mean() / measured_s),
         cwnd_max=float(flows["cwnd_max"].max()),
     )

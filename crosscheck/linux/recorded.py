@@ -16,6 +16,10 @@ ACK_BYTES = 52
 """Size of an ACK with timestamps, and of the last one of a handshake [B]."""
 BUFFER_BYTES, MOST_BUFFER_BYTES = 2_000_000, 67_108_864
 """Receive buffer of the recorded runs at first and at most, large enough never to limit a window [B]."""
+LIMITS_PACKETS = {"codel": 1000, "pie": 1000}
+"""Packets that may wait in the recorded runs' queues with an AQM that our engine has, by the AQM."""
+RANDOM_QUEUES = frozenset({"pie"})
+"""Queues that draw random numbers."""
 CHANGE_S = 10.0
 """Instant at which the delay of some runs steps up [s]."""
 
@@ -77,11 +81,15 @@ class Run:
         lacking = [
             *(f"no preset linux-{name}" for name in dict.fromkeys(self.controls) if f"linux-{name}" not in presets),
             *(["no comparison without SACK yet"] if not self.sack else []),
-            *(["no ECN with the kernel's queues"] if self.ecn else []),
             *(["its random losses are not recorded"] if self.loss_percent and self.name not in lost() else []),
-            *([f"no queue {self.queue} by Linux's rules"] if self.queue != "drop-tail" else []),
+            *([f"no queue {self.queue} by Linux's rules"] if self.queue not in {"drop-tail", *LIMITS_PACKETS} else []),
         ]
         return ", ".join(lacking) or None
+
+    @property
+    def is_of_one_kind(self) -> bool:
+        """Return whether all flows have one congestion control and one round trip."""
+        return len(set(zip(self.controls, self.round_trips_ms, strict=True))) == 1
 
     def document(self, lost: tuple[int, ...] = ()) -> dict[str, Any]:
         """Write the run as a scenario.
@@ -97,12 +105,16 @@ class Run:
             A scenario in the users' form. Its flows connect as much later than the kernel's, at 0 s, as the last ACK of
             the handshake takes, which ours do not send.
         """
-        bottleneck = {
+        bottleneck: dict[str, Any] = {
             "name": "bottleneck",
             "rate": f"{self.rate_bps} bit/s",
             "buffer": f"{self.buffer_packets} pkt",
             "reverse": {"rate": "unlimited"},
         }
+        if self.queue in LIMITS_PACKETS:
+            queue = {"discipline": self.queue, "ecn": "all" if self.ecn else "off"}
+            buffer = f"{LIMITS_PACKETS[self.queue]} pkt"
+            bottleneck |= {"buffer": buffer, "counting": "waiting", "queue": queue}
         wire: dict[str, Any] = {"name": "wire", "rate": "unlimited", "delay": f"{self.forward_ms} ms"}
         back = [
             {"name": f"back{number}", "rate": "unlimited", "delay": f"{trip_ms - self.forward_ms} ms"}
@@ -139,6 +151,7 @@ class Run:
             "tail_loss_probe": self.tlp,
             "frto": self.frto,
             "timestamps": self.timestamps,
+            "ecn": "classic" if self.ecn else "off",
         }
 
     def scenario(self, lost: tuple[int, ...] = ()) -> dict[str, Any]:
@@ -190,6 +203,7 @@ def figures() -> dict[str, dict[str, Figures]]:
             recoveries=int(row["recoveries"]),
             retransmissions=int(row["retransmissions"]),
             timeouts=int(row["timeouts"]),
+            marks=int(row["marks"] or 0),
             cwnd_mean=float(row["cwnd_mean"]),
             cwnd_max=float(row["cwnd_max"]),
         )

@@ -16,9 +16,13 @@ FIXED_RTO = {"max": 120.0, "initial": 1.0, "granularity": 0.001}
 """Settings of the timer that the kernel has fixed [s]."""
 WRITE_BYTES = 65536
 """Data that the guest program's applications write at once."""
+AQMS = ("codel", "pie")
+"""AQMs that the kernel's bottleneck can have."""
+BURST_S = 0.15
+"""Burst allowance of its PIE [s]."""
 OF_THE_HOST = (
     *("sack", "loss_detection", "tail_loss_probe", "frto", "timestamps", "initial_window", "dupack_threshold", "rto"),
-    "send_buffer",
+    *("send_buffer", "ecn"),
 )
 """Settings of a sender that the kernel has once for all connections of a host."""
 OF_THE_RECEIVERS = {"receive_buffer": "buffer_bytes", "receive_buffer_max": "most_buffer_bytes"}
@@ -89,6 +93,8 @@ def _size_faults(place: str, flow: Scenario) -> Iterator[str]:
 def _tcp_faults(place: str, connection: Scenario) -> Iterator[str]:
     sender = connection["sender"]
     yield from _control_faults(place, sender["congestion_control"])
+    if sender["ecn"] not in ("off", "classic"):
+        yield _fault(f"{place}.ecn", sender["ecn"], "off or classic")
     for field in ("initial_ssthresh", "max_window"):
         if sender[field] is not None:
             yield _fault(f"{place}.{field}", sender[field], "connections begin without a limit")
@@ -148,10 +154,27 @@ def _link_faults(scenario: Scenario, bottleneck: int) -> Iterator[str]:
             continue
         if element["buffer"] is not None and set(element["buffer"]) != {"packets"}:
             yield _fault(f"{place}.buffer", element["buffer"], "its queues are limited in packets")
-        if element["counting"] != "with-service":
-            yield _fault(f"{place}.counting", element["counting"], "its queues hold the packet in transmission too")
-        if not _is_drop_tail(element["queue"]):
-            yield _fault(f"{place}.queue", _discipline(element["queue"]), "its queue is drop-tail")
+        yield from _queue_faults(place, element, is_bottleneck=hop == bottleneck)
+
+
+def _queue_faults(place: str, link: Scenario, *, is_bottleneck: bool) -> Iterator[str]:
+    """Say what the queue of a link has that `netem`, or the bottleneck's AQM, has not."""
+    queue = link["queue"]
+    if is_bottleneck and _is_fifo(queue) and queue["aqm"]["kind"] in AQMS:
+        if queue["aqm"].get("burst_s", BURST_S) != BURST_S:
+            yield _fault(f"{place}.queue.burst", queue["aqm"]["burst_s"], f"it is {BURST_S} s there")
+        if queue["aqm"].get("rules", "linux") != "linux":
+            yield _fault(f"{place}.queue.rules", queue["aqm"]["rules"], 'the kernel\'s are "linux"')
+        if link["counting"] != "waiting":
+            yield _fault(f"{place}.counting", link["counting"], "an AQM there holds only packets that wait")
+        return
+    if link["counting"] != "with-service":
+        yield _fault(f"{place}.counting", link["counting"], "its queues hold the packet in transmission too")
+    if not (_is_fifo(queue) and queue["aqm"]["kind"] == "none"):
+        reason = (
+            "its queue is drop-tail or, at the bottleneck, codel or pie" if is_bottleneck else "its queue is drop-tail"
+        )
+        yield _fault(f"{place}.queue", _discipline(queue), reason)
 
 
 def _reverse_links(scenario: Scenario) -> set[int]:
@@ -159,9 +182,8 @@ def _reverse_links(scenario: Scenario) -> set[int]:
     return {hop for path in paths for hop in path if has_rate(scenario, hop)}
 
 
-def _is_drop_tail(queue: Scenario) -> bool:
-    fifo = queue["scheduler"]["kind"] == "fifo" and queue["aqm"]["kind"] == "none"
-    return bool(fifo and queue["overflow"] == "arriving")
+def _is_fifo(queue: Scenario) -> bool:
+    return bool(queue["scheduler"]["kind"] == "fifo" and queue["overflow"] == "arriving")
 
 
 def _discipline(queue: Scenario) -> str:

@@ -10,6 +10,8 @@ from crosscheck.linux.refusals import check_playable
 
 SYN_BYTES, HANDSHAKE_ACK_BYTES = 60, 52
 """Sizes of the packets of a handshake [B]."""
+TIMES_OF_AQMS = {"target": "target", "interval": "interval", "ce_threshold": "ce_threshold", "tupdate": "update"}
+"""Words of `tc` for the times of an AQM, and our names."""
 UNLIMITED_PACKETS = 1_000_000
 """Limit of a queue without a limit."""
 
@@ -56,7 +58,7 @@ def translate(scenario: Scenario, shift_us: float = 0.0) -> Experiment:
         duration_s=run["duration_s"] + offset_s,
         warmup_s=run["warmup_s"] + offset_s,
         offset_s=offset_s,
-        options={**_options(scenario), **_realisation(scenario, shift_us)},
+        options={**_options(scenario, index), **_realisation(scenario, shift_us)},
         forward_steps=tuple((at_s + offset_s, forward_s) for at_s, forward_s in _steps(scenario, index)),
         shift_us=shift_us,
     )
@@ -98,8 +100,8 @@ def _syn_service_s(scenario: Scenario, flow: Scenario, rate_bps: float) -> float
     return SYN_BYTES * 8.0 / rate_bps + answer_s
 
 
-def _options(scenario: Scenario) -> dict[str, str]:
-    flow = scenario["flows"][0]
+def _options(scenario: Scenario, bottleneck: int) -> dict[str, str]:
+    flow, link = scenario["flows"][0], scenario["elements"][bottleneck]
     sender, receiver = tcp_of(flow)["sender"], tcp_of(flow)["receiver"]["linux"]
     control = sender["congestion_control"]
     back = reverse_of(scenario, flow)
@@ -113,6 +115,7 @@ def _options(scenario: Scenario) -> dict[str, str]:
         "route": f"rto_min+{sender['rto']['min_s'] * 1e3:.0f}ms",
         "sysctl": f"tcp_reordering={sender['dupack_threshold']}",
         "sack": str(int(sender["sack"])),
+        "ecn": str(int(sender["ecn"] == "classic")),
         "rcvbuf": str(receiver["buffer_bytes"]),
         "rcvmost": str(receiver["most_buffer_bytes"]),
         "sndbuf": str(sender["send_buffer"]["buffer_bytes"]),
@@ -120,7 +123,20 @@ def _options(scenario: Scenario) -> dict[str, str]:
         **({"mod": "tcp_cubic/parameters/hystart=0"} if control["name"] == "cubic" and not hystart else {}),
         **(_reverse_options(scenario["elements"][back]) if back is not None else {}),
         **_loss_options(scenario),
+        **_queue_options(link),
     }
+
+
+def _queue_options(link: Scenario) -> dict[str, str]:
+    """Give the words of `tc` for an AQM, joined by plus signs."""
+    aqm = link["queue"]["aqm"]
+    if aqm["kind"] == "none":
+        return {}
+    limit = link["buffer"]["packets"] if link["buffer"] else UNLIMITED_PACKETS
+    times = {name: aqm.get(f"{field}_s") for name, field in TIMES_OF_AQMS.items()}
+    given = [f"{name}+{round(at * 1e6)}us" for name, at in times.items() if at is not None]
+    given += [f"{name}+{round(16 * aqm[name])}" for name in ("alpha", "beta") if name in aqm]
+    return {"aqm": "+".join([aqm["kind"], f"limit+{limit}", *given, *(["ecn"] if aqm["ecn"] else [])])}
 
 
 def _realisation(scenario: Scenario, shift_us: float) -> dict[str, str]:

@@ -1,13 +1,11 @@
 //! A legal scenario in a few bytes, so that the fuzzer spends its time in the engine.
 
 mod ends;
+mod queues;
 
 use arbitrary::Arbitrary;
 use base::cast::trunc_to_u64;
-use net::{
-    disciplines, AppliesTo, AqmConfig, BufferLimit, Counting, DelayLaw, DelayState, Discipline, LossLaw, RedConfig,
-    RedEcn, SchedulerConfig,
-};
+use net::{disciplines, AppliesTo, BufferLimit, Counting, DelayLaw, DelayState, Discipline, LossLaw, SchedulerConfig};
 use sim::scenario::{
     ConnectionConfig, DelayProcessConfig, ElementConfig, FlowConfig, LinkConfig, LossConfig, OrderConfig,
     PrivateLinkConfig, Run, Scenario, SizeLaw, TimeLaw, TraceConfig, TrafficConfig,
@@ -43,7 +41,7 @@ struct Link {
     buffer: u8,
     counting: bool,
     queue: Choice,
-    red: [u8; 4],
+    aqm: [u8; 4],
     process: Choice,
     changes: [u8; 4],
     loss: Choice,
@@ -260,29 +258,8 @@ impl Link {
                 SchedulerConfig::Priority { .. } => SchedulerConfig::Priority { levels: 8 },
                 typical => typical,
             },
-            aqm: match aqm {
-                AqmConfig::Red(_) => AqmConfig::Red(self.red()),
-                typical => typical,
-            },
+            aqm: queues::aqm(aqm, self.aqm),
             overflow,
-        }
-    }
-
-    fn red(&self) -> RedConfig {
-        let [threshold, weight, probability, options] = self.red;
-        let min_threshold_packets = f64::from(threshold) / 4.0;
-        RedConfig {
-            min_threshold_packets,
-            max_threshold_packets: min_threshold_packets * 3.0 + 0.5,
-            weight: scaled(weight, 1e-6, 1.0),
-            max_probability: f64::from(probability) / 255.0,
-            gentle: options & 1 == 1,
-            mean_packet_bytes: 1 + u16::from(options) * 8,
-            ecn: [RedEcn::Off, RedEcn::Early, RedEcn::All][usize::from(options >> 4) % 3],
-            wait: options & 2 == 2,
-            least_queue_packets: f64::from(options >> 6),
-            first_passes: options & 4 == 4,
-            overflow_restarts: options & 8 == 8,
         }
     }
 }

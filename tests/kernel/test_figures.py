@@ -58,6 +58,23 @@ def test_few_realisations_must_enclose_ours() -> None:
     assert drops(spread(100, 104), spread(112)) is Agreement.DIFFERS
 
 
+def test_one_realisation_of_theirs_must_lie_between_eight_of_ours() -> None:
+    assert drops(spread(12), spread(10, 14, 10, 14, 10, 12, 16, 10)) is Agreement.SPREAD
+    assert drops(spread(17), spread(10, 14, 10, 14, 10, 12, 16, 10)) is Agreement.DIFFERS
+    assert drops(spread(12), spread(10, 14, 10, 14, 10, 12, 16)) is Agreement.DIFFERS, "seven of ours are too few"
+
+
+def test_of_flows_that_are_alike_the_fairness_is_judged() -> None:
+    theirs, ours, unfair = (replace(PLAIN, goodput_mbps=rates) for rates in ((5.4, 4.6), (4.6, 5.4), (7.0, 3.0)))
+    found = {one.rule.name: one.agreement for one in compare([theirs], [ours], alike=True)}
+    assert found["fairness (Jain)"] is Agreement.WITHIN
+    assert not any(name.startswith("flow") for name in found)
+    found = {one.rule.name: one.agreement for one in compare([theirs], [unfair], alike=True)}
+    assert found["fairness (Jain)"] is Agreement.DIFFERS
+    many = compare([theirs] * LEAST_REALISATIONS, [ours] * LEAST_REALISATIONS, alike=True)
+    assert any(one.rule.name.startswith("flow") for one in many), "enough realisations show each flow's spread"
+
+
 def test_many_realisations_must_have_our_spread() -> None:
     theirs = spread(100, 400, 120, 380, 140, 360, 160, 340)
     assert len(theirs) == LEAST_REALISATIONS

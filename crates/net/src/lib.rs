@@ -22,7 +22,10 @@ pub use link::Link;
 pub use loss::{AppliesTo, LossLaw, LossProcess};
 pub use private::PrivateLinks;
 pub use process::Process;
-pub use queue::{disciplines, AqmConfig, Discipline, Overflow, RedConfig, RedEcn, SchedulerConfig, Signal};
+pub use queue::{
+    disciplines, AqmConfig, CodelConfig, CodelRules, Discipline, Overflow, PieConfig, RedConfig, RedEcn,
+    SchedulerConfig, Signal,
+};
 pub use queued::QueuedLink;
 pub use sampling::{batch_end, LinkSample, BATCHES};
 pub use statistics::{LinkStatistics, Measurement};

@@ -1,10 +1,10 @@
 #[cfg(test)]
 mod tests;
 
-use base::{Histogram, RandomStream, Rate, Ring, Time};
+use base::{Clock, Histogram, RandomStream, Rate, Ring, Time};
 
 use crate::buffer::{Buffer, Occupancy};
-use crate::queue::{Aqm, Discipline, Verdict};
+use crate::queue::{Aqm, Arriving, Discipline, Verdict};
 use crate::sampling::{batch_end, LinkSample, BATCHES};
 use crate::statistics::{LinkStatistics, Measurement};
 
@@ -62,7 +62,7 @@ struct Size {
 
 impl Link {
     /// Returns an empty link. As no waiting packet is overtaken or dropped, only the AQM of the discipline acts.
-    pub fn new(rate: Rate, buffer: Buffer, discipline: &Discipline, random: RandomStream) -> Link {
+    pub fn new(rate: Rate, buffer: Buffer, discipline: &Discipline, clock: Clock, random: RandomStream) -> Link {
         Link {
             last: Enqueued::default(),
             before_last: Ring::default(),
@@ -71,7 +71,7 @@ impl Link {
             horizon: Time::ZERO,
             rate,
             buffer,
-            aqm: discipline.aqm.build(rate, random).map(Box::new),
+            aqm: discipline.aqm.build(rate, clock, random).map(Box::new),
             passed: 0,
             passed_area: 0,
             batch_end: Time::NEVER,
@@ -310,7 +310,8 @@ impl Link {
     #[inline(never)]
     fn verdict(&mut self, now: Time, held: &Occupancy) -> Verdict {
         let idle = (held.packets == 0).then(|| now - self.last.departure);
-        let queue = self.buffer.counted_packets(held);
-        self.aqm.as_mut().map_or(Verdict::Pass, |aqm| aqm.algorithm().on_arrival(queue, idle))
+        let (queue, waiting_bytes) = (self.buffer.counted_packets(held), held.bytes - held.bytes_in_service);
+        let arriving = Arriving { now, queue, idle, waiting_bytes };
+        self.aqm.as_mut().map_or(Verdict::Pass, |aqm| aqm.algorithm().on_arrival(&arriving))
     }
 }

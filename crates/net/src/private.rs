@@ -141,7 +141,7 @@ mod tests {
     fn same(limit: Option<BufferLimit>, counting: Counting, arrivals: &[u64], measurement: Measurement) {
         let (rate, buffer) = (Rate::new(8e6, Clock::PICOSECONDS), Buffer::new(limit, counting));
         let random = RandomStream::named(1, 0, "link");
-        let mut link = Link::new(rate, buffer, &Discipline::DROP_TAIL, random);
+        let mut link = Link::new(rate, buffer, &Discipline::DROP_TAIL, Clock::PICOSECONDS, random);
         let (mut copies, mut last) = (PrivateLinks::new(rate, buffer, 1000), Time::ZERO);
         link.measure_waits(measurement.warmup);
         copies.measure_waits(measurement.warmup);

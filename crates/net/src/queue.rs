@@ -5,12 +5,13 @@ mod classes;
 mod overflow;
 mod scheduler;
 
-use base::{Packet, RandomStream, Rate, Time};
+use base::{Clock, Packet, RandomStream, Rate, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::buffer::{Buffer, Occupancy};
-pub(crate) use aqm::{Aqm, Verdict};
-pub use aqm::{AqmConfig, RedConfig, RedEcn};
+use aqm::Departing;
+pub(crate) use aqm::{Aqm, Arriving, Verdict};
+pub use aqm::{AqmConfig, CodelConfig, CodelRules, PieConfig, RedConfig, RedEcn};
 pub(crate) use classes::Waiting;
 use classes::{Classes, Position};
 pub use overflow::Overflow;
@@ -100,7 +101,13 @@ pub(crate) struct Queue {
 
 impl Queue {
     /// Returns an empty queue of a discipline, in front of a link of the given rate.
-    pub(crate) fn new(discipline: &Discipline, buffer: Buffer, rate: Rate, random: RandomStream) -> Queue {
+    pub(crate) fn new(
+        discipline: &Discipline,
+        buffer: Buffer,
+        rate: Rate,
+        clock: Clock,
+        random: RandomStream,
+    ) -> Queue {
         let Discipline { scheduler, aqm, overflow } = discipline;
         Queue {
             buffer,
@@ -108,7 +115,7 @@ impl Queue {
             overflow: *overflow,
             // Where the AQM draws too, the overflow rule has a stream of its own.
             random: if aqm.is_random() { random.branch("victim") } else { random.clone() },
-            aqm: aqm.build(rate, random),
+            aqm: aqm.build(rate, clock, random),
             waiting: Classes::new(scheduler.classes()),
         }
     }
@@ -158,12 +165,18 @@ impl Queue {
 
     /// Removes and returns the next packet to transmit; drops those before it that the AQM drops at departure.
     pub(crate) fn dequeue(&mut self, now: Time, signalled: &mut impl FnMut(Signal, Waiting)) -> Option<Waiting> {
+        let mut again = false;
         loop {
-            let class = self.scheduler.next(&self.waiting)?;
-            let mut next = self.waiting.pop(class)?;
+            let Some(mut next) = self.scheduler.next(&self.waiting).and_then(|class| self.waiting.pop(class)) else {
+                if let Some(aqm) = &mut self.aqm {
+                    aqm.algorithm().on_empty();
+                }
+                return None;
+            };
             let left = self.occupancy(Transmitter::Idle { since: now });
-            let verdict = self.aqm.as_mut().map(|aqm| aqm.algorithm().on_departure(now, now - next.since, &left));
-            match verdict {
+            let (sojourn, capable) = (now - next.since, next.packet.marks.is_capable());
+            let departing = Departing { now, sojourn, capable, bytes: next.packet.bytes, left: &left, again };
+            match self.aqm.as_mut().map(|aqm| aqm.algorithm().on_departure(&departing)) {
                 None | Some(Verdict::Pass) => return Some(next),
                 Some(Verdict::Mark) if next.packet.marks.mark() => {
                     signalled(Signal::Marked, next);
@@ -171,6 +184,7 @@ impl Queue {
                 }
                 Some(Verdict::Mark | Verdict::Drop) => signalled(Signal::Dropped, next),
             }
+            again = true;
         }
     }
 
@@ -191,7 +205,8 @@ impl Queue {
             Transmitter::Idle { since } => Some(now - since),
             Transmitter::Busy { .. } => None,
         };
-        aqm.algorithm().on_arrival(self.buffer.counted_packets(held), idle)
+        let (queue, waiting_bytes) = (self.buffer.counted_packets(held), held.bytes - held.bytes_in_service);
+        aqm.algorithm().on_arrival(&Arriving { now, queue, idle, waiting_bytes })
     }
 
     fn victim(&mut self, arriving: &Packet, class: usize, held: &Occupancy) -> Option<Position> {
@@ -221,6 +236,8 @@ mod tests {
             ("drop-from-front", false, false),
             ("random-drop", true, false),
             ("red", true, true),
+            ("codel", false, false),
+            ("pie", true, false),
             ("red-random-drop", true, false),
             ("priority", false, false),
             ("priority-push-out", false, false),

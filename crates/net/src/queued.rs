@@ -1,4 +1,4 @@
-use base::{Histogram, Packet, RandomStream, Rate, Time};
+use base::{Clock, Histogram, Packet, RandomStream, Rate, Time};
 
 use crate::buffer::Buffer;
 use crate::queue::{Discipline, Queue, Signal, Transmitter, Waiting};
@@ -30,10 +30,10 @@ struct InTransmission {
 
 impl QueuedLink {
     /// Returns an empty link.
-    pub fn new(rate: Rate, buffer: Buffer, discipline: &Discipline, random: RandomStream) -> QueuedLink {
+    pub fn new(rate: Rate, buffer: Buffer, discipline: &Discipline, clock: Clock, random: RandomStream) -> QueuedLink {
         QueuedLink {
             rate,
-            queue: Queue::new(discipline, buffer, rate, random),
+            queue: Queue::new(discipline, buffer, rate, clock, random),
             in_transmission: None,
             idle_since: Time::ZERO,
             statistics: LinkStatistics::default(),
@@ -172,7 +172,7 @@ fn counted<'a>(
 #[cfg(test)]
 mod tests {
     use base::cast::to_index;
-    use base::{Clock, Marks};
+    use base::Marks;
 
     use super::*;
     use crate::buffer::{BufferLimit, Counting};
@@ -189,7 +189,7 @@ mod tests {
     fn seeded(limit: Option<BufferLimit>, discipline: &Discipline, seed: u64) -> QueuedLink {
         // 1000 bytes take 1 ms.
         let (rate, buffer) = (Rate::new(8e6, Clock::PICOSECONDS), Buffer::new(limit, Counting::WithService));
-        QueuedLink::new(rate, buffer, discipline, RandomStream::named(seed, 0, "link"))
+        QueuedLink::new(rate, buffer, discipline, Clock::PICOSECONDS, RandomStream::named(seed, 0, "link"))
     }
 
     fn link(limit: u64, discipline: &Discipline) -> QueuedLink {

@@ -3,7 +3,9 @@
 use std::fmt;
 
 use base::Clock;
-use net::{AppliesTo, AqmConfig, Counting, DelayLaw, Discipline, LossLaw, Overflow, RedEcn, SchedulerConfig};
+use net::{
+    AppliesTo, AqmConfig, CodelRules, Counting, DelayLaw, Discipline, LossLaw, Overflow, RedEcn, SchedulerConfig,
+};
 use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, Error, IntoDeserializer};
 use serde_json::{json, Map, Value};
@@ -102,6 +104,7 @@ fn axes() -> Value {
         "elements[].queue.scheduler.kind": tags::<SchedulerConfig>("kind"),
         "elements[].queue.aqm.kind": tags::<AqmConfig>("kind"),
         "elements[].queue.aqm.ecn": names::<RedEcn>(),
+        "elements[].queue.aqm.rules": names::<CodelRules>(),
         "elements[].queue.overflow": names::<Overflow>(),
         "elements[].delay_process.order": names::<OrderConfig>(),
         "elements[].delay_process.law.kind": tags::<DelayLaw>("kind"),

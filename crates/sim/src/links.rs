@@ -11,7 +11,7 @@ fn rate(rate_bps: Option<f64>, clock: Clock) -> Rate {
 
 /// Returns a link whose departures are known on arrival.
 pub(crate) fn link(config: &LinkConfig, clock: Clock, random: RandomStream) -> Link {
-    Link::new(rate(config.rate_bps, clock), Buffer::new(config.buffer, config.counting), &config.queue, random)
+    Link::new(rate(config.rate_bps, clock), Buffer::new(config.buffer, config.counting), &config.queue, clock, random)
 }
 
 /// Returns copies of a link for flows that send packets of `bytes` over it.
@@ -21,5 +21,11 @@ pub(crate) fn private_links(config: &PrivateLinkConfig, bytes: u16, clock: Clock
 
 /// Returns a link whose departures are events.
 pub(crate) fn queued_link(config: &LinkConfig, clock: Clock, random: RandomStream) -> QueuedLink {
-    QueuedLink::new(rate(config.rate_bps, clock), Buffer::new(config.buffer, config.counting), &config.queue, random)
+    QueuedLink::new(
+        rate(config.rate_bps, clock),
+        Buffer::new(config.buffer, config.counting),
+        &config.queue,
+        clock,
+        random,
+    )
 }

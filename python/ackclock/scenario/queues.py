@@ -17,21 +17,26 @@ from ackclock.scenario.source import Location
 from ackclock.units import show
 
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-_RED = "elements[].queue.aqm"
+_AQM = "elements[].queue.aqm"
 
 MOST_LEVELS = most("elements[].queue.scheduler.levels")
 """Most levels of a priority queue."""
 
-DisciplineName = Literal["drop-tail", "drop-from-front", "random-drop", "red", "priority"]
+DisciplineName = Literal["drop-tail", "drop-from-front", "random-drop", "red", "codel", "pie", "priority"]
 VictimName = Literal["arriving", "random", "lowest"]
 RedEcnName = Literal["off", "early", "all"]
-RedRulesName = Literal["floyd-jacobson", "ns2"]
+RulesName = Literal["floyd-jacobson", "ns2", "linux", "rfc"]
+CodelRulesName = Literal["rfc", "linux"]
 OverflowName = Literal["arriving", "front", "random", "lowest"]
 
 NAMES: tuple[str, ...] = get_args(DisciplineName)
 
 _THRESHOLD = Span("pkt", 1e-9, 1e9, "1e-9 to 1e9 pkt")
 _LEAST = Span("pkt", 0, 1e9, "0 to 1e9 pkt")
+_TARGET = Span("s", 1e-6, 100, "1 us to 100 s")
+_INTERVAL = Span("s", 1e-6, 1000, "1 us to 1000 s")
+_CE_THRESHOLD = Span("s", 0, 100, "0 to 100 s")
+_UPDATE = Span("s", 1e-4, 100, "0.1 ms to 100 s")
 
 
 def _rule(text: str) -> Any:
@@ -44,7 +49,8 @@ class Queue(Table):
 
     discipline: Annotated[DisciplineName, choice("discipline", DisciplineName)] = entry(
         "which packet is dropped: at a full buffer the newcomer (drop-tail), the one at the front (drop-from-front) "
-        "or one drawn among all that wait and the newcomer (random-drop); early, by the mean queue (red). With "
+        "or one drawn among all that wait and the newcomer (random-drop); early, by the mean queue (red) or by the "
+        "time that packets have waited as they leave (codel), or with a probability that follows that time (pie). With "
         "priority the levels of the flows decide which packet is sent first"
     )
     min_threshold: Annotated[float, Amount("5 pkt", (_THRESHOLD,))] = entry(
@@ -72,14 +78,48 @@ class Queue(Table):
         words="the largest packet that crosses",
     )
     ecn: Annotated[RedEcnName, choice("early signal", RedEcnName)] = entry(
-        "red: packets of flows with ECN that are marked instead of dropped early: none (off), those below the largest "
-        "threshold, twice that if gentle (early, RFC 3168), or all (all, as Linux does). A full buffer always drops",
+        "red, codel, pie: packets of flows with ECN that are marked instead of dropped early: none (off), or all (all, "
+        "as Linux does; pie up to a probability of 10%); of red also those below the largest threshold, twice that if "
+        "gentle (early, RFC 3168). A full buffer always drops",
         "off",
     )
-    rules: Annotated[RedRulesName, choice("rules", RedRulesName)] = entry(
-        "red: whose rules the next four fields have, the paper's of 1993 or ns-2.35's; "
-        'ns-2 also counts the packets that wait alone, `counting = "waiting"`',
-        "floyd-jacobson",
+    target: Annotated[float | None, Amount("5 ms", (_TARGET,))] = entry(
+        "codel: time that packets may always wait; more than a packet takes on the link. pie: queueing delay that the "
+        "drop probability is controlled for",
+        None,
+        words="5 ms of codel, 15 ms of pie",
+    )
+    interval: Annotated[float, Amount("100 ms", (_INTERVAL,))] = entry(
+        "codel: time for which all packets must wait for longer than `target` before the first drop; about the longest "
+        "round trip",
+        0.1,
+        toml="100 ms",
+    )
+    update: Annotated[float, Amount("15 ms", (_UPDATE,))] = entry(
+        "pie: time between two updates of the drop probability", 0.015, toml="15 ms"
+    )
+    alpha: Annotated[float, Number(0, 1000, 0.125, closed=True)] = entry(
+        "pie: change of the drop probability, in an update, for each second of delay above `target`", 0.125
+    )
+    beta: Annotated[float, Number(0, 1000, 1.25, closed=True)] = entry(
+        "pie: change of the drop probability, in an update, for each second by which the delay has grown since the one "
+        "before",
+        1.25,
+    )
+    burst: Annotated[float, Amount("150 ms", (_CE_THRESHOLD,))] = entry(
+        "pie: time for which a busy period begins without early drops", 0.15, toml="150 ms"
+    )
+    ce_threshold: Annotated[float | None, Amount("1 ms", (_CE_THRESHOLD,))] = entry(
+        "codel: packets of flows with ECN that waited for longer are all marked, whatever else is decided (Linux)",
+        None,
+        words="no such threshold",
+    )
+    rules: Annotated[RulesName | None, choice("rules", RulesName)] = entry(
+        "red: whose rules the next four fields have, the paper's of 1993 (floyd-jacobson) or ns-2.35's (ns2); "
+        'ns-2 also counts the packets that wait alone, `counting = "waiting"`. codel: exact times and square roots '
+        "(rfc, RFC 8289) or the kernel's approximations (linux)",
+        None,
+        words='"floyd-jacobson" of red, "linux" of codel',
     )
     wait: Annotated[bool | None, Flag()] = _rule(
         "red: after an early drop at least 1/p packets pass, for the drop probability p, before the next (`wait_` of "
@@ -100,11 +140,21 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     **{name: ("red",) for name in Queue.model_fields if name != "discipline"},
     "victim": ("red", "priority"),
     "levels": ("priority",),
+    "ecn": ("red", "codel", "pie"),
+    "rules": ("red", "codel"),
+    "target": ("codel", "pie"),
+    **dict.fromkeys(("interval", "ce_threshold"), ("codel",)),
+    **dict.fromkeys(("update", "alpha", "beta", "burst"), ("pie",)),
 }
 """The disciplines to which each field belongs."""
 _ACTS_ON: dict[str, tuple[str, str]] = {"red": ("mean queue", "max_threshold")}
 """The length that a discipline acts on, and the field with the largest one that it knows [packets]."""
-_VICTIMS: dict[str, tuple[VictimName, ...]] = {"red": ("arriving", "random"), "priority": ("arriving", "lowest")}
+_CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
+    "victim": {"red": ("arriving", "random"), "priority": ("arriving", "lowest")},
+    "ecn": {"codel": ("off", "all"), "pie": ("off", "all")},
+    "rules": {"red": ("floyd-jacobson", "ns2"), "codel": ("linux", "rfc")},
+}
+"""Values that some disciplines allow of a field that others have too."""
 
 
 def queue_faults(places: Places, location: Location, queue: Queue) -> Iterator[Fault]:
@@ -114,11 +164,12 @@ def queue_faults(places: Places, location: Location, queue: Queue) -> Iterator[F
             theirs = " and ".join(f'"{discipline}"' for discipline in disciplines)
             kind = "discipline" if len(disciplines) == 1 else "disciplines"
             yield places.fault((*location, name), f'belongs to the {kind} {theirs}, not to "{queue.discipline}"')
-    victims = _VICTIMS.get(queue.discipline, (queue.victim,))
-    if queue.victim not in victims:
-        allowed = " | ".join(f'"{victim}"' for victim in victims)
-        problem = f'is not a valid victim for the discipline "{queue.discipline}"'
-        yield places.fault((*location, "victim"), problem, allowed=allowed)
+    for name, by_discipline in _CHOICES.items():
+        given, choices = getattr(queue, name), by_discipline.get(queue.discipline)
+        if choices and queue.gives(name) and given not in choices:
+            allowed = " | ".join(f'"{choice}"' for choice in choices)
+            problem = f'is not valid for the discipline "{queue.discipline}"'
+            yield places.fault((*location, name), problem, given=f'"{given}"', allowed=allowed)
     if queue.discipline == "red" and queue.min_threshold >= queue.max_threshold:
         yield places.fault(
             (*location, "min_threshold" if queue.gives("min_threshold") else "max_threshold"),
@@ -179,22 +230,55 @@ class Red:
     is_random: ClassVar[bool] = True
     title: ClassVar[str] = "RED"
     kind: Literal["red"]
-    min_threshold_packets: Annotated[float, within(f"{_RED}.min_threshold_packets")]
-    max_threshold_packets: Annotated[float, within(f"{_RED}.max_threshold_packets")]
-    weight: Annotated[float, within(f"{_RED}.weight")]
-    max_probability: Annotated[float, within(f"{_RED}.max_probability")]
+    min_threshold_packets: Annotated[float, within(f"{_AQM}.min_threshold_packets")]
+    max_threshold_packets: Annotated[float, within(f"{_AQM}.max_threshold_packets")]
+    weight: Annotated[float, within(f"{_AQM}.weight")]
+    max_probability: Annotated[float, within(f"{_AQM}.max_probability")]
     gentle: bool
-    mean_packet_bytes: Annotated[int, within(f"{_RED}.mean_packet_bytes")]
+    mean_packet_bytes: Annotated[int, within(f"{_AQM}.mean_packet_bytes")]
     wait: bool = False
     """Whether 1/p packets pass after an early drop; older results lack this field and those below."""
-    least_queue_packets: Annotated[float, within(f"{_RED}.least_queue_packets")] = 0.0
+    least_queue_packets: Annotated[float, within(f"{_AQM}.least_queue_packets")] = 0.0
     first_passes: bool = False
     overflow_restarts: bool = False
     ecn: RedEcnName = "off"
 
 
+@dataclass(frozen=True, slots=True)
+class Codel:
+    """Controlled Delay (RFC 8289)."""
+
+    __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = False
+    title: ClassVar[str] = "CoDel"
+    kind: Literal["codel"]
+    target_s: Annotated[float, within(f"{_AQM}.target_s")]
+    interval_s: Annotated[float, within(f"{_AQM}.interval_s")]
+    ecn: bool
+    ce_threshold_s: Annotated[float, within(f"{_AQM}.ce_threshold_s")] | None
+    mtu_bytes: Annotated[int, within(f"{_AQM}.mtu_bytes")]
+    rules: CodelRulesName
+
+
+@dataclass(frozen=True, slots=True)
+class Pie:
+    """Proportional Integral controller Enhanced (RFC 8033)."""
+
+    __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = True
+    title: ClassVar[str] = "PIE"
+    kind: Literal["pie"]
+    target_s: Annotated[float, within(f"{_AQM}.target_s")]
+    update_s: Annotated[float, within(f"{_AQM}.update_s")]
+    alpha: Annotated[float, within(f"{_AQM}.alpha")]
+    beta: Annotated[float, within(f"{_AQM}.beta")]
+    burst_s: Annotated[float, within(f"{_AQM}.burst_s")]
+    ecn: bool
+    mtu_bytes: Annotated[int, within(f"{_AQM}.mtu_bytes")]
+
+
 Scheduler = Annotated[Fifo | StrictPriority, Field(discriminator="kind")]
-Aqm = Annotated[NoAqm | Red, Field(discriminator="kind")]
+Aqm = Annotated[NoAqm | Red | Codel | Pie, Field(discriminator="kind")]
 """Every AQM answers `is_random`, whether it draws random numbers, and `title`, its name as its papers write it."""
 
 
@@ -232,6 +316,8 @@ class Discipline:
 _OVERFLOWS: dict[str, OverflowName] = {"drop-tail": "arriving", "drop-from-front": "front", "random-drop": "random"}
 _NAMES_BY_OVERFLOW = {overflow: name for name, overflow in _OVERFLOWS.items()} | {"lowest": "drop-lowest"}
 DROP_TAIL = Discipline()
+CODEL_TARGET_S, PIE_TARGET_S = 0.005, 0.015
+"""Delays that the two are controlled for by default [s]: RFC 8289 section 4.2, RFC 8033 section 4.2."""
 NS2_LEAST_QUEUE = 2.0
 """The packets that wait at least in ns-2 before RED drops one early [packets]."""
 
@@ -279,5 +365,28 @@ def discipline_of(queue: Queue, largest_packet_bytes: int) -> Discipline:
                 **_red_rules(queue),
             )
             return Discipline(aqm=red, overflow=queue.victim)
+        case "codel":
+            codel = Codel(
+                "codel",
+                target_s=CODEL_TARGET_S if queue.target is None else queue.target,
+                interval_s=queue.interval,
+                ecn=queue.ecn == "all",
+                ce_threshold_s=queue.ce_threshold,
+                mtu_bytes=largest_packet_bytes,
+                rules="rfc" if queue.rules == "rfc" else "linux",
+            )
+            return Discipline(aqm=codel)
+        case "pie":
+            pie = Pie(
+                "pie",
+                target_s=PIE_TARGET_S if queue.target is None else queue.target,
+                update_s=queue.update,
+                alpha=queue.alpha,
+                beta=queue.beta,
+                burst_s=queue.burst,
+                ecn=queue.ecn == "all",
+                mtu_bytes=largest_packet_bytes,
+            )
+            return Discipline(aqm=pie)
         case name:
             return Discipline(overflow=_OVERFLOWS[name])

@@ -10,7 +10,7 @@ const MEASUREMENT: Measurement = Measurement { warmup: Time::ZERO, end: Time::NE
 fn link(limit: Option<BufferLimit>) -> Link {
     // 1000 bytes take 1 ms.
     let (buffer, random) = (Buffer::new(limit, Counting::WithService), RandomStream::named(1, 0, "link"));
-    Link::new(Rate::new(8e6, Clock::PICOSECONDS), buffer, &Discipline::DROP_TAIL, random)
+    Link::new(Rate::new(8e6, Clock::PICOSECONDS), buffer, &Discipline::DROP_TAIL, Clock::PICOSECONDS, random)
 }
 
 fn arrive(link: &mut Link, milliseconds: f64) -> Option<f64> {
@@ -53,7 +53,7 @@ fn a_capable_packet_is_marked_another_one_dropped_and_a_full_buffer_drops_both()
     let discipline = Discipline { aqm, ..Discipline::DROP_TAIL };
     let buffer = Buffer::new(Some(BufferLimit::Packets(3)), Counting::WithService);
     let rate = Rate::new(8e6, Clock::PICOSECONDS);
-    let mut link = Link::new(rate, buffer, &discipline, RandomStream::named(1, 0, "link"));
+    let mut link = Link::new(rate, buffer, &discipline, Clock::PICOSECONDS, RandomStream::named(1, 0, "link"));
     // From the second packet on the average is at the largest threshold.
     let mut asked = 0;
     let fates = [true, true, false, true, true].map(|capable| {

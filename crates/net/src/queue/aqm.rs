@@ -1,9 +1,15 @@
+mod codel;
+mod pie;
 mod red;
 
-use base::{RandomStream, Rate, Time};
+use base::{Clock, RandomStream, Rate, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::buffer::Occupancy;
+use codel::Codel;
+pub use codel::{CodelConfig, CodelRules};
+use pie::Pie;
+pub use pie::PieConfig;
 use red::Red;
 pub use red::{RedConfig, RedEcn};
 
@@ -15,6 +21,10 @@ pub enum AqmConfig {
     None {},
     /// Random Early Detection.
     Red(RedConfig),
+    /// Controlled Delay (RFC 8289).
+    Codel(CodelConfig),
+    /// Proportional Integral controller Enhanced.
+    Pie(PieConfig),
 }
 
 /// Decision about a packet.
@@ -28,22 +38,50 @@ pub(crate) enum Verdict {
     Drop,
 }
 
+/// A packet that arrives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arriving {
+    pub(crate) now: Time,
+    /// Packets that it finds, as the buffer counts them.
+    pub(crate) queue: u64,
+    /// Time since the last departure; `None` if the link is busy.
+    pub(crate) idle: Option<Time>,
+    /// Bytes that wait, without a packet in transmission.
+    pub(crate) waiting_bytes: u64,
+}
+
+/// A packet that the scheduler has chosen to be transmitted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Departing<'a> {
+    pub(crate) now: Time,
+    /// Time that it has spent in the queue.
+    pub(crate) sojourn: Time,
+    /// Whether its transport is ECN-capable.
+    pub(crate) capable: bool,
+    pub(crate) bytes: u16,
+    /// The queue without it.
+    pub(crate) left: &'a Occupancy,
+    /// Whether one was dropped just before, in whose place this one departs.
+    pub(crate) again: bool,
+}
+
 /// An AQM algorithm: decides about packets, and never moves them.
 pub(crate) trait Algorithm {
-    /// Decides about an arriving packet that finds `queue` packets; `idle` is the time since the last departure, `None`
-    /// if the link is busy.
-    fn on_arrival(&mut self, _queue: u64, _idle: Option<Time>) -> Verdict {
+    /// Decides about an arriving packet.
+    fn on_arrival(&mut self, _arriving: &Arriving) -> Verdict {
         Verdict::Pass
     }
 
     /// Notes that a packet was dropped, early or by a full buffer.
     fn on_drop(&mut self) {}
 
-    /// Decides about a packet that the scheduler has chosen after the time `sojourn` in the queue; `left` is the queue
-    /// without it.
-    fn on_departure(&mut self, _now: Time, _sojourn: Time, _left: &Occupancy) -> Verdict {
+    /// Decides about a packet that the scheduler has chosen.
+    fn on_departure(&mut self, _departing: &Departing<'_>) -> Verdict {
         Verdict::Pass
     }
+
+    /// Notes that no packet is left where one should depart.
+    fn on_empty(&mut self) {}
 }
 
 /// An AQM at work.
@@ -51,34 +89,45 @@ pub(crate) trait Algorithm {
 pub(crate) enum Aqm {
     /// Random Early Detection.
     Red(Red),
+    /// Controlled Delay (RFC 8289).
+    Codel(Codel),
+    /// Proportional Integral controller Enhanced.
+    Pie(Pie),
     #[cfg(test)]
     Impatient(Impatient),
 }
 
 impl AqmConfig {
     /// The algorithms by name, with typical parameters.
-    pub const LISTED: [(&'static str, AqmConfig); 1] = [("red", AqmConfig::Red(RedConfig::TYPICAL))];
+    pub const LISTED: [(&'static str, AqmConfig); 3] = [
+        ("red", AqmConfig::Red(RedConfig::TYPICAL)),
+        ("codel", AqmConfig::Codel(CodelConfig::TYPICAL)),
+        ("pie", AqmConfig::Pie(PieConfig::TYPICAL)),
+    ];
 
     /// Returns whether it decides on arrival alone.
     pub const fn is_foreseen(&self) -> bool {
         match self {
             AqmConfig::None {} | AqmConfig::Red(_) => true,
+            AqmConfig::Codel(_) | AqmConfig::Pie(_) => false,
         }
     }
 
     /// Returns whether it draws random numbers.
     pub const fn is_random(&self) -> bool {
         match self {
-            AqmConfig::None {} => false,
-            AqmConfig::Red(_) => true,
+            AqmConfig::None {} | AqmConfig::Codel(_) => false,
+            AqmConfig::Red(_) | AqmConfig::Pie(_) => true,
         }
     }
 
     /// Returns the AQM of an empty queue in front of a link of the given rate; `None` for no AQM.
-    pub(crate) fn build(&self, rate: Rate, random: RandomStream) -> Option<Aqm> {
+    pub(crate) fn build(&self, rate: Rate, clock: Clock, random: RandomStream) -> Option<Aqm> {
         match self {
             AqmConfig::None {} => None,
             AqmConfig::Red(config) => Some(Aqm::Red(Red::new(*config, rate, random))),
+            AqmConfig::Codel(config) => Some(Aqm::Codel(Codel::new(*config, clock))),
+            AqmConfig::Pie(config) => Some(Aqm::Pie(Pie::new(*config, clock, random))),
         }
     }
 }
@@ -89,6 +138,8 @@ impl Aqm {
     pub(crate) fn algorithm(&mut self) -> &mut dyn Algorithm {
         match self {
             Aqm::Red(red) => red,
+            Aqm::Codel(codel) => codel,
+            Aqm::Pie(pie) => pie,
             #[cfg(test)]
             Aqm::Impatient(impatient) => impatient,
         }
@@ -102,8 +153,8 @@ pub(crate) struct Impatient(pub(crate) Time);
 
 #[cfg(test)]
 impl Algorithm for Impatient {
-    fn on_departure(&mut self, _now: Time, sojourn: Time, left: &Occupancy) -> Verdict {
-        if sojourn > self.0 && left.packets > 0 {
+    fn on_departure(&mut self, departing: &Departing<'_>) -> Verdict {
+        if departing.sojourn > self.0 && departing.left.packets > 0 {
             Verdict::Drop
         } else {
             Verdict::Pass

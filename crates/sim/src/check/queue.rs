@@ -1,6 +1,6 @@
 //! Faults of queue disciplines.
 
-use net::{AqmConfig, Discipline, RedConfig, SchedulerConfig};
+use net::{AqmConfig, CodelConfig, Discipline, PieConfig, RedConfig, SchedulerConfig};
 
 use super::limits::{limits, Limit, MOST_BYTES, MOST_LEVELS};
 use super::Faults;
@@ -13,6 +13,14 @@ limits! {
     WEIGHT = "elements[].queue.aqm.weight", "1", f64::MIN_POSITIVE, 1.0;
     MAX_PROBABILITY = "elements[].queue.aqm.max_probability", "1", 0.0, 1.0;
     LEAST_QUEUE = "elements[].queue.aqm.least_queue_packets", "packets", 0.0, 1e9;
+    TARGET = "elements[].queue.aqm.target_s", "s", 1e-6, 100.0;
+    INTERVAL = "elements[].queue.aqm.interval_s", "s", 1e-6, 1000.0;
+    CE_THRESHOLD = "elements[].queue.aqm.ce_threshold_s", "s", 0.0, 100.0;
+    UPDATE = "elements[].queue.aqm.update_s", "s", 1e-4, 100.0;
+    ALPHA = "elements[].queue.aqm.alpha", "1/s", 0.0, 1000.0;
+    BETA = "elements[].queue.aqm.beta", "1/s", 0.0, 1000.0;
+    BURST = "elements[].queue.aqm.burst_s", "s", 0.0, 100.0;
+    MTU = "elements[].queue.aqm.mtu_bytes", "bytes", 1.0, MOST_BYTES;
     MEAN_PACKET = "elements[].queue.aqm.mean_packet_bytes", "bytes", 1.0, MOST_BYTES;
 }
 
@@ -27,7 +35,27 @@ impl Faults {
         match &queue.aqm {
             AqmConfig::None {} => {}
             AqmConfig::Red(red) => self.red(&format!("{place}.aqm"), red),
+            AqmConfig::Codel(codel) => self.codel(&format!("{place}.aqm"), codel),
+            AqmConfig::Pie(pie) => self.pie(&format!("{place}.aqm"), pie),
         }
+    }
+
+    fn pie(&mut self, place: &str, pie: &PieConfig) {
+        self.field(place, TARGET, pie.target_s);
+        self.field(place, UPDATE, pie.update_s);
+        self.field(place, ALPHA, pie.alpha);
+        self.field(place, BETA, pie.beta);
+        self.field(place, BURST, pie.burst_s);
+        self.field(place, MTU, f64::from(pie.mtu_bytes));
+    }
+
+    fn codel(&mut self, place: &str, codel: &CodelConfig) {
+        self.field(place, TARGET, codel.target_s);
+        self.field(place, INTERVAL, codel.interval_s);
+        if let Some(threshold) = codel.ce_threshold_s {
+            self.field(place, CE_THRESHOLD, threshold);
+        }
+        self.field(place, MTU, f64::from(codel.mtu_bytes));
     }
 
     fn red(&mut self, place: &str, red: &RedConfig) {

@@ -7,8 +7,8 @@ mod selective_axes;
 
 use base::cast::to_u32;
 use net::{
-    AppliesTo, AqmConfig, BufferLimit, Counting, DelayLaw, DelayState, Discipline, LossLaw, RedConfig, RedEcn,
-    SchedulerConfig,
+    AppliesTo, AqmConfig, BufferLimit, CodelConfig, CodelRules, Counting, DelayLaw, DelayState, Discipline, LossLaw,
+    PieConfig, RedConfig, RedEcn, SchedulerConfig,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
@@ -282,8 +282,40 @@ fn with_any_levels(scheduler: SchedulerConfig) -> BoxedStrategy<SchedulerConfig>
 fn with_any_thresholds(aqm: AqmConfig) -> BoxedStrategy<AqmConfig> {
     match aqm {
         AqmConfig::Red(_) => red().prop_map(AqmConfig::Red).boxed(),
+        AqmConfig::Codel(_) => codel().prop_map(AqmConfig::Codel).boxed(),
+        AqmConfig::Pie(_) => pie().prop_map(AqmConfig::Pie).boxed(),
         typical => Just(typical).boxed(),
     }
+}
+
+fn codel() -> impl Strategy<Value = CodelConfig> {
+    let rules = prop::sample::select(vec![CodelRules::Rfc, CodelRules::Linux]);
+    let times = (0.0001..0.05_f64, 0.001..0.5_f64, prop::option::of(0.0..0.02_f64));
+    (times, any::<bool>(), 1_u16..3000, rules).prop_map(
+        |((target_s, interval_s, ce_threshold_s), ecn, mtu_bytes, rules)| CodelConfig {
+            target_s,
+            interval_s,
+            ecn,
+            ce_threshold_s,
+            mtu_bytes,
+            rules,
+        },
+    )
+}
+
+fn pie() -> impl Strategy<Value = PieConfig> {
+    let times = (0.0001..0.05_f64, 0.001..0.1_f64, 0.0..0.3_f64);
+    (times, 0.0..10.0_f64, 0.0..10.0_f64, any::<bool>(), 1_u16..3000).prop_map(
+        |((target_s, update_s, burst_s), alpha, beta, ecn, mtu_bytes)| PieConfig {
+            target_s,
+            update_s,
+            alpha,
+            beta,
+            burst_s,
+            ecn,
+            mtu_bytes,
+        },
+    )
 }
 
 fn red() -> impl Strategy<Value = RedConfig> {

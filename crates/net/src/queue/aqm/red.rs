@@ -1,7 +1,7 @@
 use base::{RandomStream, Rate, Time};
 use serde::{Deserialize, Serialize};
 
-use super::{Algorithm, Verdict};
+use super::{Algorithm, Arriving, Verdict};
 
 /// Parameters of Random Early Detection: Floyd, Jacobson 1993, with the later "gentle" option, and the points on which
 /// ns-2.35's `REDQueue` differs, one field each.
@@ -148,8 +148,8 @@ impl Red {
     }
 }
 
-impl Algorithm for Red {
-    fn on_arrival(&mut self, queue: u64, idle: Option<Time>) -> Verdict {
+impl Red {
+    fn arrive(&mut self, queue: u64, idle: Option<Time>) -> Verdict {
         self.update_average(queue, idle);
         let may_drop = queue as f64 >= self.config.least_queue_packets;
         let Some(probability) = self.drop_probability().filter(|_| may_drop) else {
@@ -172,6 +172,12 @@ impl Algorithm for Red {
             RedEcn::Early if probability < 1.0 => Verdict::Mark,
             RedEcn::Early | RedEcn::Off => Verdict::Drop,
         }
+    }
+}
+
+impl Algorithm for Red {
+    fn on_arrival(&mut self, arriving: &Arriving) -> Verdict {
+        self.arrive(arriving.queue, arriving.idle)
     }
 
     fn on_drop(&mut self) {
@@ -204,7 +210,7 @@ mod tests {
     fn drop_share(config: RedConfig, queue: u64) -> f64 {
         let mut red = red(RedConfig { weight: 1.0, ..config });
         let n = 200_000;
-        let drops = (0..n).filter(|_| red.on_arrival(queue, None) == Verdict::Drop).count();
+        let drops = (0..n).filter(|_| red.arrive(queue, None) == Verdict::Drop).count();
         drops as f64 / f64::from(n)
     }
 
@@ -212,7 +218,7 @@ mod tests {
     fn the_average_follows_the_queue_with_its_weight() {
         let mut red = red(CONFIG);
         for _ in 0..500 {
-            red.on_arrival(10, None);
+            red.arrive(10, None);
         }
         assert!((red.average - 10.0 * (1.0 - 0.998_f64.powi(500))).abs() < 1e-9);
     }
@@ -222,12 +228,12 @@ mod tests {
         let (mut idle, mut fed) = (red(CONFIG), red(CONFIG));
         for red in [&mut idle, &mut fed] {
             (0..300).for_each(|_| {
-                red.on_arrival(3, None);
+                red.arrive(3, None);
             });
         }
-        idle.on_arrival(0, Some(Clock::PICOSECONDS.time(0.0401)));
+        idle.arrive(0, Some(Clock::PICOSECONDS.time(0.0401)));
         (0..41).for_each(|_| {
-            fed.on_arrival(0, None);
+            fed.arrive(0, None);
         });
         assert!((idle.average - fed.average).abs() < 1e-9);
     }
@@ -251,7 +257,7 @@ mod tests {
     /// Returns the gaps between early drops: packets from one to the next.
     fn gaps(config: RedConfig, queue: u64) -> Vec<usize> {
         let mut red = red(RedConfig { weight: 1.0, ..config });
-        let drops: Vec<usize> = (0..200_000).filter(|_| red.on_arrival(queue, None) == Verdict::Drop).collect();
+        let drops: Vec<usize> = (0..200_000).filter(|_| red.arrive(queue, None) == Verdict::Drop).collect();
         drops.windows(2).map(|pair| pair[1] - pair[0]).collect()
     }
 
@@ -260,7 +266,7 @@ mod tests {
     fn marks_are_the_drops_of_the_same_red() {
         let verdicts = |ecn, queue| {
             let mut red = red(RedConfig { weight: 1.0, ecn, ..CONFIG });
-            (0..1000).map(move |_| red.on_arrival(queue, None)).collect::<Vec<_>>()
+            (0..1000).map(move |_| red.arrive(queue, None)).collect::<Vec<_>>()
         };
         for (queue, early) in [(4, Verdict::Pass), (10, Verdict::Mark), (15, Verdict::Drop)] {
             let dropped = verdicts(RedEcn::Off, queue);
@@ -289,11 +295,11 @@ mod tests {
         let config = RedConfig { least_queue_packets: 2.0, weight: 1e-9, ..CONFIG };
         let mut red = red(config);
         red.average = 20.0;
-        assert!((0..100).all(|_| red.on_arrival(1, None) == Verdict::Pass));
+        assert!((0..100).all(|_| red.arrive(1, None) == Verdict::Pass));
         assert_eq!(red.count, None);
-        assert_eq!(red.on_arrival(2, None), Verdict::Drop);
+        assert_eq!(red.arrive(2, None), Verdict::Drop);
         assert_eq!(red.count, Some(0));
-        red.on_arrival(1, None);
+        red.arrive(1, None);
         assert_eq!(red.count, None);
     }
 
@@ -302,12 +308,12 @@ mod tests {
     fn the_first_packet_above_the_thresholds_passes_and_is_counted() {
         let mut red = red(RedConfig { first_passes: true, weight: 1.0, ..CONFIG });
         // Above the largest threshold every packet is dropped but this one.
-        assert_eq!(red.on_arrival(20, None), Verdict::Pass);
+        assert_eq!(red.arrive(20, None), Verdict::Pass);
         assert_eq!(red.count, Some(1));
-        assert_eq!(red.on_arrival(20, None), Verdict::Drop);
-        assert_eq!(red.on_arrival(20, None), Verdict::Drop);
-        red.on_arrival(4, None);
-        assert_eq!(red.on_arrival(20, None), Verdict::Pass);
+        assert_eq!(red.arrive(20, None), Verdict::Drop);
+        assert_eq!(red.arrive(20, None), Verdict::Drop);
+        red.arrive(4, None);
+        assert_eq!(red.arrive(20, None), Verdict::Pass);
     }
 
     /// ns-2, red.cc, `REDQueue::enque`: a forced drop sets `edv_.count = 0` unless `ns1_compat_`.
@@ -318,7 +324,7 @@ mod tests {
             red.on_drop();
             assert_eq!(red.count, None);
             (0..10).for_each(|_| {
-                red.on_arrival(10, None);
+                red.arrive(10, None);
             });
             assert_eq!(red.count, Some(9));
             red.on_drop();

@@ -1,0 +1,55 @@
+//! Any parameters of an AQM.
+
+use net::{AqmConfig, CodelConfig, CodelRules, PieConfig, RedConfig, RedEcn};
+
+use super::scaled;
+
+/// Returns an AQM of the kind of another one, with parameters that four numbers describe.
+pub(super) fn aqm(typical: AqmConfig, numbers: [u8; 4]) -> AqmConfig {
+    match typical {
+        AqmConfig::Red(_) => AqmConfig::Red(red(numbers)),
+        AqmConfig::Codel(_) => AqmConfig::Codel(codel(numbers)),
+        AqmConfig::Pie(_) => AqmConfig::Pie(pie(numbers)),
+        none @ AqmConfig::None {} => none,
+    }
+}
+
+fn codel([target, interval, threshold, options]: [u8; 4]) -> CodelConfig {
+    CodelConfig {
+        target_s: scaled(target, 1e-6, 0.1),
+        interval_s: scaled(interval, 1e-6, 1.0),
+        ecn: options & 1 == 1,
+        ce_threshold_s: (options & 2 == 2).then(|| f64::from(threshold) / 1e4),
+        mtu_bytes: 1 + u16::from(options) * 8,
+        rules: if options & 4 == 4 { CodelRules::Rfc } else { CodelRules::Linux },
+    }
+}
+
+fn pie([target, update, factors, options]: [u8; 4]) -> PieConfig {
+    PieConfig {
+        target_s: scaled(target, 1e-6, 0.1),
+        update_s: scaled(update, 1e-4, 1.0),
+        alpha: f64::from(factors & 15) / 4.0,
+        beta: f64::from(factors >> 4),
+        burst_s: f64::from(options >> 1 & 15) / 100.0,
+        ecn: options & 1 == 1,
+        mtu_bytes: 1 + u16::from(options) * 8,
+    }
+}
+
+fn red([threshold, weight, probability, options]: [u8; 4]) -> RedConfig {
+    let min_threshold_packets = f64::from(threshold) / 4.0;
+    RedConfig {
+        min_threshold_packets,
+        max_threshold_packets: min_threshold_packets * 3.0 + 0.5,
+        weight: scaled(weight, 1e-6, 1.0),
+        max_probability: f64::from(probability) / 255.0,
+        gentle: options & 1 == 1,
+        mean_packet_bytes: 1 + u16::from(options) * 8,
+        ecn: [RedEcn::Off, RedEcn::Early, RedEcn::All][usize::from(options >> 4) % 3],
+        wait: options & 2 == 2,
+        least_queue_packets: f64::from(options >> 6),
+        first_passes: options & 4 == 4,
+        overflow_restarts: options & 8 == 8,
+    }
+}

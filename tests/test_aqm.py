@@ -1,0 +1,96 @@
+"""CoDel and PIE from a scenario to its counters; `tests/kernel` has the kernel's runs, the engine single steps."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ackclock
+from ackclock.engine import run_resolved
+from ackclock.scenario import ScenarioError, load, resolve
+
+
+def scenario(queue: dict[str, Any], tcp: Any = "linux-cubic", count: int = 4) -> dict[str, Any]:
+    link = {"name": "home", "rate": "20 Mbit/s", "delay": "25 ms", "buffer": "1000 pkt", "queue": queue}
+    flow = {"name": "flow", "path": ["home"], "count": count, "tcp": tcp, "packet": "1500 B"}
+    return {"link": [link], "flow": [flow], "run": {"duration": "30 s", "warmup": "10 s"}}
+
+
+def bottleneck(document: dict[str, Any]) -> dict[str, float]:
+    """Give the means of the bottleneck's figures."""
+    (row,) = [row for row in ackclock.run(document).summary["links"] if row["name"] == "home"]
+    return {name: value["mean"] for name, value in row.items() if isinstance(value, dict) and "mean" in value}
+
+
+@pytest.mark.parametrize(
+    ("queue", "most_packets"),
+    [({"discipline": "codel"}, 12), ({"discipline": "codel", "rules": "rfc"}, 12), ({"discipline": "pie"}, 30)],
+)
+def test_the_queue_is_short_and_the_link_busy(queue: dict[str, Any], most_packets: float) -> None:
+    full = bottleneck(scenario({"discipline": "drop-tail"}))
+    short = bottleneck(scenario(queue))
+    assert short["utilisation_fraction"] > 0.99
+    assert short["queue_mean_packets"] < most_packets
+    assert full["queue_mean_packets"] > 300
+    assert short["dropped_packets"] > 0
+
+
+ECN = {"preset": "linux-cubic", "ecn": "classic"}
+
+
+@pytest.mark.parametrize(
+    "queue",
+    [
+        {"discipline": "codel", "ecn": "all"},
+        {"discipline": "codel", "ecn": "all", "rules": "rfc"},
+        {"discipline": "codel", "ce_threshold": "5 ms"},
+        {"discipline": "pie", "ecn": "all"},
+        {"discipline": "red", "ecn": "all", "victim": "random", "min_threshold": "20 pkt", "max_threshold": "60 pkt"},
+    ],
+)
+def test_marks_of_a_queue_whose_departures_are_events_reach_the_sender(queue: dict[str, Any]) -> None:
+    """Find windows that follow marks: rustc 1.95 once made these queues count marks that no packet had."""
+    (columns,) = run_resolved(resolve(load(scenario(queue, ECN))), threads=1)
+    marks = int(np.sum(columns["flows"]["marked_packets"]))
+    assert 0 < marks < 3000
+    assert np.sum(columns["flows"]["dropped_packets"]) == 0
+    assert np.sum(columns["flows"]["cwnd_area"]) / (4 * columns["measured_s"]) < 120
+
+
+def test_the_threshold_marks_more_than_codel_alone() -> None:
+    alone, with_threshold = (
+        bottleneck(scenario({"discipline": "codel", "ecn": "all"} | more, ECN))["marked_packets"]
+        for more in ({}, {"ce_threshold": "2 ms"})
+    )
+    assert with_threshold > 3 * alone > 0
+
+
+@pytest.mark.parametrize("discipline", ["codel", "pie"])
+def test_a_longer_target_gives_a_longer_queue(discipline: str) -> None:
+    found = [
+        bottleneck(scenario({"discipline": discipline, "target": target}))["queue_mean_packets"]
+        for target in ("2 ms", "5 ms", "20 ms")
+    ]
+    assert found == sorted(found)
+    assert found[2] > 2 * found[0]
+
+
+@pytest.mark.parametrize(
+    ("queue", "field", "allowed"),
+    [
+        ({"discipline": "codel", "ecn": "early"}, "queue.ecn", '"off" | "all"'),
+        ({"discipline": "codel", "rules": "ns2"}, "queue.rules", '"linux" | "rfc"'),
+        ({"discipline": "red", "rules": "rfc"}, "queue.rules", '"floyd-jacobson" | "ns2"'),
+        ({"discipline": "red", "target": "5 ms"}, "queue.target", '"codel" and "pie"'),
+        ({"discipline": "pie", "rules": "rfc"}, "queue.rules", '"red" and "codel"'),
+        ({"discipline": "codel", "alpha": 0.1}, "queue.alpha", '"pie"'),
+        ({"discipline": "pie", "update": "0 s"}, "queue.update", "0.1 ms to 100 s"),
+        ({"discipline": "codel", "victim": "random"}, "queue.victim", '"red" and "priority"'),
+        ({"discipline": "codel", "interval": "0 s"}, "queue.interval", "1 us to 1000 s"),
+    ],
+)
+def test_what_a_discipline_has_not_is_a_fault(queue: dict[str, Any], field: str, allowed: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        ackclock.run(scenario(queue))
+    assert field in str(caught.value)
+    assert allowed in str(caught.value)
