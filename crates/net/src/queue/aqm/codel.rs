@@ -121,7 +121,7 @@ impl Codel {
         }
         match self.first_above {
             None => {
-                self.first_above = Some(now + self.interval);
+                self.first_above = Some(now.saturating_add(self.interval));
                 false
             }
             Some(since) => match self.rules {
@@ -135,7 +135,7 @@ impl Codel {
     fn begin(&mut self, now: u64) {
         let grown = self.count.wrapping_sub(self.last_count);
         self.dropping = true;
-        if grown > 1 && now < self.drop_next + 16 * self.interval {
+        if grown > 1 && now < self.drop_next.saturating_add(self.interval.saturating_mul(16)) {
             self.count = grown;
             self.step();
         } else {
@@ -151,7 +151,7 @@ impl Codel {
             CodelRules::Rfc => round_to_u64(self.interval as f64 / f64::from(self.count.max(1)).sqrt()),
             CodelRules::Linux => (self.interval * (u64::from(self.inverse_root) << 16)) >> 32,
         };
-        self.drop_next = from + wait;
+        self.drop_next = from.saturating_add(wait);
     }
 
     /// Takes a Newton step of 1 / sqrt(count) (Linux `codel_Newton_step`).

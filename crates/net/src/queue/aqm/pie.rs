@@ -92,7 +92,7 @@ impl Pie {
             ecn: config.ecn,
             mtu_bytes: config.mtu_bytes.into(),
             readings_per_tick: READINGS as f64 / clock.ticks_per_second() as f64,
-            update: clock.time(config.update_s),
+            update: clock.time(config.update_s).max(Time::TICK),
             next_update: clock.time(FIRST_UPDATE_S),
             probability: 0,
             accumulated: 0,
