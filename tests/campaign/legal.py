@@ -9,6 +9,8 @@ from digest.draw import Dice, Document, draw
 
 FIRST = 100_000
 """The number of the digests' drawing from which these scenarios begin, far beyond those that have a digest."""
+AGAIN = 1_000_000_000
+"""The number from which the drawings begin that take the place of illegal ones."""
 MOST_PACKETS = 2e5
 """Packets of a replication up to which a scenario keeps its duration."""
 
@@ -17,17 +19,19 @@ def legal(number: int) -> Resolved:
     """Draw the scenario of a number.
 
     A change that makes it illegal, such as a buffer of a time that a smaller rate makes shorter than a packet, is left
-    out: first the stretching, then all changes.
+    out: first the stretching, then all changes. One drawing in some thousands is illegal itself, for such a buffer too:
+    then another one takes its place.
     """
-    for changes in ((_finite, _add_ping, _sizes, _group, _stretch), (_finite, _add_ping, _sizes), ()):
-        dice = Dice(FIRST + number)
-        document = draw(FIRST + number)
-        for change in changes:
-            change(dice, document)
-        try:
-            return _trimmed(dice, resolve(load(document)))
-        except ScenarioError:
-            continue
+    for seed in (FIRST + number, AGAIN + number):
+        for changes in ((_finite, _add_ping, _sizes, _group, _stretch), (_finite, _add_ping, _sizes), ()):
+            dice = Dice(seed)
+            document = draw(seed)
+            for change in changes:
+                change(dice, document)
+            try:
+                return _trimmed(dice, resolve(load(document)))
+            except ScenarioError:
+                continue
     raise AssertionError(f"the drawing of number {number} is not legal")
 
 
