@@ -57,6 +57,12 @@ def traces(scenario: dict[str, Any]) -> dict[str, Any]:
     return {name: traced["traces"][name] for name in TRACED}
 
 
+def dropped_packets(scenario: dict[str, Any]) -> list[int]:
+    """Play a resolved scenario and give the numbers, from 0, of the packets that queues drop, in the order of drops."""
+    traced = _replication({**scenario, "trace": {**scenario["trace"], "drops": True}})
+    return [int(number) for number in traced["traces"]["drops"]["sequence"]]
+
+
 def _replication(scenario: dict[str, Any]) -> Any:
     """Run a scenario; the package is imported here, when it is needed."""
     resolved = importlib.import_module("ackclock.scenario").Resolved.from_dict(scenario)

@@ -71,6 +71,15 @@ def test_windows_over_time_are_the_kernels(name: str) -> None:
         assert far.mean() <= MOST_APART, f"{100 * far.mean():.1f}% of the instants differ"
 
 
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [("A_codel_1", (334, 501)), ("A_codel_reno_1", (334, 502, 586, 680, 762, 835, 902, 965, 1023))],
+)
+def test_the_first_packets_that_codel_drops_are_the_kernels(name: str, first: tuple[int, ...]) -> None:
+    """Compare all drops of the first overshoot; the windows of the next seconds differ by less than one packet."""
+    assert tuple(ours.dropped_packets(RUNS[name].scenario())[: len(first)]) == first
+
+
 def test_every_listed_run_has_figures() -> None:
     assert len(RUNS) > 60
     assert set(recorded.figures()) == set(RUNS)
