@@ -111,11 +111,14 @@ class Run:
             "buffer": f"{self.buffer_packets} pkt",
             "reverse": {"rate": "unlimited"},
         }
+        forward_ms = self.forward_ms
         if self.queue in LIMITS_PACKETS:
+            # There HTB lets a packet go as its time of service begins, and the next one as that is over.
+            forward_ms -= self.packet_bytes * 8e3 / self.rate_bps
             queue = {"discipline": self.queue, "ecn": "all" if self.ecn else "off"}
             buffer = f"{LIMITS_PACKETS[self.queue]} pkt"
             bottleneck |= {"buffer": buffer, "counting": "waiting", "queue": queue}
-        wire: dict[str, Any] = {"name": "wire", "rate": "unlimited", "delay": f"{self.forward_ms} ms"}
+        wire: dict[str, Any] = {"name": "wire", "rate": "unlimited", "delay": f"{forward_ms:.9g} ms"}
         back = [
             {"name": f"back{number}", "rate": "unlimited", "delay": f"{trip_ms - self.forward_ms} ms"}
             for number, trip_ms in enumerate(self.round_trips_ms, 1)

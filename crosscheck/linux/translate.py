@@ -59,7 +59,10 @@ def translate(scenario: Scenario, shift_us: float = 0.0) -> Experiment:
         warmup_s=run["warmup_s"] + offset_s,
         offset_s=offset_s,
         options={**_options(scenario, index), **_realisation(scenario, shift_us)},
-        forward_steps=tuple((at_s + offset_s, forward_s) for at_s, forward_s in _steps(scenario, index)),
+        forward_steps=tuple(
+            (at_s + offset_s, forward_s + _unserved_s(scenario, scenario["flows"][0], index))
+            for at_s, forward_s in _steps(scenario, index)
+        ),
         shift_us=shift_us,
     )
 
@@ -70,7 +73,7 @@ def _flows(scenario: Scenario, bottleneck: int) -> Iterator[KernelFlow]:
         size, connection = flow["traffic"]["size_packets"], tcp_of(flow)
         before, _ = around(scenario, flow, bottleneck)
         back_s = connection["return_delay_s"] + delay_s(scenario, connection["return_path"])
-        forward_s = _forward_s(scenario, flow, bottleneck, 0.0)
+        forward_s = _forward_s(scenario, flow, bottleneck, 0.0) + _unserved_s(scenario, flow, bottleneck)
         # What is before the bottleneck is on the return path in the kernel's path.
         at_bottleneck_s = flow["start_s"] + before
         earlier_s = HANDSHAKE_ACK_BYTES * 8.0 / rate_bps
@@ -85,6 +88,16 @@ def _flows(scenario: Scenario, bottleneck: int) -> Iterator[KernelFlow]:
                 forward_s=forward_s,
                 return_s=back_s + before,
             )
+
+
+def _unserved_s(scenario: Scenario, flow: Scenario, bottleneck: int) -> float:
+    """Compute the time that a packet takes at our bottleneck and not at the kernel's [s].
+
+    In front of an AQM the kernel has HTB, which lets a packet go as its time of service begins, and the next one as
+    that is over.
+    """
+    link = scenario["elements"][bottleneck]
+    return 0.0 if link["queue"]["aqm"]["kind"] == "none" else float(flow["packet_bytes"] * 8.0 / link["rate_bps"])
 
 
 def _missing_bytes(flow: Scenario) -> int:

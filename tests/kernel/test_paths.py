@@ -73,10 +73,10 @@ def test_windows_over_time_are_the_kernels(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "first"),
-    [("A_codel_1", (334, 501)), ("A_codel_reno_1", (334, 502, 586, 680, 762, 835, 902, 965, 1023))],
+    [("A_codel_1", (334, 501)), ("A_codel_reno_1", (334, 502, 586, 680, 762, 835, 902, 965, 1023, 4767))],
 )
 def test_the_first_packets_that_codel_drops_are_the_kernels(name: str, first: tuple[int, ...]) -> None:
-    """Compare all drops of the first overshoot; the windows of the next seconds differ by less than one packet."""
+    """Compare all drops of the first overshoot. The next ones, some thousand packets apart, differ by 6 at most."""
     assert tuple(ours.dropped_packets(RUNS[name].scenario())[: len(first)]) == first
 
 
