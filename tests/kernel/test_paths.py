@@ -71,13 +71,16 @@ def test_windows_over_time_are_the_kernels(name: str) -> None:
         assert far.mean() <= MOST_APART, f"{100 * far.mean():.1f}% of the instants differ"
 
 
-@pytest.mark.parametrize(
-    ("name", "first"),
-    [("A_codel_1", (334, 501)), ("A_codel_reno_1", (334, 502, 586, 680, 762, 835, 902, 965, 1023, 4767))],
-)
-def test_the_first_packets_that_codel_drops_are_the_kernels(name: str, first: tuple[int, ...]) -> None:
-    """Compare all drops of the first overshoot. The next ones, some thousand packets apart, differ by 6 at most."""
-    assert tuple(ours.dropped_packets(RUNS[name].scenario())[: len(first)]) == first
+OVERSHOOT = (334, 502, 586, 680, 762, 835, 902, 965, 1023)
+LATER = (4767, 8317, 11869, 15419, 18969, 22521, 26071, 29621, 33173, 36723, 40275)
+"""Numbers of the packets that the kernel's CoDel dropped in `A_codel_reno_1`."""
+
+
+def test_the_packets_that_codel_drops_are_the_kernels() -> None:
+    """Compare the first overshoot exactly; the next drops, some 3,550 packets apart, differ by 6 packets at most."""
+    dropped = ours.dropped_packets(RUNS["A_codel_reno_1"].scenario())
+    assert tuple(dropped[: len(OVERSHOOT)]) == OVERSHOOT
+    assert np.max(np.abs(np.subtract(dropped[len(OVERSHOOT) :], LATER))) <= 6
 
 
 def test_every_listed_run_has_figures() -> None:

@@ -35,7 +35,7 @@ _THRESHOLD = Span("pkt", 1e-9, 1e9, "1e-9 to 1e9 pkt")
 _LEAST = Span("pkt", 0, 1e9, "0 to 1e9 pkt")
 _TARGET = Span("s", 1e-6, 100, "1 us to 100 s")
 _INTERVAL = Span("s", 1e-6, 1000, "1 us to 1000 s")
-_CE_THRESHOLD = Span("s", 0, 100, "0 to 100 s")
+_TO_100_S = Span("s", 0, 100, "0 to 100 s")
 _UPDATE = Span("s", 1e-4, 100, "0.1 ms to 100 s")
 
 
@@ -106,10 +106,10 @@ class Queue(Table):
         "before",
         1.25,
     )
-    burst: Annotated[float, Amount("150 ms", (_CE_THRESHOLD,))] = entry(
+    burst: Annotated[float, Amount("150 ms", (_TO_100_S,))] = entry(
         "pie: time for which a busy period begins without early drops", 0.15, toml="150 ms"
     )
-    ce_threshold: Annotated[float | None, Amount("1 ms", (_CE_THRESHOLD,))] = entry(
+    ce_threshold: Annotated[float | None, Amount("1 ms", (_TO_100_S,))] = entry(
         "codel: packets of flows with ECN that waited for longer are all marked, whatever else is decided (Linux)",
         None,
         words="no such threshold",

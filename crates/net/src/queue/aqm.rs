@@ -42,7 +42,7 @@ pub(crate) enum Verdict {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arriving {
     pub(crate) now: Time,
-    /// Packets that it finds, as the buffer counts them.
+    /// Number of packets that the arriving one finds, as the buffer counts them.
     pub(crate) queue: u64,
     /// Time since the last departure; `None` if the link is busy.
     pub(crate) idle: Option<Time>,
@@ -54,14 +54,14 @@ pub(crate) struct Arriving {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departing<'a> {
     pub(crate) now: Time,
-    /// Time that it has spent in the queue.
+    /// Time that the packet has spent in the queue.
     pub(crate) sojourn: Time,
-    /// Whether its transport is ECN-capable.
+    /// Whether the packet's transport is ECN-capable.
     pub(crate) capable: bool,
     pub(crate) bytes: u16,
-    /// The queue without it.
+    /// The queue without this packet.
     pub(crate) left: &'a Occupancy,
-    /// Whether one was dropped just before, in whose place this one departs.
+    /// Whether this packet departs in the place of another one, which the AQM has just dropped.
     pub(crate) again: bool,
 }
 

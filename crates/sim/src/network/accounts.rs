@@ -15,7 +15,7 @@ use crate::statistics::FlowStatistics;
 
 /// Marks a packet in its bits, and counts it; returns whether its transport is ECN-capable.
 ///
-/// It has the fields of the packet that it needs: one that it could change as a whole would not stay in registers.
+/// The function takes the packet's fields one by one: a packet that it could change as a whole would not stay in registers.
 #[inline(always)]
 pub(super) fn mark(
     marks: &mut Marks,

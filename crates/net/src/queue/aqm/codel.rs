@@ -14,7 +14,7 @@ pub struct CodelConfig {
     pub target_s: f64,
     /// Time for which sojourn times must stay above the target before the first drop (INTERVAL) \[s\].
     pub interval_s: f64,
-    /// Whether packets of ECN-capable transports are marked instead of dropped.
+    /// Whether CoDel marks packets of ECN-capable transports and drops only the others.
     pub ecn: bool,
     /// Sojourn time above which all packets of ECN-capable transports are marked \[s\]; `None`: there is no such time.
     pub ce_threshold_s: Option<f64>,
@@ -69,7 +69,7 @@ pub(crate) struct Codel {
     last_count: u32,
     /// 1 / sqrt(count) as a fraction of 2^16 (`rec_inv_sqrt`).
     inverse_root: u16,
-    /// Whether the drop that began the state was the last decision.
+    /// Whether the last decision was the drop with which the state of dropping began.
     began: bool,
 }
 

@@ -20,7 +20,7 @@ pub struct PieConfig {
     pub beta: f64,
     /// Time from the beginning of a busy period for which nothing is dropped early (MAX_BURST) \[s\].
     pub burst_s: f64,
-    /// Whether packets of ECN-capable transports are marked and not dropped, while the drop probability is 10% at most.
+    /// Whether PIE marks packets of ECN-capable transports, and drops only the others, up to a drop probability of 10%.
     pub ecn: bool,
     /// Length of the largest packet: with less than two of them waiting nothing is dropped early \[bytes\].
     pub mtu_bytes: u16,
