@@ -14,11 +14,12 @@ from ackclock.scenario import (
     load,
     losses,
     machines,
-    queues,
     resolved_elements,
+    resolved_queues,
     resolved_traffic,
     schema_atm,
     schema_links,
+    schema_queues,
     schema_tcp,
     schema_traffic,
 )
@@ -50,9 +51,9 @@ NAMES = {
     "flows[].traffic.connection.sender.rto.estimator": schema_tcp.EstimatorName,
     "flows[].traffic.connection.sender.rto.sample": schema_tcp.SampleName,
     "elements[].counting": schema_links.CountingName,
-    "elements[].queue.aqm.ecn": queues.RedEcnName,
-    "elements[].queue.aqm.rules": queues.CodelRulesName,
-    "elements[].queue.overflow": queues.OverflowName,
+    "elements[].queue.aqm.ecn": schema_queues.RedEcnName,
+    "elements[].queue.aqm.rules": schema_queues.CodelRulesName,
+    "elements[].queue.overflow": resolved_queues.OverflowName,
     "elements[].loss.applies_to": losses.CrossingName,
     "elements[].loss.law.model": losses.LossModelName,
     "elements[].delay_process.order": schema_links.OrderName,
@@ -85,8 +86,8 @@ def test_what_the_engine_refuses_is_refused_in_the_users_words(size: dict[str, o
 
 KINDS = {
     "elements[].kind": resolved_elements.Element,
-    "elements[].queue.scheduler.kind": get_args(queues.Scheduler)[0],
-    "elements[].queue.aqm.kind": get_args(queues.Aqm)[0],
+    "elements[].queue.scheduler.kind": get_args(resolved_queues.Scheduler)[0],
+    "elements[].queue.aqm.kind": get_args(resolved_queues.Aqm)[0],
     "elements[].delay_process.law.kind": resolved_elements.DelayLaw,
     "flows[].traffic.kind": resolved_traffic.ResolvedTraffic,
 }

@@ -5,7 +5,7 @@ import pytest
 from ackclock.paths import empty_round_trip_s
 from ackclock.result import Result
 from ackclock.scenario import Resolved
-from ackclock.scenario.queues import Red
+from ackclock.scenario.resolved_queues import Red
 from fakes import RED, make_flow, make_link, make_replication, make_resolved
 
 WEB = {

@@ -9,6 +9,15 @@ TIMESTAMP_BYTES = 12
 
 Scenario = dict[str, Any]
 
+DISCIPLINES = {
+    ("fifo", "none", "arriving"): "pfifo",
+    ("fifo", "codel", "arriving"): "codel",
+    ("fifo", "pie", "arriving"): "pie",
+    ("fq", "codel", "fattest"): "fq_codel",
+    ("fq", "pie", "arriving"): "fq_pie",
+}
+"""The kernel's name of a queue discipline, by our scheduler, AQM and overflow rule."""
+
 
 class UnplayableError(Exception):
     """A scenario that the kernel cannot play; the message has a line for each field, with the reason."""
@@ -17,6 +26,14 @@ class UnplayableError(Exception):
 def payload_bytes(flow: Scenario) -> int:
     """Give the payload of a flow's data packets [B]."""
     return int(flow["packet_bytes"]) - HEADERS_BYTES - TIMESTAMP_BYTES * bool(tcp_of(flow)["sender"]["timestamps"])
+
+
+def discipline_of(queue: Scenario) -> str | None:
+    """Give the kernel's name of a link's queue discipline; None if it has no such one."""
+    scheduler = queue["scheduler"]
+    if scheduler["kind"] == "fq" and not scheduler["sparse_first"]:
+        return None
+    return DISCIPLINES.get((scheduler["kind"], queue["aqm"]["kind"], queue["overflow"]))
 
 
 def tcp_of(flow: Scenario) -> Scenario:

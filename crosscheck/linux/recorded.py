@@ -16,7 +16,7 @@ ACK_BYTES = 52
 """Size of an ACK with timestamps, and of the last one of a handshake [B]."""
 BUFFER_BYTES, MOST_BUFFER_BYTES = 2_000_000, 67_108_864
 """Receive buffer of the recorded runs at first and at most, large enough never to limit a window [B]."""
-LIMITS_PACKETS = {"codel": 1000, "pie": 1000}
+LIMITS_PACKETS = {"codel": 1000, "pie": 1000, "fq-codel": 1000}
 """Packets that may wait in the recorded runs' queues with an AQM that our engine has, by the AQM."""
 RANDOM_QUEUES = frozenset({"pie"})
 """Queues that draw random numbers."""
@@ -116,6 +116,9 @@ class Run:
             # There HTB lets a packet go as its time of service begins, and the next one as that is over.
             forward_ms -= self.packet_bytes * 8e3 / self.rate_bps
             queue = {"discipline": self.queue, "ecn": "all" if self.ecn else "off"}
+            if self.queue.startswith("fq"):
+                # The few flows of the recorded runs have each a queue of their own there.
+                queue["separation"] = "perfect"
             buffer = f"{LIMITS_PACKETS[self.queue]} pkt"
             bottleneck |= {"buffer": buffer, "counting": "waiting", "queue": queue}
         wire: dict[str, Any] = {"name": "wire", "rate": "unlimited", "delay": f"{forward_ms:.9g} ms"}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from crosscheck.linux.path import Scenario, UnplayableError, bottleneck_of, has_rate, losses, tcp_of
+from crosscheck.linux.path import Scenario, UnplayableError, bottleneck_of, discipline_of, has_rate, losses, tcp_of
 
 MOST_FLOWS, MOST_GROUPS = 64, 16
 LEAST_PACKET_BYTES = 320
@@ -16,8 +16,6 @@ FIXED_RTO = {"max": 120.0, "initial": 1.0, "granularity": 0.001}
 """Settings of the timer that the kernel has fixed [s]."""
 WRITE_BYTES = 65536
 """Data that the guest program's applications write at once."""
-AQMS = ("codel", "pie")
-"""AQMs that the kernel's bottleneck can have."""
 BURST_S = 0.15
 """Burst allowance of its PIE [s]."""
 OF_THE_HOST = (
@@ -160,7 +158,8 @@ def _link_faults(scenario: Scenario, bottleneck: int) -> Iterator[str]:
 def _queue_faults(place: str, link: Scenario, *, is_bottleneck: bool) -> Iterator[str]:
     """Say what the queue of a link has that `netem`, or the bottleneck's AQM, has not."""
     queue = link["queue"]
-    if is_bottleneck and _is_fifo(queue) and queue["aqm"]["kind"] in AQMS:
+    discipline = discipline_of(queue)
+    if is_bottleneck and discipline not in (None, "pfifo"):
         if queue["aqm"].get("burst_s", BURST_S) != BURST_S:
             yield _fault(f"{place}.queue.burst", queue["aqm"]["burst_s"], f"it is {BURST_S} s there")
         if queue["aqm"].get("rules", "linux") != "linux":
@@ -170,20 +169,14 @@ def _queue_faults(place: str, link: Scenario, *, is_bottleneck: bool) -> Iterato
         return
     if link["counting"] != "with-service":
         yield _fault(f"{place}.counting", link["counting"], "its queues hold the packet in transmission too")
-    if not (_is_fifo(queue) and queue["aqm"]["kind"] == "none"):
-        reason = (
-            "its queue is drop-tail or, at the bottleneck, codel or pie" if is_bottleneck else "its queue is drop-tail"
-        )
-        yield _fault(f"{place}.queue", _discipline(queue), reason)
+    if discipline != "pfifo":
+        others = " or, at the bottleneck, codel, pie, fq-codel or fq-pie" if is_bottleneck else ""
+        yield _fault(f"{place}.queue", _discipline(queue), f"its queue is drop-tail{others}")
 
 
 def _reverse_links(scenario: Scenario) -> set[int]:
     paths = [tcp_of(flow)["return_path"] for flow in scenario["flows"]]
     return {hop for path in paths for hop in path if has_rate(scenario, hop)}
-
-
-def _is_fifo(queue: Scenario) -> bool:
-    return bool(queue["scheduler"]["kind"] == "fifo" and queue["overflow"] == "arriving")
 
 
 def _discipline(queue: Scenario) -> str:

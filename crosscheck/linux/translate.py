@@ -5,13 +5,27 @@ from collections.abc import Iterator
 from operator import itemgetter
 
 from crosscheck.linux.experiment import JITTER_S, Experiment, KernelFlow
-from crosscheck.linux.path import Scenario, around, bottleneck_of, delay_s, losses, payload_bytes, reverse_of, tcp_of
+from crosscheck.linux.path import (
+    Scenario,
+    around,
+    bottleneck_of,
+    delay_s,
+    discipline_of,
+    losses,
+    payload_bytes,
+    reverse_of,
+    tcp_of,
+)
 from crosscheck.linux.refusals import check_playable
 
 SYN_BYTES, HANDSHAKE_ACK_BYTES = 60, 52
 """Sizes of the packets of a handshake [B]."""
 TIMES_OF_AQMS = {"target": "target", "interval": "interval", "ce_threshold": "ce_threshold", "tupdate": "update"}
 """Words of `tc` for the times of an AQM, and our names."""
+ETHERNET_BYTES = 14
+"""Header of a packet on the links of the kernel's path [B]."""
+MOST_QUEUES = 65536
+"""Most queues that the kernel hashes flows into."""
 UNLIMITED_PACKETS = 1_000_000
 """Limit of a queue without a limit."""
 
@@ -142,14 +156,20 @@ def _options(scenario: Scenario, bottleneck: int) -> dict[str, str]:
 
 def _queue_options(link: Scenario) -> dict[str, str]:
     """Give the words of `tc` for an AQM, joined by plus signs."""
-    aqm = link["queue"]["aqm"]
-    if aqm["kind"] == "none":
+    queue, aqm = link["queue"], link["queue"]["aqm"]
+    discipline = discipline_of(queue)
+    if discipline in (None, "pfifo"):
         return {}
     limit = link["buffer"]["packets"] if link["buffer"] else UNLIMITED_PACKETS
     times = {name: aqm.get(f"{field}_s") for name, field in TIMES_OF_AQMS.items()}
     given = [f"{name}+{round(at * 1e6)}us" for name, at in times.items() if at is not None]
     given += [f"{name}+{round(16 * aqm[name])}" for name in ("alpha", "beta") if name in aqm]
-    return {"aqm": "+".join([aqm["kind"], f"limit+{limit}", *given, *(["ecn"] if aqm["ecn"] else [])])}
+    if queue["scheduler"]["kind"] == "fq":
+        # The kernel's lengths count the header of the link. Flows that are to share no queue get as many as it has.
+        given += [f"quantum+{queue['scheduler']['quantum_bytes'] + ETHERNET_BYTES}"]
+        given += [f"flows+{queue['scheduler']['queues'] or MOST_QUEUES}"]
+    ecn = ["ecn"] if aqm["ecn"] else ["noecn"] if discipline == "fq_codel" else []
+    return {"aqm": "+".join([str(discipline), f"limit+{limit}", *given, *ecn])}
 
 
 def _realisation(scenario: Scenario, shift_us: float) -> dict[str, str]:

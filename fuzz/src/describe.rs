@@ -5,7 +5,7 @@ mod queues;
 
 use arbitrary::Arbitrary;
 use base::cast::trunc_to_u64;
-use net::{disciplines, AppliesTo, BufferLimit, Counting, DelayLaw, DelayState, Discipline, LossLaw, SchedulerConfig};
+use net::{disciplines, AppliesTo, BufferLimit, Counting, DelayLaw, DelayState, Discipline, LossLaw};
 use sim::scenario::{
     ConnectionConfig, DelayProcessConfig, ElementConfig, FlowConfig, LinkConfig, LossConfig, OrderConfig,
     PrivateLinkConfig, Run, Scenario, SizeLaw, TimeLaw, TraceConfig, TrafficConfig,
@@ -253,14 +253,7 @@ impl Link {
     /// Any discipline of the list, with other parameters.
     fn queue(&self) -> Discipline {
         let (_, Discipline { scheduler, aqm, overflow }) = self.queue.of(&disciplines());
-        Discipline {
-            scheduler: match scheduler {
-                SchedulerConfig::Priority { .. } => SchedulerConfig::Priority { levels: 8 },
-                typical => typical,
-            },
-            aqm: queues::aqm(aqm, self.aqm),
-            overflow,
-        }
+        Discipline { scheduler: queues::scheduler(scheduler, self.aqm), aqm: queues::aqm(aqm, self.aqm), overflow }
     }
 }
 

@@ -6,8 +6,8 @@ from math import inf
 
 from ackclock.scenario import Element, Resolved, ResolvedFlow
 from ackclock.scenario.losses import LossLaw
-from ackclock.scenario.queues import Discipline
 from ackclock.scenario.resolved_elements import DelayProcessSettings
+from ackclock.scenario.resolved_queues import Discipline
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import pytest
 
 import ackclock
 from ackclock.scenario import Resolved, load, resolve
-from ackclock.scenario.queues import Discipline, StrictPriority
+from ackclock.scenario.resolved_queues import Discipline, StrictPriority
 
 TEXT = """
 [[link]]

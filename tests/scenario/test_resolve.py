@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 
 from ackclock.scenario import Resolved, ScenarioError, load, resolve
-from ackclock.scenario.queues import Discipline, Red
 from ackclock.scenario.resolved_buffers import ByteBuffer, PacketBuffer
 from ackclock.scenario.resolved_elements import SimplexLink
 from ackclock.scenario.resolved_flows import ResolvedFlow
+from ackclock.scenario.resolved_queues import Discipline, Red
 from ackclock.scenario.resolved_tcp import ClassicSettings
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))

@@ -59,6 +59,11 @@ impl Buffer {
         held.packets == 0 || (held.packets < self.max_packets && self.has_bytes_for(held, bytes))
     }
 
+    /// Returns whether the limit allows what is held. A single packet may always be.
+    pub fn holds(&self, held: &Occupancy) -> bool {
+        held.packets <= 1 || (held.packets <= self.max_packets && self.has_bytes_for(held, 0))
+    }
+
     #[inline(always)]
     fn has_bytes_for(&self, held: &Occupancy, bytes: u16) -> bool {
         self.max_bytes == u64::MAX || {

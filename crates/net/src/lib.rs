@@ -23,7 +23,7 @@ pub use loss::{AppliesTo, LossLaw, LossProcess};
 pub use private::PrivateLinks;
 pub use process::Process;
 pub use queue::{
-    disciplines, AqmConfig, CodelConfig, CodelRules, Discipline, Overflow, PieConfig, RedConfig, RedEcn,
+    disciplines, AqmConfig, CodelConfig, CodelRules, Discipline, FqConfig, Overflow, PieConfig, RedConfig, RedEcn,
     SchedulerConfig, Signal,
 };
 pub use queued::QueuedLink;

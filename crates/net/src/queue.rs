@@ -9,6 +9,7 @@ use base::{Clock, Packet, RandomStream, Rate, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::buffer::{Buffer, Occupancy};
+use aqm::Aqms;
 use aqm::Departing;
 pub(crate) use aqm::{Aqm, Arriving, Verdict};
 pub use aqm::{AqmConfig, CodelConfig, CodelRules, PieConfig, RedConfig, RedEcn};
@@ -16,7 +17,7 @@ pub(crate) use classes::Waiting;
 use classes::{Classes, Position};
 pub use overflow::Overflow;
 use scheduler::Scheduler;
-pub use scheduler::SchedulerConfig;
+pub use scheduler::{FqConfig, SchedulerConfig};
 
 /// A queue discipline with its parameters: one choice on each of three axes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +36,8 @@ pub fn disciplines() -> Vec<(&'static str, Discipline)> {
     let plain = |overflow| Discipline { overflow, ..Discipline::DROP_TAIL };
     let priority = |overflow| Discipline { scheduler: SchedulerConfig::Priority { levels: 2 }, ..plain(overflow) };
     let red = AqmConfig::Red(RedConfig::TYPICAL);
+    let fq = SchedulerConfig::Fq(FqConfig { quantum_bytes: 600, queues: Some(2), ..FqConfig::TYPICAL });
+    let drr = SchedulerConfig::Fq(FqConfig { queues: None, sparse_first: false, ..FqConfig::TYPICAL });
     let first = [
         ("drop-tail", Discipline::DROP_TAIL),
         ("drop-from-front", plain(Overflow::Front)),
@@ -45,6 +48,10 @@ pub fn disciplines() -> Vec<(&'static str, Discipline)> {
         ("red-random-drop", Discipline { aqm: red, ..plain(Overflow::Random) }),
         ("priority", priority(Overflow::Arriving)),
         ("priority-push-out", priority(Overflow::Lowest)),
+        ("fq", Discipline::new(fq, AqmConfig::None {}, Overflow::Longest)),
+        ("fq-codel", Discipline::new(fq, AqmConfig::Codel(CodelConfig::TYPICAL), Overflow::Fattest)),
+        ("fq-pie", Discipline::new(fq, AqmConfig::Pie(PieConfig::TYPICAL), Overflow::Arriving)),
+        ("drr", Discipline::new(drr, AqmConfig::None {}, Overflow::Longest)),
     ];
     first.into_iter().chain(with_aqm).chain(last).collect()
 }
@@ -65,7 +72,7 @@ impl Discipline {
 
     /// Returns whether it draws random numbers.
     pub const fn is_random(&self) -> bool {
-        self.aqm.is_random() || self.overflow.is_random()
+        self.scheduler.is_random() || self.aqm.is_random() || self.overflow.is_random()
     }
 }
 
@@ -92,7 +99,7 @@ pub enum Signal {
 pub(crate) struct Queue {
     buffer: Buffer,
     scheduler: Scheduler,
-    aqm: Option<Aqm>,
+    aqm: Option<Aqms>,
     overflow: Overflow,
     /// Random numbers of the overflow rule.
     random: RandomStream,
@@ -111,12 +118,12 @@ impl Queue {
         let Discipline { scheduler, aqm, overflow } = discipline;
         Queue {
             buffer,
-            scheduler: scheduler.build(),
+            scheduler: scheduler.build(&random),
             overflow: *overflow,
             // Where the AQM draws too, the overflow rule has a stream of its own.
             random: if aqm.is_random() { random.branch("victim") } else { random.clone() },
-            aqm: aqm.build(rate, clock, random),
-            waiting: Classes::new(scheduler.classes()),
+            aqm: Aqms::new(*aqm, scheduler.has_aqm_by_class(), rate, clock, random),
+            waiting: Classes::default(),
         }
     }
 
@@ -140,16 +147,17 @@ impl Queue {
         signalled: &mut impl FnMut(Signal, Waiting),
     ) {
         let held = self.occupancy(transmitter);
-        let verdict = self.verdict(arriving.since, &held, transmitter);
-        let class = self.scheduler.class(level);
+        let class = self.scheduler.class(&arriving.packet, level);
+        let verdict = self.verdict(arriving.since, class, &held, transmitter);
         let early = match verdict {
             Verdict::Pass => false,
             Verdict::Mark => !arriving.packet.marks.is_capable(),
             Verdict::Drop => true,
         };
-        if early || !self.buffer.admits(&held, arriving.packet.bytes) {
+        let has_room = self.buffer.admits(&held, arriving.packet.bytes);
+        if early || (!has_room && !self.overflow.chooses_later()) {
             if let Some(aqm) = &mut self.aqm {
-                aqm.algorithm().on_drop();
+                aqm.of(class).on_drop();
             }
             let victim = self.victim(&arriving.packet, class, &held);
             let Some(victim) = victim.and_then(|position| self.waiting.remove(position)) else {
@@ -161,31 +169,63 @@ impl Queue {
             signalled(Signal::Marked, arriving);
         }
         self.waiting.push(class, arriving);
+        self.scheduler.joined(class);
+        if !has_room && self.overflow.chooses_later() {
+            self.drop_waiting(transmitter, signalled);
+        }
+    }
+
+    /// Drops waiting packets until the buffer holds the rest.
+    #[cold]
+    fn drop_waiting(&mut self, transmitter: Transmitter, signalled: &mut impl FnMut(Signal, Waiting)) {
+        while !self.buffer.holds(&self.occupancy(transmitter)) {
+            let dropped = self.overflow.drop_waiting(&mut self.waiting, |waiting| signalled(Signal::Dropped, waiting));
+            let Some((class, packets)) = dropped else { return };
+            if let Some(aqm) = &mut self.aqm {
+                aqm.of(class).on_overflow(packets);
+            }
+        }
     }
 
     /// Removes and returns the next packet to transmit; drops those before it that the AQM drops at departure.
     pub(crate) fn dequeue(&mut self, now: Time, signalled: &mut impl FnMut(Signal, Waiting)) -> Option<Waiting> {
+        while let Some(class) = self.scheduler.next(&self.waiting) {
+            if let Some(next) = self.take_from(class, now, signalled) {
+                self.scheduler.sent(class, next.packet.bytes);
+                return Some(next);
+            }
+            self.scheduler.found_empty(class);
+        }
+        if let Some(aqm) = self.aqm.as_mut().filter(|aqm| !aqm.are_by_class()) {
+            aqm.of(0).on_empty();
+        }
+        None
+    }
+
+    /// Removes and returns the first packet of a class that its AQM does not drop.
+    fn take_from(&mut self, class: usize, now: Time, signalled: &mut impl FnMut(Signal, Waiting)) -> Option<Waiting> {
         let mut again = false;
-        loop {
-            let Some(mut next) = self.scheduler.next(&self.waiting).and_then(|class| self.waiting.pop(class)) else {
-                if let Some(aqm) = &mut self.aqm {
-                    aqm.algorithm().on_empty();
-                }
-                return None;
-            };
+        while let Some(mut next) = self.waiting.pop(class) {
             let left = self.occupancy(Transmitter::Idle { since: now });
+            let Some(aqm) = &mut self.aqm else { return Some(next) };
+            let left_bytes = if aqm.are_by_class() { self.waiting.held_by(class).1 } else { left.bytes };
             let (sojourn, capable) = (now - next.since, next.packet.marks.is_capable());
-            let departing = Departing { now, sojourn, capable, bytes: next.packet.bytes, left: &left, again };
-            match self.aqm.as_mut().map(|aqm| aqm.algorithm().on_departure(&departing)) {
-                None | Some(Verdict::Pass) => return Some(next),
-                Some(Verdict::Mark) if next.packet.marks.mark() => {
+            let bytes = next.packet.bytes;
+            let departing = Departing { now, sojourn, capable, bytes, left: &left, left_bytes, again };
+            match aqm.of(class).on_departure(&departing) {
+                Verdict::Pass => return Some(next),
+                Verdict::Mark if next.packet.marks.mark() => {
                     signalled(Signal::Marked, next);
                     return Some(next);
                 }
-                Some(Verdict::Mark | Verdict::Drop) => signalled(Signal::Dropped, next),
+                Verdict::Mark | Verdict::Drop => signalled(Signal::Dropped, next),
             }
             again = true;
         }
+        if let Some(aqm) = self.aqm.as_mut().filter(|aqm| aqm.are_by_class()) {
+            aqm.of(class).on_empty();
+        }
+        None
     }
 
     fn occupancy(&self, transmitter: Transmitter) -> Occupancy {
@@ -199,14 +239,19 @@ impl Queue {
         }
     }
 
-    fn verdict(&mut self, now: Time, held: &Occupancy, transmitter: Transmitter) -> Verdict {
+    fn verdict(&mut self, now: Time, class: usize, held: &Occupancy, transmitter: Transmitter) -> Verdict {
         let Some(aqm) = &mut self.aqm else { return Verdict::Pass };
         let idle = match transmitter {
             Transmitter::Idle { since } => Some(now - since),
             Transmitter::Busy { .. } => None,
         };
-        let (queue, waiting_bytes) = (self.buffer.counted_packets(held), held.bytes - held.bytes_in_service);
-        aqm.algorithm().on_arrival(&Arriving { now, queue, idle, waiting_bytes })
+        let (queue, waiting_bytes) = if aqm.are_by_class() {
+            let (packets, bytes) = self.waiting.held_by(class);
+            (packets as u64, bytes)
+        } else {
+            (self.buffer.counted_packets(held), held.bytes - held.bytes_in_service)
+        };
+        aqm.of(class).on_arrival(&Arriving { now, queue, idle, waiting_bytes })
     }
 
     fn victim(&mut self, arriving: &Packet, class: usize, held: &Occupancy) -> Option<Position> {
@@ -225,7 +270,7 @@ mod tests {
     impl Queue {
         /// Gives the queue an AQM that drops at departure packets that have waited for longer than a time.
         pub(crate) fn be_impatient(&mut self, patience: Time) {
-            self.aqm = Some(Aqm::Impatient(aqm::Impatient(patience)));
+            self.aqm = Some(Aqms::impatient(patience));
         }
     }
 
@@ -241,6 +286,10 @@ mod tests {
             ("red-random-drop", true, false),
             ("priority", false, false),
             ("priority-push-out", false, false),
+            ("fq", true, false),
+            ("fq-codel", true, false),
+            ("fq-pie", true, false),
+            ("drr", false, false),
         ];
         let listed = disciplines();
         for (name, random, foreseen) in expected {

@@ -1,8 +1,21 @@
-//! Any parameters of an AQM.
+//! Any parameters of a scheduler and an AQM.
 
-use net::{AqmConfig, CodelConfig, CodelRules, PieConfig, RedConfig, RedEcn};
+use net::{AqmConfig, CodelConfig, CodelRules, FqConfig, PieConfig, RedConfig, RedEcn, SchedulerConfig};
 
 use super::scaled;
+
+/// Returns a scheduler of the kind of another one, with parameters that four numbers describe.
+pub(super) fn scheduler(typical: SchedulerConfig, [quantum, queues, _, options]: [u8; 4]) -> SchedulerConfig {
+    match typical {
+        fifo @ SchedulerConfig::Fifo {} => fifo,
+        SchedulerConfig::Priority { .. } => SchedulerConfig::Priority { levels: 8 },
+        SchedulerConfig::Fq(_) => SchedulerConfig::Fq(FqConfig {
+            quantum_bytes: 256 + 16 * u32::from(quantum),
+            queues: (options & 1 == 1).then(|| 1 + u32::from(queues)),
+            sparse_first: options & 2 == 2,
+        }),
+    }
+}
 
 /// Returns an AQM of the kind of another one, with parameters that four numbers describe.
 pub(super) fn aqm(typical: AqmConfig, numbers: [u8; 4]) -> AqmConfig {

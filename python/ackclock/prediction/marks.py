@@ -6,7 +6,7 @@ from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, ReferenceLine
 from ackclock.prediction.scene import Scene, alike_at_one_bottleneck, control_of
 from ackclock.scenario import Resolved
-from ackclock.scenario.queues import Red
+from ackclock.scenario.resolved_queues import Red
 from ackclock.wording import number, plural, seconds
 
 DCTCP = ("dctcp", "The queue of DCTCP at a link that marks (Alizadeh and others 2010)")

@@ -8,7 +8,7 @@ from typing import Final
 
 from ackclock.paths import Node, delay_processes, empty_round_trip_s, host_of, links_of, losses, nodes
 from ackclock.scenario import Resolved, ResolvedFlow
-from ackclock.scenario.queues import Discipline
+from ackclock.scenario.resolved_queues import Discipline
 from ackclock.scenario.resolved_tcp import SelectiveSettings
 from ackclock.scenario.resolved_traffic import PingTraffic
 from ackclock.wording import amount, plural

@@ -11,6 +11,7 @@ from ackclock.scenario.atm import add_channels
 from ackclock.scenario.check_atm import atm_faults
 from ackclock.scenario.check_hosts import end_faults, host_faults
 from ackclock.scenario.check_precision import precision_faults, unmeasured_delay_faults
+from ackclock.scenario.check_queues import queue_faults
 from ackclock.scenario.check_tcp import block_faults, last_segment_faults, tcp_faults
 from ackclock.scenario.contract import MOST_ROWS_OF_A_GROUP
 from ackclock.scenario.delays import MOST_CHANGES, shortest_stay_s
@@ -29,7 +30,6 @@ from ackclock.scenario.network import (
     network_of,
 )
 from ackclock.scenario.places import Places, ordinal
-from ackclock.scenario.queues import queue_faults
 from ackclock.scenario.read import Draft
 from ackclock.scenario.resolved_buffers import ByteBuffer
 from ackclock.scenario.schema import MOST_CROSSINGS, MOST_FLOWS, MOST_LINKS, Flow

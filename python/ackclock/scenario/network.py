@@ -7,12 +7,12 @@ from pathlib import Path
 
 from ackclock.scenario.delays import delay_law
 from ackclock.scenario.losses import Loss, LossLaw, loss_law
-from ackclock.scenario.queues import Queue
 from ackclock.scenario.resolved_buffers import ByteBuffer, PacketBuffer
 from ackclock.scenario.resolved_elements import DelayLaw
 from ackclock.scenario.schema import Flow
 from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.schema_links import PLAIN, CountingName, DelayProcess, Link
+from ackclock.scenario.schema_queues import Queue
 from ackclock.scenario.source import Location
 from ackclock.scenario.tables import TableError
 from ackclock.units import Quantity

@@ -32,11 +32,11 @@ from ackclock.scenario.losses import Loss
 from ackclock.scenario.percent import Percent
 from ackclock.scenario.places import as_toml
 from ackclock.scenario.presets import preset_names, preset_tables
-from ackclock.scenario.queues import Queue
 from ackclock.scenario.schema import Flow, Form, Precision, Run, Trace, kind_of
 from ackclock.scenario.schema_atm import Abr, AtmLink, Channel, ChannelReverse, CrossTraffic
 from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.schema_links import DelayProcess, DelayState, Link, Reverse
+from ackclock.scenario.schema_queues import Queue
 from ackclock.scenario.schema_tcp import Rto, Tcp
 from ackclock.scenario.schema_traffic import Period, Size, Traffic, Writes
 from ackclock.scenario.until import Duration

@@ -7,8 +7,8 @@ from pydantic import ConfigDict, Field
 
 from ackclock.scenario.contract import RANGES, count_within, within
 from ackclock.scenario.losses import Fraction, LossSettings
-from ackclock.scenario.queues import DROP_TAIL, Discipline
 from ackclock.scenario.resolved_buffers import Buffer
+from ackclock.scenario.resolved_queues import DROP_TAIL, Discipline
 from ackclock.scenario.schema_links import CountingName
 
 CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)

@@ -12,11 +12,11 @@ from ackclock.scenario.fields import AmountShorthand, Count, Kind, LinkNames, Nu
 from ackclock.scenario.machines import DEFAULT_PRESET
 from ackclock.scenario.percent import Percent
 from ackclock.scenario.presets import preset_names
-from ackclock.scenario.queues import MOST_LEVELS
 from ackclock.scenario.schema_atm import AtmLink, Channel, CrossTraffic
 from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.schema_kinds import LONGEST_RUN_S, PACKET, PACKET_SIZE, SOME_BYTES, TIME, Switch, most, name_of
 from ackclock.scenario.schema_links import Link
+from ackclock.scenario.schema_queues import MOST_LEVELS
 from ackclock.scenario.schema_tcp import Tcp
 from ackclock.scenario.schema_traffic import Traffic, Writes
 from ackclock.scenario.until import Duration

@@ -7,7 +7,6 @@ from ackclock.scenario.entries import Table, entry
 from ackclock.scenario.fields import Count, Number, Shorthand, Text
 from ackclock.scenario.lists import ListOf, Pair
 from ackclock.scenario.losses import Loss
-from ackclock.scenario.queues import NAMES, Queue
 from ackclock.scenario.schema_kinds import (
     LONGEST_RUN_S,
     MOST_STEPS,
@@ -17,6 +16,7 @@ from ackclock.scenario.schema_kinds import (
     choice,
     name_of,
 )
+from ackclock.scenario.schema_queues import NAMES, Queue
 from ackclock.units import Quantity
 
 DelayKindName = Literal["steps", "alternating", "trace", "handover"]

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ackclock.scenario.check_queues import beyond_the_buffer
 from ackclock.scenario.contract import DISCIPLINES
 from ackclock.scenario.network import Direction, Network, flow_names, largest_packets
 from ackclock.scenario.places import Places
-from ackclock.scenario.queues import beyond_the_buffer
 from ackclock.scenario.resolved_buffers import ByteBuffer, PacketBuffer
 from ackclock.scenario.schema import Flow, Run
 from ackclock.scenario.schema_links import Link

@@ -46,7 +46,7 @@ pub(crate) struct Arriving {
     pub(crate) queue: u64,
     /// Time since the last departure; `None` if the link is busy.
     pub(crate) idle: Option<Time>,
-    /// Bytes that wait, without a packet in transmission.
+    /// Bytes that wait of the packets that this AQM sees, without a packet in transmission.
     pub(crate) waiting_bytes: u64,
 }
 
@@ -59,8 +59,10 @@ pub(crate) struct Departing<'a> {
     /// Whether the packet's transport is ECN-capable.
     pub(crate) capable: bool,
     pub(crate) bytes: u16,
-    /// The queue without this packet.
+    /// The whole queue without this packet.
     pub(crate) left: &'a Occupancy,
+    /// Bytes that are left of the packets that this AQM sees.
+    pub(crate) left_bytes: u64,
     /// Whether this packet departs in the place of another one, which the AQM has just dropped.
     pub(crate) again: bool,
 }
@@ -72,8 +74,11 @@ pub(crate) trait Algorithm {
         Verdict::Pass
     }
 
-    /// Notes that a packet was dropped, early or by a full buffer.
+    /// Notes that an arriving packet was dropped, early or by a full buffer, or one in its place.
     fn on_drop(&mut self) {}
+
+    /// Notes that a full buffer dropped packets at the front of the class.
+    fn on_overflow(&mut self, _packets: u32) {}
 
     /// Decides about a packet that the scheduler has chosen.
     fn on_departure(&mut self, _departing: &Departing<'_>) -> Verdict {
@@ -142,6 +147,70 @@ impl Aqm {
             Aqm::Pie(pie) => pie,
             #[cfg(test)]
             Aqm::Impatient(impatient) => impatient,
+        }
+    }
+}
+
+/// The AQM of a queue: one for all packets, or one for each class.
+#[derive(Clone, Debug)]
+pub(super) struct Aqms {
+    config: AqmConfig,
+    rate: Rate,
+    clock: Clock,
+    random: RandomStream,
+    by_class: bool,
+    /// The AQM of all packets, or those of the classes up to the last one that a packet has been of.
+    each: Vec<Aqm>,
+}
+
+impl Aqms {
+    /// Returns the AQM of an empty queue in front of a link of the given rate; `None` for no AQM.
+    pub(super) fn new(
+        config: AqmConfig,
+        by_class: bool,
+        rate: Rate,
+        clock: Clock,
+        random: RandomStream,
+    ) -> Option<Aqms> {
+        let mut aqms = Aqms { config, rate, clock, random, by_class, each: Vec::new() };
+        aqms.each.push(aqms.build(0)?);
+        Some(aqms)
+    }
+
+    /// Returns whether each class has an AQM of its own.
+    pub(super) fn are_by_class(&self) -> bool {
+        self.by_class
+    }
+
+    /// Returns the algorithm that sees the packets of a class.
+    pub(super) fn of(&mut self, class: usize) -> &mut dyn Algorithm {
+        if !self.by_class {
+            return self.each[0].algorithm();
+        }
+        while self.each.len() <= class {
+            let Some(aqm) = self.build(self.each.len()) else { break };
+            self.each.push(aqm);
+        }
+        self.each[class].algorithm()
+    }
+
+    fn build(&self, class: usize) -> Option<Aqm> {
+        let random = match class {
+            0 => self.random.clone(),
+            _ => self.random.branch(&class.to_string()),
+        };
+        self.config.build(self.rate, self.clock, random)
+    }
+
+    #[cfg(test)]
+    pub(super) fn impatient(patience: Time) -> Aqms {
+        Aqms {
+            config: AqmConfig::None {},
+            rate: Rate::UNLIMITED,
+            clock: Clock::PICOSECONDS,
+            random: RandomStream::named(1, 0, "none"),
+            by_class: false,
+            each: vec![Aqm::Impatient(Impatient(patience))],
         }
     }
 }

@@ -17,19 +17,23 @@ pub(super) struct Position {
     pub(super) index: usize,
 }
 
+/// A class: its waiting packets, first in, first out.
+#[derive(Clone, Debug, Default)]
+struct Class {
+    fifo: VecDeque<Waiting>,
+    bytes: u64,
+}
+
 /// The waiting packets by the scheduler's classes, each class first in, first out.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Classes {
-    fifos: Vec<VecDeque<Waiting>>,
+    /// The classes up to the last one that a packet has been of.
+    classes: Vec<Class>,
     packets: usize,
     bytes: u64,
 }
 
 impl Classes {
-    pub(super) fn new(classes: usize) -> Classes {
-        Classes { fifos: vec![VecDeque::new(); classes], packets: 0, bytes: 0 }
-    }
-
     /// Returns the number of waiting packets of all classes.
     pub(super) fn len(&self) -> usize {
         self.packets
@@ -40,32 +44,49 @@ impl Classes {
         self.bytes
     }
 
+    /// Returns the packets and the bytes that wait in a class.
+    pub(super) fn held_by(&self, class: usize) -> (usize, u64) {
+        self.classes.get(class).map_or((0, 0), |class| (class.fifo.len(), class.bytes))
+    }
+
     /// Returns the waiting packets, class by class.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Waiting> {
-        self.fifos.iter().flatten()
+        self.classes.iter().flat_map(|class| &class.fifo)
     }
 
     /// Returns the first class, from the highest on, that has a packet.
     pub(super) fn highest(&self) -> Option<usize> {
-        self.fifos.iter().position(|fifo| !fifo.is_empty())
+        self.classes.iter().position(|class| !class.fifo.is_empty())
     }
 
     /// Returns the last packet of the lowest class that has one.
     pub(super) fn last_of_lowest(&self) -> Option<(Position, &Waiting)> {
-        let class = self.fifos.iter().rposition(|fifo| !fifo.is_empty())?;
-        let last = self.fifos[class].back()?;
-        Some((Position { class, index: self.fifos[class].len() - 1 }, last))
+        let class = self.classes.iter().rposition(|class| !class.fifo.is_empty())?;
+        let last = self.classes[class].fifo.back()?;
+        Some((Position { class, index: self.classes[class].fifo.len() - 1 }, last))
+    }
+
+    /// Returns the last packet of the class with the most packets, the first of such classes.
+    pub(super) fn last_of_longest(&self) -> Option<Position> {
+        let (class, packets) = first_of_most(self.classes.iter().map(|class| class.fifo.len()))?;
+        Some(Position { class, index: packets - 1 })
+    }
+
+    /// Returns the class with the most bytes, the first of such classes, and its bytes.
+    pub(super) fn fattest(&self) -> Option<(usize, u64)> {
+        first_of_most(self.classes.iter().map(|class| class.bytes))
     }
 
     /// Returns the packet that has waited longest.
     pub(super) fn oldest(&self) -> Option<Position> {
-        let fronts = self.fifos.iter().enumerate().filter_map(|(class, fifo)| Some((fifo.front()?.since, class)));
+        let fronts = self.classes.iter().enumerate();
+        let fronts = fronts.filter_map(|(number, class)| Some((class.fifo.front()?.since, number)));
         fronts.min().map(|(_, class)| Position { class, index: 0 })
     }
 
     /// Returns the position of the packet with a number, counted from 0 class by class.
     pub(super) fn nth(&self, mut number: usize) -> Option<Position> {
-        for (class, fifo) in self.fifos.iter().enumerate() {
+        for (class, Class { fifo, .. }) in self.classes.iter().enumerate() {
             if number < fifo.len() {
                 return Some(Position { class, index: number });
             }
@@ -77,28 +98,45 @@ impl Classes {
     /// Appends a packet to its class.
     #[inline(always)]
     pub(super) fn push(&mut self, class: usize, waiting: Waiting) {
-        self.packets += 1;
-        self.bytes += u64::from(waiting.packet.bytes);
-        self.fifos[class].push_back(waiting);
+        if class >= self.classes.len() {
+            self.classes.resize_with(class + 1, Class::default);
+        }
+        let bytes = u64::from(waiting.packet.bytes);
+        (self.packets, self.bytes) = (self.packets + 1, self.bytes + bytes);
+        let class = &mut self.classes[class];
+        class.bytes += bytes;
+        class.fifo.push_back(waiting);
     }
 
     /// Removes the first packet of a class.
     #[inline(always)]
     pub(super) fn pop(&mut self, class: usize) -> Option<Waiting> {
-        let waiting = self.fifos[class].pop_front()?;
-        self.count_out(&waiting);
+        let class = self.classes.get_mut(class)?;
+        let waiting = class.fifo.pop_front()?;
+        let bytes = u64::from(waiting.packet.bytes);
+        class.bytes -= bytes;
+        (self.packets, self.bytes) = (self.packets - 1, self.bytes - bytes);
         Some(waiting)
     }
 
     /// Removes the packet at a position.
     pub(super) fn remove(&mut self, position: Position) -> Option<Waiting> {
-        let waiting = self.fifos[position.class].remove(position.index)?;
-        self.count_out(&waiting);
+        let class = self.classes.get_mut(position.class)?;
+        let waiting = class.fifo.remove(position.index)?;
+        let bytes = u64::from(waiting.packet.bytes);
+        class.bytes -= bytes;
+        (self.packets, self.bytes) = (self.packets - 1, self.bytes - bytes);
         Some(waiting)
     }
+}
 
-    fn count_out(&mut self, gone: &Waiting) {
-        self.packets -= 1;
-        self.bytes -= u64::from(gone.packet.bytes);
+/// Returns the first place of the largest number and that number; `None` where all are zero.
+fn first_of_most<N: Copy + Default + Ord>(numbers: impl Iterator<Item = N>) -> Option<(usize, N)> {
+    let mut most = (0, N::default());
+    for (place, number) in numbers.enumerate() {
+        if number > most.1 {
+            most = (place, number);
+        }
     }
+    (most.1 > N::default()).then_some(most)
 }

@@ -1,7 +1,7 @@
 use base::{Packet, RandomStream};
 use serde::{Deserialize, Serialize};
 
-use super::classes::{Classes, Position};
+use super::classes::{Classes, Position, Waiting};
 
 /// The packet that is dropped where an arriving packet finds the buffer full, or where the AQM drops one on its
 /// arrival.
@@ -17,14 +17,22 @@ pub enum Overflow {
     /// The last packet of the lowest class, if the arriving one is of a higher class and fits in its place; else the
     /// arriving one.
     Lowest,
+    /// The last packet of the class with the most packets, the arriving one counted (Linux `sfq_drop`).
+    Longest,
+    /// Packets at the front of the class with the most bytes, the arriving one counted: half of its bytes, at most 64
+    /// packets (RFC 8290 section 4.1, Linux `fq_codel_drop`). An AQM drops the arriving one.
+    Fattest,
 }
+
+/// The most packets that are dropped at once (Linux `drop_batch_size`).
+const LARGEST_BATCH: u32 = 64;
 
 impl Overflow {
     /// Returns whether it never drops a waiting packet.
     pub const fn is_foreseen(self) -> bool {
         match self {
             Overflow::Arriving => true,
-            Overflow::Front | Overflow::Random | Overflow::Lowest => false,
+            Overflow::Front | Overflow::Random | Overflow::Lowest | Overflow::Longest | Overflow::Fattest => false,
         }
     }
 
@@ -32,8 +40,33 @@ impl Overflow {
     pub const fn is_random(self) -> bool {
         match self {
             Overflow::Random => true,
-            Overflow::Arriving | Overflow::Front | Overflow::Lowest => false,
+            Overflow::Arriving | Overflow::Front | Overflow::Lowest | Overflow::Longest | Overflow::Fattest => false,
         }
+    }
+
+    /// Returns whether it chooses once the arriving packet waits with the others.
+    pub(super) const fn chooses_later(self) -> bool {
+        match self {
+            Overflow::Longest | Overflow::Fattest => true,
+            Overflow::Arriving | Overflow::Front | Overflow::Random | Overflow::Lowest => false,
+        }
+    }
+
+    /// Drops packets of too many, at least one if any waits: reports each, and returns their class and their number.
+    pub(super) fn drop_waiting(self, waiting: &mut Classes, mut dropped: impl FnMut(Waiting)) -> Option<(usize, u32)> {
+        if self == Overflow::Longest {
+            let position = waiting.last_of_longest()?;
+            dropped(waiting.remove(position)?);
+            return Some((position.class, 1));
+        }
+        let (class, held) = waiting.fattest()?;
+        let (mut packets, mut bytes) = (0, 0);
+        while packets < LARGEST_BATCH && (packets == 0 || bytes < held / 2) {
+            let Some(first) = waiting.pop(class) else { break };
+            (packets, bytes) = (packets + 1, bytes + u64::from(first.packet.bytes));
+            dropped(first);
+        }
+        Some((class, packets))
     }
 
     /// Returns the waiting packet to drop in favour of one that arrives in `class`; `None`: the arriving packet is
@@ -46,7 +79,7 @@ impl Overflow {
         random: &mut RandomStream,
     ) -> Option<Position> {
         match self {
-            Overflow::Arriving => None,
+            Overflow::Arriving | Overflow::Longest | Overflow::Fattest => None,
             Overflow::Front => waiting.oldest(),
             Overflow::Random => waiting.nth(random.below(waiting.len() + 1)),
             Overflow::Lowest => {

@@ -1,10 +1,14 @@
 mod fifo;
+mod fq;
 mod priority;
 
+use base::{Packet, RandomStream};
 use serde::{Deserialize, Serialize};
 
 use super::classes::Classes;
 use fifo::Fifo;
+use fq::Fq;
+pub use fq::FqConfig;
 use priority::Priority;
 
 /// A scheduler and its parameters: sorts packets into classes, and chooses the class that is served next.
@@ -18,13 +22,16 @@ pub enum SchedulerConfig {
         /// Number of levels.
         levels: u8,
     },
+    /// Fair queueing: each queue of flows sends as many bytes in a round.
+    Fq(FqConfig),
 }
 
 /// A scheduler at work.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Scheduler {
     Fifo(Fifo),
     Priority(Priority),
+    Fq(Fq),
 }
 
 impl SchedulerConfig {
@@ -32,42 +39,79 @@ impl SchedulerConfig {
     pub const fn is_foreseen(&self) -> bool {
         match self {
             SchedulerConfig::Fifo {} => true,
-            SchedulerConfig::Priority { .. } => false,
+            SchedulerConfig::Priority { .. } | SchedulerConfig::Fq(_) => false,
         }
     }
 
-    pub(super) fn build(&self) -> Scheduler {
+    /// Returns whether it draws random numbers.
+    pub const fn is_random(&self) -> bool {
+        match self {
+            SchedulerConfig::Fifo {} | SchedulerConfig::Priority { .. } => false,
+            SchedulerConfig::Fq(config) => config.queues.is_some(),
+        }
+    }
+
+    /// Returns whether each class has an AQM of its own; else one sees all packets.
+    pub(super) const fn has_aqm_by_class(&self) -> bool {
+        match self {
+            SchedulerConfig::Fifo {} | SchedulerConfig::Priority { .. } => false,
+            SchedulerConfig::Fq(_) => true,
+        }
+    }
+
+    pub(super) fn build(&self, random: &RandomStream) -> Scheduler {
         match self {
             SchedulerConfig::Fifo {} => Scheduler::Fifo(Fifo),
             SchedulerConfig::Priority { .. } => Scheduler::Priority(Priority),
-        }
-    }
-
-    /// Returns the number of classes.
-    pub(super) fn classes(&self) -> usize {
-        match *self {
-            SchedulerConfig::Fifo {} => 1,
-            SchedulerConfig::Priority { levels } => levels.into(),
+            SchedulerConfig::Fq(config) => Scheduler::Fq(Fq::new(*config, random)),
         }
     }
 }
 
 impl Scheduler {
-    /// Returns the class of a packet of a priority level.
+    /// Returns the class of a packet that arrives at a priority level.
     #[inline(always)]
-    pub(super) fn class(&mut self, level: u8) -> usize {
+    pub(super) fn class(&self, packet: &Packet, level: u8) -> usize {
         match self {
             Scheduler::Fifo(fifo) => fifo.class(),
             Scheduler::Priority(priority) => priority.class(level),
+            Scheduler::Fq(fq) => fq.class(packet),
         }
     }
 
-    /// Returns the class whose first packet is transmitted next.
+    /// Notes that a packet has joined a class.
+    #[inline(always)]
+    pub(super) fn joined(&mut self, class: usize) {
+        match self {
+            Scheduler::Fifo(_) | Scheduler::Priority(_) => {}
+            Scheduler::Fq(fq) => fq.joined(class),
+        }
+    }
+
+    /// Returns the class whose first packet is transmitted next; it may be empty.
     #[inline(always)]
     pub(super) fn next(&mut self, waiting: &Classes) -> Option<usize> {
         match self {
             Scheduler::Fifo(fifo) => fifo.next(waiting),
             Scheduler::Priority(priority) => priority.next(waiting),
+            Scheduler::Fq(fq) => fq.next(),
+        }
+    }
+
+    /// Notes that the class that is next has sent a packet.
+    #[inline(always)]
+    pub(super) fn sent(&mut self, class: usize, bytes: u16) {
+        match self {
+            Scheduler::Fifo(_) | Scheduler::Priority(_) => {}
+            Scheduler::Fq(fq) => fq.sent(class, bytes),
+        }
+    }
+
+    /// Notes that the class that is next had no packet to send.
+    pub(super) fn found_empty(&mut self, class: usize) {
+        match self {
+            Scheduler::Fifo(_) | Scheduler::Priority(_) => {}
+            Scheduler::Fq(fq) => fq.found_empty(class),
         }
     }
 }

@@ -7,6 +7,8 @@ use super::Faults;
 
 limits! {
     LEVELS = "elements[].queue.scheduler.levels", "1", 1.0, MOST_LEVELS;
+    QUANTUM = "elements[].queue.scheduler.quantum_bytes", "bytes", 256.0, 1e6;
+    QUEUES = "elements[].queue.scheduler.queues", "1", 1.0, 65536.0;
     /// Narrowed by the maximum threshold.
     MIN_THRESHOLD = "elements[].queue.aqm.min_threshold_packets", "packets", 0.0, 1e9;
     MAX_THRESHOLD = "elements[].queue.aqm.max_threshold_packets", "packets", f64::MIN_POSITIVE, 1e9;
@@ -30,6 +32,12 @@ impl Faults {
             SchedulerConfig::Fifo {} => {}
             SchedulerConfig::Priority { levels } => {
                 self.field(&format!("{place}.scheduler"), LEVELS, f64::from(levels))
+            }
+            SchedulerConfig::Fq(fq) => {
+                self.field(&format!("{place}.scheduler"), QUANTUM, f64::from(fq.quantum_bytes));
+                if let Some(queues) = fq.queues {
+                    self.field(&format!("{place}.scheduler"), QUEUES, f64::from(queues));
+                }
             }
         }
         match &queue.aqm {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// An element that packets cross, in one direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
+#[expect(clippy::large_enum_variant, reason = "nearly all elements are links")]
 pub enum ElementConfig {
     /// A simplex link.
     Link(LinkConfig),

@@ -7,8 +7,8 @@ mod selective_axes;
 
 use base::cast::to_u32;
 use net::{
-    AppliesTo, AqmConfig, BufferLimit, CodelConfig, CodelRules, Counting, DelayLaw, DelayState, Discipline, LossLaw,
-    PieConfig, RedConfig, RedEcn, SchedulerConfig,
+    AppliesTo, AqmConfig, BufferLimit, CodelConfig, CodelRules, Counting, DelayLaw, DelayState, Discipline, FqConfig,
+    LossLaw, PieConfig, RedConfig, RedEcn, SchedulerConfig,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
@@ -275,8 +275,18 @@ fn with_any_parameters(queue: Discipline) -> impl Strategy<Value = Discipline> {
 fn with_any_levels(scheduler: SchedulerConfig) -> BoxedStrategy<SchedulerConfig> {
     match scheduler {
         SchedulerConfig::Priority { .. } => (3_u8..=8).prop_map(|levels| SchedulerConfig::Priority { levels }).boxed(),
-        typical => Just(typical).boxed(),
+        SchedulerConfig::Fq(_) => fair_queueing().prop_map(SchedulerConfig::Fq).boxed(),
+        fifo @ SchedulerConfig::Fifo {} => Just(fifo).boxed(),
     }
+}
+
+fn fair_queueing() -> impl Strategy<Value = FqConfig> {
+    let queues = prop::option::of(1_u32..20);
+    (256_u32..4000, queues, any::<bool>()).prop_map(|(quantum_bytes, queues, sparse_first)| FqConfig {
+        quantum_bytes,
+        queues,
+        sparse_first,
+    })
 }
 
 fn with_any_thresholds(aqm: AqmConfig) -> BoxedStrategy<AqmConfig> {

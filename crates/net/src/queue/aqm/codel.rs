@@ -207,10 +207,21 @@ impl Algorithm for Codel {
     fn on_departure(&mut self, departing: &Departing<'_>) -> Verdict {
         let now = self.reading(departing.now);
         let sojourn = now - self.reading(departing.now - departing.sojourn);
-        let may_drop = self.may_drop(now, sojourn, departing.left.bytes);
+        let left_bytes = match self.rules {
+            CodelRules::Rfc => departing.left_bytes,
+            // All flows' (`sch->qstats.backlog`), where each has a queue of its own.
+            CodelRules::Linux => departing.left.bytes,
+        };
+        let may_drop = self.may_drop(now, sojourn, left_bytes);
         match self.decide(now, may_drop, departing) {
             Verdict::Pass if departing.capable && sojourn > self.ce_threshold => Verdict::Mark,
             verdict => verdict,
+        }
+    }
+
+    fn on_overflow(&mut self, packets: u32) {
+        if self.rules == CodelRules::Linux {
+            self.count = self.count.wrapping_add(packets);
         }
     }
 

@@ -244,7 +244,8 @@ mod tests {
     fn leave(pie: &mut Pie, at_s: f64, sojourn_s: f64, left: u64) {
         let (now, sojourn) = (CLOCK.time(at_s), CLOCK.time(sojourn_s));
         let left = Occupancy { packets: left / 1500, bytes: left, bytes_in_service: 0 };
-        let departing = Departing { now, sojourn, capable: false, bytes: 1500, left: &left, again: false };
+        let (left_bytes, again) = (left.bytes, false);
+        let departing = Departing { now, sojourn, capable: false, bytes: 1500, left: &left, left_bytes, again };
         assert_eq!(pie.on_departure(&departing), Verdict::Pass);
     }
 

@@ -1,0 +1,80 @@
+"""Faults of queue disciplines: what is wrong between the fields of their table."""
+
+from collections.abc import Iterator
+
+from ackclock.errors import Fault
+from ackclock.scenario.places import Places
+from ackclock.scenario.schema_queues import Queue, separation_of
+from ackclock.scenario.source import Location
+from ackclock.units import show
+
+CODELS, PIES = ("codel", "fq-codel"), ("pie", "fq-pie")
+"""The disciplines with CoDel, and with PIE."""
+FAIR = ("fq", "fq-codel", "fq-pie", "drr")
+"""The disciplines that give flows queues of their own."""
+
+_FIELDS: dict[str, tuple[str, ...]] = {
+    **{name: ("red",) for name in Queue.model_fields if name != "discipline"},
+    "victim": ("red", "priority"),
+    "levels": ("priority",),
+    "ecn": ("red", *CODELS, *PIES),
+    "rules": ("red", *CODELS),
+    "target": (*CODELS, *PIES),
+    **dict.fromkeys(("interval", "ce_threshold"), CODELS),
+    **dict.fromkeys(("update", "alpha", "beta", "burst"), PIES),
+    **dict.fromkeys(("separation", "queues", "quantum"), FAIR),
+}
+"""The disciplines to which each field belongs."""
+_ACTS_ON: dict[str, tuple[str, str]] = {"red": ("mean queue", "max_threshold")}
+"""The length that a discipline acts on, and the field with the largest one that it knows [packets]."""
+_CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
+    "victim": {"red": ("arriving", "random"), "priority": ("arriving", "lowest")},
+    "ecn": dict.fromkeys((*CODELS, *PIES), ("off", "all")),
+    "rules": {"red": ("floyd-jacobson", "ns2"), **dict.fromkeys(CODELS, ("linux", "rfc"))},
+}
+"""Values that some disciplines allow of a field that others have too."""
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    *first, last = (f'"{name}"' for name in names)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def queue_faults(places: Places, location: Location, queue: Queue) -> Iterator[Fault]:
+    """Find what is wrong between the fields of a queue."""
+    for name, disciplines in _FIELDS.items():
+        if queue.gives(name) and queue.discipline not in disciplines:
+            theirs = _listed(disciplines)
+            kind = "discipline" if len(disciplines) == 1 else "disciplines"
+            yield places.fault((*location, name), f'belongs to the {kind} {theirs}, not to "{queue.discipline}"')
+    for name, by_discipline in _CHOICES.items():
+        given, choices = getattr(queue, name), by_discipline.get(queue.discipline)
+        if choices and queue.gives(name) and given not in choices:
+            allowed = " | ".join(f'"{choice}"' for choice in choices)
+            problem = f'is not valid for the discipline "{queue.discipline}"'
+            yield places.fault((*location, name), problem, given=f'"{given}"', allowed=allowed)
+    if queue.gives("queues") and separation_of(queue) == "perfect":
+        yield places.fault((*location, "queues"), 'belongs to the separation "hash", not to "perfect"')
+    if queue.discipline == "red" and queue.min_threshold >= queue.max_threshold:
+        yield places.fault(
+            (*location, "min_threshold" if queue.gives("min_threshold") else "max_threshold"),
+            "min_threshold is not below max_threshold",
+            given=f"{show(queue.min_threshold, 'pkt')} and {show(queue.max_threshold, 'pkt')}",
+        )
+
+
+def beyond_the_buffer(queue: Queue, packets: float) -> str | None:
+    """Say which length of the queue, that a discipline acts on, a buffer does not reach; None if it reaches it.
+
+    Parameters
+    ----------
+    queue : Queue
+        The table.
+    packets : float
+        The buffer [packets].
+    """
+    length, field = _ACTS_ON.get(queue.discipline, ("", ""))
+    if not field or getattr(queue, field) <= packets:
+        return None
+    largest = show(getattr(queue, field), "pkt")
+    return f"the buffer of {packets:.6g} pkt is full before the {length} can reach {field}, {largest}"

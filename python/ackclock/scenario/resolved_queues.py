@@ -1,0 +1,164 @@
+"""Queue disciplines as the engine reads them: a scheduler, an AQM and an overflow rule."""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Final, Literal
+
+from pydantic import ConfigDict, Field
+
+from ackclock.scenario.contract import within
+from ackclock.scenario.schema_queues import CodelRulesName, RedEcnName
+
+_CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+_SCHEDULER = "elements[].queue.scheduler"
+_AQM = "elements[].queue.aqm"
+
+OverflowName = Literal["arriving", "front", "random", "lowest", "longest", "fattest"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fifo:
+    """First in, first out."""
+
+    __pydantic_config__ = _CONFIG
+    kind: Literal["fifo"] = "fifo"
+
+
+@dataclass(frozen=True, slots=True)
+class StrictPriority:
+    """Strict priority by the levels of flows, without interruption; all levels share the buffer."""
+
+    __pydantic_config__ = _CONFIG
+    kind: Literal["priority"]
+    levels: Annotated[int, within(f"{_SCHEDULER}.levels")]
+
+
+@dataclass(frozen=True, slots=True)
+class FairQueueing:
+    """Deficit round robin of queues, those that have just become active first if `sparse_first` (RFC 8290)."""
+
+    __pydantic_config__ = _CONFIG
+    kind: Literal["fq"]
+    quantum_bytes: Annotated[int, within(f"{_SCHEDULER}.quantum_bytes")]
+    queues: Annotated[int, within(f"{_SCHEDULER}.queues")] | None
+    """Number of queues that flows are hashed into; None: a queue for each flow."""
+    sparse_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NoAqm:
+    """Absence of AQM: only a full buffer drops packets."""
+
+    __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = False
+    title: ClassVar[str] = "no AQM"
+    kind: Literal["none"] = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Red:
+    """Random Early Detection (Floyd, Jacobson 1993)."""
+
+    __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = True
+    title: ClassVar[str] = "RED"
+    kind: Literal["red"]
+    min_threshold_packets: Annotated[float, within(f"{_AQM}.min_threshold_packets")]
+    max_threshold_packets: Annotated[float, within(f"{_AQM}.max_threshold_packets")]
+    weight: Annotated[float, within(f"{_AQM}.weight")]
+    max_probability: Annotated[float, within(f"{_AQM}.max_probability")]
+    gentle: bool
+    mean_packet_bytes: Annotated[int, within(f"{_AQM}.mean_packet_bytes")]
+    wait: bool = False
+    """Whether 1/p packets pass after an early drop; older results lack this field and those below."""
+    least_queue_packets: Annotated[float, within(f"{_AQM}.least_queue_packets")] = 0.0
+    first_passes: bool = False
+    overflow_restarts: bool = False
+    ecn: RedEcnName = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class Codel:
+    """Controlled Delay (RFC 8289)."""
+
+    __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = False
+    title: ClassVar[str] = "CoDel"
+    kind: Literal["codel"]
+    target_s: Annotated[float, within(f"{_AQM}.target_s")]
+    interval_s: Annotated[float, within(f"{_AQM}.interval_s")]
+    ecn: bool
+    ce_threshold_s: Annotated[float, within(f"{_AQM}.ce_threshold_s")] | None
+    mtu_bytes: Annotated[int, within(f"{_AQM}.mtu_bytes")]
+    rules: CodelRulesName
+
+
+@dataclass(frozen=True, slots=True)
+class Pie:
+    """Proportional Integral controller Enhanced (RFC 8033)."""
+
+    __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = True
+    title: ClassVar[str] = "PIE"
+    kind: Literal["pie"]
+    target_s: Annotated[float, within(f"{_AQM}.target_s")]
+    update_s: Annotated[float, within(f"{_AQM}.update_s")]
+    alpha: Annotated[float, within(f"{_AQM}.alpha")]
+    beta: Annotated[float, within(f"{_AQM}.beta")]
+    burst_s: Annotated[float, within(f"{_AQM}.burst_s")]
+    ecn: bool
+    mtu_bytes: Annotated[int, within(f"{_AQM}.mtu_bytes")]
+
+
+Scheduler = Annotated[Fifo | StrictPriority | FairQueueing, Field(discriminator="kind")]
+Aqm = Annotated[NoAqm | Red | Codel | Pie, Field(discriminator="kind")]
+"""Every AQM answers `is_random`, whether it draws random numbers, and `title`, its name as its papers write it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Discipline:
+    """A queue discipline: a choice on each of three axes."""
+
+    __pydantic_config__ = _CONFIG
+    scheduler: Scheduler = Fifo()
+    aqm: Aqm = NoAqm()
+    overflow: OverflowName = "arriving"
+
+    @property
+    def is_fifo(self) -> bool:
+        """Return whether all packets wait in one queue that is served in the order of arrival."""
+        return isinstance(self.scheduler, Fifo)
+
+    @property
+    def drops_early(self) -> bool:
+        """Return whether it drops packets before the buffer is full."""
+        return not isinstance(self.aqm, NoAqm)
+
+    @property
+    def is_random(self) -> bool:
+        """Return whether it draws random numbers."""
+        hashes = isinstance(self.scheduler, FairQueueing) and self.scheduler.queues is not None
+        return hashes or self.aqm.is_random or self.overflow == "random"
+
+    def __str__(self) -> str:
+        """Give the name that a scenario has for it."""
+        match self.scheduler:
+            case Fifo():
+                return self.aqm.kind if self.drops_early else NAMES_BY_OVERFLOW[self.overflow]
+            case FairQueueing(sparse_first=False):
+                return "drr"
+            case FairQueueing():
+                return f"fq-{self.aqm.kind}" if self.drops_early else "fq"
+            case StrictPriority():
+                return "priority"
+
+
+NAMES_BY_OVERFLOW = {
+    "arriving": "drop-tail",
+    "front": "drop-from-front",
+    "random": "random-drop",
+    "lowest": "drop-lowest",
+    "longest": "drop-longest",
+    "fattest": "drop-fattest",
+}
+"""Names of disciplines with one queue and no AQM, by their overflow rule."""
+DROP_TAIL = Discipline()

@@ -1,0 +1,148 @@
+"""Queue disciplines as users write them: the table `queue` of a link."""
+
+from typing import Annotated, Any, Literal, get_args
+
+from ackclock.scenario.amounts import Amount, Span
+from ackclock.scenario.entries import Table, entry
+from ackclock.scenario.fields import Count, Flag, Number
+from ackclock.scenario.schema_kinds import PACKET_SIZE, Switch, choice, most
+
+MOST_LEVELS = most("elements[].queue.scheduler.levels")
+"""Most levels of a priority queue."""
+
+DisciplineName = Literal[
+    "drop-tail", "drop-from-front", "random-drop", "red", "codel", "pie", "fq", "fq-codel", "fq-pie", "drr", "priority"
+]
+VictimName = Literal["arriving", "random", "lowest"]
+RedEcnName = Literal["off", "early", "all"]
+RulesName = Literal["floyd-jacobson", "ns2", "linux", "rfc"]
+CodelRulesName = Literal["rfc", "linux"]
+SeparationName = Literal["hash", "perfect"]
+
+NAMES: tuple[str, ...] = get_args(DisciplineName)
+
+_THRESHOLD = Span("pkt", 1e-9, 1e9, "1e-9 to 1e9 pkt")
+_LEAST = Span("pkt", 0, 1e9, "0 to 1e9 pkt")
+_TARGET = Span("s", 1e-6, 100, "1 us to 100 s")
+_INTERVAL = Span("s", 1e-6, 1000, "1 us to 1000 s")
+_TO_100_S = Span("s", 0, 100, "0 to 100 s")
+_QUANTUM = Span("B", 256, 1e6, "256 B to 1 MB", whole=True)
+_UPDATE = Span("s", 1e-4, 100, "0.1 ms to 100 s")
+
+
+def _rule(text: str) -> Any:
+    """Describe a field whose default is that of RED's rules."""
+    return entry(text, None, words="the rules'")
+
+
+class Queue(Table):
+    """Queueing discipline of a link."""
+
+    discipline: Annotated[DisciplineName, choice("discipline", DisciplineName)] = entry(
+        "which packet is dropped: at a full buffer the newcomer (drop-tail), the one at the front (drop-from-front) "
+        "or one drawn among all that wait and the newcomer (random-drop); early, by the mean queue (red) or by the "
+        "time that packets have waited as they leave (codel), or with a probability that follows that time (pie). "
+        "Flows wait in queues of their own and share the rate (fq, drr), with a codel (fq-codel) or a pie (fq-pie) for "
+        "each queue. With priority the levels of the flows decide which packet is sent first"
+    )
+    min_threshold: Annotated[float, Amount("5 pkt", (_THRESHOLD,))] = entry(
+        "red: mean queue from which packets are dropped", 5.0, toml="5 pkt"
+    )
+    max_threshold: Annotated[float, Amount("15 pkt", (_THRESHOLD,))] = entry(
+        "red: mean queue at which `max_probability` is reached", 15.0, toml="15 pkt"
+    )
+    weight: Annotated[float, Number(0, 1, 0.002, closed=True)] = entry(
+        "red: weight of the newest queue in the mean", 0.002
+    )
+    max_probability: Annotated[float, Number(0, 1, 0.02, closed=True)] = entry(
+        "red: drop probability at `max_threshold`", 0.1
+    )
+    gentle: Switch = entry("red: raise the probability to 1 at twice `max_threshold` rather than at once", default=True)
+    victim: Annotated[VictimName, choice("victim", VictimName)] = entry(
+        "red: which packet is dropped early, the arriving one, or one drawn among all (random); priority: which one at "
+        "a full buffer, the arriving one, or the last one of the lowest level where that is lower (lowest)",
+        "arriving",
+    )
+    levels: Annotated[int, Count(1, MOST_LEVELS, 3)] = entry("priority: number of levels", 2)
+    separation: Annotated[SeparationName, choice("separation", SeparationName)] = entry(
+        "fq, fq-codel, fq-pie, drr: how flows get their queues, by a hash, so that some may share one (hash), or each "
+        "its own (perfect)",
+        "hash",
+        words='"hash", "perfect" of drr',
+    )
+    queues: Annotated[int, Count(1, most("elements[].queue.scheduler.queues"), 1024)] = entry(
+        "fq, fq-codel, fq-pie, drr: number of queues that flows are hashed into", 1024
+    )
+    quantum: Annotated[int | None, Amount("1514 B", (_QUANTUM,))] = entry(
+        "fq, fq-codel, fq-pie, drr: bytes that a queue may send in a round",
+        None,
+        words="the largest packet that crosses",
+    )
+    mean_packet: Annotated[int | None, PACKET_SIZE] = entry(
+        "red: packet size by which the mean decays while the link is idle",
+        None,
+        words="the largest packet that crosses",
+    )
+    ecn: Annotated[RedEcnName, choice("early signal", RedEcnName)] = entry(
+        "red, codel, pie, fq-codel, fq-pie: packets of flows with ECN that are marked instead of dropped early: none "
+        "(off), or all (all, as Linux does; pie and fq-pie up to a probability of 10%); of red also those below the "
+        "largest threshold, twice that if gentle (early, RFC 3168). A full buffer always drops",
+        "off",
+    )
+    target: Annotated[float | None, Amount("5 ms", (_TARGET,))] = entry(
+        "codel, fq-codel: time that packets may always wait; more than a packet takes on the link. pie, fq-pie: "
+        "queueing delay that the drop probability is controlled for",
+        None,
+        words="5 ms of codel and fq-codel, 15 ms of pie and fq-pie",
+    )
+    interval: Annotated[float, Amount("100 ms", (_INTERVAL,))] = entry(
+        "codel, fq-codel: time for which all packets must wait for longer than `target` before the first drop; about "
+        "the longest round trip",
+        0.1,
+        toml="100 ms",
+    )
+    update: Annotated[float, Amount("15 ms", (_UPDATE,))] = entry(
+        "pie, fq-pie: time between two updates of the drop probability", 0.015, toml="15 ms"
+    )
+    alpha: Annotated[float, Number(0, 1000, 0.125, closed=True)] = entry(
+        "pie, fq-pie: change of the drop probability, in an update, for each second of delay above `target`", 0.125
+    )
+    beta: Annotated[float, Number(0, 1000, 1.25, closed=True)] = entry(
+        "pie, fq-pie: change of the drop probability, in an update, for each second by which the delay has grown since "
+        "the one before",
+        1.25,
+    )
+    burst: Annotated[float, Amount("150 ms", (_TO_100_S,))] = entry(
+        "pie, fq-pie: time for which a busy period begins without early drops", 0.15, toml="150 ms"
+    )
+    ce_threshold: Annotated[float | None, Amount("1 ms", (_TO_100_S,))] = entry(
+        "codel, fq-codel: packets of flows with ECN that waited for longer are all marked, whatever else is "
+        "decided (Linux)",
+        None,
+        words="no such threshold",
+    )
+    rules: Annotated[RulesName | None, choice("rules", RulesName)] = entry(
+        "red: whose rules the next four fields have, the paper's of 1993 (floyd-jacobson) or ns-2.35's (ns2); "
+        'ns-2 also counts the packets that wait alone, `counting = "waiting"`. codel, fq-codel: exact times and square '
+        "roots (rfc, RFC 8289) or the kernel's approximations (linux)",
+        None,
+        words='"floyd-jacobson" of red, "linux" of codel and fq-codel',
+    )
+    wait: Annotated[bool | None, Flag()] = _rule(
+        "red: after an early drop at least 1/p packets pass, for the drop probability p, before the next (`wait_` of "
+        "ns-2, which has it on)"
+    )
+    least_queue: Annotated[float | None, Amount("2 pkt", (_LEAST,))] = _rule(
+        "red: shorter queues drop no packet early, whatever their mean (2 pkt in ns-2, else 0)"
+    )
+    first_passes: Annotated[bool | None, Flag()] = _rule(
+        "red: the first packet that finds the mean above `min_threshold` is never dropped early (ns-2)"
+    )
+    overflow_restarts: Annotated[bool | None, Flag()] = _rule(
+        "red: the drop of a full buffer restarts the count of packets since the last drop, as an early drop does (ns-2)"
+    )
+
+
+def separation_of(queue: Queue) -> SeparationName:
+    """Return how flows get their queues: as the table says, or as the discipline does by default."""
+    return "perfect" if queue.discipline == "drr" and not queue.gives("separation") else queue.separation
