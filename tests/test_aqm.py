@@ -55,6 +55,7 @@ ECN = {"preset": "linux-cubic", "ecn": "classic"}
         {"discipline": "codel", "ecn": "all", "rules": "rfc"},
         {"discipline": "codel", "ce_threshold": "5 ms"},
         {"discipline": "pie", "ecn": "all"},
+        {"discipline": "red", "rules": "linux", "ecn": "all", "min_threshold": "20 pkt", "max_threshold": "60 pkt"},
         {"discipline": "fq-codel", "ecn": "all"},
         {"discipline": "fq-pie", "ecn": "all"},
         {"discipline": "red", "ecn": "all", "victim": "random", "min_threshold": "20 pkt", "max_threshold": "60 pkt"},
@@ -117,7 +118,7 @@ def two_flows(queue: dict[str, Any]) -> tuple[float, float]:
     document["link"].append({"name": "ocean", "rate": "unlimited", "delay": "275 ms"})
     document["run"] = {"duration": "120 s", "warmup": "60 s"}
     rows = {row["name"]: row for row in ackclock.run(document).summary["flows"]}
-    return tuple(rows[name]["throughput_bps"]["mean"] / 1e6 for name in ("near", "far"))  # type: ignore[return-value]
+    return tuple(rows[name]["throughput_bps"]["mean"] / 1e6 for name in ("near", "far"))
 
 
 @pytest.mark.parametrize("discipline", ["fq", "drr"])
@@ -135,3 +136,15 @@ def test_flows_that_share_a_queue_share_its_part_of_the_rate() -> None:
     assert shared == pytest.approx(alone, rel=0.2)
     hashed = two_flows({"discipline": "fq", "queues": 1})
     assert hashed[0] > 1.5 * hashed[1]
+
+
+@pytest.mark.parametrize("probability", [0.002, 0.01, 0.5])
+def test_adaptive_red_keeps_the_mean_queue_in_the_middle_whatever_its_first_probability(probability: float) -> None:
+    red = {"discipline": "red", "rules": "linux", "min_threshold": "20 pkt", "max_threshold": "60 pkt", "weight": 0.06}
+    fixed, adapted = (
+        bottleneck(scenario(red | {"ecn": "all", "max_probability": probability, "adaptive": adaptive}, ECN, count=16))
+        for adaptive in (False, True)
+    )
+    # Linux's target is 36 to 44 packets, two fifths to three fifths of the way between the thresholds.
+    assert 36 < adapted["queue_mean_packets"] < 44
+    assert not 36 < fixed["queue_mean_packets"] < 44

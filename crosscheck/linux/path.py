@@ -13,6 +13,7 @@ DISCIPLINES = {
     ("fifo", "none", "arriving"): "pfifo",
     ("fifo", "codel", "arriving"): "codel",
     ("fifo", "pie", "arriving"): "pie",
+    ("fifo", "red-linux", "arriving"): "red",
     ("fq", "codel", "fattest"): "fq_codel",
     ("fq", "pie", "arriving"): "fq_pie",
 }

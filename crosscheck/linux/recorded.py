@@ -16,9 +16,30 @@ ACK_BYTES = 52
 """Size of an ACK with timestamps, and of the last one of a handshake [B]."""
 BUFFER_BYTES, MOST_BUFFER_BYTES = 2_000_000, 67_108_864
 """Receive buffer of the recorded runs at first and at most, large enough never to limit a window [B]."""
-LIMITS_PACKETS = {"codel": 1000, "pie": 1000, "fq-codel": 1000}
-"""Packets that may wait in the recorded runs' queues with an AQM that our engine has, by the AQM."""
-RANDOM_QUEUES = frozenset({"pie"})
+ON_THE_LINK = 1500 / 1514
+"""Bytes of a packet of the recorded runs in those that its queue counts, with the header of the link."""
+RED = {"discipline": "red", "rules": "linux", "mean_packet": "1500 B"}
+QUEUES: dict[str, tuple[str, dict[str, Any]]] = {
+    "codel": ("1000 pkt", {"discipline": "codel"}),
+    "pie": ("1000 pkt", {"discipline": "pie"}),
+    # The few flows of the recorded runs have each a queue of their own there.
+    "fq-codel": ("1000 pkt", {"discipline": "fq-codel", "separation": "perfect"}),
+    "red": (
+        f"{int(1e6 * ON_THE_LINK)} B",
+        # tc red min 30000 max 90000 avpkt 1500 burst 31: W = 2^-4.
+        RED
+        | {"min_threshold": f"{20 * ON_THE_LINK} pkt", "max_threshold": f"{60 * ON_THE_LINK} pkt", "weight": 1 / 16},
+    ),
+    "red-step": (
+        f"{int(1e6 * ON_THE_LINK)} B",
+        # tc red min 30000 max 31500 burst 21 probability 1, which overflows its 32 bits: the kernel takes 0.73.
+        RED
+        | {"min_threshold": f"{20 * ON_THE_LINK} pkt", "max_threshold": f"{21 * ON_THE_LINK} pkt"}
+        | {"weight": 1 / 4, "max_probability": 1500 / 2048},
+    ),
+}
+"""Buffers and tables of the recorded runs' queues with an AQM that our engine has."""
+RANDOM_QUEUES = frozenset({"pie", "red", "red-step"})
 """Queues that draw random numbers."""
 CHANGE_S = 10.0
 """Instant at which the delay of some runs steps up [s]."""
@@ -82,7 +103,7 @@ class Run:
             *(f"no preset linux-{name}" for name in dict.fromkeys(self.controls) if f"linux-{name}" not in presets),
             *(["no comparison without SACK yet"] if not self.sack else []),
             *(["its random losses are not recorded"] if self.loss_percent and self.name not in lost() else []),
-            *([f"no queue {self.queue} by Linux's rules"] if self.queue not in {"drop-tail", *LIMITS_PACKETS} else []),
+            *([f"no queue {self.queue} by Linux's rules"] if self.queue not in {"drop-tail", *QUEUES} else []),
         ]
         return ", ".join(lacking) or None
 
@@ -112,15 +133,12 @@ class Run:
             "reverse": {"rate": "unlimited"},
         }
         forward_ms = self.forward_ms
-        if self.queue in LIMITS_PACKETS:
+        if self.queue in QUEUES:
             # There HTB lets a packet go as its time of service begins, and the next one as that is over.
             forward_ms -= self.packet_bytes * 8e3 / self.rate_bps
-            queue = {"discipline": self.queue, "ecn": "all" if self.ecn else "off"}
-            if self.queue.startswith("fq"):
-                # The few flows of the recorded runs have each a queue of their own there.
-                queue["separation"] = "perfect"
-            buffer = f"{LIMITS_PACKETS[self.queue]} pkt"
-            bottleneck |= {"buffer": buffer, "counting": "waiting", "queue": queue}
+            buffer, queue = QUEUES[self.queue]
+            marking = {"ecn": "all" if self.ecn else "off"}
+            bottleneck |= {"buffer": buffer, "counting": "waiting", "queue": queue | marking}
         wire: dict[str, Any] = {"name": "wire", "rate": "unlimited", "delay": f"{forward_ms:.9g} ms"}
         back = [
             {"name": f"back{number}", "rate": "unlimited", "delay": f"{trip_ms - self.forward_ms} ms"}
@@ -157,7 +175,7 @@ class Run:
             "tail_loss_probe": self.tlp,
             "frto": self.frto,
             "timestamps": self.timestamps,
-            "ecn": "classic" if self.ecn else "off",
+            "ecn": "dctcp" if control == "dctcp" else "classic" if self.ecn else "off",
         }
 
     def scenario(self, lost: tuple[int, ...] = ()) -> dict[str, Any]:

@@ -9,7 +9,7 @@ MOST_FLOWS, MOST_GROUPS = 64, 16
 LEAST_PACKET_BYTES = 320
 """Smallest data packet: the kernel's segments have at least 256 B of payload by default."""
 CONTROLS = frozenset(
-    {"reno", "cubic", "bbr", "highspeed", "htcp", "hybla", "illinois", "scalable", "vegas", "westwood"}
+    {"reno", "cubic", "bbr", "dctcp", "highspeed", "htcp", "hybla", "illinois", "scalable", "vegas", "westwood"}
 )
 """Congestion controls that the kernel has by the same name."""
 FIXED_RTO = {"max": 120.0, "initial": 1.0, "granularity": 0.001}
@@ -91,8 +91,9 @@ def _size_faults(place: str, flow: Scenario) -> Iterator[str]:
 def _tcp_faults(place: str, connection: Scenario) -> Iterator[str]:
     sender = connection["sender"]
     yield from _control_faults(place, sender["congestion_control"])
-    if sender["ecn"] not in ("off", "classic"):
-        yield _fault(f"{place}.ecn", sender["ecn"], "off or classic")
+    allowed = ("dctcp",) if sender["congestion_control"]["name"] == "dctcp" else ("off", "classic")
+    if sender["ecn"] not in allowed:
+        yield _fault(f"{place}.ecn", sender["ecn"], " or ".join(allowed))
     for field in ("initial_ssthresh", "max_window"):
         if sender[field] is not None:
             yield _fault(f"{place}.{field}", sender[field], "connections begin without a limit")
@@ -150,8 +151,9 @@ def _link_faults(scenario: Scenario, bottleneck: int) -> Iterator[str]:
         if element["kind"] != "link":
             yield _fault(place, element["kind"], "the return path is of links that flows share")
             continue
-        if element["buffer"] is not None and set(element["buffer"]) != {"packets"}:
-            yield _fault(f"{place}.buffer", element["buffer"], "its queues are limited in packets")
+        unit = "bytes" if discipline_of(element["queue"]) == "red" else "packets"
+        if element["buffer"] is not None and set(element["buffer"]) != {unit}:
+            yield _fault(f"{place}.buffer", element["buffer"], f"that queue is limited in {unit}")
         yield from _queue_faults(place, element, is_bottleneck=hop == bottleneck)
 
 
@@ -170,7 +172,7 @@ def _queue_faults(place: str, link: Scenario, *, is_bottleneck: bool) -> Iterato
     if link["counting"] != "with-service":
         yield _fault(f"{place}.counting", link["counting"], "its queues hold the packet in transmission too")
     if discipline != "pfifo":
-        others = " or, at the bottleneck, codel, pie, fq-codel or fq-pie" if is_bottleneck else ""
+        others = " or, at the bottleneck, red, codel, pie, fq-codel or fq-pie" if is_bottleneck else ""
         yield _fault(f"{place}.queue", _discipline(queue), f"its queue is drop-tail{others}")
 
 

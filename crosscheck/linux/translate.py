@@ -2,6 +2,7 @@
 
 from bisect import bisect
 from collections.abc import Iterator
+from math import ceil
 from operator import itemgetter
 
 from crosscheck.linux.experiment import JITTER_S, Experiment, KernelFlow
@@ -26,8 +27,11 @@ ETHERNET_BYTES = 14
 """Header of a packet on the links of the kernel's path [B]."""
 MOST_QUEUES = 65536
 """Most queues that the kernel hashes flows into."""
+MOST_BURST = 1_000_000
+"""Largest burst of tc's RED [packets]."""
+UNLIMITED_BYTES = 2_000_000_000
 UNLIMITED_PACKETS = 1_000_000
-"""Limit of a queue without a limit."""
+"""Limits of a queue without a limit."""
 
 
 def translate(scenario: Scenario, shift_us: float = 0.0) -> Experiment:
@@ -67,7 +71,7 @@ def translate(scenario: Scenario, shift_us: float = 0.0) -> Experiment:
         name=scenario["title"],
         flows=shifted,
         rate_bps=round(link["rate_bps"]),
-        buffer_packets=link["buffer"]["packets"] if link["buffer"] else UNLIMITED_PACKETS,
+        buffer_packets=(link["buffer"] or {}).get("packets", UNLIMITED_PACKETS),
         packet_bytes=scenario["flows"][0]["packet_bytes"],
         duration_s=run["duration_s"] + offset_s,
         warmup_s=run["warmup_s"] + offset_s,
@@ -142,7 +146,7 @@ def _options(scenario: Scenario, bottleneck: int) -> dict[str, str]:
         "route": f"rto_min+{sender['rto']['min_s'] * 1e3:.0f}ms",
         "sysctl": f"tcp_reordering={sender['dupack_threshold']}",
         "sack": str(int(sender["sack"])),
-        "ecn": str(int(sender["ecn"] == "classic")),
+        "ecn": str(int(sender["ecn"] != "off")),
         "rcvbuf": str(receiver["buffer_bytes"]),
         "rcvmost": str(receiver["most_buffer_bytes"]),
         "sndbuf": str(sender["send_buffer"]["buffer_bytes"]),
@@ -160,6 +164,8 @@ def _queue_options(link: Scenario) -> dict[str, str]:
     discipline = discipline_of(queue)
     if discipline in (None, "pfifo"):
         return {}
+    if discipline == "red":
+        return {"aqm": "+".join(_red_words(link))}
     limit = link["buffer"]["packets"] if link["buffer"] else UNLIMITED_PACKETS
     times = {name: aqm.get(f"{field}_s") for name, field in TIMES_OF_AQMS.items()}
     given = [f"{name}+{round(at * 1e6)}us" for name, at in times.items() if at is not None]
@@ -170,6 +176,35 @@ def _queue_options(link: Scenario) -> dict[str, str]:
         given += [f"flows+{queue['scheduler']['queues'] or MOST_QUEUES}"]
     ecn = ["ecn"] if aqm["ecn"] else ["noecn"] if discipline == "fq_codel" else []
     return {"aqm": "+".join([str(discipline), f"limit+{limit}", *given, *ecn])}
+
+
+def _red_words(link: Scenario) -> Iterator[str]:
+    """Give the words of `tc red`, whose bytes count the header of the link too."""
+    red = link["queue"]["aqm"]
+    scale = 1 + ETHERNET_BYTES / red["mean_packet_bytes"]
+    limit = round(link["buffer"]["bytes"] * scale) if link["buffer"] else UNLIMITED_BYTES
+    low, high = (round(red[f"{name}_threshold_bytes"] * scale) for name in ("min", "max"))
+    packet = red["mean_packet_bytes"]
+    least = ceil(low / packet)
+    burst = next(
+        burst for burst in range(max(least, 1), MOST_BURST) if _weight_log(low, burst, packet) >= red["weight_log"]
+    )
+    yield from ("red", f"limit+{limit}", f"min+{low}", f"max+{high}", f"avpkt+{packet}", f"burst+{burst}")
+    # A probability of 1 overflows the 32 bits in which tc keeps it.
+    yield from (f"probability+{min(red['max_probability'], 0.999999)}", f"bandwidth+{round(link['rate_bps'])}bit")
+    if red["adaptive"]:
+        yield "adaptative"
+    if red["ecn"] != "off":
+        yield "ecn"
+    if red["ecn"] == "early":
+        yield "harddrop"
+
+
+def _weight_log(low_bytes: int, burst: int, packet_bytes: int) -> int:
+    """Compute the weight that tc takes for a burst (`tc_red_eval_ewma`), as a power of 1/2."""
+    longest = burst + 1 - low_bytes / packet_bytes
+    weights = (log for log in range(1, 32) if longest <= (1 - (1 - 0.5**log) ** burst) * 2**log)
+    return next(weights, 0) if longest >= 1 else 0
 
 
 def _realisation(scenario: Scenario, shift_us: float) -> dict[str, str]:

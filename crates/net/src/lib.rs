@@ -24,7 +24,7 @@ pub use private::PrivateLinks;
 pub use process::Process;
 pub use queue::{
     disciplines, AqmConfig, CodelConfig, CodelRules, Discipline, FqConfig, Overflow, PieConfig, RedConfig, RedEcn,
-    SchedulerConfig, Signal,
+    RedLinuxConfig, SchedulerConfig, Signal,
 };
 pub use queued::QueuedLink;
 pub use sampling::{batch_end, LinkSample, BATCHES};

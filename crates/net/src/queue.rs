@@ -12,7 +12,7 @@ use crate::buffer::{Buffer, Occupancy};
 use aqm::Aqms;
 use aqm::Departing;
 pub(crate) use aqm::{Aqm, Arriving, Verdict};
-pub use aqm::{AqmConfig, CodelConfig, CodelRules, PieConfig, RedConfig, RedEcn};
+pub use aqm::{AqmConfig, CodelConfig, CodelRules, PieConfig, RedConfig, RedEcn, RedLinuxConfig};
 pub(crate) use classes::Waiting;
 use classes::{Classes, Position};
 pub use overflow::Overflow;
@@ -281,6 +281,7 @@ mod tests {
             ("drop-from-front", false, false),
             ("random-drop", true, false),
             ("red", true, true),
+            ("red-linux", true, true),
             ("codel", false, false),
             ("pie", true, false),
             ("red-random-drop", true, false),

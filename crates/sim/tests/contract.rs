@@ -20,8 +20,9 @@ use tcp::{LinuxReceiver, PushConfig, Recovery, SelectiveConfig, SendBuffer, Send
 /// Ranges of quantities that no single value of the JSON form has.
 const DERIVED: [&str; 2] = ["elements[].delay_process.law.transitions[]", "flows[].traffic.classes"];
 /// Ranges that the other fields of the examples narrow.
-const NARROWED: [&str; 10] = [
+const NARROWED: [&str; 11] = [
     "run.warmup_s",
+    "elements[].queue.aqm.min_threshold_bytes",
     "elements[].queue.aqm.min_threshold_packets",
     "elements[].delay_process.law.low_s",
     "elements[].delay_process.law.period_s",

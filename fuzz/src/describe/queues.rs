@@ -1,6 +1,8 @@
 //! Any parameters of a scheduler and an AQM.
 
-use net::{AqmConfig, CodelConfig, CodelRules, FqConfig, PieConfig, RedConfig, RedEcn, SchedulerConfig};
+use net::{
+    AqmConfig, CodelConfig, CodelRules, FqConfig, PieConfig, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig,
+};
 
 use super::scaled;
 
@@ -21,9 +23,23 @@ pub(super) fn scheduler(typical: SchedulerConfig, [quantum, queues, _, options]:
 pub(super) fn aqm(typical: AqmConfig, numbers: [u8; 4]) -> AqmConfig {
     match typical {
         AqmConfig::Red(_) => AqmConfig::Red(red(numbers)),
+        AqmConfig::RedLinux(_) => AqmConfig::RedLinux(red_linux(numbers)),
         AqmConfig::Codel(_) => AqmConfig::Codel(codel(numbers)),
         AqmConfig::Pie(_) => AqmConfig::Pie(pie(numbers)),
         none @ AqmConfig::None {} => none,
+    }
+}
+
+fn red_linux([threshold, weight, probability, options]: [u8; 4]) -> RedLinuxConfig {
+    let min_threshold_bytes = u32::from(threshold) * 100;
+    RedLinuxConfig {
+        min_threshold_bytes,
+        max_threshold_bytes: min_threshold_bytes * 3 + 1,
+        max_probability: f64::from(probability) / 255.0,
+        weight_log: 1 + weight % 31,
+        adaptive: options & 1 == 1,
+        ecn: [RedEcn::Off, RedEcn::Early, RedEcn::All][usize::from(options >> 4) % 3],
+        mean_packet_bytes: 1 + u16::from(options) * 8,
     }
 }
 

@@ -13,6 +13,8 @@ CODELS, PIES = ("codel", "fq-codel"), ("pie", "fq-pie")
 FAIR = ("fq", "fq-codel", "fq-pie", "drr")
 """The disciplines that give flows queues of their own."""
 
+OF_OTHER_REDS = ("gentle", "victim", "wait", "least_queue", "first_passes", "overflow_restarts")
+"""The fields of RED that Linux's rules have not."""
 _FIELDS: dict[str, tuple[str, ...]] = {
     **{name: ("red",) for name in Queue.model_fields if name != "discipline"},
     "victim": ("red", "priority"),
@@ -30,7 +32,7 @@ _ACTS_ON: dict[str, tuple[str, str]] = {"red": ("mean queue", "max_threshold")}
 _CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
     "victim": {"red": ("arriving", "random"), "priority": ("arriving", "lowest")},
     "ecn": dict.fromkeys((*CODELS, *PIES), ("off", "all")),
-    "rules": {"red": ("floyd-jacobson", "ns2"), **dict.fromkeys(CODELS, ("linux", "rfc"))},
+    "rules": {"red": ("floyd-jacobson", "ns2", "linux"), **dict.fromkeys(CODELS, ("linux", "rfc"))},
 }
 """Values that some disciplines allow of a field that others have too."""
 
@@ -55,7 +57,17 @@ def queue_faults(places: Places, location: Location, queue: Queue) -> Iterator[F
             yield places.fault((*location, name), problem, given=f'"{given}"', allowed=allowed)
     if queue.gives("queues") and separation_of(queue) == "perfect":
         yield places.fault((*location, "queues"), 'belongs to the separation "hash", not to "perfect"')
-    if queue.discipline == "red" and queue.min_threshold >= queue.max_threshold:
+    if queue.discipline == "red":
+        yield from _red_faults(places, location, queue)
+
+
+def _red_faults(places: Places, location: Location, queue: Queue) -> Iterator[Fault]:
+    linux = queue.rules == "linux"
+    for name in OF_OTHER_REDS if linux else ("adaptive",):
+        if queue.gives(name):
+            problem = "is not of Linux's rules" if linux else 'needs rules = "linux"'
+            yield places.fault((*location, name), problem)
+    if queue.min_threshold >= queue.max_threshold:
         yield places.fault(
             (*location, "min_threshold" if queue.gives("min_threshold") else "max_threshold"),
             "min_threshold is not below max_threshold",

@@ -1,6 +1,7 @@
 """The engine's queue discipline of the table that users write."""
 
 from collections.abc import Callable, Mapping
+from math import log2
 from typing import Any, Final
 
 from ackclock.scenario.check_queues import CODELS, FAIR, PIES
@@ -14,13 +15,19 @@ from ackclock.scenario.resolved_queues import (
     OverflowName,
     Pie,
     Red,
+    RedLinux,
     Scheduler,
     StrictPriority,
 )
+from ackclock.scenario.schema_kinds import most
 from ackclock.scenario.schema_queues import Queue, separation_of
 
 CODEL_TARGET_S, PIE_TARGET_S = 0.005, 0.015
 """Delays that the two are controlled for by default [s]: RFC 8289 section 4.2, RFC 8033 section 4.2."""
+MOST_RED_BYTES, MOST_WEIGHT_LOG = (
+    most(f"elements[].queue.aqm.{name}") for name in ("max_threshold_bytes", "weight_log")
+)
+"""Largest threshold of Linux's RED [B], and least weight as a power of 1/2."""
 NS2_LEAST_QUEUE = 2.0
 """The packets that wait at least in ns-2 before RED drops one early [packets]."""
 
@@ -38,7 +45,24 @@ def _red_rules(queue: Queue) -> dict[str, Any]:
     }
 
 
-def _red(queue: Queue, largest_packet_bytes: int) -> Red:
+def _red_linux(queue: Queue, largest_packet_bytes: int) -> RedLinux:
+    packet_bytes = queue.mean_packet or largest_packet_bytes
+    low, high = (round(packets * packet_bytes) for packets in (queue.min_threshold, queue.max_threshold))
+    return RedLinux(
+        "red-linux",
+        min_threshold_bytes=min(low, MOST_RED_BYTES - 1),
+        max_threshold_bytes=min(max(high, low + 1), MOST_RED_BYTES),
+        max_probability=queue.max_probability,
+        weight_log=min(max(round(-log2(queue.weight)), 1), MOST_WEIGHT_LOG),
+        adaptive=queue.adaptive,
+        ecn=queue.ecn,
+        mean_packet_bytes=packet_bytes,
+    )
+
+
+def _red(queue: Queue, largest_packet_bytes: int) -> Red | RedLinux:
+    if queue.rules == "linux":
+        return _red_linux(queue, largest_packet_bytes)
     return Red(
         "red",
         min_threshold_packets=queue.min_threshold,

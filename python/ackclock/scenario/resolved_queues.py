@@ -77,6 +77,24 @@ class Red:
 
 
 @dataclass(frozen=True, slots=True)
+class RedLinux:
+    """Random Early Detection of the bytes that wait, by Linux's rules."""
+
+    __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = True
+    title: ClassVar[str] = "RED"
+    kind: Literal["red-linux"]
+    min_threshold_bytes: Annotated[int, within(f"{_AQM}.min_threshold_bytes")]
+    max_threshold_bytes: Annotated[int, within(f"{_AQM}.max_threshold_bytes")]
+    max_probability: Annotated[float, within(f"{_AQM}.max_probability")]
+    weight_log: Annotated[int, within(f"{_AQM}.weight_log")]
+    """Binary logarithm of 1 / weight."""
+    adaptive: bool
+    ecn: RedEcnName
+    mean_packet_bytes: Annotated[int, within(f"{_AQM}.mean_packet_bytes")]
+
+
+@dataclass(frozen=True, slots=True)
 class Codel:
     """Controlled Delay (RFC 8289)."""
 
@@ -110,7 +128,7 @@ class Pie:
 
 
 Scheduler = Annotated[Fifo | StrictPriority | FairQueueing, Field(discriminator="kind")]
-Aqm = Annotated[NoAqm | Red | Codel | Pie, Field(discriminator="kind")]
+Aqm = Annotated[NoAqm | Red | RedLinux | Codel | Pie, Field(discriminator="kind")]
 """Every AQM answers `is_random`, whether it draws random numbers, and `title`, its name as its papers write it."""
 
 
@@ -143,7 +161,7 @@ class Discipline:
         """Give the name that a scenario has for it."""
         match self.scheduler:
             case Fifo():
-                return self.aqm.kind if self.drops_early else NAMES_BY_OVERFLOW[self.overflow]
+                return self.aqm.kind.removesuffix("-linux") if self.drops_early else NAMES_BY_OVERFLOW[self.overflow]
             case FairQueueing(sparse_first=False):
                 return "drr"
             case FairQueueing():

@@ -46,18 +46,25 @@ class Queue(Table):
         "each queue. With priority the levels of the flows decide which packet is sent first"
     )
     min_threshold: Annotated[float, Amount("5 pkt", (_THRESHOLD,))] = entry(
-        "red: mean queue from which packets are dropped", 5.0, toml="5 pkt"
+        "red: mean queue from which packets are dropped; by Linux's rules the bytes of this number of `mean_packet`",
+        5.0,
+        toml="5 pkt",
     )
     max_threshold: Annotated[float, Amount("15 pkt", (_THRESHOLD,))] = entry(
         "red: mean queue at which `max_probability` is reached", 15.0, toml="15 pkt"
     )
     weight: Annotated[float, Number(0, 1, 0.002, closed=True)] = entry(
-        "red: weight of the newest queue in the mean", 0.002
+        "red: weight of the newest queue in the mean; by Linux's rules the nearest power of 1/2", 0.002
     )
     max_probability: Annotated[float, Number(0, 1, 0.02, closed=True)] = entry(
         "red: drop probability at `max_threshold`", 0.1
     )
     gentle: Switch = entry("red: raise the probability to 1 at twice `max_threshold` rather than at once", default=True)
+    adaptive: Switch = entry(
+        "red, by Linux's rules: adapt `max_probability` each half second so that the mean queue stays in the middle "
+        "between the thresholds (Adaptive RED)",
+        default=False,
+    )
     victim: Annotated[VictimName, choice("victim", VictimName)] = entry(
         "red: which packet is dropped early, the arriving one, or one drawn among all (random); priority: which one at "
         "a full buffer, the arriving one, or the last one of the lowest level where that is lower (lowest)",
@@ -79,7 +86,7 @@ class Queue(Table):
         words="the largest packet that crosses",
     )
     mean_packet: Annotated[int | None, PACKET_SIZE] = entry(
-        "red: packet size by which the mean decays while the link is idle",
+        "red: packet size by which the mean decays while the link is idle, and of the thresholds by Linux's rules",
         None,
         words="the largest packet that crosses",
     )
@@ -122,7 +129,8 @@ class Queue(Table):
         words="no such threshold",
     )
     rules: Annotated[RulesName | None, choice("rules", RulesName)] = entry(
-        "red: whose rules the next four fields have, the paper's of 1993 (floyd-jacobson) or ns-2.35's (ns2); "
+        "red: whose rules hold, the paper's of 1993 (floyd-jacobson), ns-2.35's (ns2), each with the next four fields, "
+        "or the kernel's of a queue in bytes (linux); "
         'ns-2 also counts the packets that wait alone, `counting = "waiting"`. codel, fq-codel: exact times and square '
         "roots (rfc, RFC 8289) or the kernel's approximations (linux)",
         None,

@@ -1,6 +1,7 @@
 mod codel;
 mod pie;
 mod red;
+mod red_linux;
 
 use base::{Clock, RandomStream, Rate, Time};
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,8 @@ use pie::Pie;
 pub use pie::PieConfig;
 use red::Red;
 pub use red::{RedConfig, RedEcn};
+use red_linux::RedLinux;
+pub use red_linux::RedLinuxConfig;
 
 /// Active queue management (AQM) and its parameters: drops or marks packets as signals of congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +24,8 @@ pub enum AqmConfig {
     None {},
     /// Random Early Detection.
     Red(RedConfig),
+    /// Random Early Detection of bytes, by Linux's rules.
+    RedLinux(RedLinuxConfig),
     /// Controlled Delay (RFC 8289).
     Codel(CodelConfig),
     /// Proportional Integral controller Enhanced.
@@ -94,6 +99,8 @@ pub(crate) trait Algorithm {
 pub(crate) enum Aqm {
     /// Random Early Detection.
     Red(Red),
+    /// Random Early Detection of bytes, by Linux's rules.
+    RedLinux(RedLinux),
     /// Controlled Delay (RFC 8289).
     Codel(Codel),
     /// Proportional Integral controller Enhanced.
@@ -104,8 +111,9 @@ pub(crate) enum Aqm {
 
 impl AqmConfig {
     /// The algorithms by name, with typical parameters.
-    pub const LISTED: [(&'static str, AqmConfig); 3] = [
+    pub const LISTED: [(&'static str, AqmConfig); 4] = [
         ("red", AqmConfig::Red(RedConfig::TYPICAL)),
+        ("red-linux", AqmConfig::RedLinux(RedLinuxConfig::TYPICAL)),
         ("codel", AqmConfig::Codel(CodelConfig::TYPICAL)),
         ("pie", AqmConfig::Pie(PieConfig::TYPICAL)),
     ];
@@ -113,7 +121,7 @@ impl AqmConfig {
     /// Returns whether it decides on arrival alone.
     pub const fn is_foreseen(&self) -> bool {
         match self {
-            AqmConfig::None {} | AqmConfig::Red(_) => true,
+            AqmConfig::None {} | AqmConfig::Red(_) | AqmConfig::RedLinux(_) => true,
             AqmConfig::Codel(_) | AqmConfig::Pie(_) => false,
         }
     }
@@ -122,7 +130,7 @@ impl AqmConfig {
     pub const fn is_random(&self) -> bool {
         match self {
             AqmConfig::None {} | AqmConfig::Codel(_) => false,
-            AqmConfig::Red(_) | AqmConfig::Pie(_) => true,
+            AqmConfig::Red(_) | AqmConfig::RedLinux(_) | AqmConfig::Pie(_) => true,
         }
     }
 
@@ -131,6 +139,7 @@ impl AqmConfig {
         match self {
             AqmConfig::None {} => None,
             AqmConfig::Red(config) => Some(Aqm::Red(Red::new(*config, rate, random))),
+            AqmConfig::RedLinux(config) => Some(Aqm::RedLinux(RedLinux::new(*config, rate, clock, random))),
             AqmConfig::Codel(config) => Some(Aqm::Codel(Codel::new(*config, clock))),
             AqmConfig::Pie(config) => Some(Aqm::Pie(Pie::new(*config, clock, random))),
         }
@@ -143,6 +152,7 @@ impl Aqm {
     pub(crate) fn algorithm(&mut self) -> &mut dyn Algorithm {
         match self {
             Aqm::Red(red) => red,
+            Aqm::RedLinux(red) => red,
             Aqm::Codel(codel) => codel,
             Aqm::Pie(pie) => pie,
             #[cfg(test)]

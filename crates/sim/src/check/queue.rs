@@ -1,9 +1,12 @@
 //! Faults of queue disciplines.
 
-use net::{AqmConfig, CodelConfig, Discipline, PieConfig, RedConfig, SchedulerConfig};
+use net::{AqmConfig, CodelConfig, Discipline, PieConfig, RedConfig, RedLinuxConfig, SchedulerConfig};
 
 use super::limits::{limits, Limit, MOST_BYTES, MOST_LEVELS};
 use super::Faults;
+
+/// Largest threshold of Linux's RED: scaled by any weight it fits 64 bits.
+const MOST_RED_BYTES: f64 = 4_294_967_295.0;
 
 limits! {
     LEVELS = "elements[].queue.scheduler.levels", "1", 1.0, MOST_LEVELS;
@@ -15,6 +18,10 @@ limits! {
     WEIGHT = "elements[].queue.aqm.weight", "1", f64::MIN_POSITIVE, 1.0;
     MAX_PROBABILITY = "elements[].queue.aqm.max_probability", "1", 0.0, 1.0;
     LEAST_QUEUE = "elements[].queue.aqm.least_queue_packets", "packets", 0.0, 1e9;
+    /// Narrowed by the maximum threshold.
+    MIN_THRESHOLD_BYTES = "elements[].queue.aqm.min_threshold_bytes", "bytes", 0.0, MOST_RED_BYTES;
+    MAX_THRESHOLD_BYTES = "elements[].queue.aqm.max_threshold_bytes", "bytes", 1.0, MOST_RED_BYTES;
+    WEIGHT_LOG = "elements[].queue.aqm.weight_log", "1", 1.0, 31.0;
     TARGET = "elements[].queue.aqm.target_s", "s", 1e-6, 100.0;
     INTERVAL = "elements[].queue.aqm.interval_s", "s", 1e-6, 1000.0;
     CE_THRESHOLD = "elements[].queue.aqm.ce_threshold_s", "s", 0.0, 100.0;
@@ -43,6 +50,7 @@ impl Faults {
         match &queue.aqm {
             AqmConfig::None {} => {}
             AqmConfig::Red(red) => self.red(&format!("{place}.aqm"), red),
+            AqmConfig::RedLinux(red) => self.red_linux(&format!("{place}.aqm"), red),
             AqmConfig::Codel(codel) => self.codel(&format!("{place}.aqm"), codel),
             AqmConfig::Pie(pie) => self.pie(&format!("{place}.aqm"), pie),
         }
@@ -64,6 +72,15 @@ impl Faults {
             self.field(place, CE_THRESHOLD, threshold);
         }
         self.field(place, MTU, f64::from(codel.mtu_bytes));
+    }
+
+    fn red_linux(&mut self, place: &str, red: &RedLinuxConfig) {
+        let (min, max) = (f64::from(red.min_threshold_bytes), f64::from(red.max_threshold_bytes));
+        self.field(place, MAX_THRESHOLD_BYTES, max);
+        self.field(place, Limit { high: max - 1.0, ..MIN_THRESHOLD_BYTES }, min);
+        self.field(place, MAX_PROBABILITY, red.max_probability);
+        self.field(place, WEIGHT_LOG, f64::from(red.weight_log));
+        self.field(place, MEAN_PACKET, f64::from(red.mean_packet_bytes));
     }
 
     fn red(&mut self, place: &str, red: &RedConfig) {

@@ -8,7 +8,7 @@ mod selective_axes;
 use base::cast::to_u32;
 use net::{
     AppliesTo, AqmConfig, BufferLimit, CodelConfig, CodelRules, Counting, DelayLaw, DelayState, Discipline, FqConfig,
-    LossLaw, PieConfig, RedConfig, RedEcn, SchedulerConfig,
+    LossLaw, PieConfig, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
@@ -292,10 +292,29 @@ fn fair_queueing() -> impl Strategy<Value = FqConfig> {
 fn with_any_thresholds(aqm: AqmConfig) -> BoxedStrategy<AqmConfig> {
     match aqm {
         AqmConfig::Red(_) => red().prop_map(AqmConfig::Red).boxed(),
+        AqmConfig::RedLinux(_) => red_linux().prop_map(AqmConfig::RedLinux).boxed(),
         AqmConfig::Codel(_) => codel().prop_map(AqmConfig::Codel).boxed(),
         AqmConfig::Pie(_) => pie().prop_map(AqmConfig::Pie).boxed(),
         typical => Just(typical).boxed(),
     }
+}
+
+fn red_linux() -> impl Strategy<Value = RedLinuxConfig> {
+    let ecn = prop::sample::select(vec![RedEcn::Off, RedEcn::Early, RedEcn::All]);
+    let flags = (any::<bool>(), ecn);
+    (0_u32..20_000, 1_u32..40_000, 0.0..=1.0_f64, 1_u8..20, flags, 1_u16..3000).prop_map(
+        |(min_threshold_bytes, delta, max_probability, weight_log, (adaptive, ecn), mean_packet_bytes)| {
+            RedLinuxConfig {
+                min_threshold_bytes,
+                max_threshold_bytes: min_threshold_bytes + delta,
+                max_probability,
+                weight_log,
+                adaptive,
+                ecn,
+                mean_packet_bytes,
+            }
+        },
+    )
 }
 
 fn codel() -> impl Strategy<Value = CodelConfig> {
