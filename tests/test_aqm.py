@@ -94,7 +94,7 @@ def test_a_longer_target_gives_a_longer_queue(discipline: str) -> None:
         ({"discipline": "codel", "ecn": "early"}, "queue.ecn", '"off" | "all"'),
         ({"discipline": "codel", "rules": "ns2"}, "queue.rules", '"linux" | "rfc"'),
         ({"discipline": "red", "rules": "rfc"}, "queue.rules", '"floyd-jacobson" | "ns2"'),
-        ({"discipline": "red", "target": "5 ms"}, "queue.target", '"codel", "fq-codel", "pie" and "fq-pie"'),
+        ({"discipline": "red", "target": "5 ms"}, "queue.target", '"codel", "fq-codel", "pie", "fq-pie" and "dualpi2"'),
         ({"discipline": "pie", "rules": "rfc"}, "queue.rules", '"red", "codel" and "fq-codel"'),
         ({"discipline": "codel", "alpha": 0.1}, "queue.alpha", '"pie"'),
         ({"discipline": "pie", "update": "0 s"}, "queue.update", "0.1 ms to 100 s"),
@@ -148,3 +148,42 @@ def test_adaptive_red_keeps_the_mean_queue_in_the_middle_whatever_its_first_prob
     # Linux's target is 36 to 44 packets, two fifths to three fifths of the way between the thresholds.
     assert 36 < adapted["queue_mean_packets"] < 44
     assert not 36 < fixed["queue_mean_packets"] < 44
+
+
+def l4s(*tcps: str, queue: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Run a flow of each kind at 40 Mbit/s and 20 ms; give the summary."""
+    document = scenario(queue or {"discipline": "dualpi2"}, count=1)
+    document["link"][0] |= {"rate": "40 Mbit/s", "delay": "10 ms"}
+    flow = document["flow"][0]
+    document["flow"] = [{**flow, "name": f"flow{number}", "tcp": tcp} for number, tcp in enumerate(tcps)]
+    document["run"] = {"duration": "60 s", "warmup": "20 s"}
+    return dict(ackclock.run(document).summary)
+
+
+def test_l4s_flows_fill_the_link_with_a_queue_of_half_a_millisecond() -> None:
+    (row,) = [row for row in l4s("draft-prague", "draft-prague")["links"] if row["name"] == "home"]
+    assert row["queueing_mean_s"]["mean"] < 0.7e-3
+    assert row["utilisation_fraction"]["mean"] > 0.95
+    assert row["dropped_packets"]["mean"] == 0 < row["marked_packets"]["mean"]
+
+
+@pytest.mark.parametrize("classic", ["linux-cubic", "linux-reno"])
+def test_coupled_marks_let_classic_and_l4s_flows_share_the_link(classic: str) -> None:
+    """Without the coupling the L4S flow, whose queue goes first, would leave the classic flow its protected tenth."""
+    coupled, alone = (
+        [row["throughput_bps"]["mean"] / 1e6 for row in l4s("draft-prague", classic, queue=queue)["flows"]]
+        for queue in ({"discipline": "dualpi2"}, {"discipline": "dualpi2", "coupling": 0.01})
+    )
+    assert sum(coupled) > 39
+    assert coupled[0] < 3 * coupled[1], "RFC 9332 section 2.1: roughly the same rate"
+    assert alone[0] > 5 * alone[1]
+
+
+def test_a_step_marks_from_its_threshold_on() -> None:
+    means = [
+        bottleneck(scenario({"discipline": "step", "threshold": f"{threshold} pkt"}, "linux-dctcp"))
+        for threshold in (20, 60)
+    ]
+    low, high = (found["queue_mean_packets"] for found in means)
+    assert low < high < 3.5 * low
+    assert all(found["dropped_packets"] == 0 < found["marked_packets"] for found in means)

@@ -23,8 +23,8 @@ pub use loss::{AppliesTo, LossLaw, LossProcess};
 pub use private::PrivateLinks;
 pub use process::Process;
 pub use queue::{
-    disciplines, AqmConfig, CodelConfig, CodelRules, Discipline, FqConfig, Overflow, PieConfig, RedConfig, RedEcn,
-    RedLinuxConfig, SchedulerConfig, Signal,
+    disciplines, AqmConfig, CodelConfig, CodelRules, Discipline, DualConfig, DualPi2Config, FqConfig, Overflow,
+    PieConfig, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, Signal, StepConfig,
 };
 pub use queued::QueuedLink;
 pub use sampling::{batch_end, LinkSample, BATCHES};

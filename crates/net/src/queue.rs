@@ -12,12 +12,14 @@ use crate::buffer::{Buffer, Occupancy};
 use aqm::Aqms;
 use aqm::Departing;
 pub(crate) use aqm::{Aqm, Arriving, Verdict};
-pub use aqm::{AqmConfig, CodelConfig, CodelRules, PieConfig, RedConfig, RedEcn, RedLinuxConfig};
+pub use aqm::{
+    AqmConfig, CodelConfig, CodelRules, DualPi2Config, PieConfig, RedConfig, RedEcn, RedLinuxConfig, StepConfig,
+};
 pub(crate) use classes::Waiting;
 use classes::{Classes, Position};
 pub use overflow::Overflow;
 use scheduler::Scheduler;
-pub use scheduler::{FqConfig, SchedulerConfig};
+pub use scheduler::{DualConfig, FqConfig, SchedulerConfig};
 
 /// A queue discipline with its parameters: one choice on each of three axes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +39,7 @@ pub fn disciplines() -> Vec<(&'static str, Discipline)> {
     let priority = |overflow| Discipline { scheduler: SchedulerConfig::Priority { levels: 2 }, ..plain(overflow) };
     let red = AqmConfig::Red(RedConfig::TYPICAL);
     let fq = SchedulerConfig::Fq(FqConfig { quantum_bytes: 600, queues: Some(2), ..FqConfig::TYPICAL });
+    let dual = SchedulerConfig::Dual(DualConfig::TYPICAL);
     let drr = SchedulerConfig::Fq(FqConfig { queues: None, sparse_first: false, ..FqConfig::TYPICAL });
     let first = [
         ("drop-tail", Discipline::DROP_TAIL),
@@ -51,6 +54,7 @@ pub fn disciplines() -> Vec<(&'static str, Discipline)> {
         ("fq", Discipline::new(fq, AqmConfig::None {}, Overflow::Longest)),
         ("fq-codel", Discipline::new(fq, AqmConfig::Codel(CodelConfig::TYPICAL), Overflow::Fattest)),
         ("fq-pie", Discipline::new(fq, AqmConfig::Pie(PieConfig::TYPICAL), Overflow::Arriving)),
+        ("dualpi2", Discipline::new(dual, AqmConfig::DualPi2(DualPi2Config::TYPICAL), Overflow::Arriving)),
         ("drr", Discipline::new(drr, AqmConfig::None {}, Overflow::Longest)),
     ];
     first.into_iter().chain(with_aqm).chain(last).collect()
@@ -147,6 +151,7 @@ impl Queue {
         signalled: &mut impl FnMut(Signal, Waiting),
     ) {
         let held = self.occupancy(transmitter);
+        self.advance(arriving.since);
         let class = self.scheduler.class(&arriving.packet, level);
         let verdict = self.verdict(arriving.since, class, &held, transmitter);
         let early = match verdict {
@@ -189,9 +194,10 @@ impl Queue {
 
     /// Removes and returns the next packet to transmit; drops those before it that the AQM drops at departure.
     pub(crate) fn dequeue(&mut self, now: Time, signalled: &mut impl FnMut(Signal, Waiting)) -> Option<Waiting> {
+        self.advance(now);
         while let Some(class) = self.scheduler.next(&self.waiting) {
             if let Some(next) = self.take_from(class, now, signalled) {
-                self.scheduler.sent(class, next.packet.bytes);
+                self.scheduler.sent(class, next.packet.bytes, &self.waiting);
                 return Some(next);
             }
             self.scheduler.found_empty(class);
@@ -211,7 +217,7 @@ impl Queue {
             let left_bytes = if aqm.are_by_class() { self.waiting.held_by(class).1 } else { left.bytes };
             let (sojourn, capable) = (now - next.since, next.packet.marks.is_capable());
             let bytes = next.packet.bytes;
-            let departing = Departing { now, sojourn, capable, bytes, left: &left, left_bytes, again };
+            let departing = Departing { now, sojourn, capable, bytes, left: &left, left_bytes, class, again };
             match aqm.of(class).on_departure(&departing) {
                 Verdict::Pass => return Some(next),
                 Verdict::Mark if next.packet.marks.mark() => {
@@ -236,6 +242,12 @@ impl Queue {
                 let bytes_in_service = u64::from(in_service);
                 Occupancy { packets: packets + 1, bytes: bytes + bytes_in_service, bytes_in_service }
             }
+        }
+    }
+
+    fn advance(&mut self, now: Time) {
+        if let Some(aqm) = self.aqm.as_mut().filter(|aqm| aqm.watches_the_oldest()) {
+            aqm.of(0).advance(now, self.waiting.oldest_since());
         }
     }
 
@@ -291,6 +303,8 @@ mod tests {
             ("fq-codel", true, false),
             ("fq-pie", true, false),
             ("drr", false, false),
+            ("dualpi2", true, false),
+            ("step", false, true),
         ];
         let listed = disciplines();
         for (name, random, foreseen) in expected {

@@ -135,7 +135,7 @@ impl Faults {
     fn level(&mut self, place: &str, limit: Limit, level: u8, path: &[usize], elements: &[ElementConfig]) {
         let levels = path.iter().filter_map(|&element| match elements.get(element)?.link()?.queue.scheduler {
             SchedulerConfig::Priority { levels } => Some(levels),
-            SchedulerConfig::Fifo {} | SchedulerConfig::Fq(_) => None,
+            SchedulerConfig::Fifo {} | SchedulerConfig::Fq(_) | SchedulerConfig::Dual(_) => None,
         });
         let high = levels.min().map_or(limit.high, |levels| f64::from(levels.max(1) - 1));
         self.field(place, Limit { high, ..limit }, f64::from(level));

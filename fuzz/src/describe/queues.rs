@@ -1,7 +1,8 @@
 //! Any parameters of a scheduler and an AQM.
 
 use net::{
-    AqmConfig, CodelConfig, CodelRules, FqConfig, PieConfig, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig,
+    AqmConfig, CodelConfig, CodelRules, DualConfig, DualPi2Config, FqConfig, PieConfig, RedConfig, RedEcn,
+    RedLinuxConfig, SchedulerConfig, StepConfig,
 };
 
 use super::scaled;
@@ -11,6 +12,9 @@ pub(super) fn scheduler(typical: SchedulerConfig, [quantum, queues, _, options]:
     match typical {
         fifo @ SchedulerConfig::Fifo {} => fifo,
         SchedulerConfig::Priority { .. } => SchedulerConfig::Priority { levels: 8 },
+        SchedulerConfig::Dual(_) => {
+            SchedulerConfig::Dual(DualConfig { classic_percent: quantum % 101, mtu_bytes: 1 + u16::from(queues) * 8 })
+        }
         SchedulerConfig::Fq(_) => SchedulerConfig::Fq(FqConfig {
             quantum_bytes: 256 + 16 * u32::from(quantum),
             queues: (options & 1 == 1).then(|| 1 + u32::from(queues)),
@@ -26,7 +30,21 @@ pub(super) fn aqm(typical: AqmConfig, numbers: [u8; 4]) -> AqmConfig {
         AqmConfig::RedLinux(_) => AqmConfig::RedLinux(red_linux(numbers)),
         AqmConfig::Codel(_) => AqmConfig::Codel(codel(numbers)),
         AqmConfig::Pie(_) => AqmConfig::Pie(pie(numbers)),
+        AqmConfig::Step(_) => AqmConfig::Step(StepConfig { threshold_packets: f64::from(numbers[0]) / 4.0 }),
+        AqmConfig::DualPi2(_) => AqmConfig::DualPi2(dual_pi2(numbers)),
         none @ AqmConfig::None {} => none,
+    }
+}
+
+fn dual_pi2([target, update, factors, options]: [u8; 4]) -> DualPi2Config {
+    DualPi2Config {
+        target_s: scaled(target, 1e-6, 0.1),
+        update_s: scaled(update, 1e-4, 1.0),
+        alpha: f64::from(factors & 15) / 4.0,
+        beta: f64::from(factors >> 4),
+        coupling: f64::from(options & 15) / 4.0,
+        step_s: f64::from(options >> 4) / 1000.0,
+        mtu_bytes: 1 + u16::from(options) * 8,
     }
 }
 

@@ -21,9 +21,12 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "levels": ("priority",),
     "ecn": ("red", *CODELS, *PIES),
     "rules": ("red", *CODELS),
-    "target": (*CODELS, *PIES),
+    "target": (*CODELS, *PIES, "dualpi2"),
     **dict.fromkeys(("interval", "ce_threshold"), CODELS),
-    **dict.fromkeys(("update", "alpha", "beta", "burst"), PIES),
+    **dict.fromkeys(("update", "alpha", "beta"), (*PIES, "dualpi2")),
+    "burst": PIES,
+    "threshold": ("step",),
+    **dict.fromkeys(("coupling", "step", "classic_share"), ("dualpi2",)),
     **dict.fromkeys(("separation", "queues", "quantum"), FAIR),
 }
 """The disciplines to which each field belongs."""

@@ -9,6 +9,8 @@ from ackclock.scenario.resolved_queues import (
     Aqm,
     Codel,
     Discipline,
+    DualPi2,
+    DualQueue,
     FairQueueing,
     Fifo,
     NoAqm,
@@ -17,6 +19,7 @@ from ackclock.scenario.resolved_queues import (
     Red,
     RedLinux,
     Scheduler,
+    Step,
     StrictPriority,
 )
 from ackclock.scenario.schema_kinds import most
@@ -78,7 +81,7 @@ def _red(queue: Queue, largest_packet_bytes: int) -> Red | RedLinux:
 def _codel(queue: Queue, largest_packet_bytes: int) -> Codel:
     return Codel(
         "codel",
-        target_s=CODEL_TARGET_S if queue.target is None else queue.target,
+        target_s=_given(queue.target, CODEL_TARGET_S),
         interval_s=queue.interval,
         ecn=queue.ecn == "all",
         ce_threshold_s=queue.ce_threshold,
@@ -90,12 +93,30 @@ def _codel(queue: Queue, largest_packet_bytes: int) -> Codel:
 def _pie(queue: Queue, largest_packet_bytes: int) -> Pie:
     return Pie(
         "pie",
-        target_s=PIE_TARGET_S if queue.target is None else queue.target,
-        update_s=queue.update,
-        alpha=queue.alpha,
-        beta=queue.beta,
+        target_s=_given(queue.target, PIE_TARGET_S),
+        update_s=_given(queue.update, 0.015),
+        alpha=_given(queue.alpha, 0.125),
+        beta=_given(queue.beta, 1.25),
         burst_s=queue.burst,
         ecn=queue.ecn == "all",
+        mtu_bytes=largest_packet_bytes,
+    )
+
+
+def _given(value: float | None, default: float) -> float:
+    return default if value is None else value
+
+
+def _dual_pi2(queue: Queue, largest_packet_bytes: int) -> DualPi2:
+    """Give DualPI2's parameters, by default those of Linux (`dualpi2_reset_default`)."""
+    return DualPi2(
+        "dualpi2",
+        target_s=_given(queue.target, 0.015),
+        update_s=_given(queue.update, 0.016),
+        alpha=_given(queue.alpha, 0.16),
+        beta=_given(queue.beta, 3.2),
+        coupling=queue.coupling,
+        step_s=queue.step,
         mtu_bytes=largest_packet_bytes,
     )
 
@@ -113,12 +134,15 @@ LEAST_QUANTUM_BYTES = 256
 """Smallest quantum (Linux `fq_codel_change`) [B]."""
 _SCHEDULERS: Final[Mapping[str, Callable[[Queue, int], Scheduler]]] = {
     **dict.fromkeys(FAIR, _fair),
+    "dualpi2": lambda queue, largest: DualQueue("dual", round(100 * queue.classic_share), largest),
     "priority": lambda queue, _: StrictPriority("priority", queue.levels),
 }
 _AQMS: Final[Mapping[str, Callable[[Queue, int], Aqm]]] = {
     "red": _red,
     **dict.fromkeys(CODELS, _codel),
     **dict.fromkeys(PIES, _pie),
+    "step": lambda queue, _: Step("step", queue.threshold),
+    "dualpi2": _dual_pi2,
 }
 _OVERFLOWS: Final[Mapping[str, OverflowName]] = {
     "drop-from-front": "front",

@@ -45,6 +45,16 @@ class FairQueueing:
 
 
 @dataclass(frozen=True, slots=True)
+class DualQueue:
+    """Two queues, of L4S and of classic traffic, the latter with a share of the rate (RFC 9332)."""
+
+    __pydantic_config__ = _CONFIG
+    kind: Literal["dual"]
+    classic_percent: Annotated[int, within(f"{_SCHEDULER}.classic_percent")]
+    mtu_bytes: Annotated[int, within(f"{_SCHEDULER}.mtu_bytes")]
+
+
+@dataclass(frozen=True, slots=True)
 class NoAqm:
     """Absence of AQM: only a full buffer drops packets."""
 
@@ -127,8 +137,36 @@ class Pie:
     mtu_bytes: Annotated[int, within(f"{_AQM}.mtu_bytes")]
 
 
-Scheduler = Annotated[Fifo | StrictPriority | FairQueueing, Field(discriminator="kind")]
-Aqm = Annotated[NoAqm | Red | RedLinux | Codel | Pie, Field(discriminator="kind")]
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Marks of all packets that find more than a number of packets in the queue."""
+
+    __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = False
+    title: ClassVar[str] = "step marking"
+    kind: Literal["step"]
+    threshold_packets: Annotated[float, within(f"{_AQM}.threshold_packets")]
+
+
+@dataclass(frozen=True, slots=True)
+class DualPi2:
+    """The AQM of a coupled dual queue (RFC 9332)."""
+
+    __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = True
+    title: ClassVar[str] = "DualPI2"
+    kind: Literal["dualpi2"]
+    target_s: Annotated[float, within(f"{_AQM}.target_s")]
+    update_s: Annotated[float, within(f"{_AQM}.update_s")]
+    alpha: Annotated[float, within(f"{_AQM}.alpha")]
+    beta: Annotated[float, within(f"{_AQM}.beta")]
+    coupling: Annotated[float, within(f"{_AQM}.coupling")]
+    step_s: Annotated[float, within(f"{_AQM}.step_s")]
+    mtu_bytes: Annotated[int, within(f"{_AQM}.mtu_bytes")]
+
+
+Scheduler = Annotated[Fifo | StrictPriority | FairQueueing | DualQueue, Field(discriminator="kind")]
+Aqm = Annotated[NoAqm | Red | RedLinux | Codel | Pie | Step | DualPi2, Field(discriminator="kind")]
 """Every AQM answers `is_random`, whether it draws random numbers, and `title`, its name as its papers write it."""
 
 
@@ -166,6 +204,8 @@ class Discipline:
                 return "drr"
             case FairQueueing():
                 return f"fq-{self.aqm.kind}" if self.drops_early else "fq"
+            case DualQueue():
+                return "dualpi2"
             case StrictPriority():
                 return "priority"
 

@@ -11,7 +11,19 @@ MOST_LEVELS = most("elements[].queue.scheduler.levels")
 """Most levels of a priority queue."""
 
 DisciplineName = Literal[
-    "drop-tail", "drop-from-front", "random-drop", "red", "codel", "pie", "fq", "fq-codel", "fq-pie", "drr", "priority"
+    "drop-tail",
+    "drop-from-front",
+    "random-drop",
+    "red",
+    "codel",
+    "pie",
+    "step",
+    "fq",
+    "fq-codel",
+    "fq-pie",
+    "drr",
+    "dualpi2",
+    "priority",
 ]
 VictimName = Literal["arriving", "random", "lowest"]
 RedEcnName = Literal["off", "early", "all"]
@@ -42,8 +54,9 @@ class Queue(Table):
         "which packet is dropped: at a full buffer the newcomer (drop-tail), the one at the front (drop-from-front) "
         "or one drawn among all that wait and the newcomer (random-drop); early, by the mean queue (red) or by the "
         "time that packets have waited as they leave (codel), or with a probability that follows that time (pie). "
-        "Flows wait in queues of their own and share the rate (fq, drr), with a codel (fq-codel) or a pie (fq-pie) for "
-        "each queue. With priority the levels of the flows decide which packet is sent first"
+        "Above a threshold all packets are marked (step). Flows wait in queues of their own and share the rate (fq, "
+        "drr), with a codel (fq-codel) or a pie (fq-pie) for each queue; or L4S in one queue and the others in "
+        "another, with coupled marks (dualpi2). With priority the levels of the flows decide which packet is sent first"
     )
     min_threshold: Annotated[float, Amount("5 pkt", (_THRESHOLD,))] = entry(
         "red: mean queue from which packets are dropped; by Linux's rules the bytes of this number of `mean_packet`",
@@ -96,11 +109,14 @@ class Queue(Table):
         "largest threshold, twice that if gentle (early, RFC 3168). A full buffer always drops",
         "off",
     )
+    threshold: Annotated[float, Amount("20 pkt", (_LEAST,))] = entry(
+        "step: queue above which each arriving packet is marked, or dropped if its flow has no ECN", 20.0, toml="20 pkt"
+    )
     target: Annotated[float | None, Amount("5 ms", (_TARGET,))] = entry(
-        "codel, fq-codel: time that packets may always wait; more than a packet takes on the link. pie, fq-pie: "
-        "queueing delay that the drop probability is controlled for",
+        "codel, fq-codel: time that packets may always wait; more than a packet takes on the link. pie, fq-pie, "
+        "dualpi2: queueing delay that the drop probability is controlled for",
         None,
-        words="5 ms of codel and fq-codel, 15 ms of pie and fq-pie",
+        words="5 ms of codel and fq-codel, 15 ms of the others",
     )
     interval: Annotated[float, Amount("100 ms", (_INTERVAL,))] = entry(
         "codel, fq-codel: time for which all packets must wait for longer than `target` before the first drop; about "
@@ -108,16 +124,30 @@ class Queue(Table):
         0.1,
         toml="100 ms",
     )
-    update: Annotated[float, Amount("15 ms", (_UPDATE,))] = entry(
-        "pie, fq-pie: time between two updates of the drop probability", 0.015, toml="15 ms"
+    update: Annotated[float | None, Amount("15 ms", (_UPDATE,))] = entry(
+        "pie, fq-pie, dualpi2: time between two updates of the drop probability",
+        None,
+        words="15 ms, 16 ms of dualpi2",
     )
-    alpha: Annotated[float, Number(0, 1000, 0.125, closed=True)] = entry(
-        "pie, fq-pie: change of the drop probability, in an update, for each second of delay above `target`", 0.125
+    alpha: Annotated[float | None, Number(0, 1000, 0.125, closed=True)] = entry(
+        "pie, fq-pie, dualpi2: change of the drop probability, in an update, for each second of delay above `target`",
+        None,
+        words="0.125, 0.16 of dualpi2",
     )
-    beta: Annotated[float, Number(0, 1000, 1.25, closed=True)] = entry(
-        "pie, fq-pie: change of the drop probability, in an update, for each second by which the delay has grown since "
-        "the one before",
-        1.25,
+    beta: Annotated[float | None, Number(0, 1000, 1.25, closed=True)] = entry(
+        "pie, fq-pie, dualpi2: change of the drop probability, in an update, for each second by which the delay has "
+        "grown since the one before",
+        None,
+        words="1.25, 3.2 of dualpi2",
+    )
+    coupling: Annotated[float, Number(0, 100, 2, closed=True)] = entry(
+        "dualpi2: mark probability of L4S packets over that of the controller, whose square is that of the others", 2.0
+    )
+    step: Annotated[float, Amount("1 ms", (_TO_100_S,))] = entry(
+        "dualpi2: time that L4S packets may wait; those that wait for longer are all marked", 0.001, toml="1 ms"
+    )
+    classic_share: Annotated[float, Number(0, 1, 0.1, closed=True)] = entry(
+        "dualpi2: share of the rate that the classic queue has while L4S packets wait too, in whole percents", 0.1
     )
     burst: Annotated[float, Amount("150 ms", (_TO_100_S,))] = entry(
         "pie, fq-pie: time for which a busy period begins without early drops", 0.15, toml="150 ms"

@@ -1,7 +1,9 @@
 mod codel;
+mod dual_pi2;
 mod pie;
 mod red;
 mod red_linux;
+mod step;
 
 use base::{Clock, RandomStream, Rate, Time};
 use serde::{Deserialize, Serialize};
@@ -9,12 +11,16 @@ use serde::{Deserialize, Serialize};
 use crate::buffer::Occupancy;
 use codel::Codel;
 pub use codel::{CodelConfig, CodelRules};
+use dual_pi2::DualPi2;
+pub use dual_pi2::DualPi2Config;
 use pie::Pie;
 pub use pie::PieConfig;
 use red::Red;
 pub use red::{RedConfig, RedEcn};
 use red_linux::RedLinux;
 pub use red_linux::RedLinuxConfig;
+use step::Step;
+pub use step::StepConfig;
 
 /// Active queue management (AQM) and its parameters: drops or marks packets as signals of congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,6 +36,11 @@ pub enum AqmConfig {
     Codel(CodelConfig),
     /// Proportional Integral controller Enhanced.
     Pie(PieConfig),
+    /// Marks above a threshold.
+    Step(StepConfig),
+    /// The AQM of a coupled dual queue (RFC 9332).
+    #[serde(rename = "dualpi2")]
+    DualPi2(DualPi2Config),
 }
 
 /// Decision about a packet.
@@ -68,12 +79,17 @@ pub(crate) struct Departing<'a> {
     pub(crate) left: &'a Occupancy,
     /// Bytes that are left of the packets that this AQM sees.
     pub(crate) left_bytes: u64,
+    /// The scheduler's class of the packet.
+    pub(crate) class: usize,
     /// Whether this packet departs in the place of another one, which the AQM has just dropped.
     pub(crate) again: bool,
 }
 
 /// An AQM algorithm: decides about packets, and never moves them.
 pub(crate) trait Algorithm {
+    /// Notes the time of an event before anything else happens then, and since when the oldest packet has been waiting.
+    fn advance(&mut self, _now: Time, _oldest: Option<Time>) {}
+
     /// Decides about an arriving packet.
     fn on_arrival(&mut self, _arriving: &Arriving) -> Verdict {
         Verdict::Pass
@@ -105,32 +121,46 @@ pub(crate) enum Aqm {
     Codel(Codel),
     /// Proportional Integral controller Enhanced.
     Pie(Pie),
+    /// Marks above a threshold.
+    Step(Step),
+    /// The AQM of a coupled dual queue (RFC 9332).
+    DualPi2(DualPi2),
     #[cfg(test)]
     Impatient(Impatient),
 }
 
 impl AqmConfig {
     /// The algorithms by name, with typical parameters.
-    pub const LISTED: [(&'static str, AqmConfig); 4] = [
+    pub const LISTED: [(&'static str, AqmConfig); 5] = [
         ("red", AqmConfig::Red(RedConfig::TYPICAL)),
         ("red-linux", AqmConfig::RedLinux(RedLinuxConfig::TYPICAL)),
         ("codel", AqmConfig::Codel(CodelConfig::TYPICAL)),
         ("pie", AqmConfig::Pie(PieConfig::TYPICAL)),
+        ("step", AqmConfig::Step(StepConfig::TYPICAL)),
     ];
 
     /// Returns whether it decides on arrival alone.
     pub const fn is_foreseen(&self) -> bool {
         match self {
-            AqmConfig::None {} | AqmConfig::Red(_) | AqmConfig::RedLinux(_) => true,
-            AqmConfig::Codel(_) | AqmConfig::Pie(_) => false,
+            AqmConfig::None {} | AqmConfig::Red(_) | AqmConfig::RedLinux(_) | AqmConfig::Step(_) => true,
+            AqmConfig::Codel(_) | AqmConfig::Pie(_) | AqmConfig::DualPi2(_) => false,
         }
     }
 
     /// Returns whether it draws random numbers.
     pub const fn is_random(&self) -> bool {
         match self {
-            AqmConfig::None {} | AqmConfig::Codel(_) => false,
-            AqmConfig::Red(_) | AqmConfig::RedLinux(_) | AqmConfig::Pie(_) => true,
+            AqmConfig::None {} | AqmConfig::Codel(_) | AqmConfig::Step(_) => false,
+            AqmConfig::Red(_) | AqmConfig::RedLinux(_) | AqmConfig::Pie(_) | AqmConfig::DualPi2(_) => true,
+        }
+    }
+
+    /// Returns whether it must know of each event ([`Algorithm::advance`]).
+    const fn watches_the_oldest(&self) -> bool {
+        match self {
+            AqmConfig::DualPi2(_) => true,
+            AqmConfig::None {} | AqmConfig::Red(_) | AqmConfig::RedLinux(_) | AqmConfig::Codel(_) => false,
+            AqmConfig::Pie(_) | AqmConfig::Step(_) => false,
         }
     }
 
@@ -142,6 +172,8 @@ impl AqmConfig {
             AqmConfig::RedLinux(config) => Some(Aqm::RedLinux(RedLinux::new(*config, rate, clock, random))),
             AqmConfig::Codel(config) => Some(Aqm::Codel(Codel::new(*config, clock))),
             AqmConfig::Pie(config) => Some(Aqm::Pie(Pie::new(*config, clock, random))),
+            AqmConfig::Step(config) => Some(Aqm::Step(Step(*config))),
+            AqmConfig::DualPi2(config) => Some(Aqm::DualPi2(DualPi2::new(*config, clock, random))),
         }
     }
 }
@@ -155,6 +187,8 @@ impl Aqm {
             Aqm::RedLinux(red) => red,
             Aqm::Codel(codel) => codel,
             Aqm::Pie(pie) => pie,
+            Aqm::Step(step) => step,
+            Aqm::DualPi2(pi2) => pi2,
             #[cfg(test)]
             Aqm::Impatient(impatient) => impatient,
         }
@@ -190,6 +224,11 @@ impl Aqms {
     /// Returns whether each class has an AQM of its own.
     pub(super) fn are_by_class(&self) -> bool {
         self.by_class
+    }
+
+    /// Returns whether it must know of each event ([`Algorithm::advance`]).
+    pub(super) fn watches_the_oldest(&self) -> bool {
+        self.config.watches_the_oldest()
     }
 
     /// Returns the algorithm that sees the packets of a class.

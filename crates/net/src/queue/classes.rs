@@ -84,6 +84,11 @@ impl Classes {
         fronts.min().map(|(_, class)| Position { class, index: 0 })
     }
 
+    /// Returns since when the packet that has waited longest has been waiting.
+    pub(super) fn oldest_since(&self) -> Option<Time> {
+        self.classes.iter().filter_map(|class| Some(class.fifo.front()?.since)).min()
+    }
+
     /// Returns the position of the packet with a number, counted from 0 class by class.
     pub(super) fn nth(&self, mut number: usize) -> Option<Position> {
         for (class, Class { fifo, .. }) in self.classes.iter().enumerate() {

@@ -1,3 +1,4 @@
+mod dual;
 mod fifo;
 mod fq;
 mod priority;
@@ -6,6 +7,9 @@ use base::{Packet, RandomStream};
 use serde::{Deserialize, Serialize};
 
 use super::classes::Classes;
+use dual::Dual;
+pub use dual::DualConfig;
+pub(super) use dual::L4S;
 use fifo::Fifo;
 use fq::Fq;
 pub use fq::FqConfig;
@@ -24,6 +28,8 @@ pub enum SchedulerConfig {
     },
     /// Fair queueing: each queue of flows sends as many bytes in a round.
     Fq(FqConfig),
+    /// Two queues, of L4S and of classic traffic (RFC 9332).
+    Dual(DualConfig),
 }
 
 /// A scheduler at work.
@@ -32,6 +38,7 @@ pub(super) enum Scheduler {
     Fifo(Fifo),
     Priority(Priority),
     Fq(Fq),
+    Dual(Dual),
 }
 
 impl SchedulerConfig {
@@ -39,14 +46,14 @@ impl SchedulerConfig {
     pub const fn is_foreseen(&self) -> bool {
         match self {
             SchedulerConfig::Fifo {} => true,
-            SchedulerConfig::Priority { .. } | SchedulerConfig::Fq(_) => false,
+            SchedulerConfig::Priority { .. } | SchedulerConfig::Fq(_) | SchedulerConfig::Dual(_) => false,
         }
     }
 
     /// Returns whether it draws random numbers.
     pub const fn is_random(&self) -> bool {
         match self {
-            SchedulerConfig::Fifo {} | SchedulerConfig::Priority { .. } => false,
+            SchedulerConfig::Fifo {} | SchedulerConfig::Priority { .. } | SchedulerConfig::Dual(_) => false,
             SchedulerConfig::Fq(config) => config.queues.is_some(),
         }
     }
@@ -54,7 +61,7 @@ impl SchedulerConfig {
     /// Returns whether each class has an AQM of its own; else one sees all packets.
     pub(super) const fn has_aqm_by_class(&self) -> bool {
         match self {
-            SchedulerConfig::Fifo {} | SchedulerConfig::Priority { .. } => false,
+            SchedulerConfig::Fifo {} | SchedulerConfig::Priority { .. } | SchedulerConfig::Dual(_) => false,
             SchedulerConfig::Fq(_) => true,
         }
     }
@@ -64,6 +71,7 @@ impl SchedulerConfig {
             SchedulerConfig::Fifo {} => Scheduler::Fifo(Fifo),
             SchedulerConfig::Priority { .. } => Scheduler::Priority(Priority),
             SchedulerConfig::Fq(config) => Scheduler::Fq(Fq::new(*config, random)),
+            SchedulerConfig::Dual(config) => Scheduler::Dual(Dual::new(*config)),
         }
     }
 }
@@ -76,6 +84,7 @@ impl Scheduler {
             Scheduler::Fifo(fifo) => fifo.class(),
             Scheduler::Priority(priority) => priority.class(level),
             Scheduler::Fq(fq) => fq.class(packet),
+            Scheduler::Dual(dual) => dual.class(packet),
         }
     }
 
@@ -83,7 +92,7 @@ impl Scheduler {
     #[inline(always)]
     pub(super) fn joined(&mut self, class: usize) {
         match self {
-            Scheduler::Fifo(_) | Scheduler::Priority(_) => {}
+            Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) => {}
             Scheduler::Fq(fq) => fq.joined(class),
         }
     }
@@ -95,22 +104,24 @@ impl Scheduler {
             Scheduler::Fifo(fifo) => fifo.next(waiting),
             Scheduler::Priority(priority) => priority.next(waiting),
             Scheduler::Fq(fq) => fq.next(),
+            Scheduler::Dual(dual) => dual.next(waiting),
         }
     }
 
     /// Notes that the class that is next has sent a packet.
     #[inline(always)]
-    pub(super) fn sent(&mut self, class: usize, bytes: u16) {
+    pub(super) fn sent(&mut self, class: usize, bytes: u16, waiting: &Classes) {
         match self {
             Scheduler::Fifo(_) | Scheduler::Priority(_) => {}
             Scheduler::Fq(fq) => fq.sent(class, bytes),
+            Scheduler::Dual(dual) => dual.sent(class, bytes, waiting),
         }
     }
 
     /// Notes that the class that is next had no packet to send.
     pub(super) fn found_empty(&mut self, class: usize) {
         match self {
-            Scheduler::Fifo(_) | Scheduler::Priority(_) => {}
+            Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) => {}
             Scheduler::Fq(fq) => fq.found_empty(class),
         }
     }

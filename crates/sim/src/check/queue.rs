@@ -1,6 +1,6 @@
 //! Faults of queue disciplines.
 
-use net::{AqmConfig, CodelConfig, Discipline, PieConfig, RedConfig, RedLinuxConfig, SchedulerConfig};
+use net::{AqmConfig, CodelConfig, Discipline, DualPi2Config, PieConfig, RedConfig, RedLinuxConfig, SchedulerConfig};
 
 use super::limits::{limits, Limit, MOST_BYTES, MOST_LEVELS};
 use super::Faults;
@@ -22,6 +22,11 @@ limits! {
     MIN_THRESHOLD_BYTES = "elements[].queue.aqm.min_threshold_bytes", "bytes", 0.0, MOST_RED_BYTES;
     MAX_THRESHOLD_BYTES = "elements[].queue.aqm.max_threshold_bytes", "bytes", 1.0, MOST_RED_BYTES;
     WEIGHT_LOG = "elements[].queue.aqm.weight_log", "1", 1.0, 31.0;
+    CLASSIC_PERCENT = "elements[].queue.scheduler.classic_percent", "%", 0.0, 100.0;
+    SCHEDULER_MTU = "elements[].queue.scheduler.mtu_bytes", "bytes", 1.0, MOST_BYTES;
+    STEP_THRESHOLD = "elements[].queue.aqm.threshold_packets", "packets", 0.0, 1e9;
+    COUPLING = "elements[].queue.aqm.coupling", "1", 0.0, 100.0;
+    STEP = "elements[].queue.aqm.step_s", "s", 0.0, 100.0;
     TARGET = "elements[].queue.aqm.target_s", "s", 1e-6, 100.0;
     INTERVAL = "elements[].queue.aqm.interval_s", "s", 1e-6, 1000.0;
     CE_THRESHOLD = "elements[].queue.aqm.ce_threshold_s", "s", 0.0, 100.0;
@@ -46,14 +51,30 @@ impl Faults {
                     self.field(&format!("{place}.scheduler"), QUEUES, f64::from(queues));
                 }
             }
+            SchedulerConfig::Dual(dual) => {
+                self.field(&format!("{place}.scheduler"), CLASSIC_PERCENT, f64::from(dual.classic_percent));
+                self.field(&format!("{place}.scheduler"), SCHEDULER_MTU, f64::from(dual.mtu_bytes));
+            }
         }
         match &queue.aqm {
             AqmConfig::None {} => {}
             AqmConfig::Red(red) => self.red(&format!("{place}.aqm"), red),
             AqmConfig::RedLinux(red) => self.red_linux(&format!("{place}.aqm"), red),
             AqmConfig::Codel(codel) => self.codel(&format!("{place}.aqm"), codel),
+            AqmConfig::Step(step) => self.field(&format!("{place}.aqm"), STEP_THRESHOLD, step.threshold_packets),
+            AqmConfig::DualPi2(pi2) => self.dual_pi2(&format!("{place}.aqm"), pi2),
             AqmConfig::Pie(pie) => self.pie(&format!("{place}.aqm"), pie),
         }
+    }
+
+    fn dual_pi2(&mut self, place: &str, pi2: &DualPi2Config) {
+        self.field(place, TARGET, pi2.target_s);
+        self.field(place, UPDATE, pi2.update_s);
+        self.field(place, ALPHA, pi2.alpha);
+        self.field(place, BETA, pi2.beta);
+        self.field(place, COUPLING, pi2.coupling);
+        self.field(place, STEP, pi2.step_s);
+        self.field(place, MTU, f64::from(pi2.mtu_bytes));
     }
 
     fn pie(&mut self, place: &str, pie: &PieConfig) {

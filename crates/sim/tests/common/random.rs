@@ -7,8 +7,8 @@ mod selective_axes;
 
 use base::cast::to_u32;
 use net::{
-    AppliesTo, AqmConfig, BufferLimit, CodelConfig, CodelRules, Counting, DelayLaw, DelayState, Discipline, FqConfig,
-    LossLaw, PieConfig, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig,
+    AppliesTo, AqmConfig, BufferLimit, CodelConfig, CodelRules, Counting, DelayLaw, DelayState, Discipline, DualConfig,
+    DualPi2Config, FqConfig, LossLaw, PieConfig, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, StepConfig,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
@@ -275,6 +275,9 @@ fn with_any_parameters(queue: Discipline) -> impl Strategy<Value = Discipline> {
 fn with_any_levels(scheduler: SchedulerConfig) -> BoxedStrategy<SchedulerConfig> {
     match scheduler {
         SchedulerConfig::Priority { .. } => (3_u8..=8).prop_map(|levels| SchedulerConfig::Priority { levels }).boxed(),
+        SchedulerConfig::Dual(_) => (0_u8..=100, 1_u16..3000)
+            .prop_map(|(classic_percent, mtu_bytes)| SchedulerConfig::Dual(DualConfig { classic_percent, mtu_bytes }))
+            .boxed(),
         SchedulerConfig::Fq(_) => fair_queueing().prop_map(SchedulerConfig::Fq).boxed(),
         fifo @ SchedulerConfig::Fifo {} => Just(fifo).boxed(),
     }
@@ -295,8 +298,27 @@ fn with_any_thresholds(aqm: AqmConfig) -> BoxedStrategy<AqmConfig> {
         AqmConfig::RedLinux(_) => red_linux().prop_map(AqmConfig::RedLinux).boxed(),
         AqmConfig::Codel(_) => codel().prop_map(AqmConfig::Codel).boxed(),
         AqmConfig::Pie(_) => pie().prop_map(AqmConfig::Pie).boxed(),
-        typical => Just(typical).boxed(),
+        AqmConfig::Step(_) => {
+            (0.0..30.0_f64).prop_map(|threshold_packets| AqmConfig::Step(StepConfig { threshold_packets })).boxed()
+        }
+        AqmConfig::DualPi2(_) => dual_pi2().prop_map(AqmConfig::DualPi2).boxed(),
+        none @ AqmConfig::None {} => Just(none).boxed(),
     }
+}
+
+fn dual_pi2() -> impl Strategy<Value = DualPi2Config> {
+    let times = (0.0001..0.05_f64, 0.001..0.1_f64, 0.0..0.01_f64);
+    (times, 0.0..10.0_f64, 0.0..10.0_f64, 0.0..5.0_f64, 1_u16..3000).prop_map(
+        |((target_s, update_s, step_s), alpha, beta, coupling, mtu_bytes)| DualPi2Config {
+            target_s,
+            update_s,
+            alpha,
+            beta,
+            coupling,
+            step_s,
+            mtu_bytes,
+        },
+    )
 }
 
 fn red_linux() -> impl Strategy<Value = RedLinuxConfig> {

@@ -245,7 +245,8 @@ mod tests {
         let (now, sojourn) = (CLOCK.time(at_s), CLOCK.time(sojourn_s));
         let left = Occupancy { packets: left / 1500, bytes: left, bytes_in_service: 0 };
         let (left_bytes, again) = (left.bytes, false);
-        let departing = Departing { now, sojourn, capable: false, bytes: 1500, left: &left, left_bytes, again };
+        let departing =
+            Departing { now, sojourn, capable: false, bytes: 1500, left: &left, left_bytes, class: 0, again };
         assert_eq!(pie.on_departure(&departing), Verdict::Pass);
     }
 
