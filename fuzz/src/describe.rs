@@ -2,13 +2,14 @@
 
 mod ends;
 mod queues;
+mod rates;
 
 use arbitrary::Arbitrary;
 use base::cast::trunc_to_u64;
 use net::{disciplines, AppliesTo, BufferLimit, Counting, DelayLaw, DelayState, Discipline, LossLaw, SchedulerConfig};
 use sim::scenario::{
     ConnectionConfig, DelayProcessConfig, ElementConfig, FlowConfig, LinkConfig, LossConfig, OrderConfig,
-    PrivateLinkConfig, Run, Scenario, SizeLaw, TimeLaw, TraceConfig, TrafficConfig,
+    PrivateLinkConfig, RateProcessConfig, Run, Scenario, SizeLaw, TimeLaw, TraceConfig, TrafficConfig,
 };
 use tcp::{
     ClassicConfig, Dialect, Ecn, Estimator, HalfWindow, Increase, PartialAckTimer, Recovery, RtoConfig, RttSample,
@@ -47,6 +48,7 @@ struct Link {
     loss: Choice,
     losing: [u8; 4],
     private: Choice,
+    rates: [u8; 5],
 }
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -177,6 +179,7 @@ fn plain_link(name: String) -> LinkConfig {
     LinkConfig {
         name,
         rate_bps: Some(1e6),
+        rate_process: None,
         delay_s: 0.01,
         buffer: None,
         counting: Counting::WithService,
@@ -206,7 +209,9 @@ impl Link {
             law,
         });
         let (queue, loss) = (self.queue(), self.loss());
-        LinkConfig { name, rate_bps, delay_s, buffer, counting, queue, delay_process, loss }.into()
+        let rate_process = rates::law(self.rates).map(|law| Box::new(RateProcessConfig { stream: "shared".to_owned(), law }));
+        let rate_bps = rate_bps.or(rate_process.as_ref().map(|_| 1e6));
+        LinkConfig { name, rate_bps, rate_process, delay_s, buffer, counting, queue, delay_process, loss }.into()
     }
 
     /// Three links in eight lose nothing.

@@ -2,6 +2,7 @@
 
 mod columns;
 mod drop_counter;
+mod rates;
 mod rounds;
 mod rows;
 mod states;
@@ -14,6 +15,7 @@ use net::Measurement;
 use tcp::{LossEvent, SackLog, Segment, Selective, Sender};
 
 use drop_counter::DropCounter;
+use rates::rate_rows;
 use rounds::RoundFollower;
 pub use rows::{
     CaptureRow, CwndRow, DelayRow, DropRow, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow,
@@ -107,7 +109,7 @@ fn empty_traces(scenario: &Scenario, replication: u64, end: Time, clock: Clock) 
         recovery: wanted(asked.recovery),
         rounds: wanted(asked.rounds),
         state: wanted(asked.state),
-        overview: wanted(asked.overview_interval_s.is_some()),
+        overview: asked.overview_interval_s.is_some().then(|| rate_rows(scenario, replication, end, clock)),
         delay: asked.delay.then(|| delay_rows(scenario, replication, end, clock)),
         capture: wanted(asked.capture.is_some()),
         sack_logs: BTreeMap::new(),

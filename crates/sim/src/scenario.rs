@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::traffic::{SizeLaw, TimeLaw};
 pub use elements::{
     ChannelConfig, DelayProcessConfig, ElementConfig, HostConfig, LinkConfig, LossConfig, OrderConfig,
-    PrivateLinkConfig,
+    PrivateLinkConfig, RateProcessConfig,
 };
 pub use flows::{ConnectionConfig, FlowConfig, HandshakeConfig, TrafficConfig, WayBack};
 

@@ -243,6 +243,8 @@ pub enum OverviewKind {
     CellQueue = 6,
     /// Round trips of a flow's pings \[s\]: the extremes of an interval.
     Ping = 7,
+    /// Rate of a link that changes: the mean of the interval that begins.
+    Rate = 8,
 }
 
 /// A point of a thinned series.
