@@ -94,7 +94,7 @@ def length_for(resolved: Resolved, near: float, far: float, targets: Targets) ->
     Returns
     -------
     Length
-        The scenario's own if its traffic or its delays change with time.
+        The scenario's own if its traffic, its rates or its delays change with time.
     """
     if not _is_stationary(resolved):
         return Length(resolved.run.duration_s, resolved.run.warmup_s, _replications(resolved))
@@ -126,10 +126,12 @@ def _replications(resolved: Resolved) -> int:
 def _is_stationary(resolved: Resolved) -> bool:
     """Return whether a longer run shows more of the same."""
     processes = (element.delay_process for element in resolved.elements)
+    rates = (element.rate_process for element in resolved.elements)
     losses = (element.loss for element in resolved.elements)
     return (
         all(flow.size_packets is None for flow in resolved.flows)
         and all(process is None or process.law.is_random for process in processes)
+        and all(rate is None or rate.law.is_random for rate in rates)
         and all(loss is None or loss.law.is_random for loss in losses)
     )
 
