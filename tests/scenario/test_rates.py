@@ -273,7 +273,8 @@ def test_the_picture_has_the_rate_of_the_link() -> None:
     table = (
         'rate_process = { kind = "steps", steps = [["0 s", "4 Mbit/s"], ["40 s", "0 bit/s"], ["45 s", "1 Mbit/s"]] }'
     )
-    result = ackclock.run(load(TEXT.format(table)))
+    result = ackclock.run(load(TEXT.format(table) + "[trace]\nrate = true\n"))
+    assert list(result.traces["rate"].query("link == 'a'")["rate_bps"]) == [4e6, 0.0, 1e6]
     rates = result.traces["overview"].query("kind == 'rate' and name == 'a'")
     assert list(rates["time_s"]) == [0.0, 40.0, 45.0]
     assert list(rates["value"]) == [4e6, 0.0, 1e6]

@@ -136,6 +136,7 @@ def test_defaults_are_all_written_out() -> None:
             "rounds": False,
             "overview_detail_s": None,
             "state": False,
+            "rate": False,
         },
         "atm": None,
     }

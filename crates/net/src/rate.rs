@@ -62,6 +62,19 @@ impl RateProcess {
         }
     }
 
+    /// Returns the rate from an instant on \[bit/s\] and its end; of opportunities the mean of an interval that begins then.
+    /// Instants must come in order of time, and the process must not have served packets.
+    pub fn rate_from(&mut self, now: Time, interval: Time) -> (f64, Time) {
+        match &mut self.0 {
+            Service::Segments(segments) => segments.rate_from(now),
+            Service::Opportunities(opportunities) => {
+                let until = now + interval;
+                let bits = opportunities.count(now, until) as f64 * 8.0 * f64::from(opportunities.bytes());
+                (bits / opportunities.seconds(interval), until)
+            }
+        }
+    }
+
     /// Returns what the link can carry from one instant to a later one \[bit\]: of opportunities, those after the first
     /// and up to the second. Instants must come in order of time, and the process must not have served packets.
     pub fn bits(&mut self, after: Time, to: Time) -> f64 {

@@ -230,6 +230,7 @@ fn traces<'py>(py: Python<'py>, clock: Clock, traces: &Traces) -> PyResult<Bound
     add_trace(&all, clock, "queue_distribution", &traces.queue_distribution, sim::QueueDistributionRow::COLUMNS)?;
     add_trace(&all, clock, "drops", &traces.drops, sim::DropRow::COLUMNS)?;
     add_trace(&all, clock, "losses", &traces.losses, sim::LossRow::COLUMNS)?;
+    add_trace(&all, clock, "rate", &traces.rate, sim::RateRow::COLUMNS)?;
     add_trace(&all, clock, "delay", &traces.delay, sim::DelayRow::COLUMNS)?;
     add_trace(&all, clock, "recovery", &traces.recovery, sim::RepairRow::COLUMNS)?;
     add_trace(&all, clock, "rounds", &traces.rounds, sim::RoundRow::COLUMNS)?;

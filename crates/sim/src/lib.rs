@@ -45,7 +45,7 @@ pub use job::Job;
 pub use links::{deliveries_ms, Offered};
 pub use observe::{
     CaptureRow, CwndRow, DelayRow, DropRow, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow,
-    RepairRow, RoundRow, RttRow, SequenceKind, SequenceRow, StateRow, Traces,
+    RateRow, RepairRow, RoundRow, RttRow, SequenceKind, SequenceRow, StateRow, Traces,
 };
 pub use outcome::Outcome;
 pub use recovery::{RecoveryStatistics, Repair, TimeoutKind};

@@ -114,6 +114,7 @@ def resolve(scenario: Scenario) -> Resolved:
             rounds=trace.rounds,
             overview_detail_s=trace.overview_detail,
             state=trace.state,
+            rate=trace.rate,
         ),
         atm=resolved_channels(scenario.atm, trace),
     )

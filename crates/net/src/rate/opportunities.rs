@@ -56,6 +56,11 @@ impl Opportunities {
         (self.next.1 - first.1) * self.times_ms.len() as u64 + self.next.0 as u64 - first.0 as u64
     }
 
+    /// Returns a duration in seconds.
+    pub(super) fn seconds(&self, duration: Time) -> f64 {
+        self.clock.seconds(duration)
+    }
+
     /// Returns the bytes that an opportunity delivers.
     pub(super) fn bytes(&self) -> u32 {
         self.bytes

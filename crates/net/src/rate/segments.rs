@@ -119,6 +119,12 @@ impl Segments {
         }
     }
 
+    /// Returns the rate from an instant on \[bit/s\], and its end.
+    pub(super) fn rate_from(&mut self, now: Time) -> (f64, Time) {
+        self.advance(now);
+        (self.rate as f64 * self.clock.ticks_per_second() as f64 / self.bit as f64, self.until)
+    }
+
     /// Returns what the rate carries from one instant to a later one \[bit\]. It must not have passed the first.
     pub(super) fn bits(&mut self, from: Time, to: Time) -> f64 {
         let mut bits = 0.0;

@@ -158,6 +158,7 @@ pub fn all_traces() -> TraceConfig {
         recovery: true,
         rounds: true,
         state: true,
+        rate: true,
         overview_interval_s: Some(0.5),
         overview_detail_s: Some(0.2),
         capture: None,

@@ -93,9 +93,9 @@ fn add_hosts(scenario: &mut Scenario, hosts: &[HostConfig]) {
 
 /// Any set of probes.
 pub fn probes() -> impl Strategy<Value = TraceConfig> {
-    (any::<[bool; 11]>(), prop::option::of(0.01..5.0_f64), any::<bool>()).prop_map(
+    (any::<[bool; 12]>(), prop::option::of(0.01..5.0_f64), any::<bool>()).prop_map(
         |(
-            [cwnd, rtt, sequence, queue, queue_distribution, drops, losses, delay, recovery, rounds, state],
+            [cwnd, rtt, sequence, queue, queue_distribution, drops, losses, delay, recovery, rounds, state, rate],
             overview_interval_s,
             capture,
         )| TraceConfig {
@@ -110,6 +110,7 @@ pub fn probes() -> impl Strategy<Value = TraceConfig> {
             recovery,
             rounds,
             state,
+            rate,
             overview_interval_s,
             overview_detail_s: None,
             capture: capture.then(|| vec!["link 0".to_owned()]),
