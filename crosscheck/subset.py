@@ -137,6 +137,8 @@ def _link_faults(place: str, link: Scenario) -> list[str]:
         faults += _one_of(f"{place}.queue.scheduler.levels", queue["scheduler"]["levels"], 2)
     if has_red(link):
         faults += _red_faults(place, link)
+    if link.get("rate_process"):
+        faults.append(f"{place}.rate_process: ns-2's links have one rate")
     if process:
         faults += _one_of(f"{place}.delay_process.law.kind", process["law"]["kind"], "steps")
     if loss:

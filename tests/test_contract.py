@@ -16,10 +16,12 @@ from ackclock.scenario import (
     machines,
     resolved_elements,
     resolved_queues,
+    resolved_rates,
     resolved_traffic,
     schema_atm,
     schema_links,
     schema_queues,
+    schema_rates,
     schema_tcp,
     schema_traffic,
 )
@@ -69,6 +71,13 @@ def test_users_choose_among_the_engines_names(field: str) -> None:
     assert set(get_args(NAMES[field])) == set(kept.AXES[field])
 
 
+def test_users_choose_among_the_engines_kinds_of_rate() -> None:
+    # For the engine a trace and outages are steps, a Markov chain alternates, and Mahimahi's files are opportunities.
+    users = {"steps", "trace", "outages", "alternating", "markov", "mahimahi"}
+    assert {*get_args(schema_rates.RateKindName)} == users == {*schema_rates.RATE_FIELDS}
+    assert {*kept.AXES["elements[].rate_process.law.kind"]} == {"steps", "alternating", "opportunities"}
+
+
 def test_users_choose_among_the_engines_kinds_of_delay() -> None:
     # For the engine the trace in a file is a list of steps.
     assert {*get_args(schema_links.DelayKindName)} - {"trace"} == {*kept.AXES["elements[].delay_process.law.kind"]}
@@ -88,6 +97,7 @@ KINDS = {
     "elements[].kind": resolved_elements.Element,
     "elements[].queue.scheduler.kind": get_args(resolved_queues.Scheduler)[0],
     "elements[].queue.aqm.kind": get_args(resolved_queues.Aqm)[0],
+    "elements[].rate_process.law.kind": resolved_rates.RateLaw,
     "elements[].delay_process.law.kind": resolved_elements.DelayLaw,
     "flows[].traffic.kind": resolved_traffic.ResolvedTraffic,
 }

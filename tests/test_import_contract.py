@@ -73,12 +73,13 @@ MAY_IMPORT = {
         *{"folders", "stats", "summary", "sweeps", "tables", "traces", "transfers"},
     },
     "progress": set[str](),
+    "mahimahi": {"api", "engine", "errors", "scenario"},
     "listings": {"scenario", "tables", "terminal"},
     "terminal": {"errors"},
     "__main__": {"cli"},
     "cli": {
-        *{"advice", "api", "comparison", "experiments", "listings", "prediction", "progress", "report", "scenario"},
-        *{"folders", "storage", "sweeps", "terminal"},
+        *{"advice", "api", "comparison", "experiments", "listings", "mahimahi", "prediction", "progress", "report"},
+        *{"folders", "scenario", "storage", "sweeps", "terminal"},
     },
 }
 # Other people's packages that one module alone may import.

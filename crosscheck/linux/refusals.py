@@ -195,6 +195,10 @@ def _path_faults(scenario: Scenario, bottleneck: int) -> Iterator[str]:
         for hop in (*flow["path"], *tcp_of(flow)["return_path"]):
             element = scenario["elements"][hop]
             loss, process = element["loss"], element["delay_process"]
+            if element.get("rate_process") is not None:
+                yield _fault(
+                    f"link.{element['name']}.rate_process", element["rate_process"]["law"]["kind"], "none can be"
+                )
             if loss is not None and not (hop in behind and _is_playable_loss(loss)):
                 reason = "losses of data behind the bottleneck, by their numbers or with a probability, can be"
                 yield _fault(f"link.{element['name']}.loss", loss["law"]["model"], reason)

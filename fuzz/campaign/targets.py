@@ -217,7 +217,7 @@ class NamedFile(Target):
         super().prepare()
 
     def __call__(self, random: Random) -> None:
-        """Mutate a file of sizes, of delays, or of round trips."""
+        """Mutate a file of sizes, of delays, of rates, or of round trips."""
         if random.random() < 0.5:
             ending, read = random.choice(self.readers)
             path = self.folder / f"case.{ending}"
@@ -225,16 +225,23 @@ class NamedFile(Target):
             read(path)
             return
         small = tomllib.loads(SMALL)
-        if random.random() < 0.5:
+        chosen = random.randrange(4)
+        if chosen < 2:
             small["flow"][0]["traffic"] = {
                 "kind": "web",
                 "size": {"law": "empirical", "file": "case.txt"},
                 "off": "1 s",
             }
             text = "\n".join(str(number) for number in range(1, 60))
-        else:
+        elif chosen == 2:
             small["link"][1]["delay_process"] = {"kind": "trace", "file": "case.txt"}
             text = "".join(f"{0.1 * number:.1f},{0.01 + 0.001 * number:.3f}\n" for number in range(50))
+        else:
+            small["link"][1].pop("rate")
+            small["link"][1]["rate_process"] = {"kind": random.choice(["trace", "mahimahi"]), "file": "case.txt"}
+            text = "".join(f"{number}\n" for number in range(50))
+            if small["link"][1]["rate_process"]["kind"] == "trace":
+                text = "".join(f"{0.1 * number:.1f},{1e6 * (number % 3 + 1):.0f}\n" for number in range(50))
         (self.folder / "case.txt").write_bytes(mutated_text(random, text, [text]))
         exercise(scenarios.load(small), random, self.folder)
 

@@ -2,13 +2,14 @@
 
 mod ends;
 mod queues;
+mod rates;
 
 use arbitrary::Arbitrary;
 use base::cast::trunc_to_u64;
 use net::{disciplines, AppliesTo, BufferLimit, Counting, DelayLaw, DelayState, Discipline, LossLaw};
 use sim::scenario::{
     ConnectionConfig, DelayProcessConfig, ElementConfig, FlowConfig, LinkConfig, LossConfig, OrderConfig,
-    PrivateLinkConfig, Run, Scenario, SizeLaw, TimeLaw, TraceConfig, TrafficConfig,
+    PrivateLinkConfig, RateProcessConfig, Run, Scenario, SizeLaw, TimeLaw, TraceConfig, TrafficConfig,
 };
 use tcp::{
     ClassicConfig, Dialect, Ecn, Estimator, HalfWindow, Increase, PartialAckTimer, Recovery, RtoConfig, RttSample,
@@ -47,6 +48,7 @@ struct Link {
     loss: Choice,
     losing: [u8; 4],
     private: Choice,
+    rates: [u8; 5],
 }
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -166,6 +168,7 @@ impl Description {
             recovery: asked(4),
             rounds: asked(1),
             state: asked(0),
+            rate: asked(6),
             overview_interval_s: some(self.overview, scaled(self.overview, 1e-6, 100.0)),
             overview_detail_s: None,
             capture: asked(7).then(|| elements.iter().map(|element| element.name().to_owned()).collect()),
@@ -177,6 +180,7 @@ fn plain_link(name: String) -> LinkConfig {
     LinkConfig {
         name,
         rate_bps: Some(1e6),
+        rate_process: None,
         delay_s: 0.01,
         buffer: None,
         counting: Counting::WithService,
@@ -206,7 +210,9 @@ impl Link {
             law,
         });
         let (queue, loss) = (self.queue(), self.loss());
-        LinkConfig { name, rate_bps, delay_s, buffer, counting, queue, delay_process, loss }.into()
+        let rate_process = rates::law(self.rates).map(|law| Box::new(RateProcessConfig { stream: "shared".to_owned(), law }));
+        let rate_bps = rate_bps.or(rate_process.as_ref().map(|_| 1e6));
+        LinkConfig { name, rate_bps, rate_process, delay_s, buffer, counting, queue, delay_process, loss }.into()
     }
 
     /// Three links in eight lose nothing.

@@ -115,6 +115,7 @@ fn check_traces(scenario: &Scenario, traces: &Traces) {
         assert!(row.ssthresh >= 1.0, "{row:?}");
     }
     check_order(traces.delay.as_deref(), |row| row.time);
+    check_order(traces.rate.as_deref(), |row| row.time);
     let overtakes =
         |element: &ElementConfig| element.delay_process().is_some_and(|process| process.order == OrderConfig::Overtake);
     if scenario.elements.iter().any(overtakes) {

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ackclock.errors import ResultError as ResultError
     from ackclock.errors import ScenarioError as ScenarioError
     from ackclock.errors import SweepError as SweepError
+    from ackclock.mahimahi import deliveries as deliveries
     from ackclock.result import Result as Result
     from ackclock.sweeps import sweep as sweep
 
@@ -30,6 +31,7 @@ _HOMES = {
     "advise": "ackclock.advice",
     "compare": "ackclock.comparison",
     "CongestionControl": "ackclock.controls",
+    "deliveries": "ackclock.mahimahi",
     "predict": "ackclock.api",
     "resolve": "ackclock.api",
     "run": "ackclock.api",
@@ -58,6 +60,7 @@ __all__ = [
     "SweepError",
     "advise",
     "compare",
+    "deliveries",
     "predict",
     "resolve",
     "run",

@@ -5,6 +5,7 @@ from ackclock.controls import Controllers
 from ackclock.replication import Replication
 
 def contract() -> str: ...
+def deliveries_ms(resolved_json: str, element: int, replication: int, size_bytes: int) -> list[int]: ...
 
 class AckSample:
     def __init__(

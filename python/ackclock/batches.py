@@ -87,6 +87,11 @@ def residuals(replication: Replication, element: str, quantity: str, values: Val
         return None
     above = _column(columns, parts[0])
     below = np.ones_like(above) if parts[1] is None else _column(columns, parts[1])
+    if quantity == "utilisation_fraction" and "offered_bits" in columns:
+        # Where the rate changes, what was carried of what could have been, in place of the busy time.
+        offered = _column(columns, "offered_bits")
+        above = np.where(np.isnan(offered), above, _column(columns, "departed_bytes"))
+        below = np.where(np.isnan(offered), below, offered)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = above / above.mean(axis=1, keepdims=True) - below / below.mean(axis=1, keepdims=True)
     none = above.sum(axis=1) == 0.0

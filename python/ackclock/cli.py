@@ -324,6 +324,28 @@ def check(scenario: ScenarioPath, overrides: Overrides = None) -> None:
     typer.echo(f"{scenario}: no faults")
 
 
+@app.command("deliveries", short_help="Write a link's rate as a packet-delivery file of Mahimahi.")
+def deliveries(
+    scenario: ScenarioPath,
+    link: Annotated[str, typer.Argument(metavar="LINK", help="Its name; NAME.reverse is the other direction.")],
+    *,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write.")],
+    replication: Annotated[int, typer.Option(min=0, help="Replication whose random rate is written.")] = 0,
+    overrides: Overrides = None,
+) -> None:
+    """Write the rate of a LINK of SCENARIO as a packet-delivery file, which mm-link of Mahimahi reads.
+
+    Each line is an instant at which the link, if it is always busy, has delivered 1504 bytes more [ms]. The file lasts
+    as long as the run.
+    """
+    from ackclock import folders, mahimahi  # noqa: PLC0415
+
+    folders.prepare_folder(out.parent, (out.name,))
+    times_ms = mahimahi.deliveries(scenario, link, replication=replication, overrides=_changes(overrides))
+    mahimahi.write_deliveries(out, times_ms)
+    typer.echo(f"{len(times_ms)} deliveries in {times_ms[-1] / 1e3:g} s: {out}")
+
+
 app.command("scenarios")(listings.print_scenarios)
 app.command("presets")(listings.print_presets)
 app.command("schema")(listings.print_schema)

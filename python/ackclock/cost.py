@@ -154,7 +154,7 @@ def _packet_cost(resolved: Resolved, flow: ResolvedFlow, *, merges: bool) -> flo
     for path, size in ((flow.path, flow.packet_bytes), (flow.return_path, flow.answer_bytes)):
         for element in (resolved.elements[index] for index in path):
             cost += QUEUE * (element.queue.overflow != "arriving" or not element.queue.is_fifo) + CHANGING_DELAY * (
-                element.delay_process is not None
+                (element.delay_process is not None) + (element.rate_process is not None)
             )
         cost += CELL * ceil((size + AAL5_BYTES) / CELL_DATA_BYTES) * sum(_ports(resolved, link) for link in path)
     return cost

@@ -88,7 +88,7 @@ def drain_s(resolved: Resolved) -> list[float | None]:
     -------
     list of float or None
         A time for each element [s], by the largest packet that crosses it where the buffer counts packets; None
-        without a limit or a rate.
+        without a limit or a rate, and where the rate changes.
     """
     largest = [0] * len(resolved.elements)
     for flow in resolved.flows:
@@ -100,6 +100,8 @@ def drain_s(resolved: Resolved) -> list[float | None]:
 
 def _drain_s(element: Element, largest_bytes: int) -> float | None:
     if element.kind not in ("link", "private-link") or element.buffer is None or element.rate_bps is None:
+        return None
+    if element.rate_process is not None:
         return None
     return element.buffer.capacity_bytes(largest_bytes) * 8.0 / element.rate_bps
 

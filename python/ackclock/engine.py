@@ -191,6 +191,33 @@ def engine_fingerprint() -> str:
     return f"{ackclock.__version__}-{digest.hexdigest()}"
 
 
+def deliveries_ms(resolved: Resolved, element: int, replication: int, size_bytes: int) -> list[int]:
+    """Compute when a busy link delivers packets of a size [ms], up to the end of the run.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario.
+    element : int
+        Index of the link.
+    replication : int
+        Whose random numbers decide.
+    size_bytes : int
+        Length of each packet, a header that the link counts included [B].
+
+    Raises
+    ------
+    ArgumentError
+        If there are more than a file may hold.
+    """
+    from ackclock import _engine  # noqa: PLC0415  compiled; only a run needs it
+
+    try:
+        return _engine.deliveries_ms(resolved.to_json(), element, replication, size_bytes)
+    except ValueError as error:
+        raise ArgumentError(Fault("deliveries()", str(error))) from None
+
+
 def _batches(resolved: Resolved, start: int, stop: int, *, overview: bool) -> list[_Batch]:
     """Split off replication 0, which alone records the picture and the captures."""
     first = _with_overview(resolved) if overview else resolved

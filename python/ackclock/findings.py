@@ -222,13 +222,15 @@ def _queues(run: _Run) -> Iterator[Finding]:
 def _longest_pipe(resolved: Resolved, element: Element) -> tuple[float, float] | None:
     """Give the bandwidth-delay product of a link's longest path [pkt], and the bytes of a packet.
 
-    None if what crosses it is anything but data of TCP connections without end, or if its queue drops early: what such
-    a link needs is not known without a simulation.
+    None if what crosses it is anything but data of TCP connections without end, if its queue drops early or if its rate
+    changes: what such a link needs is not known without a simulation.
     """
     index = resolved.elements.index(element)
     crossing = [flow for flow in resolved.flows if index in flow.crossed]
     plain = all(index in flow.path and flow.is_endless and flow.tcp.sender.keeps_half_at_loss for flow in crossing)
     if not crossing or not plain or element.rate_bps is None or element.queue.drops_early or element.kind != "link":
+        return None
+    if element.rate_process is not None:
         return None
     packet = float(max(flow.packet_bytes for flow in crossing))
     longest = max(empty_round_trip_s(resolved, flow) for flow in crossing)

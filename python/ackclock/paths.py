@@ -19,7 +19,7 @@ class Node:
     name : str
         The link's.
     rate_bps : float
-        [bit/s]
+        The mean where it changes [bit/s].
     packet_rate : float
         [pkt/s]
     buffer : float
@@ -82,6 +82,12 @@ def delay_processes(resolved: Resolved, flow: ResolvedFlow) -> list[DelayProcess
     """List the changing delays on a flow's way, there and back."""
     found = (link.delay_process for link in _links(resolved, flow.crossed))
     return [process for process in found if process is not None and process.law.changes]
+
+
+def changing_rates(resolved: Resolved, flow: ResolvedFlow) -> list[str]:
+    """Name the links on a flow's way, there and back, whose rate changes."""
+    links = _links(resolved, flow.crossed)
+    return [link.name for link in links if link.rate_process is not None and link.rate_process.law.changes]
 
 
 def losses(resolved: Resolved, flow: ResolvedFlow) -> list[LossLaw]:

@@ -212,7 +212,9 @@ def _takes_time(link: Row) -> bool:
 
 
 def _rate(link: Row) -> str:
-    return "processing" if link["rate_bps"] is None else bit_rate(link["rate_bps"])
+    if link["rate_bps"] is None:
+        return "processing"
+    return ("mean " if link.get("rate_changes") else "") + bit_rate(link["rate_bps"])
 
 
 def _idle_reverse(link: Row) -> bool:

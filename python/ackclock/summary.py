@@ -36,7 +36,8 @@ class Summary(TypedDict):
     means of windows and round trips. A private link is one row for all its copies: sums of drops and rates, means of
     utilisation and queue, the longest queue of any. Percentiles of delays (`rtt`, one-way `delay`, `queueing`) are of
     packets, within 0.8%; `drain_s` of a link is the time that its full buffer takes, the longest that a packet can wait
-    there.
+    there; None if its rate changes (`rate_changes`): `rate_bps` is the mean then, and the utilisation what was carried
+    of what could have been.
     """
 
     title: str
@@ -118,16 +119,38 @@ def link_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[d
             row.update(dict.fromkeys(LINK_DELAYS))
     add_intervals(resolved, replications, "link", rows)
     return [
-        {"name": row.pop("name"), "rate_bps": link.rate_bps, "drain_s": drain, **row}
+        {"name": row.pop("name"), **_rate(link), "drain_s": drain, **row}
         for link, drain, row in zip(resolved.elements, drain_s(resolved), rows, strict=True)
     ]
+
+
+def _rate(link: Element) -> dict[str, Any]:
+    """Give the rate of a row; of one that changes, the mean and that it changes."""
+    varies = {} if link.rate_process is None else {"rate_changes": True}
+    return {"rate_bps": link.rate_bps, **varies}
 
 
 def _link_table(resolved: Resolved, replication: Replication) -> dict[str, Values]:
     copies = np.array(resolved.element_copies)
     table = _link_values(replication["links"], _measured_s(resolved, replication) * copies)
+    table["utilisation_fraction"] = _utilisations(resolved, replication, table["utilisation_fraction"])
     table["throughput_bps"] *= copies
     return table | link_delays(resolved, replication)
+
+
+def _utilisations(resolved: Resolved, replication: Replication, busy: Values) -> Values:
+    """Replace the busy time of links whose rate changes by what they carried of what they could have carried.
+
+    A link in an outage is busy with a packet that does not move. What departs at the very beginning of the measured
+    part was partly carried before: the fraction is at most 1.
+    """
+    links = replication["links"]
+    if "offered_bits" not in links:
+        return busy
+    headers = np.array([rate.header_bytes if (rate := one.rate_process) else 0 for one in resolved.elements])
+    carried_bits = 8.0 * (links["departed_bytes"] + headers * links["departed_packets"])
+    used = ratio(carried_bits, links["offered_bits"])
+    return np.where(np.isnan(links["offered_bits"]), busy, np.minimum(np.nan_to_num(used), 1.0))
 
 
 _VALUES: Final[Mapping[str, Callable[[Resolved, Replication], dict[str, Values]]]] = {

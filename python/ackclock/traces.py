@@ -13,7 +13,7 @@ from ackclock.scenario.contract import CODES
 
 TRACES = (
     *("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses", "delay", "recovery", "rounds"),
-    *("state", "acr", "ip_queue", "cell_queue"),
+    *("state", "rate", "acr", "ip_queue", "cell_queue"),
 )
 OVERVIEW = "overview"
 STATES = "state"

@@ -43,6 +43,7 @@ def test_defaults_are_all_written_out() -> None:
         "queue": {"scheduler": {"kind": "fifo"}, "aqm": {"kind": "none"}, "overflow": "arriving"},
         "delay_process": None,
         "loss": None,
+        "rate_process": None,
     }
     sender = {
         "machine": "selective",
@@ -135,6 +136,7 @@ def test_defaults_are_all_written_out() -> None:
             "rounds": False,
             "overview_detail_s": None,
             "state": False,
+            "rate": False,
         },
         "atm": None,
     }
@@ -267,9 +269,10 @@ def test_a_count_of_10000_resolves_into_one_entry() -> None:
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
-def test_ready_scenarios_resolve_and_are_read_again(path: Path) -> None:
+def test_ready_scenarios_resolve_and_are_read_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = resolve(load(path))
     assert Resolved.from_dict(given.to_dict()) == given
+    monkeypatch.chdir(path.parent)  # the files that a text names are in the current folder
     assert load(path.read_text(encoding="utf-8")) == load(path)
 
 

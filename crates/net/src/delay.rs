@@ -122,7 +122,7 @@ impl DelayProcess {
 }
 
 /// Returns the index that a uniform random number chooses by a row of probabilities.
-fn choose(row: &[f64], uniform: f64) -> usize {
+pub(crate) fn choose(row: &[f64], uniform: f64) -> usize {
     let mut sum = 0.0;
     let chosen = row.iter().position(|probability| {
         sum += probability;

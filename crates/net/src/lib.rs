@@ -2,8 +2,8 @@
 //!
 //! A link is a buffer and a transmitter. There are two kinds, by when a packet's fate is known: a [`Link`] knows it on
 //! arrival; the [`Discipline`] of a [`QueuedLink`] may still drop a waiting packet, or let others overtake it. A
-//! [`Process`] is a host's serial work: a fixed time a packet. A [`Pipe`] is a propagation delay that changes. A
-//! [`LossProcess`] loses packets as they arrive at a link.
+//! [`Process`] is a host's serial work: a fixed time a packet. A [`Pipe`] is a propagation delay that changes, a
+//! [`RateProcess`] a rate that does. A [`LossProcess`] loses packets as they arrive at a link.
 
 mod buffer;
 mod delay;
@@ -13,6 +13,7 @@ mod private;
 mod process;
 mod queue;
 mod queued;
+mod rate;
 mod sampling;
 mod statistics;
 
@@ -27,5 +28,6 @@ pub use queue::{
     PieConfig, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, Signal, StepConfig,
 };
 pub use queued::QueuedLink;
+pub use rate::{RateLaw, RateProcess, RateState, MAHIMAHI_BYTES, MAHIMAHI_HEADER};
 pub use sampling::{batch_end, LinkSample, BATCHES};
 pub use statistics::{LinkStatistics, Measurement};

@@ -5,6 +5,7 @@ use base::{Clock, Histogram, RandomStream, Rate, Ring, Time};
 
 use crate::buffer::{Buffer, Occupancy};
 use crate::queue::{Aqm, Arriving, Discipline, Verdict};
+use crate::rate::RateProcess;
 use crate::sampling::{batch_end, LinkSample, BATCHES};
 use crate::statistics::{LinkStatistics, Measurement};
 
@@ -45,6 +46,8 @@ pub struct Link {
     beyond: Vec<Enqueued>,
     /// Counters at the end of each batch so far.
     samples: Vec<LinkSample>,
+    /// The service in place of `rate`, if the rate changes.
+    process: Option<Box<RateProcess>>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,7 +83,13 @@ impl Link {
             statistics: LinkStatistics::default(),
             waits_from: Time::NEVER,
             waits: Histogram::default(),
+            process: None,
         }
+    }
+
+    /// Returns the link with a rate that changes; what is made from its rate, such as the time scale of an AQM, stays so.
+    pub fn with_rate_process(self, process: Option<RateProcess>) -> Link {
+        Link { process: process.map(Box::new), ..self }
     }
 
     /// Lets the link measure waits, from a packet's arrival until its transmission begins, of the packets that arrive
@@ -208,6 +217,10 @@ impl Link {
     /// number of ticks; returns whether it is.
     #[cold]
     fn change_size(&mut self, bytes: u16) -> bool {
+        // Where the rate changes, no size has one service time.
+        if self.process.is_some() {
+            return false;
+        }
         let (service, part) = self.rate.exact_service_time(bytes);
         if part > 0 {
             return false;
@@ -218,15 +231,18 @@ impl Link {
         true
     }
 
-    /// Transmits a packet whose service time is not a whole number of ticks; returns its departure. What is left of a
-    /// tick goes to the next such packet, unless the link is idle then.
+    /// Transmits a packet whose service time is not a whole number of ticks, or of a rate that changes; returns its
+    /// departure. What is left of a tick goes to the next such packet, unless the link is idle then.
     #[cold]
     #[inline(never)]
     fn transmit_in_parts(&mut self, now: Time, start: Time, bytes: u16, measurement: &Measurement) -> Time {
         if self.last.departure < now {
             self.rate.restart();
         }
-        let departure = start + self.rate.service_time(bytes);
+        let departure = match &mut self.process {
+            None => start + self.rate.service_time(bytes),
+            Some(process) => process.departure(now, start, bytes),
+        };
         self.last = Enqueued { departure, bytes };
         self.count_at_boundary(now, start, measurement);
         departure

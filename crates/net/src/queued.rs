@@ -2,6 +2,7 @@ use base::{Clock, Histogram, Packet, RandomStream, Rate, Time};
 
 use crate::buffer::Buffer;
 use crate::queue::{Discipline, Queue, Signal, Transmitter, Waiting};
+use crate::rate::RateProcess;
 use crate::sampling::LinkSample;
 use crate::statistics::{LinkStatistics, Measurement};
 
@@ -20,6 +21,8 @@ pub struct QueuedLink {
     /// Instant from which on waits are measured.
     waits_from: Time,
     waits: Histogram,
+    /// The service in place of `rate`, if the rate changes.
+    process: Option<Box<RateProcess>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +42,13 @@ impl QueuedLink {
             statistics: LinkStatistics::default(),
             waits_from: Time::NEVER,
             waits: Histogram::default(),
+            process: None,
         }
+    }
+
+    /// Returns the link with a rate that changes; what is made from its rate, such as the time scale of an AQM, stays so.
+    pub fn with_rate_process(self, process: Option<RateProcess>) -> QueuedLink {
+        QueuedLink { process: process.map(Box::new), ..self }
     }
 
     /// Lets the link measure waits, from a packet's arrival until its transmission begins, of the packets that arrive
@@ -140,7 +149,10 @@ impl QueuedLink {
         if self.idle_since < now {
             self.rate.restart();
         }
-        let departure = now + self.rate.service_time(packet.bytes);
+        let departure = match &mut self.process {
+            None => now + self.rate.service_time(packet.bytes),
+            Some(process) => process.departure(since, now, packet.bytes),
+        };
         if since >= self.waits_from {
             self.waits.record(now - since);
         }

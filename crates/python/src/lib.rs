@@ -104,7 +104,11 @@ fn replication<'py>(py: Python<'py>, scenario: &Scenario, outcome: &Outcome) -> 
     let flows = table(py, clock, &outcome.flows, Outcome::FLOW_COLUMNS)?;
     flows.update(table(py, clock, &outcome.recoveries, Outcome::RECOVERY_COLUMNS)?.as_mapping())?;
     result.set_item("flows", flows)?;
-    result.set_item("links", table(py, clock, &outcome.links, Outcome::LINK_COLUMNS)?)?;
+    let links = table(py, clock, &outcome.links, Outcome::LINK_COLUMNS)?;
+    if let Some(offered) = &outcome.offered {
+        add_column(&links, "offered_bits", &offered.bits, |&bits| bits)?;
+    }
+    result.set_item("links", links)?;
     if let Some(measured) = &outcome.delays {
         result.set_item("delays", delays(py, clock, measured)?)?;
     }
@@ -113,10 +117,7 @@ fn replication<'py>(py: Python<'py>, scenario: &Scenario, outcome: &Outcome) -> 
     result.set_item("transfers", PyList::new(py, transfers)?)?;
     result.set_item("completions", completions(py, outcome)?)?;
     result.set_item("pings", pings(py, outcome)?)?;
-    if let Some(batches) = &outcome.batches {
-        result.set_item("flow_batches", table(py, clock, &batches.flows, Batches::FLOW_COLUMNS)?)?;
-        result.set_item("link_batches", table(py, clock, &batches.links, Batches::LINK_COLUMNS)?)?;
-    }
+    add_batches(&result, outcome)?;
     let traces = traces(py, clock, &outcome.traces)?;
     if let (Some(rows), Some(network)) = (&outcome.traces.atm, &scenario.atm) {
         atm_traces(&traces, clock, rows, network.trace, &scenario.channel_elements())?;
@@ -126,6 +127,18 @@ fn replication<'py>(py: Python<'py>, scenario: &Scenario, outcome: &Outcome) -> 
     }
     result.set_item("traces", traces)?;
     Ok(result)
+}
+
+/// Adds the tables of batches, if they were counted.
+fn add_batches(result: &Bound<'_, PyDict>, outcome: &Outcome) -> PyResult<()> {
+    let (py, clock) = (result.py(), outcome.clock);
+    let Some(batches) = &outcome.batches else { return Ok(()) };
+    let links = table(py, clock, &batches.links, Batches::LINK_COLUMNS)?;
+    if let Some(offered) = &outcome.offered {
+        add_column(&links, "offered_bits", &offered.batches, |&bits| bits)?;
+    }
+    result.set_item("flow_batches", table(py, clock, &batches.flows, Batches::FLOW_COLUMNS)?)?;
+    result.set_item("link_batches", links)
 }
 
 /// Returns a table of rows: an array for each column, by the column's name.
@@ -217,6 +230,7 @@ fn traces<'py>(py: Python<'py>, clock: Clock, traces: &Traces) -> PyResult<Bound
     add_trace(&all, clock, "queue_distribution", &traces.queue_distribution, sim::QueueDistributionRow::COLUMNS)?;
     add_trace(&all, clock, "drops", &traces.drops, sim::DropRow::COLUMNS)?;
     add_trace(&all, clock, "losses", &traces.losses, sim::LossRow::COLUMNS)?;
+    add_trace(&all, clock, "rate", &traces.rate, sim::RateRow::COLUMNS)?;
     add_trace(&all, clock, "delay", &traces.delay, sim::DelayRow::COLUMNS)?;
     add_trace(&all, clock, "recovery", &traces.recovery, sim::RepairRow::COLUMNS)?;
     add_trace(&all, clock, "rounds", &traces.rounds, sim::RoundRow::COLUMNS)?;
@@ -288,11 +302,31 @@ fn contract() -> String {
     sim::contract().to_string()
 }
 
+/// Returns the instants at which a link that is always busy delivers packets of a length \[ms\], rounded up, for the JSON of
+/// a resolved scenario and the index of an element.
+#[pyfunction]
+fn deliveries_ms(
+    py: Python<'_>,
+    resolved_json: &str,
+    element: usize,
+    replication: u64,
+    size_bytes: u16,
+) -> PyResult<Vec<u64>> {
+    let scenario: Scenario =
+        serde_json::from_str(resolved_json).map_err(|fault| PyValueError::new_err(fault.to_string()))?;
+    let faults = sim::check(&scenario);
+    if !faults.is_empty() {
+        return Err(PyValueError::new_err(faults.join("\n")));
+    }
+    py.detach(|| sim::deliveries_ms(&scenario, element, replication, size_bytes)).map_err(PyValueError::new_err)
+}
+
 /// The engine of ackclock.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(contract, module)?)?;
+    module.add_function(wrap_pyfunction!(deliveries_ms, module)?)?;
     module.add_class::<sample::AckSample>()?;
     module.add_class::<sample::Connection>()?;
     module.add_class::<sample::Signal>()?;

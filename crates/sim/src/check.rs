@@ -8,6 +8,7 @@ mod limits;
 mod loss;
 mod numbers;
 mod queue;
+mod rate;
 mod traffic;
 
 use std::collections::BTreeSet;
@@ -38,6 +39,9 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
     for (index, element) in scenario.elements.iter().enumerate() {
         let place = format!("elements[{index}]");
         faults.element(&place, element);
+        if let Some(process) = element.rate_process() {
+            faults.rate_process(&place, element, &process.law, run.duration_s);
+        }
         if let Some(process) = element.delay_process() {
             faults.delay_law(&format!("{place}.delay_process.law"), &process.law, run.duration_s);
         }

@@ -4,7 +4,8 @@ use std::fmt;
 
 use base::Clock;
 use net::{
-    AppliesTo, AqmConfig, CodelRules, Counting, DelayLaw, Discipline, LossLaw, Overflow, RedEcn, SchedulerConfig,
+    AppliesTo, AqmConfig, CodelRules, Counting, DelayLaw, Discipline, LossLaw, Overflow, RateLaw, RedEcn,
+    SchedulerConfig,
 };
 use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, Error, IntoDeserializer};
@@ -106,6 +107,7 @@ fn axes() -> Value {
         "elements[].queue.aqm.ecn": names::<RedEcn>(),
         "elements[].queue.aqm.rules": names::<CodelRules>(),
         "elements[].queue.overflow": names::<Overflow>(),
+        "elements[].rate_process.law.kind": tags::<RateLaw>("kind"),
         "elements[].delay_process.order": names::<OrderConfig>(),
         "elements[].delay_process.law.kind": tags::<DelayLaw>("kind"),
         "elements[].loss.applies_to": names::<AppliesTo>(),
@@ -216,7 +218,7 @@ mod tests {
         let codes = &contract["codes"];
         assert_eq!(
             codes["overview.kind"],
-            json!(["cwnd", "queue", "drop", "acked", "data_queue", "acr", "cell_queue", "ping"])
+            json!(["cwnd", "queue", "drop", "acked", "data_queue", "acr", "cell_queue", "ping", "rate"])
         );
         assert_eq!(codes["sequence.kind"], json!(["sent", "retransmitted", "acknowledged"]));
         assert_eq!(codes["losses.cause"], json!(["timeout", "fast-retransmit"]));

@@ -28,7 +28,7 @@ pub struct FlowDelays {
     pub least: Time,
     /// One-way delays of the data packets that reached the receiver, less `least` each.
     pub excess: Histogram,
-    /// Whether the excess is waiting alone: no delay on the path changes by itself.
+    /// Whether the excess is waiting alone: no delay and no rate on the path changes by itself.
     pub excess_is_waiting: bool,
     /// Round trips of the ACKs of new data.
     pub round_trips: Histogram,
@@ -79,7 +79,7 @@ pub(crate) fn flow_delays(scenario: &Scenario, clock: Clock) -> Vec<FlowDelays> 
 /// Returns whether a packet of one size needs the same time for an element whenever it does not wait there.
 fn has_constant_delay(element: &ElementConfig) -> bool {
     match element {
-        ElementConfig::Link(link) => link.delay_process.is_none(),
+        ElementConfig::Link(link) => link.delay_process.is_none() && link.rate_process.is_none(),
         ElementConfig::PrivateLink(_) | ElementConfig::Host(_) => true,
         // Its rate changes.
         ElementConfig::Channel(_) => false,

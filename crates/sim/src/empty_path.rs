@@ -1,4 +1,5 @@
-//! The least time of packets on a path: with nothing else on it, and every delay at its smallest.
+//! The least time of packets on a path: with nothing else on it, every delay at its smallest and every rate at its
+//! largest.
 
 use base::{Clock, Rate, Time};
 
@@ -84,7 +85,7 @@ fn service_time(element: &ElementConfig, bytes: u16, acks: bool, clock: Clock) -
         // The rate that it will have is not known: the resolved one is a fair share, and one flow alone may have more.
         ElementConfig::Channel(_) => Rate::new(FASTEST_PORT_BPS, clock).service_time(bytes),
         ElementConfig::Link(_) | ElementConfig::PrivateLink(_) => {
-            element.rate_bps().map_or(Rate::UNLIMITED, |rate_bps| Rate::new(rate_bps, clock)).service_time(bytes)
+            element.most_bps().map_or(Rate::UNLIMITED, |rate_bps| Rate::new(rate_bps, clock)).service_time(bytes)
         }
     }
 }

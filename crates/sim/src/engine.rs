@@ -172,6 +172,7 @@ impl Engine {
             flows: self.network.accounts,
             recoveries: self.network.recoveries,
             links,
+            offered: self.network.offered,
             delays,
             transfers,
             completions,

@@ -42,9 +42,10 @@ pub use contract::contract;
 pub use delays::{Delays, FlowDelays};
 pub use engine::{Engine, Progress};
 pub use job::Job;
+pub use links::{deliveries_ms, Offered};
 pub use observe::{
     CaptureRow, CwndRow, DelayRow, DropRow, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow,
-    RepairRow, RoundRow, RttRow, SequenceKind, SequenceRow, StateRow, Traces,
+    RateRow, RepairRow, RoundRow, RttRow, SequenceKind, SequenceRow, StateRow, Traces,
 };
 pub use outcome::Outcome;
 pub use recovery::{RecoveryStatistics, Repair, TimeoutKind};

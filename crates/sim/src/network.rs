@@ -20,6 +20,7 @@ use crate::channels::Channels;
 use crate::delays::{flow_delays, FlowDelays};
 use crate::flow::{ArrivingAck, FlowSlot, PrivateDepartures};
 use crate::handshake::Handshake;
+use crate::links::{offered, Offered};
 use crate::loss_log::LossLogs;
 use crate::observe::Observers;
 use crate::recovery::RecoveryStatistics;
@@ -69,6 +70,8 @@ pub(crate) struct Network {
     elements: Elements,
     private_departures: PrivateDepartures,
     pub(crate) channels: Option<Box<Channels>>,
+    /// Capacities of the elements, if the rate of one changes.
+    pub(crate) offered: Option<Offered>,
     /// Packets of ordered streams, each before the merge point of its stream.
     merges: Vec<Ring<Scheduled>>,
     /// Packets of many streams before the merge point that these share.
@@ -110,6 +113,7 @@ impl Network {
             delays: flow_delays(scenario, clock),
             loss_logs: LossLogs::default(),
             observers: Observers::new(scenario, replication, measurement, clock),
+            offered: offered(scenario, replication, &measurement, clock),
             transfers: Transfers::default(),
             completions: Completions::new(scenario, clock),
             pings: Pings::new(scenario, clock),

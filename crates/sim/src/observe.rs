@@ -2,6 +2,7 @@
 
 mod columns;
 mod drop_counter;
+mod rates;
 mod rounds;
 mod rows;
 mod states;
@@ -14,10 +15,11 @@ use net::Measurement;
 use tcp::{LossEvent, SackLog, Segment, Selective, Sender};
 
 use drop_counter::DropCounter;
+use rates::{mean_rates, rate_rows};
 use rounds::RoundFollower;
 pub use rows::{
     CaptureRow, CwndRow, DelayRow, DropRow, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow,
-    RepairRow, RoundRow, RttRow, SequenceKind, SequenceRow, StateRow, Traces,
+    RateRow, RepairRow, RoundRow, RttRow, SequenceKind, SequenceRow, StateRow, Traces,
 };
 use states::StateFollower;
 
@@ -107,7 +109,8 @@ fn empty_traces(scenario: &Scenario, replication: u64, end: Time, clock: Clock) 
         recovery: wanted(asked.recovery),
         rounds: wanted(asked.rounds),
         state: wanted(asked.state),
-        overview: wanted(asked.overview_interval_s.is_some()),
+        overview: asked.overview_interval_s.is_some().then(|| mean_rates(scenario, replication, end, clock)),
+        rate: asked.rate.then(|| rate_rows(scenario, replication, end, clock)),
         delay: asked.delay.then(|| delay_rows(scenario, replication, end, clock)),
         capture: wanted(asked.capture.is_some()),
         sack_logs: BTreeMap::new(),
@@ -130,7 +133,7 @@ impl Observers {
         let follows = asked.queue || asked.queue_distribution || asked.overview_interval_s.is_some();
         let atm = scenario.atm.as_ref().is_some_and(|atm| atm.trace != atm::TraceConfig::default());
         let rows = asked.cwnd || asked.rtt || asked.sequence || asked.drops || asked.losses;
-        let rows = rows || asked.recovery || asked.rounds || asked.state || asked.delay || atm;
+        let rows = rows || asked.recovery || asked.rounds || asked.state || asked.delay || asked.rate || atm;
         let thinners = || vec![Thinner::default(); scenario.flow_count()];
         let magnifies = asked.overview_interval_s.and(asked.overview_detail_s).is_some();
         (follows || rows || asked.capture.is_some()).then(|| {

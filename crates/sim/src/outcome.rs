@@ -5,6 +5,7 @@ use net::{LinkStatistics, Measurement};
 use crate::batches::Batches;
 use crate::column::Column::{self, Seconds, F64, U32};
 use crate::delays::Delays;
+use crate::links::Offered;
 use crate::observe::Traces;
 use crate::recovery::{RecoveryStatistics, TimeoutKind};
 use crate::statistics::FlowStatistics;
@@ -30,6 +31,8 @@ pub struct Outcome {
     pub recoveries: Vec<RecoveryStatistics>,
     /// Counters of the links, in the order of the scenario.
     pub links: Vec<LinkStatistics>,
+    /// Capacities of the links, if the rate of one changes.
+    pub offered: Option<Offered>,
     /// Distributions of delays, if they are measured.
     pub delays: Option<Delays>,
     /// Counters of the transfers, one entry for each group of sources, in the order of the scenario.

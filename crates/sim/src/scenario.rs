@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::traffic::{SizeLaw, TimeLaw};
 pub use elements::{
     ChannelConfig, DelayProcessConfig, ElementConfig, HostConfig, LinkConfig, LossConfig, OrderConfig,
-    PrivateLinkConfig,
+    PrivateLinkConfig, RateProcessConfig,
 };
 pub use flows::{ConnectionConfig, FlowConfig, HandshakeConfig, TrafficConfig, WayBack};
 
@@ -127,6 +127,9 @@ pub struct TraceConfig {
     /// Events of senders with selective acknowledgment, with their states, and the states once a round trip.
     #[serde(default)]
     pub state: bool,
+    /// Rates of links that change, at each change.
+    #[serde(default)]
+    pub rate: bool,
     /// Length of the intervals whose smallest and largest cwnd and queue are recorded \[s\].
     pub overview_interval_s: Option<f64>,
     /// Length of the last part of the run that is recorded in as many intervals as all of it \[s\]; adds the sequence

@@ -18,11 +18,16 @@ use sim::{all_limits, check, Scenario};
 use tcp::{LinuxReceiver, PushConfig, Recovery, SelectiveConfig, SendBuffer, SenderConfig, WritesConfig};
 
 /// Ranges of quantities that no single value of the JSON form has.
-const DERIVED: [&str; 2] = ["elements[].delay_process.law.transitions[]", "flows[].traffic.classes"];
+const DERIVED: [&str; 3] = [
+    "elements[].rate_process.law.transitions[]",
+    "elements[].delay_process.law.transitions[]",
+    "flows[].traffic.classes",
+];
 /// Ranges that the other fields of the examples narrow.
-const NARROWED: [&str; 11] = [
+const NARROWED: [&str; 12] = [
     "run.warmup_s",
     "elements[].queue.aqm.min_threshold_bytes",
+    "elements[].rate_process.law.period_s",
     "elements[].queue.aqm.min_threshold_packets",
     "elements[].delay_process.law.low_s",
     "elements[].delay_process.law.period_s",
@@ -72,7 +77,8 @@ fn examples_of_elements() -> Vec<Value> {
         with("/elements/0", private),
         with("/elements/0", host),
     ];
-    [examples, examples_of_queues(), examples_of_delays(), examples_of_losses(), examples_of_channels()].concat()
+    let processes = [examples_of_rates(), examples_of_delays(), examples_of_losses()].concat();
+    [examples, examples_of_queues(), processes, examples_of_channels()].concat()
 }
 
 fn examples_of_queues() -> Vec<Value> {
@@ -80,6 +86,21 @@ fn examples_of_queues() -> Vec<Value> {
     let codel = Discipline { aqm: AqmConfig::Codel(with_threshold), ..Discipline::DROP_TAIL };
     let listed = disciplines().into_iter().map(|(_, discipline)| discipline);
     listed.chain([codel]).map(|discipline| with("/elements/0/queue", json!(discipline))).collect()
+}
+
+fn examples_of_rates() -> Vec<Value> {
+    let example = |law: Value| with("/elements/0/rate_process", json!({ "stream": "stream", "law": law }));
+    vec![
+        example(json!({ "kind": "steps", "steps_bps": [[0.0, 1e6], [1.0, 0.0]], "period_s": 2.0 })),
+        example(json!({
+            "kind": "alternating", "start": 0, "transitions": [[0.0, 1.0], [1.0, 0.0]],
+            "states": [
+                { "rate_bps": 0.0, "least_stay_s": 1.0, "mean_extra_s": 1.0 },
+                { "rate_bps": 1e6, "least_stay_s": 1.0, "mean_extra_s": 1.0 }
+            ]
+        })),
+        example(json!({ "kind": "opportunities", "times_ms": [5], "bytes": 1504, "header_bytes": 4 })),
+    ]
 }
 
 fn examples_of_delays() -> Vec<Value> {
@@ -250,7 +271,7 @@ fn a_list_is_refused_if_it_is_empty() {
     let examples = examples();
     let limits = all_limits();
     let lists = limits.iter().filter_map(|limit| Some((limit.field, limit.field.strip_suffix(" (length)")?)));
-    assert_eq!(lists.clone().count(), 4);
+    assert_eq!(lists.clone().count(), 7);
     for (limit, list) in lists {
         let example = examples.iter().find(|example| example.pointer(&pointer(list)).is_some_and(Value::is_array));
         let mut scenario = example.unwrap_or_else(|| panic!("no example of {list}")).clone();

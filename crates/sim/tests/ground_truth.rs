@@ -40,7 +40,7 @@ proptest! {
             (timer.min_s, timer.initial_s, timer.max_s) = (5000.0, 5000.0, 1e5);
         }
         for link in scenario.elements.iter_mut().filter_map(ElementConfig::link_mut) {
-            link.delay_process = None;
+            (link.delay_process, link.rate_process) = (None, None);
             link.loss = None; // a Poisson process has too many instants in such a long run
         }
         (scenario.run.duration_s, scenario.run.warmup_s) = (5e6, 0.0);

@@ -7,7 +7,7 @@ from ackclock.advice.records import Rule
 from ackclock.advice.targets import WEB_LOSS, Targets
 from ackclock.errors import ModelError
 from ackclock.models import bottlenecks, classics, engset
-from ackclock.prediction.scene import Scene, other_than_bulk
+from ackclock.prediction.scene import Scene, other_than_bulk, rate_reasons
 from ackclock.prediction.web import WebSources, web_sources
 from ackclock.scenario import Resolved
 from ackclock.wording import amount, plural, seconds
@@ -37,7 +37,7 @@ def buffer_rules(resolved: Resolved, knob: Knob, targets: Targets) -> tuple[Rule
 
 def _bulk_scenes(resolved: Resolved, knob: Knob) -> list[Scene]:
     """Give the TCP flows without end if this link is the slowest for all of them; else none."""
-    if other_than_bulk(resolved):
+    if other_than_bulk(resolved) or rate_reasons(resolved):
         return []
     scenes = [Scene(resolved, flow) for flow in resolved.flows]
     slowest = {scene.bottleneck.name for scene in scenes if scene.bottleneck is not None}

@@ -92,7 +92,14 @@ def buffer_knobs(resolved: Resolved, links: Sequence[Row]) -> list[Knob]:
     groups: dict[object, list[tuple[Element, Row]]] = {}
     for element, row in zip(resolved.elements, links, strict=True):
         if element.kind in {"link", "private-link"} and element.rate_bps is not None and _matters(row):
-            equal = (element.kind, element.rate_bps, element.buffer, element.counting, element.queue)
+            equal = (
+                element.kind,
+                element.rate_bps,
+                element.rate_process,
+                element.buffer,
+                element.counting,
+                element.queue,
+            )
             groups.setdefault(equal, []).append((element, row))
     ranked = sorted(groups.values(), key=_weight, reverse=True)
     return [_buffer_knob(resolved, [element for element, _ in group]) for group in ranked]

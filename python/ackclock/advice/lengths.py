@@ -1,6 +1,7 @@
 """Lengths of the runs of a search: as many loss cycles as it takes to decide, and not more."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from math import ceil, floor, log10
 from typing import Any
@@ -10,6 +11,7 @@ from ackclock.paths import Node
 from ackclock.prediction.cubic import cubic_numbers
 from ackclock.prediction.scene import Scene
 from ackclock.scenario import Resolved
+from ackclock.scenario.resolved_rates import RateProcessSettings
 from ackclock.scenario.resolved_traffic import WebTraffic
 
 LONE_CYCLES = 6
@@ -50,12 +52,15 @@ class Length:
         Their number, where anything is random.
     further_seed : int
         What is added to the scenario's seed; runs of a search have the same, for common random numbers.
+    is_fixed : bool
+        Whether another duration would be another scenario, as rates change at given instants.
     """
 
     duration_s: float
     warmup_s: float
     replications: int
     further_seed: int = 0
+    is_fixed: bool = False
 
     def applied(self, resolved: Resolved) -> Resolved:
         """Give a scenario this length; it records no traces."""
@@ -74,7 +79,8 @@ class Length:
     @property
     def other(self) -> "Length":
         """A run of twice the measured time with other random numbers, to confirm what a search found."""
-        return replace(self, duration_s=2.0 * self.duration_s - self.warmup_s, further_seed=self.further_seed + 1)
+        duration_s = self.duration_s if self.is_fixed else 2.0 * self.duration_s - self.warmup_s
+        return replace(self, duration_s=duration_s, further_seed=self.further_seed + 1)
 
 
 def length_for(resolved: Resolved, near: float, far: float, targets: Targets) -> Length:
@@ -94,10 +100,11 @@ def length_for(resolved: Resolved, near: float, far: float, targets: Targets) ->
     Returns
     -------
     Length
-        The scenario's own if its traffic or its delays change with time.
+        The scenario's own if its traffic, its rates or its delays change with time.
     """
     if not _is_stationary(resolved):
-        return Length(resolved.run.duration_s, resolved.run.warmup_s, _replications(resolved))
+        fixed = any(rate is not None and not rate.law.is_random for rate in _rates(resolved))
+        return Length(resolved.run.duration_s, resolved.run.warmup_s, _replications(resolved), is_fixed=fixed)
     traffic = _Traffic(resolved)
     start = max(flow.start_s + flow.start_spread_s for flow in resolved.flows)
     replications, longest = _replications(resolved), traffic.affordable_s
@@ -123,6 +130,10 @@ def _replications(resolved: Resolved) -> int:
     return 1 if resolved.is_deterministic else REPLICATIONS
 
 
+def _rates(resolved: Resolved) -> Iterator[RateProcessSettings | None]:
+    return (element.rate_process for element in resolved.elements)
+
+
 def _is_stationary(resolved: Resolved) -> bool:
     """Return whether a longer run shows more of the same."""
     processes = (element.delay_process for element in resolved.elements)
@@ -130,6 +141,7 @@ def _is_stationary(resolved: Resolved) -> bool:
     return (
         all(flow.size_packets is None for flow in resolved.flows)
         and all(process is None or process.law.is_random for process in processes)
+        and all(rate is None or rate.law.is_random for rate in _rates(resolved))
         and all(loss is None or loss.law.is_random for loss in losses)
     )
 

@@ -9,7 +9,7 @@ from ackclock.charts import Chart
 from ackclock.pictures.delays import delay_panels
 from ackclock.pictures.magnified import is_magnified, magnified_chart
 from ackclock.pictures.parts import named_lines, window_panel
-from ackclock.pictures.queues import drop_events, longest_queues, queue_panel
+from ackclock.pictures.queues import drop_events, longest_queues, queue_panel, rate_panel
 from ackclock.pictures.states import state_panels
 from ackclock.pictures.transfers import completion_panel, ping_panel
 from ackclock.scenario import Resolved
@@ -54,7 +54,7 @@ def overview_chart(
     reference_lines: "Sequence[ReferenceLine]" = (),
     measured: Measured = NOTHING,
 ) -> Chart:
-    """Draw each flow's cwnd, the queues of the links where packets waited, the pings, and the completion times.
+    """Draw each flow's cwnd, the queues of the links where packets waited, rates that change, pings, completion times.
 
     Parameters
     ----------
@@ -83,6 +83,8 @@ def overview_chart(
         panels.append(queue_panel(resolved, overview, queues, lines=waiting))
     else:
         panels = [replace(panels[0], events=drop_events(overview, ()))]
+    rates = rate_panel(resolved, overview, queues)
+    panels += [] if rates is None else [rates]
     if measured.states is not None and len(measured.states):
         panels[:1] = state_panels(resolved, measured.states, panels[0])
     pings = ping_panel(resolved, overview)

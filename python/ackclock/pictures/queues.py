@@ -1,4 +1,4 @@
-"""The queues of a run in packets, with buffers and drops."""
+"""The queues of a run in packets, with buffers and drops, and the rates of links that change."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,6 +11,7 @@ from ackclock.scenario import Resolved
 from ackclock.scenario.resolved_buffers import PacketBuffer
 from ackclock.wording import plural
 
+MBIT: Final = 1e6
 HEADROOM: Final = 1.05
 FAR: Final = 4.0
 """Ratio of a buffer to the longest queue above which it is not drawn: the queue would be a line on the axis."""
@@ -66,6 +67,35 @@ def queue_panel(
         y_whole=True,
         first_in_front=True,
     )
+
+
+def rate_panel(resolved: Resolved, overview: pd.DataFrame, names: Sequence[str]) -> Panel | None:
+    """Draw the rates that change, each with the colour of its link's queue; None if there are none.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    overview : DataFrame
+        The overview trace.
+    names : sequence of str
+        The links whose queues are drawn, the longest first.
+    """
+    rates = by_name(of_kind(overview, "rate"))
+    # Two directions with one stream have one rate, that of the forward one.
+    first: dict[str, str] = {}
+    for name in sorted(rates, key=lambda name: (name.endswith(".reverse"), name not in names, name)):
+        process = resolved.elements_by_name[name].rate_process
+        first.setdefault(name if process is None else process.stream, name)
+    drawn = list(first.values())[:MOST_LINES]
+    if not drawn:
+        return None
+    free = iter(number for number in range(len(names) + MOST_LINES) if number >= len(names))
+    colours = [names.index(name) if name in names else next(free) % MOST_LINES for name in drawn]
+    rows = [rates[name].assign(value=rates[name]["value"] / MBIT) for name in drawn]
+    end = end_s(resolved)
+    curves = [step_curve(name, own, end, colour) for name, own, colour in zip(drawn, rows, colours, strict=True)]
+    return Panel(TIME, "rate [Mbit/s]", curves, spans=warmup(resolved), x_range=(0.0, end))
 
 
 def drop_events(overview: pd.DataFrame, names: Sequence[str]) -> tuple[Events, ...]:

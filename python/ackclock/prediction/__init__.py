@@ -14,7 +14,7 @@ from ackclock.prediction.marks import predict_dctcp
 from ackclock.prediction.measured_rounds import predict_from_rounds
 from ackclock.prediction.random_loss import predict_random_loss
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, Pair, Prediction, ReferenceLine
-from ackclock.prediction.scene import without_pings
+from ackclock.prediction.scene import rate_reasons, without_pings
 from ackclock.prediction.short_flow import predict_short_flow
 from ackclock.prediction.single_flow import predict_single_flow
 from ackclock.prediction.two_way import predict_two_way
@@ -59,12 +59,19 @@ def predict_resolved(resolved: Resolved) -> Prediction:
     Returns
     -------
     Prediction
-        What applies, with its numbers, and what does not, with its reasons.
+        What applies, with its numbers, and what does not, with its reasons: nothing applies if a rate changes.
     """
     asked = without_pings(resolved)
-    answers = [answer for question in _QUESTIONS for answer in question(asked)]
+    changes = tuple(rate_reasons(asked))
+    answers = [_unless(changes, answer) for question in _QUESTIONS for answer in question(asked)]
     return Prediction(
         resolved.title,
         tuple(answer for answer in answers if isinstance(answer, ModelPrediction)),
         tuple(answer for answer in answers if isinstance(answer, Inapplicable)),
     )
+
+
+def _unless(reasons: tuple[str, ...], answer: ModelPrediction | Inapplicable) -> ModelPrediction | Inapplicable:
+    if reasons and isinstance(answer, ModelPrediction):
+        return Inapplicable(answer.model, answer.title, reasons)
+    return answer

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
 
-from ackclock.paths import Node, delay_processes, empty_round_trip_s, host_of, links_of, losses, nodes
+from ackclock.paths import Node, changing_rates, delay_processes, empty_round_trip_s, host_of, links_of, losses, nodes
 from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.scenario.resolved_queues import Discipline
 from ackclock.scenario.resolved_tcp import SelectiveSettings
@@ -147,7 +147,7 @@ def without_pings(resolved: Resolved) -> Resolved:
 def lone_flow(resolved: Resolved) -> tuple[Scene | None, list[str]]:
     """Give the scenario's only flow where it is one TCP connection without end; else the reasons why not."""
     scene = Scene(resolved, resolved.flows[0])
-    several = other_than_one(resolved)
+    several = other_than_one(resolved) or rate_reasons(resolved)
     if several:
         return None, several
     if scene.flow.size_packets is not None:
@@ -169,7 +169,7 @@ def alike_at_one_bottleneck(resolved: Resolved) -> tuple[list[Scene], list[str]]
         The reasons why they are not so; empty if they are.
     """
     scenes = [Scene(resolved, flow) for flow in resolved.flows]
-    reasons = other_than_bulk(resolved) or busy_hosts(resolved)
+    reasons = other_than_bulk(resolved) or rate_reasons(resolved) or busy_hosts(resolved)
     if reasons:
         return scenes, reasons
     if any(scene.flow.size_packets is not None for scene in scenes):
@@ -187,6 +187,12 @@ def alike_at_one_bottleneck(resolved: Resolved) -> tuple[list[Scene], list[str]]
     if any(delay_processes(resolved, scene.flow) for scene in scenes):
         reasons.append("the delay changes; the model has a constant round trip")
     return scenes, reasons
+
+
+def rate_reasons(resolved: Resolved) -> list[str]:
+    """Say which links' rates change, as every model here has constant ones."""
+    names = dict.fromkeys(name for flow in resolved.flows for name in changing_rates(resolved, flow))
+    return [f"the rate of {name} changes; the model has a constant one" for name in names]
 
 
 def control_of(scene: Scene) -> str | None:

@@ -8,7 +8,7 @@ from ackclock.models import engset
 from ackclock.paths import Node, delay_processes, losses
 from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, ReferenceLine
-from ackclock.prediction.scene import NOT_AIMD, Scene, busy_hosts
+from ackclock.prediction.scene import NOT_AIMD, Scene, busy_hosts, rate_reasons
 from ackclock.scenario import Resolved
 from ackclock.scenario.resolved_traffic import WebTraffic
 from ackclock.wording import amount, number
@@ -80,7 +80,7 @@ def web_sources(resolved: Resolved) -> WebSources | str:
     scene = Scene(resolved, resolved.flows[0])
     if delay_processes(resolved, scene.flow) or losses(resolved, scene.flow):
         return "the delay changes, or packets are lost at random; the model has neither"
-    reasons = busy_hosts(resolved) or ([] if scene.flow.tcp.sender.is_aimd else [NOT_AIMD])
+    reasons = rate_reasons(resolved) or busy_hosts(resolved) or ([] if scene.flow.tcp.sender.is_aimd else [NOT_AIMD])
     if reasons:
         return reasons[0]
     shared = [node for node in scene.forward if not node.private]

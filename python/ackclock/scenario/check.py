@@ -19,6 +19,7 @@ from ackclock.scenario.fields import FieldError, LinkNames
 from ackclock.scenario.network import (
     REVERSE,
     ChangingDelay,
+    ChangingRate,
     Direction,
     Losing,
     Network,
@@ -26,11 +27,13 @@ from ackclock.scenario.network import (
     add_hosts,
     both_directions,
     flow_names,
+    lacks_rate,
     mirrored,
     network_of,
 )
 from ackclock.scenario.places import Places, ordinal
-from ackclock.scenario.read import Draft
+from ackclock.scenario.rates import shortest_stay_s as shortest_rate_s
+from ackclock.scenario.read import Draft, missing
 from ackclock.scenario.resolved_buffers import ByteBuffer
 from ackclock.scenario.schema import MOST_CROSSINGS, MOST_FLOWS, MOST_LINKS, Flow
 from ackclock.scenario.schema_kinds import LONGEST_RUN_S, MOST_BUFFER_BYTES
@@ -62,7 +65,12 @@ class Checker:
         yield from self._numbers()
         yield from atm_faults(self.places, self.draft.atm)
         yield from host_faults(self.places, self.draft.hosts, self.crossed)
-        rests = (both_directions(link, at, self.places.source.folder) for at, link in self.draft.rest_of_links.items())
+        yield from self._rates()
+        rests = (
+            both_directions(link, at, self.places.source.folder, self.duration_s)
+            for at, link in self.draft.rest_of_links.items()
+            if not lacks_rate(link)
+        )
         for way in (*self.network.directions, *chain.from_iterable(rests)):
             if way is not None:
                 yield from self._link(way)
@@ -74,6 +82,22 @@ class Checker:
                 yield from self._fields(("flow", position), self.draft.rest_of_flows[position])
         yield from self._run()
         yield from self._capture()
+
+    @property
+    def duration_s(self) -> float:
+        """Length of the run [s]; infinite if it is faulty."""
+        return _duration_s(self.draft)
+
+    def _rates(self) -> Iterator[Fault]:
+        """Check that each direction of a link has a rate, and only one."""
+        whole = {position: link for position, link in enumerate(self.draft.links) if link is not None}
+        for position, link in sorted({**self.draft.rest_of_links, **whole}.items()):
+            if lacks_rate(link):
+                yield missing(self.places, ("link", position, "rate"))
+            for table, location in ((link, ("link", position)), (link.reverse, ("link", position, "reverse"))):
+                if table.gives("rate") and table.rate_process is not None:
+                    problem, allowed = "is given in addition to rate_process", "one of rate and rate_process"
+                    yield self.places.fault((*location, "rate"), problem, allowed=allowed)
 
     def _double_names(self) -> Iterator[Fault]:
         flows = [_name(self.places, "flow", position) for position in range(len(self.draft.flows))]
@@ -114,8 +138,9 @@ class Checker:
             elif isinstance(way.limit, ByteBuffer) and way.limit.bytes > MOST_BUFFER_BYTES:
                 yield self.places.fault(buffer, f"is more than 1e15 B at {show(way.rate_bps, 'bit/s')}")
         yield from queue_faults(self.places, (*way.location, "queue"), way.queue)
-        if way.changing is not None and way.changing.location[: len(way.location)] == way.location:
-            yield from self._changing(way.changing)
+        processes = [process for process in (way.varying, way.changing) if process is not None]
+        for process in processes:
+            yield from self._changing(way, process)
         if way.losing is not None:
             yield from self._losing(way.losing)
         if way.private:
@@ -128,20 +153,27 @@ class Checker:
             yield self.places.fault(
                 (*way.location, "queue"), "belongs to a private link", allowed='"drop-tail"', hint=hint
             )
-        for field, part in (("delay_process", way.changing), ("loss", way.losing)):
-            if part is not None:
+        for field, part in (("rate_process", way.varying), ("delay_process", way.changing), ("loss", way.losing)):
+            if part is not None and part.location[: len(way.location)] == way.location:
                 hint = "put it on a link that the flows share"
                 yield self.places.fault((*part.location,), f"is the {field} of a private link", hint=hint, given=None)
 
-    def _changing(self, changing: ChangingDelay) -> Iterator[Fault]:
+    def _changing(self, way: Direction, changing: ChangingRate | ChangingDelay) -> Iterator[Fault]:
+        if changing.location[: len(way.location)] != way.location:
+            return  # the other direction's, which has it too
         yield from self._at_fault(changing)
-        yield from self._too_often(changing.location, shortest_stay_s(changing.law) if changing.law else None)
+        match changing:
+            case ChangingRate(law=law):
+                stay_s = shortest_rate_s(law) if law else None
+            case ChangingDelay(law=delays):
+                stay_s = shortest_stay_s(delays) if delays else None
+        yield from self._too_often(changing.location, stay_s)
 
     def _losing(self, losing: Losing) -> Iterator[Fault]:
         yield from self._at_fault(losing)
         yield from self._too_often(losing.location, losing.loss.mean_interval)
 
-    def _at_fault(self, part: ChangingDelay | Losing) -> Iterator[Fault]:
+    def _at_fault(self, part: ChangingRate | ChangingDelay | Losing) -> Iterator[Fault]:
         fault = part.fault
         if fault is not None:
             location = (*part.location, fault.field)
@@ -347,13 +379,17 @@ class Checker:
 def checker_of(draft: Draft, places: Places) -> Checker:
     """Lay out the network of a draft for checking."""
     names = [_name(places, "link", position) for position in range(len(draft.links))]
-    network = network_of(draft.links, names, places.source.folder)
+    network = network_of(draft.links, names, places.source.folder, _duration_s(draft))
     channels = [_name(places, "channel", position) for position in range(len(draft.atm.channels))]
     add_channels(network, draft.atm, channels)
     hosts = [_name(places, "host", position) for position in range(len(draft.hosts))]
     add_hosts(network, draft.hosts, hosts)
     crossed = names + channels
     return Checker(draft, places, network, bool(crossed) and all(crossed), crossed, hosts)
+
+
+def _duration_s(draft: Draft) -> float:
+    return math.inf if draft.run is None else float(draft.run.duration)
 
 
 def _name(places: Places, kind: str, position: int) -> str | None:

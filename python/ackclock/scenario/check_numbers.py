@@ -53,9 +53,10 @@ def _tables(document: Mapping[str, Any], kind: str) -> list[Any]:
 
 
 def _named_files(document: Mapping[str, Any]) -> Iterator[str]:
-    """Give the names of the files of delays and of sizes, in the document's words."""
+    """Give the names of the files of rates, of delays and of sizes, in the document's words."""
     for link in _tables(document, "link"):
         for way in (link, _inner(link, "reverse")):
+            yield from _file(_inner(way, "rate_process"))
             yield from _file(_inner(way, "delay_process"))
     for flow in _tables(document, "flow"):
         yield from _file(_inner(_inner(flow, "traffic"), "size"))

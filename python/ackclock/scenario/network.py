@@ -7,18 +7,36 @@ from pathlib import Path
 
 from ackclock.scenario.delays import delay_law
 from ackclock.scenario.losses import Loss, LossLaw, loss_law
+from ackclock.scenario.rates import rate_law
 from ackclock.scenario.resolved_buffers import ByteBuffer, PacketBuffer
 from ackclock.scenario.resolved_elements import DelayLaw
+from ackclock.scenario.resolved_rates import RateLaw
 from ackclock.scenario.schema import Flow
 from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.schema_links import PLAIN, CountingName, DelayProcess, Link
 from ackclock.scenario.schema_queues import Queue
+from ackclock.scenario.schema_rates import RateProcess
 from ackclock.scenario.source import Location
 from ackclock.scenario.tables import TableError
 from ackclock.units import Quantity
 
 REVERSE = ".reverse"
 _WHOLE_PICOSECONDS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ChangingRate:
+    """The law of a changing rate, its table and random stream; in place of the law a fault if its fields are wrong."""
+
+    process: RateProcess
+    location: Location
+    stream: str
+    law: RateLaw | None
+    fault: TableError | None
+
+    def mean_bps(self, duration_s: float) -> float:
+        """Return the mean rate [bit/s]; infinite if the law is faulty, so that no fault follows from it."""
+        return self.law.mean_bps(duration_s) if self.law else math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +71,8 @@ class Direction:
     buffer: Quantity | None
     counting: CountingName
     queue: Queue
+    varying: "ChangingRate | None" = None
+    """The process of its rate, whose mean `rate_bps` is."""
     changing: "ChangingDelay | None" = None
     losing: "Losing | None" = None
     private: bool = False
@@ -90,10 +110,12 @@ class Direction:
         return ByteBuffer(math.floor(drained_bits / 8 + 1e-6)) if math.isfinite(drained_bits) else None
 
     def service_s(self, size_bytes: int, *, ack: bool = False) -> float:
-        """Return the time to transmit a packet, or to process it [s]."""
+        """Return the time to transmit a packet at the largest rate, or to process it [s]."""
         if self.processing_s is not None:
             return self.processing_s[ack]
-        return 0.0 if self.rate_bps is None else 8 * size_bytes / self.rate_bps
+        law = self.varying and self.varying.law
+        most_bps = law.most_bps if law else self.rate_bps
+        return 0.0 if most_bps is None else 8 * size_bytes / most_bps
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +182,12 @@ class Network:
         return known if len(known) == len(links) else None
 
 
-def network_of(links: Sequence[Link | None], names: Sequence[str | None], folder: Path | None = None) -> Network:
+def network_of(
+    links: Sequence[Link | None],
+    names: Sequence[str | None],
+    folder: Path | None = None,
+    duration_s: float = math.inf,
+) -> Network:
     """Lay out the network.
 
     Parameters
@@ -171,6 +198,8 @@ def network_of(links: Sequence[Link | None], names: Sequence[str | None], folder
         Their names, known for a faulty link too if its name is right.
     folder : Path, optional
         Where the scenario's file is.
+    duration_s : float
+        Length of the run, over which the mean of a rate is taken [s].
 
     Returns
     -------
@@ -182,7 +211,9 @@ def network_of(links: Sequence[Link | None], names: Sequence[str | None], folder
         if name:
             network.index.setdefault(name, 2 * position)
             network.index.setdefault(name + REVERSE, 2 * position + 1)
-        network.directions += [None, None] if link is None else both_directions(link, position, folder)
+        network.directions += (
+            [None, None] if link is None or lacks_rate(link) else both_directions(link, position, folder, duration_s)
+        )
     return network
 
 
@@ -217,18 +248,28 @@ def _process(host: Host, position: int) -> Direction:
     )
 
 
-def both_directions(link: Link, position: int, folder: Path | None) -> list[Direction | None]:
+def lacks_rate(link: Link) -> bool:
+    """Return whether a link has neither a rate nor a process of its rate."""
+    return not link.gives("rate") and link.rate_process is None
+
+
+def both_directions(link: Link, position: int, folder: Path | None, duration_s: float) -> list[Direction | None]:
     """Lay out the two directions of the link at a position; what it reads lies in the folder."""
     reverse, place = link.reverse, ("link", position)
+    varying = _varying(link.rate_process, link.name, (*place, "rate_process"), folder)
+    own = _varying(reverse.rate_process, link.name + REVERSE, (*place, "reverse", "rate_process"), folder)
+    back_varying = own or (None if reverse.gives("rate") else varying)
+    back_rate = reverse.rate if reverse.gives("rate") else link.rate
     changing = _changing(link.delay_process, link.name, (*place, "delay_process"), folder)
     there = Direction(
         link.name,
         place,
-        link.rate,
+        varying.mean_bps(duration_s) if varying else link.rate,
         link.delay,
         link.buffer,
         link.counting,
         link.queue,
+        varying,
         changing,
         _losing(link.loss, (*place, "loss")),
         link.private,
@@ -237,11 +278,12 @@ def both_directions(link: Link, position: int, folder: Path | None) -> list[Dire
     again = Direction(
         link.name + REVERSE,
         (*place, "reverse"),
-        reverse.rate if reverse.gives("rate") else link.rate,
+        back_varying.mean_bps(duration_s) if back_varying else back_rate,
         reverse.delay if reverse.gives("delay") else link.delay,
         reverse.buffer,
         reverse.counting,
         reverse.queue,
+        back_varying,
         back or (changing if changing and changing.process.both_ways else None),
         _losing(reverse.loss, (*place, "reverse", "loss")),
         link.private,
@@ -256,6 +298,15 @@ def _losing(loss: Loss | None, location: Location) -> Losing | None:
         return Losing(loss, location, loss_law(loss), None)
     except TableError as fault:
         return Losing(loss, location, None, fault)
+
+
+def _varying(process: RateProcess | None, stream: str, location: Location, folder: Path | None) -> ChangingRate | None:
+    if process is None:
+        return None
+    try:
+        return ChangingRate(process, location, stream, rate_law(process, folder), None)
+    except TableError as fault:
+        return ChangingRate(process, location, stream, None, fault)
 
 
 def _changing(

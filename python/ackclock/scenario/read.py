@@ -124,7 +124,7 @@ def _fault(places: Places, detail: ErrorDetails) -> Fault:
     location: Location = detail["loc"]
     match detail["type"]:
         case "missing":
-            return _missing(places, location)
+            return missing(places, location)
         case "extra_forbidden":
             return _unknown(places, location)
         case "value_error":
@@ -147,7 +147,8 @@ def _no_table(places: Places, location: Location, value: object) -> Fault:
     return places.fault(location, problem, allowed=_FIRST_FIELDS.get(name) if whole else None, hint=hint)
 
 
-def _missing(places: Places, location: Location) -> Fault:
+def missing(places: Places, location: Location) -> Fault:
+    """Describe a field that is needed and missing."""
     name = str(location[-1])
     if len(location) == 1:
         return _empty(places, name)

@@ -37,6 +37,7 @@ from ackclock.scenario.schema_atm import Abr, AtmLink, Channel, ChannelReverse, 
 from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.schema_links import DelayProcess, DelayState, Link, Reverse
 from ackclock.scenario.schema_queues import Queue
+from ackclock.scenario.schema_rates import RateProcess, RateState
 from ackclock.scenario.schema_tcp import Rto, Tcp
 from ackclock.scenario.schema_traffic import Period, Size, Traffic, Writes
 from ackclock.scenario.until import Duration
@@ -49,6 +50,8 @@ _MODELS: dict[str, type[Table]] = {
             Link,
             Reverse,
             Queue,
+            RateProcess,
+            RateState,
             DelayProcess,
             DelayState,
             Loss,

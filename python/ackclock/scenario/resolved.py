@@ -91,6 +91,8 @@ class TraceSettings:
     overview_detail_s: Picture | None
     state: bool = False
     """States of senders with selective acknowledgment; older results lack this field."""
+    rate: bool = False
+    """Rates of links that change; older results lack this field."""
 
 
 @dataclass(frozen=True, repr=False)

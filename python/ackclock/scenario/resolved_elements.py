@@ -9,6 +9,7 @@ from ackclock.scenario.contract import RANGES, count_within, within
 from ackclock.scenario.losses import Fraction, LossSettings
 from ackclock.scenario.resolved_buffers import Buffer
 from ackclock.scenario.resolved_queues import DROP_TAIL, Discipline
+from ackclock.scenario.resolved_rates import RateProcessSettings
 from ackclock.scenario.schema_links import CountingName
 
 CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
@@ -120,16 +121,19 @@ class _Element:
         @property
         def queue(self) -> Discipline: ...
         @property
+        def rate_process(self) -> RateProcessSettings | None: ...
+        @property
         def delay_process(self) -> DelayProcessSettings | None: ...
         @property
         def loss(self) -> LossSettings | None: ...
 
     @property
     def is_random(self) -> bool:
-        """Return whether its queue, its delay or its losses draw random numbers."""
-        process, loss = self.delay_process, self.loss
+        """Return whether its queue, its rate, its delay or its losses draw random numbers."""
+        rate, process, loss = self.rate_process, self.delay_process, self.loss
         return (
             self.queue.is_random
+            or (rate is not None and rate.law.is_random)
             or (process is not None and process.law.is_random)
             or (loss is not None and loss.law.is_random)
         )
@@ -145,8 +149,9 @@ class _Element:
         return self.delay_s + (0.0 if self.delay_process is None else self.delay_process.law.least_s)
 
     def service_s(self, size_bytes: int) -> float:
-        """Return the time to transmit a packet [s]."""
-        return 0.0 if self.rate_bps is None else size_bytes * 8.0 / self.rate_bps
+        """Return the time to transmit a packet [s], at the largest rate if it changes."""
+        most_bps = self.rate_bps if self.rate_process is None else self.rate_process.law.most_bps
+        return 0.0 if most_bps is None else size_bytes * 8.0 / most_bps
 
     def processing_s(self, *, ack: bool) -> float:
         """Return the time that a host takes for an ACK or a data packet [s]; 0 at any other element."""
@@ -162,7 +167,7 @@ class _Element:
 
 @dataclass(frozen=True, slots=True)
 class SimplexLink(_Element):
-    """One direction of a link."""
+    """One direction of a link; of a rate that changes, `rate_bps` is the mean."""
 
     __pydantic_config__ = CONFIG
     kind: Literal["link"]
@@ -174,6 +179,7 @@ class SimplexLink(_Element):
     queue: Discipline
     delay_process: DelayProcessSettings | None
     loss: LossSettings | None
+    rate_process: RateProcessSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +188,7 @@ class PrivateLink(_Element):
 
     __pydantic_config__ = CONFIG
     queue: ClassVar[Discipline] = DROP_TAIL
+    rate_process: ClassVar[None] = None
     delay_process: ClassVar[None] = None
     loss: ClassVar[None] = None
     kind: Literal["private-link"]
@@ -204,6 +211,7 @@ class ChannelDirection(_Element):
     buffer: ClassVar[None] = None
     counting: ClassVar[CountingName] = "with-service"
     queue: ClassVar[Discipline] = DROP_TAIL
+    rate_process: ClassVar[None] = None
     delay_process: ClassVar[None] = None
     loss: ClassVar[None] = None
     kind: Literal["channel"]
@@ -223,6 +231,7 @@ class HostProcess(_Element):
     buffer: ClassVar[None] = None
     counting: ClassVar[CountingName] = "with-service"
     queue: ClassVar[Discipline] = DROP_TAIL
+    rate_process: ClassVar[None] = None
     delay_process: ClassVar[None] = None
     loss: ClassVar[None] = None
     kind: Literal["host"]

@@ -8,6 +8,7 @@ from ackclock.scenario.contract import RANGES
 from ackclock.scenario.losses import PacketsLoss, TimesLoss
 from ackclock.scenario.resolved_elements import AlternatingLaw, Element, StepsLaw
 from ackclock.scenario.resolved_flows import ResolvedFlow
+from ackclock.scenario.resolved_rates import entries as rate_entries
 from ackclock.scenario.resolved_traffic import EmpiricalSize, WebTraffic
 
 _WORDS: Final = {
@@ -46,7 +47,7 @@ def number_faults(elements: Sequence[Element], flows: Sequence[ResolvedFlow]) ->
 
 
 def _entries(element: Element) -> int:
-    number = 0
+    number = 0 if element.rate_process is None else rate_entries(element.rate_process.law)
     match element.delay_process and element.delay_process.law:
         case StepsLaw(steps_s=steps):
             number += len(steps)

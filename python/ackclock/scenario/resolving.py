@@ -10,6 +10,7 @@ from ackclock.scenario.handshakes import handshake_settings
 from ackclock.scenario.losses import LossSettings
 from ackclock.scenario.network import (
     ChangingDelay,
+    ChangingRate,
     Direction,
     Losing,
     Network,
@@ -31,6 +32,7 @@ from ackclock.scenario.resolved_elements import (
 )
 from ackclock.scenario.resolved_flows import ResolvedFlow
 from ackclock.scenario.resolved_numbers import number_faults
+from ackclock.scenario.resolved_rates import RateProcessSettings
 from ackclock.scenario.resolved_traffic import Connection
 from ackclock.scenario.scenario import Scenario
 from ackclock.scenario.schema import Flow, Run
@@ -78,17 +80,15 @@ def resolve(scenario: Scenario) -> Resolved:
     (1500000.0, 0.28)
     """
     check_arguments("resolve", scenario=(scenario, instance_of("a Scenario, which load() gives", Scenario)))
-    network = network_of(scenario.links, [link.name for link in scenario.links], scenario.source.folder)
+    links, folder = scenario.links, scenario.source.folder
+    network = network_of(links, [link.name for link in links], folder, float(scenario.run.duration))
     add_channels(network, scenario.atm, [channel.name if channel else None for channel in scenario.atm.channels])
     add_hosts(network, scenario.hosts, [host.name for host in scenario.hosts])
     names = flow_names([flow.name for flow in scenario.flows])
     flows = [_flow(flow, name, network, scenario.source) for flow, name in zip(scenario.flows, names, strict=True)]
     largest = largest_packets(scenario.flows, network)
-    elements = [
-        _element(way, largest.get(position, _USUAL_PACKET_BYTES))
-        for position, way in enumerate(network.directions)
-        if way is not None
-    ]
+    ways = ((position, way) for position, way in enumerate(network.directions) if way is not None)
+    elements = [_element(way, largest.get(position, _USUAL_PACKET_BYTES)) for position, way in ways]
     too_much = list(number_faults(elements, flows))
     if too_much:
         raise ScenarioError(too_much, scenario.source.name)
@@ -114,6 +114,7 @@ def resolve(scenario: Scenario) -> Resolved:
             rounds=trace.rounds,
             overview_detail_s=trace.overview_detail,
             state=trace.state,
+            rate=trace.rate,
         ),
         atm=resolved_channels(scenario.atm, trace),
     )
@@ -189,6 +190,7 @@ def _element(way: Direction, largest_packet_bytes: int) -> Element:
         queue=discipline_of(way.queue, largest_packet_bytes),
         delay_process=_delay_process(way.changing),
         loss=_loss(way.losing),
+        rate_process=_rate_process(way.varying),
     )
 
 
@@ -198,6 +200,14 @@ def _loss(losing: Losing | None) -> LossSettings | None:
     if losing.law is None:
         raise AssertionError("a scenario that was checked has a law for each loss")
     return LossSettings(losing.loss.applies_to, losing.law)
+
+
+def _rate_process(varying: ChangingRate | None) -> RateProcessSettings | None:
+    if varying is None:
+        return None
+    if varying.law is None:
+        raise ScenarioError([Fault("scenario", f"a file of rates has changed: {varying.fault}")], "scenario")
+    return RateProcessSettings(varying.stream, varying.law)
 
 
 def _delay_process(changing: ChangingDelay | None) -> DelayProcessSettings | None:

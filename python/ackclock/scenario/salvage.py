@@ -13,7 +13,7 @@ from ackclock.scenario.schema_links import Link
 
 T = TypeVar("T", bound=Table)
 
-_CHECKED_AS_ONE = frozenset({"queue", "delay_process", "loss", "tcp", "traffic"})
+_CHECKED_AS_ONE = frozenset({"queue", "rate_process", "delay_process", "loss", "tcp", "traffic"})
 """Tables whose fields are checked against one another: a faulty field leaves nothing to say of the others."""
 _IN_PLACE: dict[type[Table], dict[str, Any]] = {
     Link: {"name": "link", "rate": "unlimited"},
@@ -45,8 +45,9 @@ def salvaged(model: type[T], table: object) -> T | None:
     except ValidationError as error:
         for detail in error.errors(include_url=False):
             _remove(rest, detail)
+    in_place = {name: value for name, value in _IN_PLACE[model].items() if name != "rate" or name in table}
     try:
-        return model.model_validate({**_IN_PLACE[model], **rest})
+        return model.model_validate({**in_place, **rest})
     except ValidationError:
         return None
 

@@ -203,6 +203,9 @@ class Trace(Table):
         "control's phase, window, pipe and rates, and these once a round trip",
         default=False,
     )
+    rate: Switch = entry(
+        "rates of links that change, at each change; of opportunities their mean in each 100 ms", default=False
+    )
     overview_interval: Annotated[float | None, Amount("1 s", (Span("s", 1e-9, LONGEST_RUN_S, "1 ns to 1e7 s"),))] = (
         entry("cwnd and queues, their least and largest value in each interval, for the picture", None, words="none")
     )

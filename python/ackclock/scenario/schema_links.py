@@ -2,6 +2,8 @@
 
 from typing import Annotated, Literal
 
+from pydantic import ConfigDict
+
 from ackclock.scenario.amounts import Amount, Span
 from ackclock.scenario.entries import Table, entry
 from ackclock.scenario.fields import Count, Number, Shorthand, Text
@@ -17,6 +19,7 @@ from ackclock.scenario.schema_kinds import (
     name_of,
 )
 from ackclock.scenario.schema_queues import NAMES, Queue
+from ackclock.scenario.schema_rates import RateProcess
 from ackclock.units import Quantity
 
 DelayKindName = Literal["steps", "alternating", "trace", "handover"]
@@ -111,7 +114,10 @@ PLAIN = Queue(discipline="drop-tail")
 class Reverse(Table):
     """The reverse direction of a link, which the ACKs of a flow over it usually cross."""
 
-    rate: Rate = entry("rate of the reverse direction", None, words="the forward rate")
+    rate: Rate = entry("rate of the reverse direction", None, words="the forward rate, at each instant")
+    rate_process: RateProcess | None = entry(
+        "how the rate of the reverse direction changes, in place of `rate`", None, words="as the forward one"
+    )
     delay: Delay = entry("one-way propagation delay of the reverse direction", 0.0, words="the forward delay")
     buffer: Buffer = entry("buffer of the reverse direction", None, toml="unlimited")
     queue: QueueField = entry("queueing discipline of the reverse direction", PLAIN, toml="drop-tail")
@@ -127,10 +133,17 @@ class Reverse(Table):
 class Link(Table):
     """A duplex link: a queue, then a pipe, in each direction."""
 
+    model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["rate"]}, {"required": ["rate_process"]}]})
+
     name: Annotated[str, name_of("satellite")] = entry(
         "name by which flows cross the link; `name.reverse` is its other direction"
     )
-    rate: Rate = entry('transmission rate; at an "unlimited" one packets neither wait nor are dropped')
+    rate: Rate = entry(
+        'transmission rate; at an "unlimited" one packets neither wait nor are dropped',
+        None,
+        words="needed, unless there is a `rate_process`",
+    )
+    rate_process: RateProcess | None = entry("how the rate changes, in place of `rate`", None, words="not at all")
     delay: Delay = entry("one-way propagation delay", 0.0, toml="0 s")
     buffer: Buffer = entry("room for packets; a time is what the link drains in that time", None, toml="unlimited")
     queue: QueueField = entry("queueing discipline, by name or as a table", PLAIN, toml="drop-tail")

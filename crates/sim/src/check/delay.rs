@@ -24,12 +24,12 @@ limits! {
 }
 
 /// Most changes in a run: a single packet may have to pass all of them.
-const MOST_CHANGES: f64 = 1e7;
+pub(super) const MOST_CHANGES: f64 = 1e7;
 /// Largest deviation of the sum of a row of probabilities from 1.
 const ROUNDING: f64 = 1e-9;
 
 /// Narrows the range of a time between two changes by the number of changes in a run.
-fn stay_limit(limit: Limit, duration_s: f64) -> Limit {
+pub(super) fn stay_limit(limit: Limit, duration_s: f64) -> Limit {
     Limit { low: limit.low.max(duration_s / MOST_CHANGES), ..limit }
 }
 
@@ -84,7 +84,7 @@ impl Faults {
         }
     }
 
-    fn transitions(&mut self, place: &str, rows: &[Vec<f64>], states: usize) {
+    pub(super) fn transitions(&mut self, place: &str, rows: &[Vec<f64>], states: usize) {
         let square = rows.len() == states && rows.iter().all(|row| row.len() == states);
         if !square {
             self.0.push(format!("{place}: not a row and a column for each state; allowed {states} rows of {states}"));

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::{delay, loss, queue};
+use super::{delay, loss, queue, rate};
 
 /// The range of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -33,7 +33,7 @@ pub(super) const LONGEST_DELAY_S: f64 = 1e5;
 /// Largest number of packets of a hello: each is a bit of a word.
 pub(super) const MOST_HELLO_PACKETS: f64 = 64.0;
 /// Rates \[bit/s\]: at the highest, a packet of a byte takes about a picosecond.
-const RATES_BPS: (f64, f64) = (1.0, 1e13);
+pub(super) const RATES_BPS: (f64, f64) = (1.0, 1e13);
 /// Most entries of a list.
 pub(super) const MOST_ENTRIES: f64 = 1e6;
 /// Most sizes from which transfers are drawn.
@@ -60,7 +60,7 @@ pub(super) use limits;
 
 /// Returns the ranges of all fields.
 pub fn all_limits() -> Vec<Limit> {
-    [OWN, delay::OWN, loss::OWN, queue::OWN].concat()
+    [OWN, rate::OWN, delay::OWN, loss::OWN, queue::OWN].concat()
 }
 
 limits! {
@@ -73,6 +73,8 @@ limits! {
     /// A flow takes about a kilobyte.
     FLOWS = "flows (how many)", "1", 0.0, 1e6;
     LIST_ENTRIES = "elements (entries of all lists)", "1", 0.0, 2.0 * MOST_ENTRIES;
+    /// A run passes all of them, whatever its packets.
+    RATE_CHANGES = "elements (changes of all rates)", "1", 0.0, 5e7;
     ALL_SIZES = "flows (sizes in all lists)", "1", 0.0, MOST_SIZES;
 
     LINK_RATE = "elements[].rate_bps", "bit/s", RATES_BPS.0, RATES_BPS.1;

@@ -2,7 +2,8 @@
 
 use net::{DelayLaw, LossLaw};
 
-use super::limits::{ALL_SIZES, ELEMENTS, FLOWS, LIST_ENTRIES};
+use super::delay::MOST_CHANGES;
+use super::limits::{ALL_SIZES, ELEMENTS, FLOWS, LIST_ENTRIES, RATE_CHANGES};
 use super::Faults;
 use crate::scenario::{ElementConfig, FlowConfig, Scenario, SizeLaw, TrafficConfig};
 
@@ -15,6 +16,9 @@ impl Faults {
         let (elements, flows) = (&scenario.elements, &scenario.flows);
         self.within(ELEMENTS.field, ELEMENTS, elements.len() as f64);
         self.within(LIST_ENTRIES.field, LIST_ENTRIES, elements.iter().map(list_entries).sum());
+        let laws = elements.iter().filter_map(ElementConfig::rate_process).map(|process| &process.law);
+        let changes = laws.map(|law| law.changes(scenario.run.duration_s).min(MOST_CHANGES)).sum();
+        self.within(RATE_CHANGES.field, RATE_CHANGES, changes);
         self.within(FLOWS.field, FLOWS, flows.iter().map(|flow| flow.count as f64).sum());
         self.within(ALL_SIZES.field, ALL_SIZES, flows.iter().map(sizes).sum());
         let way = |flow: &FlowConfig| flow.path.len() + flow.return_path().len() + 4;
@@ -23,7 +27,7 @@ impl Faults {
     }
 }
 
-/// Returns the entries in the lists of an element: steps and transitions of its delay, packets and instants of losses.
+/// Returns the entries in the lists of an element: those of its rate, steps and transitions of its delay, packets and instants of losses.
 fn list_entries(element: &ElementConfig) -> f64 {
     let delay = element.delay_process().map_or(0, |process| match &process.law {
         DelayLaw::Steps { steps_s } => steps_s.len(),
@@ -37,7 +41,8 @@ fn list_entries(element: &ElementConfig) -> f64 {
         LossLaw::Times { times_s } => times_s.len(),
         LossLaw::Bernoulli { .. } | LossLaw::Poisson { .. } | LossLaw::GilbertElliott { .. } => 0,
     });
-    (delay + losses) as f64
+    let rates = element.rate_process().map_or(0, |process| process.law.entries());
+    (rates + delay + losses) as f64
 }
 
 /// Returns the number of sizes in the list that a flow draws from.
@@ -60,6 +65,7 @@ mod tests {
         LinkConfig {
             name: "link".to_owned(),
             rate_bps: Some(1e6),
+            rate_process: None,
             delay_s: 0.1,
             buffer: None,
             counting: Counting::WithService,

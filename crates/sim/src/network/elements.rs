@@ -6,7 +6,7 @@ use net::{Link, Measurement, Pipe, PrivateLinks, Process, QueuedLink};
 
 use crate::batches::BatchCounter;
 use crate::flow::DepartureSlot;
-use crate::links::{link, private_links, queued_link};
+use crate::links::{link, private_links, queued_link, rate_process};
 use crate::losses::{losses, LossSlot};
 use crate::pipes::pipes;
 use crate::route::{LinkKind, Routes};
@@ -66,11 +66,13 @@ impl Elements {
         for (index, (config, kind)) in scenario.elements.iter().zip(&routes.link_kinds).enumerate() {
             let ElementConfig::Link(config) = config else { continue };
             let random = RandomStream::named(scenario.run.seed, replication, &format!("link/{}", config.name));
+            let process = config.rate_process.as_deref();
+            let process = process.map(|process| rate_process(process, scenario, replication, clock));
             if matches!(kind, LinkKind::Queue(_)) {
-                elements.queues.push(queued_link(config, clock, random));
+                elements.queues.push(queued_link(config, clock, random).with_rate_process(process));
                 elements.queue_links.push(to_u32(index));
             } else {
-                elements.links.push(link(config, clock, random));
+                elements.links.push(link(config, clock, random).with_rate_process(process));
                 elements.link_links.push(to_u32(index));
             }
         }

@@ -3,8 +3,8 @@
 use base::{Marks, PacketKind, Time};
 
 use super::rows::{
-    CwndRow, DelayRow, DropRow, LossRow, OverviewRow, QueueDistributionRow, QueueRow, RepairRow, RoundRow, RttRow,
-    SequenceRow, StateRow,
+    CwndRow, DelayRow, DropRow, LossRow, OverviewRow, QueueDistributionRow, QueueRow, RateRow, RepairRow, RoundRow,
+    RttRow, SequenceRow, StateRow,
 };
 use crate::column::Column::{self, Bool, Seconds, F64, U32, U64, U8};
 
@@ -140,6 +140,12 @@ impl DelayRow {
         Seconds("time_s", |row| ticks(row.time)),
         Seconds("delay_s", |row| ticks(row.delay)),
     ];
+}
+
+impl RateRow {
+    /// The columns of the table `rate`.
+    pub const COLUMNS: &'static [Column<RateRow>] =
+        &[U32("link", |row| row.link), Seconds("time_s", |row| ticks(row.time)), F64("rate_bps", |row| row.rate)];
 }
 
 impl OverviewRow {

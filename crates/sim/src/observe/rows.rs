@@ -25,6 +25,8 @@ pub struct Traces {
     pub drops: Option<Vec<DropRow>>,
     /// Losses detected by senders.
     pub losses: Option<Vec<LossRow>>,
+    /// Rates of links that change.
+    pub rate: Option<Vec<RateRow>>,
     /// Propagation delays that change.
     pub delay: Option<Vec<DelayRow>>,
     /// Timeouts, and fast recoveries that succeeded.
@@ -51,9 +53,9 @@ impl Traces {
             rows.as_deref().map_or(0, size_of_val)
         }
         let Traces { cwnd, rtt, sequence, queue, queue_distribution, drops, losses, .. } = self;
-        let Traces { delay, recovery, rounds, state, capture, .. } = self;
+        let Traces { rate, delay, recovery, rounds, state, capture, .. } = self;
         let tcp = size(cwnd) + size(rtt) + size(sequence) + size(losses) + size(recovery) + size(rounds) + size(state);
-        let links = size(queue) + size(queue_distribution) + size(drops) + size(delay) + size(capture);
+        let links = size(queue) + size(queue_distribution) + size(drops) + size(rate) + size(delay) + size(capture);
         (tcp + links) as u64
     }
 }
@@ -221,6 +223,17 @@ pub struct DelayRow {
     pub delay: Time,
 }
 
+/// The rate of a link from an instant on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateRow {
+    /// Index of the link.
+    pub link: u32,
+    /// Instant of the change.
+    pub time: Time,
+    /// Rate from then on \[bit/s\]; of opportunities the mean of 100 ms.
+    pub rate: f64,
+}
+
 /// The series of a row of the overview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -243,6 +256,8 @@ pub enum OverviewKind {
     CellQueue = 6,
     /// Round trips of a flow's pings \[s\]: the extremes of an interval.
     Ping = 7,
+    /// Rate of a link that changes: the mean of the interval that begins.
+    Rate = 8,
 }
 
 /// A point of a thinned series.

@@ -12,6 +12,8 @@ const MOST_TICKS: f64 = 1e19;
 const MOST_TICKS_PER_SECOND: f64 = 1e15;
 /// Fewest ticks in a second: the resolution of times that are random.
 const FEWEST_TICKS_PER_SECOND: u64 = 1_000_000_000_000;
+/// Most rates of a process for which the clock is chosen.
+const FEW_RATES: usize = 100;
 /// Ticks of a clock on which instants of whole nanoseconds are exact.
 const NANOSECONDS: u64 = 1_000_000_000;
 
@@ -19,14 +21,17 @@ impl Scenario {
     /// Returns the clock on which service times and constant delays are whole numbers of ticks.
     ///
     /// Its number of ticks in a second is a common multiple of what each rate and delay needs, and not below 10^12. What
-    /// would take the run beyond 64 bits is left out: delays before rates, and of either those that need most. Then a
-    /// second has as many ticks as it may, and what is left out is rounded, or carried over ([`base::Rate`]).
+    /// would take the run beyond 64 bits is left out: rates that change, which are exact on any clock
+    /// ([`net::RateProcess`]), then delays before rates, and of each those that need most. Then a second has as many
+    /// ticks as it may, and what is left out is rounded, or carried over ([`base::Rate`]).
     pub fn clock(&self) -> Clock {
         let most = trunc_to_u64((MOST_TICKS / self.run.duration_s.max(1.0)).min(MOST_TICKS_PER_SECOND));
         let (mut ticks, mut all_fit) = (1, true);
         // Private links and ports have one service time for all their packets, and carry nothing over.
-        for mut needed in [self.rates_without_carry(), self.other_rates(), self.delays(), vec![NANOSECONDS]] {
+        let constant = [self.rates_without_carry(), self.other_rates(), self.delays(), vec![NANOSECONDS]];
+        for mut needed in constant.into_iter().chain([self.changing_rates()]) {
             needed.sort_unstable();
+            needed.dedup();
             for one in needed {
                 let both = least_common_multiple(ticks, one).filter(|&both| fine(both) <= most);
                 all_fit &= both.is_some();
@@ -44,7 +49,8 @@ impl Scenario {
     }
 
     fn other_rates(&self) -> Vec<u64> {
-        let links = self.elements.iter().filter_map(ElementConfig::rate_bps);
+        let constant = self.elements.iter().filter(|element| element.rate_process().is_none());
+        let links = constant.filter_map(ElementConfig::rate_bps);
         let sources = self.flows.iter().filter_map(|flow| match flow.traffic {
             TrafficConfig::Constant { rate_bps } | TrafficConfig::OnOff { rate_bps, .. } => Some(rate_bps),
             TrafficConfig::Tcp { .. }
@@ -55,6 +61,12 @@ impl Scenario {
         });
         let cross = self.atm.iter().flat_map(|atm| &atm.cross).map(|cross| cross.rate_bps);
         links.chain(sources).chain(cross).filter_map(for_rate).collect()
+    }
+
+    /// Returns what the rates of the processes with few of them need.
+    fn changing_rates(&self) -> Vec<u64> {
+        let rates = self.elements.iter().filter_map(ElementConfig::rate_process).map(|process| process.law.rates_bps());
+        rates.filter(|rates| rates.len() <= FEW_RATES).flatten().filter_map(for_rate).collect()
     }
 
     fn delays(&self) -> Vec<u64> {
@@ -107,6 +119,7 @@ mod tests {
             ElementConfig::Link(LinkConfig {
                 name: "link".to_owned(),
                 rate_bps: Some(rate_bps),
+                rate_process: None,
                 delay_s,
                 buffer: None,
                 counting: Counting::WithService,

@@ -1,12 +1,12 @@
 //! The elements that packets cross.
 
-use net::{AppliesTo, BufferLimit, Counting, DelayLaw, Discipline, LossLaw};
+use net::{AppliesTo, BufferLimit, Counting, DelayLaw, Discipline, LossLaw, RateLaw};
 use serde::{Deserialize, Serialize};
 
 /// An element that packets cross, in one direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "nearly all elements are links")]
+#[expect(clippy::large_enum_variant, reason = "most elements are links")]
 pub enum ElementConfig {
     /// A simplex link.
     Link(LinkConfig),
@@ -24,8 +24,11 @@ pub enum ElementConfig {
 pub struct LinkConfig {
     /// Name of the link, and of the random stream of its discipline.
     pub name: String,
-    /// Rate \[bit/s\]; `None`: infinitely fast.
+    /// Rate \[bit/s\]; `None`: infinitely fast. Of a rate that changes, its mean: the time scale of an AQM.
     pub rate_bps: Option<f64>,
+    /// Process of the rate, if it changes.
+    #[serde(default)]
+    pub rate_process: Option<Box<RateProcessConfig>>,
     /// Propagation delay \[s\].
     pub delay_s: f64,
     /// Limit of the buffer; `None`: unlimited.
@@ -83,6 +86,16 @@ pub struct HostConfig {
     pub ack_s: f64,
 }
 
+/// A rate that changes with time. The transmission of a packet ends as the integral of the rate reaches its bits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateProcessConfig {
+    /// Name of the random stream; two directions of a link with the same law and stream have equal rates.
+    pub stream: String,
+    /// The law by which the rate changes.
+    pub law: RateLaw,
+}
+
 /// A delay that changes with time, on top of the link's constant one. A packet takes the delay in force as its last bit
 /// leaves the link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -127,7 +140,7 @@ impl ElementConfig {
         }
     }
 
-    /// Returns the rate \[bit/s\]; `None` where transmission takes no time.
+    /// Returns the rate \[bit/s\], of one that changes the mean; `None` where transmission takes no time.
     pub fn rate_bps(&self) -> Option<f64> {
         match self {
             ElementConfig::Link(link) => link.rate_bps,
@@ -150,6 +163,16 @@ impl ElementConfig {
     /// Returns the smallest propagation delay \[s\].
     pub fn least_delay_s(&self) -> f64 {
         self.delay_s() + self.delay_process().map_or(0.0, |process| process.law.least_s())
+    }
+
+    /// Returns the largest rate \[bit/s\]; `None` where a transmission may take no time.
+    pub fn most_bps(&self) -> Option<f64> {
+        self.rate_process().map_or(self.rate_bps(), |process| process.law.most_bps())
+    }
+
+    /// Returns the process of its rate, if the rate changes.
+    pub fn rate_process(&self) -> Option<&RateProcessConfig> {
+        self.link().and_then(|link| link.rate_process.as_deref())
     }
 
     /// Returns the process of its delay, if the delay changes.

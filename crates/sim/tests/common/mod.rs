@@ -16,6 +16,7 @@ pub fn link(name: &str, rate_bps: f64, buffer_packets: Option<u64>) -> LinkConfi
     LinkConfig {
         name: name.to_owned(),
         rate_bps: Some(rate_bps),
+        rate_process: None,
         delay_s: 0.0,
         buffer: buffer_packets.map(BufferLimit::Packets),
         counting: Counting::WithService,
@@ -157,6 +158,7 @@ pub fn all_traces() -> TraceConfig {
         recovery: true,
         rounds: true,
         state: true,
+        rate: true,
         overview_interval_s: Some(0.5),
         overview_detail_s: Some(0.2),
         capture: None,

@@ -8,13 +8,14 @@ mod selective_axes;
 use base::cast::to_u32;
 use net::{
     AppliesTo, AqmConfig, BufferLimit, CodelConfig, CodelRules, Counting, DelayLaw, DelayState, Discipline, DualConfig,
-    DualPi2Config, FqConfig, LossLaw, PieConfig, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, StepConfig,
+    DualPi2Config, FqConfig, LossLaw, PieConfig, RateLaw, RateState, RedConfig, RedEcn, RedLinuxConfig,
+    SchedulerConfig, StepConfig,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
 use sim::scenario::{
     ConnectionConfig, DelayProcessConfig, ElementConfig, FlowConfig, HostConfig, LinkConfig, LossConfig, OrderConfig,
-    PrivateLinkConfig, TraceConfig, TrafficConfig,
+    PrivateLinkConfig, RateProcessConfig, TraceConfig, TrafficConfig,
 };
 use sim::Scenario;
 use tcp::{ClassicConfig, Dialect, LinuxReceiver, ReceiverConfig, Recovery, SackBlocks, SenderConfig};
@@ -93,9 +94,9 @@ fn add_hosts(scenario: &mut Scenario, hosts: &[HostConfig]) {
 
 /// Any set of probes.
 pub fn probes() -> impl Strategy<Value = TraceConfig> {
-    (any::<[bool; 11]>(), prop::option::of(0.01..5.0_f64), any::<bool>()).prop_map(
+    (any::<[bool; 12]>(), prop::option::of(0.01..5.0_f64), any::<bool>()).prop_map(
         |(
-            [cwnd, rtt, sequence, queue, queue_distribution, drops, losses, delay, recovery, rounds, state],
+            [cwnd, rtt, sequence, queue, queue_distribution, drops, losses, delay, recovery, rounds, state, rate],
             overview_interval_s,
             capture,
         )| TraceConfig {
@@ -110,6 +111,7 @@ pub fn probes() -> impl Strategy<Value = TraceConfig> {
             recovery,
             rounds,
             state,
+            rate,
             overview_interval_s,
             overview_detail_s: None,
             capture: capture.then(|| vec!["link 0".to_owned()]),
@@ -129,6 +131,7 @@ fn assemble(
         match element {
             ElementConfig::Link(link) => {
                 link.delay_process.iter_mut().for_each(|process| process.stream.clone_from(&name));
+                link.rate_process.iter_mut().for_each(|process| process.stream.clone_from(&name));
                 link.name = name;
             }
             ElementConfig::PrivateLink(link) => link.name = name,
@@ -138,7 +141,7 @@ fn assemble(
     for (index, flow) in flows.iter_mut().enumerate() {
         flow.name = format!("flow {index}");
         // Something must limit a flow, and its round trip must take time.
-        if flow.path.iter().all(|&element| elements[element].rate_bps().is_none()) {
+        if flow.path.iter().all(|&element| elements[element].most_bps().is_none()) {
             let max_window = match &mut common::tcp_of(flow).sender {
                 SenderConfig::Classic(sender) => &mut sender.max_window,
                 SenderConfig::Selective(sender) => &mut sender.max_window,
@@ -184,11 +187,13 @@ fn counting() -> impl Strategy<Value = Counting> {
 
 fn link() -> impl Strategy<Value = LinkConfig> {
     let process = prop::option::weighted(0.2, delay_process());
+    let rates = prop::option::weighted(0.2, rate_law());
     let loss = prop::option::weighted(0.2, loss());
-    (rate(), delay(), buffer(), counting(), queue(), process, loss).prop_map(
-        |(rate_bps, delay_s, buffer, counting, queue, delay_process, loss)| LinkConfig {
+    ((rate(), rates), delay(), buffer(), counting(), queue(), process, loss).prop_map(
+        |((rate_bps, law), delay_s, buffer, counting, queue, delay_process, loss)| LinkConfig {
             name: String::new(),
-            rate_bps,
+            rate_bps: rate_bps.or(law.as_ref().map(|_| 1e6)),
+            rate_process: law.map(|law| Box::new(RateProcessConfig { stream: String::new(), law })),
             delay_s,
             buffer,
             counting,
@@ -226,6 +231,37 @@ fn loss() -> impl Strategy<Value = LossConfig> {
     ];
     let applies_to = prop::sample::select(vec![AppliesTo::All, AppliesTo::Data, AppliesTo::Acks]);
     (applies_to, law).prop_map(|(applies_to, law)| LossConfig { applies_to, law })
+}
+
+/// Any law of a rate, with outages; the mean rate of its link only sets time scales.
+fn rate_law() -> impl Strategy<Value = RateLaw> {
+    let some_rate = || prop_oneof![1 => Just(0.0), 4 => 2e4..1e7_f64];
+    let steps =
+        (prop::collection::vec((0.001..2.0_f64, some_rate()), 0..5), 2e4..1e7_f64, prop::option::of(0.0..2.0_f64))
+            .prop_map(|(steps, last, more)| {
+                let until_then = |index: usize| steps[..index].iter().map(|step| step.0).sum::<f64>();
+                let listed = steps.iter().enumerate().map(|(index, step)| (until_then(index), step.1));
+                let end = until_then(steps.len());
+                let steps_bps = listed.chain([(end, last)]).collect();
+                RateLaw::Steps { steps_bps, period_s: more.map(|more| end + more + 0.001) }
+            });
+    let state = (some_rate(), 0.0..0.5_f64, 0.001..1.0_f64)
+        .prop_map(|(rate_bps, least_stay_s, mean_extra_s)| RateState { rate_bps, least_stay_s, mean_extra_s });
+    let alternating =
+        (prop::collection::vec(state, 0..4), 2e4..1e7_f64, any::<bool>()).prop_map(|(mut states, rate_bps, drawn)| {
+            states.push(RateState { rate_bps, least_stay_s: 0.0, mean_extra_s: 0.2 });
+            let row = vec![1.0 / states.len() as f64; states.len()];
+            let transitions = drawn.then(|| vec![row; states.len()]);
+            RateLaw::Alternating { start: 0, states, transitions }
+        });
+    let opportunities =
+        (prop::collection::vec(0_u64..40, 0..30), 64_u32..9000, 0_u32..50).prop_map(|(gaps, bytes, header_bytes)| {
+            let until_then = |count: usize| gaps[..count].iter().sum::<u64>();
+            let mut times_ms: Vec<u64> = (1..=gaps.len()).map(until_then).collect();
+            times_ms.push(until_then(gaps.len()) + 1);
+            RateLaw::Opportunities { times_ms, bytes, header_bytes }
+        });
+    prop_oneof![steps, alternating, opportunities]
 }
 
 fn delay_process() -> impl Strategy<Value = DelayProcessConfig> {
