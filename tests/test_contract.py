@@ -53,6 +53,7 @@ NAMES = {
     "flows[].traffic.connection.sender.rto.estimator": schema_tcp.EstimatorName,
     "flows[].traffic.connection.sender.rto.sample": schema_tcp.SampleName,
     "elements[].counting": schema_links.CountingName,
+    "elements[].token_bucket.kind": schema_links.BucketKindName,
     "elements[].queue.aqm.ecn": schema_queues.RedEcnName,
     "elements[].queue.aqm.rules": schema_queues.CodelRulesName,
     "elements[].queue.overflow": resolved_queues.OverflowName,

@@ -16,6 +16,8 @@ ACK_BYTES = 52
 """Size of an ACK with timestamps, and of the last one of a handshake [B]."""
 BUFFER_BYTES, MOST_BUFFER_BYTES = 2_000_000, 67_108_864
 """Receive buffer of the recorded runs at first and at most, large enough never to limit a window [B]."""
+HTB = {"kind": "shaper", "burst": "15 B"}
+"""The token bucket in front of which a queue with an AQM stands there."""
 ON_THE_LINK = 1500 / 1514
 """Bytes of a packet of the recorded runs in those that its queue counts, with the header of the link."""
 RED = {"discipline": "red", "rules": "linux", "mean_packet": "1500 B"}
@@ -132,14 +134,11 @@ class Run:
             "buffer": f"{self.buffer_packets} pkt",
             "reverse": {"rate": "unlimited"},
         }
-        forward_ms = self.forward_ms
         if self.queue in QUEUES:
-            # There HTB lets a packet go as its time of service begins, and the next one as that is over.
-            forward_ms -= self.packet_bytes * 8e3 / self.rate_bps
             buffer, queue = QUEUES[self.queue]
             marking = {"ecn": "all" if self.ecn else "off"}
-            bottleneck |= {"buffer": buffer, "counting": "waiting", "queue": queue | marking}
-        wire: dict[str, Any] = {"name": "wire", "rate": "unlimited", "delay": f"{forward_ms:.9g} ms"}
+            bottleneck |= {"buffer": buffer, "queue": queue | marking, "token_bucket": HTB}
+        wire: dict[str, Any] = {"name": "wire", "rate": "unlimited", "delay": f"{self.forward_ms:.9g} ms"}
         back = [
             {"name": f"back{number}", "rate": "unlimited", "delay": f"{trip_ms - self.forward_ms} ms"}
             for number, trip_ms in enumerate(self.round_trips_ms, 1)

@@ -16,6 +16,8 @@ FIXED_RTO = {"max": 120.0, "initial": 1.0, "granularity": 0.001}
 """Settings of the timer that the kernel has fixed [s]."""
 WRITE_BYTES = 65536
 """Data that the guest program's applications write at once."""
+HTB = {"kind": "shaper", "burst_bytes": 15}
+"""Token bucket in front of which the AQM of its bottleneck stands."""
 BURST_S = 0.15
 """Burst allowance of its PIE [s]."""
 OF_THE_HOST = (
@@ -162,18 +164,27 @@ def _queue_faults(place: str, link: Scenario, *, is_bottleneck: bool) -> Iterato
     queue = link["queue"]
     discipline = discipline_of(queue)
     if is_bottleneck and discipline not in (None, "pfifo"):
-        if queue["aqm"].get("burst_s", BURST_S) != BURST_S:
-            yield _fault(f"{place}.queue.burst", queue["aqm"]["burst_s"], f"it is {BURST_S} s there")
-        if queue["aqm"].get("rules", "linux") != "linux":
-            yield _fault(f"{place}.queue.rules", queue["aqm"]["rules"], 'the kernel\'s are "linux"')
-        if link["counting"] != "waiting":
-            yield _fault(f"{place}.counting", link["counting"], "an AQM there holds only packets that wait")
+        yield from _aqm_faults(place, link)
         return
+    if link["token_bucket"] is not None:
+        yield _fault(f"{place}.token_bucket", link["token_bucket"]["kind"], "without an AQM its bottleneck is a line")
     if link["counting"] != "with-service":
         yield _fault(f"{place}.counting", link["counting"], "its queues hold the packet in transmission too")
     if discipline != "pfifo":
         others = " or, at the bottleneck, red, codel, pie, fq-codel or fq-pie" if is_bottleneck else ""
         yield _fault(f"{place}.queue", _discipline(queue), f"its queue is drop-tail{others}")
+
+
+def _aqm_faults(place: str, link: Scenario) -> Iterator[str]:
+    queue = link["queue"]
+    if queue["aqm"].get("burst_s", BURST_S) != BURST_S:
+        yield _fault(f"{place}.queue.burst", queue["aqm"]["burst_s"], f"it is {BURST_S} s there")
+    if queue["aqm"].get("rules", "linux") != "linux":
+        yield _fault(f"{place}.queue.rules", queue["aqm"]["rules"], 'the kernel\'s are "linux"')
+    if link["token_bucket"] is None and link["counting"] != "waiting":
+        yield _fault(f"{place}.counting", link["counting"], "an AQM there holds only packets that wait")
+    if link["token_bucket"] not in (None, HTB):
+        yield _fault(f"{place}.token_bucket", link["token_bucket"], "a shaper with a burst of 15 B there")
 
 
 def _reverse_links(scenario: Scenario) -> set[int]:

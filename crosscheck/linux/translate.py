@@ -112,10 +112,12 @@ def _unserved_s(scenario: Scenario, flow: Scenario, bottleneck: int) -> float:
     """Compute the time that a packet takes at our bottleneck and not at the kernel's [s].
 
     In front of an AQM the kernel has HTB, which lets a packet go as its time of service begins, and the next one as
-    that is over.
+    that is over, like our shaper. A line transmits it first.
     """
     link = scenario["elements"][bottleneck]
-    return 0.0 if link["queue"]["aqm"]["kind"] == "none" else float(flow["packet_bytes"] * 8.0 / link["rate_bps"])
+    if link["token_bucket"] is not None or discipline_of(link["queue"]) == "pfifo":
+        return 0.0
+    return float(flow["packet_bytes"] * 8.0 / link["rate_bps"])
 
 
 def _missing_bytes(flow: Scenario) -> int:

@@ -6,7 +6,9 @@ mod rates;
 
 use arbitrary::Arbitrary;
 use base::cast::trunc_to_u64;
-use net::{disciplines, AppliesTo, BufferLimit, Counting, DelayLaw, DelayState, Discipline, LossLaw};
+use net::{
+    disciplines, AppliesTo, BucketConfig, BucketKind, BufferLimit, Counting, DelayLaw, DelayState, Discipline, LossLaw,
+};
 use sim::scenario::{
     ConnectionConfig, DelayProcessConfig, ElementConfig, FlowConfig, LinkConfig, LossConfig, OrderConfig,
     PrivateLinkConfig, RateProcessConfig, Run, Scenario, SizeLaw, TimeLaw, TraceConfig, TrafficConfig,
@@ -181,6 +183,7 @@ fn plain_link(name: String) -> LinkConfig {
         name,
         rate_bps: Some(1e6),
         rate_process: None,
+        token_bucket: None,
         delay_s: 0.01,
         buffer: None,
         counting: Counting::WithService,
@@ -210,9 +213,15 @@ impl Link {
             law,
         });
         let (queue, loss) = (self.queue(), self.loss());
-        let rate_process = rates::law(self.rates).map(|law| Box::new(RateProcessConfig { stream: "shared".to_owned(), law }));
+        let rate_process =
+            rates::law(self.rates).map(|law| Box::new(RateProcessConfig { stream: "shared".to_owned(), law }));
+        let burst_bytes = u64::from(self.changes[0]) * 100;
+        let kind = if self.changes[1] & 1 == 1 { BucketKind::Shaper } else { BucketKind::Policer };
+        let token_bucket = (self.changes[3] & 12 == 12 && rate_bps.is_some() && rate_process.is_none())
+            .then_some(BucketConfig { kind, burst_bytes });
         let rate_bps = rate_bps.or(rate_process.as_ref().map(|_| 1e6));
-        LinkConfig { name, rate_bps, rate_process, delay_s, buffer, counting, queue, delay_process, loss }.into()
+        LinkConfig { name, rate_bps, rate_process, token_bucket, delay_s, buffer, counting, queue, delay_process, loss }
+            .into()
     }
 
     /// Three links in eight lose nothing.

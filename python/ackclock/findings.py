@@ -230,7 +230,7 @@ def _longest_pipe(resolved: Resolved, element: Element) -> tuple[float, float] |
     plain = all(index in flow.path and flow.is_endless and flow.tcp.sender.keeps_half_at_loss for flow in crossing)
     if not crossing or not plain or element.rate_bps is None or element.queue.drops_early or element.kind != "link":
         return None
-    if element.rate_process is not None:
+    if element.rate_process is not None or element.token_bucket is not None:
         return None
     packet = float(max(flow.packet_bytes for flow in crossing))
     longest = max(empty_round_trip_s(resolved, flow) for flow in crossing)

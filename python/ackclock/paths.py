@@ -84,6 +84,12 @@ def delay_processes(resolved: Resolved, flow: ResolvedFlow) -> list[DelayProcess
     return [process for process in found if process is not None and process.law.changes]
 
 
+def policers(resolved: Resolved, flow: ResolvedFlow) -> list[str]:
+    """Name the policers on a flow's way, there and back."""
+    links = _links(resolved, flow.crossed)
+    return [link.name for link in links if link.token_bucket is not None and link.token_bucket.kind == "policer"]
+
+
 def changing_rates(resolved: Resolved, flow: ResolvedFlow) -> list[str]:
     """Name the links on a flow's way, there and back, whose rate changes."""
     links = _links(resolved, flow.crossed)

@@ -5,6 +5,7 @@
 //! [`Process`] is a host's serial work: a fixed time a packet. A [`Pipe`] is a propagation delay that changes, a
 //! [`RateProcess`] a rate that does. A [`LossProcess`] loses packets as they arrive at a link.
 
+mod bucket;
 mod buffer;
 mod delay;
 mod link;
@@ -17,6 +18,7 @@ mod rate;
 mod sampling;
 mod statistics;
 
+pub use bucket::{BucketConfig, BucketKind};
 pub use buffer::{Buffer, BufferLimit, Counting};
 pub use delay::{DelayLaw, DelayProcess, DelayState, Pipe};
 pub use link::Link;

@@ -85,6 +85,8 @@ impl Discipline {
 pub(crate) enum Transmitter {
     /// The transmitter has been idle since this instant.
     Idle { since: Time },
+    /// A token bucket decides when a packet may go; none is in transmission.
+    Closed,
     /// A packet of this length is in transmission.
     Busy { bytes: u16 },
 }
@@ -237,7 +239,7 @@ impl Queue {
     fn occupancy(&self, transmitter: Transmitter) -> Occupancy {
         let (packets, bytes) = (self.waiting.len() as u64, self.waiting.bytes());
         match transmitter {
-            Transmitter::Idle { .. } => Occupancy { packets, bytes, bytes_in_service: 0 },
+            Transmitter::Idle { .. } | Transmitter::Closed => Occupancy { packets, bytes, bytes_in_service: 0 },
             Transmitter::Busy { bytes: in_service } => {
                 let bytes_in_service = u64::from(in_service);
                 Occupancy { packets: packets + 1, bytes: bytes + bytes_in_service, bytes_in_service }
@@ -255,7 +257,7 @@ impl Queue {
         let Some(aqm) = &mut self.aqm else { return Verdict::Pass };
         let idle = match transmitter {
             Transmitter::Idle { since } => Some(now - since),
-            Transmitter::Busy { .. } => None,
+            Transmitter::Busy { .. } | Transmitter::Closed => None,
         };
         let (queue, waiting_bytes) = if aqm.are_by_class() {
             let (packets, bytes) = self.waiting.held_by(class);

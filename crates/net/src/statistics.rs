@@ -95,6 +95,16 @@ impl LinkStatistics {
         }
     }
 
+    /// Counts a packet that leaves at once, and the time that a link of the same rate would transmit it.
+    pub fn released(&mut self, now: Time, service: Time, bytes: u16, measurement: &Measurement) {
+        if now <= measurement.end {
+            let index = measurement.index(now);
+            self.busy += u128::from(service.ticks()) * index as u128;
+            self.departed[index] += 1;
+            self.departed_bytes[index] += u64::from(bytes);
+        }
+    }
+
     /// Records the number of packets that are in the link now.
     #[inline(always)]
     pub fn observe_queue(&mut self, packets: u64, now: Time, measurement: &Measurement) {

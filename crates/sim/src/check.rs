@@ -42,6 +42,9 @@ pub fn check(scenario: &Scenario) -> Vec<String> {
         if let Some(process) = element.rate_process() {
             faults.rate_process(&place, element, &process.law, run.duration_s);
         }
+        if let Some(bucket) = element.link().and_then(|link| link.token_bucket) {
+            faults.token_bucket(&place, element, &bucket);
+        }
         if let Some(process) = element.delay_process() {
             faults.delay_law(&format!("{place}.delay_process.law"), &process.law, run.duration_s);
         }

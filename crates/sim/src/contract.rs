@@ -4,7 +4,7 @@ use std::fmt;
 
 use base::Clock;
 use net::{
-    AppliesTo, AqmConfig, CodelRules, Counting, DelayLaw, Discipline, LossLaw, Overflow, RateLaw, RedEcn,
+    AppliesTo, AqmConfig, BucketKind, CodelRules, Counting, DelayLaw, Discipline, LossLaw, Overflow, RateLaw, RedEcn,
     SchedulerConfig,
 };
 use serde::de::value::{MapDeserializer, StrDeserializer};
@@ -102,6 +102,7 @@ fn axes() -> Value {
     json!({
         "elements[].kind": tags::<ElementConfig>("kind"),
         "elements[].counting": names::<Counting>(),
+        "elements[].token_bucket.kind": names::<BucketKind>(),
         "elements[].queue.scheduler.kind": tags::<SchedulerConfig>("kind"),
         "elements[].queue.aqm.kind": tags::<AqmConfig>("kind"),
         "elements[].queue.aqm.ecn": names::<RedEcn>(),

@@ -84,6 +84,7 @@ fn service_time(element: &ElementConfig, bytes: u16, acks: bool, clock: Clock) -
         ElementConfig::Host(host) => clock.time(host.data_s),
         // The rate that it will have is not known: the resolved one is a fair share, and one flow alone may have more.
         ElementConfig::Channel(_) => Rate::new(FASTEST_PORT_BPS, clock).service_time(bytes),
+        ElementConfig::Link(link) if link.token_bucket.is_some() => Time::ZERO,
         ElementConfig::Link(_) | ElementConfig::PrivateLink(_) => {
             element.most_bps().map_or(Rate::UNLIMITED, |rate_bps| Rate::new(rate_bps, clock)).service_time(bytes)
         }

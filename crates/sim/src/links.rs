@@ -2,7 +2,7 @@
 
 use base::cast::{low_u64, to_index};
 use base::{Clock, RandomStream, Rate, Time};
-use net::{batch_end, Buffer, Link, Measurement, PrivateLinks, QueuedLink, RateProcess, BATCHES};
+use net::{batch_end, Buffer, Counting, Link, Measurement, PrivateLinks, QueuedLink, RateProcess, BATCHES};
 
 use crate::scenario::{LinkConfig, PrivateLinkConfig, RateProcessConfig, Scenario};
 
@@ -36,13 +36,10 @@ pub(crate) fn private_links(config: &PrivateLinkConfig, bytes: u16, clock: Clock
 
 /// Returns a link whose departures are events.
 pub(crate) fn queued_link(config: &LinkConfig, clock: Clock, random: RandomStream) -> QueuedLink {
-    QueuedLink::new(
-        rate(config.rate_bps, clock),
-        Buffer::new(config.buffer, config.counting),
-        &config.queue,
-        clock,
-        random,
-    )
+    // Nothing is in transmission where a token bucket lets packets go.
+    let counting = if config.token_bucket.is_some() { Counting::WithService } else { config.counting };
+    let buffer = Buffer::new(config.buffer, counting);
+    QueuedLink::new(rate(config.rate_bps, clock), buffer, &config.queue, clock, random).with_bucket(config.token_bucket)
 }
 
 /// The capacities of links in the measured part of a replication; not a number where the rate does not change.

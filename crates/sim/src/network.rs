@@ -287,13 +287,16 @@ impl Network {
             Signal::Marked => count_mark(packet.flow, packet.kind, measurement.index(now), flows, accounts),
             Signal::Dropped => dropped.push(packet),
         });
-        let (packets, departure) = (queue.packets(), queue.next_departure());
+        let (packets, departure, lets_go) = (queue.packets(), queue.next_departure(), queue.lets_go(now));
         self.events.advance(self.numbers.number(EventId::Queue(index)), departure);
         if let Some(observers) = &mut self.observers {
             observers.queue(link, now, packets);
         }
         if !self.dropped.is_empty() {
             self.report_drops(link, now);
+        }
+        if lets_go {
+            self.on_queue(index, now);
         }
     }
 

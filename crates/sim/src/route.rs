@@ -112,7 +112,7 @@ pub(crate) struct Routes {
 /// overtake.
 fn needs_events(link: &LinkConfig) -> bool {
     // In an infinitely fast link no packet waits.
-    link.rate_bps.is_some() && !link.queue.is_foreseen()
+    link.rate_bps.is_some() && (!link.queue.is_foreseen() || link.token_bucket.is_some())
 }
 
 /// Returns the kind of each element and its index in the table of that kind.

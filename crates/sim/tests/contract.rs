@@ -74,6 +74,8 @@ fn examples_of_elements() -> Vec<Value> {
     let examples = vec![
         plain(),
         with("/elements/0/buffer", json!({ "bytes": 15000 })),
+        with("/elements/0/token_bucket", json!({ "kind": "shaper", "burst_bytes": 15 })),
+        with("/elements/0/token_bucket", json!({ "kind": "policer", "burst_bytes": 30_000 })),
         with("/elements/0", private),
         with("/elements/0", host),
     ];

@@ -6,7 +6,17 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
 
-from ackclock.paths import Node, changing_rates, delay_processes, empty_round_trip_s, host_of, links_of, losses, nodes
+from ackclock.paths import (
+    Node,
+    changing_rates,
+    delay_processes,
+    empty_round_trip_s,
+    host_of,
+    links_of,
+    losses,
+    nodes,
+    policers,
+)
 from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.scenario.resolved_queues import Discipline
 from ackclock.scenario.resolved_tcp import SelectiveSettings
@@ -190,9 +200,11 @@ def alike_at_one_bottleneck(resolved: Resolved) -> tuple[list[Scene], list[str]]
 
 
 def rate_reasons(resolved: Resolved) -> list[str]:
-    """Say which links' rates change, as every model here has constant ones."""
+    """Say which links' rates change or police, as every model here has constant ones with queues."""
     names = dict.fromkeys(name for flow in resolved.flows for name in changing_rates(resolved, flow))
-    return [f"the rate of {name} changes; the model has a constant one" for name in names]
+    changing = [f"the rate of {name} changes; the model has a constant one" for name in names]
+    policing = dict.fromkeys(name for flow in resolved.flows for name in policers(resolved, flow))
+    return changing + [f"{name} is a policer; the model has links with queues" for name in policing]
 
 
 def control_of(scene: Scene) -> str | None:

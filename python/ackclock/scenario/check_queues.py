@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ackclock.errors import Fault
+from ackclock.scenario.network import Direction
 from ackclock.scenario.places import Places
 from ackclock.scenario.schema_queues import Queue, separation_of
 from ackclock.scenario.source import Location
@@ -75,6 +76,29 @@ def _red_faults(places: Places, location: Location, queue: Queue) -> Iterator[Fa
             (*location, "min_threshold" if queue.gives("min_threshold") else "max_threshold"),
             "min_threshold is not below max_threshold",
             given=f"{show(queue.min_threshold, 'pkt')} and {show(queue.max_threshold, 'pkt')}",
+        )
+
+
+def bucket_faults(places: Places, way: Direction) -> Iterator[Fault]:
+    """Find a token bucket at a link that cannot have one."""
+    if way.bucket is None:
+        return
+    if way.rate_bps is None or way.varying is not None:
+        yield places.fault((*way.location, "token_bucket"), "needs a link with a constant rate", given=None)
+    if way.private:
+        hint = "put it on a link that the flows share"
+        yield places.fault((*way.location, "token_bucket"), "belongs to a private link", hint=hint, given=None)
+
+
+def policer_faults(places: Places, location: Location, way: Direction | None, size_bytes: int) -> Iterator[Fault]:
+    """Find packets that are larger than the bucket of a policer on their way."""
+    if way and way.bucket and way.bucket.kind == "policer" and way.bucket.burst < size_bytes:
+        yield places.fault(
+            location,
+            f'is larger than the token bucket of the policer "{way.name}", so none would get through',
+            given=f"{size_bytes} B",
+            allowed=f"at most {way.bucket.burst} B",
+            hint="enlarge the burst of its token_bucket",
         )
 
 

@@ -13,7 +13,7 @@ from ackclock.scenario.resolved_elements import DelayLaw
 from ackclock.scenario.resolved_rates import RateLaw
 from ackclock.scenario.schema import Flow
 from ackclock.scenario.schema_hosts import Host
-from ackclock.scenario.schema_links import PLAIN, CountingName, DelayProcess, Link
+from ackclock.scenario.schema_links import PLAIN, CountingName, DelayProcess, Link, TokenBucket
 from ackclock.scenario.schema_queues import Queue
 from ackclock.scenario.schema_rates import RateProcess
 from ackclock.scenario.source import Location
@@ -76,6 +76,7 @@ class Direction:
     changing: "ChangingDelay | None" = None
     losing: "Losing | None" = None
     private: bool = False
+    bucket: TokenBucket | None = None
     processing_s: tuple[float, float] | None = None
     """Processing times of a host: for a data packet, and for an ACK [s]."""
     channel_end: int | None = None
@@ -113,6 +114,8 @@ class Direction:
         """Return the time to transmit a packet at the largest rate, or to process it [s]."""
         if self.processing_s is not None:
             return self.processing_s[ack]
+        if self.bucket is not None:
+            return 0.0
         law = self.varying and self.varying.law
         most_bps = law.most_bps if law else self.rate_bps
         return 0.0 if most_bps is None else 8 * size_bytes / most_bps
@@ -273,6 +276,7 @@ def both_directions(link: Link, position: int, folder: Path | None, duration_s: 
         changing,
         _losing(link.loss, (*place, "loss")),
         link.private,
+        link.token_bucket,
     )
     back = _changing(reverse.delay_process, link.name + REVERSE, (*place, "reverse", "delay_process"), folder)
     again = Direction(
@@ -287,6 +291,7 @@ def both_directions(link: Link, position: int, folder: Path | None, duration_s: 
         back or (changing if changing and changing.process.both_ways else None),
         _losing(reverse.loss, (*place, "reverse", "loss")),
         link.private,
+        reverse.token_bucket,
     )
     return [there, again]
 

@@ -35,7 +35,7 @@ from ackclock.scenario.presets import preset_names, preset_tables
 from ackclock.scenario.schema import Flow, Form, Precision, Run, Trace, kind_of
 from ackclock.scenario.schema_atm import Abr, AtmLink, Channel, ChannelReverse, CrossTraffic
 from ackclock.scenario.schema_hosts import Host
-from ackclock.scenario.schema_links import DelayProcess, DelayState, Link, Reverse
+from ackclock.scenario.schema_links import DelayProcess, DelayState, Link, Reverse, TokenBucket
 from ackclock.scenario.schema_queues import Queue
 from ackclock.scenario.schema_rates import RateProcess, RateState
 from ackclock.scenario.schema_tcp import Rto, Tcp
@@ -50,6 +50,7 @@ _MODELS: dict[str, type[Table]] = {
             Link,
             Reverse,
             Queue,
+            TokenBucket,
             RateProcess,
             RateState,
             DelayProcess,

@@ -10,7 +10,7 @@ from ackclock.scenario.losses import Fraction, LossSettings
 from ackclock.scenario.resolved_buffers import Buffer
 from ackclock.scenario.resolved_queues import DROP_TAIL, Discipline
 from ackclock.scenario.resolved_rates import RateProcessSettings
-from ackclock.scenario.schema_links import CountingName
+from ackclock.scenario.schema_links import BucketKindName, CountingName
 
 CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -123,6 +123,8 @@ class _Element:
         @property
         def rate_process(self) -> RateProcessSettings | None: ...
         @property
+        def token_bucket(self) -> "TokenBucketSettings | None": ...
+        @property
         def delay_process(self) -> DelayProcessSettings | None: ...
         @property
         def loss(self) -> LossSettings | None: ...
@@ -149,7 +151,9 @@ class _Element:
         return self.delay_s + (0.0 if self.delay_process is None else self.delay_process.law.least_s)
 
     def service_s(self, size_bytes: int) -> float:
-        """Return the time to transmit a packet [s], at the largest rate if it changes."""
+        """Return the time to transmit a packet [s], at the largest rate if it changes; 0 of a token bucket."""
+        if self.token_bucket is not None:
+            return 0.0
         most_bps = self.rate_bps if self.rate_process is None else self.rate_process.law.most_bps
         return 0.0 if most_bps is None else size_bytes * 8.0 / most_bps
 
@@ -163,6 +167,15 @@ class _Element:
         if self.buffer is None:
             return None
         return self.buffer.capacity_packets(packet_bytes) + (1.0 if self.counting == "waiting" else 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenBucketSettings:
+    """A token bucket that lets packets go, in place of a line that transmits them one after another."""
+
+    __pydantic_config__ = CONFIG
+    kind: BucketKindName
+    burst_bytes: Annotated[int, within("elements[].token_bucket.burst_bytes")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +193,7 @@ class SimplexLink(_Element):
     delay_process: DelayProcessSettings | None
     loss: LossSettings | None
     rate_process: RateProcessSettings | None = None
+    token_bucket: TokenBucketSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +203,7 @@ class PrivateLink(_Element):
     __pydantic_config__ = CONFIG
     queue: ClassVar[Discipline] = DROP_TAIL
     rate_process: ClassVar[None] = None
+    token_bucket: ClassVar[None] = None
     delay_process: ClassVar[None] = None
     loss: ClassVar[None] = None
     kind: Literal["private-link"]
@@ -212,6 +227,7 @@ class ChannelDirection(_Element):
     counting: ClassVar[CountingName] = "with-service"
     queue: ClassVar[Discipline] = DROP_TAIL
     rate_process: ClassVar[None] = None
+    token_bucket: ClassVar[None] = None
     delay_process: ClassVar[None] = None
     loss: ClassVar[None] = None
     kind: Literal["channel"]
@@ -232,6 +248,7 @@ class HostProcess(_Element):
     counting: ClassVar[CountingName] = "with-service"
     queue: ClassVar[Discipline] = DROP_TAIL
     rate_process: ClassVar[None] = None
+    token_bucket: ClassVar[None] = None
     delay_process: ClassVar[None] = None
     loss: ClassVar[None] = None
     kind: Literal["host"]

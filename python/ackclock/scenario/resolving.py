@@ -29,6 +29,7 @@ from ackclock.scenario.resolved_elements import (
     HostProcess,
     PrivateLink,
     SimplexLink,
+    TokenBucketSettings,
 )
 from ackclock.scenario.resolved_flows import ResolvedFlow
 from ackclock.scenario.resolved_numbers import number_faults
@@ -191,6 +192,7 @@ def _element(way: Direction, largest_packet_bytes: int) -> Element:
         delay_process=_delay_process(way.changing),
         loss=_loss(way.losing),
         rate_process=_rate_process(way.varying),
+        token_bucket=TokenBucketSettings(way.bucket.kind, way.bucket.burst) if way.bucket else None,
     )
 
 

@@ -16,12 +16,15 @@ from ackclock.scenario.schema_kinds import (
     TIME,
     Switch,
     choice,
+    most,
     name_of,
 )
 from ackclock.scenario.schema_queues import NAMES, Queue
 from ackclock.scenario.schema_rates import RateProcess
 from ackclock.units import Quantity
 
+BucketKindName = Literal["shaper", "policer"]
+MOST_BURST_BYTES = most("elements[].token_bucket.burst_bytes")
 DelayKindName = Literal["steps", "alternating", "trace", "handover"]
 OrderName = Literal["overtake", "keep"]
 CountingName = Literal["with-service", "waiting"]
@@ -106,6 +109,18 @@ class DelayProcess(Table):
     )
 
 
+class TokenBucket(Table):
+    """A token bucket in place of a line: packets leave at once while it has tokens, which come at the link's rate."""
+
+    kind: Annotated[BucketKindName, choice("kind", BucketKindName)] = entry(
+        "what happens to packets without tokens: they wait in the queue (shaper, as Linux's HTB, where the last that "
+        "goes may owe tokens), or are dropped (policer)"
+    )
+    burst: Annotated[int, Amount("15 kB", (Span("B", 0, MOST_BURST_BYTES, "0 B to 1 GB", whole=True),))] = entry(
+        "tokens of the full bucket; of a policer at least the largest packet"
+    )
+
+
 QueueField = Annotated[Queue, Shorthand("discipline", "discipline", lambda: NAMES)]
 CountingField = Annotated[CountingName, choice("way of counting", CountingName)]
 PLAIN = Queue(discipline="drop-tail")
@@ -122,6 +137,9 @@ class Reverse(Table):
     buffer: Buffer = entry("buffer of the reverse direction", None, toml="unlimited")
     queue: QueueField = entry("queueing discipline of the reverse direction", PLAIN, toml="drop-tail")
     counting: CountingField = entry("how the reverse buffer is counted", "with-service")
+    token_bucket: TokenBucket | None = entry(
+        "token bucket in place of a line in the reverse direction", None, words="none"
+    )
     delay_process: DelayProcess | None = entry(
         "how the delay of the reverse direction changes",
         None,
@@ -150,6 +168,9 @@ class Link(Table):
     counting: CountingField = entry(
         "whether the buffer holds the packet in transmission too (with-service, as in ns-2) or those waiting only",
         "with-service",
+    )
+    token_bucket: TokenBucket | None = entry(
+        "token bucket in place of a line: a shaper or a policer with the link's rate", None, words="none"
     )
     delay_process: DelayProcess | None = entry("how the delay changes, on top of `delay`", None, words="not at all")
     loss: Loss | None = entry("packets that are lost before the queue", None, words="none")

@@ -66,6 +66,7 @@ mod tests {
             name: "link".to_owned(),
             rate_bps: Some(1e6),
             rate_process: None,
+            token_bucket: None,
             delay_s: 0.1,
             buffer: None,
             counting: Counting::WithService,

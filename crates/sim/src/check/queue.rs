@@ -1,6 +1,11 @@
 //! Faults of queue disciplines.
 
-use net::{AqmConfig, CodelConfig, Discipline, DualPi2Config, PieConfig, RedConfig, RedLinuxConfig, SchedulerConfig};
+use net::{
+    AqmConfig, BucketConfig, CodelConfig, Discipline, DualPi2Config, PieConfig, RedConfig, RedLinuxConfig,
+    SchedulerConfig,
+};
+
+use crate::scenario::ElementConfig;
 
 use super::limits::{limits, Limit, MOST_BYTES, MOST_LEVELS};
 use super::Faults;
@@ -22,6 +27,7 @@ limits! {
     MIN_THRESHOLD_BYTES = "elements[].queue.aqm.min_threshold_bytes", "bytes", 0.0, MOST_RED_BYTES;
     MAX_THRESHOLD_BYTES = "elements[].queue.aqm.max_threshold_bytes", "bytes", 1.0, MOST_RED_BYTES;
     WEIGHT_LOG = "elements[].queue.aqm.weight_log", "1", 1.0, 31.0;
+    BURST_BYTES = "elements[].token_bucket.burst_bytes", "bytes", 0.0, 1e9;
     CLASSIC_PERCENT = "elements[].queue.scheduler.classic_percent", "%", 0.0, 100.0;
     SCHEDULER_MTU = "elements[].queue.scheduler.mtu_bytes", "bytes", 1.0, MOST_BYTES;
     STEP_THRESHOLD = "elements[].queue.aqm.threshold_packets", "packets", 0.0, 1e9;
@@ -39,6 +45,13 @@ limits! {
 }
 
 impl Faults {
+    pub(super) fn token_bucket(&mut self, place: &str, element: &ElementConfig, bucket: &BucketConfig) {
+        self.field(&format!("{place}.token_bucket"), BURST_BYTES, bucket.burst_bytes as f64);
+        if element.rate_bps().is_none() || element.rate_process().is_some() {
+            self.say(format!("{place}.token_bucket: needs a constant rate"));
+        }
+    }
+
     pub(super) fn queue(&mut self, place: &str, queue: &Discipline) {
         match queue.scheduler {
             SchedulerConfig::Fifo {} => {}

@@ -120,6 +120,7 @@ mod tests {
                 name: "link".to_owned(),
                 rate_bps: Some(rate_bps),
                 rate_process: None,
+                token_bucket: None,
                 delay_s,
                 buffer: None,
                 counting: Counting::WithService,

@@ -1,6 +1,6 @@
 //! The elements that packets cross.
 
-use net::{AppliesTo, BufferLimit, Counting, DelayLaw, Discipline, LossLaw, RateLaw};
+use net::{AppliesTo, BucketConfig, BufferLimit, Counting, DelayLaw, Discipline, LossLaw, RateLaw};
 use serde::{Deserialize, Serialize};
 
 /// An element that packets cross, in one direction.
@@ -29,11 +29,14 @@ pub struct LinkConfig {
     /// Process of the rate, if it changes.
     #[serde(default)]
     pub rate_process: Option<Box<RateProcessConfig>>,
+    /// Token bucket that lets packets go, in place of a line that transmits them one after another.
+    #[serde(default)]
+    pub token_bucket: Option<BucketConfig>,
     /// Propagation delay \[s\].
     pub delay_s: f64,
     /// Limit of the buffer; `None`: unlimited.
     pub buffer: Option<BufferLimit>,
-    /// The packets that count towards the limit.
+    /// The packets that count towards the limit; those that wait with a token bucket.
     pub counting: Counting,
     /// Discipline of the queue.
     pub queue: Discipline,

@@ -17,6 +17,7 @@ pub fn link(name: &str, rate_bps: f64, buffer_packets: Option<u64>) -> LinkConfi
         name: name.to_owned(),
         rate_bps: Some(rate_bps),
         rate_process: None,
+        token_bucket: None,
         delay_s: 0.0,
         buffer: buffer_packets.map(BufferLimit::Packets),
         counting: Counting::WithService,

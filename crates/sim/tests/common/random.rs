@@ -7,9 +7,9 @@ mod selective_axes;
 
 use base::cast::to_u32;
 use net::{
-    AppliesTo, AqmConfig, BufferLimit, CodelConfig, CodelRules, Counting, DelayLaw, DelayState, Discipline, DualConfig,
-    DualPi2Config, FqConfig, LossLaw, PieConfig, RateLaw, RateState, RedConfig, RedEcn, RedLinuxConfig,
-    SchedulerConfig, StepConfig,
+    AppliesTo, AqmConfig, BucketConfig, BucketKind, BufferLimit, CodelConfig, CodelRules, Counting, DelayLaw,
+    DelayState, Discipline, DualConfig, DualPi2Config, FqConfig, LossLaw, PieConfig, RateLaw, RateState, RedConfig,
+    RedEcn, RedLinuxConfig, SchedulerConfig, StepConfig,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
@@ -189,10 +189,12 @@ fn link() -> impl Strategy<Value = LinkConfig> {
     let process = prop::option::weighted(0.2, delay_process());
     let rates = prop::option::weighted(0.2, rate_law());
     let loss = prop::option::weighted(0.2, loss());
-    ((rate(), rates), delay(), buffer(), counting(), queue(), process, loss).prop_map(
-        |((rate_bps, law), delay_s, buffer, counting, queue, delay_process, loss)| LinkConfig {
+    let bucket = prop::option::weighted(0.1, token_bucket());
+    ((rate(), rates, bucket), delay(), buffer(), counting(), queue(), process, loss).prop_map(
+        |((rate_bps, law, bucket), delay_s, buffer, counting, queue, delay_process, loss)| LinkConfig {
             name: String::new(),
             rate_bps: rate_bps.or(law.as_ref().map(|_| 1e6)),
+            token_bucket: bucket.filter(|_| rate_bps.is_some() && law.is_none() && delay_s > 0.0),
             rate_process: law.map(|law| Box::new(RateProcessConfig { stream: String::new(), law })),
             delay_s,
             buffer,
@@ -202,6 +204,11 @@ fn link() -> impl Strategy<Value = LinkConfig> {
             loss,
         },
     )
+}
+
+fn token_bucket() -> impl Strategy<Value = BucketConfig> {
+    let kind = prop::sample::select(vec![BucketKind::Shaper, BucketKind::Policer]);
+    (kind, 0_u64..20_000).prop_map(|(kind, burst_bytes)| BucketConfig { kind, burst_bytes })
 }
 
 fn private_link() -> impl Strategy<Value = PrivateLinkConfig> {
