@@ -170,6 +170,18 @@ def times_of_drops(number: int, interval: float) -> list[float]:
     return found
 
 
+def queue_at_reaction(rate: float, rtt: float, target: float, interval: float, add: float) -> float:
+    """A window that grows round by round from the target on: a round trip after an interval above it, it is cut."""
+    trip = rtt + target
+    now, queue, drop, step = 0.0, rate * target, math.inf, 1e-4 * trip
+    while now < drop + trip:
+        queue += add * step / trip
+        now += step
+        if drop == math.inf and now >= interval:
+            drop = now
+    return queue
+
+
 def loss_for_window(window: float, trip: float, c: float | None, beta: float) -> float:
     """The losses a packet with which a window has a mean: a cycle of it, with a loss at its end.
 

@@ -99,6 +99,12 @@ def test_codel_s_steady_state() -> None:
         )
 
 
+def test_the_queue_at_which_codel_cuts_the_window_of_a_lone_flow() -> None:
+    rows = (RATE[:30], RTT[:30], RANDOM.uniform(1e-3, 0.05, 30), RANDOM.uniform(0.01, 0.3, 30), ADD[:30])
+    expected = [second.queue_at_reaction(*row) for row in zip(*rows, strict=True)]
+    np.testing.assert_allclose(queues.codel_lone_buffer(*rows), expected, rtol=1e-3)
+
+
 LOOPS = 40
 FLOWS = 10 ** RANDOM.uniform(0.0, 1.5, LOOPS)
 PI_RATE, PI_RTT = 10 ** RANDOM.uniform(3.0, 5.0, LOOPS), 10 ** RANDOM.uniform(-2.0, -0.7, LOOPS)

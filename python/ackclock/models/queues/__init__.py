@@ -9,7 +9,14 @@ from typing import Final
 
 from ackclock.models.domain import Model, models_of
 from ackclock.models.queues.buffers import Sawtooth, aimd_sawtooth, cubic_sawtooth, lone_flow_buffer
-from ackclock.models.queues.codel import CodelState, codel_drop_rate, codel_state, codel_time_to_count
+from ackclock.models.queues.codel import (
+    CodelState,
+    Growth,
+    codel_drop_rate,
+    codel_lone_buffer,
+    codel_state,
+    codel_time_to_count,
+)
 from ackclock.models.queues.coupling import (
     CoupledProbabilities,
     CoupledRates,
@@ -36,12 +43,14 @@ __all__ = [
     "Controller",
     "CoupledProbabilities",
     "CoupledRates",
+    "Growth",
     "PiLoop",
     "PolicedFlow",
     "QueueEquilibrium",
     "Sawtooth",
     "aimd_sawtooth",
     "codel_drop_rate",
+    "codel_lone_buffer",
     "codel_state",
     "codel_time_to_count",
     "coupled_probabilities",

@@ -216,6 +216,60 @@ def codel_state(  # noqa: PLR0913  the flows, the link and CoDel's two parameter
     )
 
 
+@model(
+    assumes="one flow without end, whose queue rises above the target once in each cycle of its window",
+    bottleneck_rate=PACKET_RATE,
+    round_trip_time=DELAY,
+    target=TIME,
+    interval=TIME,
+    increase=FACTOR,
+)
+def codel_lone_buffer(
+    bottleneck_rate: ArrayLike,
+    round_trip_time: ArrayLike,
+    target: ArrayLike = 0.005,
+    interval: ArrayLike = 0.1,
+    increase: ArrayLike = 1.0,
+) -> FloatArray:
+    """Compute the buffer that CoDel amounts to for one flow: the queue at the drop [rfc8289, section 3.2].
+
+    Parameters
+    ----------
+    bottleneck_rate, round_trip_time, target, interval : array_like
+        As for `codel_state`.
+    increase : array_like
+        Packets by which the window grows a round trip [1], > 0.
+
+    Returns
+    -------
+    array
+        Queue at which the window comes down [pkt]; `aimd_sawtooth` has the rest of the cycle.
+
+    Raises
+    ------
+    ModelError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    The first drop comes an interval after the queue has passed the target, and the window grows until then, and for the
+    round trip in which the sender hears of it.
+
+    Examples
+    --------
+    >>> print(f"{codel_lone_buffer(833.3, 0.04):.1f} packets, of which {833.3 * 0.005:.1f} are the target")
+    7.4 packets, of which 4.2 are the target
+    """
+    c, rtt, goal, i, add = model_of(codel_lone_buffer).take(
+        bottleneck_rate=bottleneck_rate,
+        round_trip_time=round_trip_time,
+        target=target,
+        interval=interval,
+        increase=increase,
+    )
+    return plain(c * goal + add * (i / (rtt + goal) + 1.0))
+
+
 def _sum_below(count: FloatArray) -> FloatArray:
     """Compute the sum of 1 / sqrt(k) for k from 1 to count - 1 by Euler and Maclaurin's series."""
     far = count + (_SHIFT - 1.0)
