@@ -6,7 +6,7 @@ from ackclock.prediction.lone_buffer import sawtooth
 from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, ReferenceLine
 from ackclock.scenario import Resolved
-from ackclock.scenario.queues import Codel
+from ackclock.scenario.resolved_queues import Codel
 from ackclock.wording import number, plural, seconds
 
 CODEL = ("codel", "Flows that CoDel controls (RFC 8289; Mathis 1997; RFC 9438)")

@@ -9,7 +9,7 @@ from ackclock.prediction.cubic import REMAINDER, STEEPNESS, cubic_numbers
 from ackclock.prediction.records import Measured, Number
 from ackclock.prediction.scene import Scene, alike_at_one_bottleneck
 from ackclock.scenario import Resolved
-from ackclock.scenario.queues import Codel, Pie
+from ackclock.scenario.resolved_queues import Codel, Pie
 
 AnAqm = TypeVar("AnAqm", Codel, Pie)
 NEITHER: Final = "the models are of flows that are all Reno's, or all CUBIC's"

@@ -5,7 +5,7 @@ from ackclock.prediction.controlled import Controlled, controlled
 from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, ModelPrediction, ReferenceLine
 from ackclock.scenario import Resolved
-from ackclock.scenario.queues import Pie
+from ackclock.scenario.resolved_queues import Pie
 from ackclock.wording import plural, seconds, significant
 
 PIE = ("pie", "Flows that PIE controls (Hollot and others 2002; Pan and others 2013; RFC 8033)")
