@@ -9,6 +9,10 @@ from ackclock.scenario import Resolved
 from ackclock.scenario.resolved_queues import Codel
 from ackclock.wording import number, plural, seconds
 
+_LONGER = (
+    "CoDel leaves its dropping state whenever the queue falls below the target, and begins again with a smaller count: "
+    "with several flows its queue is longer than the target, up to four times in runs, and fewer packets are dropped"
+)
 CODEL = ("codel", "Flows that CoDel controls (RFC 8289; Mathis 1997; RFC 9438)")
 
 
@@ -37,9 +41,9 @@ def _several(found: Controlled, codel: Codel) -> ModelPrediction:
     sentences = (
         f"as many {what} need a count of {number(float(state.count))}; a lasting queue brings CoDel there in "
         f"{seconds(float(state.settling_time))}",
-        "CoDel leaves its dropping state whenever the queue falls below the target, and begins again with a smaller "
-        "count: with many flows its queue is longer than the target",
     )
+    if float(state.count) >= 1.0:
+        warnings = (*warnings, _LONGER)
     return ModelPrediction(
         *CODEL,
         subject=f"{plural(found.flows, 'flow')} over {name}",

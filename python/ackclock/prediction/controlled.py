@@ -34,7 +34,7 @@ class Controlled:
 
     @property
     def growth(self) -> queues.Growth:
-        """How the windows grow."""
+        """The law by which the windows grow."""
         return "cubic" if self.scenes[0].flow.tcp.sender.is_cubic else "reno"
 
     def state(self, target_s: float, interval_s: float = 1.0) -> queues.CodelState:

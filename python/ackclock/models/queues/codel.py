@@ -21,8 +21,11 @@ _ALWAYS_DROPPING: Final = Limits(
     low_included=True,
     reason="the flows need less than a drop in each interval: CoDel leaves its dropping state between two drops",
 )
-_LEAST_WINDOW: Final = Limits(
-    4.0, low_included=True, unit="pkt", reason="smaller windows have timeouts, which the laws of the windows leave out"
+LEAST_WINDOW: Final = Limits(
+    12.0,
+    low_included=True,
+    unit="pkt",
+    reason="recoveries, which the laws of the windows leave out, are a large part of shorter cycles",
 )
 _SHIFT: Final = 10
 """Number of terms that are added up one by one, so that the series for the rest is exact to the last digits."""
@@ -127,7 +130,7 @@ def _quantities(**arguments: Any) -> Mapping[str, Any]:
 
 
 @model(
-    domain={"count": _ALWAYS_DROPPING, "window": _LEAST_WINDOW},
+    domain={"count": _ALWAYS_DROPPING, "window": LEAST_WINDOW},
     quantities=_quantities,
     assumes="flows without end and with one round trip, out of step; the queueing delay stays near the target",
     flows=COUNT,

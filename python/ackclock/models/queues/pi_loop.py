@@ -23,15 +23,13 @@ from ackclock.models.limits import (
     PROBABILITY,
     TIME,
 )
+from ackclock.models.queues.codel import LEAST_WINDOW
 from ackclock.models.queues.roots import bisected
 
 Controller = TypeAliasType("Controller", Literal["pi", "pie", "pi2", "pi2-scalable"])
 
 SCALES: Final = ((1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0))
 """Drop probabilities below which PIE divides alpha and beta, and by how much."""
-_LEAST_WINDOW: Final = Limits(
-    4.0, low_included=True, unit="pkt", reason="smaller windows have timeouts, which the fluid model leaves out"
-)
 _PROBABILITY: Final = Limits(
     0.0, 0.1, high_included=True, reason="retransmissions and timeouts, which the fluid model leaves out, are frequent"
 )
@@ -189,7 +187,7 @@ def _quantities(**arguments: Any) -> Mapping[str, Any]:
 
 
 @model(
-    domain={"window": _LEAST_WINDOW, "drop_probability": _PROBABILITY},
+    domain={"window": LEAST_WINDOW, "drop_probability": _PROBABILITY},
     quantities=_quantities,
     assumes=f"{_ASSUMES}; the controller's update interval is short against the round trip",
     flows=COUNT,
