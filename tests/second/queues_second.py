@@ -77,6 +77,38 @@ def cubic_at_buffer(
     return filled_buffer(faster(growths(lambda window: max(rtt, window / rate), peak, beta, c, steps)), rate, rtt)
 
 
+def converging_cubic_at_buffer(
+    buffer: float, rate: float, rtt: float, c: float, beta: float
+) -> tuple[float, float, float, float]:
+    """The same flow followed from loss to loss by RFC 9438's rules, fast convergence (section 4.7) among them.
+
+    A loss happens as the window passes the pipe and the buffer; the flow hears of it when the window, growing at the
+    same pace, is a round trip further.
+    """
+    peak = rate * rtt + buffer
+    # From any other beginning than a cycle that ends exactly where it is flat, which would go on for ever.
+    window, w_max = beta * peak, 0.9 * peak
+    steps: list[Step] = []
+    ends: list[int] = []
+    width = (peak / c) ** (1.0 / 3.0) / 4000.0
+    while len(ends) < 12:
+        k = ((w_max - window) / c) ** (1.0 / 3.0)
+        time, grown = 0.0, window
+        while grown < peak:
+            steps.append((width, grown))
+            time += width
+            grown = c * (time - k) ** 3 + w_max
+        ends.append(len(steps))
+        pace = max(0.0, 3.0 * c * (time - k) ** 2) if grown > w_max else 0.0
+        heard = peak + pace * peak / rate
+        w_max = heard * (1.0 + beta) / 2.0 if heard < w_max else heard
+        window = beta * heard
+    used, queue, total, _ = filled_buffer(steps[ends[3] :], rate, rtt)
+    period = total / 8.0
+    reno = aimd_at_buffer(buffer, rate, rtt, 3.0 * (1.0 - beta) / (1.0 + beta), beta)
+    return reno if reno[2] < period else (used, queue, period, 1.0 / (used * rate * period))
+
+
 # ---- a policer
 
 

@@ -30,11 +30,21 @@ def test_the_sawtooth_of_additive_increase() -> None:
 
 
 def test_the_sawtooth_of_cubic() -> None:
-    found = queues.cubic_sawtooth(BUFFER, RATE, RTT, STEEP, BETA)
+    found = queues.cubic_sawtooth(BUFFER, RATE, RTT, STEEP, BETA, fast_convergence=False)
     expected = np.array([second.cubic_at_buffer(*row) for row in zip(BUFFER, RATE, RTT, STEEP, BETA, strict=True)])
     np.testing.assert_allclose(fields(found), expected, rtol=2e-3, atol=1e-3)
     reno = queues.aimd_sawtooth(BUFFER, RATE, RTT, 3.0 * (1.0 - BETA) / (1.0 + BETA), BETA)
     assert 0.1 < (found.period == reno.period).mean() < 0.9
+
+
+def test_the_sawtooth_of_cubic_with_fast_convergence() -> None:
+    few = slice(0, 40)
+    rows = (BUFFER[few], RATE[few], RTT[few], STEEP[few], BETA[few])
+    found = fields(queues.cubic_sawtooth(*rows))
+    expected = np.array([second.converging_cubic_at_buffer(*row) for row in zip(*rows, strict=True)])
+    np.testing.assert_allclose(found[:, 0], expected[:, 0], atol=2e-3)
+    np.testing.assert_allclose(found[:, 1], expected[:, 1], rtol=0.02, atol=0.01 * (RATE * RTT + BUFFER)[few].max())
+    np.testing.assert_allclose(found[:, 2:], expected[:, 2:], rtol=0.01)
 
 
 POLICED = 16

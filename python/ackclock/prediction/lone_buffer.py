@@ -9,15 +9,12 @@ from ackclock.prediction.question import question
 from ackclock.prediction.records import Claim, Inapplicable, Measured, ModelPrediction, Number
 from ackclock.prediction.scene import Scene, early_drops, lone_flow
 from ackclock.scenario import Resolved
+from ackclock.scenario.resolved_tcp import SelectiveSettings
 from ackclock.wording import number, seconds
 
 LONE_BUFFER = ("lone-buffer", "One flow at a drop-tail buffer (Appenzeller 2004; RFC 9438; Spang 2021)")
 HALF = 0.5
 """Fraction of the window that a loss leaves of Reno's."""
-_CONVERGES = (
-    "fast convergence, which the model leaves out, makes CUBIC's windows and queue smaller in every other cycle "
-    "(RFC 9438 section 4.7)"
-)
 BUSY = 0.999
 """Utilisation from which a link counts as always busy."""
 
@@ -41,17 +38,19 @@ def sawtooth(scene: Scene, bottleneck: Node, buffer: float) -> tuple[queues.Sawt
     at = {"bottleneck_rate": bottleneck.packet_rate, "round_trip_time": scene.round_trip_s}
     if scene.flow.tcp.sender.is_cubic:
         steepness, remainder = cubic_numbers(scene)
-        cubic = queues.cubic_sawtooth(buffer, **at, steepness=steepness, remainder=remainder)
-        as_reno = queues.aimd_sawtooth(buffer, **at, increase=_reno_increase(remainder), remainder=remainder)
-        warnings = queues.MODELS["cubic_sawtooth"].warnings(buffer=buffer, **at)
-        return cubic, (*warnings, *([_CONVERGES] if float(cubic.period) < float(as_reno.period) else []))
+        cubic = queues.cubic_sawtooth(
+            buffer, **at, steepness=steepness, remainder=remainder, fast_convergence=_converges(scene)
+        )
+        return cubic, queues.MODELS["cubic_sawtooth"].warnings(buffer=buffer, **at)
     linear = queues.aimd_sawtooth(buffer, **at, increase=1.0 / scene.flow.tcp.packets_per_ack, remainder=HALF)
     return linear, queues.MODELS["aimd_sawtooth"].warnings(buffer=buffer, **at)
 
 
-def _reno_increase(remainder: float) -> float:
-    """Give the packets a round trip with which CUBIC is as fast as Reno (RFC 9438 section 4.3)."""
-    return 3.0 * (1.0 - remainder) / (1.0 + remainder)
+def _converges(scene: Scene) -> bool:
+    """Return whether a CUBIC flow has fast convergence, which it has by default."""
+    sender = scene.flow.tcp.sender
+    own = sender.congestion_control.parameters if isinstance(sender, SelectiveSettings) else {}
+    return own.get("fast_convergence", 1.0) > 0.0
 
 
 def remainder_of(scene: Scene) -> float:

@@ -158,21 +158,23 @@ def aimd_sawtooth(
 @model(
     domain={"pipe": _LEAST_PIPE},
     quantities=_pipe,
-    assumes=f"{_ASSUMES}; each cycle has the largest window of the one before",
+    assumes=f"{_ASSUMES}; all of a cycle grows by one of CUBIC's two laws",
     buffer=QUEUE,
     bottleneck_rate=PACKET_RATE,
     round_trip_time=TIME,
     steepness=FACTOR,
     remainder=OPEN_FRACTION,
 )
-def cubic_sawtooth(
+def cubic_sawtooth(  # noqa: PLR0913  the link, and CUBIC's numbers
     buffer: ArrayLike,
     bottleneck_rate: ArrayLike,
     round_trip_time: ArrayLike,
     steepness: ArrayLike = 0.4,
     remainder: ArrayLike = 0.7,
+    *,
+    fast_convergence: bool = True,
 ) -> Sawtooth:
-    """Compute the cycle of a CUBIC flow [rfc9438, section 4.2], [appenzeller, section 2].
+    """Compute the mean cycle of a CUBIC flow [rfc9438, sections 4.2, 4.3 and 4.7], [appenzeller, section 2].
 
     Parameters
     ----------
@@ -182,6 +184,8 @@ def cubic_sawtooth(
         C of the cubic function [pkt/s^3], > 0.
     remainder : array_like
         Fraction of the window that a loss leaves, beta_cubic [1], in (0, 1).
+    fast_convergence : bool
+        Whether a flow that loses a packet below its last W_max remembers less than its window.
 
     Returns
     -------
@@ -195,15 +199,22 @@ def cubic_sawtooth(
 
     Notes
     -----
-    The window is that of the growth which reaches the largest window first: the cubic function, or 3 (1 - beta) /
-    (1 + beta) packets a round trip, with which CUBIC is as fast as Reno.
+    The window is that of the growth with the shorter cycle: the cubic function, or 3 (1 - beta) / (1 + beta) packets a
+    round trip, with which CUBIC is as fast as Reno.
+
+    With fast convergence the cubic cycles alternate. One has W_max = (1 + beta) / 2 of the largest window P, grows past
+    it ever faster, and exceeds P by what it grows in the round trip until it hears of the loss. The next one has that
+    for its W_max, loses a packet at P before it comes there, and is followed by one of the first kind. Without it each
+    cycle ends where the cubic function is flat.
 
     Examples
     --------
     CUBIC at 10,000 pkt/s and no buffer: at 10 ms it grows as Reno, at 100 ms by the cubic function.
 
-    >>> print(cubic_sawtooth(0.0, 10000.0, [0.01, 0.1]).utilisation.round(3))
+    >>> print(cubic_sawtooth(0.0, 10000.0, [0.01, 0.1], fast_convergence=False).utilisation.round(3))
     [0.85  0.925]
+    >>> print(cubic_sawtooth(0.0, 10000.0, [0.01, 0.1]).utilisation.round(3))
+    [0.85  0.867]
     """
     b, c, rtt, steep, beta = model_of(cubic_sawtooth).take(
         buffer=buffer,
@@ -213,21 +224,46 @@ def cubic_sawtooth(
         remainder=remainder,
     )
     linear = _linear(b, c, rtt, 3.0 * (1.0 - beta) / (1.0 + beta), beta)
-    largest = c * rtt + b
-    period = np.cbrt((1.0 - beta) * largest / steep)
-    # The time before the loss from which on packets wait: all of the cycle, if the window never comes below the pipe.
-    busy = np.minimum(np.cbrt(b / steep), period)
-    idle = (steep * (period**4 - busy**4) / 4.0 - b * (period - busy)) / rtt
-    queue = (b * busy - steep * busy**4 / 4.0) / period
-    used = 1.0 - idle / (c * period)
-    is_linear = np.asarray(linear.period) < period
+    pipe, largest = c * rtt, c * rtt + b
+    cycles = [_Cubic(beta * largest, largest, largest)]
+    if fast_convergence:
+        lower = (1.0 + beta) / 2.0 * largest
+        time = np.cbrt((largest - lower) / steep)
+        beyond = largest + 3.0 * steep * time**2 * largest / c
+        cycles = [_Cubic(beta * largest, lower, largest), _Cubic(beta * beyond, beyond, largest)]
+    areas = [_areas(cycle, pipe, steep) for cycle in cycles]
+    period, idle, queue = (np.asarray(sum(part)) for part in zip(*areas, strict=True))
+    used = 1.0 - idle / (rtt * c * period)
+    is_linear = np.asarray(linear.period) < period / len(cycles)
+    sent = used * c * period / len(cycles)
     return Sawtooth(
         utilisation=plain(np.where(is_linear, linear.utilisation, used)),
-        mean_queue=plain(np.where(is_linear, linear.mean_queue, queue)),
+        mean_queue=plain(np.where(is_linear, linear.mean_queue, queue / period)),
         largest_window=plain(np.broadcast_to(largest, is_linear.shape)),
-        period=plain(np.where(is_linear, linear.period, period)),
-        loss_fraction=plain(np.where(is_linear, linear.loss_fraction, 1.0 / (used * c * period))),
+        period=plain(np.where(is_linear, linear.period, period / len(cycles))),
+        loss_fraction=plain(np.where(is_linear, linear.loss_fraction, 1.0 / sent)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Cubic:
+    """A cycle of the cubic function: the window at its beginning, W_max, and the window at its end [pkt]."""
+
+    start: FloatArray
+    middle: FloatArray
+    end: FloatArray
+
+
+def _areas(cycle: _Cubic, pipe: FloatArray, steep: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Compute a cycle's duration [s], and the areas between the window and the pipe, below and above it [pkt s]."""
+    # Times from the instant at which the function is flat.
+    last = np.cbrt((cycle.end - cycle.middle) / steep)
+    first = np.minimum(np.cbrt((cycle.start - cycle.middle) / steep), last)
+    full = np.clip(np.cbrt((pipe - cycle.middle) / steep), first, last)
+    height = cycle.middle - pipe
+    below = -height * (full - first) - steep * (full**4 - first**4) / 4.0
+    above = height * (last - full) + steep * (last**4 - full**4) / 4.0
+    return last - first, below, above
 
 
 def _linear(b: FloatArray, c: FloatArray, rtt: FloatArray, add: FloatArray, beta: FloatArray) -> Sawtooth:

@@ -153,7 +153,7 @@ def policed_aimd(
 @model(
     domain={"pipe": _LEAST_PIPE, "burst": _LEAST_BURST, "left": _BELOW},
     quantities=_of_cubic,
-    assumes=f"{_ASSUMES}; each cycle has the largest window of the one before",
+    assumes=f"{_ASSUMES}; each cycle has the largest window of the one before, without fast convergence",
     rate=PACKET_RATE,
     burst=FINITE_BUFFER,
     round_trip_time=TIME,
