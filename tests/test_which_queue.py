@@ -158,6 +158,15 @@ def test_a_loss_that_no_queue_meets_is_not_made_worse() -> None:
     assert "the others lose more" in found.answer
 
 
+def test_a_private_link_has_no_other_choice_than_its_buffer() -> None:
+    document = home(private=True)
+    document["run"]["delays"] = False
+    found = asked(document)
+    assert [row.name for row in queues(found)] == ["drop-tail, 200 packets (now)", "drop-tail, 23 packets"]
+    # Delays are measured for the comparison, though the scenario leaves them out.
+    assert mean(queues(found)[0].wait_p95_s) > mean(queues(found)[1].wait_p95_s)
+
+
 # ---- when the question is raised
 
 

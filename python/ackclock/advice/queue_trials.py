@@ -10,6 +10,7 @@ from ackclock.advice.bench import Bench, loss_cycles, of_longest_round_trip
 from ackclock.advice.knobs import MANY, Knob, crossing
 from ackclock.advice.lengths import Length
 from ackclock.advice.queue_records import QueueAlternative
+from ackclock.errors import ScenarioError
 from ackclock.models import queues
 from ackclock.paths import empty_round_trip_s
 from ackclock.prediction.cubic import cubic_numbers
@@ -54,16 +55,17 @@ class Queue:
     changes: Mapping[str, Any]
 
 
-def queues_to_try(resolved: Resolved, knob: Knob) -> list[Queue]:
+def queues_to_try(bench: Bench, knob: Knob) -> list[Queue]:
     """List the queues to compare: the present one, the model's buffer, and those that control the delay.
 
     Parameters
     ----------
-    resolved : Resolved
-        The scenario.
+    bench : Bench
+        The scenario; a queue that it does not allow, such as CoDel at a private link, is left out.
     knob : Knob
         The buffer of the bottleneck.
     """
+    resolved = bench.resolved
     element = next(one for one in resolved.elements if one.name == knob.names[0])
     found = [Queue(f"{_name(str(element.queue), knob.present)} (now)", {})]
     buffer = model_buffer(resolved, knob)
@@ -75,7 +77,15 @@ def queues_to_try(resolved: Resolved, knob: Knob) -> list[Queue]:
         if name in NAMES and str(element.queue) != name:
             table = _table(resolved, knob, element, name)
             found.append(Queue(_called(name, table), dict.fromkeys(_fields(knob), table)))
-    return found
+    return [queue for queue in found if resolved_with(bench, queue) is not None]
+
+
+def resolved_with(bench: Bench, queue: Queue) -> Resolved | None:
+    """Resolve the scenario with a queue; None if it does not allow it."""
+    try:
+        return api.resolve(bench.scenario, overrides={**bench.overrides, **queue.changes})
+    except ScenarioError:
+        return None
 
 
 def model_buffer(resolved: Resolved, knob: Knob) -> int:
@@ -183,7 +193,7 @@ def _runs(bench: Bench, tried: Sequence[Queue], length: Length, what: str) -> li
 
 
 def _seeds(bench: Bench, queue: Queue, number: int) -> list[int]:
-    resolved = api.resolve(bench.scenario, overrides={**bench.overrides, **queue.changes})
+    resolved = resolved_with(bench, queue) or bench.resolved
     return [resolved.run.seed + SPACING * place for place in range(1 if resolved.is_deterministic else number)]
 
 

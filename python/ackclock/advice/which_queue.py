@@ -4,12 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 
-from ackclock import api
 from ackclock.advice.bench import Bench
 from ackclock.advice.knobs import Knob, buffer_knobs, crossing, static_knob
 from ackclock.advice.lengths import Length, length_for
 from ackclock.advice.queue_records import QueueAlternative, QueuesCompared
-from ackclock.advice.queue_trials import Queue, cycles_of, model_buffer, queues_to_try, try_queues
+from ackclock.advice.queue_trials import Queue, cycles_of, model_buffer, queues_to_try, resolved_with, try_queues
 from ackclock.advice.records import BeforeAfter, Recommendation, Rule
 from ackclock.findings import Row
 from ackclock.paths import empty_round_trip_s
@@ -48,7 +47,8 @@ def advise_which_queue(bench: Bench, *, simulate: bool) -> Recommendation | None
         return None
     if not is_asked and not _waits_long(resolved, knob, base.summary["links"]):
         return None
-    return _recommendation(_compared(bench, knob, _length(bench, knob)))
+    tried = queues_to_try(bench, knob)
+    return _recommendation(_compared(bench, knob, tried)) if len(tried) > 1 else None
 
 
 @dataclass(frozen=True)
@@ -86,10 +86,10 @@ def _has_levels(resolved: Resolved, knob: Knob) -> bool:
     return element.queue.scheduler.kind == "priority"
 
 
-def _length(bench: Bench, knob: Knob) -> Length:
-    """Choose the length of the runs: with several seeds, as some of the queues draw random numbers."""
-    changes = dict.fromkeys((f"{field.removesuffix('buffer')}queue" for field in knob.fields), "pie")
-    drawing = api.resolve(bench.scenario, overrides={**bench.overrides, **changes})
+def _length(bench: Bench, knob: Knob, tried: Sequence[Queue]) -> Length:
+    """Choose the length of the runs: for several seeds, if one of the queues draws random numbers."""
+    found = [one for one in (resolved_with(bench, queue) for queue in tried) if one is not None]
+    drawing = next((one for one in found if not one.is_deterministic), bench.resolved)
     present = knob.present if knob.present < inf else 0.0
     near = float(model_buffer(bench.resolved, knob))
     return length_for(drawing, near, max(present, near), bench.targets)
@@ -102,8 +102,8 @@ def _waits_long(resolved: Resolved, knob: Knob, links: Sequence[Row]) -> bool:
     return bool(trips) and wait is not None and (wait["mean"] or 0.0) > LONG * min(trips)
 
 
-def _compared(bench: Bench, knob: Knob, length: Length) -> _Found:
-    tried = queues_to_try(bench.resolved, knob)
+def _compared(bench: Bench, knob: Knob, tried: Sequence[Queue]) -> _Found:
+    length = _length(bench, knob, tried)
     rows = try_queues(bench, knob, tried, length, f"{plural(len(tried), 'queue')} at {knob.place}")
     best = _choice(rows, bench)
     pair = [tried[0], tried[best]]
@@ -235,7 +235,10 @@ def _is_buffer(queue: Queue) -> bool:
 def _in_short(found: _Found, place: int) -> str:
     if place == found.chosen:
         return "chosen"
-    return "costs too much" if _missed(found.rows[place], found.rows, found.bench) else "longer delay"
+    if _missed(found.rows[place], found.rows, found.bench):
+        return "costs too much"
+    longer = _mean(found.rows[place].wait_p95_s) > (1.0 + AS_GOOD) * _mean(found.rows[found.chosen].wait_p95_s)
+    return "longer delay" if longer else "as good"
 
 
 def _check(found: _Found) -> tuple[BeforeAfter, ...]:
@@ -253,7 +256,8 @@ def _check(found: _Found) -> tuple[BeforeAfter, ...]:
 def _remarks(found: _Found) -> Iterator[str]:
     length, bench = found.length, found.bench
     cycles = cycles_of(bench, found.tried[found.chosen], length)
-    times = f", where something is random with each of the same {length.replications} seeds"
+    several = length.replications > 1
+    times = f", where something is random with each of the same {length.replications} seeds" if several else ""
     yield (
         f"each queue was simulated for {seconds(length.duration_s - length.warmup_s)}{times}; the chosen one had "
         f"{plural(round(cycles), 'loss cycle')}"
@@ -273,8 +277,8 @@ def _remarks(found: _Found) -> Iterator[str]:
 def _unstable(found: _Found) -> Iterator[str]:
     """Say where the model has PIE's loop unstable, which explains a queue that runs empty."""
     for queue in found.tried:
-        resolved = api.resolve(found.bench.scenario, overrides={**found.bench.overrides, **queue.changes})
-        for one in predict_pie(resolved):
+        resolved = resolved_with(found.bench, queue)
+        for one in [] if resolved is None else predict_pie(resolved):
             if isinstance(one, ModelPrediction):
                 yield from (sentence for sentence in one.sentences if "unstable" in sentence)
 
