@@ -160,6 +160,22 @@ def test_the_models_of_an_aqm_are_of_flows_of_one_kind(model: str) -> None:
     assert "line has no" in found.reasons[0]
 
 
+# ---- coupled queues
+
+
+def test_many_flows_behind_coupled_queues_share_the_link_as_the_coupling_has_it() -> None:
+    """25% of the ratio of the rates; of few flows the probability varies too much for it."""
+    document = path("linux-reno", 20, 200, 40, queue="dualpi2")
+    classic = document["flow"][0]
+    document["flow"].append({**classic, "name": "scalable", "tcp": "draft-prague"})
+    document["run"]["duration"] = "60 s"
+    flows = ackclock.run(document, picture=False).flows
+    old, new = (flows[flows.index.str.startswith(name)].mean() for name in ("flow", "scalable"))
+    assert old.loss_fraction == pytest.approx((new.marked_fraction / 2.0) ** 2, rel=0.25)
+    found = queues.coupled_rates(20, 20, 200e6 / 12000, old.rtt_mean_s, new.rtt_mean_s)
+    assert float(found.ratio) == pytest.approx(new.throughput_bps / old.throughput_bps, rel=0.25)
+
+
 # ---- a policer, which no scenario has yet: packets, tokens and a window, one by one
 
 

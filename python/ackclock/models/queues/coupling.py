@@ -135,7 +135,8 @@ def coupled_rates(  # noqa: PLR0913  two kinds of flows, the link and the coupli
         Coupling factor, k [1], > 0.
     increase, remainder : array_like
         Of the Classic flows: packets by which the window grows a round trip, and the fraction that a loss leaves [1];
-        1 and 0.5 for Reno, 1 and 0.7 for CUBIC where it grows as Reno.
+        1 and 0.5 for Reno, and for RFC 9438's CUBIC where it is as fast as Reno; 1 and 0.7 for CUBIC's Reno mode of
+        [pi2], which adds a whole packet.
 
     Returns
     -------
@@ -150,8 +151,8 @@ def coupled_rates(  # noqa: PLR0913  two kinds of flows, the link and the coupli
     Notes
     -----
     A Classic flow has c / (R_C sqrt(p_C)) = c / (R_C p') with c = sqrt(increase (1 + remainder) / (2 (1 - remainder))),
-    1.22 for Reno and 1.68 for CUBIC in its Reno mode; a scalable one 2 / (R_L p_CL) = 2 / (R_L k p'). So the ratio of
-    the rates does not depend on p'.
+    1.22 for Reno and 1.68 for CUBIC in the Reno mode of [pi2]; a scalable one 2 / (R_L p_CL) = 2 / (R_L k p'). So the
+    ratio of the rates does not depend on p'.
 
     Examples
     --------
@@ -215,8 +216,8 @@ def coupling_for_equal_rates(
 
     Notes
     -----
-    With one round trip for both it is 1.63 for Reno and 1.19 for CUBIC in its Reno mode; RFC 9332 recommends 2. The
-    round trips for which 2 makes rates equal have R_C / R_L = 1.22 for Reno, 1.68 for CUBIC.
+    With one round trip for both it is 1.63 for Reno and 1.19 for CUBIC in the Reno mode of [pi2]; RFC 9332 recommends
+    2. The round trips for which 2 makes rates equal have R_C / R_L = 1.22 for Reno, 1.68 for that CUBIC.
 
     Examples
     --------
