@@ -12,8 +12,8 @@ from ackclock.advice.queue_trials import Queue, cycles_of, model_buffer, queues_
 from ackclock.advice.records import BeforeAfter, Recommendation, Rule
 from ackclock.findings import Row
 from ackclock.paths import empty_round_trip_s
-from ackclock.prediction.pie import predict_pie
-from ackclock.prediction.records import ModelPrediction
+from ackclock.prediction import predict_resolved
+from ackclock.prediction.pie import PIE
 from ackclock.scenario import Resolved
 from ackclock.stats import Estimate
 from ackclock.wording import amount, number, percent, plural, seconds
@@ -278,8 +278,8 @@ def _unstable(found: _Found) -> Iterator[str]:
     """Say where the model has PIE's loop unstable, which explains a queue that runs empty."""
     for queue in found.tried:
         resolved = resolved_with(found.bench, queue)
-        for one in [] if resolved is None else predict_pie(resolved):
-            if isinstance(one, ModelPrediction):
+        for one in () if resolved is None else predict_resolved(resolved).applicable:
+            if one.model == PIE[0]:
                 yield from (sentence for sentence in one.sentences if "unstable" in sentence)
 
 
