@@ -102,7 +102,7 @@ def test_without_a_simulation_a_rule_is_named_and_nothing_is_recommended() -> No
 
 
 def test_the_command_prints_answer_check_and_rules() -> None:
-    done = CliRunner().invoke(app, ["advise", str(SATELLITE)])
+    done = CliRunner().invoke(app, ["advise", str(SATELLITE), "--no-picture"])
     assert done.exit_code == 0
     assert "Which buffers let slow start reach its threshold" in done.stdout
     assert "decided" in done.stdout

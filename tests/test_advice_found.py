@@ -308,7 +308,9 @@ def test_a_search_keeps_a_row_for_each_group_of_flows_and_the_same_answers() -> 
 
 
 def test_the_command_takes_targets_and_prints_alternatives() -> None:
-    done = CliRunner().invoke(app, ["advise", str(MODEM), "--target", "utilisation=95%", "--target", "loss=3%"])
+    done = CliRunner().invoke(
+        app, ["advise", str(MODEM), "--target", "utilisation=95%", "--target", "loss=3%", "--no-picture"]
+    )
     assert done.exit_code == 0
     words = " ".join(done.stdout.split())
     assert "4 packets at modem, 48 ms of queue (now 174 packets): the least that gives at least 95%" in words

@@ -7,6 +7,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 
 from ackclock.charts import Chart, Curve, Events, Kind, Panel, Span, StraightLine
 from ackclock.plots import chart_picture, save_picture
@@ -40,7 +41,7 @@ def test_each_kind_is_drawn_and_axes_have_their_labels() -> None:
         assert right.get_ylabel() == "s"
 
 
-@pytest.mark.parametrize("kind", ["simulation", "marks", "theory", "theory-2"])
+@pytest.mark.parametrize("kind", ["simulation", "marks", "theory", "theory-2", "theory-marks", "theory-marks-2"])
 def test_no_two_curves_of_a_kind_differ_by_colour_alone(kind: Kind) -> None:
     curves = [Curve(f"curve {place}", X, X * place, kind) for place in range(1, 7)]
     (axes,) = chart_picture(Chart("a chart", [Panel("x", "y", curves)])).axes
@@ -120,7 +121,8 @@ def test_lines_events_and_phases_are_drawn_and_named_once() -> None:
     assert [text.get_text() for text in legend.get_texts()] == ["gap", "band", "limit", "drop", "warm-up"]
     assert [3.0, 3.0] in [np.asarray(line.get_xdata()).tolist() for line in upper.lines]
     assert upper.yaxis_inverted()
-    assert [text.get_text() for text in upper.texts] == list("abcde")
+    # The second and the fourth point are not finite.
+    assert [text.get_text() for text in upper.texts] == list("ace")
 
 
 def test_the_table_has_lines_and_events_too() -> None:
@@ -152,3 +154,29 @@ def test_the_same_chart_gives_the_same_bytes(tmp_path: Path, ending: str) -> Non
     for path in paths:
         save_picture(chart_picture(chart(*KINDS)), path)
     assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_no_mark_and_no_word_is_cut_at_the_edge_of_a_panel() -> None:
+    level = np.array([19.99, 20.0, 19.995])
+    words = Panel("queue", "Mbit/s", [Curve("run", np.arange(3.0), level, "marks")], x_ticks=["one", "two", "three"])
+    named = Panel("delay", "Mbit/s", [Curve("run", np.array([10.0, 10.1, 50.0]), level, "marks", notes=words.x_ticks)])
+    figure = chart_picture(Chart("a chart", [words, named], 2))
+    for axes in figure.axes:
+        (points,) = (line for line in axes.lines if np.size(line.get_xdata()) == 3)
+        box = axes.get_window_extent()
+        radius = points.get_markersize() / 2.0 * figure.dpi / 72.0
+        inside = box.padded(-radius)
+        assert all(inside.contains(*place) for place in axes.transData.transform(points.get_xydata()))
+        for text in axes.texts:
+            low, high = text.get_window_extent().min, text.get_window_extent().max
+            assert box.contains(*low)
+            assert box.contains(*high)
+
+
+def test_words_of_points_that_lie_close_together_do_not_cover_one_another() -> None:
+    x, y = np.array([10.0, 10.05, 10.1, 50.0]), np.array([20.0, 20.0, 19.9, 5.0])
+    curve = Curve("run", x, y, "marks", notes=["drop-tail", "codel", "pie", "red"])
+    (axes,) = chart_picture(Chart("a chart", [Panel("delay", "Mbit/s", [curve])])).axes
+    boxes = [Text.get_window_extent(text) for text in axes.texts]
+    assert [text.get_text() for text in axes.texts] == curve.notes
+    assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])

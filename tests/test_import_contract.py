@@ -36,8 +36,8 @@ MAY_IMPORT = {
     "tables": set[str](),
     "prediction": {"errors", "findings", "models", "paths", "scenario", "tables", "wording"},
     "advice": {
-        *{"api", "errors", "findings", "models", "paths", "prediction", "result", "scenario", "stats", "tables"},
-        *{"units", "wording"},
+        *{"api", "errors", "findings", "models", "paths", "pictures", "plots", "prediction", "result", "scenario"},
+        *{"stats", "tables", "units", "wording"},
     },
     "comparison": {"pictures", "plots", "prediction", "result", "scenario", "tables", "wording"},
     "transfers": {"replication", "scenario", "stats"},

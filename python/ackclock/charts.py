@@ -14,10 +14,23 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-Kind = Literal["simulation", "marks", "theory", "theory-2", "thick", "paper", "step", "band", "step-band", "guide"]
-"""Styles of a curve: measured points joined by a line; those points alone; a dashed line; a dash-dotted one; a thick
-one; large open stars; a value that holds until the next; a band from `low` to `high`; such a band whose ends hold until
-the next; a thin grey line."""
+Kind = Literal[
+    "simulation",
+    "marks",
+    "theory",
+    "theory-2",
+    "theory-marks",
+    "theory-marks-2",
+    "thick",
+    "paper",
+    "step",
+    "band",
+    "step-band",
+    "guide",
+]
+"""Styles of a curve: measured points joined by a line; those points alone; a dashed line; a dash-dotted one; hollow
+points alone; larger ones; a thick line; large open stars; a value that holds until the next; a band from `low` to
+`high`; such a band whose ends hold until the next; a thin grey line."""
 LineKind = Literal["theory", "limit", "whole"]
 """Styles of a straight line: dashed, dotted, solid."""
 Array = NDArray[np.float64]
@@ -42,7 +55,7 @@ class Curve:
     x_low, x_high : array, optional
         Ends of each point's interval along x.
     notes : sequence of str, optional
-        Words above each point.
+        Words next to each point.
     """
 
     label: str

@@ -177,12 +177,18 @@ def advise(  # noqa: PLR0913  one argument an option
     ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Simulations at a time; all cores by default.")] = None,
     overrides: Overrides = None,
+    picture: Annotated[
+        bool, typer.Option("--picture/--no-picture", help="Draw the queues that are compared. Default: unless --json.")
+    ] = True,
 ) -> None:
     """Say what to change on SCENARIO's path: what a simulation has borne out, next to what rules say.
 
     Buffers and windows are searched: the smallest that meets the targets, which are 99% of the utilisation that an
-    ample one gives, and for web sources a loss of at most 1%, unless --target names others.
+    ample one gives, and for web sources a loss of at most 1%, unless --target names others. Where packets wait long, or
+    with --topic which-queue, queues are compared: the present one, a smaller buffer, CoDel, PIE and FQ-CoDel; their
+    picture goes into the current folder: geo-queues.png for geo.toml, geo-queues-2.png if there is one.
     """
+    from ackclock import folders, storage  # noqa: PLC0415
     from ackclock.advice import advise as ask  # noqa: PLC0415
     from ackclock.advice.printing import print_advice  # noqa: PLC0415
 
@@ -203,6 +209,10 @@ def advise(  # noqa: PLR0913  one argument an option
         typer.echo(json_text(advice.to_dict()))
     else:
         print_advice(advice, _console())
+        if picture and advice.charts():
+            path = storage.free_path(Path(f"{scenario.stem}-queues.png"))
+            folders.write_file(path, advice.save_picture)
+            typer.echo(f"\nPicture: {path}")
 
 
 @app.command("sweep", short_help="Simulate a scenario at each point of some axes.")

@@ -235,6 +235,19 @@ def test_the_picture_has_a_curve_a_value_and_theory_dashed() -> None:
     assert panel.y_label == "throughput [Mbit/s]"
 
 
+def test_values_that_are_names_are_points_with_their_names_and_no_line_between_them() -> None:
+    values = VARY["link.satellite.queue"]
+    planned = planned_sweep(SCENARIO, {"link.satellite.queue": values}, {"run.duration": "20 s"})
+    store = Memory()
+    run_points([point.resolved for point in planned.points], store)
+    panel, against_delay = sweep_chart(planned, list(finished_points(planned, store))).panels
+    assert panel.x_ticks == ["drop-tail", "random-drop"]
+    assert {curve.kind for curve in panel.curves} == {"marks", "theory-marks"}
+    (points,) = against_delay.curves
+    assert points.kind == "marks"
+    assert points.notes == ["drop-tail", "random-drop"]
+
+
 def test_the_command_line_says_what_it_left_and_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "small.toml"
     path.write_text(SCENARIO)

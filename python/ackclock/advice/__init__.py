@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import scenario as scenarios
-from ackclock.advice import buffers, slow_start, timers, two_way, variability, windows
+from ackclock.advice import buffers, slow_start, timers, two_way, variability, which_queue, windows
 from ackclock.advice.bench import Bench
+from ackclock.advice.queue_records import QueueAlternative, QueuesCompared
 from ackclock.advice.records import Advice, Alternative, Alternatives, BeforeAfter, Recommendation, Rule
 from ackclock.advice.targets import read_targets
 from ackclock.errors import AdviceError, Fault
@@ -28,7 +29,17 @@ from ackclock.scenario.arguments import (
 )
 from ackclock.scenario.scenario import ORIGIN_OR_SCENARIO
 
-__all__ = ["Advice", "Alternative", "Alternatives", "BeforeAfter", "Recommendation", "Rule", "advise"]
+__all__ = [
+    "Advice",
+    "Alternative",
+    "Alternatives",
+    "BeforeAfter",
+    "QueueAlternative",
+    "QueuesCompared",
+    "Recommendation",
+    "Rule",
+    "advise",
+]
 
 _TOPICS: Mapping[str, Callable[..., Recommendation | None]] = {
     slow_start.TOPIC: slow_start.advise_slow_start,
@@ -37,6 +48,7 @@ _TOPICS: Mapping[str, Callable[..., Recommendation | None]] = {
     variability.TOPIC: variability.advise_variability,
     windows.TOPIC: windows.advise_windows,
     buffers.TOPIC: buffers.advise_buffers,
+    which_queue.TOPIC: which_queue.advise_which_queue,
 }
 _SEARCHES = frozenset({windows.TOPIC, buffers.TOPIC})
 """The topics without a rule of their own: they answer where no other has found something to change."""
@@ -67,7 +79,7 @@ def advise(  # noqa: PLR0913  by keyword
         Fields to change first, by dotted path.
     topics : collection of str, optional
         The questions to answer: "slow-start-buffers", "two-way", "spurious-retransmissions", "variable-delay",
-        "window", "bottleneck-buffer"; all by default.
+        "window", "bottleneck-buffer", "which-queue"; all by default.
     targets : mapping of str to str or float, optional
         What buffers and windows are to reach: "utilisation", relative to that with an ample size (99% by default);
         "loss", at most, at the links (1% by default if there are web sources, else any); "rtt-p95", the round trip
@@ -110,6 +122,7 @@ def advise(  # noqa: PLR0913  by keyword
     loaded = scenario if isinstance(scenario, scenarios.Scenario) else scenarios.load(scenario)
     bench = Bench(loaded, dict(overrides or {}), on_step or (lambda _: None), threads)
     bench.targets = read_targets(targets, bench.resolved)
+    bench.asked = frozenset(topics or ())
     found: dict[str, Recommendation] = {}
     for name, advise_topic in wanted.items():
         is_answered = any(one.changes for one in found.values()) and targets is None and topics is None

@@ -1,9 +1,9 @@
 """The bench on which a recommendation is tried: simulations of a scenario with some fields changed."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from ackclock import api
@@ -43,6 +43,8 @@ class Bench:
         Simulations at a time, all cores by default.
     targets : Targets
         What a change must reach.
+    asked : collection of str
+        The topics that the user names.
     """
 
     scenario: Scenario
@@ -50,6 +52,7 @@ class Bench:
     on_step: Callable[[str], None] = lambda _: None
     threads: int | None = None
     targets: Targets = field(default_factory=Targets)
+    asked: Collection[str] = ()
     _kept: dict[tuple[str, Length | None], Result] = field(default_factory=dict)
 
     @cached_property
@@ -73,7 +76,9 @@ class Bench:
         """Simulate with some fields changed."""
         return self.run_all([changes], what, length)[0]
 
-    def run_all(self, changes: Sequence[Mapping[str, Any]], what: str, length: Length | None = None) -> list[Result]:
+    def run_all(
+        self, changes: Sequence[Mapping[str, Any]], what: str, length: Length | None = None, *, whole: bool = False
+    ) -> list[Result]:
         """Simulate several changes, as many at a time as there are threads; the results do not depend on that.
 
         Parameters
@@ -84,18 +89,25 @@ class Bench:
             What is being simulated, in words.
         length : Length, optional
             Duration and random numbers of the runs; those of the scenario by default.
+        whole : bool
+            Whether the rows of all flows are kept, where each [[flow]] would be one; changes must make such runs
+            different from others.
         """
         keys = [_key(one, length) for one in changes]
         wanted = {key: one for key, one in zip(keys, changes, strict=True) if key not in self._kept}
         if wanted:
-            self.on_step(f"{what} (simulation {len(self._kept) + len(wanted)} of at most {MOST_RUNS})")
+            done = len(self._kept) + len(wanted)
+            self.on_step(f"{what} (simulation {done}{f' of at most {MOST_RUNS}' if done <= MOST_RUNS else ''})")
             with ThreadPoolExecutor(max_workers=min(len(wanted), self.threads or len(wanted))) as pool:
                 threads = self.threads if len(wanted) == 1 else 1
-                futures = [(key, pool.submit(self._simulate, one, length, threads)) for key, one in wanted.items()]
+                simulate = partial(self._simulate, length=length, threads=threads, whole=whole)
+                futures = [(key, pool.submit(simulate, one)) for key, one in wanted.items()]
                 self._kept.update((key, future.result()) for key, future in futures)
         return [self._kept[key] for key in keys]
 
-    def _simulate(self, changes: Mapping[str, Any], length: Length | None, threads: int | None) -> Result:
+    def _simulate(
+        self, changes: Mapping[str, Any], *, length: Length | None, threads: int | None, whole: bool
+    ) -> Result:
         resolved, warnings = api.resolve_with_warnings(self.scenario, {**self.overrides, **changes})
         if length is not None:
             resolved = length.applied(resolved)
@@ -103,7 +115,7 @@ class Bench:
             replications = max(REPLICATIONS, resolved.run.replications)
             resolved = replace(resolved, run=replace(resolved.run, replications=replications))
         result = api.simulate(resolved, warnings, threads=threads, picture=False)
-        return _grouped(result) if changes and length is not None else result
+        return _grouped(result) if changes and length is not None and not whole else result
 
 
 def _grouped(result: Result) -> Result:

@@ -1,14 +1,23 @@
 """Records of advice: a question, an answer in words, the rules behind it, and what a simulation made of it."""
 
 import html
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from ackclock.advice.queue_records import QueuesCompared
+from ackclock.errors import AdviceError, Fault
 from ackclock.findings import Finding
 from ackclock.stats import Estimate
 from ackclock.tables import TableText, html_table
 from ackclock.wording import LEAST_PERCENT, amount, number, percent, significant
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ackclock.charts import Chart
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +185,7 @@ class Recommendation:
         What it answers.
     answer : str
         In words that need no paper.
-    changes : mapping of str to str or int
+    changes : mapping of str to str, int or mapping
         What to change, by dotted path, as `run --set` takes it; empty where all is well.
     rules : tuple of Rule
         The rule that decided, and the others.
@@ -186,16 +195,19 @@ class Recommendation:
         What the check showed, and what to know.
     alternatives : tuple of Alternatives
         The sizes that a search simulated, for each place.
+    queues : QueuesCompared, optional
+        The queues that were simulated.
     """
 
     topic: str
     question: str
     answer: str
-    changes: Mapping[str, str | int] = field(default_factory=dict)
+    changes: Mapping[str, Any] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
     check: tuple[BeforeAfter, ...] = ()
     remarks: tuple[str, ...] = ()
     alternatives: tuple[Alternatives, ...] = ()
+    queues: QueuesCompared | None = None
 
     @property
     def options(self) -> str:
@@ -206,6 +218,8 @@ class Recommendation:
     def tables(self) -> list[TableText]:
         """The simulations of before and after, and the rules, as tables for people."""
         tables = [one.table for one in self.alternatives]
+        if self.queues is not None:
+            tables.append(self.queues.table)
         if self.check:
             rows = [row.cells for row in self.check]
             tables.append(TableText(["simulated", "before", "after", "change"], rows))
@@ -243,6 +257,42 @@ class Advice:
         """Give plain data for JSON."""
         return asdict(self)
 
+    def charts(self) -> "list[Chart]":
+        """Describe the pictures of the recommendations that have one, as data to draw."""
+        from ackclock.pictures.queues_compared import queues_chart  # noqa: PLC0415  half a second that others need not pay
+
+        compared = (one.queues for one in self.recommendations)
+        return [queues_chart(self.title, one.place, one.rows) for one in compared if one is not None]
+
+    def plot(self) -> "Figure | None":
+        """Draw the first picture of `charts`: the queues that were compared; None if none were."""
+        from ackclock.plots import chart_picture  # noqa: PLC0415  half a second that other uses need not pay
+
+        charts = self.charts()
+        return chart_picture(charts[0]) if charts else None
+
+    def save_picture(self, path: str | Path) -> None:
+        """Draw that picture into a file, in the format of its ending (png, svg, pdf).
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, which is replaced if it is there.
+
+        Raises
+        ------
+        AdviceError
+            No queues were compared.
+        """
+        from ackclock.plots import save_picture  # noqa: PLC0415  half a second that other uses need not pay
+
+        figure = self.plot()
+        if figure is None:
+            raise AdviceError(
+                Fault("picture", "nothing to draw: no queues were compared", None, "the topic which-queue")
+            )
+        save_picture(figure, Path(path))
+
     def _repr_html_(self) -> str:
         parts = [f"<h4>{html.escape(self.title)}</h4>"]
         if self.verdict:
@@ -257,7 +307,9 @@ class Advice:
         return "".join(parts)
 
 
-def _quoted(value: str | int) -> str:
+def _quoted(value: str | int | Mapping[str, str]) -> str:
+    if isinstance(value, Mapping):
+        return f"'{{{', '.join(f'{key} = {json.dumps(text)}' for key, text in value.items())}}}'"
     return f'"{value}"' if " " in str(value) else str(value)
 
 

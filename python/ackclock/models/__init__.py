@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from ackclock.models import classics as classics
     from ackclock.models import controls as controls
     from ackclock.models import engset as engset
+    from ackclock.models import queues as queues
     from ackclock.models import two_way as two_way
     from ackclock.models import variable_delay as variable_delay
 
-__all__ = ["abrupt_delay", "bottlenecks", "classics", "controls", "engset", "two_way", "variable_delay"]
+__all__ = ["abrupt_delay", "bottlenecks", "classics", "controls", "engset", "queues", "two_way", "variable_delay"]
 
 
 def __getattr__(name: str) -> Any:

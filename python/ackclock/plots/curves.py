@@ -45,8 +45,6 @@ def _draw(axes: Axes, curve: Curve, number: int, *, dashed: bool) -> Any:
         return _draw_band(axes, curve, **look)
     (line,) = axes.plot(curve.x, curve.y, label=shown(curve.label), **look)
     _draw_intervals(axes, curve, look["color"])
-    for x, y, note in zip(curve.x, curve.y, curve.notes or (), strict=curve.notes is not None):
-        axes.annotate(note, (x, y), xytext=(0, 6), textcoords="offset points", ha="center")
     return line
 
 
@@ -58,6 +56,8 @@ def _look(curve: Curve, number: int, *, dashed: bool) -> dict[str, Any]:
         "marks": {"linestyle": "", "marker": marker},
         "theory": {"linestyle": "--", **_hollow(curve, marker)},
         "theory-2": {"linestyle": "-.", **_hollow(curve, marker)},
+        "theory-marks": {"linestyle": "", "marker": marker, "markersize": 8.0, "markerfacecolor": "none"},
+        "theory-marks-2": {"linestyle": "", "marker": marker, "markersize": 13.0, "markerfacecolor": "none"},
         "thick": {"linewidth": 6.0, "alpha": 0.35, "zorder": 1},
         "paper": PAPER,
         "step": {"drawstyle": "steps-post", "linestyle": DASHES[number % len(DASHES)] if dashed else "-"},

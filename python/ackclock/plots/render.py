@@ -10,10 +10,17 @@ from ackclock.charts import Chart, Panel
 from ackclock.plots.curves import draw_curves
 from ackclock.plots.legends import Handles, put_chart_legend, put_panel_legend
 from ackclock.plots.lines import draw_events, draw_lines, draw_spans, put_margin_names
+from ackclock.plots.notes import put_notes
 from ackclock.plots.style import style
 
 FEW_DECADES = 2.3
 WORD_TICK_SIZE = 10.0
+HEADROOM, HEADROOM_OF_NOTES = 1.03, 1.12
+"""Least end of a y axis from 0 relative to the highest point, so that its mark is whole, and a word above it too."""
+SIDE_ROOM = 0.5
+"""Room on both sides of an axis with words, in distances of two words."""
+SIDE_ROOM_OF_NOTES = 0.12
+"""Room on both sides of an axis of numbers whose points have words, relative to the axis."""
 
 
 def chart_picture(chart: Chart) -> Figure:
@@ -43,6 +50,8 @@ def chart_picture(chart: Chart) -> Figure:
         if chart.legend == "chart":
             put_chart_legend(figure, handles)
         figure.draw_without_rendering()
+        for axes, panel in zip(grid, chart.panels, strict=True):
+            put_notes(axes, panel)
         figure.set_layout_engine("none")  # laid out: saving it in several formats need not do it again
     return figure
 
@@ -99,6 +108,9 @@ def _draw_panel(axes: Axes, panel: Panel) -> Handles:
 def _set_x(axes: Axes, panel: Panel) -> None:
     if panel.x_ticks is not None:
         axes.set_xticks(range(len(panel.x_ticks)), list(panel.x_ticks))
+        axes.set_xlim(-SIDE_ROOM, len(panel.x_ticks) - 1 + SIDE_ROOM)
+    elif any(curve.notes is not None for curve in panel.curves):
+        axes.margins(x=SIDE_ROOM_OF_NOTES)
     if panel.log_x:
         axes.set_xscale("log")
         _number_decades(axes.xaxis)
@@ -115,13 +127,20 @@ def _set_y(axes: Axes, panel: Panel) -> None:
         axes.set_ylim(bottom=panel.y_bottom)
         _number_decades(axes.yaxis)
     elif panel.from_zero:
-        axes.set_ylim(bottom=0.0)
+        axes.set_ylim(0.0, _top(axes, panel))
     if panel.y_top is not None:
         axes.set_ylim(top=panel.y_top)
     if panel.y_whole:
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     if panel.y_down:
         axes.invert_yaxis()
+
+
+def _top(axes: Axes, panel: Panel) -> float:
+    """Give the end of a y axis that begins at 0: all marks and words are within it."""
+    room = HEADROOM_OF_NOTES if any(curve.notes is not None for curve in panel.curves) else HEADROOM
+    highest = float(axes.dataLim.y1)
+    return max(axes.get_ylim()[1], room * highest if np.isfinite(highest) else 0.0)
 
 
 def _number_decades(axis: Axis) -> None:

@@ -7,11 +7,14 @@ scenario, and nothing here knows a result, except `predict_from_measured`, which
 
 from ackclock.prediction.bbr import predict_bbr
 from ackclock.prediction.changing_delay import predict_changing_delay
+from ackclock.prediction.codel import predict_codel
 from ackclock.prediction.cubic import predict_cubic
+from ackclock.prediction.lone_buffer import predict_lone_buffer
 from ackclock.prediction.losses import predict_from_measured
 from ackclock.prediction.many_flows import predict_many_flows
 from ackclock.prediction.marks import predict_dctcp
 from ackclock.prediction.measured_rounds import predict_from_rounds
+from ackclock.prediction.pie import predict_pie
 from ackclock.prediction.random_loss import predict_random_loss
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, Pair, Prediction, ReferenceLine
 from ackclock.prediction.scene import rate_reasons, without_pings
@@ -44,6 +47,9 @@ _QUESTIONS = (
     predict_cubic,
     predict_dctcp,
     predict_bbr,
+    predict_lone_buffer,
+    predict_codel,
+    predict_pie,
     predict_web,
 )
 

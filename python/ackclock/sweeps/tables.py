@@ -1,12 +1,13 @@
 """A sweep as flat tables and as a chart."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.charts import Chart, Curve, Panel
+from ackclock.charts import Chart, Curve, Kind, Panel
 from ackclock.sweeps.axes import Axis, coordinate
 from ackclock.sweeps.dataset import Finished, theory_numbers
 from ackclock.sweeps.plan import Plan
@@ -17,6 +18,22 @@ if TYPE_CHECKING:
 MOST_SERIES = 6
 MOST_NOTES = 12
 UNIT_SCALES = {"bit/s": (1e6, "Mbit/s"), "s": (1e-3, "ms")}
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """An axis of a sweep in its picture: places, label, and words where its values are not numbers."""
+
+    x: Any
+    label: str
+    ticks: list[str] | None = None
+
+    @property
+    def kinds(self) -> tuple[Kind, Kind, Kind]:
+        """The kinds of curves along it, of the simulation and of theory: names have no line from one to the next."""
+        if self.ticks is None:
+            return "simulation", "theory", "theory-2"
+        return "marks", "theory-marks", "theory-marks-2"
 
 
 def flow_table(plan: Plan, finished: Sequence[Finished]) -> "pd.DataFrame":
@@ -68,22 +85,23 @@ def _column(axis: Axis, field: str) -> tuple[str, Any]:
 def sweep_chart(plan: Plan, finished: Sequence[Finished]) -> Chart:
     """Show the throughput of all flows together against the first axis; other axes make a curve a value.
 
-    Theory's lines are dashed. Of more than six curves the first are drawn.
+    Theory's lines are dashed. Values that are not numbers, such as disciplines, are names on the axis, and their points
+    have no line between them. Of more than six curves the first are drawn.
     """
     axis, *others = plan.axes
     series: dict[tuple[int, ...], list[Finished]] = {}
     for one in finished:
         series.setdefault(one.point.place[1:], []).append(one)
     shown = dict(list(series.items())[:MOST_SERIES])
-    x, label, ticks = _scale(axis)
+    scale = _scale(axis)
     curves = [
         curve
         for number, (place, points) in enumerate(shown.items())
-        for curve in _curves(x, points, others, place, number)
+        for curve in _curves(scale, points, others, place, number)
     ]
     left_out = len(series) - len(shown)
     title = f"{plan.scenario.title}: throughput" + (f" (the first {MOST_SERIES} of {len(series)})" if left_out else "")
-    panels = [Panel(label, "throughput [Mbit/s]", curves, x_ticks=ticks)]
+    panels = [Panel(scale.label, "throughput [Mbit/s]", curves, x_ticks=scale.ticks)]
     against = delay_panel(axis, others, shown)
     if against is None:
         return Chart(title, panels, size_inches=(12.0, 8.0))
@@ -93,12 +111,13 @@ def sweep_chart(plan: Plan, finished: Sequence[Finished]) -> Chart:
 def delay_panel(
     axis: Axis, others: Sequence[Axis], series: Mapping[tuple[int, ...], Sequence[Finished]]
 ) -> Panel | None:
-    """Show the throughput of all flows together against their delay, from point to point of the axis.
+    """Show the throughput of all flows together against their delay, from number to number of the axis.
 
     Parameters
     ----------
     axis : Axis
-        The axis along which the curves go; its values are written at their points, where there are few.
+        The axis along which the curves go; its values are written at their points, where there are few. Points of
+        values that are not numbers have no line between them.
     others : sequence of Axis
         The other axes.
     series : mapping of tuple of int to sequence of Finished
@@ -114,6 +133,7 @@ def delay_panel(
     if kind is None:
         return None
     curves = []
+    kind_of_curve = _scale(axis).kinds[0]
     for number, (place, points) in enumerate(series.items()):
         delays = np.array([_delay_ms(one, f"{kind}_p95_s") for one in points])
         totals = np.array([_total(one) for one in points]) / 1e6
@@ -123,7 +143,7 @@ def delay_panel(
                 f"simulated{_suffix(others, place)}",
                 delays[:, 0],
                 totals[:, 0],
-                "simulation",
+                kind_of_curve,
                 number,
                 *(totals[:, 1], totals[:, 2], delays[:, 1], delays[:, 2]),
                 notes=words if len(words) <= MOST_NOTES else None,
@@ -148,21 +168,22 @@ def _delay_ms(one: Finished, key: str) -> tuple[float, float, float]:
     return mean, found[0]["low"] * 1e3, found[0]["high"] * 1e3
 
 
-def _scale(axis: Axis) -> tuple[Any, str, list[str] | None]:
+def _scale(axis: Axis) -> _Scale:
     values, unit = coordinate(axis.column(axis.name))
     if values.dtype.kind != "f":
-        return np.arange(len(values), dtype=float), axis.name, [str(value) for value in values]
+        return _Scale(np.arange(len(values), dtype=float), axis.name, [str(value) for value in values])
     divisor, shown = UNIT_SCALES.get(unit, (1.0, unit))
-    return values / divisor, f"{axis.name} [{shown}]" if shown else axis.name, None
+    return _Scale(values / divisor, f"{axis.name} [{shown}]" if shown else axis.name)
 
 
 def _curves(
-    x: Any, points: Sequence[Finished], others: Sequence[Axis], place: tuple[int, ...], number: int
+    scale: _Scale, points: Sequence[Finished], others: Sequence[Axis], place: tuple[int, ...], number: int
 ) -> list[Curve]:
     suffix = _suffix(others, place)
     totals = np.array([_total(one) for one in points]) / 1e6
-    simulated = Curve(f"simulated{suffix}", x, totals[:, 0], "simulation", number, totals[:, 1], totals[:, 2])
-    return [simulated, *_theory_curves(x, points, number, suffix, alone=not others)]
+    kind = scale.kinds[0]
+    simulated = Curve(f"simulated{suffix}", scale.x, totals[:, 0], kind, number, totals[:, 1], totals[:, 2])
+    return [simulated, *_theory_curves(scale, points, number, suffix, alone=not others)]
 
 
 def _suffix(others: Sequence[Axis], place: tuple[int, ...]) -> str:
@@ -170,7 +191,7 @@ def _suffix(others: Sequence[Axis], place: tuple[int, ...]) -> str:
     return f", {', '.join(values)}" if values else ""
 
 
-def _theory_curves(x: Any, points: Sequence[Finished], number: int, suffix: str, *, alone: bool) -> list[Curve]:
+def _theory_curves(scale: _Scale, points: Sequence[Finished], number: int, suffix: str, *, alone: bool) -> list[Curve]:
     found: dict[str, dict[int, float]] = {}
     for place, one in enumerate(points):
         for _, model, predicted in theory_numbers(one.theory):
@@ -180,9 +201,9 @@ def _theory_curves(x: Any, points: Sequence[Finished], number: int, suffix: str,
     return [
         Curve(
             text,
-            x,
+            scale.x,
             _along(values, len(points)),
-            "theory-2" if count else "theory",
+            scale.kinds[2 if count else 1],
             number + 1 + count if alone else number,
         )
         for count, (text, values) in enumerate(found.items())

@@ -1,0 +1,124 @@
+"""Records of the queues that were compared: what each is, what it gives, and why it is or is not the answer."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ackclock.stats import Estimate
+from ackclock.tables import TableText
+from ackclock.wording import amount, percent, seconds
+
+
+@dataclass(frozen=True, slots=True)
+class QueueAlternative:
+    """A queue that was simulated, and what it gives.
+
+    Parameters
+    ----------
+    name : str
+        Its name for people.
+    changes : mapping of str to object
+        The fields that make it, by dotted path; empty for the scenario's own.
+    throughput_bps : Estimate
+        Throughput of all flows together; all are means over the seeds, with intervals.
+    utilisation_fraction : Estimate
+        Utilisation of the link.
+    wait_mean_s, wait_p95_s, wait_p99_s : Estimate
+        Queueing delay at the link: its mean, and what 95% and 99% of the packets have at most.
+    rtt_p95_s : Estimate
+        Round trip that 95% of the packets have at most, of the flow that has the longest.
+    loss_fraction : Estimate
+        Packets that the link drops.
+    marked_fraction : Estimate
+        Packets that arrive marked.
+    fairness_index : Estimate
+        Jain's index of the endless flows' throughputs; without a mean for fewer than two.
+    is_chosen : bool
+        Whether it is the answer.
+    reason : str
+        Why it is not, or what it is.
+    """
+
+    name: str
+    changes: Mapping[str, Any]
+    throughput_bps: Estimate
+    utilisation_fraction: Estimate
+    wait_mean_s: Estimate
+    wait_p95_s: Estimate
+    wait_p99_s: Estimate
+    rtt_p95_s: Estimate
+    loss_fraction: Estimate
+    marked_fraction: Estimate
+    fairness_index: Estimate
+    is_chosen: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QueuesCompared:
+    """The queues that were simulated at one place, the scenario's own first.
+
+    Parameters
+    ----------
+    place : str
+        The link, or the links.
+    rows : tuple of QueueAlternative
+        One for each queue.
+    """
+
+    place: str
+    rows: tuple[QueueAlternative, ...]
+
+    @property
+    def table(self) -> TableText:
+        """The queues as a table for people; columns that say nothing are left out."""
+        found = [
+            (header, cells)
+            for header, cells in (
+                ("through-\nput", [_cell(row.throughput_bps, "bit/s") for row in self.rows]),
+                ("utili-\nsation", [_share(row.utilisation_fraction) for row in self.rows]),
+                ("delay\nmean", [_cell(row.wait_mean_s, "s") for row in self.rows]),
+                ("\np95", [_cell(row.wait_p95_s, "s") for row in self.rows]),
+                ("\np99", [_cell(row.wait_p99_s, "s") for row in self.rows]),
+                ("loss", [_cell(row.loss_fraction, "1") for row in self.rows]),
+                ("marks", [_cell(row.marked_fraction, "1") for row in self.rows]),
+                ("fair-\nness", [_index(row.fairness_index) for row in self.rows]),
+            )
+            if header != "marks" or any(row.marked_fraction["mean"] for row in self.rows)
+        ]
+        columns = [(header, cells) for header, cells in found if set(cells) != {"-"}]
+        names = [f"{row.name}, chosen" if row.is_chosen else row.name for row in self.rows]
+        cells = [[name, *(column[place] for _, column in columns)] for place, name in enumerate(names)]
+        return TableText([f"queue at\n{self.place}", *(header for header, _ in columns)], cells)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """A sentence for each queue that is not the answer."""
+        return tuple(f"{row.name}: {row.reason}" for row in self.rows if row.reason and not row.is_chosen)
+
+
+def _cell(found: Estimate, unit: str) -> str:
+    if found["mean"] is None:
+        return "-"
+    text = seconds(float(f"{found['mean']:.3g}")) if unit == "s" else amount(found["mean"], unit)
+    return text + _half(found)
+
+
+def _share(found: Estimate) -> str:
+    return "-" if found["mean"] is None else percent(found["mean"], 4)
+
+
+def _index(found: Estimate) -> str:
+    return "-" if found["mean"] is None else f"{found['mean']:.3f}"
+
+
+def _half(found: Estimate) -> str:
+    """Write the half width of an interval in percent of its mean; nothing where it is small or missing."""
+    if found["low"] is None or found["high"] is None or not found["mean"]:
+        return ""
+    half = 50.0 * (found["high"] - found["low"]) / found["mean"]
+    return f"\n±{half:.2g}%" if half >= LEAST_HALF else ""
+
+
+LEAST_HALF = 0.01
+"""Least half width that a table shows [%]."""

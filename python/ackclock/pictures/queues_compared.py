@@ -1,0 +1,60 @@
+"""The picture of queues that were compared: throughput and fairness against the delay."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ackclock.charts import Chart, Curve, Panel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ackclock.advice.queue_records import QueueAlternative
+    from ackclock.stats import Estimate
+
+DELAY = "queueing delay, 95th percentile [ms]"
+
+
+def queues_chart(title: str, place: str, rows: "Sequence[QueueAlternative]") -> Chart:
+    """Draw each queue as a point with its name: throughput against delay, and fairness where there is one.
+
+    Parameters
+    ----------
+    title : str
+        The scenario's.
+    place : str
+        The link.
+    rows : sequence of QueueAlternative
+        The queues.
+
+    Returns
+    -------
+    Chart
+        Points with their intervals; the chosen queue is named so.
+    """
+    # Delays of a full buffer and of an AQM are often decades apart; a logarithm has no place for 0.
+    is_log = all((row.wait_p95_s["mean"] or 0.0) > 0.0 for row in rows)
+    panels = [Panel(DELAY, "throughput [Mbit/s]", _points(rows, "throughput_bps", 1e-6), log_x=is_log)]
+    if any(row.fairness_index["mean"] is not None for row in rows):
+        points = _points(rows, "fairness_index", 1.0)
+        panels.append(Panel(DELAY, "fairness between flows (Jain)", points, log_x=is_log))
+    width = 8.0 * len(panels)
+    return Chart(f"{title}: queues at {place}", panels, columns=len(panels), size_inches=(max(width, 10.0), 7.0))
+
+
+def _points(rows: "Sequence[QueueAlternative]", key: str, scale: float) -> list[Curve]:
+    return [_point(number, row, getattr(row, key), scale) for number, row in enumerate(rows)]
+
+
+def _point(number: int, row: "QueueAlternative", height: "Estimate", scale: float) -> Curve:
+    x, x_low, x_high = _scaled(row.wait_p95_s, 1e3)
+    y, low, high = _scaled(height, scale)
+    name = f"{row.name} (chosen)" if row.is_chosen else row.name
+    return Curve(name, x, y, "marks", number, low, high, x_low, x_high, notes=[name])
+
+
+def _scaled(found: "Estimate", scale: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    mean, low, high = (
+        np.array([np.nan if value is None else scale * value]) for value in (found["mean"], found["low"], found["high"])
+    )
+    return mean, low, high

@@ -1,0 +1,133 @@
+"""Writes the words that belong to points next to them, where they cover neither points nor one another."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.text import Annotation, Text
+from matplotlib.transforms import Bbox
+
+from ackclock.charts import Array, Panel
+from ackclock.plots.style import colour
+
+DISTANCE: Final = 7.0
+"""Distance of a word from its point [pt]."""
+FAR: Final = 24.0
+"""The same where all places next to the point are taken [pt]."""
+LEADER: Final = {"arrowstyle": "-", "color": "0.6", "linewidth": 0.8, "shrinkA": 0.0, "shrinkB": 3.0}
+"""Look of the line from a word to its point where it is far from it."""
+POINT: Final = 5.0
+"""Half of the square about a point that words leave free [pt]."""
+_SIDES: Final = (
+    (0, 1, "center", "bottom"),
+    (1, 0, "left", "center"),
+    (0, -1, "center", "top"),
+    (-1, 0, "right", "center"),
+    (1, 1, "left", "bottom"),
+    (1, -1, "left", "top"),
+    (-1, -1, "right", "top"),
+    (-1, 1, "right", "bottom"),
+)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A place for a word: its offset from the point [pt], and the side of it that is there."""
+
+    x: float
+    y: float
+    horizontal: str
+    vertical: str
+
+
+_PLACES: Final = tuple(
+    _Place(distance * x, distance * y, horizontal, vertical)
+    for distance in (DISTANCE, FAR)
+    for x, y, horizontal, vertical in _SIDES
+)
+
+
+def put_notes(axes: Axes, panel: Panel) -> None:
+    """Write the notes of a panel's curves; the axes have their final place in the figure.
+
+    Where several curves have notes, each note has the colour of its curve.
+    """
+    taken = [*_points(axes, panel), *_intervals(axes, panel)]
+    inside = axes.get_window_extent()
+    labels = list(dict.fromkeys(curve.label for curve in panel.curves))
+    several = sum(curve.notes is not None for curve in panel.curves) > 1
+    for curve in panel.curves:
+        own = labels.index(curve.label) if curve.colour is None else curve.colour
+        look: dict[str, Any] = {"color": colour(own if several else None, "black"), "arrowprops": LEADER}
+        for x, y, note in zip(curve.x, curve.y, curve.notes or (), strict=curve.notes is not None):
+            if np.isfinite(x) and np.isfinite(y):
+                text = axes.annotate(note, (x, y), xytext=(0.0, DISTANCE), textcoords="offset points", **look)
+                taken.append(_put(text, taken, inside))
+
+
+def _put(text: Annotation, taken: list[Bbox], inside: Bbox) -> Bbox:
+    """Move a word to the first of its places that is free, or to the one that covers least; return what it covers."""
+    found: list[tuple[float, int, _Place, Bbox]] = []
+    for order, place in enumerate(_PLACES):
+        box = _moved(text, place)
+        covered = sum(_overlap(box, other) for other in taken) + box.width * box.height - _overlap(box, inside)
+        found.append((covered, order, place, box))
+        if covered == 0.0:
+            break
+    _, _, place, box = min(found, key=lambda one: one[:2])
+    _moved(text, place)
+    if text.arrow_patch is not None:
+        text.arrow_patch.set_visible(max(abs(place.x), abs(place.y)) > DISTANCE)
+    return box
+
+
+def _moved(text: Annotation, place: _Place) -> Bbox:
+    text.set(ha=place.horizontal, va=place.vertical)
+    text.xyann = (place.x, place.y)
+    text.get_window_extent()  # applies the offset
+    return Text.get_window_extent(text)  # without the leader
+
+
+def _overlap(one: Bbox, other: Bbox) -> float:
+    """Compute the area that two boxes have in common [pixels]."""
+    common = Bbox.intersection(one, other)
+    return 0.0 if common is None else float(common.width * common.height)
+
+
+def _points(axes: Axes, panel: Panel) -> Iterator[Bbox]:
+    half = POINT * _pixels(axes)
+    for curve in panel.curves:
+        for x, y in _shown(axes, curve.x, curve.y):
+            yield Bbox.from_extents(x - half, y - half, x + half, y + half)
+
+
+def _intervals(axes: Axes, panel: Panel) -> Iterator[Bbox]:
+    """Give the boxes of the intervals of points, a pixel wide."""
+    for curve in panel.curves:
+        ends: list[tuple[Array | None, ...]] = []
+        if _both(curve.low, curve.high):
+            ends.append((curve.x, curve.low, curve.x, curve.high))
+        if _both(curve.x_low, curve.x_high):
+            ends.append((curve.x_low, curve.y, curve.x_high, curve.y))
+        for x_low, y_low, x_high, y_high in ends:
+            starts, stops = _shown(axes, x_low, y_low), _shown(axes, x_high, y_high)
+            yield from (Bbox.from_extents(*start, *(stop + 1.0)) for start, stop in zip(starts, stops, strict=False))
+
+
+def _both(low: Array | None, high: Array | None) -> bool:
+    return low is not None and high is not None and bool(np.all(np.isfinite(low) & np.isfinite(high)))
+
+
+def _shown(axes: Axes, x: Array | None, y: Array | None) -> Array:
+    """Give the places of points on the picture [pixels], a row each; points without a place are left out."""
+    pairs = np.column_stack([np.asarray(x, dtype=float), np.asarray(y, dtype=float)])
+    shown: Array = axes.transData.transform(pairs[np.isfinite(pairs).all(axis=1)])
+    return shown
+
+
+def _pixels(axes: Axes) -> float:
+    """Return the pixels of a point of print."""
+    figure = axes.get_figure(root=True)
+    return 1.0 if figure is None else float(figure.dpi) / 72.0
