@@ -318,3 +318,30 @@ def test_deliveries_of_what_has_no_rate_are_refused() -> None:
         ackclock.deliveries(load(TEXT.format('rate = "1 Gbit/s"')), "a")
     with pytest.raises(ArgumentError, match="a whole number from 0 on"):
         ackclock.deliveries("lte-fading", "lte", replication=-1)
+
+
+def test_a_rate_that_changes_is_shared_with_other_traffic() -> None:
+    """A source of 4 Mbit/s takes its part of 10 and 6 Mbit/s in turn, and TCP what is left."""
+    text = """
+    [[link]]
+    name = "a"
+    rate_process = { kind = "steps", steps = [["0 s", "10 Mbit/s"], ["5 s", "6 Mbit/s"]], repeat = "10 s" }
+    buffer = "100 pkt"
+    reverse = { rate = "10 Mbit/s" }
+    [[flow]]
+    name = "bulk"
+    path = ["a"]
+    rtt = "40 ms"
+    [[flow]]
+    name = "cross"
+    path = ["a"]
+    traffic = { kind = "poisson", rate = "4 Mbit/s" }
+    [run]
+    duration = "200 s"
+    warmup = "10 s"
+    """
+    summary = ackclock.run(load(text), picture=False).summary
+    bulk, cross = (flow["throughput_bps"]["mean"] for flow in summary["flows"])
+    assert cross == pytest.approx(4e6, rel=0.03)
+    assert bulk == pytest.approx(4e6, rel=0.06)
+    assert summary["links"][0]["utilisation_fraction"]["mean"] == pytest.approx((bulk + cross) / 8e6, abs=1e-3)
