@@ -8,6 +8,7 @@ from ackclock import api
 from ackclock.engine import deliveries_ms
 from ackclock.errors import ArgumentError, Fault
 from ackclock.scenario.arguments import Allowed, check_arguments, instance_of
+from ackclock.scenario.places import as_toml
 
 if TYPE_CHECKING:
     from ackclock.api import Origin
@@ -60,14 +61,14 @@ def deliveries(
     names = [element.name for element in resolved.elements]
     where = "deliveries(), argument link"
     if link not in names:
-        raise ArgumentError(Fault(where, "no such link", repr(link), ", ".join(map(repr, names[:10]))))
+        raise ArgumentError(Fault(where, "no such link", as_toml(link), ", ".join(map(as_toml, names[:10]))))
     element = resolved.elements[names.index(link)]
     if element.kind != "link" or element.rate_bps is None:
-        raise ArgumentError(Fault(where, "is not a shared link with a rate", repr(link)))
+        raise ArgumentError(Fault(where, "is not a shared link with a rate", as_toml(link)))
     times = deliveries_ms(resolved, names.index(link), replication, DELIVERY_BYTES)
     if not times:
         problem = f"delivers less than {DELIVERY_BYTES} bytes in the run"
-        raise ArgumentError(Fault(where, problem, repr(link), hint="raise run.duration"))
+        raise ArgumentError(Fault(where, problem, as_toml(link), hint="raise run.duration"))
     return times
 
 

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import ackclock
+from ackclock.cli import app
 from ackclock.errors import ArgumentError
 from ackclock.mahimahi import write_deliveries
 from ackclock.scenario import Resolved, ScenarioError, load, resolve, with_overrides
@@ -305,10 +307,22 @@ def test_the_synthetic_trace_is_that_of_the_fading_link() -> None:
     assert ackclock.deliveries("lte-fading", "lte", replication=1) != ackclock.deliveries("lte-fading", "lte")
 
 
+def test_the_command_writes_a_file_and_replaces_none(tmp_path: Path) -> None:
+    out = tmp_path / "lte.trace"
+    command = ["deliveries", "lte-fading", "lte", "--out", str(out)]
+    done = CliRunner().invoke(app, [*command, "--set", "run.duration=2 s"])
+    assert (done.exit_code, done.output) == (0, f"1154 deliveries in 2 s: {out}\n")
+    kept = out.read_text(encoding="ascii")
+    assert len(kept.splitlines()) == 1154
+    refused = CliRunner().invoke(app, command)
+    assert isinstance(refused.exception, ackclock.AckclockError)
+    assert out.read_text(encoding="ascii") == kept
+
+
 def test_deliveries_of_what_has_no_rate_are_refused() -> None:
     text = TEXT.format('rate = "unlimited"').replace('buffer = "100 ms"', "")
     unlimited = load(text.replace("[run]", 'size = "9 pkt"\n[run]'))
-    with pytest.raises(ArgumentError, match="no such link"):
+    with pytest.raises(ArgumentError, match=r'no such link; given "none"; allowed "lte", "lte\.reverse"'):
         ackclock.deliveries("lte-fading", "none")
     with pytest.raises(ArgumentError, match="not a shared link with a rate"):
         ackclock.deliveries(unlimited, "a")
@@ -318,3 +332,30 @@ def test_deliveries_of_what_has_no_rate_are_refused() -> None:
         ackclock.deliveries(load(TEXT.format('rate = "1 Gbit/s"')), "a")
     with pytest.raises(ArgumentError, match="a whole number from 0 on"):
         ackclock.deliveries("lte-fading", "lte", replication=-1)
+
+
+def test_a_rate_that_changes_is_shared_with_other_traffic() -> None:
+    """A source of 4 Mbit/s takes its part of 10 and 6 Mbit/s in turn, and TCP what is left."""
+    text = """
+    [[link]]
+    name = "a"
+    rate_process = { kind = "steps", steps = [["0 s", "10 Mbit/s"], ["5 s", "6 Mbit/s"]], repeat = "10 s" }
+    buffer = "100 pkt"
+    reverse = { rate = "10 Mbit/s" }
+    [[flow]]
+    name = "bulk"
+    path = ["a"]
+    rtt = "40 ms"
+    [[flow]]
+    name = "cross"
+    path = ["a"]
+    traffic = { kind = "poisson", rate = "4 Mbit/s" }
+    [run]
+    duration = "200 s"
+    warmup = "10 s"
+    """
+    summary = ackclock.run(load(text), picture=False).summary
+    bulk, cross = (flow["throughput_bps"]["mean"] for flow in summary["flows"])
+    assert cross == pytest.approx(4e6, rel=0.03)
+    assert bulk == pytest.approx(4e6, rel=0.06)
+    assert summary["links"][0]["utilisation_fraction"]["mean"] == pytest.approx((bulk + cross) / 8e6, abs=1e-3)

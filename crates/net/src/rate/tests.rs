@@ -203,6 +203,57 @@ fn a_packet_longer_than_an_opportunity_takes_several() {
     assert_eq!(departures(&mut link, &[(0.0, 9000), (0.0, 16)]), [6.0, 6.0]);
 }
 
+/// Returns the departures of packets as `mm-link` makes them, opportunity by opportunity: each serves the packets that came
+/// before it, first in, first out, with the bytes that it has [ms].
+fn served_one_by_one(times_ms: &[u64], arrivals: &[(f64, u16)]) -> Vec<f64> {
+    let (mut departures, mut round, mut sent) = (Vec::new(), 0, 0);
+    let missing = |number: usize| arrivals.get(number).map_or(0, |packet| u32::from(packet.1) + 4);
+    let mut left_of_head = missing(0);
+    loop {
+        for time_ms in times_ms {
+            let now = (round * times_ms[times_ms.len() - 1] + time_ms) as f64;
+            let mut budget = 1504;
+            while sent < arrivals.len() && arrivals[sent].0 < now && budget > 0 {
+                let used = budget.min(left_of_head);
+                (budget, left_of_head) = (budget - used, left_of_head - used);
+                if left_of_head == 0 {
+                    departures.push(now);
+                    sent += 1;
+                    left_of_head = missing(sent);
+                }
+            }
+        }
+        round += 1;
+        if sent == arrivals.len() {
+            return departures;
+        }
+    }
+}
+
+#[test]
+fn random_arrivals_depart_as_if_each_opportunity_were_served_in_turn() {
+    let mut random = RandomStream::named(1, 0, "arrivals");
+    for case in 0..300 {
+        let mut times_ms = vec![random.below(3) as u64];
+        for _ in 0..case % 20 {
+            times_ms.push(times_ms[times_ms.len() - 1] + random.below(1 + case % 7) as u64);
+        }
+        times_ms.push(times_ms[times_ms.len() - 1] + 1);
+        let mut now = 0.0;
+        let mut random = RandomStream::named(case as u64, 0, "packets");
+        let arrival = |_| {
+            // Half of the packets come at a whole millisecond, where an opportunity may be.
+            now += if random.below(2) == 0 { random.below(4) as f64 } else { 1.5 * random.uniform() };
+            now = if random.below(2) == 0 { f64::floor(now) + 1.0 } else { now };
+            // To whole ticks, as the run's clock has them.
+            (f64::round(now * 1e6) / 1e6, [40, 500, 1000, 1500][random.below(4)])
+        };
+        let arrivals: Vec<(f64, u16)> = (0..200).map(arrival).collect();
+        let mut link = process(&opportunities(&times_ms), 100.0);
+        assert_eq!(departures(&mut link, &arrivals), served_one_by_one(&times_ms, &arrivals), "{times_ms:?}");
+    }
+}
+
 #[test]
 fn the_opportunities_after_an_instant_are_counted_up_to_another() {
     let bits = |after, to| process(&opportunities(&[0, 4, 10]), 10.0).bits(t(after), t(to)) / (8.0 * 1504.0);
