@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from crosscheck.linux.experiment import BOOT_S
 from crosscheck.linux.figures import Figures
 
 FOLDER = Path(__file__).with_name("recorded")
@@ -17,13 +18,14 @@ ACK_BYTES = 52
 BUFFER_BYTES, MOST_BUFFER_BYTES = 2_000_000, 67_108_864
 """Receive buffer of the recorded runs at first and at most, large enough never to limit a window [B]."""
 HTB = {"kind": "shaper", "burst": "15 B"}
-"""The token bucket in front of which a queue with an AQM stands there."""
+"""The token bucket behind the queues with an AQM there."""
 ON_THE_LINK = 1500 / 1514
 """Bytes of a packet of the recorded runs in those that its queue counts, with the header of the link."""
 RED = {"discipline": "red", "rules": "linux", "mean_packet": "1500 B"}
 QUEUES: dict[str, tuple[str, dict[str, Any]]] = {
     "codel": ("1000 pkt", {"discipline": "codel"}),
-    "pie": ("1000 pkt", {"discipline": "pie"}),
+    # The queue is set up a tenth of a second before the run, and PIE's timer with it.
+    "pie": ("1000 pkt", {"discipline": "pie", "first_update": f"{0.5 - BOOT_S} s"}),
     # The few flows of the recorded runs have each a queue of their own there.
     "fq-codel": ("1000 pkt", {"discipline": "fq-codel", "separation": "perfect"}),
     "red": (

@@ -17,7 +17,7 @@ FIXED_RTO = {"max": 120.0, "initial": 1.0, "granularity": 0.001}
 WRITE_BYTES = 65536
 """Data that the guest program's applications write at once."""
 HTB = {"kind": "shaper", "burst_bytes": 15}
-"""Token bucket in front of which the AQM of its bottleneck stands."""
+"""Token bucket behind an AQM at its bottleneck."""
 BURST_S = 0.15
 """Burst allowance of its PIE [s]."""
 OF_THE_HOST = (

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BucketConfig {
-    /// What happens to packets that find no tokens.
+    /// Fate of packets that find no tokens.
     pub kind: BucketKind,
     /// Tokens of the full bucket \[bytes\].
     pub burst_bytes: u64,

@@ -76,6 +76,7 @@ fn pie([target, update, factors, options]: [u8; 4]) -> PieConfig {
     PieConfig {
         target_s: scaled(target, 1e-6, 0.1),
         update_s: scaled(update, 1e-4, 1.0),
+        first_update_s: f64::from(options) / 100.0,
         alpha: f64::from(factors & 15) / 4.0,
         beta: f64::from(factors >> 4),
         burst_s: f64::from(options >> 1 & 15) / 100.0,

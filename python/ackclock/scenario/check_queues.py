@@ -25,7 +25,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "target": (*CODELS, *PIES, "dualpi2"),
     **dict.fromkeys(("interval", "ce_threshold"), CODELS),
     **dict.fromkeys(("update", "alpha", "beta"), (*PIES, "dualpi2")),
-    "burst": PIES,
+    **dict.fromkeys(("burst", "first_update"), PIES),
     "threshold": ("step",),
     **dict.fromkeys(("coupling", "step", "classic_share"), ("dualpi2",)),
     **dict.fromkeys(("separation", "queues", "quantum"), FAIR),

@@ -94,7 +94,8 @@ def _pie(queue: Queue, largest_packet_bytes: int) -> Pie:
     return Pie(
         "pie",
         target_s=_given(queue.target, PIE_TARGET_S),
-        update_s=_given(queue.update, 0.015),
+        update_s=(update_s := _given(queue.update, 0.015)),
+        first_update_s=_given(queue.first_update, update_s),
         alpha=_given(queue.alpha, 0.125),
         beta=_given(queue.beta, 1.25),
         burst_s=queue.burst,

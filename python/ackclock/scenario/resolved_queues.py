@@ -130,6 +130,7 @@ class Pie:
     kind: Literal["pie"]
     target_s: Annotated[float, within(f"{_AQM}.target_s")]
     update_s: Annotated[float, within(f"{_AQM}.update_s")]
+    first_update_s: Annotated[float, within(f"{_AQM}.first_update_s")]
     alpha: Annotated[float, within(f"{_AQM}.alpha")]
     beta: Annotated[float, within(f"{_AQM}.beta")]
     burst_s: Annotated[float, within(f"{_AQM}.burst_s")]

@@ -129,6 +129,11 @@ class Queue(Table):
         None,
         words="15 ms, 16 ms of dualpi2",
     )
+    first_update: Annotated[float | None, Amount("500 ms", (_TO_100_S,))] = entry(
+        "pie, fq-pie: instant of the first update; Linux makes it half a second after the queue is set up",
+        None,
+        words="after `update`",
+    )
     alpha: Annotated[float | None, Number(0, 1000, 0.125, closed=True)] = entry(
         "pie, fq-pie, dualpi2: change of the drop probability, in an update, for each second of delay above `target`",
         None,

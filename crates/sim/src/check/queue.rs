@@ -37,6 +37,7 @@ limits! {
     INTERVAL = "elements[].queue.aqm.interval_s", "s", 1e-6, 1000.0;
     CE_THRESHOLD = "elements[].queue.aqm.ce_threshold_s", "s", 0.0, 100.0;
     UPDATE = "elements[].queue.aqm.update_s", "s", 1e-4, 100.0;
+    FIRST_UPDATE = "elements[].queue.aqm.first_update_s", "s", 0.0, 100.0;
     ALPHA = "elements[].queue.aqm.alpha", "1/s", 0.0, 1000.0;
     BETA = "elements[].queue.aqm.beta", "1/s", 0.0, 1000.0;
     BURST = "elements[].queue.aqm.burst_s", "s", 0.0, 100.0;
@@ -93,6 +94,7 @@ impl Faults {
     fn pie(&mut self, place: &str, pie: &PieConfig) {
         self.field(place, TARGET, pie.target_s);
         self.field(place, UPDATE, pie.update_s);
+        self.field(place, FIRST_UPDATE, pie.first_update_s);
         self.field(place, ALPHA, pie.alpha);
         self.field(place, BETA, pie.beta);
         self.field(place, BURST, pie.burst_s);

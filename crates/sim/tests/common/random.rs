@@ -403,6 +403,7 @@ fn pie() -> impl Strategy<Value = PieConfig> {
         |((target_s, update_s, burst_s), alpha, beta, ecn, mtu_bytes)| PieConfig {
             target_s,
             update_s,
+            first_update_s: 0.5 * burst_s,
             alpha,
             beta,
             burst_s,

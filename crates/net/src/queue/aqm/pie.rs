@@ -14,6 +14,8 @@ pub struct PieConfig {
     pub target_s: f64,
     /// Time between two updates of the drop probability (T_UPDATE) \[s\].
     pub update_s: f64,
+    /// Instant of the first update \[s\]: half a second after Linux sets up the queue (`pie_init`).
+    pub first_update_s: f64,
     /// Change of the drop probability for each second of queueing delay above the target, in an update \[1/s\].
     pub alpha: f64,
     /// The same for each second by which the queueing delay has grown since the update before \[1/s\].
@@ -31,6 +33,7 @@ impl PieConfig {
     pub const TYPICAL: PieConfig = PieConfig {
         target_s: 0.015,
         update_s: 0.015,
+        first_update_s: 0.015,
         alpha: 0.125,
         beta: 1.25,
         burst_s: 0.15,
@@ -45,8 +48,6 @@ const MOST: u64 = u64::MAX >> 8;
 const READINGS: u64 = 1_000_000_000 >> 6;
 /// Units of alpha and beta in 1 (`TCA_PIE_ALPHA`).
 const PER_UNIT: f64 = 16.0;
-/// Time from the start until the first update \[s\] (`pie_init`).
-const FIRST_UPDATE_S: f64 = 0.5;
 /// Queueing delay above which the drop probability grows by 2% more \[s\].
 const HIGH_DELAY_S: f64 = 0.25;
 
@@ -93,7 +94,7 @@ impl Pie {
             mtu_bytes: config.mtu_bytes.into(),
             readings_per_tick: READINGS as f64 / clock.ticks_per_second() as f64,
             update: clock.time(config.update_s).max(Time::TICK),
-            next_update: clock.time(FIRST_UPDATE_S),
+            next_update: clock.time(config.first_update_s),
             probability: 0,
             accumulated: 0,
             delay: 0,
@@ -230,6 +231,7 @@ mod tests {
     use super::*;
     use crate::buffer::Occupancy;
 
+    const LINUX: PieConfig = PieConfig { first_update_s: 0.5, ..PieConfig::TYPICAL };
     const CLOCK: Clock = Clock::PICOSECONDS;
 
     fn pie(config: PieConfig) -> Pie {
@@ -261,7 +263,7 @@ mod tests {
         for (probability, scale) in
             [(0.0, 2048.0), (5e-6, 512.0), (5e-5, 128.0), (5e-4, 32.0), (5e-3, 8.0), (0.05, 2.0)]
         {
-            let mut pie = pie(PieConfig::TYPICAL);
+            let mut pie = pie(LINUX);
             pie.probability = trunc_to_u64(probability * MOST as f64);
             let per_second = READINGS as f64;
             (pie.delay, pie.delay_before) = (trunc_to_u64(0.020 * per_second), trunc_to_u64(0.018 * per_second));
@@ -275,7 +277,7 @@ mod tests {
     #[test]
     fn steps_are_limited_and_high_delays_count_more() {
         for (delay, step) in [(0.17, 0.125 * 0.155), (0.2, 0.02), (0.25, 0.02), (0.3, 0.04)] {
-            let mut pie = pie(PieConfig::TYPICAL);
+            let mut pie = pie(LINUX);
             pie.probability = MOST / 10 + 1;
             pie.delay = trunc_to_u64(delay * READINGS as f64);
             pie.delay_before = pie.delay;
@@ -287,7 +289,7 @@ mod tests {
     /// The probability decays by a 64th in an update without delay, in addition to what the target takes off.
     #[test]
     fn the_probability_decays_without_a_queue() {
-        let mut pie = pie(PieConfig::TYPICAL);
+        let mut pie = pie(LINUX);
         pie.probability = MOST / 2;
         pie.update_probability(0);
         let expected = (0.5 - 0.125 * 0.015) * (63.0 / 64.0);
@@ -300,7 +302,7 @@ mod tests {
     /// Updates come every 15 ms from 500 ms on, however seldom packets do.
     #[test]
     fn updates_that_were_due_are_made_up_for() {
-        let mut pie = pie(PieConfig::TYPICAL);
+        let mut pie = pie(LINUX);
         leave(&mut pie, 0.499, 0.05, 30_000);
         assert_eq!(pie.probability, 0);
         arrive(&mut pie, 0.5, 30_000);
@@ -308,7 +310,7 @@ mod tests {
         assert!((first * 2048.0 - (0.125 * 0.035 + 1.25 * 0.05)).abs() < 1e-5, "{first}");
         arrive(&mut pie, 0.5449, 30_000);
         assert_eq!(pie.next_update, CLOCK.time(0.545));
-        let mut quiet = self::pie(PieConfig::TYPICAL);
+        let mut quiet = self::pie(LINUX);
         arrive(&mut quiet, 1e6, 0);
         assert!(quiet.next_update > CLOCK.time(1e6) && quiet.next_update <= CLOCK.time(1e6 + 0.015));
     }
@@ -318,7 +320,7 @@ mod tests {
     #[test]
     fn bursts_and_short_queues_are_left_alone() {
         let sure = |delay_s: f64, burst_left: u64| {
-            let mut pie = pie(PieConfig { update_s: 1e3, ..PieConfig::TYPICAL });
+            let mut pie = pie(PieConfig { update_s: 1e3, first_update_s: 1e3, ..LINUX });
             (pie.next_update, pie.probability, pie.burst_left) = (Time::NEVER, MOST / 6, burst_left);
             (pie.accumulated, pie.delay) = (9 * MOST, trunc_to_u64(delay_s * READINGS as f64));
             pie
@@ -328,7 +330,7 @@ mod tests {
         assert_eq!(arrive(&mut sure(0.007, 0), 1.0, 30_000), Verdict::Pass);
         assert_eq!(arrive(&mut sure(0.02, 0), 1.0, 2999), Verdict::Pass);
         // The allowance is used up by the time between departures.
-        let mut pie = pie(PieConfig::TYPICAL);
+        let mut pie = pie(LINUX);
         [0.0, 0.1, 0.1499].into_iter().for_each(|at| leave(&mut pie, at, 0.02, 30_000));
         assert!(pie.burst_left > 0);
         leave(&mut pie, 0.1501, 0.02, 30_000);
@@ -338,7 +340,7 @@ mod tests {
     /// RFC 8033 section 5.4: at least 0.85 / p and at most 8.5 / p packets pass from drop to drop.
     #[test]
     fn drops_are_spread() {
-        let mut pie = pie(PieConfig { update_s: 1e3, ..PieConfig::TYPICAL });
+        let mut pie = pie(PieConfig { update_s: 1e3, first_update_s: 1e3, ..LINUX });
         (pie.next_update, pie.probability, pie.burst_left) = (Time::NEVER, MOST / 20, 0);
         pie.delay = trunc_to_u64(0.02 * READINGS as f64);
         let mut gaps = Vec::new();
@@ -360,7 +362,7 @@ mod tests {
     #[test]
     fn packets_are_marked_while_the_probability_is_low() {
         for (probability, expected) in [(MOST / 10, Verdict::Mark), (MOST / 9, Verdict::Drop)] {
-            let mut pie = pie(PieConfig { ecn: true, ..PieConfig::TYPICAL });
+            let mut pie = pie(PieConfig { ecn: true, ..LINUX });
             (pie.next_update, pie.probability, pie.burst_left) = (Time::NEVER, probability, 0);
             (pie.accumulated, pie.delay) = (9 * MOST, trunc_to_u64(0.02 * READINGS as f64));
             assert_eq!(arrive(&mut pie, 1.0, 30_000), expected);
