@@ -72,17 +72,25 @@ MAY_IMPORT = {
         *{"charts", "errors", "models", "paths", "plots", "prediction", "recoveries", "replication", "scenario"},
         *{"folders", "stats", "summary", "sweeps", "tables", "traces", "transfers"},
     },
+    "lab": {
+        *{"advice", "api", "charts", "comparison", "errors", "limits", "paths", "pictures", "report", "result"},
+        *{"scenario", "tables", "units"},
+    },
     "progress": set[str](),
     "listings": {"scenario", "tables", "terminal"},
     "terminal": {"errors"},
     "__main__": {"cli"},
     "cli": {
-        *{"advice", "api", "comparison", "experiments", "listings", "prediction", "progress", "report", "scenario"},
+        *{"advice", "api", "comparison", "experiments", "lab", "listings", "prediction", "progress", "report"},
+        *{"scenario"},
         *{"folders", "storage", "sweeps", "terminal"},
     },
 }
 # Other people's packages that one module alone may import.
-ONLY_IMPORTER = {"matplotlib": "plots", "typer": "cli", "pint": "units", "xarray": "sweeps", "distributed": "sweeps"}
+ONLY_IMPORTER = {
+    "matplotlib": "plots", "typer": "cli", "pint": "units", "xarray": "sweeps", "distributed": "sweeps",
+    **dict.fromkeys(("starlette", "uvicorn", "tomlkit", "markdown_it"), "lab"),
+}
 
 
 @pytest.fixture(scope="module")

@@ -324,6 +324,22 @@ def check(scenario: ScenarioPath, overrides: Overrides = None) -> None:
     typer.echo(f"{scenario}: no faults")
 
 
+@app.command("lab", short_help="Open a page on which a scenario is changed and its curves follow at once.")
+def lab(
+    scenario: Annotated[
+        str | None,
+        typer.Argument(metavar="[SCENARIO]", help="A TOML file, a ready scenario's name, or an address to share."),
+    ] = None,
+    *,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for one that is free.")] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
+) -> None:
+    """Serve a page on this machine alone, print its address, and open it in a browser; Ctrl-C ends it."""
+    from ackclock.lab.serving import serve  # noqa: PLC0415
+
+    serve(scenario, port=port, browser=browser)
+
+
 app.command("scenarios")(listings.print_scenarios)
 app.command("presets")(listings.print_presets)
 app.command("schema")(listings.print_schema)

@@ -1,0 +1,67 @@
+// The results in words and numbers: verdict, tables, warnings, the models, and the comparison with a pinned run.
+
+import { byId, element, table } from "./dom.js";
+
+const UNITS = { bps: ["Mbit/s", 1e-6], s: ["ms", 1e3], fraction: ["%", 100], packets: ["pkt", 1] };
+
+export function showResult(result, pinned) {
+  byId("verdict").textContent = `${result.verdict}.`;
+  showFaults([]);
+  const parts = [element("h2", {}, result.title), element("p", { class: "note" }, result.tcp, element("br"), result.heading)];
+  if (pinned) parts.push(comparison(pinned.numbers, result.numbers));
+  parts.push(...result.tables.map(table), ...result.warnings.map(warning));
+  byId("panel-numbers").replaceChildren(...parts);
+  showModels(result);
+}
+
+function showModels(result) {
+  const models = result.theory.flatMap((model) => [
+    element("h3", {}, model.title),
+    table(model.table),
+    ...model.sentences.map((sentence) => element("p", {}, `${sentence[0].toUpperCase()}${sentence.slice(1)}.`)),
+    ...model.warnings.map(warning),
+  ]);
+  if (!models.length) models.push(element("p", {}, "No model applies to this scenario."));
+  const others = result.inapplicable.map((other) => element("li", {}, `${other.title}: ${other.reasons.join("; ")}`));
+  const more = element("details", {}, element("summary", {}, `${others.length} models do not apply, and why`), element("ul", { class: "note" }, ...others));
+  byId("panel-models").replaceChildren(element("h2", {}, "What the models say"), ...models, ...(others.length ? [more] : []));
+}
+
+function warning(text) {
+  return element("p", { class: "warning" }, element("b", {}, "Warning: "), text);
+}
+
+/** Shows what is wrong with the scenario, and forgets the verdict. */
+export function showFaults(faults) {
+  byId("faults").replaceChildren(...faults.map((fault) => element("li", {}, fault.text)));
+  byId("faults").hidden = !faults.length;
+}
+
+/** Makes the table of two runs next to each other; quantities that are the same in both are left out. */
+export function comparison(before, after) {
+  const key = (one) => `${one.of} ${one.name} ${one.quantity}`;
+  const old = new Map(before.map((one) => [key(one), one]));
+  const rows = [];
+  for (const one of after) {
+    const other = old.get(key(one));
+    if (!other || other.mean === one.mean) continue;
+    const [text, unit, factor] = named(one);
+    const change = other.mean ? `${(100 * (one.mean / other.mean - 1)).toPrecision(3)}%` : "";
+    rows.push([text, value(other, factor, unit), value(one, factor, unit), change.startsWith("-") || !change ? change : `+${change}`]);
+  }
+  const title = element("h3", {}, "Compared with the pinned run");
+  if (!rows.length) return element("div", { class: "compared" }, title, element("p", {}, "All numbers are the same."));
+  return element("div", { class: "compared" }, title, table({ headers: ["", "pinned", "now", "change"], rows }));
+}
+
+function named(one) {
+  const ending = Object.keys(UNITS).find((unit) => one.quantity.endsWith(`_${unit}`));
+  const [unit, factor] = UNITS[ending] ?? ["", 1];
+  const words = one.quantity.slice(0, ending ? -ending.length - 1 : undefined).replaceAll("_", " ");
+  return [`${one.name}: ${words}`, unit, factor];
+}
+
+function value(one, factor, unit) {
+  const digits = (number) => Number((number * factor).toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 });
+  return `${digits(one.mean)}${one.half ? ` ±${Number((one.half * factor).toPrecision(2))}` : ""} ${unit}`.trim();
+}
