@@ -13,7 +13,8 @@ from ackclock.tables import TableText
 Json = dict[str, Any]
 _NUMBERS = {
     "flows": (
-        *("throughput_bps", "goodput_bps", "loss_fraction", "timeouts", "fast_retransmits", "cwnd_mean_packets"),
+        *("throughput_bps", "goodput_bps", "loss_fraction", "timeouts", "fast_retransmits"),
+        *("cwnd_mean_packets", "cwnd_max_packets"),
         *("rtt_mean_s", "rtt_p50_s", "rtt_p95_s", "rtt_max_s", "finish_s"),
         *("spurious_timeouts", "spurious_fast_retransmits"),
     ),
@@ -22,7 +23,7 @@ _NUMBERS = {
         *("queue_mean_packets", "queue_max_packets", "queueing_p50_s", "queueing_p95_s", "queueing_max_s"),
     ),
     "completions": ("transfers", "unfinished", "fct_mean_s", "fct_p50_s", "fct_p95_s", "fct_max_s", "slowdown_mean"),
-    "pings": ("sent", "answered", "loss_fraction", "rtt_min_s", "rtt_mean_s", "rtt_p95_s", "rtt_max_s"),
+    "pings": ("sent", "answered", "loss_fraction", "rtt_min_s", "rtt_mean_s", "rtt_p50_s", "rtt_p95_s", "rtt_max_s"),
 }
 """The quantities that the page compares between two runs."""
 

@@ -9,9 +9,9 @@ from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.scenario.resolved_tcp import SelectiveSettings
 
 _PACKET_BLOCK: Final = 6
-_BLOCK: Final = struct.Struct("<II")
-_HEAD: Final = struct.Struct("<IIIII")
-_OPTION: Final = struct.Struct("<HH")
+_BLOCK: Final = struct.Struct(">II")
+_HEAD: Final = struct.Struct(">IIIII")
+_OPTION: Final = struct.Struct(">HH")
 _FLAGS: Final = 2
 _OUTBOUND: Final = 2
 _NANO: Final = 1e-9
@@ -91,7 +91,7 @@ def _payload(flow: ResolvedFlow) -> tuple[int, int]:
 def _packets(
     link: str, content: bytes, payloads: Mapping[int, tuple[int, int]], between: tuple[float, float]
 ) -> Iterator[Departure]:
-    """Read the blocks of a pcapng file (draft-ietf-opsawg-pcapng, section 4.3), as the engine writes them."""
+    """Read the blocks of a pcapng file (draft-ietf-opsawg-pcapng, section 4.3), big-endian as the engine writes it."""
     place, (low, high) = 0, (int(limit / _NANO) for limit in between)
     while place + 12 <= len(content):
         kind, length = _BLOCK.unpack_from(content, place)
@@ -112,7 +112,7 @@ def _packets(
 
 def _is_outbound(content: bytes, place: int) -> bool:
     code, _ = _OPTION.unpack_from(content, place)
-    return code == _FLAGS and int.from_bytes(content[place + 4 : place + 8], "little") & 3 == _OUTBOUND
+    return code == _FLAGS and int.from_bytes(content[place + 4 : place + 8], "big") & 3 == _OUTBOUND
 
 
 def _departure(

@@ -16,9 +16,12 @@ from ackclock.scenario.source import read_source
 
 LOOPBACK: Final = "127.0.0.1"
 NAMES: Final = (LOOPBACK, "localhost")
-DEFAULT_SCENARIO: Final = "access-bufferbloat"
+FIRST_LESSON: Final = Path(__file__).with_name("lessons") / "1-sawtooth" / "scenario.toml"
+"""The scenario that the page begins with if none is named."""
 MOST_CONNECTIONS: Final = 40
 OPEN_AFTER_S: Final = 0.5
+SWITCH_S: Final = 5e-4
+"""Time for which a thread keeps the interpreter while others wait [s]: the one that answers must not wait for runs."""
 _FRAGMENT: Final = re.compile(r"[A-Za-z0-9_.=&-]*")
 
 
@@ -56,6 +59,7 @@ def serve(scenario: str | None = None, *, port: int = 0, browser: bool = True) -
         config = uvicorn.Config(
             application(text, token, number), limit_concurrency=MOST_CONNECTIONS, ws="none", http="h11", **settings
         )
+        sys.setswitchinterval(SWITCH_S)
         uvicorn.Server(config).run(sockets=[listener])
 
 
@@ -90,13 +94,13 @@ def begin_with(scenario: str | None) -> tuple[str, str]:
     ScenarioError
         If it cannot be read.
     """
-    given = scenario or DEFAULT_SCENARIO
+    given = scenario or str(FIRST_LESSON)
     if "#" in given:
         fragment = given.partition("#")[2]
         if _FRAGMENT.fullmatch(fragment) is None:
             hint = "copy it with the button Share of the page"
             raise ScenarioError([Fault("address", "is not one that the page made", given[:60], hint=hint)], "address")
-        return _text(DEFAULT_SCENARIO), f"#{fragment}"
+        return _text(str(FIRST_LESSON)), f"#{fragment}"
     return _text(given), ""
 
 
@@ -110,6 +114,7 @@ def listening(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((LOOPBACK, port))
+        listener.listen()
     except OSError as error:
         listener.close()
         raise OSError(error.errno, f"{error.strerror}; --port 0 takes one that is free", f"port {port}") from None

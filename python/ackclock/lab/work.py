@@ -30,8 +30,16 @@ def run_work(content: Json) -> Work:
             ready = prepared(known)
         except ScenarioError as error:
             return {"kind": "fault", "toml": known, "faults": fault_data(error)}
-        tell({"kind": "ready", "toml": known, "form": ready.form})
-        ran = run(ready, lambda fraction: tell({"kind": "progress", "fraction": fraction}))
+        told = False
+
+        def on_fraction(fraction: float) -> None:
+            nonlocal told
+            if not told and fraction < 1.0:  # a quick run has its text and its form in the answer
+                tell({"kind": "ready", "toml": known, "form": ready.form})
+                told = True
+            tell({"kind": "progress", "fraction": fraction})
+
+        ran = run(ready, on_fraction)
         found = answer(ran, columns)
         desk.ran, desk.full = ran, None
         return {"kind": "result", "toml": known, "form": ready.form, **found, "seconds": perf_counter() - started}

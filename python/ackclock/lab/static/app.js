@@ -233,15 +233,16 @@ async function openLesson(name, runs) {
   if (lesson.kind === "fault") return;
   app.lesson = name;
   byId("lessons").value = name;
-  showLesson(lesson, { apply: (_, step) => change(step.set), restart: (one) => open(one.scenario) });
+  showLesson(lesson, { apply: (one, step) => open(one.scenario, step.set), restart: (one) => open(one.scenario) });
   showTab("lesson");
   if (runs) open(lesson.scenario);
 }
 
-function open(toml) {
+/** Opens a scenario, with some of its fields changed. */
+function open(toml, fields = {}) {
   closeMotion();
   editor.force(toml);
-  runner.replace(toml);
+  runner.replace(toml, fields);
 }
 
 makeTabs(() => remember());

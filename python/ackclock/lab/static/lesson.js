@@ -6,11 +6,12 @@ import { byId, element } from "./dom.js";
 export function showLesson(lesson, { apply, restart }) {
   const text = element("div", { class: "prose" });
   text.innerHTML = lesson.text; // Markdown of the package, made into HTML by the server; the content policy allows no script
-  const steps = lesson.try.map((step) => {
+  const begin = element("button", { type: "button", class: "try", onclick: () => restart(lesson) }, "Run it as it is");
+  const steps = lesson.try.map((step, index) => {
     const words = element("div", { class: "prose" });
     words.innerHTML = step.text;
-    const isPlain = !Object.keys(step.set).length;
-    return element("li", {}, words, element("button", { type: "button", class: "try", onclick: () => (isPlain ? restart(lesson) : apply(lesson, step)) }, isPlain ? "Start again" : "Try it"));
+    const act = () => apply(lesson, step);
+    return element("li", {}, words, element("button", { type: "button", class: "try", "data-try": index, onclick: act }, "Try it"));
   });
   const questions = lesson.questions.map((one) => {
     const question = element("summary", {});
@@ -22,7 +23,9 @@ export function showLesson(lesson, { apply, restart }) {
   byId("panel-lesson").replaceChildren(
     element("h2", {}, lesson.title),
     text,
+    begin,
     element("h3", {}, "What to try"),
+    element("p", { class: "note" }, "Each step begins with the lesson's scenario again. Pin a run before a step to see both."),
     element("ol", { class: "try-list" }, ...steps),
     element("h3", {}, "Questions"),
     ...questions,

@@ -39,7 +39,7 @@ export class Motion {
       this.tell(chooser.querySelector("select").value, Number(chooser.querySelector("input").value));
     });
     this.chooser = chooser;
-    const steps = element("div", { class: "steps" }, button("⏮", "Step to the event before", () => this.step(-1)), this.play, button("⏭", "Step to the next event", () => this.step(1)), this.jump);
+    const steps = element("div", { class: "steps" }, button("‹", "Step to the event before", () => this.step(-1)), this.play, button("›", "Step to the next event", () => this.step(1)), this.jump);
     this.root.replaceChildren(element("div", { class: "player" }, steps, this.slider, this.clock, element("label", {}, "Speed ", speed)), this.message, chooser, this.story);
   }
 

@@ -3,7 +3,7 @@
 import { colour, faded, property } from "./colours.js";
 import { element } from "./dom.js";
 
-const HEIGHT = 150;
+const HEIGHT = 136;
 const LANE_HEIGHT = 26;
 const SHADE = 0.22;
 const DASHES = { theory: [6, 4], limit: [2, 3], whole: [] };
@@ -66,11 +66,11 @@ export class Panel {
     const grid = { stroke: property("--grid"), width: 1 };
     const axis = { stroke: text, grid, ticks: { ...grid, size: 4 }, font: "11px system-ui, sans-serif", gap: 3 };
     const lanes = this.data.y_ticks;
-    const size = 56;
+    const size = 62; // of all panels, so that their time axes lie below each other
     return {
       width,
       height: this.height(),
-      padding: [6, this.margin(), 0, 0],
+      padding: [6, 12, 0, 0],
       legend: { show: false },
       cursor: {
         sync: { key: "run", setSeries: false },
@@ -83,7 +83,7 @@ export class Panel {
       axes: [
         { ...axis, size: 24, values: (_, values) => values.map((value) => `${Number(value.toPrecision(8))}`) },
         lanes
-          ? { ...axis, size: Math.max(size, 70), splits: () => lanes.map((_, index) => index), values: () => lanes, grid: { show: false } }
+          ? { ...axis, size, splits: () => lanes.map((_, index) => index), values: () => lanes.map((name) => (name.length > 10 ? `${name.slice(0, 9)}…` : name)), grid: { show: false } }
           : { ...axis, size, values: (_, values) => values.map(short) },
       ],
       series: [{}, ...this.series.map((one) => one.options)],
@@ -95,12 +95,6 @@ export class Panel {
         setSelect: [(plot) => this.selected(plot)],
       },
     };
-  }
-
-  /** Gives room at the right for the names of lines. */
-  margin() {
-    const names = this.data.lines.filter((line) => line.named === "margin").map((line) => line.label.length);
-    return names.length && this.place.closest("body")?.clientWidth > 700 ? 12 : 12;
   }
 
   range() {
@@ -155,12 +149,8 @@ export class Panel {
       ctx.lineTo(left + width, y);
       ctx.stroke();
       if (!line.label) continue;
-      ctx.fillStyle = property("--muted");
-      ctx.font = `${11 * scale}px system-ui, sans-serif`;
-      ctx.textAlign = "right";
-      const at = Math.min(y - 3 * scale, last - 12 * scale);
-      last = at;
-      ctx.fillText(line.label, left + width - 4 * scale, at > top + 10 * scale ? at : y + 12 * scale);
+      last = Math.min(y - 3 * scale, last - 13 * scale);
+      nameLine(ctx, line.label, left + width - 4 * scale, last > top + 10 * scale ? last : y + 12 * scale);
     }
     ctx.restore();
     this.drawEvents(plot);
@@ -171,7 +161,7 @@ export class Panel {
     const { left, top, width } = plot.bbox;
     const scale = devicePixelRatio;
     for (const events of this.data.events) {
-      ctx.fillStyle = events.colour === null ? property("--drop") : property("--drop");
+      ctx.fillStyle = property("--drop");
       for (const time of events.x) {
         const x = plot.valToPos(time, "x", true);
         if (x < left || x > left + width) continue;
@@ -231,6 +221,18 @@ export class Panel {
     this.place.setAttribute("role", "img");
     this.place.setAttribute("aria-label", `${this.data.title || this.data.y_label}, ${this.data.y_label}: ${parts.join("; ") || "phases only"}`);
   }
+}
+
+/** Writes the name of a line on a ground of its own, so that curves behind it do not make it illegible. */
+function nameLine(ctx, words, x, y) {
+  const scale = devicePixelRatio;
+  ctx.font = `${11 * scale}px system-ui, sans-serif`;
+  ctx.textAlign = "right";
+  ctx.fillStyle = faded(property("--card"), 0.82);
+  const width = ctx.measureText(words).width;
+  ctx.fillRect(x - width - 3 * scale, y - 10 * scale, width + 6 * scale, 13 * scale);
+  ctx.fillStyle = property("--muted");
+  ctx.fillText(words, x, y);
 }
 
 function lane(plot, span) {

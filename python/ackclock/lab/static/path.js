@@ -18,7 +18,7 @@ export class Path {
     this.queues.clear();
     const { width, height, links, ends } = this.plan;
     const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": this.words(form), class: "path" });
-    drawing.style.maxWidth = `${Math.max(460, width * 1.25)}px`;
+    drawing.style.maxWidth = `${width * 1.3}px`;
     const below = svg("g", {});
     for (const flow of form.flows) below.append(...this.flow(flow, ends.get(flow.name)));
     drawing.append(below);
@@ -44,10 +44,11 @@ export class Path {
     group.append(svg("line", { x1: at.x, x2: at.end, y1: at.reverse, y2: at.reverse, class: "wire back" }));
     group.append(this.queue(link.forward, at.x + 12, at.forward, false), this.queue(link.reverse, at.end - 12 - g.queue, at.reverse, true));
     const [first, ...others] = facts(link.forward);
-    group.append(svg("text", { x: middle + 22, y: at.forward - 16, class: "name" }, link.name));
-    group.append(svg("text", { x: middle, y: at.reverse + 26, class: "fact" }, [first, ...others].join(" · ")));
-    const back = facts(link.reverse);
-    if (back[0] !== first) group.append(svg("text", { x: middle, y: at.reverse + 40, class: "fact" }, `back ${back[0]}`));
+    const words = [first, ...others].join(" · ");
+    group.append(svg("text", { x: middle, y: at.forward - 18, class: "name" }, link.name));
+    group.append(svg("text", { x: middle, y: at.reverse + 25, class: "fact" }, words));
+    const back = facts(link.reverse).join(" · ");
+    if (back.split(" · ")[0] !== first || link.reverse.buffer) group.append(svg("text", { x: middle, y: at.reverse + 38, class: "fact" }, `back ${back}`));
     group.addEventListener("click", () => this.chosen(link.name));
     return group;
   }
@@ -91,22 +92,24 @@ export class Path {
   }
 
   flow(flow, { sender, receiver, index }) {
-    const { top } = this.plan;
-    const joint = (end) => svg("path", { d: `M${end.x} ${end.y} C ${(end.x + end.at) / 2} ${end.y}, ${(end.x + end.at) / 2} ${top}, ${end.at} ${top}`, class: `wire-to-host stroke-${index % 6}` });
-    return flow.path.length ? [joint(sender), joint(receiver)] : [];
+    if (!flow.path.length) return [];
+    const lane = (name) => (name.endsWith(".reverse") ? this.plan.top + GEOMETRY.lanes : this.plan.top);
+    const joint = (end, y) => svg("path", { d: `M${end.x} ${end.y} C ${(end.x + end.at) / 2} ${end.y}, ${(end.x + end.at) / 2} ${y}, ${end.at} ${y}`, class: `wire-to-host stroke-${index % 6}` });
+    return [joint(sender, lane(flow.path[0])), joint(receiver, lane(flow.path.at(-1)))];
   }
 
+  /** Draws the ends of a flow: a disc where it sends, with its name, and a square where it receives. */
   hosts(flow, { sender, receiver, index }) {
-    const mark = (end, shape) => {
-      const group = svg("g", { class: "host", "data-flow": flow.name });
-      group.append(shape === "sender" ? svg("circle", { cx: end.x, cy: end.y, r: 8, class: `fill-${index % 6}` }) : svg("rect", { x: end.x - 7, y: end.y - 7, width: 14, height: 14, rx: 2, class: `fill-${index % 6}` }));
-      const anchor = { left: "start", right: "end", inner: "end" }[end.side] ?? "start";
-      const words = flow.count > 1 ? `${flow.name} ×${flow.count}` : flow.name;
-      if (shape === "sender") group.append(svg("text", { x: end.side === "left" ? end.x - 10 : end.x + (end.side === "right" ? 10 : -12), y: end.side === "inner" ? end.y + 4 : end.y - 11, class: "label", "text-anchor": anchor }, words));
+    const disc = svg("circle", { cx: sender.x, cy: sender.y, r: 7, class: `fill-${index % 6}` });
+    const square = svg("rect", { x: receiver.x - 6, y: receiver.y - 6, width: 12, height: 12, rx: 2, class: `fill-${index % 6}` });
+    const words = flow.count > 1 ? `${flow.name} ×${flow.count}` : flow.name;
+    return [sender, receiver].map((end, number) => {
+      const isRight = end.side === "right";
+      const name = svg("text", { x: end.x + (isRight ? 11 : -11), y: end.y + 4, class: "label", "text-anchor": isRight ? "start" : "end" }, number ? "" : words);
+      const group = svg("g", { class: "host", "data-flow": flow.name }, svg("title", {}, `${words} ${number ? "receives" : "sends"} here`), number ? square : disc, name);
       group.addEventListener("click", () => this.chosen(flow.name));
       return group;
-    };
-    return [mark(sender, "sender"), mark(receiver, "receiver")];
+    });
   }
 }
 

@@ -23,11 +23,11 @@ export class Runner {
     this.next();
   }
 
-  /** Replaces the whole text. */
-  replace(toml) {
+  /** Replaces the whole text, and changes fields of the new one. */
+  replace(toml, fields = {}) {
     this.toml = toml;
     this.version += 1;
-    this.pending.clear();
+    this.pending = new Map(Object.entries(fields));
     this.next();
   }
 
