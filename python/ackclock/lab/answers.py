@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ackclock.comparison import Comparison
+from ackclock.lab.bounds import TRACED_PACKETS
 from ackclock.lab.running import Ran
 from ackclock.lab.thinning import chart_data, thinned
 from ackclock.pictures import linked_chart
@@ -47,11 +48,22 @@ def answer(ran: Ran, columns: int) -> Json:
         "heading": heading(summary, result.resolved.run.confidence),
         "verdict": summary["verdict"],
         "warnings": summary["warnings"],
+        "note": _note(ran),
         "tables": [table_data(table) for table in summary_tables(summary)],
         "numbers": list(_numbers(summary)),
         "theory": theory(comparison),
         "inapplicable": [{"title": one.title, "reasons": list(one.reasons)} for one in comparison.inapplicable],
     }
+
+
+def _note(ran: Ran) -> str:
+    """Say which panels a run with many packets lacks; empty if it has all."""
+    if "sequence" in ran.traces:
+        return ""
+    return (
+        f"The run has more than {TRACED_PACKETS:,} packets: its picture has no rates and no packets by number. "
+        "A shorter duration brings them back."
+    )
 
 
 def chart_of(ran: Ran, start: float, end: float, columns: int) -> Json:

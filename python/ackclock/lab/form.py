@@ -32,7 +32,10 @@ def form_of(scenario: Scenario, resolved: Resolved) -> Json:
     flows = zip(flow_names([flow.name for flow in scenario.flows]), scenario.flows, resolved.flows, strict=True)
     return {
         "title": scenario.title,
-        "links": [_link(link, resolved) for link in scenario.links],
+        "links": [
+            *(_link(link, resolved) for link in scenario.links),
+            *(_channel(channel.name, resolved) for channel in scenario.atm.channels if channel is not None),
+        ],
         "flows": [_flow(scenario, name, flow, row.kind, resolved) for name, flow, row in flows],
         "run": [
             _slider("run.duration", "duration", "s", scenario.run.duration),
@@ -51,6 +54,13 @@ def _link(link: Link, resolved: Resolved) -> Json:
         for suffix, table in (("", link), (".reverse", link.reverse))
     )
     return {"name": link.name, "forward": forward, "reverse": reverse}
+
+
+def _channel(name: str, resolved: Resolved) -> Json:
+    """Describe an ATM channel, which is drawn like a link and has no controls."""
+    forward, reverse = (resolved.elements_by_name[f"{name}{suffix}"] for suffix in ("", ".reverse"))
+    drawn = [{"name": one.name, "controls": [], **_drawn(one)} for one in (forward, reverse)]
+    return {"name": name, "forward": drawn[0], "reverse": drawn[1]}
 
 
 def _direction(path: str, table: Link | Reverse, element: Element) -> Json:

@@ -44,8 +44,11 @@ def motion(resolved: Resolved, start: float, end: float, on_fraction: Callable[[
     Raises
     ------
     LimitError
-        If recording each packet takes too much memory.
+        If recording each packet takes too much memory, or the scenario has ATM channels.
     """
+    if resolved.atm is not None:
+        problem = "does not show ATM channels, whose cells are not packets"
+        raise LimitError(Fault("slow motion", problem, hint="the curves and the numbers have them"))
     end = min(end, resolved.run.duration_s)
     longest = max((empty_round_trip_s(resolved, flow) for flow in resolved.flows if flow.connection), default=0.0)
     around = max(LEAST_S, ROUND_TRIPS * longest)

@@ -9,7 +9,7 @@ import ackclock
 from ackclock.api import expected, simulate
 from ackclock.comparison import Comparison, compare
 from ackclock.errors import AckclockError, Fault, LimitError
-from ackclock.lab.bounds import RUN_S, TRACED_PACKETS, check_cost, check_size
+from ackclock.lab.bounds import FOLLOWED_PACKETS, RUN_S, TRACED_PACKETS, check_cost, check_size
 from ackclock.lab.editing import edited, source_of
 from ackclock.lab.form import form_of
 from ackclock.result import Result
@@ -154,8 +154,10 @@ def recording(resolved: Resolved, *, fully: bool = False) -> Resolved:
     fully : bool
         Whether to record each change of each queue too, for a short part of the run.
     """
-    few = expected(resolved).packets <= TRACED_PACKETS
-    wanted = {"cwnd": few, "rtt": few, "sequence": few, "state": True, "recovery": True, "queue": few and fully}
+    packets = expected(resolved).packets
+    few, some = packets <= TRACED_PACKETS, packets <= FOLLOWED_PACKETS
+    wanted = {"cwnd": few, "rtt": few, "sequence": few, "queue": few and fully}
+    wanted |= {"state": some, "recovery": some, "rounds": some and not few}
     trace = replace(resolved.trace, capture=None, **{name: True for name, use in wanted.items() if use})
     return replace(resolved, trace=trace)
 

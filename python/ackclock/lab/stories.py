@@ -16,6 +16,7 @@ from ackclock.scenario.resolved_tcp import SelectiveSettings
 Key = tuple[int, int]
 """A packet: its flow and its number."""
 _WAITED_S: Final = 1e-7
+_FOUND: Final = "found lost"
 
 
 @dataclass
@@ -36,7 +37,8 @@ class Story:
 
     def plain(self) -> list[list[Any]]:
         """Give the lines as plain data, in order of time."""
-        return [[time_s, text] for time_s, text in sorted(self.lines, key=lambda line: line[0])]
+        ordered = sorted(self.lines, key=lambda line: (line[0], not line[1].startswith(_FOUND)))
+        return [[time_s, text] for time_s, text in ordered]
 
 
 def stories(resolved: Resolved, traces: Mapping[str, pd.DataFrame], journeys: Iterable[Journey]) -> dict[Key, Story]:
@@ -94,7 +96,7 @@ def _add_detections(resolved: Resolved, losses: pd.DataFrame, found: Mapping[Key
     for time_s, flow, sequence, cause, spurious in zip(*columns, strict=True):
         story = found.get((numbers[str(flow)], int(sequence)))
         if story is not None:
-            text = f"found lost by {_rule(resolved, numbers[str(flow)], str(cause))}"
+            text = f"{_FOUND} by {_rule(resolved, numbers[str(flow)], str(cause))}"
             story.add(time_s, f"{text}; it had not been dropped: spurious" if spurious else text)
 
 

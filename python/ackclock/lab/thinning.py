@@ -12,9 +12,8 @@ from ackclock.charts import Chart, Curve, Events, Panel, Span
 Array = NDArray[Any]
 SIGNIFICANT: Final = 6
 """Digits that a page needs of a number."""
-ROWS: Final = 400
+ROWS: Final = 150
 """Pixels that a panel is high, for marks that would cover each other."""
-_HOLDING: Final = ("step", "step-band")
 
 
 def thinned(chart: Chart, start: float, end: float, columns: int) -> Chart:
@@ -32,7 +31,7 @@ def thinned(chart: Chart, start: float, end: float, columns: int) -> Chart:
     Returns
     -------
     Chart
-        The same chart: of curves the first, last, smallest and largest point of each column of pixels, of marks one of
+        The same chart: of curves the smallest, largest and last point of each column of pixels, of marks one of
         those that cover each other; and the point before the start and after the end.
     """
     panels = [panel if panel.own_x else _panel(panel, start, end, columns) for panel in chart.panels]
@@ -71,21 +70,23 @@ def _curve(curve: Curve, start: float, end: float, columns: int) -> Curve:
 
 
 def _extremes(x: Array, y: Array, start: float, end: float, columns: int) -> Array:
-    """Give the indices of the first, smallest, largest and last value of each column, in order."""
+    """Give the indices of the smallest, largest and last value of each column of pixels, and of the first of all."""
     column = np.clip((x - start) * (columns / (end - start)), -1, columns).astype(np.int64)
     firsts = np.flatnonzero(np.append(True, column[1:] != column[:-1]))
     lasts = np.append(firsts[1:], len(x)) - 1
     values = np.nan_to_num(y, nan=0.0)
+    if (values[1:] >= values[:-1]).all():  # of what never falls, the last value of a column is its largest
+        return np.unique(np.concatenate([firsts[:1], lasts]))
     numbers = np.repeat(np.arange(len(firsts)), np.diff(np.append(firsts, len(x))))
     order = np.lexsort((values, numbers))
-    return np.unique(np.concatenate([firsts, order[firsts], order[lasts], lasts]))
+    return np.unique(np.concatenate([firsts[:1], order[firsts], order[lasts], lasts]))
 
 
 def _uncovered(x: Array, y: Array, columns: int) -> Array:
-    """Give the index of one mark of each pixel."""
+    """Give the index of one mark of each two pixels."""
     if len(x) <= columns:
         return np.arange(len(x))
-    across = (x - x[0]) * (2 * columns / max(x[-1] - x[0], 1e-300))
+    across = (x - x[0]) * (columns / max(x[-1] - x[0], 1e-300))
     low, high = float(np.nanmin(y)), float(np.nanmax(y))
     down = (y - low) * (ROWS / max(high - low, 1e-300))
     pixels = across.astype(np.int64) * (ROWS + 1) + np.nan_to_num(down).astype(np.int64)

@@ -66,8 +66,8 @@ def linked_chart(
     resolved : Resolved
         The scenario that was run.
     traces : mapping of str to DataFrame
-        Traces of the run by name: `overview`, and of `cwnd`, `state`, `recovery`, `rtt`, `sequence` those that were
-        recorded. The first replication is drawn.
+        Traces of the run by name: `overview`, and of `cwnd`, `state`, `recovery`, `sequence`, and `rtt` or `rounds`
+        those that were recorded. The first replication is drawn.
     reference_lines : sequence of ReferenceLine, optional
         What the theory says of windows, queues and rates: a dashed line each, named at its end.
 
@@ -85,8 +85,9 @@ def linked_chart(
         panels.append(queue_panel(resolved, overview, queues, QUEUES, lines))
     else:
         panels[0] = replace(panels[0], events=drop_events(overview, ()))
-    if "rtt" in first and len(first["rtt"]):
-        panels.append(_round_trips(resolved, first["rtt"]))
+    round_trips = first.get("rtt", first.get("rounds"))
+    if round_trips is not None and len(round_trips):
+        panels.append(_round_trips(resolved, round_trips))
     if "sequence" in first and len(first["sequence"]):
         panels.append(_rates(resolved, first["sequence"], reference_lines))
         panels.append(_numbers(resolved, first["sequence"], overview))

@@ -8,6 +8,7 @@ export function showResult(result, pinned) {
   byId("verdict").textContent = `${result.verdict}.`;
   showFaults([]);
   const parts = [element("h2", {}, result.title), element("p", { class: "note" }, result.tcp, element("br"), result.heading)];
+  if (result.note) parts.push(element("p", { class: "note" }, result.note));
   if (pinned) parts.push(comparison(pinned.numbers, result.numbers));
   parts.push(...result.tables.map(table), ...result.warnings.map(warning));
   byId("panel-numbers").replaceChildren(...parts);
