@@ -66,8 +66,8 @@ def linked_chart(
     resolved : Resolved
         The scenario that was run.
     traces : mapping of str to DataFrame
-        Traces of the run by name: `overview`, and of `cwnd`, `state`, `recovery`, `sequence`, and `rtt` or `rounds`
-        those that were recorded. The first replication is drawn.
+        Traces of the run by name: `overview`, and of `queue`, `cwnd`, `state`, `recovery`, `sequence`, and `rtt`
+        or `rounds` those that were recorded. The first replication is drawn.
     reference_lines : sequence of ReferenceLine, optional
         What the theory says of windows, queues and rates: a dashed line each, named at its end.
 
@@ -77,7 +77,7 @@ def linked_chart(
         A panel for each quantity that was recorded; `states` and `payload rate` follow the windows if there are some.
     """
     first = {name: frame if name == "overview" else _first(frame) for name, frame in traces.items()}
-    overview = first["overview"]
+    overview = _with_each_change(first["overview"], first.get("queue"))
     queues = longest_queues(overview)
     panels = [*_window_panels(resolved, first, reference_lines)]
     if queues:
@@ -92,6 +92,22 @@ def linked_chart(
         panels.append(_rates(resolved, first["sequence"], reference_lines))
         panels.append(_numbers(resolved, first["sequence"], overview))
     return Chart(resolved.title, panels, share_x=True, legend="panel", size_inches=(12.0, 3.2 * len(panels)))
+
+
+def _with_each_change(overview: pd.DataFrame, queue: pd.DataFrame | None) -> pd.DataFrame:
+    """Put each change of each queue in the place of the extremes of intervals, if it was recorded."""
+    if queue is None:
+        return overview
+    rows = pd.DataFrame(
+        {
+            "kind": pd.Categorical.from_codes(np.zeros(len(queue), dtype=np.int64), categories=pd.Index(["queue"])),
+            "name": queue["link"],
+            "time_s": queue["time_s"],
+            "value": queue["packets"].astype(float),
+        }
+    )
+    others = overview[overview["kind"] != "queue"]
+    return pd.concat([others.astype({"kind": str, "name": str}), rows.astype({"kind": str, "name": str})])
 
 
 def _first(frame: pd.DataFrame) -> pd.DataFrame:

@@ -43,6 +43,7 @@ function result(answer, { latency, more }) {
   app.result = answer;
   app.form = answer.form;
   controls.show(answer.form);
+  if (!motion.motion) path.show(answer.form);
   charts.show(answer.chart);
   if (app.pinned?.waiting) pin(answer);
   showResult(answer, app.pinned);
@@ -155,7 +156,6 @@ byId("motion").addEventListener("click", async () => {
   if (byId("motion").getAttribute("aria-expanded") === "true") closeMotion();
   else if (app.result) {
     byId("motion").setAttribute("aria-expanded", "true");
-    path.show(app.form);
     await motion.open(charts.range?.[0] ?? firstDrop());
     document.documentElement.dataset.motion = "shown";
   }

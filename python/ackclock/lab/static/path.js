@@ -12,8 +12,11 @@ export class Path {
     this.queues = new Map();
   }
 
+  /** Draws the path of a form; nothing is done if it looks as before. */
   show(form) {
-    this.form = form;
+    const looks = JSON.stringify([form.links.map(({ name, forward, reverse }) => [name, facts(forward), facts(reverse)]), form.flows.map(({ name, count, path }) => [name, count, path])]);
+    if (looks === this.looks) return;
+    this.looks = looks;
     this.plan = layout(form);
     this.queues.clear();
     const { width, height, links, ends } = this.plan;
