@@ -88,7 +88,11 @@ MAY_IMPORT = {
 }
 # Other people's packages that one module alone may import.
 ONLY_IMPORTER = {
-    "matplotlib": "plots", "typer": "cli", "pint": "units", "xarray": "sweeps", "distributed": "sweeps",
+    "matplotlib": "plots",
+    "typer": "cli",
+    "pint": "units",
+    "xarray": "sweeps",
+    "distributed": "sweeps",
     **dict.fromkeys(("starlette", "uvicorn", "tomlkit", "markdown_it"), "lab"),
 }
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lab.browser import Lab, launched, served, why_not
+from benches.browser import Lab, launched, served, why_not
 
 
 @pytest.fixture(scope="session")

@@ -73,7 +73,7 @@ def test_a_new_request_ends_the_old_one_and_those_that_wait() -> None:
         tasks.append(asyncio.create_task(lines(desk, slow, machine)))
         await asyncio.sleep(0)
         tasks.append(asyncio.create_task(lines(desk, lambda *_: {"kind": "done"}, machine)))
-        return await asyncio.gather(*tasks)
+        return list(await asyncio.gather(*tasks))
 
     first, second, third = asyncio.run(main())
     assert first[-1] == {"kind": "superseded"}

@@ -114,8 +114,8 @@ def test_an_odd_body_is_a_fault(address: str, body: str) -> None:
 
 COSTLY = {
     "long": '[[link]]\nname="l"\nrate="10 Gbit/s"\n[[flow]]\npath=["l"]\n[run]\nduration="1e7 s"',
-    "replications": '[[link]]\nname="l"\nrate="1 Gbit/s"\nloss={model="bernoulli",probability=1e-6}\n[[flow]]\npath=["l"]\n[run]\nduration="100 s"\n'
-    "replications=1000000",
+    "replications": '[[link]]\nname="l"\nrate="1 Gbit/s"\nloss={model="bernoulli",probability=1e-6}\n'
+    '[[flow]]\npath=["l"]\n[run]\nduration="100 s"\nreplications=1000000',
     "flows": '[[link]]\nname="l"\nrate="1 Mbit/s"\n[[flow]]\npath=["l"]\ncount=1000000\n[run]\nduration="1 s"',
     "tables": "\n".join(f'[[link]]\nname="l{number}"\nrate="1 Mbit/s"' for number in range(5000)),
     "dots": f"{'a.' * 20_000}a = 1",

@@ -1,5 +1,6 @@
 """Journeys of packets agree with what the engine records of senders, queues and drops."""
 
+from dataclasses import replace
 from math import inf, isclose
 from typing import Any
 
@@ -68,7 +69,7 @@ def test_each_drop_ends_a_journey_at_its_link(name: str) -> None:
 @pytest.mark.parametrize("name", ["1-sawtooth", "5-ack-compression"])
 def test_as_many_wait_in_a_queue_as_its_trace_says(name: str) -> None:
     resolved = motion._shortened(prepared(text_of(name)).resolved, END_S)
-    traced = motion.replace(resolved, trace=motion.replace(resolved.trace, queue=True))
+    traced = replace(resolved, trace=replace(resolved.trace, queue=True))
     result = simulate(traced, picture=False)
     found = journeys(traced, result.traces, departures(traced, result.captures, 0.0, END_S), 0.0)
     rows = result.traces["queue"]
@@ -134,13 +135,16 @@ def test_what_is_in_flight_at_the_begin_of_a_part_is_in_it() -> None:
     assert before
     assert all(one["ended"] is None or one["ended"] >= 2.0 for one in part["journeys"])
     whole = answer("1-sawtooth", 1.5, 2.2)
-    key = lambda one: (one["flow"], one["number"], one["ack"], round(one["sent"], 8))  # noqa: E731
-    same = {key(one): one for one in whole["journeys"]}
+    same = {_key(one): one for one in whole["journeys"]}
     for one in before:
-        other = same[key(one)]
+        other = same[_key(one)]
         assert len(other["hops"]) == len(one["hops"])
         assert other["dropped"] == one["dropped"]
         assert isclose(other["ended"] or inf, one["ended"] or inf, abs_tol=NANO)
+
+
+def _key(one: dict[str, Any]) -> tuple[str, int, bool, float]:
+    return one["flow"], one["number"], one["ack"], round(one["sent"], 8)
 
 
 def test_too_much_to_record_is_refused_with_the_time_that_is_not() -> None:

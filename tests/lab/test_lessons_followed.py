@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ackclock.lab.lessons_read import lesson_names
-from lab.browser import Lab
+from benches.browser import Lab
 from lab.test_lessons import read, stated, words
 
 

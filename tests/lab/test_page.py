@@ -3,6 +3,7 @@
 import csv
 import io
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -11,7 +12,7 @@ import pytest
 
 import ackclock
 from ackclock.scenario.ready import ready_path
-from lab.browser import SIZES, Lab
+from benches.browser import SIZES, Lab
 
 MOST_BYTES = 1_000_000
 
@@ -29,7 +30,7 @@ def test_the_page_has_path_controls_curves_verdict_and_numbers(lab: Lab) -> None
     assert "Recovery" in legend
 
 
-SLIDERS = {
+SLIDERS: dict[str, tuple[str, Callable[[dict[str, Any]], object], object]] = {
     "link.line.rate": ("ArrowRight", lambda d: d["link"][0]["rate"], "12 Mbit/s"),
     "link.line.delay": ("ArrowLeft", lambda d: d["link"][0]["delay"], "15 ms"),
     "link.line.buffer": ("ArrowRight", lambda d: d["link"][0]["buffer"], "60 pkt"),
@@ -108,7 +109,7 @@ def test_faults_of_the_text_are_marked_at_their_lines_and_lead_there(lab: Lab) -
     lab.page.wait_for_selector(".gutter .faulty")
     assert lab.page.locator(".gutter .faulty").all_inner_texts() == ["7", "11"]
     assert area.get_attribute("aria-invalid") == "true"
-    panel.locator("#editor-faults button").first.click()
+    lab.page.locator("#faults button").first.click()
     chosen = area.evaluate("one => one.value.slice(one.selectionStart, one.selectionEnd)")
     assert chosen == 'bufer = "50 pkt"'
     with lab.another_run():
@@ -127,7 +128,7 @@ def test_a_pinned_run_lies_behind_the_next_ones_with_the_numbers_side_by_side(la
     after = lab.numbers()
     dropped = [f"{numbers['links', 'line', 'dropped_packets']:.0f}" for numbers in (before, after)]
     assert dropped == ["119", "25"]
-    assert "\t".join(["line: dropped", *(f"{one} pkt" for one in dropped), "-79.0%"]) in table
+    assert "\t".join(["line: dropped [pkt]", *dropped, "-79.0%"]) in table
     lab.page.click("#pin")
     assert lab.page.locator(".compared").count() == 0
 

@@ -9,7 +9,6 @@ from ackclock.errors import Fault, ScenarioError
 
 FOLDER: Final = Path(__file__).with_name("lessons")
 """The folder that holds them."""
-_HEADINGS: Final = "##"
 
 
 @lru_cache(maxsize=1)
@@ -55,6 +54,11 @@ def lesson(name: str) -> dict[str, Any]:
             {"question": as_html(one["question"]), "answer": as_html(one["answer"])} for one in steps["question"]
         ],
     }
+
+
+def lesson_path(name: str) -> Path:
+    """Give the file of a lesson's scenario."""
+    return FOLDER / name / "scenario.toml"
 
 
 def lesson_titles() -> dict[str, str]:

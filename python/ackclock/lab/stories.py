@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import inf
 from typing import Any, Final
 
@@ -54,10 +55,16 @@ def stories(resolved: Resolved, traces: Mapping[str, pd.DataFrame], journeys: It
         All copies of the packets.
     """
     found: dict[Key, Story] = defaultdict(Story)
+    copies: dict[Key, list[Journey]] = defaultdict(list)
     for journey in sorted((one for one in journeys if not one.answer), key=lambda one: one.sent):
+        key = (journey.flow, journey.number)
+        copies[key].append(journey)
         for time_s, text in _lines(resolved, journey):
-            found[(journey.flow, journey.number)].add(time_s, text)
-    _add_detections(resolved, traces["losses"], found)
+            found[key].add(time_s, text)
+    detections = _detections(resolved, traces["losses"])
+    for key, own in copies.items():
+        for time_s, text in _found_lost(resolved, key, own, detections.get(key[0], [])):
+            found[key].add(time_s, text)
     _add_acknowledgments(resolved, traces["sequence"], found)
     return found
 
@@ -90,14 +97,46 @@ def _discipline(element: Any) -> str:
     return f"{buffer}, drop-tail" if aqm.kind == "none" else f"{aqm.title}, {buffer}"
 
 
-def _add_detections(resolved: Resolved, losses: pd.DataFrame, found: Mapping[Key, Story]) -> None:
+@dataclass(frozen=True, slots=True)
+class _Detection:
+    """A loss that a sender detected, as the engine records it: of the first packet that is not acknowledged."""
+
+    time_s: float
+    number: int
+    cause: str
+    spurious: bool
+
+
+def _detections(resolved: Resolved, losses: pd.DataFrame) -> dict[int, list[_Detection]]:
+    """Collect the detections of each flow, in order of time."""
     numbers = {name: number for number, name in enumerate(resolved.flow_names)}
+    found: dict[int, list[_Detection]] = defaultdict(list)
     columns = (losses[name].tolist() for name in ("time_s", "flow", "sequence", "cause", "spurious"))
-    for time_s, flow, sequence, cause, spurious in zip(*columns, strict=True):
-        story = found.get((numbers[str(flow)], int(sequence)))
-        if story is not None:
-            text = f"{_FOUND} by {_rule(resolved, numbers[str(flow)], str(cause))}"
-            story.add(time_s, f"{text}; it had not been dropped: spurious" if spurious else text)
+    for time_s, flow, number, cause, spurious in zip(*columns, strict=True):
+        found[numbers[str(flow)]].append(_Detection(time_s, int(number), str(cause), bool(spurious)))
+    return found
+
+
+def _found_lost(
+    resolved: Resolved, key: Key, copies: list[Journey], detections: list[_Detection]
+) -> Iterator[tuple[float, str]]:
+    """Say by which rule each copy of a packet was found lost: a detection of its own, or of a packet before it."""
+    flow, number = key
+    own = [one for one in detections if one.number == number and one.time_s >= copies[0].sent]
+    for one in own:
+        text = f"{_FOUND} by {_rule(resolved, flow, one.cause)}"
+        yield one.time_s, f"{text}; it had not been dropped: spurious" if one.spurious else text
+    for before, again in pairwise(copies):
+        if any(before.sent <= one.time_s <= again.sent for one in own):
+            continue
+        others = [one for one in detections if before.sent <= one.time_s <= again.sent]
+        if others:
+            first = others[-1]
+            begun = "the timeout" if first.cause == "timeout" else "the fast retransmit"
+            yield (
+                again.sent,
+                f"{_FOUND} in the recovery that {begun} of packet {first.number} began at {first.time_s:.4f} s",
+            )
 
 
 def _rule(resolved: Resolved, flow: int, cause: str) -> str:

@@ -76,10 +76,18 @@ def _extremes(x: Array, y: Array, start: float, end: float, columns: int) -> Arr
     lasts = np.append(firsts[1:], len(x)) - 1
     values = np.nan_to_num(y, nan=0.0)
     if (values[1:] >= values[:-1]).all():  # of what never falls, the last value of a column is its largest
-        return np.unique(np.concatenate([firsts[:1], lasts]))
+        return _marked(len(x), firsts[:1], lasts)
     numbers = np.repeat(np.arange(len(firsts)), np.diff(np.append(firsts, len(x))))
     order = np.lexsort((values, numbers))
-    return np.unique(np.concatenate([firsts[:1], order[firsts], order[lasts], lasts]))
+    return _marked(len(x), firsts[:1], order[firsts], order[lasts], lasts)
+
+
+def _marked(length: int, *indices: Array) -> Array:
+    """Give the indices that are in any of some arrays, in order and once."""
+    marked = np.zeros(length, dtype=bool)
+    for some in indices:
+        marked[some] = True
+    return np.flatnonzero(marked)
 
 
 def _uncovered(x: Array, y: Array, columns: int) -> Array:
@@ -124,6 +132,7 @@ def _panel_data(panel: Panel) -> dict[str, Any]:
         "lines": [asdict(line) for line in panel.lines],
         "events": [_plain_fields(events) | {"x": _numbers(events.x)} for events in panel.events],
         "spans": [asdict(span) for span in panel.spans],
+        "second": None if panel.second is None else asdict(panel.second),
     }
 
 
@@ -133,7 +142,7 @@ def _curve_data(curve: Curve) -> dict[str, Any]:
 
 
 def _plain_fields(record: Any) -> dict[str, Any]:
-    nested = {"panels", "curves", "lines", "events", "spans", "x", "y", "low", "high", "x_low", "x_high"}
+    nested = {"panels", "curves", "lines", "events", "spans", "second", "x", "y", "low", "high", "x_low", "x_high"}
     return {name: value for name, value in vars(record).items() if name not in nested}
 
 

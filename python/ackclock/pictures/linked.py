@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ackclock.charts import Chart, Curve, Events, Panel, Span, StraightLine
+from ackclock.charts import Chart, Curve, Events, Panel, SecondScale, Span, StraightLine
 from ackclock.paths import empty_round_trip_s
 from ackclock.pictures.parts import (
     MOST_LINES,
@@ -34,8 +34,10 @@ if TYPE_CHECKING:
 
     from ackclock.prediction import ReferenceLine
 
-WINDOWS, QUEUES, ROUND_TRIPS, RATES, SEQUENCE = (
+WINDOWS, STATES, PACING, QUEUES, ROUND_TRIPS, RATES, SEQUENCE = (
     "Congestion window",
+    "States of the senders",
+    "Pacing and delivery",
     "Queues",
     "Round trips",
     "Rates",
@@ -82,7 +84,8 @@ def linked_chart(
     panels = [*_window_panels(resolved, first, reference_lines)]
     if queues:
         lines = named_lines(line for line in reference_lines if line.kind == "queue" and line.name in queues)
-        panels.append(queue_panel(resolved, overview, queues, QUEUES, lines))
+        panel = queue_panel(resolved, overview, queues, QUEUES, lines)
+        panels.append(replace(panel, second=_delay_scale(resolved, queues[0])))
     else:
         panels[0] = replace(panels[0], events=drop_events(overview, ()))
     round_trips = first.get("rtt", first.get("rounds"))
@@ -125,35 +128,57 @@ def _window_panels(
     panel = window_panel(resolved, traces["overview"], WINDOWS, lines)
     windows = traces.get("cwnd")
     if windows is not None and len(windows):
-        of_flows = by_name(windows.rename(columns={"flow": "name"}))
-        panel = replace(panel, curves=(*_thresholds(resolved, of_flows), *panel.curves))
+        panel = replace(panel, curves=(*_thresholds(resolved, windows), *panel.curves))
         if len(resolved.flow_names) == 1:
-            spans, marks = _phases(resolved, next(iter(of_flows.values())), traces)
+            spans, marks = _phases(resolved, windows, traces)
             panel = replace(panel, spans=(*panel.spans, *spans), curves=(*panel.curves, *marks))
     states = traces.get("state")
-    return [panel] if states is None or not len(states) else state_panels(resolved, states, panel)
+    if states is None or not len(states):
+        return [panel]
+    titles = {"state": STATES, "payload rate [Mbit/s]": PACING}
+    panels = state_panels(resolved, states, panel)
+    return [one if one.title else replace(one, title=titles[one.y_label]) for one in panels]
 
 
-def _thresholds(resolved: Resolved, flows: Mapping[str, pd.DataFrame]) -> Iterator[Curve]:
+def _delay_scale(resolved: Resolved, link: str) -> SecondScale | None:
+    """Give the time that a queue takes to drain as its second scale, if only data of one size wait there."""
+    index = next(index for index, element in enumerate(resolved.elements) if element.name == link)
+    sizes = {flow.packet_bytes for flow in resolved.flows if index in flow.path and flow.kind != "ping"}
+    service_s = resolved.elements[index].service_s(max(sizes, default=0))
+    if len(sizes) != 1 or service_s <= 0.0 or any(index in flow.return_path for flow in resolved.flows):
+        return None
+    return SecondScale(f"delay at {link} [ms]", service_s * 1e3)
+
+
+def _by_flow(rows: pd.DataFrame, column: str) -> dict[str, pd.DataFrame]:
+    """Return the times and values of a column for each flow that has any, as curves take them."""
+    codes, times, values = rows["flow"].cat.codes.to_numpy(), rows["time_s"].to_numpy(), rows[column].to_numpy()
+    names = rows["flow"].cat.categories
+    found = {}
+    for code in np.flatnonzero(np.bincount(codes, minlength=1)).tolist():
+        own = codes == code
+        found[str(names[code])] = pd.DataFrame({"time_s": times[own], "value": values[own]}, copy=False)
+    return found
+
+
+def _thresholds(resolved: Resolved, windows: pd.DataFrame) -> Iterator[Curve]:
     """Draw the slow start threshold of each flow, if they are few; the first one, which limits nothing, is left out."""
+    flows = _by_flow(windows, "ssthresh")
     if len(flows) > MOST_SSTHRESH:
         return
+    most = 2.0 * float(windows["cwnd"].max())
     for name, own in flows.items():
-        thresholds = own["ssthresh"].to_numpy(dtype=float)
-        known = np.isfinite(thresholds) & (thresholds <= 2.0 * own["cwnd"].to_numpy(dtype=float).max())
-        rows = own[known].rename(columns={"ssthresh": "value"})
-        if len(rows):
-            curve = step_curve("ssthresh" if len(flows) == 1 else f"ssthresh of {name}", rows, end_s(resolved), 0)
-            yield replace(_changes(curve), kind="guide", colour=None)
+        known = own[own["value"].to_numpy() <= most]
+        if len(known):
+            label = "ssthresh" if len(flows) == 1 else f"ssthresh of {name}"
+            yield replace(_changes(step_curve(label, known, end_s(resolved), 0)), kind="step-guide", colour=None)
 
 
 def _changes(curve: Curve) -> Curve:
-    """Write a value that holds until the next as corners, without the points at which it stays."""
-    x, y = curve.x, curve.y
-    kept = np.append(True, (y[1:] != y[:-1]))
+    """Leave out the points at which a value that holds until the next stays."""
+    kept = np.append(True, curve.y[1:] != curve.y[:-1])
     kept[-1] = True
-    x, y = x[kept], y[kept]
-    return replace(curve, x=np.append(x[:1], np.repeat(x[1:], 2)), y=np.append(np.repeat(y[:-1], 2), y[-1:]))
+    return replace(curve, x=curve.x[kept], y=curve.y[kept])
 
 
 def _phases(
@@ -184,7 +209,7 @@ def _runs(times: NDArray[np.float64], true: NDArray[np.bool_], end: float) -> It
 
 
 def _round_trips(resolved: Resolved, rows: pd.DataFrame) -> Panel:
-    values = rows.assign(value=rows["rtt_s"] * 1e3).rename(columns={"flow": "name"})
+    values = {name: own.assign(value=own["value"] * 1e3) for name, own in _by_flow(rows, "rtt_s").items()}
     least = {
         f"{name}: " if len(resolved.flow_names) > 1 else "": empty_round_trip_s(resolved, flow) * 1e3
         for flow in resolved.flows
@@ -195,7 +220,7 @@ def _round_trips(resolved: Resolved, rows: pd.DataFrame) -> Panel:
     return Panel(
         TIME,
         "round trip [ms]",
-        flow_curves(resolved, by_name(values)),
+        flow_curves(resolved, values),
         ROUND_TRIPS,
         lines if len(lines) <= MOST_LINES // 2 else (),
         spans=warmup(resolved),
@@ -206,14 +231,14 @@ def _round_trips(resolved: Resolved, rows: pd.DataFrame) -> Panel:
 def _rates(resolved: Resolved, rows: pd.DataFrame, reference_lines: "Sequence[ReferenceLine]") -> Panel:
     """Draw the rate at which each flow's data are acknowledged, averaged over the intervals of a grid."""
     edges = np.linspace(0.0, end_s(resolved), RATE_INTERVALS + 1)
-    acked = by_name(rows[rows["kind"] == _ACKNOWLEDGED].rename(columns={"flow": "name"}))
+    acked = _by_flow(rows[(rows["kind"] == _ACKNOWLEDGED).to_numpy()], "sequence")
     values = {}
     for flow in resolved.flows:
         for name in flow.names:
             if name in acked:
                 own = acked[name]
                 last = np.searchsorted(own["time_s"].to_numpy(), edges, side="right")
-                counts = np.append(0.0, own["sequence"].to_numpy(dtype=float))[last]
+                counts = np.append(0.0, own["value"].to_numpy(dtype=float))[last]
                 rate = np.diff(counts) * flow.packet_bits / np.diff(edges) / MBIT
                 values[name] = pd.DataFrame({"time_s": edges[:-1], "value": np.maximum(rate, 0.0)})
     theory = [line for line in reference_lines if line.kind == "throughput"]
@@ -240,23 +265,19 @@ def _slowest_bps(resolved: Resolved, flow: ResolvedFlow) -> float | None:
 def _numbers(resolved: Resolved, rows: pd.DataFrame, overview: pd.DataFrame) -> Panel:
     """Draw the time-sequence graph: packets sent, those sent again, and what is acknowledged."""
     curves: list[Curve] = []
-    flows = by_name(rows.rename(columns={"flow": "name"}))
-    for number, name in enumerate(resolved.flow_names[:MOST_LINES]):
-        if name not in flows:
-            continue
-        own, whose = flows[name], f"{name}: " if len(resolved.flow_names) > 1 else ""
-        kinds = own["kind"].cat.codes.to_numpy()
-        codes = {str(kind): code for code, kind in enumerate(own["kind"].cat.categories)}
-        times, numbers = (own[column].to_numpy(dtype=float) for column in ("time_s", "sequence"))
-        for kind, label, style in (
-            ("sent", "sent", "marks"),
-            (_ACKNOWLEDGED, "acknowledged", "step"),
-            (_RETRANSMITTED, "sent again", "marks"),
-        ):
-            chosen = kinds == codes[kind]
-            if chosen.any():
-                colour = 1 if kind == _RETRANSMITTED and not whose else number
-                curves.append(Curve(f"{whose}{label}", times[chosen], numbers[chosen], style, colour))  # type: ignore[arg-type]
+    several, drawn = len(resolved.flow_names) > 1, resolved.flow_names[:MOST_LINES]
+    for kind, label, style in (
+        ("sent", "sent", "marks"),
+        (_ACKNOWLEDGED, "acknowledged", "step"),
+        (_RETRANSMITTED, "sent again", "marks"),
+    ):
+        flows = _by_flow(rows[(rows["kind"] == kind).to_numpy()], "sequence")
+        for number, name in enumerate(drawn):
+            if name in flows:
+                times, numbers = (flows[name][column].to_numpy(dtype=float) for column in ("time_s", "value"))
+                colour = 1 if kind == _RETRANSMITTED and not several else number
+                own_label = f"{name}: {label}" if several else label
+                curves.append(Curve(own_label, times, numbers, style, colour))  # type: ignore[arg-type]
     drops = [row["time_s"].to_numpy(dtype=float) for row in by_name(of_kind(overview, "drop")).values()]
     events = (Events("drop", np.sort(np.concatenate(drops))),) if drops else ()
     return Panel(

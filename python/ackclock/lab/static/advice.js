@@ -10,12 +10,17 @@ export async function showAdvice(toml, apply) {
   panel.replaceChildren(element("h2", {}, "Advice"), step);
   let answer;
   try {
-    answer = await ask("advice", { toml }, { onLine: (line) => line.text && (step.textContent = `Simulating ${line.text} ...`) });
+    answer = await ask(
+      "advice",
+      { toml },
+      { onLine: (line) => line.text && (step.textContent = `Simulating ${line.text} ...`) },
+    );
   } catch {
     answer = { kind: "fault", faults: [{ text: "the server does not answer" }] };
   }
   if (answer.kind === "superseded") step.textContent = "Ended by the next run; ask again.";
-  else if (answer.kind !== "advice") panel.append(...answer.faults.map((fault) => element("p", { class: "warning" }, fault.text)));
+  else if (answer.kind !== "advice")
+    panel.append(...answer.faults.map((fault) => element("p", { class: "warning" }, fault.text)));
   else show(panel, answer, apply);
   if (answer.kind !== "advice") return;
   step.remove();
@@ -26,8 +31,17 @@ function show(panel, advice, apply) {
   for (const one of advice.recommendations) {
     panel.append(element("h3", {}, one.question), element("p", {}, `${one.answer}.`));
     if (Object.keys(one.changes).length) {
-      const words = Object.entries(one.changes).map(([path, value]) => `${path} = ${value}`).join(", ");
-      panel.append(element("p", {}, element("button", { type: "button", onclick: () => apply(one.changes) }, "Apply"), ` ${words}`));
+      const words = Object.entries(one.changes)
+        .map(([path, value]) => `${path} = ${value}`)
+        .join(", ");
+      panel.append(
+        element(
+          "p",
+          {},
+          element("button", { type: "button", onclick: () => apply(one.changes) }, "Apply"),
+          ` ${words}`,
+        ),
+      );
     }
     panel.append(...one.tables.map(table), ...one.remarks.map((text) => element("p", { class: "note" }, text)));
   }

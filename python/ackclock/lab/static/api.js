@@ -1,7 +1,9 @@
 // Questions to the server: each answer is a stream of JSON lines, the last of which is the answer proper.
 
 /** The name by which the server knows this page: it does one piece of work at a time for each. */
-const PAGE = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+const PAGE = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join(
+  "",
+);
 
 /** Gets plain data, such as a lesson or a ready scenario. */
 export async function get(path) {

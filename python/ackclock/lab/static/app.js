@@ -18,14 +18,22 @@ import { makeTabs, showTab, shownTab } from "./tabs.js";
 
 const app = { form: null, result: null, pinned: null, lesson: "", latency: [] };
 
-const charts = new Charts(byId("charts"), { cursor: (time) => !motion.motion && path.fillAt(charts.part ?? charts.chart, time), zoomed: () => remember() });
+const charts = new Charts(byId("charts"), {
+  cursor: (time) => !motion.motion && path.fillAt(charts.part ?? charts.chart, time),
+  zoomed: () => remember(),
+});
 const path = new Path(byId("path"), goToControls);
 const controls = new Controls(byId("controls"), (fields) => change(fields));
-const editor = new Editor(byId("panel-scenario"), (text) => runner.replace(text));
+const editor = new Editor(byId("panel-scenario"), (text) => {
+  byId("scenarios").value = "";
+  closeMotion();
+  runner.replace(text);
+});
 const motion = new Motion(byId("player"), { path, cursor: () => {}, roundTrip });
 const runner = new Runner({ ready, result, fault, progress }, () => charts.columns());
 
 function change(fields) {
+  byId("scenarios").value = "";
   closeMotion();
   runner.change(fields);
 }
@@ -59,7 +67,10 @@ function fault(answer) {
   progress(null);
   byId("charts").classList.add("stale");
   byId("status").textContent = answer.faults.length === 1 ? "1 fault" : `${answer.faults.length} faults`;
-  showFaults(answer.faults);
+  showFaults(answer.faults, (line) => {
+    showTab("scenario");
+    editor.go(line);
+  });
   if (answer.toml !== undefined) editor.show(answer.toml);
   editor.mark(answer.faults);
   document.documentElement.dataset.faults = String(answer.faults.length);
@@ -88,7 +99,13 @@ let remembering = 0;
 function remember() {
   clearTimeout(remembering);
   remembering = setTimeout(async () => {
-    const state = { toml: runner.toml, tab: shownTab(), lesson: app.lesson || undefined, range: charts.range ?? undefined, pinned: app.pinned?.toml };
+    const state = {
+      toml: runner.toml,
+      tab: shownTab(),
+      lesson: app.lesson || undefined,
+      range: charts.range ?? undefined,
+      pinned: app.pinned?.toml,
+    };
     history.replaceState(null, "", await encoded(state));
   }, 300);
 }
@@ -106,7 +123,8 @@ async function restore(state) {
   app.pinned = null;
   showTab(["numbers", "scenario", "models", "advice", "lesson"].includes(state.tab) ? state.tab : "numbers");
   noLesson();
-  if (state.lesson && [...byId("lessons").options].some((one) => one.value === state.lesson)) await openLesson(state.lesson, false);
+  if (state.lesson && [...byId("lessons").options].some((one) => one.value === state.lesson))
+    await openLesson(state.lesson, false);
   if (typeof state.pinned === "string") {
     app.pinned = { waiting: true };
     await once(state.pinned);
@@ -186,7 +204,13 @@ byId("models").addEventListener("click", () => {
 
 byId("share").addEventListener("click", async () => {
   clearTimeout(remembering);
-  const state = { toml: runner.toml, tab: shownTab(), lesson: app.lesson || undefined, range: charts.range ?? undefined, pinned: app.pinned?.toml };
+  const state = {
+    toml: runner.toml,
+    tab: shownTab(),
+    lesson: app.lesson || undefined,
+    range: charts.range ?? undefined,
+    pinned: app.pinned?.toml,
+  };
   history.replaceState(null, "", await encoded(state));
   try {
     await navigator.clipboard.writeText(location.href);
@@ -198,7 +222,11 @@ byId("share").addEventListener("click", async () => {
 
 for (const button of document.querySelectorAll("[data-download]")) {
   button.addEventListener("click", async () => {
-    const name = (app.form?.title ?? "scenario").replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "").toLowerCase() || "scenario";
+    const name =
+      (app.form?.title ?? "scenario")
+        .replace(/[^A-Za-z0-9]+/g, "-")
+        .replace(/^-|-$/g, "")
+        .toLowerCase() || "scenario";
     const shown = [...charts.panels.values()];
     const makers = {
       toml: () => save(`${name}.toml`, runner.toml, "application/toml"),
@@ -216,7 +244,6 @@ byId("scenarios").addEventListener("change", async (event) => {
   if (!name) return;
   const { scenario } = await get(`scenario/${name}`);
   open(scenario);
-  event.target.value = "";
 });
 
 byId("lessons").addEventListener("change", async (event) => {

@@ -5,6 +5,9 @@ import { onScheme } from "./colours.js";
 import { element } from "./dom.js";
 import { Panel } from "./panel.js";
 
+const MARGIN = 12; // at the right of all panels
+const SECOND_AXIS = 40; // the same, if one of them has a second scale there
+
 export class Charts {
   /** `on` has `cursor`, which gets a time or null, and `zoomed`, which gets a range or null. */
   constructor(root, on) {
@@ -54,12 +57,17 @@ export class Charts {
       }
     }
     const on = { zoom: (a, b) => this.zoom(a, b), reset: () => this.zoom(null), cursor: (time) => this.moved(time) };
+    const right = chart.panels.some((panel) => panel.second) ? SECOND_AXIS : MARGIN;
     chart.panels.forEach((data, index) => {
       const name = names[index];
       const ghosts = this.ghosts(name);
       const old = this.panels.get(name);
-      if (old) old.show(data, ghosts);
-      else this.panels.set(name, new Panel(data, ghosts, this.width(), on));
+      if (old && old.right === right) old.show(data, ghosts);
+      else {
+        old?.destroy();
+        old?.root.remove();
+        this.panels.set(name, new Panel(data, ghosts, this.width(), right, on));
+      }
       const { root } = this.panels.get(name);
       if (this.root.children[index] !== root) this.root.insertBefore(root, this.root.children[index] ?? null);
     });
@@ -68,7 +76,9 @@ export class Charts {
   /** Gives the curves of the pinned run for a panel: lines alone, as its marks would hide the others. */
   ghosts(name) {
     const panel = this.pinned?.panels.find((one) => nameOf(one) === name);
-    return panel ? panel.curves.filter((curve) => curve.kind !== "marks" && curve.kind !== "guide" && curve.low === null) : [];
+    return panel
+      ? panel.curves.filter((curve) => curve.kind !== "marks" && !curve.kind.endsWith("guide") && curve.low === null)
+      : [];
   }
 
   width() {

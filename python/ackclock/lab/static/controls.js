@@ -14,7 +14,14 @@ export class Controls {
 
   /** Shows a form: new controls if there are others than before, else new values in those that are not in use. */
   show(form) {
-    const shape = JSON.stringify(form, (key, value) => (["value", "text", "duration_s", "title"].includes(key) || key.endsWith("_bps") || key.endsWith("delay_s") || key.startsWith("buffer") ? undefined : value));
+    const shape = JSON.stringify(form, (key, value) =>
+      ["value", "text", "duration_s", "title"].includes(key) ||
+      key.endsWith("_bps") ||
+      key.endsWith("delay_s") ||
+      key.startsWith("buffer")
+        ? undefined
+        : value,
+    );
     if (shape !== this.shape) {
       this.shape = shape;
       this.build(form);
@@ -39,7 +46,11 @@ export class Controls {
   linkCard(link, form, open) {
     const card = this.card(link.name, "link", link.forward.controls, form);
     const name = `${link.name}.reverse`;
-    const more = element("details", { "data-name": name, open: open.has(name) }, element("summary", {}, "reverse direction"));
+    const more = element(
+      "details",
+      { "data-name": name, open: open.has(name) },
+      element("summary", {}, "reverse direction"),
+    );
     more.append(...link.reverse.controls.map((control) => this.control(control, form, name)));
     card.append(more);
     return card;
@@ -48,13 +59,23 @@ export class Controls {
   card(name, kind, controls, form, flow = null) {
     const swatch = flow === null ? null : element("i", { class: `swatch colour-${flow % 6}`, "aria-hidden": "true" });
     const title = element("legend", {}, swatch, name === kind ? "" : `${name} `, element("small", {}, kind));
-    return element("fieldset", { class: "card" }, title, ...controls.map((control) => this.control(control, form, name)));
+    return element(
+      "fieldset",
+      { class: "card" },
+      title,
+      ...controls.map((control) => this.control(control, form, name)),
+    );
   }
 
   control(control, form, owner) {
     if (control.kind === "choice") return this.choice(control, form.choices[control.choices], owner);
     if (control.kind === "text") {
-      return element("div", { class: "control" }, element("span", {}, control.label), element("output", {}, `${control.text}: see Scenario`));
+      return element(
+        "div",
+        { class: "control" },
+        element("span", {}, control.label),
+        element("output", {}, `${control.text}: see Scenario`),
+      );
     }
     return this.slider(control, owner);
   }
@@ -74,8 +95,21 @@ export class Controls {
   slider(control, owner) {
     const steps = stepsOf(control);
     const label = `${control.label} of ${owner}`;
-    const range = element("input", { type: "range", min: 0, max: steps.length - 1, step: 1, "data-path": control.path, "aria-label": label });
-    const text = element("input", { type: "text", class: "value", "aria-label": `${label}, as text`, spellcheck: "false", autocomplete: "off" });
+    const range = element("input", {
+      type: "range",
+      min: 0,
+      max: steps.length - 1,
+      step: 1,
+      "data-path": control.path,
+      "aria-label": label,
+    });
+    const text = element("input", {
+      type: "text",
+      class: "value",
+      "aria-label": `${label}, as text`,
+      spellcheck: "false",
+      autocomplete: "off",
+    });
     let shown = control.text;
     const name = (value) => (value === null ? control.none : show(value, control.unit));
     range.addEventListener("input", () => {
@@ -102,7 +136,8 @@ export class Controls {
 
   /** Gives what a slider's value means in the scenario. */
   field(control, value) {
-    if (control.label === "loss") return { [control.path]: value === 0 ? null : { model: "bernoulli", probability: value } };
+    if (control.label === "loss")
+      return { [control.path]: value === 0 ? null : { model: "bernoulli", probability: value } };
     if (value === null) return { [control.path]: control.none === "unlimited" ? "unlimited" : null };
     return { [control.path]: written(value, control.unit) };
   }

@@ -26,7 +26,9 @@ export const byId = (id) => document.getElementById(id);
 export function table({ headers, rows, note, words = [] }) {
   const cell = (tag, text, index) => {
     const isText = index === 0 || words.includes(index);
-    const lines = String(text).split("\n").flatMap((line, number) => (number ? [element("br"), line] : [line]));
+    const lines = String(text)
+      .split("\n")
+      .flatMap((line, number) => (number ? [element("br"), line] : [line]));
     return element(tag, { class: isText ? "" : "number", scope: tag === "th" ? "col" : null }, ...lines);
   };
   const head = element("tr", {}, ...headers.map((text, index) => cell("th", text, index)));

@@ -19,9 +19,18 @@ export function csvOf(chart) {
   for (const panel of chart.panels) {
     const name = panel.title || panel.y_label;
     for (const curve of panel.curves) {
-      curve.x.forEach((x, index) => rows.push([name, curve.label, curve.kind, x, curve.y[index], curve.low?.[index], curve.high?.[index]]));
+      curve.x.forEach((x, index) =>
+        rows.push([name, curve.label, curve.kind, x, curve.y[index], curve.low?.[index], curve.high?.[index]]),
+      );
     }
-    for (const line of panel.lines) rows.push([name, line.label, line.kind, line.axis === "x" ? line.value : null, line.axis === "y" ? line.value : null]);
+    for (const line of panel.lines)
+      rows.push([
+        name,
+        line.label,
+        line.kind,
+        line.axis === "x" ? line.value : null,
+        line.axis === "y" ? line.value : null,
+      ]);
     for (const events of panel.events) for (const x of events.x) rows.push([name, events.label, "event", x]);
   }
   return rows.map((row) => row.map(quoted).join(",")).join("\n");
@@ -38,7 +47,10 @@ export function pngOf(title, panels) {
   const scale = devicePixelRatio;
   const heads = 26 * scale;
   const plots = panels.map((panel) => panel.plot.ctx.canvas);
-  const canvas = element("canvas", { width: Math.max(...plots.map((one) => one.width)), height: plots.reduce((sum, one) => sum + one.height + heads, heads * 1.4) });
+  const canvas = element("canvas", {
+    width: Math.max(...plots.map((one) => one.width)),
+    height: plots.reduce((sum, one) => sum + one.height + heads, heads * 1.4),
+  });
   const ctx = canvas.getContext("2d");
   ctx.fillStyle = property("--page");
   ctx.fillRect(0, 0, canvas.width, canvas.height);

@@ -7,13 +7,17 @@ const PAUSE_MS = 350;
 export class Editor {
   /** `changed` gets the text a moment after the last key. */
   constructor(root, changed) {
-    this.area = element("textarea", { spellcheck: "false", autocomplete: "off", wrap: "off", "aria-label": "Scenario as TOML", "aria-describedby": "editor-faults" });
+    this.area = element("textarea", {
+      spellcheck: "false",
+      autocomplete: "off",
+      wrap: "off",
+      "aria-label": "Scenario as TOML",
+      "aria-describedby": "faults",
+    });
     this.gutter = element("div", { class: "gutter", "aria-hidden": "true" });
-    this.messages = element("ul", { id: "editor-faults", class: "faults" });
     root.replaceChildren(
       element("h2", {}, "Scenario"),
       element("div", { class: "editor" }, this.gutter, this.area),
-      this.messages,
       element("p", { class: "note" }, "Edit it here or by the controls; each follows the other."),
     );
     this.faults = [];
@@ -41,15 +45,10 @@ export class Editor {
   mark(faults) {
     this.faults = faults;
     this.area.setAttribute("aria-invalid", String(faults.length > 0));
-    this.messages.replaceChildren(...faults.map((fault) => this.message(fault)));
     this.number();
   }
 
-  message(fault) {
-    if (!fault.line) return element("li", {}, fault.text);
-    return element("li", {}, element("button", { type: "button", onclick: () => this.go(fault.line) }, `line ${fault.line}`), ` ${fault.text}`);
-  }
-
+  /** Selects a line. */
   go(line) {
     const lines = this.area.value.split("\n");
     const start = lines.slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0);

@@ -15,16 +15,40 @@ export function layout(form) {
   const inner = Math.max(0, ...[...hosts].filter(([at]) => at > 0 && at < order.length).map(([, number]) => number));
   const outer = Math.max(1, hosts.get(0) ?? 0, hosts.get(order.length) ?? 0);
   const top = Math.max(g.top, 22 + inner * g.inner, 8 + (outer * g.row) / 2);
-  const links = new Map(order.map((name, number) => [name, { name, index: number, x: g.side + number * g.link, end: g.side + (number + 1) * g.link, forward: top, reverse: top + g.lanes }]));
+  const links = new Map(
+    order.map((name, number) => [
+      name,
+      {
+        name,
+        index: number,
+        x: g.side + number * g.link,
+        end: g.side + (number + 1) * g.link,
+        forward: top,
+        reverse: top + g.lanes,
+      },
+    ]),
+  );
   const used = new Map(); // hosts at each router so far
   const place = (router) => {
     const row = used.get(router) ?? 0;
     used.set(router, row + 1);
     return host(router, row, { count: order.length, hosts: hosts.get(router), middle: top + g.lanes / 2 });
   };
-  const ends = new Map(form.flows.map((flow, number) => [flow.name, { index: number, sender: place(routers[number].sender), receiver: place(routers[number].receiver) }]));
+  const ends = new Map(
+    form.flows.map((flow, number) => [
+      flow.name,
+      { index: number, sender: place(routers[number].sender), receiver: place(routers[number].receiver) },
+    ]),
+  );
   const below = top + g.lanes / 2 + (outer * g.row) / 2;
-  return { links, ends, width: 2 * g.side + order.length * g.link, height: Math.max(top + g.lanes + 44, below + 6), top, count: order.length };
+  return {
+    links,
+    ends,
+    width: 2 * g.side + order.length * g.link,
+    height: Math.max(top + g.lanes + 44, below + 6),
+    top,
+    count: order.length,
+  };
 }
 
 function count(numbers) {
@@ -39,7 +63,9 @@ function routersOf(flow, index) {
     const back = name.endsWith(".reverse");
     return (index.get(back ? name.slice(0, -8) : name) ?? 0) + (back === isEnd ? 0 : 1);
   };
-  return flow.path.length ? { sender: at(flow.path[0], false), receiver: at(flow.path.at(-1), true) } : { sender: 0, receiver: 0 };
+  return flow.path.length
+    ? { sender: at(flow.path[0], false), receiver: at(flow.path.at(-1), true) }
+    : { sender: 0, receiver: 0 };
 }
 
 function host(router, row, { count: routers, hosts, middle }) {

@@ -11,7 +11,12 @@ export function showLesson(lesson, { apply, restart }) {
     const words = element("div", { class: "prose" });
     words.innerHTML = step.text;
     const act = () => apply(lesson, step);
-    return element("li", {}, words, element("button", { type: "button", class: "try", "data-try": index, onclick: act }, "Try it"));
+    return element(
+      "li",
+      {},
+      words,
+      element("button", { type: "button", class: "try", "data-try": index, onclick: act }, "Try it"),
+    );
   });
   const questions = lesson.questions.map((one) => {
     const question = element("summary", {});
@@ -25,7 +30,11 @@ export function showLesson(lesson, { apply, restart }) {
     text,
     begin,
     element("h3", {}, "What to try"),
-    element("p", { class: "note" }, "Each step begins with the lesson's scenario again. Pin a run before a step to see both."),
+    element(
+      "p",
+      { class: "note" },
+      "Each step begins with the lesson's scenario again. Pin a run before a step to see both.",
+    ),
     element("ol", { class: "try-list" }, ...steps),
     element("h3", {}, "Questions"),
     ...questions,
@@ -33,5 +42,8 @@ export function showLesson(lesson, { apply, restart }) {
 }
 
 export function noLesson() {
-  byId("panel-lesson").replaceChildren(element("h2", {}, "Lesson"), element("p", {}, "Choose a lesson at the top of the page."));
+  byId("panel-lesson").replaceChildren(
+    element("h2", {}, "Lesson"),
+    element("p", {}, "Choose a lesson at the top of the page."),
+  );
 }

@@ -23,24 +23,66 @@ export class Motion {
   }
 
   build() {
-    const button = (words, label, act) => element("button", { type: "button", "aria-label": label, title: label, onclick: act }, words);
+    const button = (words, label, act) =>
+      element("button", { type: "button", "aria-label": label, title: label, onclick: act }, words);
     this.play = button("▶", "Play", () => this.toggle());
     this.slider = element("input", { type: "range", min: 0, max: 1000, value: 0, "aria-label": "Instant of the run" });
-    this.slider.addEventListener("input", () => this.go(this.start + (this.slider.value / 1000) * (this.end - this.start)));
-    const speed = element("select", { "aria-label": "Speed" }, ...SPEEDS.map((one) => element("option", { value: one, selected: one === this.speed }, one === 1 ? "real time" : `1/${Math.round(1 / one)}`)));
+    this.slider.addEventListener("input", () =>
+      this.go(this.start + (this.slider.value / 1000) * (this.end - this.start)),
+    );
+    const speed = element(
+      "select",
+      { "aria-label": "Speed" },
+      ...SPEEDS.map((one) =>
+        element(
+          "option",
+          { value: one, selected: one === this.speed },
+          one === 1 ? "real time" : `1/${Math.round(1 / one)}`,
+        ),
+      ),
+    );
     speed.addEventListener("change", () => (this.speed = Number(speed.value)));
     this.clock = element("output", { class: "clock" });
     this.jump = element("button", { type: "button", onclick: () => this.toNextDrop() }, "Next drop");
-    this.story = element("div", { class: "story", role: "region", "aria-label": "Story of a packet", "aria-live": "polite", tabindex: "0" });
+    this.story = element("div", {
+      class: "story",
+      role: "region",
+      "aria-label": "Story of a packet",
+      "aria-live": "polite",
+      tabindex: "0",
+    });
     this.message = element("p", { class: "note", role: "status" });
-    const chooser = element("form", { class: "chooser" }, element("label", {}, "Packet ", element("select", { "aria-label": "Flow of the packet" }), element("input", { type: "number", min: 0, "aria-label": "Number of the packet" })), element("button", { type: "submit" }, "Tell"));
+    const chooser = element(
+      "form",
+      { class: "chooser" },
+      element(
+        "label",
+        {},
+        "Packet ",
+        element("select", { "aria-label": "Flow of the packet" }),
+        element("input", { type: "number", min: 0, "aria-label": "Number of the packet" }),
+      ),
+      element("button", { type: "submit" }, "Tell"),
+    );
     chooser.addEventListener("submit", (event) => {
       event.preventDefault();
       this.tell(chooser.querySelector("select").value, Number(chooser.querySelector("input").value));
     });
     this.chooser = chooser;
-    const steps = element("div", { class: "steps" }, button("‹", "Step to the event before", () => this.step(-1)), this.play, button("›", "Step to the next event", () => this.step(1)), this.jump);
-    this.root.replaceChildren(element("div", { class: "player" }, steps, this.slider, this.clock, element("label", {}, "Speed ", speed)), this.message, chooser, this.story);
+    const steps = element(
+      "div",
+      { class: "steps" },
+      button("‹", "Step to the event before", () => this.step(-1)),
+      this.play,
+      button("›", "Step to the next event", () => this.step(1)),
+      this.jump,
+    );
+    this.root.replaceChildren(
+      element("div", { class: "player" }, steps, this.slider, this.clock, element("label", {}, "Speed ", speed)),
+      this.message,
+      chooser,
+      this.story,
+    );
   }
 
   /** Opens slow motion at a time of the last run; resolves when the packets are there. */
@@ -50,7 +92,15 @@ export class Motion {
     this.message.textContent = "Recording each packet ...";
     const trip = this.on.roundTrip();
     const start = Math.max(0, time);
-    const answer = await ask("motion", { start, end: start + LENGTH_TRIPS * trip }, { onLine: (line) => line.kind === "progress" && (this.message.textContent = `Recording each packet: ${Math.round(line.fraction * 100)}%`) });
+    const answer = await ask(
+      "motion",
+      { start, end: start + LENGTH_TRIPS * trip },
+      {
+        onLine: (line) =>
+          line.kind === "progress" &&
+          (this.message.textContent = `Recording each packet: ${Math.round(line.fraction * 100)}%`),
+      },
+    );
     if (answer.kind !== "motion") {
       this.message.textContent = answer.faults ? answer.faults.map((fault) => fault.text).join(" ") : "";
       return;
@@ -67,8 +117,12 @@ export class Motion {
     const drops = this.journeys.filter((one) => one.dropped && one.ended >= this.start && one.ended <= this.end).length;
     this.message.textContent = `${this.journeys.filter((one) => !one.ack).length} packets and ${this.journeys.filter((one) => one.ack).length} ACKs from ${show(this.start, "s")} to ${show(this.end, "s")}; ${drops} dropped. Click a packet for its story.`;
     const flows = [...new Set(this.journeys.filter((one) => !one.ack).map((one) => one.flow))];
-    this.chooser.querySelector("select").replaceChildren(...flows.map((flow) => element("option", { value: flow }, flow)));
-    const first = this.journeys.find((one) => one.dropped && !one.ack) ?? this.journeys.find((one) => !one.ack && one.sent >= this.start);
+    this.chooser
+      .querySelector("select")
+      .replaceChildren(...flows.map((flow) => element("option", { value: flow }, flow)));
+    const first =
+      this.journeys.find((one) => one.dropped && !one.ack) ??
+      this.journeys.find((one) => !one.ack && one.sent >= this.start);
     if (first) this.chooser.querySelector("input").value = first.number;
     this.on.path.stage.replaceChildren();
     this.marks.clear();
@@ -116,12 +170,17 @@ export class Motion {
     if (!this.motion) return;
     this.pause();
     const { events } = this;
-    const next = direction > 0 ? events.find((time) => time > this.time + 1e-9) : events.findLast((time) => time < this.time - 1e-9);
+    const next =
+      direction > 0
+        ? events.find((time) => time > this.time + 1e-9)
+        : events.findLast((time) => time < this.time - 1e-9);
     if (next !== undefined) this.go(next);
   }
 
   toNextDrop() {
-    const next = this.journeys?.filter((one) => one.dropped && one.ended > this.time + 1e-9).sort((a, b) => a.ended - b.ended)[0];
+    const next = this.journeys
+      ?.filter((one) => one.dropped && one.ended > this.time + 1e-9)
+      .sort((a, b) => a.ended - b.ended)[0];
     if (!next) return;
     this.pause();
     this.go(Math.min(this.end, next.ended));
@@ -156,7 +215,8 @@ export class Motion {
         this.marks.delete(journey);
       }
     }
-    for (const name of this.on.path.queues.keys()) this.on.path.fill(name, this.positions.queued.get(this.motion.elements.indexOf(name)) ?? 0);
+    for (const name of this.on.path.queues.keys())
+      this.on.path.fill(name, this.positions.queued.get(this.motion.elements.indexOf(name)) ?? 0);
   }
 
   /** Gives the packets on the way, those that leave their queue first before the others. */
@@ -164,8 +224,13 @@ export class Motion {
     const { time } = this;
     const fall = FALL_S * this.speed;
     const found = this.journeys.filter((one) => one.sent <= time && (one.ended === null || one.ended + fall >= time));
-    const leaves = (one) => one.hops.find(([, arrived, departed]) => arrived <= time && (departed === null || departed > time))?.[2] ?? Infinity;
-    return found.map((one) => [leaves(one), one]).sort((a, b) => a[0] - b[0]).map(([, one]) => one);
+    const leaves = (one) =>
+      one.hops.find(([, arrived, departed]) => arrived <= time && (departed === null || departed > time))?.[2] ??
+      Infinity;
+    return found
+      .map((one) => [leaves(one), one])
+      .sort((a, b) => a[0] - b[0])
+      .map(([, one]) => one);
   }
 
   mark(journey) {
@@ -173,9 +238,18 @@ export class Motion {
     if (mark) return mark;
     const index = this.on.path.plan.ends.get(journey.flow.replace(/\[\d+\]$/, ""))?.index ?? 0;
     const kind = journey.ack ? "ack" : journey.again ? "data again" : "data";
-    mark = svg("rect", journey.ack ? { x: -1.5, y: -4, width: 3, height: 8, rx: 1 } : { x: -2.5, y: -6, width: 5, height: 12, rx: 1 });
+    mark = svg(
+      "rect",
+      journey.ack ? { x: -1.5, y: -4, width: 3, height: 8, rx: 1 } : { x: -2.5, y: -6, width: 5, height: 12, rx: 1 },
+    );
     mark.setAttribute("class", `packet ${kind} fill-${index % 6}`);
-    mark.append(svg("title", {}, `${journey.flow} ${journey.ack ? "ACK" : "packet"} ${journey.number}${journey.again ? ", sent again" : ""}`));
+    mark.append(
+      svg(
+        "title",
+        {},
+        `${journey.flow} ${journey.ack ? "ACK" : "packet"} ${journey.number}${journey.again ? ", sent again" : ""}`,
+      ),
+    );
     mark.addEventListener("click", () => this.tell(journey.flow, journey.ack ? journey.number - 1 : journey.number));
     this.marks.set(journey, mark);
     this.on.path.stage.append(mark);
@@ -192,9 +266,21 @@ export class Motion {
       this.story.replaceChildren(title, element("p", {}, "It is not in flight in this part of the run."));
       return;
     }
-    const items = lines.map(([time, text]) => element("li", {}, element("button", { type: "button", onclick: () => this.go(Math.max(this.start, Math.min(this.end, time))) }, `${time.toFixed(4)} s`), ` ${text}`));
+    const items = lines.map(([time, text]) =>
+      element(
+        "li",
+        {},
+        element(
+          "button",
+          { type: "button", onclick: () => this.go(Math.max(this.start, Math.min(this.end, time))) },
+          `${time.toFixed(4)} s`,
+        ),
+        ` ${text}`,
+      ),
+    );
     this.story.replaceChildren(title, element("ol", {}, ...items));
-    for (const [journey, mark] of this.marks) mark.classList.toggle("chosen", !journey.ack && journey.flow === flow && journey.number === number);
+    for (const [journey, mark] of this.marks)
+      mark.classList.toggle("chosen", !journey.ack && journey.flow === flow && journey.number === number);
   }
 }
 

@@ -9,9 +9,11 @@ const SHADE = 0.22;
 const DASHES = { theory: [6, 4], limit: [2, 3], whole: [] };
 
 export class Panel {
-  /** `data` is a panel of the chart, `ghosts` the curves of a pinned run, `on` gets `zoom`, `reset` and `cursor`. */
-  constructor(data, ghosts, width, on) {
+  /** `data` is a panel of the chart, `ghosts` the curves of a pinned run, `right` the room at the right side, and
+   *  `on` gets `zoom`, `reset` and `cursor`. */
+  constructor(data, ghosts, width, right, on) {
     this.data = data;
+    this.right = right;
     this.legend = element("div", { class: "legend" });
     this.title = element("h3", {}, data.title || data.y_label);
     this.place = element("div", { class: "plot" });
@@ -70,7 +72,7 @@ export class Panel {
     return {
       width,
       height: this.height(),
-      padding: [6, 12, 0, 0],
+      padding: [6, this.data.second ? 0 : this.right, 0, 0],
       legend: { show: false },
       cursor: {
         sync: { key: "run", setSeries: false },
@@ -79,12 +81,22 @@ export class Panel {
         y: false,
         bind: { dblclick: () => () => this.on.reset() },
       },
-      scales: { x: { time: false, range: () => this.data.x_range }, y: { auto: false, range: () => this.range(), dir: this.data.y_down ? -1 : 1 } },
+      scales: {
+        x: { time: false, range: () => this.data.x_range },
+        y: { auto: false, range: () => this.range(), dir: this.data.y_down ? -1 : 1 },
+      },
       axes: [
         { ...axis, size: 24, values: (_, values) => values.map((value) => `${Number(value.toPrecision(8))}`) },
         lanes
-          ? { ...axis, size, splits: () => lanes.map((_, index) => index), values: () => lanes.map((name) => (name.length > 10 ? `${name.slice(0, 9)}…` : name)), grid: { show: false } }
+          ? {
+              ...axis,
+              size,
+              splits: () => lanes.map((_, index) => index),
+              values: () => lanes.map((name) => (name.length > 10 ? `${name.slice(0, 9)}…` : name)),
+              grid: { show: false },
+            }
           : { ...axis, size, values: (_, values) => values.map(short) },
+        ...(this.data.second ? [this.secondAxis(axis)] : []),
       ],
       series: [{}, ...this.series.map((one) => one.options)],
       bands: bandsOf(this.series),
@@ -94,6 +106,27 @@ export class Panel {
         setCursor: [(plot) => this.moved(plot)],
         setSelect: [(plot) => this.selected(plot)],
       },
+    };
+  }
+
+  /** Gives the axis at the right, which shows the same values in another unit. */
+  secondAxis(axis) {
+    const { factor } = this.data.second;
+    const splits = (plot) => {
+      const [low, high] = [plot.scales.y.min * factor, plot.scales.y.max * factor];
+      const step = roundStep((high - low) / 4.5);
+      const found = [];
+      for (let value = Math.ceil(low / step) * step; value <= high; value += step) found.push(value / factor);
+      return found;
+    };
+    return {
+      ...axis,
+      scale: "y",
+      side: 1,
+      size: this.right,
+      splits,
+      values: (_, values) => values.map((value) => short(value * factor)),
+      grid: { show: false },
     };
   }
 
@@ -109,7 +142,8 @@ export class Panel {
         if (value > high) high = value;
       }
     }
-    for (const line of lines) if (line.axis === "y" && (line.kind !== "limit" || line.value < 3 * high)) high = Math.max(high, line.value);
+    for (const line of lines)
+      if (line.axis === "y" && (line.kind !== "limit" || line.value < 3 * high)) high = Math.max(high, line.value);
     if (!Number.isFinite(high)) return [0, 1];
     const isNumber = this.data.y_label === "packet number";
     const bottom = fromZero && !isNumber ? 0 : low - 0.04 * (high - low || 1);
@@ -124,7 +158,8 @@ export class Panel {
       const b = Math.min(left + width, plot.valToPos(span.end, "x", true));
       if (b <= a) continue;
       const [y, tall] = span.low === null ? [top, height] : lane(plot, span);
-      ctx.fillStyle = span.colour === null ? property("--shade") : faded(colour(span.colour), span.low === null ? SHADE : 0.7);
+      ctx.fillStyle =
+        span.colour === null ? property("--shade") : faded(colour(span.colour), span.low === null ? SHADE : 0.7);
       ctx.fillRect(a, y, Math.max(1, b - a), tall);
     }
   }
@@ -137,8 +172,8 @@ export class Panel {
     ctx.beginPath();
     ctx.rect(left, top, width, height);
     ctx.clip();
-    let last = Infinity;
-    for (const line of [...this.data.lines].sort((a, b) => a.value - b.value)) {
+    let last = -Infinity; // the name above
+    for (const line of [...this.data.lines].sort((a, b) => b.value - a.value)) {
       if (line.axis !== "y") continue;
       const y = Math.round(plot.valToPos(line.value, "y", true));
       ctx.strokeStyle = line.colour === null ? property("--faint") : colour(line.colour);
@@ -149,8 +184,9 @@ export class Panel {
       ctx.lineTo(left + width, y);
       ctx.stroke();
       if (!line.label) continue;
-      last = Math.min(y - 3 * scale, last - 13 * scale);
-      nameLine(ctx, line.label, left + width - 4 * scale, last > top + 10 * scale ? last : y + 12 * scale);
+      const above = y - 3 * scale;
+      last = above > Math.max(top + 9 * scale, last + 12 * scale) ? above : Math.max(y + 11 * scale, last + 13 * scale);
+      nameLine(ctx, line.label, left + width - 4 * scale, last);
     }
     ctx.restore();
     this.drawEvents(plot);
@@ -196,30 +232,45 @@ export class Panel {
       if (one.hidden || seen.has(one.label)) continue;
       seen.add(one.label);
       const value = time === null ? null : valueAt(one, time);
-      const mark = element("i", { class: `mark ${one.look}`, "data-colour": one.ghost ? "ghost" : one.colour ?? "grey" });
+      const mark = element("i", {
+        class: `mark ${one.look}`,
+        "data-colour": one.ghost ? "ghost" : (one.colour ?? "grey"),
+      });
       entries.push(element("span", {}, mark, one.label, value === null ? "" : element("b", {}, ` ${short(value)}`)));
     }
     for (const label of new Set(this.data.spans.map((span) => span.label).filter(Boolean))) {
       const span = this.data.spans.find((one) => one.label === label);
-      entries.push(element("span", {}, element("i", { class: "mark shade", "data-colour": span.colour ?? "grey" }), label));
+      entries.push(
+        element("span", {}, element("i", { class: "mark shade", "data-colour": span.colour ?? "grey" }), label),
+      );
     }
-    if (this.data.events.some((events) => events.x.length)) entries.push(element("span", {}, element("i", { class: "mark drop" }), "drop"));
+    if (this.data.events.some((events) => events.x.length))
+      entries.push(element("span", {}, element("i", { class: "mark drop" }), "drop"));
     if (time !== null) entries.push(element("span", { class: "time" }, `${Number(time.toPrecision(5))} s`));
+    if (this.data.second) entries.push(element("span", { class: "unit" }, `right: ${this.data.second.label}`));
     const unit = this.data.title ? element("span", { class: "unit" }, this.data.y_label) : null;
     this.legend.replaceChildren(...(unit ? [unit] : []), ...entries);
   }
 
   /** Says for screen readers what is drawn. */
   describe() {
-    const parts = this.series.filter((one) => !one.hidden && one.y.length).map((one) => {
-      const known = one.y.filter((value) => value !== null);
-      const [low, high] = known.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, -Infinity]);
-      return `${one.label} from ${short(low)} to ${short(high)}`;
-    });
+    const parts = this.series
+      .filter((one) => !one.hidden && one.y.length)
+      .map((one) => {
+        const known = one.y.filter((value) => value !== null);
+        const [low, high] = known.reduce(
+          ([a, b], value) => [Math.min(a, value), Math.max(b, value)],
+          [Infinity, -Infinity],
+        );
+        return `${one.label} from ${short(low)} to ${short(high)}`;
+      });
     const drops = this.data.events.reduce((sum, events) => sum + events.x.length, 0);
     if (drops) parts.push(`drops at ${drops} places`);
     this.place.setAttribute("role", "img");
-    this.place.setAttribute("aria-label", `${this.data.title || this.data.y_label}, ${this.data.y_label}: ${parts.join("; ") || "phases only"}`);
+    this.place.setAttribute(
+      "aria-label",
+      `${this.data.title || this.data.y_label}, ${this.data.y_label}: ${parts.join("; ") || "phases only"}`,
+    );
   }
 }
 
@@ -250,11 +301,17 @@ function drawn(data, ghosts) {
 
 function seriesOf(curve, number, ghost) {
   const label = ghost ? `${curve.label}, pinned` : curve.label;
-  const isStep = curve.kind === "step" || curve.kind === "step-band";
-  const isGuide = curve.kind === "guide";
+  const isStep = curve.kind.startsWith("step");
+  const isGuide = curve.kind.endsWith("guide");
   const isMarks = curve.kind === "marks";
   const stroke = ghost || isGuide ? () => property("--faint") : () => colour(number);
-  const base = { spanGaps: true, points: { show: false }, stroke, width: ghost ? 1 : 1.4, dash: ghost ? [4, 3] : isGuide ? [7, 3] : undefined };
+  const base = {
+    spanGaps: true,
+    points: { show: false },
+    stroke,
+    width: ghost ? 1 : 1.4,
+    dash: ghost ? [4, 3] : isGuide ? [7, 3] : undefined,
+  };
   if (isStep) base.paths = uPlot.paths.stepped({ align: 1 });
   if (isMarks) {
     const size = /sent$/.test(curve.label) ? 2.5 : 5;
@@ -265,12 +322,21 @@ function seriesOf(curve, number, ghost) {
   const one = { label, look, ghost, colour: colourName, x: curve.x, y: curve.y, isStep, options: base };
   if (curve.low === null) return [one];
   const edge = { ...base, width: 0, stroke: "transparent" };
-  const band = ["high", "low"].map((end) => ({ ...one, hidden: end === "low", y: curve[end], options: edge, band: end, fill: () => faded(colour(number), 0.25) }));
+  const band = ["high", "low"].map((end) => ({
+    ...one,
+    hidden: end === "low",
+    y: curve[end],
+    options: edge,
+    band: end,
+    fill: () => faded(colour(number), 0.25),
+  }));
   return band;
 }
 
 function bandsOf(series) {
-  return series.flatMap((one, index) => (one.band === "high" ? [{ series: [index + 1, index + 2], fill: one.fill }] : []));
+  return series.flatMap((one, index) =>
+    one.band === "high" ? [{ series: [index + 1, index + 2], fill: one.fill }] : [],
+  );
 }
 
 /** Brings curves with times of their own into the one table that uPlot draws. */
@@ -282,7 +348,13 @@ function joined(series) {
 
 function looks(data, ghosts) {
   const look = (curve) => [curve.label, curve.kind, curve.colour, curve.low !== null];
-  return JSON.stringify([data.curves.map(look), ghosts.map(look), data.y_ticks, data.y_label]);
+  return JSON.stringify([data.curves.map(look), ghosts.map(look), data.y_ticks, data.y_label, data.second]);
+}
+
+/** Gives the round number, 1, 2 or 5 times a power of ten, that is not below a value. */
+function roundStep(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= value);
 }
 
 function valueAt(one, time) {

@@ -14,13 +14,21 @@ export class Path {
 
   /** Draws the path of a form; nothing is done if it looks as before. */
   show(form) {
-    const looks = JSON.stringify([form.links.map(({ name, forward, reverse }) => [name, facts(forward), facts(reverse)]), form.flows.map(({ name, count, path }) => [name, count, path])]);
+    const looks = JSON.stringify([
+      form.links.map(({ name, forward, reverse }) => [name, facts(forward), facts(reverse)]),
+      form.flows.map(({ name, count, path }) => [name, count, path]),
+    ]);
     if (looks === this.looks) return;
     this.looks = looks;
     this.plan = layout(form);
     this.queues.clear();
     const { width, height, links, ends } = this.plan;
-    const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": this.words(form), class: "path" });
+    const drawing = svg("svg", {
+      viewBox: `0 0 ${width} ${height}`,
+      role: "img",
+      "aria-label": this.words(form),
+      class: "path",
+    });
     drawing.style.maxWidth = `${width * 1.3}px`;
     const below = svg("g", {});
     for (const flow of form.flows) below.append(...this.flow(flow, ends.get(flow.name)));
@@ -45,13 +53,17 @@ export class Path {
     const middle = (at.x + at.end) / 2;
     group.append(svg("line", { x1: at.x, x2: at.end, y1: at.forward, y2: at.forward, class: "wire" }));
     group.append(svg("line", { x1: at.x, x2: at.end, y1: at.reverse, y2: at.reverse, class: "wire back" }));
-    group.append(this.queue(link.forward, at.x + 12, at.forward, false), this.queue(link.reverse, at.end - 12 - g.queue, at.reverse, true));
+    group.append(
+      this.queue(link.forward, at.x + 12, at.forward, false),
+      this.queue(link.reverse, at.end - 12 - g.queue, at.reverse, true),
+    );
     const [first, ...others] = facts(link.forward);
     const words = [first, ...others].join(" · ");
     group.append(svg("text", { x: middle, y: at.forward - 18, class: "name" }, link.name));
     group.append(svg("text", { x: middle, y: at.reverse + 25, class: "fact" }, words));
     const back = facts(link.reverse).join(" · ");
-    if (back.split(" · ")[0] !== first || link.reverse.buffer) group.append(svg("text", { x: middle, y: at.reverse + 38, class: "fact" }, `back ${back}`));
+    if (back.split(" · ")[0] !== first || link.reverse.buffer)
+      group.append(svg("text", { x: middle, y: at.reverse + 38, class: "fact" }, `back ${back}`));
     group.addEventListener("click", () => this.chosen(link.name));
     return group;
   }
@@ -61,7 +73,17 @@ export class Path {
     const g = GEOMETRY;
     const box = svg("g", { class: "queue" });
     const fill = svg("rect", { x, y: y - g.tall / 2, width: 0, height: g.tall, class: "fill" });
-    box.append(svg("rect", { x, y: y - g.tall / 2, width: g.queue, height: g.tall, rx: 3, class: direction.buffer ? "box" : "box open" }), fill);
+    box.append(
+      svg("rect", {
+        x,
+        y: y - g.tall / 2,
+        width: g.queue,
+        height: g.tall,
+        rx: 3,
+        class: direction.buffer ? "box" : "box open",
+      }),
+      fill,
+    );
     const label = svg("text", { x: x + g.queue / 2, y: y + 4, class: "count" }, "");
     box.append(label);
     this.queues.set(direction.name, { x, y, back, fill, label, room: direction.buffer_packets });
@@ -97,19 +119,40 @@ export class Path {
   flow(flow, { sender, receiver, index }) {
     if (!flow.path.length) return [];
     const lane = (name) => (name.endsWith(".reverse") ? this.plan.top + GEOMETRY.lanes : this.plan.top);
-    const joint = (end, y) => svg("path", { d: `M${end.x} ${end.y} C ${(end.x + end.at) / 2} ${end.y}, ${(end.x + end.at) / 2} ${y}, ${end.at} ${y}`, class: `wire-to-host stroke-${index % 6}` });
+    const joint = (end, y) =>
+      svg("path", {
+        d: `M${end.x} ${end.y} C ${(end.x + end.at) / 2} ${end.y}, ${(end.x + end.at) / 2} ${y}, ${end.at} ${y}`,
+        class: `wire-to-host stroke-${index % 6}`,
+      });
     return [joint(sender, lane(flow.path[0])), joint(receiver, lane(flow.path.at(-1)))];
   }
 
   /** Draws the ends of a flow: a disc where it sends, with its name, and a square where it receives. */
   hosts(flow, { sender, receiver, index }) {
     const disc = svg("circle", { cx: sender.x, cy: sender.y, r: 7, class: `fill-${index % 6}` });
-    const square = svg("rect", { x: receiver.x - 6, y: receiver.y - 6, width: 12, height: 12, rx: 2, class: `fill-${index % 6}` });
+    const square = svg("rect", {
+      x: receiver.x - 6,
+      y: receiver.y - 6,
+      width: 12,
+      height: 12,
+      rx: 2,
+      class: `fill-${index % 6}`,
+    });
     const words = flow.count > 1 ? `${flow.name} ×${flow.count}` : flow.name;
     return [sender, receiver].map((end, number) => {
       const isRight = end.side === "right";
-      const name = svg("text", { x: end.x + (isRight ? 11 : -11), y: end.y + 4, class: "label", "text-anchor": isRight ? "start" : "end" }, number ? "" : words);
-      const group = svg("g", { class: "host", "data-flow": flow.name }, svg("title", {}, `${words} ${number ? "receives" : "sends"} here`), number ? square : disc, name);
+      const name = svg(
+        "text",
+        { x: end.x + (isRight ? 11 : -11), y: end.y + 4, class: "label", "text-anchor": isRight ? "start" : "end" },
+        number ? "" : words,
+      );
+      const group = svg(
+        "g",
+        { class: "host", "data-flow": flow.name },
+        svg("title", {}, `${words} ${number ? "receives" : "sends"} here`),
+        number ? square : disc,
+        name,
+      );
       group.addEventListener("click", () => this.chosen(flow.name));
       return group;
     });

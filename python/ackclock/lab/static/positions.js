@@ -35,7 +35,9 @@ export class Positions {
     const [element, , departed] = hops[index];
     if (departed === null || time < departed) return this.waiting(element);
     const next = hops[index + 1]?.[1] ?? null;
-    return next === null ? this.toHost(journey, time, hops[index]) : this.between(element, (time - departed) / Math.max(next - departed, 1e-12));
+    return next === null
+      ? this.toHost(journey, time, hops[index])
+      : this.between(element, (time - departed) / Math.max(next - departed, 1e-12));
   }
 
   /** Gives the flight of a packet on the wire of a link, from its queue to the other router. */
@@ -50,7 +52,12 @@ export class Positions {
     this.queued.set(element, place + 1);
     const most = GEOMETRY.queue - 8;
     const step = Math.min(SLOT * place, most);
-    return { x: back ? queue + 4 + step : queue + GEOMETRY.queue - 4 - step, y, state: STATES.QUEUE, hidden: SLOT * place > most };
+    return {
+      x: back ? queue + 4 + step : queue + GEOMETRY.queue - 4 - step,
+      y,
+      state: STATES.QUEUE,
+      hidden: SLOT * place > most,
+    };
   }
 
   falling(journey, time, fallen) {
@@ -92,7 +99,15 @@ export class Positions {
     const name = this.elements[element] ?? "";
     const back = name.endsWith(".reverse");
     const link = this.plan.links.get(back ? name.slice(0, -8) : name) ?? [...this.plan.links.values()][0];
-    if (back) return { back, y: link.reverse, start: link.end, queue: link.end - 12 - GEOMETRY.queue, x: link.end - 12 - GEOMETRY.queue, end: link.x };
+    if (back)
+      return {
+        back,
+        y: link.reverse,
+        start: link.end,
+        queue: link.end - 12 - GEOMETRY.queue,
+        x: link.end - 12 - GEOMETRY.queue,
+        end: link.x,
+      };
     return { back, y: link.forward, start: link.x, queue: link.x + 12, x: link.x + 12 + GEOMETRY.queue, end: link.end };
   }
 }

@@ -7,7 +7,10 @@ const UNITS = { bps: ["Mbit/s", 1e-6], s: ["ms", 1e3], fraction: ["%", 100], pac
 export function showResult(result, pinned) {
   byId("verdict").textContent = `${result.verdict}.`;
   showFaults([]);
-  const parts = [element("h2", {}, result.title), element("p", { class: "note" }, result.tcp, element("br"), result.heading)];
+  const parts = [
+    element("h2", {}, result.title),
+    element("p", { class: "note" }, result.tcp, element("br"), result.heading),
+  ];
   if (result.note) parts.push(element("p", { class: "note" }, result.note));
   if (pinned) parts.push(comparison(pinned.numbers, result.numbers));
   parts.push(...result.tables.map(table), ...result.warnings.map(warning));
@@ -24,17 +27,28 @@ function showModels(result) {
   ]);
   if (!models.length) models.push(element("p", {}, "No model applies to this scenario."));
   const others = result.inapplicable.map((other) => element("li", {}, `${other.title}: ${other.reasons.join("; ")}`));
-  const more = element("details", {}, element("summary", {}, `${others.length} models do not apply, and why`), element("ul", { class: "note" }, ...others));
-  byId("panel-models").replaceChildren(element("h2", {}, "What the models say"), ...models, ...(others.length ? [more] : []));
+  const more = element(
+    "details",
+    {},
+    element("summary", {}, `${others.length} models do not apply, and why`),
+    element("ul", { class: "note" }, ...others),
+  );
+  byId("panel-models").replaceChildren(
+    element("h2", {}, "What the models say"),
+    ...models,
+    ...(others.length ? [more] : []),
+  );
 }
 
 function warning(text) {
   return element("p", { class: "warning" }, element("b", {}, "Warning: "), text);
 }
 
-/** Shows what is wrong with the scenario, and forgets the verdict. */
-export function showFaults(faults) {
-  byId("faults").replaceChildren(...faults.map((fault) => element("li", {}, fault.text)));
+/** Shows what is wrong with the scenario; `go` leads to a line of its text. */
+export function showFaults(faults, go = () => {}) {
+  const leading = (fault) =>
+    fault.line ? element("button", { type: "button", onclick: () => go(fault.line) }, `line ${fault.line}`) : null;
+  byId("faults").replaceChildren(...faults.map((fault) => element("li", {}, leading(fault), ` ${fault.text}`)));
   byId("faults").hidden = !faults.length;
 }
 
@@ -46,23 +60,31 @@ export function comparison(before, after) {
   for (const one of after) {
     const other = old.get(key(one));
     if (!other || other.mean === one.mean) continue;
-    const [text, unit, factor] = named(one);
-    const change = other.mean ? `${(100 * (one.mean / other.mean - 1)).toPrecision(3)}%` : "";
-    rows.push([text, value(other, factor, unit), value(one, factor, unit), change.startsWith("-") || !change ? change : `+${change}`]);
+    const [text, factor] = named(one);
+    rows.push([text, value(other, factor), value(one, factor), change(other.mean, one.mean)]);
   }
   const title = element("h3", {}, "Compared with the pinned run");
   if (!rows.length) return element("div", { class: "compared" }, title, element("p", {}, "All numbers are the same."));
   return element("div", { class: "compared" }, title, table({ headers: ["", "pinned", "now", "change"], rows }));
 }
 
+/** Writes a relative change in percent; nothing if there is nothing to relate it to. */
+function change(before, after) {
+  if (!before) return "";
+  const percent = Number((100 * (after / before - 1)).toPrecision(3));
+  return `${percent > 0 ? "+" : ""}${percent.toLocaleString("en", { maximumSignificantDigits: 3, minimumSignificantDigits: Math.abs(percent) < 1000 ? 3 : undefined })}%`;
+}
+
+/** Gives what a quantity is called, with its unit, and the factor that brings it into that unit. */
 function named(one) {
   const ending = Object.keys(UNITS).find((unit) => one.quantity.endsWith(`_${unit}`));
   const [unit, factor] = UNITS[ending] ?? ["", 1];
   const words = one.quantity.slice(0, ending ? -ending.length - 1 : undefined).replaceAll("_", " ");
-  return [`${one.name}: ${words}`, unit, factor];
+  return [`${one.name}: ${words}${unit ? ` [${unit}]` : ""}`, factor];
 }
 
-function value(one, factor, unit) {
-  const digits = (number) => Number((number * factor).toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 });
-  return `${digits(one.mean)}${one.half ? ` ±${Number((one.half * factor).toPrecision(2))}` : ""} ${unit}`.trim();
+/** Writes a mean with four digits, and half its interval below it. */
+function value(one, factor) {
+  const mean = Number((one.mean * factor).toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 });
+  return one.half ? `${mean}\n±${Number((one.half * factor).toPrecision(2))}` : mean;
 }

@@ -90,5 +90,8 @@ export class Runner {
 }
 
 function lost() {
-  return { kind: "fault", faults: [{ text: "the server does not answer; is ackclock lab still running?", line: null }] };
+  return {
+    kind: "fault",
+    faults: [{ text: "the server does not answer; is ackclock lab still running?", line: null }],
+  };
 }

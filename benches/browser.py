@@ -1,4 +1,4 @@
-"""The page in Debian's chromium: where there is none, the tests are skipped and say so."""
+"""The lab's page in Debian's chromium, for its tests and its benchmark."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-PYTHON = Path(__file__).parents[2] / "python"
+PYTHON = Path(__file__).parents[1] / "python"
 SIZES = {"wide": (1440, 900), "middle": (1024, 768), "phone": (390, 844)}
 PATIENCE_MS = 30_000
 
@@ -42,7 +42,7 @@ def served(*arguments: str) -> Iterator[str]:
         command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": paths}
     ) as process:
         try:
-            assert process.stdout is not None
+            assert process.stdout is not None  # noqa: S101  a pipe, as asked for
             yield process.stdout.readline().strip()
         finally:
             process.terminate()
