@@ -50,7 +50,7 @@ def served(*arguments: str) -> Iterator[str]:
 
 @contextmanager
 def launched() -> "Iterator[Browser]":
-    """Run chromium."""
+    """Run chromium until the tests are done with it."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415
 
     with sync_playwright() as playwright:

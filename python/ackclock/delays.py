@@ -128,7 +128,7 @@ def delay_frame(resolved: Resolved, replications: Sequence[Replication]) -> pd.D
     waits_alone = tables[0]["flows"]["excess_is_waiting"].astype(bool)
     round_trips, excess, waits = (merged([table[kind] for table in tables]) for kind in HISTOGRAMS)
     alone = {name: values[waits_alone[excess["row"]]] for name, values in excess.items()}
-    parts = [
+    parts: list[tuple[str, list[str], Columns, float | Values]] = [
         ("rtt", flows, round_trips, 0.0),
         ("delay", flows, excess, least[excess["row"]]),
         ("queueing", flows, alone, 0.0),

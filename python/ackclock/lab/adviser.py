@@ -14,9 +14,10 @@ def main() -> None:
     from ackclock.advice import advise  # noqa: PLC0415  after the limits are set
     from ackclock.errors import AckclockError  # noqa: PLC0415
     from ackclock.lab.advice_data import advice_data  # noqa: PLC0415
+    from ackclock.limits import LIMIT  # noqa: PLC0415
 
     request = json.loads(sys.stdin.read())
-    os.environ["ACKCLOCK_LIMIT"] = request["limits"]
+    os.environ[LIMIT] = ", ".join(filter(None, (os.environ.get(LIMIT), request["limits"])))
     done = Event()
     Thread(target=_show_life, args=(done,), daemon=True).start()
     try:

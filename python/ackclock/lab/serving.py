@@ -7,7 +7,7 @@ import sys
 import webbrowser
 from contextlib import closing
 from pathlib import Path
-from threading import Timer
+from threading import Thread, Timer
 from typing import Any, Final
 
 from ackclock.errors import Fault, ScenarioError
@@ -60,7 +60,17 @@ def serve(scenario: str | None = None, *, port: int = 0, browser: bool = True) -
             application(text, token, number), limit_concurrency=MOST_CONNECTIONS, ws="none", http="h11", **settings
         )
         sys.setswitchinterval(SWITCH_S)
+        Thread(target=warm_up, daemon=True).start()
         uvicorn.Server(config).run(sockets=[listener])
+
+
+def warm_up() -> None:
+    """Make a short run, so that the page's first one need not wait for imports."""
+    from ackclock.lab.answers import answer  # noqa: PLC0415
+    from ackclock.lab.running import changed, prepared, run  # noqa: PLC0415
+
+    text = FIRST_LESSON.read_text(encoding="utf-8")
+    answer(run(prepared(changed(text, {"run.duration": "1 s"})), lambda _: None), 900)
 
 
 def application(text: str, token: str, port: int) -> object:

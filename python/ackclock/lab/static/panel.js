@@ -279,7 +279,7 @@ function nameLine(ctx, words, x, y) {
   const scale = devicePixelRatio;
   ctx.font = `${11 * scale}px system-ui, sans-serif`;
   ctx.textAlign = "right";
-  ctx.fillStyle = faded(property("--card"), 0.82);
+  ctx.fillStyle = faded(property("--card"), 0.75);
   const width = ctx.measureText(words).width;
   ctx.fillRect(x - width - 3 * scale, y - 10 * scale, width + 6 * scale, 13 * scale);
   ctx.fillStyle = property("--muted");
