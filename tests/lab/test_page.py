@@ -199,6 +199,16 @@ def test_a_part_of_the_run_is_shown_by_dragging_over_a_curve_and_all_of_it_by_a_
     assert lab.page.evaluate("lab.charts.panels.values().next().value.plot.scales.x.max") == 60
 
 
+def test_the_part_that_is_shown_stays_when_a_slider_is_moved(lab: Lab) -> None:
+    lab.page.evaluate("lab.charts.zoom(10, 20)")
+    lab.page.wait_for_function("() => lab.charts.part !== null")
+    lab.move("link.line.buffer")
+    assert lab.page.evaluate("lab.charts.range") == [10, 20]
+    assert lab.page.evaluate("lab.charts.panels.values().next().value.plot.scales.x.max") == 20
+    lab.move("run.duration", "Home")
+    assert lab.page.evaluate("lab.charts.range") is None
+
+
 def test_the_cursor_is_shared_and_fills_the_queues_of_the_path(lab: Lab) -> None:
     box = lab.page.locator("#charts .u-over").first.bounding_box()
     assert box is not None

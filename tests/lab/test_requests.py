@@ -3,7 +3,7 @@
 import pytest
 
 from ackclock.errors import ArgumentError
-from ackclock.lab.requests import changes_of, columns_of, number_of, read_request, text_of
+from ackclock.lab.requests import changes_of, columns_of, number_of, range_of, read_request, text_of
 
 
 @pytest.mark.parametrize("body", [b"", b"x", b"[]", b"1", b"\xff", b"[" * 100_000])
@@ -28,6 +28,14 @@ def test_the_number_of_columns_has_a_default_and_a_limit() -> None:
     assert columns_of({}) == 900
     with pytest.raises(ArgumentError):
         columns_of({"columns": 1e9})
+
+
+@pytest.mark.parametrize("value", [[], [1], [2, 1], [1, 1], "x", [0, 1e9], [0, None]])
+def test_a_part_that_is_none_is_refused(value: object) -> None:
+    assert range_of({"range": None}) is range_of({}) is None
+    assert range_of({"range": [1, 2]}) == (1.0, 2.0)
+    with pytest.raises(ArgumentError, match="request, field range"):
+        range_of({"range": value})
 
 
 @pytest.mark.parametrize("value", [[], "x", {str(number): 1 for number in range(51)}])

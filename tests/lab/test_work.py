@@ -62,6 +62,46 @@ def test_faults_have_their_lines_and_the_text_with_the_changes() -> None:
     assert [fault["line"] for fault in found["faults"]] == [5]
 
 
+def test_the_loss_of_acks_alone_stays_one_of_acks_alone() -> None:
+    text = FIRST.replace(
+        'buffer = "50 pkt"', 'reverse = { loss = { model = "bernoulli", probability = 0.1, applies_to = "acks" } }'
+    )
+    form = prepared(text).form
+    control = next(one for one in form["links"][0]["reverse"]["controls"] if one["label"] == "loss")
+    assert (control["path"], control["value"]) == ("link.line.reverse.loss.probability", 0.1)
+    found = asked(Desk(), run_work({"toml": text, "set": {control["path"]: 0.2}}))
+    assert 'probability = 0.2, applies_to = "acks"' in found["toml"]
+
+
+def test_a_flow_of_each_kind_has_the_controls_that_it_can_have() -> None:
+    more = """
+[[flow]]
+name = "pings"
+path = ["line"]
+traffic = { kind = "ping" }
+[[flow]]
+name = "noise"
+path = ["line"]
+traffic = { kind = "poisson", rate = "1 Mbit/s" }
+[[flow]]
+name = "page"
+path = ["line.reverse"]
+size = "1 MB"
+two_way_propagation = "90 ms"
+tcp = { max_window = "20 pkt" }
+"""
+    found = asked(Desk(), run_work({"toml": FIRST + more}))
+    labels = {flow["name"]: [one["label"] for one in flow["controls"]] for flow in found["form"]["flows"]}
+    assert labels == {
+        "download": ["TCP", "number", "start", "size", "least RTT"],
+        "pings": ["number", "start"],
+        "noise": ["number", "start"],
+        "page": ["TCP", "number", "start", "size", "propagation"],
+    }
+    preset = found["form"]["flows"][3]["controls"][0]
+    assert (preset["path"], preset["value"]) == ("flow.page.tcp.preset", "linux-cubic")
+
+
 def test_replications_are_summed_up_and_the_first_one_is_drawn() -> None:
     text = FIRST.replace('duration = "60 s"', 'duration = "5 s"\nreplications = 3').replace(
         'delay = "18 ms"', 'delay = "18 ms"\nloss = { model = "bernoulli", probability = 0.01 }'

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ackclock.scenario import Element, Resolved, Scenario, preset_names
+from ackclock.scenario.losses import Loss
 from ackclock.scenario.network import flow_names
 from ackclock.scenario.override import written_value
 from ackclock.scenario.queues import NAMES
@@ -11,6 +12,8 @@ from ackclock.scenario.schema_links import Link, Reverse
 from ackclock.units import Quantity, show
 
 Json = dict[str, Any]
+_SHOWN = frozenset({"s", "bit/s", "B", "pkt"})
+"""Units in which a value is written with a prefix."""
 
 
 def form_of(scenario: Scenario, resolved: Resolved) -> Json:
@@ -115,11 +118,6 @@ def _flow(scenario: Scenario, name: str, flow: Flow, kind: str, resolved: Resolv
     }
 
 
-def _slider(path: str, label: str, unit: str, value: float | None, none: str = "") -> Json:
-    text = none if value is None else show(value, unit) if unit else f"{value}"  # type: ignore[arg-type]
-    return {"path": path, "label": label, "kind": "slider", "unit": unit, "value": value, "text": text, "none": none}
-
-
 def _quantity(path: str, label: str, value: Quantity | None, unit: str) -> Json:
     if value is None:
         return _slider(path, label, unit, None, none="unlimited")
@@ -130,16 +128,16 @@ def _choice(path: str, label: str, choices: str, value: str) -> Json:
     return {"path": path, "label": label, "kind": "choice", "choices": choices, "value": value, "text": value}
 
 
-def _loss(path: str, loss: Any) -> Json:
+def _loss(path: str, loss: Loss | None) -> Json:
+    """Make the control of random losses: a probability, of a law that loses data or ACKs alone one of its fields."""
     if loss is not None and loss.model != "bernoulli":
         return {"path": path, "label": "loss", "kind": "text", "value": None, "text": loss.model}
-    value = 0.0 if loss is None else loss.probability
-    return {
-        "path": path,
-        "label": "loss",
-        "kind": "slider",
-        "unit": "1",
-        "value": value,
-        "text": f"{value:g}",
-        "none": "",
-    }
+    value = 0.0 if loss is None or loss.probability is None else loss.probability
+    of_all = loss is None or loss.applies_to == "all"
+    control = _slider(path if of_all else f"{path}.probability", "loss", "1", value)
+    return {**control, "text": f"{value:g}"}
+
+
+def _slider(path: str, label: str, unit: str, value: float | None, none: str = "") -> Json:
+    text = none if value is None else show(value, unit) if unit in _SHOWN else f"{value}"  # type: ignore[arg-type]
+    return {"path": path, "label": label, "kind": "slider", "unit": unit, "value": value, "text": text, "none": none}

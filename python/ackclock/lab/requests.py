@@ -8,6 +8,8 @@ from ackclock.errors import ArgumentError, Fault
 
 Json = dict[str, Any]
 MOST_COLUMNS: Final = 4000
+LONGEST_S: Final = 1e7
+"""Largest instant of a run [s]."""
 _MOST_CHANGES: Final = 50
 
 
@@ -61,6 +63,19 @@ def changes_of(content: Json) -> Json:
 def columns_of(content: Json) -> int:
     """Give the number of pixels that panels are wide."""
     return int(number_of(content, "columns", 100, MOST_COLUMNS, 900))
+
+
+def range_of(content: Json) -> tuple[float, float] | None:
+    """Give the part of the run that the page shows [s]; None if it shows all of it."""
+    value = content.get("range")
+    if value is None:
+        return None
+    if not isinstance(value, list) or len(value) != 2:
+        raise _refused("range", "must be a list of two numbers")
+    start, end = (number_of({"range": one}, "range", 0.0, LONGEST_S) for one in value)
+    if not start < end:
+        raise _refused("range", "does not end after its start")
+    return start, end
 
 
 def _refused(name: str, problem: str, given: str | None = None, allowed: str | None = None) -> ArgumentError:

@@ -4,16 +4,14 @@ from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any, Final
 
-from ackclock.errors import ArgumentError, Fault, ScenarioError
+from ackclock.errors import ArgumentError, Fault, LimitError, ScenarioError
 from ackclock.lab import advising, motion
 from ackclock.lab.answers import answer, chart_of
 from ackclock.lab.desk import Desk, Tell, Work
-from ackclock.lab.requests import changes_of, columns_of, number_of, text_of
+from ackclock.lab.requests import LONGEST_S, changes_of, columns_of, number_of, range_of, text_of
 from ackclock.lab.running import Ran, changed, fault_data, prepared, run, simulate_fully
 
 Json = dict[str, Any]
-LONGEST_S: Final = 1e7
-"""Largest instant of a run [s]."""
 DETAIL: Final = 0.35
 """Fraction of a run from which down a part of it is drawn from all changes of its queues."""
 
@@ -21,6 +19,7 @@ DETAIL: Final = 0.35
 def run_work(content: Json) -> Work:
     """Read the request for a run: the scenario's text, and the fields to change in it first."""
     text, changes, columns = text_of(content, "toml"), changes_of(content), columns_of(content)
+    part = range_of(content)
 
     def work(desk: Desk, tell: Tell) -> Json:
         started = perf_counter()
@@ -28,7 +27,7 @@ def run_work(content: Json) -> Work:
         try:
             known = changed(text, changes)
             ready = prepared(known)
-        except ScenarioError as error:
+        except (ScenarioError, LimitError) as error:
             return {"kind": "fault", "toml": known, "faults": fault_data(error)}
         told = False
 
@@ -41,6 +40,8 @@ def run_work(content: Json) -> Work:
 
         ran = run(ready, on_fraction)
         found = answer(ran, columns)
+        if part is not None and part[1] <= ready.resolved.run.duration_s:
+            found["part"] = chart_of(ran, *part, columns)
         desk.ran, desk.full = ran, None
         return {"kind": "result", "toml": known, "form": ready.form, **found, "seconds": perf_counter() - started}
 

@@ -30,7 +30,10 @@ const editor = new Editor(byId("panel-scenario"), (text) => {
   runner.replace(text);
 });
 const motion = new Motion(byId("player"), { path, cursor: () => {}, roundTrip });
-const runner = new Runner({ ready, result, fault, progress }, () => charts.columns());
+const runner = new Runner({ ready, result, fault, progress }, () => ({
+  columns: charts.columns(),
+  range: charts.range,
+}));
 
 function change(fields) {
   byId("scenarios").value = "";
@@ -52,7 +55,7 @@ function result(answer, { latency, more }) {
   app.form = answer.form;
   controls.show(answer.form);
   if (!motion.motion) path.show(answer.form);
-  charts.show(answer.chart);
+  charts.showRun(answer.chart, answer.part ?? null);
   if (app.pinned?.waiting) pin(answer);
   showResult(answer, app.pinned);
   editor.show(answer.toml);

@@ -30,13 +30,11 @@ export class Charts {
     return Math.max(200, Math.min(3000, Math.round((this.root.clientWidth - 80) * devicePixelRatio)));
   }
 
-  show(chart, range = null) {
-    if (range) this.part = chart;
-    else {
-      this.chart = chart;
-      this.part = null;
-      this.range = null;
-    }
+  /** Shows a run, and the part of it that was shown of the one before, if it has one. */
+  showRun(chart, part) {
+    this.chart = chart;
+    this.part = part;
+    this.range = part ? this.range : null;
     this.draw();
   }
 
@@ -107,7 +105,8 @@ export class Charts {
     this.range = range;
     const answer = await ask("window", { start: range[0], end: range[1], columns: this.columns() });
     if (answer.kind === "chart" && this.range === range) {
-      this.show(answer.chart, range);
+      this.part = answer.chart;
+      this.draw();
       this.on.zoomed(range);
     }
   }

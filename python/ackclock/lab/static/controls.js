@@ -136,7 +136,7 @@ export class Controls {
 
   /** Gives what a slider's value means in the scenario. */
   field(control, value) {
-    if (control.label === "loss")
+    if (control.label === "loss" && control.path.endsWith(".loss"))
       return { [control.path]: value === 0 ? null : { model: "bernoulli", probability: value } };
     if (value === null) return { [control.path]: control.none === "unlimited" ? "unlimited" : null };
     return { [control.path]: written(value, control.unit) };

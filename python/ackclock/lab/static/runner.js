@@ -6,10 +6,10 @@ import { ask } from "./api.js";
 const PATIENCE_MS = 200;
 
 export class Runner {
-  /** `on` has the functions `ready`, `result`, `fault` and `progress`; `columns` gives the width of the curves. */
-  constructor(on, columns) {
+  /** `on` has the functions `ready`, `result`, `fault` and `progress`; `view` what is shown: `columns` and `range`. */
+  constructor(on, view) {
     this.on = on;
-    this.columns = columns;
+    this.view = view;
     this.toml = "";
     this.pending = new Map(); // changes that the scenario's text does not have yet, by dotted path
     this.current = null; // the run that goes on: its controller, its start, what it was asked to change
@@ -51,7 +51,7 @@ export class Runner {
     this.on.progress(null);
     let answer;
     try {
-      const content = { toml: this.toml, set: changes, columns: this.columns() };
+      const content = { toml: this.toml, set: changes, ...this.view() };
       answer = await ask("run", content, { signal: run.controller.signal, onLine: (line) => this.line(run, line) });
     } catch (error) {
       answer = error.name === "AbortError" ? { kind: "superseded" } : lost();
