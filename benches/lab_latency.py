@@ -32,7 +32,7 @@ _MOVE: Final = """async (path) => {
   range.dispatchEvent(new Event("input"));
   await run;
   await painted();
-  return [performance.now() - begin, lab.app.result.seconds * 1000];
+  return [performance.now() - begin, lab.app.curves.seconds * 1000];
 }"""
 """Moves a slider by a step, there and back in turn; gives the time until the new curves are painted, and that of the
 server [ms]."""

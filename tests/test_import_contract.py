@@ -73,8 +73,8 @@ MAY_IMPORT = {
         *{"folders", "stats", "summary", "sweeps", "tables", "traces", "transfers"},
     },
     "lab": {
-        *{"advice", "api", "charts", "comparison", "errors", "limits", "paths", "pictures", "report", "result"},
-        *{"scenario", "tables", "units"},
+        *{"advice", "api", "charts", "comparison", "engine", "errors", "limits", "paths", "pictures", "prediction"},
+        *{"report", "result", "scenario", "tables", "traces", "units"},
     },
     "progress": set[str](),
     "listings": {"scenario", "tables", "terminal"},

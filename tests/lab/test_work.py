@@ -18,9 +18,11 @@ FIRST = str(lesson(lesson_names()[0])["scenario"])
 
 
 def asked(desk: Desk, work: Any) -> dict[str, Any]:
-    found = work(desk, lambda _: None)
-    json.dumps(found, allow_nan=False)
-    return dict(found)
+    """Give what the page shows in the end: the answer, and the curves that came before it."""
+    lines: list[dict[str, Any]] = []
+    lines.append(work(desk, lines.append))
+    json.dumps(lines, allow_nan=False)
+    return {key: value for line in lines for key, value in line.items()}
 
 
 def panels(found: dict[str, Any]) -> dict[str, Any]:
@@ -35,6 +37,16 @@ def test_a_run_has_text_form_curves_words_and_numbers() -> None:
     assert "40-packet buffer" in found["verdict"]
     control = next(one for one in found["form"]["links"][0]["forward"]["controls"] if one["label"] == "buffer")
     assert (control["value"], control["text"], control["path"]) == (40.0, "40 pkt", "link.line.buffer")
+
+
+def test_the_curves_come_before_the_words_and_the_numbers() -> None:
+    lines: list[dict[str, Any]] = []
+    last = run_work({"toml": FIRST})(Desk(), lines.append)
+    assert [line["kind"] for line in lines if line["kind"] != "progress"] == ["curves"]
+    assert "chart" in lines[-1]
+    assert "verdict" not in lines[-1]
+    assert last["kind"] == "result"
+    assert "chart" not in last
 
 
 def test_the_numbers_are_those_of_a_run_outside_of_the_page() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from ackclock.comparison import Comparison
 from ackclock.lab.bounds import TRACED_PACKETS
-from ackclock.lab.running import Ran
+from ackclock.lab.running import Ran, Recorded
 from ackclock.lab.thinning import chart_data, thinned
 from ackclock.pictures import linked_chart
 from ackclock.report import heading, summary_tables, tcp_text
@@ -29,20 +29,11 @@ _NUMBERS = {
 """The quantities that the page compares between two runs."""
 
 
-def answer(ran: Ran, columns: int) -> Json:
-    """Describe a run for the page.
-
-    Parameters
-    ----------
-    ran : Ran
-        The run.
-    columns : int
-        Pixels that the panels are wide.
-    """
+def answer(ran: Ran) -> Json:
+    """Describe in words and numbers what a run showed."""
     result, comparison = ran.result, ran.comparison
     summary = result.summary
     return {
-        "chart": chart_of(ran, 0.0, ran.prepared.resolved.run.duration_s, columns),
         "title": summary["title"],
         "tcp": tcp_text(summary),
         "heading": heading(summary, result.resolved.run.confidence),
@@ -58,7 +49,7 @@ def answer(ran: Ran, columns: int) -> Json:
 
 def _note(ran: Ran) -> str:
     """Say which panels a run with many packets lacks; empty if it has all."""
-    if "sequence" in ran.traces:
+    if "sequence" in ran.recorded.traces:
         return ""
     return (
         f"The run has more than {TRACED_PACKETS:,} packets: its picture has no rates and no packets by number. "
@@ -66,9 +57,9 @@ def _note(ran: Ran) -> str:
     )
 
 
-def chart_of(ran: Ran, start: float, end: float, columns: int) -> Json:
+def chart_of(recorded: Recorded, start: float, end: float, columns: int) -> Json:
     """Describe the panels between two times [s], for a number of pixels."""
-    chart = linked_chart(ran.prepared.resolved, ran.traces, ran.comparison.reference_lines)
+    chart = linked_chart(recorded.prepared.resolved, recorded.traces, recorded.reference_lines)
     return chart_data(thinned(chart, start, end, columns))
 
 

@@ -68,7 +68,7 @@ def check_cost(resolved: Resolved) -> None:
     """
     from ackclock.api import expected  # noqa: PLC0415  imports the engine's side
 
-    refuse_beyond(read_limits(LIMITS), expected(resolved), what="the run")
+    refuse_beyond((*read_limits(LIMITS), *read_limits(None)), expected(resolved), what="the run")
 
 
 def _counts(document: Mapping[str, Any], places: Places) -> Iterator[Fault]:

@@ -9,7 +9,7 @@ from threading import Event
 from typing import Any, Final
 
 from ackclock.errors import AckclockError
-from ackclock.lab.running import CancelledError, Ran, fault_data
+from ackclock.lab.running import CancelledError, Ran, Recorded, fault_data
 
 Json = dict[str, Any]
 Tell = Callable[[Json], None]
@@ -28,7 +28,7 @@ class Desk:
 
     def __init__(self) -> None:
         self.ran: Ran | None = None
-        self.full: Ran | None = None
+        self.full: Recorded | None = None
         """The last run once more with each change of each queue, made when a short part of it is looked at."""
         self._turn = asyncio.Lock()
         self._newest = 0
@@ -72,12 +72,12 @@ class Desks:
 
 async def _done(work: Work, desk: Desk, cancelled: Event) -> AsyncIterator[bytes]:
     """Do the work in a thread; give its lines of progress, then its answer or what is wrong."""
-    loop, told = asyncio.get_running_loop(), asyncio.Queue[Json | None]()
+    loop, told = asyncio.get_running_loop(), asyncio.Queue[bytes | None]()
 
     def tell(content: Json) -> None:
         if cancelled.is_set():
             raise CancelledError
-        loop.call_soon_threadsafe(told.put_nowait, content)
+        loop.call_soon_threadsafe(told.put_nowait, _line(content))
 
     def at_work() -> bytes:
         try:
@@ -94,7 +94,7 @@ async def _done(work: Work, desk: Desk, cancelled: Event) -> AsyncIterator[bytes
     thread = loop.run_in_executor(None, at_work)
     try:
         while (content := await told.get()) is not None:
-            yield _line(content)
+            yield content
         yield await thread
     finally:
         cancelled.set()

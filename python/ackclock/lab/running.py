@@ -3,17 +3,23 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ackclock
 from ackclock.api import expected, simulate
 from ackclock.comparison import Comparison, compare
+from ackclock.engine import RunOutcome, run_resolved
 from ackclock.errors import AckclockError, Fault, LimitError
 from ackclock.lab.bounds import FOLLOWED_PACKETS, RUN_S, TRACED_PACKETS, check_cost, check_size
 from ackclock.lab.editing import edited, source_of
 from ackclock.lab.form import form_of
+from ackclock.prediction import predict_resolved
 from ackclock.result import Result
 from ackclock.scenario import Resolved, load, resolve
+from ackclock.traces import trace_frames
+
+if TYPE_CHECKING:
+    from ackclock.prediction import ReferenceLine
 
 OnFraction = Callable[[float], None]
 """A function that receives the fraction done; it raises `CancelledError` to end the run."""
@@ -46,22 +52,42 @@ class Prepared:
 
 
 @dataclass(frozen=True)
-class Ran:
-    """A run that is finished.
+class Recorded:
+    """Records of a run that its panels draw.
 
     Parameters
     ----------
     prepared : Prepared
         What was run.
-    comparison : Comparison
-        The result of all replications, with the theory.
     traces : mapping of str to DataFrame
-        What the first replication recorded for the panels.
+        What the first replication recorded.
+    reference_lines : tuple of ReferenceLine
+        Lines of the theory.
     """
 
     prepared: Prepared
-    comparison: Comparison
     traces: Mapping[str, Any]
+    reference_lines: "tuple[ReferenceLine, ...]"
+
+
+OnRecorded = Callable[[Recorded], None]
+"""A function that receives what the panels draw, before the tables and the verdict are made."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A run that is finished.
+
+    Parameters
+    ----------
+    recorded : Recorded
+        What its panels draw.
+    comparison : Comparison
+        The result of all replications, with the theory.
+    """
+
+    recorded: Recorded
+    comparison: Comparison
 
     @property
     def result(self) -> Result:
@@ -101,7 +127,7 @@ def prepared(text: str) -> Prepared:
     return Prepared(text, form_of(scenario, resolved), resolved, warnings)
 
 
-def run(ready: Prepared, on_fraction: OnFraction) -> Ran:
+def run(ready: Prepared, on_fraction: OnFraction, on_recorded: OnRecorded = lambda _: None) -> Ran:
     """Simulate a scenario, with what the panels need of the first replication.
 
     Parameters
@@ -110,38 +136,41 @@ def run(ready: Prepared, on_fraction: OnFraction) -> Ran:
         The scenario.
     on_fraction : callable
         Gets the fraction done, about ten times a second.
+    on_recorded : callable
+        Gets what the panels draw, as soon as it is there.
 
     Raises
     ------
     CancelledError
-        If `on_fraction` does.
+        If one of these does.
     LimitError
         If the run takes longer than the page allows.
     """
     watch = _watch(on_fraction)
     resolved = ready.resolved
-    if resolved.run.replications == 1 and resolved.run.precision is None:
-        result = simulate(recording(resolved), ready.warnings, on_progress=watch)
-        return Ran(ready, compare(result), result.traces)
+    is_single = resolved.run.replications == 1 and resolved.run.precision is None
     first = _first(resolved, watch)
-    result = simulate(resolved, ready.warnings, picture=False, on_progress=watch)
-    return Ran(ready, compare(result), first.traces)
+    recorded = Recorded(ready, trace_frames(first.resolved, first), predict_resolved(resolved).reference_lines)
+    on_recorded(recorded)
+    if is_single:
+        result = Result.from_replications(first.resolved, first, version=version(), warnings=ready.warnings)
+    else:
+        result = simulate(resolved, ready.warnings, picture=False, on_progress=watch)
+    return Ran(recorded, compare(result))
 
 
-def simulate_fully(ran: Ran, on_fraction: OnFraction) -> Ran:
+def recorded_fully(recorded: Recorded, on_fraction: OnFraction) -> Recorded:
     """Simulate the first replication once more, with each change of each queue.
 
     Parameters
     ----------
-    ran : Ran
-        The run; the same one comes out, as nothing random is drawn by what is recorded.
+    recorded : Recorded
+        The records of the run; the same one comes out, as nothing random is drawn by what is recorded.
     on_fraction : callable
         As for `run`.
     """
-    alone = replace(ran.prepared.resolved.run, replications=1, precision=None)
-    resolved = recording(replace(ran.prepared.resolved, run=alone), fully=True)
-    result = simulate(resolved, on_progress=_watch(on_fraction))
-    return replace(ran, traces=result.traces)
+    outcome = _first(recorded.prepared.resolved, _watch(on_fraction), fully=True)
+    return replace(recorded, traces=trace_frames(outcome.resolved, outcome))
 
 
 def recording(resolved: Resolved, *, fully: bool = False) -> Resolved:
@@ -162,10 +191,13 @@ def recording(resolved: Resolved, *, fully: bool = False) -> Resolved:
     return replace(resolved, trace=trace)
 
 
-def _first(resolved: Resolved, watch: Callable[[float, int], None]) -> Result:
-    """Run replication 0 alone, at its first duration."""
+def _first(resolved: Resolved, watch: Callable[[float, int], None], *, fully: bool = False) -> RunOutcome:
+    """Run replication 0 alone, at its first duration, with what the panels draw."""
     alone = replace(resolved.run, replications=1, precision=None)
-    return simulate(recording(replace(resolved, run=alone)), on_progress=watch)
+    outcome = run_resolved(recording(replace(resolved, run=alone), fully=fully), overview=True, on_progress=watch)
+    if not outcome.replications:
+        raise CancelledError
+    return outcome
 
 
 def _watch(on_fraction: OnFraction) -> Callable[[float, int], None]:

@@ -66,11 +66,13 @@ def serve(scenario: str | None = None, *, port: int = 0, browser: bool = True) -
 
 def warm_up() -> None:
     """Make a short run, so that the page's first one need not wait for imports."""
-    from ackclock.lab.answers import answer  # noqa: PLC0415
+    from ackclock.lab.answers import answer, chart_of  # noqa: PLC0415
     from ackclock.lab.running import changed, prepared, run  # noqa: PLC0415
 
     text = FIRST_LESSON.read_text(encoding="utf-8")
-    answer(run(prepared(changed(text, {"run.duration": "1 s"})), lambda _: None), 900)
+    ran = run(prepared(changed(text, {"run.duration": "1 s"})), lambda _: None)
+    answer(ran)
+    chart_of(ran.recorded, 0.0, 1.0, 900)
 
 
 def application(text: str, token: str, port: int) -> object:

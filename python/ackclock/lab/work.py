@@ -9,7 +9,7 @@ from ackclock.lab import advising, motion
 from ackclock.lab.answers import answer, chart_of
 from ackclock.lab.desk import Desk, Tell, Work
 from ackclock.lab.requests import LONGEST_S, changes_of, columns_of, number_of, range_of, text_of
-from ackclock.lab.running import Ran, changed, fault_data, prepared, run, simulate_fully
+from ackclock.lab.running import Recorded, changed, fault_data, prepared, recorded_fully, run
 
 Json = dict[str, Any]
 DETAIL: Final = 0.35
@@ -33,19 +33,28 @@ def run_work(content: Json) -> Work:
 
         def on_fraction(fraction: float) -> None:
             nonlocal told
-            if not told and fraction < 1.0:  # a quick run has its text and its form in the answer
+            if not told and fraction < 1.0:  # a quick run has its text and its form with its curves
                 tell({"kind": "ready", "toml": known, "form": ready.form})
                 told = True
             tell({"kind": "progress", "fraction": fraction})
 
-        ran = run(ready, on_fraction)
-        found = answer(ran, columns)
-        if part is not None and part[1] <= ready.resolved.run.duration_s:
-            found["part"] = chart_of(ran, *part, columns)
-        desk.ran, desk.full = ran, None
-        return {"kind": "result", "toml": known, "form": ready.form, **found, "seconds": perf_counter() - started}
+        def on_recorded(recorded: Recorded) -> None:
+            curves = {"kind": "curves", "toml": known, "form": ready.form, **_charts(recorded, part, columns)}
+            tell({**curves, "seconds": perf_counter() - started})
+
+        desk.ran, desk.full = run(ready, on_fraction, on_recorded), None
+        return {"kind": "result", "toml": known, **answer(desk.ran)}
 
     return work
+
+
+def _charts(recorded: Recorded, part: tuple[float, float] | None, columns: int) -> Json:
+    """Describe the panels of the whole run, and of the part of it that the page shows, if it has that."""
+    duration = recorded.prepared.resolved.run.duration_s
+    found = {"chart": chart_of(recorded, 0.0, duration, columns)}
+    if part is not None and part[1] <= duration:
+        found["part"] = chart_of(recorded, *part, columns)
+    return found
 
 
 def window_work(content: Json) -> Work:
@@ -54,14 +63,14 @@ def window_work(content: Json) -> Work:
     start, end = number_of(content, "start", 0.0, LONGEST_S), number_of(content, "end", 0.0, LONGEST_S)
 
     def work(desk: Desk, tell: Tell) -> Json:
-        ran = _last(desk)
-        duration = ran.prepared.resolved.run.duration_s
+        recorded = _last(desk)
+        duration = recorded.prepared.resolved.run.duration_s
         low, high = max(0.0, start), min(end, duration)
         if not low < high:
             raise ArgumentError(Fault("request, field end", "is not after the start"))
         if high - low < DETAIL * duration:
-            desk.full = ran = desk.full or _in_full(ran, tell)
-        return {"kind": "chart", "chart": chart_of(ran, low, high, columns)}
+            desk.full = recorded = desk.full or _in_full(recorded, tell)
+        return {"kind": "chart", "chart": chart_of(recorded, low, high, columns)}
 
     return work
 
@@ -71,9 +80,9 @@ def motion_work(content: Json) -> Work:
     start, end = number_of(content, "start", 0.0, LONGEST_S), number_of(content, "end", 0.0, LONGEST_S)
 
     def work(desk: Desk, tell: Tell) -> Json:
-        ran = _last(desk)
+        recorded = _last(desk)
         on_fraction = lambda fraction: tell({"kind": "progress", "fraction": fraction})  # noqa: E731
-        return {"kind": "motion", **motion.motion(ran.prepared.resolved, start, end, on_fraction)}
+        return {"kind": "motion", **motion.motion(recorded.prepared.resolved, start, end, on_fraction)}
 
     return work
 
@@ -97,11 +106,11 @@ KINDS: Final[Mapping[str, Callable[[Json], Work]]] = {
 }
 
 
-def _last(desk: Desk) -> Ran:
+def _last(desk: Desk) -> Recorded:
     if desk.ran is None:
         raise ArgumentError(Fault("request", "there is no run of this page", hint="run the scenario first"))
-    return desk.ran
+    return desk.ran.recorded
 
 
-def _in_full(ran: Ran, tell: Tell) -> Ran:
-    return simulate_fully(ran, lambda fraction: tell({"kind": "progress", "fraction": fraction}))
+def _in_full(recorded: Recorded, tell: Tell) -> Recorded:
+    return recorded_fully(recorded, lambda fraction: tell({"kind": "progress", "fraction": fraction}))

@@ -5,6 +5,9 @@ const PAGE = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byt
   "",
 );
 
+/** The kinds of lines that come before the answer proper. */
+const BEFORE_THE_LAST = new Set(["ready", "curves", "progress", "step"]);
+
 /** Gets plain data, such as a lesson or a ready scenario. */
 export async function get(path) {
   const answer = await fetch(`api/${path}`);
@@ -27,8 +30,9 @@ export async function ask(kind, content, { onLine = () => {}, signal } = {}) {
   }
   let last = null;
   for await (const line of linesOf(answer.body)) {
-    if (last !== null) onLine(last);
-    last = JSON.parse(line);
+    const content = JSON.parse(line);
+    if (BEFORE_THE_LAST.has(content.kind)) onLine(content);
+    else last = content;
   }
   return last ?? { kind: "superseded" };
 }

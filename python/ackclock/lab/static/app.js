@@ -16,7 +16,7 @@ import { Runner } from "./runner.js";
 import { decoded, encoded } from "./state.js";
 import { makeTabs, showTab, shownTab } from "./tabs.js";
 
-const app = { form: null, result: null, pinned: null, lesson: "", latency: [] };
+const app = { form: null, curves: null, result: null, pinned: null, lesson: "" };
 
 const charts = new Charts(byId("charts"), {
   cursor: (time) => !motion.motion && path.fillAt(charts.part ?? charts.chart, time),
@@ -30,7 +30,7 @@ const editor = new Editor(byId("panel-scenario"), (text) => {
   runner.replace(text);
 });
 const motion = new Motion(byId("player"), { path, cursor: () => {}, roundTrip });
-const runner = new Runner({ ready, result, fault, progress }, () => ({
+const runner = new Runner({ ready, curves, result, fault, progress }, () => ({
   columns: charts.columns(),
   range: charts.range,
 }));
@@ -48,21 +48,25 @@ function ready({ toml, form }) {
   editor.show(toml);
 }
 
-function result(answer, { latency, more }) {
+/** Shows the curves of a run; its tables and its verdict follow. */
+function curves(line) {
   byId("charts").classList.remove("stale");
   progress(null);
-  app.result = answer;
-  app.form = answer.form;
-  controls.show(answer.form);
-  if (!motion.motion) path.show(answer.form);
-  charts.showRun(answer.chart, answer.part ?? null);
-  if (app.pinned?.waiting) pin(answer);
-  showResult(answer, app.pinned);
-  editor.show(answer.toml);
+  app.form = line.form;
+  app.curves = line;
+  controls.show(line.form);
+  if (!motion.motion) path.show(line.form);
+  charts.showRun(line.chart, line.part ?? null);
+  editor.show(line.toml);
   editor.mark([]);
-  app.latency.push(latency);
-  byId("status").textContent = `${Math.round(answer.seconds * 1000)} ms`;
+  byId("status").textContent = `${Math.round(line.seconds * 1000)} ms`;
   document.documentElement.dataset.run = String(Number(document.documentElement.dataset.run ?? 0) + 1);
+}
+
+function result(answer, { more }) {
+  app.result = { ...app.curves, ...answer };
+  if (app.pinned?.waiting) pin(app.result);
+  showResult(app.result, app.pinned);
   if (!more) remember();
 }
 

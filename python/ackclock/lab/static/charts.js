@@ -56,12 +56,16 @@ export class Charts {
     }
     const on = { zoom: (a, b) => this.zoom(a, b), reset: () => this.zoom(null), cursor: (time) => this.moved(time) };
     const right = chart.panels.some((panel) => panel.second) ? SECOND_AXIS : MARGIN;
+    const seen = new Set([...this.panels.values()].filter((panel) => isSeen(panel.root))); // before anything is moved
+    const later = []; // what draws the others
     chart.panels.forEach((data, index) => {
       const name = names[index];
       const ghosts = this.ghosts(name);
       const old = this.panels.get(name);
-      if (old && old.right === right) old.show(data, ghosts);
-      else {
+      if (old && old.right === right) {
+        if (seen.has(old)) old.show(data, ghosts);
+        else later.push(() => old.show(data, ghosts));
+      } else {
         old?.destroy();
         old?.root.remove();
         this.panels.set(name, new Panel(data, ghosts, this.width(), right, on));
@@ -69,6 +73,14 @@ export class Charts {
       const { root } = this.panels.get(name);
       if (this.root.children[index] !== root) this.root.insertBefore(root, this.root.children[index] ?? null);
     });
+    this.drawLater(later);
+  }
+
+  /** Draws panels after the next frame, unless others are to be drawn by then. */
+  drawLater(later) {
+    const drawing = (this.drawing = (this.drawing ?? 0) + 1);
+    if (!later.length) return;
+    requestAnimationFrame(() => setTimeout(() => this.drawing === drawing && later.forEach((draw) => draw())));
   }
 
   /** Gives the curves of the pinned run for a panel: lines alone, as its marks would hide the others. */
@@ -137,6 +149,11 @@ export class Charts {
     else return;
     event.preventDefault();
   }
+}
+
+function isSeen(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight;
 }
 
 function nameOf(panel) {

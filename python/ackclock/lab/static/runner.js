@@ -6,7 +6,7 @@ import { ask } from "./api.js";
 const PATIENCE_MS = 200;
 
 export class Runner {
-  /** `on` has the functions `ready`, `result`, `fault` and `progress`; `view` what is shown: `columns` and `range`. */
+  /** `on` has the functions `ready`, `curves`, `result`, `fault` and `progress`; `view` what is shown: `columns` and `range`. */
   constructor(on, view) {
     this.on = on;
     this.view = view;
@@ -65,6 +65,9 @@ export class Runner {
     if (line.kind === "ready") {
       this.adopt(run, line.toml);
       this.on.ready(line);
+    } else if (line.kind === "curves") {
+      this.adopt(run, line.toml);
+      this.on.curves(line);
     } else if (line.kind === "progress") {
       this.on.progress(line.fraction);
     }
@@ -73,8 +76,7 @@ export class Runner {
   settle(run, answer) {
     if (answer.kind === "superseded") return;
     if (answer.toml !== undefined) this.adopt(run, answer.toml);
-    const latency = performance.now() - run.started;
-    if (answer.kind === "result") this.on.result(answer, { latency, more: this.again });
+    if (answer.kind === "result") this.on.result(answer, { more: this.again });
     else this.on.fault(answer);
   }
 
