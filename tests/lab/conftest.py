@@ -17,8 +17,6 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    if reason := why_not():
-        pytest.skip(reason)
     with served() as found:
         yield found
 

@@ -150,9 +150,12 @@ def _delay_scale(resolved: Resolved, link: str) -> SecondScale | None:
     return SecondScale(f"delay at {link} [ms]", service_s * 1e3)
 
 
-def _by_flow(rows: pd.DataFrame, column: str) -> dict[str, pd.DataFrame]:
-    """Return the times and values of a column for each flow that has any, as curves take them."""
+def _by_flow(rows: pd.DataFrame, column: str, kind: str | None = None) -> dict[str, pd.DataFrame]:
+    """Return the times and values of a column for each flow that has any, of one kind of rows if it is given."""
     codes, times, values = rows["flow"].cat.codes.to_numpy(), rows["time_s"].to_numpy(), rows[column].to_numpy()
+    if kind is not None:
+        chosen = rows["kind"].cat.codes.to_numpy() == rows["kind"].cat.categories.get_loc(kind)
+        codes, times, values = codes[chosen], times[chosen], values[chosen]
     names = rows["flow"].cat.categories
     found = {}
     for code in np.flatnonzero(np.bincount(codes, minlength=1)).tolist():
@@ -231,7 +234,7 @@ def _round_trips(resolved: Resolved, rows: pd.DataFrame) -> Panel:
 def _rates(resolved: Resolved, rows: pd.DataFrame, reference_lines: "Sequence[ReferenceLine]") -> Panel:
     """Draw the rate at which each flow's data are acknowledged, averaged over the intervals of a grid."""
     edges = np.linspace(0.0, end_s(resolved), RATE_INTERVALS + 1)
-    acked = _by_flow(rows[(rows["kind"] == _ACKNOWLEDGED).to_numpy()], "sequence")
+    acked = _by_flow(rows, "sequence", _ACKNOWLEDGED)
     values = {}
     for flow in resolved.flows:
         for name in flow.names:
@@ -271,7 +274,7 @@ def _numbers(resolved: Resolved, rows: pd.DataFrame, overview: pd.DataFrame) -> 
         (_ACKNOWLEDGED, "acknowledged", "step"),
         (_RETRANSMITTED, "sent again", "marks"),
     ):
-        flows = _by_flow(rows[(rows["kind"] == kind).to_numpy()], "sequence")
+        flows = _by_flow(rows, "sequence", kind)
         for number, name in enumerate(drawn):
             if name in flows:
                 times, numbers = (flows[name][column].to_numpy(dtype=float) for column in ("time_s", "value"))
