@@ -1,9 +1,12 @@
 """The command: what it serves, what it prints, what it refuses."""
 
+import json
+import signal
 import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -84,3 +87,32 @@ def test_the_browser_is_opened_unless_told_not_to(monkeypatch: pytest.MonkeyPatc
             break
         time.sleep(0.01)
     assert opened[0].startswith("http://127.0.0.1:")
+
+
+SLOW = """
+[[link]]
+name = "line"
+rate = "1 Gbit/s"
+[[flow]]
+path = ["line"]
+rtt = "10 ms"
+tcp = { preset = "reno-ns2", max_window = "900 pkt" }
+[run]
+duration = "1500 s"
+"""
+
+
+def test_ctrl_c_ends_it_within_seconds_though_a_run_goes_on() -> None:
+    command = [sys.executable, "-m", "ackclock", "lab", "--no-browser"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as process:  # type: ignore[call-overload]
+        address = process.stdout.readline().strip()
+        body = json.dumps({"page": "00112233", "toml": SLOW}).encode()
+        request = urllib.request.Request(f"{address}api/run", body, {"content-type": "application/json"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            assert json.loads(answer.readline())["kind"] == "ready"
+            started = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            process.wait(20)
+    assert time.monotonic() - started < 10.0
+    assert process.returncode == 0

@@ -5,7 +5,7 @@ import secrets
 import socket
 import sys
 import webbrowser
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import Thread, Timer
 from typing import Any, Final
@@ -20,6 +20,8 @@ FIRST_LESSON: Final = Path(__file__).with_name("lessons") / "1-sawtooth" / "scen
 """The scenario that the page begins with if none is named."""
 MOST_CONNECTIONS: Final = 40
 OPEN_AFTER_S: Final = 0.5
+GRACE_S: Final = 1
+"""Time that a run has after Ctrl-C until it is ended [s]."""
 SWITCH_S: Final = 5e-4
 """Time for which a thread keeps the interpreter while others wait [s]: the one that answers must not wait for runs."""
 _FRAGMENT: Final = re.compile(r"[A-Za-z0-9_.=&-]*")
@@ -55,13 +57,20 @@ def serve(scenario: str | None = None, *, port: int = 0, browser: bool = True) -
             opener = Timer(OPEN_AFTER_S, webbrowser.open, [address])
             opener.daemon = True
             opener.start()
-        settings = {"log_level": "error", "access_log": False, "server_header": False, "lifespan": "off"}
+        settings = {
+            "timeout_graceful_shutdown": GRACE_S,
+            "log_level": "error",
+            "access_log": False,
+            "server_header": False,
+            "lifespan": "off",
+        }
         config = uvicorn.Config(
             application(text, token, number), limit_concurrency=MOST_CONNECTIONS, ws="none", http="h11", **settings
         )
         sys.setswitchinterval(SWITCH_S)
         Thread(target=warm_up, daemon=True).start()
-        uvicorn.Server(config).run(sockets=[listener])
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listener])
 
 
 def warm_up() -> None:
