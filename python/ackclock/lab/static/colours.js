@@ -5,8 +5,11 @@ export function colour(number, fallback = "--faint") {
   return property(number === null || number === undefined ? fallback : `--colour-${number % 6}`);
 }
 
+const known = new Map(); // properties that were looked up: curves ask for them again and again
+
 export function property(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  if (!known.has(name)) known.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  return known.get(name);
 }
 
 /** Gives a colour with an opacity. */
@@ -17,5 +20,8 @@ export function faded(hex, opacity) {
 
 /** Calls a function when the page becomes dark or light. */
 export function onScheme(changed) {
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    known.clear();
+    changed();
+  });
 }

@@ -48,7 +48,8 @@ export class Panel {
       this.plot.setScale("y", { min, max });
     });
     this.showLegend(this.plot.cursor.left >= 0 ? this.plot.posToVal(this.plot.cursor.left, "x") : null);
-    this.describe();
+    clearTimeout(this.describing);
+    this.describing = setTimeout(() => this.describe(), 50); // after the curves are painted
   }
 
   resize(width) {
@@ -136,11 +137,9 @@ export class Panel {
     let low = Infinity;
     let high = -Infinity;
     for (const one of this.series) {
-      for (const value of one.y) {
-        if (value === null) continue;
-        if (value < low) low = value;
-        if (value > high) high = value;
-      }
+      const [least, largest] = extremes(one.y);
+      low = Math.min(low, least);
+      high = Math.max(high, largest);
     }
     for (const line of lines)
       if (line.axis === "y" && (line.kind !== "limit" || line.value < 3 * high)) high = Math.max(high, line.value);
@@ -249,7 +248,8 @@ export class Panel {
     if (time !== null) entries.push(element("span", { class: "time" }, `${Number(time.toPrecision(5))} s`));
     if (this.data.second) entries.push(element("span", { class: "unit" }, `right: ${this.data.second.label}`));
     const unit = this.data.title ? element("span", { class: "unit" }, this.data.y_label) : null;
-    this.legend.replaceChildren(...(unit ? [unit] : []), ...entries);
+    const next = element("div", { class: "legend" }, unit, ...entries);
+    if (!next.isEqualNode(this.legend)) this.legend.replaceChildren(...next.childNodes);
   }
 
   /** Says for screen readers what is drawn. */
@@ -257,11 +257,7 @@ export class Panel {
     const parts = this.series
       .filter((one) => !one.hidden && one.y.length)
       .map((one) => {
-        const known = one.y.filter((value) => value !== null);
-        const [low, high] = known.reduce(
-          ([a, b], value) => [Math.min(a, value), Math.max(b, value)],
-          [Infinity, -Infinity],
-        );
+        const [low, high] = extremes(one.y);
         return `${one.label} from ${short(low)} to ${short(high)}`;
       });
     const drops = this.data.events.reduce((sum, events) => sum + events.x.length, 0);
@@ -355,6 +351,18 @@ function looks(data, ghosts) {
 function roundStep(value) {
   const power = 10 ** Math.floor(Math.log10(value));
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= value);
+}
+
+/** Gives the smallest and the largest of some values, of which some may be null. */
+function extremes(values) {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const value of values) {
+    if (value === null) continue;
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return [low, high];
 }
 
 function valueAt(one, time) {

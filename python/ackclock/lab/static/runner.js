@@ -56,6 +56,7 @@ export class Runner {
     } catch (error) {
       answer = error.name === "AbortError" ? { kind: "superseded" } : lost();
     }
+    await run.painted; // the tables must not keep the curves waiting
     this.current = null;
     this.settle(run, answer);
     if (this.again) this.start();
@@ -68,6 +69,7 @@ export class Runner {
     } else if (line.kind === "curves") {
       this.adopt(run, line.toml);
       this.on.curves(line);
+      run.painted = painted();
     } else if (line.kind === "progress") {
       this.on.progress(line.fraction);
     }
@@ -89,6 +91,14 @@ export class Runner {
     }
     run.changes = {};
   }
+}
+
+/** Resolves when what was drawn is on the screen, or after a moment where nothing is painted, as in a hidden tab. */
+function painted() {
+  return new Promise((done) => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, 100);
+  });
 }
 
 function lost() {
