@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
@@ -20,7 +20,10 @@ from benches.checkout import HERE, shortened
 from benches.cost import Cost, Spread
 from benches.rows import BUDGET_STEPS, Row, rows
 
-FORM = 3
+if TYPE_CHECKING:
+    from benches.lab_latency import Latency
+
+FORM = 4
 NS2_SHARE = 0.1
 """Part of the simulated time that ns-2 runs for: enough for seconds of CPU."""
 NS2_REPEATS = 3
@@ -246,8 +249,22 @@ def main() -> None:
     console.print(
         f"A step of the calibration: {step_ns.median:.1f} ns ({step_ns.min:.1f} to {step_ns.max:.1f})", highlight=False
     )
-    arguments.out.write_text(json.dumps(record(measurements, step_ns), indent=1) + "\n", encoding="utf-8")
+    latencies = [] if arguments.row else _latencies(console)
+    content = record(measurements, step_ns) | {"lab": [one.record() for one in latencies]}
+    arguments.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     console.print(f"wrote {arguments.out}", highlight=False)
+
+
+def _latencies(console: Console) -> "list[Latency]":
+    """Measure the lab's page, print a table of it, or say why not."""
+    from benches import lab_latency  # noqa: PLC0415  only where there is a browser
+
+    if reason := lab_latency.why_not_measured():
+        console.print(f"The lab's page is not measured: {reason}", highlight=False)
+        return []
+    found = list(lab_latency.measure())
+    console.print(lab_latency.table(found))
+    return found
 
 
 def _measurement(row: Row, rounds: list[dict[Row, Sample]]) -> Measurement:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ackclock import scenario
-from benches import compare, ns2_cost, run_bench
+from benches import compare, lab_latency, ns2_cost, run_bench
 from benches.calibration import Calibration
 from benches.checkout import HERE, Checkout
 from benches.cost import Cost
@@ -74,6 +74,7 @@ def test_a_cost_is_a_ratio_to_the_calibrations_around_it(tmp_path: Path, monkeyp
 
 def test_today_s_tcp_is_compared_with_the_scenario_s_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_bench, "why_no_ns2", lambda: "not wanted here")
+    monkeypatch.setattr(lab_latency, "why_not_measured", lambda: "not wanted here")
     today = Row("tiny-cubic", "tiny", "linux-cubic", 1.8)
     monkeypatch.setattr(run_bench, "rows", lambda _: [Row("tiny", "tiny"), today])
     own, cubic = bench(tmp_path, monkeypatch, repeats=2)["scenarios"]
@@ -178,3 +179,8 @@ def test_the_ten_node_path_is_the_paper_s() -> None:
     path = scenario.resolve(scenario.load(HERE.scenarios()["ten-node-path"]))
     rates = [path.elements[index].rate_bps for index in path.flows[0].path]
     assert rates[1:] == pytest.approx([2 * 1.5e6 - i * 1.5e6 / 11 for i in range(1, 12)], rel=1e-8)
+
+
+def test_the_latency_of_the_page_is_a_median_and_a_percentile() -> None:
+    found = lab_latency.Latency("a", [float(number) for number in range(1, 102)], [7.0])
+    assert found.record() == {"lesson": "a", "moves": 101, "median_ms": 51.0, "p95_ms": 96.0, "server_median_ms": 7.0}

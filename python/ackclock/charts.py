@@ -27,10 +27,11 @@ Kind = Literal[
     "band",
     "step-band",
     "guide",
+    "step-guide",
 ]
 """Styles of a curve: measured points joined by a line; those points alone; a dashed line; a dash-dotted one; hollow
 points alone; larger ones; a thick line; large open stars; a value that holds until the next; a band from `low` to
-`high`; such a band whose ends hold until the next; a thin grey line."""
+`high`; such a band whose ends hold until the next; a thin grey line; such a line whose values hold until the next."""
 LineKind = Literal["theory", "limit", "whole"]
 """Styles of a straight line: dashed, dotted, solid."""
 Array = NDArray[np.float64]
@@ -142,6 +143,22 @@ class Events:
 
 
 @dataclass(frozen=True)
+class SecondScale:
+    """A scale of the y axis at its right side, in another unit.
+
+    Parameters
+    ----------
+    label : str
+        What it shows, with the unit.
+    factor : float
+        The value at the right relative to that at the left, > 0.
+    """
+
+    label: str
+    factor: float
+
+
+@dataclass(frozen=True)
 class Panel:
     """A pair of axes and what they show.
 
@@ -183,6 +200,8 @@ class Panel:
         Whether the panel has an x axis of its own in a chart whose panels share theirs.
     columns : int
         Columns of the chart that the panel takes.
+    second : SecondScale, optional
+        A scale at the right side.
     """
 
     x_label: str
@@ -206,6 +225,7 @@ class Panel:
     dashed: bool = False
     own_x: bool = False
     columns: int = 1
+    second: SecondScale | None = None
 
 
 @dataclass(frozen=True)
@@ -268,8 +288,9 @@ def _plain(content: Any) -> Any:
 
 def _panel(content: Mapping[str, Any]) -> Panel:
     parts = {"curves": _curve, "lines": _line, "events": _events, "spans": _span}
-    read = {name: tuple(make(one) for one in content[name]) for name, make in parts.items()}
-    x_range = content["x_range"]
+    read: dict[str, Any] = {name: tuple(make(one) for one in content[name]) for name, make in parts.items()}
+    x_range, second = content["x_range"], content.get("second")
+    read["second"] = None if second is None else SecondScale(**second)
     return Panel(**{**content, **read, "x_range": None if x_range is None else tuple(x_range)})
 
 

@@ -8,12 +8,11 @@ import typer
 
 import ackclock
 from ackclock import listings
+from ackclock.console import console, print_run
 from ackclock.progress import ProgressBar
 from ackclock.terminal import INTERRUPTED, faults_as_text, json_text, prepare_streams
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ackclock.comparison import Comparison
     from ackclock.scenario import Resolved
 
@@ -96,7 +95,7 @@ def run(  # noqa: PLR0913  one argument an option
         folders.prepare_folder(Path() if out is None else out, names)
     comparison = _simulate(resolved, warnings, picture=picture, threads=threads, limit=limit or None)
     result = comparison.result
-    _print(comparison, as_json=as_json)
+    print_run(comparison, as_json=as_json)
     _keep(comparison, out, storage.free_path(Path(f"{scenario.stem}.png")) if picture else None, as_json=as_json)
     if result.interrupted:
         typer.echo(
@@ -152,7 +151,7 @@ def predict(
     if as_json:
         typer.echo(json_text(prediction.to_dict()))
     else:
-        print_prediction(prediction, _console())
+        print_prediction(prediction, console())
 
 
 @app.command("advise", short_help="Say what to change, by which rule, and what a simulation makes of it.")
@@ -208,7 +207,7 @@ def advise(  # noqa: PLR0913  one argument an option
     if as_json:
         typer.echo(json_text(advice.to_dict()))
     else:
-        print_advice(advice, _console())
+        print_advice(advice, console())
         if picture and advice.charts():
             path = storage.free_path(Path(f"{scenario.stem}-queues.png"))
             folders.write_file(path, advice.save_picture)
@@ -297,7 +296,7 @@ def reproduce(  # noqa: PLR0913  one argument an option
 
     picked = chosen(names or [])
     if as_list:
-        print_items(picked, _console())
+        print_items(picked, console())
         return
     try:
         with ProgressBar("simulating", steps=sum(len(items) for _, items in picked), step_s=ITEM_S) as bar:
@@ -305,7 +304,7 @@ def reproduce(  # noqa: PLR0913  one argument an option
     except KeyboardInterrupt:
         typer.echo(f"Interrupted: the finished simulations are kept in {out}; the same command goes on", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    print_verdicts(made, _console())
+    print_verdicts(made, console())
     typer.echo(f"Report: {out / 'report.html'}")
 
 
@@ -356,6 +355,22 @@ def deliveries(
     typer.echo(f"{len(times_ms)} deliveries in {times_ms[-1] / 1e3:g} s: {out}")
 
 
+@app.command("lab", short_help="Open a page on which a scenario is changed and its curves follow at once.")
+def lab(
+    scenario: Annotated[
+        str | None,
+        typer.Argument(metavar="[SCENARIO]", help="A TOML file, a ready scenario's name, or an address to share."),
+    ] = None,
+    *,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for one that is free.")] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
+) -> None:
+    """Serve a page on this machine alone, print its address, and open it in a browser; Ctrl-C ends it."""
+    from ackclock.lab.serving import serve  # noqa: PLC0415
+
+    serve(scenario, port=port, browser=browser)
+
+
 app.command("scenarios")(listings.print_scenarios)
 app.command("presets")(listings.print_presets)
 app.command("schema")(listings.print_schema)
@@ -379,22 +394,3 @@ def _assignment(text: str, option: str = "--set", example: str = 'link.satellite
     if not (equals and field.strip()):
         raise typer.BadParameter(f"{text!r} is not FIELD=VALUE, such as {example}", param_hint=option)
     return field.strip(), read_value(value, f"{option} {field.strip()}")
-
-
-def _print(comparison: "Comparison", *, as_json: bool) -> None:
-    result = comparison.result
-    if as_json:
-        typer.echo(json_text({**result.summary, "theory": comparison.to_dict()}))
-        return
-    from ackclock.comparison import print_comparison  # noqa: PLC0415
-    from ackclock.report import print_summary  # noqa: PLC0415
-
-    console = _console()
-    print_summary(result.summary, result.resolved.run.confidence, console)
-    print_comparison(comparison, console)
-
-
-def _console() -> "Console":
-    from rich.console import Console  # noqa: PLC0415
-
-    return Console(highlight=False, soft_wrap=False)

@@ -61,6 +61,11 @@ class Comparison:
         return tuple(line for model in self.predictions for line in model.reference_lines)
 
     @property
+    def tables(self) -> list[tuple[str, str, TableText]]:
+        """Title, subject and table of words of each model, theory and simulation next to each other."""
+        return list(_tables(self))
+
+    @property
     def table(self) -> "pd.DataFrame":
         """The pairs: a row each, with the relative difference and its interval."""
         import pandas as pd  # noqa: PLC0415  half a second that printing does not need

@@ -5,7 +5,7 @@ one-way delay is the empty path's, which is exact, and what a packet needed beyo
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 import pandas as pd
@@ -130,25 +130,32 @@ def delay_frame(resolved: Resolved, replications: Sequence[Replication]) -> pd.D
     waits_alone = tables[0]["flows"]["excess_is_waiting"].astype(bool)
     round_trips, excess, waits = (merged([table[kind] for table in tables]) for kind in HISTOGRAMS)
     alone = {name: values[waits_alone[excess["row"]]] for name, values in excess.items()}
-    frames = [
-        _frame("rtt", flows, round_trips),
-        _frame("delay", flows, excess, least),
-        _frame("queueing", flows, alone),
-        _frame("wait", links, waits),
+    parts: list[tuple[str, list[str], Columns, float | Values]] = [
+        ("rtt", flows, round_trips, 0.0),
+        ("delay", flows, excess, least[excess["row"]]),
+        ("queueing", flows, alone, 0.0),
+        ("wait", links, waits, 0.0),
     ]
-    return pd.concat(frames, ignore_index=True).astype({"kind": "category", "name": "category"})
-
-
-def _frame(kind: str, names: Sequence[str], table: Columns, least_s: Values | None = None) -> pd.DataFrame:
-    least = 0.0 if least_s is None else least_s[table["row"]]
+    kinds = np.repeat(np.arange(len(parts)), [len(table["row"]) for _, _, table, _ in parts])
+    rows = np.concatenate([table["row"] + len(flows) * (names is links) for _, names, table, _ in parts])
     return pd.DataFrame(
         {
-            "kind": kind,
-            "name": np.array(names, dtype=object)[table["row"]],
-            "delay_s": least + middles_s(table),
-            "packets": table["count"],
+            "kind": _sorted_categories(kinds, [kind for kind, _, _, _ in parts]),
+            "name": _sorted_categories(rows, [*flows, *links]),
+            "delay_s": np.concatenate([shift + middles_s(table) for _, _, table, shift in parts]),
+            "packets": np.concatenate([table["count"] for _, _, table, _ in parts]),
         }
     )
+
+
+def _sorted_categories(codes: NDArray[Any], names: Sequence[str]) -> pd.Categorical:
+    """Make a column of names whose categories are those that it has, sorted."""
+    present = np.unique(codes)
+    found = sorted({names[code] for code in present})
+    numbers = {name: number for number, name in enumerate(found)}
+    number_of = np.zeros(len(names), dtype=np.int64)
+    number_of[present] = [numbers[names[code]] for code in present]
+    return pd.Categorical.from_codes(number_of[codes.astype(np.int64)], categories=pd.Index(found, dtype="str"))
 
 
 def _named(kind: str, values: Mapping[str, Values]) -> dict[str, Values]:

@@ -135,7 +135,8 @@ def ping_table(summary: Summary) -> TableText:
     return TableText(["ping", *(column.title for column in columns)], cells)
 
 
-def _tables(summary: Summary) -> list[TableText]:
+def summary_tables(summary: Summary) -> list[TableText]:
+    """Lay out all that a summary has tables for: flows, transfers, pings, web sources, links."""
     some = [("completions", completion_table), ("pings", ping_table), ("sources", source_table)]
     return [flow_table(summary), *(table(summary) for key, table in some if summary.get(key)), link_table(summary)]
 
@@ -186,7 +187,7 @@ def print_summary(summary: Summary, confidence: float, console: "Console") -> No
     console.print(Text(summary["title"], style="bold"))
     for line in filter(None, (tcp_text(summary), heading(summary, confidence))):
         console.print(Text(line, style="dim"))
-    for table in _tables(summary):
+    for table in summary_tables(summary):
         console.print()
         console.print(rich_table(table))
         if table.note:
@@ -201,7 +202,7 @@ def as_html(summary: Summary, confidence: float) -> str:
     """Write title, tables, verdict and warnings as HTML."""
     parts = [f"<h4>{html.escape(summary['title'])}</h4>"]
     parts += [f"<p>{html.escape(line)}</p>" for line in (tcp_text(summary), heading(summary, confidence)) if line]
-    parts += [html_table(table) for table in _tables(summary)]
+    parts += [html_table(table) for table in summary_tables(summary)]
     parts.append(f"<p><b>Verdict:</b> {html.escape(summary['verdict'])}</p>")
     parts += [f"<p><b>Warning:</b> {html.escape(warning)}</p>" for warning in summary["warnings"]]
     return "".join(parts)

@@ -1,6 +1,7 @@
 """The engine's trace columns as data frames, with names where the engine counts."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -78,40 +79,50 @@ def _trace_frame(resolved: Resolved, name: str, replications: Sequence[Replicati
 
 
 def _named(resolved: Resolved, trace: str, column: str, values: NDArray[Any]) -> Any:
-    if column == "flow":
-        return pd.Categorical.from_codes(values.astype(np.int64), categories=pd.Index(resolved.flow_names))
-    if column == "link":
-        return pd.Categorical.from_codes(values.astype(np.int64), categories=_link_names(resolved))
-    if column == "port":
-        return pd.Categorical.from_codes(values.astype(np.int64), categories=_port_names(resolved))
+    names = {"flow": _flow_names, "link": _link_names, "port": _port_names}
+    if column in names:
+        return _categorical(values, names[column](resolved))
     if f"{trace}.{column}" in CODES:
-        return pd.Categorical.from_codes(values.astype(np.int64), categories=pd.Index(CODES[f"{trace}.{column}"]))
+        return _categorical(values, tuple(CODES[f"{trace}.{column}"]))
     return values
 
 
-def _link_names(resolved: Resolved) -> "pd.Index[str]":
-    return pd.Index([link.name for link in resolved.elements])
+def _categorical(codes: NDArray[Any], names: tuple[str, ...]) -> pd.Categorical:
+    return pd.Categorical.from_codes(codes.astype(np.int64), dtype=_categories(names))
 
 
-def _port_names(resolved: Resolved) -> "pd.Index[str]":
-    return pd.Index([] if resolved.atm is None else [port.name for port in resolved.atm.ports])
+@lru_cache(maxsize=64)
+def _categories(names: tuple[str, ...]) -> pd.CategoricalDtype:
+    """Make the type of a column of names once: that costs more than to fill a short column."""
+    return pd.CategoricalDtype(pd.Index(names))
+
+
+def _flow_names(resolved: Resolved) -> tuple[str, ...]:
+    return resolved.flow_names
+
+
+def _link_names(resolved: Resolved) -> tuple[str, ...]:
+    return tuple(link.name for link in resolved.elements)
+
+
+def _port_names(resolved: Resolved) -> tuple[str, ...]:
+    return () if resolved.atm is None else tuple(port.name for port in resolved.atm.ports)
 
 
 def _overview_frame(resolved: Resolved, replication: Replication) -> pd.DataFrame:
     columns = replication["traces"][OVERVIEW]
     kind, index = columns["kind"], columns["index"]
-    flows = np.array(resolved.flow_names, dtype=object)
-    links = np.array(_link_names(resolved), dtype=object)
-    ports = np.array(_port_names(resolved), dtype=object)
-    names = np.empty(len(kind), dtype=object)
+    known = (resolved.flow_names, _link_names(resolved), _port_names(resolved))
+    names = tuple(dict.fromkeys(name for some in known for name in some))
+    numbers = {name: number for number, name in enumerate(names)}
+    codes = np.empty(len(kind), dtype=np.int64)
     of_flows, of_ports = np.isin(kind, _OF_FLOWS), np.isin(kind, _OF_PORTS)
-    of_links = ~(of_flows | of_ports)
-    for chosen, known in ((of_flows, flows), (of_ports, ports), (of_links, links)):
-        names[chosen] = known[index[chosen]]
+    for chosen, some in zip((of_flows, ~(of_flows | of_ports), of_ports), known, strict=True):
+        codes[chosen] = np.array([numbers[name] for name in some], dtype=np.int64)[index[chosen]]
     return pd.DataFrame(
         {
-            "kind": pd.Categorical.from_codes(kind.astype(np.int64), categories=pd.Index(OVERVIEW_KINDS)),
-            "name": pd.Categorical(names, categories=pd.unique(np.concatenate([flows, links, ports]))),
+            "kind": _categorical(kind, tuple(OVERVIEW_KINDS)),
+            "name": _categorical(codes, names),
             "time_s": columns["time_s"],
             "value": columns["value"],
         }

@@ -41,6 +41,14 @@ def test_the_wheel_holds_every_file_of_the_package() -> None:
     assert [path for path in texts if (PACKAGE / path).read_bytes() != (SOURCES / path).read_bytes()] == []
 
 
+def test_the_lab_says_what_installs_the_packages_that_it_needs(tmp_path: Path) -> None:
+    script = Path(sys.prefix) / "bin" / "ackclock"
+    done = subprocess.run([script, "lab", "--no-browser"], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 2
+    assert 'pip install "ackclock[lab]"' in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_the_ready_scenarios_are_listed_where_they_are(tmp_path: Path) -> None:
     assert FOLDER == PACKAGE / "scenarios"
     listed = command("scenarios", cwd=tmp_path)

@@ -37,6 +37,13 @@ def of_kind(overview: pd.DataFrame, kind: str) -> pd.DataFrame:
 
 def by_name(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the rows of each flow or link that has any."""
+    column = rows["name"]
+    if isinstance(column.dtype, pd.CategoricalDtype):  # of few names, without the cost of a grouping
+        codes = column.cat.codes.to_numpy()
+        present = np.flatnonzero(np.bincount(codes, minlength=1)).tolist()
+        if len(present) <= MOST_LINES:
+            names = column.cat.categories
+            return {str(names[code]): rows if len(present) == 1 else rows[codes == code] for code in present}
     return {str(name): own for name, own in rows.groupby("name", observed=True)}
 
 

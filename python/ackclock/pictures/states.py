@@ -1,5 +1,6 @@
 """States of senders with selective acknowledgment: bands behind cwnd or lanes, events on cwnd, and rates."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
@@ -98,9 +99,10 @@ def _rates(resolved: Resolved, flows: dict[str, pd.DataFrame]) -> Panel:
 
 def _marks(own: pd.DataFrame) -> Iterator[Curve]:
     """Mark what happened on the line of cwnd."""
-    kinds = own["event"].astype(str).str.replace(r"^undo-.*", "undo", regex=True)
+    kinds = [re.sub("^undo-.*", "undo", str(kind)) for kind in own["event"].cat.categories]
+    of_row = np.array([*kinds, ""])[own["event"].cat.codes.to_numpy()]
     for event, colour in EVENTS.items():
-        rows = own[kinds == event]
+        rows = own[of_row == event]
         if len(rows):
             times, windows = (rows[column].to_numpy(dtype=float) for column in ("time_s", "cwnd"))
             yield Curve(event.replace("hystart-exit", "HyStart exit"), times, windows, "marks", colour)
@@ -110,10 +112,9 @@ def _bands(resolved: Resolved, own: pd.DataFrame, column: str, colours: dict[str
     """Shade the times in each of some states; a gap that cannot be seen is closed."""
     starts = own["time_s"].to_numpy(dtype=float)
     ends = np.append(starts[1:], end_s(resolved))
-    names = own[column].astype(str).to_numpy()
     for name, colour in colours.items():
-        found = names == name
-        for start, end in _merged(starts[found], ends[found], end_s(resolved) / RESOLUTION):
+        found = (own[column] == name).to_numpy()
+        for start, end in _merged(starts[found].tolist(), ends[found].tolist(), end_s(resolved) / RESOLUTION):
             yield Span(start, end, name, colour)
 
 

@@ -64,6 +64,7 @@ def _look(curve: Curve, number: int, *, dashed: bool) -> dict[str, Any]:
         "band": {"alpha": 0.18},
         "step-band": {"alpha": 0.25, "step": "post", "zorder": 1.5},
         "guide": {"color": "0.45", "linestyle": ":", "linewidth": 1.4},
+        "step-guide": {"color": "0.45", "linestyle": "--", "linewidth": 1.2, "drawstyle": "steps-post"},
     }
     return {"color": colour, **looks[curve.kind]}
 

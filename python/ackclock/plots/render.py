@@ -102,6 +102,11 @@ def _draw_panel(axes: Axes, panel: Panel) -> Handles:
     _set_x(axes, panel)
     _set_y(axes, panel)
     put_margin_names(axes, panel.lines)
+    if panel.second is not None:
+        factor = panel.second.factor
+        both_ways = (lambda y: np.asarray(y) * factor, lambda y: np.asarray(y) / factor)
+        at_right = axes.secondary_yaxis("right", functions=both_ways)
+        at_right.set_ylabel(panel.second.label)
     return handles
 
 

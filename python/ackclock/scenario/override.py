@@ -142,11 +142,29 @@ def written_value(source: Source, key: str) -> object:
     ScenarioError
         If the path leads nowhere.
     """
+    return Places(source).value(location_of(source, key))
+
+
+def location_of(source: Source, key: str) -> Location:
+    """Give the keys and list positions that lead to a field in the document.
+
+    Parameters
+    ----------
+    source : Source
+        A scenario.
+    key : str
+        Dotted path of the field.
+
+    Raises
+    ------
+    ScenarioError
+        If the path leads nowhere.
+    """
     faults: list[Fault] = []
     location = _location(key, source, faults)
     if location is None:
         raise ScenarioError(faults, source.name)
-    return Places(source).value(location)
+    return location
 
 
 def _location(key: str, source: Source, faults: list[Fault]) -> Location | None:

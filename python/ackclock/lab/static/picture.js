@@ -1,0 +1,166 @@
+// The panels as SVG, drawn from the same data as the curves on the page.
+
+import { colour, property } from "./colours.js";
+import { svg } from "./dom.js";
+import { short } from "./panel.js";
+
+const WIDTH = 900;
+const HEIGHT = 180;
+const LEFT = 62;
+const RIGHT = 12;
+const TOP = 30;
+const BOTTOM = 22;
+
+/** Writes all panels below each other as the text of an SVG file. */
+export function svgOf(title, panels) {
+  const total = 34 + panels.length * HEIGHT;
+  const root = svg("svg", {
+    xmlns: "http://www.w3.org/2000/svg",
+    viewBox: `0 0 ${WIDTH} ${total}`,
+    "font-family": "system-ui, sans-serif",
+    "font-size": 11,
+  });
+  root.append(
+    svg("rect", { width: WIDTH, height: total, fill: property("--page") }),
+    text(8, 22, title, { "font-size": 15, "font-weight": 600 }),
+  );
+  panels.forEach((panel, index) => root.append(drawn(panel, 34 + index * HEIGHT, index)));
+  return new XMLSerializer().serializeToString(root);
+}
+
+function drawn(panel, y, index) {
+  const { data } = panel;
+  const [x0, x1] = data.x_range;
+  let [y0, y1] = panel.range();
+  if (data.y_down) [y0, y1] = [y1, y0];
+  const across = (value) => LEFT + ((value - x0) / (x1 - x0)) * (WIDTH - LEFT - RIGHT);
+  const down = (value) => HEIGHT - BOTTOM - ((value - y0) / (y1 - y0)) * (HEIGHT - BOTTOM - TOP);
+  const group = svg("g", { transform: `translate(0 ${y})` });
+  const inside = svg("g", { "clip-path": `url(#clip-${index})` });
+  group.append(
+    svg(
+      "clipPath",
+      { id: `clip-${index}` },
+      svg("rect", { x: LEFT, y: TOP, width: WIDTH - LEFT - RIGHT, height: HEIGHT - TOP - BOTTOM }),
+    ),
+  );
+  for (const span of data.spans) inside.append(shade(span, across, down));
+  for (const line of data.lines.filter((one) => one.axis === "y")) inside.append(...reference(line, down));
+  for (const one of panel.series.filter((each) => !each.band)) inside.append(curve(one, across, down));
+  group.append(frame(data, across, down, [y0, y1]), inside, legend(panel));
+  for (const events of data.events)
+    for (const x of events.x)
+      group.append(svg("path", { d: `M${across(x) - 3} ${TOP - 5}h6l-3 6z`, fill: property("--drop") }));
+  return group;
+}
+
+function shade(span, across, down) {
+  const [y, height] =
+    span.low === null
+      ? [TOP, HEIGHT - TOP - BOTTOM]
+      : [Math.min(down(span.low), down(span.high)), Math.abs(down(span.low) - down(span.high))];
+  const fill = span.colour === null ? property("--shade") : colour(span.colour);
+  return svg("rect", {
+    x: across(span.start),
+    y,
+    width: Math.max(0.5, across(span.end) - across(span.start)),
+    height,
+    fill,
+    opacity: span.colour === null ? 1 : 0.25,
+  });
+}
+
+function reference(line, down) {
+  const y = down(line.value);
+  const dash = { theory: "6 4", limit: "2 3" }[line.kind] ?? "";
+  const made = [
+    svg("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y, y2: y, stroke: property("--faint"), "stroke-dasharray": dash }),
+  ];
+  if (line.label)
+    made.push(text(WIDTH - RIGHT - 4, y - 3, line.label, { "text-anchor": "end", fill: property("--muted") }));
+  return made;
+}
+
+function curve(one, across, down) {
+  const stroke = one.ghost || one.colour === "grey" ? property("--faint") : colour(one.colour);
+  const points = one.x
+    .map((x, index) => [across(x), one.y[index] === null ? null : down(one.y[index])])
+    .filter(([, y]) => y !== null);
+  if (one.look === "points") {
+    const d = points.map(([x, y]) => `M${round(x)} ${round(y)}h0`).join("");
+    return svg("path", {
+      d,
+      stroke,
+      "stroke-width": /sent$/.test(one.label) ? 1.5 : 4,
+      "stroke-linecap": "round",
+      fill: "none",
+    });
+  }
+  const d = points
+    .map(([x, y], index) =>
+      index === 0 ? `M${round(x)} ${round(y)}` : one.isStep ? `H${round(x)}V${round(y)}` : `L${round(x)} ${round(y)}`,
+    )
+    .join("");
+  return svg("path", {
+    d,
+    stroke,
+    fill: "none",
+    "stroke-width": 1.3,
+    "stroke-dasharray": one.ghost ? "4 3" : one.look === "dashed" ? "7 3" : "",
+  });
+}
+
+function frame(data, across, down, [y0, y1]) {
+  const group = svg("g", { fill: property("--text") });
+  const [x0, x1] = data.x_range;
+  for (const x of ticks(x0, x1, 8))
+    group.append(
+      rule(across(x), across(x), TOP, HEIGHT - BOTTOM),
+      text(across(x), HEIGHT - 8, String(Number(x.toPrecision(6))), { "text-anchor": "middle" }),
+    );
+  const rows = data.y_ticks
+    ? data.y_ticks.map((name, index) => [index, name])
+    : ticks(Math.min(y0, y1), Math.max(y0, y1), 4).map((y) => [y, short(y)]);
+  for (const [y, name] of rows)
+    group.append(
+      rule(LEFT, WIDTH - RIGHT, down(y), down(y)),
+      text(LEFT - 5, down(y) + 4, name, { "text-anchor": "end" }),
+    );
+  return group;
+}
+
+function legend(panel) {
+  const group = svg("g", {});
+  let x = LEFT;
+  const put = (words, fill, weight = 400) => {
+    group.append(text(x, 16, words, { fill, "font-weight": weight }));
+    x += words.length * 6.4 + 12;
+  };
+  put(panel.data.title || panel.data.y_label, property("--text"), 600);
+  if (panel.data.title) put(panel.data.y_label, property("--muted"));
+  for (const one of panel.series.filter((each) => !each.hidden))
+    put(one.label, one.ghost || one.colour === "grey" ? property("--faint") : colour(one.colour));
+  return group;
+}
+
+function ticks(low, high, number) {
+  const raw = (high - low) / number;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= raw);
+  const found = [];
+  for (let value = Math.ceil(low / step) * step; value <= high + step * 1e-9; value += step)
+    found.push(Number(value.toPrecision(12)));
+  return found;
+}
+
+function rule(x1, x2, y1, y2) {
+  return svg("line", { x1, x2, y1, y2, stroke: property("--grid") });
+}
+
+function text(x, y, words, attributes = {}) {
+  return svg("text", { x, y, fill: property("--text"), ...attributes }, words);
+}
+
+function round(value) {
+  return Math.round(value * 10) / 10;
+}

@@ -1,0 +1,166 @@
+"""The story of a packet: sent, queued, dropped, found lost by which rule, sent again, delivered, acknowledged."""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import inf
+from typing import Any, Final
+
+import pandas as pd
+
+from ackclock.lab.journeys import Journey
+from ackclock.scenario import Resolved
+from ackclock.scenario.resolved_tcp import SelectiveSettings
+
+Key = tuple[int, int]
+"""A packet: its flow and its number."""
+_WAITED_S: Final = 1e-7
+_FOUND: Final = "found lost"
+
+
+@dataclass
+class Story:
+    """Events of one packet, in order.
+
+    Parameters
+    ----------
+    lines : list of (float, str)
+        Instant [s] and what happened then.
+    """
+
+    lines: list[tuple[float, str]] = field(default_factory=list)
+
+    def add(self, time_s: float, text: str) -> None:
+        """Add a line."""
+        self.lines.append((time_s, text))
+
+    def plain(self) -> list[list[Any]]:
+        """Give the lines as plain data, in order of time."""
+        ordered = sorted(self.lines, key=lambda line: (line[0], not line[1].startswith(_FOUND)))
+        return [[time_s, text] for time_s, text in ordered]
+
+
+def stories(resolved: Resolved, traces: Mapping[str, pd.DataFrame], journeys: Iterable[Journey]) -> dict[Key, Story]:
+    """Put the stories of data packets together.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    traces : mapping of str to DataFrame
+        Its traces `losses` and `sequence`.
+    journeys : iterable of Journey
+        All copies of the packets.
+    """
+    found: dict[Key, Story] = defaultdict(Story)
+    copies: dict[Key, list[Journey]] = defaultdict(list)
+    for journey in sorted((one for one in journeys if not one.answer), key=lambda one: one.sent):
+        key = (journey.flow, journey.number)
+        copies[key].append(journey)
+        for time_s, text in _lines(resolved, journey):
+            found[key].add(time_s, text)
+    detections = _detections(resolved, traces["losses"])
+    for key, own in copies.items():
+        for time_s, text in _found_lost(resolved, key, own, detections.get(key[0], [])):
+            found[key].add(time_s, text)
+    _add_acknowledgments(resolved, traces["sequence"], found)
+    return found
+
+
+def _lines(resolved: Resolved, journey: Journey) -> Iterator[tuple[float, str]]:
+    yield journey.sent, "sent again" if journey.again else "sent"
+    size = next(iter(resolved.rows)).packet_bytes if len(resolved.rows) == 1 else None
+    for hop in journey.hops:
+        element = resolved.elements_by_name[hop.element]
+        if hop.departed == inf:
+            continue
+        service = element.service_s(size or resolved.rows[min(journey.flow, len(resolved.rows) - 1)].packet_bytes)
+        waited = hop.departed - hop.arrived - service
+        if waited > _WAITED_S:
+            yield hop.arrived, f"came to the queue of {hop.element}, waited {_ms(waited)}"
+        yield hop.departed, f"left {hop.element}"
+    if journey.dropped:
+        element = resolved.elements_by_name[journey.dropped]
+        if journey.lost:
+            yield journey.ended, f"was lost on {journey.dropped}, before its queue"
+        else:
+            yield journey.ended, f"was dropped by the queue of {journey.dropped} ({_discipline(element)})"
+    elif journey.ended < inf:
+        yield journey.ended, "arrived at the receiver"
+
+
+def _discipline(element: Any) -> str:
+    aqm = element.queue.aqm
+    buffer = "no limit" if element.buffer is None else f"{element.buffer} buffer"
+    return f"{buffer}, drop-tail" if aqm.kind == "none" else f"{aqm.title}, {buffer}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Detection:
+    """A loss that a sender detected, as the engine records it: of the first packet that is not acknowledged."""
+
+    time_s: float
+    number: int
+    cause: str
+    spurious: bool
+
+
+def _detections(resolved: Resolved, losses: pd.DataFrame) -> dict[int, list[_Detection]]:
+    """Collect the detections of each flow, in order of time."""
+    numbers = {name: number for number, name in enumerate(resolved.flow_names)}
+    found: dict[int, list[_Detection]] = defaultdict(list)
+    columns = (losses[name].tolist() for name in ("time_s", "flow", "sequence", "cause", "spurious"))
+    for time_s, flow, number, cause, spurious in zip(*columns, strict=True):
+        found[numbers[str(flow)]].append(_Detection(time_s, int(number), str(cause), bool(spurious)))
+    return found
+
+
+def _found_lost(
+    resolved: Resolved, key: Key, copies: list[Journey], detections: list[_Detection]
+) -> Iterator[tuple[float, str]]:
+    """Say by which rule each copy of a packet was found lost: a detection of its own, or of a packet before it."""
+    flow, number = key
+    own = [one for one in detections if one.number == number and one.time_s >= copies[0].sent]
+    for one in own:
+        text = f"{_FOUND} by {_rule(resolved, flow, one.cause)}"
+        yield one.time_s, f"{text}; it had not been dropped: spurious" if one.spurious else text
+    for before, again in pairwise(copies):
+        if any(before.sent <= one.time_s <= again.sent for one in own):
+            continue
+        others = [one for one in detections if before.sent <= one.time_s <= again.sent]
+        if others:
+            first = others[-1]
+            begun = "the timeout" if first.cause == "timeout" else "the fast retransmit"
+            yield (
+                again.sent,
+                f"{_FOUND} in the recovery that {begun} of packet {first.number} began at {first.time_s:.4f} s",
+            )
+
+
+def _rule(resolved: Resolved, flow: int, cause: str) -> str:
+    """Name the rule by which a sender detects a loss."""
+    if cause == "timeout":
+        return "a timeout: the retransmission timer expired (RFC 6298)"
+    sender = [row for row in resolved.flows for _ in range(row.count)][flow].tcp.sender
+    if isinstance(sender, SelectiveSettings):
+        return "a fast retransmit: later packets were acknowledged selectively (RACK, RFC 8985; RFC 6675)"
+    return "a fast retransmit: duplicate ACKs (RFC 5681, section 3.2)"
+
+
+def _add_acknowledgments(resolved: Resolved, sequence: pd.DataFrame, found: Mapping[Key, Story]) -> None:
+    """Add the first ACK that covers each packet, and the loss recovery in which others were sent again."""
+    rows = sequence[sequence["kind"] == "acknowledged"]
+    names = resolved.flow_names
+    flows = {str(name): own for name, own in rows.groupby("flow", observed=True)}
+    covered = {name: (own["sequence"].cummax().tolist(), own["time_s"].tolist()) for name, own in flows.items()}
+    for (flow, number), story in found.items():
+        expected, times = covered.get(names[flow], ([], []))
+        index = bisect_left(expected, number + 1)
+        if index < len(expected) and times[index] >= story.lines[0][0]:
+            story.add(times[index], f"acknowledged: the ACK expects packet {expected[index]}")
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:.4g} ms"

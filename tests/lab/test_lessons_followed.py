@@ -1,0 +1,35 @@
+"""Each lesson followed as a student does: its numbers are read off the page."""
+
+from typing import Any
+
+import pytest
+
+from ackclock.lab.lessons_read import lesson_names
+from benches.browser import Lab
+from lab.test_lessons import read, stated, words
+
+
+def check(lab: Lab, claims: list[dict[str, Any]]) -> None:
+    numbers = lab.numbers()
+    for of, row, quantity, claim in stated(claims):
+        assert words(numbers[of, row, quantity], claim) == claim, (row, quantity)
+
+
+@pytest.mark.parametrize("name", lesson_names())
+def test_a_lesson_is_followed_from_its_first_run_to_its_last_answer(lab: Lab, name: str) -> None:
+    steps, scenario, _ = read(name)
+    with lab.another_run():
+        lab.page.select_option("#lessons", name)
+    assert lab.toml == scenario
+    check(lab, steps["claim"])
+    for index, step in enumerate(steps["try"]):
+        with lab.another_run():
+            lab.page.click(f'[data-try="{index}"]')
+        check(lab, step["claim"])
+    questions = lab.page.locator("#panel-lesson details.question")
+    assert questions.count() == len(steps["question"])
+    for number in range(questions.count()):
+        one = questions.nth(number)
+        assert not one.locator(".prose").is_visible()
+        one.locator("summary").click()
+        assert one.locator(".prose").is_visible()
