@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import ackclock
+from ackclock.api import resolve_with_warnings
 from ackclock.scenario import ScenarioError, load
 
 POLICER = {"name": "policer", "rate": "10 Mbit/s", "token_bucket": {"kind": "policer", "burst": "30 kB"}}
@@ -89,3 +90,10 @@ def test_models_of_queues_do_not_speak_for_a_policer() -> None:
     prediction = ackclock.predict(scenario(POLICER))
     assert any("policer is a policer" in " ".join(answer.reasons) for answer in prediction.inapplicable)
     assert not prediction.applicable
+
+
+def test_the_verdict_names_the_bucket_and_nothing_warns_of_a_queue() -> None:
+    result = ackclock.run(scenario(POLICER))
+    assert "its 30000-byte token bucket dropped" in result.summary["verdict"]
+    _, warnings = resolve_with_warnings(scenario(POLICER))
+    assert not [warning for warning in warnings if "queue" in warning]

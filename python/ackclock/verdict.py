@@ -177,7 +177,9 @@ def _no_drop(found: _Found, _none: Sequence[Finding]) -> Iterator[str]:
 
 
 def _buffer(link: Element) -> str:
-    kind = f"{link.queue.aqm.title} queue" if link.queue.drops_early else "buffer"
+    if link.token_bucket is not None and link.token_bucket.kind == "policer":
+        return f"{link.token_bucket.burst_bytes}-byte token bucket"
+    kind = f"{link.queue.title} queue" if link.queue.drops_early else "buffer"
     return kind if link.buffer is None else f"{link.buffer} {kind}"
 
 

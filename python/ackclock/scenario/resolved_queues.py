@@ -196,6 +196,11 @@ class Discipline:
         hashes = isinstance(self.scheduler, FairQueueing) and self.scheduler.queues is not None
         return hashes or self.aqm.is_random or self.overflow == "random"
 
+    @property
+    def title(self) -> str:
+        """Return the name that people write, of its AQM."""
+        return f"FQ-{self.aqm.title}" if isinstance(self.scheduler, FairQueueing) else self.aqm.title
+
     def __str__(self) -> str:
         """Give the name that a scenario has for it."""
         match self.scheduler:

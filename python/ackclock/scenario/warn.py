@@ -15,7 +15,7 @@ from ackclock.scenario.schema_traffic import Traffic
 from ackclock.scenario.source import Location
 from ackclock.scenario.tcp import completed
 from ackclock.scenario.traffic import is_tcp, mean_rate_bps
-from ackclock.scenario.warn_queues import DEFAULT_BUFFER, counted_otherwise, default_buffers, short_red
+from ackclock.scenario.warn_queues import DEFAULT_BUFFER, counted_otherwise, default_buffers, polices, short_red
 from ackclock.units import show
 
 _WARMUP_ROUND_TRIPS = 10
@@ -167,6 +167,7 @@ class Warner:
             way is not None
             and (
                 way.losing is not None
+                or polices(way)
                 or (
                     way.rate_bps is not None
                     and (way.limit is not None or DISCIPLINES[way.queue.discipline]["drops_early"])

@@ -44,10 +44,15 @@ def default_buffers(links: Sequence[Link], flow: Flow, network: Network) -> Iter
     slowest = min(rates.values(), default=None)
     for position, rate in rates.items():
         way = ways[position]
-        if way and way.location[0] == "link" and rate == slowest:
+        if way and way.location[0] == "link" and rate == slowest and not polices(way):
             link, reverse = links[position // 2], position % 2 == 1
             if not (link.reverse if reverse else link).gives("buffer"):
                 yield position
+
+
+def polices(way: Direction) -> bool:
+    """Return whether packets that come too fast are dropped, so that none wait."""
+    return way.bucket is not None and way.bucket.kind == "policer"
 
 
 def short_red(way: Direction, largest: int | None) -> Iterator[tuple[Location, str]]:
