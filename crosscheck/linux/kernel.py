@@ -184,7 +184,9 @@ def _boot(experiment: Experiment, folder: Path) -> None:
 
 def _read(experiment: Experiment, folder: Path) -> Played:
     span = {"warm": experiment.warmup_s, "secs": experiment.duration_s}
-    words = [f"{key}={value}" for key, value in {"rate": experiment.rate_bps, "svc": 1, **span}.items()]
+    # Behind an AQM packets leave as their service begins; netem lets them go as it ends.
+    serves = int("aqm" not in experiment.options)
+    words = [f"{key}={value}" for key, value in {"rate": experiment.rate_bps, "svc": serves, **span}.items()]
     analysed = _call([str(folder / "lab"), "analyse", str(folder / "o"), *words])
     log = (folder / "o.log").read_text()
     failed = re.search(r"^event t=\S+ rc=[^0].*$", log, re.MULTILINE)
@@ -236,6 +238,7 @@ def read_figures(
         recoveries=counters.get("TcpExtTCPSackRecovery", 0) + counters.get("TcpExtTCPRenoRecovery", 0),
         retransmissions=counters.get("TcpRetransSegs", 0),
         timeouts=counters.get("TcpExtTCPTimeouts", 0),
+        marks=int(measured.get("marks", 0)),
         cwnd_mean=float(windows["cwnd"][after].mean()) if after.any() else 0.0,
         cwnd_max=float(windows["cwnd"][after].max()) if after.any() else 0.0,
     )

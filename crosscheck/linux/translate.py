@@ -25,8 +25,8 @@ TIMES_OF_AQMS = {"target": "target", "interval": "interval", "ce_threshold": "ce
 """Words of `tc` for the times of an AQM, and our names."""
 ETHERNET_BYTES = 14
 """Header of a packet on the links of the kernel's path [B]."""
-MOST_QUEUES = 65536
-"""Most queues that the kernel hashes flows into."""
+MOST_QUEUES = {"fq_codel": 65536, "fq_pie": 2048}
+"""Most queues that the kernel hashes flows into: fq_pie updates the probabilities of 2048 at once, and more later."""
 MOST_BURST = 1_000_000
 """Largest burst of tc's RED [packets]."""
 UNLIMITED_BYTES = 2_000_000_000
@@ -175,7 +175,7 @@ def _queue_options(link: Scenario) -> dict[str, str]:
     if queue["scheduler"]["kind"] == "fq":
         # The kernel's lengths count the header of the link. Flows that are to share no queue get as many as it has.
         given += [f"quantum+{queue['scheduler']['quantum_bytes'] + ETHERNET_BYTES}"]
-        given += [f"flows+{queue['scheduler']['queues'] or MOST_QUEUES}"]
+        given += [f"flows+{queue['scheduler']['queues'] or MOST_QUEUES[str(discipline)]}"]
     ecn = ["ecn"] if aqm["ecn"] else ["noecn"] if discipline == "fq_codel" else []
     return {"aqm": "+".join([str(discipline), f"limit+{limit}", *given, *ecn])}
 

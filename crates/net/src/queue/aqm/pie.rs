@@ -209,12 +209,12 @@ impl Algorithm for Pie {
 
     /// Measures the queueing delay by the time that the packet has waited (`pie_process_dequeue`).
     fn on_departure(&mut self, departing: &Departing<'_>) -> Verdict {
-        self.catch_up(departing.now, departing.left.bytes + u64::from(departing.bytes));
+        self.catch_up(departing.now, departing.left_bytes + u64::from(departing.bytes));
         let now = self.reading(departing.now);
         self.delay = now - self.reading(departing.now - departing.sojourn);
         let since = self.departed.map_or(0, |departed| now - departed);
         self.departed = Some(now);
-        if departing.left.bytes == 0 {
+        if departing.left_bytes == 0 {
             self.delay = 0;
         }
         self.burst_left = self.burst_left.saturating_sub(since);
@@ -242,11 +242,26 @@ mod tests {
         pie.probability as f64 / MOST as f64
     }
 
+    /// Linux `fq_pie`: each queue has its own backlog.
+    #[test]
+    fn a_queue_that_runs_empty_has_no_delay_while_others_wait() {
+        let mut pie = pie(LINUX);
+        leave_others(&mut pie, 0.1, 0.05, 1500, 30_000);
+        assert!(pie.delay > 0);
+        leave_others(&mut pie, 0.2, 0.05, 0, 30_000);
+        assert_eq!(pie.delay, 0);
+    }
+
     /// Lets a packet leave that has waited for a time, with `left` bytes behind it.
     fn leave(pie: &mut Pie, at_s: f64, sojourn_s: f64, left: u64) {
+        leave_others(pie, at_s, sojourn_s, left, left);
+    }
+
+    /// The same with bytes of its own queue and of all that are left.
+    fn leave_others(pie: &mut Pie, at_s: f64, sojourn_s: f64, left_bytes: u64, left: u64) {
         let (now, sojourn) = (CLOCK.time(at_s), CLOCK.time(sojourn_s));
         let left = Occupancy { packets: left / 1500, bytes: left, bytes_in_service: 0 };
-        let (left_bytes, again) = (left.bytes, false);
+        let again = false;
         let departing =
             Departing { now, sojourn, capable: false, bytes: 1500, left: &left, left_bytes, class: 0, again };
         assert_eq!(pie.on_departure(&departing), Verdict::Pass);
