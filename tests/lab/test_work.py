@@ -11,8 +11,9 @@ from ackclock.lab.advising import advice
 from ackclock.lab.desk import Desk
 from ackclock.lab.lessons_read import lesson, lesson_names
 from ackclock.lab.running import CancelledError, prepared
+from ackclock.lab.site import offered_titles
 from ackclock.lab.work import motion_work, run_work, window_work
-from ackclock.scenario.ready import ready_names, ready_path
+from ackclock.scenario.ready import ready_path, ready_titles
 
 FIRST = str(lesson(lesson_names()[0])["scenario"])
 
@@ -123,13 +124,17 @@ def test_replications_are_summed_up_and_the_first_one_is_drawn() -> None:
     assert panels(found)["Packets by number"]
 
 
-@pytest.mark.parametrize("name", ready_names())
+@pytest.mark.parametrize("name", offered_titles())
 def test_each_ready_scenario_has_a_form_and_can_be_prepared(name: str) -> None:
     form = prepared(ready_path(name).read_text(encoding="utf-8")).form
     json.dumps(form, allow_nan=False)
     assert form["flows"]
     names = {one for link in form["links"] for one in (link["name"], f"{link['name']}.reverse")}
     assert all(set(flow["path"]) <= names for flow in form["flows"])
+
+
+def test_the_page_offers_all_ready_scenarios_but_those_with_files() -> None:
+    assert ready_titles().keys() - offered_titles().keys() == {"lte-trace"}
 
 
 def test_a_short_part_of_a_run_is_drawn_from_each_change_of_its_queues() -> None:

@@ -44,6 +44,7 @@ def test_defaults_are_all_written_out() -> None:
         "delay_process": None,
         "loss": None,
         "rate_process": None,
+        "token_bucket": None,
     }
     sender = {
         "machine": "selective",

@@ -88,6 +88,13 @@ def _counts(document: Mapping[str, Any], places: Places) -> Iterator[Fault]:
             return
 
 
+def names_a_file(document: Any) -> bool:
+    """Return whether a field of a scenario's document names a file."""
+    if isinstance(document, Mapping):
+        return "file" in document or any(names_a_file(value) for value in document.values())
+    return isinstance(document, list) and any(names_a_file(value) for value in document)
+
+
 def _files(document: Any, places: Places, location: Location = ()) -> Iterator[Fault]:
     """Find each field that names a file."""
     if isinstance(document, Mapping):

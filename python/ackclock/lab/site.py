@@ -1,5 +1,6 @@
 """The site: the page's files, and the questions that it asks."""
 
+import tomllib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Final
@@ -11,6 +12,7 @@ from starlette.routing import Route
 
 from ackclock.errors import AckclockError, ArgumentError
 from ackclock.lab import lessons_read, work
+from ackclock.lab.bounds import names_a_file
 from ackclock.lab.desk import Desks, Work
 from ackclock.lab.requests import read_request
 from ackclock.lab.running import fault_data, version
@@ -73,7 +75,7 @@ def _start(first: str) -> Answer:
         content = {
             "version": version(),
             "scenario": first,
-            "scenarios": ready_titles(),
+            "scenarios": offered_titles(),
             "lessons": lessons_read.lesson_titles(),
         }
         return JSONResponse(content)
@@ -81,9 +83,15 @@ def _start(first: str) -> Answer:
     return answer
 
 
+def offered_titles() -> dict[str, str]:
+    """Give the titles of the ready scenarios that the page can open, which name no files, by name."""
+    texts = ((name, title, ready_path(name).read_text(encoding="utf-8")) for name, title in ready_titles().items())
+    return {name: title for name, title, text in texts if not names_a_file(tomllib.loads(text))}
+
+
 async def _scenario(request: Request) -> Response:
     name = request.path_params["name"]
-    if name not in ready_titles():
+    if name not in offered_titles():
         return JSONResponse({"kind": "fault", "faults": [{"text": "there is no such scenario", "line": None}]}, 404)
     return JSONResponse({"scenario": ready_path(name).read_text(encoding="utf-8")})
 
