@@ -32,17 +32,14 @@ class Checkout:
         """Say whether the engine has been built in place."""
         return any((self.root / "python" / "ackclock").glob("_engine*.so"))
 
-    def resolve(self, path: Path, tcp: str | None = None) -> dict[str, Any]:
-        """Resolve a scenario, with another preset of TCP for its flows if one is given."""
+    def resolve(self, path: Path, tcp: str | None = None, changes: tuple[str, ...] = ()) -> dict[str, Any]:
+        """Resolve a scenario, with another preset of TCP for its flows if one is given, and with other changes."""
         found = dict(json.loads(self._python("ackclock", "resolve", str(path.resolve()))))
         if tcp is None:
             return found
-        changes = [f"flow.{flow['name']}.tcp={tcp}" for flow in found["flows"]]
-        return dict(
-            json.loads(
-                self._python("ackclock", "resolve", str(path.resolve()), *(f"--set={change}" for change in changes))
-            )
-        )
+        more = [f"flow.{flow['name']}.tcp={tcp}" for flow in found["flows"]]
+        options = (f"--set={change}" for change in (*more, *changes))
+        return dict(json.loads(self._python("ackclock", "resolve", str(path.resolve()), *options)))
 
     def run(self, resolved: dict[str, Any]) -> Cost:
         """Run a resolved scenario in a process of its own, so that the peak of memory is the run's."""

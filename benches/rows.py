@@ -27,6 +27,10 @@ class Row:
         What a packet is meant to cost at most, as a multiple of its cost with the scenario's own TCP.
     in_ns2 : bool
         Whether ns-2 can run the scenario.
+    changes : tuple of str
+        Other settings that take the place of the scenario's, as `--set` has them.
+    base : str, optional
+        The row whose cost is compared with; that of the scenario's own TCP if none is named.
     """
 
     name: str
@@ -34,10 +38,17 @@ class Row:
     tcp: str | None = None
     most: float | None = None
     in_ns2: bool = True
+    changes: tuple[str, ...] = ()
+    base: str | None = None
 
     def resolved(self, checkout: Checkout) -> dict[str, Any]:
         """Resolve the scenario of this row."""
-        return checkout.resolve(checkout.scenarios()[self.scenario], self.tcp)
+        return checkout.resolve(checkout.scenarios()[self.scenario], self.tcp, self.changes)
+
+    @property
+    def compared_with(self) -> str:
+        """Return the name of the row whose cost is compared with this one's."""
+        return self.base or self.scenario
 
     def for_ns2(self, checkout: Checkout) -> dict[str, Any] | None:
         """Resolve the scenario that ns-2 runs next to it; None if it cannot."""
@@ -51,9 +62,18 @@ TODAY = (
     Row("linux-cubic-hundred", "hundred-bulk-flows", "linux-cubic", 1.8),
     Row("linux-cubic-web134", "web134", "linux-cubic", 1.8, in_ns2=False),
     Row("linux-bbr-one", "one-bulk-flow", "linux-bbr", 3.0),
+    Row(
+        "linux-cubic-fq-codel",
+        "hundred-bulk-flows",
+        "linux-cubic",
+        1.8,
+        in_ns2=False,
+        changes=('link.bottleneck.queue="fq-codel"',),
+        base="linux-cubic-hundred",
+    ),
     Row("linux-cubic-web100000", "web100000", "linux-cubic", in_ns2=False),
 )
-"""Scenarios with the TCP of today's hosts."""
+"""Scenarios with the TCP of today's hosts, and with their queues."""
 
 
 def rows(checkout: Checkout) -> list[Row]:

@@ -268,10 +268,9 @@ def _latencies(console: Console) -> "list[Latency]":
 
 
 def _measurement(row: Row, rounds: list[dict[Row, Sample]]) -> Measurement:
-    """Collect what was measured of a row; the scenario's own TCP is another row, if that was chosen too."""
-    own = Row(row.scenario, row.scenario)
-    compared = row.tcp is not None and own in rounds[0]
-    return Measurement(row, [one[row] for one in rounds], [one[own] for one in rounds] if compared else None)
+    """Collect what was measured of a row; what it is compared with is another row, if that was chosen too."""
+    own = next((other for other in rounds[0] if other.name == row.compared_with and other != row), None)
+    return Measurement(row, [one[row] for one in rounds], None if own is None else [one[own] for one in rounds])
 
 
 def record(measurements: list[Measurement], step_ns: Spread) -> dict[str, Any]:
