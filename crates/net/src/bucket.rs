@@ -56,7 +56,7 @@ impl TokenBucket {
     pub(crate) fn plan(&mut self, now: Time, waiting: usize) {
         self.release = match waiting {
             0 => Time::NEVER,
-            _ => now.max(self.full_at - self.burst.min(self.full_at)),
+            _ => now.max(self.full_at - self.burst),
         };
     }
 

@@ -41,7 +41,7 @@ pub(crate) struct Fq {
 struct State {
     /// Bytes that it may still send before its round ends (`deficit`).
     deficit: i64,
-    /// Whether it is in one of the lists.
+    /// Whether the queue is in one of the lists.
     active: bool,
 }
 
