@@ -1,16 +1,19 @@
 """Completion times of transfers: of flows with a size, and of web sources."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ackclock.groups import by_table
 from ackclock.histograms import percentiles, rank_of
 from ackclock.quantities import COMPLETION_QUANTITIES
 from ackclock.replication import Columns, Replication
 from ackclock.scenario import Resolved, ResolvedFlow
+from ackclock.scenario.copies import described_name
 from ackclock.stats import estimates
 from ackclock.wording import percent, plural, seconds
 
@@ -123,22 +126,47 @@ def completion_warnings(resolved: Resolved, replications: Sequence[Replication])
         A warning for each [[flow]] whose 95th percentile of completion times would grow by 2% or more, were those that
         did not finish the longest of all.
     """
+    measured = [one for one in replications if "completions" in one]
+    values = [completion_values(resolved, one) for one in measured]
+    late = []
     for number, flow in enumerate(completion_groups(resolved)):
-        tables = [one["completions"] for one in replications if "completions" in one]
-        values = [completion_values(resolved, one) for one in replications if "completions" in one]
         finished = sum(float(value["transfers"][number]) for value in values)
         unfinished = sum(float(value["unfinished"][number]) for value in values)
         if finished == 0.0 or unfinished == 0.0:
             continue
-        pairs = [_with_unfinished(table, value, number) for table, value in zip(tables, values, strict=True)]
-        known, least = (np.nanmax([pair[place] for pair in pairs]) for place in (0, 1))
+        pairs = [
+            _with_unfinished(one["completions"], value, number) for one, value in zip(measured, values, strict=True)
+        ]
+        known, least = (float(np.nanmax([pair[place] for pair in pairs])) for place in (0, 1))
         if least > (1.0 + _CHANGED) * known:
-            limit = "more than all that finished" if np.isinf(least) else f"{seconds(float(least))} or more"
-            yield (
-                f"{plural(unfinished, 'transfer')} of {flow.name} ({percent(unfinished / (finished + unfinished))}) "
-                f"did not finish: with them the 95th percentile of completion times is {limit}, "
-                f"not {seconds(float(known))}"
-            )
+            late.append(_Late(flow.name, unfinished, unfinished / (finished + unfinished), known, least))
+    yield from map(_late_text, by_table(late, lambda one: one.name).values())
+
+
+@dataclass(frozen=True)
+class _Late:
+    """The transfers of a [[flow]] that did not finish, and the 95th percentile without and with them [s]."""
+
+    name: str
+    unfinished: float
+    share: float
+    known_s: float
+    least_s: float
+
+
+def _late_text(copies: Sequence[_Late]) -> str:
+    worst = max(copies, key=lambda one: one.least_s / one.known_s)
+    limit = "more than all that finished" if np.isinf(worst.least_s) else f"{seconds(worst.least_s)} or more"
+    transfers = plural(sum(one.unfinished for one in copies), "transfer")
+    if len(copies) == 1:
+        return (
+            f"{transfers} of {worst.name} ({percent(worst.share)}) did not finish: with them the 95th percentile of "
+            f"completion times is {limit}, not {seconds(worst.known_s)}"
+        )
+    return (
+        f"{transfers} of {len(copies)} copies of {described_name(worst.name)} did not finish: with them the 95th "
+        f"percentile of completion times is larger, most in {worst.name}: {limit}, not {seconds(worst.known_s)}"
+    )
 
 
 def _with_unfinished(tables: dict[str, Columns], values: dict[str, Values], number: int) -> tuple[float, float]:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from ackclock.paths import empty_round_trip_s
 from ackclock.scenario import Element, Resolved, ResolvedFlow
+from ackclock.scenario.copies import described_name
 from ackclock.scenario.resolved_buffers import PacketBuffer
 from ackclock.stats import jain_index
 
@@ -157,8 +158,11 @@ def _bottlenecks(run: _Run) -> Iterator[Finding]:
     busiest = run.serving[0][1]
     kind: Kind = "idle"
     if _use(busiest) >= BOTTLENECK:
-        kind = "busy-link"
-    elif any(_gone(link) > 0.0 for link in run.links):
+        table = described_name(busiest["name"])
+        alike = [row for _, row in run.serving if described_name(row["name"]) == table and _use(row) >= BOTTLENECK]
+        yield from (Finding("busy-link", row["name"], {"utilisation_fraction": _use(row)}) for row in alike)
+        return
+    if any(_gone(link) > 0.0 for link in run.links):
         kind = "idle-after-losses"
     yield Finding(kind, busiest["name"], {"utilisation_fraction": _use(busiest)})
 
@@ -205,7 +209,7 @@ def _queues(run: _Run) -> Iterator[Finding]:
     empty_s = {flow.name: empty_round_trip_s(run.resolved, flow) for flow in run.resolved.flows if flow.connection}
     # A flow of a group has the group's path, and its name with a number.
     trips = [
-        (mean(row, "rtt_mean_s"), empty_s.get(flow.name) or empty_s[flow.name.partition("[")[0]], flow.name)
+        (mean(row, "rtt_mean_s"), empty_s.get(flow.name) or empty_s[flow.name.rpartition("[")[0]], flow.name)
         for flow, row in run.rows
         if flow.connection is not None
     ]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ackclock.groups import by_table, row_name
 from ackclock.summary import Summary
 from ackclock.tables import TableText, html_table, rich_table
 from ackclock.trust import trust_text
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 MOST_ROWS = 12
+MOST_TABLES = 4
+"""Largest number of tables whose flows are summed up each by itself."""
 MOST_TCPS = 4
 """Largest number of TCPs that are named under the title."""
 MOST_DECIMALS = 6
@@ -68,22 +71,52 @@ class Column:
 
 
 def flow_table(summary: Summary) -> TableText:
-    """Lay out the flows; many of them as their sum, their lowest, median and highest."""
+    """Lay out the flows; many of them as the sum, the lowest, the median and the highest of each table's."""
     flows = summary["flows"]
     columns = _flow_columns(flows)
     headers = ["flow", *(column.title for column in columns)]
     if len(flows) <= MOST_ROWS:
-        return TableText(
-            headers, [[flow["name"], *(_cell(flow[column.key], column) for column in columns)] for flow in flows]
-        )
-    rows = [_sum_row(flows, columns)]
+        return TableText(headers, _plain_rows(flows, columns))
+    tables = by_table(flows, row_name)
+    if len(tables) > MOST_TABLES:
+        tables = {"": flows}
+    rows = [row for name, group in tables.items() for row in _group_rows(_prefix(name, tables), group, columns)]
+    return TableText(headers, rows, f"Each column by itself; --json has all {len(flows)} rows.")
+
+
+def _prefix(name: str, tables: Mapping[str, Sequence[Row]]) -> str:
+    return "" if len(tables) == 1 else f"{name} "
+
+
+def _group_rows(prefix: str, flows: Sequence[Row], columns: Sequence[Column]) -> list[list[str]]:
+    """Lay out the flows of a table: one as it is, several as their sum and what they spread over."""
+    if len(flows) == 1:
+        return _plain_rows(flows, columns)
+    return [[f"{prefix}sum", *_sum_row(flows, columns)], *_spread_rows(prefix, flows, columns)]
+
+
+def _rows_or_spread(rows: Sequence[Row], columns: Sequence[Column]) -> list[list[str]]:
+    """Lay out rows one by one; of many, the copies of each table as what they spread over."""
+    tables = by_table(rows, row_name) if len(rows) > MOST_ROWS else {row["name"]: [row] for row in rows}
+    return [
+        cells
+        for name, group in tables.items()
+        for cells in (_spread_rows(f"{name} ", group, columns) if len(group) > 1 else _plain_rows(group, columns))
+    ]
+
+
+def _plain_rows(rows: Sequence[Row], columns: Sequence[Column]) -> list[list[str]]:
+    return [[row["name"], *(_cell(row[column.key], column) for column in columns)] for row in rows]
+
+
+def _spread_rows(prefix: str, rows: Sequence[Row], columns: Sequence[Column]) -> list[list[str]]:
+    """Lay out the lowest, the median and the highest of each column."""
     kinds: tuple[tuple[str, Callable[[list[float]], float]], ...] = (
         ("lowest", min),
         ("median", statistics.median),
         ("highest", max),
     )
-    rows += [[name, *(_over_flows(flows, column, pick) for column in columns)] for name, pick in kinds]
-    return TableText(headers, rows, f"Each column of {len(flows)} flows by itself; --json has every flow.")
+    return [[f"{prefix}{kind}", *(_over_rows(rows, column, pick) for column in columns)] for kind, pick in kinds]
 
 
 def source_table(summary: Summary) -> TableText:
@@ -98,9 +131,8 @@ def source_table(summary: Summary) -> TableText:
         Column("stalled_fraction", "in time-\nouts %", PERCENT, 3),
         Column("active_mean", "active\nmean"),
     ]
-    rows = [
-        [row["name"], str(row["sources"]), *(_cell(row[column.key], column) for column in columns)] for row in sources
-    ]
+    numbers = {row["name"]: str(row["sources"]) for row in sources}
+    rows = [[name, numbers.get(name, ""), *cells] for name, *cells in _rows_or_spread(sources, columns)]
     return TableText(["web sources", "how\nmany", *(column.title for column in columns)], rows)
 
 
@@ -117,7 +149,7 @@ def completion_table(summary: Summary) -> TableText:
     ]
     if any(_mean(row["unfinished"]) > 0.0 for row in rows):
         columns.insert(1, Column("unfinished", "un-\nfinished", digits=None))
-    cells = [[row["name"], *(_cell(row[column.key], column) for column in columns)] for row in rows]
+    cells = _rows_or_spread(rows, columns)
     note = "FCT: from the first packet sent to the last one delivered; slowdown: over the empty path's."
     return TableText(["transfers", *(column.title for column in columns)], cells, note)
 
@@ -131,7 +163,7 @@ def ping_table(summary: Summary) -> TableText:
         Column("loss_fraction", "loss\n%", PERCENT, 3),
         *(Column(f"rtt_{key}_s", f"RTT {name}\nms", 1e-3) for key, name in _ROUND_TRIPS.items()),
     ]
-    cells = [[row["name"], *(_cell(row[column.key], column) for column in columns)] for row in rows]
+    cells = _rows_or_spread(rows, columns)
     return TableText(["ping", *(column.title for column in columns)], cells)
 
 
@@ -146,15 +178,29 @@ def link_table(summary: Summary) -> TableText:
 
     What is busy without a rate is the process of a host.
     """
-    shown = [link for link in summary["links"] if _takes_time(link) and not _idle_reverse(link)]
-    if len(shown) > MOST_ROWS:
-        busiest = sorted(shown, key=lambda link: _mean(link["utilisation_fraction"]), reverse=True)[:MOST_ROWS]
-        shown = [link for link in shown if link in busiest]
+    waiting = [link for link in summary["links"] if _takes_time(link) and not _idle_reverse(link)]
+    kept = dict(sorted(by_table(waiting, row_name).items(), key=_busiest, reverse=True)[:MOST_ROWS])
+    tables = [(name, links) for name, links in by_table(summary["links"], row_name).items() if name in kept]
+    shown = [link for _, links in tables for link in links]
     columns = _link_columns(shown)
-    rows = [[link["name"], _rate(link), *(_cell(link[column.key], column) for column in columns)] for link in shown]
+    rows = [row for name, links in tables for row in _link_rows(name, links, columns)]
     hidden = len(summary["links"]) - len(shown)
     note = f"{plural(hidden, 'link')} without a queue, or less busy, left out; --json has all." if hidden else ""
+    for name, links in tables:
+        if len(links) > 1:
+            note += f"{' ' * bool(note)}{name}: {plural(len(links), 'copy', 'copies')}, each column by itself."
     return TableText(["link", "rate", *(column.title for column in columns)], rows, note)
+
+
+def _busiest(table: tuple[str, Sequence[Row]]) -> float:
+    return max(_mean(link["utilisation_fraction"]) for link in table[1])
+
+
+def _link_rows(name: str, links: Sequence[Row], columns: Sequence[Column]) -> list[list[str]]:
+    """Lay out the copies of a link: one as it is, several as what they spread over."""
+    if len(links) == 1:
+        return [[links[0]["name"], _rate(links[0]), *(_cell(links[0][column.key], column) for column in columns)]]
+    return [[head, _rate(links[0]), *cells] for head, *cells in _spread_rows(f"{name} ", links, columns)]
 
 
 def tcp_text(summary: Summary) -> str:
@@ -293,10 +339,10 @@ def _sum_row(flows: Sequence[Row], columns: Sequence[Column]) -> list[str]:
     sums = (
         column.text(sum(_mean(flow[column.key]) for flow in flows)) if column.additive else "" for column in columns
     )
-    return ["sum", *sums]
+    return list(sums)
 
 
-def _over_flows(flows: Sequence[Row], column: Column, pick: Callable[[list[float]], float]) -> str:
-    means = [flow[column.key]["mean"] for flow in flows if flow[column.key] is not None]
+def _over_rows(rows: Sequence[Row], column: Column, pick: Callable[[list[float]], float]) -> str:
+    means = [row[column.key]["mean"] for row in rows if row[column.key] is not None]
     known = [mean for mean in means if mean is not None]
     return column.text(pick(known)) if known else "-"

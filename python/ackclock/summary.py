@@ -14,6 +14,7 @@ from ackclock.pings import ping_groups, ping_values
 from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS, delay_quantities
 from ackclock.replication import Columns, Replication, grouped
 from ackclock.scenario import Element, Resolved, ResolvedFlow
+from ackclock.scenario.copies import described_name
 from ackclock.scenario.resolved import ALL_FLOWS
 from ackclock.stats import estimates, fraction, ratio
 
@@ -220,13 +221,15 @@ def quantity_places(resolved: Resolved, element: str, name: str) -> list[int]:
     element : str
         A kind of `ackclock.quantities.QUANTITIES`.
     name : str
-        Of a row, of counted flows without their numbers, or * for all flows: for those without end, if there are any,
-        as a transfer with an end says nothing of the long run.
+        Of a row, of counted flows or copies without their numbers, or * for all flows: for those without end, if there
+        are any, as a transfer with an end says nothing of the long run.
     """
     if name == ALL_FLOWS:
         endless = [place for place, flow in enumerate(resolved.rows) if flow.size_packets is None]
         return endless or list(range(len(resolved.rows)))
     names = row_names(resolved, element)
+    if element == "link":
+        return [place for place, own in enumerate(names) if name in {own, described_name(own)}]
     return [place for place, own in enumerate(names) if own == name or own.startswith(f"{name}[")]
 
 

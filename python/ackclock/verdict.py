@@ -4,7 +4,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ackclock.findings import Finding, Kind, find
+from ackclock.groups import (
+    by_table,
+    copies_text,
+    element_named,
+    is_of_copies,
+    row_name,
+    together,
+)
 from ackclock.scenario import Element, Resolved
+from ackclock.scenario.copies import described_name
 from ackclock.wording import bit_rate, number, percent, plural, seconds
 
 Row = Mapping[str, Any]
@@ -47,12 +56,13 @@ def sentences(resolved: Resolved, findings: Sequence[Finding]) -> list[str]:
     findings : sequence of Finding
         As `ackclock.findings.find` gives them.
     """
-    kinds = dict.fromkeys(one.kind for one in findings)
+    joined = together(resolved, findings)
+    kinds = dict.fromkeys(one.kind for one in joined)
     return [
         text
         for kind in kinds
         if kind in _WORDED
-        for text in _WORDED[kind](_Found(resolved, findings), [one for one in findings if one.kind == kind])
+        for text in _WORDED[kind](_Found(resolved, joined), [one for one in joined if one.kind == kind])
     ]
 
 
@@ -69,7 +79,8 @@ def run_warnings(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row],
         How many replications the rows stand for.
     """
     wide = [link for link in links if _relative_half_width(link["utilisation_fraction"]) > WIDE_INTERVAL]
-    return [*_few_replications(resolved, finished), *map(_too_wide, wide), *_unfinished(resolved, flows)]
+    wide_by_table = by_table(wide, row_name).values()
+    return [*_few_replications(resolved, finished), *map(_too_wide, wide_by_table), *_unfinished(resolved, flows)]
 
 
 def _few_replications(resolved: Resolved, finished: int) -> Iterator[str]:
@@ -86,9 +97,11 @@ def _relative_half_width(found: Mapping[str, Any]) -> float:
     return float(found["high"] - found["low"]) / 2.0 / float(found["mean"])
 
 
-def _too_wide(link: Row) -> str:
-    half = percent(_relative_half_width(link["utilisation_fraction"]))
-    return f"utilisation of {link['name']} is only known to ±{half}; raise run.duration or run.replications"
+def _too_wide(links: Sequence[Row]) -> str:
+    half = percent(max(_relative_half_width(link["utilisation_fraction"]) for link in links))
+    name = links[0]["name"] if len(links) == 1 else f"{len(links)} copies of {described_name(links[0]['name'])}"
+    known = f"is only known to ±{half}" if len(links) == 1 else f"is only known to ±{half} at worst"
+    return f"utilisation of {name} {known}; raise run.duration or run.replications"
 
 
 def _unfinished(resolved: Resolved, flows: Sequence[Row]) -> Iterator[str]:
@@ -97,9 +110,10 @@ def _unfinished(resolved: Resolved, flows: Sequence[Row]) -> Iterator[str]:
         for flow, row in zip(resolved.rows, flows, strict=True)
         if row["finish_s"] is not None and row["finish_s"]["n"] == 0
     ]
-    for flow in unfinished:
-        if flow.count > 1:
-            yield f"not all of the {flow.count:,} transfers of {flow.name} finished within run.duration"
+    large = [flow for flow in unfinished if flow.count > 1]
+    for name, groups in by_table(large, lambda flow: flow.name).items():
+        count = sum(flow.count for flow in groups)
+        yield f"not all of the {count:,} transfers of {name} finished within run.duration"
     late = [flow.name for flow in unfinished if flow.count == 1]
     if late:
         names = ", ".join(late[:3]) + (", ..." if len(late) > 3 else "")
@@ -124,7 +138,7 @@ class _Found:
 
 
 def _full(_all: _Found, links: Sequence[Finding]) -> Iterator[str]:
-    if len(links) == 1:
+    if _is_single(links):
         yield f"{links[0].element} is the bottleneck and full: {_used(links[0])}"
         return
     shares = " and ".join(percent(one.numbers["utilisation_fraction"]) for one in links[:MOST_NAMED])
@@ -132,7 +146,10 @@ def _full(_all: _Found, links: Sequence[Finding]) -> Iterator[str]:
 
 
 def _busy(_all: _Found, links: Sequence[Finding]) -> Iterator[str]:
-    yield f"{links[0].element} is the bottleneck: {_used(links[0])}"
+    if _is_single(links):
+        yield f"{links[0].element} is the bottleneck: {_used(links[0])}"
+    else:
+        yield f"{_named(links)} are bottlenecks: {_used(links[0])}"
 
 
 def _idle_after_losses(_all: _Found, links: Sequence[Finding]) -> Iterator[str]:
@@ -144,18 +161,23 @@ def _idle(_all: _Found, links: Sequence[Finding]) -> Iterator[str]:
 
 
 def _used(link: Finding) -> str:
-    return f"utilisation {percent(link.numbers['utilisation_fraction'])}"
+    return f"{'mean ' * is_of_copies(link)}utilisation {percent(link.numbers['utilisation_fraction'])}"
+
+
+def _is_single(links: Sequence[Finding]) -> bool:
+    return len(links) == 1 and not is_of_copies(links[0])
 
 
 def _named(links: Sequence[Finding]) -> str:
-    names = [one.element for one in links[:MOST_NAMED]]
+    names = [copies_text(one) for one in links[:MOST_NAMED]]
     more = len(links) - len(names)
     return " and ".join(names) if not more else f"{', '.join(names)} and {plural(more, 'other link')}"
 
 
 def _lost(_all: _Found, links: Sequence[Finding]) -> Iterator[str]:
     lost = plural(sum(one.numbers["packets"] for one in links), "packet")
-    yield f"{links[0].element if len(links) == 1 else plural(len(links), 'link')} lost {lost} before the queue"
+    who = copies_text(links[0]) if len(links) == 1 else plural(len(links), "link")
+    yield f"{who} lost {lost} before the queue"
 
 
 def _dropped(found: _Found, links: Sequence[Finding]) -> Iterator[str]:
@@ -163,9 +185,12 @@ def _dropped(found: _Found, links: Sequence[Finding]) -> Iterator[str]:
     subjects = full if len(full) > 1 else [*full, *found.of("busy-link"), *found.of("idle-after-losses")]
     for place, link in enumerate(links[:MOST_NAMED]):
         is_subject = place == 0 and len(subjects) == 1 and link.element == subjects[0].element
-        whose = "its" if is_subject else f"{link.element}'s"
-        buffer = _buffer(found.resolved.elements_by_name[link.element])
-        yield f"{whose} {buffer} dropped {plural(link.numbers['packets'], 'packet')}"
+        buffer = _buffer(element_named(found.resolved, link.element))
+        if is_of_copies(link):
+            dropping = f"the {buffer}s of {copies_text(link)}"
+        else:
+            dropping = f"its {buffer}" if is_subject else f"{link.element}'s {buffer}"
+        yield f"{dropping} dropped {plural(link.numbers['packets'], 'packet')}"
     others = links[MOST_NAMED:]
     if others:
         drops = sum(one.numbers["packets"] for one in others)
@@ -227,7 +252,7 @@ def _long_queue(found: _Found, flows: Sequence[Finding]) -> Iterator[str]:
 
 
 def _has(links: Sequence[Finding]) -> str:
-    return "has" if len(links) == 1 else "have"
+    return "has" if _is_single(links) else "have"
 
 
 def _drain_time(_all: _Found, found: Sequence[Finding]) -> Iterator[str]:

@@ -156,6 +156,7 @@ impl Faults {
         self.field(place, PACKET, f64::from(flow.packet_bytes));
         self.level(place, PRIORITY, flow.priority, &flow.path, elements);
         self.field(place, COUNT, flow.count as f64);
+        self.field(place, COPIES, flow.copies as f64);
         self.host_is_last(&format!("{place}.path"), &flow.path, 1, elements);
         self.traffic(&format!("{place}.traffic"), flow);
         if let TrafficConfig::Ping { return_path, return_delay_s, .. } = &flow.traffic {

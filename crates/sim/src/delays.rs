@@ -73,7 +73,7 @@ pub(crate) fn flow_delays(scenario: &Scenario, clock: Clock) -> Vec<FlowDelays> 
         excess_is_waiting: flow.path.iter().all(|&element| has_constant_delay(&scenario.elements[element])),
     };
     let flows = scenario.flows.iter().filter(|_| scenario.run.delays);
-    flows.flat_map(|flow| std::iter::repeat_n(of_row(flow), rows(flow.count))).collect()
+    flows.flat_map(|flow| std::iter::repeat_n(of_row(flow), rows(flow))).collect()
 }
 
 /// Returns whether a packet of one size needs the same time for an element whenever it does not wait there.

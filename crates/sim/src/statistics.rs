@@ -1,17 +1,19 @@
 use base::cast::to_u32;
 use base::Time;
 
+use crate::scenario::FlowConfig;
 use crate::traffic::{Completion, Transfer};
 
-/// Most flows of a group that are counted one by one; a larger group has one row for all its flows.
+/// Most flows of a group, with those of all its copies, that are counted one by one; the flows of a larger one have one
+/// row for all, a row for each copy.
 pub const MOST_ROWS_OF_A_GROUP: usize = 1000;
 
-/// Returns the number of rows that count the flows of a group of `count`.
-pub(crate) fn rows(count: usize) -> usize {
-    if count > MOST_ROWS_OF_A_GROUP {
+/// Returns the number of rows that count the flows of an entry of the scenario.
+pub(crate) fn rows(flow: &FlowConfig) -> usize {
+    if flow.count * flow.copies > MOST_ROWS_OF_A_GROUP {
         1
     } else {
-        count
+        flow.count
     }
 }
 

@@ -8,6 +8,7 @@ from ackclock.advice.records import Rule
 from ackclock.findings import Finding, Row, mean
 from ackclock.paths import empty_round_trip_s
 from ackclock.scenario import Element, Resolved, ResolvedFlow
+from ackclock.scenario.copies import described_name
 
 MANY = 500
 """Number of flows from which the rule for many flows was seen to hold (Appenzeller, Keslassy, McKeown 2004)."""
@@ -67,7 +68,12 @@ class Knob:
     def place(self) -> str:
         """Name for people."""
         kind = "links" if self.what == "buffer" else "flows"
-        return self.names[0] if len(self.names) == 1 else f"each of the {len(self.names)} {kind} like {self.names[0]}"
+        if len(self.names) == 1:
+            return self.names[0]
+        tables = {described_name(name) for name in self.names}
+        if len(tables) == 1:
+            return f"each copy of {tables.pop()}"
+        return f"each of the {len(self.names)} {kind} like {self.names[0]}"
 
     @property
     def longest(self) -> int:
@@ -150,7 +156,7 @@ def _buffer_knob(resolved: Resolved, group: list[Element]) -> Knob:
     return Knob(
         what="buffer",
         names=tuple(element.name for element in group),
-        fields=tuple(_field(element.name) for element in group),
+        fields=tuple(dict.fromkeys(_field(element.name) for element in group)),
         links=tuple(element.name for element in group),
         present=inf if capacity is None else capacity - (1.0 if first.counting == "waiting" else 0.0),
         start=max(2, ceil(round(start, 6))),
@@ -169,8 +175,8 @@ def crossing(resolved: Resolved, element: Element) -> list[tuple[ResolvedFlow, i
 
 def _field(link: str) -> str:
     """Give the dotted path of a link's buffer; the reverse direction is a table of the link."""
-    name = link.removesuffix(".reverse")
-    return f"link.{name}.buffer" if name == link else f"link.{name}.reverse.buffer"
+    name = described_name(link.removesuffix(".reverse"))
+    return f"link.{name}.buffer" if not link.endswith(".reverse") else f"link.{name}.reverse.buffer"
 
 
 def window_knob(resolved: Resolved, limited: Sequence[Finding]) -> Knob | None:
@@ -183,8 +189,8 @@ def window_knob(resolved: Resolved, limited: Sequence[Finding]) -> Knob | None:
     limited : sequence of Finding
         Its findings of kind "window-limit".
     """
-    names = {one.element.partition("[")[0] for one in limited}
-    flows = [flow for flow in resolved.flows if flow.name in names]
+    names = {described_name(one.element) for one in limited}
+    flows = [flow for flow in resolved.flows if described_name(flow.name) in names]
     links = [(resolved.elements[index].rate_bps, index) for flow in flows for index in flow.path]
     rates = [(rate, index) for rate, index in links if rate is not None]
     if not rates:
@@ -196,7 +202,7 @@ def window_knob(resolved: Resolved, limited: Sequence[Finding]) -> Knob | None:
     return Knob(
         what="window",
         names=tuple(flow.name for flow in flows),
-        fields=tuple(f"flow.{flow.name}.tcp.max_window" for flow in flows),
+        fields=tuple(dict.fromkeys(f"flow.{described_name(flow.name)}.tcp.max_window" for flow in flows)),
         links=(slowest.name,),
         present=max(flow.tcp.sender.window_packets for flow in flows),
         start=max(2, ceil(round(pipe / sharing, 6))),

@@ -14,6 +14,8 @@ MOST_BYTES: Final = 400_000
 """Largest body of a request [B]."""
 MOST_TABLES: Final = 200
 """Largest number of tables of one kind."""
+MOST_COPIES: Final = 50
+"""Largest number of copies of a link."""
 MOST_FLOWS: Final = 2000
 """Largest number of flows, counted ones included."""
 MOST_ENTRIES: Final = 20_000
@@ -77,6 +79,7 @@ def _counts(document: Mapping[str, Any], places: Places) -> Iterator[Fault]:
         if isinstance(tables, list) and len(tables) > MOST_TABLES:
             problem = f"has more tables [[{name}]] than the page takes"
             yield Fault("scenario", problem, f"{len(tables):,}", f"{MOST_TABLES}")
+    yield from _copies(document, places)
     flows = document.get("flow")
     total = 0
     for position, flow in enumerate(flows if isinstance(flows, list) else ()):
@@ -88,11 +91,16 @@ def _counts(document: Mapping[str, Any], places: Places) -> Iterator[Fault]:
             return
 
 
-def names_a_file(document: Any) -> bool:
-    """Return whether a field of a scenario's document names a file."""
-    if isinstance(document, Mapping):
-        return "file" in document or any(names_a_file(value) for value in document.values())
-    return isinstance(document, list) and any(names_a_file(value) for value in document)
+def _copies(document: Mapping[str, Any], places: Places) -> Iterator[Fault]:
+    """Find each link with more copies than the page takes."""
+    links = document.get("link")
+    for position, link in enumerate(links if isinstance(links, list) else ()):
+        copies = link.get("copies", 1) if isinstance(link, Mapping) else 1
+        if isinstance(copies, int) and copies > MOST_COPIES:
+            location = ("link", position, "copies")
+            yield places.fault(
+                location, "makes more copies than the page takes", given=str(copies)[:20], allowed=f"{MOST_COPIES}"
+            )
 
 
 def _files(document: Any, places: Places, location: Location = ()) -> Iterator[Fault]:

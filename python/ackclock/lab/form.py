@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from ackclock.scenario import Element, Resolved, Scenario, preset_names
+from ackclock.groups import by_table, element_named
+from ackclock.scenario import Element, Resolved, ResolvedFlow, Scenario, preset_names
+from ackclock.scenario.copies import described_name
 from ackclock.scenario.losses import Loss
 from ackclock.scenario.network import flow_names
 from ackclock.scenario.override import written_value
@@ -32,14 +34,16 @@ def form_of(scenario: Scenario, resolved: Resolved) -> Json:
         Plain data: `links` and `flows` with their controls, `run`, and the names of the choices. A control has its
         dotted path, its label, its kind ("slider", "choice" or "text"), its value in SI units and as it is written.
     """
-    flows = zip(flow_names([flow.name for flow in scenario.flows]), scenario.flows, resolved.flows, strict=True)
+    names = flow_names([flow.name for flow in scenario.flows])
+    rows = by_table(resolved.flows, lambda row: row.name)
+    flows = [(name, flow, rows[name][0]) for name, flow in zip(names, scenario.flows, strict=True)]
     return {
         "title": scenario.title,
         "links": [
             *(_link(link, resolved) for link in scenario.links),
             *(_channel(channel.name, resolved) for channel in scenario.atm.channels if channel is not None),
         ],
-        "flows": [_flow(scenario, name, flow, row.kind, resolved) for name, flow, row in flows],
+        "flows": [_flow(scenario, name, flow, row, resolved) for name, flow, row in flows],
         "run": [
             _slider("run.duration", "duration", "s", scenario.run.duration),
             _slider("run.warmup", "warm-up", "s", scenario.run.warmup),
@@ -53,9 +57,11 @@ def form_of(scenario: Scenario, resolved: Resolved) -> Json:
 
 def _link(link: Link, resolved: Resolved) -> Json:
     forward, reverse = (
-        _direction(f"link.{link.name}{suffix}", table, resolved.elements_by_name[f"{link.name}{suffix}"])
+        _direction(f"link.{link.name}{suffix}", table, element_named(resolved, f"{link.name}{suffix}"))
         for suffix, table in (("", link), (".reverse", link.reverse))
     )
+    if link.copies > 1:
+        forward["controls"].append(_slider(f"link.{link.name}.copies", "copies", "", link.copies))
     return {"name": link.name, "forward": forward, "reverse": reverse}
 
 
@@ -75,7 +81,7 @@ def _direction(path: str, table: Link | Reverse, element: Element) -> Json:
     if element.kind != "private-link":
         controls.append(_choice(f"{path}.queue", "discipline", "discipline", table.queue.discipline))
         controls.append(_loss(f"{path}.loss", table.loss))
-    return {"name": element.name, "controls": controls, **_drawn(element)}
+    return {"name": described_name(element.name), "controls": controls, **_drawn(element)}
 
 
 def _drawn(element: Element) -> Json:
@@ -89,7 +95,8 @@ def _drawn(element: Element) -> Json:
     }
 
 
-def _flow(scenario: Scenario, name: str, flow: Flow, kind: str, resolved: Resolved) -> Json:
+def _flow(scenario: Scenario, name: str, flow: Flow, row: ResolvedFlow, resolved: Resolved) -> Json:
+    kind = row.kind
     path = f"flow.{name}"
     controls = []
     if kind in {"tcp", "web"}:
@@ -105,7 +112,6 @@ def _flow(scenario: Scenario, name: str, flow: Flow, kind: str, resolved: Resolv
         controls.append(_slider(f"{path}.rtt", "least RTT", "s", flow.rtt, none="the links'"))
     elif flow.two_way_propagation is not None:
         controls.append(_slider(f"{path}.two_way_propagation", "propagation", "s", flow.two_way_propagation))
-    row = next(row for row in resolved.flows if row.name == name)
     names = [element.name for element in resolved.elements]
     return {
         "name": name,
@@ -113,8 +119,10 @@ def _flow(scenario: Scenario, name: str, flow: Flow, kind: str, resolved: Resolv
         "count": flow.count,
         "tcp": flow.tcp.preset if kind in {"tcp", "web"} else None,
         "controls": controls,
-        "path": [names[index] for index in row.path if resolved.elements[index].kind != "host"],
-        "return_path": [names[index] for index in row.return_path if resolved.elements[index].kind != "host"],
+        "path": [described_name(names[index]) for index in row.path if resolved.elements[index].kind != "host"],
+        "return_path": [
+            described_name(names[index]) for index in row.return_path if resolved.elements[index].kind != "host"
+        ],
     }
 
 

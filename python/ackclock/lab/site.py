@@ -1,7 +1,7 @@
 """The site: the page's files, and the questions that it asks."""
 
-import tomllib
 from collections.abc import Awaitable, Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,13 +10,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from ackclock.errors import AckclockError, ArgumentError
+from ackclock.errors import AckclockError, ArgumentError, ScenarioError
 from ackclock.lab import lessons_read, work
-from ackclock.lab.bounds import names_a_file
+from ackclock.lab.bounds import check_size
 from ackclock.lab.desk import Desks, Work
 from ackclock.lab.requests import read_request
 from ackclock.lab.running import fault_data, version
 from ackclock.scenario.ready import ready_path, ready_titles
+from ackclock.scenario.source import read_source
 
 STATIC: Final = Path(__file__).with_name("static")
 TYPES: Final = {
@@ -84,9 +85,17 @@ def _start(first: str) -> Answer:
 
 
 def offered_titles() -> dict[str, str]:
-    """Give the titles of the ready scenarios that the page can open, which name no files, by name."""
-    texts = ((name, title, ready_path(name).read_text(encoding="utf-8")) for name, title in ready_titles().items())
-    return {name: title for name, title, text in texts if not names_a_file(tomllib.loads(text))}
+    """Give the titles of the ready scenarios that the page can open by name: they are small and name no files."""
+    return {name: title for name, title in ready_titles().items() if _is_offered(name)}
+
+
+@cache
+def _is_offered(name: str) -> bool:
+    try:
+        check_size(read_source(ready_path(name)))
+    except ScenarioError:
+        return False
+    return True
 
 
 async def _scenario(request: Request) -> Response:

@@ -13,9 +13,10 @@ from ackclock.scenario.check_hosts import end_faults, host_faults
 from ackclock.scenario.check_precision import precision_faults, unmeasured_delay_faults
 from ackclock.scenario.check_queues import bucket_faults, policer_faults, queue_faults
 from ackclock.scenario.check_tcp import block_faults, last_segment_faults, tcp_faults
-from ackclock.scenario.contract import MOST_ROWS_OF_A_GROUP
+from ackclock.scenario.copies import captured_with_copies, copies_of, copy_faults, link_copies
 from ackclock.scenario.delays import MOST_CHANGES, shortest_stay_s
 from ackclock.scenario.fields import FieldError, LinkNames
+from ackclock.scenario.measured_names import measured_names
 from ackclock.scenario.network import (
     REVERSE,
     ChangingDelay,
@@ -35,12 +36,12 @@ from ackclock.scenario.places import Places, ordinal
 from ackclock.scenario.rates import shortest_stay_s as shortest_rate_s
 from ackclock.scenario.read import Draft, missing
 from ackclock.scenario.resolved_buffers import ByteBuffer
-from ackclock.scenario.schema import MOST_CROSSINGS, MOST_FLOWS, MOST_LINKS, Flow
+from ackclock.scenario.schema import MOST_CAPTURED, MOST_CROSSINGS, MOST_FLOWS, MOST_LINKS, Flow
 from ackclock.scenario.schema_kinds import LONGEST_RUN_S, MOST_BUFFER_BYTES
 from ackclock.scenario.source import Location
 from ackclock.scenario.suggestions import did_you_mean
 from ackclock.scenario.tcp import completed
-from ackclock.scenario.traffic import has_transfers, is_tcp, traffic_faults
+from ackclock.scenario.traffic import is_tcp, traffic_faults
 from ackclock.units import show
 
 _ROUNDING_S = 1e-12
@@ -80,6 +81,8 @@ class Checker:
                 yield from self._flow(("flow", position), flow)
             elif position in self.draft.rest_of_flows:
                 yield from self._fields(("flow", position), self.draft.rest_of_flows[position])
+        whole = [(("flow", position), flow) for position, flow in enumerate(self.draft.flows) if flow is not None]
+        yield from copy_faults(self.places, self.draft.links, whole)
         yield from self._run()
         yield from self._capture()
 
@@ -112,19 +115,21 @@ class Checker:
                     )
 
     def _numbers(self) -> Iterator[Fault]:
-        elements = 2 * (len(self.draft.links) + len(self.draft.atm.channels)) + len(self.draft.hosts)
+        copies = link_copies(self.draft.links)
+        links = len(self.draft.links) + sum(copies.values()) - len(copies)
+        elements = 2 * (links + len(self.draft.atm.channels)) + len(self.draft.hosts)
         if elements > MOST_LINKS:
             given = f"{elements} directions of links and channels, and hosts"
             yield self.places.fault((), "is too large", given=given, allowed=f"{MOST_LINKS} at most")
-        flows = [flow for flow in self.draft.flows if flow is not None]
-        crossings = sum(flow.count * (len(flow.path) + len(flow.return_path or flow.path)) for flow in flows)
+        flows = [(flow.count * copies_of(flow, copies), flow) for flow in self.draft.flows if flow is not None]
+        crossings = sum(count * (len(flow.path) + len(flow.return_path or flow.path)) for count, flow in flows)
         if crossings > MOST_CROSSINGS:
             given = f"{crossings} links on the paths of all flows"
             yield self.places.fault((), "is too large", given=given, allowed=f"{MOST_CROSSINGS} at most")
-        total = sum(flow.count for flow in flows)
+        total = sum(count for count, _ in flows)
         if total > MOST_FLOWS:
             yield self.places.fault(
-                (), "has too many flows", given=f"{total} with all counts", allowed=f"{MOST_FLOWS} at most"
+                (), "has too many flows", given=f"{total} with all counts and copies", allowed=f"{MOST_FLOWS} at most"
             )
 
     def _link(self, way: Direction) -> Iterator[Fault]:
@@ -343,30 +348,11 @@ class Checker:
             allowed = f"less than the duration, {show(run.duration, 's')}"
             yield self.places.fault(("run", "warmup"), "leaves no time to measure", allowed=allowed)
         if run is not None and run.precision is not None:
-            yield from precision_faults(self.places, run, self._names_by_kind())
+            names = flow_names([_name(self.places, "flow", position) for position in range(len(self.draft.flows))])
+            measured = measured_names(self.network, link_copies(self.draft.links), names, self.draft.flows)
+            yield from precision_faults(self.places, run, measured)
             if not run.delays:
                 yield from unmeasured_delay_faults(self.places, run.precision)
-
-    def _names_by_kind(self) -> dict[str, list[str]]:
-        """Give the names of what has quantities."""
-        names = flow_names([_name(self.places, "flow", position) for position in range(len(self.draft.flows))])
-        flows = list(zip(names, self.draft.flows, strict=True))
-        return {
-            "flow": self._flow_names(names),
-            "link": [*self.network.index, *self.network.hosts],
-            "completion": [name for name, flow in flows if flow and has_transfers(flow)],
-            "ping": [name for name, flow in flows if flow and flow.is_ping],
-        }
-
-    def _flow_names(self, names: list[str]) -> list[str]:
-        counts = [1 if flow is None else flow.count for flow in self.draft.flows]
-        members = [
-            f"{name}[{number}]"
-            for name, count in zip(names, counts, strict=True)
-            if 1 < count <= MOST_ROWS_OF_A_GROUP
-            for number in range(count)
-        ]
-        return [*names, *members]
 
     def _capture(self) -> Iterator[Fault]:
         captured = self.draft.trace and self.draft.trace.capture
@@ -374,6 +360,9 @@ class Checker:
             if self._is_unknown(name):
                 problem = f'no link named "{name[:60]}"'
                 yield self.places.fault(("trace", "capture"), problem, hint=self._similar(name))
+        if captured and (most := captured_with_copies(captured, link_copies(self.draft.links))) > MOST_CAPTURED:
+            given, allowed = f"{most} links with all copies", f"{MOST_CAPTURED} at most"
+            yield self.places.fault(("trace", "capture"), "names too many links", given=given, allowed=allowed)
         if captured and len(set(captured)) < len(captured):
             yield self.places.fault(("trace", "capture"), "names a link twice")
 

@@ -30,6 +30,8 @@ class ResolvedFlow:
     packet_bytes: Annotated[int, within("flows[].packet_bytes")]
     priority: Annotated[int, within("flows[].priority")]
     traffic: Annotated[ResolvedTraffic, Field(discriminator="kind")]
+    copies: Annotated[int, within("flows[].copies")] = 1
+    """Number of copies of the flows, each an entry of its own; older results lack this field."""
 
     @property
     def kind(self) -> FlowKind:
@@ -101,8 +103,8 @@ class ResolvedFlow:
 
     @property
     def is_large_group(self) -> bool:
-        """Return whether it has more flows than the engine counts one by one."""
-        return self.count > MOST_ROWS_OF_A_GROUP
+        """Return whether it has, with all copies, more flows than the engine counts one by one."""
+        return self.count > 1 and self.count * self.copies > MOST_ROWS_OF_A_GROUP
 
     @property
     def crossed(self) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ from ackclock.errors import Fault, ScenarioError
 from ackclock.scenario.arguments import check_arguments, instance_of
 from ackclock.scenario.atm import add_channels, resolved_channels
 from ackclock.scenario.check_precision import precision_settings
+from ackclock.scenario.copies import capture_of_copies, written_out
 from ackclock.scenario.handshakes import handshake_settings
 from ackclock.scenario.losses import LossSettings
 from ackclock.scenario.network import (
@@ -16,7 +17,6 @@ from ackclock.scenario.network import (
     Network,
     Route,
     add_hosts,
-    flow_names,
     largest_packets,
     network_of,
 )
@@ -81,13 +81,14 @@ def resolve(scenario: Scenario) -> Resolved:
     (1500000.0, 0.28)
     """
     check_arguments("resolve", scenario=(scenario, instance_of("a Scenario, which load() gives", Scenario)))
-    links, folder = scenario.links, scenario.source.folder
+    present, folder = written_out(scenario.links, scenario.flows), scenario.source.folder
+    links = present.links
     network = network_of(links, [link.name for link in links], folder, float(scenario.run.duration))
     add_channels(network, scenario.atm, [channel.name if channel else None for channel in scenario.atm.channels])
     add_hosts(network, scenario.hosts, [host.name for host in scenario.hosts])
-    names = flow_names([flow.name for flow in scenario.flows])
-    flows = [_flow(flow, name, network, scenario.source) for flow, name in zip(scenario.flows, names, strict=True)]
-    largest = largest_packets(scenario.flows, network)
+    flow_copies = zip(present.flows, present.copies, strict=True)
+    flows = [_flow(flow, copies, network, scenario.source) for flow, copies in flow_copies]
+    largest = largest_packets(present.flows, network)
     ways = ((position, way) for position, way in enumerate(network.directions) if way is not None)
     elements = [_element(way, largest.get(position, _USUAL_PACKET_BYTES)) for position, way in ways]
     too_much = list(number_faults(elements, flows))
@@ -109,7 +110,7 @@ def resolve(scenario: Scenario) -> Resolved:
             drops=trace.drops,
             losses=trace.losses,
             overview_interval_s=trace.overview_interval,
-            capture=trace.capture,
+            capture=capture_of_copies(trace, scenario.links),
             delay=trace.delay,
             recovery=trace.recovery,
             rounds=trace.rounds,
@@ -133,7 +134,7 @@ def _run(run: Run) -> RunSettings:
     )
 
 
-def _flow(flow: Flow, name: str, network: Network, source: Source) -> ResolvedFlow:
+def _flow(flow: Flow, copies: int, network: Network, source: Source) -> ResolvedFlow:
     route = network.route(flow)
     if route is None:
         raise AssertionError("a scenario that was checked has a route for each flow")
@@ -149,8 +150,9 @@ def _flow(flow: Flow, name: str, network: Network, source: Source) -> ResolvedFl
         handshake=handshake_settings(flow.tcp, flow.packet),
     )
     return ResolvedFlow(
-        name=name,
+        name=flow.name or "",
         count=flow.count,
+        copies=copies,
         start_s=flow.start,
         start_spread_s=flow.start_spread,
         path=route.forward,

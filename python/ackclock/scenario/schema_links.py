@@ -24,6 +24,8 @@ from ackclock.scenario.schema_rates import RateProcess
 from ackclock.units import Quantity
 
 BucketKindName = Literal["shaper", "policer"]
+MOST_COPIES = most("flows[].copies")
+"""Largest number of copies of a link, and of the flows that cross it."""
 MOST_BURST_BYTES = most("elements[].token_bucket.burst_bytes")
 DelayKindName = Literal["steps", "alternating", "trace", "handover"]
 OrderName = Literal["overtake", "keep"]
@@ -175,6 +177,9 @@ class Link(Table):
     delay_process: DelayProcess | None = entry("how the delay changes, on top of `delay`", None, words="not at all")
     loss: Loss | None = entry("packets that are lost before the queue", None, words="none")
     private: Switch = entry("each flow that crosses the link has its own copy of it, in both directions", default=False)
+    copies: Annotated[int, Count(1, MOST_COPIES, 100)] = entry(
+        "how often the link is present, called name[0], name[1], ..., each with the flows that cross it", 1
+    )
     reverse: Reverse = entry(
         "what is different in the reverse direction", Reverse(), words="as forward, unlimited drop-tail"
     )

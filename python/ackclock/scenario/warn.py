@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from ackclock.scenario.check_queues import beyond_the_buffer
 from ackclock.scenario.contract import DISCIPLINES
-from ackclock.scenario.network import Direction, Network, flow_names, largest_packets
+from ackclock.scenario.copies import copies_of, link_copies
+from ackclock.scenario.network import REVERSE, Direction, Network, flow_names, largest_packets
 from ackclock.scenario.places import Places
 from ackclock.scenario.resolved_buffers import ByteBuffer, PacketBuffer
 from ackclock.scenario.schema import Flow, Run
@@ -152,13 +153,18 @@ class Warner:
         route = self.network.route(flow)
         for link in route.forward if route else ():
             way = self.network.directions[link]
-            flows = 1 if way is None or way.private else flow.count
+            flows = 1 if way is None or way.private else flow.count * self._copies_sharing(flow, way)
             if way and way.rate_bps and way.limit is None and flows * mean_rate_bps(traffic) > way.rate_bps:
                 text = (
                     f'{show(flows * mean_rate_bps(traffic), "bit/s")} are more than the link "{way.name}" carries, and '
                     "its buffer is unlimited: the queue grows as long as the run lasts"
                 )
                 yield self._warning((*location, "traffic", "rate"), text)
+
+    def _copies_sharing(self, flow: Flow, way: Direction) -> int:
+        """Return how many copies of a flow cross a link: all of them, or one if it is in each copy."""
+        copies = link_copies(self.links)
+        return 1 if copies.get(way.name.removesuffix(REVERSE), 1) > 1 else copies_of(flow, copies)
 
     def _drops(self, flow: Flow) -> bool:
         route = self.network.route(flow)

@@ -96,6 +96,7 @@ limits! {
     /// Narrowed by the levels of the links on the return path.
     ACK_PRIORITY = "flows[].traffic.connection.ack_priority", "1", 0.0, MOST_LEVELS - 1.0;
     COUNT = "flows[].count", "1", 1.0, 1e6;
+    COPIES = "flows[].copies", "1", 1.0, 1e5;
 
     SYN = "flows[].traffic.connection.handshake.syn_bytes", "bytes", 1.0, MOST_BYTES;
     SYN_TIMEOUT = "flows[].traffic.connection.handshake.timeout_s", "s", 1e-6, LONGEST_DELAY_S;

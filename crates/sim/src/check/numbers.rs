@@ -81,6 +81,7 @@ mod tests {
         FlowConfig {
             name: "flow".to_owned(),
             count,
+            copies: 1,
             start_s: 0.0,
             start_spread_s: 0.0,
             path: vec![0],

@@ -66,7 +66,7 @@ pub(super) fn slots(
     let mut receivers: Vec<Receiver> = Vec::with_capacity(scenario.flows.len());
     for (index, ((entry, number), &(data, acks))) in scenario.members().zip(starts).enumerate() {
         let flow = &scenario.flows[entry];
-        let flows_an_account = flow.count / rows(flow.count);
+        let flows_an_account = flow.count / rows(flow);
         if number % flows_an_account == 0 {
             accounts.push(FlowStatistics::new(flows_an_account));
         }

@@ -13,6 +13,9 @@ pub struct FlowConfig {
     pub name: String,
     /// Number of identical flows; if there are several, they are called `name[0]`, `name[1]`, ...
     pub count: usize,
+    /// Number of copies of the part of the network that the flows are in; each has an entry of its own in the scenario.
+    #[serde(default = "one")]
+    pub copies: usize,
     /// Start of the flow \[s\].
     pub start_s: f64,
     /// Uniform random addition to the start \[s\].
@@ -155,6 +158,11 @@ impl ConnectionConfig {
             SenderConfig::Classic(_) => None,
         }
     }
+}
+
+/// Returns the number of copies of what is not repeated.
+fn one() -> usize {
+    1
 }
 
 impl FlowConfig {

@@ -72,6 +72,7 @@ pub fn flow(name: &str, path: &[usize], return_path: &[usize], sender: impl Into
     FlowConfig {
         name: name.to_owned(),
         count: 1,
+        copies: 1,
         start_s: 0.0,
         start_spread_s: 0.0,
         path: path.to_vec(),

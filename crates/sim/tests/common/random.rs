@@ -480,6 +480,7 @@ fn flow(elements: usize, duration_s: f64) -> impl Strategy<Value = FlowConfig> {
             FlowConfig {
                 name: String::new(),
                 count: 1,
+                copies: 1,
                 start_s: start.0,
                 start_spread_s: start.1,
                 path: path.to_vec(),
