@@ -29,6 +29,9 @@ COUNTS = (
     "recovery_sent",
     "recovery_sent_on_end",
     "recovery_s",
+    "failed_recovery_retransmissions",
+    "failed_recovery_sent",
+    "failed_recovery_s",
 )
 """Counters of the engine for each flow from warm-up to the end."""
 RECOVERY_QUANTITIES = (*COUNTS, "stalled_mean_s", "recovery_mean_s", "recovery_rate_bps")
@@ -54,7 +57,7 @@ def recovery_rows(resolved: Resolved, replications: Sequence[Replication]) -> li
         Name and quantities, one a flow (a large group is one), then the sum. Empty if no loss was detected.
     """
     rows = resolved.rows
-    counted = [grouped({key: one["flows"][key] for key in COUNTS}, rows) for one in replications]
+    counted = [grouped(_counts(one["flows"]), rows) for one in replications]
     losses = sum(table["timeouts"] + table["fast_retransmits"] for table in counted)
     flows = np.flatnonzero(np.asarray(losses) > 0)
     if len(flows) == 0:
@@ -68,6 +71,12 @@ def recovery_rows(resolved: Resolved, replications: Sequence[Replication]) -> li
         {"name": name, **dict(zip(tables[0], row, strict=True))}
         for name, row in zip(names, zip(*columns, strict=True), strict=True)
     ]
+
+
+def _counts(flows: Columns) -> Columns:
+    """Take the counters of all flows; older results lack those of recoveries that failed."""
+    none = np.zeros_like(flows["recoveries"])
+    return {key: flows.get(key, none) if key.startswith("failed") else flows[key] for key in COUNTS}
 
 
 def _values(counts: Columns, bits: Values) -> dict[str, Values]:

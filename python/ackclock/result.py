@@ -222,9 +222,9 @@ class Result:
         Notes
         -----
         Each timeout is of one kind, the first that fits [engset, section 5.4.3]: `repeated` (TOTO, of a packet whose
-        timer expired before), `in_recovery` (TDTO), `at_beginning` (TObeg, the first two packets of a transfer),
-        `at_end` (TOend, its last three), `other`. `stalled_s` is the time since the packet sent last, over all
-        timeouts. A fast recovery counts where it succeeds; `recovery_sent_on_end` are the packets sent on
+        timer expired before), `in_recovery` (TDTO), `at_end` (TOend, all of the transfer has been sent),
+        `at_beginning` (TObeg, its first two packets), `other`. `stalled_s` is the time since the packet sent last, over
+        all timeouts. A fast recovery counts where it succeeds; `recovery_sent_on_end` are the packets sent on
         its last ACK, `recovery_sent` those before, retransmissions included. A timeout or fast retransmit is `spurious`
         where the packet's last copy was not dropped.
         """

@@ -124,6 +124,9 @@ def _size_columns(table: SourceTables, packet_bits: float) -> Columns:
         "timeouts": classes["timeouts"],
         "fast_retransmits": classes["fast_retransmits"],
         "recovery_retransmissions": classes["recovery_retransmissions"],
+        "failed_recovery_retransmissions": classes.get(
+            "failed_recovery_retransmissions", np.zeros_like(classes["recovery_retransmissions"])
+        ),
         "arrivals": classes["arrivals"],
         "queue_seen_mean_packets": ratio(classes["queue_seen_packets"], classes["arrivals"]),
     }

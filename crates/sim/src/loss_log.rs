@@ -44,6 +44,8 @@ pub(crate) struct Losses {
     pub(crate) fast_retransmits: u64,
     /// Retransmissions in fast recoveries that succeeded.
     pub(crate) recovered: u64,
+    /// Retransmissions in fast recoveries that a timeout ended.
+    pub(crate) failed: u64,
 }
 
 /// The losses of a flow so far.
@@ -150,7 +152,7 @@ impl LossLog {
         now: Time,
         loss: LossEvent,
         stalled: Time,
-        counted: Option<&mut RecoveryStatistics>,
+        mut counted: Option<&mut RecoveryStatistics>,
     ) -> bool {
         match loss.cause {
             LossCause::Timeout => {
@@ -162,6 +164,9 @@ impl LossLog {
         self.forget_below(loss.sequence);
         let lost = |copy: &LastCopy| copy.sequence == loss.sequence && copy.dropped <= now;
         let spurious = !self.copies.front().is_some_and(lost);
+        if let (Some(entry), true) = (self.entry.take(), loss.in_recovery) {
+            self.on_failed_recovery(now, &entry, loss.max, counted.as_deref_mut());
+        }
         self.entry = (loss.cause == LossCause::FastRetransmit).then_some(Entry {
             time: now,
             loss,
@@ -175,6 +180,17 @@ impl LossLog {
             }
         }
         spurious
+    }
+
+    /// Counts a recovery that a timeout ended; packets below `max` have been sent.
+    fn on_failed_recovery(&mut self, now: Time, entry: &Entry, max: u64, counted: Option<&mut RecoveryStatistics>) {
+        let retransmitted = self.counts.retransmitted - entry.retransmitted;
+        self.counts.failed += retransmitted;
+        if let Some(counted) = counted {
+            counted.failed_retransmissions += retransmitted;
+            counted.failed_sent += max.saturating_sub(entry.loss.max) + retransmitted;
+            counted.failed_time += now - entry.time;
+        }
     }
 
     /// Ends a fast recovery that succeeded; returns its record, `None` if no start was recorded.
@@ -316,7 +332,13 @@ mod tests {
     fn a_timeout_ends_a_recovery_without_success() {
         let mut log = LossLog::default();
         log.on_loss(seconds(1.0), loss(5, LossCause::FastRetransmit), Time::ZERO, None);
-        log.on_loss(seconds(2.0), LossEvent { in_recovery: true, ..timeout(5) }, Time::ZERO, None);
+        (5..7).for_each(|sequence| log.on_retransmission(sequence, 5, seconds(1.2)));
+        let mut counted = RecoveryStatistics::default();
+        let loss = LossEvent { in_recovery: true, max: 18, ..timeout(5) };
+        log.on_loss(seconds(2.0), loss, Time::ZERO, Some(&mut counted));
         assert_eq!(log.on_recovered(seconds(3.0), Recovered { sent: 1, resent: 0, max: 20 }, None), None);
+        // Packets up to 14 were sent before: the recovery sent 15 to 17, and 5 and 6 again.
+        assert_eq!((counted.failed_retransmissions, counted.failed_sent), (2, 5));
+        assert_eq!((counted.failed_time, counted.recoveries), (seconds(1.0), 0));
     }
 }

@@ -118,6 +118,9 @@ impl Outcome {
         F64("recovery_sent", |flow| flow.sent as f64),
         F64("recovery_sent_on_end", |flow| flow.sent_on_end as f64),
         Seconds("recovery_s", |flow| ticks(flow.time)),
+        F64("failed_recovery_retransmissions", |flow| flow.failed_retransmissions as f64),
+        F64("failed_recovery_sent", |flow| flow.failed_sent as f64),
+        Seconds("failed_recovery_s", |flow| ticks(flow.failed_time)),
         F64("recoveries_begun", |flow| flow.begun as f64),
         Seconds("first_recovery_s", |flow| ticks(flow.first_begun)),
         Seconds("last_recovery_s", |flow| ticks(flow.last_begun)),
@@ -159,6 +162,7 @@ impl Outcome {
         F64("timeouts", |class| class.timeouts as f64),
         F64("fast_retransmits", |class| class.fast_retransmits as f64),
         F64("recovery_retransmissions", |class| class.recovered as f64),
+        F64("failed_recovery_retransmissions", |class| class.failed as f64),
         F64("arrivals", |class| class.arrivals as f64),
         F64("queue_seen_packets", |class| class.queue_seen as f64),
     ];

@@ -4,7 +4,7 @@ use base::Time;
 use serde::Deserialize;
 use tcp::{LossCause, LossEvent};
 
-/// The kind of a timeout: the first in this order that applies [engset, section 5.4.3].
+/// The kind of a timeout [engset, section 5.4.3]: the first that applies of repeated, in recovery, end, beginning, other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum TimeoutKind {
     /// TOTO: another timeout of the same packet.
@@ -13,10 +13,10 @@ pub enum TimeoutKind {
     /// TDTO: a timeout in fast recovery.
     #[serde(rename = "timeout-in-recovery")]
     InRecovery = 1,
-    /// TObeg: a timeout of the first or second packet of a transfer.
+    /// TObeg: a timeout of the first or second packet of a transfer, of which packets are left to be sent.
     #[serde(rename = "timeout-at-beginning")]
     Beginning = 2,
-    /// TOend: a timeout of one of the last three packets of a transfer.
+    /// TOend: a timeout after the last packet of a transfer was sent, so that no new packet can bring a duplicate ACK.
     #[serde(rename = "timeout-at-end")]
     End = 3,
     /// TOther: any other timeout.
@@ -31,10 +31,10 @@ impl TimeoutKind {
             TimeoutKind::Repeated
         } else if loss.in_recovery {
             TimeoutKind::InRecovery
+        } else if loss.remaining.is_some_and(|packets| loss.max - loss.sequence >= packets) {
+            TimeoutKind::End
         } else if loss.index < 2 {
             TimeoutKind::Beginning
-        } else if loss.remaining.is_some_and(|packets| packets <= 3) {
-            TimeoutKind::End
         } else {
             TimeoutKind::Other
         }
@@ -64,6 +64,12 @@ pub struct RecoveryStatistics {
     pub sent_on_end: u64,
     /// Sum of the lengths of these recoveries.
     pub time: Time,
+    /// Retransmissions of the recoveries that a timeout ended, including the fast retransmits.
+    pub failed_retransmissions: u64,
+    /// Packets sent in these recoveries.
+    pub failed_sent: u64,
+    /// Sum of the lengths of these recoveries, up to the timeouts.
+    pub failed_time: Time,
     /// Recoveries that began, whether they succeeded or not: each is the end of a loss cycle.
     pub begun: u64,
     /// Beginning of the first of them.
@@ -163,10 +169,13 @@ mod tests {
             TimeoutKind::Repeated
         );
         assert_eq!(TimeoutKind::of(&LossEvent { in_recovery: true, ..timeout(0) }), TimeoutKind::InRecovery);
-        // Of three packets the second is both at the beginning and at the end.
-        assert_eq!(TimeoutKind::of(&LossEvent { remaining: Some(2), ..timeout(1) }), TimeoutKind::Beginning);
-        assert_eq!(TimeoutKind::of(&end(3)), TimeoutKind::End);
-        assert_eq!(TimeoutKind::of(&end(4)), TimeoutKind::Other);
+        // Ten packets are outstanding.
+        assert_eq!(TimeoutKind::of(&end(10)), TimeoutKind::End);
+        assert_eq!(TimeoutKind::of(&end(11)), TimeoutKind::Other);
+        // The second packet of three is sent with the third, of four or more without the last one.
+        let second = |remaining| LossEvent { remaining: Some(remaining), max: 3, ..timeout(1) };
+        assert_eq!(TimeoutKind::of(&second(2)), TimeoutKind::End);
+        assert_eq!(TimeoutKind::of(&second(3)), TimeoutKind::Beginning);
         assert_eq!(TimeoutKind::of(&timeout(2)), TimeoutKind::Other);
     }
 }

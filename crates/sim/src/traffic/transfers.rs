@@ -105,6 +105,8 @@ pub struct SizeClass {
     pub fast_retransmits: u64,
     /// Retransmissions in fast recoveries that succeeded.
     pub recovered: u64,
+    /// Retransmissions in fast recoveries that a timeout ended.
+    pub failed: u64,
     /// Arrivals of their data packets at shared links; counted if the run records the queues' distributions.
     pub arrivals: u64,
     /// Sum of the packets that these arrivals found in the links.
@@ -283,6 +285,7 @@ impl SizeClass {
         self.timeouts += losses.timeouts;
         self.fast_retransmits += losses.fast_retransmits;
         self.recovered += losses.recovered;
+        self.failed += losses.failed;
         self.queue_seen += seen.queue;
         self.arrivals += seen.arrivals;
     }

@@ -59,6 +59,9 @@ def _numbers(run: Run) -> dict[str, Measure]:
     counts, table = _counts(run), classes(run)
     transfers, on_s = float(table["transfers"].sum()), float(table["on_s"].sum())
     recoveries, timeouts, drops = counts["recoveries"], counts["timeouts"], counts["dropped_packets"]
+    # What the paper counts of "TDFR" includes recoveries that a timeout ended; it divides by those that succeeded.
+    sent = counts["recovery_sent"] + counts["failed_recovery_sent"]
+    time_s = counts["recovery_s"] + counts["failed_recovery_s"]
     kinds = {name: 100.0 * counts[f"timeouts_{kind}"] / timeouts for name, kind in zip(NAMES, KINDS, strict=True)}
     found = {
         "timeouts": 100.0 * timeouts / drops,
@@ -67,11 +70,11 @@ def _numbers(run: Run) -> dict[str, Measure]:
         "stalled_transfer": KILO * float(table["stalled_s"].sum()) / transfers,
         "TD": 100.0 * counts["fast_retransmits"] / drops,
         "FR": 100.0 * recoveries / counts["fast_retransmits"],
-        "sent": counts["recovery_sent"] / recoveries,
+        "sent": sent / recoveries,
         "sent_on_end": counts["recovery_sent_on_end"] / recoveries,
-        "recovery": KILO * counts["recovery_s"] / recoveries,
-        "recovery_transfer": KILO * counts["recovery_s"] / transfers,
-        "recovery_rate": counts["recovery_sent"] * PACKET_BITS / counts["recovery_s"] / KILO,
+        "recovery": KILO * time_s / recoveries,
+        "recovery_transfer": KILO * time_s / transfers,
+        "recovery_rate": sent * PACKET_BITS / time_s / KILO,
         "send_rate": float(table["sent_packets"].sum()) * PACKET_BITS / on_s / KILO,
     }
     return {name: Measure(value) for name, value in found.items()} | {
