@@ -272,7 +272,7 @@ impl Link {
     fn drop_arriving(&mut self, now: Time, measurement: &Measurement) -> Option<Time> {
         self.end_batches(now, measurement);
         if let Some(aqm) = &mut self.aqm {
-            aqm.algorithm().on_drop();
+            aqm.algorithm().on_drop(now);
         }
         self.statistics.arrived[measurement.index(now)] += 1;
         self.statistics.dropped[measurement.index(now)] += 1;

@@ -86,6 +86,11 @@ class Flow(Table):
     ack_priority: Annotated[int | None, Count(0, MOST_LEVELS - 1, 0)] = entry(
         "level of the ACKs there", None, words="as `priority`"
     )
+    host: Annotated[str | None, name_of("laptop")] = entry(
+        "host of the flow, for links with the discipline cake: flows that name one host share its part of the rate",
+        None,
+        words="a host that only this entry's flows are of",
+    )
     traffic: Traffic | None = entry(
         "what the flow sends and when", None, words="all of `size` at once, as fast as TCP lets it go"
     )

@@ -1,3 +1,4 @@
+mod cobalt;
 mod codel;
 mod dual_pi2;
 mod pie;
@@ -9,6 +10,8 @@ use base::{Clock, RandomStream, Rate, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::buffer::Occupancy;
+use cobalt::Cobalt;
+pub use cobalt::CobaltConfig;
 use codel::Codel;
 pub use codel::{CodelConfig, CodelRules};
 use dual_pi2::DualPi2;
@@ -34,6 +37,8 @@ pub enum AqmConfig {
     RedLinux(RedLinuxConfig),
     /// Controlled Delay (RFC 8289).
     Codel(CodelConfig),
+    /// COBALT: CoDel and BLUE.
+    Cobalt(CobaltConfig),
     /// Proportional Integral controller Enhanced.
     Pie(PieConfig),
     /// Marks above a threshold.
@@ -96,18 +101,20 @@ pub(crate) trait Algorithm {
     }
 
     /// Notes that an arriving packet was dropped, early or by a full buffer, or one in its place.
-    fn on_drop(&mut self) {}
+    fn on_drop(&mut self, _now: Time) {}
 
     /// Notes that a full buffer dropped packets at the front of the class.
-    fn on_overflow(&mut self, _packets: u32) {}
+    fn on_overflow(&mut self, _packets: u32, _now: Time) {}
 
     /// Decides about a packet that the scheduler has chosen.
     fn on_departure(&mut self, _departing: &Departing<'_>) -> Verdict {
         Verdict::Pass
     }
 
-    /// Notes that no packet is left where one should depart.
-    fn on_empty(&mut self) {}
+    /// Notes that no packet is left where one should depart; returns whether the algorithm is at rest.
+    fn on_empty(&mut self, _now: Time) -> bool {
+        true
+    }
 }
 
 /// An AQM at work.
@@ -119,6 +126,8 @@ pub(crate) enum Aqm {
     RedLinux(RedLinux),
     /// Controlled Delay (RFC 8289).
     Codel(Codel),
+    /// COBALT: CoDel and BLUE.
+    Cobalt(Cobalt),
     /// Proportional Integral controller Enhanced.
     Pie(Pie),
     /// Marks above a threshold.
@@ -131,11 +140,12 @@ pub(crate) enum Aqm {
 
 impl AqmConfig {
     /// The algorithms by name, with typical parameters.
-    pub const LISTED: [(&'static str, AqmConfig); 5] = [
+    pub const LISTED: [(&'static str, AqmConfig); 6] = [
         ("red", AqmConfig::Red(RedConfig::TYPICAL)),
         ("red-linux", AqmConfig::RedLinux(RedLinuxConfig::TYPICAL)),
         ("codel", AqmConfig::Codel(CodelConfig::TYPICAL)),
         ("pie", AqmConfig::Pie(PieConfig::TYPICAL)),
+        ("cobalt", AqmConfig::Cobalt(CobaltConfig::TYPICAL)),
         ("step", AqmConfig::Step(StepConfig::TYPICAL)),
     ];
 
@@ -143,7 +153,7 @@ impl AqmConfig {
     pub const fn is_foreseen(&self) -> bool {
         match self {
             AqmConfig::None {} | AqmConfig::Red(_) | AqmConfig::RedLinux(_) | AqmConfig::Step(_) => true,
-            AqmConfig::Codel(_) | AqmConfig::Pie(_) | AqmConfig::DualPi2(_) => false,
+            AqmConfig::Codel(_) | AqmConfig::Cobalt(_) | AqmConfig::Pie(_) | AqmConfig::DualPi2(_) => false,
         }
     }
 
@@ -152,6 +162,7 @@ impl AqmConfig {
         match self {
             AqmConfig::None {} | AqmConfig::Codel(_) | AqmConfig::Step(_) => false,
             AqmConfig::Red(_) | AqmConfig::RedLinux(_) | AqmConfig::Pie(_) | AqmConfig::DualPi2(_) => true,
+            AqmConfig::Cobalt(_) => true,
         }
     }
 
@@ -160,7 +171,7 @@ impl AqmConfig {
         match self {
             AqmConfig::DualPi2(_) => true,
             AqmConfig::None {} | AqmConfig::Red(_) | AqmConfig::RedLinux(_) | AqmConfig::Codel(_) => false,
-            AqmConfig::Pie(_) | AqmConfig::Step(_) => false,
+            AqmConfig::Pie(_) | AqmConfig::Cobalt(_) | AqmConfig::Step(_) => false,
         }
     }
 
@@ -171,6 +182,7 @@ impl AqmConfig {
             AqmConfig::Red(config) => Some(Aqm::Red(Red::new(*config, rate, random))),
             AqmConfig::RedLinux(config) => Some(Aqm::RedLinux(RedLinux::new(*config, rate, clock, random))),
             AqmConfig::Codel(config) => Some(Aqm::Codel(Codel::new(*config, clock))),
+            AqmConfig::Cobalt(config) => Some(Aqm::Cobalt(Cobalt::new(*config, clock, random))),
             AqmConfig::Pie(config) => Some(Aqm::Pie(Pie::new(*config, clock, random))),
             AqmConfig::Step(config) => Some(Aqm::Step(Step(*config))),
             AqmConfig::DualPi2(config) => Some(Aqm::DualPi2(DualPi2::new(*config, clock, random))),
@@ -186,6 +198,7 @@ impl Aqm {
             Aqm::Red(red) => red,
             Aqm::RedLinux(red) => red,
             Aqm::Codel(codel) => codel,
+            Aqm::Cobalt(cobalt) => cobalt,
             Aqm::Pie(pie) => pie,
             Aqm::Step(step) => step,
             Aqm::DualPi2(pi2) => pi2,

@@ -78,6 +78,7 @@ pub fn flow(name: &str, path: &[usize], return_path: &[usize], sender: impl Into
         forward_delay_s: 0.0,
         packet_bytes: 512,
         priority: 0,
+        host: 0,
         traffic: TrafficConfig::Tcp { size_packets: None, connection },
     }
 }

@@ -203,7 +203,7 @@ impl Algorithm for Pie {
         Verdict::Drop
     }
 
-    fn on_drop(&mut self) {
+    fn on_drop(&mut self, _now: Time) {
         self.accumulated = 0;
     }
 
@@ -363,7 +363,7 @@ mod tests {
         for _ in 0..100_000 {
             since += 1;
             if arrive(&mut pie, 1.0, 30_000) == Verdict::Drop {
-                pie.on_drop();
+                pie.on_drop(CLOCK.time(1.0));
                 gaps.push(std::mem::take(&mut since));
             }
         }

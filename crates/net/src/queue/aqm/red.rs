@@ -180,7 +180,7 @@ impl Algorithm for Red {
         self.arrive(arriving.queue, arriving.idle)
     }
 
-    fn on_drop(&mut self) {
+    fn on_drop(&mut self, _now: Time) {
         if self.config.overflow_restarts {
             self.count = self.count.map(|_| 0);
         }
@@ -321,13 +321,13 @@ mod tests {
     fn the_drop_of_a_full_buffer_restarts_the_count() {
         for overflow_restarts in [false, true] {
             let mut red = red(RedConfig { overflow_restarts, wait: true, weight: 1.0, ..CONFIG });
-            red.on_drop();
+            red.on_drop(Time::ZERO);
             assert_eq!(red.count, None);
             (0..10).for_each(|_| {
                 red.arrive(10, None);
             });
             assert_eq!(red.count, Some(9));
-            red.on_drop();
+            red.on_drop(Time::ZERO);
             assert_eq!(red.count, Some(if overflow_restarts { 0 } else { 9 }));
         }
     }
