@@ -171,6 +171,7 @@ impl Description {
             rounds: asked(1),
             state: asked(0),
             rate: asked(6),
+            aqm: asked(5),
             overview_interval_s: some(self.overview, scaled(self.overview, 1e-6, 100.0)),
             overview_detail_s: None,
             capture: asked(7).then(|| elements.iter().map(|element| element.name().to_owned()).collect()),

@@ -139,6 +139,7 @@ def test_defaults_are_all_written_out() -> None:
             "overview_detail_s": None,
             "state": False,
             "rate": False,
+            "aqm": False,
         },
         "atm": None,
     }

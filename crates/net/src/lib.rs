@@ -27,8 +27,9 @@ pub use loss::{AppliesTo, LossLaw, LossProcess};
 pub use private::PrivateLinks;
 pub use process::Process;
 pub use queue::{
-    disciplines, AqmConfig, CakeConfig, CobaltConfig, CodelConfig, CodelRules, Discipline, DualConfig, DualPi2Config,
-    FqConfig, Origin, Overflow, PieConfig, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, Signal, StepConfig,
+    disciplines, AqmConfig, AqmState, CakeConfig, CobaltConfig, CodelConfig, CodelRules, Discipline, DualConfig,
+    DualPi2Config, FqConfig, Origin, Overflow, PieConfig, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, Signal,
+    StepConfig,
 };
 pub use queued::QueuedLink;
 pub use rate::{RateLaw, RateProcess, RateState, MAHIMAHI_BYTES, MAHIMAHI_HEADER};

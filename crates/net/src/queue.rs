@@ -13,8 +13,8 @@ use aqm::Aqms;
 use aqm::Departing;
 pub(crate) use aqm::{Aqm, Arriving, Verdict};
 pub use aqm::{
-    AqmConfig, CobaltConfig, CodelConfig, CodelRules, DualPi2Config, PieConfig, RedConfig, RedEcn, RedLinuxConfig,
-    StepConfig,
+    AqmConfig, AqmState, CobaltConfig, CodelConfig, CodelRules, DualPi2Config, PieConfig, RedConfig, RedEcn,
+    RedLinuxConfig, StepConfig,
 };
 pub(crate) use classes::Waiting;
 use classes::{Classes, Position};
@@ -139,6 +139,18 @@ impl Queue {
     /// Returns the number of waiting packets.
     pub(crate) fn len(&self) -> usize {
         self.waiting.len()
+    }
+
+    /// Keeps from now on which states of its AQM may have changed.
+    pub(crate) fn trace_aqm(&mut self) {
+        self.aqm.iter_mut().for_each(Aqms::be_traced);
+    }
+
+    /// Reports the states of its AQM that may have changed since the last time.
+    pub(crate) fn report_aqm(&mut self, report: impl FnMut(AqmState)) {
+        if let Some(aqm) = &mut self.aqm {
+            aqm.report_states(report);
+        }
     }
 
     /// Returns the waiting packets, class by class.

@@ -2,7 +2,7 @@ use base::{Clock, Histogram, Packet, RandomStream, Rate, Time};
 
 use crate::bucket::{BucketConfig, TokenBucket};
 use crate::buffer::Buffer;
-use crate::queue::{Discipline, Origin, Queue, Signal, Transmitter, Waiting};
+use crate::queue::{AqmState, Discipline, Origin, Queue, Signal, Transmitter, Waiting};
 use crate::rate::RateProcess;
 use crate::sampling::LinkSample;
 use crate::shaper::Shaper;
@@ -69,6 +69,16 @@ impl QueuedLink {
     /// from the end of the warm-up on.
     pub fn measure_waits(&mut self, warmup: Time) {
         self.waits_from = warmup;
+    }
+
+    /// Lets the queue keep which states of its AQM may have changed.
+    pub fn trace_aqm(&mut self) {
+        self.queue.trace_aqm();
+    }
+
+    /// Reports the states of the AQM that may have changed since the last time.
+    pub fn report_aqm(&mut self, report: impl FnMut(AqmState)) {
+        self.queue.report_aqm(report);
     }
 
     /// Returns the waits of the packets that arrived in the measured part and whose transmission has begun.

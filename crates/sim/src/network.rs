@@ -293,6 +293,7 @@ impl Network {
         self.events.advance(self.numbers.number(EventId::Queue(index)), departure);
         if let Some(observers) = &mut self.observers {
             observers.queue(link, now, packets);
+            self.report_aqm(index, now);
         }
         if !self.dropped.is_empty() {
             self.report_drops(link, now);
@@ -319,6 +320,9 @@ impl Network {
         }
         if let (Some(observers), Some(packet)) = (&mut self.observers, &departed) {
             observers.left(now, link, packet);
+        }
+        if self.observers.is_some() {
+            self.report_aqm(index, now);
         }
         if !self.dropped.is_empty() {
             self.report_drops(link, now);

@@ -118,6 +118,7 @@ def resolve(scenario: Scenario) -> Resolved:
             overview_detail_s=trace.overview_detail,
             state=trace.state,
             rate=trace.rate,
+            aqm=trace.aqm,
         ),
         atm=resolved_channels(scenario.atm, trace),
     )

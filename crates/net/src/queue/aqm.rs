@@ -4,8 +4,10 @@ mod dual_pi2;
 mod pie;
 mod red;
 mod red_linux;
+mod state;
 mod step;
 
+use base::cast::to_u32;
 use base::{Clock, RandomStream, Rate, Time};
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +24,7 @@ use red::Red;
 pub use red::{RedConfig, RedEcn};
 use red_linux::RedLinux;
 pub use red_linux::RedLinuxConfig;
+pub use state::AqmState;
 use step::Step;
 pub use step::StepConfig;
 
@@ -208,6 +211,23 @@ impl Aqm {
     }
 }
 
+impl Aqm {
+    /// Returns the state of the algorithm, with 0 as its class.
+    pub(crate) fn state(&self) -> AqmState {
+        match self {
+            Aqm::Red(red) => red.state(),
+            Aqm::RedLinux(red) => red.state(),
+            Aqm::Codel(codel) => codel.state(),
+            Aqm::Cobalt(cobalt) => cobalt.state(),
+            Aqm::Pie(pie) => pie.state(),
+            Aqm::DualPi2(pi2) => pi2.state(),
+            Aqm::Step(_) => AqmState::default(),
+            #[cfg(test)]
+            Aqm::Impatient(_) => AqmState::default(),
+        }
+    }
+}
+
 /// The AQM of a queue: one for all packets, or one for each class.
 #[derive(Clone, Debug)]
 pub(super) struct Aqms {
@@ -218,6 +238,8 @@ pub(super) struct Aqms {
     by_class: bool,
     /// The AQM of all packets, or those of the classes up to the last one that a packet has been of.
     each: Vec<Aqm>,
+    /// Classes whose AQM has been asked since a trace took their states; `None` without a trace.
+    asked: Option<Vec<usize>>,
 }
 
 impl Aqms {
@@ -229,7 +251,7 @@ impl Aqms {
         clock: Clock,
         random: RandomStream,
     ) -> Option<Aqms> {
-        let mut aqms = Aqms { config, rate, clock, random, by_class, each: Vec::new() };
+        let mut aqms = Aqms { config, rate, clock, random, by_class, each: Vec::new(), asked: None };
         aqms.each.push(aqms.build(0)?);
         Some(aqms)
     }
@@ -246,6 +268,9 @@ impl Aqms {
 
     /// Returns the algorithm that sees the packets of a class.
     pub(super) fn of(&mut self, class: usize) -> &mut dyn Algorithm {
+        if let Some(asked) = &mut self.asked {
+            asked.push(if self.by_class { class } else { 0 });
+        }
         if !self.by_class {
             return self.each[0].algorithm();
         }
@@ -254,6 +279,19 @@ impl Aqms {
             self.each.push(aqm);
         }
         self.each[class].algorithm()
+    }
+
+    /// Keeps from now on which states may have changed.
+    pub(super) fn be_traced(&mut self) {
+        self.asked = Some(Vec::new());
+    }
+
+    /// Reports the states that may have changed since the last time.
+    pub(super) fn report_states(&mut self, mut report: impl FnMut(AqmState)) {
+        let Aqms { asked, each, .. } = self;
+        for class in asked.iter_mut().flat_map(|asked| asked.drain(..)) {
+            report(AqmState { class: to_u32(class), ..each[class].state() });
+        }
     }
 
     fn build(&self, class: usize) -> Option<Aqm> {
@@ -273,6 +311,7 @@ impl Aqms {
             random: RandomStream::named(1, 0, "none"),
             by_class: false,
             each: vec![Aqm::Impatient(Impatient(patience))],
+            asked: None,
         }
     }
 }

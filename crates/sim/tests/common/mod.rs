@@ -161,6 +161,7 @@ pub fn all_traces() -> TraceConfig {
         rounds: true,
         state: true,
         rate: true,
+        aqm: true,
         overview_interval_s: Some(0.5),
         overview_detail_s: Some(0.2),
         capture: None,

@@ -94,9 +94,9 @@ fn add_hosts(scenario: &mut Scenario, hosts: &[HostConfig]) {
 
 /// Any set of probes.
 pub fn probes() -> impl Strategy<Value = TraceConfig> {
-    (any::<[bool; 12]>(), prop::option::of(0.01..5.0_f64), any::<bool>()).prop_map(
+    (any::<[bool; 13]>(), prop::option::of(0.01..5.0_f64), any::<bool>()).prop_map(
         |(
-            [cwnd, rtt, sequence, queue, queue_distribution, drops, losses, delay, recovery, rounds, state, rate],
+            [cwnd, rtt, sequence, queue, queue_distribution, drops, losses, delay, recovery, rounds, state, rate, aqm],
             overview_interval_s,
             capture,
         )| TraceConfig {
@@ -112,6 +112,7 @@ pub fn probes() -> impl Strategy<Value = TraceConfig> {
             rounds,
             state,
             rate,
+            aqm,
             overview_interval_s,
             overview_detail_s: None,
             capture: capture.then(|| vec!["link 0".to_owned()]),

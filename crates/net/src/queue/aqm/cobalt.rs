@@ -5,7 +5,7 @@ use base::cast::trunc_to_u64;
 use base::{Clock, RandomStream, Time};
 use serde::{Deserialize, Serialize};
 
-use super::{Algorithm, Departing, Verdict};
+use super::{Algorithm, AqmState, Departing, Verdict};
 
 /// Parameters of COBALT.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,6 +72,17 @@ impl Cobalt {
 
     fn reading(&self, time: Time) -> i64 {
         signed(trunc_to_u64(time.ticks() as f64 * self.readings_per_tick))
+    }
+
+    /// Returns the state that traces have.
+    pub(super) fn state(&self) -> AqmState {
+        AqmState {
+            count: Some(self.count),
+            dropping: Some(self.dropping),
+            next_drop: self.dropping.then(|| self.drop_next as f64 / self.readings_per_tick),
+            probability: Some(f64::from(self.probability) / 4_294_967_296.0),
+            ..AqmState::default()
+        }
     }
 
     /// Makes the inverse root that of the count (`cobalt_invsqrt`).
@@ -179,15 +190,15 @@ const INVERSE_ROOTS: [u32; EXACT_ROOTS] = inverse_roots();
 
 const fn inverse_roots() -> [u32; EXACT_ROOTS] {
     let mut roots = [u32::MAX; EXACT_ROOTS];
-    let (mut root, mut count) = (u32::MAX, 1);
-    while count < EXACT_ROOTS {
+    let (mut root, mut index, mut count) = (u32::MAX, 1, 1);
+    while index < EXACT_ROOTS {
         let mut step = 0;
         while step < 4 {
-            root = stepped(root, count as u32);
+            root = stepped(root, count);
             step += 1;
         }
-        roots[count] = root;
-        count += 1;
+        roots[index] = root;
+        (index, count) = (index + 1, count + 1);
     }
     roots
 }

@@ -5,7 +5,7 @@ use base::{Clock, Time};
 use serde::{Deserialize, Serialize};
 
 use super::{Algorithm, Departing, Verdict};
-
+mod state;
 /// Parameters of Controlled Delay (CoDel).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

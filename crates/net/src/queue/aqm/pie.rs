@@ -4,7 +4,7 @@ use base::cast::{round_to_u64, trunc_to_u64};
 use base::{Clock, RandomStream, Time};
 use serde::{Deserialize, Serialize};
 
-use super::{Algorithm, Arriving, Departing, Verdict};
+use super::{Algorithm, AqmState, Arriving, Departing, Verdict};
 
 /// Parameters of PIE.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -103,6 +103,11 @@ impl Pie {
             departed: None,
             random,
         }
+    }
+
+    /// Returns the state that traces have.
+    pub(super) fn state(&self) -> AqmState {
+        AqmState { probability: Some(self.probability as f64 / MOST as f64), ..AqmState::default() }
     }
 
     fn reading(&self, time: Time) -> u64 {

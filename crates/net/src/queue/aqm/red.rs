@@ -1,7 +1,7 @@
 use base::{RandomStream, Rate, Time};
 use serde::{Deserialize, Serialize};
 
-use super::{Algorithm, Arriving, Verdict};
+use super::{Algorithm, AqmState, Arriving, Verdict};
 
 /// Parameters of Random Early Detection: Floyd, Jacobson 1993, with the later "gentle" option, and the points on which
 /// ns-2.35's `REDQueue` differs, one field each.
@@ -101,6 +101,12 @@ impl Red {
     pub fn new(config: RedConfig, rate: Rate, random: RandomStream) -> Red {
         let typical_service = rate.longest_service_time(config.mean_packet_bytes);
         Red { config, average: 0.0, count: None, typical_service, random }
+    }
+
+    /// Returns the state that traces have.
+    pub(super) fn state(&self) -> AqmState {
+        let probability = Some(self.drop_probability().unwrap_or(0.0));
+        AqmState { average_packets: Some(self.average), probability, ..AqmState::default() }
     }
 
     /// Updates the average with the queue that a packet finds.

@@ -13,9 +13,14 @@ fn ms(milliseconds: f64) -> Time {
     CLOCK.time(milliseconds / 1e3)
 }
 
+/// A signal and its instant \[ms\].
+type Signalled = (Signal, f64);
+/// The number of a packet and the instant of its departure \[ms\].
+type Departed = (u64, f64);
+
 /// Plays a dialogue: arrivals of packets of 1000 bytes at instants \[ms\] to a link that takes 1 ms for each. Returns the
 /// signals with their instants \[ms\], and the departures.
-fn play(config: CobaltConfig, arrivals: &[f64], marks: Marks) -> (Vec<(Signal, f64)>, Vec<(u64, f64)>) {
+fn play(config: CobaltConfig, arrivals: &[f64], marks: Marks) -> (Vec<Signalled>, Vec<Departed>) {
     let discipline = Discipline::new(SchedulerConfig::Fifo {}, AqmConfig::Cobalt(config), Overflow::Arriving);
     let (rate, buffer) = (Rate::new(8e6, CLOCK), Buffer::new(None, Counting::WithService));
     let mut link = QueuedLink::new(rate, buffer, &discipline, CLOCK, RandomStream::named(1, 0, "link"));

@@ -15,9 +15,14 @@ const CLOCK: Clock = Clock::PICOSECONDS;
 /// A packet of 1000 bytes, of a flow and its host, that arrives at an instant \[ms\].
 type Arrival = (f64, u32, u16);
 
+/// The flow of a packet and the instant of its departure \[ms\].
+type Departed = (u32, f64);
+/// The flow and the number of a packet.
+type Dropped = (u32, u64);
+
 /// Plays arrivals to a link that takes 1 ms for a packet; returns the departures as flows and instants \[ms\], and the
 /// drops as flows and numbers.
-fn play(config: CakeConfig, limit: u64, arrivals: &[Arrival]) -> (Vec<(u32, f64)>, Vec<(u32, u64)>) {
+fn play(config: CakeConfig, limit: u64, arrivals: &[Arrival]) -> (Vec<Departed>, Vec<Dropped>) {
     let aqm = AqmConfig::Cobalt(CobaltConfig { target_s: 100.0, ..CobaltConfig::TYPICAL });
     let discipline = Discipline::new(SchedulerConfig::Cake(config), aqm, Overflow::Heaviest);
     let buffer = Buffer::new(Some(BufferLimit::Bytes(limit)), Counting::Waiting);
