@@ -149,6 +149,7 @@ def _link_faults(scenario: Scenario, bottleneck: int) -> Iterator[str]:
     if link["kind"] != "link":
         yield _fault(f"link.{link['name']}", link["kind"], "the bottleneck is a link that flows share")
         return
+    yield from _cake_host_faults(scenario, link)
     if len(reverse) > 1:
         names = ", ".join(scenario["elements"][hop]["name"] for hop in reverse)
         yield f"link: {names} are {len(reverse)} links with a rate for ACKs; the kernel's path has one at most"
@@ -214,6 +215,15 @@ def _cake_faults(place: str, link: Scenario) -> Iterator[str]:
     usual = max(min(in_time, ETHERNET_PACKET), LEAST_QUANTUM)
     if abs(scheduler["quantum_bytes"] - usual) > ETHERNET_BYTES:
         yield _fault(f"{place}.queue.quantum", scheduler["quantum_bytes"], f"it is {usual} B there")
+
+
+def _cake_host_faults(scenario: Scenario, link: Scenario) -> Iterator[str]:
+    """Say which flows are not of the first one's host where a cake isolates hosts: the kernel's path has one sender."""
+    if link["queue"]["scheduler"].get("by_host"):
+        for flow in scenario["flows"]:
+            if flow["host"] != scenario["flows"][0]["host"]:
+                reason = 'all flows have one sender there: give them one host, or the queue isolation = "flows"'
+                yield _fault(f"flow.{flow['name']}.host", flow["host"], reason)
 
 
 def _reverse_links(scenario: Scenario) -> set[int]:
