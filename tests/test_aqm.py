@@ -32,6 +32,8 @@ def bottleneck(document: dict[str, Any]) -> dict[str, float]:
         ({"discipline": "fq-codel"}, 12, 0.96),
         ({"discipline": "fq-codel", "rules": "rfc", "separation": "perfect"}, 12, 0.96),
         ({"discipline": "fq-pie"}, 60, 0.99),
+        ({"discipline": "cobalt"}, 15, 0.99),
+        ({"discipline": "cake"}, 12, 0.96),
     ],
 )
 def test_the_queue_is_short_and_the_link_busy(
@@ -58,6 +60,8 @@ ECN = {"preset": "linux-cubic", "ecn": "classic"}
         {"discipline": "red", "rules": "linux", "ecn": "all", "min_threshold": "20 pkt", "max_threshold": "60 pkt"},
         {"discipline": "fq-codel", "ecn": "all"},
         {"discipline": "fq-pie", "ecn": "all"},
+        {"discipline": "cobalt"},
+        {"discipline": "cake"},
         {"discipline": "red", "ecn": "all", "victim": "random", "min_threshold": "20 pkt", "max_threshold": "60 pkt"},
     ],
 )
@@ -94,7 +98,11 @@ def test_a_longer_target_gives_a_longer_queue(discipline: str) -> None:
         ({"discipline": "codel", "ecn": "early"}, "queue.ecn", '"off" | "all"'),
         ({"discipline": "codel", "rules": "ns2"}, "queue.rules", '"linux" | "rfc"'),
         ({"discipline": "red", "rules": "rfc"}, "queue.rules", '"floyd-jacobson" | "ns2"'),
-        ({"discipline": "red", "target": "5 ms"}, "queue.target", '"codel", "fq-codel", "pie", "fq-pie" and "dualpi2"'),
+        ({"discipline": "red", "target": "5 ms"}, "queue.target", '"cobalt", "cake", "pie", "fq-pie" and "dualpi2"'),
+        ({"discipline": "fq", "bandwidth": "5 Mbit/s"}, "queue.bandwidth", '"cake"'),
+        ({"discipline": "cake", "bandwidth": "21 Mbit/s"}, "queue.bandwidth", "at most 20 Mbit/s"),
+        ({"discipline": "cake", "isolation": "hosts"}, "queue.isolation", '"flows" | "triple"'),
+        ({"discipline": "cake", "ecn": "all"}, "queue.ecn", '"fq-codel", "pie" and "fq-pie"'),
         ({"discipline": "pie", "rules": "rfc"}, "queue.rules", '"red", "codel" and "fq-codel"'),
         ({"discipline": "codel", "alpha": 0.1}, "queue.alpha", '"pie"'),
         ({"discipline": "pie", "update": "0 s"}, "queue.update", "0.1 ms to 100 s"),
@@ -187,3 +195,44 @@ def test_a_step_marks_from_its_threshold_on() -> None:
     low, high = (found["queue_mean_packets"] for found in means)
     assert low < high < 3.5 * low
     assert all(found["dropped_packets"] == 0 < found["marked_packets"] for found in means)
+
+
+def two_hosts(isolation: str) -> tuple[float, float]:
+    """Give the throughput of a host with six flows and of one with a single flow, at a cake [Mbit/s]."""
+    document = scenario({"discipline": "cake", "separation": "perfect", "isolation": isolation})
+    many, one = ({**document["flow"][0], "name": host, "host": host, "count": n} for host, n in (("a", 6), ("b", 1)))
+    document["flow"] = [{**many, "count": 3}, {**many, "name": "a2", "count": 3}, one]
+    rows = ackclock.run(document).summary["flows"]
+    rates = {row["name"]: row["throughput_bps"]["mean"] / 1e6 for row in rows}
+    return sum(rate for name, rate in rates.items() if name.startswith("a")), rates["b"]
+
+
+def test_hosts_share_the_rate_of_a_cake_whatever_the_number_of_their_flows() -> None:
+    # A CUBIC alone does not use all of its 10 Mbit/s: COBALT keeps its queue short. The rest is the others'.
+    many, one = two_hosts("triple")
+    assert 8 < one < 10
+    assert many < 12
+    many, one = two_hosts("flows")
+    assert many == pytest.approx(6 * one, rel=0.15)
+
+
+def test_a_cake_shapes_to_its_bandwidth_and_gives_its_link_a_buffer() -> None:
+    document = scenario({"discipline": "cake", "bandwidth": "16 Mbit/s"})
+    del document["link"][0]["buffer"]
+    shaped = bottleneck(document)
+    # The kernel's shaper of 16 Mbit/s has 0.773 in front of a link of 20 Mbit/s.
+    assert 0.76 < shaped["utilisation_fraction"] <= 0.8
+    assert shaped["dropped_packets"] > 0
+    home = resolve(load(document)).to_dict()["elements"][0]
+    # 1500 B take 0.75 ms at 16 Mbit/s; 2 MB/s / 4096; 4 MiB at least.
+    assert home["queue"]["scheduler"]["quantum_bytes"] == 488
+    assert home["queue"]["aqm"] == {"kind": "cobalt", "target_s": 0.005, "interval_s": 0.1, "mtu_s": 0.00075}
+    assert home["buffer"] == {"bytes": 4 * 2**20}
+
+
+def test_a_slow_cake_waits_for_its_packets() -> None:
+    """Take Linux's numbers (`cake_set_rate`): a target of one and a half packets, and an interval longer by as much."""
+    queue = {"discipline": "cake", "bandwidth": "1 Mbit/s"}
+    cobalt = resolve(load(scenario(queue))).to_dict()["elements"][0]["queue"]["aqm"]
+    assert cobalt["target_s"] == pytest.approx(0.018)
+    assert cobalt["interval_s"] == pytest.approx(0.113)

@@ -16,6 +16,7 @@ DISCIPLINES = {
     ("fifo", "red-linux", "arriving"): "red",
     ("fq", "codel", "fattest"): "fq_codel",
     ("fq", "pie", "arriving"): "fq_pie",
+    ("cake", "cobalt", "heaviest"): "cake",
 }
 """The kernel's name of a queue discipline, by our scheduler, AQM and overflow rule."""
 

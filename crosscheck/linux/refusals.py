@@ -18,6 +18,11 @@ WRITE_BYTES = 65536
 """Data that the guest program's applications write at once."""
 HTB = {"kind": "shaper", "burst_bytes": 15}
 """Token bucket behind an AQM at its bottleneck."""
+LEAST_CAKE_BYTES = 4 * 2**20
+"""Least buffer of a cake that is given none [B]."""
+ETHERNET_PACKET, ETHERNET_BYTES, LEAST_QUANTUM = 1514, 14, 300
+"""Largest packet and header on the links of the kernel's path, and cake's least quantum [B]."""
+HALF_A_MICROSECOND_S = 5e-7
 BURST_S = 0.15
 """Burst allowance of its PIE [s]."""
 OF_THE_HOST = (
@@ -144,6 +149,7 @@ def _link_faults(scenario: Scenario, bottleneck: int) -> Iterator[str]:
     if link["kind"] != "link":
         yield _fault(f"link.{link['name']}", link["kind"], "the bottleneck is a link that flows share")
         return
+    yield from _cake_host_faults(scenario, link)
     if len(reverse) > 1:
         names = ", ".join(scenario["elements"][hop]["name"] for hop in reverse)
         yield f"link: {names} are {len(reverse)} links with a rate for ACKs; the kernel's path has one at most"
@@ -153,7 +159,7 @@ def _link_faults(scenario: Scenario, bottleneck: int) -> Iterator[str]:
         if element["kind"] != "link":
             yield _fault(place, element["kind"], "the return path is of links that flows share")
             continue
-        unit = "bytes" if discipline_of(element["queue"]) == "red" else "packets"
+        unit = "bytes" if discipline_of(element["queue"]) in ("red", "cake") else "packets"
         if element["buffer"] is not None and set(element["buffer"]) != {unit}:
             yield _fault(f"{place}.buffer", element["buffer"], f"that queue is limited in {unit}")
         yield from _queue_faults(place, element, is_bottleneck=hop == bottleneck)
@@ -171,12 +177,14 @@ def _queue_faults(place: str, link: Scenario, *, is_bottleneck: bool) -> Iterato
     if link["counting"] != "with-service":
         yield _fault(f"{place}.counting", link["counting"], "its queues hold the packet in transmission too")
     if discipline != "pfifo":
-        others = " or, at the bottleneck, red, codel, pie, fq-codel or fq-pie" if is_bottleneck else ""
+        others = " or, at the bottleneck, red, codel, pie, fq-codel, fq-pie or cake" if is_bottleneck else ""
         yield _fault(f"{place}.queue", _discipline(queue), f"its queue is drop-tail{others}")
 
 
 def _aqm_faults(place: str, link: Scenario) -> Iterator[str]:
     queue = link["queue"]
+    if discipline_of(queue) == "cake":
+        yield from _cake_faults(place, link)
     if queue["aqm"].get("burst_s", BURST_S) != BURST_S:
         yield _fault(f"{place}.queue.burst", queue["aqm"]["burst_s"], f"it is {BURST_S} s there")
     if queue["aqm"].get("rules", "linux") != "linux":
@@ -185,6 +193,37 @@ def _aqm_faults(place: str, link: Scenario) -> Iterator[str]:
         yield _fault(f"{place}.counting", link["counting"], "an AQM there holds only packets that wait")
     if link["token_bucket"] not in (None, HTB):
         yield _fault(f"{place}.token_bucket", link["token_bucket"], "a shaper with a burst of 15 B there")
+
+
+def cake_interval_s(queue: Scenario) -> float:
+    """Give the interval that a cake's was made from by the rate of its shaper [s]: 20 targets (`tc cake rtt`)."""
+    cobalt = queue["aqm"]
+    target_s, packet_s = cobalt["target_s"], cobalt["mtu_s"]
+    plain_s = cobalt["interval_s"] - target_s
+    return float(plain_s * 20 / 19 if target_s <= 1.5 * packet_s * (1 + 1e-9) else cobalt["interval_s"])
+
+
+def _cake_faults(place: str, link: Scenario) -> Iterator[str]:
+    scheduler, cobalt = link["queue"]["scheduler"], link["queue"]["aqm"]
+    interval_s, packet_s = cake_interval_s(link["queue"]), cobalt["mtu_s"]
+    if abs(max(interval_s / 20, 1.5 * packet_s) - cobalt["target_s"]) > HALF_A_MICROSECOND_S:
+        yield _fault(f"{place}.queue.target", cobalt["target_s"], "it is a twentieth of the interval there")
+    if link["buffer"] is not None and link["buffer"]["bytes"] < LEAST_CAKE_BYTES:
+        reason = "the memory of packets is limited there; leave the buffer out"
+        yield _fault(f"{place}.buffer", link["buffer"]["bytes"], reason)
+    in_time = ETHERNET_PACKET if packet_s == 0 else int(scheduler["bandwidth_bps"] / 8) >> 12
+    usual = max(min(in_time, ETHERNET_PACKET), LEAST_QUANTUM)
+    if abs(scheduler["quantum_bytes"] - usual) > ETHERNET_BYTES:
+        yield _fault(f"{place}.queue.quantum", scheduler["quantum_bytes"], f"it is {usual} B there")
+
+
+def _cake_host_faults(scenario: Scenario, link: Scenario) -> Iterator[str]:
+    """Say which flows are not of the first one's host where a cake isolates hosts: the kernel's path has one sender."""
+    if link["queue"]["scheduler"].get("by_host"):
+        for flow in scenario["flows"]:
+            if flow["host"] != scenario["flows"][0]["host"]:
+                reason = 'all flows have one sender there: give them one host, or the queue isolation = "flows"'
+                yield _fault(f"flow.{flow['name']}.host", flow["host"], reason)
 
 
 def _reverse_links(scenario: Scenario) -> set[int]:

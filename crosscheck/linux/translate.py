@@ -17,7 +17,7 @@ from crosscheck.linux.path import (
     reverse_of,
     tcp_of,
 )
-from crosscheck.linux.refusals import check_playable
+from crosscheck.linux.refusals import cake_interval_s, check_playable
 
 SYN_BYTES, HANDSHAKE_ACK_BYTES = 60, 52
 """Sizes of the packets of a handshake [B]."""
@@ -168,6 +168,8 @@ def _queue_options(link: Scenario) -> dict[str, str]:
         return {}
     if discipline == "red":
         return {"aqm": "+".join(_red_words(link))}
+    if discipline == "cake":
+        return {"aqm": "+".join(_cake_words(queue))}
     limit = link["buffer"]["packets"] if link["buffer"] else UNLIMITED_PACKETS
     times = {name: aqm.get(f"{field}_s") for name, field in TIMES_OF_AQMS.items()}
     given = [f"{name}+{round(at * 1e6)}us" for name, at in times.items() if at is not None]
@@ -178,6 +180,21 @@ def _queue_options(link: Scenario) -> dict[str, str]:
         given += [f"flows+{queue['scheduler']['queues'] or MOST_QUEUES[str(discipline)]}"]
     ecn = ["ecn"] if aqm["ecn"] else ["noecn"] if discipline == "fq_codel" else []
     return {"aqm": "+".join([str(discipline), f"limit+{limit}", *given, *ecn])}
+
+
+def _cake_words(queue: Scenario) -> Iterator[str]:
+    """Give the words of `tc cake`, whose bytes count the header of the link, and whose `rtt` is CoDel's interval."""
+    scheduler, cobalt = queue["scheduler"], queue["aqm"]
+    packet_s = cobalt["mtu_s"]
+    bandwidth = scheduler["bandwidth_bps"]
+    # A packet of 1514 B takes the kernel's shaper as long as one without the header takes ours.
+    scaled = [] if bandwidth is None else ["bandwidth", f"{round(bandwidth + 8 * ETHERNET_BYTES / packet_s)}bit"]
+    yield from ("cake", *(scaled or ["unlimited"]), "besteffort")
+    yield from (
+        "triple-isolate" if scheduler["by_host"] else "flows",
+        "rtt",
+        f"{round(cake_interval_s(queue) * 1e6)}us",
+    )
 
 
 def _red_words(link: Scenario) -> Iterator[str]:

@@ -171,6 +171,7 @@ impl Description {
             rounds: asked(1),
             state: asked(0),
             rate: asked(6),
+            aqm: asked(5),
             overview_interval_s: some(self.overview, scaled(self.overview, 1e-6, 100.0)),
             overview_detail_s: None,
             capture: asked(7).then(|| elements.iter().map(|element| element.name().to_owned()).collect()),
@@ -218,7 +219,8 @@ impl Link {
         let burst_bytes = u64::from(self.changes[0]) * 100;
         let kind = if self.changes[1] & 1 == 1 { BucketKind::Shaper } else { BucketKind::Policer };
         let token_bucket = (self.changes[3] & 12 == 12 && rate_bps.is_some() && rate_process.is_none())
-            .then_some(BucketConfig { kind, burst_bytes });
+            .then_some(BucketConfig { kind, burst_bytes })
+            .filter(|_| queue.scheduler.bandwidth_bps().is_none());
         let rate_bps = rate_bps.or(rate_process.as_ref().map(|_| 1e6));
         LinkConfig { name, rate_bps, rate_process, token_bucket, delay_s, buffer, counting, queue, delay_process, loss }
             .into()
@@ -290,6 +292,7 @@ impl Flow {
             forward_delay_s: scaled(self.delays[0], 1e-12, 10.0),
             packet_bytes: whole(self.packet, u16::MAX),
             priority: self.levels & 7,
+            host: u16::from(self.levels & 3),
             traffic: self.traffic(if self.no_return { Vec::new() } else { return_path }),
         }
     }

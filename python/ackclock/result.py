@@ -24,7 +24,7 @@ from ackclock.scenario.arguments import FLAG, PATH, Allowed, check_arguments
 from ackclock.scenario.tcp_names import tcp_names
 from ackclock.stored import checked_summary
 from ackclock.summary import Summary, flow_rows, link_rows
-from ackclock.traces import OVERVIEW, STATES, captured_links, captures, trace_frames
+from ackclock.traces import AQM, OVERVIEW, STATES, captured_links, captures, trace_frames
 from ackclock.transfers import ACTIVE, SEQUENCE_DROPS, TRANSFERS, source_rows, transfer_frames
 from ackclock.trust import trust_warnings
 from ackclock.verdict import run_warnings, verdict
@@ -287,7 +287,7 @@ class Result:
         if OVERVIEW not in self.traces:
             message = "picture: nothing to draw; the run recorded no overview; run it again with picture=True"
             raise ResultError(message)
-        measured = Measured(*map(self.traces.get, (COMPLETION_TIMES, DISTRIBUTION, STATES)))
+        measured = Measured(*map(self.traces.get, (COMPLETION_TIMES, DISTRIBUTION, STATES, AQM)))
         return overview_chart(self.resolved, self.traces[OVERVIEW], reference_lines, measured)
 
     def plot(self, reference_lines: Sequence[ReferenceLine] = ()) -> Figure:

@@ -14,7 +14,7 @@ from ackclock.errors import ResultError
 from ackclock.quantities import COMPLETION_QUANTITIES, FLOW_QUANTITIES, LINK_QUANTITIES, PING_QUANTITIES
 from ackclock.scenario import Resolved
 from ackclock.summary import Summary, row_names
-from ackclock.traces import OVERVIEW, STATES
+from ackclock.traces import AQM, OVERVIEW, STATES
 
 _CONFIG = ConfigDict(strict=True, allow_inf_nan=False, extra="allow")
 _MOST = 2.0**63
@@ -104,6 +104,10 @@ _NUMBERS: Mapping[str, Sequence[str]] = {
 """Plain numbers in the rows of a table."""
 _COLUMNS: Mapping[str, Mapping[str, bool]] = {
     OVERVIEW: {"kind": False, "name": False, "time_s": True, "value": True},
+    AQM: {
+        **dict.fromkeys(("replication", "queue", "time_s", "count", "probability", "average_packets"), True),
+        "link": False,
+    },
     STATES: {
         **dict.fromkeys(("flow", "event", "state", "phase"), False),
         **dict.fromkeys(("replication", "time_s", "cwnd", "pacing_rate_bps", "delivery_rate_bps"), True),

@@ -14,10 +14,11 @@ from ackclock.scenario.contract import CODES
 
 TRACES = (
     *("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses", "delay", "recovery", "rounds"),
-    *("state", "rate", "acr", "ip_queue", "cell_queue"),
+    *("state", "rate", "aqm", "acr", "ip_queue", "cell_queue"),
 )
 OVERVIEW = "overview"
 STATES = "state"
+AQM = "aqm"
 OVERVIEW_KINDS = CODES["overview.kind"]
 _OF_FLOWS, _OF_PORTS = (0, 3, 7), (6,)
 """The kinds whose names are those of flows, and of ports of the ATM network; the others are of links."""

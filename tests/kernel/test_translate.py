@@ -200,3 +200,45 @@ def test_all_faults_are_named_at_once() -> None:
 def test_a_short_last_packet_is_less_data_in_the_kernel() -> None:
     (flow,) = translate(resolve(load(document([{"size": "7 kB"}]))).to_dict()).flows
     assert flow.payload_bytes == 7000 - 5 * 52
+
+
+def with_cake(flows: list[dict[str, Any]] | None = None, **fields: Any) -> dict[str, Any]:
+    document_ = document(flows, isp={"counting": "waiting", "queue": {"discipline": "cake", **fields}})
+    del document_["link"][1]["buffer"]
+    form: dict[str, Any] = resolve(load(document_)).to_dict()
+    return form
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "cake+unlimited+besteffort+triple-isolate+rtt+100000us"),
+        ({"isolation": "flows", "separation": "perfect"}, "cake+unlimited+besteffort+flows+rtt+100000us"),
+        ({"interval": "40 ms", "target": "2 ms"}, "cake+unlimited+besteffort+triple-isolate+rtt+40000us"),
+        # The kernel counts 14 B more for each packet of 1500 B.
+        ({"bandwidth": "6 Mbit/s"}, "cake+bandwidth+6056000bit+besteffort+triple-isolate+rtt+100000us"),
+        ({"bandwidth": "1 Mbit/s"}, "cake+bandwidth+1009333bit+besteffort+triple-isolate+rtt+100000us"),
+    ],
+)
+def test_a_cake_is_set_up_as_it_is(fields: dict[str, Any], words: str) -> None:
+    assert translate(with_cake(**fields)).options["aqm"] == words
+
+
+@pytest.mark.parametrize(
+    ("fields", "place"),
+    [
+        ({"target": "8 ms"}, "link.isp.queue.target"),
+        ({"quantum": "600 B"}, "link.isp.queue.quantum"),
+    ],
+)
+def test_a_cake_that_the_kernel_does_not_have_is_refused(fields: dict[str, Any], place: str) -> None:
+    with pytest.raises(UnplayableError, match=place):
+        translate(with_cake(**fields))
+
+
+def test_hosts_of_a_cake_are_one_in_the_kernel() -> None:
+    flows = [{"name": "one"}, {"name": "two"}]
+    with pytest.raises(UnplayableError, match=r"flow\.two\.host: 1 cannot be played"):
+        translate(with_cake(flows))
+    assert translate(with_cake(flows, isolation="flows")).options["aqm"].startswith("cake")
+    assert translate(with_cake([{**flow, "host": "laptop"} for flow in flows])).options["aqm"].startswith("cake")

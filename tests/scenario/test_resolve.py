@@ -112,6 +112,7 @@ def test_defaults_are_all_written_out() -> None:
         "packet_bytes": 1500,
         "priority": 0,
         "traffic": {"kind": "tcp", "size_packets": None, "connection": connection},
+        "host": 0,
         "copies": 1,
     }
     trace = ("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses")
@@ -139,6 +140,7 @@ def test_defaults_are_all_written_out() -> None:
             "overview_detail_s": None,
             "state": False,
             "rate": False,
+            "aqm": False,
         },
         "atm": None,
     }

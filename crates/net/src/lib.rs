@@ -16,6 +16,7 @@ mod queue;
 mod queued;
 mod rate;
 mod sampling;
+mod shaper;
 mod statistics;
 
 pub use bucket::{BucketConfig, BucketKind};
@@ -26,8 +27,9 @@ pub use loss::{AppliesTo, LossLaw, LossProcess};
 pub use private::PrivateLinks;
 pub use process::Process;
 pub use queue::{
-    disciplines, AqmConfig, CodelConfig, CodelRules, Discipline, DualConfig, DualPi2Config, FqConfig, Overflow,
-    PieConfig, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, Signal, StepConfig,
+    disciplines, AqmConfig, AqmState, CakeConfig, CobaltConfig, CodelConfig, CodelRules, Discipline, DualConfig,
+    DualPi2Config, FqConfig, Origin, Overflow, PieConfig, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, Signal,
+    StepConfig,
 };
 pub use queued::QueuedLink;
 pub use rate::{RateLaw, RateProcess, RateState, MAHIMAHI_BYTES, MAHIMAHI_HEADER};

@@ -4,7 +4,7 @@ mod tests;
 use base::{Clock, Histogram, RandomStream, Rate, Ring, Time};
 
 use crate::buffer::{Buffer, Occupancy};
-use crate::queue::{Aqm, Arriving, Discipline, Verdict};
+use crate::queue::{Aqm, AqmState, Arriving, Discipline, Verdict};
 use crate::rate::RateProcess;
 use crate::sampling::{batch_end, LinkSample, BATCHES};
 use crate::statistics::{LinkStatistics, Measurement};
@@ -96,6 +96,11 @@ impl Link {
     /// from the end of the warm-up on.
     pub fn measure_waits(&mut self, warmup: Time) {
         self.waits_from = warmup;
+    }
+
+    /// Returns the state of the AQM, if there is one.
+    pub fn aqm_state(&self) -> Option<AqmState> {
+        self.aqm.as_ref().map(|aqm| aqm.state())
     }
 
     /// Returns the waits of the packets that arrived in the measured part and were not dropped.
@@ -272,7 +277,7 @@ impl Link {
     fn drop_arriving(&mut self, now: Time, measurement: &Measurement) -> Option<Time> {
         self.end_batches(now, measurement);
         if let Some(aqm) = &mut self.aqm {
-            aqm.algorithm().on_drop();
+            aqm.algorithm().on_drop(now);
         }
         self.statistics.arrived[measurement.index(now)] += 1;
         self.statistics.dropped[measurement.index(now)] += 1;

@@ -13,13 +13,14 @@ use aqm::Aqms;
 use aqm::Departing;
 pub(crate) use aqm::{Aqm, Arriving, Verdict};
 pub use aqm::{
-    AqmConfig, CodelConfig, CodelRules, DualPi2Config, PieConfig, RedConfig, RedEcn, RedLinuxConfig, StepConfig,
+    AqmConfig, AqmState, CobaltConfig, CodelConfig, CodelRules, DualPi2Config, PieConfig, RedConfig, RedEcn,
+    RedLinuxConfig, StepConfig,
 };
 pub(crate) use classes::Waiting;
 use classes::{Classes, Position};
 pub use overflow::Overflow;
 use scheduler::Scheduler;
-pub use scheduler::{DualConfig, FqConfig, SchedulerConfig};
+pub use scheduler::{CakeConfig, DualConfig, FqConfig, Origin, SchedulerConfig};
 
 /// A queue discipline with its parameters: one choice on each of three axes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +42,7 @@ pub fn disciplines() -> Vec<(&'static str, Discipline)> {
     let fq = SchedulerConfig::Fq(FqConfig { quantum_bytes: 600, queues: Some(2), ..FqConfig::TYPICAL });
     let dual = SchedulerConfig::Dual(DualConfig::TYPICAL);
     let drr = SchedulerConfig::Fq(FqConfig { queues: None, sparse_first: false, ..FqConfig::TYPICAL });
+    let cake = SchedulerConfig::Cake(CakeConfig { quantum_bytes: 600, ..CakeConfig::TYPICAL });
     let first = [
         ("drop-tail", Discipline::DROP_TAIL),
         ("drop-from-front", plain(Overflow::Front)),
@@ -55,6 +57,7 @@ pub fn disciplines() -> Vec<(&'static str, Discipline)> {
         ("fq-codel", Discipline::new(fq, AqmConfig::Codel(CodelConfig::TYPICAL), Overflow::Fattest)),
         ("fq-pie", Discipline::new(fq, AqmConfig::Pie(PieConfig::TYPICAL), Overflow::Arriving)),
         ("dualpi2", Discipline::new(dual, AqmConfig::DualPi2(DualPi2Config::TYPICAL), Overflow::Arriving)),
+        ("cake", Discipline::new(cake, AqmConfig::Cobalt(CobaltConfig::TYPICAL), Overflow::Heaviest)),
         ("drr", Discipline::new(drr, AqmConfig::None {}, Overflow::Longest)),
     ];
     first.into_iter().chain(with_aqm).chain(last).collect()
@@ -138,23 +141,35 @@ impl Queue {
         self.waiting.len()
     }
 
+    /// Keeps from now on which states of its AQM may have changed.
+    pub(crate) fn trace_aqm(&mut self) {
+        self.aqm.iter_mut().for_each(Aqms::be_traced);
+    }
+
+    /// Reports the states of its AQM that may have changed since the last time.
+    pub(crate) fn report_aqm(&mut self, report: impl FnMut(AqmState)) {
+        if let Some(aqm) = &mut self.aqm {
+            aqm.report_states(report);
+        }
+    }
+
     /// Returns the waiting packets, class by class.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Waiting> {
         self.waiting.iter()
     }
 
-    /// Enqueues a packet of a priority level. Where the AQM or a full buffer demands a drop, the overflow rule says of
+    /// Enqueues a packet. Where the AQM or a full buffer demands a drop, the overflow rule says of
     /// which packet; that may be the arriving one.
     pub(crate) fn enqueue(
         &mut self,
         mut arriving: Waiting,
-        level: u8,
+        origin: Origin,
         transmitter: Transmitter,
         signalled: &mut impl FnMut(Signal, Waiting),
     ) {
         let held = self.occupancy(transmitter);
         self.advance(arriving.since);
-        let class = self.scheduler.class(&arriving.packet, level);
+        let class = self.scheduler.class(&arriving.packet, origin);
         let verdict = self.verdict(arriving.since, class, &held, transmitter);
         let early = match verdict {
             Verdict::Pass => false,
@@ -164,7 +179,7 @@ impl Queue {
         let has_room = self.buffer.admits(&held, arriving.packet.bytes);
         if early || (!has_room && !self.overflow.chooses_later()) {
             if let Some(aqm) = &mut self.aqm {
-                aqm.of(class).on_drop();
+                aqm.of(class).on_drop(arriving.since);
             }
             let victim = self.victim(&arriving.packet, class, &held);
             let Some(victim) = victim.and_then(|position| self.waiting.remove(position)) else {
@@ -178,18 +193,18 @@ impl Queue {
         self.waiting.push(class, arriving);
         self.scheduler.joined(class);
         if !has_room && self.overflow.chooses_later() {
-            self.drop_waiting(transmitter, signalled);
+            self.drop_waiting(arriving.since, transmitter, signalled);
         }
     }
 
     /// Drops waiting packets until the buffer holds the rest.
     #[cold]
-    fn drop_waiting(&mut self, transmitter: Transmitter, signalled: &mut impl FnMut(Signal, Waiting)) {
+    fn drop_waiting(&mut self, now: Time, transmitter: Transmitter, signalled: &mut impl FnMut(Signal, Waiting)) {
         while !self.buffer.holds(&self.occupancy(transmitter)) {
             let dropped = self.overflow.drop_waiting(&mut self.waiting, |waiting| signalled(Signal::Dropped, waiting));
             let Some((class, packets)) = dropped else { return };
             if let Some(aqm) = &mut self.aqm {
-                aqm.of(class).on_overflow(packets);
+                aqm.of(class).on_overflow(packets, now);
             }
         }
     }
@@ -202,10 +217,14 @@ impl Queue {
                 self.scheduler.sent(class, next.packet.bytes, &self.waiting);
                 return Some(next);
             }
-            self.scheduler.found_empty(class);
+            let is_at_rest = match self.aqm.as_mut().filter(|aqm| aqm.are_by_class()) {
+                Some(aqm) => aqm.of(class).on_empty(now),
+                None => true,
+            };
+            self.scheduler.found_empty(class, is_at_rest);
         }
         if let Some(aqm) = self.aqm.as_mut().filter(|aqm| !aqm.are_by_class()) {
-            aqm.of(0).on_empty();
+            aqm.of(0).on_empty(now);
         }
         None
     }
@@ -229,9 +248,6 @@ impl Queue {
                 Verdict::Mark | Verdict::Drop => signalled(Signal::Dropped, next),
             }
             again = true;
-        }
-        if let Some(aqm) = self.aqm.as_mut().filter(|aqm| aqm.are_by_class()) {
-            aqm.of(class).on_empty();
         }
         None
     }
@@ -307,6 +323,8 @@ mod tests {
             ("drr", false, false),
             ("dualpi2", true, false),
             ("step", false, true),
+            ("cobalt", true, false),
+            ("cake", true, false),
         ];
         let listed = disciplines();
         for (name, random, foreseen) in expected {

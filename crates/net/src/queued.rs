@@ -2,9 +2,10 @@ use base::{Clock, Histogram, Packet, RandomStream, Rate, Time};
 
 use crate::bucket::{BucketConfig, TokenBucket};
 use crate::buffer::Buffer;
-use crate::queue::{Discipline, Queue, Signal, Transmitter, Waiting};
+use crate::queue::{AqmState, Discipline, Origin, Queue, Signal, Transmitter, Waiting};
 use crate::rate::RateProcess;
 use crate::sampling::LinkSample;
+use crate::shaper::Shaper;
 use crate::statistics::{LinkStatistics, Measurement};
 
 /// A link whose discipline may drop a waiting packet, or let others overtake it; so departures are events.
@@ -26,6 +27,8 @@ pub struct QueuedLink {
     process: Option<Box<RateProcess>>,
     /// The token bucket in place of a line, if there is one.
     bucket: Option<Box<TokenBucket>>,
+    /// The scheduler's own shaper, if it has one.
+    shaper: Option<Box<Shaper>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +50,7 @@ impl QueuedLink {
             waits: Histogram::default(),
             process: None,
             bucket: None,
+            shaper: discipline.scheduler.bandwidth_bps().map(|rate| Box::new(Shaper::new(Rate::new(rate, clock)))),
         }
     }
 
@@ -67,6 +71,16 @@ impl QueuedLink {
         self.waits_from = warmup;
     }
 
+    /// Lets the queue keep which states of its AQM may have changed.
+    pub fn trace_aqm(&mut self) {
+        self.queue.trace_aqm();
+    }
+
+    /// Reports the states of the AQM that may have changed since the last time.
+    pub fn report_aqm(&mut self, report: impl FnMut(AqmState)) {
+        self.queue.report_aqm(report);
+    }
+
     /// Returns the waits of the packets that arrived in the measured part and whose transmission has begun.
     pub fn waits(&self) -> &Histogram {
         &self.waits
@@ -82,12 +96,18 @@ impl QueuedLink {
         self.queue.len() as u64 + u64::from(self.in_transmission.is_some())
     }
 
-    /// Returns the departure of the packet in transmission, or the instant at which the bucket lets a packet go.
+    /// Returns the departure of the packet in transmission, or the instant at which the bucket or the shaper lets a packet
+    /// go.
     pub fn next_departure(&self) -> Time {
         match &self.bucket {
-            None => self.in_transmission.map_or(Time::NEVER, |sent| sent.departure),
+            None => self.in_transmission.map_or(self.release(), |sent| sent.departure),
             Some(bucket) => bucket.release(),
         }
+    }
+
+    /// Returns the instant at which the shaper lets a waiting packet go.
+    fn release(&self) -> Time {
+        self.shaper.as_ref().filter(|_| self.queue.len() > 0).map_or(Time::NEVER, |shaper| shaper.release())
     }
 
     /// Returns whether a token bucket lets a waiting packet go now.
@@ -95,12 +115,12 @@ impl QueuedLink {
         self.bucket.as_ref().is_some_and(|bucket| bucket.release() <= now)
     }
 
-    /// Handles the arrival of a packet at a level, and reports each packet that is marked or dropped, perhaps itself.
+    /// Handles the arrival of a packet of an origin, and reports each packet that is marked or dropped, perhaps itself.
     pub fn arrive(
         &mut self,
         now: Time,
         packet: Packet,
-        level: u8,
+        origin: impl Into<Origin>,
         measurement: &Measurement,
         signalled: &mut impl FnMut(Signal, Packet),
     ) {
@@ -116,7 +136,7 @@ impl QueuedLink {
         }
         self.queue.enqueue(
             arriving,
-            level,
+            origin.into(),
             transmitter,
             &mut counted(&mut self.statistics, now, measurement, signalled),
         );
@@ -128,7 +148,7 @@ impl QueuedLink {
     }
 
     /// Ends the transmission of a packet, which is returned, and begins the next one; reports each packet that is
-    /// marked or dropped.
+    /// marked or dropped. None ends where the shaper lets a packet go.
     pub fn depart(
         &mut self,
         now: Time,
@@ -136,16 +156,18 @@ impl QueuedLink {
         signalled: &mut impl FnMut(Signal, Packet),
     ) -> Option<Packet> {
         if self.bucket.is_some() {
-            return self.release(now, measurement, signalled);
+            return self.let_go(now, measurement, signalled);
         }
-        let sent = self.in_transmission.take()?;
-        self.idle_since = now;
+        let sent = self.in_transmission.take();
+        if sent.is_some() {
+            self.idle_since = now;
+        }
         self.transmit_next(now, measurement, signalled);
-        Some(sent.packet)
+        sent.map(|sent| sent.packet)
     }
 
     /// Lets a packet go, which takes its tokens.
-    fn release(
+    fn let_go(
         &mut self,
         now: Time,
         measurement: &Measurement,
@@ -190,11 +212,14 @@ impl QueuedLink {
     }
 
     fn transmit_next(&mut self, now: Time, measurement: &Measurement, signalled: &mut impl FnMut(Signal, Packet)) {
-        if self.in_transmission.is_some() {
+        if self.in_transmission.is_some() || self.shaper.as_ref().is_some_and(|shaper| shaper.release() > now) {
             return;
         }
         let next = self.queue.dequeue(now, &mut counted(&mut self.statistics, now, measurement, signalled));
         let Some(Waiting { packet, since }) = next else { return };
+        if let Some(shaper) = &mut self.shaper {
+            shaper.take(now, packet.bytes);
+        }
         if self.idle_since < now {
             self.rate.restart();
         }

@@ -235,6 +235,7 @@ fn traces<'py>(py: Python<'py>, clock: Clock, traces: &Traces) -> PyResult<Bound
     add_trace(&all, clock, "recovery", &traces.recovery, sim::RepairRow::COLUMNS)?;
     add_trace(&all, clock, "rounds", &traces.rounds, sim::RoundRow::COLUMNS)?;
     add_trace(&all, clock, "state", &traces.state, sim::StateRow::COLUMNS)?;
+    add_trace(&all, clock, "aqm", &traces.aqm, sim::AqmRow::COLUMNS)?;
     add_trace(&all, clock, "overview", &traces.overview, sim::OverviewRow::COLUMNS)?;
     Ok(all)
 }

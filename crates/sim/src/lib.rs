@@ -44,7 +44,7 @@ pub use engine::{Engine, Progress};
 pub use job::Job;
 pub use links::{deliveries_ms, Offered};
 pub use observe::{
-    CaptureRow, CwndRow, DelayRow, DropRow, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow,
+    AqmRow, CaptureRow, CwndRow, DelayRow, DropRow, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow,
     RateRow, RepairRow, RoundRow, RttRow, SequenceKind, SequenceRow, StateRow, Traces,
 };
 pub use outcome::Outcome;

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use base::cast::low_u32;
 use base::{Clock, Marks, Packet, Ring, Time, Tournament};
-use net::{Measurement, Signal};
+use net::{Measurement, Origin, Signal};
 
 use crate::batches::BatchCounter;
 use crate::calendar_queue::CalendarQueue;
@@ -205,7 +205,9 @@ impl Network {
                 Element::Merge(merge) => break self.wait_at_merge(merge, time, packet),
                 Element::SharedMerge(merge) => break self.wait_at_shared_merge(merge, time, packet),
                 Element::Sender => break self.wait_for_sender(time, &packet),
-                Element::Queue { index, level } => break self.join_queue(index, time, packet, level),
+                Element::Queue { index, level, host } => {
+                    break self.join_queue(index, time, packet, Origin { level, host });
+                }
                 Element::Sink => break self.count_datagram(time, &packet),
                 special @ (Element::Loss(_)
                 | Element::Pipe(_)
@@ -278,12 +280,12 @@ impl Network {
 
     /// Adds a packet to a queue whose departures are events.
     #[inline(never)]
-    fn join_queue(&mut self, index: u32, now: Time, packet: Packet, level: u8) {
+    fn join_queue(&mut self, index: u32, now: Time, packet: Packet, origin: Origin) {
         let link = self.elements.queue_links[index as usize];
         self.report_arrival(link, now, &packet);
         let (queue, dropped) = (&mut self.elements.queues[index as usize], &mut self.dropped);
         let (measurement, flows, accounts) = (&self.measurement, self.flows.as_slice(), self.accounts.as_mut_slice());
-        queue.arrive(now, packet, level, measurement, &mut |signal, packet| match signal {
+        queue.arrive(now, packet, origin, measurement, &mut |signal, packet| match signal {
             Signal::Marked => count_mark(packet.flow, packet.kind, measurement.index(now), flows, accounts),
             Signal::Dropped => dropped.push(packet),
         });
@@ -291,6 +293,7 @@ impl Network {
         self.events.advance(self.numbers.number(EventId::Queue(index)), departure);
         if let Some(observers) = &mut self.observers {
             observers.queue(link, now, packets);
+            self.report_aqm(index, now);
         }
         if !self.dropped.is_empty() {
             self.report_drops(link, now);
@@ -312,14 +315,19 @@ impl Network {
         });
         let (packets, next) = (queue.packets(), queue.next_departure());
         self.events.set(self.numbers.number(EventId::Queue(index)), next);
-        let Some(mut packet) = departed else { return };
-        if let Some(observers) = &mut self.observers {
+        if let Some(observers) = self.observers.as_mut().filter(|_| departed.is_some() || !self.dropped.is_empty()) {
             observers.queue(link, now, packets);
-            observers.left(now, link, &packet);
+        }
+        if let (Some(observers), Some(packet)) = (&mut self.observers, &departed) {
+            observers.left(now, link, packet);
+        }
+        if self.observers.is_some() {
+            self.report_aqm(index, now);
         }
         if !self.dropped.is_empty() {
             self.report_drops(link, now);
         }
+        let Some(mut packet) = departed else { return };
         let delay = self.delay_after(&packet);
         packet.hop += 1;
         self.forward(now + delay, packet);

@@ -1,5 +1,6 @@
 //! The rows that a run records on request. Observers only look: a run is the same bit for bit with and without them.
 
+mod aqm;
 mod columns;
 mod drop_counter;
 mod rates;
@@ -14,11 +15,12 @@ use base::{Clock, Packet, Steps, Thinner, Time};
 use net::Measurement;
 use tcp::{LossEvent, SackLog, Segment, Selective, Sender};
 
+use aqm::LastStates;
 use drop_counter::DropCounter;
 use rates::{mean_rates, rate_rows};
 use rounds::RoundFollower;
 pub use rows::{
-    CaptureRow, CwndRow, DelayRow, DropRow, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow,
+    AqmRow, CaptureRow, CwndRow, DelayRow, DropRow, LossRow, OverviewKind, OverviewRow, QueueDistributionRow, QueueRow,
     RateRow, RepairRow, RoundRow, RttRow, SequenceKind, SequenceRow, StateRow, Traces,
 };
 use states::StateFollower;
@@ -54,6 +56,7 @@ pub(crate) struct Observers {
     pings: BTreeMap<u32, Thinner>,
     rounds: Vec<RoundFollower>,
     states: Vec<StateFollower>,
+    aqm_states: LastStates,
     captured: Vec<bool>,
     captured_bytes: u64,
 }
@@ -109,6 +112,7 @@ fn empty_traces(scenario: &Scenario, replication: u64, end: Time, clock: Clock) 
         recovery: wanted(asked.recovery),
         rounds: wanted(asked.rounds),
         state: wanted(asked.state),
+        aqm: wanted(asked.aqm),
         overview: asked.overview_interval_s.is_some().then(|| mean_rates(scenario, replication, end, clock)),
         rate: asked.rate.then(|| rate_rows(scenario, replication, end, clock)),
         delay: asked.delay.then(|| delay_rows(scenario, replication, end, clock)),
@@ -133,7 +137,8 @@ impl Observers {
         let follows = asked.queue || asked.queue_distribution || asked.overview_interval_s.is_some();
         let atm = scenario.atm.as_ref().is_some_and(|atm| atm.trace != atm::TraceConfig::default());
         let rows = asked.cwnd || asked.rtt || asked.sequence || asked.drops || asked.losses;
-        let rows = rows || asked.recovery || asked.rounds || asked.state || asked.delay || asked.rate || atm;
+        let rows =
+            rows || asked.recovery || asked.rounds || asked.state || asked.aqm || asked.delay || asked.rate || atm;
         let thinners = || vec![Thinner::default(); scenario.flow_count()];
         let magnifies = asked.overview_interval_s.and(asked.overview_detail_s).is_some();
         (follows || rows || asked.capture.is_some()).then(|| {
@@ -148,6 +153,7 @@ impl Observers {
                 pings: BTreeMap::new(),
                 rounds: if asked.rounds { vec![RoundFollower::default(); scenario.flow_count()] } else { Vec::new() },
                 states: if asked.state { vec![StateFollower::default(); scenario.flow_count()] } else { Vec::new() },
+                aqm_states: LastStates::new(),
                 captured,
                 captured_bytes: 0,
             })

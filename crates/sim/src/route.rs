@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use base::cast::to_u32;
 use base::{Clock, Time};
+use net::Origin;
 
 use crate::flow::{DepartureSlot, SlotAllocator};
 use crate::scenario::{ElementConfig, FlowConfig, LinkConfig, Scenario};
@@ -25,8 +26,8 @@ pub(crate) struct Hop {
 pub(crate) enum Element {
     /// A link whose departures are known on arrival.
     Link(u32),
-    /// A link whose departures are events, entered at a priority level.
-    Queue { index: u32, level: u8 },
+    /// A link whose departures are events, entered at a priority level by packets of a host.
+    Queue { index: u32, level: u8, host: u16 },
     /// A private link; the number is the index of its group.
     Private(u32),
     /// The merge point of one ordered stream, in front of a link: packets wait there for the clock.
@@ -228,7 +229,7 @@ struct FlowDirection {
     flow: usize,
     entry: usize,
     bytes: u16,
-    level: u8,
+    origin: Origin,
     /// Whether these are the ACKs or echoes.
     is_answer: bool,
 }
@@ -238,8 +239,8 @@ impl RouteBuilder<'_> {
     fn add_flow(&mut self, index: usize, entry: usize, flow: &FlowConfig) -> (u32, u32) {
         let data = to_u32(self.hops.len());
         self.allocator = SlotAllocator::default();
-        let direction =
-            FlowDirection { flow: index, entry, bytes: flow.packet_bytes, level: flow.priority, is_answer: false };
+        let origin = Origin { level: flow.priority, host: flow.host };
+        let direction = FlowDirection { flow: index, entry, bytes: flow.packet_bytes, origin, is_answer: false };
         let (links, process) = split_process(&flow.path, self.elements);
         let feeder = self.add_path(links, None, self.clock.time(flow.forward_delay_s), direction);
         if let &[host] = process {
@@ -252,7 +253,8 @@ impl RouteBuilder<'_> {
         let far_end = if back.is_acks { Element::Receiver } else { Element::Ping(PingEnd::Far) };
         self.push(far_end, self.clock.time(back.delay_s));
         let answers = to_u32(self.hops.len());
-        let direction = FlowDirection { bytes: back.bytes, level: back.priority, is_answer: true, ..direction };
+        let origin = Origin { level: back.priority, ..origin };
+        let direction = FlowDirection { bytes: back.bytes, origin, is_answer: true, ..direction };
         self.add_path(back.path, Some(Feeder::Receiver(index)), Time::ZERO, direction);
         let is_private = |link: Option<&usize>| link.is_some_and(|&link| self.link_kinds[link] == LinkKind::Private);
         let near_end = if !back.is_acks {
@@ -291,7 +293,8 @@ impl RouteBuilder<'_> {
             match self.link_kinds[link] {
                 LinkKind::Link(index) => self.push(Element::Link(index), after),
                 LinkKind::Queue(index) => {
-                    self.push(Element::Queue { index, level: direction.level }, after);
+                    let Origin { level, host } = direction.origin;
+                    self.push(Element::Queue { index, level, host }, after);
                 }
                 LinkKind::Private => {
                     let FlowDirection { entry, bytes, .. } = direction;

@@ -130,6 +130,9 @@ pub struct TraceConfig {
     /// Rates of links that change, at each change.
     #[serde(default)]
     pub rate: bool,
+    /// State of the queues' AQM at each change.
+    #[serde(default)]
+    pub aqm: bool,
     /// Length of the intervals whose smallest and largest cwnd and queue are recorded \[s\].
     pub overview_interval_s: Option<f64>,
     /// Length of the last part of the run that is recorded in as many intervals as all of it \[s\]; adds the sequence

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use atm::{AbrParameters, AllocationConfig, AtmConfig, ChannelConfig, EndConfig, IpService, PortConfig};
 use base::cast::trunc_to_i64;
 use common::{classic_of, flow, link, ns2, scenario, tcp_of, transfer_of};
-use net::{disciplines, AqmConfig, CodelConfig, Discipline};
+use net::{disciplines, AqmConfig, CakeConfig, CodelConfig, Discipline, SchedulerConfig};
 use serde_json::{json, Value};
 use sim::scenario::{ElementConfig, HandshakeConfig, LinkConfig};
 use sim::{all_limits, check, Scenario};
@@ -86,8 +86,10 @@ fn examples_of_elements() -> Vec<Value> {
 fn examples_of_queues() -> Vec<Value> {
     let with_threshold = CodelConfig { ce_threshold_s: Some(0.001), ..CodelConfig::TYPICAL };
     let codel = Discipline { aqm: AqmConfig::Codel(with_threshold), ..Discipline::DROP_TAIL };
+    let scheduler = SchedulerConfig::Cake(CakeConfig { bandwidth_bps: Some(1e6), ..CakeConfig::TYPICAL });
+    let cake = Discipline { scheduler, ..Discipline::DROP_TAIL };
     let listed = disciplines().into_iter().map(|(_, discipline)| discipline);
-    listed.chain([codel]).map(|discipline| with("/elements/0/queue", json!(discipline))).collect()
+    listed.chain([codel, cake]).map(|discipline| with("/elements/0/queue", json!(discipline))).collect()
 }
 
 fn examples_of_rates() -> Vec<Value> {

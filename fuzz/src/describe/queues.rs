@@ -1,14 +1,14 @@
 //! Any parameters of a scheduler and an AQM.
 
 use net::{
-    AqmConfig, CodelConfig, CodelRules, DualConfig, DualPi2Config, FqConfig, PieConfig, RedConfig, RedEcn,
-    RedLinuxConfig, SchedulerConfig, StepConfig,
+    AqmConfig, CakeConfig, CobaltConfig, CodelConfig, CodelRules, DualConfig, DualPi2Config, FqConfig, PieConfig,
+    RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, StepConfig,
 };
 
 use super::scaled;
 
 /// Returns a scheduler of the kind of another one, with parameters that four numbers describe.
-pub(super) fn scheduler(typical: SchedulerConfig, [quantum, queues, _, options]: [u8; 4]) -> SchedulerConfig {
+pub(super) fn scheduler(typical: SchedulerConfig, [quantum, queues, bandwidth, options]: [u8; 4]) -> SchedulerConfig {
     match typical {
         fifo @ SchedulerConfig::Fifo {} => fifo,
         SchedulerConfig::Priority { .. } => SchedulerConfig::Priority { levels: 8 },
@@ -20,6 +20,12 @@ pub(super) fn scheduler(typical: SchedulerConfig, [quantum, queues, _, options]:
             queues: (options & 1 == 1).then(|| 1 + u32::from(queues)),
             sparse_first: options & 2 == 2,
         }),
+        SchedulerConfig::Cake(_) => SchedulerConfig::Cake(CakeConfig {
+            quantum_bytes: 256 + 16 * u32::from(quantum),
+            hashed: options & 1 == 1,
+            by_host: options & 2 == 2,
+            bandwidth_bps: (options & 4 == 4).then(|| scaled(bandwidth, 1e4, 1e9)),
+        }),
     }
 }
 
@@ -29,6 +35,7 @@ pub(super) fn aqm(typical: AqmConfig, numbers: [u8; 4]) -> AqmConfig {
         AqmConfig::Red(_) => AqmConfig::Red(red(numbers)),
         AqmConfig::RedLinux(_) => AqmConfig::RedLinux(red_linux(numbers)),
         AqmConfig::Codel(_) => AqmConfig::Codel(codel(numbers)),
+        AqmConfig::Cobalt(_) => AqmConfig::Cobalt(cobalt(numbers)),
         AqmConfig::Pie(_) => AqmConfig::Pie(pie(numbers)),
         AqmConfig::Step(_) => AqmConfig::Step(StepConfig { threshold_packets: f64::from(numbers[0]) / 4.0 }),
         AqmConfig::DualPi2(_) => AqmConfig::DualPi2(dual_pi2(numbers)),
@@ -69,6 +76,14 @@ fn codel([target, interval, threshold, options]: [u8; 4]) -> CodelConfig {
         ce_threshold_s: (options & 2 == 2).then(|| f64::from(threshold) / 1e4),
         mtu_bytes: 1 + u16::from(options) * 8,
         rules: if options & 4 == 4 { CodelRules::Rfc } else { CodelRules::Linux },
+    }
+}
+
+fn cobalt([target, interval, packet, _]: [u8; 4]) -> CobaltConfig {
+    CobaltConfig {
+        target_s: scaled(target, 1e-6, 0.1),
+        interval_s: scaled(interval, 1e-6, 1.0),
+        mtu_s: f64::from(packet) / 1e4,
     }
 }
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ackclock.charts import Chart, Curve, Events, Panel, SecondScale, Span, StraightLine
 from ackclock.paths import empty_round_trip_s
+from ackclock.pictures.aqm import aqm_panels
 from ackclock.pictures.parts import (
     MOST_LINES,
     TIME,
@@ -68,7 +69,7 @@ def linked_chart(
     resolved : Resolved
         The scenario that was run.
     traces : mapping of str to DataFrame
-        Traces of the run by name: `overview`, and of `queue`, `cwnd`, `state`, `recovery`, `sequence`, and `rtt`
+        Traces of the run by name: `overview`, and of `queue`, `cwnd`, `aqm`, `state`, `recovery`, `sequence`, `rtt`
         or `rounds` those that were recorded. The first replication is drawn.
     reference_lines : sequence of ReferenceLine, optional
         What the theory says of windows, queues and rates: a dashed line each, named at its end.
@@ -88,6 +89,7 @@ def linked_chart(
         panels.append(replace(panel, second=_delay_scale(resolved, queues[0])))
     else:
         panels[0] = replace(panels[0], events=drop_events(overview, ()))
+    panels += aqm_panels(resolved, first.get("aqm"))
     round_trips = first.get("rtt", first.get("rounds"))
     if round_trips is not None and len(round_trips):
         panels.append(_round_trips(resolved, round_trips))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ackclock.charts import Chart
+from ackclock.pictures.aqm import aqm_panels
 from ackclock.pictures.delays import delay_panels
 from ackclock.pictures.magnified import is_magnified, magnified_chart
 from ackclock.pictures.parts import named_lines, window_panel
@@ -38,11 +39,14 @@ class Measured:
         The distribution of delays; below the other panels, how many packets take longer than a time.
     states : DataFrame, optional
         The trace of senders' states; bands behind the cwnd of one sender, lanes of several, and rates that are paced.
+    aqm : DataFrame, optional
+        The trace of the states of queues' AQMs; a panel for each quantity, of the first replication.
     """
 
     completion_times: pd.DataFrame | None = None
     delays: pd.DataFrame | None = None
     states: pd.DataFrame | None = None
+    aqm: pd.DataFrame | None = None
 
 
 NOTHING = Measured()
@@ -87,6 +91,7 @@ def overview_chart(
     panels += [] if rates is None else [rates]
     if measured.states is not None and len(measured.states):
         panels[:1] = state_panels(resolved, measured.states, panels[0])
+    panels += aqm_panels(resolved, measured.aqm)
     pings = ping_panel(resolved, overview)
     panels += [] if pings is None else [pings]
     completions = None if measured.completion_times is None else completion_panel(measured.completion_times)

@@ -9,8 +9,8 @@ from ackclock.scenario.schema_queues import Queue, separation_of
 from ackclock.scenario.source import Location
 from ackclock.units import show
 
-CODELS, PIES = ("codel", "fq-codel"), ("pie", "fq-pie")
-"""The disciplines with CoDel, and with PIE."""
+CODELS, PIES, COBALTS = ("codel", "fq-codel"), ("pie", "fq-pie"), ("cobalt", "cake")
+"""The disciplines with CoDel, with PIE, and with COBALT."""
 FAIR = ("fq", "fq-codel", "fq-pie", "drr")
 """The disciplines that give flows queues of their own."""
 
@@ -22,13 +22,16 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "levels": ("priority",),
     "ecn": ("red", *CODELS, *PIES),
     "rules": ("red", *CODELS),
-    "target": (*CODELS, *PIES, "dualpi2"),
-    **dict.fromkeys(("interval", "ce_threshold"), CODELS),
+    "target": (*CODELS, *COBALTS, *PIES, "dualpi2"),
+    "interval": (*CODELS, *COBALTS),
+    "ce_threshold": CODELS,
+    **dict.fromkeys(("isolation", "bandwidth"), ("cake",)),
     **dict.fromkeys(("update", "alpha", "beta"), (*PIES, "dualpi2")),
     **dict.fromkeys(("burst", "first_update"), PIES),
     "threshold": ("step",),
     **dict.fromkeys(("coupling", "step", "classic_share"), ("dualpi2",)),
-    **dict.fromkeys(("separation", "queues", "quantum"), FAIR),
+    "queues": FAIR,
+    **dict.fromkeys(("separation", "quantum"), (*FAIR, "cake")),
 }
 """The disciplines to which each field belongs."""
 _ACTS_ON: dict[str, tuple[str, str]] = {"red": ("mean queue", "max_threshold")}
@@ -77,6 +80,22 @@ def _red_faults(places: Places, location: Location, queue: Queue) -> Iterator[Fa
             "min_threshold is not below max_threshold",
             given=f"{show(queue.min_threshold, 'pkt')} and {show(queue.max_threshold, 'pkt')}",
         )
+
+
+def shaper_faults(places: Places, way: Direction) -> Iterator[Fault]:
+    """Find a shaper of a queue at a link that is slower, or that has another one."""
+    bandwidth, location = way.queue.bandwidth, (*way.location, "queue", "bandwidth")
+    if bandwidth is None or way.queue.discipline != "cake":
+        return
+    given = show(bandwidth, "bit/s")
+    if way.rate_bps is None:
+        yield places.fault(location, "needs a link with a rate", given=given)
+    elif bandwidth > way.rate_bps:
+        allowed = f"at most {show(way.rate_bps, 'bit/s')}"
+        yield places.fault(location, f'is above the rate of the link "{way.name}"', given=given, allowed=allowed)
+    if way.bucket is not None:
+        hint = "leave out one of them"
+        yield places.fault(location, "is a second shaper: the link has a token_bucket", given=given, hint=hint)
 
 
 def bucket_faults(places: Places, way: Direction) -> Iterator[Fault]:

@@ -131,7 +131,8 @@ def _copies_of_link(link: Link) -> list[Link]:
 def _copy_of(flow: Flow, name: str, copies: Mapping[str, int], copy: int) -> Flow:
     paths = {"path": flow.path, "return_path": flow.return_path}
     own = {field: path and tuple(_copy_of_link(link, copies, copy) for link in path) for field, path in paths.items()}
-    return flow.model_copy(update={"name": f"{name}[{copy}]", **own})
+    host = flow.host and f"{flow.host}[{copy}]"
+    return flow.model_copy(update={"name": f"{name}[{copy}]", "host": host, **own})
 
 
 def _copy_of_link(name: str, copies: Mapping[str, int], copy: int) -> str:

@@ -14,7 +14,7 @@ from ackclock.scenario.resolved_rates import RateLaw
 from ackclock.scenario.schema import Flow
 from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.schema_links import PLAIN, CountingName, DelayProcess, Link, TokenBucket
-from ackclock.scenario.schema_queues import Queue
+from ackclock.scenario.schema_queues import Queue, cake_buffer_bytes
 from ackclock.scenario.schema_rates import RateProcess
 from ackclock.scenario.source import Location
 from ackclock.scenario.tables import TableError
@@ -102,7 +102,7 @@ class Direction:
     def limit(self) -> PacketBuffer | ByteBuffer | None:
         """The buffer in whole packets or bytes; a time is what the link drains in it."""
         if self.buffer is None:
-            return None
+            return ByteBuffer(cake_buffer_bytes(self.queue)) if self.queue.discipline == "cake" else None
         if self.buffer.unit == "pkt":
             return PacketBuffer(int(self.buffer.value))
         if self.buffer.unit == "B":

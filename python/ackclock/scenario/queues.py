@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping
 from math import log2
 from typing import Any, Final
 
-from ackclock.scenario.check_queues import CODELS, FAIR, PIES
+from ackclock.scenario.check_queues import COBALTS, CODELS, FAIR, PIES
 from ackclock.scenario.resolved_queues import (
     Aqm,
+    CakeScheduler,
+    Cobalt,
     Codel,
     Discipline,
     DualPi2,
@@ -90,6 +92,32 @@ def _codel(queue: Queue, largest_packet_bytes: int) -> Codel:
     )
 
 
+def _cobalt(queue: Queue, largest_packet_bytes: int) -> Cobalt:
+    """Give COBALT's parameters as cake sets them by the rate of its shaper (Linux `cake_set_rate`)."""
+    packet_s = 8 * largest_packet_bytes / queue.bandwidth if queue.bandwidth else 0.0
+    given_s = _given(queue.target, CODEL_TARGET_S)
+    target_s = max(1.5 * packet_s, given_s)
+    return Cobalt(
+        "cobalt",
+        target_s=target_s,
+        interval_s=max(queue.interval + target_s - given_s, 2 * target_s) if queue.bandwidth else queue.interval,
+        mtu_s=packet_s,
+    )
+
+
+def _cake(queue: Queue, largest_packet_bytes: int) -> CakeScheduler:
+    """Give the parameters of cake's scheduler (Linux `cake_set_rate`)."""
+    in_time = largest_packet_bytes if queue.bandwidth is None else int(queue.bandwidth / 8) >> 12
+    share = max(min(largest_packet_bytes, in_time), LEAST_CAKE_QUANTUM_BYTES)
+    return CakeScheduler(
+        "cake",
+        quantum_bytes=queue.quantum or share,
+        hashed=separation_of(queue) == "hash",
+        by_host=queue.isolation == "triple",
+        bandwidth_bps=queue.bandwidth,
+    )
+
+
 def _pie(queue: Queue, largest_packet_bytes: int) -> Pie:
     return Pie(
         "pie",
@@ -131,16 +159,20 @@ def _fair(queue: Queue, largest_packet_bytes: int) -> FairQueueing:
     )
 
 
+LEAST_CAKE_QUANTUM_BYTES = 300
+"""Smallest quantum that cake takes [B]."""
 LEAST_QUANTUM_BYTES = 256
 """Smallest quantum (Linux `fq_codel_change`) [B]."""
 _SCHEDULERS: Final[Mapping[str, Callable[[Queue, int], Scheduler]]] = {
     **dict.fromkeys(FAIR, _fair),
+    "cake": _cake,
     "dualpi2": lambda queue, largest: DualQueue("dual", round(100 * queue.classic_share), largest),
     "priority": lambda queue, _: StrictPriority("priority", queue.levels),
 }
 _AQMS: Final[Mapping[str, Callable[[Queue, int], Aqm]]] = {
     "red": _red,
     **dict.fromkeys(CODELS, _codel),
+    **dict.fromkeys(COBALTS, _cobalt),
     **dict.fromkeys(PIES, _pie),
     "step": lambda queue, _: Step("step", queue.threshold),
     "dualpi2": _dual_pi2,
@@ -151,6 +183,7 @@ _OVERFLOWS: Final[Mapping[str, OverflowName]] = {
     "fq": "longest",
     "drr": "longest",
     "fq-codel": "fattest",
+    "cake": "heaviest",
 }
 """Schedulers, AQMs and overflow rules of the disciplines that have others than drop-tail."""
 

@@ -93,6 +93,8 @@ class TraceSettings:
     """States of senders with selective acknowledgment; older results lack this field."""
     rate: bool = False
     """Rates of links that change; older results lack this field."""
+    aqm: bool = False
+    """States of the AQM of queues; older results lack this field."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -30,6 +30,8 @@ class ResolvedFlow:
     packet_bytes: Annotated[int, within("flows[].packet_bytes")]
     priority: Annotated[int, within("flows[].priority")]
     traffic: Annotated[ResolvedTraffic, Field(discriminator="kind")]
+    host: Annotated[int, within("flows[].host")] = 0
+    """Number of the host that the flow is of; older results lack it."""
     copies: Annotated[int, within("flows[].copies")] = 1
     """Number of copies of the flows, each an entry of its own; older results lack this field."""
 

@@ -12,7 +12,7 @@ _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 _SCHEDULER = "elements[].queue.scheduler"
 _AQM = "elements[].queue.aqm"
 
-OverflowName = Literal["arriving", "front", "random", "lowest", "longest", "fattest"]
+OverflowName = Literal["arriving", "front", "random", "lowest", "longest", "fattest", "heaviest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,18 @@ class DualQueue:
     kind: Literal["dual"]
     classic_percent: Annotated[int, within(f"{_SCHEDULER}.classic_percent")]
     mtu_bytes: Annotated[int, within(f"{_SCHEDULER}.mtu_bytes")]
+
+
+@dataclass(frozen=True, slots=True)
+class CakeScheduler:
+    """CAKE's isolation of flows and of hosts, with a shaper of its own."""
+
+    __pydantic_config__ = _CONFIG
+    kind: Literal["cake"]
+    quantum_bytes: Annotated[int, within(f"{_SCHEDULER}.quantum_bytes")]
+    hashed: bool
+    by_host: bool
+    bandwidth_bps: Annotated[float, within(f"{_SCHEDULER}.bandwidth_bps")] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +133,20 @@ class Codel:
 
 
 @dataclass(frozen=True, slots=True)
+class Cobalt:
+    """CoDel and BLUE, the AQM of CAKE."""
+
+    __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = True
+    title: ClassVar[str] = "COBALT"
+    kind: Literal["cobalt"]
+    target_s: Annotated[float, within(f"{_AQM}.target_s")]
+    interval_s: Annotated[float, within(f"{_AQM}.interval_s")]
+    mtu_s: Annotated[float, within(f"{_AQM}.mtu_s")]
+    """Time that the largest packet takes; four of them may always be waited for [s]."""
+
+
+@dataclass(frozen=True, slots=True)
 class Pie:
     """Proportional Integral controller Enhanced (RFC 8033)."""
 
@@ -166,8 +192,8 @@ class DualPi2:
     mtu_bytes: Annotated[int, within(f"{_AQM}.mtu_bytes")]
 
 
-Scheduler = Annotated[Fifo | StrictPriority | FairQueueing | DualQueue, Field(discriminator="kind")]
-Aqm = Annotated[NoAqm | Red | RedLinux | Codel | Pie | Step | DualPi2, Field(discriminator="kind")]
+Scheduler = Annotated[Fifo | StrictPriority | FairQueueing | DualQueue | CakeScheduler, Field(discriminator="kind")]
+Aqm = Annotated[NoAqm | Red | RedLinux | Codel | Cobalt | Pie | Step | DualPi2, Field(discriminator="kind")]
 """Every AQM answers `is_random`, whether it draws random numbers, and `title`, its name as its papers write it."""
 
 
@@ -199,6 +225,8 @@ class Discipline:
     @property
     def title(self) -> str:
         """Return the name that people write, of its AQM."""
+        if isinstance(self.scheduler, CakeScheduler):
+            return "CAKE"
         return f"FQ-{self.aqm.title}" if isinstance(self.scheduler, FairQueueing) else self.aqm.title
 
     def __str__(self) -> str:
@@ -210,6 +238,8 @@ class Discipline:
                 return "drr"
             case FairQueueing():
                 return f"fq-{self.aqm.kind}" if self.drops_early else "fq"
+            case CakeScheduler():
+                return "cake"
             case DualQueue():
                 return "dualpi2"
             case StrictPriority():
@@ -223,6 +253,7 @@ NAMES_BY_OVERFLOW = {
     "lowest": "drop-lowest",
     "longest": "drop-longest",
     "fattest": "drop-fattest",
+    "heaviest": "drop-heaviest",
 }
 """Names of disciplines with one queue and no AQM, by their overflow rule."""
 DROP_TAIL = Discipline()

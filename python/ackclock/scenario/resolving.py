@@ -1,12 +1,13 @@
 """The resolved form of a scenario from the user's."""
 
 import math
+from collections.abc import Iterator, Sequence
 
 from ackclock.errors import Fault, ScenarioError
 from ackclock.scenario.arguments import check_arguments, instance_of
 from ackclock.scenario.atm import add_channels, resolved_channels
 from ackclock.scenario.check_precision import precision_settings
-from ackclock.scenario.copies import capture_of_copies, written_out
+from ackclock.scenario.copies import Present, capture_of_copies, written_out
 from ackclock.scenario.handshakes import handshake_settings
 from ackclock.scenario.losses import LossSettings
 from ackclock.scenario.network import (
@@ -37,11 +38,13 @@ from ackclock.scenario.resolved_rates import RateProcessSettings
 from ackclock.scenario.resolved_traffic import Connection
 from ackclock.scenario.scenario import Scenario
 from ackclock.scenario.schema import Flow, Run
+from ackclock.scenario.schema_kinds import most
 from ackclock.scenario.source import Source
 from ackclock.scenario.tcp import ApplicationSettings, last_packet_bytes, receiver_settings, sender_settings
 from ackclock.scenario.traffic import is_tcp, resolved_traffic, resolved_writes
 
 _USUAL_PACKET_BYTES = 1500
+_MOST_HOSTS = most("flows[].host") + 1
 
 
 def resolve(scenario: Scenario) -> Resolved:
@@ -86,8 +89,7 @@ def resolve(scenario: Scenario) -> Resolved:
     network = network_of(links, [link.name for link in links], folder, float(scenario.run.duration))
     add_channels(network, scenario.atm, [channel.name if channel else None for channel in scenario.atm.channels])
     add_hosts(network, scenario.hosts, [host.name for host in scenario.hosts])
-    flow_copies = zip(present.flows, present.copies, strict=True)
-    flows = [_flow(flow, copies, network, scenario.source) for flow, copies in flow_copies]
+    flows = list(_flows(present, network, scenario.source))
     largest = largest_packets(present.flows, network)
     ways = ((position, way) for position, way in enumerate(network.directions) if way is not None)
     elements = [_element(way, largest.get(position, _USUAL_PACKET_BYTES)) for position, way in ways]
@@ -117,6 +119,7 @@ def resolve(scenario: Scenario) -> Resolved:
             overview_detail_s=trace.overview_detail,
             state=trace.state,
             rate=trace.rate,
+            aqm=trace.aqm,
         ),
         atm=resolved_channels(scenario.atm, trace),
     )
@@ -134,7 +137,22 @@ def _run(run: Run) -> RunSettings:
     )
 
 
-def _flow(flow: Flow, copies: int, network: Network, source: Source) -> ResolvedFlow:
+def _flows(present: Present, network: Network, source: Source) -> Iterator[ResolvedFlow]:
+    hosts = _host_numbers(present.flows, network)
+    for flow, copies, host in zip(present.flows, present.copies, hosts, strict=True):
+        yield _flow(flow, copies, host, network, source)
+
+
+def _host_numbers(flows: Sequence[Flow], network: Network) -> list[int]:
+    """Give flows the numbers of their hosts, those that they name and one for each other entry; 0 without a cake."""
+    if not any(way is not None and way.queue.discipline == "cake" for way in network.directions):
+        return [0] * len(flows)
+    numbers: dict[str | int, int] = {}
+    keys = (position if flow.host is None else flow.host for position, flow in enumerate(flows))
+    return [numbers.setdefault(key, len(numbers)) % _MOST_HOSTS for key in keys]
+
+
+def _flow(flow: Flow, copies: int, host: int, network: Network, source: Source) -> ResolvedFlow:
     route = network.route(flow)
     if route is None:
         raise AssertionError("a scenario that was checked has a route for each flow")
@@ -160,6 +178,7 @@ def _flow(flow: Flow, copies: int, network: Network, source: Source) -> Resolved
         packet_bytes=flow.packet_bytes,
         priority=flow.priority,
         traffic=resolved_traffic(flow.traffic, _size_packets(flow), connection, source),
+        host=host,
     )
 
 

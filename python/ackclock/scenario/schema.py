@@ -86,6 +86,11 @@ class Flow(Table):
     ack_priority: Annotated[int | None, Count(0, MOST_LEVELS - 1, 0)] = entry(
         "level of the ACKs there", None, words="as `priority`"
     )
+    host: Annotated[str | None, name_of("laptop")] = entry(
+        "host of the flow, for links with the discipline cake: flows that name one host share its part of the rate",
+        None,
+        words="a host that only this entry's flows are of",
+    )
     traffic: Traffic | None = entry(
         "what the flow sends and when", None, words="all of `size` at once, as fast as TCP lets it go"
     )
@@ -205,6 +210,11 @@ class Trace(Table):
     )
     rate: Switch = entry(
         "rates of links that change, at each change; of opportunities their mean in each 100 ms", default=False
+    )
+    aqm: Switch = entry(
+        "state of the AQM of each queue at each change: count and next drop of codel and cobalt, probability of pie, "
+        "dualpi2, red and cobalt (that of BLUE), average queue of red",
+        default=False,
     )
     overview_interval: Annotated[float | None, Amount("1 s", (Span("s", 1e-9, LONGEST_RUN_S, "1 ns to 1e7 s"),))] = (
         entry("cwnd and queues, their least and largest value in each interval, for the picture", None, words="none")

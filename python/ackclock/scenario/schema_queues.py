@@ -10,18 +10,23 @@ from ackclock.scenario.schema_kinds import PACKET_SIZE, Switch, choice, most
 MOST_LEVELS = most("elements[].queue.scheduler.levels")
 """Most levels of a priority queue."""
 
+LEAST_CAKE_BYTES, MOST_CAKE_BYTES = 4 * 2**20, 10_240 * 1514
+"""Buffer of a cake: 4 MiB at least behind a shaper, and 10,240 of Ethernet's largest packets at most [B]."""
+
 DisciplineName = Literal[
     "drop-tail",
     "drop-from-front",
     "random-drop",
     "red",
     "codel",
+    "cobalt",
     "pie",
     "step",
     "fq",
     "fq-codel",
     "fq-pie",
     "drr",
+    "cake",
     "dualpi2",
     "priority",
 ]
@@ -30,6 +35,7 @@ RedEcnName = Literal["off", "early", "all"]
 RulesName = Literal["floyd-jacobson", "ns2", "linux", "rfc"]
 CodelRulesName = Literal["rfc", "linux"]
 SeparationName = Literal["hash", "perfect"]
+IsolationName = Literal["flows", "triple"]
 
 NAMES: tuple[str, ...] = get_args(DisciplineName)
 
@@ -39,6 +45,7 @@ _TARGET = Span("s", 1e-6, 100, "1 us to 100 s")
 _INTERVAL = Span("s", 1e-6, 1000, "1 us to 1000 s")
 _TO_100_S = Span("s", 0, 100, "0 to 100 s")
 _QUANTUM = Span("B", 256, 1e6, "256 B to 1 MB", whole=True)
+_BANDWIDTH = Span("bit/s", 1, 1e13, "a rate from 1 bit/s to 1e13 bit/s")
 _UPDATE = Span("s", 1e-4, 100, "0.1 ms to 100 s")
 
 
@@ -53,9 +60,10 @@ class Queue(Table):
     discipline: Annotated[DisciplineName, choice("discipline", DisciplineName)] = entry(
         "which packet is dropped: at a full buffer the newcomer (drop-tail), the one at the front (drop-from-front) "
         "or one drawn among all that wait and the newcomer (random-drop); early, by the mean queue (red) or by the "
-        "time that packets have waited as they leave (codel), or with a probability that follows that time (pie). "
-        "Above a threshold all packets are marked (step). Flows wait in queues of their own and share the rate (fq, "
-        "drr), with a codel (fq-codel) or a pie (fq-pie) for each queue; or L4S in one queue and the others in "
+        "time that packets have waited as they leave (codel; cobalt, which also drops flows that do not respond with a "
+        "probability), or with a probability that follows that time (pie). Above a threshold all packets are marked "
+        "(step). Flows wait in queues of their own and share the rate (fq, drr), with a codel (fq-codel), a pie "
+        "(fq-pie) or a cobalt (cake: Linux's, besteffort) for each queue; or L4S in one queue and the others in "
         "another, with coupled marks (dualpi2). With priority the levels of the flows decide which packet is sent first"
     )
     min_threshold: Annotated[float, Amount("5 pkt", (_THRESHOLD,))] = entry(
@@ -85,8 +93,8 @@ class Queue(Table):
     )
     levels: Annotated[int, Count(1, MOST_LEVELS, 3)] = entry("priority: number of levels", 2)
     separation: Annotated[SeparationName, choice("separation", SeparationName)] = entry(
-        "fq, fq-codel, fq-pie, drr: how flows get their queues, by a hash, so that some may share one (hash), or each "
-        "its own (perfect)",
+        "fq, fq-codel, fq-pie, drr, cake: how flows get their queues, by a hash, so that some may share one (hash; of "
+        "cake into 1024 in sets of eight), or each its own (perfect)",
         "hash",
         words='"hash", "perfect" of drr',
     )
@@ -94,9 +102,20 @@ class Queue(Table):
         "fq, fq-codel, fq-pie, drr: number of queues that flows are hashed into", 1024
     )
     quantum: Annotated[int | None, Amount("1514 B", (_QUANTUM,))] = entry(
-        "fq, fq-codel, fq-pie, drr: bytes that a queue may send in a round",
+        "fq, fq-codel, fq-pie, drr, cake: bytes that a queue may send in a round",
         None,
-        words="the largest packet that crosses",
+        words="the largest packet that crosses; of cake at most what `bandwidth` sends in 1/4096 s, and at least 300 B",
+    )
+    isolation: Annotated[IsolationName, choice("isolation", IsolationName)] = entry(
+        "cake: what shares the rate, flows alone (flows), or hosts first and then the flows of each (triple); the "
+        "field `host` of a flow names its host",
+        "triple",
+    )
+    bandwidth: Annotated[float | None, Amount("19 Mbit/s", (_BANDWIDTH,))] = entry(
+        "cake: rate of its own shaper, which has no burst, in front of the link. By it cake also sets its quantum, its "
+        "target, its interval and the buffer of a link that gives none",
+        None,
+        words="no shaper",
     )
     mean_packet: Annotated[int | None, PACKET_SIZE] = entry(
         "red: packet size by which the mean decays while the link is idle, and of the thresholds by Linux's rules",
@@ -113,14 +132,15 @@ class Queue(Table):
         "step: queue above which each arriving packet is marked, or dropped if its flow has no ECN", 20.0, toml="20 pkt"
     )
     target: Annotated[float | None, Amount("5 ms", (_TARGET,))] = entry(
-        "codel, fq-codel: time that packets may always wait; more than a packet takes on the link. pie, fq-pie, "
-        "dualpi2: queueing delay that the drop probability is controlled for",
+        "codel, fq-codel, cobalt, cake: time that packets may always wait; more than a packet takes on the link, and "
+        "with `bandwidth` at least one and a half times that. pie, fq-pie, dualpi2: queueing delay that the drop "
+        "probability is controlled for",
         None,
-        words="5 ms of codel and fq-codel, 15 ms of the others",
+        words="5 ms of codel, fq-codel, cobalt and cake, 15 ms of the others",
     )
     interval: Annotated[float, Amount("100 ms", (_INTERVAL,))] = entry(
-        "codel, fq-codel: time for which all packets must wait for longer than `target` before the first drop; about "
-        "the longest round trip",
+        "codel, fq-codel, cobalt, cake: time for which all packets must wait for longer than `target` before the first "
+        "drop (of cobalt and cake, the second one); about the longest round trip",
         0.1,
         toml="100 ms",
     )
@@ -189,3 +209,13 @@ class Queue(Table):
 def separation_of(queue: Queue) -> SeparationName:
     """Return how flows get their queues: as the table says, or as the discipline does by default."""
     return "perfect" if queue.discipline == "drr" and not queue.gives("separation") else queue.separation
+
+
+def cake_buffer_bytes(queue: Queue) -> int:
+    """Return the buffer of a cake that is given none [B], as Linux computes it (`cake_reconfigure`).
+
+    Linux counts the memory of packets, which is more than their bytes.
+    """
+    if queue.bandwidth is None:
+        return MOST_CAKE_BYTES
+    return min(max(int(4 * queue.bandwidth / 8 * queue.interval), LEAST_CAKE_BYTES), MOST_CAKE_BYTES)

@@ -122,6 +122,7 @@ class Warner:
                 reason = "ack_every = 1" if name == "ack_delay" else f'recovery = "{tcp.recovery}"'
                 yield self._warning((*location, "tcp", name), f"has no effect with {reason}")
         yield from self._levels(location, flow)
+        yield from self._host(location, flow)
         yield from self._clock_phase(location, flow.tcp, tcp.rto)
 
     def _clock_phase(self, location: Location, own: Tcp, rto: Rto) -> Iterator[Warning_]:
@@ -147,6 +148,12 @@ class Warner:
                 yield self._warning(
                     (*location, field), "has no effect: no link on the path has the discipline priority"
                 )
+
+    def _host(self, location: Location, flow: Flow) -> Iterator[Warning_]:
+        route = self.network.route(flow)
+        ways = [self.network.directions[link] for link in (*route.forward, *route.back)] if route else []
+        if flow.gives("host") and not any(way and way.queue.discipline == "cake" for way in ways):
+            yield self._warning((*location, "host"), "has no effect: no link on the path has the discipline cake")
 
     def _offered(self, location: Location, flow: Flow, traffic: Traffic) -> Iterator[Warning_]:
         """Look for a link that holds all that comes from a source that nothing slows down."""

@@ -1,14 +1,19 @@
+mod cobalt;
 mod codel;
 mod dual_pi2;
 mod pie;
 mod red;
 mod red_linux;
+mod state;
 mod step;
 
+use base::cast::to_u32;
 use base::{Clock, RandomStream, Rate, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::buffer::Occupancy;
+use cobalt::Cobalt;
+pub use cobalt::CobaltConfig;
 use codel::Codel;
 pub use codel::{CodelConfig, CodelRules};
 use dual_pi2::DualPi2;
@@ -19,6 +24,7 @@ use red::Red;
 pub use red::{RedConfig, RedEcn};
 use red_linux::RedLinux;
 pub use red_linux::RedLinuxConfig;
+pub use state::AqmState;
 use step::Step;
 pub use step::StepConfig;
 
@@ -34,6 +40,8 @@ pub enum AqmConfig {
     RedLinux(RedLinuxConfig),
     /// Controlled Delay (RFC 8289).
     Codel(CodelConfig),
+    /// COBALT: CoDel and BLUE.
+    Cobalt(CobaltConfig),
     /// Proportional Integral controller Enhanced.
     Pie(PieConfig),
     /// Marks above a threshold.
@@ -96,18 +104,20 @@ pub(crate) trait Algorithm {
     }
 
     /// Notes that an arriving packet was dropped, early or by a full buffer, or one in its place.
-    fn on_drop(&mut self) {}
+    fn on_drop(&mut self, _now: Time) {}
 
     /// Notes that a full buffer dropped packets at the front of the class.
-    fn on_overflow(&mut self, _packets: u32) {}
+    fn on_overflow(&mut self, _packets: u32, _now: Time) {}
 
     /// Decides about a packet that the scheduler has chosen.
     fn on_departure(&mut self, _departing: &Departing<'_>) -> Verdict {
         Verdict::Pass
     }
 
-    /// Notes that no packet is left where one should depart.
-    fn on_empty(&mut self) {}
+    /// Notes that no packet is left where one should depart; returns whether the algorithm is at rest.
+    fn on_empty(&mut self, _now: Time) -> bool {
+        true
+    }
 }
 
 /// An AQM at work.
@@ -119,6 +129,8 @@ pub(crate) enum Aqm {
     RedLinux(RedLinux),
     /// Controlled Delay (RFC 8289).
     Codel(Codel),
+    /// COBALT: CoDel and BLUE.
+    Cobalt(Cobalt),
     /// Proportional Integral controller Enhanced.
     Pie(Pie),
     /// Marks above a threshold.
@@ -131,11 +143,12 @@ pub(crate) enum Aqm {
 
 impl AqmConfig {
     /// The algorithms by name, with typical parameters.
-    pub const LISTED: [(&'static str, AqmConfig); 5] = [
+    pub const LISTED: [(&'static str, AqmConfig); 6] = [
         ("red", AqmConfig::Red(RedConfig::TYPICAL)),
         ("red-linux", AqmConfig::RedLinux(RedLinuxConfig::TYPICAL)),
         ("codel", AqmConfig::Codel(CodelConfig::TYPICAL)),
         ("pie", AqmConfig::Pie(PieConfig::TYPICAL)),
+        ("cobalt", AqmConfig::Cobalt(CobaltConfig::TYPICAL)),
         ("step", AqmConfig::Step(StepConfig::TYPICAL)),
     ];
 
@@ -143,7 +156,7 @@ impl AqmConfig {
     pub const fn is_foreseen(&self) -> bool {
         match self {
             AqmConfig::None {} | AqmConfig::Red(_) | AqmConfig::RedLinux(_) | AqmConfig::Step(_) => true,
-            AqmConfig::Codel(_) | AqmConfig::Pie(_) | AqmConfig::DualPi2(_) => false,
+            AqmConfig::Codel(_) | AqmConfig::Cobalt(_) | AqmConfig::Pie(_) | AqmConfig::DualPi2(_) => false,
         }
     }
 
@@ -152,6 +165,7 @@ impl AqmConfig {
         match self {
             AqmConfig::None {} | AqmConfig::Codel(_) | AqmConfig::Step(_) => false,
             AqmConfig::Red(_) | AqmConfig::RedLinux(_) | AqmConfig::Pie(_) | AqmConfig::DualPi2(_) => true,
+            AqmConfig::Cobalt(_) => true,
         }
     }
 
@@ -160,7 +174,7 @@ impl AqmConfig {
         match self {
             AqmConfig::DualPi2(_) => true,
             AqmConfig::None {} | AqmConfig::Red(_) | AqmConfig::RedLinux(_) | AqmConfig::Codel(_) => false,
-            AqmConfig::Pie(_) | AqmConfig::Step(_) => false,
+            AqmConfig::Pie(_) | AqmConfig::Cobalt(_) | AqmConfig::Step(_) => false,
         }
     }
 
@@ -171,6 +185,7 @@ impl AqmConfig {
             AqmConfig::Red(config) => Some(Aqm::Red(Red::new(*config, rate, random))),
             AqmConfig::RedLinux(config) => Some(Aqm::RedLinux(RedLinux::new(*config, rate, clock, random))),
             AqmConfig::Codel(config) => Some(Aqm::Codel(Codel::new(*config, clock))),
+            AqmConfig::Cobalt(config) => Some(Aqm::Cobalt(Cobalt::new(*config, clock, random))),
             AqmConfig::Pie(config) => Some(Aqm::Pie(Pie::new(*config, clock, random))),
             AqmConfig::Step(config) => Some(Aqm::Step(Step(*config))),
             AqmConfig::DualPi2(config) => Some(Aqm::DualPi2(DualPi2::new(*config, clock, random))),
@@ -186,11 +201,29 @@ impl Aqm {
             Aqm::Red(red) => red,
             Aqm::RedLinux(red) => red,
             Aqm::Codel(codel) => codel,
+            Aqm::Cobalt(cobalt) => cobalt,
             Aqm::Pie(pie) => pie,
             Aqm::Step(step) => step,
             Aqm::DualPi2(pi2) => pi2,
             #[cfg(test)]
             Aqm::Impatient(impatient) => impatient,
+        }
+    }
+}
+
+impl Aqm {
+    /// Returns the state of the algorithm, with 0 as its class.
+    pub(crate) fn state(&self) -> AqmState {
+        match self {
+            Aqm::Red(red) => red.state(),
+            Aqm::RedLinux(red) => red.state(),
+            Aqm::Codel(codel) => codel.state(),
+            Aqm::Cobalt(cobalt) => cobalt.state(),
+            Aqm::Pie(pie) => pie.state(),
+            Aqm::DualPi2(pi2) => pi2.state(),
+            Aqm::Step(_) => AqmState::default(),
+            #[cfg(test)]
+            Aqm::Impatient(_) => AqmState::default(),
         }
     }
 }
@@ -205,6 +238,8 @@ pub(super) struct Aqms {
     by_class: bool,
     /// The AQM of all packets, or those of the classes up to the last one that a packet has been of.
     each: Vec<Aqm>,
+    /// Classes whose AQM has been asked since a trace took their states; `None` without a trace.
+    asked: Option<Vec<usize>>,
 }
 
 impl Aqms {
@@ -216,7 +251,7 @@ impl Aqms {
         clock: Clock,
         random: RandomStream,
     ) -> Option<Aqms> {
-        let mut aqms = Aqms { config, rate, clock, random, by_class, each: Vec::new() };
+        let mut aqms = Aqms { config, rate, clock, random, by_class, each: Vec::new(), asked: None };
         aqms.each.push(aqms.build(0)?);
         Some(aqms)
     }
@@ -233,6 +268,9 @@ impl Aqms {
 
     /// Returns the algorithm that sees the packets of a class.
     pub(super) fn of(&mut self, class: usize) -> &mut dyn Algorithm {
+        if let Some(asked) = &mut self.asked {
+            asked.push(if self.by_class { class } else { 0 });
+        }
         if !self.by_class {
             return self.each[0].algorithm();
         }
@@ -241,6 +279,19 @@ impl Aqms {
             self.each.push(aqm);
         }
         self.each[class].algorithm()
+    }
+
+    /// Keeps from now on which states may have changed.
+    pub(super) fn be_traced(&mut self) {
+        self.asked = Some(Vec::new());
+    }
+
+    /// Reports the states that may have changed since the last time.
+    pub(super) fn report_states(&mut self, mut report: impl FnMut(AqmState)) {
+        let Aqms { asked, each, .. } = self;
+        for class in asked.iter_mut().flat_map(|asked| asked.drain(..)) {
+            report(AqmState { class: to_u32(class), ..each[class].state() });
+        }
     }
 
     fn build(&self, class: usize) -> Option<Aqm> {
@@ -260,6 +311,7 @@ impl Aqms {
             random: RandomStream::named(1, 0, "none"),
             by_class: false,
             each: vec![Aqm::Impatient(Impatient(patience))],
+            asked: None,
         }
     }
 }

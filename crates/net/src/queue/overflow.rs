@@ -22,6 +22,8 @@ pub enum Overflow {
     /// Packets at the front of the class with the most bytes, the arriving one counted: half of its bytes, at most 64
     /// packets (RFC 8290 section 4.1, Linux `fq_codel_drop`). An AQM drops the arriving one.
     Fattest,
+    /// The packet at the front of the class with the most bytes, the arriving one counted (Linux `cake_drop`).
+    Heaviest,
 }
 
 /// The most packets that are dropped at once (Linux `drop_batch_size`).
@@ -32,7 +34,8 @@ impl Overflow {
     pub const fn is_foreseen(self) -> bool {
         match self {
             Overflow::Arriving => true,
-            Overflow::Front | Overflow::Random | Overflow::Lowest | Overflow::Longest | Overflow::Fattest => false,
+            Overflow::Front | Overflow::Random | Overflow::Lowest => false,
+            Overflow::Longest | Overflow::Fattest | Overflow::Heaviest => false,
         }
     }
 
@@ -40,14 +43,15 @@ impl Overflow {
     pub const fn is_random(self) -> bool {
         match self {
             Overflow::Random => true,
-            Overflow::Arriving | Overflow::Front | Overflow::Lowest | Overflow::Longest | Overflow::Fattest => false,
+            Overflow::Arriving | Overflow::Front | Overflow::Lowest => false,
+            Overflow::Longest | Overflow::Fattest | Overflow::Heaviest => false,
         }
     }
 
     /// Returns whether it chooses once the arriving packet waits with the others.
     pub(super) const fn chooses_later(self) -> bool {
         match self {
-            Overflow::Longest | Overflow::Fattest => true,
+            Overflow::Longest | Overflow::Fattest | Overflow::Heaviest => true,
             Overflow::Arriving | Overflow::Front | Overflow::Random | Overflow::Lowest => false,
         }
     }
@@ -60,8 +64,9 @@ impl Overflow {
             return Some((position.class, 1));
         }
         let (class, held) = waiting.fattest()?;
+        let largest = if self == Overflow::Heaviest { 1 } else { LARGEST_BATCH };
         let (mut packets, mut bytes) = (0, 0);
-        while packets < LARGEST_BATCH && (packets == 0 || bytes < held / 2) {
+        while packets < largest && (packets == 0 || bytes < held / 2) {
             let Some(first) = waiting.pop(class) else { break };
             (packets, bytes) = (packets + 1, bytes + u64::from(first.packet.bytes));
             dropped(first);
@@ -79,7 +84,7 @@ impl Overflow {
         random: &mut RandomStream,
     ) -> Option<Position> {
         match self {
-            Overflow::Arriving | Overflow::Longest | Overflow::Fattest => None,
+            Overflow::Arriving | Overflow::Longest | Overflow::Fattest | Overflow::Heaviest => None,
             Overflow::Front => waiting.oldest(),
             Overflow::Random => waiting.nth(random.below(waiting.len() + 1)),
             Overflow::Lowest => {

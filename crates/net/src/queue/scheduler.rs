@@ -1,3 +1,5 @@
+mod cake;
+mod chain;
 mod dual;
 mod fifo;
 mod fq;
@@ -7,6 +9,8 @@ use base::{Packet, RandomStream};
 use serde::{Deserialize, Serialize};
 
 use super::classes::Classes;
+use cake::Cake;
+pub use cake::CakeConfig;
 use dual::Dual;
 pub use dual::DualConfig;
 pub(super) use dual::L4S;
@@ -15,8 +19,23 @@ use fq::Fq;
 pub use fq::FqConfig;
 use priority::Priority;
 
+/// The facts of a packet's flow by which schedulers sort.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// Priority level, 0 the highest.
+    pub level: u8,
+    /// Number of the flow's host.
+    pub host: u16,
+}
+
+impl From<u8> for Origin {
+    fn from(level: u8) -> Origin {
+        Origin { level, host: 0 }
+    }
+}
+
 /// A scheduler and its parameters: sorts packets into classes, and chooses the class that is served next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SchedulerConfig {
     /// First in, first out.
@@ -30,6 +49,8 @@ pub enum SchedulerConfig {
     Fq(FqConfig),
     /// Two queues, of L4S and of classic traffic (RFC 9332).
     Dual(DualConfig),
+    /// CAKE's isolation of flows and hosts, with a shaper of its own.
+    Cake(CakeConfig),
 }
 
 /// A scheduler at work.
@@ -39,6 +60,7 @@ pub(super) enum Scheduler {
     Priority(Priority),
     Fq(Fq),
     Dual(Dual),
+    Cake(Box<Cake>),
 }
 
 impl SchedulerConfig {
@@ -46,7 +68,8 @@ impl SchedulerConfig {
     pub const fn is_foreseen(&self) -> bool {
         match self {
             SchedulerConfig::Fifo {} => true,
-            SchedulerConfig::Priority { .. } | SchedulerConfig::Fq(_) | SchedulerConfig::Dual(_) => false,
+            SchedulerConfig::Priority { .. } | SchedulerConfig::Fq(_) => false,
+            SchedulerConfig::Dual(_) | SchedulerConfig::Cake(_) => false,
         }
     }
 
@@ -55,6 +78,8 @@ impl SchedulerConfig {
         match self {
             SchedulerConfig::Fifo {} | SchedulerConfig::Priority { .. } | SchedulerConfig::Dual(_) => false,
             SchedulerConfig::Fq(config) => config.queues.is_some(),
+            // Quanta are rounded by chance.
+            SchedulerConfig::Cake(_) => true,
         }
     }
 
@@ -62,7 +87,16 @@ impl SchedulerConfig {
     pub(super) const fn has_aqm_by_class(&self) -> bool {
         match self {
             SchedulerConfig::Fifo {} | SchedulerConfig::Priority { .. } | SchedulerConfig::Dual(_) => false,
-            SchedulerConfig::Fq(_) => true,
+            SchedulerConfig::Fq(_) | SchedulerConfig::Cake(_) => true,
+        }
+    }
+
+    /// Returns the rate of the scheduler's own shaper \[bit/s\], if it has one.
+    pub const fn bandwidth_bps(&self) -> Option<f64> {
+        match self {
+            SchedulerConfig::Fifo {} | SchedulerConfig::Priority { .. } | SchedulerConfig::Dual(_) => None,
+            SchedulerConfig::Fq(_) => None,
+            SchedulerConfig::Cake(config) => config.bandwidth_bps,
         }
     }
 
@@ -72,19 +106,21 @@ impl SchedulerConfig {
             SchedulerConfig::Priority { .. } => Scheduler::Priority(Priority),
             SchedulerConfig::Fq(config) => Scheduler::Fq(Fq::new(*config, random)),
             SchedulerConfig::Dual(config) => Scheduler::Dual(Dual::new(*config)),
+            SchedulerConfig::Cake(config) => Scheduler::Cake(Box::new(Cake::new(*config, random))),
         }
     }
 }
 
 impl Scheduler {
-    /// Returns the class of a packet that arrives at a priority level.
+    /// Returns the class of a packet that arrives.
     #[inline(always)]
-    pub(super) fn class(&self, packet: &Packet, level: u8) -> usize {
+    pub(super) fn class(&mut self, packet: &Packet, origin: Origin) -> usize {
         match self {
             Scheduler::Fifo(fifo) => fifo.class(),
-            Scheduler::Priority(priority) => priority.class(level),
+            Scheduler::Priority(priority) => priority.class(origin.level),
             Scheduler::Fq(fq) => fq.class(packet),
             Scheduler::Dual(dual) => dual.class(packet),
+            Scheduler::Cake(cake) => cake.class(packet, origin),
         }
     }
 
@@ -94,6 +130,7 @@ impl Scheduler {
         match self {
             Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) => {}
             Scheduler::Fq(fq) => fq.joined(class),
+            Scheduler::Cake(cake) => cake.joined(class),
         }
     }
 
@@ -105,6 +142,7 @@ impl Scheduler {
             Scheduler::Priority(priority) => priority.next(waiting),
             Scheduler::Fq(fq) => fq.next(),
             Scheduler::Dual(dual) => dual.next(waiting),
+            Scheduler::Cake(cake) => cake.next(waiting),
         }
     }
 
@@ -115,14 +153,16 @@ impl Scheduler {
             Scheduler::Fifo(_) | Scheduler::Priority(_) => {}
             Scheduler::Fq(fq) => fq.sent(class, bytes),
             Scheduler::Dual(dual) => dual.sent(class, bytes, waiting),
+            Scheduler::Cake(cake) => cake.sent(class, bytes),
         }
     }
 
-    /// Notes that the class that is next had no packet to send.
-    pub(super) fn found_empty(&mut self, class: usize) {
+    /// Notes that the class that is next had no packet to send, and whether its AQM is at rest.
+    pub(super) fn found_empty(&mut self, class: usize, is_at_rest: bool) {
         match self {
             Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) => {}
             Scheduler::Fq(fq) => fq.found_empty(class),
+            Scheduler::Cake(cake) => cake.found_empty(class, is_at_rest),
         }
     }
 }

@@ -95,6 +95,7 @@ limits! {
     PRIORITY = "flows[].priority", "1", 0.0, MOST_LEVELS - 1.0;
     /// Narrowed by the levels of the links on the return path.
     ACK_PRIORITY = "flows[].traffic.connection.ack_priority", "1", 0.0, MOST_LEVELS - 1.0;
+    HOST = "flows[].host", "1", 0.0, 65535.0;
     COUNT = "flows[].count", "1", 1.0, 1e6;
     COPIES = "flows[].copies", "1", 1.0, 1e5;
 

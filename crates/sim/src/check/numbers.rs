@@ -88,6 +88,7 @@ mod tests {
             forward_delay_s: 0.0,
             packet_bytes: 100,
             priority: 0,
+            host: 0,
             traffic: TrafficConfig::OnOff {
                 rate_bps: 1e3,
                 on: TimeLaw::Fixed { mean_s: 1.0 },

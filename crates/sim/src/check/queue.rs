@@ -1,13 +1,13 @@
 //! Faults of queue disciplines.
 
 use net::{
-    AqmConfig, BucketConfig, CodelConfig, Discipline, DualPi2Config, PieConfig, RedConfig, RedLinuxConfig,
-    SchedulerConfig,
+    AqmConfig, BucketConfig, CakeConfig, CobaltConfig, CodelConfig, Discipline, DualPi2Config, PieConfig, RedConfig,
+    RedLinuxConfig, SchedulerConfig,
 };
 
 use crate::scenario::ElementConfig;
 
-use super::limits::{limits, Limit, MOST_BYTES, MOST_LEVELS};
+use super::limits::{limits, Limit, MOST_BYTES, MOST_LEVELS, RATES_BPS};
 use super::Faults;
 
 /// Largest threshold of Linux's RED: scaled by any weight it fits 64 bits.
@@ -30,6 +30,8 @@ limits! {
     BURST_BYTES = "elements[].token_bucket.burst_bytes", "bytes", 0.0, 1e9;
     CLASSIC_PERCENT = "elements[].queue.scheduler.classic_percent", "%", 0.0, 100.0;
     SCHEDULER_MTU = "elements[].queue.scheduler.mtu_bytes", "bytes", 1.0, MOST_BYTES;
+    BANDWIDTH = "elements[].queue.scheduler.bandwidth_bps", "bit/s", RATES_BPS.0, RATES_BPS.1;
+    MTU_TIME = "elements[].queue.aqm.mtu_s", "s", 0.0, 1000.0;
     STEP_THRESHOLD = "elements[].queue.aqm.threshold_packets", "packets", 0.0, 1e9;
     COUPLING = "elements[].queue.aqm.coupling", "1", 0.0, 100.0;
     STEP = "elements[].queue.aqm.step_s", "s", 0.0, 100.0;
@@ -51,6 +53,9 @@ impl Faults {
         if element.rate_bps().is_none() || element.rate_process().is_some() {
             self.say(format!("{place}.token_bucket: needs a constant rate"));
         }
+        if element.link().is_some_and(|link| link.queue.scheduler.bandwidth_bps().is_some()) {
+            self.say(format!("{place}.token_bucket: its queue has a shaper already"));
+        }
     }
 
     pub(super) fn queue(&mut self, place: &str, queue: &Discipline) {
@@ -65,6 +70,7 @@ impl Faults {
                     self.field(&format!("{place}.scheduler"), QUEUES, f64::from(queues));
                 }
             }
+            SchedulerConfig::Cake(cake) => self.cake(&format!("{place}.scheduler"), &cake),
             SchedulerConfig::Dual(dual) => {
                 self.field(&format!("{place}.scheduler"), CLASSIC_PERCENT, f64::from(dual.classic_percent));
                 self.field(&format!("{place}.scheduler"), SCHEDULER_MTU, f64::from(dual.mtu_bytes));
@@ -75,10 +81,24 @@ impl Faults {
             AqmConfig::Red(red) => self.red(&format!("{place}.aqm"), red),
             AqmConfig::RedLinux(red) => self.red_linux(&format!("{place}.aqm"), red),
             AqmConfig::Codel(codel) => self.codel(&format!("{place}.aqm"), codel),
+            AqmConfig::Cobalt(cobalt) => self.cobalt(&format!("{place}.aqm"), cobalt),
             AqmConfig::Step(step) => self.field(&format!("{place}.aqm"), STEP_THRESHOLD, step.threshold_packets),
             AqmConfig::DualPi2(pi2) => self.dual_pi2(&format!("{place}.aqm"), pi2),
             AqmConfig::Pie(pie) => self.pie(&format!("{place}.aqm"), pie),
         }
+    }
+
+    fn cake(&mut self, place: &str, cake: &CakeConfig) {
+        self.field(place, QUANTUM, f64::from(cake.quantum_bytes));
+        if let Some(bandwidth_bps) = cake.bandwidth_bps {
+            self.field(place, BANDWIDTH, bandwidth_bps);
+        }
+    }
+
+    fn cobalt(&mut self, place: &str, cobalt: &CobaltConfig) {
+        self.field(place, TARGET, cobalt.target_s);
+        self.field(place, INTERVAL, cobalt.interval_s);
+        self.field(place, MTU_TIME, cobalt.mtu_s);
     }
 
     fn dual_pi2(&mut self, place: &str, pi2: &DualPi2Config) {

@@ -69,7 +69,11 @@ impl Elements {
             let process = config.rate_process.as_deref();
             let process = process.map(|process| rate_process(process, scenario, replication, clock));
             if matches!(kind, LinkKind::Queue(_)) {
-                elements.queues.push(queued_link(config, clock, random).with_rate_process(process));
+                let mut queue = queued_link(config, clock, random).with_rate_process(process);
+                if scenario.trace.aqm {
+                    queue.trace_aqm();
+                }
+                elements.queues.push(queue);
                 elements.queue_links.push(to_u32(index));
             } else {
                 elements.links.push(link(config, clock, random).with_rate_process(process));

@@ -37,6 +37,9 @@ impl Network {
         let mark = || mark(marks, flow, kind, time, measurement, flows, accounts);
         let departure = queue.arrive(time, bytes, measurement, mark);
         let observers = self.observers.as_mut()?;
+        if let Some(state) = queue.aqm_state().filter(|_| observers.follows_aqm()) {
+            observers.aqm(link, time, state);
+        }
         match departure {
             Some(departure) => {
                 observers.queue(link, time, queue.packets());
@@ -107,6 +110,16 @@ impl Network {
             for (gone, end) in process.departures().take_while(|&end| end <= until).enumerate() {
                 observers.queue(*link, end, process.packets() - gone as u64 - 1);
             }
+        }
+    }
+
+    /// Reports the states of a queue's AQM that may have changed.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn report_aqm(&mut self, index: u32, now: Time) {
+        let (link, queue) = (self.elements.queue_links[index as usize], &mut self.elements.queues[index as usize]);
+        if let Some(observers) = self.observers.as_mut().filter(|observers| observers.follows_aqm()) {
+            queue.report_aqm(|state| observers.aqm(link, now, state));
         }
     }
 

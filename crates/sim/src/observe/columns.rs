@@ -3,8 +3,8 @@
 use base::{Marks, PacketKind, Time};
 
 use super::rows::{
-    CwndRow, DelayRow, DropRow, LossRow, OverviewRow, QueueDistributionRow, QueueRow, RateRow, RepairRow, RoundRow,
-    RttRow, SequenceRow, StateRow,
+    AqmRow, CwndRow, DelayRow, DropRow, LossRow, OverviewRow, QueueDistributionRow, QueueRow, RateRow, RepairRow,
+    RoundRow, RttRow, SequenceRow, StateRow,
 };
 use crate::column::Column::{self, Bool, Seconds, F64, U32, U64, U8};
 
@@ -47,6 +47,20 @@ impl QueueRow {
     /// The columns of the table `queue`.
     pub const COLUMNS: &'static [Column<QueueRow>] =
         &[U32("link", |row| row.link), Seconds("time_s", |row| ticks(row.time)), U64("packets", |row| row.packets)];
+}
+
+impl AqmRow {
+    /// The columns of the table `aqm`; what an algorithm does not have is not a number.
+    pub const COLUMNS: &'static [Column<AqmRow>] = &[
+        U32("link", |row| row.link),
+        Seconds("time_s", |row| ticks(row.time)),
+        U32("queue", |row| row.state.class),
+        F64("count", |row| row.state.count.map_or(f64::NAN, f64::from)),
+        Bool("dropping", |row| row.state.dropping == Some(true)),
+        Seconds("next_drop_s", |row| row.state.next_drop.unwrap_or(f64::NAN)),
+        F64("probability", |row| row.state.probability.unwrap_or(f64::NAN)),
+        F64("average_packets", |row| row.state.average_packets.unwrap_or(f64::NAN)),
+    ];
 }
 
 impl QueueDistributionRow {

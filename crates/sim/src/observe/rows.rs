@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::{Packet, Time};
+use net::AqmState;
 use serde::Deserialize;
 use tcp::{LossEvent, SackLog, SenderEvent, SenderView};
 
@@ -35,6 +36,8 @@ pub struct Traces {
     pub rounds: Option<Vec<RoundRow>>,
     /// Events of senders with selective acknowledgment, and their states.
     pub state: Option<Vec<StateRow>>,
+    /// States of the AQM of queues at each change.
+    pub aqm: Option<Vec<AqmRow>>,
     /// Thinned cwnd and queues.
     pub overview: Option<Vec<OverviewRow>>,
     /// Packets as they leave the captured links.
@@ -53,9 +56,10 @@ impl Traces {
             rows.as_deref().map_or(0, size_of_val)
         }
         let Traces { cwnd, rtt, sequence, queue, queue_distribution, drops, losses, .. } = self;
-        let Traces { rate, delay, recovery, rounds, state, capture, .. } = self;
+        let Traces { rate, delay, recovery, rounds, state, aqm, capture, .. } = self;
         let tcp = size(cwnd) + size(rtt) + size(sequence) + size(losses) + size(recovery) + size(rounds) + size(state);
-        let links = size(queue) + size(queue_distribution) + size(drops) + size(rate) + size(delay) + size(capture);
+        let links =
+            size(queue) + size(queue_distribution) + size(drops) + size(rate) + size(delay) + size(capture) + size(aqm);
         (tcp + links) as u64
     }
 }
@@ -112,6 +116,17 @@ pub struct SequenceRow {
     pub kind: SequenceKind,
     /// Number of the packet.
     pub sequence: u64,
+}
+
+/// The state of an AQM after a change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AqmRow {
+    /// Index of the link.
+    pub link: u32,
+    /// Instant of the change.
+    pub time: Time,
+    /// State from then on.
+    pub state: AqmState,
 }
 
 /// The length of a queue after a change.

@@ -28,6 +28,9 @@ pub struct FlowConfig {
     pub packet_bytes: u16,
     /// Level of the data at links with priority, 0 the highest.
     pub priority: u8,
+    /// Number of the host that the flow is of; queues that isolate hosts give flows of one host one share.
+    #[serde(default)]
+    pub host: u16,
     /// Traffic of the flow.
     pub traffic: TrafficConfig,
 }

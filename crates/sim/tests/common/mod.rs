@@ -79,6 +79,7 @@ pub fn flow(name: &str, path: &[usize], return_path: &[usize], sender: impl Into
         forward_delay_s: 0.0,
         packet_bytes: 512,
         priority: 0,
+        host: 0,
         traffic: TrafficConfig::Tcp { size_packets: None, connection },
     }
 }
@@ -161,6 +162,7 @@ pub fn all_traces() -> TraceConfig {
         rounds: true,
         state: true,
         rate: true,
+        aqm: true,
         overview_interval_s: Some(0.5),
         overview_detail_s: Some(0.2),
         capture: None,

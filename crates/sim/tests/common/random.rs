@@ -7,9 +7,9 @@ mod selective_axes;
 
 use base::cast::to_u32;
 use net::{
-    AppliesTo, AqmConfig, BucketConfig, BucketKind, BufferLimit, CodelConfig, CodelRules, Counting, DelayLaw,
-    DelayState, Discipline, DualConfig, DualPi2Config, FqConfig, LossLaw, PieConfig, RateLaw, RateState, RedConfig,
-    RedEcn, RedLinuxConfig, SchedulerConfig, StepConfig,
+    AppliesTo, AqmConfig, BucketConfig, BucketKind, BufferLimit, CakeConfig, CobaltConfig, CodelConfig, CodelRules,
+    Counting, DelayLaw, DelayState, Discipline, DualConfig, DualPi2Config, FqConfig, LossLaw, PieConfig, RateLaw,
+    RateState, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, StepConfig,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
@@ -94,9 +94,9 @@ fn add_hosts(scenario: &mut Scenario, hosts: &[HostConfig]) {
 
 /// Any set of probes.
 pub fn probes() -> impl Strategy<Value = TraceConfig> {
-    (any::<[bool; 12]>(), prop::option::of(0.01..5.0_f64), any::<bool>()).prop_map(
+    (any::<[bool; 13]>(), prop::option::of(0.01..5.0_f64), any::<bool>()).prop_map(
         |(
-            [cwnd, rtt, sequence, queue, queue_distribution, drops, losses, delay, recovery, rounds, state, rate],
+            [cwnd, rtt, sequence, queue, queue_distribution, drops, losses, delay, recovery, rounds, state, rate, aqm],
             overview_interval_s,
             capture,
         )| TraceConfig {
@@ -112,6 +112,7 @@ pub fn probes() -> impl Strategy<Value = TraceConfig> {
             rounds,
             state,
             rate,
+            aqm,
             overview_interval_s,
             overview_detail_s: None,
             capture: capture.then(|| vec!["link 0".to_owned()]),
@@ -194,7 +195,9 @@ fn link() -> impl Strategy<Value = LinkConfig> {
         |((rate_bps, law, bucket), delay_s, buffer, counting, queue, delay_process, loss)| LinkConfig {
             name: String::new(),
             rate_bps: rate_bps.or(law.as_ref().map(|_| 1e6)),
-            token_bucket: bucket.filter(|_| rate_bps.is_some() && law.is_none() && delay_s > 0.0),
+            token_bucket: bucket
+                .filter(|_| rate_bps.is_some() && law.is_none() && delay_s > 0.0)
+                .filter(|_| queue.scheduler.bandwidth_bps().is_none()),
             rate_process: law.map(|law| Box::new(RateProcessConfig { stream: String::new(), law })),
             delay_s,
             buffer,
@@ -322,6 +325,7 @@ fn with_any_levels(scheduler: SchedulerConfig) -> BoxedStrategy<SchedulerConfig>
             .prop_map(|(classic_percent, mtu_bytes)| SchedulerConfig::Dual(DualConfig { classic_percent, mtu_bytes }))
             .boxed(),
         SchedulerConfig::Fq(_) => fair_queueing().prop_map(SchedulerConfig::Fq).boxed(),
+        SchedulerConfig::Cake(_) => cake().prop_map(SchedulerConfig::Cake).boxed(),
         fifo @ SchedulerConfig::Fifo {} => Just(fifo).boxed(),
     }
 }
@@ -335,11 +339,19 @@ fn fair_queueing() -> impl Strategy<Value = FqConfig> {
     })
 }
 
+fn cake() -> impl Strategy<Value = CakeConfig> {
+    let bandwidth = prop::option::of(1e5..1e8_f64);
+    (256_u32..4000, any::<bool>(), any::<bool>(), bandwidth).prop_map(
+        |(quantum_bytes, hashed, by_host, bandwidth_bps)| CakeConfig { quantum_bytes, hashed, by_host, bandwidth_bps },
+    )
+}
+
 fn with_any_thresholds(aqm: AqmConfig) -> BoxedStrategy<AqmConfig> {
     match aqm {
         AqmConfig::Red(_) => red().prop_map(AqmConfig::Red).boxed(),
         AqmConfig::RedLinux(_) => red_linux().prop_map(AqmConfig::RedLinux).boxed(),
         AqmConfig::Codel(_) => codel().prop_map(AqmConfig::Codel).boxed(),
+        AqmConfig::Cobalt(_) => cobalt().prop_map(AqmConfig::Cobalt).boxed(),
         AqmConfig::Pie(_) => pie().prop_map(AqmConfig::Pie).boxed(),
         AqmConfig::Step(_) => {
             (0.0..30.0_f64).prop_map(|threshold_packets| AqmConfig::Step(StepConfig { threshold_packets })).boxed()
@@ -395,6 +407,14 @@ fn codel() -> impl Strategy<Value = CodelConfig> {
             rules,
         },
     )
+}
+
+fn cobalt() -> impl Strategy<Value = CobaltConfig> {
+    (0.0001..0.05_f64, 0.001..0.5_f64, 0.0..0.01_f64).prop_map(|(target_s, interval_s, mtu_s)| CobaltConfig {
+        target_s,
+        interval_s,
+        mtu_s,
+    })
 }
 
 fn pie() -> impl Strategy<Value = PieConfig> {
@@ -487,6 +507,7 @@ fn flow(elements: usize, duration_s: f64) -> impl Strategy<Value = FlowConfig> {
                 forward_delay_s: delays.0,
                 packet_bytes: bytes.0,
                 priority: levels.0,
+                host: u16::from(levels.1 & 1),
                 traffic: TrafficConfig::Tcp { size_packets, connection },
             }
         },

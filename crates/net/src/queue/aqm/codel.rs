@@ -5,7 +5,7 @@ use base::{Clock, Time};
 use serde::{Deserialize, Serialize};
 
 use super::{Algorithm, Departing, Verdict};
-
+mod state;
 /// Parameters of Controlled Delay (CoDel).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -219,16 +219,17 @@ impl Algorithm for Codel {
         }
     }
 
-    fn on_overflow(&mut self, packets: u32) {
+    fn on_overflow(&mut self, packets: u32, _now: Time) {
         if self.rules == CodelRules::Linux {
             self.count = self.count.wrapping_add(packets);
         }
     }
 
-    fn on_empty(&mut self) {
+    fn on_empty(&mut self, _now: Time) -> bool {
         self.first_above = None;
         // The drop that began the state leaves it, though nothing follows it.
         self.dropping &= std::mem::take(&mut self.began);
+        true
     }
 }
 
@@ -391,9 +392,9 @@ mod tests {
         let mut codel = Codel::new(RFC, Clock::PICOSECONDS);
         codel.begin(0);
         codel.began = true;
-        codel.on_empty();
+        codel.on_empty(Time::ZERO);
         assert!(codel.dropping && codel.first_above.is_none());
-        codel.on_empty();
+        codel.on_empty(Time::ZERO);
         assert!(!codel.dropping);
     }
 }

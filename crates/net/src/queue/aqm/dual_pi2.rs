@@ -3,7 +3,7 @@
 use base::{Clock, RandomStream, Time};
 use serde::{Deserialize, Serialize};
 
-use super::{Algorithm, Departing, Verdict};
+use super::{Algorithm, AqmState, Departing, Verdict};
 use crate::queue::scheduler::L4S;
 
 /// Parameters of DualPI2.
@@ -68,6 +68,11 @@ impl DualPi2 {
             delay_before_s: 0.0,
             random,
         }
+    }
+
+    /// Returns the state that traces have.
+    pub(super) fn state(&self) -> AqmState {
+        AqmState { probability: Some(self.probability), ..AqmState::default() }
     }
 
     /// Updates the probability (`calculate_probability`).

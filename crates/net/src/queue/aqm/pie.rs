@@ -4,7 +4,7 @@ use base::cast::{round_to_u64, trunc_to_u64};
 use base::{Clock, RandomStream, Time};
 use serde::{Deserialize, Serialize};
 
-use super::{Algorithm, Arriving, Departing, Verdict};
+use super::{Algorithm, AqmState, Arriving, Departing, Verdict};
 
 /// Parameters of PIE.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -105,6 +105,11 @@ impl Pie {
         }
     }
 
+    /// Returns the state that traces have.
+    pub(super) fn state(&self) -> AqmState {
+        AqmState { probability: Some(self.probability as f64 / MOST as f64), ..AqmState::default() }
+    }
+
     fn reading(&self, time: Time) -> u64 {
         trunc_to_u64(time.ticks() as f64 * self.readings_per_tick)
     }
@@ -203,7 +208,7 @@ impl Algorithm for Pie {
         Verdict::Drop
     }
 
-    fn on_drop(&mut self) {
+    fn on_drop(&mut self, _now: Time) {
         self.accumulated = 0;
     }
 
@@ -363,7 +368,7 @@ mod tests {
         for _ in 0..100_000 {
             since += 1;
             if arrive(&mut pie, 1.0, 30_000) == Verdict::Drop {
-                pie.on_drop();
+                pie.on_drop(CLOCK.time(1.0));
                 gaps.push(std::mem::take(&mut since));
             }
         }

@@ -1,7 +1,7 @@
 use base::{RandomStream, Rate, Time};
 use serde::{Deserialize, Serialize};
 
-use super::{Algorithm, Arriving, Verdict};
+use super::{Algorithm, AqmState, Arriving, Verdict};
 
 /// Parameters of Random Early Detection: Floyd, Jacobson 1993, with the later "gentle" option, and the points on which
 /// ns-2.35's `REDQueue` differs, one field each.
@@ -103,6 +103,12 @@ impl Red {
         Red { config, average: 0.0, count: None, typical_service, random }
     }
 
+    /// Returns the state that traces have.
+    pub(super) fn state(&self) -> AqmState {
+        let probability = Some(self.drop_probability().unwrap_or(0.0));
+        AqmState { average_packets: Some(self.average), probability, ..AqmState::default() }
+    }
+
     /// Updates the average with the queue that a packet finds.
     ///
     /// Floyd, Jacobson 1993 section 4: idle time counts like arrivals of typical packets at an empty queue.
@@ -180,7 +186,7 @@ impl Algorithm for Red {
         self.arrive(arriving.queue, arriving.idle)
     }
 
-    fn on_drop(&mut self) {
+    fn on_drop(&mut self, _now: Time) {
         if self.config.overflow_restarts {
             self.count = self.count.map(|_| 0);
         }
@@ -321,13 +327,13 @@ mod tests {
     fn the_drop_of_a_full_buffer_restarts_the_count() {
         for overflow_restarts in [false, true] {
             let mut red = red(RedConfig { overflow_restarts, wait: true, weight: 1.0, ..CONFIG });
-            red.on_drop();
+            red.on_drop(Time::ZERO);
             assert_eq!(red.count, None);
             (0..10).for_each(|_| {
                 red.arrive(10, None);
             });
             assert_eq!(red.count, Some(9));
-            red.on_drop();
+            red.on_drop(Time::ZERO);
             assert_eq!(red.count, Some(if overflow_restarts { 0 } else { 9 }));
         }
     }

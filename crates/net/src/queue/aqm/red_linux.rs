@@ -4,7 +4,7 @@ use base::cast::{low_u32, round_to_u64, trunc_to_u64};
 use base::{Clock, RandomStream, Rate, Time};
 use serde::{Deserialize, Serialize};
 
-use super::{Algorithm, Arriving, RedEcn, Verdict};
+use super::{Algorithm, AqmState, Arriving, RedEcn, Verdict};
 
 /// Parameters of Linux's RED.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,6 +77,7 @@ pub(crate) struct RedLinux {
     /// Random number that the next signal waits for (`qR`).
     drawn: u32,
     random: RandomStream,
+    mean_packet_bytes: f64,
 }
 
 impl RedLinux {
@@ -108,7 +109,14 @@ impl RedLinux {
             count: -1,
             drawn: 0,
             random,
+            mean_packet_bytes: config.mean_packet_bytes.into(),
         }
+    }
+
+    /// Returns the state that traces have.
+    pub(super) fn state(&self) -> AqmState {
+        let bytes = self.average as f64 / f64::from(self.weight_log).exp2();
+        AqmState { average_packets: Some(bytes / self.mean_packet_bytes), ..AqmState::default() }
     }
 
     /// Returns the average after idle time (`red_calc_qavg_from_idle_time`).
