@@ -47,7 +47,11 @@ MAY_IMPORT = {
     "charts": set[str](),
     "recoveries": {"replication", "scenario", "stats"},
     "pictures": {"charts", "overview", "paths", "scenario", "wording"},
-    "plots": {"charts"},
+    "plots": {"charts", "errors"},
+    "recording": {"cost", "engine", "errors", "limits", "memory", "scenario", "traces"},
+    "pictured": {
+        *{"completions", "delays", "errors", "folders", "pictures", "plots", "recording", "scenario", "traces"},
+    },
     "report": {"summary", "tables", "trust", "wording"},
     "folders": {"errors"},
     "stored": {"completions", "delays", "errors", "quantities", "scenario", "summary", "traces"},
@@ -55,7 +59,7 @@ MAY_IMPORT = {
     "quantities": set[str](),
     "precision": {"batches", "replication", "scenario", "stats", "summary", "wording"},
     "result": {
-        *{"batches", "completions", "cycles", "delays", "errors", "findings", "pictures", "pings", "plots"},
+        *{"batches", "completions", "cycles", "delays", "errors", "findings", "pictured", "pings"},
         *{"folders", "precision", "quantities", "recoveries", "report", "scenario", "storage", "stored", "summary"},
         *{"traces", "transfers", "trust", "verdict"},
     },

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ackclock.errors import ScenarioError as ScenarioError
     from ackclock.errors import SweepError as SweepError
     from ackclock.mahimahi import deliveries as deliveries
+    from ackclock.pictured import plot as plot
     from ackclock.result import Result as Result
     from ackclock.sweeps import sweep as sweep
 
@@ -32,6 +33,7 @@ _HOMES = {
     "compare": "ackclock.comparison",
     "CongestionControl": "ackclock.controls",
     "deliveries": "ackclock.mahimahi",
+    "plot": "ackclock.pictured",
     "predict": "ackclock.api",
     "resolve": "ackclock.api",
     "run": "ackclock.api",
@@ -61,6 +63,7 @@ __all__ = [
     "advise",
     "compare",
     "deliveries",
+    "plot",
     "predict",
     "resolve",
     "run",

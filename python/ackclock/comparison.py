@@ -26,10 +26,10 @@ from ackclock.wording import amount, hundredths, percent
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
     from rich.console import Console
 
     from ackclock.charts import Chart
+    from ackclock.plots import Picture
 
 
 @dataclass(frozen=True)
@@ -87,13 +87,13 @@ class Comparison:
         """Describe each prediction that a run can measure, relative to what was simulated, as data to draw."""
         return comparison_chart(self.result.summary["title"], [pair for pair in self.pairs if _both(pair)])
 
-    def plot(self) -> "Figure":
+    def plot(self) -> "Picture":
         """Draw the panels of `chart`."""
         from ackclock.plots import chart_picture  # noqa: PLC0415  half a second that other uses need not pay
 
         return chart_picture(self.chart())
 
-    def picture(self) -> "Figure":
+    def picture(self) -> "Picture":
         """Draw the run's windows and queues with the theory's lines."""
         return self.result.plot(self.reference_lines)
 

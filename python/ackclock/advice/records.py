@@ -15,9 +15,8 @@ from ackclock.tables import TableText, html_table
 from ackclock.wording import LEAST_PERCENT, amount, number, percent, significant
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from ackclock.charts import Chart
+    from ackclock.plots import Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +263,7 @@ class Advice:
         compared = (one.queues for one in self.recommendations)
         return [queues_chart(self.title, one.place, one.rows) for one in compared if one is not None]
 
-    def plot(self) -> "Figure | None":
+    def plot(self) -> "Picture | None":
         """Draw the first picture of `charts`: the queues that were compared; None if none were."""
         from ackclock.plots import chart_picture  # noqa: PLC0415  half a second that other uses need not pay
 
@@ -284,14 +283,12 @@ class Advice:
         AdviceError
             No queues were compared.
         """
-        from ackclock.plots import save_picture  # noqa: PLC0415  half a second that other uses need not pay
-
-        figure = self.plot()
-        if figure is None:
+        picture = self.plot()
+        if picture is None:
             raise AdviceError(
                 Fault("picture", "nothing to draw: no queues were compared", None, "the topic which-queue")
             )
-        save_picture(figure, Path(path))
+        picture.save(Path(path))
 
     def _repr_html_(self) -> str:
         parts = [f"<h4>{html.escape(self.title)}</h4>"]

@@ -125,12 +125,9 @@ def _writers(outcome: Outcome, runs: Mapping[Hashable, Run]) -> dict[str, folder
 
 
 def _chart_writers(name: str, chart: Chart) -> dict[str, folders.Writer]:
-    from ackclock.plots import chart_picture, save_picture  # noqa: PLC0415  half a second that data need not pay
+    from ackclock.plots import chart_picture  # noqa: PLC0415  half a second that data need not pay
 
-    figure = chart_picture(chart)
-    pictures: dict[str, folders.Writer] = {
-        f"{name}.{ending}": lambda path: save_picture(figure, path) for ending in ("png", "svg")
-    }
+    pictures: dict[str, folders.Writer] = dict.fromkeys((f"{name}.png", f"{name}.svg"), chart_picture(chart).save)
     return {**pictures, f"{name}.csv": csv_writer(chart.table)}
 
 
