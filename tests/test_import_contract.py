@@ -16,7 +16,7 @@ MAY_IMPORT = {
     "errors": {"nested"},
     "units": {"errors"},
     "controls": {"errors"},
-    "scenario": {"controls", "errors", "nested", "quantities", "units"},
+    "scenario": {"controls", "errors", "nested", "quantities", "tables", "units"},
     "models": {"errors", "nested", "units"},
     "replication": {"scenario"},
     "stats": set[str](),
@@ -61,7 +61,7 @@ MAY_IMPORT = {
     "result": {
         *{"batches", "completions", "cycles", "delays", "errors", "findings", "pictured", "pings"},
         *{"folders", "precision", "quantities", "recoveries", "report", "scenario", "storage", "stored", "summary"},
-        *{"traces", "transfers", "trust", "verdict"},
+        *{"tables", "traces", "transfers", "trust", "verdict"},
     },
     "memory": {"errors", "units"},
     "cost": {"overview", "paths", "precision", "scenario"},
@@ -74,7 +74,7 @@ MAY_IMPORT = {
     },
     "experiments": {
         *{"charts", "errors", "models", "paths", "plots", "prediction", "recoveries", "replication", "scenario"},
-        *{"folders", "stats", "summary", "sweeps", "tables", "traces", "transfers"},
+        *{"folders", "stats", "summary", "sweeps", "tables", "traces", "transfers", "wording"},
     },
     "lab": {
         *{"advice", "api", "charts", "comparison", "engine", "errors", "limits", "paths", "pictures", "prediction"},
@@ -82,7 +82,7 @@ MAY_IMPORT = {
     },
     "progress": set[str](),
     "mahimahi": {"api", "engine", "errors", "scenario"},
-    "console": {"comparison", "report", "terminal"},
+    "console": {"comparison", "terminal"},
     "listings": {"scenario", "tables", "terminal"},
     "terminal": {"errors"},
     "__main__": {"cli"},

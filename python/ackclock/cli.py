@@ -145,13 +145,12 @@ def predict(
 ) -> None:
     """Say which models apply to SCENARIO and what they predict, and why the others do not."""
     from ackclock import api  # noqa: PLC0415
-    from ackclock.prediction.printing import print_prediction  # noqa: PLC0415
 
     prediction = api.predict(scenario, overrides=_changes(overrides))
     if as_json:
         typer.echo(json_text(prediction.to_dict()))
     else:
-        print_prediction(prediction, console())
+        console().print(prediction)
 
 
 @app.command("advise", short_help="Say what to change, by which rule, and what a simulation makes of it.")
@@ -189,7 +188,6 @@ def advise(  # noqa: PLR0913  one argument an option
     """
     from ackclock import folders, storage  # noqa: PLC0415
     from ackclock.advice import advise as ask  # noqa: PLC0415
-    from ackclock.advice.printing import print_advice  # noqa: PLC0415
 
     try:
         advice = ask(
@@ -207,7 +205,7 @@ def advise(  # noqa: PLR0913  one argument an option
     if as_json:
         typer.echo(json_text(advice.to_dict()))
     else:
-        print_advice(advice, console())
+        console().print(advice)
         if picture and advice.charts():
             path = storage.free_path(Path(f"{scenario.stem}-queues.png"))
             folders.write_file(path, advice.save_picture)
@@ -292,7 +290,7 @@ def reproduce(  # noqa: PLR0913  one argument an option
     """
     from ackclock.experiments import chosen  # noqa: PLC0415
     from ackclock.experiments import reproduce as make  # noqa: PLC0415
-    from ackclock.experiments.report import print_items, print_verdicts  # noqa: PLC0415
+    from ackclock.experiments.report import print_items  # noqa: PLC0415
 
     picked = chosen(names or [])
     if as_list:
@@ -304,7 +302,7 @@ def reproduce(  # noqa: PLR0913  one argument an option
     except KeyboardInterrupt:
         typer.echo(f"Interrupted: the finished simulations are kept in {out}; the same command goes on", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    print_verdicts(made, console())
+    console().print(made)
     typer.echo(f"Report: {out / 'report.html'}")
 
 

@@ -24,19 +24,22 @@ from ackclock.scenario.arguments import FLAG, PATH, check_arguments
 from ackclock.scenario.tcp_names import tcp_names
 from ackclock.stored import checked_summary
 from ackclock.summary import Summary, flow_rows, link_rows
+from ackclock.tables import Printed
 from ackclock.traces import OVERVIEW, captured_links, captures, trace_frames
 from ackclock.transfers import ACTIVE, SEQUENCE_DROPS, TRANSFERS, source_rows, transfer_frames
 from ackclock.trust import trust_warnings
 from ackclock.verdict import run_warnings, verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.console import Console, ConsoleOptions, RenderableType
 
     from ackclock.prediction import ReferenceLine
     from ackclock.replication import Replication
 
 
-class Result(Pictured):
+class Result(Pictured, Printed):
     """Result of one scenario.
 
     Parameters
@@ -298,6 +301,11 @@ class Result(Pictured):
 
     def __repr__(self) -> str:
         return f"<Result {self.summary['title']!r}: {self.summary['verdict']}>"
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        from ackclock.report import as_text  # noqa: PLC0415  only people need it
+
+        yield from as_text(self.summary, self.resolved.run.confidence)
 
     def _repr_html_(self) -> str:
         from ackclock.report import as_html  # noqa: PLC0415  only notebooks need it

@@ -10,8 +10,8 @@ from ackclock.charts import Chart
 from ackclock.experiments.criteria import verdict
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, item_module, key_text
 from ackclock.experiments.papers import Item, Paper, chosen
-from ackclock.experiments.report import html_report, markdown_report, verdict_table
-from ackclock.experiments.reproduction import ReproducedItem, Reproduction, item_folder
+from ackclock.experiments.report import Reproduction, html_report, markdown_report, verdict_table
+from ackclock.experiments.reproduction import ReproducedItem, item_folder
 from ackclock.sweeps import Folder, Store, csv_writer, netcdf_writer, packets_of, point_key, run_points
 from ackclock.transfers import source_rows
 

@@ -28,10 +28,14 @@ class Picture(Figure):
         with style():
             self.savefig(path, metadata=metadata)
 
-    def _repr_png_(self) -> tuple[bytes, dict[str, Any]]:
-        """Give the picture to a notebook: letters of 12 points are 12 pixels of its page."""
+    def png(self, dpi: float = 100.0) -> bytes:
+        """Draw it at some pixels an inch."""
         content = BytesIO()
         with style():
-            self.savefig(content, format="png", dpi=PIXELS_OF_A_POINT * POINTS_OF_AN_INCH)
+            self.savefig(content, format="png", dpi=dpi)
+        return content.getvalue()
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, Any]]:
+        """Give the picture to a notebook: letters of 12 points are 12 pixels of its page."""
         width, height = (round(POINTS_OF_AN_INCH * inches) for inches in self.get_size_inches())
-        return content.getvalue(), {"width": width, "height": height}
+        return self.png(PIXELS_OF_A_POINT * POINTS_OF_AN_INCH), {"width": width, "height": height}
