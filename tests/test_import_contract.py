@@ -70,7 +70,8 @@ MAY_IMPORT = {
     "api": {"cost", "engine", "errors", "limits", "memory", "prediction", "result", "scenario"},
     "sweeps": {
         *{"charts", "completions", "cost", "engine", "errors", "folders", "limits", "memory", "paths", "pings"},
-        *{"plots", "precision", "prediction", "quantities", "replication", "scenario", "storage", "summary", "units"},
+        *{"plots", "precision", "prediction", "quantities", "replication", "scenario", "stats", "storage", "summary"},
+        *{"tables", "units", "wording"},
     },
     "experiments": {
         *{"charts", "errors", "models", "paths", "plots", "prediction", "recoveries", "replication", "scenario"},

@@ -12,6 +12,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from ackclock.charts import Chart, Panel
 from ackclock.errors import ArgumentError, Fault
+from ackclock.plots.cells import draw_cells
 from ackclock.plots.curves import draw_curves
 from ackclock.plots.legends import Handles, legend_width, put_chart_legend, put_panel_legend
 from ackclock.plots.lines import draw_events, draw_lines, draw_spans, put_margin_names
@@ -23,7 +24,7 @@ FEW_DECADES = 2.3
 WORD_TICK_SIZE = 10.0
 HEADROOM, HEADROOM_OF_NOTES = 1.03, 1.12
 """Least end of a y axis from 0 relative to the highest point, so that its mark is whole, and a word above it too."""
-SIDE_ROOM = 0.5
+SIDE_ROOM, SIDE_ROOM_OF_WORDS = 0.5, 0.7
 """Room on both sides of an axis with words, in distances of two words."""
 SIDE_ROOM_OF_NOTES = 0.12
 """Room on both sides of an axis of numbers whose points have words, relative to the axis."""
@@ -135,6 +136,8 @@ def _label(axes: Axes, panel: Panel, *, below: bool, left: bool) -> None:
 
 
 def _draw_panel(axes: Axes, panel: Panel) -> Handles:
+    if panel.cells is not None:
+        draw_cells(axes, panel.cells)
     handles = {
         **draw_curves(axes, panel),
         **draw_lines(axes, panel.lines),
@@ -168,7 +171,8 @@ def _set_x(axes: Axes, panel: Panel) -> None:
 def _set_y(axes: Axes, panel: Panel) -> None:
     if panel.y_ticks is not None:
         axes.set_yticks(range(len(panel.y_ticks)), list(panel.y_ticks), fontsize=WORD_TICK_SIZE)
-        axes.set_ylim(-0.7, len(panel.y_ticks) - 0.3)
+        room = SIDE_ROOM if panel.cells is not None else SIDE_ROOM_OF_WORDS
+        axes.set_ylim(-room, len(panel.y_ticks) - 1 + room)
     elif panel.log_y:
         axes.set_yscale("log")
         axes.set_ylim(bottom=panel.y_bottom)
