@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, overload
 
 import ackclock
 from ackclock import folders
+from ackclock.choosing import chosen, default_choice
 from ackclock.completions import COMPLETION_TIMES
 from ackclock.delays import DISTRIBUTION
 from ackclock.errors import ArgumentError, Fault, ResultError
@@ -22,7 +23,7 @@ from ackclock.pictures import (
     overview_chart,
 )
 from ackclock.recording import with_traces
-from ackclock.scenario.arguments import NAMES, NUMBER, PATH, Allowed, check_arguments
+from ackclock.scenario.arguments import NAMES, PATH, Allowed, check_arguments
 from ackclock.traces import OVERVIEW, STATES
 
 if TYPE_CHECKING:
@@ -36,17 +37,10 @@ if TYPE_CHECKING:
     from ackclock.scenario import Resolved
     from ackclock.summary import Summary
 
-_MOST_NAMES: Final = 24
 _OVERVIEW_HAS: Final = frozenset(("cwnd", "queue", "state", "recovery"))
-DEFAULT: Final = ("cwnd", "queue")
-"""The panels if a range of times or flows is chosen, and panels are not; without a queue the first alone."""
 REFERENCE_LINES = Allowed(
     "a list of reference lines, such as compare(result).reference_lines",
     lambda value: isinstance(value, list | tuple) and all(hasattr(line, "kind") for line in value),
-)
-_RANGE = Allowed(
-    "begin and end in seconds, such as (10, 20)",
-    lambda value: isinstance(value, list | tuple) and len(value) == 2 and all(map(NUMBER.holds, value)),
 )
 _RESULTS = Allowed(
     "a list of two or more results, which run() gives",
@@ -104,7 +98,7 @@ class Pictured:
             Panels need traces that were not recorded, and the run is long.
         """
         check_arguments("Result.chart", reference_lines=(reference_lines, REFERENCE_LINES))
-        choice = _choice("Result.chart", self, panels, between, flows)
+        choice = chosen("Result.chart", self.resolved, self.summary, panels, between, flows)
         if choice is not None:
             return self._chosen(choice, reference_lines)
         if OVERVIEW not in self.traces:
@@ -206,7 +200,7 @@ class Pictured:
         spared = _OVERVIEW_HAS if over and choice.between is None else frozenset()
         wanted = [name for panel in choice.panels for name in TRACES_OF_PANELS[panel] if name not in spared]
         if any(name not in self.traces for name in (OVERVIEW, *wanted)):
-            _check_repeatable(self)
+            check_repeatable(self, "picture")
         traces = with_traces(self.resolved, self.traces, wanted, "picture")
         try:
             return chosen_chart(
@@ -291,7 +285,9 @@ def plot(  # noqa: PLR0913  all but two by name
         raise ArgumentError(Fault('plot(), argument "labels"', "do not fit the results", given, allowed))
     charts = []
     for result in results:
-        choice = _choice("plot", result, panels, between, flows) or _default(result)
+        choice = chosen("plot", result.resolved, result.summary, panels, between, flows) or default_choice(
+            result.summary
+        )
         charts.append(result._chosen(choice, over=True))  # noqa: SLF001  of this module
     return _drawn(_together(charts, names), axes)
 
@@ -316,74 +312,29 @@ def _together(charts: Sequence[Chart], names: Sequence[str]) -> Chart:
     return chart
 
 
-def _default(result: Pictured) -> Choice:
-    return _with_queue_if_any(result, Choice(DEFAULT))
+def check_repeatable(result: Pictured, what: str) -> None:
+    """Refuse to run again what cannot be the same run.
 
+    Parameters
+    ----------
+    result : Result
+        The result.
+    what : str
+        The use of what would be recorded.
 
-def _choice(
-    function: str,
-    result: Pictured,
-    panels: Sequence[str] | None,
-    between: tuple[float, float] | None,
-    flows: Sequence[str] | None,
-) -> Choice | None:
-    """Check what a caller chose; None if nothing."""
-    check_arguments(
-        function,
-        panels=(panels, NAMES.or_none()),
-        between=(between, _RANGE.or_none()),
-        flows=(flows, NAMES.or_none()),
-    )
-    _check_names(function, "panels", panels, tuple(TRACES_OF_PANELS))
-    resolved = result.resolved
-    known = dict.fromkeys((*(flow.name for flow in resolved.flows), *resolved.flow_names))
-    _check_names(function, "flows", flows, tuple(known))
-    end = resolved.run.duration_s
-    if between is not None and not 0.0 <= between[0] < between[1] <= end:
-        given, allowed = f"{between[0]:g} to {between[1]:g} s", f"a part of 0 to {end:g} s"
-        raise ArgumentError(Fault(f'{function}(), argument "between"', "is not a part of the run", given, allowed))
-    if panels is None and between is None and flows is None:
-        return None
-    choice = Choice(
-        DEFAULT if panels is None else tuple(panels),
-        None if between is None else (float(between[0]), float(between[1])),
-        None if flows is None else tuple(flows),
-    )
-    return choice if panels is not None else _with_queue_if_any(result, choice)
-
-
-def _with_queue_if_any(result: Pictured, choice: Choice) -> Choice:
-    longest = [row["queue_max_packets"]["mean"] for row in result.summary["links"]]
-    waited = any(one is not None and one > 1.0 for one in longest)
-    return choice if waited else replace(choice, panels=("cwnd",))
-
-
-def _check_names(function: str, argument: str, given: Sequence[str] | None, known: Sequence[str]) -> None:
-    if given is None:
-        return
-    place = f'{function}(), argument "{argument}"'
-    if not given:
-        raise ArgumentError(Fault(place, "names nothing to draw", "[]", f"some of {_listed(known)}"))
-    for name in given:
-        if name not in known:
-            raise ArgumentError(Fault(place, f"has no {argument[:-1]} of this name", f'"{name}"', _listed(known)))
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(f'"{name}"' for name in names[:_MOST_NAMES])
-    return shown if len(names) <= _MOST_NAMES else f"{shown} and {len(names) - _MOST_NAMES:,} more"
-
-
-def _check_repeatable(result: Pictured) -> None:
-    """Refuse to run again what cannot be the same run."""
+    Raises
+    ------
+    ResultError
+        If it is of another version, or its congestion control is a class of the user's.
+    """
     now = str(ackclock.__version__)
     if result.resolved.programs:
-        problem = "needs traces that the run did not record, and its congestion control is a class that is not here"
+        problem = "needs more than the run recorded, and its congestion control is a class that is not here"
     elif result.version != now:
-        problem = f"needs traces that the run did not record, and it is of ackclock {result.version}; this is {now}"
+        problem = f"needs more than the run recorded, and it is of ackclock {result.version}; this is {now}"
     else:
         return
-    raise ResultError(f"picture: {problem}; record them when it is run, such as overrides={{'trace.cwnd': True}}")
+    raise ResultError(f"{what}: {problem}; record the traces when it is run, such as overrides={{'trace.cwnd': True}}")
 
 
 def _default_labels(results: Sequence[Pictured]) -> list[str]:

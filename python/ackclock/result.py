@@ -14,7 +14,7 @@ from ackclock.cycles import cycles_summary
 from ackclock.delays import DISTRIBUTION, delay_frame
 from ackclock.errors import ResultError
 from ackclock.findings import Finding, find
-from ackclock.pictured import REFERENCE_LINES, Pictured
+from ackclock.pictured import REFERENCE_LINES
 from ackclock.pings import ping_rows
 from ackclock.precision import is_short, precision_summary, precision_warnings
 from ackclock.quantities import COMPLETION_QUANTITIES, FLOW_QUANTITIES, LINK_QUANTITIES, PING_QUANTITIES
@@ -23,6 +23,7 @@ from ackclock.scenario import Resolved, ScenarioError
 from ackclock.scenario.arguments import FLAG, PATH, check_arguments
 from ackclock.scenario.tcp_names import tcp_names
 from ackclock.stored import checked_summary
+from ackclock.storied import Storied
 from ackclock.summary import Summary, flow_rows, link_rows
 from ackclock.tables import Printed
 from ackclock.traces import OVERVIEW, captured_links, captures, trace_frames
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from ackclock.replication import Replication
 
 
-class Result(Pictured, Printed):
+class Result(Storied, Printed):
     """Result of one scenario.
 
     Parameters
