@@ -108,6 +108,7 @@ MAY_IMPORT = {
         *{"advice", "api", "charts", "comparison", "engine", "errors", "limits", "paths", "pictures", "prediction"},
         *{"report", "result", "scenario", "stories", "tables", "traces", "units"},
     },
+    "notebook": {"errors", "lab", "result"},
     "progress": set[str](),
     "mahimahi": {"api", "engine", "errors", "scenario"},
     "console": {"comparison", "terminal"},
@@ -128,7 +129,9 @@ ONLY_IMPORTER: dict[str, str | set[str]] = {
     "pint": "units",
     "xarray": "sweeps",
     "distributed": "sweeps",
-    **dict.fromkeys(("starlette", "uvicorn", "tomlkit", "markdown_it"), "lab"),
+    "anywidget": "notebook",
+    **dict.fromkeys(("starlette", "uvicorn", "markdown_it"), "lab"),
+    "tomlkit": {"lab", "notebook"},
 }
 
 

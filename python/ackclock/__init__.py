@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ackclock.errors import ScenarioError as ScenarioError
     from ackclock.errors import SweepError as SweepError
     from ackclock.mahimahi import deliveries as deliveries
+    from ackclock.notebook import widget as widget
     from ackclock.pictured import plot as plot
     from ackclock.result import Result as Result
     from ackclock.sweeps import sweep as sweep
@@ -50,6 +51,7 @@ _HOMES = {
     "ScenarioError": "ackclock.errors",
     "SweepError": "ackclock.errors",
     "sweep": "ackclock.sweeps",
+    "widget": "ackclock.notebook",
 }
 
 __all__ = [
@@ -72,6 +74,7 @@ __all__ = [
     "run",
     "scenario",
     "sweep",
+    "widget",
 ]
 
 
