@@ -235,3 +235,13 @@ def test_a_result_of_another_version_is_not_mixed_with_a_run_of_this_one(two: ac
     with pytest.raises(ResultError, match=r"it is of ackclock 0\.0; this is "):
         loaded.plot(panels=["rtt"])
     assert panels_of(loaded)
+
+
+def test_of_queues_over_each_other_the_longest_of_each_run_is_drawn(
+    two: ackclock.Result, short_buffer: ackclock.Result
+) -> None:
+    axes = ackclock.plot([two, short_buffer], ["long", "short"], panels=["queue"]).axes[0]
+    assert axes.get_title(loc="left") == "Longest queue: line"
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["long", "short", "buffer", "long: drop", "short: drop"]

@@ -186,3 +186,10 @@ def test_the_command_tells_what_the_library_tells(sawtooth: ackclock.Result, tmp
     sawtooth.save(tmp_path / "saved", picture=False)
     assert printed(str(tmp_path / "saved"), "--loss", "1") == str(sawtooth.story(loss=1))
     assert printed(str(path), "--set", 'link.line.buffer="10 pkt"') != printed(str(path))
+
+
+def test_a_packet_leaves_a_link_before_the_next_one_drops_it() -> None:
+    story = ackclock.run("geo-retransmission-loss", picture=False).story(loss=2)
+    told = words(story)
+    assert told.index("left feeder") < told.index("was dropped by the queue of satellite (18-packet buffer, drop-tail)")
+    assert [time_s for time_s, _ in story.events] == sorted(time_s for time_s, _ in story.events)

@@ -172,6 +172,49 @@ def test_with_pyplot_in_use_a_picture_still_shows_once_and_axes_of_one_s_own_too
     assert outputs[4] == []
 
 
+@pytest.fixture
+def kernel() -> Iterator[Any]:
+    """Start a kernel, and give its client."""
+    from jupyter_client.manager import start_new_kernel  # noqa: PLC0415
+
+    manager, client = start_new_kernel(kernel_name="python3")
+    yield client
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+def heard(kernel: Any, wanted: Any) -> Any:
+    """Wait for a message of the kernel's for which a function gives something, and return that."""
+    while True:
+        message = kernel.get_iopub_msg(timeout=60)
+        if found := wanted(message["msg_type"], message["content"]):
+            return found
+
+
+@pytest.mark.skipif(importlib.util.find_spec("anywidget") is None, reason="not installed: anywidget")
+def test_the_widget_answers_in_a_kernel_while_its_cell_is_over(kernel: Any) -> None:
+    kernel.execute("import ackclock\nmade = ackclock.widget()\nmade")
+    view = "application/vnd.jupyter.widget-view+json"
+    name = heard(kernel, lambda kind, content: kind == "execute_result" and content["data"][view]["model_id"])
+
+    def send(content: dict[str, Any]) -> None:
+        data = {"comm_id": name, "data": {"method": "custom", "content": content}}
+        kernel.shell_channel.send(kernel.session.msg("comm_msg", data))
+
+    def custom(kind: str, content: Any) -> Any:
+        return content["data"].get("content") if kind == "comm_msg" else None
+
+    send({"opened": True})
+    toml = heard(kernel, lambda *message: (custom(*message) or {}).get("toml"))
+    kinds: list[str] = []
+    send({"asks": "1", "kind": "run", "content": {"toml": toml, "set": {"link.line.buffer": "20 pkt"}}})
+    while not kinds or kinds[-1] != "result":
+        kinds.append(heard(kernel, lambda *message: (custom(*message) or {}).get("line"))["kind"])
+    assert "curves" in kinds
+    kernel.execute("print(made.result.resolved.elements[0].buffer)")
+    assert heard(kernel, lambda kind, content: kind == "stream" and content["text"]) == "20-packet\n"
+
+
 def test_the_example_has_no_outputs_in_the_repository() -> None:
     from nbformat import read  # noqa: PLC0415
 

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from ackclock.charts import Chart, Curve, Events, Panel, StraightLine
+from ackclock.pictures.linked import QUEUES
 
 MOST_CURVES: Final = 12
 """Largest number of curves of a panel: as many colours and dashes as a reader can distinguish."""
@@ -27,7 +28,8 @@ def overlaid_chart(charts: Sequence[Chart], labels: Sequence[str]) -> Chart:
     -------
     Chart
         A curve has the name of its chart, followed by its own if the chart has several; a chart with one curve has one
-        colour throughout. Shaded phases and thresholds, which would cover each other, are left out.
+        colour throughout. Of queues the longest one of each is drawn. Shaded phases and thresholds, which would cover
+        each other, are left out.
     """
     panels = [_overlaid([chart.panels[place] for chart in charts], labels) for place in range(len(charts[0].panels))]
     titles = list(dict.fromkeys(chart.title for chart in charts))
@@ -37,6 +39,11 @@ def overlaid_chart(charts: Sequence[Chart], labels: Sequence[str]) -> Chart:
 def _overlaid(panels: Sequence[Panel], labels: Sequence[str]) -> Panel:
     curves: list[Curve] = []
     drawn = [[curve for curve in panel.curves if curve.kind not in _WITHOUT_NAMES] for panel in panels]
+    title = panels[0].title
+    if title == QUEUES:  # the longest of each run, which comes first; more would cover each other
+        drawn = [own[:1] for own in drawn]
+        links = list(dict.fromkeys(own[0].label for own in drawn))
+        title = f"Longest queue: {', '.join(links)}"
     simple = all(len({curve.label for curve in own}) <= 1 for own in drawn)
     for number, (own, label) in enumerate(zip(drawn, labels, strict=True)):
         for curve in own:
@@ -53,6 +60,7 @@ def _overlaid(panels: Sequence[Panel], labels: Sequence[str]) -> Panel:
     return replace(
         panels[0],
         curves=curves,
+        title=title,
         events=events if simple else (),
         spans=(),
         lines=_lines(panels),

@@ -96,10 +96,11 @@ def _lines(resolved: Resolved, journey: Journey, *, probe: bool) -> Iterator[tup
         yield hop.departed, f"left {hop.element}"
     if journey.dropped:
         element = resolved.elements_by_name[journey.dropped]
+        came = max(journey.ended, journey.hops[-1].arrived)  # captures have whole nanoseconds
         if journey.lost:
-            yield journey.ended, f"was lost on {journey.dropped}, before its queue"
+            yield came, f"was lost on {journey.dropped}, before its queue"
         else:
-            yield journey.ended, f"was dropped by the queue of {journey.dropped} ({_discipline(element)})"
+            yield came, f"was dropped by the queue of {journey.dropped} ({_discipline(element)})"
     elif journey.ended < inf:
         yield journey.ended, "arrived at the receiver"
 
