@@ -10,7 +10,7 @@ import pytest
 from matplotlib.text import Text
 
 from ackclock.charts import Chart, Curve, Events, Kind, Panel, Span, StraightLine
-from ackclock.plots import chart_picture, save_picture
+from ackclock.plots import chart_picture
 
 X = np.arange(1.0, 6.0)
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -152,7 +152,7 @@ def test_panels_may_take_several_columns() -> None:
 def test_the_same_chart_gives_the_same_bytes(tmp_path: Path, ending: str) -> None:
     paths = [tmp_path / f"{number}.{ending}" for number in range(2)]
     for path in paths:
-        save_picture(chart_picture(chart(*KINDS)), path)
+        chart_picture(chart(*KINDS)).save(path)
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 

@@ -6,18 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from ackclock.charts import Chart
 from ackclock.pictures import overview_chart
-from ackclock.plots import chart_picture, save_picture
+from ackclock.plots import Picture, chart_picture
 from ackclock.result import Result
 from fakes import make_flow, make_link, make_replication, make_resolved
 
 TRACE = {"overview_interval_s": 1.0}
 
 
-def draw(**parts: Any) -> Figure:
+def draw(**parts: Any) -> Picture:
     resolved = make_resolved(trace=TRACE, **parts)
     return Result.from_replications(resolved, [make_replication(resolved)], version="0.0").plot()
 
@@ -112,7 +111,7 @@ def test_every_picture_survives_json(tmp_path: Path) -> None:
     read = Chart.from_dict(json.loads(json.dumps(chart.to_dict(), allow_nan=False)))
     assert read.to_dict() == chart.to_dict()
     for name, drawn in (("chart", chart), ("read", read)):
-        save_picture(chart_picture(drawn), tmp_path / f"{name}.png")
+        chart_picture(drawn).save(tmp_path / f"{name}.png")
     assert (tmp_path / "chart.png").read_bytes() == (tmp_path / "read.png").read_bytes()
 
 
@@ -133,6 +132,6 @@ def test_where_nothing_queued_cwnd_stands_alone() -> None:
 
 
 def test_the_picture_is_1200_by_800(tmp_path: Path) -> None:
-    save_picture(draw(), tmp_path / "picture.png")
+    draw().save(tmp_path / "picture.png")
     header = (tmp_path / "picture.png").read_bytes()[16:24]
     assert (int.from_bytes(header[:4], "big"), int.from_bytes(header[4:], "big")) == (1200, 800)

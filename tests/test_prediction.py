@@ -19,7 +19,6 @@ from ackclock import prediction
 from ackclock.comparison import Comparison
 from ackclock.models import bottlenecks, classics
 from ackclock.prediction import ModelPrediction, Prediction, predict_from_measured, predict_resolved
-from ackclock.prediction.printing import print_prediction
 from fakes import RED, make_flow, make_link, make_resolved
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
@@ -260,7 +259,7 @@ def test_the_square_root_takes_loss_indications_not_dropped_packets() -> None:
 def test_what_applies_comes_first_and_the_rest_has_a_line_each(name: str) -> None:
     found = ackclock.predict(name)
     console = Console(file=StringIO(), width=80)
-    print_prediction(found, console)
+    console.print(found)
     assert isinstance(console.file, StringIO)
     before, after = console.file.getvalue().split("\nNot applicable here")
     assert all(model.title.split(" (")[0] in before for model in found.applicable)

@@ -30,7 +30,7 @@ def save_picture(path: Path, scenario: Scenario, played: Played, traces: dict[st
         Our traces of cwnd and of the queues.
     """
     plots = import_module("ackclock.plots")
-    plots.save_picture(plots.chart_picture(chart(scenario, played, traces)), path)
+    plots.chart_picture(chart(scenario, played, traces)).save(path)
 
 
 def chart(scenario: Scenario, played: Played, traces: dict[str, Any]) -> Any:

@@ -18,10 +18,7 @@ from rich.console import Console
 import ackclock
 from ackclock import api, folders
 from ackclock import scenario as scenarios
-from ackclock.comparison import print_comparison
 from ackclock.cost import POINT, expected_cost
-from ackclock.prediction.printing import print_prediction
-from ackclock.report import print_summary
 from ackclock.scenario.override import read_value
 from ackclock.scenario.ready import ready_names, ready_path
 from ackclock.sweeps import Folder, parse_axis, planned_sweep, point_key, run_points
@@ -85,16 +82,16 @@ def exercise(loaded: Scenario, random: Random, folder: Path, *, everything: bool
     """Do with a scenario what a user does: predict, run for a short time, print, sometimes draw, save and ask."""
     resolved = scenarios.resolve(loaded)
     console = Console(file=io.StringIO(), width=80)
-    print_prediction(ackclock.predict(resolved), console)
+    console.print(ackclock.predict(resolved))
     steps = max(0.0, expected_cost(resolved) - POINT) / resolved.run.replications
     duration = resolved.run.duration_s * min(1.0, STEPS / steps if steps > 0.0 else 1.0)
     settings = replace(resolved.run, duration_s=max(duration, 1e-12), warmup_s=0.0, replications=1, precision=None)
     picture = everything or random.random() < 0.3
     result = api.simulate(replace(resolved, run=settings), threads=1, picture=picture)
     json.dumps(result.summary, allow_nan=False)
-    print_summary(result.summary, settings.confidence, console)
+    console.print(result)
     comparison = ackclock.compare(result)
-    print_comparison(comparison, console)
+    console.print(comparison)
     json.dumps(comparison.to_dict(), allow_nan=False)
     if picture and (everything or random.random() < 0.1):
         result.save(folder / "kept", reference_lines=comparison.reference_lines)
@@ -108,8 +105,8 @@ def read_all(folder: Path) -> None:
     result = ackclock.Result.load(folder)
     tables = (result.flows, result.links, result.completions, result.pings, result.recoveries)
     console = Console(file=io.StringIO(), width=80)
-    print_summary(result.summary, result.resolved.run.confidence, console)
-    print_comparison(ackclock.compare(result), console)
+    console.print(result)
+    console.print(ackclock.compare(result))
     shown = (repr(result), result._repr_html_(), result.findings, result.interrupted, result.seed, *tables)
     str(shown)
     for name in result.traces:

@@ -5,6 +5,9 @@
 >>> result.flows.goodput_bps  # doctest: +SKIP
 """
 
+import sys
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from ackclock.errors import ScenarioError as ScenarioError
     from ackclock.errors import SweepError as SweepError
     from ackclock.mahimahi import deliveries as deliveries
+    from ackclock.notebook import widget as widget
+    from ackclock.pictured import plot as plot
     from ackclock.result import Result as Result
     from ackclock.sweeps import sweep as sweep
 
@@ -32,6 +37,7 @@ _HOMES = {
     "compare": "ackclock.comparison",
     "CongestionControl": "ackclock.controls",
     "deliveries": "ackclock.mahimahi",
+    "plot": "ackclock.pictured",
     "predict": "ackclock.api",
     "resolve": "ackclock.api",
     "run": "ackclock.api",
@@ -45,6 +51,7 @@ _HOMES = {
     "ScenarioError": "ackclock.errors",
     "SweepError": "ackclock.errors",
     "sweep": "ackclock.sweeps",
+    "widget": "ackclock.notebook",
 }
 
 __all__ = [
@@ -61,11 +68,13 @@ __all__ = [
     "advise",
     "compare",
     "deliveries",
+    "plot",
     "predict",
     "resolve",
     "run",
     "scenario",
     "sweep",
+    "widget",
 ]
 
 
@@ -87,3 +96,41 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*globals(), *__all__, "__version__"]
+
+
+class _XarrayFinder:
+    """Registration of the accessor of sweeps' data when xarray is imported, which is slow: others need not pay for it.
+
+    It finds nothing by itself: it asks for the module in the usual way, and adds a step to its loader.
+    """
+
+    def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
+        """Find xarray with a loader that registers the accessor; no other module."""
+        if name != "xarray" or self not in sys.meta_path:
+            return None
+        sys.meta_path.remove(self)
+        spec = find_spec(name)
+        if spec is not None and spec.loader is not None:
+            load = spec.loader.exec_module
+
+            def exec_module(module: Any) -> None:
+                load(module)
+                _register(module)
+
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+def _register(xarray: Any) -> None:
+    """Make `data.ackclock` known to xarray; its class is imported when it is first used."""
+    from importlib import import_module  # noqa: PLC0415
+
+    xarray.register_dataset_accessor("ackclock")(
+        lambda data: import_module("ackclock.sweeps.accessor").SweepAccessor(data)
+    )
+
+
+if "xarray" in sys.modules:
+    _register(sys.modules["xarray"])
+else:
+    sys.meta_path.insert(0, _XarrayFinder())

@@ -32,6 +32,7 @@ Kind = Literal[
 """Styles of a curve: measured points joined by a line; those points alone; a dashed line; a dash-dotted one; hollow
 points alone; larger ones; a thick line; large open stars; a value that holds until the next; a band from `low` to
 `high`; such a band whose ends hold until the next; a thin grey line; such a line whose values hold until the next."""
+_OF_CELLS = ("values", "low", "high")
 LineKind = Literal["theory", "limit", "whole"]
 """Styles of a straight line: dashed, dotted, solid."""
 Array = NDArray[np.float64]
@@ -159,6 +160,26 @@ class SecondScale:
 
 
 @dataclass(frozen=True)
+class HeatMap:
+    """Cells with a colour by their value, at the words of both axes.
+
+    Parameters
+    ----------
+    label : str
+        What the colour shows, with the unit.
+    values : array
+        A row for each word of the y axis, a column for each of the x axis; nan leaves a cell empty.
+    low, high : array, optional
+        Ends of each value's interval.
+    """
+
+    label: str
+    values: Array
+    low: Array | None = None
+    high: Array | None = None
+
+
+@dataclass(frozen=True)
 class Panel:
     """A pair of axes and what they show.
 
@@ -202,6 +223,8 @@ class Panel:
         Columns of the chart that the panel takes.
     second : SecondScale, optional
         A scale at the right side.
+    cells : HeatMap, optional
+        Cells at the words of both axes.
     """
 
     x_label: str
@@ -226,6 +249,7 @@ class Panel:
     own_x: bool = False
     columns: int = 1
     second: SecondScale | None = None
+    cells: HeatMap | None = None
 
 
 @dataclass(frozen=True)
@@ -291,6 +315,8 @@ def _panel(content: Mapping[str, Any]) -> Panel:
     read: dict[str, Any] = {name: tuple(make(one) for one in content[name]) for name, make in parts.items()}
     x_range, second = content["x_range"], content.get("second")
     read["second"] = None if second is None else SecondScale(**second)
+    cells = content.get("cells")
+    read["cells"] = None if cells is None else HeatMap(**{**cells, **{name: _array(cells[name]) for name in _OF_CELLS}})
     return Panel(**{**content, **read, "x_range": None if x_range is None else tuple(x_range)})
 
 
@@ -316,6 +342,8 @@ def _array(values: Sequence[float | None] | None) -> Any:
 
 
 def _panel_rows(number: int, panel: Panel) -> Iterator[dict[str, object]]:
+    if panel.cells is not None:
+        yield _cell_rows(number, panel, panel.cells)
     for curve in panel.curves:
         yield _rows(number, panel, curve, curve.kind)
     nowhere = np.array([np.nan])
@@ -324,6 +352,24 @@ def _panel_rows(number: int, panel: Panel) -> Iterator[dict[str, object]]:
         yield _rows(number, panel, Curve(line.label, x, y), line.kind)
     for events in panel.events:
         yield _rows(number, panel, Curve(events.label, events.x, np.full(len(events.x), np.nan)), "event")
+
+
+def _cell_rows(number: int, panel: Panel, cells: HeatMap) -> dict[str, object]:
+    """Give a row a cell, with the words of both axes and the value."""
+    rows, columns = (index.ravel() for index in np.indices(np.shape(cells.values)))
+    ends = {
+        name: np.full(len(rows), np.nan) if (end := getattr(cells, name)) is None else np.ravel(end)
+        for name in ("low", "high")
+    }
+    return {
+        "panel": np.full(len(rows), panel.title or str(number + 1), dtype=object),
+        "curve": np.full(len(rows), cells.label, dtype=object),
+        "kind": np.full(len(rows), "cell", dtype=object),
+        panel_column(panel.x_label): np.array(panel.x_ticks, dtype=object)[columns],
+        panel_column(panel.y_label): np.array(panel.y_ticks, dtype=object)[rows],
+        panel_column(cells.label): np.ravel(np.asarray(cells.values, dtype=float)),
+        **ends,
+    }
 
 
 def _rows(number: int, panel: Panel, curve: Curve, kind: str) -> dict[str, object]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import ackclock
-from ackclock import listings
+from ackclock import listings, telling
 from ackclock.console import console, print_run
+from ackclock.overriding import Overrides, assignment, changes
 from ackclock.progress import ProgressBar
 from ackclock.terminal import INTERRUPTED, faults_as_text, json_text, prepare_streams
 
@@ -33,12 +34,6 @@ ScenarioPath = Annotated[
     Path, typer.Argument(metavar="SCENARIO", help="A TOML file, or the name of a ready scenario.", show_default=False)
 ]
 Limit = Annotated[list[str] | None, typer.Option(metavar="AMOUNT", help='Refuse more, such as "10 min" or "2 GB".')]
-Overrides = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="FIELD=VALUE", help='Change a field: link.satellite.buffer="20 pkt". May be repeated.'
-    ),
-]
 
 
 def main() -> None:
@@ -89,7 +84,7 @@ def run(  # noqa: PLR0913  one argument an option
     from ackclock import api, folders, storage  # noqa: PLC0415
 
     picture = picture and (out is not None or not as_json)
-    resolved, warnings = api.resolve_with_warnings(scenario, _changes(overrides, seed, replications))
+    resolved, warnings = api.resolve_with_warnings(scenario, changes(overrides, seed, replications))
     if out is not None or picture:
         names = () if out is None else (storage.RESULT, *storage.PICTURES)
         folders.prepare_folder(Path() if out is None else out, names)
@@ -145,13 +140,12 @@ def predict(
 ) -> None:
     """Say which models apply to SCENARIO and what they predict, and why the others do not."""
     from ackclock import api  # noqa: PLC0415
-    from ackclock.prediction.printing import print_prediction  # noqa: PLC0415
 
-    prediction = api.predict(scenario, overrides=_changes(overrides))
+    prediction = api.predict(scenario, overrides=changes(overrides))
     if as_json:
         typer.echo(json_text(prediction.to_dict()))
     else:
-        print_prediction(prediction, console())
+        console().print(prediction)
 
 
 @app.command("advise", short_help="Say what to change, by which rule, and what a simulation makes of it.")
@@ -189,14 +183,13 @@ def advise(  # noqa: PLR0913  one argument an option
     """
     from ackclock import folders, storage  # noqa: PLC0415
     from ackclock.advice import advise as ask  # noqa: PLC0415
-    from ackclock.advice.printing import print_advice  # noqa: PLC0415
 
     try:
         advice = ask(
             scenario,
-            overrides=_changes(overrides),
+            overrides=changes(overrides),
             topics=topics or None,
-            targets=dict(_assignment(text, "--target", "rtt-p95=50ms") for text in targets) if targets else None,
+            targets=dict(assignment(text, "--target", "rtt-p95=50ms") for text in targets) if targets else None,
             simulate=simulate,
             threads=threads,
             on_step=_tell,
@@ -207,7 +200,7 @@ def advise(  # noqa: PLR0913  one argument an option
     if as_json:
         typer.echo(json_text(advice.to_dict()))
     else:
-        print_advice(advice, console())
+        console().print(advice)
         if picture and advice.charts():
             path = storage.free_path(Path(f"{scenario.stem}-queues.png"))
             folders.write_file(path, advice.save_picture)
@@ -247,7 +240,7 @@ def sweep(  # noqa: PLR0913  one argument an option
 
     axes = [sweeps.parse_axis(text) for text in vary]
     planned = sweeps.planned_sweep(
-        scenario, {axis.fields: axis.rows for axis in axes}, _changes(overrides, seed, replications)
+        scenario, {axis.fields: axis.rows for axis in axes}, changes(overrides, seed, replications)
     )
     store = sweeps.open_store(out)
     if said := sweeps.said_before([point.resolved for point in planned.points], store, jobs):
@@ -292,7 +285,7 @@ def reproduce(  # noqa: PLR0913  one argument an option
     """
     from ackclock.experiments import chosen  # noqa: PLC0415
     from ackclock.experiments import reproduce as make  # noqa: PLC0415
-    from ackclock.experiments.report import print_items, print_verdicts  # noqa: PLC0415
+    from ackclock.experiments.report import print_items  # noqa: PLC0415
 
     picked = chosen(names or [])
     if as_list:
@@ -304,7 +297,7 @@ def reproduce(  # noqa: PLR0913  one argument an option
     except KeyboardInterrupt:
         typer.echo(f"Interrupted: the finished simulations are kept in {out}; the same command goes on", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    print_verdicts(made, console())
+    console().print(made)
     typer.echo(f"Report: {out / 'report.html'}")
 
 
@@ -319,7 +312,7 @@ def print_resolved(scenario: ScenarioPath, overrides: Overrides = None) -> None:
     """Print SCENARIO as the engine gets it: JSON in SI units, nothing implicit."""
     from ackclock import api  # noqa: PLC0415
 
-    typer.echo(json_text(api.resolve(scenario, overrides=_changes(overrides)).to_dict()))
+    typer.echo(json_text(api.resolve(scenario, overrides=changes(overrides)).to_dict()))
 
 
 @app.command("check", short_help="Say what is wrong with a scenario; run nothing.")
@@ -327,7 +320,7 @@ def check(scenario: ScenarioPath, overrides: Overrides = None) -> None:
     """Say what is wrong with SCENARIO, without running it."""
     from ackclock import api  # noqa: PLC0415
 
-    _, warnings = api.resolve_with_warnings(scenario, _changes(overrides))
+    _, warnings = api.resolve_with_warnings(scenario, changes(overrides))
     for warning in warnings:
         typer.echo(f"Warning: {warning}")
     typer.echo(f"{scenario}: no faults")
@@ -350,7 +343,7 @@ def deliveries(
     from ackclock import folders, mahimahi  # noqa: PLC0415
 
     folders.prepare_folder(out.parent, (out.name,))
-    times_ms = mahimahi.deliveries(scenario, link, replication=replication, overrides=_changes(overrides))
+    times_ms = mahimahi.deliveries(scenario, link, replication=replication, overrides=changes(overrides))
     mahimahi.write_deliveries(out, times_ms)
     typer.echo(f"{len(times_ms)} deliveries in {times_ms[-1] / 1e3:g} s: {out}")
 
@@ -371,26 +364,7 @@ def lab(
     serve(scenario, port=port, browser=browser)
 
 
+app.command("story", short_help="Say what happened to a packet, or list the losses.")(telling.print_story)
 app.command("scenarios")(listings.print_scenarios)
 app.command("presets")(listings.print_presets)
 app.command("schema")(listings.print_schema)
-
-
-def _changes(overrides: list[str] | None, seed: int | None = None, replications: int | None = None) -> dict[str, Any]:
-    """Collect what options change in the scenario, by dotted path."""
-    changes = dict(_assignment(text) for text in overrides or [])
-    if seed is not None:
-        changes["run.seed"] = seed
-    if replications is not None:
-        changes["run.replications"] = replications
-    return changes
-
-
-def _assignment(text: str, option: str = "--set", example: str = 'link.satellite.buffer="20 pkt"') -> tuple[str, Any]:
-    """Read an option of the form FIELD=VALUE."""
-    from ackclock.scenario.override import read_value  # noqa: PLC0415
-
-    field, equals, value = text.partition("=")
-    if not (equals and field.strip()):
-        raise typer.BadParameter(f"{text!r} is not FIELD=VALUE, such as {example}", param_hint=option)
-    return field.strip(), read_value(value, f"{option} {field.strip()}")

@@ -21,19 +21,22 @@ from ackclock.prediction import (
 from ackclock.prediction.claims import confront
 from ackclock.result import Result
 from ackclock.scenario.arguments import check_arguments, instance_of
-from ackclock.tables import TableText, html_table, rich_table
-from ackclock.wording import amount, hundredths, percent
+from ackclock.tables import Printed, TableText, html_table, rich_table
+from ackclock.wording import amount, hundredths, percent, plural
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderableType
 
     from ackclock.charts import Chart
+    from ackclock.plots import Picture
 
 
-@dataclass(frozen=True)
-class Comparison:
+_NO_MODEL = "no model applies to this scenario; ackclock predict says why"
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Printed):
     """The predictions of the models for one run, with what the run measured.
 
     Parameters
@@ -87,13 +90,13 @@ class Comparison:
         """Describe each prediction that a run can measure, relative to what was simulated, as data to draw."""
         return comparison_chart(self.result.summary["title"], [pair for pair in self.pairs if _both(pair)])
 
-    def plot(self) -> "Figure":
+    def plot(self) -> "Picture":
         """Draw the panels of `chart`."""
         from ackclock.plots import chart_picture  # noqa: PLC0415  half a second that other uses need not pay
 
         return chart_picture(self.chart())
 
-    def picture(self) -> "Figure":
+    def picture(self) -> "Picture":
         """Draw the run's windows and queues with the theory's lines."""
         return self.result.plot(self.reference_lines)
 
@@ -112,11 +115,31 @@ class Comparison:
         ]
         return {"models": models, "inapplicable": [asdict(other) for other in self.inapplicable]}
 
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> Iterator["RenderableType"]:
+        from rich.text import Text  # noqa: PLC0415  the library itself does without rich
+
+        for number, (model, (title, _, table)) in enumerate(zip(self.predictions, _tables(self), strict=True)):
+            if number > 0:
+                yield ""
+            yield Text("Theory: ", style="bold").append(Text(title, style="not bold"))
+            yield rich_table(table)
+            for sentence in model.sentences:
+                yield Text(f"{sentence[0].upper()}{sentence[1:]}.", style="dim")
+            for warning in model.warnings:
+                yield Text("Warning: ", style="yellow").append(Text(warning, style="not bold default"))
+        if not self.predictions:
+            yield Text(f"Theory: {_NO_MODEL}", style="dim")
+
+    def __repr__(self) -> str:
+        return f"<Comparison {self.result.summary['title']!r}: {plural(len(self.predictions), 'model')}>"
+
     def _repr_html_(self) -> str:
         parts = []
-        for title, subject, table in _tables(self):
-            parts += [f"<p><b>{html.escape(title)}</b>, {html.escape(subject)}</p>", html_table(table)]
-        return "".join(parts)
+        for model, (title, _, table) in zip(self.predictions, _tables(self), strict=True):
+            parts += [f"<p><b>Theory:</b> {html.escape(title)}</p>", html_table(table)]
+            parts += [f"<p>{html.escape(f'{one[0].upper()}{one[1:]}.')}</p>" for one in model.sentences]
+            parts += [f"<p><b>Warning:</b> {html.escape(warning)}</p>" for warning in model.warnings]
+        return "".join(parts) or f"<p>Theory: {_NO_MODEL}</p>"
 
 
 def compare(result: Result) -> Comparison:
@@ -150,30 +173,6 @@ def compare(result: Result) -> Comparison:
         tuple(confront(model, result.findings) for model in models),
         (*prediction.inapplicable, *(one for one in extra if isinstance(one, Inapplicable))),
     )
-
-
-def print_comparison(comparison: Comparison, console: "Console") -> None:
-    """Print theory and simulation next to each other, model by model, with each model's sentences and warnings.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        The comparison to print.
-    console : rich.console.Console
-        The console to print it to.
-    """
-    from rich.text import Text  # noqa: PLC0415  the library itself does without rich
-
-    for model, (title, _, table) in zip(comparison.predictions, _tables(comparison), strict=True):
-        console.print()
-        console.print(Text("Theory: ", style="bold").append(Text(title, style="not bold")))
-        console.print(rich_table(table))
-        for sentence in model.sentences:
-            console.print(Text(f"{sentence[0].upper()}{sentence[1:]}.", style="dim"))
-        for warning in model.warnings:
-            console.print(Text("Warning: ", style="yellow").append(Text(warning, style="not bold default")))
-    if not comparison.predictions:
-        console.print(Text("\nTheory: no model applies to this scenario; ackclock predict says why", style="dim"))
 
 
 def _tables(comparison: Comparison) -> Iterator[tuple[str, str, TableText]]:

@@ -32,9 +32,7 @@ def print_run(comparison: "Comparison", *, as_json: bool) -> None:
     if as_json:
         sys.stdout.write(json_text({**result.summary, "theory": comparison.to_dict()}) + "\n")
         return
-    from ackclock.comparison import print_comparison  # noqa: PLC0415
-    from ackclock.report import print_summary  # noqa: PLC0415
-
     where = console()
-    print_summary(result.summary, result.resolved.run.confidence, where)
-    print_comparison(comparison, where)
+    where.print(result)
+    where.print()
+    where.print(comparison)

@@ -3,7 +3,7 @@
 import html
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from ackclock.trust import trust_text
 from ackclock.wording import bit_rate, bit_rate_scale, hundredths, number, plural, seconds, significant
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import RenderableType
 
 Row = Mapping[str, Any]
 
@@ -216,8 +216,8 @@ def heading(summary: Summary, confidence: float) -> str:
     return f"{measured}; {trust_text(summary, confidence)}"
 
 
-def print_summary(summary: Summary, confidence: float, console: "Console") -> None:
-    """Print title, tables, verdict and warnings.
+def as_text(summary: Summary, confidence: float) -> Iterator["RenderableType"]:
+    """Write title, tables, verdict and warnings for a terminal.
 
     Parameters
     ----------
@@ -225,23 +225,26 @@ def print_summary(summary: Summary, confidence: float, console: "Console") -> No
         What to print.
     confidence : float
         The intervals' probability [1].
-    console : rich.console.Console
-        Where to.
+
+    Yields
+    ------
+    rich.console.RenderableType
+        Lines and tables, one below the other.
     """
     from rich.text import Text  # noqa: PLC0415  the library itself does without rich
 
-    console.print(Text(summary["title"], style="bold"))
+    yield Text(summary["title"], style="bold")
     for line in filter(None, (tcp_text(summary), heading(summary, confidence))):
-        console.print(Text(line, style="dim"))
+        yield Text(line, style="dim")
     for table in summary_tables(summary):
-        console.print()
-        console.print(rich_table(table))
+        yield ""
+        yield rich_table(table)
         if table.note:
-            console.print(Text(table.note, style="dim"))
-    console.print()
-    console.print(Text("Verdict: ", style="bold").append(Text(summary["verdict"], style="not bold")))
+            yield Text(table.note, style="dim")
+    yield ""
+    yield Text("Verdict: ", style="bold").append(Text(summary["verdict"], style="not bold"))
     for warning in summary["warnings"]:
-        console.print(Text("Warning: ", style="yellow").append(Text(warning, style="not bold default")))
+        yield Text("Warning: ", style="yellow").append(Text(warning, style="not bold default"))
 
 
 def as_html(summary: Summary, confidence: float) -> str:

@@ -14,37 +14,33 @@ from ackclock.cycles import cycles_summary
 from ackclock.delays import DISTRIBUTION, delay_frame
 from ackclock.errors import ResultError
 from ackclock.findings import Finding, find
-from ackclock.pictures import Measured, overview_chart
+from ackclock.pictured import REFERENCE_LINES
 from ackclock.pings import ping_rows
 from ackclock.precision import is_short, precision_summary, precision_warnings
 from ackclock.quantities import COMPLETION_QUANTITIES, FLOW_QUANTITIES, LINK_QUANTITIES, PING_QUANTITIES
 from ackclock.recoveries import RECOVERY_QUANTITIES, recovery_rows
 from ackclock.scenario import Resolved, ScenarioError
-from ackclock.scenario.arguments import FLAG, PATH, Allowed, check_arguments
+from ackclock.scenario.arguments import FLAG, PATH, check_arguments
 from ackclock.scenario.tcp_names import tcp_names
 from ackclock.stored import checked_summary
+from ackclock.storied import Storied
 from ackclock.summary import Summary, flow_rows, link_rows
-from ackclock.traces import AQM, OVERVIEW, STATES, captured_links, captures, trace_frames
+from ackclock.tables import Printed
+from ackclock.traces import OVERVIEW, captured_links, captures, trace_frames
 from ackclock.transfers import ACTIVE, SEQUENCE_DROPS, TRANSFERS, source_rows, transfer_frames
 from ackclock.trust import trust_warnings
 from ackclock.verdict import run_warnings, verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from matplotlib.figure import Figure
+    from rich.console import Console, ConsoleOptions, RenderableType
 
-    from ackclock.charts import Chart
     from ackclock.prediction import ReferenceLine
     from ackclock.replication import Replication
 
-_LINES = Allowed(
-    "a list of reference lines, such as compare(result).reference_lines",
-    lambda value: isinstance(value, list | tuple) and all(hasattr(line, "kind") for line in value),
-)
 
-
-class Result:
+class Result(Storied, Printed):
     """Result of one scenario.
 
     Parameters
@@ -69,10 +65,7 @@ class Result:
         traces: Mapping[str, pd.DataFrame] | None = None,
         captures: Mapping[str, bytes] | None = None,
     ) -> None:
-        self.summary = summary
-        self.resolved = resolved
-        self.version = version
-        self.traces: Mapping[str, pd.DataFrame] = {} if traces is None else traces
+        super().__init__(summary, resolved, version, traces)
         self.captures: Mapping[str, bytes] = {} if captures is None else captures
 
     @classmethod
@@ -270,43 +263,6 @@ class Result:
             raise ResultError(message)
         return self.traces[name]
 
-    def chart(self, reference_lines: Sequence[ReferenceLine] = ()) -> Chart:
-        """Describe the run's picture, as data: cwnd, queues, states and pings over time, and completion times.
-
-        Parameters
-        ----------
-        reference_lines : sequence of ReferenceLine, optional
-            Lines of the theory, such as `ackclock.compare(result).reference_lines`.
-
-        Raises
-        ------
-        ResultError
-            The run recorded no overview to draw.
-        """
-        check_arguments("Result.chart", reference_lines=(reference_lines, _LINES))
-        if OVERVIEW not in self.traces:
-            message = "picture: nothing to draw; the run recorded no overview; run it again with picture=True"
-            raise ResultError(message)
-        measured = Measured(*map(self.traces.get, (COMPLETION_TIMES, DISTRIBUTION, STATES, AQM)))
-        return overview_chart(self.resolved, self.traces[OVERVIEW], reference_lines, measured)
-
-    def plot(self, reference_lines: Sequence[ReferenceLine] = ()) -> Figure:
-        """Draw `chart`.
-
-        Parameters
-        ----------
-        reference_lines : sequence of ReferenceLine, optional
-            Lines of the theory.
-
-        Raises
-        ------
-        ResultError
-            The run recorded no overview to draw.
-        """
-        from ackclock.plots import chart_picture  # noqa: PLC0415  half a second that other uses need not pay
-
-        return chart_picture(self.chart(reference_lines))
-
     def save(self, folder: str | Path, *, picture: bool = True, reference_lines: Sequence[ReferenceLine] = ()) -> None:
         """Write result.json, traces/*.parquet, captures/*.pcapng and the picture (png, svg).
 
@@ -326,7 +282,10 @@ class Result:
             Something cannot be written, or another file has the name; what the folder held before is still there.
         """
         check_arguments(
-            "Result.save", folder=(folder, PATH), picture=(picture, FLAG), reference_lines=(reference_lines, _LINES)
+            "Result.save",
+            folder=(folder, PATH),
+            picture=(picture, FLAG),
+            reference_lines=(reference_lines, REFERENCE_LINES),
         )
         folder = Path(folder)
         writers: dict[str, folders.Writer] = {
@@ -335,45 +294,24 @@ class Result:
         for link, name in storage.capture_names(list(self.captures)).items():
             writers[f"{storage.CAPTURE_FOLDER}/{name}"] = storage.capture_writer(self.captures[link])
         if picture and OVERVIEW in self.traces:
-            figure = self.plot(reference_lines)
-            writers |= {name: lambda path: _save_figure(figure, path) for name in storage.PICTURES}
+            writers |= dict.fromkeys(storage.PICTURES, self.plot(reference_lines).save)
         resolved = self.resolved.to_dict()
         content = {"summary": self.summary, "resolved": resolved, "seed": self.seed, "version": self.version}
         writers[storage.RESULT] = storage.json_writer(content)
         folders.write_files(folder, writers, storage.KIND)
 
-    def save_picture(self, path: str | Path, reference_lines: Sequence[ReferenceLine] = ()) -> None:
-        """Draw the picture into one file, in the format of its ending (png, svg, pdf).
-
-        Parameters
-        ----------
-        path : str or Path
-            The file, which is replaced if it is there.
-        reference_lines : sequence of ReferenceLine, optional
-            Lines of the theory in the picture.
-
-        Raises
-        ------
-        ResultError
-            The run recorded no overview to draw, or the file cannot be written.
-        """
-        check_arguments("Result.save_picture", path=(path, PATH))
-        path, figure = Path(path), self.plot(reference_lines)
-        folders.write_file(path, lambda file: _save_figure(figure, file))
-
     def __repr__(self) -> str:
         return f"<Result {self.summary['title']!r}: {self.summary['verdict']}>"
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        from ackclock.report import as_text  # noqa: PLC0415  only people need it
+
+        yield from as_text(self.summary, self.resolved.run.confidence)
 
     def _repr_html_(self) -> str:
         from ackclock.report import as_html  # noqa: PLC0415  only notebooks need it
 
         return as_html(self.summary, self.resolved.run.confidence)
-
-
-def _save_figure(figure: Figure, path: Path) -> None:
-    from ackclock.plots import save_picture  # noqa: PLC0415  half a second that other uses need not pay
-
-    save_picture(figure, path)
 
 
 def _frame(rows: Sequence[Mapping[str, Any]], quantities: Sequence[str]) -> pd.DataFrame:

@@ -3,6 +3,8 @@
 import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import StringIO
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,6 +15,25 @@ LETTERS_OF_A_NAME = 16
 """Letters of a row's name that are never folded into several lines."""
 GAP = 2
 """Blanks between two columns."""
+
+
+class Printed:
+    """An object that `print` and the command line write in the same words: its class says how to a console of rich."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> Iterator["RenderableType"]:
+            """Give what a console prints, part by part."""
+
+    def __str__(self) -> str:
+        from rich.console import Console  # noqa: PLC0415  the library itself does without rich
+
+        written = StringIO()
+        width = get_terminal_size().columns
+        Console(file=written, width=width, color_system=None, force_jupyter=False, highlight=False).print(self)
+        return "\n".join(line.rstrip() for line in written.getvalue().splitlines()).strip()
 
 
 @dataclass(frozen=True)
@@ -118,12 +139,14 @@ def _laid_out(table: TableText) -> "Table":
 
 
 def html_table(table: TableText) -> str:
-    """Write a table as HTML."""
+    """Write a table as HTML: words to the left, numbers to the right, as on a terminal."""
 
     def line(tag: str, cells: Sequence[str]) -> str:
-        return (
-            "<tr>" + "".join(f"<{tag}>{html.escape(cell).replace(chr(10), '<br>')}</{tag}>" for cell in cells) + "</tr>"
-        )
+        return f"<tr>{''.join(one(tag, column, cell) for column, cell in enumerate(cells))}</tr>"
+
+    def one(tag: str, column: int, cell: str) -> str:
+        side = "left" if column == 0 or column in table.words else "right"
+        return f'<{tag} style="text-align: {side}">{html.escape(cell).replace(chr(10), "<br>")}</{tag}>'
 
     rows = "".join(line("td", row) for row in table.rows)
     note = f"<p>{html.escape(table.note)}</p>" if table.note else ""

@@ -10,13 +10,13 @@ import pytest
 from ackclock.api import simulate
 from ackclock.errors import LimitError
 from ackclock.lab import motion
-from ackclock.lab.captured import departures
-from ackclock.lab.journeys import Journey, journeys
 from ackclock.lab.lessons_read import lesson, lesson_names
 from ackclock.lab.running import prepared
 from ackclock.result import Result
 from ackclock.scenario import Resolved
 from ackclock.scenario.ready import ready_path
+from ackclock.stories import departures, followed_scenario, journeys
+from ackclock.stories.journeys import Journey
 
 READY = ("geo-random-drop", "leo-handover", "mobile-delay-steps", "two-way-symmetric", "web-access-link")
 END_S = 4.0473
@@ -31,7 +31,7 @@ def text_of(name: str) -> str:
 
 
 def followed(name: str) -> tuple[Resolved, Result, list[Journey]]:
-    resolved = motion._shortened(prepared(text_of(name)).resolved, END_S)
+    resolved = followed_scenario(prepared(text_of(name)).resolved, END_S)
     result = simulate(resolved, picture=False)
     left = departures(resolved, result.captures, 0.0, END_S)
     return resolved, result, journeys(resolved, result.traces, left, 0.0)
@@ -68,7 +68,7 @@ def test_each_drop_ends_a_journey_at_its_link(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["1-sawtooth", "5-ack-compression"])
 def test_as_many_wait_in_a_queue_as_its_trace_says(name: str) -> None:
-    resolved = motion._shortened(prepared(text_of(name)).resolved, END_S)
+    resolved = followed_scenario(prepared(text_of(name)).resolved, END_S)
     traced = replace(resolved, trace=replace(resolved.trace, queue=True))
     result = simulate(traced, picture=False)
     found = journeys(traced, result.traces, departures(traced, result.captures, 0.0, END_S), 0.0)

@@ -14,7 +14,6 @@ from jsonschema import Draft202012Validator
 from rich.console import Console
 
 from ackclock.prediction import predict_resolved
-from ackclock.prediction.printing import print_prediction
 from ackclock.scenario import Resolved, ScenarioError, json_schema, load, preset_names, resolve, with_overrides
 from ackclock.scenario.contract import CONGESTION_CONTROLS
 from ackclock.scenario.machines import MACHINES, machine_of
@@ -249,7 +248,7 @@ def test_every_legal_scenario_gets_a_prediction_or_reasons(document: Document) -
     assert all(model.reasons and all(model.reasons) for model in found.inapplicable)
     assert all(number.value >= 0.0 for model in found.applicable for number in model.numbers)
     json.dumps(found.to_dict(), allow_nan=False)
-    print_prediction(found, Console(file=StringIO()))
+    Console(file=StringIO()).print(found)
 
 
 @given(documents())

@@ -222,7 +222,16 @@ def test_the_picture_has_a_curve_a_value_and_theory_dashed() -> None:
     planned = planned_sweep(SCENARIO, VARY, {"run.duration": "20 s"})
     store = Memory()
     run_points([point.resolved for point in planned.points], store)
-    panel, against_delay = sweep_chart(planned, list(finished_points(planned, store))).panels
+    finished = list(finished_points(planned, store))
+    panel, against_delay, throughputs, delays = sweep_chart(planned, finished).panels
+    assert throughputs.cells is not None
+    assert (throughputs.x_ticks, throughputs.y_ticks) == (["10", "15", "20"], ["drop-tail", "random-drop"])
+    flow = next(one for one in finished if one.point.place == (1, 1)).flows[0]["throughput_bps"]
+    assert throughputs.cells.values[1, 1] == flow["mean"] / 1e6  # noqa: PD011  of a HeatMap
+    assert throughputs.cells.low is not None
+    assert throughputs.cells.low[1, 1] == flow["low"] / 1e6
+    assert delays.cells is not None
+    assert delays.cells.label == "round trip, 95th percentile [ms]"
     assert against_delay.x_label == "round trip, 95th percentile [ms]"
     simulated = [curve for curve in panel.curves if curve.kind == "simulation"]
     assert [curve.label for curve in simulated] == [

@@ -2,7 +2,7 @@
 
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +11,14 @@ from ackclock.advice.queue_records import QueuesCompared
 from ackclock.errors import AdviceError, Fault
 from ackclock.findings import Finding
 from ackclock.stats import Estimate
-from ackclock.tables import TableText, html_table
+from ackclock.tables import Printed, TableText, html_table, rich_table
 from ackclock.wording import LEAST_PERCENT, amount, number, percent, significant
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from rich.console import Console, ConsoleOptions, RenderableType
 
     from ackclock.charts import Chart
+    from ackclock.plots import Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +230,8 @@ class Recommendation:
         return tables
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
+@dataclass(frozen=True, slots=True, repr=False)
+class Advice(Printed):
     """All advice on a scenario.
 
     Parameters
@@ -264,7 +265,7 @@ class Advice:
         compared = (one.queues for one in self.recommendations)
         return [queues_chart(self.title, one.place, one.rows) for one in compared if one is not None]
 
-    def plot(self) -> "Figure | None":
+    def plot(self) -> "Picture | None":
         """Draw the first picture of `charts`: the queues that were compared; None if none were."""
         from ackclock.plots import chart_picture  # noqa: PLC0415  half a second that other uses need not pay
 
@@ -284,14 +285,39 @@ class Advice:
         AdviceError
             No queues were compared.
         """
-        from ackclock.plots import save_picture  # noqa: PLC0415  half a second that other uses need not pay
-
-        figure = self.plot()
-        if figure is None:
+        picture = self.plot()
+        if picture is None:
             raise AdviceError(
                 Fault("picture", "nothing to draw: no queues were compared", None, "the topic which-queue")
             )
-        save_picture(figure, Path(path))
+        picture.save(Path(path))
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> Iterator["RenderableType"]:
+        from rich.text import Text  # noqa: PLC0415  the library itself does without rich
+
+        yield Text(self.title, style="bold")
+        if self.verdict:
+            yield Text("As it is: ", style="bold").append(Text(f"{self.verdict}.", style="not bold"))
+        for one in self.recommendations:
+            yield ""
+            yield Text(one.question, style="bold")
+            yield Text(f"{one.answer}.")
+            if one.changes:
+                yield Text(f"Try it: ackclock run ... {one.options}", style="dim")
+            for table in one.tables:
+                yield ""
+                yield rich_table(table)
+                if table.note:
+                    yield Text(table.note, style="dim")
+            for remark in one.remarks:
+                yield Text(f"- {remark}", style="dim")
+        for reason in self.reasons:
+            yield ""
+            yield Text(f"{reason[0].upper()}{reason[1:]}.")
+
+    def __repr__(self) -> str:
+        topics = ", ".join(one.topic for one in self.recommendations) or "nothing to change"
+        return f"<Advice {self.title!r}: {topics}>"
 
     def _repr_html_(self) -> str:
         parts = [f"<h4>{html.escape(self.title)}</h4>"]

@@ -5,7 +5,8 @@ A folder a paper: `paper.toml` lists its items, `expected.csv` holds its numbers
 """
 
 from ackclock.experiments.papers import Item, Paper, chosen, papers
+from ackclock.experiments.report import Reproduction
 from ackclock.experiments.reproducing import reproduce
-from ackclock.experiments.reproduction import ReproducedItem, Reproduction
+from ackclock.experiments.reproduction import ReproducedItem
 
 __all__ = ["Item", "Paper", "ReproducedItem", "Reproduction", "chosen", "papers", "reproduce"]

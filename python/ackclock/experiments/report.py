@@ -2,21 +2,25 @@
 
 import base64
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import ackclock
 from ackclock.experiments.criteria import Expected
-from ackclock.experiments.frame import Finding
+from ackclock.experiments.frame import Finding, Setting
 from ackclock.experiments.papers import Item, Paper
-from ackclock.experiments.reproduction import ReproducedItem, Reproduction, item_folder
-from ackclock.tables import TableText, rich_table
+from ackclock.experiments.reproduction import ReproducedItem, item_folder
+from ackclock.tables import Printed, TableText, rich_table
+from ackclock.wording import plural
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderableType
+
+    from ackclock.charts import Chart
 
 HEADERS = ("claim", "where", "the paper", "model", "simulation", "agrees if", "verdict", "note")
 KINDS = {
@@ -27,6 +31,8 @@ KINDS = {
     "none": "(no number)",
 }
 STATES = {"agrees": "reproduced", "partly": "partly", "differs": "differs", "diagram": "diagram"}
+MOST_SHOWN = 12
+"""Largest number of items whose figures a notebook gets."""
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 1240px; padding: 0 1em; color: #1a1a1a; }
 table { border-collapse: collapse; width: 100%; margin: 1em 0; font-size: 14px; }
@@ -35,6 +41,62 @@ th { border-bottom: 2px solid #666; } img { max-width: 100%; }
 .agrees, .reproduced { color: #00604a; font-weight: 600; } .differs { color: #a13d00; font-weight: 600; }
 .partly { color: #7a5b00; font-weight: 600; } .shown, .diagram { color: #555; } code { background: #eee; }
 """
+
+
+@dataclass(frozen=True, repr=False)
+class Reproduction(Printed):
+    """The items that one command reproduced.
+
+    Parameters
+    ----------
+    setting : Setting
+        Quick or full.
+    papers : tuple of (Paper, tuple of ReproducedItem)
+        The items, by paper.
+    points, computed, packets : int
+        Number of different points, of those simulated now, and of the packets of all points.
+    wall_s, cpu_s : float
+        Time that simulating took now.
+    """
+
+    setting: Setting
+    papers: tuple[tuple[Paper, tuple[ReproducedItem, ...]], ...]
+    points: int
+    computed: int
+    packets: int
+    wall_s: float
+    cpu_s: float
+
+    @property
+    def items(self) -> list[ReproducedItem]:
+        """The items of all papers."""
+        return [item for _, items in self.papers for item in items]
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> Iterator["RenderableType"]:
+        from rich.text import Text  # noqa: PLC0415  the library itself does without rich
+
+        for paper, items in self.papers:
+            head, *rows = _overview(items)
+            yield Text(paper.title, style="bold")
+            table = TableText(
+                [head[0], head[1], "agree", head[3]], [row[:4] for row in rows], words=frozenset({1, 2, 3})
+            )
+            yield rich_table(table)
+        for line in _summary(self):
+            yield Text(line, style="dim")
+
+    def __repr__(self) -> str:
+        return f"<Reproduction: {', '.join(paper.name for paper, _ in self.papers)}; {plural(len(self.items), 'item')}>"
+
+    def _repr_html_(self) -> str:
+        few = len(self.items) <= MOST_SHOWN
+        parts = [f"<p>{html.escape(line)}</p>" for line in _summary(self)]
+        if not few:
+            parts.append(f"<p>report.html has the figures; up to {MOST_SHOWN} items would show them here.</p>")
+        for paper, items in self.papers:
+            parts += [f"<h4>{html.escape(paper.title)}</h4>", _html_table(_overview(items))]
+            parts += [part for one in items if few for part in _html_item(one, _drawn)]
+        return "".join(parts)
 
 
 def verdict_table(reproduction: Reproduction) -> "pd.DataFrame":
@@ -73,17 +135,6 @@ def print_items(picked: Sequence[tuple[Paper, list[Item]]], console: "Console") 
     console.print(rich_table(TableText(["item", "state", "what"], rows, words=frozenset({1, 2}))))
 
 
-def print_verdicts(reproduction: Reproduction, console: "Console") -> None:
-    """Print the items with their verdicts, and what it took."""
-    for paper, items in reproduction.papers:
-        head, *rows = _overview(items)
-        console.print(paper.title, style="bold", markup=False)
-        table = TableText([head[0], head[1], "agree", head[3]], [row[:4] for row in rows], words=frozenset({1, 2, 3}))
-        console.print(rich_table(table))
-    for line in _summary(reproduction):
-        console.print(line, style="dim", markup=False)
-
-
 def markdown_report(reproduction: Reproduction) -> str:
     """Write the report as Markdown, with its figures as links to the files of its folder."""
     lines = ["# The papers, reproduced", "", *_summary(reproduction), ""]
@@ -112,7 +163,7 @@ def html_report(reproduction: Reproduction, out: Path) -> str:
         parts += [f"<h2>{html.escape(paper.title)}</h2><p>{html.escape(f'{paper.authors}; {paper.source}')}.</p>"]
         parts += ["<ul>", *(f"<li>{html.escape(reading)}</li>" for reading in paper.readings), "</ul>"]
         parts.append(_html_table(_overview(items), link=f"{paper.name}-"))
-        parts += [part for reproduced in items for part in _html_item(reproduced, out)]
+        parts += [part for reproduced in items for part in _html_item(reproduced, _stored(reproduced.item, out))]
     return "\n".join([*parts, "</body></html>"]) + "\n"
 
 
@@ -197,15 +248,27 @@ def _markdown_table(rows: list[list[str]]) -> list[str]:
     return [lines[0], f"|{'---|' * len(rows[0])}", *lines[1:]]
 
 
-def _html_item(reproduced: ReproducedItem, out: Path) -> Iterator[str]:
+def _stored(item: Item, out: Path) -> "Callable[[str, Chart], bytes]":
+    """Read the pictures of an item from its folder."""
+    return lambda name, _: (item_folder(out, item) / f"{name}.png").read_bytes()
+
+
+def _drawn(_: str, chart: "Chart") -> bytes:
+    from ackclock.plots import chart_picture  # noqa: PLC0415  half a second that other uses need not pay
+
+    return chart_picture(chart).png()
+
+
+def _html_item(reproduced: ReproducedItem, picture: "Callable[[str, Chart], bytes]") -> Iterator[str]:
     item = reproduced.item
     yield f"<h3 id='{item.paper}-{item.name}'>{html.escape(f'{item.name}: {item.title}')}</h3>"
     yield f"<p>{html.escape(_why(reproduced))}</p>"
     if item.expected:
         yield _html_table([list(HEADERS), *_rows(reproduced)])
     for name, chart in reproduced.outcome.charts.items():
-        content = base64.b64encode((item_folder(out, item) / f"{name}.png").read_bytes()).decode()
-        yield f"<img alt='{html.escape(chart.title, quote=True)}' src='data:image/png;base64,{content}'>"
+        content = base64.b64encode(picture(name, chart)).decode()
+        title = html.escape(chart.title, quote=True)
+        yield f"<img style='max-width: 100%' alt='{title}' src='data:image/png;base64,{content}'>"
     yield from (f"<p>{html.escape(note)}</p>" for note in reproduced.outcome.notes)
     if reproduced.points:
         yield f"<p>{reproduced.points} simulations, {reproduced.packets:,} packets.</p>"

@@ -10,8 +10,8 @@ from ackclock.charts import Chart
 from ackclock.experiments.criteria import verdict
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, item_module, key_text
 from ackclock.experiments.papers import Item, Paper, chosen
-from ackclock.experiments.report import html_report, markdown_report, verdict_table
-from ackclock.experiments.reproduction import ReproducedItem, Reproduction, item_folder
+from ackclock.experiments.report import Reproduction, html_report, markdown_report, verdict_table
+from ackclock.experiments.reproduction import ReproducedItem, item_folder
 from ackclock.sweeps import Folder, Store, csv_writer, netcdf_writer, packets_of, point_key, run_points
 from ackclock.transfers import source_rows
 
@@ -125,12 +125,9 @@ def _writers(outcome: Outcome, runs: Mapping[Hashable, Run]) -> dict[str, folder
 
 
 def _chart_writers(name: str, chart: Chart) -> dict[str, folders.Writer]:
-    from ackclock.plots import chart_picture, save_picture  # noqa: PLC0415  half a second that data need not pay
+    from ackclock.plots import chart_picture  # noqa: PLC0415  half a second that data need not pay
 
-    figure = chart_picture(chart)
-    pictures: dict[str, folders.Writer] = {
-        f"{name}.{ending}": lambda path: save_picture(figure, path) for ending in ("png", "svg")
-    }
+    pictures: dict[str, folders.Writer] = dict.fromkeys((f"{name}.png", f"{name}.svg"), chart_picture(chart).save)
     return {**pictures, f"{name}.csv": csv_writer(chart.table)}
 
 

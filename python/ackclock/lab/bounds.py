@@ -28,8 +28,6 @@ TRACED_PACKETS: Final = 400_000
 """Expected packets up to which a run records each round trip and each packet sent and acknowledged."""
 FOLLOWED_PACKETS: Final = 20_000_000
 """Expected packets up to which a run records states and recoveries of senders, and round trips one by one."""
-MOTION_BYTES: Final = 4e8
-"""Expected memory of the packets that slow motion records at all links [B]."""
 
 
 def check_size(source: Source) -> None:

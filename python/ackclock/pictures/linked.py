@@ -53,6 +53,8 @@ SLOW_START: Final = 2
 RECOVERY: Final = 5
 TIMEOUT: Final = 1
 MBIT: Final = 1e6
+PANEL_INCHES: Final = 3.2
+"""Height of a panel."""
 _RETRANSMITTED: Final = "retransmitted"
 _ACKNOWLEDGED: Final = "acknowledged"
 
@@ -79,24 +81,46 @@ def linked_chart(
     Chart
         A panel for each quantity that was recorded; `states` and `payload rate` follow the windows if there are some.
     """
+    panels = list(linked_panels(resolved, resolved, traces, reference_lines).values())
+    return Chart(resolved.title, panels, share_x=True, legend="panel", size_inches=(12.0, PANEL_INCHES * len(panels)))
+
+
+def linked_panels(
+    resolved: Resolved,
+    drawn: Resolved,
+    traces: Mapping[str, pd.DataFrame],
+    reference_lines: "Sequence[ReferenceLine]" = (),
+) -> dict[str, Panel]:
+    """Draw the panels of `linked_chart`, by name: cwnd, states, pacing, queue, rtt, rate, sequence.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    drawn : Resolved
+        The same, or with some of its flows alone, which are those that are drawn.
+    traces, reference_lines
+        As for `linked_chart`; of the flows that are drawn.
+    """
     first = {name: frame if name == "overview" else _first(frame) for name, frame in traces.items()}
     overview = _with_each_change(first["overview"], first.get("queue"))
     queues = longest_queues(overview)
-    panels = [*_window_panels(resolved, first, reference_lines)]
+    panels = dict(_window_panels(drawn, first, reference_lines))
     if queues:
         lines = named_lines(line for line in reference_lines if line.kind == "queue" and line.name in queues)
         panel = queue_panel(resolved, overview, queues, QUEUES, lines)
-        panels.append(replace(panel, second=_delay_scale(resolved, queues[0])))
+        panels["queue"] = replace(panel, second=_delay_scale(resolved, queues[0]))
     else:
-        panels[0] = replace(panels[0], events=drop_events(overview, ()))
-    panels += aqm_panels(resolved, first.get("aqm"))
+        panels["cwnd"] = replace(panels["cwnd"], events=drop_events(overview, ()))
+    for number, panel in enumerate(aqm_panels(resolved, first.get("aqm"))):
+        panels[f"aqm{number}"] = panel
     round_trips = first.get("rtt", first.get("rounds"))
     if round_trips is not None and len(round_trips):
-        panels.append(_round_trips(resolved, round_trips))
+        panels["rtt"] = _round_trips(drawn, round_trips)
     if "sequence" in first and len(first["sequence"]):
-        panels.append(_rates(resolved, first["sequence"], reference_lines))
-        panels.append(_numbers(resolved, first["sequence"], overview))
-    return Chart(resolved.title, panels, share_x=True, legend="panel", size_inches=(12.0, 3.2 * len(panels)))
+        panels["rate"] = _rates(drawn, first["sequence"], reference_lines)
+        panels["sequence"] = _numbers(drawn, first["sequence"], overview)
+    return panels
 
 
 def _with_each_change(overview: pd.DataFrame, queue: pd.DataFrame | None) -> pd.DataFrame:
@@ -125,7 +149,8 @@ def _first(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _window_panels(
     resolved: Resolved, traces: Mapping[str, pd.DataFrame], reference_lines: "Sequence[ReferenceLine]"
-) -> list[Panel]:
+) -> Iterator[tuple[str, Panel]]:
+    """Give the panel of the windows with its name, then those of the states of senders."""
     lines = named_lines(line for line in reference_lines if line.kind == "cwnd")
     panel = window_panel(resolved, traces["overview"], WINDOWS, lines)
     windows = traces.get("cwnd")
@@ -136,10 +161,14 @@ def _window_panels(
             panel = replace(panel, spans=(*panel.spans, *spans), curves=(*panel.curves, *marks))
     states = traces.get("state")
     if states is None or not len(states):
-        return [panel]
-    titles = {"state": STATES, "payload rate [Mbit/s]": PACING}
-    panels = state_panels(resolved, states, panel)
-    return [one if one.title else replace(one, title=titles[one.y_label]) for one in panels]
+        yield "cwnd", panel
+        return
+    titled = {"state": ("states", STATES), "payload rate [Mbit/s]": ("pacing", PACING)}
+    windows_and_states = state_panels(resolved, states, panel)
+    yield "cwnd", windows_and_states[0]
+    for one in windows_and_states[1:]:
+        name, title = titled[one.y_label]
+        yield name, replace(one, title=title)
 
 
 def _delay_scale(resolved: Resolved, link: str) -> SecondScale | None:

@@ -1,6 +1,6 @@
 """The renderer of charts: the only importer of matplotlib."""
 
-from ackclock.plots.render import chart_picture
-from ackclock.plots.style import save_picture
+from ackclock.plots.picture import Picture
+from ackclock.plots.render import AxesLike, chart_picture, draw_into
 
-__all__ = ["chart_picture", "save_picture"]
+__all__ = ["AxesLike", "Picture", "chart_picture", "draw_into"]

@@ -22,6 +22,9 @@ MARKED_THEORY = 12
 WITH_INTERVALS = frozenset({"simulation", "marks"})
 LONGEST_MARKED = 60
 """Largest number of points of a curve that get a mark each."""
+MOST_LARGE_MARKS = 200
+"""Largest number of marks of a curve of marks alone that are drawn large."""
+SMALL = {"markersize": 2.0, "markeredgewidth": 0.0}
 BEHIND, STEP_BETWEEN = 2.9, 0.1
 """Height of the first curve, and how much lower each further one is, where the first is in front."""
 
@@ -53,7 +56,7 @@ def _look(curve: Curve, number: int, *, dashed: bool) -> dict[str, Any]:
     colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
     looks: dict[Kind, dict[str, Any]] = {
         "simulation": {"marker": marker, "markersize": 6.0} if len(curve.x) <= LONGEST_MARKED else {},
-        "marks": {"linestyle": "", "marker": marker},
+        "marks": {"linestyle": "", "marker": marker, **({} if len(curve.x) <= MOST_LARGE_MARKS else SMALL)},
         "theory": {"linestyle": "--", **_hollow(curve, marker)},
         "theory-2": {"linestyle": "-.", **_hollow(curve, marker)},
         "theory-marks": {"linestyle": "", "marker": marker, "markersize": 8.0, "markerfacecolor": "none"},

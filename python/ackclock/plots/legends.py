@@ -35,17 +35,24 @@ def put_chart_legend(figure: Figure, handles: Handles) -> None:
         figure.legend(handles.values(), names, loc="outside lower center", ncols=columns, fontsize=11.0)
 
 
-def put_panel_legend(axes: Axes, panel: Panel, handles: Handles, chart: Chart) -> None:
-    """Put a legend between the axes and the panel's title, in as many columns as fit."""
+def legend_width(panel: Panel, chart: Chart) -> float:
+    """Compute the width that a chart has for the legend above a panel [pt]."""
+    width = chart.size_inches[0] * 72.0 * panel.columns / chart.columns - AXIS_ROOM
+    if any(line.named == "margin" for one in chart.panels for line in one.lines):
+        width -= MARGIN_ROOM
+    return width
+
+
+def put_panel_legend(axes: Axes, panel: Panel, handles: Handles, width: float, *, is_wide: bool) -> None:
+    """Put a legend of a width [pt] between the axes and the panel's title, in as many columns as fit.
+
+    Letters above a panel that is as wide as its chart are larger.
+    """
     if not handles:
         axes.set_title("")
         axes.set_title(panel.title, loc="left", fontsize=TITLE_SIZE)
         return
-    wide = panel.columns == chart.columns
-    size = WIDE_SIZE if wide else NARROW_SIZE
-    width = chart.size_inches[0] * 72.0 * panel.columns / chart.columns - AXIS_ROOM
-    if any(line.named == "margin" for one in chart.panels for line in one.lines):
-        width -= MARGIN_ROOM
+    size = WIDE_SIZE if is_wide else NARROW_SIZE
     labels = [shown(label) for label in handles]
     columns = next((count for count in range(len(labels), 1, -1) if _fits(labels, count, width, size)), 1)
     legend = axes.legend(

@@ -1,5 +1,9 @@
 """Draws a chart: its panels, their axes and legends."""
 
+from collections.abc import Iterable
+from typing import Any
+
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -7,23 +11,30 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from ackclock.charts import Chart, Panel
+from ackclock.errors import ArgumentError, Fault
+from ackclock.plots.cells import draw_cells
 from ackclock.plots.curves import draw_curves
-from ackclock.plots.legends import Handles, put_chart_legend, put_panel_legend
+from ackclock.plots.legends import Handles, legend_width, put_chart_legend, put_panel_legend
 from ackclock.plots.lines import draw_events, draw_lines, draw_spans, put_margin_names
 from ackclock.plots.notes import put_notes
+from ackclock.plots.picture import POINTS_OF_AN_INCH, Picture
 from ackclock.plots.style import style
 
 FEW_DECADES = 2.3
 WORD_TICK_SIZE = 10.0
 HEADROOM, HEADROOM_OF_NOTES = 1.03, 1.12
 """Least end of a y axis from 0 relative to the highest point, so that its mark is whole, and a word above it too."""
-SIDE_ROOM = 0.5
+SIDE_ROOM, SIDE_ROOM_OF_WORDS = 0.5, 0.7
 """Room on both sides of an axis with words, in distances of two words."""
 SIDE_ROOM_OF_NOTES = 0.12
 """Room on both sides of an axis of numbers whose points have words, relative to the axis."""
 
 
-def chart_picture(chart: Chart) -> Figure:
+AxesLike = Axes | Iterable[Axes]
+"""A matplotlib Axes, or several, such as the array that `matplotlib.pyplot.subplots` gives."""
+
+
+def chart_picture(chart: Chart) -> Picture:
     """Draw a chart.
 
     Parameters
@@ -33,18 +44,18 @@ def chart_picture(chart: Chart) -> Figure:
 
     Returns
     -------
-    Figure
-        Simulations are solid with a mark a point, theory is dashed, the paper's numbers are stars. Colours are those of
-        Okabe and Ito, and no two curves differ by colour alone.
+    Picture
+        A figure. Simulations are solid with a mark a point, theory is dashed, the paper's numbers are stars. Colours
+        are those of Okabe and Ito, and no two curves differ by colour alone.
     """
     with style():
-        figure = Figure(figsize=chart.size_inches, dpi=100, layout="constrained")
+        figure = Picture(figsize=chart.size_inches, dpi=100, layout="constrained")
         grid = _axes(figure, chart)
         handles: Handles = {}
         for axes, panel in zip(grid, chart.panels, strict=True):
             own = _draw_panel(axes, panel)
             if chart.legend == "panel":
-                put_panel_legend(axes, panel, own, chart)
+                put_panel_legend(axes, panel, own, legend_width(panel, chart), is_wide=panel.columns == chart.columns)
             handles |= {label: handle for label, handle in own.items() if label not in handles}
         figure.suptitle(chart.title, wrap=True, fontsize=14.0)
         if chart.legend == "chart":
@@ -54,6 +65,38 @@ def chart_picture(chart: Chart) -> Figure:
             put_notes(axes, panel)
         figure.set_layout_engine("none")  # laid out: saving it in several formats need not do it again
     return figure
+
+
+def draw_into(chart: Chart, axes: AxesLike) -> None:
+    """Draw the panels of a chart into axes of the caller, one each; sizes and letters are those of the caller.
+
+    Parameters
+    ----------
+    chart : Chart
+        What to draw.
+    axes : Axes or iterable of Axes
+        As many as the chart has panels.
+
+    Raises
+    ------
+    ArgumentError
+        If they are of another type or number.
+    """
+    given: list[Any] = [axes] if isinstance(axes, Axes) else list(np.ravel(np.asarray(axes, dtype=object)))
+    if len(given) != len(chart.panels) or not all(isinstance(one, Axes) for one in given):
+        kinds = ", ".join(dict.fromkeys(type(one).__name__ for one in given))
+        allowed = f"{len(chart.panels)} matplotlib Axes, one a panel"
+        shown = f"{len(given)} of type {kinds}" if given else "none"
+        raise ArgumentError(Fault('argument "axes"', "does not fit the panels", shown, allowed))
+    with mpl.rc_context({"text.parse_math": False}):
+        for one, panel in zip(given, chart.panels, strict=True):
+            one.set(xlabel=panel.x_label, ylabel=panel.y_label)
+            width = one.get_window_extent().width * POINTS_OF_AN_INCH / one.get_figure(root=True).dpi
+            put_panel_legend(one, panel, _draw_panel(one, panel), width, is_wide=False)
+        for one, panel in zip(given, chart.panels, strict=True):
+            if any(curve.notes is not None for curve in panel.curves):
+                one.get_figure(root=True).draw_without_rendering()
+                put_notes(one, panel)
 
 
 def _axes(figure: Figure, chart: Chart) -> list[Axes]:
@@ -93,6 +136,8 @@ def _label(axes: Axes, panel: Panel, *, below: bool, left: bool) -> None:
 
 
 def _draw_panel(axes: Axes, panel: Panel) -> Handles:
+    if panel.cells is not None:
+        draw_cells(axes, panel.cells)
     handles = {
         **draw_curves(axes, panel),
         **draw_lines(axes, panel.lines),
@@ -126,7 +171,8 @@ def _set_x(axes: Axes, panel: Panel) -> None:
 def _set_y(axes: Axes, panel: Panel) -> None:
     if panel.y_ticks is not None:
         axes.set_yticks(range(len(panel.y_ticks)), list(panel.y_ticks), fontsize=WORD_TICK_SIZE)
-        axes.set_ylim(-0.7, len(panel.y_ticks) - 0.3)
+        room = SIDE_ROOM if panel.cells is not None else SIDE_ROOM_OF_WORDS
+        axes.set_ylim(-room, len(panel.y_ticks) - 1 + room)
     elif panel.log_y:
         axes.set_yscale("log")
         axes.set_ylim(bottom=panel.y_bottom)

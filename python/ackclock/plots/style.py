@@ -1,11 +1,9 @@
-"""The look of all pictures, and how they are saved."""
+"""The look of all pictures."""
 
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any, Final
 
 import matplotlib as mpl
-from matplotlib.figure import Figure
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; yellow is left out, because it fades on white.
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
@@ -18,13 +16,6 @@ DASHES: Final[tuple[Any, ...]] = ("-", (0, (4, 2)), "-.", (0, (1, 1)), (0, (6, 2
 def colour(number: int | None, default: str = GREY) -> str:
     """Return the colour with a number; the default without one."""
     return default if number is None else COLOURS[number % len(COLOURS)]
-
-
-def save_picture(figure: Figure, path: Path) -> None:
-    """Write a picture in the format of the path's ending; the same picture gives the same bytes."""
-    metadata = {"Date": None} if path.suffix == ".svg" else {}
-    with style():
-        figure.savefig(path, metadata=metadata)
 
 
 def style() -> AbstractContextManager[None]:

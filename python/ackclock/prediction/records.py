@@ -1,16 +1,17 @@
 """Records of theory: predictions with numbers and reference lines, reasons for none, pairs with what was measured."""
 
 import html
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any, Literal
 
-from ackclock.tables import TableText, html_table
-from ackclock.wording import amount
+from ackclock.tables import Printed, TableText, html_table, rich_table
+from ackclock.wording import amount, plural
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console, ConsoleOptions, RenderableType
 
 Unit = Literal["bit/s", "pkt", "pkt/s", "s", "1", "%"]
 
@@ -190,8 +191,8 @@ class Inapplicable:
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
+@dataclass(frozen=True, slots=True, repr=False)
+class Prediction(Printed):
     """Predictions of all models for a scenario.
 
     Parameters
@@ -232,6 +233,31 @@ class Prediction:
         """Give plain data for JSON; a number without a value is `None`."""
         content: dict[str, Any] = _finite(asdict(self))
         return content
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> Iterator["RenderableType"]:
+        from rich.text import Text  # noqa: PLC0415  the library itself does without rich
+
+        yield Text(self.title, style="bold")
+        for model in self.applicable:
+            yield ""
+            yield Text(model.title, style="bold")
+            yield rich_table(model.numbers_table)
+            for sentence in model.sentences:
+                yield Text(f"{sentence[0].upper()}{sentence[1:]}.")
+            for warning in model.warnings:
+                yield Text("Warning: ", style="yellow").append(Text(warning, style="not bold default"))
+        if not self.applicable:
+            yield "\nNo model applies to this scenario; ackclock run simulates it."
+        if self.inapplicable:
+            yield Text("\nNot applicable here (--json has titles and reasons in full):", style="bold")
+        longest = max((len(other.model) for other in self.inapplicable), default=0)
+        for other in self.inapplicable:
+            line = f"{other.model:{longest}}  {'; '.join(other.reasons)}"
+            yield Text(line, style="dim", no_wrap=True, overflow="ellipsis")
+
+    def __repr__(self) -> str:
+        counts = f"{plural(len(self.applicable), 'model')} of {len(self.applicable) + len(self.inapplicable)}"
+        return f"<Prediction {self.title!r}: {counts}>"
 
     def _repr_html_(self) -> str:
         parts = [f"<h4>{html.escape(self.title)}</h4>"]

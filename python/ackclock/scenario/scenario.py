@@ -10,6 +10,8 @@ from ackclock.scenario.arguments import OVERRIDES, PATH, Allowed, check_argument
 from ackclock.scenario.atm import AtmTables
 from ackclock.scenario.check import checker_of
 from ackclock.scenario.check_numbers import number_faults
+from ackclock.scenario.described import Description, described
+from ackclock.scenario.network import flow_names
 from ackclock.scenario.override import overridden
 from ackclock.scenario.places import Places
 from ackclock.scenario.plain import refuse_odd_tables
@@ -20,8 +22,14 @@ from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.schema_links import Link
 from ackclock.scenario.source import Source, read_source
 from ackclock.scenario.warn import Warner, Warning_
+from ackclock.tables import Printed
+from ackclock.units import show
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console, ConsoleOptions, RenderableType
+
     from ackclock.controls import Controllers
 
 ORIGIN = Allowed(
@@ -30,8 +38,8 @@ ORIGIN = Allowed(
 )
 
 
-@dataclass(frozen=True)
-class Scenario:
+@dataclass(frozen=True, repr=False)
+class Scenario(Printed):
     """A scenario without faults, as the user gave it.
 
     Parameters
@@ -61,6 +69,24 @@ class Scenario:
     source: Source = field(repr=False, compare=False)
     atm: AtmTables = field(default_factory=AtmTables)
     hosts: tuple[Host, ...] = ()
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[RenderableType]":
+        yield from self._described().text()
+
+    def __repr__(self) -> str:
+        flows = sum(flow.count for flow in self.flows)
+        counts = f"{flows:,} flow{'s' * (flows != 1)}, {len(self.links):,} link{'s' * (len(self.links) != 1)}"
+        return f"<Scenario {self.title!r}: {counts}, {show(self.run.duration, 's')}>"
+
+    def _repr_html_(self) -> str:
+        return self._described().html()
+
+    def _described(self) -> Description:
+        names = flow_names([flow.name for flow in self.flows])
+        channels = ", ".join(channel.name for channel in self.atm.channels if channel is not None)
+        more = [f"ATM channels: {channels}"] if channels else []
+        more += [f"Warning: {warning}" for warning in self.warnings]
+        return described(self.title, self.links, zip(names, self.flows, strict=True), self.run, more)
 
 
 ORIGIN_OR_SCENARIO = Allowed(

@@ -102,8 +102,9 @@ def as_dataset(plan: Plan, finished: list[Finished]) -> "xr.Dataset":
     xarray.Dataset
         Dimensions: the axes, then replication, flow, link; completion and ping, the [[flow]] of transfers and of
         pings, where there are any. Variables: `flow_...`, `link_...`, `completion_...`, `ping_...` and `packets` as
-        simulated, nan where a point has no such replication, flow or link; `theory_...` as predicted, nan where the
-        model does not apply to the point. Attributes say what was run, from which seed, by which version.
+        simulated, nan where a point has no such replication, flow or link; the ends of their intervals, as in a run's
+        summary, under their names with `_low` and `_high`, without replications; `theory_...` as predicted, nan where
+        the model does not apply to the point. Attributes say what was run, from which seed, by which version.
 
     Raises
     ------
@@ -113,7 +114,7 @@ def as_dataset(plan: Plan, finished: list[Finished]) -> "xr.Dataset":
     import xarray as xr  # noqa: PLC0415  half a second that other uses need not pay
 
     layout = _Layout(plan, finished)
-    variables = {**layout.simulated(), **layout.predicted()}
+    variables = {**layout.simulated(), **layout.intervals(), **layout.predicted()}
     return xr.Dataset(variables, coords=layout.coordinates(), attrs=_provenance(plan))
 
 
@@ -169,6 +170,28 @@ class _Layout:
         }
         return {**found, "packets": ((*self.dims, "replication"), packets, {"units": "pkt"})}
 
+    def intervals(self) -> dict[str, Any]:
+        """Lay out the ends of the intervals, those of a run's summary, of each quantity that has any."""
+        arrays: dict[str, NDArray[np.float64]] = {}
+        for one in self.finished:
+            for kind, names in self.names.items():
+                index = {name: place for place, name in enumerate(names)}
+                for row in getattr(one, f"{kind}s"):
+                    at = (*one.point.place, index[row["name"]])
+                    for key, found in row.items():
+                        if isinstance(found, Mapping) and found["low"] is not None:
+                            for end in ("low", "high"):
+                                self._ends(arrays, kind, f"{kind}_{key}_{end}")[at] = found[end]
+        return {
+            name: ((*self.dims, name.partition("_")[0]), array, {"units": unit_of(name.rpartition("_")[0])})
+            for name, array in arrays.items()
+        }
+
+    def _ends(self, arrays: dict[str, NDArray[np.float64]], kind: str, name: str) -> NDArray[np.float64]:
+        if name not in arrays:
+            arrays[name] = np.full((*self.shape, len(self.names[kind])), np.nan)
+        return arrays[name]
+
     def _array(self, arrays: dict[str, NDArray[np.float64]], kind: str, name: str) -> NDArray[np.float64]:
         key = f"{kind}_{name}"
         if key not in arrays:
@@ -223,6 +246,7 @@ def _provenance(plan: Plan) -> dict[str, Any]:
         "scenario": json.dumps(plan.scenario.source.document, ensure_ascii=False, default=str),
         "varied": json.dumps(varied, ensure_ascii=False, default=str),
         "seed": str(seed),
+        "confidence": str(plan.points[0].resolved.run.confidence),
         "warnings": json.dumps(plan.warnings, ensure_ascii=False),
         "version": ackclock.__version__,
         "engine": engine_fingerprint(),

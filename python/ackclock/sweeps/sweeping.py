@@ -169,14 +169,14 @@ def collected(planned: Plan, store: Store, out: Path | None) -> "xr.Dataset":
     finished = list(finished_points(planned, store))
     dataset = as_dataset(planned, finished)
     if out is not None:
-        from ackclock.plots import chart_picture, save_picture  # noqa: PLC0415  half a second that data need not pay
+        from ackclock.plots import chart_picture  # noqa: PLC0415  half a second that data need not pay
 
-        figure = chart_picture(sweep_chart(planned, finished))
+        picture = chart_picture(sweep_chart(planned, finished))
         writers: dict[str, folders.Writer] = {
             "flows.csv": csv_writer(flow_table(planned, finished)),
             "links.csv": csv_writer(link_table(planned, finished)),
             **_tables_of_groups(planned, finished),
-            **{name: lambda path: save_picture(figure, path) for name in storage.PICTURES},
+            **dict.fromkeys(storage.PICTURES, picture.save),
             "sweep.nc": netcdf_writer(dataset),
         }
         folders.write_files(out, writers, "sweep")

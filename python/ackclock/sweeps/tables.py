@@ -1,13 +1,13 @@
 """A sweep as flat tables and as a chart."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.charts import Chart, Curve, Kind, Panel
+from ackclock.charts import Chart, Curve, HeatMap, Kind, Panel
 from ackclock.sweeps.axes import Axis, coordinate
 from ackclock.sweeps.dataset import Finished, theory_numbers
 from ackclock.sweeps.plan import Plan
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MOST_SERIES = 6
 MOST_NOTES = 12
+_DELAYS = {"rtt": "round trip", "delay": "one-way delay"}
 UNIT_SCALES = {"bit/s": (1e6, "Mbit/s"), "s": (1e-3, "ms")}
 
 
@@ -85,8 +86,8 @@ def _column(axis: Axis, field: str) -> tuple[str, Any]:
 def sweep_chart(plan: Plan, finished: Sequence[Finished]) -> Chart:
     """Show the throughput of all flows together against the first axis; other axes make a curve a value.
 
-    Theory's lines are dashed. Values that are not numbers, such as disciplines, are names on the axis, and their points
-    have no line between them. Of more than six curves the first are drawn.
+    Over two axes there are heat maps too. Theory's lines are dashed. Values that are not numbers, such as disciplines,
+    are names on the axis, and their points have no line between them. Of more than six curves the first are drawn.
     """
     axis, *others = plan.axes
     series: dict[tuple[int, ...], list[Finished]] = {}
@@ -103,9 +104,33 @@ def sweep_chart(plan: Plan, finished: Sequence[Finished]) -> Chart:
     title = f"{plan.scenario.title}: throughput" + (f" (the first {MOST_SERIES} of {len(series)})" if left_out else "")
     panels = [Panel(scale.label, "throughput [Mbit/s]", curves, x_ticks=scale.ticks)]
     against = delay_panel(axis, others, shown)
-    if against is None:
+    title = title if against is None else f"{title} and delay"
+    panels += ([] if against is None else [against]) + _cells(plan, finished)
+    if len(panels) == 1:
         return Chart(title, panels, size_inches=(12.0, 8.0))
-    return Chart(f"{title} and delay", [*panels, against], columns=2, size_inches=(16.0, 8.0))
+    return Chart(title, panels, columns=2, size_inches=(16.0, 8.0 if len(panels) == 2 else 14.0))
+
+
+def _cells(plan: Plan, finished: Sequence[Finished]) -> list[Panel]:
+    """Show throughput and delay over two axes as heat maps with intervals; nothing if there is another number."""
+    if len(plan.axes) != 2:
+        return []
+    scales = [_scale(axis) for axis in plan.axes]
+    words = [[f"{place:g}" for place in scale.x] if scale.ticks is None else scale.ticks for scale in scales]
+    kind = _kind_of_delay(finished)
+    shown: list[tuple[str, Callable[[Finished], tuple[float, float, float]], float]] = [
+        ("throughput [Mbit/s]", _total, 1e6)
+    ]
+    if kind is not None:
+        shown.append((f"{_DELAYS[kind]}, 95th percentile [ms]", lambda one: _delay_ms(one, f"{kind}_p95_s"), 1.0))
+    panels = []
+    for label, value, unit in shown:
+        table = np.full((3, len(words[1]), len(words[0])), np.nan)
+        for one in finished:
+            table[:, one.point.place[1], one.point.place[0]] = np.array(value(one)) / unit
+        cells = HeatMap(label, *table)
+        panels.append(Panel(scales[0].label, scales[1].label, (), x_ticks=words[0], y_ticks=words[1], cells=cells))
+    return panels
 
 
 def delay_panel(
@@ -129,7 +154,7 @@ def delay_panel(
         The delay is the 95th percentile of round trips, of flows without ACKs of one-way delays, as the mean over the
         flows; None if no delays were measured.
     """
-    kind = next((kind for kind in ("rtt", "delay") if any(map(_has(kind), chain.from_iterable(series.values())))), None)
+    kind = _kind_of_delay(chain.from_iterable(series.values()))
     if kind is None:
         return None
     curves = []
@@ -149,12 +174,13 @@ def delay_panel(
                 notes=words if len(words) <= MOST_NOTES else None,
             )
         )
-    name = "round trip" if kind == "rtt" else "one-way delay"
-    return Panel(f"{name}, 95th percentile [ms]", "throughput [Mbit/s]", curves)
+    return Panel(f"{_DELAYS[kind]}, 95th percentile [ms]", "throughput [Mbit/s]", curves)
 
 
-def _has(kind: str) -> Callable[[Finished], bool]:
-    return lambda one: any(row.get(f"{kind}_p95_s") is not None for row in one.flows)
+def _kind_of_delay(points: Iterable[Finished]) -> str | None:
+    """Choose round trips, or one-way delays where there are no ACKs; None if no delays were measured."""
+    rows = [row for one in points for row in one.flows]
+    return next((kind for kind in _DELAYS if any(row.get(f"{kind}_p95_s") is not None for row in rows)), None)
 
 
 def _delay_ms(one: Finished, key: str) -> tuple[float, float, float]:

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import pandas as pd
 
-from ackclock.lab.captured import Departure
 from ackclock.scenario import Resolved, ResolvedFlow
+from ackclock.stories.captured import Departure
 
 Key = tuple[int, int, bool]
 """A packet: its flow, its number, and whether it is an ACK."""

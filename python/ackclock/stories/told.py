@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import pandas as pd
 
-from ackclock.lab.journeys import Journey
 from ackclock.scenario import Resolved
 from ackclock.scenario.resolved_tcp import SelectiveSettings
+from ackclock.stories.journeys import Journey
 
 Key = tuple[int, int]
 """A packet: its flow and its number."""
@@ -50,16 +50,17 @@ def stories(resolved: Resolved, traces: Mapping[str, pd.DataFrame], journeys: It
     resolved : Resolved
         The scenario that was run.
     traces : mapping of str to DataFrame
-        Its traces `losses` and `sequence`.
+        Its traces `losses` and `sequence`, and `state` if it was recorded.
     journeys : iterable of Journey
         All copies of the packets.
     """
     found: dict[Key, Story] = defaultdict(Story)
+    probes = _probes(resolved, traces.get("state"))
     copies: dict[Key, list[Journey]] = defaultdict(list)
     for journey in sorted((one for one in journeys if not one.answer), key=lambda one: one.sent):
         key = (journey.flow, journey.number)
         copies[key].append(journey)
-        for time_s, text in _lines(resolved, journey):
+        for time_s, text in _lines(resolved, journey, probe=journey.sent in probes[journey.flow]):
             found[key].add(time_s, text)
     detections = _detections(resolved, traces["losses"])
     for key, own in copies.items():
@@ -69,8 +70,20 @@ def stories(resolved: Resolved, traces: Mapping[str, pd.DataFrame], journeys: It
     return found
 
 
-def _lines(resolved: Resolved, journey: Journey) -> Iterator[tuple[float, str]]:
-    yield journey.sent, "sent again" if journey.again else "sent"
+def _probes(resolved: Resolved, states: pd.DataFrame | None) -> Mapping[int, set[float]]:
+    """Collect the instants at which each flow sent a tail loss probe."""
+    found: dict[int, set[float]] = defaultdict(set)
+    if states is not None:
+        numbers = {name: number for number, name in enumerate(resolved.flow_names)}
+        rows = states[states["event"] == "probe"]
+        for flow, time_s in zip(rows["flow"].tolist(), rows["time_s"].tolist(), strict=True):
+            found[numbers[str(flow)]].add(time_s)
+    return found
+
+
+def _lines(resolved: Resolved, journey: Journey, *, probe: bool) -> Iterator[tuple[float, str]]:
+    sent = "sent again" if journey.again else "sent"
+    yield journey.sent, f"{sent} as a tail loss probe (RFC 8985, section 7.3)" if probe else sent
     size = next(iter(resolved.rows)).packet_bytes if len(resolved.rows) == 1 else None
     for hop in journey.hops:
         element = resolved.elements_by_name[hop.element]
@@ -83,10 +96,11 @@ def _lines(resolved: Resolved, journey: Journey) -> Iterator[tuple[float, str]]:
         yield hop.departed, f"left {hop.element}"
     if journey.dropped:
         element = resolved.elements_by_name[journey.dropped]
+        came = max(journey.ended, journey.hops[-1].arrived)  # captures have whole nanoseconds
         if journey.lost:
-            yield journey.ended, f"was lost on {journey.dropped}, before its queue"
+            yield came, f"was lost on {journey.dropped}, before its queue"
         else:
-            yield journey.ended, f"was dropped by the queue of {journey.dropped} ({_discipline(element)})"
+            yield came, f"was dropped by the queue of {journey.dropped} ({_discipline(element)})"
     elif journey.ended < inf:
         yield journey.ended, "arrived at the receiver"
 
@@ -144,8 +158,10 @@ def _rule(resolved: Resolved, flow: int, cause: str) -> str:
     if cause == "timeout":
         return "a timeout: the retransmission timer expired (RFC 6298)"
     sender = [row for row in resolved.flows for _ in range(row.count)][flow].tcp.sender
+    if isinstance(sender, SelectiveSettings) and sender.loss_detection == "rack":
+        return "a fast retransmit: a packet sent later had arrived, and the reordering window was over (RACK, RFC 8985)"
     if isinstance(sender, SelectiveSettings):
-        return "a fast retransmit: later packets were acknowledged selectively (RACK, RFC 8985; RFC 6675)"
+        return "a fast retransmit: enough later packets had arrived (RFC 6675)"
     return "a fast retransmit: duplicate ACKs (RFC 5681, section 3.2)"
 
 

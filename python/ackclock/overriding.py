@@ -1,0 +1,48 @@
+"""Options of the command line that change fields of a scenario."""
+
+from typing import Annotated, Any
+
+import typer
+
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="FIELD=VALUE", help='Change a field: link.satellite.buffer="20 pkt". May be repeated.'
+    ),
+]
+
+
+def changes(overrides: list[str] | None, seed: int | None = None, replications: int | None = None) -> dict[str, Any]:
+    """Collect what options change in the scenario, by dotted path.
+
+    Parameters
+    ----------
+    overrides : list of str, optional
+        Texts of the form FIELD=VALUE.
+    seed, replications : int, optional
+        Values of run.seed and run.replications.
+    """
+    found = dict(assignment(text) for text in overrides or [])
+    if seed is not None:
+        found["run.seed"] = seed
+    if replications is not None:
+        found["run.replications"] = replications
+    return found
+
+
+def assignment(text: str, option: str = "--set", example: str = 'link.satellite.buffer="20 pkt"') -> tuple[str, Any]:
+    """Read an option of the form FIELD=VALUE.
+
+    Parameters
+    ----------
+    text : str
+        What the user wrote.
+    option, example : str
+        The option's name and an example of its value, for the message.
+    """
+    from ackclock.scenario.override import read_value  # noqa: PLC0415
+
+    field, equals, value = text.partition("=")
+    if not (equals and field.strip()):
+        raise typer.BadParameter(f"{text!r} is not FIELD=VALUE, such as {example}", param_hint=option)
+    return field.strip(), read_value(value, f"{option} {field.strip()}")
