@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.charts import Chart, Curve, Panel
-from ackclock.experiments.abrupt_delay.path import alternating, best_within, goodputs, lengths, simulated
+from ackclock.experiments.abrupt_delay.path import alternating, best_within, goodputs, lengths, part_of_best, simulated
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.scenario import Resolved
 
@@ -80,7 +80,7 @@ def _experiment(name: str, values: NDArray[np.float64], best: NDArray[np.bool_])
     if name == "S2":
         return Finding(_middle(best), note=note)
     place = 0 if name == "S4" else -1
-    return Finding(float(100.0 * values[place] / values.max()), note=note)
+    return Finding(part_of_best(values, place), note=note)
 
 
 def _middle(best: NDArray[np.bool_]) -> float:
