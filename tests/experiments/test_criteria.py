@@ -8,7 +8,7 @@ import pytest
 from ackclock.errors import SweepError
 from ackclock.experiments.criteria import Expected, Verdict, check_criterion, count, item_verdict, judge, verdict
 from ackclock.experiments.frame import Finding, Measure, share
-from ackclock.experiments.uncertainty import jackknife
+from ackclock.experiments.uncertainty import halves, jackknife
 from ackclock.stats import estimate
 
 
@@ -132,11 +132,12 @@ def test_identities_are_counted_apart() -> None:
     assert (found + found).rows == 4
 
 
-def test_the_jackknife_of_a_mean_is_students_interval() -> None:
-    values = [9.0, 10.0, 11.5, 10.2]
-    without = [float(np.mean(values[:number] + values[number + 1 :])) for number in range(4)]
+@pytest.mark.parametrize("number", [3, 4, 5])
+def test_the_jackknife_of_a_mean_is_students_interval(number: int) -> None:
+    values = np.array([9.0, 10.0, 11.5, 10.2, 9.7][:number])
+    parts = [float(values[list(half)].mean()) for half in halves(number)]
     student = estimate(values, 0.95)
-    assert jackknife(float(np.mean(values)), without) == pytest.approx((student["low"], student["high"]))
+    assert jackknife(float(values.mean()), parts, number) == pytest.approx((student["low"], student["high"]))
 
 
 @pytest.mark.parametrize("text", ["within", "within about 2%", "at least", "holds", "holds often", "", "agrees"])

@@ -83,6 +83,11 @@ class Item:
             return STATES["diagram"]
         return STATES[item_verdict(rows)] if rows else ""
 
+    @property
+    def shares(self) -> set[str]:
+        """Keys of the rows whose finding is a fraction of cases."""
+        return {row.key for row in self.expected if row.of_share()}
+
     def rows(self, form: Form) -> list[tuple[str, Verdict]]:
         """Return kind and verdict of each row on record."""
         recorded = self.record.get(form, {})

@@ -107,7 +107,7 @@ def _reproduced(
     if not item.module:
         return ReproducedItem(item, Outcome({}), {})
     runs = {key: Run(resolved, store.read(point_key(resolved))) for key, resolved in scenarios.items()}
-    outcome = judged_outcome(item_module(item.paper, item.module), setting, runs)
+    outcome = judged_outcome(item_module(item.paper, item.module), setting, runs, item.shares)
     judgements = {row.key: judge(row, outcome.findings.get(row.key, Finding())) for row in item.expected}
     folders.write_files(item_folder(out, item), _writers(outcome, runs), "item")
     packets = sum(packets_of(run.replications) for run in runs.values())

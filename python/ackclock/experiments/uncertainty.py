@@ -1,8 +1,9 @@
 """Intervals of findings: how far chance moves a number that is computed from several runs."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from math import isfinite, isnan, sqrt
+from itertools import combinations
+from math import isfinite, isnan, nan, sqrt
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
@@ -15,17 +16,20 @@ if TYPE_CHECKING:
     from ackclock.replication import Replication
 
 CONFIDENCE: Final = 0.95
-MOST_GROUPS: Final = 10
+MOST_GROUPS: Final = 20
+MOST_HALVES: Final = 20
+_SEED: Final = 1
 _ROUNDING: Final = 1e-9
 
 
-def judged_outcome(module: ItemModule, setting: Setting, runs: Mapping[Hashable, Run]) -> Outcome:
+def judged_outcome(module: ItemModule, setting: Setting, runs: Mapping[Hashable, Run], shares: set[str]) -> Outcome:
     """Return the outcome of an item's runs, with an interval of each finding that chance moves.
 
-    A finding that has an interval keeps it. The others get that of the jackknife: the item's `outcome` is computed
-    again without each group of replications in turn, and Student's t of the number of groups widens the standard error
-    that these values give [Quenouille 1956; Tukey 1958]. For a mean over replications it is the usual interval; for a
-    largest deviation or a fraction of cases it is an approximation.
+    A finding that has an interval keeps it. The others get that of the delete-half jackknife: the item's `outcome` is
+    computed again with half of the replications, for each of some halves, and the scatter of these values is the
+    standard error [Shao and Wu 1989]; Student's t of the number of replications widens it. For a mean it is the usual
+    interval. A fraction of cases has the range of these values, in which a case that chance decides comes out both
+    ways.
 
     Parameters
     ----------
@@ -35,6 +39,8 @@ def judged_outcome(module: ItemModule, setting: Setting, runs: Mapping[Hashable,
         Quick or full.
     runs : mapping of Hashable to Run
         Its runs, by key.
+    shares : set of str
+        Keys of the findings that are fractions of cases.
 
     Returns
     -------
@@ -46,49 +52,71 @@ def judged_outcome(module: ItemModule, setting: Setting, runs: Mapping[Hashable,
     groups = min(groups, MOST_GROUPS)
     if groups == 0:
         return outcome
-    parts = [module.outcome(setting, _without(runs, group, groups)).findings for group in range(groups)]
-    findings = {key: _with_interval(found, [part[key] for part in parts]) for key, found in outcome.findings.items()}
+    kept = [module.outcome(setting, _part(runs, half, groups)).findings for half in halves(groups)]
+    findings = {
+        key: _with_interval(found, [part[key] for part in kept], groups, is_share=key in shares)
+        for key, found in outcome.findings.items()
+    }
     return replace(outcome, findings=findings)
 
 
-def jackknife(value: float, without: list[float]) -> tuple[float, float]:
-    """Return the ends of the interval of a value from those without each group; nan if it does not move.
+def halves(groups: int) -> list[tuple[int, ...]]:
+    """Return halves of some groups, the larger one if their number is odd: all, or a fixed sample of them.
 
     Examples
     --------
-    >>> low, high = jackknife(10.0, [10.5, 10.0, 9.5])
+    >>> halves(3), len(halves(4)), len(halves(20))
+    ([(0, 1), (0, 2), (1, 2)], 6, 20)
+    """
+    size = groups - groups // 2
+    if groups <= 6:
+        return list(combinations(range(groups), size))
+    random = np.random.default_rng(_SEED)
+    return [tuple(sorted(random.permutation(groups)[:size].tolist())) for _ in range(MOST_HALVES)]
+
+
+def jackknife(value: float, parts: Sequence[float], groups: int) -> tuple[float, float]:
+    """Return the ends of the interval of a value from those of halves of its groups; nan if it does not move.
+
+    Examples
+    --------
+    >>> low, high = jackknife(10.0, [9.5, 10.0, 10.5], 3)
     >>> print(f"{low:.3f} {high:.3f}")
     7.516 12.484
-    >>> jackknife(1.0, [1.0, 1.0])
+    >>> jackknife(1.0, [1.0, 1.0], 2)
     (nan, nan)
     """
-    found = np.array(without, dtype=float)
+    found = np.array(parts, dtype=float)
     if not (isfinite(value) and bool(np.isfinite(found).all())):
-        return (np.nan, np.nan)
-    error = sqrt((len(found) - 1) / len(found) * float(np.sum((found - found.mean()) ** 2)))
+        return (nan, nan)
+    left_out = groups // 2
+    error = sqrt((groups - left_out) / left_out * float(np.mean((found - found.mean()) ** 2)))
     if error <= _ROUNDING * abs(value):
-        return (np.nan, np.nan)
-    half = float(student_t(CONFIDENCE, len(found) - 1)) * error
+        return (nan, nan)
+    half = float(student_t(CONFIDENCE, groups - 1)) * error
     return (value - half, value + half)
 
 
-def _with_interval(found: Finding, parts: list[Finding]) -> Finding:
+def _with_interval(found: Finding, parts: Sequence[Finding], groups: int, *, is_share: bool) -> Finding:
+    def ends(value: float, others: Sequence[float]) -> tuple[float, float]:
+        if not is_share:
+            return jackknife(value, others, groups)
+        return (min(value, *others), max(value, *others)) if isfinite(value) else (nan, nan)
+
     measure = found.measure
     if isnan(measure.low):
-        ends = jackknife(measure.value, [part.measure.value for part in parts])
-        measure = Measure(measure.value, *ends)
-    ends = jackknife(found.model, [part.model for part in parts])
-    return replace(found, simulation=measure, model_ends=ends)
+        measure = Measure(measure.value, *ends(measure.value, [part.measure.value for part in parts]))
+    return replace(found, simulation=measure, model_ends=ends(found.model, [part.model for part in parts]))
 
 
-def _without(runs: Mapping[Hashable, Run], group: int, groups: int) -> dict[Hashable, Run]:
-    return {key: _part(run, group, groups) for key, run in runs.items()}
+def _part(runs: Mapping[Hashable, Run], half: tuple[int, ...], groups: int) -> dict[Hashable, Run]:
+    return {key: _replications(run, half, groups) for key, run in runs.items()}
 
 
-def _part(run: Run, group: int, groups: int) -> Run:
+def _replications(run: Run, half: tuple[int, ...], groups: int) -> Run:
     if len(run.replications) < groups:
         return run
-    kept = [one for number, one in enumerate(run.replications) if number % groups != group]
+    kept = [one for number, one in enumerate(run.replications) if number % groups in half]
     # Some findings and pictures are of replication 0, which alone has an overview: each part has one.
     overview = {key: trace for key, trace in run.replications[0]["traces"].items() if key == OVERVIEW}
     numbered = [{**one, "replication": number} for number, one in enumerate(kept)]

@@ -56,7 +56,7 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
         "least D by one",
     )
     findings["somewhere"] = Finding(
-        float(sum(len(pairs) > 0 for pairs in fits.values())),
+        share([len(pairs) > 0 for pairs in fits.values()]),
         note="; ".join(f"{what} at {_listed(pairs)}" for what, pairs in fits.items()),
     )
     charts = {"figure": _chart(runs), "best": _map(least)}
