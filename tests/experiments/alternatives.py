@@ -53,6 +53,6 @@ def agreeing(item: Item, module: ItemModule, runs: Mapping[Hashable, Run]) -> se
     """Find the rows that agree, intervals left out; None if the item's module refuses such runs."""
     try:
         findings = module.outcome(Setting(), runs).findings
-    except (KeyError, ValueError, IndexError, ZeroDivisionError, AssertionError):
+    except (KeyError, ValueError, IndexError, ZeroDivisionError, AssertionError, RuntimeWarning):
         return None
     return {row.key for row in item.expected if judge(row, findings.get(row.key, Finding())).verdict == "agrees"}
