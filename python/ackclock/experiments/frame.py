@@ -113,16 +113,23 @@ class Finding:
         As the model has it; nan if it says nothing.
     note : str
         A note for the reader of the number.
+    model_ends : tuple of float
+        Ends of the interval of the model's number, where it is computed from what a run measured; else nan.
     """
 
     simulation: Measure | float = nan
     model: float = nan
     note: str = ""
+    model_ends: tuple[float, float] = (nan, nan)
 
     @property
     def measure(self) -> Measure:
         """The simulation with its interval."""
         return self.simulation if isinstance(self.simulation, Measure) else Measure(float(self.simulation))
+
+    def judged(self, which: str) -> Measure:
+        """Return what a row compares with the paper's number, with its interval: the simulation or the model."""
+        return Measure(self.model, *self.model_ends) if which == "model" else self.measure
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import ackclock
-from ackclock.experiments.criteria import Expected
+from ackclock.experiments.criteria import WEIGHTS, Counts, Expected
+from ackclock.experiments.explanation import number, why
 from ackclock.experiments.frame import Finding, Setting
-from ackclock.experiments.papers import Item, Paper
+from ackclock.experiments.papers import STATES, Form, Item, Paper
 from ackclock.experiments.reproduction import ReproducedItem, item_folder
 from ackclock.tables import Printed, TableText, rich_table
 from ackclock.wording import plural
@@ -22,15 +23,10 @@ if TYPE_CHECKING:
 
     from ackclock.charts import Chart
 
-HEADERS = ("claim", "where", "the paper", "model", "simulation", "agrees if", "verdict", "note")
-KINDS = {
-    "printed": "",
-    "formula": "(its formula)",
-    "read": "(by its text)",
-    "words": "(in words)",
-    "none": "(no number)",
+HEADERS = ("claim", "where", "kind", "the paper", "model", "simulation", "agrees if", "verdict", "note")
+CLASSES = {name: name for name in ("agrees", "partly", "differs", "reproduced", "identities", "diagram")} | {
+    "not decided": "undecided"
 }
-STATES = {"agrees": "reproduced", "partly": "partly", "differs": "differs", "diagram": "diagram"}
 MOST_SHOWN = 12
 """Largest number of items whose figures a notebook gets."""
 STYLE = """
@@ -39,7 +35,8 @@ table { border-collapse: collapse; width: 100%; margin: 1em 0; font-size: 14px; 
 th, td { border-bottom: 1px solid #ccc; padding: .35em .6em; text-align: left; vertical-align: top; }
 th { border-bottom: 2px solid #666; } img { max-width: 100%; }
 .agrees, .reproduced { color: #00604a; font-weight: 600; } .differs { color: #a13d00; font-weight: 600; }
-.partly { color: #7a5b00; font-weight: 600; } .shown, .diagram { color: #555; } code { background: #eee; }
+.partly { color: #7a5b00; font-weight: 600; } .undecided, .identities, .diagram { color: #555; }
+code { background: #eee; }
 """
 
 
@@ -68,6 +65,16 @@ class Reproduction(Printed):
     cpu_s: float
 
     @property
+    def form(self) -> Form:
+        """Name of the form that was run."""
+        return "full" if self.setting.full else "quick"
+
+    @property
+    def counts(self) -> Counts:
+        """Number of rows of all items with each verdict."""
+        return sum((item.counts for item in self.items), Counts())
+
+    @property
     def items(self) -> list[ReproducedItem]:
         """The items of all papers."""
         return [item for _, items in self.papers for item in items]
@@ -76,12 +83,10 @@ class Reproduction(Printed):
         from rich.text import Text  # noqa: PLC0415  the library itself does without rich
 
         for paper, items in self.papers:
-            head, *rows = _overview(items)
+            _, *rows = _overview(items, self.form)
             yield Text(paper.title, style="bold")
-            table = TableText(
-                [head[0], head[1], "agree", head[3]], [row[:4] for row in rows], words=frozenset({1, 2, 3})
-            )
-            yield rich_table(table)
+            head = ["item", "what", "agree/partly/differ/open", "verdict"]
+            yield rich_table(TableText(head, [row[:4] for row in rows], words=frozenset({1, 2, 3})))
         for line in _summary(self):
             yield Text(line, style="dim")
 
@@ -94,8 +99,8 @@ class Reproduction(Printed):
         if not few:
             parts.append(f"<p>report.html has the figures; up to {MOST_SHOWN} items would show them here.</p>")
         for paper, items in self.papers:
-            parts += [f"<h4>{html.escape(paper.title)}</h4>", _html_table(_overview(items))]
-            parts += [part for one in items if few for part in _html_item(one, _drawn)]
+            parts += [f"<h4>{html.escape(paper.title)}</h4>", _html_table(_overview(items, self.form))]
+            parts += [part for one in items if few for part in _html_item(one, _drawn, self.form)]
         return "".join(parts)
 
 
@@ -118,11 +123,14 @@ def verdict_table(reproduction: Reproduction) -> "pd.DataFrame":
                     "unit": row.unit,
                     "model": found.model,
                     "simulation": found.measure.value,
-                    "low": found.measure.low,
-                    "high": found.measure.high,
+                    "low": found.judged(row.judged).low,
+                    "high": found.judged(row.judged).high,
                     "judged": row.judged,
                     "criterion": row.criterion,
                     "verdict": reproduced.verdicts[row.key],
+                    "needs": reproduced.judgements[row.key].needs,
+                    "weight": WEIGHTS[row.kind],
+                    "form": reproduction.form,
                     "note": found.note,
                 }
             )
@@ -140,9 +148,14 @@ def markdown_report(reproduction: Reproduction) -> str:
     lines = ["# The papers, reproduced", "", *_summary(reproduction), ""]
     for paper, items in reproduction.papers:
         lines += [f"## {paper.title}", "", f"{paper.authors}; {paper.source}.", ""]
-        lines += [*(f"- {reading}" for reading in paper.readings), "", *_markdown_table(_overview(items)), ""]
+        lines += [
+            *(f"- {reading}" for reading in paper.readings),
+            "",
+            *_markdown_table(_overview(items, reproduction.form)),
+            "",
+        ]
         for reproduced in items:
-            lines += _markdown_item(reproduced)
+            lines += _markdown_item(reproduced, reproduction.form)
     return "\n".join(lines) + "\n"
 
 
@@ -162,76 +175,69 @@ def html_report(reproduction: Reproduction, out: Path) -> str:
     for paper, items in reproduction.papers:
         parts += [f"<h2>{html.escape(paper.title)}</h2><p>{html.escape(f'{paper.authors}; {paper.source}')}.</p>"]
         parts += ["<ul>", *(f"<li>{html.escape(reading)}</li>" for reading in paper.readings), "</ul>"]
-        parts.append(_html_table(_overview(items), link=f"{paper.name}-"))
-        parts += [part for reproduced in items for part in _html_item(reproduced, _stored(reproduced.item, out))]
+        parts.append(_html_table(_overview(items, reproduction.form), link=f"{paper.name}-"))
+        parts += [
+            part
+            for reproduced in items
+            for part in _html_item(reproduced, _stored(reproduced.item, out), reproduction.form)
+        ]
     return "\n".join([*parts, "</body></html>"]) + "\n"
 
 
 def _summary(reproduction: Reproduction) -> list[str]:
-    verdicts = [reproduced.verdict for reproduced in reproduction.items if reproduced.item.module]
-    counts = ", ".join(f"{verdicts.count(verdict)} {STATES[verdict]}" for verdict in ("agrees", "partly", "differs"))
-    form = "full" if reproduction.setting.full else "quick"
+    states = [reproduced.state for reproduced in reproduction.items if reproduced.item.module]
+    items = ", ".join(f"{states.count(state)} {state}" for state in STATES.values() if state in states)
     kept = reproduction.points - reproduction.computed
+    papers = (f"{paper.name}: {sum((one.counts for one in found), Counts())}" for paper, found in reproduction.papers)
     return [
-        f"{len(verdicts)} items with numbers or claims: {counts}. Each verdict is computed from the criterion next to "
-        "it. Criteria are written down before the first run; what was read otherwise or added after it says so.",
-        f"{form.capitalize()} form, ackclock {ackclock.__version__}: {reproduction.packets:,} packets in "
+        f"{reproduction.counts.rows} numbers and claims: {reproduction.counts}. {len(states)} items: {items}.",
+        *(f"{text}." for text in papers),
+        "Each verdict is computed from the criterion next to it. A number agrees if it lies within the tolerance and "
+        "its interval is no wider than the tolerance, and differs if its whole interval is outside; else the run has "
+        "not decided. A claim in words is judged by the fraction of cases in which it holds, by how much its words ask "
+        "for. An identity is arithmetic of a model with itself or with the paper's own numbers: no evidence, and "
+        "counted apart. Criteria are written down before the first run; what was read otherwise or added after it "
+        "says so.",
+        f"{reproduction.form.capitalize()} form, ackclock {ackclock.__version__}: {reproduction.packets:,} packets in "
         f"{reproduction.points:,} simulations. This time {reproduction.computed:,} were run, in "
         f"{reproduction.wall_s:.1f} s ({reproduction.cpu_s:.1f} s of CPU time); {kept:,} were cached.",
     ]
 
 
-def _overview(items: tuple[ReproducedItem, ...]) -> list[list[str]]:
-    rows = [["item", "what", "numbers and claims that agree", "verdict", "why"]]
-    for reproduced in items:
-        agree = sum(verdict == "agrees" for verdict in reproduced.verdicts.values())
-        count = f"{agree} of {len(reproduced.verdicts)}" if reproduced.verdicts else ""
-        state = STATES.get(reproduced.verdict, reproduced.verdict)
-        rows.append([reproduced.item.name, reproduced.item.title, count, state, _why(reproduced)])
+def _overview(items: tuple[ReproducedItem, ...], form: Form) -> list[list[str]]:
+    rows = [["item", "what", "agree / partly / differ / not decided", "verdict", "why"]]
+    for one in items:
+        counts = one.counts
+        text = " / ".join(str(number) for number in counts.numbers()[:4]) if counts.rows else ""
+        if counts.identities:
+            text = f"{text}; identities {counts.identities_hold} of {counts.identities}".removeprefix("; ")
+        rows.append([one.item.name, one.item.title, text, one.state, why(one, form)])
     return rows
-
-
-def _why(reproduced: ReproducedItem) -> str:
-    """Give the reason on record; say so where this run came out otherwise."""
-    state = STATES.get(reproduced.verdict, reproduced.verdict)
-    if state == reproduced.item.state:
-        return reproduced.item.why
-    return f"{reproduced.item.why} (On record: {reproduced.item.state}; this run: {state}.)"
 
 
 def _rows(reproduced: ReproducedItem) -> Iterator[list[str]]:
     for row in reproduced.item.expected:
         finding = reproduced.finding(row.key)
         judged = f"{row.criterion} ({row.judged}): {row.reason}"
+        needs = reproduced.judgements[row.key].needs
+        note = "; ".join(part for part in (finding.note, f"to decide it: {needs}" if needs else "") if part)
         simulation = _simulation(row, finding)
-        model = _number(finding.model, row)
-        yield [row.claim, row.where, _paper(row), model, simulation, judged, reproduced.verdicts[row.key], finding.note]
-
-
-def _paper(row: Expected) -> str:
-    kind = KINDS[row.kind]
-    return f"{_number(row.paper, row)} {kind}".strip() if isfinite(row.paper) else kind
-
-
-def _number(value: float, row: Expected) -> str:
-    if not isfinite(value):
-        return ""
-    if row.criterion == "holds":
-        return {0.0: "does not hold", 1.0: "holds"}.get(value, f"holds in {100.0 * value:.3g}% of cases")
-    return f"{value:.4g} {row.unit}".strip()
+        model = number(finding.model, row)
+        verdict = reproduced.verdicts[row.key]
+        yield [row.claim, row.where, row.kind, number(row.paper, row), model, simulation, judged, verdict, note]
 
 
 def _simulation(row: Expected, finding: Finding) -> str:
     found = finding.measure
-    text = _number(found.value, row)
+    text = number(found.value, row)
     if text and isfinite(found.low) and found.high > found.low:
         text += f" ({found.low:.4g} to {found.high:.4g})"
     return text
 
 
-def _markdown_item(reproduced: ReproducedItem) -> list[str]:
+def _markdown_item(reproduced: ReproducedItem, form: Form) -> list[str]:
     item = reproduced.item
-    lines = [f"### {item.name}: {item.title}", "", _why(reproduced), ""]
+    lines = [f"### {item.name}: {item.title}", "", why(reproduced, form), ""]
     if reproduced.item.expected:
         lines += [*_markdown_table([list(HEADERS), *_rows(reproduced)]), ""]
     for name, chart in reproduced.outcome.charts.items():
@@ -259,10 +265,10 @@ def _drawn(_: str, chart: "Chart") -> bytes:
     return chart_picture(chart).png()
 
 
-def _html_item(reproduced: ReproducedItem, picture: "Callable[[str, Chart], bytes]") -> Iterator[str]:
+def _html_item(reproduced: ReproducedItem, picture: "Callable[[str, Chart], bytes]", form: Form) -> Iterator[str]:
     item = reproduced.item
     yield f"<h3 id='{item.paper}-{item.name}'>{html.escape(f'{item.name}: {item.title}')}</h3>"
-    yield f"<p>{html.escape(_why(reproduced))}</p>"
+    yield f"<p>{html.escape(why(reproduced, form))}</p>"
     if item.expected:
         yield _html_table([list(HEADERS), *_rows(reproduced)])
     for name, chart in reproduced.outcome.charts.items():
@@ -285,5 +291,5 @@ def _html_cells(row: list[str], link: str) -> Iterator[str]:
         text = html.escape(cell)
         if link and place == 0:
             text = f"<a href='#{link}{text}'>{text}</a>"
-        kind = f" class='{text}'" if cell in {"agrees", "partly", "differs", "reproduced", "diagram"} else ""
+        kind = f" class='{CLASSES[cell]}'" if cell in CLASSES else ""
         yield f"<td{kind}>{text}</td>"

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock import folders
 from ackclock.charts import Chart
-from ackclock.experiments.criteria import verdict
+from ackclock.experiments.criteria import judge
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, item_module, key_text
 from ackclock.experiments.papers import Item, Paper, chosen
 from ackclock.experiments.report import Reproduction, html_report, markdown_report, verdict_table
 from ackclock.experiments.reproduction import ReproducedItem, item_folder
+from ackclock.experiments.uncertainty import judged_outcome
 from ackclock.sweeps import Folder, Store, csv_writer, netcdf_writer, packets_of, point_key, run_points
 from ackclock.transfers import source_rows
 
@@ -106,11 +107,11 @@ def _reproduced(
     if not item.module:
         return ReproducedItem(item, Outcome({}), {})
     runs = {key: Run(resolved, store.read(point_key(resolved))) for key, resolved in scenarios.items()}
-    outcome = item_module(item.paper, item.module).outcome(setting, runs)
-    verdicts = {row.key: verdict(row, outcome.findings.get(row.key, Finding())) for row in item.expected}
+    outcome = judged_outcome(item_module(item.paper, item.module), setting, runs, item.shares)
+    judgements = {row.key: judge(row, outcome.findings.get(row.key, Finding())) for row in item.expected}
     folders.write_files(item_folder(out, item), _writers(outcome, runs), "item")
     packets = sum(packets_of(run.replications) for run in runs.values())
-    return ReproducedItem(item, outcome, verdicts, packets, len(runs))
+    return ReproducedItem(item, outcome, judgements, packets, len(runs))
 
 
 def _writers(outcome: Outcome, runs: Mapping[Hashable, Run]) -> dict[str, folders.Writer]:

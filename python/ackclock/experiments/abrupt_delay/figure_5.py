@@ -27,6 +27,8 @@ Key = tuple[str, float] | tuple[str, float, float | str]
 FACTORS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 LOSSES = (0.005, 0.01)
 LOSS_FACTORS = (0.1, 1.0, 10.0)
+ALIKE = 0.25
+"""Largest relative difference of shifts that count as one."""
 SENDERS: Mapping[str, Mapping[str, Any]] = {
     "reno-abrupt-delay": {},
     "old-tahoe-abrupt-delay": {},
@@ -100,12 +102,12 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
             f"{reno[6]:.1f}",
         ),
         "losses_shift": Finding(
-            share([1.5 <= ratio <= 2.5 for ratio in shifts.values()]),
+            share([abs(twice / once - 2.0) <= 2.0 * ALIKE for once, twice in shifts.values()]),
             note="shift at 1% by that at 0.5%: "
-            + ", ".join(
-                f"{VERSIONS[version]}, h = {factor:g}: {ratio:.2f}" for (version, factor), ratio in shifts.items()
-            ),
+            + ", ".join(f"{_named(key)}: {twice / once:.2f}" for key, (once, twice) in shifts.items()),
         ),
+        "losses_alike": _alike(shifts),
+        "losses_keep_order": _keep_order(runs),
     }
     return Outcome(findings, {"figure": _chart(runs, ideals)}, [_other_readings(runs)])
 
@@ -127,15 +129,42 @@ def _listed(which: BoolArray) -> str:
     return ", ".join(f"{factor:g}" for factor, each in zip(FACTORS, which, strict=True) if each) or "none"
 
 
-def _shifts(runs: Mapping[Key, Run]) -> dict[tuple[Version, float], float]:
-    """Compute by how much more twice the losses shift the goodput."""
+def _named(key: tuple[Version, float]) -> str:
+    return f"{VERSIONS[key[0]]}, h = {key[1]:g}"
+
+
+def _shifts(runs: Mapping[Key, Run]) -> dict[tuple[Version, float], tuple[float, float]]:
+    """Compute by how much once and twice the losses lower the goodput [packets/s]."""
     found = {}
     for version in VERSIONS:
         for factor in LOSS_FACTORS:
             none = goodput(runs[version, factor]).value
             once, twice = (none - goodput(runs[version, factor, loss]).value for loss in LOSSES)
-            found[version, factor] = twice / once
+            found[version, factor] = (once, twice)
     return found
+
+
+def _alike(shifts: Mapping[tuple[Version, float], tuple[float, float]]) -> Finding:
+    """Judge whether losses lower the curves as a whole: by the same amount at each h, in both versions."""
+    larger = {key: twice for key, (_, twice) in shifts.items()}
+    mean = float(np.mean(list(larger.values())))
+    return Finding(
+        share([abs(shift / mean - 1.0) <= ALIKE for shift in larger.values()]),
+        note=f"losses of 1% cost, in packets/s, {mean:.1f} in the mean; "
+        + ", ".join(f"{_named(key)}: {shift:.1f}" for key, shift in larger.items()),
+    )
+
+
+def _keep_order(runs: Mapping[Key, Run]) -> Finding:
+    """Judge whether shifted curves keep their order: OldTahoe above Reno with losses, too."""
+    pairs = {
+        (factor, loss): (goodput(runs[reno, factor, loss]).value, goodput(runs[tahoe, factor, loss]).value)
+        for reno, tahoe in [tuple(VERSIONS)]
+        for factor in LOSS_FACTORS
+        for loss in LOSSES
+    }
+    text = ", ".join(f"h = {h:g}, p = {loss:.1%}: {one:.1f}, {other:.1f}" for (h, loss), (one, other) in pairs.items())
+    return Finding(share([other > one for one, other in pairs.values()]), note=f"Reno, OldTahoe: {text}")
 
 
 def _chart(runs: Mapping[Key, Run], ideals: FloatArray) -> Chart:

@@ -14,6 +14,7 @@ from ackclock.experiments.abrupt_delay.path import (
     goodputs,
     lengths,
     level,
+    part_of_best,
     simulated,
 )
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
@@ -55,7 +56,7 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
             note=f"OldTahoe {tahoe:.2f} packets/s; Reno is within 2% of it from D = {_from(reno, tahoe)} on",
         ),
         "optimum": Finding(
-            float(100.0 * reno[THRESHOLDS.index(WINDOW)] / reno.max()),
+            part_of_best(reno, THRESHOLDS.index(WINDOW)),
             note=f"least D within 1% of the best: {best[PAPER_FACTOR]}",
         ),
         "three": Finding(

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.charts import Chart, Curve, Panel
-from ackclock.experiments.abrupt_delay.path import alternating, best_within, goodputs, lengths, simulated
+from ackclock.experiments.abrupt_delay.path import alternating, best_within, goodputs, lengths, part_of_best, simulated
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.scenario import Resolved
 
@@ -56,7 +56,7 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
         "least D by one",
     )
     findings["somewhere"] = Finding(
-        float(sum(len(pairs) > 0 for pairs in fits.values())),
+        share([len(pairs) > 0 for pairs in fits.values()]),
         note="; ".join(f"{what} at {_listed(pairs)}" for what, pairs in fits.items()),
     )
     charts = {"figure": _chart(runs), "best": _map(least)}
@@ -80,7 +80,7 @@ def _experiment(name: str, values: NDArray[np.float64], best: NDArray[np.bool_])
     if name == "S2":
         return Finding(_middle(best), note=note)
     place = 0 if name == "S4" else -1
-    return Finding(float(100.0 * values[place] / values.max()), note=note)
+    return Finding(part_of_best(values, place), note=note)
 
 
 def _middle(best: NDArray[np.bool_]) -> float:

@@ -105,6 +105,19 @@ def total(run: Run, quantity: str) -> float:
     return run.flow(quantity).value
 
 
+def part_of_best(values: NDArray[np.float64], place: int, least_range: float = 0.02) -> float:
+    """Give the value at a place as a fraction of the largest [%]; 0 for a flat curve, which has no best place.
+
+    Examples
+    --------
+    >>> part_of_best(np.array([1.0, 2.0]), 1), part_of_best(np.array([2.0, 2.0]), 1)
+    (100.0, 0.0)
+    """
+    if values.min() > (1.0 - least_range) * values.max():
+        return 0.0
+    return float(100.0 * values[place] / values.max())
+
+
 def best_within(values: NDArray[np.float64], percent: float = 1.0) -> NDArray[np.bool_]:
     """Return which values are within some percent of the largest."""
     return np.asarray(values >= (1.0 - percent / 100.0) * values.max())

@@ -79,7 +79,7 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     small, large = (goodput(runs["least", milliseconds]) for milliseconds in (10, 1000))
     process = abrupt_delay.round_trip_process_of_factor(ROUND_TRIPS_S, 1.0)
     findings = {
-        "packet_rate": Finding(goodput(runs[("full link",)]), RATE),
+        "packet_rate": Finding(goodput(runs[("full link",)]).value, RATE),
         "least_stay": Finding(share(least), note=f"{sum(len(own) for both in stays.values() for own in both)} stays"),
         "mean_stay_1": Finding(float(stays[1.0][0].mean()), float(process.mean_holding_times[0])),
         "mean_stay_2": Finding(float(stays[1.0][1].mean()), float(process.mean_holding_times[1])),

@@ -52,12 +52,12 @@ def outcome(_setting: Setting, runs: Mapping[Web, Run]) -> Outcome:
     squares = {way: float(np.sqrt(np.mean(found[shared] ** 2))) for way, found in errors.items()}
     findings = {
         "h1_larger": Finding(
-            model=float(np.mean(errors["rate_1"][shared])),
-            note=f"{share((errors['rate_1'][shared] > 0).tolist()):.0%} of the points",
+            model=share((errors["rate_1"][shared] > 0).tolist()),
+            note=f"mean error {np.mean(errors['rate_1'][shared]):+.1f}%",
         ),
         "h2_smaller": Finding(
-            model=float(np.mean(errors["rate_2"][shared])),
-            note=f"{share((errors['rate_2'][shared] < 0).tolist()):.0%} of the points",
+            model=share((errors["rate_2"][shared] < 0).tolist()),
+            note=f"mean error {np.mean(errors['rate_2'][shared]):+.1f}%",
         ),
         "mean_is_best": Finding(
             model=float(squares["rate"] < min(squares["rate_1"], squares["rate_2"])),

@@ -21,7 +21,8 @@ def scenarios(setting: Setting) -> Mapping[str, Resolved]:
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     """Judge the peaks, one by one and in pairs."""
-    tops = {name: peaks(run, "vc1", r_1.WARMUP_S)[1] for name, run in runs.items()}
+    # As in figure 5.3: segments that wait, without the one in service.
+    tops = {name: peaks(run, "vc1", r_1.WARMUP_S)[1] - 1.0 for name, run in runs.items()}
     shown = tops["shown"]
     highest = ", ".join(f"{tops[time].max():g}" for time in r_1.PHASES)
     following = two_way.next_queue(PEAK, windows=r_1.FAT, delays=r_1.LENGTH)
@@ -30,8 +31,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
             float(shown.max()), note=f"all together; right nodes later by {', '.join(r_1.PHASES)}: {highest}"
         ),
         "some_phase": Finding(
-            float(min((float(one.max()) for one in tops.values()), key=lambda top: abs(top - PEAK))),
-            note="of the phases tried, the one nearest to the paper's",
+            float(max(float(one.max()) for one in tops.values())), note="the largest of all phases tried"
         ),
         "empties": Finding(float(rows(runs["shown"], "ip_queue", "vc1")[1][-200:].min())),
         "pairs": Finding(

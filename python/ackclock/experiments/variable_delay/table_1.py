@@ -80,6 +80,7 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
             f"{points[AT].predicted('markov').value:.2f}",
         ),
         "range": Finding(model=float(markov.max() / markov.min())),
+        **_told_apart(points),
         "intervals": Finding(
             share(list(parts < 100.0 * SMALL)),
             note=f"{parts.min():.1f} to {parts.max():.1f}% of the mean; with ON and OFF times that are always {AT} s, "
@@ -92,6 +93,33 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
         ),
     }
     return Outcome(findings, {"figure": _chart(points, halves), "readings": _readings_chart(readings)})
+
+
+def _told_apart(points: Mapping[int, Point]) -> dict[str, Finding]:
+    """Judge whether the ten rows distinguish the models, their level left out: it depends on what is not printed."""
+    found = {model: np.array([one.predicted(model).value for one in points.values()]) for model in MODELS}
+    found["TCP, simulated"] = np.array([one.measured.value for one in points.values()])
+    found["a constant"] = np.ones(len(PERIODS))
+    off = {name: _relative_deviation(values) for name, values in found.items()}
+    alike = {name: float(np.corrcoef(values, PRINTED)[0, 1]) for name, values in found.items() if np.ptp(values) > 0.0}
+    return {
+        "shape": Finding(
+            model=alike["markov"],
+            note="correlation with the printed rows: "
+            + ", ".join(f"{name} {value:.2f}" for name, value in alike.items()),
+        ),
+        "told_apart": Finding(
+            share([off["markov"] < off[name] for name in ("fixed", "a constant")]),
+            note="root of the mean square deviation from the printed rows, each divided by its mean [%]: "
+            + ", ".join(f"{name} {value:.1f}" for name, value in off.items())
+            + f"; the printed intervals are +-{100.0 * np.mean(np.divide(PRINTED_HALF, PRINTED)):.1f}%",
+        ),
+    }
+
+
+def _relative_deviation(values: np.ndarray[Any, np.dtype[np.float64]]) -> float:
+    printed = np.array(PRINTED)
+    return float(100.0 * np.sqrt(np.mean((values / values.mean() - printed / printed.mean()) ** 2)))
 
 
 def half_width(one: Point) -> float:
