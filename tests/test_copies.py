@@ -8,6 +8,7 @@ import pytest
 import ackclock
 from ackclock import ScenarioError
 from ackclock.advice.knobs import buffer_knobs
+from ackclock.pictures.queues import longest_queues
 from ackclock.report import summary_tables
 from ackclock.scenario import Resolved, load, resolve, with_overrides
 from ackclock.summary import quantity_places
@@ -169,6 +170,13 @@ def test_table_verdict_and_warnings_speak_of_all_copies() -> None:
     assert math.isclose(float(links.rows[2][2]), 100 * max(uses), rel_tol=0.01)
     assert "the 8 copies of office are bottlenecks" in result.summary["verdict"]
     assert not any("[" in warning for warning in result.summary["warnings"] if "utilisation" in warning)
+
+
+def test_the_picture_draws_one_copy_of_each_link() -> None:
+    result = ackclock.run(offices())
+    drawn = longest_queues(result.traces["overview"])
+    assert len(drawn) == 2
+    assert {name.partition("[")[0] for name in drawn} == {"office", "uplink"}
 
 
 def test_advice_changes_the_table_that_describes_the_copies() -> None:

@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+import ackclock
 from ackclock.paths import empty_round_trip_s
 from ackclock.result import Result
 from ackclock.scenario import Resolved
@@ -233,3 +234,14 @@ def test_too_few_and_too_short_runs_warn() -> None:
     warnings = Result.from_replications(resolved, short, version="0.0").summary["warnings"]
     assert len(warnings) == 1
     assert warnings[0].startswith("utilisation of satellite is only known to ±")
+
+
+def test_an_aqm_is_not_said_to_delay_packets_by_its_full_buffer() -> None:
+    said = {}
+    for queue in ("drop-tail", "fq-codel"):
+        link = {"name": "home", "rate": "10 Mbit/s", "buffer": "500 ms", "queue": queue}
+        flows = [{"name": "one", "path": ["home"], "rtt": "30 ms"}, {"name": "two", "path": ["home"], "rtt": "40 ms"}]
+        tables = {"link": [link], "flow": flows, "run": {"duration": "20 s"}}
+        said[queue] = ackclock.run(tables, picture=False).summary["verdict"]
+    assert "a full buffer of" in said["drop-tail"]
+    assert "a full buffer of" not in said["fq-codel"]

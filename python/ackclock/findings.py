@@ -247,14 +247,17 @@ def _capacity(element: Element, packet_bytes: float) -> float:
 
 
 def _drain_times(run: _Run) -> Iterator[Finding]:
-    """Find the longest wait that the busiest link's buffer can cause, where it is worth a word."""
+    """Find the longest wait that the busiest link's buffer can cause, where it is worth a word.
+
+    An AQM that drops early keeps the queue from it.
+    """
     if not run.serving or _use(run.serving[0][1]) < BOTTLENECK:
         return
     element, row = run.serving[0]
     index = run.resolved.elements.index(element)
     ways = [flow for flow in run.resolved.flows if index in flow.path and flow.connection is not None]
     longest, buffer = row["drain_s"], element.buffer
-    if longest is None or buffer is None or not ways:
+    if longest is None or buffer is None or not ways or element.queue.drops_early:
         return
     if longest >= LONG_DRAIN * min(empty_round_trip_s(run.resolved, flow) for flow in ways):
         held = (

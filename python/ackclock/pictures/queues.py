@@ -8,6 +8,7 @@ import pandas as pd
 from ackclock.charts import Events, Panel, StraightLine
 from ackclock.pictures.parts import MOST_LINES, TIME, by_name, end_s, of_kind, step_curve, warmup
 from ackclock.scenario import Resolved
+from ackclock.scenario.copies import described_name
 from ackclock.scenario.resolved_buffers import PacketBuffer
 from ackclock.wording import plural
 
@@ -20,11 +21,15 @@ FAR: Final = 4.0
 def longest_queues(overview: pd.DataFrame) -> list[str]:
     """Return the names of the links where a packet waited, the longest queues first, as many as there are colours.
 
-    The packet in transmission counts, so in a queue of one packet none waits.
+    Of copies of one link it is the one with the longest queue. The packet in transmission counts, so in a queue of one
+    packet none waits.
     """
     longest = of_kind(overview, "queue").groupby("name", observed=True)["value"].max()
     waited = longest[longest > 1.0].sort_values(ascending=False, kind="stable")
-    return [str(name) for name in waited.index[:MOST_LINES]]
+    links: dict[str, str] = {}
+    for name in map(str, waited.index):
+        links.setdefault(described_name(name), name)
+    return list(links.values())[:MOST_LINES]
 
 
 def queue_panel(

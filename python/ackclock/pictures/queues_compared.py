@@ -34,7 +34,9 @@ def queues_chart(title: str, place: str, rows: "Sequence[QueueAlternative]") -> 
     """
     # Delays of a full buffer and of an AQM are often decades apart; a logarithm has no place for 0.
     is_log = all((row.wait_p95_s["mean"] or 0.0) > 0.0 for row in rows)
-    panels = [Panel(DELAY, "throughput [Mbit/s]", _points(rows, "throughput_bps", 1e-6), log_x=is_log)]
+    # From 0 a few percent of throughput would not be seen.
+    throughput = _points(rows, "throughput_bps", 1e-6)
+    panels = [Panel(DELAY, "throughput [Mbit/s]", throughput, log_x=is_log, from_zero=False)]
     if any(row.fairness_index["mean"] is not None for row in rows):
         points = _points(rows, "fairness_index", 1.0)
         panels.append(Panel(DELAY, "fairness between flows (Jain)", points, log_x=is_log))
