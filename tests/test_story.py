@@ -158,11 +158,14 @@ def test_what_has_no_story_is_refused_in_words(sawtooth: ackclock.Result, asked:
     assert message in str(caught.value)
 
 
-def test_a_flow_must_be_named_among_several() -> None:
+def test_a_flow_must_be_named_for_a_packet_of_several_and_not_for_a_loss() -> None:
     result = run(overrides={"flow.one.count": 2})
     with pytest.raises(AckclockError, match=r'is needed; given nothing; allowed "one\[0\]", "one\[1\]"'):
-        result.story(loss=1)
+        result.story(packet=1)
     assert result.story("one[1]", 0).flow == "one[1]"
+    last = result.losses().to_dict()[-1]
+    told = result.story(loss=int(last["loss"]))
+    assert (told.flow, told.packet) == (last["flow"], last["packet"])
 
 
 def test_a_run_without_losses_says_so() -> None:

@@ -46,11 +46,12 @@ class Storied(Pictured):
         Parameters
         ----------
         flow : str, optional
-            The flow; it may be left out if there is one.
+            The flow; it may be left out if there is one, and for a loss of the list of all flows.
         packet : int, optional
             The packet's number, from 0 on.
         loss : int, optional
-            In place of a packet, the number of a loss in `losses` of that flow: the packet that was found lost.
+            In place of a packet, the number of a loss in `losses`, of that flow or of all: the packet that was found
+            lost.
 
         Returns
         -------
@@ -86,10 +87,10 @@ class Storied(Pictured):
         if one and (packet is None) == (loss is None):
             given = "neither" if packet is None else "both"
             raise ArgumentError(Fault(f"{function}()", "needs either packet or loss", given))
-        if flow is None and one and len(names) > 1:
+        if flow is None and packet is not None and len(names) > 1:
             raise ArgumentError(Fault(f'{function}(), argument "flow"', "is needed", "nothing", listed(names)))
         if flow is not None and flow not in names:
             place = f'{function}(), argument "flow"'
             raise ArgumentError(Fault(place, "has no flow of this name", f'"{flow}"', listed(names)))
         check_repeatable(self, "story")
-        return names[0] if flow is None and one else flow
+        return names[0] if flow is None and one and len(names) == 1 else flow
