@@ -164,7 +164,7 @@ def test_a_flow_must_be_named_for_a_packet_of_several_and_not_for_a_loss() -> No
         result.story(packet=1)
     assert result.story("one[1]", 0).flow == "one[1]"
     last = result.losses().to_dict()[-1]
-    told = result.story(loss=int(last["loss"]))
+    told = result.story(loss=len(result.losses().to_dict()))
     assert (told.flow, told.packet) == (last["flow"], last["packet"])
 
 

@@ -17,7 +17,9 @@ def print_story(  # noqa: PLR0913  one argument an option
             metavar="SCENARIO", help="A TOML file, the name of a ready scenario, or a saved result's folder."
         ),
     ],
-    flow: Annotated[str | None, typer.Argument(metavar="[FLOW]", help="Its name; a packet needs it if there are several.")] = None,
+    flow: Annotated[
+        str | None, typer.Argument(metavar="[FLOW]", help="Its name, which a packet of several needs.")
+    ] = None,
     packet: Annotated[int | None, typer.Argument(metavar="[PACKET]", min=0, help="Its number, from 0 on.")] = None,
     *,
     loss: Annotated[int | None, typer.Option(metavar="N", min=1, help="The N-th loss of the list instead.")] = None,
