@@ -190,13 +190,12 @@ def _packet_rates(resolved: Resolved) -> list[float]:
     rates = [_wanted(resolved, flow) for flow in resolved.flows]
     for index, element in enumerate(resolved.elements):
         if element.rate_bps is not None and element.kind != "private-link":
-            loads = {at: rates[at] * flow.packet_bits for at, flow in enumerate(resolved.flows) if index in flow.path}
-            elastic = [at for at in loads if resolved.flows[at].connection is not None]
-            fixed = sum(load for at, load in loads.items() if at not in elastic)
-            load, left = (
-                sum(loads[at] for at in elastic),
-                max(element.rate_bps - fixed, _LEAST_SHARE * element.rate_bps),
-            )
+            crossing = ((at, resolved.flows[at]) for at in resolved.crossing_flows[index])
+            data = [(at, flow) for at, flow in crossing if index in flow.path]
+            elastic = [at for at, flow in data if flow.connection is not None]
+            fixed = sum(rates[at] * flow.packet_bits for at, flow in data if flow.connection is None)
+            load = sum(rates[at] * resolved.flows[at].packet_bits for at in elastic)
+            left = max(element.rate_bps - fixed, _LEAST_SHARE * element.rate_bps)
             for at in elastic:
                 rates[at] *= min(1.0, left / load) if load > 0.0 else 1.0
     return rates

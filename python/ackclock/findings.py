@@ -229,8 +229,8 @@ def _longest_pipe(resolved: Resolved, element: Element) -> tuple[float, float] |
     None if what crosses it is anything but data of TCP connections without end, if its queue drops early or if its rate
     changes: what such a link needs is not known without a simulation.
     """
-    index = resolved.elements.index(element)
-    crossing = [flow for flow in resolved.flows if index in flow.crossed]
+    index = resolved.element_indices[element.name]
+    crossing = [resolved.flows[at] for at in resolved.crossing_flows[index]]
     plain = all(index in flow.path and flow.is_endless and flow.tcp.sender.keeps_half_at_loss for flow in crossing)
     if not crossing or not plain or element.rate_bps is None or element.queue.drops_early or element.kind != "link":
         return None
@@ -254,8 +254,9 @@ def _drain_times(run: _Run) -> Iterator[Finding]:
     if not run.serving or _use(run.serving[0][1]) < BOTTLENECK:
         return
     element, row = run.serving[0]
-    index = run.resolved.elements.index(element)
-    ways = [flow for flow in run.resolved.flows if index in flow.path and flow.connection is not None]
+    index = run.resolved.element_indices[element.name]
+    crossing = (run.resolved.flows[at] for at in run.resolved.crossing_flows[index])
+    ways = [flow for flow in crossing if index in flow.path and flow.connection is not None]
     longest, buffer = row["drain_s"], element.buffer
     if longest is None or buffer is None or not ways or element.queue.drops_early:
         return

@@ -134,6 +134,20 @@ class Resolved:
         return {element.name: element for element in self.elements}
 
     @cached_property
+    def element_indices(self) -> dict[str, int]:
+        """The index of each element by its name."""
+        return {element.name: index for index, element in enumerate(self.elements)}
+
+    @cached_property
+    def crossing_flows(self) -> tuple[tuple[int, ...], ...]:
+        """The flows that cross each element, there or back, by their indices in rising order."""
+        crossing: list[list[int]] = [[] for _ in self.elements]
+        for position, flow in enumerate(self.flows):
+            for element in flow.crossed:
+                crossing[element].append(position)
+        return tuple(map(tuple, crossing))
+
+    @cached_property
     def element_copies(self) -> tuple[int, ...]:
         """The number of copies of each element: of a private link one for each flow that crosses it, else one."""
         crossing = [0] * len(self.elements)

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
+from ackclock.scenario.copies import described_name
 from ackclock.scenario.presets import preset_names
 from ackclock.scenario.resolved import Resolved
 from ackclock.scenario.resolved_traffic import Connection
@@ -33,9 +34,10 @@ def tcp_names(resolved: Resolved) -> dict[str, str]:
     dict of str to str
         By the flow's name the preset, such as "linux-cubic", or "linux-cubic with another max_window".
     """
+    tables = {described_name(flow.name): flow for flow in reversed(resolved.flows)}
     return {
-        flow.name: tcp_name(flow.connection, flow.packet_bytes)
-        for flow in resolved.flows
+        name: tcp_name(flow.connection, flow.packet_bytes)
+        for name, flow in reversed(tables.items())
         if flow.connection is not None
     }
 
