@@ -187,3 +187,15 @@ def test_repetitions_in_recoveries_are_told_by_size(loaded: Result) -> None:
     of_flows = float(loaded.recoveries.loc["all flows", "recovery_retransmissions"])  # type: ignore[arg-type]
     assert of_flows > 10
     assert by_size == pytest.approx(of_flows, rel=0.05)
+
+
+def test_a_transfer_sends_until_its_last_packet_leaves_a_round_trip_before_its_end() -> None:
+    # A window's worth of packets on an empty path: all leave at the start, and the transfer takes a round trip.
+    run: dict[str, Any] = {"count": 1, "off": '{ mean = "1 s", law = "fixed" }', "duration": "50 s"}
+    flight, more = (web(size=f'"{packets} pkt"', **run).transfers for packets in (2, 3))
+    assert flight["sending_s"].sum() == 0.0
+    assert flight["transfers"].sum() > 10
+    sends_s, on_s = (more[key].sum() / more["transfers"].sum() for key in ("sending_s", "on_s"))
+    one_s = flight["on_s"].sum() / flight["transfers"].sum()
+    assert 0.0 < sends_s < one_s
+    assert on_s < sends_s + one_s

@@ -46,8 +46,9 @@ def transfer_frames(resolved: Resolved, replications: Sequence[Replication]) -> 
 
         - "transfers", by size: ``rate_bps`` is all bits by all time (h of [engset, section 5.4.4]), ``rate_mean_bps``
           the mean of the transfers' own rates (h2), ``stalled_fraction`` the part of the time spent waiting for
-          timeouts, ``queue_seen_mean_packets`` what their packets found on ``arrivals`` at links that are not private,
-          with ``trace.queue_distribution`` (else nan);
+          timeouts, ``sending_s`` the sum of the times from the first packet sent to the last,
+          ``queue_seen_mean_packets`` what their packets found on ``arrivals`` at links that are not private, with
+          ``trace.queue_distribution`` (else nan);
         - "active", by the number of active sources: the time, its part of all, and the transfers that ended then;
         - "sequence_drops", drops by the packet's number within its transfer, from 1 on; the last row that a run can
           have, 10,000, holds all beyond too.
@@ -124,6 +125,7 @@ def _size_columns(table: SourceTables, packet_bits: float) -> Columns:
         "timeouts": classes["timeouts"],
         "fast_retransmits": classes["fast_retransmits"],
         "recovery_retransmissions": classes["recovery_retransmissions"],
+        "sending_s": classes.get("sending_s", np.full_like(classes["on_s"], np.nan)),
         "failed_recovery_retransmissions": classes.get(
             "failed_recovery_retransmissions", np.zeros_like(classes["recovery_retransmissions"])
         ),

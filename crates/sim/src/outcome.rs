@@ -156,6 +156,7 @@ impl Outcome {
         Seconds("on_s", |class| class.on as f64),
         F64("rate_sum_packets_per_s", |class| class.rates),
         Seconds("stalled_s", |class| class.stalled as f64),
+        Seconds("sending_s", |class| class.sending as f64),
         F64("sent_packets", |class| class.sent as f64),
         F64("retransmitted_packets", |class| class.retransmitted as f64),
         F64("dropped_packets", |class| class.dropped as f64),

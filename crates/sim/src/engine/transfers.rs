@@ -37,9 +37,10 @@ impl Engine {
             let account = self.network.flows[flow as usize].account;
             return self.network.accounts[account as usize].finish_one(now);
         };
+        let last_sent = self.network.flows[flow as usize].last_sent;
         let losses = self.network.forget_losses(flow);
         let transfers = &mut self.network.transfers;
-        transfers.end(source, [begun, now], &mut slot.sender, &losses, &self.network.measurement);
+        transfers.end(source, [begun, last_sent, now], &mut slot.sender, &losses, &self.network.measurement);
         slot.start = now + transfers.draw_silence(source);
     }
 

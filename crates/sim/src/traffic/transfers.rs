@@ -93,6 +93,8 @@ pub struct SizeClass {
     pub rates: f64,
     /// Time of that spent waiting for retransmission timeouts, since the packet sent last before each \[ticks\].
     pub stalled: u128,
+    /// Sum of the times from their first packet sent to the last one.
+    pub sending: u128,
     /// Data packets sent, including retransmissions.
     pub sent: u64,
     /// Retransmissions among them.
@@ -205,16 +207,17 @@ impl Transfers {
         sender.set_random(|| source.random.branch("control"));
     }
 
-    /// Ends a transfer, which is completely acknowledged; counts it with its losses. `span` is its start and now.
+    /// Ends a transfer, which is completely acknowledged; counts it with its losses. `span` is its start, when its last packet was
+    /// sent, and now.
     pub(crate) fn end(
         &mut self,
         source: u32,
-        span: [Time; 2],
+        span: [Time; 3],
         sender: &mut Sender,
         losses: &Losses,
         measurement: &Measurement,
     ) {
-        let [begun, now] = span;
+        let [begun, last_sent, now] = span;
         let seen = self.seen.get(source as usize).copied().unwrap_or_default();
         let group = self.group(source);
         let group = &mut self.groups[group];
@@ -229,6 +232,7 @@ impl Transfers {
             let classes = &mut group.statistics.classes;
             let class = classes.partition_point(|class| class.to.is_some_and(|to| to < packets));
             classes[class].add(packets, on, losses, seen);
+            classes[class].sending += u128::from((last_sent - begun).ticks());
             classes[class].rates += packets as f64 / group.clock.seconds(on);
         }
         group.active -= 1;

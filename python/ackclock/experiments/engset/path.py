@@ -175,7 +175,7 @@ def classes(run: Run) -> Any:
         seen=(frame["queue_seen_mean_packets"] * frame["arrivals"]).fillna(0.0),
     )
     names = ["transfers", "packets", "on_s", "rate_sum", "stalled_s", "sent_packets", "dropped_packets", "timeouts"]
-    names += ["recovery_retransmissions", "failed_recovery_retransmissions", "arrivals", "seen"]
+    names += ["recovery_retransmissions", "failed_recovery_retransmissions", "sending_s", "arrivals", "seen"]
     table = frame.groupby("from_packets")[names].sum()
     table["share_percent"] = 100.0 * table["transfers"] / table["transfers"].sum()
     table["size"] = table["packets"] / table["transfers"]
