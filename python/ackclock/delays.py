@@ -69,10 +69,29 @@ def link_delays(resolved: Resolved, replication: Replication) -> dict[str, Value
     links, tables = len(resolved.elements), replication.get("delays")
     if tables is None:
         return {name: np.full(links, np.nan) for name in LINK_DELAYS}
-    longest = tables["links"]["wait_max_s"]
+    return delays_of("queueing", tables["wait"], tables["links"]["wait_max_s"])
+
+
+def delays_of(kind: str, table: Columns, longest: Values) -> dict[str, Values]:
+    """Compute mean, percentiles and maximum of each histogram of a table.
+
+    Parameters
+    ----------
+    kind : str
+        First part of the quantities' names.
+    table : dict of str to array
+        The engine's table of buckets.
+    longest : array of float
+        The longest duration of each histogram [s].
+
+    Returns
+    -------
+    dict of str to array of float
+        By quantity a value for each histogram [s]; nan of one that is empty.
+    """
     return {
-        "queueing_mean_s": _means(tables["wait"], len(longest)),
-        **_named("queueing", _percentiles(tables["wait"], longest)),
+        f"{kind}_mean_s": _means(table, len(longest)),
+        **_named(kind, _percentiles(table, longest)),
     }
 
 

@@ -19,6 +19,8 @@ def delay_quantities(kind: str) -> tuple[str, ...]:
 
 FLOW_DELAYS = tuple(name for kind in DELAY_KINDS for name in delay_quantities(kind))
 LINK_DELAYS = ("queueing_mean_s", *delay_quantities("queueing"))
+DROP_CAUSES = ("dropped_by_buffer_packets", "dropped_by_aqm_packets", "dropped_by_policer_packets")
+"""The causes of a link's dropped packets: a full buffer, an AQM, a policer without tokens."""
 FLOW_QUANTITIES = (
     "throughput_bps",
     "goodput_bps",
@@ -44,6 +46,7 @@ LINK_QUANTITIES = (
     "utilisation_fraction",
     "loss_fraction",
     "dropped_packets",
+    *DROP_CAUSES,
     "marked_packets",
     "lost_packets",
     "throughput_bps",
@@ -51,6 +54,19 @@ LINK_QUANTITIES = (
     "queue_max_packets",
     *LINK_DELAYS,
 )
+CLASS_QUANTITIES = (
+    "throughput_bps",
+    "loss_fraction",
+    "marked_fraction",
+    "dropped_packets",
+    "marked_packets",
+    *LINK_DELAYS,
+)
+"""Quantities of a class of packets at a link, in the measured part.
+
+Throughput is of the packets that the link transmits; fractions are of the packets that arrived; `queueing` is the wait
+from arrival until transmission.
+"""
 COMPLETION_QUANTITIES = (
     "transfers",
     "unfinished",

@@ -49,7 +49,8 @@ class Replication(TypedDict):
     `measured_s` is that time as the engine counted it: in ticks, `ticks_per_second` of them, of which constant times
     are whole numbers.
     `delays` is missing where `run.delays` was off, and in older results. `completions` and `pings` hold tables: of
-    their [[flow]], and of the buckets of each histogram.
+    their [[flow]], and of the buckets of each histogram. `classes` has such tables of the classes of packets at links,
+    where one has several and delays are measured: `rows` (`element`, `number` of the class, counters) and `wait`.
     `flow_batches` and `link_batches` hold, for each row in turn, an entry for each batch of that time; replication 0
     has them, unless there are very many rows.
     `traces` holds columns by trace name, only for the traces asked for; its `capture` holds a pcapng file by link name.
@@ -68,6 +69,7 @@ class Replication(TypedDict):
     link_batches: NotRequired[Columns]
     transfers: NotRequired[list[SourceTables]]
     delays: NotRequired[DelayTables]
+    classes: NotRequired[dict[str, Columns]]
     completions: NotRequired[dict[str, Columns]]
     pings: NotRequired[dict[str, Columns]]
 

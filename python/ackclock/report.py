@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ackclock.groups import by_table, row_name
+from ackclock.quantities import DROP_CAUSES
 from ackclock.summary import Summary
 from ackclock.tables import TableText, html_table, rich_table
 from ackclock.trust import trust_text
@@ -167,10 +168,38 @@ def ping_table(summary: Summary) -> TableText:
     return TableText(["ping", *(column.title for column in columns)], cells)
 
 
+def class_table(summary: Summary) -> TableText:
+    """Lay out the classes of packets at links; of many those of the largest throughput."""
+    found = summary.get("classes", [])
+    least = sorted(_mean(row["throughput_bps"]) for row in found)[-MOST_ROWS:][0]
+    shown = [row for row in found if _mean(row["throughput_bps"]) >= least][:MOST_ROWS]
+    scale, prefix = bit_rate_scale(max((_mean(row["throughput_bps"]) for row in shown), default=0.0))
+    marking = any(_mean(row["marked_packets"]) > 0.0 for row in shown)
+    titles = (("mean", "wait\nmean ms"), ("p50", "p50"), ("p95", "p95"), ("p99", "p99"), ("max", "max"))
+    columns = [
+        Column("throughput_bps", f"throughput\n{prefix}bit/s", scale),
+        Column("loss_fraction", "loss\n%", PERCENT, 3),
+        *([Column("marked_fraction", "marked\n%", PERCENT, 3)] if marking else []),
+        *(Column(f"queueing_{name}_s", title, 1e-3, 3) for name, title in titles),
+    ]
+    rows = zip(shown, _plain_rows(shown, columns), strict=True)
+    cells = [[f"{row['link']}: {name}", *rest] for row, (name, *rest) in rows]
+    hidden = len(found) - len(shown)
+    note = f"{plural(hidden, 'row')} left out; --json has all." if hidden else ""
+    return TableText(["link: class", *(column.title for column in columns)], cells, note)
+
+
 def summary_tables(summary: Summary) -> list[TableText]:
     """Lay out all that a summary has tables for: flows, transfers, pings, web sources, links."""
     some = [("completions", completion_table), ("pings", ping_table), ("sources", source_table)]
-    return [flow_table(summary), *(table(summary) for key, table in some if summary.get(key)), link_table(summary)]
+    tables = [flow_table(summary), *(table(summary) for key, table in some if summary.get(key)), link_table(summary)]
+    return [*tables, class_table(summary)] if _has_classes(summary) else tables
+
+
+def _has_classes(summary: Summary) -> bool:
+    """Return whether packets of several classes crossed a link."""
+    links = [row["link"] for row in summary.get("classes", [])]
+    return len(set(links)) < len(links)
 
 
 def link_table(summary: Summary) -> TableText:
@@ -310,10 +339,21 @@ def _link_columns(links: Sequence[Row]) -> list[Column]:
         Column("throughput_bps", f"throughput\n{prefix}bit/s", scale),
         Column("loss_fraction", "loss\n%", PERCENT, 3),
         Column("dropped_packets", "dropped\npackets", digits=None),
+        *_cause_columns(links),
         *marked,
         *lost,
         *_queue_columns(links),
     ]
+
+
+def _cause_columns(links: Sequence[Row]) -> list[Column]:
+    """Choose the causes of drops, where the packets of one link were dropped for several."""
+    counts = {name: [_mean(link.get(name)) > 0.0 for link in links] for name in DROP_CAUSES}
+    if not any(sum(causes) > 1 for causes in zip(*counts.values(), strict=True)):
+        return []
+    titles = ("by full\nbuffer", "by AQM\npackets", "policed\npackets")
+    named = zip(DROP_CAUSES, titles, strict=True)
+    return [Column(name, title, digits=None) for name, title in named if any(counts[name])]
 
 
 def _queue_columns(links: Sequence[Row]) -> list[Column]:

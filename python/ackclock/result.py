@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
 from ackclock import folders, storage
 from ackclock.batches import kind_of_intervals
+from ackclock.classes import class_rows
 from ackclock.completions import COMPLETION_TIMES, completion_frame, completion_rows, completion_warnings
 from ackclock.cycles import cycles_summary
 from ackclock.delays import DISTRIBUTION, delay_frame
@@ -17,7 +18,13 @@ from ackclock.findings import Finding, find
 from ackclock.pictured import REFERENCE_LINES
 from ackclock.pings import ping_rows
 from ackclock.precision import is_short, precision_summary, precision_warnings
-from ackclock.quantities import COMPLETION_QUANTITIES, FLOW_QUANTITIES, LINK_QUANTITIES, PING_QUANTITIES
+from ackclock.quantities import (
+    CLASS_QUANTITIES,
+    COMPLETION_QUANTITIES,
+    FLOW_QUANTITIES,
+    LINK_QUANTITIES,
+    PING_QUANTITIES,
+)
 from ackclock.recoveries import RECOVERY_QUANTITIES, recovery_rows
 from ackclock.scenario import Resolved, ScenarioError
 from ackclock.scenario.arguments import FLAG, PATH, check_arguments
@@ -116,14 +123,13 @@ class Result(Storied, Printed):
             verdict=verdict(resolved, flows, links),
             version=version,
         )
-        completions, pings = completion_rows(resolved, replications), ping_rows(resolved, replications)
-        if completions:
-            summary["completions"] = completions
-        if pings:
-            summary["pings"] = pings
-        sources = source_rows(resolved, replications)
-        if sources:
-            summary["sources"] = sources
+        of_some = {
+            "classes": class_rows(resolved, replications),
+            "completions": completion_rows(resolved, replications),
+            "pings": ping_rows(resolved, replications),
+            "sources": source_rows(resolved, replications),
+        }
+        summary |= cast("Summary", {name: rows for name, rows in of_some.items() if rows})
         frames = trace_frames(resolved, replications) | transfer_frames(resolved, replications)
         frames |= completion_frame(resolved, replications)
         delays = delay_frame(resolved, replications)
@@ -184,6 +190,21 @@ class Result(Storied, Printed):
     def links(self) -> pd.DataFrame:
         """The links' quantities: a row a link; columns hold the mean and, with `_low` and `_high`, its interval."""
         return _frame(self.summary["links"], LINK_QUANTITIES)
+
+    @property
+    def classes(self) -> pd.DataFrame:
+        """Classes of packets at links: a row a link and class; columns as in `flows`.
+
+        Notes
+        -----
+        The classes are the levels of a priority queue, or L4S and classic traffic of dualpi2; of a queue that gives
+        flows queues of their own the [[flow]], up to 64 (the others are one row). Empty if no link has such a queue,
+        or without `run.delays`.
+        """
+        rows = self.summary.get("classes", [])
+        frame = _frame(rows, CLASS_QUANTITIES)
+        pairs = [(row["link"], row["name"]) for row in rows]
+        return frame.set_axis(pd.MultiIndex.from_tuples(pairs, names=["link", "class"]), axis="index")
 
     @property
     def completions(self) -> pd.DataFrame:

@@ -11,7 +11,13 @@ from typing_extensions import TypedDict
 from ackclock.completions import COMPLETION_TIMES
 from ackclock.delays import DISTRIBUTION
 from ackclock.errors import ResultError
-from ackclock.quantities import COMPLETION_QUANTITIES, FLOW_QUANTITIES, LINK_QUANTITIES, PING_QUANTITIES
+from ackclock.quantities import (
+    CLASS_QUANTITIES,
+    COMPLETION_QUANTITIES,
+    FLOW_QUANTITIES,
+    LINK_QUANTITIES,
+    PING_QUANTITIES,
+)
 from ackclock.scenario import Resolved
 from ackclock.summary import Summary, row_names
 from ackclock.traces import AQM, OVERVIEW, STATES
@@ -70,6 +76,7 @@ class _StoredSummary(TypedDict):
     flows: list[dict[str, Any]]
     links: list[dict[str, Any]]
     recoveries: NotRequired[list[dict[str, Any]]]
+    classes: NotRequired[list[dict[str, Any]]]
     completions: NotRequired[list[dict[str, Any]]]
     pings: NotRequired[list[dict[str, Any]]]
     sources: NotRequired[list[dict[str, Any]]]
@@ -91,6 +98,7 @@ _ALWAYS: Mapping[str, frozenset[str]] = {
 _SOMETIMES: Mapping[str, Sequence[str]] = {
     "flows": FLOW_QUANTITIES,
     "links": LINK_QUANTITIES,
+    "classes": CLASS_QUANTITIES,
     "completions": COMPLETION_QUANTITIES,
     "pings": PING_QUANTITIES,
 }
@@ -137,7 +145,7 @@ def checked_summary(summary: object, resolved: Resolved) -> Summary:
     try:
         checked: dict[str, Any] = dict(_adapter().validate_python(summary))
         found = {key: checked[key] for key in cast("Mapping[str, Any]", summary)}  # in the order in which it was saved
-        for table in ("flows", "links", "recoveries", "completions", "pings", "sources"):
+        for table in ("flows", "links", "recoveries", "classes", "completions", "pings", "sources"):
             if table in found:
                 found[table] = [_row(table, row) for row in found[table]]
     except ValidationError as error:
@@ -164,11 +172,12 @@ def check_columns(name: str, frame: pd.DataFrame) -> None:
 
 
 def _row(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    if not isinstance(row.get("name"), str):
-        raise ResultError(f"summary.{table}: has a row without a name")
+    names = ("name", "link") if table == "classes" else ("name",)
+    if not all(isinstance(row.get(name), str) for name in names):
+        raise ResultError(f"summary.{table}: has a row without a {' or a '.join(names)}")
     found: dict[str, Any] = {}
     for key, value in row.items():
-        if key == "name":
+        if key in names:
             found[key] = value
         elif value is None and key not in _ALWAYS.get(table, ()):
             found[key] = None

@@ -11,7 +11,7 @@ from ackclock.completions import completion_groups, completion_values
 from ackclock.cycles import loss_cycles
 from ackclock.delays import drain_s, flow_delays, link_delays
 from ackclock.pings import ping_groups, ping_values
-from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS, delay_quantities
+from ackclock.quantities import DROP_CAUSES, FLOW_DELAYS, LINK_DELAYS, delay_quantities
 from ackclock.replication import Columns, Replication, grouped
 from ackclock.scenario import Element, Resolved, ResolvedFlow
 from ackclock.scenario.copies import described_name
@@ -31,14 +31,15 @@ class Summary(TypedDict):
     from the first packet sent to the last one delivered (to the end of the run if it does not finish; of a large group
     from its first start). A loss fraction is of the packets that a flow sent, or that arrived at a link, in that time.
     `intervals` says what the intervals are: "exact", of "replications", of "batch means", or "none". `loss_cycles`
-    counts those of endless flows over all replications: the fewest and the most of a flow, and whether all are of equal
-    length. `completions` holds a row for each [[flow]] of transfers, `pings` one for each that pings, `sources` one for
-    each that transfers in turn with silences. A [[flow]] of more than 1000 flows is one row: sums of rates and counts,
-    means of windows and round trips. A private link is one row for all its copies: sums of drops and rates, means of
-    utilisation and queue, the longest queue of any. Percentiles of delays (`rtt`, one-way `delay`, `queueing`) are of
-    packets, within 0.8%; `drain_s` of a link is the time that its full buffer takes, the longest that a packet can wait
-    there; None if its rate changes (`rate_changes`): `rate_bps` is the mean then, and the utilisation what was carried
-    of what could have been.
+    counts those of endless flows over all replications: the fewest and the most of a flow, and whether all are of
+    equal length. `completions` holds a row for each [[flow]] of transfers, `pings` one for each that pings, `sources`
+    one for each that transfers in turn with silences, `classes` one for each link and class of packets, or [[flow]]
+    in fair queues. A [[flow]] of more than 1000 flows is one row: sums of rates and counts, means of windows and
+    round trips. A private link is one row for all its copies: sums of drops and rates, means of utilisation and
+    queue, the longest queue of any. Percentiles of delays (`rtt`, one-way `delay`, `queueing`) are of packets, within
+    0.8%; `drain_s` of a link is the time that its full buffer takes, the longest that a packet can wait there; None
+    if its rate changes (`rate_changes`): `rate_bps` is the mean then, and the utilisation what was carried of what
+    could have been.
     """
 
     title: str
@@ -54,6 +55,7 @@ class Summary(TypedDict):
     flows: list[dict[str, Any]]
     links: list[dict[str, Any]]
     recoveries: list[dict[str, Any]]
+    classes: NotRequired[list[dict[str, Any]]]
     completions: NotRequired[list[dict[str, Any]]]
     pings: NotRequired[list[dict[str, Any]]]
     sources: NotRequired[list[dict[str, Any]]]
@@ -298,6 +300,14 @@ def _of_warmup(table: Columns, fate: str) -> Values:
     return np.asarray(table.get(f"{fate}_of_warmup_packets", 0.0), dtype=float)
 
 
+def _drop_causes(links: Columns) -> dict[str, Values]:
+    """Split the drops of links by their cause; older results have no such columns."""
+    unknown = np.full(len(links["dropped_packets"]), np.nan)
+    by_aqm, by_policer = (links.get(f"dropped_by_{cause}_packets", unknown) for cause in ("aqm", "policer"))
+    causes = (links["dropped_packets"] - by_aqm - by_policer, by_aqm, by_policer)
+    return {name: values.astype(float) for name, values in zip(DROP_CAUSES, causes, strict=True)}
+
+
 def _link_values(links: Columns, time_s: Values) -> dict[str, Values]:
     lost = _lost(links, len(links["arrived_packets"]))
     return {
@@ -306,6 +316,7 @@ def _link_values(links: Columns, time_s: Values) -> dict[str, Values]:
             links["dropped_packets"] + lost - _of_warmup(links, "dropped"), links["arrived_packets"]
         ),
         "dropped_packets": links["dropped_packets"].astype(float),
+        **_drop_causes(links),
         "marked_packets": _marked(links, len(lost)),
         "lost_packets": lost,
         "throughput_bps": links["departed_bytes"] * 8.0 / time_s,

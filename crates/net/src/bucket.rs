@@ -44,6 +44,11 @@ impl TokenBucket {
         TokenBucket { kind: config.kind, rate, burst, full_at: Time::ZERO, release: Time::NEVER }
     }
 
+    /// Returns the fate of packets that find no tokens.
+    pub(crate) fn kind(&self) -> BucketKind {
+        self.kind
+    }
+
     /// Returns whether an arriving packet may stay: a policer has tokens for it.
     pub(crate) fn admits(&self, now: Time, bytes: u16) -> bool {
         match self.kind {

@@ -7,6 +7,7 @@
 
 mod bucket;
 mod buffer;
+mod by_class;
 mod delay;
 mod link;
 mod loss;
@@ -21,13 +22,14 @@ mod statistics;
 
 pub use bucket::{BucketConfig, BucketKind};
 pub use buffer::{Buffer, BufferLimit, Counting};
+pub use by_class::{ClassStatistics, FlowGroups};
 pub use delay::{DelayLaw, DelayProcess, DelayState, Pipe};
 pub use link::Link;
 pub use loss::{AppliesTo, LossLaw, LossProcess};
 pub use private::PrivateLinks;
 pub use process::Process;
 pub use queue::{
-    disciplines, AqmConfig, AqmState, CakeConfig, CobaltConfig, CodelConfig, CodelRules, Discipline, DualConfig,
+    disciplines, AqmConfig, AqmState, CakeConfig, Cause, CobaltConfig, CodelConfig, CodelRules, Discipline, DualConfig,
     DualPi2Config, FqConfig, Origin, Overflow, PieConfig, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, Signal,
     StepConfig,
 };

@@ -4,7 +4,7 @@ mod tests;
 use base::{Clock, Histogram, RandomStream, Rate, Ring, Time};
 
 use crate::buffer::{Buffer, Occupancy};
-use crate::queue::{Aqm, AqmState, Arriving, Discipline, Verdict};
+use crate::queue::{Aqm, AqmState, Arriving, Cause, Discipline, Verdict};
 use crate::rate::RateProcess;
 use crate::sampling::{batch_end, LinkSample, BATCHES};
 use crate::statistics::{LinkStatistics, Measurement};
@@ -188,7 +188,7 @@ impl Link {
             let has_room = self.buffer.admits(&held, bytes);
             let refused = self.aqm.is_some() && self.drops_early(now, &held, has_room, measurement, mark);
             if refused || !has_room {
-                return self.drop_arriving(now, measurement);
+                return self.drop_arriving(if refused { Cause::Aqm } else { Cause::Buffer }, now, measurement);
             }
             self.statistics.observe_queue(held.packets + 1, now, measurement);
             self.before_last.push(self.last);
@@ -201,7 +201,7 @@ impl Link {
             self.before_last.clear();
             self.bytes_before_last = 0;
             if self.aqm.is_some() && self.drops_early(now, &Occupancy::default(), true, measurement, mark) {
-                return self.drop_arriving(now, measurement);
+                return self.drop_arriving(Cause::Aqm, now, measurement);
             }
         }
         if bytes != self.latest.bytes && !self.change_size(bytes) {
@@ -274,13 +274,14 @@ impl Link {
 
     #[cold]
     #[inline(never)]
-    fn drop_arriving(&mut self, now: Time, measurement: &Measurement) -> Option<Time> {
+    fn drop_arriving(&mut self, cause: Cause, now: Time, measurement: &Measurement) -> Option<Time> {
         self.end_batches(now, measurement);
         if let Some(aqm) = &mut self.aqm {
             aqm.algorithm().on_drop(now);
         }
         self.statistics.arrived[measurement.index(now)] += 1;
         self.statistics.dropped[measurement.index(now)] += 1;
+        self.statistics.drop_by(cause, now, measurement);
         None
     }
 

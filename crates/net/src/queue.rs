@@ -100,7 +100,18 @@ pub enum Signal {
     /// Mark of the packet: the congestion is notified explicitly (RFC 3168).
     Marked,
     /// Drop of the packet.
-    Dropped,
+    Dropped(Cause),
+}
+
+/// The cause of a drop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Buffer without room.
+    Buffer,
+    /// AQM.
+    Aqm,
+    /// Policer without tokens.
+    Policer,
 }
 
 /// The waiting packets of a link and the discipline that they obey.
@@ -159,14 +170,15 @@ impl Queue {
     }
 
     /// Enqueues a packet. Where the AQM or a full buffer demands a drop, the overflow rule says of
-    /// which packet; that may be the arriving one.
+    /// which packet; that may be the arriving one. Returns the class of the arriving packet; `signalled` gets that of
+    /// each packet that is marked or dropped.
     pub(crate) fn enqueue(
         &mut self,
         mut arriving: Waiting,
         origin: Origin,
         transmitter: Transmitter,
-        signalled: &mut impl FnMut(Signal, Waiting),
-    ) {
+        signalled: &mut impl FnMut(Signal, usize, Waiting),
+    ) -> usize {
         let held = self.occupancy(transmitter);
         self.advance(arriving.since);
         let class = self.scheduler.class(&arriving.packet, origin);
@@ -182,26 +194,35 @@ impl Queue {
                 aqm.of(class).on_drop(arriving.since);
             }
             let victim = self.victim(&arriving.packet, class, &held);
-            let Some(victim) = victim.and_then(|position| self.waiting.remove(position)) else {
-                return signalled(Signal::Dropped, arriving);
+            let dropped = Signal::Dropped(if early { Cause::Aqm } else { Cause::Buffer });
+            let Some((of, victim)) = victim.and_then(|at| Some((at.class, self.waiting.remove(at)?))) else {
+                signalled(dropped, class, arriving);
+                return class;
             };
-            signalled(Signal::Dropped, victim);
+            signalled(dropped, of, victim);
         }
         if verdict == Verdict::Mark && arriving.packet.marks.mark() {
-            signalled(Signal::Marked, arriving);
+            signalled(Signal::Marked, class, arriving);
         }
         self.waiting.push(class, arriving);
         self.scheduler.joined(class);
         if !has_room && self.overflow.chooses_later() {
             self.drop_waiting(arriving.since, transmitter, signalled);
         }
+        class
     }
 
     /// Drops waiting packets until the buffer holds the rest.
     #[cold]
-    fn drop_waiting(&mut self, now: Time, transmitter: Transmitter, signalled: &mut impl FnMut(Signal, Waiting)) {
+    fn drop_waiting(
+        &mut self,
+        now: Time,
+        transmitter: Transmitter,
+        signalled: &mut impl FnMut(Signal, usize, Waiting),
+    ) {
         while !self.buffer.holds(&self.occupancy(transmitter)) {
-            let dropped = self.overflow.drop_waiting(&mut self.waiting, |waiting| signalled(Signal::Dropped, waiting));
+            let drop = |class, waiting| signalled(Signal::Dropped(Cause::Buffer), class, waiting);
+            let dropped = self.overflow.drop_waiting(&mut self.waiting, drop);
             let Some((class, packets)) = dropped else { return };
             if let Some(aqm) = &mut self.aqm {
                 aqm.of(class).on_overflow(packets, now);
@@ -209,13 +230,18 @@ impl Queue {
         }
     }
 
-    /// Removes and returns the next packet to transmit; drops those before it that the AQM drops at departure.
-    pub(crate) fn dequeue(&mut self, now: Time, signalled: &mut impl FnMut(Signal, Waiting)) -> Option<Waiting> {
+    /// Removes and returns the next packet to transmit, with its class; drops those before it that the AQM drops at
+    /// departure.
+    pub(crate) fn dequeue(
+        &mut self,
+        now: Time,
+        signalled: &mut impl FnMut(Signal, usize, Waiting),
+    ) -> Option<(usize, Waiting)> {
         self.advance(now);
         while let Some(class) = self.scheduler.next(&self.waiting) {
             if let Some(next) = self.take_from(class, now, signalled) {
                 self.scheduler.sent(class, next.packet.bytes, &self.waiting);
-                return Some(next);
+                return Some((class, next));
             }
             let is_at_rest = match self.aqm.as_mut().filter(|aqm| aqm.are_by_class()) {
                 Some(aqm) => aqm.of(class).on_empty(now),
@@ -230,7 +256,12 @@ impl Queue {
     }
 
     /// Removes and returns the first packet of a class that its AQM does not drop.
-    fn take_from(&mut self, class: usize, now: Time, signalled: &mut impl FnMut(Signal, Waiting)) -> Option<Waiting> {
+    fn take_from(
+        &mut self,
+        class: usize,
+        now: Time,
+        signalled: &mut impl FnMut(Signal, usize, Waiting),
+    ) -> Option<Waiting> {
         let mut again = false;
         while let Some(mut next) = self.waiting.pop(class) {
             let left = self.occupancy(Transmitter::Idle { since: now });
@@ -242,10 +273,10 @@ impl Queue {
             match aqm.of(class).on_departure(&departing) {
                 Verdict::Pass => return Some(next),
                 Verdict::Mark if next.packet.marks.mark() => {
-                    signalled(Signal::Marked, next);
+                    signalled(Signal::Marked, class, next);
                     return Some(next);
                 }
-                Verdict::Mark | Verdict::Drop => signalled(Signal::Dropped, next),
+                Verdict::Mark | Verdict::Drop => signalled(Signal::Dropped(Cause::Aqm), class, next),
             }
             again = true;
         }

@@ -1,8 +1,9 @@
 use base::{Clock, Histogram, Packet, RandomStream, Rate, Time};
 
-use crate::bucket::{BucketConfig, TokenBucket};
+use crate::bucket::{BucketConfig, BucketKind, TokenBucket};
 use crate::buffer::Buffer;
-use crate::queue::{AqmState, Discipline, Origin, Queue, Signal, Transmitter, Waiting};
+use crate::by_class::{ByClass, ClassStatistics, FlowGroups};
+use crate::queue::{AqmState, Cause, Discipline, Origin, Queue, SchedulerConfig, Signal, Transmitter, Waiting};
 use crate::rate::RateProcess;
 use crate::sampling::LinkSample;
 use crate::shaper::Shaper;
@@ -23,6 +24,8 @@ pub struct QueuedLink {
     /// Instant from which on waits are measured.
     waits_from: Time,
     waits: Histogram,
+    /// The counters of the scheduler's classes, or of groups of flows, if the link counts them.
+    by_class: Option<Box<ByClass>>,
     /// The service in place of `rate`, if the rate changes.
     process: Option<Box<RateProcess>>,
     /// The token bucket in place of a line, if there is one.
@@ -48,6 +51,7 @@ impl QueuedLink {
             statistics: LinkStatistics::default(),
             waits_from: Time::NEVER,
             waits: Histogram::default(),
+            by_class: None,
             process: None,
             bucket: None,
             shaper: discipline.scheduler.bandwidth_bps().map(|rate| Box::new(Shaper::new(Rate::new(rate, clock)))),
@@ -69,6 +73,18 @@ impl QueuedLink {
     /// from the end of the warm-up on.
     pub fn measure_waits(&mut self, warmup: Time) {
         self.waits_from = warmup;
+    }
+
+    /// Lets the link count the classes of its scheduler apart, or groups of flows where the scheduler gives flows queues of
+    /// their own; a scheduler with one class has none, and a policer no queue.
+    pub fn count_classes(&mut self, scheduler: &SchedulerConfig, flows: FlowGroups) {
+        let polices = self.bucket.as_ref().is_some_and(|bucket| bucket.kind() == BucketKind::Policer);
+        self.by_class = ByClass::new(scheduler, flows).filter(|_| !polices).map(Box::new);
+    }
+
+    /// Returns the counters of the classes, or of the groups of flows; none if the link does not count them.
+    pub fn classes(&self) -> &[ClassStatistics] {
+        self.by_class.as_ref().map_or(&[], |by_class| by_class.each())
     }
 
     /// Lets the queue keep which states of its AQM may have changed.
@@ -132,14 +148,15 @@ impl QueuedLink {
         };
         let arriving = Waiting { packet, since: now };
         if self.bucket.as_ref().is_some_and(|bucket| !bucket.admits(now, packet.bytes)) {
-            return counted(&mut self.statistics, now, measurement, signalled)(Signal::Dropped, arriving);
+            let mut counted = counted(&mut self.statistics, &mut self.by_class, now, measurement, signalled);
+            return counted(Signal::Dropped(Cause::Policer), 0, arriving);
         }
-        self.queue.enqueue(
-            arriving,
-            origin.into(),
-            transmitter,
-            &mut counted(&mut self.statistics, now, measurement, signalled),
-        );
+        let mut counted = counted(&mut self.statistics, &mut self.by_class, now, measurement, signalled);
+        let class = self.queue.enqueue(arriving, origin.into(), transmitter, &mut counted);
+        drop(counted);
+        if let Some(by_class) = &mut self.by_class {
+            by_class.arrive(class, packet.flow, now, measurement);
+        }
         match &mut self.bucket {
             None => self.transmit_next(now, measurement, signalled),
             Some(bucket) => bucket.plan(now, self.queue.len()),
@@ -173,9 +190,14 @@ impl QueuedLink {
         measurement: &Measurement,
         signalled: &mut impl FnMut(Signal, Packet),
     ) -> Option<Packet> {
-        let next = self.queue.dequeue(now, &mut counted(&mut self.statistics, now, measurement, signalled));
+        let mut counted = counted(&mut self.statistics, &mut self.by_class, now, measurement, signalled);
+        let next = self.queue.dequeue(now, &mut counted);
+        drop(counted);
         let bucket = self.bucket.as_mut()?;
-        if let Some(Waiting { packet, since }) = next {
+        if let Some((class, waiting @ Waiting { packet, since })) = next {
+            if let Some(by_class) = &mut self.by_class {
+                by_class.send(class, &waiting, now, measurement);
+            }
             let service = bucket.take(now, packet.bytes);
             if since >= self.waits_from {
                 self.waits.record(now - since);
@@ -184,7 +206,7 @@ impl QueuedLink {
             self.statistics.released(now, service, packet.bytes, measurement);
         }
         bucket.plan(now, self.queue.len());
-        next.map(|waiting| waiting.packet)
+        next.map(|(_, waiting)| waiting.packet)
     }
 
     /// Counts the packets that wait at the end of the run.
@@ -215,8 +237,13 @@ impl QueuedLink {
         if self.in_transmission.is_some() || self.shaper.as_ref().is_some_and(|shaper| shaper.release() > now) {
             return;
         }
-        let next = self.queue.dequeue(now, &mut counted(&mut self.statistics, now, measurement, signalled));
-        let Some(Waiting { packet, since }) = next else { return };
+        let mut counted = counted(&mut self.statistics, &mut self.by_class, now, measurement, signalled);
+        let next = self.queue.dequeue(now, &mut counted);
+        drop(counted);
+        let Some((class, waiting @ Waiting { packet, since })) = next else { return };
+        if let Some(by_class) = &mut self.by_class {
+            by_class.send(class, &waiting, now, measurement);
+        }
         if let Some(shaper) = &mut self.shaper {
             shaper.take(now, packet.bytes);
         }
@@ -236,20 +263,25 @@ impl QueuedLink {
     }
 }
 
-/// Returns a function that counts a marked or dropped packet and reports it.
+/// Returns a function that counts a marked or dropped packet of a class and reports it.
 fn counted<'a>(
     statistics: &'a mut LinkStatistics,
+    by_class: &'a mut Option<Box<ByClass>>,
     now: Time,
     measurement: &'a Measurement,
     signalled: &'a mut impl FnMut(Signal, Packet),
-) -> impl FnMut(Signal, Waiting) + 'a {
-    move |signal, waiting| {
+) -> impl FnMut(Signal, usize, Waiting) + 'a {
+    move |signal, class, waiting| {
         match signal {
             Signal::Marked => statistics.marked[measurement.index(now)] += 1,
-            Signal::Dropped => {
+            Signal::Dropped(cause) => {
                 statistics.drop_later(waiting.since, now, measurement);
+                statistics.drop_by(cause, now, measurement);
                 statistics.in_link(waiting.since, now, measurement);
             }
+        }
+        if let Some(by_class) = by_class {
+            by_class.signal(signal, class, &waiting, now, measurement);
         }
         signalled(signal, waiting.packet);
     }

@@ -1,5 +1,7 @@
 use base::{Histogram, Time};
 
+use crate::queue::Cause;
+
 /// The measured part of a run and the warm-up before it; counters are pairs, one for each.
 #[derive(Clone, Copy, Debug)]
 pub struct Measurement {
@@ -24,6 +26,10 @@ pub struct LinkStatistics {
     pub arrived: [u64; 2],
     /// Packets that the queue dropped.
     pub dropped: [u64; 2],
+    /// Packets that an AQM dropped, of those that the queue dropped in the measured part.
+    pub dropped_by_aqm: u64,
+    /// Packets that a policer without tokens dropped, of the same.
+    pub dropped_by_policer: u64,
     /// Packets that the queue marked instead of dropping them.
     pub marked: [u64; 2],
     /// Packets that arrived in the warm-up, and that the queue dropped in the measured part.
@@ -56,6 +62,8 @@ impl LinkStatistics {
             self.departed[index] += other.departed[index];
             self.departed_bytes[index] += other.departed_bytes[index];
         }
+        self.dropped_by_aqm += other.dropped_by_aqm;
+        self.dropped_by_policer += other.dropped_by_policer;
         self.dropped_of_warmup += other.dropped_of_warmup;
         self.busy += other.busy;
         self.queue_area += other.queue_area;
@@ -83,6 +91,16 @@ impl LinkStatistics {
     pub fn drop_later(&mut self, arrival: Time, now: Time, measurement: &Measurement) {
         self.dropped[measurement.index(now)] += 1;
         self.dropped_of_warmup += u64::from(arrival < measurement.warmup && now >= measurement.warmup);
+    }
+
+    /// Counts the cause of a drop.
+    pub(crate) fn drop_by(&mut self, cause: Cause, now: Time, measurement: &Measurement) {
+        let one = measurement.index(now) as u64;
+        match cause {
+            Cause::Buffer => {}
+            Cause::Aqm => self.dropped_by_aqm += one,
+            Cause::Policer => self.dropped_by_policer += one,
+        }
     }
 
     /// Counts a packet that is transmitted from `start` until `departure`.

@@ -12,7 +12,9 @@ use numpy::{Element, IntoPyArray};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use sim::{Batches, BucketRow, Column, CompletionStatistics, Delays, Outcome, Scenario, Traces, TransferStatistics};
+use sim::{
+    Batches, BucketRow, ClassRow, Column, CompletionStatistics, Delays, Outcome, Scenario, Traces, TransferStatistics,
+};
 
 /// A set of replications of a resolved scenario that run on threads of their own.
 #[pyclass]
@@ -112,6 +114,9 @@ fn replication<'py>(py: Python<'py>, scenario: &Scenario, outcome: &Outcome) -> 
     if let Some(measured) = &outcome.delays {
         result.set_item("delays", delays(py, clock, measured)?)?;
     }
+    if !outcome.classes.is_empty() {
+        result.set_item("classes", classes(py, outcome)?)?;
+    }
     let transfers =
         outcome.transfers.iter().map(|sources| source_tables(py, clock, sources)).collect::<PyResult<Vec<_>>>()?;
     result.set_item("transfers", PyList::new(py, transfers)?)?;
@@ -182,6 +187,15 @@ fn delays<'py>(py: Python<'py>, clock: Clock, measured: &Delays) -> PyResult<Bou
     for (name, rows) in [("round_trip", round_trips), ("excess", excess), ("wait", waits)] {
         tables.set_item(name, table(py, clock, &rows, BucketRow::COLUMNS)?)?;
     }
+    Ok(tables)
+}
+
+/// Returns the tables of the classes of packets at links: their counters, and the buckets of the waits' histograms.
+fn classes<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let (tables, clock) = (PyDict::new(py), outcome.clock);
+    tables.set_item("rows", table(py, clock, &outcome.classes, ClassRow::COLUMNS)?)?;
+    let waits = BucketRow::of(outcome.classes.iter().map(|row| &row.statistics.waits));
+    tables.set_item("wait", table(py, clock, &waits, BucketRow::COLUMNS)?)?;
     Ok(tables)
 }
 

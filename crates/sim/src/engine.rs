@@ -169,6 +169,7 @@ impl Engine {
             measurement: self.network.measurement,
             events: self.events + cells,
             cpu_s,
+            classes: self.network.class_rows(),
             flows: self.network.accounts,
             recoveries: self.network.recoveries,
             links,

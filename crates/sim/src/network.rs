@@ -287,7 +287,7 @@ impl Network {
         let (measurement, flows, accounts) = (&self.measurement, self.flows.as_slice(), self.accounts.as_mut_slice());
         queue.arrive(now, packet, origin, measurement, &mut |signal, packet| match signal {
             Signal::Marked => count_mark(packet.flow, packet.kind, measurement.index(now), flows, accounts),
-            Signal::Dropped => dropped.push(packet),
+            Signal::Dropped(_) => dropped.push(packet),
         });
         let (packets, departure, lets_go) = (queue.packets(), queue.next_departure(), queue.lets_go(now));
         self.events.advance(self.numbers.number(EventId::Queue(index)), departure);
@@ -311,7 +311,7 @@ impl Network {
         let (measurement, flows, accounts) = (&self.measurement, self.flows.as_slice(), self.accounts.as_mut_slice());
         let departed = queue.depart(now, measurement, &mut |signal, packet| match signal {
             Signal::Marked => count_mark(packet.flow, packet.kind, measurement.index(now), flows, accounts),
-            Signal::Dropped => dropped.push(packet),
+            Signal::Dropped(_) => dropped.push(packet),
         });
         let (packets, next) = (queue.packets(), queue.next_departure());
         self.events.set(self.numbers.number(EventId::Queue(index)), next);

@@ -3,6 +3,7 @@ use base::{Clock, Time};
 use net::{LinkStatistics, Measurement};
 
 use crate::batches::Batches;
+use crate::classes::ClassRow;
 use crate::column::Column::{self, Seconds, F64, U32};
 use crate::delays::Delays;
 use crate::links::Offered;
@@ -35,6 +36,8 @@ pub struct Outcome {
     pub offered: Option<Offered>,
     /// Distributions of delays, if they are measured.
     pub delays: Option<Delays>,
+    /// Counters of the classes of packets at links that have several, if delays are measured.
+    pub classes: Vec<ClassRow>,
     /// Counters of the transfers, one entry for each group of sources, in the order of the scenario.
     pub transfers: Vec<TransferStatistics>,
     /// Completion times of the transfers, one entry for each flow with a size and each group of web sources, in the
@@ -145,6 +148,8 @@ impl Outcome {
         F64("lost_total", |link| total(link.lost)),
         F64("departed_total", |link| total(link.departed)),
         F64("dropped_of_warmup_packets", |link| link.dropped_of_warmup as f64),
+        F64("dropped_by_aqm_packets", |link| link.dropped_by_aqm as f64),
+        F64("dropped_by_policer_packets", |link| link.dropped_by_policer as f64),
     ];
 
     /// The columns of a group's table of transfers by size, in the measurement.

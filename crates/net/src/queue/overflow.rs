@@ -57,10 +57,14 @@ impl Overflow {
     }
 
     /// Drops packets of too many, at least one if any waits: reports each, and returns their class and their number.
-    pub(super) fn drop_waiting(self, waiting: &mut Classes, mut dropped: impl FnMut(Waiting)) -> Option<(usize, u32)> {
+    pub(super) fn drop_waiting(
+        self,
+        waiting: &mut Classes,
+        mut dropped: impl FnMut(usize, Waiting),
+    ) -> Option<(usize, u32)> {
         if self == Overflow::Longest {
             let position = waiting.last_of_longest()?;
-            dropped(waiting.remove(position)?);
+            dropped(position.class, waiting.remove(position)?);
             return Some((position.class, 1));
         }
         let (class, held) = waiting.fattest()?;
@@ -69,7 +73,7 @@ impl Overflow {
         while packets < largest && (packets == 0 || bytes < held / 2) {
             let Some(first) = waiting.pop(class) else { break };
             (packets, bytes) = (packets + 1, bytes + u64::from(first.packet.bytes));
-            dropped(first);
+            dropped(class, first);
         }
         Some((class, packets))
     }

@@ -100,6 +100,16 @@ impl SchedulerConfig {
         }
     }
 
+    /// Returns the number of kinds of packets that it tells apart by its classes; `None`: its classes are queues of flows.
+    pub fn kinds_of_packets(&self) -> Option<usize> {
+        match self {
+            SchedulerConfig::Fifo {} => Some(1),
+            SchedulerConfig::Priority { levels } => Some((*levels).into()),
+            SchedulerConfig::Dual(_) => Some(dual::KINDS),
+            SchedulerConfig::Fq(_) | SchedulerConfig::Cake(_) => None,
+        }
+    }
+
     pub(super) fn build(&self, random: &RandomStream) -> Scheduler {
         match self {
             SchedulerConfig::Fifo {} => Scheduler::Fifo(Fifo),

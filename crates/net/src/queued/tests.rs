@@ -4,7 +4,7 @@ use base::Marks;
 use super::*;
 use crate::bucket::BucketKind;
 use crate::buffer::{BufferLimit, Counting};
-use crate::queue::{AqmConfig, Overflow, RedConfig, RedEcn, SchedulerConfig};
+use crate::queue::{AqmConfig, FqConfig, Overflow, RedConfig, RedEcn};
 
 const MEASUREMENT: Measurement = Measurement { warmup: Time::ZERO, end: Time::NEVER };
 const FRONT: Discipline = Discipline { overflow: Overflow::Front, ..Discipline::DROP_TAIL };
@@ -57,7 +57,7 @@ fn an_early_signal_marks_a_capable_packet_and_drops_for_another_one() {
         link.arrive(Time::ZERO, packet, 0, &MEASUREMENT, &mut |signal, packet| signals.push((signal, packet)));
     }
     let found: Vec<_> = signals.iter().map(|(signal, packet)| (*signal, packet.sequence)).collect();
-    assert_eq!(found, [(Signal::Marked, 1), (Signal::Dropped, 1), (Signal::Marked, 3)]);
+    assert_eq!(found, [(Signal::Marked, 1), (Signal::Dropped(Cause::Aqm), 1), (Signal::Marked, 3)]);
     assert!(signals[0].1.marks.has(Marks::CE));
     assert_eq!((link.statistics().marked, link.statistics().dropped), ([0, 2], [0, 1]));
     assert_eq!(transmitted(&mut link), [0, 2, 3]);
@@ -268,4 +268,68 @@ fn a_bucket_lets_pass_its_rate_and_a_burst_at_most() {
             }
         }
     }
+}
+
+/// The counts of each class: those that arrive and are dropped, those that are sent, and the longest wait \[ms\].
+fn counts(link: &QueuedLink) -> Vec<(u64, u64, u64, f64)> {
+    let of = |class: &ClassStatistics| {
+        let wait = Clock::PICOSECONDS.seconds(class.waits.longest()) * 1e3;
+        (class.arrived, class.dropped, class.sent, wait.round())
+    };
+    link.classes().iter().map(of).collect()
+}
+
+#[test]
+fn priority_levels_are_counted_apart_and_a_packet_pushed_out_is_of_its_own_level() {
+    let discipline = priority(Overflow::Lowest);
+    let mut link = link(3, &discipline);
+    link.count_classes(&discipline.scheduler, FlowGroups::default());
+    arrive_all(&mut link, &[(0, 2), (1, 2), (2, 2), (3, 0), (4, 0), (5, 0)]);
+    while link.packets() > 0 {
+        link.depart(link.next_departure(), &MEASUREMENT, &mut |_, _| {});
+    }
+    assert_eq!(counts(&link), [(3, 1, 2, 2.0), (0, 0, 0, 0.0), (3, 2, 1, 0.0)]);
+    assert_eq!((link.statistics().dropped_by_aqm, link.statistics().dropped[1]), (0, 3));
+}
+
+#[test]
+fn flows_of_a_fair_queue_are_counted_by_group_in_the_measured_part_alone() {
+    let discipline = Discipline::new(
+        SchedulerConfig::Fq(FqConfig { queues: None, ..FqConfig::TYPICAL }),
+        AqmConfig::None {},
+        Overflow::Longest,
+    );
+    let measurement = Measurement { warmup: Clock::PICOSECONDS.time(1.5e-3), end: Time::NEVER };
+    let mut link = link(9, &discipline);
+    link.count_classes(&discipline.scheduler, FlowGroups::new(vec![(0, 0), (2, 1)]));
+    let arrive = |link: &mut QueuedLink, at_s: f64, flow: u32| {
+        let packet = Packet { flow, ..packet(0) };
+        link.arrive(Clock::PICOSECONDS.time(at_s), packet, 0, &measurement, &mut |_, _| {});
+    };
+    (0..3).for_each(|flow| arrive(&mut link, 0.0, flow));
+    link.depart(Clock::PICOSECONDS.time(1e-3), &measurement, &mut |_, _| {});
+    (0..3).for_each(|flow| arrive(&mut link, 2e-3, flow));
+    while link.packets() > 0 {
+        link.depart(link.next_departure(), &measurement, &mut |_, _| {});
+    }
+    // RFC 8290 section 4.2: from 2 ms on flow 1 sends what is left of its quantum, then flow 2 both packets, then flow 0.
+    assert_eq!(counts(&link), [(2, 0, 2, 3.0), (1, 0, 2, 2.0)]);
+    let shares: Vec<u64> = link.classes().iter().map(|class| class.waits.total()).collect();
+    assert_eq!(shares, [2, 1]);
+}
+
+#[test]
+fn a_link_of_one_class_and_a_policer_count_none() {
+    let mut one = link(3, &FRONT);
+    one.count_classes(&FRONT.scheduler, FlowGroups::new(vec![(0, 0)]));
+    assert!(one.classes().is_empty());
+    let discipline = priority(Overflow::Arriving);
+    let bucket = BucketConfig { kind: BucketKind::Policer, burst_bytes: 1500 };
+    let mut policer = link(3, &discipline).with_bucket(Some(bucket));
+    policer.count_classes(&discipline.scheduler, FlowGroups::default());
+    assert!(policer.classes().is_empty());
+    assert!(arrive(&mut policer, packet(0), 0).is_empty());
+    assert_eq!(transmitted(&mut policer), [0]);
+    assert_eq!(arrive(&mut policer, packet(1), 0), [1]);
+    assert_eq!((policer.statistics().dropped_by_policer, policer.statistics().dropped[1]), (1, 1));
 }

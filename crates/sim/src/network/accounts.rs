@@ -5,6 +5,7 @@ use net::{LinkStatistics, Measurement};
 use tcp::{LossCause, LossEvent, Recovered};
 
 use super::Network;
+use crate::classes::ClassRow;
 use crate::delays::Delays;
 use crate::flow::FlowSlot;
 use crate::loss_log::Losses;
@@ -70,6 +71,11 @@ impl Network {
             (counted.arrived[0], counted.arrived[1]) = (counted.arrived[0] + lost[0], counted.arrived[1] + lost[1]);
         }
         links
+    }
+
+    /// Returns what the links with classes counted of each class.
+    pub(crate) fn class_rows(&self) -> Vec<ClassRow> {
+        self.elements.class_rows()
     }
 
     /// Returns the distributions of delays at the end of the run, if they are measured.

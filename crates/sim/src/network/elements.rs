@@ -5,6 +5,7 @@ use base::{Clock, RandomStream, Time};
 use net::{Link, Measurement, Pipe, PrivateLinks, Process, QueuedLink};
 
 use crate::batches::BatchCounter;
+use crate::classes::{class_rows, count_classes, ClassRow};
 use crate::flow::DepartureSlot;
 use crate::links::{link, private_links, queued_link, rate_process};
 use crate::losses::{losses, LossSlot};
@@ -43,6 +44,8 @@ pub(crate) struct Elements {
     pub(crate) queues: Vec<QueuedLink>,
     /// The scenario's element of each of `queues`.
     pub(crate) queue_links: Vec<u32>,
+    /// The numbers of the classes that each of `queues` counts; empty if delays are not measured.
+    class_numbers: Vec<Vec<u32>>,
     pub(crate) private_groups: Vec<PrivateGroup>,
     pub(crate) losses: Vec<LossSlot>,
     /// Pipes whose delay changes.
@@ -58,6 +61,7 @@ impl Elements {
             link_links: Vec::new(),
             queues: Vec::new(),
             queue_links: Vec::new(),
+            class_numbers: Vec::new(),
             private_groups: private_groups(scenario, routes, clock),
             losses: losses(scenario, replication, clock),
             pipes: pipes(scenario, replication, clock),
@@ -82,8 +86,14 @@ impl Elements {
         }
         if scenario.run.delays {
             elements.measure_waits(clock.time(scenario.run.warmup_s));
+            elements.class_numbers = count_classes(&mut elements.queues, &elements.queue_links, scenario);
         }
         elements
+    }
+
+    /// Returns what the links with classes counted of each.
+    pub(crate) fn class_rows(&self) -> Vec<ClassRow> {
+        class_rows(&self.queues, &self.queue_links, &self.class_numbers)
     }
 
     fn measure_waits(&mut self, warmup: Time) {

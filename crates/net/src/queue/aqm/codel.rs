@@ -239,7 +239,7 @@ mod tests {
 
     use super::*;
     use crate::buffer::{Buffer, Counting};
-    use crate::queue::{AqmConfig, Discipline, Overflow, SchedulerConfig, Signal};
+    use crate::queue::{AqmConfig, Cause, Discipline, Overflow, SchedulerConfig, Signal};
     use crate::queued::QueuedLink;
     use crate::statistics::Measurement;
 
@@ -294,7 +294,7 @@ mod tests {
             expected.push(next_departure(due));
         }
         assert_eq!(instants(&found)[..20], expected);
-        assert!(found.iter().all(|&(signal, _)| signal == Signal::Dropped));
+        assert!(found.iter().all(|&(signal, _)| signal == Signal::Dropped(Cause::Aqm)));
     }
 
     /// A mark takes the place of a drop at the same instants, and the packet is sent: one packet more waits.
@@ -303,7 +303,7 @@ mod tests {
         let marked = signals(CodelConfig { ecn: true, ..RFC }, 1200, 500, Marks::ECT);
         assert!(marked.iter().all(|&(signal, _)| signal == Signal::Marked));
         let dropped = signals(CodelConfig { ecn: true, ..RFC }, 1200, 500, Marks::NONE);
-        assert!(dropped.iter().all(|&(signal, _)| signal == Signal::Dropped));
+        assert!(dropped.iter().all(|&(signal, _)| signal == Signal::Dropped(Cause::Aqm)));
         assert_eq!(instants(&marked)[..10], instants(&dropped)[..10]);
         let not_asked = signals(RFC, 1200, 500, Marks::ECT);
         assert_eq!(not_asked, dropped);

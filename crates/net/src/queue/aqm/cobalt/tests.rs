@@ -2,7 +2,7 @@ use base::{Marks, Packet, Rate};
 
 use super::*;
 use crate::buffer::{Buffer, Counting, Occupancy};
-use crate::queue::{AqmConfig, Discipline, Overflow, SchedulerConfig, Signal};
+use crate::queue::{AqmConfig, Cause, Discipline, Overflow, SchedulerConfig, Signal};
 use crate::queued::QueuedLink;
 use crate::statistics::Measurement;
 
@@ -58,7 +58,7 @@ fn the_first_drop_follows_the_target_at_once_and_the_others_by_the_root_of_the_c
     }
     let found: Vec<f64> = signals.iter().take(8).map(|&(_, at)| at).collect();
     assert_eq!(found, expected);
-    assert!(signals.iter().all(|&(signal, _)| signal == Signal::Dropped));
+    assert!(signals.iter().all(|&(signal, _)| signal == Signal::Dropped(Cause::Aqm)));
     assert_eq!(departures[..13].iter().map(|&(number, _)| number).collect::<Vec<_>>()[11..], [11, 13]);
 }
 
@@ -78,7 +78,7 @@ fn four_packets_and_the_last_one_are_let_be() {
     let arrivals: Vec<f64> = (0..30).map(|number| f64::from(number) * 0.5).collect();
     let slow = CobaltConfig { target_s: 1e-6, mtu_s: 0.001, ..CobaltConfig::TYPICAL };
     // Packet 8 has waited for 4 ms, packet 9 for longer: the one behind is dropped.
-    assert_eq!(play(slow, &arrivals, Marks::NONE).0[0], (Signal::Dropped, 10.0));
+    assert_eq!(play(slow, &arrivals, Marks::NONE).0[0], (Signal::Dropped(Cause::Aqm), 10.0));
     let mut cobalt = cobalt();
     cobalt.probability = u32::MAX;
     assert_eq!(depart(&mut cobalt, 1.0, 0.0, 1000), Verdict::Drop);

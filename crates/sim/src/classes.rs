@@ -1,0 +1,89 @@
+//! Classes of packets at links: counters of each class of a queue that has several, or of each group of flows.
+
+use base::cast::to_u32;
+use net::{ClassStatistics, FlowGroups, QueuedLink};
+
+use crate::column::Column::{self, Seconds, F64, U32};
+use crate::scenario::{LinkConfig, Scenario};
+
+/// Most rows of a link.
+const MOST_ROWS: usize = 64;
+/// Most rows of all links together, if there are not so many links that each has [`LEAST_ROWS`].
+const MOST_ROWS_OF_ALL: usize = 4096;
+/// Least rows of a link with several classes.
+const LEAST_ROWS: usize = 2;
+
+/// Number of the row of all flows that have no row of their own.
+const OTHERS: u32 = u32::MAX;
+
+/// A class of packets at a link.
+#[derive(Clone, Debug)]
+pub struct ClassRow {
+    /// Index of the scenario's element.
+    pub element: u32,
+    /// Number of the class: the priority level, or 0 of L4S and 1 of classic traffic; at a link that gives flows queues of
+    /// their own that of the flows' entry in the scenario, and 2^32 - 1 of the flows of all entries that have no row.
+    pub number: u32,
+    /// What was counted.
+    pub statistics: ClassStatistics,
+}
+
+impl ClassRow {
+    /// The columns of the classes' table, values of the measurement.
+    pub const COLUMNS: &'static [Column<ClassRow>] = &[
+        U32("element", |row| row.element),
+        U32("number", |row| row.number),
+        F64("arrived_packets", |row| row.statistics.arrived as f64),
+        F64("dropped_packets", |row| row.statistics.dropped as f64),
+        F64("marked_packets", |row| row.statistics.marked as f64),
+        F64("sent_packets", |row| row.statistics.sent as f64),
+        F64("sent_bytes", |row| row.statistics.sent_bytes as f64),
+        Seconds("wait_max_s", |row| row.statistics.waits.longest().ticks() as f64),
+    ];
+}
+
+/// Lets links count their classes; `elements` are the indices of theirs in the scenario. Returns the numbers of the rows of
+/// each link.
+pub(crate) fn count_classes(links: &mut [QueuedLink], elements: &[u32], scenario: &Scenario) -> Vec<Vec<u32>> {
+    let most = (MOST_ROWS_OF_ALL / links.len().max(1)).clamp(LEAST_ROWS, MOST_ROWS);
+    let numbers = links.iter_mut().zip(elements).map(|(link, &element)| {
+        let Some(LinkConfig { queue, .. }) = scenario.elements[element as usize].link() else { return Vec::new() };
+        let (groups, numbers) = match queue.scheduler.kinds_of_packets() {
+            Some(classes) => (FlowGroups::default(), (0..to_u32(classes)).collect()),
+            None => flow_groups(scenario, element as usize, most),
+        };
+        link.count_classes(&queue.scheduler, groups);
+        numbers
+    });
+    numbers.collect()
+}
+
+/// Returns the rows of the links that count their classes, whose numbers are given.
+pub(crate) fn class_rows(links: &[QueuedLink], elements: &[u32], numbers: &[Vec<u32>]) -> Vec<ClassRow> {
+    let rows = links.iter().zip(elements).zip(numbers).flat_map(|((link, &element), numbers)| {
+        let of_link = numbers.iter().zip(link.classes());
+        of_link.map(move |(&number, counts)| ClassRow { element, number, statistics: counts.clone() })
+    });
+    rows.collect()
+}
+
+/// Returns the groups of flows at an element, and their numbers: each entry whose packets or answers cross it has one, up to
+/// a number of groups, of which the last one is then of all others.
+fn flow_groups(scenario: &Scenario, element: usize, most: usize) -> (FlowGroups, Vec<u32>) {
+    let crosses: Vec<bool> = scenario
+        .flows
+        .iter()
+        .map(|flow| flow.path.contains(&element) || flow.way_back().is_some_and(|back| back.path.contains(&element)))
+        .collect();
+    let crossing = crosses.iter().filter(|&&crosses| crosses).count();
+    let own = if crossing > most { most - 1 } else { most };
+    let (mut runs, mut numbers, mut first) = (Vec::new(), Vec::new(), 0);
+    for (entry, (flow, crosses)) in scenario.flows.iter().zip(crosses).enumerate() {
+        if crosses && numbers.len() <= own {
+            numbers.push(if numbers.len() < own { to_u32(entry) } else { OTHERS });
+        }
+        runs.push((first, numbers.len().saturating_sub(1)));
+        first += to_u32(flow.count);
+    }
+    (FlowGroups::new(runs), numbers)
+}

@@ -1,0 +1,82 @@
+"""Classes of packets at links: waits, drops and marks of each class of a queue, or of each [[flow]] in fair queues."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ackclock.delays import delays_of
+from ackclock.quantities import CLASS_QUANTITIES
+from ackclock.replication import Columns, Replication
+from ackclock.scenario import Resolved
+from ackclock.stats import estimates, ratio
+
+Values = NDArray[np.float64]
+OTHERS: Final = 2**32 - 1
+"""The engine's number of the row of all [[flow]] that have none of their own."""
+OTHERS_NAME: Final = "(others)"
+_OF_DUAL_QUEUE: Final = ("L4S", "classic")
+
+
+def class_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[dict[str, Any]]:
+    """Compute the quantities of each class of packets over the replications.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    replications : sequence of Replication
+        Finished replications.
+
+    Returns
+    -------
+    list of dict
+        A row for each link and class of which packets arrived: `link`, `name` (of the class) and
+        `ackclock.quantities.CLASS_QUANTITIES`; empty where no queue has classes and where delays were not measured.
+    """
+    tables = [one["classes"] for one in replications if "classes" in one]
+    if not tables:
+        return []
+    values = [_values(resolved, one) for one in replications]
+    confidence, exact = resolved.run.confidence, resolved.is_deterministic
+    columns = [
+        estimates(np.stack([table[name] for table in values]), confidence, exact=exact) for name in CLASS_QUANTITIES
+    ]
+    seen = np.sum([table["rows"]["arrived_packets"] for table in tables], axis=0) > 0
+    named = zip(_names(resolved, tables[0]["rows"]), zip(*columns, strict=True), seen, strict=True)
+    return [
+        {"link": link, "name": name, **dict(zip(CLASS_QUANTITIES, row, strict=True))}
+        for (link, name), row, known in named
+        if known
+    ]
+
+
+def _values(resolved: Resolved, replication: Replication) -> dict[str, Values]:
+    tables = replication["classes"]
+    rows, waits = tables["rows"], tables["wait"]
+    measured_s = replication.get("measured_s", resolved.run.measured_s)
+    arrived = rows["arrived_packets"]
+    return {
+        "throughput_bps": rows["sent_bytes"] * 8.0 / measured_s,
+        "loss_fraction": ratio(rows["dropped_packets"], arrived),
+        "marked_fraction": ratio(rows["marked_packets"], arrived),
+        "dropped_packets": rows["dropped_packets"].astype(float),
+        "marked_packets": rows["marked_packets"].astype(float),
+        **delays_of("queueing", waits, rows["wait_max_s"]),
+    }
+
+
+def _names(resolved: Resolved, rows: Columns) -> list[tuple[str, str]]:
+    """Name the link and the class of each of the engine's rows."""
+    pairs = zip(rows["element"].tolist(), rows["number"].tolist(), strict=True)
+    return [(resolved.elements[element].name, _name(resolved, element, number)) for element, number in pairs]
+
+
+def _name(resolved: Resolved, element: int, number: int) -> str:
+    kind = resolved.elements[element].queue.scheduler.kind
+    if kind == "priority":
+        return f"level {number}"
+    if kind == "dual":
+        return _OF_DUAL_QUEUE[number]
+    return OTHERS_NAME if number == OTHERS else resolved.flows[number].name
