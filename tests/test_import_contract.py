@@ -143,6 +143,7 @@ ONLY_IMPORTER: dict[str, str | set[str]] = {
     "pint": "units",
     "xarray": "sweeps",
     "distributed": "sweeps",
+    **dict.fromkeys(("jinja2", "markupsafe"), "experiments"),
     "anywidget": "notebook",
     **dict.fromkeys(("starlette", "uvicorn", "markdown_it"), "lab"),
     "tomlkit": {"lab", "notebook"},

@@ -43,7 +43,7 @@ class Tables(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if self.open[-1] in {"td", "th"}:
+        if self.open[-1:] in (["td"], ["th"]):
             self.rows[-1][-1] += data
 
 
@@ -71,7 +71,7 @@ def test_a_reproduction_is_what_reproduce_prints_and_shows_its_figures(tmp_path:
     ours, theirs = (re.sub(r"This time .*", "", text, flags=re.DOTALL) for text in (str(made), command))
     assert ours == theirs
     page = made._repr_html_()
-    assert page.count("src='data:image/png;base64,iVBOR") == sum(len(item.outcome.charts) for item in made.items) >= 1
+    assert page.count('src="data:image/png;base64,iVBOR') == sum(len(item.outcome.charts) for item in made.items) >= 1
     assert len(Tables(page).rows) >= 3
     assert repr(made) == "<Reproduction: bottlenecks; 1 item>"
 

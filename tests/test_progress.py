@@ -48,7 +48,7 @@ def test_a_pipe_hears_what_comes_after_the_runs(clock: list[float], capsys: pyte
 def test_the_time_left_holds_what_comes_after_the_runs_and_not_what_was_before(share: float) -> None:
     begin, runs, step, steps = 5.0, 20.0, 2.0, 3
     end = begin + runs + steps * step
-    left = progress.TimeLeft(steps, step)
+    left = progress.TimeLeft([step] * steps)
     now = share * end
     for tenth in range(int(10 * begin), int(10 * min(now, begin + runs)) + 1):
         left.runs(tenth / 10.0, (tenth / 10.0 - begin) / runs)
@@ -60,7 +60,7 @@ def test_the_time_left_holds_what_comes_after_the_runs_and_not_what_was_before(s
 
 
 def test_steps_that_take_longer_than_expected_correct_the_time_left() -> None:
-    left = progress.TimeLeft(10, 1.0)
+    left = progress.TimeLeft([1.0] * 10)
     for number in range(6):
         left.step(4.0 * number)
     each = (1.0 + 20.0) / 6
@@ -77,7 +77,7 @@ def test_a_busy_machine_takes_longer_for_steps_by_as_much_as_for_the_start() -> 
 
 
 def test_nothing_is_estimated_before_anything_is_done() -> None:
-    left = progress.TimeLeft(1, 1.0)
+    left = progress.TimeLeft([1.0])
     assert left.left_s(3.0) is None
     left.runs(4.0, 0.0)
     assert left.left_s(5.0) is None

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ackclock.errors import ResultError as ResultError
     from ackclock.errors import ScenarioError as ScenarioError
     from ackclock.errors import SweepError as SweepError
+    from ackclock.experiments import reproduce as reproduce
     from ackclock.mahimahi import deliveries as deliveries
     from ackclock.notebook import widget as widget
     from ackclock.pictured import plot as plot
@@ -39,6 +40,7 @@ _HOMES = {
     "deliveries": "ackclock.mahimahi",
     "plot": "ackclock.pictured",
     "predict": "ackclock.api",
+    "reproduce": "ackclock.experiments",
     "resolve": "ackclock.api",
     "run": "ackclock.api",
     "Result": "ackclock.result",
@@ -70,6 +72,7 @@ __all__ = [
     "deliveries",
     "plot",
     "predict",
+    "reproduce",
     "resolve",
     "run",
     "scenario",

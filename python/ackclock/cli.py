@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ackclock.comparison import Comparison
     from ackclock.scenario import Resolved
 
-COMPARE_S, DRAW_S, POINT_S, ITEM_S = 0.4, 0.9, 0.004, 1.0
-"""Usual processor time of what comes after the runs [s]: the theory, a picture, a point's rows, an item of a paper."""
+COMPARE_S, DRAW_S, POINT_S = 0.4, 0.9, 0.004
+"""Usual processor time of what comes after the runs [s]: the theory, a picture, a point's rows."""
 
 app = typer.Typer(
     help="TCP performance laboratory: simulates a path and its traffic from one TOML file. "
@@ -265,40 +265,57 @@ def sweep(  # noqa: PLR0913  one argument an option
 def reproduce(  # noqa: PLR0913  one argument an option
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PAPER[/ITEM]]...", help="Such as bottlenecks/figure-4; all by default."),
+        typer.Argument(
+            metavar="[PAPER[/ITEM]]...",
+            help='Such as bottlenecks/figure-4, "RR-3620/fig. 4" or "Table 7"; all by default.',
+        ),
     ] = None,
     *,
     full: Annotated[bool, typer.Option("--full", help="The papers' lengths and all points; minutes.")] = False,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Figures, tables, data, and the report.")] = Path(
-        "results/papers"
-    ),
+    out: Annotated[
+        Path,
+        typer.Option(metavar="DIR", help="Simulations, and in its folders quick and full what they show: the report."),
+    ] = Path("results/papers"),
     jobs: Annotated[int | None, typer.Option(min=1, help="Simulations at a time; all cores by default.")] = None,
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Run them on this dask.distributed scheduler's workers.")
     ] = None,
+    overrides: Overrides = None,
     as_list: Annotated[bool, typer.Option("--list", help="List papers and items; make nothing.")] = False,
 ) -> None:
     """Make the figures and tables of the papers again, next to what the papers say; report.html shows all.
 
-    Finished simulations are kept: the same command goes on where an earlier one was interrupted or killed. Exit status:
-    0 whatever the verdicts are, 2 for bad input, 130 after Ctrl-C.
+    The report keeps the items of earlier calls. With --set, scenarios that have the field are changed, and the report,
+    in a folder of its own, says so; `*` in a name fits several: link.node*.buffer. Finished simulations are kept: the
+    same command goes on where an earlier one was interrupted or killed. Exit status: 0 whatever the verdicts are, 2 for
+    bad input, 130 after Ctrl-C.
     """
-    from ackclock.experiments import chosen  # noqa: PLC0415
-    from ackclock.experiments import reproduce as make  # noqa: PLC0415
+    from ackclock import experiments  # noqa: PLC0415
     from ackclock.experiments.report import print_items  # noqa: PLC0415
 
-    picked = chosen(names or [])
     if as_list:
-        print_items(picked, console())
+        print_items(experiments.chosen(names or []), console())
         return
+    changed = changes(overrides)
     try:
-        with ProgressBar("simulating", steps=sum(len(items) for _, items in picked), step_s=ITEM_S) as bar:
-            made = make(names or [], full=full, out=out, jobs=jobs, cluster=cluster, on_progress=bar, on_step=bar.step)
+        with ProgressBar("simulating") as bar:
+            made = experiments.reproduce(
+                names or [],
+                full=full,
+                overrides=changed,
+                out=out,
+                jobs=jobs,
+                cluster=cluster,
+                on_progress=bar,
+                on_step=bar.step,
+                on_plan=bar.plan,
+            )
     except KeyboardInterrupt:
         typer.echo(f"Interrupted: the finished simulations are kept in {out}; the same command goes on", err=True)
         raise typer.Exit(INTERRUPTED) from None
     console().print(made)
-    typer.echo(f"Report: {out / 'report.html'}")
+    folder = experiments.report_folder(out, full=full, overrides=changed)
+    typer.echo(f"Report: {folder / 'report.html'}")
 
 
 def _tell(what: str) -> None:

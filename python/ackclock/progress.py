@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 PATIENCE_S = 1.0
 LINE_EVERY_S = 30.0
 ENOUGH_CPU_S = 0.1
+_LEAST_S = 1e-9
 
 
 _STARTED = time.monotonic(), time.process_time()
@@ -39,15 +41,12 @@ class TimeLeft:
 
     Parameters
     ----------
-    steps : int
-        Number of steps after the runs, such as pictures.
-    step_s : float
-        Expected time of each [s]; steps that are finished correct it.
+    steps_s : sequence of float
+        Expected time of each step after the runs, such as pictures [s]; steps that are finished correct it.
     """
 
-    def __init__(self, steps: int, step_s: float) -> None:
-        self._steps = steps
-        self._step_s = step_s
+    def __init__(self, steps_s: Sequence[float] = ()) -> None:
+        self._steps_s = tuple(steps_s)
         self._first: tuple[float, float] | None = None
         self._last = (0.0, 0.0)
         self._steps_started: float | None = None
@@ -67,23 +66,29 @@ class TimeLeft:
 
     @property
     def steps_done(self) -> float:
-        """The fraction of the steps that is done."""
-        return max(0, self._begun - 1) / max(1, self._steps)
+        """The fraction of the steps' expected time that is done."""
+        return sum(self._steps_s[: max(0, self._begun - 1)]) / max(sum(self._steps_s), _LEAST_S)
 
     def left_s(self, now_s: float) -> float | None:
         """Estimate the time left at an instant [s]; None if nothing is known of it."""
         if self._steps_started is not None:
-            return self._steps_left_s(now_s, self._steps_started) if self._steps else None
+            return self._steps_left_s(now_s, self._steps_started) if self._steps_s else None
         if self._first is None or self._last[1] <= self._first[1]:
             return None
         (first_s, first), (last_s, last) = self._first, self._last
         runs_s = (1.0 - last) / (last - first) * (last_s - first_s)
-        return max(0.0, runs_s - (now_s - last_s)) + self._steps * self._step_s
+        return max(0.0, runs_s - (now_s - last_s)) + sum(self._steps_s)
 
     def _steps_left_s(self, now_s: float, started_s: float) -> float:
+        """Estimate the time of the steps left: that expected, times by how much the steps before were longer.
+
+        One more step of the usual time counts to those before, so that the first one alone does not decide.
+        """
         done = self._begun - 1
-        each = (self._step_s + self._step_started - started_s) / (1 + done)
-        return max(0.0, each - (now_s - self._step_started)) + max(0, self._steps - self._begun) * each
+        usual_s = sum(self._steps_s) / len(self._steps_s)
+        slower = (usual_s + self._step_started - started_s) / (usual_s + sum(self._steps_s[:done]))
+        now, *later = (*self._steps_s[done:], 0.0)
+        return max(0.0, slower * now - (now_s - self._step_started)) + slower * sum(later)
 
 
 class ProgressBar:
@@ -104,7 +109,8 @@ class ProgressBar:
     def __init__(self, what: str = "simulating", *, steps: int = 0, step_s: float = 0.0) -> None:
         self._what = what
         self._start = time.monotonic()
-        self._left = TimeLeft(steps, step_s * slowdown(self._start - _STARTED[0], time.process_time() - _STARTED[1]))
+        self._left = TimeLeft()
+        self.plan([step_s] * steps)
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._next_line = self._start + LINE_EVERY_S
@@ -117,6 +123,11 @@ class ProgressBar:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+    def plan(self, steps_s: Sequence[float]) -> None:
+        """Say before the runs what processor time each step after them usually takes [s], where they differ."""
+        slower = slowdown(time.monotonic() - _STARTED[0], time.process_time() - _STARTED[1])
+        self._left = TimeLeft([slower * step_s for step_s in steps_s])
 
     def __call__(self, fraction: float, finished: int) -> None:
         """Show how far the runs are."""

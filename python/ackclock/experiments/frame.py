@@ -29,6 +29,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from ackclock import scenario as toml_scenarios
 from ackclock.charts import Chart
+from ackclock.experiments.changing import with_changes
+from ackclock.experiments.side_by_side import SideBySide
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved
 from ackclock.summary import flow_rows
@@ -144,11 +146,14 @@ class Outcome:
         By file name.
     notes : sequence of str
         What the report says below the figures.
+    tables : mapping of str to SideBySide
+        The paper's tables with our numbers next to its own, by file name.
     """
 
     findings: Mapping[str, Finding]
     charts: Mapping[str, Chart] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    tables: Mapping[str, SideBySide] = field(default_factory=dict)
 
 
 class ItemModule(Protocol):
@@ -196,9 +201,9 @@ def scenario_tables(paper: str, name: str) -> dict[str, Any]:
 
 
 def resolved(tables: Mapping[str, Any], changes: Mapping[str, Any] | None = None) -> Resolved:
-    """Resolve tables, with changes by dotted path."""
-    loaded = toml_scenarios.load(copy.deepcopy(dict(tables)))
-    return toml_scenarios.resolve(toml_scenarios.with_overrides(loaded, changes or {}))
+    """Resolve tables, with an item's changes by dotted path, and then the user's."""
+    loaded = toml_scenarios.with_overrides(toml_scenarios.load(copy.deepcopy(dict(tables))), changes or {})
+    return toml_scenarios.resolve(with_changes(loaded))
 
 
 def share(cases: Sequence[bool]) -> float:

@@ -1,10 +1,9 @@
 """The papers: which items each has, and what it says of them. Data, read from the papers' folders."""
 
 import csv
-import difflib
 import io
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
@@ -151,33 +150,6 @@ def read_paper(name: str) -> Paper:
     )
     readings = tuple(content.get("readings", ()))
     return Paper(name, content["title"], content["authors"], content["source"], readings, tuple(items))
-
-
-def chosen(names: Sequence[str]) -> list[tuple[Paper, list[Item]]]:
-    """Find papers and items by "PAPER" or "PAPER/ITEM"; without names all of them.
-
-    Raises
-    ------
-    SweepError
-        If there is no such paper or item.
-    """
-    known = {paper.name: paper for paper in papers()}
-    wanted: dict[str, list[Item]] = {}
-    for name in names or list(known):
-        paper_name, _, item_name = name.partition("/")
-        if paper_name not in known:
-            raise SweepError(_unknown("paper", paper_name, list(known)))
-        paper = known[paper_name]
-        found = [item for item in paper.items if item_name in {"", item.name}]
-        if not found:
-            raise SweepError(_unknown(f"item of {paper_name}", item_name, [item.name for item in paper.items]))
-        wanted.setdefault(paper_name, []).extend(item for item in found if item not in wanted.get(paper_name, []))
-    return [(known[name], items) for name, items in wanted.items()]
-
-
-def _unknown(what: str, given: str, allowed: list[str]) -> Fault:
-    near = difflib.get_close_matches(given, allowed, n=1)
-    return Fault(what, "is unknown", given, ", ".join(allowed), f'did you mean "{near[0]}"?' if near else None)
 
 
 def _expected(text: str) -> list[Expected]:

@@ -1,6 +1,6 @@
 """A record of the verdicts, and the tables that README.md and the papers' pages make of it.
 
-``python -m ackclock.experiments.record . results/papers`` reads the verdicts of a reproduction, quick or full, writes
+``python -m ackclock.experiments.record . results/papers`` reads the verdicts of a reproduction, quick and full, writes
 them into each paper's ``record.csv``, and writes the tables of counts, items and rows in README.md and docs/papers
 again. Without the second argument it writes the tables alone. A test compares the pages with the record, and the record
 with the quick form.
@@ -135,9 +135,19 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def main(root: Path, out: Path | None) -> None:
-    """Update the record from a reproduction's folder, if one is given, and write the pages."""
+    """Update the record from a reproduction's folder, if one is given, with each form that is in it; write the pages.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder holds no form's verdicts.
+    """
     if out is not None:
-        update_record(root, out / "verdicts.csv")
+        found = [path for form in FORMS if (path := out / form / "verdicts.csv").is_file()]
+        if not found:
+            raise FileNotFoundError(f"{out} holds no quick/verdicts.csv and no full/verdicts.csv")
+        for path in found:
+            update_record(root, path)
     for path, text in pages(root).items():
         path.write_text(text, encoding="utf-8")
 

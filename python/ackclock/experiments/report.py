@@ -1,19 +1,16 @@
-"""The report on the papers: what each says, what was found, whether they agree; as HTML, Markdown and CSV."""
+"""The report on the papers: what each says, what was found, whether they agree; as HTML, Markdown, LaTeX and CSV."""
 
-import base64
-import html
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from math import isfinite
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import ackclock
-from ackclock.experiments.criteria import WEIGHTS, Counts, Expected
-from ackclock.experiments.explanation import number, why
-from ackclock.experiments.frame import Finding, Setting
+from ackclock.experiments.criteria import WEIGHTS, Counts
+from ackclock.experiments.frame import Setting
+from ackclock.experiments.pages import HEADERS, Look, Picture, counts_text, drawn, paper_words, stored
 from ackclock.experiments.papers import STATES, Form, Item, Paper
-from ackclock.experiments.reproduction import ReproducedItem, item_folder
+from ackclock.experiments.reproduction import ReproducedItem
 from ackclock.tables import Printed, TableText, rich_table
 from ackclock.wording import plural
 
@@ -21,23 +18,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console, ConsoleOptions, RenderableType
 
-    from ackclock.charts import Chart
-
-HEADERS = ("claim", "where", "kind", "the paper", "model", "simulation", "agrees if", "verdict", "note")
-CLASSES = {name: name for name in ("agrees", "partly", "differs", "reproduced", "identities", "diagram")} | {
-    "not decided": "undecided"
-}
+TITLE = "The papers, reproduced"
 MOST_SHOWN = 12
 """Largest number of items whose figures a notebook gets."""
-STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 1240px; padding: 0 1em; color: #1a1a1a; }
-table { border-collapse: collapse; width: 100%; margin: 1em 0; font-size: 14px; }
-th, td { border-bottom: 1px solid #ccc; padding: .35em .6em; text-align: left; vertical-align: top; }
-th { border-bottom: 2px solid #666; } img { max-width: 100%; }
-.agrees, .reproduced { color: #00604a; font-weight: 600; } .differs { color: #a13d00; font-weight: 600; }
-.partly { color: #7a5b00; font-weight: 600; } .undecided, .identities, .diagram { color: #555; }
-code { background: #eee; }
-"""
+_EARLIER = "From earlier calls come {} of this report; the numbers of packets and simulations above are without them."
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,6 +38,8 @@ class Reproduction(Printed):
         Number of different points, of those simulated now, and of the packets of all points.
     wall_s, cpu_s : float
         Time that simulating took now.
+    overrides : mapping of str to object
+        What the user changed in the scenarios, by dotted path.
     """
 
     setting: Setting
@@ -63,11 +49,28 @@ class Reproduction(Printed):
     packets: int
     wall_s: float
     cpu_s: float
+    overrides: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def form(self) -> Form:
         """Name of the form that was run."""
         return "full" if self.setting.full else "quick"
+
+    @property
+    def label(self) -> str:
+        """Name of the form, which says if its scenarios were changed."""
+        return f"{self.form}, changed" if self.overrides else self.form
+
+    @property
+    def changes(self) -> str:
+        """A sentence on what was changed; empty if nothing was."""
+        if not self.overrides:
+            return ""
+        listed = ", ".join(f"{path} = {value}" for path, value in self.overrides.items())
+        return (
+            f"The form was changed: {listed}. Each row compares the changed scenarios with the paper's own numbers, "
+            "and none is a verdict of the record. Numbers that an item computes without a scenario are the paper's."
+        )
 
     @property
     def counts(self) -> Counts:
@@ -82,11 +85,13 @@ class Reproduction(Printed):
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> Iterator["RenderableType"]:
         from rich.text import Text  # noqa: PLC0415  the library itself does without rich
 
+        if self.changes:
+            yield Text(self.changes, style="bold")
         for paper, items in self.papers:
-            _, *rows = _overview(items, self.form)
+            rows = [[one.item.name, one.item.title, counts_text(one), one.state] for one in items]
             yield Text(paper.title, style="bold")
             head = ["item", "what", "agree/partly/differ/open", "verdict"]
-            yield rich_table(TableText(head, [row[:4] for row in rows], words=frozenset({1, 2, 3})))
+            yield rich_table(TableText(head, rows, words=frozenset({1, 2, 3})))
         for line in _summary(self):
             yield Text(line, style="dim")
 
@@ -95,13 +100,7 @@ class Reproduction(Printed):
 
     def _repr_html_(self) -> str:
         few = len(self.items) <= MOST_SHOWN
-        parts = [f"<p>{html.escape(line)}</p>" for line in _summary(self)]
-        if not few:
-            parts.append(f"<p>report.html has the figures; up to {MOST_SHOWN} items would show them here.</p>")
-        for paper, items in self.papers:
-            parts += [f"<h4>{html.escape(paper.title)}</h4>", _html_table(_overview(items, self.form))]
-            parts += [part for one in items if few for part in _html_item(one, _drawn, self.form)]
-        return "".join(parts)
+        return _rendered("notebook.html.j2", self, drawn if few else None, most_shown=0 if few else MOST_SHOWN)
 
 
 def verdict_table(reproduction: Reproduction) -> "pd.DataFrame":
@@ -130,7 +129,7 @@ def verdict_table(reproduction: Reproduction) -> "pd.DataFrame":
                     "verdict": reproduced.verdicts[row.key],
                     "needs": reproduced.judgements[row.key].needs,
                     "weight": WEIGHTS[row.kind],
-                    "form": reproduction.form,
+                    "form": reproduction.label,
                     "note": found.note,
                 }
             )
@@ -145,18 +144,12 @@ def print_items(picked: Sequence[tuple[Paper, list[Item]]], console: "Console") 
 
 def markdown_report(reproduction: Reproduction) -> str:
     """Write the report as Markdown, with its figures as links to the files of its folder."""
-    lines = ["# The papers, reproduced", "", *_summary(reproduction), ""]
-    for paper, items in reproduction.papers:
-        lines += [f"## {paper.title}", "", f"{paper.authors}; {paper.source}.", ""]
-        lines += [
-            *(f"- {reading}" for reading in paper.readings),
-            "",
-            *_markdown_table(_overview(items, reproduction.form)),
-            "",
-        ]
-        for reproduced in items:
-            lines += _markdown_item(reproduced, reproduction.form)
-    return "\n".join(lines) + "\n"
+    return _rendered("report.md.j2", reproduction)
+
+
+def latex_report(reproduction: Reproduction) -> str:
+    """Write the report as LaTeX, whose tables can be copied one by one, with its figures in the files of its folder."""
+    return _rendered("report.tex.j2", reproduction)
 
 
 def html_report(reproduction: Reproduction, out: Path) -> str:
@@ -169,19 +162,22 @@ def html_report(reproduction: Reproduction, out: Path) -> str:
     out : Path
         Where its figures are.
     """
-    parts = ["<!doctype html><html lang='en'><head><meta charset='utf-8'><title>The papers, reproduced</title>"]
-    parts += [f"<style>{STYLE}</style></head><body><h1>The papers, reproduced</h1>"]
-    parts += [f"<p>{html.escape(line)}</p>" for line in _summary(reproduction)]
-    for paper, items in reproduction.papers:
-        parts += [f"<h2>{html.escape(paper.title)}</h2><p>{html.escape(f'{paper.authors}; {paper.source}')}.</p>"]
-        parts += ["<ul>", *(f"<li>{html.escape(reading)}</li>" for reading in paper.readings), "</ul>"]
-        parts.append(_html_table(_overview(items, reproduction.form), link=f"{paper.name}-"))
-        parts += [
-            part
-            for reproduced in items
-            for part in _html_item(reproduced, _stored(reproduced.item, out), reproduction.form)
-        ]
-    return "\n".join([*parts, "</body></html>"]) + "\n"
+    return _rendered("report.html.j2", reproduction, stored(out))
+
+
+def _rendered(template: str, reproduction: Reproduction, picture: Picture | None = None, **more: Any) -> str:
+    from ackclock.experiments.rendering import rendered  # noqa: PLC0415  templates that other uses need not load
+
+    look = Look(reproduction.form, bool(reproduction.overrides), picture)
+    return rendered(
+        template,
+        title=TITLE,
+        headers=HEADERS,
+        changes=reproduction.changes,
+        summary=_summary(reproduction),
+        papers=paper_words(reproduction.papers, look),
+        **more,
+    )
 
 
 def _summary(reproduction: Reproduction) -> list[str]:
@@ -189,6 +185,7 @@ def _summary(reproduction: Reproduction) -> list[str]:
     items = ", ".join(f"{states.count(state)} {state}" for state in STATES.values() if state in states)
     kept = reproduction.points - reproduction.computed
     papers = (f"{paper.name}: {sum((one.counts for one in found), Counts())}" for paper, found in reproduction.papers)
+    earlier = sum(bool(one.made_by) for one in reproduction.items)
     return [
         f"{reproduction.counts.rows} numbers and claims: {reproduction.counts}. {len(states)} items: {items}.",
         *(f"{text}." for text in papers),
@@ -201,95 +198,5 @@ def _summary(reproduction: Reproduction) -> list[str]:
         f"{reproduction.form.capitalize()} form, ackclock {ackclock.__version__}: {reproduction.packets:,} packets in "
         f"{reproduction.points:,} simulations. This time {reproduction.computed:,} were run, in "
         f"{reproduction.wall_s:.1f} s ({reproduction.cpu_s:.1f} s of CPU time); {kept:,} were cached.",
+        *([_EARLIER.format(plural(earlier, "item"))] if earlier else []),
     ]
-
-
-def _overview(items: tuple[ReproducedItem, ...], form: Form) -> list[list[str]]:
-    rows = [["item", "what", "agree / partly / differ / not decided", "verdict", "why"]]
-    for one in items:
-        counts = one.counts
-        text = " / ".join(str(number) for number in counts.numbers()[:4]) if counts.rows else ""
-        if counts.identities:
-            text = f"{text}; identities {counts.identities_hold} of {counts.identities}".removeprefix("; ")
-        rows.append([one.item.name, one.item.title, text, one.state, why(one, form)])
-    return rows
-
-
-def _rows(reproduced: ReproducedItem) -> Iterator[list[str]]:
-    for row in reproduced.item.expected:
-        finding = reproduced.finding(row.key)
-        judged = f"{row.criterion} ({row.judged}): {row.reason}"
-        needs = reproduced.judgements[row.key].needs
-        note = "; ".join(part for part in (finding.note, f"to decide it: {needs}" if needs else "") if part)
-        simulation = _simulation(row, finding)
-        model = number(finding.model, row)
-        verdict = reproduced.verdicts[row.key]
-        yield [row.claim, row.where, row.kind, number(row.paper, row), model, simulation, judged, verdict, note]
-
-
-def _simulation(row: Expected, finding: Finding) -> str:
-    found = finding.measure
-    text = number(found.value, row)
-    if text and isfinite(found.low) and found.high > found.low:
-        text += f" ({found.low:.4g} to {found.high:.4g})"
-    return text
-
-
-def _markdown_item(reproduced: ReproducedItem, form: Form) -> list[str]:
-    item = reproduced.item
-    lines = [f"### {item.name}: {item.title}", "", why(reproduced, form), ""]
-    if reproduced.item.expected:
-        lines += [*_markdown_table([list(HEADERS), *_rows(reproduced)]), ""]
-    for name, chart in reproduced.outcome.charts.items():
-        lines += [f"![{chart.title}]({item.paper}/{item.name}/{name}.png)", ""]
-    lines += [*(f"{note}\n" for note in reproduced.outcome.notes)]
-    if reproduced.points:
-        lines += [f"{reproduced.points} simulations, {reproduced.packets:,} packets.", ""]
-    return lines
-
-
-def _markdown_table(rows: list[list[str]]) -> list[str]:
-    cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    lines = [f"| {' | '.join(row)} |" for row in cells]
-    return [lines[0], f"|{'---|' * len(rows[0])}", *lines[1:]]
-
-
-def _stored(item: Item, out: Path) -> "Callable[[str, Chart], bytes]":
-    """Read the pictures of an item from its folder."""
-    return lambda name, _: (item_folder(out, item) / f"{name}.png").read_bytes()
-
-
-def _drawn(_: str, chart: "Chart") -> bytes:
-    from ackclock.plots import chart_picture  # noqa: PLC0415  half a second that other uses need not pay
-
-    return chart_picture(chart).png()
-
-
-def _html_item(reproduced: ReproducedItem, picture: "Callable[[str, Chart], bytes]", form: Form) -> Iterator[str]:
-    item = reproduced.item
-    yield f"<h3 id='{item.paper}-{item.name}'>{html.escape(f'{item.name}: {item.title}')}</h3>"
-    yield f"<p>{html.escape(why(reproduced, form))}</p>"
-    if item.expected:
-        yield _html_table([list(HEADERS), *_rows(reproduced)])
-    for name, chart in reproduced.outcome.charts.items():
-        content = base64.b64encode(picture(name, chart)).decode()
-        title = html.escape(chart.title, quote=True)
-        yield f"<img style='max-width: 100%' alt='{title}' src='data:image/png;base64,{content}'>"
-    yield from (f"<p>{html.escape(note)}</p>" for note in reproduced.outcome.notes)
-    if reproduced.points:
-        yield f"<p>{reproduced.points} simulations, {reproduced.packets:,} packets.</p>"
-
-
-def _html_table(rows: list[list[str]], link: str = "") -> str:
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in rows[0])
-    body = "".join(f"<tr>{''.join(_html_cells(row, link))}</tr>" for row in rows[1:])
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _html_cells(row: list[str], link: str) -> Iterator[str]:
-    for place, cell in enumerate(row):
-        text = html.escape(cell)
-        if link and place == 0:
-            text = f"<a href='#{link}{text}'>{text}</a>"
-        kind = f" class='{CLASSES[cell]}'" if cell in CLASSES else ""
-        yield f"<td{kind}>{text}</td>"

@@ -1,19 +1,26 @@
 """Makes the figures and tables of the papers: runs, findings, verdicts, files."""
 
+import hashlib
+import re
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import folders
 from ackclock.charts import Chart
+from ackclock.errors import Fault, ModelError, SweepError
+from ackclock.experiments.changing import Changes, changed
 from ackclock.experiments.criteria import judge
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, item_module, key_text
-from ackclock.experiments.papers import Item, Paper, chosen
-from ackclock.experiments.report import Reproduction, html_report, markdown_report, verdict_table
+from ackclock.experiments.kept import KEPT, kept_items, kept_writer
+from ackclock.experiments.naming import chosen
+from ackclock.experiments.papers import Item, Paper
+from ackclock.experiments.report import Reproduction, html_report, latex_report, markdown_report, verdict_table
 from ackclock.experiments.reproduction import ReproducedItem, item_folder
 from ackclock.experiments.uncertainty import judged_outcome
-from ackclock.sweeps import Folder, Store, csv_writer, netcdf_writer, packets_of, point_key, run_points
+from ackclock.sweeps import Folder, csv_writer, netcdf_writer, packets_of, point_key, run_points
 from ackclock.transfers import source_rows
 
 if TYPE_CHECKING:
@@ -22,107 +29,176 @@ if TYPE_CHECKING:
     from ackclock.scenario import Resolved
 
 POINTS = "points"
-REPORTS = ("verdicts.csv", "report.md", "report.html")
+REPORTS = ("verdicts.csv", "report.md", "report.tex", "report.html")
+ITEM_S, RUN_S = 0.3, 0.006
+"""Usual processor time after the simulations of an item, and of each of its runs [s]."""
+LONGEST_NAME = 60
 OnProgress = Callable[[float, int], None]
 OnStep = Callable[[str], None]
+OnPlan = Callable[[Sequence[float]], None]
 
 
 def reproduce(  # noqa: PLR0913  all but one by name
-    names: Sequence[str] = (),
+    names: str | Sequence[str] = (),
     *,
     full: bool = False,
+    overrides: Mapping[str, Any] | None = None,
     out: str | Path = "results/papers",
     jobs: int | None = None,
     cluster: str | None = None,
     on_progress: OnProgress | None = None,
     on_step: OnStep | None = None,
+    on_plan: OnPlan | None = None,
 ) -> Reproduction:
     """Make figures and tables of the papers again, and judge them by what the papers say.
 
     Parameters
     ----------
-    names : sequence of str
-        "PAPER" or "PAPER/ITEM"; all papers by default.
+    names : str or sequence of str
+        "PAPER", "PAPER/ITEM" or "ITEM", also as the papers write them: "RR-3620/fig. 4", "Table 7". All by default.
     full : bool
         The papers' lengths and all points, else shorter runs.
+    overrides : mapping of str to object, optional
+        Fields that all scenarios get that have them, by dotted path, such as {"link.satellite.buffer": "30 pkt"};
+        `*` in a name fits several: "link.node*.buffer". The report then says what was changed.
     out : str or Path
-        Folder for figures, tables, data, the report (report.html, report.md) and each finished point: an interrupted
-        call goes on where it was.
+        Folder for each finished point, so that an interrupted call goes on where it was, and for the folder of the form
+        (`report_folder`): figures, tables, data, and the report (report.html, .md, .tex, verdicts.csv), which keeps the
+        items of earlier calls.
     jobs, cluster
         As for `ackclock.sweep`.
     on_progress : callable, optional
         A function that receives the fraction of the simulations done, and the number of points finished.
     on_step : callable, optional
         A function that receives in words what is drawn, once the simulations are finished.
+    on_plan : callable, optional
+        A function that receives the processor time that each of these steps usually takes [s], before the simulations.
 
     Returns
     -------
     Reproduction
-        The items with their findings and verdicts.
+        The items of this call with their findings and verdicts.
 
     Raises
     ------
     SweepError
-        If there is no such paper or item.
+        If there is no such paper or item, or a change fits none of an item's scenarios.
+    ScenarioError
+        If a change is not a valid value.
     KeyboardInterrupt
         After Ctrl-C; finished points are kept.
+
+    Examples
+    --------
+    >>> import ackclock
+    >>> ackclock.reproduce("bottlenecks/figure-4", overrides={"link.satellite.buffer": "30 pkt"})  # doctest: +SKIP
     """
-    picked, setting, out = chosen(names), Setting(full), Path(out)
-    folders.prepare_folder(out, REPORTS)
-    store = Folder(out / POINTS)
-    scenarios = _scenarios(picked, setting)
+    picked = chosen([names] if isinstance(names, str) else names)
+    setting, changes = Setting(full), Changes(dict(overrides or {}))
+    folder = report_folder(out, full=full, overrides=changes.overrides)
+    folders.prepare_folder(folder, REPORTS)
+    store = Folder(Path(out) / POINTS)
+    scenarios, notes = _scenarios(picked, setting, changes)
+    if on_plan is not None:
+        on_plan([ITEM_S + RUN_S * len(by_key) for by_key in scenarios.values()])
     wall, cpu = time.perf_counter(), time.process_time()
     points = [resolved for by_key in scenarios.values() for resolved in by_key.values()]
     ran = run_points(points, store, jobs=jobs, cluster=cluster, on_progress=on_progress)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    reproduced: dict[str, list[ReproducedItem]] = {}
-    for paper, items in picked:
-        for item in items:
-            if on_step is not None:
-                on_step(f"drawing {paper.name}/{item.name}")
-            reproduced.setdefault(paper.name, []).append(_reproduced(item, setting, scenarios[item], store, out))
+    made: dict[str, list[ReproducedItem]] = {}
+    for item, by_key in scenarios.items():
+        if on_step is not None:
+            on_step(f"drawing {item.paper}/{item.name}")
+        runs = {key: Run(resolved, store.read(point_key(resolved))) for key, resolved in by_key.items()}
+        made.setdefault(item.paper, []).append(_reproduced(item, setting, runs, folder, notes.get(item)))
     reproduction = Reproduction(
         setting=setting,
-        papers=tuple((paper, tuple(reproduced[paper.name])) for paper, _ in picked),
+        papers=tuple((paper, tuple(made[paper.name])) for paper, _ in picked),
         points=ran.points,
         computed=ran.computed,
         packets=sum(packets_of(store.read(key)) for key in {point_key(resolved) for resolved in points}),
         wall_s=wall,
         cpu_s=cpu,
+        overrides=changes.overrides,
     )
-    _write_report(reproduction, out)
+    _write_report(replace(reproduction, papers=tuple(kept_items(folder, reproduction.papers))), folder)
     return reproduction
 
 
+def report_folder(out: str | Path, *, full: bool, overrides: Mapping[str, Any] | None = None) -> Path:
+    """Return the folder of a form's report: "quick" or "full"; with changes its name has them.
+
+    Examples
+    --------
+    >>> report_folder("results/papers", full=True).as_posix()
+    'results/papers/full'
+    >>> report_folder("out", full=False, overrides={"link.satellite.buffer": "30 pkt"}).as_posix()
+    'out/quick-link.satellite.buffer-30-pkt-098453'
+    """
+    form = "full" if full else "quick"
+    if not overrides:
+        return Path(out) / form
+    text = ", ".join(f"{path}={value!r}" for path, value in sorted(overrides.items()))
+    words = "-".join(f"{path}-{value}" for path, value in sorted(overrides.items()))
+    plain = re.sub(r"[^A-Za-z0-9.]+", "-", words)[:LONGEST_NAME].strip("-.")
+    return Path(out) / f"{form}-{plain}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+
+
 def _scenarios(
-    picked: Sequence[tuple[Paper, list[Item]]], setting: Setting
-) -> dict[Item, Mapping[Hashable, "Resolved"]]:
-    items = [item for _, found in picked for item in found]
-    return {item: item_module(item.paper, item.module).scenarios(setting) if item.module else {} for item in items}
+    picked: Sequence[tuple[Paper, list[Item]]], setting: Setting, changes: Changes
+) -> tuple[dict[Item, Mapping[Hashable, "Resolved"]], dict[Item, str]]:
+    """Return the scenarios of each item, and of an item that was changed what the report says of it."""
+    found: dict[Item, Mapping[Hashable, Resolved]] = {}
+    notes: dict[Item, str] = {}
+    for item in (item for _, items in picked for item in items):
+        changes.begin()
+        with changed(changes if changes.overrides else None):
+            found[item] = item_module(item.paper, item.module).scenarios(setting) if item.module else {}
+        if changes.overrides:
+            changes.check(f"{item.paper}/{item.name}")
+            notes[item] = changes.note()
+    return found, notes
 
 
 def _reproduced(
-    item: Item, setting: Setting, scenarios: Mapping[Hashable, "Resolved"], store: Store, out: Path
+    item: Item, setting: Setting, runs: Mapping[Hashable, Run], folder: Path, note: str | None
 ) -> ReproducedItem:
-    if not item.module:
-        return ReproducedItem(item, Outcome({}), {})
-    runs = {key: Run(resolved, store.read(point_key(resolved))) for key, resolved in scenarios.items()}
-    outcome = judged_outcome(item_module(item.paper, item.module), setting, runs, item.shares)
-    judgements = {row.key: judge(row, outcome.findings.get(row.key, Finding())) for row in item.expected}
-    folders.write_files(item_folder(out, item), _writers(outcome, runs), "item")
+    outcome = _outcome(item, setting, runs, is_changed=note is not None)
+    if note:
+        outcome = replace(outcome, notes=(note, *outcome.notes))
+    rows = item.expected if item.module else ()
+    judgements = {row.key: judge(row, outcome.findings.get(row.key, Finding())) for row in rows}
     packets = sum(packets_of(run.replications) for run in runs.values())
-    return ReproducedItem(item, outcome, judgements, packets, len(runs))
+    reproduced = ReproducedItem(item, outcome, judgements, packets, len(runs))
+    folders.write_files(item_folder(folder, item), _writers(reproduced, runs), "item")
+    return reproduced
 
 
-def _writers(outcome: Outcome, runs: Mapping[Hashable, Run]) -> dict[str, folders.Writer]:
+def _outcome(item: Item, setting: Setting, runs: Mapping[Hashable, Run], *, is_changed: bool) -> Outcome:
+    if not item.module:
+        return Outcome({})
+    module = item_module(item.paper, item.module)
+    if not is_changed:
+        return judged_outcome(module, setting, runs, item.shares)
+    try:
+        return judged_outcome(module, setting, runs, item.shares)
+    except (ValueError, LookupError, ArithmeticError, AssertionError, TypeError, ModelError) as error:
+        problem = f"cannot be judged with these changes: {error}"
+        hint = "a change nearer to the paper's setting; the runs are kept"
+        raise SweepError(Fault(f"{item.paper}/{item.name}", problem, hint=hint)) from error
+
+
+def _writers(reproduced: ReproducedItem, runs: Mapping[Hashable, Run]) -> dict[str, folders.Writer]:
     writers: dict[str, folders.Writer] = {}
-    for name, chart in outcome.charts.items():
+    for name, chart in reproduced.outcome.charts.items():
         writers |= _chart_writers(name, chart)
+    for name, table in reproduced.outcome.tables.items():
+        writers[f"{name}-side-by-side.csv"] = csv_writer(table.frame)
     if runs:
         frame = _run_table(runs)
         writers["runs.csv"] = csv_writer(frame)
         writers["runs.nc"] = netcdf_writer(_run_dataset(frame))
-    return writers
+    return {**writers, KEPT: kept_writer(reproduced)}
 
 
 def _chart_writers(name: str, chart: Chart) -> dict[str, folders.Writer]:
@@ -154,11 +230,11 @@ def _run_dataset(frame: "pd.DataFrame") -> Any:
     return numbers.rename_axis("row").to_xarray().drop_vars("row")
 
 
-def _write_report(reproduction: Reproduction, out: Path) -> None:
-    html, markdown = html_report(reproduction, out), markdown_report(reproduction)
-    writers = (
-        csv_writer(verdict_table(reproduction)),
-        lambda path: path.write_text(markdown, encoding="utf-8"),
-        lambda path: path.write_text(html, encoding="utf-8"),
-    )
-    folders.write_files(out, dict(zip(REPORTS, writers, strict=True)), "report")
+def _write_report(reproduction: Reproduction, folder: Path) -> None:
+    texts = (markdown_report(reproduction), latex_report(reproduction), html_report(reproduction, folder))
+    writers = (csv_writer(verdict_table(reproduction)), *map(_text_writer, texts))
+    folders.write_files(folder, dict(zip(REPORTS, writers, strict=True)), "report")
+
+
+def _text_writer(text: str) -> folders.Writer:
+    return lambda path: path.write_text(text, encoding="utf-8")

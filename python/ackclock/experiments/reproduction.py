@@ -23,6 +23,8 @@ class ReproducedItem:
         Verdicts by the key of the paper's number or claim.
     packets, points : int
         Packets and points that were simulated for it.
+    made_by : str
+        Version of ackclock of the earlier call that made it; empty if this call did.
     """
 
     item: Item
@@ -30,6 +32,7 @@ class ReproducedItem:
     judgements: Mapping[str, Judgement]
     packets: int = 0
     points: int = 0
+    made_by: str = ""
 
     @property
     def verdicts(self) -> dict[str, Verdict]:

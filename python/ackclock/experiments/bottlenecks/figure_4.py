@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from math import nan
 from typing import Any, Literal
 
 import numpy as np
@@ -102,7 +103,7 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
         "single_is_poorer": Finding(share(list(single < whole))),
         "single_is_poorer_steady": Finding(share(list(single_steady < steady))),
         "single_burst": Finding(model=float(bottlenecks.burst_sizes([MU], [BUFFER])[0])),
-        "overflow_moves": Finding(model=float(min(moved)), note="S_n = 17 (n + 3) < S = 20 (n + 2)"),
+        "overflow_moves": Finding(model=float(min(moved, default=nan)), note="S_n = 17 (n + 3) < S = 20 (n + 2)"),
         "no_double": Finding(
             share(list(whole[4:] > JUMP * whole[0])),
             share([not found.double_slow_start for found in cycles[4:]]),
