@@ -17,6 +17,7 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting, item_modu
 from ackclock.experiments.kept import KEPT, kept_items, kept_writer
 from ackclock.experiments.naming import chosen
 from ackclock.experiments.papers import Item, Paper
+from ackclock.experiments.print_form import for_print
 from ackclock.experiments.report import Reproduction, html_report, latex_report, markdown_report, verdict_table
 from ackclock.experiments.reproduction import ReproducedItem, item_folder
 from ackclock.experiments.uncertainty import judged_outcome
@@ -204,7 +205,9 @@ def _writers(reproduced: ReproducedItem, runs: Mapping[Hashable, Run]) -> dict[s
 def _chart_writers(name: str, chart: Chart) -> dict[str, folders.Writer]:
     from ackclock.plots import chart_picture  # noqa: PLC0415  half a second that data need not pay
 
-    pictures: dict[str, folders.Writer] = dict.fromkeys((f"{name}.png", f"{name}.svg"), chart_picture(chart).save)
+    pictures: dict[str, folders.Writer] = dict.fromkeys(
+        (f"{name}.png", f"{name}.svg"), chart_picture(for_print(chart)).save
+    )
     return {**pictures, f"{name}.csv": csv_writer(chart.table)}
 
 
