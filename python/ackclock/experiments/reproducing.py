@@ -154,7 +154,7 @@ def _scenarios(
     for item in (item for _, items in picked for item in items):
         changes.begin()
         with changed(changes if changes.overrides else None):
-            found[item] = item_module(item.paper, item.module).scenarios(setting) if item.module else {}
+            found[item] = item_module(item.paper, item.maker).scenarios(setting) if item.maker else {}
         if changes.overrides:
             changes.check(f"{item.paper}/{item.name}")
             notes[item] = changes.note()
@@ -176,9 +176,9 @@ def _reproduced(
 
 
 def _outcome(item: Item, setting: Setting, runs: Mapping[Hashable, Run], *, is_changed: bool) -> Outcome:
-    if not item.module:
+    if not item.maker:
         return Outcome({})
-    module = item_module(item.paper, item.module)
+    module = item_module(item.paper, item.maker)
     if not is_changed:
         return judged_outcome(module, setting, runs, item.shares)
     try:
