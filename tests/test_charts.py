@@ -45,7 +45,8 @@ def test_each_kind_is_drawn_and_axes_have_their_labels() -> None:
 def test_no_two_curves_of_a_kind_differ_by_colour_alone(kind: Kind) -> None:
     curves = [Curve(f"curve {place}", X, X * place, kind) for place in range(1, 7)]
     (axes,) = chart_picture(Chart("a chart", [Panel("x", "y", curves)])).axes
-    assert len({str(line.get_marker()) for line in axes.lines}) == len(curves)
+    looks = {(str(line.get_marker()), str(line._unscaled_dash_pattern)) for line in axes.lines}  # type: ignore[attr-defined]
+    assert len(looks) == len(curves)
 
 
 def test_an_interval_is_drawn_where_there_is_one() -> None:

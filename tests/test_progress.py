@@ -100,3 +100,13 @@ def test_a_terminal_sees_the_time_left(clock: list[float], monkeypatch: pytest.M
             clock[0] = float(second)
             bar(second / 20, second)
     assert shown[-1] == "10 finished, about 15 s left"
+
+
+def test_steps_of_different_lengths_are_left_with_their_own_lengths() -> None:
+    left = progress.TimeLeft([1.0, 4.0, 2.0])
+    for now in (0.0, 2.0):
+        left.step(now)
+    # The first step took twice as long as expected; a step of the mean length, 7/3 s, counts as it was expected.
+    slower = (7.0 / 3.0 + 2.0) / (7.0 / 3.0 + 1.0)
+    assert left.left_s(2.0) == pytest.approx(slower * 6.0)
+    assert left.steps_done == pytest.approx(1.0 / 7.0)

@@ -270,6 +270,8 @@ class Chart:
         "chart" for one legend below all panels, "panel" for one above each.
     size_inches : pair of float
         Width and height.
+    math : bool
+        Whether words between dollar signs are formulas, in matplotlib's mathtext.
     """
 
     title: str
@@ -279,6 +281,7 @@ class Chart:
     share_y: bool = False
     legend: Literal["chart", "panel"] = "chart"
     size_inches: tuple[float, float] = (12.0, 7.5)
+    math: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON: numbers, strings, lists; a number that is not finite is `None`."""

@@ -13,6 +13,7 @@ from ackclock.experiments.criteria import Expected
 from ackclock.experiments.explanation import found_sentence, number, why
 from ackclock.experiments.frame import Finding, Measure
 from ackclock.experiments.papers import Form, Item, Paper
+from ackclock.experiments.print_form import for_print
 from ackclock.experiments.reproduction import ReproducedItem, item_folder
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def drawn(_item: Item, _name: str, chart: "Chart") -> bytes:
     """Draw a chart."""
     from ackclock.plots import chart_picture  # noqa: PLC0415  half a second that other uses need not pay
 
-    return chart_picture(chart).png()
+    return chart_picture(for_print(chart)).png()
 
 
 def _item_words(one: ReproducedItem, look: Look) -> dict[str, Any]:

@@ -151,7 +151,7 @@ def _paper(numbers: Numbers, functions: Mapping[tuple[str, str], list[str]]) -> 
 
 
 def _reproduction(item: Item) -> list[str]:
-    return [f"ackclock reproduce {item.paper}/{item.name}"] if item.module else []
+    return [f"ackclock reproduce {item.paper}/{item.name}"] if item.maker else []
 
 
 def _code(names: list[str]) -> str:

@@ -58,6 +58,8 @@ class Item:
         Its module in the paper's folder; empty for a diagram.
     expected : tuple of Expected
         The paper's numbers and claims.
+    drawing : str
+        Module of a diagram that is drawn from runs, with nothing to judge; else empty.
     record : mapping of str to mapping of str to Recorded
         What was found when the record was written, by form and key; a form that was not run has none.
     """
@@ -68,6 +70,7 @@ class Item:
     why: str
     module: str
     expected: tuple[Expected, ...]
+    drawing: str = ""
     record: Mapping[Form, Mapping[str, Recorded]] = field(default_factory=dict, compare=False)
 
     @property
@@ -81,6 +84,11 @@ class Item:
         if not self.module:
             return STATES["diagram"]
         return STATES[item_verdict(rows)] if rows else ""
+
+    @property
+    def maker(self) -> str:
+        """Module that makes the item; empty if nothing is made of it."""
+        return self.module or self.drawing
 
     @property
     def shares(self) -> set[str]:
@@ -144,6 +152,7 @@ def read_paper(name: str) -> Paper:
             why=item["why"],
             module=item.get("module", ""),
             expected=tuple(row for row in expected if row.item == item["name"]),
+            drawing=item.get("drawing", ""),
             record=recorded.get(item["name"], {}),
         )
         for item in content["item"]

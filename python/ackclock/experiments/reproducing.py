@@ -17,6 +17,7 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting, item_modu
 from ackclock.experiments.kept import KEPT, kept_items, kept_writer
 from ackclock.experiments.naming import chosen
 from ackclock.experiments.papers import Item, Paper
+from ackclock.experiments.print_form import for_print
 from ackclock.experiments.report import Reproduction, html_report, latex_report, markdown_report, verdict_table
 from ackclock.experiments.reproduction import ReproducedItem, item_folder
 from ackclock.experiments.uncertainty import judged_outcome
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
 POINTS = "points"
 REPORTS = ("verdicts.csv", "report.md", "report.tex", "report.html")
-ITEM_S, RUN_S = 0.3, 0.006
-"""Usual processor time after the simulations of an item, and of each of its runs [s]."""
+ITEM_S, RUN_S, NOTHING_S = 0.8, 0.015, 0.05
+"""Usual processor time after the simulations: of an item, of each of its runs, of an item with nothing to make [s]."""
 LONGEST_NAME = 60
 OnProgress = Callable[[float, int], None]
 OnStep = Callable[[str], None]
@@ -100,7 +101,7 @@ def reproduce(  # noqa: PLR0913  all but one by name
     store = Folder(Path(out) / POINTS)
     scenarios, notes = _scenarios(picked, setting, changes)
     if on_plan is not None:
-        on_plan([ITEM_S + RUN_S * len(by_key) for by_key in scenarios.values()])
+        on_plan([ITEM_S + RUN_S * len(runs) if item.maker else NOTHING_S for item, runs in scenarios.items()])
     wall, cpu = time.perf_counter(), time.process_time()
     points = [resolved for by_key in scenarios.values() for resolved in by_key.values()]
     ran = run_points(points, store, jobs=jobs, cluster=cluster, on_progress=on_progress)
@@ -153,7 +154,7 @@ def _scenarios(
     for item in (item for _, items in picked for item in items):
         changes.begin()
         with changed(changes if changes.overrides else None):
-            found[item] = item_module(item.paper, item.module).scenarios(setting) if item.module else {}
+            found[item] = item_module(item.paper, item.maker).scenarios(setting) if item.maker else {}
         if changes.overrides:
             changes.check(f"{item.paper}/{item.name}")
             notes[item] = changes.note()
@@ -175,9 +176,9 @@ def _reproduced(
 
 
 def _outcome(item: Item, setting: Setting, runs: Mapping[Hashable, Run], *, is_changed: bool) -> Outcome:
-    if not item.module:
+    if not item.maker:
         return Outcome({})
-    module = item_module(item.paper, item.module)
+    module = item_module(item.paper, item.maker)
     if not is_changed:
         return judged_outcome(module, setting, runs, item.shares)
     try:
@@ -204,7 +205,9 @@ def _writers(reproduced: ReproducedItem, runs: Mapping[Hashable, Run]) -> dict[s
 def _chart_writers(name: str, chart: Chart) -> dict[str, folders.Writer]:
     from ackclock.plots import chart_picture  # noqa: PLC0415  half a second that data need not pay
 
-    pictures: dict[str, folders.Writer] = dict.fromkeys((f"{name}.png", f"{name}.svg"), chart_picture(chart).save)
+    pictures: dict[str, folders.Writer] = dict.fromkeys(
+        (f"{name}.png", f"{name}.svg"), chart_picture(for_print(chart)).save
+    )
     return {**pictures, f"{name}.csv": csv_writer(chart.table)}
 
 

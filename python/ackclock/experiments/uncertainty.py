@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
+from ackclock.charts import Chart, Curve
 from ackclock.experiments.frame import Finding, ItemModule, Measure, Outcome, Run, Setting
+from ackclock.experiments.side_by_side import SideBySide
 from ackclock.stats import student_t
 from ackclock.traces import OVERVIEW
 
@@ -19,6 +21,10 @@ CONFIDENCE: Final = 0.95
 MOST_GROUPS: Final = 20
 MOST_HALVES: Final = 20
 _SEED: Final = 1
+_CHANCE: Final = frozenset({"simulation", "marks"})
+"""Kinds of curves whose points come from runs."""
+_LONGEST: Final = 1000
+"""Largest number of points of a curve that get intervals."""
 _ROUNDING: Final = 1e-9
 
 
@@ -52,12 +58,20 @@ def judged_outcome(module: ItemModule, setting: Setting, runs: Mapping[Hashable,
     groups = min(groups, MOST_GROUPS)
     if groups == 0:
         return outcome
-    kept = [module.outcome(setting, _part(runs, half, groups)).findings for half in halves(groups)]
+    kept = [module.outcome(setting, _part(runs, half, groups)) for half in halves(groups)]
     findings = {
-        key: _with_interval(found, [part[key] for part in kept], groups, is_share=key in shares)
+        key: _with_interval(found, [part.findings[key] for part in kept], groups, is_share=key in shares)
         for key, found in outcome.findings.items()
     }
-    return replace(outcome, findings=findings)
+    charts = {
+        name: chart_with_intervals(chart, [part.charts[name] for part in kept], groups)
+        for name, chart in outcome.charts.items()
+    }
+    tables = {
+        name: _table_with_intervals(table, [part.tables[name] for part in kept], groups)
+        for name, table in outcome.tables.items()
+    }
+    return replace(outcome, findings=findings, charts=charts, tables=tables)
 
 
 def halves(groups: int) -> list[tuple[int, ...]]:
@@ -95,6 +109,58 @@ def jackknife(value: float, parts: Sequence[float], groups: int) -> tuple[float,
         return (nan, nan)
     half = float(student_t(CONFIDENCE, groups - 1)) * error
     return (value - half, value + half)
+
+
+def chart_with_intervals(chart: Chart, parts: Sequence[Chart], groups: int) -> Chart:
+    """Return a chart whose simulated points have intervals, by the same points of halves of the replications.
+
+    A curve that has intervals keeps them. A point that a half lacks has none.
+    """
+    panels = [
+        replace(
+            panel,
+            curves=tuple(
+                _curve_with_interval(curve, [part.panels[row].curves[place] for part in parts], groups)
+                for place, curve in enumerate(panel.curves)
+            ),
+        )
+        for row, panel in enumerate(chart.panels)
+    ]
+    return replace(chart, panels=tuple(panels))
+
+
+def _curve_with_interval(curve: Curve, parts: Sequence[Curve], groups: int) -> Curve:
+    if curve.kind not in _CHANCE or curve.low is not None or len(curve.x) > _LONGEST:
+        return curve
+    known = [dict(zip(part.x.tolist(), part.y.tolist(), strict=True)) for part in parts]
+    ends = np.array(
+        [
+            jackknife(y, [part.get(x, nan) for part in known], groups)
+            for x, y in zip(curve.x.tolist(), curve.y.tolist(), strict=True)
+        ]
+    ).reshape(-1, 2)
+    if np.isnan(ends).all():
+        return curve
+    # A point without an interval is drawn as one of no width.
+    low, high = np.where(np.isnan(ends), np.asarray(curve.y, dtype=float)[:, None], ends).T
+    return replace(curve, low=low, high=high)
+
+
+def _table_with_intervals(table: SideBySide, parts: Sequence[SideBySide], groups: int) -> SideBySide:
+    columns = []
+    for place, column in enumerate(table.columns):
+        others = [part.columns[place].cells for part in parts]
+        cells = [
+            replace(cell, low=low, high=high)
+            if isnan(cell.low) and all(len(other) == len(column.cells) for other in others)
+            else cell
+            for row, cell in enumerate(column.cells)
+            for low, high in [
+                jackknife(cell.ours, [other[row].ours for other in others if row < len(other)] or [nan], groups)
+            ]
+        ]
+        columns.append(replace(column, cells=cells))
+    return replace(table, columns=columns)
 
 
 def _with_interval(found: Finding, parts: Sequence[Finding], groups: int, *, is_share: bool) -> Finding:

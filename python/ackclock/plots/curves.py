@@ -4,24 +4,27 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 
 from ackclock.charts import Curve, Kind, Panel
-from ackclock.plots.style import COLOURS, DASHES, MARKERS
+from ackclock.plots.style import COLOURS, DASHES, MARKERS, THEORY_DASHES
 
 PAPER: dict[str, Any] = {
-    "color": "black",
     "marker": "*",
-    "markersize": 17.0,
+    "markersize": 15.0,
     "markerfacecolor": "none",
-    "markeredgewidth": 1.6,
+    "markeredgewidth": 1.7,
     "linestyle": "",
-    "zorder": 4,
+    "zorder": 5,
+    "path_effects": [withStroke(linewidth=3.4, foreground="white")],
 }
-MARKED_THEORY = 12
-"""Number of hollow marks along a line of theory, so that it differs from others by more than its colour."""
+"""Look of the paper's points: open stars, through which one sees the point below, with a light edge on lines."""
 WITH_INTERVALS = frozenset({"simulation", "marks"})
 LONGEST_MARKED = 60
 """Largest number of points of a curve that get a mark each."""
+MOST_BARS = 25
+"""Largest number of points of a curve whose intervals are bars; those of more are a band, or thin."""
 MOST_LARGE_MARKS = 200
 """Largest number of marks of a curve of marks alone that are drawn large."""
 SMALL = {"markersize": 2.0, "markeredgewidth": 0.0}
@@ -39,7 +42,16 @@ def draw_curves(axes: Axes, panel: Panel) -> dict[str, Any]:
         if panel.first_in_front:
             handle.set_zorder(BEHIND - STEP_BETWEEN * order)
         handles.setdefault(curve.label, handle)
-    return handles
+    return handles | _stars(panel)
+
+
+def _stars(panel: Panel) -> dict[str, Any]:
+    """Return a black star for each label whose stars have several colours."""
+    colours: dict[str, set[int | None]] = {}
+    for curve in panel.curves:
+        if curve.kind == "paper":
+            colours.setdefault(curve.label, set()).add(curve.colour)
+    return {label: Line2D([], [], color="black", **PAPER) for label, found in colours.items() if len(found) > 1}
 
 
 def _draw(axes: Axes, curve: Curve, number: int, *, dashed: bool) -> Any:
@@ -57,12 +69,12 @@ def _look(curve: Curve, number: int, *, dashed: bool) -> dict[str, Any]:
     looks: dict[Kind, dict[str, Any]] = {
         "simulation": {"marker": marker, "markersize": 6.0} if len(curve.x) <= LONGEST_MARKED else {},
         "marks": {"linestyle": "", "marker": marker, **({} if len(curve.x) <= MOST_LARGE_MARKS else SMALL)},
-        "theory": {"linestyle": "--", **_hollow(curve, marker)},
-        "theory-2": {"linestyle": "-.", **_hollow(curve, marker)},
+        "theory": {"linestyle": THEORY_DASHES[number % len(THEORY_DASHES)], "linewidth": 1.6},
+        "theory-2": {"linestyle": THEORY_DASHES[(number + 1) % len(THEORY_DASHES)], "linewidth": 1.6},
         "theory-marks": {"linestyle": "", "marker": marker, "markersize": 8.0, "markerfacecolor": "none"},
         "theory-marks-2": {"linestyle": "", "marker": marker, "markersize": 13.0, "markerfacecolor": "none"},
         "thick": {"linewidth": 6.0, "alpha": 0.35, "zorder": 1},
-        "paper": PAPER,
+        "paper": {**PAPER, "color": "black" if curve.colour is None else colour},
         "step": {"drawstyle": "steps-post", "linestyle": DASHES[number % len(DASHES)] if dashed else "-"},
         "band": {"alpha": 0.18},
         "step-band": {"alpha": 0.25, "step": "post", "zorder": 1.5},
@@ -70,11 +82,6 @@ def _look(curve: Curve, number: int, *, dashed: bool) -> dict[str, Any]:
         "step-guide": {"color": "0.45", "linestyle": "--", "linewidth": 1.2, "drawstyle": "steps-post"},
     }
     return {"color": colour, **looks[curve.kind]}
-
-
-def _hollow(curve: Curve, marker: str) -> dict[str, Any]:
-    every = max(1, len(curve.x) // MARKED_THEORY)
-    return {"linewidth": 1.6, "marker": marker, "markersize": 5.0, "markevery": every, "markerfacecolor": "none"}
 
 
 def _draw_band(axes: Axes, curve: Curve, **look: Any) -> Any:
@@ -85,10 +92,17 @@ def _draw_band(axes: Axes, curve: Curve, **look: Any) -> Any:
 def _draw_intervals(axes: Axes, curve: Curve, colour: str) -> None:
     if curve.kind not in WITH_INTERVALS:
         return
+    low, high = curve.low, curve.high
+    if curve.kind == "simulation" and len(curve.x) > MOST_BARS and low is not None and high is not None:
+        axes.fill_between(curve.x, low, high, color=colour, alpha=0.16, linewidth=0, zorder=1.2)
+        return
+    thin: dict[str, Any] = (
+        {"elinewidth": 0.8, "alpha": 0.4, "capsize": 0.0} if len(curve.x) > MOST_BARS else {"capsize": 3.0}
+    )
     y_error = _error(curve.y, curve.low, curve.high)
     x_error = _error(curve.x, curve.x_low, curve.x_high)
     if y_error is not None:
-        axes.errorbar(curve.x, curve.y, yerr=y_error, color=colour, capsize=3.0, linestyle="")
+        axes.errorbar(curve.x, curve.y, yerr=y_error, color=colour, linestyle="", **thin)
     if x_error is not None:
         axes.errorbar(curve.x, curve.y, xerr=x_error, color=colour, elinewidth=2.5, alpha=0.5, linestyle="")
 

@@ -48,7 +48,7 @@ def chart_picture(chart: Chart) -> Picture:
         A figure. Simulations are solid with a mark a point, theory is dashed, the paper's numbers are stars. Colours
         are those of Okabe and Ito, and no two curves differ by colour alone.
     """
-    with style():
+    with style(math=chart.math):
         figure = Picture(figsize=chart.size_inches, dpi=100, layout="constrained")
         grid = _axes(figure, chart)
         handles: Handles = {}
@@ -161,11 +161,20 @@ def _set_x(axes: Axes, panel: Panel) -> None:
         axes.set_xlim(-SIDE_ROOM, len(panel.x_ticks) - 1 + SIDE_ROOM)
     elif any(curve.notes is not None for curve in panel.curves):
         axes.margins(x=SIDE_ROOM_OF_NOTES)
+    elif not panel.log_x and _are_whole(panel):
+        axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
     if panel.log_x:
         axes.set_xscale("log")
         _number_decades(axes.xaxis)
     if panel.x_range is not None:
         axes.set_xlim(*panel.x_range)
+
+
+def _are_whole(panel: Panel) -> bool:
+    """Return whether all of a panel's points lie at whole numbers of x, as counts do."""
+    given = [np.asarray(curve.x, dtype=float) for curve in panel.curves]
+    x = np.concatenate([*given, np.empty(0)])
+    return bool(len(x)) and bool(np.all(x[np.isfinite(x)] == np.round(x[np.isfinite(x)])))
 
 
 def _set_y(axes: Axes, panel: Panel) -> None:

@@ -12,14 +12,30 @@ MARKERS: Final = ("o", "s", "^", "D", "v", "P")
 DASHES: Final[tuple[Any, ...]] = ("-", (0, (4, 2)), "-.", (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (2, 2)))
 """Dashes of curves that may lie on one another: through the gaps one sees the lower one."""
 
+THEORY_DASHES: Final[tuple[Any, ...]] = (
+    (0, (5, 2)),
+    (0, (5, 2, 1, 2)),
+    (0, (2, 1.5)),
+    (0, (9, 2)),
+    (0, (1, 1.2)),
+    (0, (9, 2, 2, 2)),
+)
+"""Dashes of lines of theory: no two differ by colour alone."""
+
 
 def colour(number: int | None, default: str = GREY) -> str:
     """Return the colour with a number; the default without one."""
     return default if number is None else COLOURS[number % len(COLOURS)]
 
 
-def style() -> AbstractContextManager[None]:
-    """Set the look of all pictures."""
+def style(*, math: bool = False) -> AbstractContextManager[None]:
+    """Set the look of all pictures.
+
+    Parameters
+    ----------
+    math : bool
+        Whether words that are made meanwhile hold formulas between dollar signs.
+    """
     return mpl.rc_context(
         {
             "axes.grid": True,
@@ -29,6 +45,7 @@ def style() -> AbstractContextManager[None]:
             "grid.alpha": 0.3,
             "lines.linewidth": 1.3,
             "svg.hashsalt": "ackclock",
-            "text.parse_math": False,
+            "mathtext.fontset": "dejavusans",
+            "text.parse_math": math,
         }
     )

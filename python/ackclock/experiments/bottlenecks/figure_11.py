@@ -134,9 +134,10 @@ def _chart(runs: Mapping[Key, Run]) -> Chart:
             for colour, (queue, text) in enumerate(QUEUES.items())
         ]
         if time == "shown":
-            curves.append(
-                Curve("the paper: figure 9, figure 10", np.array([18.0, 18.0]), np.array([0.717, 0.829]), "paper")
-            )
+            curves += [
+                Curve("the paper: figure 9, figure 10", np.array([18.0]), np.array([value]), "paper", colour)
+                for colour, value in ((0, 0.717), (2, 0.829))
+            ]
         else:
             x = np.array(BUFFERS, dtype=float)
             curves += [

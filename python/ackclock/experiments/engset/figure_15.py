@@ -38,7 +38,8 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
             for number, (name, title) in enumerate(SHOWN.items())
         ]
         if found is bursts:
-            curves.append(curve("the paper", [2.0, 3.0, 7.0], [82.8, 6.1, 11.5], "paper"))
+            curves.append(curve("the paper", [2.0, 3.0], [82.8, 6.1], "paper", 0))
+            curves.append(curve("the paper", [7.0], [11.5], "paper", 1))
         panels.append(Panel(label, "part of the recoveries [%]", curves))
     title = "Figure 15: fast recoveries, N = 134, (10M, 2M, R50), EE, F = 12, B = 150"
     return Outcome(findings, {"figure": Chart(title, panels, 2, size_inches=(13.0, 6.0))})

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.engset.path import KILO, Web, curve, packets, rate_kbps
-from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
+from ackclock.experiments.frame import Finding, Measure, Outcome, Run, Setting, share
 from ackclock.models.engset import Prediction
 from ackclock.scenario import Resolved
 
@@ -75,13 +75,28 @@ def outcome(_setting: Setting, runs: Mapping[Web, Run]) -> Outcome:
             share([count == 0.0 for count in spurious]), note=f"{sum(spurious):.0f} timeouts in all"
         ),
     }
-    return Outcome(findings, {"figure": _chart(points, errors, predicted)})
+    noise = 100.0 * np.array([_half(rate_kbps(runs[web])) for _, _, web in points]) / rates
+    chart = _chart(points, errors, predicted, f"95% interval of a point: +-{np.median(noise):.1f}% in the median")
+    return Outcome(findings, {"figure": chart}, (_noise_note(noise),))
+
+
+def _noise_note(noise: NDArray[np.float64]) -> str:
+    return (
+        f"The 95% interval of a measured rate, in % of it, is +-{np.median(noise):.1f} in the median and "
+        f"+-{np.max(noise):.1f} at most: a single point does not show whether a smaller error is chance. "
+        "The rows above compare all points together, or ask for more packets."
+    )
+
+
+def _half(found: Measure) -> float:
+    return (found.high - found.low) / 2.0
 
 
 def _chart(
     points: Sequence[tuple[str, float, Web]],
     errors: Mapping[str, NDArray[np.float64]],
     predicted: Sequence[Prediction],
+    noise: str,
 ) -> Chart:
     load = 100.0 * np.array([float(one.offered_load) for one in predicted])
     names = np.array([name for name, _, _ in points])
@@ -99,5 +114,5 @@ def _chart(
             curve("no error", ends, [0.0, 0.0], "guide"),
         ]
         panels.append(Panel("open-loop load rho_0 [%]", "model less simulation [%]", curves, title, from_zero=False))
-    title = "Figure 8: error of the calculated connection rate, exponential sizes, W_R = 44"
+    title = f"Figure 8: error of the calculated connection rate, exponential sizes, W_R = 44\n{noise}"
     return Chart(title, panels, 3, share_y=True, size_inches=(15.0, 6.5))

@@ -46,7 +46,7 @@ def outcome(_setting: Setting, runs: Mapping[Web, Run]) -> Outcome:
                 number,
             )
         )
-        curves.append(curve("the paper", loads, paper, "paper"))
+        curves.append(curve("the paper", loads, paper, "paper", number))
     panel = Panel("open-loop load rho_0 [%]", "model less simulation [%]", curves, from_zero=False)
     title = "Section 5.2: error of the calculated rate with an exponential tail (EE), F = 12, (10M, 1G, R50)"
     return Outcome(findings, {"errors": Chart(title, [panel])})

@@ -89,7 +89,7 @@ def _chart() -> Chart:
             rule = engset.buffer_rule(path, sources[:, None, None], files=[files])
             load, buffer = 100.0 * rule.offered_load.ravel(), rule.buffer.ravel()
             curves.append(curve(f"F = {files}, theory", load, buffer, "theory", number))
-        curves.append(curve("the paper, F = 500", [100.0], [paper], "paper"))
+        curves.append(curve("the paper, F = 500", [100.0], [paper], "paper", 2))
         panels.append(
             Panel(
                 "open-loop load rho_0 [%]",

@@ -1,6 +1,6 @@
 """Table 1: how many files fall into each interval of sizes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.engset.path import FILES, Law, Values, Web, classes, curve, packets, printed
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting
+from ackclock.experiments.side_by_side import SideBySide, column
 from ackclock.models import engset
 from ackclock.scenario import Resolved
 
@@ -45,6 +46,7 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Compare the parts with what chance allows between two samples."""
     table, findings, worst_of_model = printed("table-1"), {}, 0.0
     panels: dict[Law, list[Curve]] = {law: [] for law in PANELS}
+    parts: list[Values] = []
     for number, files in enumerate(FILES):
         for law in PANELS:
             rows = table[(table["files"] == files) & (table["law"] == law)]
@@ -55,9 +57,10 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
             worst_of_model = max(worst_of_model, model)
             findings[f"{law}-{files}"] = Finding(worst, model, f"{count:.0f} files, {len(rows)} intervals")
             place = rows["low"].to_numpy(dtype=float)
+            parts.append(found)
             panels[law] += [
                 curve(f"F = {files}, simulated", place, found, "simulation", number),
-                curve("the paper", place, rows["percent"], "paper"),
+                curve("the paper", place, rows["percent"], "paper", number),
             ]
     sizes = table[table["size"].notna()]
     means = [law_of(row.law, row.files).mean_size(row.low, row.high) for row in sizes.itertuples()]
@@ -71,7 +74,21 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     notes = [
         "The intervals are those of table 1: 3 to 6, 7 to 14, 15 to 30, 31 to 62, 63 to 128, ..., above 4096 packets."
     ]
-    return Outcome(findings, {"table": Chart("Table 1: files by their size", drawn, 2, size_inches=(13.0, 6.5))}, notes)
+    chart = Chart("Table 1: files by their size", drawn, 2, size_inches=(13.0, 6.5))
+    return Outcome(findings, {"table": chart}, notes, {"table": _side_by_side(table, parts)})
+
+
+def _side_by_side(table: Any, parts: Sequence[Values]) -> SideBySide:
+    """Put the parts of the files next to the printed ones, in the order of the runs."""
+    rows = [table[(table["files"] == files) & (table["law"] == law)] for files in FILES for law in PANELS]
+    shown = [row for one in rows for row in one.itertuples()]
+    names = {
+        "F": [f"{row.files}" for row in shown],
+        "law": [f"{row.law}" for row in shown],
+        "packets": [f"{row.low:g} and more" if np.isnan(row.high) else f"{row.low:g} to {row.high:g}" for row in shown],
+    }
+    percent = column("files in the interval [%]", [row.percent for row in shown], np.concatenate(parts))
+    return SideBySide("Table 1: files by their size", names, [percent])
 
 
 def _simulated(run: Run, rows: Any) -> tuple[Values, float]:

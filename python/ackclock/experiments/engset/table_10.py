@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from ackclock.charts import Chart, Panel
+from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.engset.heavy import SOURCES, web
 from ackclock.experiments.engset.path import KILO, Law, curve, loss_percent, measured, packets, printed, rate_kbps
 from ackclock.experiments.frame import Finding, Measure, Outcome, Run, Setting, share
+from ackclock.experiments.side_by_side import SideBySide, column
 from ackclock.scenario import Resolved
 
 LAWS: tuple[Law, ...] = ("EE", "E")
@@ -60,7 +61,29 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
         share([spread[law, LOWER] > 2.0 * spread[law, SOURCES] for law in LAWS]),
         note=", ".join(f"{law}: {spread[law, LOWER]:.1f}% with N = {LOWER}" for law in LAWS),
     )
-    return Outcome(findings, {"table": _chart(runs, rates)})
+    return Outcome(findings, {"table": _chart(runs, rates)}, (), {"table": _side_by_side(runs)})
+
+
+def _side_by_side(runs: Mapping[Key, Run]) -> SideBySide:
+    """Put the averages next to the printed ones, a row for each law and buffer."""
+    table = printed("table-10")
+    own = [runs[row.law, int(row.buffer), SOURCES] for row in table.itertuples()]
+    found = {
+        "h [kbit/s]": ("h_kbps", [rate_kbps(run) for run in own]),
+        "ON [ms]": ("on_ms", [measured(run, "on_mean_s", 1.0 / KILO) for run in own]),
+        "L [%]": ("loss", [loss_percent(run) for run in own]),
+    }
+    columns = [
+        column(title, table[name], *([getattr(one, part) for one in all_of] for part in ("value", "low", "high")))
+        for title, (name, all_of) in found.items()
+    ]
+    names = {"law": list(table["law"]), "B": [f"{buffer}" for buffer in table["buffer"]]}
+    return SideBySide("Table 10: averages against the buffer", names, columns)
+
+
+def _printed(table: Any, name: str) -> list[Curve]:
+    parts = [table[table["law"] == law] for law in LAWS]
+    return [curve("the paper", part["buffer"], part[name], "paper", number) for number, part in enumerate(parts)]
 
 
 def _farthest(found: Mapping[int, Measure], paper: Any) -> Finding:
@@ -91,7 +114,7 @@ def _chart(runs: Mapping[Key, Run], rates: Mapping[Key, Measure]) -> Chart:
         model = float(web("E", 200, sources).prediction.rate) / KILO
         curves.append(curve("theory", [BUFFERS[0], BUFFERS[-1]], [model, model], "theory", 2))
         if sources == SOURCES:
-            curves.append(curve("the paper", table["buffer"], table["h_kbps"], "paper"))
+            curves += _printed(table, "h_kbps")
         panels.append(Panel("B [packets]", "h [kbit/s]", curves, f"N = {sources}", log_x=True))
     losses = [
         curve(
@@ -103,7 +126,7 @@ def _chart(runs: Mapping[Key, Run], rates: Mapping[Key, Measure]) -> Chart:
         )
         for number, law in enumerate(LAWS)
     ]
-    losses.append(curve("the paper", table["buffer"], table["loss"], "paper"))
+    losses += _printed(table, "loss")
     losses.append(
         curve("theory", BUFFERS, [100.0 * float(web("E", buffer).prediction.loss) for buffer in BUFFERS], "theory", 2)
     )

@@ -10,6 +10,7 @@ from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.path import curve, printed
 from ackclock.experiments.engset.single import lone, lone_path
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
+from ackclock.experiments.side_by_side import SideBySide, column
 from ackclock.models import engset
 from ackclock.scenario import Resolved
 
@@ -56,12 +57,24 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     place = np.arange(len(table), dtype=float)
     curves = [
         curve("simulated, time average", place, simulated, "marks", 0),
-        curve("W_R - floor(beta) + 1 where saturated, theory", place, [one.queue for one in models], "theory", 1),
-        curve("the paper", place, table["queue"].where(saturated), "paper"),
+        curve("W_R - floor(beta) + 1 where saturated, theory", place, [one.queue for one in models], "theory-marks", 1),
+        curve("the paper", place, table["queue"].where(saturated), "paper", 0),
     ]
     ticks = [f"{row.capacity}M\nR{row.rtt_ms}\nW{row.window}" for row in table.itertuples()]
     panel = Panel("C, RTT_0 and W_R", "packets at the slowest link", curves, x_ticks=ticks)
-    return Outcome(findings, {"table": Chart("Table 2: what a long connection leaves in the queue", [panel])})
+    chart = Chart("Table 2: what a long connection leaves in the queue", [panel])
+    names = {
+        "C [Mbit/s]": [f"{row.capacity}" for row in table.itertuples()],
+        "RTT_0 [ms]": [f"{row.rtt_ms}" for row in table.itertuples()],
+        "W_R": [f"{row.window}" for row in table.itertuples()],
+    }
+    columns = [
+        column("beta / W_R, theory", table["ratio"], [float(one.ratio) for one in models]),
+        column("queue, theory [packets]", table["queue"], [float(one.queue) for one in models]),
+        column("queue where saturated, simulated [packets]", table["queue"].where(saturated), simulated),
+        column("saturated (1)", table["saturated"], np.array(busy, dtype=float)),
+    ]
+    return Outcome(findings, {"table": chart}, (), {"table": SideBySide("Table 2: saturation", names, columns)})
 
 
 def _measured(run: Run, capacity: float) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.path import KILO, curve, printed
 from ackclock.experiments.engset.single import finish_ms, lone, lone_path
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
+from ackclock.experiments.side_by_side import SideBySide, column
 from ackclock.models import engset
 from ackclock.scenario import Resolved
 
@@ -38,6 +39,8 @@ class _Row:
     as_printed: float
     same: bool
     same_flights: bool
+    rounds: tuple[float, float]
+    printed: tuple[float, float]
 
 
 def _compare(row: Any, run: Run) -> _Row:
@@ -52,6 +55,8 @@ def _compare(row: Any, run: Run) -> _Row:
         as_printed=_on_ms(path, row.m, row.n),
         same=(float(rule.flights), float(rule.following)) == (row.m, row.n),
         same_flights=flights == [int(one) for one in row.flights.split()],
+        rounds=(float(rule.flights), float(rule.following)),
+        printed=(float(row.m), float(row.n)),
     )
 
 
@@ -68,7 +73,17 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
             note="where the rule gives another (m, n), the simulated time is not that of the printed one",
         ),
     }
-    return Outcome(findings, {"table": _chart(rows)})
+    columns = [
+        column("m", [row.printed[0] for row in rows], [row.rounds[0] for row in rows]),
+        column("n", [row.printed[1] for row in rows], [row.rounds[1] for row in rows]),
+        column(
+            "ON_0, by the printed (m, n) and simulated [ms]",
+            [row.as_printed for row in rows],
+            [row.simulated for row in rows],
+        ),
+    ]
+    table = SideBySide("Table 3: flights, and the ON time", {"transfer": [row.label for row in rows]}, columns)
+    return Outcome(findings, {"table": _chart(rows)}, (), {"table": table})
 
 
 def _agreeing(rows: Sequence[_Row], same: Sequence[bool]) -> Finding:
@@ -80,8 +95,8 @@ def _chart(rows: Sequence[_Row]) -> Chart:
     place = np.arange(len(rows), dtype=float)
     curves = [
         curve("simulated", place, [row.simulated for row in rows], "marks", 0),
-        curve("m RTT_0 + n Delta* by the rule", place, [row.formula for row in rows], "theory", 1),
-        curve("the paper's (m, n)", place, [row.as_printed for row in rows], "paper"),
+        curve("m RTT_0 + n Delta* by the rule", place, [row.formula for row in rows], "theory-marks", 1),
+        curve("the paper's (m, n)", place, [row.as_printed for row in rows], "paper", 0),
     ]
     panel = Panel("transfer", "ON_0 [ms]", curves, x_ticks=[row.tick for row in rows])
     return Chart("Table 3: how long a lone transfer takes", [panel], size_inches=(13.0, 7.5))

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.path import Law, Web, classes, curve, packets, printed
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
+from ackclock.experiments.side_by_side import SideBySide, column
 from ackclock.scenario import Resolved
 
 Key = tuple[Law, int]
@@ -36,7 +36,7 @@ def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
 
 def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     """Compare the ratios by class."""
-    findings, panels = {}, []
+    findings, panels, tables = {}, [], {}
     for law, name in SHOWN.items():
         paper = printed("table-4")
         paper = paper[paper["law"] == law].set_index("low")
@@ -53,8 +53,18 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
         findings[f"{law}_shorter"] = Finding(float(found["share"][found["on"] < 0.0].sum()))
         findings[f"{law}_queue"] = Finding(share((near["queue_seen"] > 0.0).tolist()))
         panels.append(_panel(found, paper, name))
+        tables[f"table-{law}"] = _side_by_side(found.reindex(paper.index), paper, name)
     title = "Table 4: W_R = 44 against W_R = 12, F = 12, (10M, 1G, R50), N = 80"
-    return Outcome(findings, {"table": Chart(title, panels, 2, size_inches=(13.0, 6.5))})
+    return Outcome(findings, {"table": Chart(title, panels, 2, size_inches=(13.0, 6.5))}, (), tables)
+
+
+def _side_by_side(own: Any, paper: Any, name: str) -> SideBySide:
+    columns = [
+        column("files [%]", paper["percent"], own["share"]),
+        column("ON time, more with W_R = 44 [%]", paper["on"], own["on"]),
+        column("queue that a packet sees, more with W_R = 44 [%]", paper["queue_seen"], own["queue_seen"]),
+    ]
+    return SideBySide(f"Table 4, {name}", {"smallest size [packets]": [f"{low}" for low in paper.index]}, columns)
 
 
 def _ratios(large: Any, small: Any) -> Any:
@@ -75,7 +85,8 @@ def _panel(found: Any, paper: Any, name: str) -> Panel:
     curves = [
         curve("ON time, simulated", shown.index, shown["on"], "simulation", 0),
         curve("queue seen by a packet, simulated", shown.index, shown["queue_seen"], "simulation", 1),
-        curve("the paper", np.tile(paper.index, 2), np.append(paper["on"], paper["queue_seen"]), "paper"),
+        curve("the paper", paper.index, paper["on"], "paper", 0),
+        curve("the paper", paper.index, paper["queue_seen"], "paper", 1),
     ]
     return Panel(
         "smallest size of the class [packets]", "more with W_R = 44 [%]", curves, name, from_zero=False, log_x=True

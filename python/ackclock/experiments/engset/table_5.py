@@ -54,7 +54,7 @@ def outcome(_setting: Setting, _runs: Mapping[str, Run]) -> Outcome:
             "simulation",
             3,
         ),
-        curve("the paper, TCP-Engset rule", place, nothing + list(RULE.values()), "paper"),
+        curve("the paper, TCP-Engset rule", place, nothing + list(RULE.values()), "paper", 2),
     ]
     panel = Panel(
         "C [Mbit/s]", "buffer [packets of 1500 B]", curves, x_ticks=[f"{one:g}" for one in CAPACITIES], log_y=True

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.path import KILO, Law, Web, curve, loss_percent, packets, rate_kbps, simulated
 from ackclock.experiments.frame import Finding, Measure, Outcome, Run, Setting, share
+from ackclock.experiments.side_by_side import SideBySide, column
 from ackclock.scenario import Resolved
 
 Key = tuple[Law, int]
@@ -49,7 +48,24 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     findings["overestimates"] = Finding(
         share([model_losses[place] > 2.0 * lost[law, SOURCES[place]].value for law, place in above])
     )
-    return Outcome(findings, {"table": _chart(rates, lost, model_rates, model_losses)})
+    chart = _chart(rates, lost, model_rates, model_losses)
+    return Outcome(findings, {"table": chart}, (), {"table": _side_by_side(rates, lost, model_rates, model_losses)})
+
+
+def _side_by_side(
+    rates: Mapping[Key, Measure], lost: Mapping[Key, Measure], model_rates: list[float], model_losses: list[float]
+) -> SideBySide:
+    columns = []
+    for title, found, model, paper in (
+        ("h [kbit/s]", rates, model_rates, RATES),
+        ("L [%]", lost, model_losses, LOSSES),
+    ):
+        columns.append(column(f"{title}, theory", paper["theory"], model))
+        for law in SHOWN:
+            own = [found[law, sources] for sources in SOURCES]
+            parts = ([getattr(one, part) for one in own] for part in ("value", "low", "high"))
+            columns.append(column(f"{title}, {law}", paper[law], *parts))
+    return SideBySide("Table 6: growing load", {"N": [f"{sources}" for sources in SOURCES]}, columns)
 
 
 def _chart(
@@ -65,9 +81,9 @@ def _chart(
             for number, law in enumerate(SHOWN)
         ]
         curves.append(curve("theory", SOURCES, model, "theory", 2))
-        curves.append(
-            curve("the paper, simulated and theory", np.tile(SOURCES, 3), np.concatenate(list(paper.values())), "paper")
-        )
+        curves += [
+            curve("the paper", SOURCES, paper[name], "paper", number) for number, name in enumerate((*SHOWN, "theory"))
+        ]
         panels.append(Panel("sources N", title, curves))
     title = "Table 6: growing load, (10M, 2M, R50), F = 12, W_R = 44, B = 200"
     return Chart(title, panels, 2, size_inches=(13.0, 6.5))

@@ -91,15 +91,15 @@ def _numbers(run: Run) -> dict[str, Measure]:
 def _chart(numbers: Mapping[float, Mapping[str, Measure]]) -> Chart:
     place, shifts = np.arange(len(NAMES), dtype=float), sorted(numbers)
     own = [numbers[0.0][name].value for name in NAMES]
-    kinds = [curve("simulated", place, own, "marks", 0), curve("the paper", place, PAPER, "paper")]
+    kinds = [curve("simulated", place, own, "marks", 0), curve("the paper", place, PAPER, "paper", 0)]
     moved = [
         curve(f"{name}, simulated", shifts, [numbers[shift][name].value for shift in shifts], "simulation", number)
         for number, name in enumerate(("TOTO", "TDTO"))
     ]
-    papers = curve("the paper", [0.0, 0.0], [PAPER[0], PAPER[1]], "paper")
+    papers = [curve("the paper", [0.0], [PAPER[number]], "paper", number) for number in (0, 1)]
     panels = [
         Panel("kind of timeout", "part of all timeouts [%]", kinds, "RTT_0 = 50 ms", x_ticks=NAMES),
-        Panel("RTT_0 less 50 ms [ms]", "part of all timeouts [%]", [*moved, papers], "a phase effect"),
+        Panel("RTT_0 less 50 ms [ms]", "part of all timeouts [%]", [*moved, *papers], "a phase effect"),
     ]
     title = "Table 7: the timeouts at high losses, N = 134, (10M, 2M, R50), EE, F = 12, B = 150"
     return Chart(title, panels, 2, size_inches=(14.0, 6.5))

@@ -10,6 +10,7 @@ from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.heavy import MAIN, heavy
 from ackclock.experiments.engset.path import classes, curve, exceedance, measured, printed, rate_kbps
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
+from ackclock.experiments.side_by_side import SideBySide, column
 from ackclock.scenario import Resolved
 
 COLUMNS = {
@@ -62,14 +63,21 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
             title,
             [
                 curve("simulated", found.index, found[name], "simulation", 0),
-                curve("the paper", paper.index, paper[name], "paper"),
+                curve("the paper", paper.index, paper[name], "paper", 0),
             ],
             log_x=True,
         )
         for name, title in COLUMNS.items()
     ]
     title = "Table 8: by size, N = 134, (10M, 2M, R50), EE, F = 12, W_R = 44, B = 150"
-    return Outcome(findings, {"table": Chart(title, panels, 3, size_inches=(15.0, 10.0))})
+    tables = {"table": _side_by_side(found.reindex(paper.index), paper)}
+    return Outcome(findings, {"table": Chart(title, panels, 3, size_inches=(15.0, 10.0))}, (), tables)
+
+
+def _side_by_side(own: Any, paper: Any) -> SideBySide:
+    columns = [column(text, paper[name], own[name]) for name, text in COLUMNS.items()]
+    names = {"smallest size [packets]": [f"{low}" for low in paper.index]}
+    return SideBySide("Table 8: by size, at high losses", names, columns)
 
 
 def _table(run: Run) -> Any:

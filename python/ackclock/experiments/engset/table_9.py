@@ -10,6 +10,7 @@ from ackclock.charts import Chart, Panel
 from ackclock.experiments.engset.heavy import QUICK, web
 from ackclock.experiments.engset.path import Law, classes, curve, loss_percent, measured, packets, printed
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
+from ackclock.experiments.side_by_side import SideBySide, column
 from ackclock.scenario import Resolved
 
 LAWS: tuple[Law, ...] = ("EE", "EP")
@@ -72,7 +73,23 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     findings["h2_larger"] = Finding(share([h2 > h for h, h2 in both]), note=f"h, h2 [kbit/s] {apart}")
     classed = [bool(one) for table in found.values() for one in _larger(table)]
     findings["h2_larger_class"] = Finding(share(classed), note=f"{len(classed)} classes of six cases")
-    return Outcome(findings, {"table": _chart(found)})
+    return Outcome(findings, {"table": _chart(found)}, (), {"table": _side_by_side(found)})
+
+
+def _side_by_side(found: Mapping[tuple[Law, int], Any]) -> SideBySide:
+    """Put the rates and stalls next to the printed ones, a row for each law, buffer and size."""
+    both = {key: _both(*key, table)[:2] for key, table in found.items()}
+    paper, own = (pd.concat([pair[place] for pair in both.values()]) for place in (0, 1))
+    names = {
+        "law": [str(law) for (law, _), (rows, _) in both.items() for _ in rows.index],
+        "B": [f"{buffer}" for (_, buffer), (rows, _) in both.items() for _ in rows.index],
+        "smallest size [packets]": [f"{low}" for low in paper.index],
+    }
+    columns = [
+        column("h2 [kbit/s]", paper["h2_kbps"], own["h2_kbps"]),
+        column("part of the ON time stalled [%]", paper["stalled"], own["stalled_percent"]),
+    ]
+    return SideBySide("Table 9: by size and buffer", names, columns)
 
 
 def _column(table: Any, name: str) -> str:
@@ -99,7 +116,7 @@ def _both(law: Law, buffer: int, own: Any) -> tuple[Any, Any, Any]:
 
 def _chart(found: Mapping[tuple[Law, int], Any]) -> Chart:
     panels = []
-    for column, paper_column, title in (
+    for own_column, paper_column, title in (
         ("h2_kbps", "h2_kbps", "h2 [kbit/s]"),
         ("stalled_percent", "stalled", "part of the ON time stalled [%]"),
     ):
@@ -108,8 +125,8 @@ def _chart(found: Mapping[tuple[Law, int], Any]) -> Chart:
             for number, buffer in enumerate(BUFFERS):
                 own = found[law, buffer]
                 paper = _both(law, buffer, own)[0]
-                curves.append(curve(f"B = {buffer}, simulated", own.index, own[column], "simulation", number))
-                curves.append(curve("the paper", paper.index, paper[paper_column], "paper"))
+                curves.append(curve(f"B = {buffer}, simulated", own.index, own[own_column], "simulation", number))
+                curves.append(curve("the paper", paper.index, paper[paper_column], "paper", number))
             panels.append(Panel("smallest size of the class [packets]", title, curves, law, log_x=True))
     title = "Table 9: by size and buffer, N = 134, (10M, 2M, R50), F = 12, W_R = 44"
     return Chart(title, panels, 2, size_inches=(14.0, 12.0))

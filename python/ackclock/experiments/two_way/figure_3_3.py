@@ -72,7 +72,7 @@ def _chart(windows: NDArray[np.float64], both: NDArray[np.float64], one: NDArray
         Curve("one direction, theory", fine, np.minimum(fine / (2 * LENGTH), 1.0), "theory-2", 1),
         Curve("both directions, simulated", windows, both, "marks", 0),
         Curve("one direction, simulated", windows, one, "marks", 1),
-        Curve("the paper's numbers", np.array([8.0, 16.0]), np.array([0.5, 2.0 / 3.0]), "paper"),
+        Curve("the paper's numbers", np.array([8.0, 16.0]), np.array([0.5, 2.0 / 3.0]), "paper", 0),
     ]
     panel = Panel("window W [segments]", "efficiency", curves, y_top=1.05)
     return Chart("Figure 3.3: effect of the window on a connection's efficiency, L = 8 segments", [panel])

@@ -93,7 +93,7 @@ def _chart(rates: NDArray[np.float64], found: NDArray[np.float64]) -> Chart:
             Curve(f"connection {name}, simulated", rates, found[:, flow], "marks", flow),
         ]
     paper = np.array([[20.0, 0.15], [60.0, 0.4], [155.0, 0.6]]).T
-    curves.append(Curve("the paper's numbers of connection j", paper[0], paper[1], "paper"))
+    curves.append(Curve("the paper's numbers of connection j", paper[0], paper[1], "paper", 1))
     panel = Panel("rate of connection i [Mbit/s]", "efficiency", curves, y_top=1.05)
     title = "Figure 4.1: efficiencies against the rate of connection i (connection j: 155 Mbit/s, W = 128 KB, D = 5 ms)"
     return Chart(title, [panel])

@@ -40,6 +40,6 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
             Curve(f"{name}, averaged from t = 0", times, averages[flow], "simulation", flow),
             Curve(f"{name}, expected by (4.2)", np.array([0.0, times[-1]]), np.full(2, expected[flow]), "theory", flow),
         ]
-    curves.append(Curve("the paper: 1R reaches 73.5 Mbit/s", times[-1:], np.array([73.5]), "paper"))
+    curves.append(Curve("the paper: 1R reaches 73.5 Mbit/s", times[-1:], np.array([73.5]), "paper", 1))
     panel = Panel("time [s]", "throughput of TCP segments [Mbit/s]", curves)
     return Outcome(findings, {"figure": Chart("Figure 5.8: throughput averaged from t = 0", [panel])})

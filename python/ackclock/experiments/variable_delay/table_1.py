@@ -7,6 +7,7 @@ import numpy as np
 
 from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
+from ackclock.experiments.side_by_side import SideBySide, column
 from ackclock.experiments.variable_delay.path import (
     CONFIDENCE,
     INTERVALS,
@@ -92,7 +93,25 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
             note="20 periods of ON and OFF a run at 50 s, 200 at 5 s: their sums scatter",
         ),
     }
-    return Outcome(findings, {"figure": _chart(points, halves), "readings": _readings_chart(readings)})
+    tables = {"table": _side_by_side(points, halves)}
+    return Outcome(findings, {"figure": _chart(points, halves), "readings": _readings_chart(readings)}, (), tables)
+
+
+def _side_by_side(points: Mapping[int, Point], halves: np.ndarray[Any, np.dtype[np.float64]]) -> SideBySide:
+    found = [one.predicted("markov") for one in points.values()]
+    columns = [
+        column(
+            "throughput by the Markov approach [Mbit/s]",
+            PRINTED,
+            [one.value for one in found],
+            [one.low for one in found],
+            [one.high for one in found],
+        ),
+        column("half of the interval of 50 runs [Mbit/s]", PRINTED_HALF, halves),
+        column("throughput of TCP, simulated [Mbit/s]", None, [one.measured.value for one in points.values()]),
+    ]
+    names = {"period [s]": [f"{period}" for period in points]}
+    return SideBySide("Table 1: the Markov approach, lambda = 1/10 losses/s", names, columns)
 
 
 def _told_apart(points: Mapping[int, Point]) -> dict[str, Finding]:
@@ -143,7 +162,7 @@ def _chart(points: Mapping[int, Point], halves: np.ndarray[Any, np.dtype[np.floa
             markov + halves,
         ),
         Curve(MODELS["fixed"], x, np.array([one.predicted("fixed").value for one in points.values()]), "theory", 1),
-        Curve("the paper's table 1 (Markov)", x, printed, "paper"),
+        Curve("the paper's table 1 (Markov)", x, printed, "paper", 3),
         Curve("its intervals", x, printed, "band", 5, printed - PRINTED_HALF, printed + PRINTED_HALF),
     ]
     panel = Panel("mean length of ON and OFF periods [s]", "throughput [Mbit/s]", curves)
