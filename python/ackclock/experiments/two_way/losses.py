@@ -16,7 +16,7 @@ PROBABILITIES = (0.0, 1e-4, 1e-3)
 WARMUP_S = 5.0
 Way = Literal["both", "alone"]
 Key = tuple[Way, float]
-"""Whether the other connection sends, and the probability that a segment is lost."""
+"""One or both connections, and the probability that a segment is lost."""
 
 
 def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
@@ -51,7 +51,7 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
         "compressed": Finding(min(bunched[1:]), note=f"segments in the wake of another, by loss {listed}"),
         "cost": Finding(
             max(abs(one - parts[0]) for one in parts[1:]),
-            note=f"throughput as a part of that of one connection alone: {', '.join(f'{one:.1f}%' for one in parts)}",
+            note=f"throughput over that of one connection alone: {', '.join(f'{one:.1f}%' for one in parts)}",
         ),
     }
     x = 100.0 * np.array(PROBABILITIES)
