@@ -49,6 +49,9 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
             f"prints no averaging time: over 300 s the mean is {longer:.0f}, in "
             f"steady state {drawn:.0f}",
         ),
+        "formula": Finding(
+            model=100.0 * (model / drawn - 1.0), note=f"in steady state, with alpha = 1/2: {model:.0f} for {drawn:.0f}"
+        ),
         "reappears": Finding(
             survive, note=f"the retransmission is lost in {cycles.retransmissions_lost} of {cycles.cycles} cycles"
         ),

@@ -11,6 +11,7 @@ from ackclock.experiments.bottlenecks.path import (
     TIMES,
     Time,
     count_cycles,
+    formula_finding,
     mbps,
     predicted,
     scenario,
@@ -90,11 +91,21 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
             float(_theory(runs, "random-drop")[3] > _theory(runs, "drop-from-front")[3]),
             f"of all B in {100.0 * share(list(drawn > front)):.0f}%",
         ),
+        "formula": _formula(runs, losing),
         "order_of_theory": Finding(
             model=share(_ordered(runs)), note="W_S grows with alpha: drop-from-front, random drop, drop-tail"
         ),
     }
     return Outcome(findings, {"figure": _chart(runs)})
+
+
+def _formula(runs: Mapping[Key, Run], losing: Mapping[int, bool]) -> Finding:
+    tail = np.where([losing[buffer] for buffer in BUFFERS], _theory_lost(runs), _theory(runs, "drop-tail"))
+    theory = [tail, *(_theory(runs, queue) for queue in QUEUES if queue != "drop-tail")]
+    names = [f"B = {buffer}, {title}" for title in QUEUES.values() for buffer in BUFFERS]
+    return formula_finding(
+        np.concatenate(theory), np.concatenate([_rates(runs, queue, "steady") for queue in QUEUES]), names
+    )
 
 
 def _loses(run: Run) -> bool:
@@ -112,6 +123,12 @@ def _rates(runs: Mapping[Key, Run], queue: str, time: Time = "shown") -> NDArray
 
 def _theory(runs: Mapping[Key, Run], queue: str) -> NDArray[np.float64]:
     found = [predicted(runs[queue, buffer, "shown"].resolved).throughput.capped for buffer in BUFFERS]
+    return np.asarray(mbps(np.array(found, dtype=float)))
+
+
+def _theory_lost(runs: Mapping[Key, Run]) -> NDArray[np.float64]:
+    paths = [runs["drop-tail", buffer, "shown"].resolved for buffer in BUFFERS]
+    found = [predicted(path).throughput_with_lost_retransmission.capped for path in paths]
     return np.asarray(mbps(np.array(found, dtype=float)))
 
 
@@ -144,11 +161,7 @@ def _chart(runs: Mapping[Key, Run]) -> Chart:
                 Curve(f"{text}, theory", x, _theory(runs, queue), "theory", colour)
                 for colour, (queue, text) in enumerate(QUEUES.items())
             ]
-            lost = [
-                predicted(runs["drop-tail", b, "shown"].resolved).throughput_with_lost_retransmission for b in BUFFERS
-            ]
-            rates = mbps(np.array([one.capped for one in lost], dtype=float))
-            curves.append(Curve("theory if the retransmission is lost", x, rates, "guide"))
+            curves.append(Curve("theory if the retransmission is lost", x, _theory_lost(runs), "guide"))
         panels.append(Panel("B, the bottleneck's buffer [packets]", "throughput [Mbit/s]", curves, title, y_top=1.2))
     title = "Figure 11: the buffer management policy and the throughput"
     return Chart(title, panels, 2, share_y=True, size_inches=(15.0, 7.5))

@@ -17,6 +17,7 @@ from ackclock.experiments.bottlenecks.path import (
     READINGS,
     Reading,
     Time,
+    formula_finding,
     mbps,
     predicted,
     read_as,
@@ -108,6 +109,11 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
             share(list(whole[4:] > JUMP * whole[0])),
             share([not found.double_slow_start for found in cycles[4:]]),
             "the model: W_B above W_th",
+        ),
+        "formula": formula_finding(
+            np.concatenate([_theory(runs, "two_way_propagation", model) for model in STEADY]),
+            np.concatenate([steady, single_steady]),
+            [f"n = {n}, {MODELS[model]}" for model in STEADY for n in NODES],
         ),
     }
     return Outcome(findings, {"figure": _chart(runs)}, (NOTE,))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.charts import Chart, Curve, Panel
-from ackclock.experiments.bottlenecks.path import mbps, predicted, scenario, simulated, throughputs
+from ackclock.experiments.bottlenecks.path import formula_finding, mbps, predicted, scenario, simulated, throughputs
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.scenario import Resolved
 
@@ -67,6 +67,11 @@ def outcome(setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
         share(falls),
         share([bool(theory[buffer, 20][0] < theory[buffer, 20][-1]) for buffer in BUFFERS]),
         f"at B = {_listed(falls)}",
+    )
+    findings["formula"] = formula_finding(
+        np.concatenate(list(theory.values())),
+        np.concatenate(list(shapes.values())),
+        [f"B = {buffer}, B' = {other}, {rate} Mbit/s" for buffer, other in shapes for rate in rates],
     )
     together = [all(each) for each in zip(*all_fits, falls, strict=True)]
     rises = {b: 100.0 * (shapes[b, 20].max() / shapes[b, 20][-3:].mean() - 1.0) for b in BUFFERS}

@@ -35,6 +35,9 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
             f"0 to 150 s; in steady state {steady:.0f}; with the service times in T {other:.0f}. The model leaves out "
             "the wait for the timeout and the first slow start",
         ),
+        "formula": Finding(
+            model=100.0 * (lost / steady - 1.0), note="the model's 3 (mu T + B) / (4 T) without W'_th, in steady state"
+        ),
         "disappears": Finding(
             share([cycles.cycles > 0, cycles.retransmissions_lost == cycles.cycles]),
             share([bool(model.retransmission_loss.node >= 0), bool(model.double_slow_start)]),

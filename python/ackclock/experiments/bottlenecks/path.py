@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.charts import Curve
-from ackclock.experiments.frame import Run, resolved, scenario_tables
+from ackclock.experiments.frame import Finding, Run, resolved, scenario_tables, share
 from ackclock.models import bottlenecks
 from ackclock.scenario import Resolved
 
@@ -33,6 +33,9 @@ times in section 3."""
 Time = Literal["shown", "steady"]
 TIMES: Final[tuple[Time, ...]] = ("shown", "steady")
 """The two times of a simulation: the one that the paper shows, from t = 0, or steady state."""
+
+FORMULA_PERCENT: Final = 10.0
+"""Largest error at which a throughput that is "approximated" counts as met [%]."""
 
 LONGEST_RECOVERY_S: Final = 20.0
 """Longest time between the losses of one TCP cycle [s]: avoidance alone takes three times as long here."""
@@ -79,6 +82,13 @@ def predicted(path: Resolved) -> bottlenecks.Cycle:
 def mbps(packets_per_second: Any) -> Any:
     """Turn packets a second into Mbit/s."""
     return np.asarray(packets_per_second) / PACKETS_PER_MEGABIT
+
+
+def formula_finding(theory: Any, measured: Any, names: Sequence[str]) -> Finding:
+    """Give at how many points the paper's approximate throughput is within 10% of the measured one [%]."""
+    errors = 100.0 * (np.asarray(theory, dtype=float) / np.asarray(measured, dtype=float) - 1.0)
+    listed = f"error {errors.min():+.1f} to {errors.max():+.1f}%, largest at {names[int(np.argmax(np.abs(errors)))]}"
+    return Finding(model=100.0 * share((np.abs(errors) <= FORMULA_PERCENT).tolist()), note=listed)
 
 
 def windows(run: Run, label: str, colour: int) -> Curve:

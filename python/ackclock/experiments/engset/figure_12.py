@@ -98,18 +98,20 @@ def _queues(found: Mapping[tuple[str, str], Run]) -> dict[str, Finding]:
 
 def _losses(found: Mapping[tuple[str, str], Run]) -> dict[str, Finding]:
     """Judge the loss and the rate."""
-    lost, errors = {}, []
+    lost, errors, busy = {}, [], []
     for name in SETTINGS:
         for case in CASES:
             model = _web(name, case).prediction
             lost[name, case] = (loss_percent(found[name, case]).value, 100.0 * float(model.loss))
             if case in FITTING:
+                busy.append(abs(float(model.utilisation) / utilisation(found[name, case]) - 1.0))
                 errors.append(abs(float(model.rate) / KILO / rate_kbps(found[name, case]).value - 1.0))
     bounded = {key: pair for key, pair in lost.items() if key[1] in BOUNDED}
     text = (f"{name}, {case}: {one:.3f}% against {theory:.3f}%" for (name, case), (one, theory) in bounded.items())
     return {
         "bound": Finding(share([one <= theory for one, theory in bounded.values()]), note="; ".join(text)),
         "rate": Finding(100.0 * max(errors), note="E with W_R = 44, EP with W_R = 12, both settings"),
+        "utilisation": Finding(100.0 * max(busy), note="the same"),
     }
 
 

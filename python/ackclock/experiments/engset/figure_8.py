@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.charts import Chart, Curve, Panel
-from ackclock.experiments.engset.path import KILO, Web, curve, packets, rate_kbps
+from ackclock.experiments.engset.path import KILO, Web, curve, packets, rate_kbps, utilisation
 from ackclock.experiments.frame import Finding, Measure, Outcome, Run, Setting, share
 from ackclock.models.engset import Prediction
 from ackclock.scenario import Resolved
@@ -22,9 +22,10 @@ HIGH = 1.3
 ESTIMATES = {"rate_1": "h(1)", "rate_2": "h(2)", "rate": "h, their mean"}
 
 
-def _points() -> Iterator[tuple[str, float, Web]]:
+def settings(round_trips_ms: Sequence[int] = (50, 100)) -> Iterator[tuple[str, float, Web]]:
+    """List the settings: the name of the rates, the load and the sources."""
     for name, (capacity, egress, sizes) in SETTINGS.items():
-        for rtt_ms in (50, 100):
+        for rtt_ms in round_trips_ms:
             for files in sizes:
                 web = Web(1, files, capacity=capacity, egress=egress, rtt_ms=rtt_ms)
                 for load in LOADS:
@@ -33,12 +34,12 @@ def _points() -> Iterator[tuple[str, float, Web]]:
 
 def scenarios(setting: Setting) -> Mapping[Web, Resolved]:
     """Give exponential files without loss, in all settings."""
-    return {web: web.scenario(packets(setting, QUICK)) for _, _, web in _points()}
+    return {web: web.scenario(packets(setting, QUICK)) for _, _, web in settings()}
 
 
 def outcome(_setting: Setting, runs: Mapping[Web, Run]) -> Outcome:
     """Judge the two ways and their mean."""
-    points = list(_points())
+    points = list(settings())
     rates = np.array([rate_kbps(runs[web]).value for _, _, web in points])
     predicted = [web.prediction for _, _, web in points]
     errors = {
@@ -77,7 +78,7 @@ def outcome(_setting: Setting, runs: Mapping[Web, Run]) -> Outcome:
     }
     noise = 100.0 * np.array([_half(rate_kbps(runs[web])) for _, _, web in points]) / rates
     chart = _chart(points, errors, predicted, f"95% interval of a point: +-{np.median(noise):.1f}% in the median")
-    return Outcome(findings, {"figure": chart}, (_noise_note(noise),))
+    return Outcome(findings | _utilisation(runs), {"figure": chart}, (_noise_note(noise),))
 
 
 def _noise_note(noise: NDArray[np.float64]) -> str:
@@ -90,6 +91,31 @@ def _noise_note(noise: NDArray[np.float64]) -> str:
 
 def _half(found: Measure) -> float:
     return (found.high - found.low) / 2.0
+
+
+def _utilisation(runs: Mapping[Web, Run]) -> dict[str, Finding]:
+    """Judge the utilisation as the rate is judged."""
+    webs = [web for _, _, web in settings()]
+    measured = np.array([utilisation(runs[web]) for web in webs])
+    found = {
+        way: np.array([float(getattr(web.prediction, way)) for web in webs])
+        for way in ("utilisation", "utilisation_1", "utilisation_2")
+    }
+    errors = {way: 100.0 * (values / measured - 1.0) for way, values in found.items()}
+    shared = np.isfinite(errors["utilisation_2"])
+    high = np.array([float(web.prediction.offered_load) > HIGH for web in webs])
+    off, apart = np.abs(errors["utilisation"]), np.abs(errors["utilisation_1"] - errors["utilisation_2"])[shared & high]
+    return {
+        "utilisation": Finding(
+            model=100.0 * share((off <= 10.0).tolist()),
+            note=f"error {off.mean():.1f}% in the mean, {off.max():.1f}% at most",
+        ),
+        "utilisation_with_load": Finding(
+            model=float(off[high].mean()),
+            note=f"mean error {off[high].mean():.2f}% above 130% load, {off[~high].mean():.2f}% below",
+        ),
+        "utilisation_equal": Finding(model=float(np.mean(apart))),
+    }
 
 
 def _chart(

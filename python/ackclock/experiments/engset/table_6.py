@@ -2,11 +2,25 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from ackclock.charts import Chart, Panel
-from ackclock.experiments.engset.path import KILO, Law, Web, curve, loss_percent, packets, rate_kbps, simulated
+from ackclock.experiments.engset.path import (
+    FULL_PACKETS,
+    KILO,
+    Law,
+    Web,
+    curve,
+    loss_percent,
+    packets,
+    rate_kbps,
+    simulated,
+)
 from ackclock.experiments.frame import Finding, Measure, Outcome, Run, Setting, share
 from ackclock.experiments.side_by_side import SideBySide, column
 from ackclock.scenario import Resolved
+from ackclock.sweeps import packets_of
+from ackclock.transfers import source_rows
 
 Key = tuple[Law, int]
 """The law of sizes and N."""
@@ -48,6 +62,7 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     findings["overestimates"] = Finding(
         share([model_losses[place] > 2.0 * lost[law, SOURCES[place]].value for law, place in above])
     )
+    findings["run_to_run"] = _run_to_run(runs)
     chart = _chart(rates, lost, model_rates, model_losses)
     return Outcome(findings, {"table": chart}, (), {"table": _side_by_side(rates, lost, model_rates, model_losses)})
 
@@ -66,6 +81,17 @@ def _side_by_side(
             parts = ([getattr(one, part) for one in own] for part in ("value", "low", "high"))
             columns.append(column(f"{title}, {law}", paper[law], *parts))
     return SideBySide("Table 6: growing load", {"N": [f"{sources}" for sources in SOURCES]}, columns)
+
+
+def _run_to_run(runs: Mapping[Key, Run]) -> Finding:
+    """Compute within how many per cent of its mean h of one run of the paper's length lies in 95 cases of 100."""
+    squares = {}
+    for key, run in runs.items():
+        values = [source_rows(run.resolved, [one])[0]["rate_bps"]["mean"] for one in run.replications]
+        length = packets_of(run.replications) / len(values)
+        squares[key] = float(np.var(values, ddof=1)) / float(np.mean(values)) ** 2 * length / FULL_PACKETS
+    text = ", ".join(f"{law}, N = {sources}: {196.0 * np.sqrt(one):.1f}%" for (law, sources), one in squares.items())
+    return Finding(float(196.0 * np.sqrt(np.mean(list(squares.values())))), note=text)
 
 
 def _chart(

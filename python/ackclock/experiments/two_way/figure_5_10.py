@@ -14,7 +14,7 @@ from ackclock.scenario import Resolved
 
 def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the run, and the same with later phases."""
-    return {"shown": r_1.shown(setting)} | r_1.staggered(setting)
+    return {"shown": r_1.shown(setting), "one way": r_1.one_way(setting)} | r_1.staggered(setting)
 
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
@@ -31,6 +31,9 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
             100.0 * r_1.MODEL,
             f"right nodes later by {', '.join(r_1.PHASES)}: {others}%; the IP queue stores and forwards once more: "
             "with L = 9.9 the formula has 73.9%",
+        ),
+        "available": Finding(
+            user_mbps(runs["one way"], 0, 1, 2, 3), r_1.USER, "the four from 1L, where no connection goes the other way"
         ),
         "synchronized": Finding(
             share([bool(np.all(counts == r_1.WINDOW)) for counts in periods]),

@@ -7,17 +7,21 @@ import numpy as np
 from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.experiments.two_way.atm import LENGTH, peaks, rows, stepped
-from ackclock.experiments.two_way.symmetric import SHOWN_S, WARMUP_S, shown
+from ackclock.experiments.two_way.symmetric import SHOWN_S, WARMUP_S, shown, staggered
 from ackclock.models import two_way
 from ackclock.scenario import Resolved
 
 PEAK = 13
 STEADY_S = 0.12
+TWICE = 1.5
+LATER_MS = (5, 12, 31)
+"""Times by which the right connection opens later [ms], as in figure 5.4."""
 
 
 def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the run of the section."""
-    return {"shown": shown(setting)}
+    later = {f"{milliseconds} ms": staggered(setting, f"{milliseconds} ms") for milliseconds in LATER_MS}
+    return {"shown": shown(setting)} | later
 
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
@@ -46,6 +50,7 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         ),
         "empties": Finding(float(values[-len(values) // 2 :].min())),
     }
+    findings["staggered"] = _staggered(runs)
     seen = peaks(run, "vc", STEADY_S)[0]
     seen = seen[seen < SHOWN_S]
     curves = [
@@ -54,3 +59,20 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     ]
     panel = Panel("time [s]", "data packets", curves)
     return Outcome(findings, {"figure": Chart("Figure 5.3: the IP queue at node 1L", [panel])})
+
+
+def _staggered(runs: Mapping[str, Run]) -> Finding:
+    """Judge (3.9) where one connection opens later: two peaks in turn have 26 segments that wait."""
+    wanted = PEAK + float(two_way.next_queue(PEAK, windows=28, delays=LENGTH)[0])
+    errors, texts = [], []
+    for milliseconds in LATER_MS:
+        for link in ("vc", "vc.reverse"):
+            times, tops = peaks(runs[f"{milliseconds} ms"], link, WARMUP_S)
+            waiting = tops - 1.0
+            # Every other queue may be too short for a peak: then peaks are twice as far apart.
+            single = np.median(np.diff(times)) > TWICE * np.median(np.diff(peaks(runs["shown"], link, WARMUP_S)[0]))
+            pairs = waiting if single else waiting[1:] + waiting[:-1]
+            errors.append(abs(float(np.median(pairs)) - wanted))
+            if link == "vc":
+                texts.append(f"{milliseconds} ms: {np.median(waiting[::2]):g} and {np.median(waiting[1::2]):g}")
+    return Finding(max(errors), note=f"segments that wait at 1L, in turn, by the later start: {'; '.join(texts)}")

@@ -22,6 +22,8 @@ from ackclock.models import two_way
 from ackclock.scenario import Resolved
 
 TOGETHER = "0 s"
+LARGER = "larger window"
+"""The run in which the first connection is not idle by (3.21): its window exceeds the other by more than the pipe."""
 LATER = ("5 ms", "12 ms", "31 ms")
 SINCE_S = 0.15
 
@@ -30,14 +32,14 @@ def scenarios(setting: Setting) -> Mapping[str, Resolved]:
     """Give the run of the section, long ones with the second connection later, and one of the first alone."""
     long = {"run.duration": setting.pick("3 s", "20 s"), "run.warmup": "1 s", "trace.sequence": True}
     staggered = {time: scenario("abr", long | {"flow.right.start": time}) for time in (TOGETHER, *LATER)}
-    return {"shown": shown(setting)} | staggered
+    return {"shown": shown(setting), LARGER: scenario("abr", long | {"flow.left.tcp.max_window": "64 pkt"})} | staggered
 
 
 def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     """Judge the throughput, its steps, and that a staggered start changes nothing."""
     run = runs["shown"]
     model = float(two_way.efficiency(28, LENGTH)[0])
-    share_of = {name: [user_mbps(runs[name], f) / USER_MBPS for f in (0, 1)] for name in runs if name != "shown"}
+    share_of = {name: [user_mbps(runs[name], f) / USER_MBPS for f in (0, 1)] for name in (TOGETHER, *LATER)}
     together = share_of[TOGETHER][0]
     times = instants(run, 0, "sent")
     gaps = np.diff(times[times > WARMUP_S])
@@ -45,6 +47,11 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
     bunched = float(np.mean(gaps < SEGMENT_S / 2.0))
     findings = {
         "efficiency": Finding(100.0 * together, 100.0 * model, "with L = 14.25, the propagation alone, 66.3%"),
+        "available": Finding(
+            user_mbps(runs[LARGER], 0),
+            USER_MBPS,
+            "windows of 64 and 28: by (3.21) the first is never idle; 155.52 Mbit/s",
+        ),
         "below_optimal": Finding(share([one < 0.75 for ends in share_of.values() for one in ends])),
         "steps": Finding(bunched, note="part of the segments that leave TCP in the wake of another"),
         "staggered": Finding(

@@ -6,9 +6,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ackclock.experiments.frame import Run, Setting
+from ackclock.experiments.frame import Run, Setting, resolved, scenario_tables
 from ackclock.experiments.two_way.atm import SEGMENT_S, USER_MBPS, scenario, user_mbps
-from ackclock.experiments.two_way.line import instants
+from ackclock.experiments.two_way.line import PAPER, instants
 from ackclock.models import two_way
 from ackclock.scenario import Resolved
 
@@ -32,6 +32,14 @@ def shown(setting: Setting, changes: dict[str, Any] | None = None) -> Resolved:
     traces = {"trace.ip_queue": True, "trace.sequence": True}
     fields = {"run.duration": setting.pick("3 s", "20 s"), "run.warmup": f"{WARMUP_S} s"}
     return scenario("r-1", fields | traces | (changes or {}))
+
+
+def one_way(setting: Setting) -> Resolved:
+    """Give the run with the connections of the left nodes alone."""
+    tables = scenario_tables(PAPER, "r-1")
+    tables["flow"] = [flow for flow in tables["flow"] if flow["name"].endswith("L")]
+    fields = {"run.duration": setting.pick("3 s", "20 s"), "run.warmup": f"{WARMUP_S} s", "trace.sequence": True}
+    return resolved(tables, fields)
 
 
 def staggered(setting: Setting) -> dict[str, Resolved]:

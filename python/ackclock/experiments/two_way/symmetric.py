@@ -11,5 +11,13 @@ SHOWN_S = 0.5
 
 def shown(setting: Setting) -> Resolved:
     """Give the run from t = 0 with its traces."""
+    return staggered(setting, "0 s")
+
+
+def staggered(setting: Setting, later: str) -> Resolved:
+    """Give the run where the right connection opens later."""
+    start = {} if later == "0 s" else {"flow.right.start": later}
     traces = {"trace.acr": True, "trace.ip_queue": True, "trace.sequence": True}
-    return scenario("abr", {"run.duration": setting.pick("1.2 s", "4 s"), "run.warmup": f"{WARMUP_S} s"} | traces)
+    return scenario(
+        "abr", {"run.duration": setting.pick("1.2 s", "4 s"), "run.warmup": f"{WARMUP_S} s"} | traces | start
+    )

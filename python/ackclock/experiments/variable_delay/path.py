@@ -39,14 +39,18 @@ MODELS: Final = {
 }
 
 
-def scenario(period: int, interval: int, runs: int, changes: Mapping[str, Any] | None = None) -> Resolved:
-    """Resolve the scenario for mean ON and OFF times [s], a mean time between losses [s], and a number of runs."""
-    about = {
+def scenario(period: int, interval: int | None, runs: int, changes: Mapping[str, Any] | None = None) -> Resolved:
+    """Resolve the scenario for mean ON and OFF times [s], a mean time between losses [s], and a number of runs.
+
+    Without such a time the changes must give the losses.
+    """
+    about: dict[str, Any] = {
         "flow.on-off.traffic.on": f"{period} s",
         "flow.on-off.traffic.off": f"{period} s",
-        "link.lossy.loss.mean_interval": f"{interval} s",
         "run.replications": runs,
     }
+    if interval is not None:
+        about["link.lossy.loss.mean_interval"] = f"{interval} s"
     return resolved(scenario_tables(PAPER, "priority"), about | dict(changes or {}))
 
 
