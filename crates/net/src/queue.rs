@@ -20,7 +20,7 @@ pub(crate) use classes::Waiting;
 use classes::{Classes, Position};
 pub use overflow::Overflow;
 use scheduler::Scheduler;
-pub use scheduler::{CakeConfig, DualConfig, FqConfig, Origin, SchedulerConfig};
+pub use scheduler::{CakeConfig, DualConfig, FlowEntry, FqConfig, Origin, SchedulerConfig};
 
 /// A queue discipline with its parameters: one choice on each of three axes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -145,6 +145,11 @@ impl Queue {
             aqm: Aqms::new(*aqm, scheduler.has_aqm_by_class(), rate, clock, random),
             waiting: Classes::default(),
         }
+    }
+
+    /// Takes the entries of the scenario, for their weights and where the flows of one share a queue.
+    pub(crate) fn set_entries(&mut self, entries: &[FlowEntry]) {
+        self.scheduler.set_entries(entries);
     }
 
     /// Returns the number of waiting packets.

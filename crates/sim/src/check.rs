@@ -157,6 +157,7 @@ impl Faults {
         self.field(place, PACKET, f64::from(flow.packet_bytes));
         self.level(place, PRIORITY, flow.priority, &flow.path, elements);
         self.field(place, HOST, f64::from(flow.host));
+        self.field(place, FLOW_WEIGHT, f64::from(flow.weight));
         self.field(place, COUNT, flow.count as f64);
         self.field(place, COPIES, flow.copies as f64);
         self.host_is_last(&format!("{place}.path"), &flow.path, 1, elements);

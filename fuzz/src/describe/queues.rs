@@ -19,6 +19,7 @@ pub(super) fn scheduler(typical: SchedulerConfig, [quantum, queues, bandwidth, o
             quantum_bytes: 256 + 16 * u32::from(quantum),
             queues: (options & 1 == 1).then(|| 1 + u32::from(queues)),
             sparse_first: options & 2 == 2,
+            by_entry: options & 4 == 4,
         }),
         SchedulerConfig::Cake(_) => SchedulerConfig::Cake(CakeConfig {
             quantum_bytes: 256 + 16 * u32::from(quantum),

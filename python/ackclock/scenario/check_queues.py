@@ -39,9 +39,15 @@ _ACTS_ON: dict[str, tuple[str, str]] = {"red": ("mean queue", "max_threshold")}
 _CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
     "victim": {"red": ("arriving", "random"), "priority": ("arriving", "lowest")},
     "ecn": dict.fromkeys((*CODELS, *PIES), ("off", "all")),
+    "separation": {"cake": ("hash", "perfect")},
     "rules": {"red": ("floyd-jacobson", "ns2", "linux"), **dict.fromkeys(CODELS, ("linux", "rfc"))},
 }
 """Values that some disciplines allow of a field that others have too."""
+
+
+def weighs(queue: Queue) -> bool:
+    """Return whether a queue gives flows shares by their weights."""
+    return queue.discipline in FAIR and separation_of(queue) != "hash"
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -62,8 +68,8 @@ def queue_faults(places: Places, location: Location, queue: Queue) -> Iterator[F
             allowed = " | ".join(f'"{choice}"' for choice in choices)
             problem = f'is not valid for the discipline "{queue.discipline}"'
             yield places.fault((*location, name), problem, given=f'"{given}"', allowed=allowed)
-    if queue.gives("queues") and separation_of(queue) == "perfect":
-        yield places.fault((*location, "queues"), 'belongs to the separation "hash", not to "perfect"')
+    if queue.gives("queues") and (separation := separation_of(queue)) != "hash":
+        yield places.fault((*location, "queues"), f'belongs to the separation "hash", not to "{separation}"')
     if queue.discipline == "red":
         yield from _red_faults(places, location, queue)
 

@@ -156,6 +156,7 @@ def _fair(queue: Queue, largest_packet_bytes: int) -> FairQueueing:
         quantum_bytes=max(LEAST_QUANTUM_BYTES, largest_packet_bytes) if queue.quantum is None else queue.quantum,
         queues=queue.queues if separation_of(queue) == "hash" else None,
         sparse_first=queue.discipline != "drr",
+        by_entry=separation_of(queue) == "group",
     )
 
 

@@ -42,6 +42,8 @@ class FairQueueing:
     queues: Annotated[int, within(f"{_SCHEDULER}.queues")] | None
     """Number of queues that flows are hashed into; None: a queue for each flow."""
     sparse_first: bool
+    by_entry: bool = False
+    """Whether all flows of an entry share a queue, where none are hashed; older results lack this field."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ VictimName = Literal["arriving", "random", "lowest"]
 RedEcnName = Literal["off", "early", "all"]
 RulesName = Literal["floyd-jacobson", "ns2", "linux", "rfc"]
 CodelRulesName = Literal["rfc", "linux"]
-SeparationName = Literal["hash", "perfect"]
+SeparationName = Literal["hash", "perfect", "group"]
 IsolationName = Literal["flows", "triple"]
 
 NAMES: tuple[str, ...] = get_args(DisciplineName)
@@ -94,7 +94,8 @@ class Queue(Table):
     levels: Annotated[int, Count(1, MOST_LEVELS, 3)] = entry("priority: number of levels", 2)
     separation: Annotated[SeparationName, choice("separation", SeparationName)] = entry(
         "fq, fq-codel, fq-pie, drr, cake: how flows get their queues, by a hash, so that some may share one (hash; of "
-        "cake into 1024 in sets of eight), or each its own (perfect)",
+        "cake into 1024 in sets of eight), each its own (perfect), or all of a [[flow]] one (group; not of cake). "
+        "Without a hash the `weight` of a flow is its share, or that of its [[flow]]",
         "hash",
         words='"hash", "perfect" of drr',
     )

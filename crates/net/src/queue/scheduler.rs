@@ -16,7 +16,7 @@ pub use dual::DualConfig;
 pub(super) use dual::L4S;
 use fifo::Fifo;
 use fq::Fq;
-pub use fq::FqConfig;
+pub use fq::{FlowEntry, FqConfig};
 use priority::Priority;
 
 /// The facts of a packet's flow by which schedulers sort.
@@ -122,6 +122,13 @@ impl SchedulerConfig {
 }
 
 impl Scheduler {
+    /// Takes the entries of the scenario, for their weights and where the flows of one share a queue.
+    pub(super) fn set_entries(&mut self, entries: &[FlowEntry]) {
+        if let Scheduler::Fq(fq) = self {
+            fq.set_entries(entries);
+        }
+    }
+
     /// Returns the class of a packet that arrives.
     #[inline(always)]
     pub(super) fn class(&mut self, packet: &Packet, origin: Origin) -> usize {

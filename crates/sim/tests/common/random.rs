@@ -332,10 +332,11 @@ fn with_any_levels(scheduler: SchedulerConfig) -> BoxedStrategy<SchedulerConfig>
 
 fn fair_queueing() -> impl Strategy<Value = FqConfig> {
     let queues = prop::option::of(1_u32..20);
-    (256_u32..4000, queues, any::<bool>()).prop_map(|(quantum_bytes, queues, sparse_first)| FqConfig {
+    (256_u32..4000, queues, any::<[bool; 2]>()).prop_map(|(quantum_bytes, queues, [sparse_first, by_entry])| FqConfig {
         quantum_bytes,
         queues,
         sparse_first,
+        by_entry,
     })
 }
 
@@ -508,6 +509,7 @@ fn flow(elements: usize, duration_s: f64) -> impl Strategy<Value = FlowConfig> {
                 packet_bytes: bytes.0,
                 priority: levels.0,
                 host: u16::from(levels.1 & 1),
+                weight: 1 + u16::from(levels.0),
                 traffic: TrafficConfig::Tcp { size_packets, connection },
             }
         },
