@@ -31,7 +31,7 @@ pub use process::Process;
 pub use queue::{
     disciplines, AqmConfig, AqmState, CakeConfig, Cause, CobaltConfig, CodelConfig, CodelRules, Discipline, DualConfig,
     DualPi2Config, FlowEntry, FqConfig, Origin, Overflow, PieConfig, RedConfig, RedEcn, RedLinuxConfig,
-    SchedulerConfig, Signal, StepConfig,
+    SchedulerConfig, SfqConfig, SfqRules, Signal, StepConfig,
 };
 pub use queued::QueuedLink;
 pub use rate::{RateLaw, RateProcess, RateState, MAHIMAHI_BYTES, MAHIMAHI_HEADER};

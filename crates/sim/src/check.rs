@@ -143,7 +143,7 @@ impl Faults {
         let levels = path.iter().filter_map(|&element| match elements.get(element)?.link()?.queue.scheduler {
             SchedulerConfig::Priority { levels } => Some(levels),
             SchedulerConfig::Fifo {} | SchedulerConfig::Fq(_) => None,
-            SchedulerConfig::Dual(_) | SchedulerConfig::Cake(_) => None,
+            SchedulerConfig::Sfq(_) | SchedulerConfig::Dual(_) | SchedulerConfig::Cake(_) => None,
         });
         let high = levels.min().map_or(limit.high, |levels| f64::from(levels.max(1) - 1));
         self.field(place, Limit { high, ..limit }, f64::from(level));
