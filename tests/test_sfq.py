@@ -28,18 +28,19 @@ def source(rate: str, packet: str = "1000 B") -> dict[str, Any]:
 
 def test_ns2_shares_packets_and_linux_bytes() -> None:
     flows = [source("12 Mbit/s", "1500 B"), source("12 Mbit/s", "500 B")]
-    packets = run("ns2", flows).classes.loc["home"]["throughput_bps"]
+    packets: Any = run("ns2", flows).classes.loc["home"]["throughput_bps"]
     assert packets["flow0"] == pytest.approx(7.5e6, rel=0.01)
     assert packets["flow1"] == pytest.approx(2.5e6, rel=0.01)
-    octets = run("linux", flows).classes.loc["home"]["throughput_bps"]
+    octets: Any = run("linux", flows).classes.loc["home"]["throughput_bps"]
     assert octets["flow0"] == pytest.approx(5e6, rel=0.01)
     assert octets["flow1"] == pytest.approx(5e6, rel=0.01)
 
 
 @pytest.mark.parametrize("rules", ["ns2", "linux"])
 def test_a_flow_within_its_share_loses_nothing(rules: str) -> None:
-    rows = run(rules, [source("20 Mbit/s"), source("2 Mbit/s")]).classes.loc["home"]
-    assert rows.loc["flow1", "dropped_packets"] == 0 < rows.loc["flow0", "dropped_packets"]
+    rows: Any = run(rules, [source("20 Mbit/s"), source("2 Mbit/s")]).classes.loc["home"]["dropped_packets"]
+    assert rows["flow1"] == 0
+    assert rows["flow0"] > 1000
 
 
 def test_ns2_holds_a_third_of_the_buffer_for_one_flow_and_linux_all_of_it() -> None:

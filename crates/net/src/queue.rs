@@ -111,7 +111,7 @@ pub enum Signal {
 pub enum Cause {
     /// Buffer without room.
     Buffer,
-    /// AQM.
+    /// Active queue management, early or at departure.
     Aqm,
     /// Policer without tokens.
     Policer,

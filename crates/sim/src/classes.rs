@@ -8,7 +8,7 @@ use crate::scenario::{ElementConfig, LinkConfig, Scenario};
 
 /// Most rows of a link.
 const MOST_ROWS: usize = 64;
-/// Most rows of all links together, if there are not so many links that each has [`LEAST_ROWS`].
+/// Most rows of all links together, if that leaves each link [`LEAST_ROWS`].
 const MOST_ROWS_OF_ALL: usize = 4096;
 /// Least rows of a link with several classes.
 const LEAST_ROWS: usize = 2;
@@ -24,7 +24,7 @@ pub struct ClassRow {
     /// Number of the class: the priority level, or 0 of L4S and 1 of classic traffic; at a link that gives flows queues of
     /// their own that of the flows' entry in the scenario, and 2^32 - 1 of the flows of all entries that have no row.
     pub number: u32,
-    /// What was counted.
+    /// Counters of the class.
     pub statistics: ClassStatistics,
 }
 

@@ -42,7 +42,7 @@ pub(crate) struct Fq {
     queues: Option<u32>,
     sparse_first: bool,
     by_entry: bool,
-    /// The entries of the scenario; none where all flows are alike and have queues of their own.
+    /// The entries of the scenario; none if all flows are alike and have queues of their own.
     entries: Vec<FlowEntry>,
     /// Number that the hash of flows depends on (`perturbation`).
     salt: u64,

@@ -56,7 +56,7 @@ pub(crate) struct Sfq {
     active: VecDeque<u32>,
     /// Units that each queue may still send before its turn ends (`allot`).
     allots: Vec<i64>,
-    /// Whether each queue is in `active`.
+    /// Flags of the queues that are in `active`.
     listed: Vec<bool>,
 }
 
