@@ -293,6 +293,7 @@ impl Flow {
             packet_bytes: whole(self.packet, u16::MAX),
             priority: self.levels & 7,
             host: u16::from(self.levels & 3),
+            weight: 1 + u16::from(self.levels),
             traffic: self.traffic(if self.no_return { Vec::new() } else { return_path }),
         }
     }

@@ -75,6 +75,11 @@ impl Buffer {
         }
     }
 
+    /// Returns the number of packets that may wait while another one is in transmission.
+    pub fn most_waiting(&self) -> u64 {
+        self.max_packets.saturating_sub(u64::from(self.max_packets < u64::MAX))
+    }
+
     /// Returns the queue length that AQM uses: the packets that the limit counts.
     #[inline(always)]
     pub fn counted_packets(&self, held: &Occupancy) -> u64 {

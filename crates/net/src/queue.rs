@@ -20,7 +20,7 @@ pub(crate) use classes::Waiting;
 use classes::{Classes, Position};
 pub use overflow::Overflow;
 use scheduler::Scheduler;
-pub use scheduler::{CakeConfig, DualConfig, FqConfig, Origin, SchedulerConfig};
+pub use scheduler::{CakeConfig, DualConfig, FlowEntry, FqConfig, Origin, SchedulerConfig, SfqConfig, SfqRules};
 
 /// A queue discipline with its parameters: one choice on each of three axes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,6 +43,7 @@ pub fn disciplines() -> Vec<(&'static str, Discipline)> {
     let dual = SchedulerConfig::Dual(DualConfig::TYPICAL);
     let drr = SchedulerConfig::Fq(FqConfig { queues: None, sparse_first: false, ..FqConfig::TYPICAL });
     let cake = SchedulerConfig::Cake(CakeConfig { quantum_bytes: 600, ..CakeConfig::TYPICAL });
+    let sfq = |rules| SchedulerConfig::Sfq(SfqConfig { rules, queues: 4, ..SfqConfig::TYPICAL });
     let first = [
         ("drop-tail", Discipline::DROP_TAIL),
         ("drop-from-front", plain(Overflow::Front)),
@@ -58,6 +59,8 @@ pub fn disciplines() -> Vec<(&'static str, Discipline)> {
         ("fq-pie", Discipline::new(fq, AqmConfig::Pie(PieConfig::TYPICAL), Overflow::Arriving)),
         ("dualpi2", Discipline::new(dual, AqmConfig::DualPi2(DualPi2Config::TYPICAL), Overflow::Arriving)),
         ("cake", Discipline::new(cake, AqmConfig::Cobalt(CobaltConfig::TYPICAL), Overflow::Heaviest)),
+        ("sfq", Discipline::new(sfq(SfqRules::Ns2), AqmConfig::None {}, Overflow::Arriving)),
+        ("sfq-linux", Discipline::new(sfq(SfqRules::Linux), AqmConfig::None {}, Overflow::LongestLately)),
         ("drr", Discipline::new(drr, AqmConfig::None {}, Overflow::Longest)),
     ];
     first.into_iter().chain(with_aqm).chain(last).collect()
@@ -108,7 +111,7 @@ pub enum Signal {
 pub enum Cause {
     /// Buffer without room.
     Buffer,
-    /// AQM.
+    /// Active queue management, early or at departure.
     Aqm,
     /// Policer without tokens.
     Policer,
@@ -145,6 +148,11 @@ impl Queue {
             aqm: Aqms::new(*aqm, scheduler.has_aqm_by_class(), rate, clock, random),
             waiting: Classes::default(),
         }
+    }
+
+    /// Takes the entries of the scenario, for their weights and where the flows of one share a queue.
+    pub(crate) fn set_entries(&mut self, entries: &[FlowEntry]) {
+        self.scheduler.set_entries(entries);
     }
 
     /// Returns the number of waiting packets.
@@ -189,7 +197,8 @@ impl Queue {
             Verdict::Drop => true,
         };
         let has_room = self.buffer.admits(&held, arriving.packet.bytes);
-        if early || (!has_room && !self.overflow.chooses_later()) {
+        let admitted = self.scheduler.admits(class, &self.waiting, self.buffer.most_waiting());
+        if early || !admitted || (!has_room && !self.overflow.chooses_later()) {
             if let Some(aqm) = &mut self.aqm {
                 aqm.of(class).on_drop(arriving.since);
             }
@@ -205,7 +214,7 @@ impl Queue {
             signalled(Signal::Marked, class, arriving);
         }
         self.waiting.push(class, arriving);
-        self.scheduler.joined(class);
+        self.scheduler.joined(class, &self.waiting);
         if !has_room && self.overflow.chooses_later() {
             self.drop_waiting(arriving.since, transmitter, signalled);
         }
@@ -222,7 +231,8 @@ impl Queue {
     ) {
         while !self.buffer.holds(&self.occupancy(transmitter)) {
             let drop = |class, waiting| signalled(Signal::Dropped(Cause::Buffer), class, waiting);
-            let dropped = self.overflow.drop_waiting(&mut self.waiting, drop);
+            let first = self.scheduler.first(&self.waiting);
+            let dropped = self.overflow.drop_waiting(&mut self.waiting, first, drop);
             let Some((class, packets)) = dropped else { return };
             if let Some(aqm) = &mut self.aqm {
                 aqm.of(class).on_overflow(packets, now);
@@ -352,6 +362,8 @@ mod tests {
             ("fq-codel", true, false),
             ("fq-pie", true, false),
             ("drr", false, false),
+            ("sfq", true, false),
+            ("sfq-linux", true, false),
             ("dualpi2", true, false),
             ("step", false, true),
             ("cobalt", true, false),

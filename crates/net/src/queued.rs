@@ -3,7 +3,9 @@ use base::{Clock, Histogram, Packet, RandomStream, Rate, Time};
 use crate::bucket::{BucketConfig, BucketKind, TokenBucket};
 use crate::buffer::Buffer;
 use crate::by_class::{ByClass, ClassStatistics, FlowGroups};
-use crate::queue::{AqmState, Cause, Discipline, Origin, Queue, SchedulerConfig, Signal, Transmitter, Waiting};
+use crate::queue::{
+    AqmState, Cause, Discipline, FlowEntry, Origin, Queue, SchedulerConfig, Signal, Transmitter, Waiting,
+};
 use crate::rate::RateProcess;
 use crate::sampling::LinkSample;
 use crate::shaper::Shaper;
@@ -73,6 +75,12 @@ impl QueuedLink {
     /// from the end of the warm-up on.
     pub fn measure_waits(&mut self, warmup: Time) {
         self.waits_from = warmup;
+    }
+
+    /// Takes the entries of the scenario, in rising order of their flows: a fair queue gives each its weight, and may let the
+    /// flows of one share a queue.
+    pub fn set_entries(&mut self, entries: &[FlowEntry]) {
+        self.queue.set_entries(entries);
     }
 
     /// Lets the link count the classes of its scheduler apart, or groups of flows where the scheduler gives flows queues of

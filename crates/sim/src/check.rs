@@ -143,7 +143,7 @@ impl Faults {
         let levels = path.iter().filter_map(|&element| match elements.get(element)?.link()?.queue.scheduler {
             SchedulerConfig::Priority { levels } => Some(levels),
             SchedulerConfig::Fifo {} | SchedulerConfig::Fq(_) => None,
-            SchedulerConfig::Dual(_) | SchedulerConfig::Cake(_) => None,
+            SchedulerConfig::Sfq(_) | SchedulerConfig::Dual(_) | SchedulerConfig::Cake(_) => None,
         });
         let high = levels.min().map_or(limit.high, |levels| f64::from(levels.max(1) - 1));
         self.field(place, Limit { high, ..limit }, f64::from(level));
@@ -157,6 +157,7 @@ impl Faults {
         self.field(place, PACKET, f64::from(flow.packet_bytes));
         self.level(place, PRIORITY, flow.priority, &flow.path, elements);
         self.field(place, HOST, f64::from(flow.host));
+        self.field(place, FLOW_WEIGHT, f64::from(flow.weight));
         self.field(place, COUNT, flow.count as f64);
         self.field(place, COPIES, flow.copies as f64);
         self.host_is_last(&format!("{place}.path"), &flow.path, 1, elements);

@@ -1,14 +1,14 @@
 //! Classes of packets at links: counters of each class of a queue that has several, or of each group of flows.
 
 use base::cast::to_u32;
-use net::{ClassStatistics, FlowGroups, QueuedLink};
+use net::{ClassStatistics, FlowEntry, FlowGroups, QueuedLink, SchedulerConfig};
 
 use crate::column::Column::{self, Seconds, F64, U32};
-use crate::scenario::{LinkConfig, Scenario};
+use crate::scenario::{ElementConfig, LinkConfig, Scenario};
 
 /// Most rows of a link.
 const MOST_ROWS: usize = 64;
-/// Most rows of all links together, if there are not so many links that each has [`LEAST_ROWS`].
+/// Most rows of all links together, if that leaves each link [`LEAST_ROWS`].
 const MOST_ROWS_OF_ALL: usize = 4096;
 /// Least rows of a link with several classes.
 const LEAST_ROWS: usize = 2;
@@ -24,7 +24,7 @@ pub struct ClassRow {
     /// Number of the class: the priority level, or 0 of L4S and 1 of classic traffic; at a link that gives flows queues of
     /// their own that of the flows' entry in the scenario, and 2^32 - 1 of the flows of all entries that have no row.
     pub number: u32,
-    /// What was counted.
+    /// Counters of the class.
     pub statistics: ClassStatistics,
 }
 
@@ -65,6 +65,25 @@ pub(crate) fn class_rows(links: &[QueuedLink], elements: &[u32], numbers: &[Vec<
         of_link.map(move |(&number, counts)| ClassRow { element, number, statistics: counts.clone() })
     });
     rows.collect()
+}
+
+/// Gives links the entries of the scenario, if they matter: where one has a weight, or a queue of its own.
+pub(crate) fn set_entries(links: &mut [QueuedLink], scenario: &Scenario) {
+    let by_entry = |element: &ElementConfig| match element.link().map(|link| link.queue.scheduler) {
+        Some(SchedulerConfig::Fq(fq)) => fq.by_entry,
+        _ => false,
+    };
+    if scenario.flows.iter().all(|flow| flow.weight == 1) && !scenario.elements.iter().any(by_entry) {
+        return;
+    }
+    let mut next = 0;
+    let entries = scenario.flows.iter().map(|flow| {
+        let first = next;
+        next += to_u32(flow.count);
+        FlowEntry { first, weight: flow.weight }
+    });
+    let entries: Vec<FlowEntry> = entries.collect();
+    links.iter_mut().for_each(|link| link.set_entries(&entries));
 }
 
 /// Returns the groups of flows at an element, and their numbers: each entry whose packets or answers cross it has one, up to

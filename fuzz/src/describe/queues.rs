@@ -2,7 +2,7 @@
 
 use net::{
     AqmConfig, CakeConfig, CobaltConfig, CodelConfig, CodelRules, DualConfig, DualPi2Config, FqConfig, PieConfig,
-    RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, StepConfig,
+    RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, SfqConfig, StepConfig,
 };
 
 use super::scaled;
@@ -19,6 +19,14 @@ pub(super) fn scheduler(typical: SchedulerConfig, [quantum, queues, bandwidth, o
             quantum_bytes: 256 + 16 * u32::from(quantum),
             queues: (options & 1 == 1).then(|| 1 + u32::from(queues)),
             sparse_first: options & 2 == 2,
+            by_entry: options & 4 == 4,
+        }),
+        SchedulerConfig::Sfq(sfq) => SchedulerConfig::Sfq(SfqConfig {
+            queues: 1 + u32::from(queues),
+            hashed: options & 1 == 1,
+            quantum_bytes: 256 + 16 * u32::from(quantum),
+            depth_packets: 1 + u32::from(options),
+            ..sfq
         }),
         SchedulerConfig::Cake(_) => SchedulerConfig::Cake(CakeConfig {
             quantum_bytes: 256 + 16 * u32::from(quantum),

@@ -21,7 +21,8 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "victim": ("red", "priority"),
     "levels": ("priority",),
     "ecn": ("red", *CODELS, *PIES),
-    "rules": ("red", *CODELS),
+    "rules": ("red", *CODELS, "sfq"),
+    "depth": ("sfq",),
     "target": (*CODELS, *COBALTS, *PIES, "dualpi2"),
     "interval": (*CODELS, *COBALTS),
     "ce_threshold": CODELS,
@@ -30,8 +31,8 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("burst", "first_update"), PIES),
     "threshold": ("step",),
     **dict.fromkeys(("coupling", "step", "classic_share"), ("dualpi2",)),
-    "queues": FAIR,
-    **dict.fromkeys(("separation", "quantum"), (*FAIR, "cake")),
+    "queues": (*FAIR, "sfq"),
+    **dict.fromkeys(("separation", "quantum"), (*FAIR, "sfq", "cake")),
 }
 """The disciplines to which each field belongs."""
 _ACTS_ON: dict[str, tuple[str, str]] = {"red": ("mean queue", "max_threshold")}
@@ -39,9 +40,19 @@ _ACTS_ON: dict[str, tuple[str, str]] = {"red": ("mean queue", "max_threshold")}
 _CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
     "victim": {"red": ("arriving", "random"), "priority": ("arriving", "lowest")},
     "ecn": dict.fromkeys((*CODELS, *PIES), ("off", "all")),
-    "rules": {"red": ("floyd-jacobson", "ns2", "linux"), **dict.fromkeys(CODELS, ("linux", "rfc"))},
+    "separation": dict.fromkeys(("cake", "sfq"), ("hash", "perfect")),
+    "rules": {
+        "red": ("floyd-jacobson", "ns2", "linux"),
+        **dict.fromkeys(CODELS, ("linux", "rfc")),
+        "sfq": ("ns2", "linux"),
+    },
 }
 """Values that some disciplines allow of a field that others have too."""
+
+
+def weighs(queue: Queue) -> bool:
+    """Return whether a queue gives flows shares by their weights."""
+    return queue.discipline in FAIR and separation_of(queue) != "hash"
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -56,16 +67,27 @@ def queue_faults(places: Places, location: Location, queue: Queue) -> Iterator[F
             theirs = _listed(disciplines)
             kind = "discipline" if len(disciplines) == 1 else "disciplines"
             yield places.fault((*location, name), f'belongs to the {kind} {theirs}, not to "{queue.discipline}"')
+    yield from _choice_faults(places, location, queue)
+    if queue.gives("queues") and (separation := separation_of(queue)) != "hash":
+        yield places.fault((*location, "queues"), f'belongs to the separation "hash", not to "{separation}"')
+    if queue.discipline == "red":
+        yield from _red_faults(places, location, queue)
+    yield from _sfq_faults(places, location, queue)
+
+
+def _choice_faults(places: Places, location: Location, queue: Queue) -> Iterator[Fault]:
     for name, by_discipline in _CHOICES.items():
         given, choices = getattr(queue, name), by_discipline.get(queue.discipline)
         if choices and queue.gives(name) and given not in choices:
             allowed = " | ".join(f'"{choice}"' for choice in choices)
             problem = f'is not valid for the discipline "{queue.discipline}"'
             yield places.fault((*location, name), problem, given=f'"{given}"', allowed=allowed)
-    if queue.gives("queues") and separation_of(queue) == "perfect":
-        yield places.fault((*location, "queues"), 'belongs to the separation "hash", not to "perfect"')
-    if queue.discipline == "red":
-        yield from _red_faults(places, location, queue)
+
+
+def _sfq_faults(places: Places, location: Location, queue: Queue) -> Iterator[Fault]:
+    for name in ("quantum", "depth") if queue.discipline == "sfq" and queue.rules == "ns2" else ():
+        if queue.gives(name):
+            yield places.fault((*location, name), 'is of Linux\'s rules of sfq, not of rules = "ns2"')
 
 
 def _red_faults(places: Places, location: Location, queue: Queue) -> Iterator[Fault]:

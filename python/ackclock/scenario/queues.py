@@ -21,6 +21,7 @@ from ackclock.scenario.resolved_queues import (
     Red,
     RedLinux,
     Scheduler,
+    Sfq,
     Step,
     StrictPriority,
 )
@@ -156,15 +157,31 @@ def _fair(queue: Queue, largest_packet_bytes: int) -> FairQueueing:
         quantum_bytes=max(LEAST_QUANTUM_BYTES, largest_packet_bytes) if queue.quantum is None else queue.quantum,
         queues=queue.queues if separation_of(queue) == "hash" else None,
         sparse_first=queue.discipline != "drr",
+        by_entry=separation_of(queue) == "group",
     )
 
 
+def _sfq(queue: Queue, largest_packet_bytes: int) -> Sfq:
+    ns2 = queue.rules == "ns2"
+    return Sfq(
+        "sfq",
+        rules="ns2" if ns2 else "linux",
+        queues=NS2_QUEUES if ns2 and not queue.gives("queues") else queue.queues,
+        hashed=separation_of(queue) == "hash",
+        quantum_bytes=queue.quantum or max(LEAST_QUANTUM_BYTES, largest_packet_bytes),
+        depth_packets=queue.depth,
+    )
+
+
+NS2_QUEUES = 16
+"""Queues of ns-2's SFQ (`buckets_`)."""
 LEAST_CAKE_QUANTUM_BYTES = 300
 """Smallest quantum that cake takes [B]."""
 LEAST_QUANTUM_BYTES = 256
 """Smallest quantum (Linux `fq_codel_change`) [B]."""
 _SCHEDULERS: Final[Mapping[str, Callable[[Queue, int], Scheduler]]] = {
     **dict.fromkeys(FAIR, _fair),
+    "sfq": _sfq,
     "cake": _cake,
     "dualpi2": lambda queue, largest: DualQueue("dual", round(100 * queue.classic_share), largest),
     "priority": lambda queue, _: StrictPriority("priority", queue.levels),
@@ -208,5 +225,13 @@ def discipline_of(queue: Queue, largest_packet_bytes: int) -> Discipline:
     return Discipline(
         Fifo() if scheduler is None else scheduler(queue, largest_packet_bytes),
         NoAqm() if aqm is None else aqm(queue, largest_packet_bytes),
-        queue.victim if name in ("red", "priority") else _OVERFLOWS.get(name, "arriving"),
+        _overflow(queue),
     )
+
+
+def _overflow(queue: Queue) -> OverflowName:
+    if queue.discipline in ("red", "priority"):
+        return queue.victim
+    if queue.discipline == "sfq":
+        return "arriving" if queue.rules == "ns2" else "longest-lately"
+    return _OVERFLOWS.get(queue.discipline, "arriving")

@@ -32,6 +32,8 @@ class ResolvedFlow:
     traffic: Annotated[ResolvedTraffic, Field(discriminator="kind")]
     host: Annotated[int, within("flows[].host")] = 0
     """Number of the host that the flow is of; older results lack it."""
+    weight: Annotated[int, within("flows[].weight")] = 1
+    """Share at fair queues that hash no flows; older results lack it."""
     copies: Annotated[int, within("flows[].copies")] = 1
     """Number of copies of the flows, each an entry of its own; older results lack this field."""
 

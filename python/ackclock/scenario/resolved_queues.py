@@ -12,7 +12,7 @@ _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 _SCHEDULER = "elements[].queue.scheduler"
 _AQM = "elements[].queue.aqm"
 
-OverflowName = Literal["arriving", "front", "random", "lowest", "longest", "fattest", "heaviest"]
+OverflowName = Literal["arriving", "front", "random", "lowest", "longest", "longest-lately", "fattest", "heaviest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,21 @@ class FairQueueing:
     queues: Annotated[int, within(f"{_SCHEDULER}.queues")] | None
     """Number of queues that flows are hashed into; None: a queue for each flow."""
     sparse_first: bool
+    by_entry: bool = False
+    """Whether all flows of an entry share a queue, where none are hashed; older results lack this field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sfq:
+    """Stochastic fairness queueing (McKenney 1990), by the rules of ns-2 or of Linux."""
+
+    __pydantic_config__ = _CONFIG
+    kind: Literal["sfq"]
+    rules: Literal["ns2", "linux"]
+    queues: Annotated[int, within(f"{_SCHEDULER}.queues")]
+    hashed: bool
+    quantum_bytes: Annotated[int, within(f"{_SCHEDULER}.quantum_bytes")]
+    depth_packets: Annotated[int, within(f"{_SCHEDULER}.depth_packets")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +207,9 @@ class DualPi2:
     mtu_bytes: Annotated[int, within(f"{_AQM}.mtu_bytes")]
 
 
-Scheduler = Annotated[Fifo | StrictPriority | FairQueueing | DualQueue | CakeScheduler, Field(discriminator="kind")]
+Scheduler = Annotated[
+    Fifo | StrictPriority | FairQueueing | Sfq | DualQueue | CakeScheduler, Field(discriminator="kind")
+]
 Aqm = Annotated[NoAqm | Red | RedLinux | Codel | Cobalt | Pie | Step | DualPi2, Field(discriminator="kind")]
 """Every AQM answers `is_random`, whether it draws random numbers, and `title`, its name as its papers write it."""
 
@@ -220,6 +237,7 @@ class Discipline:
     def is_random(self) -> bool:
         """Return whether it draws random numbers."""
         hashes = isinstance(self.scheduler, FairQueueing) and self.scheduler.queues is not None
+        hashes = hashes or (isinstance(self.scheduler, Sfq) and self.scheduler.hashed)
         return hashes or self.aqm.is_random or self.overflow == "random"
 
     @property
@@ -227,6 +245,8 @@ class Discipline:
         """Return the name that people write, of its AQM."""
         if isinstance(self.scheduler, CakeScheduler):
             return "CAKE"
+        if isinstance(self.scheduler, Sfq):
+            return "SFQ"
         return f"FQ-{self.aqm.title}" if isinstance(self.scheduler, FairQueueing) else self.aqm.title
 
     def __str__(self) -> str:
@@ -238,12 +258,10 @@ class Discipline:
                 return "drr"
             case FairQueueing():
                 return f"fq-{self.aqm.kind}" if self.drops_early else "fq"
-            case CakeScheduler():
-                return "cake"
             case DualQueue():
                 return "dualpi2"
-            case StrictPriority():
-                return "priority"
+            case Sfq() | CakeScheduler() | StrictPriority():
+                return self.scheduler.kind
 
 
 NAMES_BY_OVERFLOW = {
@@ -252,6 +270,7 @@ NAMES_BY_OVERFLOW = {
     "random": "random-drop",
     "lowest": "drop-lowest",
     "longest": "drop-longest",
+    "longest-lately": "drop-longest",
     "fattest": "drop-fattest",
     "heaviest": "drop-heaviest",
 }

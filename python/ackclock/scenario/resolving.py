@@ -179,6 +179,7 @@ def _flow(flow: Flow, copies: int, host: int, network: Network, source: Source) 
         priority=flow.priority,
         traffic=resolved_traffic(flow.traffic, _size_packets(flow), connection, source),
         host=host,
+        weight=flow.weight,
     )
 
 

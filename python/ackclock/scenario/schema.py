@@ -91,6 +91,11 @@ class Flow(Table):
         None,
         words="a host that only this entry's flows are of",
     )
+    weight: Annotated[int, Count(1, int(most("flows[].weight")), 3)] = entry(
+        'share of each flow at links with fair queueing and separation = "perfect", in proportion to those of others; '
+        'of all flows of the table together where it is "group"',
+        1,
+    )
     traffic: Traffic | None = entry(
         "what the flow sends and when", None, words="all of `size` at once, as fast as TCP lets it go"
     )

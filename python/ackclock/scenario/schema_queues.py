@@ -26,6 +26,7 @@ DisciplineName = Literal[
     "fq-codel",
     "fq-pie",
     "drr",
+    "sfq",
     "cake",
     "dualpi2",
     "priority",
@@ -34,7 +35,7 @@ VictimName = Literal["arriving", "random", "lowest"]
 RedEcnName = Literal["off", "early", "all"]
 RulesName = Literal["floyd-jacobson", "ns2", "linux", "rfc"]
 CodelRulesName = Literal["rfc", "linux"]
-SeparationName = Literal["hash", "perfect"]
+SeparationName = Literal["hash", "perfect", "group"]
 IsolationName = Literal["flows", "triple"]
 
 NAMES: tuple[str, ...] = get_args(DisciplineName)
@@ -62,7 +63,7 @@ class Queue(Table):
         "or one drawn among all that wait and the newcomer (random-drop); early, by the mean queue (red) or by the "
         "time that packets have waited as they leave (codel; cobalt, which also drops flows that do not respond with a "
         "probability), or with a probability that follows that time (pie). Above a threshold all packets are marked "
-        "(step). Flows wait in queues of their own and share the rate (fq, drr), with a codel (fq-codel), a pie "
+        "(step). Flows wait in queues of their own and share the rate (fq, drr, sfq), with a codel (fq-codel), a pie "
         "(fq-pie) or a cobalt (cake: Linux's, besteffort) for each queue; or L4S in one queue and the others in "
         "another, with coupled marks (dualpi2). With priority the levels of the flows decide which packet is sent first"
     )
@@ -93,16 +94,20 @@ class Queue(Table):
     )
     levels: Annotated[int, Count(1, MOST_LEVELS, 3)] = entry("priority: number of levels", 2)
     separation: Annotated[SeparationName, choice("separation", SeparationName)] = entry(
-        "fq, fq-codel, fq-pie, drr, cake: how flows get their queues, by a hash, so that some may share one (hash; of "
-        "cake into 1024 in sets of eight), or each its own (perfect)",
+        "fq, fq-codel, fq-pie, drr, sfq, cake: how flows get their queues, by a hash, so that some may share one "
+        "(hash; of cake into 1024 in sets of eight), each its own (perfect), or all of a [[flow]] one (group; not of "
+        "sfq and cake). Without a hash the `weight` of a flow is its share, or that of its [[flow]]",
         "hash",
         words='"hash", "perfect" of drr',
     )
     queues: Annotated[int, Count(1, most("elements[].queue.scheduler.queues"), 1024)] = entry(
-        "fq, fq-codel, fq-pie, drr: number of queues that flows are hashed into", 1024
+        "fq, fq-codel, fq-pie, drr, sfq: number of queues that flows are hashed into; 16 by ns-2's rules of sfq", 1024
+    )
+    depth: Annotated[int, Count(1, most("elements[].queue.scheduler.depth_packets"), 127)] = entry(
+        "sfq, by Linux's rules: packets that may wait in a queue", 127
     )
     quantum: Annotated[int | None, Amount("1514 B", (_QUANTUM,))] = entry(
-        "fq, fq-codel, fq-pie, drr, cake: bytes that a queue may send in a round",
+        "fq, fq-codel, fq-pie, drr, cake, and sfq by Linux's rules: bytes that a queue may send in a round",
         None,
         words="the largest packet that crosses; of cake at most what `bandwidth` sends in 1/4096 s, and at least 300 B",
     )
@@ -187,9 +192,9 @@ class Queue(Table):
         "red: whose rules hold, the paper's of 1993 (floyd-jacobson), ns-2.35's (ns2), each with the next four fields, "
         "or the kernel's of a queue in bytes (linux); "
         'ns-2 also counts the packets that wait alone, `counting = "waiting"`. codel, fq-codel: exact times and square '
-        "roots (rfc, RFC 8289) or the kernel's approximations (linux)",
+        "roots (rfc, RFC 8289) or the kernel's approximations (linux). sfq: ns-2.35's (ns2) or the kernel's (linux)",
         None,
-        words='"floyd-jacobson" of red, "linux" of codel and fq-codel',
+        words='"floyd-jacobson" of red, "linux" of the others',
     )
     wait: Annotated[bool | None, Flag()] = _rule(
         "red: after an early drop at least 1/p packets pass, for the drop probability p, before the next (`wait_` of "

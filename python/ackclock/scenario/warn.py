@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ackclock.scenario.check_queues import beyond_the_buffer
+from ackclock.scenario.check_queues import beyond_the_buffer, weighs
 from ackclock.scenario.contract import DISCIPLINES
 from ackclock.scenario.copies import copies_of, link_copies
 from ackclock.scenario.network import REVERSE, Direction, Network, flow_names, largest_packets
@@ -154,6 +154,9 @@ class Warner:
         ways = [self.network.directions[link] for link in (*route.forward, *route.back)] if route else []
         if flow.gives("host") and not any(way and way.queue.discipline == "cake" for way in ways):
             yield self._warning((*location, "host"), "has no effect: no link on the path has the discipline cake")
+        if flow.gives("weight") and not any(way and weighs(way.queue) for way in ways):
+            text = 'has no effect: no link on the path has fair queueing with the separation "perfect" or "group"'
+            yield self._warning((*location, "weight"), text)
 
     def _offered(self, location: Location, flow: Flow, traffic: Traffic) -> Iterator[Warning_]:
         """Look for a link that holds all that comes from a source that nothing slows down."""

@@ -22,6 +22,8 @@ pub(super) struct Position {
 struct Class {
     fifo: VecDeque<Waiting>,
     bytes: u64,
+    /// Number of the last change of its length, among those of all classes.
+    changed: u64,
 }
 
 /// The waiting packets by the scheduler's classes, each class first in, first out.
@@ -31,6 +33,7 @@ pub(super) struct Classes {
     classes: Vec<Class>,
     packets: usize,
     bytes: u64,
+    changes: u64,
 }
 
 impl Classes {
@@ -72,6 +75,13 @@ impl Classes {
         Some(Position { class, index: packets - 1 })
     }
 
+    /// Returns the last packet of the class with the most packets; of several such classes the one that changed last.
+    pub(super) fn last_of_longest_lately(&self) -> Option<Position> {
+        let longest = self.classes.iter().enumerate().max_by_key(|(_, class)| (class.fifo.len(), class.changed));
+        let (class, index) = longest.and_then(|(number, class)| Some((number, class.fifo.len().checked_sub(1)?)))?;
+        Some(Position { class, index })
+    }
+
     /// Returns the class with the most bytes, the first of such classes, and its bytes.
     pub(super) fn fattest(&self) -> Option<(usize, u64)> {
         first_of_most(self.classes.iter().map(|class| class.bytes))
@@ -107,9 +117,9 @@ impl Classes {
             self.classes.resize_with(class + 1, Class::default);
         }
         let bytes = u64::from(waiting.packet.bytes);
-        (self.packets, self.bytes) = (self.packets + 1, self.bytes + bytes);
+        (self.packets, self.bytes, self.changes) = (self.packets + 1, self.bytes + bytes, self.changes + 1);
         let class = &mut self.classes[class];
-        class.bytes += bytes;
+        (class.bytes, class.changed) = (class.bytes + bytes, self.changes);
         class.fifo.push_back(waiting);
     }
 
@@ -119,8 +129,8 @@ impl Classes {
         let class = self.classes.get_mut(class)?;
         let waiting = class.fifo.pop_front()?;
         let bytes = u64::from(waiting.packet.bytes);
-        class.bytes -= bytes;
-        (self.packets, self.bytes) = (self.packets - 1, self.bytes - bytes);
+        (self.packets, self.bytes, self.changes) = (self.packets - 1, self.bytes - bytes, self.changes + 1);
+        (class.bytes, class.changed) = (class.bytes - bytes, self.changes);
         Some(waiting)
     }
 
@@ -129,8 +139,8 @@ impl Classes {
         let class = self.classes.get_mut(position.class)?;
         let waiting = class.fifo.remove(position.index)?;
         let bytes = u64::from(waiting.packet.bytes);
-        class.bytes -= bytes;
-        (self.packets, self.bytes) = (self.packets - 1, self.bytes - bytes);
+        (self.packets, self.bytes, self.changes) = (self.packets - 1, self.bytes - bytes, self.changes + 1);
+        (class.bytes, class.changed) = (class.bytes - bytes, self.changes);
         Some(waiting)
     }
 }

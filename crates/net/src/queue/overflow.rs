@@ -17,8 +17,11 @@ pub enum Overflow {
     /// The last packet of the lowest class, if the arriving one is of a higher class and fits in its place; else the
     /// arriving one.
     Lowest,
-    /// The last packet of the class with the most packets, the arriving one counted (Linux `sfq_drop`).
+    /// The last packet of the class with the most packets, the arriving one counted.
     Longest,
+    /// The same; of several such classes the one whose length changed last, and of classes of one packet each the one whose
+    /// turn it is (Linux `sfq_drop`).
+    LongestLately,
     /// Packets at the front of the class with the most bytes, the arriving one counted: half of its bytes, at most 64
     /// packets (RFC 8290 section 4.1, Linux `fq_codel_drop`). An AQM drops the arriving one.
     Fattest,
@@ -35,7 +38,7 @@ impl Overflow {
         match self {
             Overflow::Arriving => true,
             Overflow::Front | Overflow::Random | Overflow::Lowest => false,
-            Overflow::Longest | Overflow::Fattest | Overflow::Heaviest => false,
+            Overflow::Longest | Overflow::LongestLately | Overflow::Fattest | Overflow::Heaviest => false,
         }
     }
 
@@ -44,26 +47,38 @@ impl Overflow {
         match self {
             Overflow::Random => true,
             Overflow::Arriving | Overflow::Front | Overflow::Lowest => false,
-            Overflow::Longest | Overflow::Fattest | Overflow::Heaviest => false,
+            Overflow::Longest | Overflow::LongestLately | Overflow::Fattest | Overflow::Heaviest => false,
         }
     }
 
     /// Returns whether it chooses once the arriving packet waits with the others.
     pub(super) const fn chooses_later(self) -> bool {
         match self {
-            Overflow::Longest | Overflow::Fattest | Overflow::Heaviest => true,
+            Overflow::Longest | Overflow::LongestLately | Overflow::Fattest | Overflow::Heaviest => true,
             Overflow::Arriving | Overflow::Front | Overflow::Random | Overflow::Lowest => false,
         }
     }
 
-    /// Drops packets of too many, at least one if any waits: reports each, and returns their class and their number.
+    /// Drops packets of too many, at least one if any waits: reports each, and returns their class and their number. `first`
+    /// is the class whose turn it is, if the scheduler says so.
     pub(super) fn drop_waiting(
         self,
         waiting: &mut Classes,
+        first: Option<usize>,
         mut dropped: impl FnMut(usize, Waiting),
     ) -> Option<(usize, u32)> {
-        if self == Overflow::Longest {
-            let position = waiting.last_of_longest()?;
+        let position = match self {
+            Overflow::Longest => Some(waiting.last_of_longest()?),
+            Overflow::LongestLately => {
+                let longest = waiting.last_of_longest_lately()?;
+                // Where no class has two packets, Linux drops that of the class whose turn it is.
+                let class = first.filter(|_| longest.index == 0).unwrap_or(longest.class);
+                Some(Position { class, ..longest })
+            }
+            Overflow::Arriving | Overflow::Front | Overflow::Random | Overflow::Lowest => None,
+            Overflow::Fattest | Overflow::Heaviest => None,
+        };
+        if let Some(position) = position {
             dropped(position.class, waiting.remove(position)?);
             return Some((position.class, 1));
         }
@@ -88,7 +103,8 @@ impl Overflow {
         random: &mut RandomStream,
     ) -> Option<Position> {
         match self {
-            Overflow::Arriving | Overflow::Longest | Overflow::Fattest | Overflow::Heaviest => None,
+            Overflow::Arriving => None,
+            Overflow::Longest | Overflow::LongestLately | Overflow::Fattest | Overflow::Heaviest => None,
             Overflow::Front => waiting.oldest(),
             Overflow::Random => waiting.nth(random.below(waiting.len() + 1)),
             Overflow::Lowest => {

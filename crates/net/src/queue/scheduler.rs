@@ -4,6 +4,7 @@ mod dual;
 mod fifo;
 mod fq;
 mod priority;
+mod sfq;
 
 use base::{Packet, RandomStream};
 use serde::{Deserialize, Serialize};
@@ -16,8 +17,10 @@ pub use dual::DualConfig;
 pub(super) use dual::L4S;
 use fifo::Fifo;
 use fq::Fq;
-pub use fq::FqConfig;
+pub use fq::{FlowEntry, FqConfig};
 use priority::Priority;
+use sfq::Sfq;
+pub use sfq::{SfqConfig, SfqRules};
 
 /// The facts of a packet's flow by which schedulers sort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +50,8 @@ pub enum SchedulerConfig {
     },
     /// Fair queueing: each queue of flows sends as many bytes in a round.
     Fq(FqConfig),
+    /// Stochastic fairness queueing (McKenney 1990).
+    Sfq(SfqConfig),
     /// Two queues, of L4S and of classic traffic (RFC 9332).
     Dual(DualConfig),
     /// CAKE's isolation of flows and hosts, with a shaper of its own.
@@ -59,6 +64,7 @@ pub(super) enum Scheduler {
     Fifo(Fifo),
     Priority(Priority),
     Fq(Fq),
+    Sfq(Box<Sfq>),
     Dual(Dual),
     Cake(Box<Cake>),
 }
@@ -68,7 +74,7 @@ impl SchedulerConfig {
     pub const fn is_foreseen(&self) -> bool {
         match self {
             SchedulerConfig::Fifo {} => true,
-            SchedulerConfig::Priority { .. } | SchedulerConfig::Fq(_) => false,
+            SchedulerConfig::Priority { .. } | SchedulerConfig::Fq(_) | SchedulerConfig::Sfq(_) => false,
             SchedulerConfig::Dual(_) | SchedulerConfig::Cake(_) => false,
         }
     }
@@ -78,6 +84,7 @@ impl SchedulerConfig {
         match self {
             SchedulerConfig::Fifo {} | SchedulerConfig::Priority { .. } | SchedulerConfig::Dual(_) => false,
             SchedulerConfig::Fq(config) => config.queues.is_some(),
+            SchedulerConfig::Sfq(config) => config.hashed,
             // Quanta are rounded by chance.
             SchedulerConfig::Cake(_) => true,
         }
@@ -87,7 +94,7 @@ impl SchedulerConfig {
     pub(super) const fn has_aqm_by_class(&self) -> bool {
         match self {
             SchedulerConfig::Fifo {} | SchedulerConfig::Priority { .. } | SchedulerConfig::Dual(_) => false,
-            SchedulerConfig::Fq(_) | SchedulerConfig::Cake(_) => true,
+            SchedulerConfig::Fq(_) | SchedulerConfig::Sfq(_) | SchedulerConfig::Cake(_) => true,
         }
     }
 
@@ -95,7 +102,7 @@ impl SchedulerConfig {
     pub const fn bandwidth_bps(&self) -> Option<f64> {
         match self {
             SchedulerConfig::Fifo {} | SchedulerConfig::Priority { .. } | SchedulerConfig::Dual(_) => None,
-            SchedulerConfig::Fq(_) => None,
+            SchedulerConfig::Fq(_) | SchedulerConfig::Sfq(_) => None,
             SchedulerConfig::Cake(config) => config.bandwidth_bps,
         }
     }
@@ -106,7 +113,7 @@ impl SchedulerConfig {
             SchedulerConfig::Fifo {} => Some(1),
             SchedulerConfig::Priority { levels } => Some((*levels).into()),
             SchedulerConfig::Dual(_) => Some(dual::KINDS),
-            SchedulerConfig::Fq(_) | SchedulerConfig::Cake(_) => None,
+            SchedulerConfig::Fq(_) | SchedulerConfig::Sfq(_) | SchedulerConfig::Cake(_) => None,
         }
     }
 
@@ -115,6 +122,7 @@ impl SchedulerConfig {
             SchedulerConfig::Fifo {} => Scheduler::Fifo(Fifo),
             SchedulerConfig::Priority { .. } => Scheduler::Priority(Priority),
             SchedulerConfig::Fq(config) => Scheduler::Fq(Fq::new(*config, random)),
+            SchedulerConfig::Sfq(config) => Scheduler::Sfq(Box::new(Sfq::new(*config, random))),
             SchedulerConfig::Dual(config) => Scheduler::Dual(Dual::new(*config)),
             SchedulerConfig::Cake(config) => Scheduler::Cake(Box::new(Cake::new(*config, random))),
         }
@@ -122,6 +130,13 @@ impl SchedulerConfig {
 }
 
 impl Scheduler {
+    /// Takes the entries of the scenario, for their weights and where the flows of one share a queue.
+    pub(super) fn set_entries(&mut self, entries: &[FlowEntry]) {
+        if let Scheduler::Fq(fq) = self {
+            fq.set_entries(entries);
+        }
+    }
+
     /// Returns the class of a packet that arrives.
     #[inline(always)]
     pub(super) fn class(&mut self, packet: &Packet, origin: Origin) -> usize {
@@ -129,17 +144,38 @@ impl Scheduler {
             Scheduler::Fifo(fifo) => fifo.class(),
             Scheduler::Priority(priority) => priority.class(origin.level),
             Scheduler::Fq(fq) => fq.class(packet),
+            Scheduler::Sfq(sfq) => sfq.class(packet),
             Scheduler::Dual(dual) => dual.class(packet),
             Scheduler::Cake(cake) => cake.class(packet, origin),
         }
     }
 
+    /// Returns whether a packet may join a class, in a buffer of a number of packets.
+    #[inline(always)]
+    pub(super) fn admits(&self, class: usize, waiting: &Classes, limit: u64) -> bool {
+        match self {
+            Scheduler::Sfq(sfq) => sfq.admits(class, waiting, limit),
+            Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) => true,
+            Scheduler::Fq(_) | Scheduler::Cake(_) => true,
+        }
+    }
+
+    /// Returns the class with packets whose turn it is, if the overflow rule asks for it.
+    pub(super) fn first(&self, waiting: &Classes) -> Option<usize> {
+        match self {
+            Scheduler::Sfq(sfq) => sfq.first(waiting),
+            Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) => None,
+            Scheduler::Fq(_) | Scheduler::Cake(_) => None,
+        }
+    }
+
     /// Notes that a packet has joined a class.
     #[inline(always)]
-    pub(super) fn joined(&mut self, class: usize) {
+    pub(super) fn joined(&mut self, class: usize, waiting: &Classes) {
         match self {
             Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) => {}
             Scheduler::Fq(fq) => fq.joined(class),
+            Scheduler::Sfq(sfq) => sfq.joined(class, waiting),
             Scheduler::Cake(cake) => cake.joined(class),
         }
     }
@@ -151,6 +187,7 @@ impl Scheduler {
             Scheduler::Fifo(fifo) => fifo.next(waiting),
             Scheduler::Priority(priority) => priority.next(waiting),
             Scheduler::Fq(fq) => fq.next(),
+            Scheduler::Sfq(sfq) => sfq.next(),
             Scheduler::Dual(dual) => dual.next(waiting),
             Scheduler::Cake(cake) => cake.next(waiting),
         }
@@ -162,6 +199,7 @@ impl Scheduler {
         match self {
             Scheduler::Fifo(_) | Scheduler::Priority(_) => {}
             Scheduler::Fq(fq) => fq.sent(class, bytes),
+            Scheduler::Sfq(sfq) => sfq.sent(class, bytes, waiting),
             Scheduler::Dual(dual) => dual.sent(class, bytes, waiting),
             Scheduler::Cake(cake) => cake.sent(class, bytes),
         }
@@ -172,6 +210,7 @@ impl Scheduler {
         match self {
             Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) => {}
             Scheduler::Fq(fq) => fq.found_empty(class),
+            Scheduler::Sfq(sfq) => sfq.found_empty(class),
             Scheduler::Cake(cake) => cake.found_empty(class, is_at_rest),
         }
     }

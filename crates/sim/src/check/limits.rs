@@ -96,6 +96,7 @@ limits! {
     /// Narrowed by the levels of the links on the return path.
     ACK_PRIORITY = "flows[].traffic.connection.ack_priority", "1", 0.0, MOST_LEVELS - 1.0;
     HOST = "flows[].host", "1", 0.0, 65535.0;
+    FLOW_WEIGHT = "flows[].weight", "1", 1.0, 1000.0;
     COUNT = "flows[].count", "1", 1.0, 1e6;
     COPIES = "flows[].copies", "1", 1.0, 1e5;
 

@@ -89,6 +89,7 @@ mod tests {
             packet_bytes: 100,
             priority: 0,
             host: 0,
+            weight: 1,
             traffic: TrafficConfig::OnOff {
                 rate_bps: 1e3,
                 on: TimeLaw::Fixed { mean_s: 1.0 },

@@ -2,7 +2,7 @@
 
 use net::{
     AqmConfig, BucketConfig, CakeConfig, CobaltConfig, CodelConfig, Discipline, DualPi2Config, PieConfig, RedConfig,
-    RedLinuxConfig, SchedulerConfig,
+    RedLinuxConfig, SchedulerConfig, SfqConfig,
 };
 
 use crate::scenario::ElementConfig;
@@ -16,6 +16,7 @@ const MOST_RED_BYTES: f64 = 4_294_967_295.0;
 limits! {
     LEVELS = "elements[].queue.scheduler.levels", "1", 1.0, MOST_LEVELS;
     QUANTUM = "elements[].queue.scheduler.quantum_bytes", "bytes", 256.0, 1e6;
+    DEPTH = "elements[].queue.scheduler.depth_packets", "packets", 1.0, 65536.0;
     QUEUES = "elements[].queue.scheduler.queues", "1", 1.0, 65536.0;
     /// Narrowed by the maximum threshold.
     MIN_THRESHOLD = "elements[].queue.aqm.min_threshold_packets", "packets", 0.0, 1e9;
@@ -70,6 +71,7 @@ impl Faults {
                     self.field(&format!("{place}.scheduler"), QUEUES, f64::from(queues));
                 }
             }
+            SchedulerConfig::Sfq(sfq) => self.sfq(&format!("{place}.scheduler"), &sfq),
             SchedulerConfig::Cake(cake) => self.cake(&format!("{place}.scheduler"), &cake),
             SchedulerConfig::Dual(dual) => {
                 self.field(&format!("{place}.scheduler"), CLASSIC_PERCENT, f64::from(dual.classic_percent));
@@ -86,6 +88,12 @@ impl Faults {
             AqmConfig::DualPi2(pi2) => self.dual_pi2(&format!("{place}.aqm"), pi2),
             AqmConfig::Pie(pie) => self.pie(&format!("{place}.aqm"), pie),
         }
+    }
+
+    fn sfq(&mut self, place: &str, sfq: &SfqConfig) {
+        self.field(place, QUEUES, f64::from(sfq.queues));
+        self.field(place, QUANTUM, f64::from(sfq.quantum_bytes));
+        self.field(place, DEPTH, f64::from(sfq.depth_packets));
     }
 
     fn cake(&mut self, place: &str, cake: &CakeConfig) {

@@ -5,7 +5,7 @@ use base::{Clock, RandomStream, Time};
 use net::{Link, Measurement, Pipe, PrivateLinks, Process, QueuedLink};
 
 use crate::batches::BatchCounter;
-use crate::classes::{class_rows, count_classes, ClassRow};
+use crate::classes::{class_rows, count_classes, set_entries, ClassRow};
 use crate::flow::DepartureSlot;
 use crate::links::{link, private_links, queued_link, rate_process};
 use crate::losses::{losses, LossSlot};
@@ -84,6 +84,7 @@ impl Elements {
                 elements.link_links.push(to_u32(index));
             }
         }
+        set_entries(&mut elements.queues, scenario);
         if scenario.run.delays {
             elements.measure_waits(clock.time(scenario.run.warmup_s));
             elements.class_numbers = count_classes(&mut elements.queues, &elements.queue_links, scenario);

@@ -31,6 +31,9 @@ pub struct FlowConfig {
     /// Number of the host that the flow is of; queues that isolate hosts give flows of one host one share.
     #[serde(default)]
     pub host: u16,
+    /// Share of the flow, or of all flows of the entry, at fair queues that give each a queue of its own.
+    #[serde(default = "unweighted")]
+    pub weight: u16,
     /// Traffic of the flow.
     pub traffic: TrafficConfig,
 }
@@ -165,6 +168,10 @@ impl ConnectionConfig {
 
 /// Returns the number of copies of what is not repeated.
 fn one() -> usize {
+    1
+}
+
+fn unweighted() -> u16 {
     1
 }
 

@@ -80,6 +80,7 @@ pub fn flow(name: &str, path: &[usize], return_path: &[usize], sender: impl Into
         packet_bytes: 512,
         priority: 0,
         host: 0,
+        weight: 1,
         traffic: TrafficConfig::Tcp { size_packets: None, connection },
     }
 }

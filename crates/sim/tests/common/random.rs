@@ -9,7 +9,7 @@ use base::cast::to_u32;
 use net::{
     AppliesTo, AqmConfig, BucketConfig, BucketKind, BufferLimit, CakeConfig, CobaltConfig, CodelConfig, CodelRules,
     Counting, DelayLaw, DelayState, Discipline, DualConfig, DualPi2Config, FqConfig, LossLaw, PieConfig, RateLaw,
-    RateState, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, StepConfig,
+    RateState, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, SfqConfig, StepConfig,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
@@ -325,6 +325,11 @@ fn with_any_levels(scheduler: SchedulerConfig) -> BoxedStrategy<SchedulerConfig>
             .prop_map(|(classic_percent, mtu_bytes)| SchedulerConfig::Dual(DualConfig { classic_percent, mtu_bytes }))
             .boxed(),
         SchedulerConfig::Fq(_) => fair_queueing().prop_map(SchedulerConfig::Fq).boxed(),
+        SchedulerConfig::Sfq(sfq) => (256_u32..4000, 1_u32..20, any::<bool>(), 1_u32..20)
+            .prop_map(move |(quantum_bytes, queues, hashed, depth_packets)| {
+                SchedulerConfig::Sfq(SfqConfig { quantum_bytes, queues, hashed, depth_packets, ..sfq })
+            })
+            .boxed(),
         SchedulerConfig::Cake(_) => cake().prop_map(SchedulerConfig::Cake).boxed(),
         fifo @ SchedulerConfig::Fifo {} => Just(fifo).boxed(),
     }
@@ -332,10 +337,11 @@ fn with_any_levels(scheduler: SchedulerConfig) -> BoxedStrategy<SchedulerConfig>
 
 fn fair_queueing() -> impl Strategy<Value = FqConfig> {
     let queues = prop::option::of(1_u32..20);
-    (256_u32..4000, queues, any::<bool>()).prop_map(|(quantum_bytes, queues, sparse_first)| FqConfig {
+    (256_u32..4000, queues, any::<[bool; 2]>()).prop_map(|(quantum_bytes, queues, [sparse_first, by_entry])| FqConfig {
         quantum_bytes,
         queues,
         sparse_first,
+        by_entry,
     })
 }
 
@@ -508,6 +514,7 @@ fn flow(elements: usize, duration_s: f64) -> impl Strategy<Value = FlowConfig> {
                 packet_bytes: bytes.0,
                 priority: levels.0,
                 host: u16::from(levels.1 & 1),
+                weight: 1 + u16::from(levels.0),
                 traffic: TrafficConfig::Tcp { size_packets, connection },
             }
         },

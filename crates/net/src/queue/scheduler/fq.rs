@@ -14,11 +14,24 @@ pub struct FqConfig {
     pub queues: Option<u32>,
     /// Whether a queue that becomes active is served before those that were (DRR++); else it waits for a round (DRR).
     pub sparse_first: bool,
+    /// Whether the flows of an entry of the scenario share one queue, if flows are not hashed.
+    #[serde(default)]
+    pub by_entry: bool,
+}
+
+/// The flows of an entry of the scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowEntry {
+    /// The first of them; those of the next entry begin where they end.
+    pub first: u32,
+    /// Quanta that a queue of theirs may send in a round.
+    pub weight: u16,
 }
 
 impl FqConfig {
     /// The defaults of RFC 8290 section 5.2, and of Linux.
-    pub const TYPICAL: FqConfig = FqConfig { quantum_bytes: 1514, queues: Some(1024), sparse_first: true };
+    pub const TYPICAL: FqConfig =
+        FqConfig { quantum_bytes: 1514, queues: Some(1024), sparse_first: true, by_entry: false };
 }
 
 /// Fair queueing: deficit round robin of queues, those that have just become active first (DRR++; RFC 8290 section 4.2,
@@ -28,6 +41,9 @@ pub(crate) struct Fq {
     quantum: i64,
     queues: Option<u32>,
     sparse_first: bool,
+    by_entry: bool,
+    /// The entries of the scenario; none if all flows are alike and have queues of their own.
+    entries: Vec<FlowEntry>,
     /// Number that the hash of flows depends on (`perturbation`).
     salt: u64,
     states: Vec<State>,
@@ -43,17 +59,41 @@ struct State {
     deficit: i64,
     /// Whether the queue is in one of the lists.
     active: bool,
+    /// Quanta that it may send in a round.
+    weight: u16,
 }
 
 impl Fq {
     pub(super) fn new(config: FqConfig, random: &RandomStream) -> Fq {
         let salt = if config.queues.is_some() { random.branch("perturbation").bits() } else { 0 };
-        let FqConfig { quantum_bytes, queues, sparse_first } = config;
-        let (states, new, old) = Default::default();
-        Fq { quantum: quantum_bytes.into(), queues, sparse_first, salt, states, new, old }
+        let FqConfig { quantum_bytes, queues, sparse_first, by_entry } = config;
+        let (entries, states, new, old) = Default::default();
+        Fq { quantum: quantum_bytes.into(), queues, sparse_first, by_entry, entries, salt, states, new, old }
+    }
+
+    /// Takes the entries of the scenario, in rising order of their first flows.
+    pub(super) fn set_entries(&mut self, entries: &[FlowEntry]) {
+        entries.clone_into(&mut self.entries);
+    }
+
+    fn entry_of(&self, flow: u32) -> usize {
+        self.entries.partition_point(|entry| entry.first <= flow).saturating_sub(1)
+    }
+
+    /// Returns the weight of a queue: that of its flow, or of its entry; 1 of those that flows are hashed into.
+    fn weight_of(&self, class: usize) -> u16 {
+        let entry = match self.queues {
+            Some(_) => return 1,
+            None if self.by_entry => class,
+            None => self.entry_of(to_u32(class)),
+        };
+        self.entries.get(entry).map_or(1, |entry| entry.weight)
     }
 
     pub(super) fn class(&self, packet: &Packet) -> usize {
+        if self.by_entry && self.queues.is_none() {
+            return self.entry_of(packet.flow);
+        }
         let flow = u64::from(packet.flow);
         to_index(self.queues.map_or(flow, |queues| mixed(flow ^ self.salt) % u64::from(queues.max(1))))
     }
@@ -61,11 +101,13 @@ impl Fq {
     /// Notes that a packet has joined a class: the class becomes active if it is not (RFC 8290 section 4.1).
     pub(super) fn joined(&mut self, class: usize) {
         if class >= self.states.len() {
-            self.states.resize_with(class + 1, State::default);
+            let weights = (self.states.len()..=class).map(|class| self.weight_of(class));
+            let new: Vec<State> = weights.map(|weight| State { weight, ..State::default() }).collect();
+            self.states.extend(new);
         }
         let state = &mut self.states[class];
         if !state.active {
-            *state = State { deficit: self.quantum, active: true };
+            *state = State { deficit: self.quantum * i64::from(state.weight), active: true, ..*state };
             let list = if self.sparse_first { &mut self.new } else { &mut self.old };
             list.push_back(to_u32(class));
         }
@@ -81,7 +123,7 @@ impl Fq {
             if state.deficit > 0 {
                 return Some(class);
             }
-            state.deficit += self.quantum;
+            state.deficit += self.quantum * i64::from(state.weight);
             list.pop_front();
             self.old.push_back(number);
         }
@@ -124,7 +166,7 @@ mod tests {
     use crate::statistics::Measurement;
 
     const MEASUREMENT: Measurement = Measurement { warmup: Time::ZERO, end: Time::NEVER };
-    const PERFECT: FqConfig = FqConfig { quantum_bytes: 1000, queues: None, sparse_first: true };
+    const PERFECT: FqConfig = FqConfig { quantum_bytes: 1000, queues: None, ..FqConfig::TYPICAL };
 
     /// A packet that arrives at an instant \[ms\]; 1000 bytes take 1 ms on the link.
     #[derive(Clone, Copy)]
@@ -177,6 +219,34 @@ mod tests {
         };
         let sent = [bytes(0), bytes(1), bytes(2)];
         assert!(sent.iter().max().unwrap() - sent.iter().min().unwrap() <= 2500, "{sent:?}");
+    }
+
+    /// Shreedhar, Varghese 1996, section 3: a flow's quantum is its share of a round.
+    #[test]
+    fn queues_send_bytes_in_the_proportion_of_their_weights() {
+        let entries = [(0, 3), (1, 1), (2, 2)].map(|(first, weight)| FlowEntry { first, weight });
+        for (by_entry, flows, expected) in [(false, [0, 1, 2], [3, 1, 2]), (true, [0, 1, 7], [3, 1, 2])] {
+            let mut fq = Fq::new(FqConfig { by_entry, ..PERFECT }, &RandomStream::named(1, 0, "link"));
+            fq.set_entries(&entries);
+            let classes = flows.map(|flow| fq.class(&Packet { flow, ..Packet::default() }));
+            assert_eq!(classes, [0, 1, 2]);
+            classes.into_iter().for_each(|class| fq.joined(class));
+            let mut sent = [0; 3];
+            for _ in 0..6 * 100 {
+                let class = fq.next().expect("all queues have packets");
+                fq.sent(class, 1000);
+                sent[class] += 1;
+            }
+            assert_eq!(sent, expected.map(|weight| 100 * weight));
+        }
+    }
+
+    #[test]
+    fn flows_of_an_entry_share_a_queue_where_entries_have_queues() {
+        let mut fq = Fq::new(FqConfig { by_entry: true, ..PERFECT }, &RandomStream::named(1, 0, "link"));
+        fq.set_entries(&[FlowEntry { first: 0, weight: 1 }, FlowEntry { first: 5, weight: 1 }]);
+        let classes = [0, 4, 5, 900].map(|flow| fq.class(&Packet { flow, ..Packet::default() }));
+        assert_eq!(classes, [0, 0, 1, 1]);
     }
 
     /// RFC 8290 section 4.2: a queue that becomes active is served before the others; without it waits for its turn.
