@@ -101,6 +101,7 @@ def test_the_summary_is_json_with_the_agreed_keys() -> None:
     ]
     assert list(summary["links"][0]) == [
         *("name", "rate_bps", "drain_s", "utilisation_fraction", "loss_fraction", "dropped_packets"),
+        *("dropped_by_buffer_packets", "dropped_by_aqm_packets", "dropped_by_policer_packets"),
         *("marked_packets", "lost_packets", "throughput_bps", "queue_mean_packets", "queue_max_packets"),
         *("queueing_mean_s", "queueing_p50_s", "queueing_p95_s", "queueing_p99_s", "queueing_max_s"),
     ]
