@@ -285,6 +285,7 @@ impl Flow {
         FlowConfig {
             name: format!("flow{number}"),
             count: self.count.of(&[1, 1, 2, 3]),
+            copies: 1 + usize::from(self.levels & 1),
             start_s: duration_s * f64::from(self.start[0]) / 200.0,
             start_spread_s: duration_s * f64::from(self.start[1]) / 200.0,
             path,

@@ -1,7 +1,7 @@
 //! Laws of every outcome with all traces: conservation, order, and that counters and traces agree.
 
 use base::Time;
-use net::{AqmConfig, BucketConfig, BucketKind, BufferLimit, Counting};
+use net::{AqmConfig, BucketConfig, BucketKind, BufferLimit, Counting, SchedulerConfig};
 use sim::scenario::{ElementConfig, FlowConfig, LinkConfig};
 use sim::{Outcome, Scenario, SequenceKind};
 use tcp::{Ecn, LossCause, SenderConfig};
@@ -178,14 +178,16 @@ fn capacity(config: &LinkConfig) -> Option<u64> {
     }
 }
 
-/// Only a full buffer drops, or an AQM; and a link that takes no time is never full.
+/// Only a full buffer drops, or an AQM, or SFQ; and a link that takes no time is never full.
 fn check_drops(scenario: &Scenario, outcome: &Outcome, link: usize) {
     let drops = || rows(&outcome.traces.drops).iter().filter(|row| row.link as usize == link && !row.lost);
     let Some(config) = scenario.elements[link].link() else {
         return assert_eq!(drops().count(), 0, "host {link} drops");
     };
     let polices = config.token_bucket.is_some_and(|bucket| bucket.kind == BucketKind::Policer);
-    if config.queue.aqm != (AqmConfig::None {}) || polices {
+    // SFQ drops what comes to a queue that is long for its share, or longer than its depth.
+    let shares = matches!(config.queue.scheduler, SchedulerConfig::Sfq(_));
+    if config.queue.aqm != (AqmConfig::None {}) || polices || shares {
         return;
     }
     let queue: Vec<_> = rows(&outcome.traces.queue).iter().filter(|row| row.link as usize == link).collect();
