@@ -43,9 +43,6 @@ impl SfqConfig {
         SfqConfig { rules: SfqRules::Ns2, queues: 16, hashed: true, quantum_bytes: 1514, depth_packets: 127 };
 }
 
-/// Bytes of a unit in which Linux counts what a queue may send (`SFQ_ALLOT_SIZE`).
-const ALLOT_UNIT: i64 = 8;
-
 /// Stochastic fairness queueing at work; a class is a queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Sfq {
@@ -54,7 +51,8 @@ pub(crate) struct Sfq {
     salt: u64,
     /// Queues with packets, the one whose turn it is first.
     active: VecDeque<u32>,
-    /// Units that each queue may still send before its turn ends (`allot`).
+    /// Bytes that each queue may still send before its turn ends (`allot`, in bytes as in Debian's 6.1; older kernels
+    /// counted units of 8 bytes).
     allots: Vec<i64>,
     /// Flags of the queues that are in `active`.
     listed: Vec<bool>,
@@ -108,7 +106,7 @@ impl Sfq {
     }
 
     fn quantum(&self) -> i64 {
-        units(self.config.quantum_bytes)
+        self.config.quantum_bytes.into()
     }
 
     /// Returns the first class in turn that has packets.
@@ -137,7 +135,7 @@ impl Sfq {
         } else if self.config.rules == SfqRules::Ns2 {
             self.active.rotate_left(1);
         } else {
-            self.allots[class] -= units(bytes.into());
+            self.allots[class] -= i64::from(bytes);
         }
     }
 
@@ -145,10 +143,6 @@ impl Sfq {
     pub(super) fn found_empty(&mut self, class: usize) {
         self.leave(class);
     }
-}
-
-fn units(bytes: u32) -> i64 {
-    (i64::from(bytes) + ALLOT_UNIT - 1) / ALLOT_UNIT
 }
 
 #[cfg(test)]
