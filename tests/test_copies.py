@@ -194,3 +194,12 @@ def test_a_source_without_congestion_control_is_warned_of_with_all_copies() -> N
     scenario["link"][1]["buffer"] = "unlimited"
     warnings = [str(one) for one in load(scenario).warnings]
     assert any('13.5 Mbit/s are more than the link "uplink" carries' in one for one in warnings)
+
+
+def test_the_classes_of_copies_are_laid_out_together() -> None:
+    scenario = offices(copies=8, queue="fq-codel")
+    scenario["flow"].append({"name": "backup", "path": ["office", "uplink"]})
+    result = ackclock.run(scenario)
+    table = next(one for one in summary_tables(result.summary) if one.headers[0] == "link: class")
+    spread = [f"office: {name} {which}" for name in ("user", "backup") for which in ("lowest", "median", "highest")]
+    assert [row[0] for row in table.rows] == spread

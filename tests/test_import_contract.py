@@ -70,7 +70,7 @@ MAY_IMPORT = {
             "traces",
         },
     },
-    "report": {"groups", "quantities", "summary", "tables", "trust", "wording"},
+    "report": {"groups", "quantities", "scenario", "summary", "tables", "trust", "wording"},
     "folders": {"errors"},
     "stored": {"completions", "delays", "errors", "quantities", "scenario", "summary", "traces"},
     "storage": {"errors", "folders", "stored"},

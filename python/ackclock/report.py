@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.groups import by_table, row_name
 from ackclock.quantities import DROP_CAUSES
+from ackclock.scenario.copies import described_name
 from ackclock.summary import Summary
 from ackclock.tables import TableText, html_table, rich_table
 from ackclock.trust import trust_text
@@ -169,10 +170,11 @@ def ping_table(summary: Summary) -> TableText:
 
 
 def class_table(summary: Summary) -> TableText:
-    """Lay out the classes of packets at links; of many those of the largest throughput."""
-    found = summary.get("classes", [])
-    least = sorted(_mean(row["throughput_bps"]) for row in found)[-MOST_ROWS:][0]
-    shown = [row for row in found if _mean(row["throughput_bps"]) >= least][:MOST_ROWS]
+    """Lay out the classes of packets at links; those of copies together, of many those of the largest throughput."""
+    found = [{**row, "name": f"{row['link']}: {row['name']}"} for row in summary.get("classes", [])]
+    tables = by_table(found, row_name)
+    kept = sorted(tables, key=lambda name: max(_mean(row["throughput_bps"]) for row in tables[name]))[-MOST_ROWS:]
+    shown = [row for row in found if described_name(row_name(row)) in kept]
     scale, prefix = bit_rate_scale(max((_mean(row["throughput_bps"]) for row in shown), default=0.0))
     marking = any(_mean(row["marked_packets"]) > 0.0 for row in shown)
     titles = (("mean", "wait\nmean ms"), ("p50", "p50"), ("p95", "p95"), ("p99", "p99"), ("max", "max"))
@@ -182,8 +184,7 @@ def class_table(summary: Summary) -> TableText:
         *([Column("marked_fraction", "marked\n%", PERCENT, 3)] if marking else []),
         *(Column(f"queueing_{name}_s", title, 1e-3, 3) for name, title in titles),
     ]
-    rows = zip(shown, _plain_rows(shown, columns), strict=True)
-    cells = [[f"{row['link']}: {name}", *rest] for row, (name, *rest) in rows]
+    cells = _rows_or_spread(shown, columns)
     hidden = len(found) - len(shown)
     note = f"{plural(hidden, 'row')} left out; --json has all." if hidden else ""
     return TableText(["link: class", *(column.title for column in columns)], cells, note)
