@@ -44,7 +44,7 @@ test: build ## run all tests, Rust and Python
 	$(call say,testing the Rust crates)
 	$(CARGO) test --workspace --locked --quiet
 	$(call say,testing the Python package)
-	$(BIN)/pytest --quiet -n auto
+	$(BIN)/pytest --quiet -n auto --dist loadgroup
 
 check: $(TOOLS) ## format, lint, types, who may import whom, and the words of docs/words.md
 	$(call say,Python: format; lint; types; imports; words)
@@ -80,7 +80,7 @@ coverage: build $(LLVM_COV_TOOL) ## show the lines that no test runs, of the tre
 	@mkdir -p $(COVERAGE)
 	$(LLVM_COV_TOOL) llvm-cov --no-report --workspace --exclude ackclock-python --locked --quiet
 	$(call say,Python: its tests)
-	$(BIN)/pytest --quiet -n auto --cov ackclock --cov-report lcov:$(COVERAGE)/python.lcov \
+	$(BIN)/pytest --quiet -n auto --dist loadgroup --cov ackclock --cov-report lcov:$(COVERAGE)/python.lcov \
 	  --cov-report html:$(COVERAGE)/python --cov-report term:skip-covered
 	$(LLVM_COV_TOOL) llvm-cov report --lcov --output-path $(COVERAGE)/rust.lcov
 	$(LLVM_COV_TOOL) llvm-cov report --html --output-dir $(COVERAGE)/rust

@@ -7,6 +7,13 @@ import pytest
 from ackclock.experiments import Reproduction, reproduce
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give the tests that read the papers to one worker, which makes them once."""
+    for item in items:
+        if "made" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("papers"))
+
+
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Reproduction, Path]:
     """Make all papers in their quick form."""
