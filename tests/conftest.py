@@ -1,11 +1,13 @@
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 import ackclock
+from benches.browser import launched, why_not
 from fakes import FakeJob
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -13,6 +15,15 @@ GOLDEN = Path(__file__).parent / "golden"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bless", action="store_true", help="write the golden texts anew")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Give the one browser of a test process: playwright's calls that wait allow no second one."""
+    if reason := why_not():
+        pytest.skip(reason)
+    with launched() as found:
+        yield found
 
 
 @pytest.fixture

@@ -26,6 +26,7 @@ PASSES: Mapping[str, Mapping[str, str]] = {
     "bottlenecks/figure-9": {"disappears": ONE, "formula": ALIKE},
     "bottlenecks/figure-10": dict.fromkeys(("improves", "reappears"), ONE),
     "bottlenecks/figure-11": {"only_where_possible": EACH},
+    "engset/figure-1": dict.fromkeys(("cwnd", "order", "ssthresh"), ONE),
     "engset/table-3": {"misprints": EACH},
     "engset/figure-8": dict.fromkeys(("equal_with_load", "no_spurious", "utilisation_equal"), EACH),
     "engset/figure-11": {"steep": EACH},
@@ -35,7 +36,8 @@ PASSES: Mapping[str, Mapping[str, str]] = {
     "engset/figure-13": {"bulge": FAR},
     "engset/figure-14": {"even_after": EACH, "paced_alike": ALIKE},
     "engset/table-7": dict.fromkeys(
-        ("FR", "TD", "TDTO", "TOend", "recovery", "recovery_transfer", "rtt", "sent_on_end", "timeouts"), ALIKE
+        ("FR", "TD", "TDTO", "TOend", "recovery", "recovery_transfer", "rtt", "send_rate", "sent_on_end", "timeouts"),
+        ALIKE,
     ),
     "engset/figure-15": dict.fromkeys(("three", "up_to_seven"), FAR),
     "engset/table-10": dict.fromkeys(("EE_h", "E_h", "E_on", "compensation"), ALIKE),

@@ -10,7 +10,7 @@ from ackclock.sweeps import Folder, point_key, run_points
 
 def test_the_timeline_of_newreno_is_the_paper_s(tmp_path: Path) -> None:
     """Hold the run to each sentence on figure 1 [engset, section 3.1]."""
-    (resolved,) = scenarios(Setting()).values()
+    resolved = scenarios(Setting())["timeline"]
     store = Folder(tmp_path)
     run_points([resolved], store)
     found = events(Run(resolved, store.read(point_key(resolved))))
@@ -32,9 +32,9 @@ def test_the_timeline_of_newreno_is_the_paper_s(tmp_path: Path) -> None:
     assert steps[begun + 8 :][:2] == [("acknowledged", 7), ("sent", 10)]
 
 
-def test_a_drawing_is_in_the_report_and_has_no_verdict(tmp_path: Path) -> None:
+def test_a_drawing_is_in_the_report_with_the_verdict_on_its_order(tmp_path: Path) -> None:
     made = reproduce("engset/figure-1", out=tmp_path)
     ((_, (item,)),) = chosen(["engset/figure-1"])
-    assert item.state == made.items[0].state == "diagram"
+    assert item.state == made.items[0].state == "reproduced"
     assert (tmp_path / "quick" / "engset" / "figure-1" / "timeline.png").stat().st_size > 1000
     assert "data:image/png" in (tmp_path / "quick" / "report.html").read_text(encoding="utf-8")

@@ -4,15 +4,7 @@ from typing import Any
 
 import pytest
 
-from benches.browser import Lab, launched, served, why_not
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    if reason := why_not():
-        pytest.skip(reason)
-    with launched() as found:
-        yield found
+from benches.browser import Lab, served
 
 
 @pytest.fixture(scope="session")

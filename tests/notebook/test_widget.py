@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from threading import Thread
 from typing import Any
 
@@ -13,7 +13,6 @@ from ackclock.errors import ScenarioError
 from ackclock.lab.serving import begin_with
 from ackclock.notebook.bundle import MODULES, OURS, page, script
 from ackclock.notebook.live import Widget
-from benches.browser import launched, why_not
 
 HOST = """<!doctype html><html><body><div id="cell"></div><script>
 window.outbox = []; window.handlers = [];
@@ -138,14 +137,6 @@ def test_anywidget_takes_the_widget() -> None:
     data = bundle[0] if isinstance(bundle, tuple) else bundle
     assert "application/vnd.jupyter.widget-view+json" in data
     assert "geo" in made.toml or "satellite" in made.toml
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if reason := why_not():
-        pytest.skip(reason)
-    with launched() as found:
-        yield found
 
 
 def test_in_a_browser_a_slider_redraws_the_curves(browser: Any, made: Widget, view: View, tmp_path: Any) -> None:

@@ -113,6 +113,7 @@ def test_defaults_are_all_written_out() -> None:
         "priority": 0,
         "traffic": {"kind": "tcp", "size_packets": None, "connection": connection},
         "host": 0,
+        "weight": 1,
         "copies": 1,
     }
     trace = ("cwnd", "rtt", "sequence", "queue", "queue_distribution", "drops", "losses")
