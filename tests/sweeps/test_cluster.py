@@ -18,13 +18,16 @@ ROOT = Path(__file__).parent.parent.parent
 SCENARIO = ROOT / "scenarios" / "geo-random-drop.toml"
 VARY = {"link.satellite.buffer": "10:20:1"}
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
+    pytest.mark.xdist_group("cluster"),  # one cluster for both tests, not one in each worker
+]
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     distributed = pytest.importorskip("distributed")
-    settings = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    settings = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": "127.0.0.1:0"}
     with distributed.LocalCluster(**settings) as found:
         yield found
 
