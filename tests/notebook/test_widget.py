@@ -29,6 +29,10 @@ window.deliver = (message) => handlers.forEach((handler) => handler(message));
 </script></body></html>"""
 
 
+DARK_GROUND = "rgb(20, 24, 28)"
+"""The colour behind the dark page, of the lab's style sheet."""
+
+
 class View:
     """What anywidget gives: messages there and back."""
 
@@ -140,7 +144,7 @@ def test_anywidget_takes_the_widget() -> None:
 
 
 def test_in_a_browser_a_slider_redraws_the_curves(browser: Any, made: Widget, view: View, tmp_path: Any) -> None:
-    host = browser.new_page(viewport={"width": 1000, "height": 1400})
+    host = browser.new_page(viewport={"width": 1000, "height": 1400}, color_scheme="null")
     faults: list[str] = []
     host.on("pageerror", lambda error: faults.append(str(error)))
     host.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
@@ -177,6 +181,12 @@ def test_in_a_browser_a_slider_redraws_the_curves(browser: Any, made: Widget, vi
     rate.press("Enter")
     until(lambda: frame.locator("#faults li").count() == 1)
     assert "nonsense" in frame.locator("#faults").inner_text()
+    ground = "() => getComputedStyle(document.documentElement).backgroundColor"
+    page_of_frame = host.frames[-1]
+    assert page_of_frame.evaluate(ground) != DARK_GROUND
+    host.evaluate("() => (document.body.style.background = '#111')")  # as a notebook's dark theme does
+    host.wait_for_timeout(700)
+    assert page_of_frame.evaluate(ground) == DARK_GROUND
     host.screenshot(path=str(tmp_path / "widget.png"))
     host.close()
     assert faults == []

@@ -84,7 +84,7 @@ export class Path {
       }),
       fill,
     );
-    const label = svg("text", { x: x + g.queue, y: y - g.tall / 2 - 3, class: "count" }, "");
+    const label = svg("text", { x, y: y - g.tall / 2 - 3, class: "count" }, "");
     box.append(label);
     this.queues.set(direction.name, { x, y, back, fill, label, room: direction.buffer_packets });
     return box;

@@ -21,11 +21,36 @@ function render({ model, el }) {
   model.on("msg:custom", fromKernel);
   addEventListener("message", fromFrame);
   el.append(frame);
+  const stopFollowing = followTheme(frame);
   model.send({ opened: true });
   return () => {
+    stopFollowing();
     model.off("msg:custom", fromKernel);
     removeEventListener("message", fromFrame);
   };
+}
+
+/** Makes the page in a frame dark where the notebook is dark, now and when its theme changes; gives what ends that. */
+function followTheme(frame) {
+  const follow = () => {
+    frame.style.colorScheme = isDark(frame) ? "dark" : "light";
+  };
+  const themes = new MutationObserver(() => {
+    follow();
+    setTimeout(follow, 500); // a theme's style sheet comes after its name
+  });
+  for (const root of [document.documentElement, document.body]) themes.observe(root, { attributes: true });
+  requestAnimationFrame(follow); // once the frame is a part of the notebook
+  return () => themes.disconnect();
+}
+
+/** Says whether the ground on which an element lies is dark. */
+function isDark(element) {
+  for (let one = element.parentElement; one; one = one.parentElement) {
+    const [red, green, blue, opacity = 1] = getComputedStyle(one).backgroundColor.match(/[\d.]+/g).map(Number);
+    if (opacity > 0.5) return 0.3 * red + 0.6 * green + 0.1 * blue < 128;
+  }
+  return false;
 }
 
 export default { render };
