@@ -2,11 +2,13 @@
 
 import pytest
 
+import ackclock
 from ackclock.errors import LimitError, ScenarioError
 from ackclock.lab.bounds import MOST_FLOWS, MOST_TABLES, check_cost, check_size
 from ackclock.lab.editing import source_of
-from ackclock.lab.running import prepared
+from ackclock.lab.running import prepared, run
 from ackclock.scenario import load, resolve
+from ackclock.scenario.ready import ready_path
 
 BASE = """
 [[link]]
@@ -53,12 +55,18 @@ def test_too_many_tables_are_refused_before_they_are_resolved() -> None:
         'traffic = { kind = "web", size = { law = "empirical", file = "/etc/passwd" }, off = "1 s" }',
         "traffic.size.file = '../secret'",
         'whatever = [[{ file = "x" }]]',
+        'traffic.size.file = "./lte-synthetic.trace"',
     ],
 )
 def test_a_scenario_that_names_a_file_is_refused_with_its_line(more: str) -> None:
     with pytest.raises(ScenarioError, match="names a file, which the page does not read") as caught:
         prepared(text(more=more))
     assert caught.value.faults[0].line == 8
+
+
+def test_a_ready_scenario_with_a_file_is_run_as_by_the_command() -> None:
+    found = run(prepared(ready_path("lte-trace").read_text()), lambda _: None)
+    assert found.result.summary["flows"] == ackclock.run("lte-trace", picture=False).summary["flows"]
 
 
 def test_a_scenario_of_too_many_values_is_refused() -> None:

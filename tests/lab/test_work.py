@@ -133,8 +133,8 @@ def test_each_ready_scenario_has_a_form_and_can_be_prepared(name: str) -> None:
     assert all(set(flow["path"]) <= names for flow in form["flows"])
 
 
-def test_the_page_offers_all_ready_scenarios_but_a_large_one_and_one_with_a_file() -> None:
-    assert ready_titles().keys() - offered_titles().keys() == {"branch-offices", "lte-trace"}
+def test_the_page_offers_all_ready_scenarios_but_a_large_one() -> None:
+    assert ready_titles().keys() - offered_titles().keys() == {"branch-offices"}
 
 
 def test_a_short_part_of_a_run_is_drawn_from_each_change_of_its_queues() -> None:

@@ -14,14 +14,16 @@ def main() -> None:
     from ackclock.advice import advise  # noqa: PLC0415  after the limits are set
     from ackclock.errors import AckclockError  # noqa: PLC0415
     from ackclock.lab.advice_data import advice_data  # noqa: PLC0415
+    from ackclock.lab.editing import source_of  # noqa: PLC0415
     from ackclock.limits import LIMIT  # noqa: PLC0415
+    from ackclock.scenario.scenario import checked  # noqa: PLC0415
 
     request = json.loads(sys.stdin.read())
     os.environ[LIMIT] = ", ".join(filter(None, (os.environ.get(LIMIT), request["limits"])))
     done = Event()
     Thread(target=_show_life, args=(done,), daemon=True).start()
     try:
-        found = advise(f"{request['toml']}\n", on_step=lambda what: _write({"kind": "step", "text": what}))
+        found = advise(checked(source_of(request["toml"])), on_step=lambda what: _write({"kind": "step", "text": what}))
         _write({"kind": "advice", "advice": advice_data(found)})
     except AckclockError as error:
         _write({"kind": "fault", "text": str(error)})

@@ -8,6 +8,7 @@ from ackclock.limits import read_limits, refuse_beyond
 from ackclock.scenario import Resolved
 from ackclock.scenario.places import Places
 from ackclock.scenario.plain import refuse_odd_tables
+from ackclock.scenario.ready import ready_files
 from ackclock.scenario.source import Location, Source
 
 MOST_BYTES: Final = 400_000
@@ -31,7 +32,7 @@ FOLLOWED_PACKETS: Final = 20_000_000
 
 
 def check_size(source: Source) -> None:
-    """Refuse a scenario that is too large to be resolved while somebody waits, or that names a file.
+    """Refuse a scenario that is too large to be resolved while somebody waits, or that names a file of the user's.
 
     Parameters
     ----------
@@ -102,10 +103,12 @@ def _copies(document: Mapping[str, Any], places: Places) -> Iterator[Fault]:
 
 
 def _files(document: Any, places: Places, location: Location = ()) -> Iterator[Fault]:
-    """Find each field that names a file."""
+    """Find each field that names a file which is not one of the ready scenarios'."""
     if isinstance(document, Mapping):
         for key, value in document.items():
             if key == "file":
+                if value in ready_files():
+                    continue
                 hint = "run it with `ackclock run`, or write the values into the scenario"
                 yield places.fault((*location, key), "names a file, which the page does not read", hint=hint)
             else:

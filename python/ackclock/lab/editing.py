@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping, MutableMapping
+from dataclasses import replace
 from typing import Any
 
 import tomlkit
@@ -9,11 +10,12 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Table
 
 from ackclock.scenario.override import location_of, overridden
+from ackclock.scenario.ready import FOLDER
 from ackclock.scenario.source import Location, Source, read_source
 
 
 def source_of(text: str) -> Source:
-    """Read a text as TOML, never as the name of a file.
+    """Read a text as TOML, never as the name of a file; files that it names lie with the ready scenarios.
 
     Parameters
     ----------
@@ -25,7 +27,7 @@ def source_of(text: str) -> Source:
     ScenarioError
         If it is not TOML.
     """
-    return read_source(text if "\n" in text else f"{text}\n")
+    return replace(read_source(text if "\n" in text else f"{text}\n"), folder=FOLDER)
 
 
 def edited(text: str, changes: Mapping[str, Any]) -> str:

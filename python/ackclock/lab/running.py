@@ -15,7 +15,8 @@ from ackclock.lab.editing import edited, source_of
 from ackclock.lab.form import form_of
 from ackclock.prediction import predict_resolved
 from ackclock.result import Result
-from ackclock.scenario import Resolved, load, resolve
+from ackclock.scenario import Resolved, resolve
+from ackclock.scenario.scenario import checked
 from ackclock.traces import trace_frames
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def prepared(text: str) -> Prepared:
     """
     source = source_of(text)
     check_size(source)
-    scenario = load(source.text or "")
+    scenario = checked(source)
     resolved = resolve(scenario)
     check_cost(resolved)
     warnings = tuple(str(warning) for warning in scenario.warnings)

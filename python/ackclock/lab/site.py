@@ -85,7 +85,7 @@ def _start(first: str) -> Answer:
 
 
 def offered_titles() -> dict[str, str]:
-    """Give the titles of the ready scenarios that the page can open by name: they are small and name no files."""
+    """Give the titles of the ready scenarios that the page can open by name: they are small."""
     return {name: title for name, title in ready_titles().items() if _is_offered(name)}
 
 

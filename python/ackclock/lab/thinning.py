@@ -1,7 +1,7 @@
 """A chart for a page: as many points as its pixels can show, between two times, as plain data."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -129,10 +129,10 @@ def _merged(spans: list[Span], gap: float) -> Iterator[Span]:
 def _panel_data(panel: Panel) -> dict[str, Any]:
     return _plain_fields(panel) | {
         "curves": [_curve_data(curve) for curve in panel.curves],
-        "lines": [asdict(line) for line in panel.lines],
+        "lines": [vars(line) for line in panel.lines],
         "events": [_plain_fields(events) | {"x": _numbers(events.x)} for events in panel.events],
-        "spans": [asdict(span) for span in panel.spans],
-        "second": None if panel.second is None else asdict(panel.second),
+        "spans": [vars(span) for span in panel.spans],
+        "second": None if panel.second is None else vars(panel.second),
     }
 
 

@@ -12,6 +12,11 @@ def ready_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 
 
+def ready_files() -> tuple[str, ...]:
+    """Name the files that ready scenarios name: they lie in the same folder."""
+    return tuple(sorted(path.name for path in FOLDER.glob("*.trace")))
+
+
 def ready_titles() -> dict[str, str]:
     """Give the title of each ready scenario by its name."""
     return {name: str(tomllib.loads(ready_path(name).read_text(encoding="utf-8"))["title"]) for name in ready_names()}

@@ -127,7 +127,7 @@ def load(origin: str | Path | Mapping[str, Any], *, controllers: "Controllers | 
       scenario: [[flow]] is missing; write one table for each flow, with at least path = ["satellite"]
     """
     check_arguments("load", origin=(origin, ORIGIN))
-    return _checked(replace(read_source(origin), controls=programs_of("load", controllers)))
+    return checked(replace(read_source(origin), controls=programs_of("load", controllers)))
 
 
 def with_overrides(
@@ -162,7 +162,7 @@ def with_overrides(
     scenarios = instance_of("a Scenario, which load() gives", Scenario)
     check_arguments("with_overrides", scenario=(scenario, scenarios), overrides=(overrides, OVERRIDES))
     controls = {**scenario.source.controls, **programs_of("with_overrides", controllers)}
-    return _checked(replace(overridden(scenario.source, overrides), controls=controls))
+    return checked(replace(overridden(scenario.source, overrides), controls=controls))
 
 
 def loaded(
@@ -198,7 +198,19 @@ def loaded(
     return read
 
 
-def _checked(source: Source) -> Scenario:
+def checked(source: Source) -> Scenario:
+    """Check a scenario that was read.
+
+    Parameters
+    ----------
+    source : Source
+        Its tables, and the folder of the files that it names.
+
+    Raises
+    ------
+    ScenarioError
+        With all faults at once, in the order of the text.
+    """
     refuse_odd_tables(source.document, source.name)
     places = Places(source)
     too_much = list(number_faults(places))
