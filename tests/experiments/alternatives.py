@@ -5,8 +5,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 import numpy as np
 
 from ackclock.experiments.criteria import judge
-from ackclock.experiments.frame import Finding, ItemModule, Run, Setting
-from ackclock.experiments.papers import Item
+from ackclock.experiments.frame import Finding, ItemModule, Run, Setting, item_module
+from ackclock.experiments.papers import Item, papers
+from ackclock.scenario import Resolved
 from ackclock.sweeps import Store, point_key
 
 Order = Callable[[Sequence[Hashable]], Sequence[Hashable]]
@@ -42,6 +43,41 @@ def exchanged(runs: Mapping[Hashable, Run], order: Order) -> dict[Hashable, Run]
     for key, run in runs.items():
         groups.setdefault(_kind(run), []).append(key)
     return {key: runs[other] for keys in groups.values() for key, other in zip(keys, order(keys), strict=True)}
+
+
+def of_other_items(item: Item, module: ItemModule, runs: Mapping[Hashable, Run], store: Store) -> dict[Hashable, Run]:
+    """Give to all keys a run of the same paper's other items that measures the same things; its own if there is none.
+
+    So a run that has no other of its kind within its item is exchanged too, and so are runs that differ in a phase.
+    """
+    own = {point_key(run.resolved) for run in runs.values()}
+    others: dict[Hashable, list[Resolved]] = {}
+    for other in _modules(item):
+        for resolved in other.scenarios(Setting()).values():
+            if point_key(resolved) not in own:
+                others.setdefault(_asked(resolved), []).append(resolved)
+    read: dict[Hashable, Run] = {}
+    for run in runs.values():
+        kind = _asked(run.resolved)
+        if kind in others and kind not in read:
+            chosen = others[kind][len(others[kind]) // 2]
+            read[kind] = Run(chosen, store.read(point_key(chosen)))
+    return {key: read.get(_asked(run.resolved), run) for key, run in runs.items()}
+
+
+def _modules(item: Item) -> list[ItemModule]:
+    (paper,) = (paper for paper in papers() if paper.name == item.paper)
+    return [item_module(item.paper, one.module) for one in paper.items if one.module and one.name != item.name]
+
+
+def _asked(resolved: Resolved) -> Hashable:
+    return (
+        len(resolved.rows),
+        len(resolved.elements),
+        resolved.run.replications,
+        resolved.run.warmup_s,
+        repr(resolved.trace),
+    )
 
 
 def _kind(run: Run) -> Hashable:

@@ -89,7 +89,7 @@ def _avoidance(run: Run) -> list[tuple[float, float]]:
     found = []
     for end in _ends(run):
         before = times < end
-        # The last instant before the loss at which cwnd was no larger than the pipe.
+        # The last instant before the loss at which cwnd was at most the pipe.
         begin = times[before][cwnd[before] <= PIPE + NEAR][-1]
         if end - begin > LONGEST_RECOVERY_S / 2.0:
             found.append((float(begin), float(end)))
@@ -141,7 +141,7 @@ def _slope(run: Run, link: str) -> list[float]:
 
 
 def _growth(runs: Mapping[Key, Run], link: str) -> Finding:
-    """Compare the growth of a queue with `avoidance_growth_rates`, as a part of that of both."""
+    """Compare the growth of a queue with `avoidance_growth_rates`, relative to R_CA - mu."""
     errors, texts = [], []
     windows = np.linspace(*SHARED_WINDOWS, 41)
     for ratio in RATES["shares"]:
@@ -200,8 +200,9 @@ def _chart(runs: Mapping[Key, Run], rounds: Mapping[float, Any]) -> Chart:
     windows, excess = rounds[ratio].T
     each = np.unique(windows)
     means = np.array([excess[windows == window].mean() for window in each])
+    every = slice(None, None, 8)
     curves = [
-        Curve("simulated, mean of the cycles", each, 1.0 + means / each, "marks", 0),
+        Curve("simulated, mean of the cycles", each[every], (1.0 + means / each)[every], "marks", 0),
         Curve("(W + 1) / W", each, (each + 1.0) / each, "theory", 4),
     ]
     title = f"mu_1 = {ratio:g} mu"

@@ -136,7 +136,7 @@ def _overflow(runs: Mapping[Key, Run]) -> Finding:
             place = np.searchsorted(cwnd["time_s"].to_numpy(), float(times.max()), side="right") - 1
             windows.append(float(cwnd["cwnd"].iloc[place]))
         found.append(float(np.mean(windows)) if windows else float("nan"))
-        theory.append(float(predicted(run.resolved).overflow.window))
+        theory.append(float(predicted(_path("drop-tail", buffer, FEEDER, {})).overflow.window))
     return _window_finding(np.array(found), np.array(theory))
 
 
