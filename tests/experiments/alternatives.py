@@ -1,6 +1,7 @@
 """Wrong series in place of the simulated ones: what a criterion says of runs that are not those of its keys."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import asdict
 
 import numpy as np
 
@@ -45,24 +46,33 @@ def exchanged(runs: Mapping[Hashable, Run], order: Order) -> dict[Hashable, Run]
     return {key: runs[other] for keys in groups.values() for key, other in zip(keys, order(keys), strict=True)}
 
 
-def of_other_items(item: Item, module: ItemModule, runs: Mapping[Hashable, Run], store: Store) -> dict[Hashable, Run]:
+def of_other_items(item: Item, runs: Mapping[Hashable, Run], store: Store) -> dict[Hashable, Run]:
     """Give to all keys a run of the same paper's other items that measures the same things; its own if there is none.
 
     So a run that has no other of its kind within its item is exchanged too, and so are runs that differ in a phase.
     """
     own = {point_key(run.resolved) for run in runs.values()}
-    others: dict[Hashable, list[Resolved]] = {}
-    for other in _modules(item):
-        for resolved in other.scenarios(Setting()).values():
-            if point_key(resolved) not in own:
-                others.setdefault(_asked(resolved), []).append(resolved)
-    read: dict[Hashable, Run] = {}
-    for run in runs.values():
-        kind = _asked(run.resolved)
-        if kind in others and kind not in read:
-            chosen = others[kind][len(others[kind]) // 2]
-            read[kind] = Run(chosen, store.read(point_key(chosen)))
-    return {key: read.get(_asked(run.resolved), run) for key, run in runs.items()}
+    others = [
+        resolved
+        for other in _modules(item)
+        for resolved in other.scenarios(Setting()).values()
+        if point_key(resolved) not in own
+    ]
+    found: dict[Hashable, Run] = {}
+    for key, run in runs.items():
+        near = [one for one in others if _measures(one, run.resolved)]
+        chosen = [one for one in near if _asked(one) == _asked(run.resolved)] or near
+        one = chosen[len(chosen) // 2] if chosen else run.resolved
+        found[key] = Run(one, store.read(point_key(one)))
+    return found
+
+
+def _measures(other: Resolved, own: Resolved) -> bool:
+    """Return whether a scenario has the links, as many flows and runs as another, and all of its traces."""
+    asked, has = asdict(own.trace), asdict(other.trace)
+    alike = (len(other.rows), other.run.replications) == (len(own.rows), own.run.replications)
+    alike = alike and [one.name for one in other.elements] == [one.name for one in own.elements]
+    return alike and all(has[name] for name in asked if asked[name])
 
 
 def _modules(item: Item) -> list[ItemModule]:
