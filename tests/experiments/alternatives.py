@@ -11,6 +11,7 @@ from ackclock.experiments.papers import Item, papers
 from ackclock.scenario import Resolved
 from ackclock.sweeps import Store, point_key
 
+REFUSALS = (LookupError, ValueError, ArithmeticError, TypeError, StopIteration, AssertionError, RuntimeWarning)
 Order = Callable[[Sequence[Hashable]], Sequence[Hashable]]
 
 
@@ -99,6 +100,6 @@ def agreeing(item: Item, module: ItemModule, runs: Mapping[Hashable, Run]) -> se
     """Find the rows that agree, intervals left out; None if the item's module refuses such runs."""
     try:
         findings = module.outcome(Setting(), runs).findings
-    except (KeyError, ValueError, IndexError, ZeroDivisionError, AssertionError, RuntimeWarning):
+    except REFUSALS:
         return None
     return {row.key for row in item.expected if judge(row, findings.get(row.key, Finding())).verdict == "agrees"}
