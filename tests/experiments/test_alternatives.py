@@ -55,7 +55,7 @@ PASSES: Mapping[str, Mapping[str, str]] = {
     "two_way/figure-5.16": {"efficiency": OWN_PATH},
     "two_way/gfc-2": dict.fromkeys(("effect", "formula", "shares"), OWN_PATH),
     "two_way/processing": {
-        "whole_windows": "each run that keeps up sends whole windows: that the processing time must not matter is the claim"
+        "whole_windows": "each run that keeps up sends whole windows: the claim is that the time must not matter"
     },
     "two_way/text": {"switches": "the one run of its kind: cells in the ports are counted nowhere else"},
     "engset/figure-1": dict.fromkeys(("cwnd", "order", "ssthresh"), TIMELINE),
