@@ -5,11 +5,12 @@ from dataclasses import asdict
 
 import numpy as np
 
+from ackclock.experiments.changing import Changes, changed
 from ackclock.experiments.criteria import judge
 from ackclock.experiments.frame import Finding, ItemModule, Run, Setting, item_module
 from ackclock.experiments.papers import Item, papers
 from ackclock.scenario import Resolved
-from ackclock.sweeps import Store, point_key
+from ackclock.sweeps import Folder, Store, point_key, run_points
 
 REFUSALS = (LookupError, ValueError, ArithmeticError, TypeError, StopIteration, AssertionError, RuntimeWarning)
 Order = Callable[[Sequence[Hashable]], Sequence[Hashable]]
@@ -66,6 +67,18 @@ def of_other_items(item: Item, runs: Mapping[Hashable, Run], store: Store) -> di
         one = chosen[len(chosen) // 2] if chosen else run.resolved
         found[key] = Run(one, store.read(point_key(one)))
     return found
+
+
+def of_another_network(module: ItemModule, overrides: Mapping[str, str], store: Folder) -> dict[Hashable, Run]:
+    """Simulate an item's runs with changes that make another network of it, and give them to its keys."""
+    own = module.scenarios(Setting())
+    changes = Changes(overrides)
+    changes.begin()
+    with changed(changes):
+        wrong = module.scenarios(Setting())
+    changes.check("the item")
+    run_points(list(wrong.values()), store)
+    return {key: Run(own[key], store.read(point_key(resolved))) for key, resolved in wrong.items()}
 
 
 def _measures(other: Resolved, own: Resolved) -> bool:
