@@ -1,14 +1,18 @@
 """Wrong series in place of the simulated ones: what a criterion says of runs that are not those of its keys."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import asdict
 
 import numpy as np
 
+from ackclock.experiments.changing import Changes, changed
 from ackclock.experiments.criteria import judge
-from ackclock.experiments.frame import Finding, ItemModule, Run, Setting
-from ackclock.experiments.papers import Item
-from ackclock.sweeps import Store, point_key
+from ackclock.experiments.frame import Finding, ItemModule, Run, Setting, item_module
+from ackclock.experiments.papers import Item, papers
+from ackclock.scenario import Resolved
+from ackclock.sweeps import Folder, Store, point_key, run_points
 
+REFUSALS = (LookupError, ValueError, ArithmeticError, TypeError, StopIteration, AssertionError, RuntimeWarning)
 Order = Callable[[Sequence[Hashable]], Sequence[Hashable]]
 
 
@@ -44,6 +48,62 @@ def exchanged(runs: Mapping[Hashable, Run], order: Order) -> dict[Hashable, Run]
     return {key: runs[other] for keys in groups.values() for key, other in zip(keys, order(keys), strict=True)}
 
 
+def of_other_items(item: Item, runs: Mapping[Hashable, Run], store: Store) -> dict[Hashable, Run]:
+    """Give to all keys a run of the same paper's other items that measures the same things; its own if there is none.
+
+    So a run that has no other of its kind within its item is exchanged too, and so are runs that differ in a phase.
+    """
+    own = {point_key(run.resolved) for run in runs.values()}
+    others = [
+        resolved
+        for other in _modules(item)
+        for resolved in other.scenarios(Setting()).values()
+        if point_key(resolved) not in own
+    ]
+    found: dict[Hashable, Run] = {}
+    for key, run in runs.items():
+        near = [one for one in others if _measures(one, run.resolved)]
+        chosen = [one for one in near if _asked(one) == _asked(run.resolved)] or near
+        one = chosen[len(chosen) // 2] if chosen else run.resolved
+        found[key] = Run(one, store.read(point_key(one)))
+    return found
+
+
+def of_another_network(module: ItemModule, overrides: Mapping[str, str], store: Folder) -> dict[Hashable, Run]:
+    """Simulate an item's runs with changes that make another network of it, and give them to its keys."""
+    own = module.scenarios(Setting())
+    changes = Changes(overrides)
+    changes.begin()
+    with changed(changes):
+        wrong = module.scenarios(Setting())
+    changes.check("the item")
+    run_points(list(wrong.values()), store)
+    return {key: Run(own[key], store.read(point_key(resolved))) for key, resolved in wrong.items()}
+
+
+def _measures(other: Resolved, own: Resolved) -> bool:
+    """Return whether a scenario has the links, as many flows and runs as another, and all of its traces."""
+    asked, has = asdict(own.trace), asdict(other.trace)
+    alike = (len(other.rows), other.run.replications) == (len(own.rows), own.run.replications)
+    alike = alike and [one.name for one in other.elements] == [one.name for one in own.elements]
+    return alike and all(has[name] for name in asked if asked[name])
+
+
+def _modules(item: Item) -> list[ItemModule]:
+    (paper,) = (paper for paper in papers() if paper.name == item.paper)
+    return [item_module(item.paper, one.module) for one in paper.items if one.module and one.name != item.name]
+
+
+def _asked(resolved: Resolved) -> Hashable:
+    return (
+        len(resolved.rows),
+        len(resolved.elements),
+        resolved.run.replications,
+        resolved.run.warmup_s,
+        repr(resolved.trace),
+    )
+
+
 def _kind(run: Run) -> Hashable:
     traces = sorted(run.replications[0]["traces"])
     return (len(run.resolved.rows), len(run.replications), run.resolved.run.warmup_s, tuple(traces))
@@ -53,6 +113,6 @@ def agreeing(item: Item, module: ItemModule, runs: Mapping[Hashable, Run]) -> se
     """Find the rows that agree, intervals left out; None if the item's module refuses such runs."""
     try:
         findings = module.outcome(Setting(), runs).findings
-    except (KeyError, ValueError, IndexError, ZeroDivisionError, AssertionError, RuntimeWarning):
+    except REFUSALS:
         return None
     return {row.key for row in item.expected if judge(row, findings.get(row.key, Finding())).verdict == "agrees"}

@@ -27,6 +27,11 @@ def line(label: str, y: list[float], kind: Kind = "simulation", colour: int | No
         "mu_1, mu' and B'": r"$\mu_{1}$, $\mu'$ and $B'$",
         "the paper's mean, a node_1 and $5": r"the paper's mean, a node_1 and \$5",
         "multiple, theta, number": "multiple, theta, number",
+        "omega = 7": r"$\omega$ = 7",
+        "1 / sqrt(p)": r"1 / $\sqrt{p}$",
+        "clock of 10 us, +-4%": "clock of 10 \N{MICRO SIGN}s, \N{PLUS-MINUS SIGN}4%",
+        "0.5 <= x": "0.5 \N{LESS-THAN OR EQUAL TO} x",
+        "status of us": "status of us",
     }.items(),
 )
 def test_letters_of_formulas_become_symbols_and_words_stay(text: str, written: str) -> None:
@@ -79,6 +84,22 @@ def test_panels_that_mean_different_things_have_a_legend_each() -> None:
     other = Panel("x", "y", [line("b", [1.0, 2.0, 3.0])])
     assert for_print(Chart("", alike)).legend == "chart"
     assert for_print(Chart("", [*alike, other])).legend == "panel"
+
+
+def test_small_powers_of_ten_on_an_axis_are_written_with_an_exponent() -> None:
+    curve = Curve("own", X, np.array([1e-6, 1e-3, 1.0]))
+    (axes,) = chart_picture(Chart("", [Panel("x", "y", [curve], log_y=True)])).axes
+    written = axes.yaxis.get_major_formatter()
+    assert [written(value) for value in (1.0, 1e-3, 1e-6)] == ["1", "0.001", "$10^{-6}$"]
+
+
+def test_an_axis_has_its_ticks_at_points_that_are_few_and_whole() -> None:
+    def ticks(x: list[float]) -> list[float]:
+        panel = Panel("x", "y", [Curve("own", np.array(x), np.ones(len(x)))])
+        return list(chart_picture(Chart("", [panel])).axes[0].get_xticks())
+
+    assert ticks([80.0, 100.0, 120.0]) == [80.0, 100.0, 120.0]
+    assert ticks([1.0, 2.0, 1000.0]) != [1.0, 2.0, 1000.0]
 
 
 def test_theory_is_a_line_without_marks() -> None:

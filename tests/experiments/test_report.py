@@ -1,6 +1,8 @@
 """The report's formats: everything in them is escaped, tables have the paper's numbers next to ours."""
 
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
 from math import nan
@@ -90,9 +92,43 @@ def test_latex_has_balanced_braces_and_no_command_of_its_texts(hostile: tuple[Re
         assert text.count(f"\\begin{{{begun}}}") == text.count(f"\\end{{{begun}}}")
 
 
+PDFLATEX = shutil.which("pdflatex")
+WITHOUT_TEX = pytest.mark.skipif(PDFLATEX is None, reason="pdflatex is not installed: report.tex is not compiled")
+
+
+def compiled(folder: Path) -> str:
+    """Compile a folder's report.tex as docs/papers/verdicts.md says, and return what TeX logged."""
+    assert PDFLATEX is not None
+    command = [PDFLATEX, "-interaction=nonstopmode", "-halt-on-error", "report.tex"]
+    for _ in range(2):
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
+        assert done.returncode == 0, done.stdout[-2000:]
+    assert (folder / "report.pdf").stat().st_size > 10_000
+    return (folder / "report.log").read_text(encoding="utf-8", errors="replace")
+
+
+@WITHOUT_TEX
+def test_the_latex_of_all_papers_compiles_and_nothing_is_wider_than_its_page(
+    made: tuple[Reproduction, Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "quick"
+    shutil.copytree(made[1] / "quick", folder)
+    log = compiled(folder)
+    assert "Overfull \\hbox" not in log
+    assert "undefined references" not in log
+
+
+@WITHOUT_TEX
+def test_latex_compiles_whatever_signs_the_texts_have(hostile: tuple[Reproduction, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "quick"
+    shutil.copytree(hostile[1], folder)
+    (folder / "report.tex").write_text(latex_report(hostile[0]), encoding="utf-8")
+    compiled(folder)
+
+
 def test_a_latex_table_has_as_many_cells_in_each_row_as_columns(hostile: tuple[Reproduction, Path]) -> None:
     first = latex_report(hostile[0]).split("\\begin{longtable}")[1].split("\\end{longtable}")[0]
-    assert first.startswith("{lrr}")
+    assert re.match(r"\{lR\{[0-9.]+\}R\{[0-9.]+\}\}", first)
     rows = [row for row in first.splitlines() if re.search(r"(?<!\\)&", row) and "multicolumn" not in row]
     assert [len(re.findall(r"(?<!\\)&", row)) for row in rows] == [2, 2, 2]
 

@@ -9,7 +9,14 @@ import numpy as np
 
 from ackclock.charts import Chart, Curve, Panel
 
-GREEK: Final = ("alpha", "beta", "gamma", "delta", "eta", "lambda", "mu", "rho", "sigma", "tau", "Delta")
+GREEK: Final = ("alpha", "beta", "gamma", "delta", "eta", "lambda", "mu", "omega", "rho", "sigma", "tau", "Delta")
+SIGNS: Final = {
+    "+-": "\N{PLUS-MINUS SIGN}",
+    "<=": "\N{LESS-THAN OR EQUAL TO}",
+    ">=": "\N{GREATER-THAN OR EQUAL TO}",
+    "us": "\N{MICRO SIGN}s",
+}
+"""Signs that plain text has no letter for, as a chart's words write them and as they are printed."""
 CLOSE: Final = 0.4
 """Spread of a panel's numbers relative to the largest, below which an axis from 0 would hide their differences."""
 _OWN: Final = frozenset({"simulation", "marks", "step"})
@@ -19,6 +26,7 @@ _SYMBOL: Final = re.compile(
     rf"(?<![A-Za-z0-9_$])(?P<base>{_GREEK}|[A-Z]{{1,3}}|[a-z])_(?P<low>\(\d\)|[A-Za-z0-9]{{1,3}})(?P<prime>'?)(?![A-Za-z0-9_])"
     rf"|(?<![A-Za-z0-9_$])(?P<greek>{_GREEK})(?P<mark>'|\*)?(?![A-Za-z0-9_])"
     r"|(?<![A-Za-z0-9_$'])(?P<primed>[A-Z])'(?![A-Za-z0-9_])"
+    r"|sqrt\((?P<root>[a-z])\)|(?P<sign>\+-|<=|>=|(?<=\d )us(?![A-Za-z]))"
 )
 
 
@@ -52,6 +60,10 @@ def symbols(text: str) -> str:
 
 
 def _mathtext(found: "re.Match[str]") -> str:
+    if found["sign"]:
+        return SIGNS[found["sign"]]
+    if found["root"]:
+        return f"$\\sqrt{{{found['root']}}}$"
     if found["primed"]:
         return f"${found['primed']}'$"
     base = found["base"] or found["greek"]

@@ -24,7 +24,7 @@ _OF_LATEX: Final = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': "{''}",
     "-": "-{}",
     "\n": " ",
     "±": r"\ensuremath{\pm}",

@@ -36,9 +36,10 @@ def draw_curves(axes: Axes, panel: Panel) -> dict[str, Any]:
     """Draw the curves of a panel, and return what the legend shows of each label."""
     labels = list(dict.fromkeys(curve.label for curve in panel.curves))
     handles: dict[str, Any] = {}
+    crowded = any(curve.kind == "marks" and len(curve.x) > MOST_BARS for curve in panel.curves)
     for order, curve in enumerate(panel.curves):
         number = labels.index(curve.label) if curve.colour is None else curve.colour
-        handle = _draw(axes, curve, number, dashed=panel.dashed)
+        handle = _draw(axes, curve, number, dashed=panel.dashed, crowded=crowded)
         if panel.first_in_front:
             handle.set_zorder(BEHIND - STEP_BETWEEN * order)
         handles.setdefault(curve.label, handle)
@@ -54,12 +55,12 @@ def _stars(panel: Panel) -> dict[str, Any]:
     return {label: Line2D([], [], color="black", **PAPER) for label, found in colours.items() if len(found) > 1}
 
 
-def _draw(axes: Axes, curve: Curve, number: int, *, dashed: bool) -> Any:
+def _draw(axes: Axes, curve: Curve, number: int, *, dashed: bool, crowded: bool) -> Any:
     look = _look(curve, number, dashed=dashed)
     if curve.kind in {"band", "step-band"}:
         return _draw_band(axes, curve, **look)
     (line,) = axes.plot(curve.x, curve.y, label=shown(curve.label), **look)
-    _draw_intervals(axes, curve, look["color"])
+    _draw_intervals(axes, curve, look["color"], crowded=crowded)
     return line
 
 
@@ -89,7 +90,7 @@ def _draw_band(axes: Axes, curve: Curve, **look: Any) -> Any:
     return axes.fill_between(curve.x, low, high, linewidth=0, label=shown(curve.label), **look)
 
 
-def _draw_intervals(axes: Axes, curve: Curve, colour: str) -> None:
+def _draw_intervals(axes: Axes, curve: Curve, colour: str, *, crowded: bool) -> None:
     if curve.kind not in WITH_INTERVALS:
         return
     low, high = curve.low, curve.high
@@ -97,7 +98,7 @@ def _draw_intervals(axes: Axes, curve: Curve, colour: str) -> None:
         axes.fill_between(curve.x, low, high, color=colour, alpha=0.16, linewidth=0, zorder=1.2)
         return
     thin: dict[str, Any] = (
-        {"elinewidth": 0.8, "alpha": 0.4, "capsize": 0.0} if len(curve.x) > MOST_BARS else {"capsize": 3.0}
+        {"elinewidth": 0.8, "alpha": 0.4, "capsize": 0.0} if crowded or len(curve.x) > MOST_BARS else {"capsize": 3.0}
     )
     y_error = _error(curve.y, curve.low, curve.high)
     x_error = _error(curve.x, curve.x_low, curve.x_high)

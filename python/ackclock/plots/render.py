@@ -21,6 +21,10 @@ from ackclock.plots.picture import POINTS_OF_AN_INCH, Picture
 from ackclock.plots.style import style
 
 FEW_DECADES = 2.3
+SMALLEST_DECADE, LARGEST_DECADE = 4, 6
+"""Powers of ten beyond which a logarithmic axis writes 10 with an exponent."""
+FEW_POINTS, LEAST_GAP = 5, 10.0
+"""Largest number of whole x values that are the ticks themselves, and their range by the smallest step at most."""
 WORD_TICK_SIZE = 10.0
 HEADROOM, HEADROOM_OF_NOTES = 1.03, 1.12
 """Least end of a y axis from 0 relative to the highest point, so that its mark is whole, and a word above it too."""
@@ -161,6 +165,8 @@ def _set_x(axes: Axes, panel: Panel) -> None:
         axes.set_xlim(-SIDE_ROOM, len(panel.x_ticks) - 1 + SIDE_ROOM)
     elif any(curve.notes is not None for curve in panel.curves):
         axes.margins(x=SIDE_ROOM_OF_NOTES)
+    elif not panel.log_x and 1 < len(few := _few_whole(panel)) <= FEW_POINTS:
+        axes.set_xticks(few)
     elif not panel.log_x and _are_whole(panel):
         axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
     if panel.log_x:
@@ -175,6 +181,15 @@ def _are_whole(panel: Panel) -> bool:
     given = [np.asarray(curve.x, dtype=float) for curve in panel.curves]
     x = np.concatenate([*given, np.empty(0)])
     return bool(len(x)) and bool(np.all(x[np.isfinite(x)] == np.round(x[np.isfinite(x)])))
+
+
+def _few_whole(panel: Panel) -> list[float]:
+    """List the x values of points that are few, whole and of similar steps; else none."""
+    points = [curve.x for curve in panel.curves if curve.kind in {"simulation", "marks", "paper"}]
+    x = np.unique(np.concatenate([*(np.asarray(one, dtype=float) for one in points), np.empty(0)]))
+    if not _are_whole(panel) or not np.isfinite(x).all() or len(x) < 2:
+        return []
+    return x.tolist() if np.diff(x).min() * LEAST_GAP >= x[-1] - x[0] else []
 
 
 def _set_y(axes: Axes, panel: Panel) -> None:
@@ -203,10 +218,17 @@ def _top(axes: Axes, panel: Panel) -> float:
     return max(axes.get_ylim()[1], room * highest if np.isfinite(highest) else 0.0)
 
 
+def _decade(value: float, _place: object) -> str:
+    """Write a number of a logarithmic axis; one with many zeros as a power of ten."""
+    exponent = round(np.log10(value))
+    is_power = np.isclose(value, 10.0**exponent)
+    return f"$10^{{{exponent}}}$" if is_power and not -SMALLEST_DECADE <= exponent <= LARGEST_DECADE else f"{value:g}"
+
+
 def _number_decades(axis: Axis) -> None:
     """Write numbers, not powers; over few decades more than one in each."""
     low, high = sorted(axis.get_view_interval())
     few = np.log10(high / low) < FEW_DECADES
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:g}"))
+    axis.set_major_formatter(FuncFormatter(_decade))
     axis.set_minor_formatter(NullFormatter())

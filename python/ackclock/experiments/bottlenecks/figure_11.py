@@ -75,7 +75,7 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
         ),
         "lost_at": Finding(as_in_paper, note=f"lost in most cycles at B = {', '.join(map(str, found)) or 'none'}"),
         "only_where_possible": Finding(
-            share([not losing[buffer] for buffer in excluded]),
+            share([not losing[buffer] for buffer in excluded]) if lost.any() else 0.0,
             note=f"by (5) it cannot be lost at B = {', '.join(map(str, excluded)) or 'none'}",
         ),
         "better_where_lost": Finding(
@@ -162,6 +162,6 @@ def _chart(runs: Mapping[Key, Run]) -> Chart:
                 for colour, (queue, text) in enumerate(QUEUES.items())
             ]
             curves.append(Curve("theory if the retransmission is lost", x, _theory_lost(runs), "guide"))
-        panels.append(Panel("B, the bottleneck's buffer [packets]", "throughput [Mbit/s]", curves, title, y_top=1.2))
+        panels.append(Panel("B, the bottleneck's buffer [packets]", "throughput [Mbit/s]", curves, title))
     title = "Figure 11: the buffer management policy and the throughput"
     return Chart(title, panels, 2, share_y=True, size_inches=(15.0, 7.5))

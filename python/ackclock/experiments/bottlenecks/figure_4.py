@@ -161,7 +161,7 @@ def _chart(runs: Mapping[Key, Run]) -> Chart:
             Curve(f"{MODELS[model]}, theory", x, _theory(runs, reading, model), "theory", colour)
             for model, colour in zip(STEADY, (0, 2), strict=True)
         ]
-        panels.append(Panel("number of nodes n before the bottleneck", "throughput [Mbit/s]", curves, title, y_top=1.5))
+        panels.append(Panel("number of nodes n before the bottleneck", "throughput [Mbit/s]", curves, title))
     return Chart(
         "Figure 4: three models of a path with n nodes before the bottleneck (0 to 500 s)", panels, 2, share_y=True
     )

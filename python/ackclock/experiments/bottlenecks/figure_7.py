@@ -125,6 +125,6 @@ def _chart(setting: Setting, runs: Mapping[Key, Run], theory: Mapping[tuple[int,
             keys = [(buffer, other, rate) for rate in rates]
             curves.append(simulated(f"B' = {other} ({word}), simulated", rates, runs, keys, colour))
             curves.append(Curve(f"B' = {other}, theory", rates, theory[buffer, other], "theory", colour))
-        panels.append(Panel("mu' [Mbit/s]", "throughput [Mbit/s]", curves, f"B = {buffer} packets", y_top=1.5))
+        panels.append(Panel("mu' [Mbit/s]", "throughput [Mbit/s]", curves, f"B = {buffer} packets"))
     title = "Figure 7: throughput against the intermediate rate (0 to 500 s; the paper does not print B)"
     return Chart(title, panels, 3, share_y=True, size_inches=(18.0, 7.5))

@@ -61,8 +61,10 @@ def throughputs(runs: Mapping[K, Run], keys: Sequence[K]) -> NDArray[np.float64]
 
 
 def simulated(label: str, x: Any, runs: Mapping[K, Run], keys: Sequence[K], colour: int | None = None) -> Curve:
-    """Make the curve of the simulated throughput of some runs."""
+    """Make the curve of the simulated throughput of some runs; where nothing is random it has no intervals."""
     value, low, high = throughputs(runs, keys)
+    if all(len(runs[key].replications) == 1 for key in keys):
+        return Curve(label, np.asarray(x, dtype=float), value, "simulation", colour)
     return Curve(label, np.asarray(x, dtype=float), value, "simulation", colour, low, high)
 
 

@@ -11,7 +11,7 @@ from ackclock.experiments.frame import Finding, Outcome, Run, Setting, share
 from ackclock.models import bottlenecks
 from ackclock.scenario import Resolved
 
-Case = Literal["window", "wide", "place", "red"]
+Case = Literal["window", "overflow", "wide", "place", "red"]
 Key = tuple[Case, str, int, int]
 """The case, the discipline, B and B'."""
 POLICIES: Mapping[str, str] = {"drop-tail": "Drop Tail", "drop-from-front": "Drop from Front", "random-drop": "Random"}
@@ -36,6 +36,9 @@ def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
         for policy in POLICIES
         for buffer in BUFFERS
     }
+    for buffer in BUFFERS:
+        seen = short | {"trace.sequence": True}
+        found["overflow", "drop-tail", buffer, FEEDER] = _path("drop-tail", buffer, FEEDER, seen)
     for policy in POLICIES:
         for buffer, feeder in WIDE:
             found["wide", policy, buffer, feeder] = _path(policy, buffer, feeder, long)
@@ -62,6 +65,9 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     theory = {policy: _theory(runs, alpha) for policy, alpha in ALPHA.items()}
     tail, front, drawn = (found[policy] for policy in POLICIES)
     findings = {
+        "W_B": _overflow(runs),
+        "W_S": _start(runs, "drop-tail"),
+        "W_S_front": _start(runs, "drop-from-front"),
         "W_D": _window_finding(tail, theory["drop-tail"]),
         "W_D_front": _window_finding(front, theory["drop-from-front"]),
         "W_D_between": Finding(
@@ -103,12 +109,60 @@ def _loss_window(run: Run) -> float:
     A cycle's first detection is of the loss in avoidance, the next one of that in slow start.
     """
     losses, cwnd = run.trace("losses"), run.trace("cwnd")
+    before = np.searchsorted(cwnd["time_s"].to_numpy(), losses["time_s"].to_numpy()[_in_slow_start(losses)]) - 1
+    return float(np.mean(cwnd["cwnd"].to_numpy()[before])) if len(before) else float("nan")
+
+
+def _in_slow_start(losses: Any) -> Any:
+    """Give the numbers of the detections of a loss in slow start, that of the connection's start left out."""
     gaps = np.diff(losses["time_s"].to_numpy(), prepend=0.0)
     fast = (losses["cause"] == "fast-retransmit").to_numpy()
     chosen = np.zeros(len(gaps), dtype=bool)
     chosen[1:] = (gaps[:-1] > LONGEST_RECOVERY_S) & (gaps[1:] <= LONGEST_RECOVERY_S) & fast[1:]
-    before = np.searchsorted(cwnd["time_s"].to_numpy(), losses["time_s"].to_numpy()[chosen]) - 1
-    return float(np.mean(cwnd["cwnd"].to_numpy()[before])) if len(before) else float("nan")
+    return np.flatnonzero(chosen)
+
+
+def _overflow(runs: Mapping[Key, Run]) -> Finding:
+    """Compare cwnd where the packet was sent that slow start's overflow drops, the mean of the cycles."""
+    found, theory = [], []
+    for buffer in BUFFERS:
+        run = runs["overflow", "drop-tail", buffer, FEEDER]
+        losses, cwnd, rows = (run.trace(name) for name in ("losses", "cwnd", "sequence"))
+        sent = rows[rows["kind"].astype(str).isin(["sent", "retransmitted"])]
+        windows = []
+        for number in _in_slow_start(losses):
+            lost = losses.iloc[number]
+            times = sent["time_s"][(sent["sequence"] == lost["sequence"]) & (sent["time_s"] < lost["time_s"])]
+            place = np.searchsorted(cwnd["time_s"].to_numpy(), float(times.max()), side="right") - 1
+            windows.append(float(cwnd["cwnd"].iloc[place]))
+        found.append(float(np.mean(windows)) if windows else float("nan"))
+        theory.append(float(predicted(_path("drop-tail", buffer, FEEDER, {})).overflow.window))
+    return _window_finding(np.array(found), np.array(theory))
+
+
+def _start(runs: Mapping[Key, Run], policy: str) -> Finding:
+    """Compare cwnd where the slow start after the loss ends, at each B at which the retransmission is not lost."""
+    found, theory, names = [], [], []
+    for buffer in BUFFERS:
+        run = runs["window", policy, buffer, FEEDER]
+        losses, cwnd = run.trace("losses"), run.trace("cwnd")
+        clock, window = cwnd["time_s"].to_numpy(), cwnd["cwnd"].to_numpy()
+        times = losses["time_s"].to_numpy()
+        windows = []
+        for number in _in_slow_start(losses):
+            if number + 1 < len(times) and times[number + 1] - times[number] > LONGEST_RECOVERY_S:
+                after = (clock > times[number]) & (clock < times[number + 1])
+                ended = after & (window >= cwnd["ssthresh"].to_numpy())
+                windows.append(float(window[ended][0]))
+        if windows:
+            path = runs["window", "drop-tail", buffer, FEEDER].resolved
+            cycle = predicted(path)
+            start = bottlenecks.avoidance_start(cycle.threshold, cycle.overflow.burst_size, ALPHA[policy])
+            names.append(f"{buffer}")
+            found.append(float(np.mean(windows)))
+            theory.append(float(start.window))
+    worst = np.max(np.abs(np.array(found) - np.array(theory)), initial=0.0) if found else float("nan")
+    return Finding(float(worst), note=f"{_listed(found)} for {_listed(theory)} at B = {', '.join(names) or 'none'}")
 
 
 def _theory(runs: Mapping[Key, Run], alpha: float) -> Any:

@@ -42,13 +42,11 @@ def outcome(_setting: Setting, runs: Mapping[Web, Run]) -> Outcome:
     points = list(settings())
     rates = np.array([rate_kbps(runs[web]).value for _, _, web in points])
     predicted = [web.prediction for _, _, web in points]
-    errors = {
-        way: 100.0 * (np.array([float(getattr(one, way)) for one in predicted]) / KILO / rates - 1.0)
-        for way in ESTIMATES
-    }
+    ways = {way: np.array([float(getattr(one, way)) for one in predicted]) for way in ESTIMATES}
+    errors = {way: 100.0 * (values / KILO / rates - 1.0) for way, values in ways.items()}
     shared = np.isfinite(errors["rate_2"])
     high = np.array([float(one.offered_load) > HIGH for one in predicted]) & shared
-    apart = np.abs(errors["rate_1"] - errors["rate_2"])
+    apart = 100.0 * np.abs(ways["rate_1"] - ways["rate_2"]) / ways["rate"]
     spurious = [float(one["flows"]["spurious_timeouts"].sum()) for run in runs.values() for one in run.replications]
     squares = {way: float(np.sqrt(np.mean(found[shared] ** 2))) for way, found in errors.items()}
     findings = {
@@ -104,7 +102,9 @@ def _utilisation(runs: Mapping[Web, Run]) -> dict[str, Finding]:
     errors = {way: 100.0 * (values / measured - 1.0) for way, values in found.items()}
     shared = np.isfinite(errors["utilisation_2"])
     high = np.array([float(web.prediction.offered_load) > HIGH for web in webs])
-    off, apart = np.abs(errors["utilisation"]), np.abs(errors["utilisation_1"] - errors["utilisation_2"])[shared & high]
+    off = np.abs(errors["utilisation"])
+    apart = 100.0 * np.abs(found["utilisation_1"] - found["utilisation_2"]) / found["utilisation"]
+    apart = apart[shared & high]
     return {
         "utilisation": Finding(
             model=100.0 * share((off <= 10.0).tolist()),

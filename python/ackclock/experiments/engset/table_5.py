@@ -38,20 +38,20 @@ def outcome(_setting: Setting, _runs: Mapping[str, Run]) -> Outcome:
     place = np.arange(3.0)
     nothing = [np.nan]
     curves = [
-        curve("600 ms rule", place, list(DELAY.values()), "simulation", 0),
-        curve("BDP rule, 300 ms", place, list(BDP.values()), "simulation", 1),
+        curve("600 ms rule", place, list(DELAY.values()), "marks", 0),
+        curve("BDP rule, 300 ms", place, list(BDP.values()), "marks", 1),
         curve(
             "TCP-Engset rule, N just below 100% load",
             place,
             nothing + [both[0] for both in choices.values()],
-            "simulation",
+            "marks",
             2,
         ),
         curve(
             "TCP-Engset rule, N just above 100% load",
             place,
             nothing + [both[1] for both in choices.values()],
-            "simulation",
+            "marks",
             3,
         ),
         curve("the paper, TCP-Engset rule", place, nothing + list(RULE.values()), "paper", 2),

@@ -18,6 +18,11 @@ BUFFERS = (50, 150, 750)
 RTTS_MS = (49.9, 50.4)
 """Values of RTT_0 near the 50 ms, which show how the smallest buffer's numbers depend on the phase of packets."""
 COMMON_PERCENT = 0.3
+RARE_FROM = 257
+"""Smallest size of the classes of EP with less of the files, by the printed fractions of table 4: judged together.
+
+EE has one such class, with 0.027% of the files: seven files in the quick form.
+"""
 Key = tuple[Law, int] | tuple[Law, int, float]
 """The law of sizes and B; another RTT_0 [ms]."""
 SMALL, LARGE = 3, 129
@@ -59,6 +64,8 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
         moved = [_column(_table(runs[law, BUFFERS[0], rtt_ms]), "h2_kbps") for rtt_ms in RTTS_MS]
         note = "; ".join(f"with RTT_0 = {rtt_ms} ms: {text}" for rtt_ms, text in zip(RTTS_MS, moved, strict=True))
         findings[name] = replace(findings[name], note=f"{findings[name].note}; {note}")
+    for buffer in BUFFERS:
+        findings |= _rare("EP", buffer, found["EP", buffer])
     rate = {(key, low): table.loc[low, "h2_kbps"] for key, table in found.items() for low in (SMALL, LARGE)}
     findings["favour"] = Finding(
         share(
@@ -74,6 +81,27 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     classed = [bool(one) for table in found.values() for one in _larger(table)]
     findings["h2_larger_class"] = Finding(share(classed), note=f"{len(classed)} classes of six cases")
     return Outcome(findings, {"table": _chart(found)}, (), {"table": _side_by_side(found)})
+
+
+def _rare(law: Law, buffer: int, table: Any) -> dict[str, Finding]:
+    """Compare the rare classes together: the means of ours and of the printed numbers, weighted by our files."""
+    paper, own, _ = _both(law, buffer, table)
+    rare = [low for low in paper.index if low >= RARE_FROM and own.loc[low, "transfers"] > 0.0]
+    files, times = own.loc[rare, "transfers"], own.loc[rare, "on_s"]
+    ours, printed_h2 = (float((rows.loc[rare, "h2_kbps"] * files).sum() / files.sum()) for rows in (own, paper))
+    note = f"{files.sum():.0f} files of {RARE_FROM} packets and more"
+    findings = {
+        f"{law}_rare_h2_{buffer}": Finding(
+            100.0 * (ours / printed_h2 - 1.0), note=f"{ours:.1f} for {printed_h2:.1f} kbit/s; {note}"
+        )
+    }
+    if buffer != BUFFERS[-1]:
+        stalled = float((own.loc[rare, "stalled_percent"] * times).sum() / times.sum())
+        expected = float((paper.loc[rare, "stalled"] * times).sum() / times.sum())
+        findings[f"{law}_rare_stalled_{buffer}"] = Finding(
+            stalled - expected, note=f"{stalled:.1f} for {expected:.1f}%; {note}"
+        )
+    return findings
 
 
 def _side_by_side(found: Mapping[tuple[Law, int], Any]) -> SideBySide:

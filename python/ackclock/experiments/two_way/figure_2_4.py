@@ -36,8 +36,6 @@ def outcome(_setting: Setting, runs: Mapping[str, Run]) -> Outcome:
         for is_data, label, height in ((True, "segments of its own connection", 1.0), (False, "ACKs", 0.0)):
             times = np.array([stay.end for stay in shown if stay.is_data is is_data]) - late
             curves.append(Curve(label, 1e3 * times, np.full(len(times), height), "marks", int(not is_data)))
-        panels.append(
-            Panel("time [ms]", "ACK (0) or segment (1)", curves, f"leaves node {name}", from_zero=False, y_top=1.4)
-        )
+        panels.append(Panel("time [ms]", "", curves, f"leaves node {name}", y_ticks=("ACKs", "segments")))
     title = "Figure 2.4: a node sends its window as one burst, the ACKs between (W = 12, L = 6; 1 ms is a segment)"
     return Outcome(findings, {"figure": Chart(title, panels, 1)})

@@ -19,6 +19,7 @@ Key = Literal["paper"] | float
 """The paper's start, or another phase [ms]."""
 CYCLE = 12
 EFFICIENCY = 2.0 / 3.0
+ROWS: Final = ("ACKs", "ACKs", "segments", "segments")
 
 
 def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
@@ -62,21 +63,21 @@ def _first_of_bursts(stays: list[Visit]) -> list[Visit]:
 def _chart(exact: two_way.Timeline, stays: list[Visit]) -> Chart:
     sent = [one for one in exact.j.sent if 0 <= one.start < 2 * CYCLE]
     curves = []
-    for kind, height, colour in (("segment", 1.0, 0), ("ACK", 0.5, 1)):
+    for kind, height, colour in (("segment", 3.0, 0), ("ACK", 1.0, 1)):
         times = np.array([one.end for one in sent if one.kind == kind])
         curves.append(Curve(f"{kind}s, model", times, np.full(len(times), height), "marks", colour))
     # The simulation's cycle that begins as the paper's does, with the last segment of a busy period in transmission.
     bursts = _first_of_bursts(stays)
     place = next(n for n in range(20, len(bursts)) if bursts[n + 1].start - bursts[n].start < 6e-3)
     zero = bursts[place].start - 4e-3
-    for label, is_data, height, colour in (("segments, simulated", True, 0.9, 2), ("ACKs, simulated", False, 0.4, 3)):
+    for label, is_data, height, colour in (("segments, simulated", True, 2.0, 2), ("ACKs, simulated", False, 0.0, 3)):
         times = 1e3 * (np.array([stay.end for stay in stays if stay.is_data is is_data]) - zero)
         times = times[(times >= 0.0) & (times <= 2 * CYCLE)]
         curves.append(Curve(label, times, np.full(len(times), height), "marks", colour))
     shown = (exact.j.queue_times >= 0) & (exact.j.queue_times < 2 * CYCLE)
     queue = [Curve("segments in node j's queue, model", exact.j.queue_times[shown], exact.j.queue[shown], "step", 0)]
     panels = [
-        Panel("time [segments]", "ACKs below, segments above", curves, "leaves node j", y_top=1.2),
-        Panel("time [segments]", "segments in the queue", queue, "node j's queue"),
+        Panel("time [segments]", "", curves, "leaves node j", y_ticks=ROWS),
+        Panel("time [segments]", "segments in the queue", queue, "node j's queue", y_whole=True),
     ]
     return Chart("Figure 3.2: node j with W = 4, L = 2: 8 of 12 slots carry segments", panels, 1)

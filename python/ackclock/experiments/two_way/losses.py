@@ -7,13 +7,15 @@ import numpy as np
 
 from ackclock.charts import Chart, Curve, Panel
 from ackclock.experiments.frame import Finding, Outcome, Run, Setting, resolved, scenario_tables
-from ackclock.experiments.two_way.line import PAPER, PER_SECOND, instants
+from ackclock.experiments.two_way.line import PAPER, PER_SECOND
 from ackclock.scenario import Resolved
 
 WINDOW, LENGTH = 28, 15.0
 """The windows and lengths of section 5.2."""
 PROBABILITIES = (0.0, 1e-4, 1e-3)
 WARMUP_S = 5.0
+REPLICATIONS = 4
+"""Number of runs with losses of their own: chance decides which segments are lost."""
 Way = Literal["both", "alone"]
 Key = tuple[Way, float]
 """One or both connections, and the probability that a segment is lost."""
@@ -32,6 +34,7 @@ def _path(way: Way, probability: float, duration_s: float) -> Resolved:
     loss = {"model": "bernoulli", "probability": probability, "applies_to": "data"}
     delay = f"{LENGTH * 1e3 / PER_SECOND:g} ms"
     changes: dict[str, Any] = {"run.duration": f"{duration_s} s", "run.warmup": f"{WARMUP_S} s"}
+    changes["run.replications"] = REPLICATIONS if probability else 1
     for link in ("line", "line.reverse"):
         changes[f"link.{link}.delay"] = delay
         if probability:
@@ -65,5 +68,7 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
 
 def _bunched(run: Run) -> float:
     """Compute the fraction of segments that leave TCP nearer to the one before than half a segment's time."""
-    times = instants(run, 0, "sent")
-    return float(np.mean(np.diff(times[times > WARMUP_S]) < 0.5 / PER_SECOND))
+    rows = run.trace("sequence")
+    sent = rows[(rows["flow"].cat.codes == 0) & (rows["kind"] == "sent") & (rows["time_s"] > WARMUP_S)]
+    gaps = sent.groupby("replication")["time_s"].diff().dropna()
+    return float(np.mean(gaps < 0.5 / PER_SECOND))

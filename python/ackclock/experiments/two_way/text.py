@@ -29,6 +29,8 @@ RATES = ((1.0, 1.0), (0.6, 1.0), (1.0, 1.0 / 3.0))
 LEAST_SURPLUS = 2.0
 """Least excess of the windows over the pipe, in segments of the slower channel: the transmission of a segment is not in
 the theorems [`ackclock.models.two_way.MODELS["efficiency"].domain["overlap"]`]."""
+BOTH_IDLE = 2
+"""The theorems' case in which neither connection fills its channel."""
 PRIORITY_LENGTH = 8.4
 """A length that is not whole: with whole ones an ACK never meets a segment in transmission, and priority is free."""
 PRIORITY = {
@@ -99,6 +101,7 @@ def outcome(setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     findings = {
         **_theorems(grid, runs),
         **_lemmas(grid, runs),
+        **_windows(grid, runs),
         "below": Finding(float(max(below)), note="most data packets at once where the windows do not fill the pipe"),
         "priority": Finding(
             100.0 * float(np.max(alone - first)),
@@ -123,6 +126,37 @@ def _theorems(grid: Sequence[Pair], runs: Mapping[Key, Run]) -> dict[str, Findin
     return {
         "theorem_1": Finding(100.0 * max(same), note=f"largest of {len(same)} pairs; {note}"),
         "theorem_2": Finding(100.0 * max(other), note=f"largest of {len(other)} pairs; {note}"),
+    }
+
+
+def _windows(grid: Sequence[Pair], runs: Mapping[Key, Run]) -> dict[str, Finding]:
+    """Judge what unequal and larger windows do where rates are equal."""
+    same = [pair for pair in grid if pair.rates == (1.0, 1.0)]
+    found = {pair: tuple(measured(runs[pair], flow) for flow in range(2)) for pair in same}
+    near = [pair for pair in same if pair.lengths == min(LENGTHS) and pair.windows[0] != pair.windows[1]]
+    unfair = [(found[pair][0] > found[pair][1]) == (pair.windows[0] > pair.windows[1]) for pair in near]
+    ratios = [max(found[pair]) / min(found[pair]) for pair in near]
+    second = [pair for pair in same if pair.case == BOTH_IDLE]
+    steps = [
+        (one, two)
+        for one, two in product(second, second)
+        if one.lengths == two.lengths and one.windows[1] == two.windows[1] and one.windows[0] < two.windows[0]
+    ]
+    cost = [found[two][0] > found[one][0] and found[two][1] < found[one][1] for one, two in steps]
+    larger = [
+        (one, two)
+        for one, two in product(second, second)
+        if one.lengths == two.lengths
+        and all(a < b for a, b in zip(one.windows, two.windows, strict=True))
+        and one.windows[0] * two.windows[1] == one.windows[1] * two.windows[0]
+    ]
+    both = [all(b > a for a, b in zip(found[one], found[two], strict=True)) for one, two in larger]
+    return {
+        "unfair": Finding(
+            share(unfair), note=f"{len(near)} pairs; throughputs 1 to {min(ratios):.2f} up to {max(ratios):.2f}"
+        ),
+        "at_the_cost": Finding(share(cost), note=f"{len(steps)} pairs of runs that differ in W_i alone, second case"),
+        "larger_windows": Finding(share(both), note=f"{len(larger)} pairs of runs with windows in one proportion"),
     }
 
 

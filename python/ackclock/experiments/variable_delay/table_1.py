@@ -165,7 +165,7 @@ def _chart(points: Mapping[int, Point], halves: np.ndarray[Any, np.dtype[np.floa
         Curve("the paper's table 1 (Markov)", x, printed, "paper", 3),
         Curve("its intervals", x, printed, "band", 5, printed - PRINTED_HALF, printed + PRINTED_HALF),
     ]
-    panel = Panel("mean length of ON and OFF periods [s]", "throughput [Mbit/s]", curves)
+    panel = Panel("mean length of ON and OFF periods [s]", "throughput [Mbit/s]", curves, from_zero=False)
     return Chart("Table 1: throughput by the Markov approach, lambda = 1/10 losses/s", [panel])
 
 
